@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# PAY_ADD_CFLAGS(VARIABLE, FLAGS): appends each flag that the compiler takes.
+AC_DEFUN([PAY_ADD_CFLAGS], [
+for pay_flag in $2; do
+    AC_MSG_CHECKING([whether $CC takes $pay_flag])
+    pay_save_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS $$1 -Werror $pay_flag"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+        [AC_MSG_RESULT([yes])
+         $1="$$1 $pay_flag"],
+        [AC_MSG_RESULT([no])])
+    CFLAGS=$pay_save_CFLAGS
+done
+])
+
+# PAY_ADD_LDFLAGS(VARIABLE, FLAGS): appends each flag that the linker takes.
+AC_DEFUN([PAY_ADD_LDFLAGS], [
+for pay_flag in $2; do
+    AC_MSG_CHECKING([whether the linker takes $pay_flag])
+    pay_save_LDFLAGS=$LDFLAGS
+    LDFLAGS="$LDFLAGS $pay_flag"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+        [AC_MSG_RESULT([yes])
+         $1="$$1 $pay_flag"],
+        [AC_MSG_RESULT([no])])
+    LDFLAGS=$pay_save_LDFLAGS
+done
+])
+
+# PAY_CHECK_FORTIFY(VARIABLE): asks for _FORTIFY_SOURCE unless the builder's flags already do, or do
+# not optimise.
+AC_DEFUN([PAY_CHECK_FORTIFY], [
+AC_MSG_CHECKING([whether to add -D_FORTIFY_SOURCE=2])
+pay_save_CFLAGS=$CFLAGS
+CFLAGS="$CFLAGS -Werror"
+AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+#include <stdlib.h>
+#if !defined(__OPTIMIZE__) || defined(_FORTIFY_SOURCE)
+#error no
+#endif
+]], [])],
+    [AC_MSG_RESULT([yes])
+     $1="$$1 -D_FORTIFY_SOURCE=2"],
+    [AC_MSG_RESULT([no])])
+CFLAGS=$pay_save_CFLAGS
+])

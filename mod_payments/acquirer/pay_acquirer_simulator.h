@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_ACQUIRER_SIMULATOR_H
+#define PAY_ACQUIRER_SIMULATOR_H
+
+/*
+ * Test Mode's acquirer: moves no money, decides inside the process from the token and card alone
+ * (docs/api.md, "Test data"), never waits. Context is NULL.
+ */
+
+#include "acquirer/pay_acquirer.h"
+
+extern const pay_acquirer_t pay_acquirer_simulator;
+
+#endif

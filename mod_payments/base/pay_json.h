@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_JSON_H
+#define PAY_JSON_H
+
+/*
+ * Reading JSON objects from clients (RFC 8259), over jansson. A document belongs to one thread at
+ * a time and lives as long as the pool it was parsed into.
+ */
+
+#include <apr_errno.h>
+#include <apr_pools.h>
+
+#define PAY_JSON_DEPTH_MAX 32
+
+typedef struct pay_json_t pay_json_t;
+
+typedef enum pay_json_type_t {
+    PAY_JSON_ABSENT,
+    PAY_JSON_NULL,
+    PAY_JSON_STRING,
+    PAY_JSON_NUMBER,
+    PAY_JSON_OTHER /* true, false, array, object */
+} pay_json_type_t;
+
+/*
+ * Parses `text` (`len` bytes, `text[len]` must be NUL), whose top level must be an object.
+ * APR_EINVAL: not JSON, not an object, nested deeper than PAY_JSON_DEPTH_MAX, invalid UTF-8, a NUL
+ * or lone surrogate in a string, or a member given twice; `*reason` is then a sentence for the
+ * client that quotes nothing of the text.
+ */
+apr_status_t pay_json_parse(const pay_json_t **out, const char **reason, const char *text,
+                            apr_size_t len, apr_pool_t *p);
+
+pay_json_type_t pay_json_type(const pay_json_t *json, const char *name);
+
+/* The string member, or NULL when it is absent or not a string. Lives with the document. */
+const char *pay_json_string(const pay_json_t *json, const char *name);
+
+/* The exact literal of the number member ("10.50"), or NULL when absent or not a number. */
+const char *pay_json_number(const pay_json_t *json, const char *name);
+
+/* How many members the top-level object has. */
+apr_size_t pay_json_count(const pay_json_t *json);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_message.h"
+#include "ctl/ctl_options.h"
+#include "ctl/ctl_output.h"
+
+#include "base/pay_timezone.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+static const char *const titles[] = {"NAME",     "NUMBER",   "MODE",    "KEY PREFIX",
+                                     "CURRENCY", "TIMEZONE", "CREATED", NULL};
+
+static void account_cells(ctl_table_t *table, const void *row)
+{
+    const pay_account_t *account = row;
+
+    ctl_table_cell(table, account->name);
+    ctl_table_number(table, account->number);
+    ctl_table_cell(table, pay_mode_name(account->mode));
+    ctl_table_cell(table, account->settings.key_prefix);
+    ctl_table_cell(table, account->settings.currency);
+    ctl_table_cell(table, account->settings.timezone);
+    ctl_table_time(table, account->created_at);
+}
+
+static void account_json(pay_writer_t *w, const void *row)
+{
+    pay_account_to_json(w, NULL, row);
+}
+
+static const ctl_view_t account_view = {titles, account_cells, account_json};
+
+static ctl_exit_t name_check(const char *name)
+{
+    apr_status_t rv;
+
+    if (strlen(name) > PAY_ACCOUNT_NAME_MAX) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "account name: want at most %d bytes",
+                        PAY_ACCOUNT_NAME_MAX);
+    }
+    rv = pay_account_name_check(name);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "account name: want a-z, 0-9, '.', '_' and '-', first a "
+                                          "letter or digit");
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name)
+{
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    *out = NULL;
+    failed = name_check(name);
+    if (failed) {
+        return failed;
+    }
+    rv = ctl->store->ops->account_get(out, ctl->store, name, ctl->pool);
+    if (rv == APR_NOTFOUND) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "there is no account %s; 'paymentsctl account list' shows those there are",
+                        name);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read the account");
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl)
+{
+    ctl_exit_t failed;
+
+    memset(out, 0, sizeof(*out));
+    *account = NULL;
+    failed = ctl_option_mode(&out->mode, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_account_find(account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    out->account = (*account)->number;
+    return CTL_OK;
+}
+
+/* The settings given as options; those that were not given are NULL. */
+static ctl_exit_t settings_read(pay_account_settings_t *out, const ctl_t *ctl)
+{
+    const pay_timezone_t *zone;
+    const char *currency = ctl->option[CTL_OPTION_CURRENCY];
+    char code[PAY_CURRENCY_LEN + 1];
+    apr_status_t rv;
+
+    out->key_prefix = ctl->option[CTL_OPTION_KEY_PREFIX];
+    out->currency = NULL;
+    out->timezone = ctl->option[CTL_OPTION_TIMEZONE];
+    if (out->key_prefix) {
+        rv = pay_key_prefix_check(out->key_prefix);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail(CTL_EXIT_ILLEGAL,
+                            "--key-prefix: want 1 to %d of a-z and 0-9, first a "
+                            "letter",
+                            PAY_KEY_PREFIX_MAX);
+        }
+    }
+    if (currency) {
+        rv = pay_currency_normalize(code, currency);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail(CTL_EXIT_ILLEGAL, "--currency: want an ISO 4217 code such as NGN");
+        }
+        out->currency = apr_pstrdup(ctl->pool, code);
+    }
+    if (out->timezone) {
+        rv = pay_timezone_load(&zone, out->timezone, ctl->pool);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail(CTL_EXIT_ILLEGAL, "--timezone: want a zone that this system knows, "
+                                              "such as UTC or Africa/Lagos");
+        }
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_create(ctl_t *ctl)
+{
+    const char *name = ctl->arg[0];
+    pay_account_settings_t given, settings, *defaults;
+    pay_account_t *account;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = name_check(name);
+    if (failed) {
+        return failed;
+    }
+    failed = settings_read(&given, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_open(ctl); /* only now: a wrong command line makes no store */
+    if (failed) {
+        return failed;
+    }
+    rv = ctl->store->ops->defaults_get(&defaults, ctl->store, name, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read the defaults of a new account");
+    }
+    settings.key_prefix = given.key_prefix ? given.key_prefix : defaults->key_prefix;
+    settings.currency = given.currency ? given.currency : defaults->currency;
+    settings.timezone = given.timezone ? given.timezone : defaults->timezone;
+    rv = ctl->store->ops->account_create(&account, ctl->store, name, &settings, ctl->pool);
+    if (rv == APR_EEXIST) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "there is an account %s already; 'paymentsctl account set' changes it",
+                        name);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot create the account");
+    }
+    ctl_row_print(ctl, &account_view, account);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_show(ctl_t *ctl)
+{
+    pay_account_t *account;
+    ctl_exit_t failed;
+
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    ctl_row_print(ctl, &account_view, account);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_set(ctl_t *ctl)
+{
+    pay_account_settings_t settings;
+    pay_account_t *account;
+    const pay_mode_t *new_mode = NULL;
+    pay_mode_t mode;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = settings_read(&settings, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (ctl->option[CTL_OPTION_MODE]) {
+        failed = ctl_option_mode(&mode, ctl);
+        if (failed) {
+            return failed;
+        }
+        new_mode = &mode;
+    }
+    if (!settings.key_prefix && !settings.currency && !settings.timezone && !new_mode) {
+        return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl account set --help'");
+    }
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    rv = ctl->store->ops->account_set(&account, ctl->store, account->name, &settings, new_mode,
+                                      ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot change the account");
+    }
+    ctl_row_print(ctl, &account_view, account);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_list(ctl_t *ctl)
+{
+    apr_array_header_t *accounts;
+    apr_uint64_t limit;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_limit(&limit, ctl);
+    if (failed) {
+        return failed;
+    }
+    rv = ctl->store->ops->account_list(&accounts, ctl->store, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the accounts");
+    }
+    ctl_list_print(ctl, &account_view, accounts, limit);
+    return CTL_OK;
+}

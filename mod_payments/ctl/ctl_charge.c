@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_message.h"
+#include "ctl/ctl_options.h"
+#include "ctl/ctl_output.h"
+
+#include <string.h>
+
+static const char *const titles[] = {"ID",       "REFERENCE", "STATUS",  "AMOUNT", "REFUNDED",
+                                     "CURRENCY", "CARD",      "CREATED", NULL};
+
+static const char *const detail_titles[] = {"FIELD", "VALUE", NULL};
+
+static void charge_cells(ctl_table_t *table, const void *row)
+{
+    const pay_charge_t *charge = row;
+
+    ctl_table_number(table, charge->seq);
+    ctl_table_cell(table, charge->reference);
+    ctl_table_cell(table, pay_charge_state_name(charge->state));
+    ctl_table_amount(table, charge->money.amount_minor, charge->money.currency);
+    ctl_table_amount(table, charge->refunded_minor, charge->money.currency);
+    ctl_table_cell(table, charge->money.currency);
+    ctl_table_cell(table, charge->card.last4);
+    ctl_table_time(table, charge->created_at);
+}
+
+static void charge_json(pay_writer_t *w, const void *row)
+{
+    pay_charge_to_json(w, NULL, row, PAY_VIEW_SECRET);
+}
+
+static void detail(ctl_table_t *table, const char *name, const char *value)
+{
+    ctl_table_cell(table, name);
+    ctl_table_cell(table, value);
+}
+
+static void detail_time(ctl_table_t *table, const char *name, apr_time_t when)
+{
+    ctl_table_cell(table, name);
+    ctl_table_time(table, when);
+}
+
+static void detail_amount(ctl_table_t *table, const char *name, const pay_charge_t *charge,
+                          apr_int64_t amount_minor)
+{
+    ctl_table_cell(table, name);
+    ctl_table_amount(table, amount_minor, charge->money.currency);
+}
+
+static void charge_details(ctl_table_t *table, const void *row)
+{
+    const pay_charge_t *charge = row;
+
+    ctl_table_cell(table, "id");
+    ctl_table_number(table, charge->seq);
+    detail(table, "reference", charge->reference);
+    detail(table, "status", pay_charge_state_name(charge->state));
+    detail_amount(table, "amount", charge, charge->money.amount_minor);
+    detail_amount(table, "refunded", charge, charge->refunded_minor);
+    detail_amount(table, "refunds pending", charge, charge->refunds_pending_minor);
+    detail(table, "currency", charge->money.currency);
+    detail(table, "answer code", charge->code);
+    detail(table, "answer", charge->message);
+    detail(table, "authorization", charge->authorization_code);
+    detail(table, "contradicted by", charge->contradiction);
+    detail(table, "acquirer", charge->acquirer);
+    detail(table, "card issuer", charge->card.issuer);
+    detail(table, "card ends in", charge->card.last4);
+    detail(table, "email", charge->email);
+    detail(table, "first name", charge->first_name);
+    detail(table, "last name", charge->last_name);
+    detail(table, "address", charge->request_ip);
+    detail(table, "key", charge->key_id);
+    detail_time(table, "created", charge->created_at);
+    detail_time(table, "decided", charge->decided_at);
+    detail_time(table, "updated", charge->updated_at);
+    detail_time(table, "next question", charge->due_at);
+}
+
+static const ctl_view_t charge_view = {titles, charge_cells, charge_json};
+static const ctl_view_t charge_detail_view = {detail_titles, charge_details, charge_json};
+
+/* Prints all charges above seq 0, a batch a read transaction, oldest first. */
+static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope)
+{
+    apr_array_header_t *charges;
+    apr_uint64_t after = 0;
+    apr_pool_t *batch;
+    apr_status_t rv;
+    int i;
+
+    apr_pool_create(&batch, ctl->pool);
+    do {
+        apr_pool_clear(batch);
+        rv = ctl->store->ops->charge_list(&charges, ctl->store, scope, after, PAY_STORE_ROWS_MAX,
+                                          batch);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        for (i = 0; i < charges->nelts; i++) {
+            const pay_charge_t *charge = APR_ARRAY_IDX(charges, i, const pay_charge_t *);
+
+            ctl_list_row(list, charge);
+            after = charge->seq;
+        }
+    } while (charges->nelts > 0 && !ctl_list_is_full(list));
+    apr_pool_destroy(batch);
+    return APR_SUCCESS;
+}
+
+ctl_exit_t ctl_charge_list(ctl_t *ctl)
+{
+    pay_account_t *account;
+    pay_scope_t scope;
+    apr_uint64_t limit;
+    ctl_list_t *list;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_limit(&limit, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    list = ctl_list_open(ctl, &charge_view, limit);
+    rv = charges_print(list, ctl, &scope);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the charges"); /* the array stays open: no list */
+    }
+    ctl_list_close(list);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_charge_show(ctl_t *ctl)
+{
+    const char *reference = ctl->arg[1];
+    pay_account_t *account;
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (strlen(reference) > PAY_REFERENCE_MAX) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "reference: want at most %d characters",
+                        PAY_REFERENCE_MAX);
+    }
+    rv = pay_reference_check(reference);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL,
+                        "reference: want 1 to %d printable characters without "
+                        "blank, '/', '\\', '?' and '#'",
+                        PAY_REFERENCE_MAX);
+    }
+    rv = ctl->store->ops->charge_find(&charge, ctl->store, &scope, reference, ctl->pool);
+    if (rv == APR_NOTFOUND) {
+        return ctl_fail(CTL_EXIT_REFUSED, "account %s has no charge with reference %s in %s mode",
+                        account->name, reference, pay_mode_name(scope.mode));
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read the charge");
+    }
+    ctl_row_print(ctl, &charge_detail_view, charge);
+    return CTL_OK;
+}

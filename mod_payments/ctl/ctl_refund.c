@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_message.h"
+#include "ctl/ctl_options.h"
+#include "ctl/ctl_output.h"
+#include "ctl/ctl_refund.h"
+
+#include "acquirer/pay_acquirer_simulator.h"
+#include "service/pay_refund_import.h"
+#include "service/pay_refunds.h"
+
+#include <apr_strings.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define ACQUIRER_TIMEOUT_SECONDS 20
+#define REPEAT_WINDOW_SECONDS 600
+
+const char *const ctl_refund_titles[] = {"REFUND",   "CHARGE",  "STATUS",  "AMOUNT",
+                                         "CURRENCY", "CHANNEL", "CREATED", NULL};
+
+void ctl_refund_cells(ctl_table_t *table, const pay_refund_t *refund)
+{
+    ctl_table_cell(table, refund->refund_reference);
+    ctl_table_cell(table, refund->transaction_reference);
+    ctl_table_cell(table, pay_refund_state_name(refund->state));
+    ctl_table_amount(table, refund->money.amount_minor, refund->money.currency);
+    ctl_table_cell(table, refund->money.currency);
+    ctl_table_cell(table, refund->channel);
+    ctl_table_time(table, refund->created_at);
+}
+
+static void refund_cells(ctl_table_t *table, const void *row)
+{
+    ctl_refund_cells(table, row);
+}
+
+static void refund_json(pay_writer_t *w, const void *row)
+{
+    pay_refund_to_json(w, NULL, row);
+}
+
+static const ctl_view_t refund_view = {ctl_refund_titles, refund_cells, refund_json};
+
+ctl_exit_t ctl_refund_create(ctl_t *ctl)
+{
+    pay_service_t service = {.store = ctl->store};
+    pay_refund_request_t request;
+    const pay_problem_t *problem;
+    pay_account_t *account;
+    pay_refund_t *refund;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    service.acquirer[PAY_TEST] = &pay_acquirer_simulator;
+    service.policy.acquirer_timeout = apr_time_from_sec(ACQUIRER_TIMEOUT_SECONDS);
+    service.policy.refund_repeat_window = apr_time_from_sec(REPEAT_WINDOW_SECONDS);
+    if (!service.acquirer[scope.mode]) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "there is no acquirer for %s refunds, nothing was done; "
+                        "refund with --mode test, or at the acquirer itself",
+                        pay_mode_name(scope.mode));
+    }
+    request.reference = ctl->option[CTL_OPTION_REFERENCE];
+    request.amount = ctl->option[CTL_OPTION_AMOUNT];
+    request.customer_note = ctl->option[CTL_OPTION_CUSTOMER_NOTE];
+    request.merchant_note = ctl->option[CTL_OPTION_MERCHANT_NOTE];
+    request.channel = "cli";
+    problem = pay_refund_create(&refund, &service, account, scope.mode, "", &request, ctl->pool);
+    if (problem) {
+        return ctl_fail_problem(problem, ctl->pool);
+    }
+    ctl_row_print(ctl, &refund_view, refund);
+    if (refund->state == PAY_REFUND_FAILED) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "the acquirer refused refund %s; its amount can be "
+                        "refunded again",
+                        refund->refund_reference);
+    }
+    if (refund->state == PAY_REFUND_PENDING) {
+        ctl_note("Refund %s is pending: the server asks the acquirer again by itself.",
+                 refund->refund_reference);
+    }
+    return CTL_OK;
+}
+
+static void progress_print(void *baton, int pass, apr_uint64_t done, apr_uint64_t total)
+{
+    int *shown = baton;
+
+    *shown = 1;
+    if (total) {
+        fprintf(stderr, "\r%s %" APR_UINT64_T_FMT " of %" APR_UINT64_T_FMT " records\033[K",
+                pass == 1 ? "reading" : "writing", done, total);
+    } else {
+        fprintf(stderr, "\r%s %" APR_UINT64_T_FMT " records\033[K",
+                pass == 1 ? "reading" : "writing", done);
+    }
+}
+
+static void import_print(const ctl_t *ctl, const pay_import_result_t *result)
+{
+    pay_writer_t *w;
+
+    if (!ctl->json) {
+        printf("%" APR_UINT64_T_FMT " written, %" APR_UINT64_T_FMT " skipped\n", result->written,
+               result->skipped);
+        return;
+    }
+    w = pay_writer_make(128, ctl->pool);
+    pay_writer_object_open(w, NULL);
+    pay_writer_integer(w, "written", (apr_int64_t)result->written);
+    pay_writer_integer(w, "skipped", (apr_int64_t)result->skipped);
+    pay_writer_object_close(w);
+    ctl_json_print(w);
+}
+
+ctl_exit_t ctl_refund_import(ctl_t *ctl)
+{
+    const char *path = ctl->arg[1];
+    pay_import_result_t result = {0, 0, NULL};
+    pay_account_t *account;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+    apr_status_t rv;
+    int shown = 0;
+
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_caller_resume(); /* the file is the caller's, not the store's */
+    if (failed) {
+        return failed;
+    }
+    rv = pay_refund_import(&result, ctl->store, &scope, path,
+                           isatty(STDERR_FILENO) ? progress_print : NULL, &shown, ctl->pool);
+    if (shown) {
+        fputs("\r\033[K", stderr);
+    }
+    if (result.fault) {
+        return ctl_fail(rv == APR_SUCCESS || rv == APR_EINVAL || rv == APR_EEXIST
+                            ? CTL_EXIT_NOT_VALID
+                            : ctl_exit_of_status(rv),
+                        "%s: %s", path, result.fault);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, apr_psprintf(ctl->pool, "cannot import %s", path));
+    }
+    import_print(ctl, &result);
+    return CTL_OK;
+}

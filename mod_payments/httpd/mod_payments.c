@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The module's record, its hooks and its providers; nothing else. */
+
+#include "acquirer/pay_acquirer_simulator.h"
+#include "httpd/pay_child.h"
+#include "httpd/pay_claim.h"
+#include "httpd/pay_conf.h"
+#include "httpd/pay_error_filter.h"
+#include "httpd/pay_gate.h"
+#include "httpd/pay_handler.h"
+#include "httpd/pay_prepare.h"
+
+#include <ap_provider.h>
+#include <http_config.h>
+
+#if !AP_MODULE_MAGIC_AT_LEAST(20120211, 110)
+#error mod_payments needs httpd 2.4.49 or later
+#endif
+
+static void register_hooks(apr_pool_t *p)
+{
+    ap_register_provider(p, PAY_ACQUIRER_GROUP, pay_acquirer_simulator.name, PAY_ACQUIRER_VERSION,
+                         &pay_acquirer_simulator);
+    pay_conf_register_hooks(p);
+    pay_prepare_register_hooks(p);
+    pay_child_register_hooks(p);
+    pay_claim_register_hooks(p);
+    pay_gate_register_hooks(p);
+    pay_handler_register_hooks(p);
+    pay_error_filter_register_hooks(p);
+}
+
+/* Merged always: a virtual host without directives must not share the main server's engine. */
+module AP_MODULE_DECLARE_DATA __attribute__((visibility("default"))) payments_module = {
+    STANDARD20_MODULE_STUFF,
+    NULL,
+    NULL,
+    pay_conf_create,
+    pay_conf_merge,
+    pay_conf_directives,
+    register_hooks,
+    AP_MODULE_FLAG_ALWAYS_MERGE,
+};

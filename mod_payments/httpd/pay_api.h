@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_API_H
+#define PAY_API_H
+
+/*
+ * The operations (docs/api.md). Each reads, makes one service call and replies. They are called
+ * with the call's key, service, path segments and media type set, once transport, key, path,
+ * method, kind of key and Accept were judged, and return what a handler returns.
+ */
+
+#include "httpd/pay_call.h"
+
+int pay_api_charge_create(request_rec *r, const pay_call_t *call);
+int pay_api_refund_get(request_rec *r, const pay_call_t *call);
+int pay_api_refund_list(request_rec *r, const pay_call_t *call);
+int pay_api_paymentlink_initiate(request_rec *r, const pay_call_t *call);
+int pay_api_order_create(request_rec *r, const pay_call_t *call);
+
+#endif

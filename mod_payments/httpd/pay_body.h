@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_BODY_H
+#define PAY_BODY_H
+
+/* The request's body: bounded, read to its end before anything is done. */
+
+#include "base/pay_json.h"
+#include "httpd/pay_call.h"
+
+/* The JSON body. NULL and *out, or a problem; see also pay_call_t.answered. */
+const pay_problem_t *pay_body_read_json(const pay_json_t **out, request_rec *r);
+
+/*
+ * Reads away what is left of the body, within bounds; beyond them the connection is closed after
+ * the answer. Needed before any answer: clients of HTTP/2 lose one that comes with the body unread.
+ * The problem is one of framing or time.
+ */
+const pay_problem_t *pay_body_discard(request_rec *r);
+
+#endif

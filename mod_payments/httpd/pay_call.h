@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_CALL_H
+#define PAY_CALL_H
+
+/*
+ * One call of a client: what the stages of a request tell each other. Lives in the request's pool
+ * and belongs to the thread that handles the request.
+ */
+
+#include "service/pay_service.h"
+
+#include <httpd.h>
+
+#define PAY_CALL_SEGMENTS_MAX 2 /* variable segments of a path */
+
+typedef struct pay_call_t {
+    /* pay_claim: the path below PaymentsBasePath with single slashes; NULL: the URL is not ours */
+    const char *path;
+    int read;        /* pay_claim: it passed post_read_request, looking like ours */
+    int shows_error; /* pay_claim: an internal redirect to an ErrorDocument; the error's status */
+
+    /* pay_gate: once `judged`, exactly one of key and problem is set */
+    int judged;
+    int given; /* any credentials came */
+    const pay_api_key_t *key;
+    const pay_problem_t *problem;
+    pay_service_t *service; /* never NULL beside a key */
+
+    /* pay_handler */
+    const char *segment[PAY_CALL_SEGMENTS_MAX];
+    const char *media_type; /* of the answer; NULL: nothing acceptable, or not judged yet */
+
+    /* pay_body */
+    int body_done; /* nothing more is to be read */
+    int answered;  /* a filter has sent an answer of its own: the handler returns AP_FILTER_ERROR */
+} pay_call_t;
+
+/* The call of `r`, or NULL. */
+pay_call_t *pay_call_get(const request_rec *r);
+
+/* The call of `r`, made when there is none yet. */
+pay_call_t *pay_call_make(request_rec *r);
+
+/* 1 when this module handles `r`. */
+int pay_call_is_claimed(const request_rec *r);
+
+/* The request's id, in answers and as %L in logs. Never NULL. */
+const char *pay_call_request_id(request_rec *r);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_child.h"
+
+#include "acquirer/pay_acquirer_simulator.h"
+#include "base/pay_log.h"
+#include "httpd/pay_conf.h"
+#include "httpd/pay_httpd_log.h"
+#include "httpd/pay_ledger.h"
+#include "httpd/pay_zones.h"
+
+#include <ap_mpm.h>
+#include <ap_provider.h>
+#include <apr_shm.h>
+#include <http_log.h>
+
+APLOG_USE_MODULE(payments);
+
+#define ACCOUNTS_OF_A_STORE                                                                        \
+    (1u << 22) /* beyond it two accounts may share their part of the slots */
+
+static pay_slots_t *slots;
+
+static int at_least(int value, int least)
+{
+    return value < least ? least : value;
+}
+
+/*
+ * Waiters may fill half of MaxRequestWorkers, one account a quarter of that, one process half of
+ * its threads (docs/operations.md, "Limits").
+ */
+void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf)
+{
+    int daemons = 0, threads = 0, count;
+    apr_shm_t *shm;
+    apr_status_t rv;
+    void *memory;
+
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &daemons);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    threads = at_least(threads, 1);
+    count = at_least(at_least(daemons, 1) * threads / 2, 1);
+    rv = apr_shm_create(&shm, pay_slots_size(count), NULL, pconf);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                     PAYLOGNO(00304) "No shared memory for %d slots: work in flight is limited in "
+                                     "each child process by itself",
+                     count);
+        memory = apr_palloc(pconf, pay_slots_size(count));
+    } else {
+        memory = apr_shm_baseaddr_get(shm);
+    }
+    slots = pay_slots_init(memory, count, at_least(threads / 2, 1), at_least(count / 4, 1));
+}
+
+static const pay_acquirer_t *find_acquirer(const char *name)
+{
+    const pay_acquirer_t *acquirer;
+
+    acquirer = ap_lookup_provider(PAY_ACQUIRER_GROUP, name, PAY_ACQUIRER_VERSION);
+    if (!acquirer || acquirer->abi != PAY_ACQUIRER_ABI
+        || acquirer->struct_size != sizeof(*acquirer)) {
+        return NULL;
+    }
+    return acquirer;
+}
+
+static void open_host(pay_ledger_t *ledger, server_rec *s, apr_pool_t *pchild)
+{
+    pay_conf_t *conf = pay_conf_get(s);
+    pay_service_t *service = apr_pcalloc(pchild, sizeof(*service));
+
+    service->store = ledger->store;
+    service->account_name = conf->account;
+    service->acquirer[PAY_TEST] = find_acquirer(pay_acquirer_simulator.name);
+    service->slots = slots;
+    service->slots_base = ledger->number * ACCOUNTS_OF_A_STORE;
+    service->usage = ledger->usage;
+    service->policy = conf->policy;
+    APR_ARRAY_PUSH(ledger->services, pay_service_t *) = service;
+    conf->service = service;
+}
+
+static void open_ledger(pay_ledger_t *ledger, server_rec *main_server, apr_pool_t *pchild)
+{
+    const char *reason = NULL;
+    const char *cause;
+    apr_status_t rv;
+    int i;
+
+    ledger->store = NULL;
+    ledger->services = apr_array_make(pchild, ledger->hosts->nelts, sizeof(pay_service_t *));
+    rv = pay_key_usage_create(&ledger->usage, pchild);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_open(&ledger->store, ledger->url, &ledger->options, pchild);
+    }
+    if (rv != APR_SUCCESS) {
+        ledger->store = NULL;
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                     PAYLOGNO(00305) "PaymentsStore %s: this process answers 503", ledger->url);
+        return;
+    }
+    for (i = 0; i < ledger->hosts->nelts; i++) {
+        open_host(ledger, APR_ARRAY_IDX(ledger->hosts, i, server_rec *), pchild);
+    }
+    /* Until it opens its calls answer 503 and try again. */
+    rv = pay_store_ready(&reason, ledger->store, pchild);
+    if (rv != APR_SUCCESS && !ledger->reported) {
+        cause = pay_httpd_log_cause(&rv, "it failed");
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                     PAYLOGNO(00307) "PaymentsStore %s cannot be opened by this process: %s; %s",
+                     ledger->url, reason ? reason : "no reason given", cause);
+    }
+}
+
+static void child_init(apr_pool_t *pchild, server_rec *main_server)
+{
+    const apr_array_header_t *ledgers = pay_ledgers();
+    int i;
+
+    if (!ledgers || ledgers->nelts == 0) {
+        return;
+    }
+    pay_httpd_log_start(main_server);
+    pay_zones_init(pchild);
+    for (i = 0; i < ledgers->nelts; i++) {
+        open_ledger(APR_ARRAY_IDX(ledgers, i, pay_ledger_t *), main_server, pchild);
+    }
+}
+
+void pay_child_register_hooks(apr_pool_t *p)
+{
+    static const char *const after[] = {"mod_watchdog.c", NULL};
+
+    (void)p;
+    /* The watchdog's threads use what is opened here; at exit pools close in the other order. */
+    ap_hook_child_init(child_init, NULL, after, APR_HOOK_FIRST);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_CHILD_H
+#define PAY_CHILD_H
+
+/* What each child process runs: opened stores, a service for each host, the slots of all children.
+ */
+
+#include <httpd.h>
+
+/* In the parent: the memory that all children of this generation count their work in. */
+void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf);
+
+void pay_child_register_hooks(apr_pool_t *p);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_claim.h"
+
+#include "httpd/pay_call.h"
+#include "httpd/pay_conf.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_protocol.h>
+#include <http_request.h>
+
+#define API_ROOT "/api/v1"
+#define ORDER_PATH "/payment/order/create"
+#define PAGE_ROOT "/payment/page/"
+
+/* What is left of `path` (single slashes) after the base path when it is ours, else NULL. */
+static const char *own_part(const char *path, const char *base)
+{
+    apr_size_t len = strlen(base);
+
+    if (strncmp(path, base, len) != 0) {
+        return NULL;
+    }
+    path += len;
+    if (!strncmp(path, API_ROOT, sizeof(API_ROOT) - 1)
+        && (path[sizeof(API_ROOT) - 1] == '/' || path[sizeof(API_ROOT) - 1] == '\0')) {
+        return path;
+    }
+    if (!strcmp(path, ORDER_PATH)) {
+        return path;
+    }
+    if (!strncmp(path, PAGE_ROOT, sizeof(PAGE_ROOT) - 1) && path[sizeof(PAGE_ROOT) - 1] != '\0'
+        && !strchr(path + sizeof(PAGE_ROOT) - 1, '/')) {
+        return path;
+    }
+    return NULL;
+}
+
+int pay_claim_is_ours(request_rec *r)
+{
+    const pay_conf_t *conf = pay_conf_get(r->server);
+    char *path;
+
+    if (!conf->engine || !r->uri || r->uri[0] != '/' || r->proxyreq) {
+        return 0;
+    }
+    if (pay_call_is_claimed(r)) {
+        return 1;
+    }
+    path = apr_pstrdup(r->pool, r->uri);
+    ap_normalize_path(path, AP_NORMALIZE_NOT_ABOVE_ROOT | AP_NORMALIZE_DECODE_UNRESERVED
+                                | AP_NORMALIZE_MERGE_SLASHES);
+    return own_part(path, conf->base_path) != NULL;
+}
+
+/*
+ * With a text of its own for each status, httpd does not redirect to the site's ErrorDocument but
+ * comes to the error filter, which replaces the text.
+ */
+static void forget_error_documents(request_rec *r)
+{
+    static const int statuses[] = {400, 401, 403, 404, 405, 406, 408, 409, 411, 412,
+                                   413, 414, 415, 416, 417, 421, 422, 426, 429, 431,
+                                   500, 501, 502, 503, 504, 505, 507, 508, 510};
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+        ap_custom_response(r, statuses[i], "x");
+    }
+}
+
+/* The URL looked like ours before it was decoded, and is not: the site's documents count again. */
+static void remember_error_documents(request_rec *r)
+{
+    core_request_config *core = ap_get_core_module_config(r->request_config);
+    pay_call_t *call = pay_call_get(r);
+
+    if (call && call->read) {
+        core->response_code_strings = NULL;
+    }
+}
+
+/* Before the URL is decoded, which can fail by itself (an encoded slash). */
+static int post_read_request(request_rec *r)
+{
+    if (pay_claim_is_ours(r)) {
+        pay_call_make(r)->read = 1;
+        forget_error_documents(r);
+    }
+    return DECLINED;
+}
+
+static void claim(request_rec *r, const char *path)
+{
+    pay_call_make(r)->path = path;
+    apr_table_unset(r->headers_in, "Range"); /* part of an answer would hide what was done */
+    r->filename = apr_pstrdup(r->pool, "payments:"); /* without the URL: AddHandler looks at it */
+    r->handler = PAY_CLAIM_HANDLER;
+}
+
+static int translate_name(request_rec *r)
+{
+    const pay_conf_t *conf = pay_conf_get(r->server);
+    const char *path;
+    char *merged;
+
+    if (!conf->engine || !r->uri || r->uri[0] != '/' || r->proxyreq) {
+        return DECLINED;
+    }
+    if (r->prev && ap_is_HTTP_ERROR(r->prev->status) && pay_claim_is_ours(r->prev)) {
+        /* A malformed request fails before post_read_request: its ErrorDocument comes here. */
+        claim(r, "");
+        pay_call_get(r)->shows_error = r->prev->status;
+        return OK;
+    }
+    merged = apr_pstrdup(r->pool, r->uri);
+    ap_no2slash(merged);
+    path = own_part(merged, conf->base_path);
+    if (!path) {
+        remember_error_documents(r);
+        return DECLINED;
+    }
+    /* An administrator's <Location> must hold for doubled slashes too, with MergeSlashes Off. */
+    r->uri = merged;
+    claim(r, path);
+    if (!r->main) {
+        forget_error_documents(r);
+    }
+    return OK;
+}
+
+/* No directory, no file, no .htaccess; nor core's own answer to TRACE. */
+static int map_to_storage(request_rec *r)
+{
+    if (!pay_call_is_claimed(r)) {
+        return DECLINED;
+    }
+    if (r->main) {
+        return HTTP_FORBIDDEN; /* mod_include and look-ups of other modules reach no operation */
+    }
+    return OK;
+}
+
+/* After mod_mime, mod_rewrite and SetHandler had their say. */
+static int fixups(request_rec *r)
+{
+    if (!pay_call_is_claimed(r)) {
+        return DECLINED;
+    }
+    r->handler = PAY_CLAIM_HANDLER;
+    return OK;
+}
+
+/* However a request of ours ended, whoever logs headers finds no key there. */
+static int log_transaction(request_rec *r)
+{
+    if (pay_claim_is_ours(r)) {
+        apr_table_unset(r->headers_in, "Authorization");
+    }
+    return DECLINED;
+}
+
+void pay_claim_register_hooks(apr_pool_t *p)
+{
+    static const char *const before[] = {"mod_rewrite.c", "mod_alias.c", "mod_proxy.c", NULL};
+
+    (void)p;
+    ap_hook_post_read_request(post_read_request, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_translate_name(translate_name, NULL, before, APR_HOOK_FIRST);
+    ap_hook_map_to_storage(map_to_storage, NULL, before, APR_HOOK_FIRST);
+    ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);
+}

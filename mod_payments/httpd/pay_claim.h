@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_CLAIM_H
+#define PAY_CLAIM_H
+
+/*
+ * Makes our URLs ours before rewriting, aliases, handlers and a site's .htaccess can take them, and
+ * keeps a site's ErrorDocument away from them.
+ */
+
+#include <httpd.h>
+
+/* The handler's name in r->handler. */
+#define PAY_CLAIM_HANDLER "payments-api"
+
+/* 1 when the URL of `r` is ours; also before httpd has decoded it, where an error came early. */
+int pay_claim_is_ours(request_rec *r);
+
+void pay_claim_register_hooks(apr_pool_t *p);
+
+#endif

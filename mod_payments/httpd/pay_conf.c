@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_conf.h"
+
+#include <apr_strings.h>
+#include <http_log.h>
+
+APLOG_USE_MODULE(payments);
+
+#define BODY_DEFAULT (APR_INT64_C(64) << 10)
+#define ACQUIRER_TIMEOUT_DEFAULT apr_time_from_sec(20)
+
+pay_conf_t *pay_conf_get(const server_rec *s)
+{
+    return ap_get_module_config(s->module_config, &payments_module);
+}
+
+void *pay_conf_create(apr_pool_t *p, server_rec *s)
+{
+    pay_conf_t *conf = apr_pcalloc(p, sizeof(*conf));
+
+    (void)s;
+    conf->base_path = "";
+    conf->key_prefix = pay_account_settings_builtin.key_prefix;
+    conf->currency = pay_account_settings_builtin.currency;
+    conf->timezone = pay_account_settings_builtin.timezone;
+    conf->require_tls = 1;
+    conf->body_max = BODY_DEFAULT;
+    conf->options = pay_store_options_default;
+    conf->policy.acquirer_timeout = ACQUIRER_TIMEOUT_DEFAULT;
+    conf->policy.refund_repeat_window = PAY_CONF_REFUND_REPEAT_WINDOW;
+    return conf;
+}
+
+/* `place` is the member's own place in the structure, `name` that of its _set bit. */
+#define INHERIT(place, name)                                                                       \
+    do {                                                                                           \
+        conf->place = add->name##_set ? add->place : base->place;                                  \
+        conf->name##_set = add->name##_set || base->name##_set;                                    \
+    } while (0)
+
+void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
+{
+    const pay_conf_t *base = base_conf;
+    const pay_conf_t *add = add_conf;
+    pay_conf_t *conf = apr_pmemdup(p, add, sizeof(*add));
+
+    INHERIT(store, store);
+    INHERIT(account, account);
+    INHERIT(base_path, base_path);
+    INHERIT(key_prefix, key_prefix);
+    INHERIT(currency, currency);
+    INHERIT(timezone, timezone);
+    INHERIT(tls_proxy, tls_proxy);
+    INHERIT(require_tls, require_tls);
+    INHERIT(body_max, body_max);
+    INHERIT(options.map_bytes, map_bytes);
+    INHERIT(options.reserve_bytes, reserve_bytes);
+    INHERIT(options.commit_wait, commit_wait);
+    INHERIT(policy.currencies, currencies);
+    INHERIT(policy.refund_days_max, refund_days_max);
+    INHERIT(policy.acquirer_timeout, acquirer_timeout);
+    return conf;
+}

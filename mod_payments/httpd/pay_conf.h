@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_CONF_H
+#define PAY_CONF_H
+
+/*
+ * The directives of one server (docs/directives.md). All but PaymentsEngine are inherited from the
+ * main server. Constant once the server runs, but for `service`.
+ */
+
+#include "service/pay_service.h"
+
+#include <httpd.h>
+#include <http_config.h>
+
+#define PAY_CONF_BODY_MIN APR_INT64_C(1024)
+#define PAY_CONF_BODY_MAX (APR_INT64_C(16) << 20)
+#define PAY_CONF_STORE_MIN (APR_INT64_C(1) << 20)
+#define PAY_CONF_STORE_MAX (APR_INT64_C(16) << 40)
+#define PAY_CONF_DAYS_MAX 36600
+#define PAY_CONF_COMMIT_WAIT_MIN apr_time_from_msec(10)
+#define PAY_CONF_COMMIT_WAIT_MAX apr_time_from_sec(60)
+#define PAY_CONF_ACQUIRER_TIMEOUT_MIN apr_time_from_sec(1)
+#define PAY_CONF_ACQUIRER_TIMEOUT_MAX apr_time_from_sec(60)
+#define PAY_CONF_REFUND_REPEAT_WINDOW apr_time_from_sec(600)
+
+typedef struct pay_conf_t {
+    int engine;                          /* never inherited */
+    const char *store;                   /* URL without a slash at its end; NULL: none */
+    const char *account;                 /* NULL: the key selects it */
+    const char *base_path;               /* "" or "/a/b" */
+    const char *key_prefix;              /* defaults of new accounts, as the next two */
+    const char *currency;                /* upper case */
+    const char *timezone;                /* IANA name */
+    const apr_array_header_t *tls_proxy; /* of apr_ipsubnet_t *, NULL: none */
+    int require_tls;
+    apr_int64_t body_max;
+    pay_store_options_t options; /* map_bytes, reserve_bytes, commit_wait */
+    pay_policy_t policy;
+
+    unsigned store_set : 1;
+    unsigned account_set : 1;
+    unsigned base_path_set : 1;
+    unsigned key_prefix_set : 1;
+    unsigned currency_set : 1;
+    unsigned timezone_set : 1;
+    unsigned tls_proxy_set : 1;
+    unsigned require_tls_set : 1;
+    unsigned body_max_set : 1;
+    unsigned map_bytes_set : 1;
+    unsigned reserve_bytes_set : 1;
+    unsigned commit_wait_set : 1;
+    unsigned currencies_set : 1;
+    unsigned refund_days_max_set : 1;
+    unsigned acquirer_timeout_set : 1;
+
+    pay_service_t *service; /* of this process; written once in child_init */
+} pay_conf_t;
+
+extern const command_rec pay_conf_directives[];
+
+pay_conf_t *pay_conf_get(const server_rec *s);
+
+void *pay_conf_create(apr_pool_t *p, server_rec *s);
+void *pay_conf_merge(apr_pool_t *p, void *base, void *add);
+
+/* Refuses what no directive can see by itself. Touches no file. */
+void pay_conf_register_hooks(apr_pool_t *p);
+
+#endif

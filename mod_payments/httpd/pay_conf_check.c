@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_log.h"
+#include "httpd/pay_conf.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+
+APLOG_USE_MODULE(payments);
+
+/* The first difference between two hosts' settings of one store, or NULL. */
+static const char *different(const pay_conf_t *one, const pay_conf_t *two)
+{
+    if (one->options.map_bytes != two->options.map_bytes) {
+        return "PaymentsStoreSize";
+    }
+    if (one->options.reserve_bytes != two->options.reserve_bytes) {
+        return "PaymentsStoreReserve";
+    }
+    if (one->options.commit_wait != two->options.commit_wait) {
+        return "PaymentsCommitWait";
+    }
+    return NULL;
+}
+
+static const char *store_conflict(const server_rec *first, const server_rec *s, apr_pool_t *p)
+{
+    const pay_conf_t *conf = pay_conf_get(s);
+    const pay_conf_t *other;
+    const char *name;
+
+    for (; first != s; first = first->next) {
+        other = pay_conf_get(first);
+        if (!other->engine || !other->store || strcmp(other->store, conf->store) != 0) {
+            continue;
+        }
+        name = different(other, conf);
+        if (name) {
+            return apr_psprintf(p, "%s: want one value for all virtual hosts of PaymentsStore %s",
+                                name, conf->store);
+        }
+    }
+    return NULL;
+}
+
+/* A store below a DocumentRoot could be downloaded: its files belong to the server's own user. */
+static const char *served_by(const server_rec *main_server, const char *url)
+{
+    const char *dir = strchr(url, ':') + 1;
+    const core_server_config *core;
+    const server_rec *s;
+    apr_size_t len;
+
+    for (s = main_server; s; s = s->next) {
+        core = ap_get_core_module_config(s->module_config);
+        if (!core || !core->ap_document_root) {
+            continue;
+        }
+        len = strlen(core->ap_document_root);
+        while (len > 0 && core->ap_document_root[len - 1] == '/') {
+            len--;
+        }
+        if (len > 0 && !strncmp(dir, core->ap_document_root, len)
+            && (dir[len] == '/' || dir[len] == '\0')) {
+            return core->ap_document_root;
+        }
+    }
+    return NULL;
+}
+
+/* What is wrong with one host whose engine is on: a sentence, or NULL. */
+static const char *host_fault(const server_rec *main_server, const server_rec *s, apr_pool_t *p)
+{
+    const pay_conf_t *conf = pay_conf_get(s);
+    const char *root;
+
+    if (!conf->store) {
+        return "PaymentsEngine On needs PaymentsStore lmdb:<directory>";
+    }
+    if (!ap_find_linked_module("mod_watchdog.c")) {
+        return "PaymentsEngine On needs mod_watchdog: load it (LoadModule watchdog_module ...)";
+    }
+    if (conf->options.reserve_bytes >= conf->options.map_bytes) {
+        return apr_psprintf(
+            p,
+            "PaymentsStoreReserve: want less than PaymentsStoreSize (%" APR_INT64_T_FMT
+            " bytes), got %" APR_INT64_T_FMT " bytes: every charge would be refused",
+            conf->options.map_bytes, conf->options.reserve_bytes);
+    }
+    root = served_by(main_server, conf->store);
+    if (root) {
+        return apr_psprintf(p,
+                            "PaymentsStore: want a directory outside of every DocumentRoot, "
+                            "got '%s', which DocumentRoot %s serves",
+                            conf->store, root);
+    }
+    return store_conflict(main_server, s, p);
+}
+
+static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                        server_rec *main_server)
+{
+    const server_rec *s;
+    const char *fault;
+
+    (void)pconf;
+    (void)plog;
+    for (s = main_server; s; s = s->next) {
+        if (!pay_conf_get(s)->engine) {
+            continue;
+        }
+        fault = host_fault(main_server, s, ptemp);
+        if (fault) {
+            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s,
+                         PAYLOGNO(00300) "%s (%s:%u)", fault,
+                         s->defn_name ? s->defn_name : "main server", s->defn_line_number);
+            return HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+    return OK;
+}
+
+void pay_conf_register_hooks(apr_pool_t *p)
+{
+    (void)p;
+    ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_timezone.h"
+#include "httpd/pay_conf.h"
+
+#include <apr_lib.h>
+#include <apr_network_io.h>
+#include <apr_strings.h>
+
+static const char *wrong(const cmd_parms *cmd, const char *want, const char *got)
+{
+    return apr_psprintf(cmd->pool, "%s: want %s, got '%s'", cmd->cmd->name, want, got);
+}
+
+static apr_status_t parse_on_off(int *out, const char *text)
+{
+    *out = !strcasecmp(text, "on");
+    return *out || !strcasecmp(text, "off") ? APR_SUCCESS : APR_EINVAL;
+}
+
+/* Bytes: digits, then K, M, G, T or nothing. */
+static apr_status_t parse_size(apr_int64_t *out, const char *text, apr_int64_t min, apr_int64_t max)
+{
+    static const char units[] = "KMGT";
+    const char *unit;
+    apr_int64_t value = 0;
+    int shift = 0;
+
+    *out = 0;
+    if (!apr_isdigit(*text)) {
+        return APR_EINVAL;
+    }
+    for (; apr_isdigit(*text); text++) {
+        value = value * 10 + (*text - '0');
+        if (value > max) {
+            return APR_EINVAL;
+        }
+    }
+    if (*text) {
+        unit = strchr(units, apr_toupper(*text));
+        if (!unit || text[1]) {
+            return APR_EINVAL;
+        }
+        shift = 10 * (int)(unit - units + 1);
+    }
+    if (value > (max >> shift) || (value << shift) < min) {
+        return APR_EINVAL;
+    }
+    *out = value << shift;
+    return APR_SUCCESS;
+}
+
+static apr_status_t parse_wait(apr_interval_time_t *out, const char *text, apr_interval_time_t min,
+                               apr_interval_time_t max)
+{
+    apr_interval_time_t wait;
+
+    /* httpd's own parser reads a sign and an overlong number as something else. */
+    if (!apr_isdigit(*text) || strlen(text) > 12
+        || ap_timeout_parameter_parse(text, &wait, "s") != APR_SUCCESS || wait < min
+        || wait > max) {
+        return APR_EINVAL;
+    }
+    *out = wait;
+    return APR_SUCCESS;
+}
+
+static const char *set_engine(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (parse_on_off(&conf->engine, arg) != APR_SUCCESS) {
+        return wrong(cmd, "On or Off", arg);
+    }
+    return NULL;
+}
+
+static const char *set_store(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    apr_size_t len = strlen(arg);
+    const char *fault;
+
+    (void)dir;
+    fault = pay_store_url_fault(arg);
+    if (fault) {
+        return wrong(cmd, apr_pstrcat(cmd->pool, "lmdb:<directory> (", fault, ")", NULL), arg);
+    }
+    /* One spelling for each directory, as far as can be told without touching it. */
+    while (len > 0 && arg[len - 1] == '/') {
+        len--;
+    }
+    conf->store = apr_pstrmemdup(cmd->pool, arg, len);
+    conf->store_set = 1;
+    return NULL;
+}
+
+static const char *set_store_size(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (parse_size(&conf->options.map_bytes, arg, PAY_CONF_STORE_MIN, PAY_CONF_STORE_MAX)
+        != APR_SUCCESS) {
+        return wrong(cmd, "1M to 16T", arg);
+    }
+    conf->map_bytes_set = 1;
+    return NULL;
+}
+
+static const char *set_store_reserve(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (parse_size(&conf->options.reserve_bytes, arg, 0, PAY_CONF_STORE_MAX) != APR_SUCCESS) {
+        return wrong(cmd, "0 to 16T", arg);
+    }
+    conf->reserve_bytes_set = 1;
+    return NULL;
+}
+
+static const char *set_commit_wait(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (parse_wait(&conf->options.commit_wait, arg, PAY_CONF_COMMIT_WAIT_MIN,
+                   PAY_CONF_COMMIT_WAIT_MAX)
+        != APR_SUCCESS) {
+        return wrong(cmd, "10ms to 60s", arg);
+    }
+    conf->commit_wait_set = 1;
+    return NULL;
+}
+
+static const char *set_account(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (pay_account_name_check(arg) != APR_SUCCESS) {
+        return wrong(cmd, "1 to 64 of a-z 0-9 . _ -, first a letter or digit", arg);
+    }
+    conf->account = arg;
+    conf->account_set = 1;
+    return NULL;
+}
+
+/* Segments of unreserved characters (RFC 3986 2.3), none of them "." or "..". */
+static int is_base_path(const char *path)
+{
+    const char *at = path;
+    apr_size_t len;
+
+    while (*at == '/') {
+        at++;
+        len = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
+        if (len == 0 || (len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.')) {
+            return 0;
+        }
+        at += len;
+    }
+    return *at == '\0';
+}
+
+static const char *set_base_path(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    apr_size_t len = strlen(arg);
+    const char *path = arg;
+
+    (void)dir;
+    if (len > 0 && arg[len - 1] == '/') {
+        path = apr_pstrmemdup(cmd->pool, arg, len - 1);
+    }
+    if (arg[0] != '/' || !is_base_path(path)) {
+        return wrong(cmd, "a path such as /shop, segments of A-Z a-z 0-9 - . _ ~", arg);
+    }
+    conf->base_path = path;
+    conf->base_path_set = 1;
+    return NULL;
+}
+
+static const char *set_key_prefix(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (pay_key_prefix_check(arg) != APR_SUCCESS) {
+        return wrong(cmd, "1 to 16 of a-z 0-9, first a letter", arg);
+    }
+    conf->key_prefix = arg;
+    conf->key_prefix_set = 1;
+    return NULL;
+}
+
+static const char *normal_currency(cmd_parms *cmd, const char *arg)
+{
+    char code[PAY_CURRENCY_LEN + 1];
+
+    if (pay_currency_normalize(code, arg) != APR_SUCCESS) {
+        return NULL;
+    }
+    return apr_pstrdup(cmd->pool, code);
+}
+
+static const char *set_default_currency(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    const char *code = normal_currency(cmd, arg);
+
+    (void)dir;
+    if (!code) {
+        return wrong(cmd, "an ISO 4217 currency such as NGN", arg);
+    }
+    conf->currency = code;
+    conf->currency_set = 1;
+    return NULL;
+}
+
+static const char *add_currency(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    const char *code = normal_currency(cmd, arg);
+    apr_array_header_t *list;
+
+    (void)dir;
+    if (!code) {
+        return wrong(cmd, "ISO 4217 currencies such as NGN USD", arg);
+    }
+    list = conf->currencies_set ? apr_array_copy(cmd->pool, conf->policy.currencies)
+                                : apr_array_make(cmd->pool, 4, sizeof(const char *));
+    APR_ARRAY_PUSH(list, const char *) = code;
+    conf->policy.currencies = list;
+    conf->currencies_set = 1;
+    return NULL;
+}
+
+static const char *set_timezone(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    const pay_timezone_t *zone;
+    apr_status_t rv;
+
+    (void)dir;
+    rv = pay_timezone_load(&zone, arg, cmd->temp_pool);
+    if (rv != APR_SUCCESS) {
+        return wrong(cmd, "an IANA time zone this system knows, such as Africa/Lagos", arg);
+    }
+    conf->timezone = arg;
+    conf->timezone_set = 1;
+    return NULL;
+}
+
+static const char *set_max_body(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (parse_size(&conf->body_max, arg, PAY_CONF_BODY_MIN, PAY_CONF_BODY_MAX) != APR_SUCCESS) {
+        return wrong(cmd, "1K to 16M", arg);
+    }
+    conf->body_max_set = 1;
+    return NULL;
+}
+
+static const char *set_require_tls(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (parse_on_off(&conf->require_tls, arg) != APR_SUCCESS) {
+        return wrong(cmd, "On or Off", arg);
+    }
+    conf->require_tls_set = 1;
+    return NULL;
+}
+
+/* Whether `address` is a whole one: APR reads "10" and "10.1" as networks; here they are slips. */
+static int is_whole_address(const char *address)
+{
+    int dots = 0;
+
+    if (strchr(address, ':')) {
+        return 1;
+    }
+    for (; *address; address++) {
+        dots += *address == '.';
+    }
+    return dots == 3;
+}
+
+static const char *add_tls_proxy(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    char *address = apr_pstrdup(cmd->temp_pool, arg);
+    char *mask = strchr(address, '/');
+    apr_ipsubnet_t *subnet = NULL;
+    apr_array_header_t *list;
+    apr_status_t rv;
+
+    (void)dir;
+    if (mask) {
+        *mask++ = '\0';
+    }
+    rv = apr_ipsubnet_create(&subnet, address, mask, cmd->pool);
+    if (rv != APR_SUCCESS || !is_whole_address(address)) {
+        return wrong(cmd, "addresses or networks such as 192.0.2.1 or 10.0.0.0/8", arg);
+    }
+    list = conf->tls_proxy_set ? apr_array_copy(cmd->pool, conf->tls_proxy)
+                               : apr_array_make(cmd->pool, 2, sizeof(apr_ipsubnet_t *));
+    APR_ARRAY_PUSH(list, apr_ipsubnet_t *) = subnet;
+    conf->tls_proxy = list;
+    conf->tls_proxy_set = 1;
+    return NULL;
+}
+
+static const char *set_refund_max_days(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    apr_size_t digits = strspn(arg, "0123456789");
+
+    (void)dir;
+    if (digits == 0 || digits > 5 || arg[digits] || atoi(arg) > PAY_CONF_DAYS_MAX) {
+        return wrong(cmd, "0 (any span) to 36600 days", arg);
+    }
+    conf->policy.refund_days_max = atoi(arg);
+    conf->refund_days_max_set = 1;
+    return NULL;
+}
+
+static const char *set_acquirer_timeout(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (parse_wait(&conf->policy.acquirer_timeout, arg, PAY_CONF_ACQUIRER_TIMEOUT_MIN,
+                   PAY_CONF_ACQUIRER_TIMEOUT_MAX)
+        != APR_SUCCESS) {
+        return wrong(cmd, "1s to 60s", arg);
+    }
+    conf->acquirer_timeout_set = 1;
+    return NULL;
+}
+
+const command_rec pay_conf_directives[] = {
+    AP_INIT_TAKE1("PaymentsEngine", set_engine, NULL, RSRC_CONF,
+                  "On or Off: whether this virtual host serves the payment API (default Off)"),
+    AP_INIT_TAKE1("PaymentsStore", set_store, NULL, RSRC_CONF,
+                  "Where payments are kept: lmdb:<absolute directory>"),
+    AP_INIT_TAKE1("PaymentsStoreSize", set_store_size, NULL, RSRC_CONF,
+                  "The largest the store can grow, 1M to 16T (default 64G)"),
+    AP_INIT_TAKE1("PaymentsStoreReserve", set_store_reserve, NULL, RSRC_CONF,
+                  "Free room below which new charges are refused, 0 to 16T (default 256M)"),
+    AP_INIT_TAKE1("PaymentsCommitWait", set_commit_wait, NULL, RSRC_CONF,
+                  "Longest wait for a turn to write to the store, 10ms to 60s (default 2s)"),
+    AP_INIT_TAKE1("PaymentsAccount", set_account, NULL, RSRC_CONF,
+                  "The one account whose keys exist here (default: the key selects it)"),
+    AP_INIT_TAKE1("PaymentsBasePath", set_base_path, NULL, RSRC_CONF,
+                  "Path below which the API lives (default /)"),
+    AP_INIT_TAKE1("PaymentsKeyPrefix", set_key_prefix, NULL, RSRC_CONF,
+                  "Prefix of new API keys of new accounts (default pay)"),
+    AP_INIT_TAKE1("PaymentsDefaultCurrency", set_default_currency, NULL, RSRC_CONF,
+                  "Currency of new accounts, for charges that name none (default NGN)"),
+    AP_INIT_ITERATE("PaymentsCurrencies", add_currency, NULL, RSRC_CONF,
+                    "The only currencies that are charged (default: every one)"),
+    AP_INIT_TAKE1("PaymentsTimezone", set_timezone, NULL, RSRC_CONF,
+                  "IANA time zone of new accounts, whose days bare dates are (default UTC)"),
+    AP_INIT_TAKE1("PaymentsMaxBody", set_max_body, NULL, RSRC_CONF,
+                  "Largest request body, 1K to 16M (default 64K)"),
+    AP_INIT_TAKE1("PaymentsRequireTLS", set_require_tls, NULL, RSRC_CONF,
+                  "On or Off: whether calls without TLS are refused, loopback aside (default On)"),
+    AP_INIT_ITERATE("PaymentsTrustedTLSProxy", add_tls_proxy, NULL, RSRC_CONF,
+                    "Addresses or networks whose X-Forwarded-Proto is believed (default: none)"),
+    AP_INIT_TAKE1("PaymentsRefundMaxDays", set_refund_max_days, NULL, RSRC_CONF,
+                  "Longest range of a refund list in days, 0 to 36600 (default 0: any)"),
+    AP_INIT_TAKE1("PaymentsAcquirerTimeout", set_acquirer_timeout, NULL, RSRC_CONF,
+                  "Longest wait for the acquirer to answer, 1s to 60s (default 20s)"),
+    {NULL, {NULL}, NULL, 0, RAW_ARGS, NULL},
+};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_gate.h"
+
+#include "base/pay_log.h"
+#include "httpd/pay_conf.h"
+#include "httpd/pay_gate_require.h"
+#include "service/pay_keys.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <http_ssl.h>
+
+APLOG_USE_MODULE(payments);
+
+#define AUTH_TYPE "Payments"
+
+static int is_loopback(const apr_sockaddr_t *address)
+{
+    const struct in6_addr *six = &address->sa.sin6.sin6_addr;
+
+    if (address->family == AF_INET) {
+        return ntohl(address->sa.sin.sin_addr.s_addr) >> 24 == 127;
+    }
+    return address->family == AF_INET6
+           && (IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127));
+}
+
+static int is_trusted_proxy(const pay_conf_t *conf, apr_sockaddr_t *address)
+{
+    int i;
+
+    for (i = 0; conf->tls_proxy && i < conf->tls_proxy->nelts; i++) {
+        if (apr_ipsubnet_test(APR_ARRAY_IDX(conf->tls_proxy, i, apr_ipsubnet_t *), address)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Judged by the connection's own address, mod_remoteip or not: headers can claim any other. */
+static int is_secure(request_rec *r, const pay_conf_t *conf)
+{
+    apr_sockaddr_t *address = r->connection->client_addr;
+    const char *proto;
+
+    if (!conf->require_tls || ap_ssl_conn_is_ssl(r->connection)) {
+        return 1;
+    }
+    proto = apr_table_get(r->headers_in, "X-Forwarded-Proto");
+    if (proto && is_trusted_proxy(conf, address)) {
+        return !strcasecmp(proto, "https");
+    }
+    return is_loopback(address);
+}
+
+static int count_value(void *baton, const char *name, const char *value)
+{
+    (void)name;
+    (void)value;
+    ++*(int *)baton;
+    return 1;
+}
+
+/* The header's value; for two headers one that no key can have. */
+static const char *credentials(request_rec *r)
+{
+    int count = 0;
+
+    apr_table_do(count_value, &count, r->headers_in, "Authorization", NULL);
+    return count > 1 ? "," : apr_table_get(r->headers_in, "Authorization");
+}
+
+static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
+{
+    const pay_conf_t *conf = pay_conf_get(r->server);
+    const pay_problem_t *problem;
+
+    if (!conf->engine) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                      PAYLOGNO(00310) "AuthType Payments needs PaymentsEngine On in this virtual "
+                                      "host: %s is closed",
+                      r->uri);
+        return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, r->pool);
+    }
+    if (!is_secure(r, conf)) {
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
+                      PAYLOGNO(00311) "refused: PaymentsRequireTLS is On and this call came "
+                                      "without TLS");
+        return pay_problem_make(PAY_ERR_FORBIDDEN, NULL, APR_SUCCESS, r->pool);
+    }
+    call->service = conf->service;
+    if (!call->service) {
+        return pay_problem_make(PAY_ERR_STORE_UNAVAILABLE, NULL, APR_SUCCESS, r->pool);
+    }
+    problem =
+        pay_key_authenticate(&call->key, &call->given, call->service, credentials(r), r->pool);
+    if (problem) {
+        call->key = NULL;
+    }
+    return problem;
+}
+
+static void tell(request_rec *r, const pay_api_key_t *key)
+{
+    const char *mode = pay_mode_name(key->scope.mode);
+
+    r->user = apr_pstrcat(r->pool, key->account->name, "/", mode, "/", key->id, NULL);
+    r->ap_auth_type = (char *)"Bearer";
+    apr_table_setn(r->subprocess_env, "PAYMENTS_ACCOUNT", key->account->name);
+    apr_table_setn(r->subprocess_env, "PAYMENTS_MODE", mode);
+    apr_table_setn(r->subprocess_env, "PAYMENTS_KEY_ID", key->id);
+}
+
+const pay_problem_t *pay_gate_judge(request_rec *r)
+{
+    pay_call_t *call = pay_call_make(r);
+
+    if (!call->judged) {
+        call->problem = judge(r, call);
+        call->judged = 1;
+        apr_table_unset(r->headers_in, "Authorization");
+        if (call->key) {
+            tell(r, call->key);
+        }
+    }
+    return call->problem;
+}
+
+void pay_gate_challenge(request_rec *r, int status)
+{
+    const pay_call_t *call = pay_call_get(r);
+    const char *value = "Bearer realm=\"payments\"";
+
+    if (status == HTTP_FORBIDDEN) {
+        value = "Bearer realm=\"payments\", error=\"insufficient_scope\"";
+    } else if (call && call->given && !call->key) {
+        value = "Bearer realm=\"payments\", error=\"invalid_token\"";
+    }
+    apr_table_setn(r->err_headers_out, "WWW-Authenticate", value);
+}
+
+/* Runs where a Require of the administrator's asks for a user. */
+static int check_authn(request_rec *r)
+{
+    const char *auth_type = ap_auth_type(r);
+    const pay_problem_t *problem;
+
+    if (auth_type ? strcasecmp(auth_type, AUTH_TYPE) != 0 : !pay_call_is_claimed(r)) {
+        return DECLINED;
+    }
+    problem = pay_gate_judge(r);
+    if (!problem) {
+        return OK;
+    }
+    if (problem->status == HTTP_UNAUTHORIZED || problem->status == HTTP_FORBIDDEN) {
+        pay_gate_challenge(r, problem->status);
+    }
+    return problem->status;
+}
+
+static int note_auth_failure(request_rec *r, const char *auth_type)
+{
+    if (strcasecmp(auth_type, AUTH_TYPE) != 0) {
+        return DECLINED;
+    }
+    pay_gate_challenge(r, HTTP_UNAUTHORIZED);
+    return OK;
+}
+
+void pay_gate_register_hooks(apr_pool_t *p)
+{
+    ap_hook_check_authn(check_authn, NULL, NULL, APR_HOOK_MIDDLE, AP_AUTH_INTERNAL_PER_CONF);
+    ap_hook_note_auth_failure(note_auth_failure, NULL, NULL, APR_HOOK_MIDDLE);
+    pay_gate_require_register(p);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_GATE_H
+#define PAY_GATE_H
+
+/* Who calls: TLS, then the API key. Also AuthType Payments and Require payments-key. */
+
+#include "httpd/pay_call.h"
+
+/*
+ * Judges transport and key of `r`, once; later calls give the same answer. NULL: the call's key is
+ * set, and so are r->user and the access log's variables. The Authorization header is gone
+ * afterwards, so that nothing behind it can log or pass on a key.
+ */
+const pay_problem_t *pay_gate_judge(request_rec *r);
+
+/* WWW-Authenticate (RFC 6750 section 3) for an answer 401 or 403. */
+void pay_gate_challenge(request_rec *r, int status);
+
+void pay_gate_register_hooks(apr_pool_t *p);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_ledger.h"
+
+#include "httpd/pay_conf.h"
+
+#include <ap_mpm.h>
+
+/* What mod_http2 may add to ThreadsPerChild: its default H2MaxWorkers for common sizes, rounded up.
+ */
+#define H2_WORKERS_MAX 64
+#define READERS_SPARE 256 /* the watchdog's, paymentsctl's */
+#define GENERATIONS_MAX 2 /* alive at once during a graceful restart */
+
+static const apr_array_header_t *ledgers;
+
+static int mpm_value(int query, int least)
+{
+    int value = 0;
+
+    if (ap_mpm_query(query, &value) != APR_SUCCESS || value < least) {
+        return least;
+    }
+    return value;
+}
+
+/* The first opener fixes it, and a dead thread's slot of a living process is never reclaimed. */
+static unsigned int readers_max(void)
+{
+    int daemons = mpm_value(AP_MPMQ_HARD_LIMIT_DAEMONS, 1);
+    int threads = mpm_value(AP_MPMQ_MAX_THREADS, 1);
+
+    if (threads > 1) {
+        threads += H2_WORKERS_MAX; /* there is no HTTP/2 without threads */
+    }
+    return (unsigned int)(GENERATIONS_MAX * daemons * threads + READERS_SPARE);
+}
+
+static pay_ledger_t *find(const apr_array_header_t *list, const char *url)
+{
+    pay_ledger_t *ledger;
+    int i;
+
+    for (i = 0; i < list->nelts; i++) {
+        ledger = APR_ARRAY_IDX(list, i, pay_ledger_t *);
+        if (!strcmp(ledger->url, url)) {
+            return ledger;
+        }
+    }
+    return NULL;
+}
+
+const apr_array_header_t *pay_ledgers_collect(server_rec *main_server, apr_pool_t *pconf)
+{
+    apr_array_header_t *list = apr_array_make(pconf, 1, sizeof(pay_ledger_t *));
+    const pay_conf_t *conf;
+    pay_ledger_t *ledger;
+    server_rec *s;
+
+    for (s = main_server; s; s = s->next) {
+        conf = pay_conf_get(s);
+        if (!conf->engine) {
+            continue;
+        }
+        ledger = find(list, conf->store);
+        if (!ledger) {
+            ledger = apr_pcalloc(pconf, sizeof(*ledger));
+            ledger->url = conf->store;
+            ledger->number = (apr_uint32_t)list->nelts;
+            ledger->options = conf->options;
+            ledger->options.readers_max = readers_max();
+            ledger->hosts = apr_array_make(pconf, 1, sizeof(server_rec *));
+            APR_ARRAY_PUSH(list, pay_ledger_t *) = ledger;
+        }
+        APR_ARRAY_PUSH(ledger->hosts, server_rec *) = s;
+    }
+    ledgers = list;
+    return list;
+}
+
+const apr_array_header_t *pay_ledgers(void)
+{
+    return ledgers;
+}

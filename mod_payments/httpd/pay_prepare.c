@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_prepare.h"
+
+#include "base/pay_log.h"
+#include "httpd/pay_child.h"
+#include "httpd/pay_conf.h"
+#include "httpd/pay_httpd_log.h"
+#include "httpd/pay_ledger.h"
+#include "httpd/pay_watchdog.h"
+
+#include <apr_shm.h>
+#include <errno.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <unixd.h>
+
+APLOG_USE_MODULE(payments);
+
+#define PREPARE_TIME_MAX apr_time_from_sec(10) /* of all stores together */
+#define PREPARE_POLL apr_time_from_msec(2)
+
+/* Tells the store what `paymentsctl account create` starts from for this host's account. */
+static void put_defaults(const pay_ledger_t *ledger, pay_store_t *store, server_rec *s,
+                         apr_pool_t *p)
+{
+    const pay_conf_t *conf = pay_conf_get(s);
+    const pay_account_settings_t settings = {
+        .key_prefix = conf->key_prefix,
+        .currency = conf->currency,
+        .timezone = conf->timezone,
+    };
+    pay_account_t *account;
+    const char *cause;
+    apr_status_t rv;
+
+    rv = store->ops->defaults_put(store, conf->account ? conf->account : "", &settings, p);
+    if (rv != APR_SUCCESS) {
+        cause = pay_httpd_log_cause(&rv, "unknown");
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     PAYLOGNO(00301) "PaymentsStore %s: the defaults of new accounts could not be "
+                                     "stored: %s",
+                     ledger->url, cause);
+        return;
+    }
+    if (!conf->account) {
+        return;
+    }
+    rv = store->ops->account_get(&account, store, conf->account, p);
+    if (rv == APR_NOTFOUND) {
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s,
+            PAYLOGNO(00302) "PaymentsAccount %s does not exist yet: calls are answered 401 "
+                            "until it is made (paymentsctl -s %s account create %s)",
+            conf->account, ledger->url, conf->account);
+    }
+}
+
+/* 0 when the log says why the store cannot be used. */
+static int prepare_store(const pay_ledger_t *ledger, apr_pool_t *p)
+{
+    server_rec *first = APR_ARRAY_IDX(ledger->hosts, 0, server_rec *);
+    pay_store_options_t options = ledger->options;
+    const char *reason = NULL;
+    const char *cause;
+    pay_store_t *store;
+    apr_status_t rv;
+    int i;
+
+    options.create = 1;
+    rv = pay_store_prepare(&reason, ledger->url, &options, ap_unixd_config.user_id,
+                           ap_unixd_config.group_id, p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_open(&store, ledger->url, &ledger->options, p);
+    }
+    if (rv != APR_SUCCESS) {
+        cause = pay_httpd_log_cause(&rv, "it failed");
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, first,
+                     PAYLOGNO(00303) "PaymentsStore %s cannot be used, its virtual hosts answer "
+                                     "503 until it can: %s%s%s",
+                     ledger->url, reason ? reason : "", reason ? "; " : "", cause);
+        return 0;
+    }
+    for (i = 0; i < ledger->hosts->nelts; i++) {
+        put_defaults(ledger, store, APR_ARRAY_IDX(ledger->hosts, i, server_rec *), p);
+    }
+    return 1;
+}
+
+static void prepare_all(char *prepared, const apr_array_header_t *ledgers, apr_pool_t *p)
+{
+    apr_pool_t *scratch;
+    int i;
+
+    for (i = 0; i < ledgers->nelts; i++) {
+        apr_pool_create(&scratch, p);
+        prepared[i] = (char)prepare_store(APR_ARRAY_IDX(ledgers, i, pay_ledger_t *), scratch);
+        apr_pool_destroy(scratch);
+    }
+}
+
+/* 1 when the process ended by itself in time; else it is ended. */
+static int wait_for(pid_t pid)
+{
+    const apr_time_t until = apr_time_now() + PREPARE_TIME_MAX;
+    pid_t ended;
+
+    for (;;) {
+        ended = waitpid(pid, NULL, WNOHANG);
+        if (ended == pid || (ended < 0 && errno != EINTR)) {
+            return ended == pid;
+        }
+        if (apr_time_now() > until) {
+            kill(pid, SIGKILL);
+            waitpid(pid, NULL, 0);
+            return 0;
+        }
+        apr_sleep(PREPARE_POLL);
+    }
+}
+
+/*
+ * Stores are prepared in a process of its own, still with the parent's rights. LMDB's write lock
+ * and a file system can make one wait without end, and the parent serves every virtual host; nor
+ * does it ever have a store open that its children would inherit.
+ */
+static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_pool_t *p)
+{
+    apr_shm_t *shm;
+    char *prepared;
+    apr_status_t rv;
+    pid_t pid;
+    int i;
+
+    rv = apr_shm_create(&shm, (apr_size_t)ledgers->nelts, NULL, p);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     PAYLOGNO(00308) "No shared memory: stores are left to the child processes");
+        return;
+    }
+    prepared = apr_shm_baseaddr_get(shm);
+    memset(prepared, 0, (size_t)ledgers->nelts);
+    pid = fork();
+    if (pid == 0) {
+        prepare_all(prepared, ledgers, p);
+        _exit(0);
+    }
+    if (pid < 0 || !wait_for(pid)) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, pid < 0 ? errno : 0, s,
+                     PAYLOGNO(00309) "The stores could not be prepared within %d s: a stopped "
+                                     "process may hold the write lock of one. Let it go on or end "
+                                     "it; changed defaults of new accounts wait for the next start",
+                     (int)apr_time_sec(PREPARE_TIME_MAX));
+    }
+    for (i = 0; i < ledgers->nelts; i++) {
+        APR_ARRAY_IDX(ledgers, i, pay_ledger_t *)->reported = pid > 0 && !prepared[i];
+    }
+}
+
+static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                       server_rec *main_server)
+{
+    const apr_array_header_t *ledgers;
+
+    (void)plog;
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
+        return OK; /* the configuration is read twice at start; only the second one counts */
+    }
+    pay_httpd_log_start(main_server);
+    ledgers = pay_ledgers_collect(main_server, pconf);
+    if (ledgers->nelts == 0) {
+        return OK;
+    }
+    prepare_apart(ledgers, main_server, ptemp);
+    pay_child_share_slots(main_server, pconf);
+    pay_watchdog_start(main_server, ledgers, pconf);
+    return OK;
+}
+
+void pay_prepare_register_hooks(apr_pool_t *p)
+{
+    (void)p;
+    /* mod_watchdog counts the registered callbacks in its own, last hook. */
+    ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_PREPARE_H
+#define PAY_PREPARE_H
+
+/*
+ * What the parent does once the configuration is read: makes the stores, tells them the defaults of
+ * new accounts, shares the slots, starts the watchdog's work. Never fails for one host's runtime
+ * trouble: a failed post_config takes the whole server down, at a reload too.
+ */
+
+#include <apr_pools.h>
+
+void pay_prepare_register_hooks(apr_pool_t *p);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_watchdog.h"
+
+#include "base/pay_log.h"
+#include "httpd/pay_ledger.h"
+#include "service/pay_reconcile.h"
+
+#include <ap_mpm.h>
+#include <http_config.h>
+#include <http_log.h>
+#include <mod_watchdog.h>
+
+APLOG_USE_MODULE(payments);
+
+#define RECONCILE_INTERVAL apr_time_from_sec(1)
+#define HOUSEKEEP_INTERVAL apr_time_from_sec(10)
+#define USAGE_INTERVAL apr_time_from_sec(10)
+#define RECONCILE_STEPS_MAX 16 /* of one round; what is left is due again in a second */
+
+typedef struct duty_t {
+    const char *watchdog; /* instances are separate threads: a slow duty delays no other */
+    int singleton;
+    apr_interval_time_t interval;
+    ap_watchdog_callback_fn_t *run;
+} duty_t;
+
+/* 1 when there is work to do and time to do it. */
+static int may_run(int state, const pay_ledger_t *ledger)
+{
+    int mpm_state = AP_MPMQ_RUNNING;
+
+    if (state != AP_WATCHDOG_STATE_RUNNING || !ledger->store) {
+        return 0;
+    }
+    return ap_mpm_query(AP_MPMQ_MPM_STATE, &mpm_state) != APR_SUCCESS
+           || mpm_state != AP_MPMQ_STOPPING;
+}
+
+/* All three answer APR_SUCCESS whatever happened: anything else ends the callback for good. What
+ * went wrong is in the log already. */
+static apr_status_t reconcile(int state, void *baton, apr_pool_t *p)
+{
+    const pay_ledger_t *ledger = baton;
+    int settled = PAY_RECONCILE_BATCH_MAX;
+    apr_pool_t *step_pool;
+    int steps;
+
+    apr_pool_create(&step_pool, p);
+    for (steps = 0; steps < RECONCILE_STEPS_MAX && settled == PAY_RECONCILE_BATCH_MAX; steps++) {
+        if (!may_run(state, ledger)) {
+            break;
+        }
+        settled = 0;
+        (void)pay_reconcile_step(&settled, ledger->store, ledger->services, step_pool);
+        apr_pool_clear(step_pool);
+    }
+    apr_pool_destroy(step_pool);
+    return APR_SUCCESS;
+}
+
+static apr_status_t housekeep(int state, void *baton, apr_pool_t *p)
+{
+    const pay_ledger_t *ledger = baton;
+
+    if (may_run(state, ledger)) {
+        (void)ledger->store->ops->housekeep(ledger->store, p);
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t flush_usage(int state, void *baton, apr_pool_t *p)
+{
+    const pay_ledger_t *ledger = baton;
+
+    if (may_run(state, ledger)) {
+        (void)pay_key_usage_flush(ledger->usage, ledger->store, p);
+    }
+    return APR_SUCCESS;
+}
+
+static const duty_t duties[] = {
+    {"_payments_reconcile_", 1, RECONCILE_INTERVAL, reconcile},
+    {"_payments_housekeep_", 0, HOUSEKEEP_INTERVAL, housekeep},
+    {"_payments_usage_", 0, USAGE_INTERVAL, flush_usage},
+};
+
+static apr_status_t start_duty(const duty_t *duty, const apr_array_header_t *ledgers,
+                               apr_pool_t *pconf)
+{
+    APR_OPTIONAL_FN_TYPE(ap_watchdog_get_instance) * get_instance;
+    APR_OPTIONAL_FN_TYPE(ap_watchdog_register_callback) * register_callback;
+    ap_watchdog_t *watchdog;
+    apr_status_t rv;
+    int i;
+
+    get_instance = APR_RETRIEVE_OPTIONAL_FN(ap_watchdog_get_instance);
+    register_callback = APR_RETRIEVE_OPTIONAL_FN(ap_watchdog_register_callback);
+    if (!get_instance || !register_callback) {
+        return APR_ENOTIMPL;
+    }
+    rv = get_instance(&watchdog, duty->watchdog, 0, duty->singleton, pconf);
+    for (i = 0; i < ledgers->nelts && rv == APR_SUCCESS; i++) {
+        rv = register_callback(watchdog, duty->interval, APR_ARRAY_IDX(ledgers, i, pay_ledger_t *),
+                               duty->run);
+    }
+    return rv;
+}
+
+void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *ledgers,
+                        apr_pool_t *pconf)
+{
+    apr_status_t rv;
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(duties) / sizeof(duties[0]); i++) {
+        rv = start_duty(&duties[i], ledgers, pconf);
+        if (rv != APR_SUCCESS) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                         PAYLOGNO(00306) "Watchdog %s could not be started: pending payments may "
+                                         "stay pending",
+                         duties[i].watchdog);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_WATCHDOG_H
+#define PAY_WATCHDOG_H
+
+/*
+ * The work that no request does, on mod_watchdog's threads: reconciliation and housekeeping in one
+ * child of the server, the last use of keys in each child. That one child is only a hint: rows are
+ * leased in the store.
+ */
+
+#include <httpd.h>
+#include <apr_tables.h>
+
+/* In the parent, real pass of post_config. `ledgers`: see pay_ledger.h. */
+void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *ledgers,
+                        apr_pool_t *pconf);
+
+#endif

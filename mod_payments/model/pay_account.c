@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/pay_account.h"
+
+#include "base/pay_writer.h"
+
+#include <string.h>
+
+const pay_account_settings_t pay_account_settings_builtin = {
+    .key_prefix = "pay",
+    .currency = "NGN",
+    .timezone = "UTC",
+};
+
+static const char *const mode_names[] = {
+    [PAY_TEST] = "test",
+    [PAY_LIVE] = "live",
+};
+_Static_assert(sizeof(mode_names) / sizeof(mode_names[0]) == PAY_MODE_COUNT, "one name a mode");
+
+static int is_letter(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+apr_status_t pay_account_name_check(const char *name)
+{
+    apr_size_t len = 0;
+
+    if (!is_letter(name[0]) && !is_digit(name[0])) {
+        return APR_EINVAL;
+    }
+    for (; name[len]; len++) {
+        if (len == PAY_ACCOUNT_NAME_MAX) {
+            return APR_EINVAL;
+        }
+        if (!is_letter(name[len]) && !is_digit(name[len]) && !strchr("._-", name[len])) {
+            return APR_EINVAL;
+        }
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_key_prefix_check(const char *prefix)
+{
+    apr_size_t len = 0;
+
+    if (!is_letter(prefix[0])) {
+        return APR_EINVAL;
+    }
+    for (; prefix[len]; len++) {
+        if (len == PAY_KEY_PREFIX_MAX) {
+            return APR_EINVAL;
+        }
+        if (!is_letter(prefix[len]) && !is_digit(prefix[len])) {
+            return APR_EINVAL;
+        }
+    }
+    return APR_SUCCESS;
+}
+
+const char *pay_mode_name(pay_mode_t mode)
+{
+    return mode == PAY_LIVE ? mode_names[PAY_LIVE] : mode_names[PAY_TEST];
+}
+
+apr_status_t pay_mode_parse(pay_mode_t *out, const char *text)
+{
+    int mode;
+
+    *out = PAY_TEST;
+    for (mode = 0; mode < PAY_MODE_COUNT; mode++) {
+        if (!strcmp(text, mode_names[mode])) {
+            *out = (pay_mode_t)mode;
+            return APR_SUCCESS;
+        }
+    }
+    return APR_EINVAL;
+}
+
+void pay_account_to_json(pay_writer_t *w, const char *name, const pay_account_t *account)
+{
+    pay_writer_object_open(w, name);
+    pay_writer_string(w, "name", account->name);
+    pay_writer_integer(w, "number", account->number);
+    pay_writer_string(w, "mode", pay_mode_name(account->mode));
+    pay_writer_string(w, "keyPrefix", account->settings.key_prefix);
+    pay_writer_string(w, "currency", account->settings.currency);
+    pay_writer_string(w, "timezone", account->settings.timezone);
+    pay_writer_time(w, "createdAt", account->created_at);
+    pay_writer_time(w, "updatedAt", account->updated_at);
+    pay_writer_object_close(w);
+}

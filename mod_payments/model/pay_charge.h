@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_CHARGE_H
+#define PAY_CHARGE_H
+
+/* A charge: its request, states, outcome and JSON forms (docs/api.md, "Charges"). Pure. */
+
+#include "base/pay_crypto.h"
+#include "base/pay_money.h"
+#include "base/pay_worker.h"
+#include "model/pay_account.h"
+#include "model/pay_card.h"
+
+#include <apr_pools.h>
+
+struct pay_json_t;
+struct pay_problem_t;
+struct pay_writer_t;
+
+#define PAY_REFERENCE_MAX 100
+#define PAY_NAME_MAX 100            /* bytes of first or last name */
+#define PAY_OUTCOME_MESSAGE_MAX 200 /* bytes of an acquirer's message that are kept */
+#define PAY_OUTCOME_CODE_MAX 8
+#define PAY_AUTHORIZATION_MAX 32
+#define PAY_CHARGE_ANSWER_VERSION 1 /* form of the answer; older ones keep their renderer */
+
+typedef enum pay_charge_state_t {
+    PAY_CHARGE_PENDING,
+    PAY_CHARGE_SUCCESSFUL,
+    PAY_CHARGE_FAILED,
+    PAY_CHARGE_REVERSED, /* processed refunds reached the amount */
+    PAY_CHARGE_VOID,
+    PAY_CHARGE_ABANDONED,
+    PAY_CHARGE_STATE_COUNT
+} pay_charge_state_t;
+
+/* What a client asked for, validated and normalised. Strings live in the request's pool. */
+typedef struct pay_charge_request_t {
+    const char *reference;
+    const char *token;
+    const char *email;      /* lower case */
+    const char *first_name; /* "" when not given */
+    const char *last_name;
+    pay_money_t money;
+    const char *amount_text;                  /* the literal that `money` was read from */
+    int currency_defaulted;                   /* none was given: the account's, which may change */
+    const struct pay_problem_t *amount_fault; /* in that currency; counts for a new reference */
+    unsigned char
+        digest[PAY_SHA256_LEN]; /* of token, amount, currency, email: "the same request" */
+} pay_charge_request_t;
+
+typedef enum pay_outcome_kind_t {
+    PAY_OUTCOME_UNKNOWN, /* money may have moved: stay pending, ask again */
+    PAY_OUTCOME_APPROVED,
+    PAY_OUTCOME_DECLINED
+} pay_outcome_kind_t;
+
+/* What an acquirer said of a charge or refund. */
+typedef struct pay_outcome_t {
+    pay_outcome_kind_t kind;
+    const char *code;               /* ISO 8583 response code, "" when unknown */
+    const char *message;            /* for people; cut to PAY_OUTCOME_MESSAGE_MAX when stored */
+    const char *authorization_code; /* "" when there is none */
+} pay_outcome_t;
+
+typedef struct pay_charge_t {
+    pay_scope_t scope;
+    apr_uint64_t seq; /* "id": from 1 within the scope */
+    const char *reference;
+    unsigned char request_digest[PAY_SHA256_LEN];
+    const char *token;
+    pay_card_t card;
+    pay_money_t money;
+    const char *email;
+    const char *first_name;
+    const char *last_name;
+    const char *request_ip;
+    const char *acquirer; /* name of the instance it was sent through */
+    const char *key_id;
+    pay_charge_state_t state;
+    apr_time_t created_at; /* whole milliseconds, given by the store */
+    apr_time_t updated_at;
+
+    /* The outcome, frozen when it was decided: replays render it for ever. */
+    pay_charge_state_t decided_state; /* PAY_CHARGE_PENDING until decided */
+    apr_time_t decided_at;
+    int answer_version;
+    const char *code;
+    const char *message;
+    const char *authorization_code;
+    const char *contradiction; /* an outcome that came later and said otherwise; "" when none */
+
+    /* Work in flight: who, and until when (boot clock). Cleared by any resolve. */
+    pay_worker_t worker;
+    apr_int64_t send_before_ms; /* boot clock: past it nothing is sent */
+    apr_int64_t wait_until_ms;  /* boot clock: send_before + acquirer time-out */
+    apr_time_t due_at;          /* wall clock: next question to the acquirer; 0 once decided */
+    apr_uint32_t attempts;      /* questions asked so far */
+
+    /* Refunds of it. */
+    apr_int64_t refunded_minor;        /* processed */
+    apr_int64_t refunds_pending_minor; /* at the acquirer */
+} pay_charge_t;
+
+typedef enum pay_view_t { PAY_VIEW_SECRET, PAY_VIEW_PUBLIC } pay_view_t;
+
+/* 1 to 100 characters of '!' to '~' without / \ ? #, neither "." nor ".."; else APR_EINVAL. */
+apr_status_t pay_reference_check(const char *reference);
+
+/*
+ * Reads and validates the body of a charge; `default_currency` fills in for an absent one. NULL
+ * and `*out` set, or a problem that lists every field at fault. Judges form only: which tokens,
+ * currencies and amounts an account allows comes after the reference was looked up, and so does
+ * an amount with too many decimals for the default currency alone (amount_fault).
+ */
+const struct pay_problem_t *pay_charge_request_from_json(pay_charge_request_t **out,
+                                                         const struct pay_json_t *body,
+                                                         const char *default_currency,
+                                                         apr_pool_t *p);
+
+/* The request had the default currency been `currency` (upper case); fails as pay_money_parse. */
+apr_status_t pay_charge_request_rebase(pay_charge_request_t **out,
+                                       const pay_charge_request_t *request, const char *currency,
+                                       apr_pool_t *p);
+
+/* 1 when a charge may go from one state to the other (a table in the .c file). */
+int pay_charge_may_become(pay_charge_state_t from, pay_charge_state_t to);
+
+/* 1 while the process that opened it may still be at work on it (409 D2); 0: the outcome is unknown
+ * (202). */
+int pay_charge_in_flight(const pay_charge_t *charge);
+
+/* What can still be refunded: amount less pending and processed; 0 unless successful. */
+apr_int64_t pay_charge_refundable_minor(const pay_charge_t *charge);
+
+const char *pay_charge_state_name(pay_charge_state_t state);
+apr_status_t pay_charge_state_parse(pay_charge_state_t *out, const char *text);
+
+/* The transaction object as it is now. */
+void pay_charge_to_json(struct pay_writer_t *w, const char *name, const pay_charge_t *charge,
+                        pay_view_t view);
+
+/*
+ * The answer to the request that made the charge: the whole envelope. Once decided it is the
+ * same bytes for ever, whatever happened to the charge since (docs/store.md).
+ */
+void pay_charge_answer_to_json(struct pay_writer_t *w, const pay_charge_t *charge);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_writer.h"
+#include "model/pay_charge.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+#define CHARGE_CHANNEL "card"
+#define CUSTOMER_CODE_BYTES 8
+
+/* The envelope of an answer by the state that was decided; a NULL message is the acquirer's. */
+static const struct {
+    int status;
+    const char *message;
+} answers[] = {
+    [PAY_CHARGE_PENDING] = {1, "Charge pending"},
+    [PAY_CHARGE_SUCCESSFUL] = {1, "Charge successful"},
+    [PAY_CHARGE_FAILED] = {0, NULL},
+    [PAY_CHARGE_REVERSED] = {1, "Charge successful"},
+    [PAY_CHARGE_VOID] = {0, "Charge void"},
+    [PAY_CHARGE_ABANDONED] = {0, "Charge abandoned"},
+};
+_Static_assert(sizeof(answers) / sizeof(answers[0]) == PAY_CHARGE_STATE_COUNT, "one row a state");
+
+/* Strings that do not apply are empty, never null: clients break on null. */
+static void text(pay_writer_t *w, const char *name, const char *value)
+{
+    pay_writer_string(w, name, value ? value : "");
+}
+
+static const char *full_name(const pay_charge_t *charge, apr_pool_t *p)
+{
+    const char *first = charge->first_name ? charge->first_name : "";
+    const char *last = charge->last_name ? charge->last_name : "";
+
+    return apr_pstrcat(p, first, *first && *last ? " " : "", last, NULL);
+}
+
+/*
+ * Payers have no table of their own: number and code follow from account, mode and e-mail, so they
+ * are the same for every charge of one payer. The number stays within 31 bits, because typed
+ * clients read it into an int; the code alone tells payers apart.
+ */
+static void customer_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_view_t view)
+{
+    unsigned char digest[PAY_SHA256_LEN];
+    const char *source;
+    apr_int64_t id;
+    apr_status_t rv = APR_EGENERAL;
+
+    if (view == PAY_VIEW_SECRET) {
+        source = apr_psprintf(w->pool, "%u %s %s", charge->scope.account,
+                              pay_mode_name(charge->scope.mode), charge->email);
+        rv = pay_sha256(digest, source, strlen(source));
+    }
+    pay_writer_object_open(w, "customer");
+    if (rv == APR_SUCCESS) {
+        const unsigned char *tail = digest + CUSTOMER_CODE_BYTES;
+
+        id = (apr_int64_t)(tail[0] & 0x7f) << 24 | tail[1] << 16 | tail[2] << 8 | tail[3];
+        pay_writer_integer(w, "id", id ? id : 1);
+        pay_writer_string(
+            w, "customerCode",
+            apr_pstrcat(w->pool, "CUS_", pay_hex(digest, CUSTOMER_CODE_BYTES, w->pool), NULL));
+    } else {
+        pay_writer_integer(w, "id", 0);
+        pay_writer_string(w, "customerCode", "");
+    }
+    text(w, "email", view == PAY_VIEW_SECRET ? charge->email : "");
+    text(w, "name", view == PAY_VIEW_SECRET ? full_name(charge, w->pool) : "");
+    pay_writer_object_close(w);
+}
+
+static void card_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_view_t view)
+{
+    pay_writer_object_open(w, "card");
+    pay_writer_string(w, "first6Digits", charge->card.first6);
+    pay_writer_string(w, "last4Digits", charge->card.last4);
+    text(w, "issuer", charge->card.issuer);
+    text(w, "country", charge->card.country);
+    text(w, "type", charge->card.type);
+    text(w, "token", view == PAY_VIEW_SECRET ? charge->token : "");
+    pay_writer_object_close(w);
+}
+
+/* Charges are paid by card, so nothing of a bank transfer is ever known. */
+static void transfer_to_json(pay_writer_t *w)
+{
+    static const char *const members[] = {
+        "bankCode",          "bankName",       "accountNumber",          "sessionId",
+        "creditAccountName", "originatorName", "originatorAccountNumber"};
+    apr_size_t i;
+
+    pay_writer_object_open(w, "transferDetail");
+    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        pay_writer_string(w, members[i], "");
+    }
+    pay_writer_object_close(w);
+}
+
+static void amounts_to_json(pay_writer_t *w, const pay_charge_t *charge)
+{
+    const pay_money_t *money = &charge->money;
+    int paid = charge->state == PAY_CHARGE_SUCCESSFUL || charge->state == PAY_CHARGE_REVERSED;
+
+    pay_writer_amount(w, "amount", money->amount_minor, money->currency);
+    pay_writer_amount(w, "chargedAmount", paid ? money->amount_minor : 0, money->currency);
+    pay_writer_amount(w, "transactionFee", 0, money->currency);
+    pay_writer_amount(w, "requested_amount", money->amount_minor, money->currency);
+    pay_writer_amount(w, "refundedAmount", charge->refunded_minor, money->currency);
+    pay_writer_amount(w, "refundsPendingAmount", charge->refunds_pending_minor, money->currency);
+    pay_writer_string(w, "currency", money->currency);
+}
+
+void pay_charge_to_json(pay_writer_t *w, const char *name, const pay_charge_t *charge,
+                        pay_view_t view)
+{
+    const char *state = pay_charge_state_name(charge->state);
+    int secret = view == PAY_VIEW_SECRET;
+
+    pay_writer_object_open(w, name);
+    pay_writer_integer(w, "id", (apr_int64_t)charge->seq);
+    pay_writer_string(w, "transactionReference", charge->reference);
+    pay_writer_string(w, "reference", charge->reference);
+    pay_writer_string(w, "status", state);
+    pay_writer_string(w, "paymentStatus", state);
+    amounts_to_json(w, charge);
+    pay_writer_string(w, "domain", pay_mode_name(charge->scope.mode));
+    pay_writer_string(w, "channel", CHARGE_CHANNEL);
+    text(w, "gatewayResponseCode", charge->code);
+    text(w, "gatewayResponseMessage", charge->message);
+    text(w, "authorizationCode", secret ? charge->authorization_code : "");
+    text(w, "authCode", secret ? charge->authorization_code : "");
+    text(w, "requestIp", secret ? charge->request_ip : "");
+    pay_writer_string(w, "paymentDescriptor", "");
+    pay_writer_string(w, "transactionType", "");
+    pay_writer_string(w, "redirectUrl", "");
+    pay_writer_string(w, "checkoutMetadata", "");
+    card_to_json(w, charge, view);
+    customer_to_json(w, charge, view);
+    transfer_to_json(w);
+    pay_writer_time(w, "createdAt", charge->created_at);
+    pay_writer_time(w, "updatedAt", charge->updated_at);
+    pay_writer_object_close(w);
+}
+
+/*
+ * Form 1 of the answer, kept for every charge decided under it: a later form of the transaction
+ * object gets a renderer of its own, and the golden bytes of the unit test hold this one.
+ */
+static void answer_to_json_1(pay_writer_t *w, const pay_charge_t *charge)
+{
+    pay_charge_t then = *charge;
+    const char *message;
+
+    /* As it was when decided: what was refunded or asked since is not part of the answer. */
+    then.state = charge->decided_state;
+    if ((unsigned int)then.state >= PAY_CHARGE_STATE_COUNT) {
+        then.state = PAY_CHARGE_PENDING; /* a damaged row promises nothing */
+    }
+    then.updated_at =
+        charge->decided_state == PAY_CHARGE_PENDING ? charge->created_at : charge->decided_at;
+    then.refunded_minor = 0;
+    then.refunds_pending_minor = 0;
+
+    message = answers[then.state].message;
+    if (!message) {
+        message = then.message && *then.message ? then.message : "Charge failed";
+    }
+    pay_writer_object_open(w, NULL);
+    pay_writer_bool(w, "status", answers[then.state].status);
+    pay_writer_string(w, "message", message);
+    pay_charge_to_json(w, "data", &then, PAY_VIEW_SECRET);
+    pay_writer_object_close(w);
+}
+
+void pay_charge_answer_to_json(pay_writer_t *w, const pay_charge_t *charge)
+{
+    _Static_assert(PAY_CHARGE_ANSWER_VERSION == 1, "a new form needs a renderer beside the old");
+    answer_to_json_1(w, charge);
+}

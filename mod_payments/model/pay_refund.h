@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_REFUND_H
+#define PAY_REFUND_H
+
+/* A refund: its record of twelve members, states and date ranges (docs/api.md, "Refunds"). Pure. */
+
+#include "base/pay_money.h"
+#include "base/pay_worker.h"
+#include "model/pay_account.h"
+
+#include <apr_pools.h>
+
+struct pay_json_t;
+struct pay_problem_t;
+struct pay_timezone_t;
+struct pay_writer_t;
+
+#define PAY_NOTE_MAX 1000 /* bytes of a note */
+#define PAY_REFUND_REFERENCE_MAX 100
+#define PAY_REFUND_TEXT_MAX (32 * 1024) /* bytes of the record's JSON text */
+
+typedef enum pay_refund_state_t {
+    PAY_REFUND_PENDING,
+    PAY_REFUND_PROCESSED,
+    PAY_REFUND_FAILED,
+    PAY_REFUND_STATE_COUNT
+} pay_refund_state_t;
+
+/* Both ends inclusive. */
+typedef struct pay_refund_range_t {
+    apr_time_t from;
+    apr_time_t to;
+} pay_refund_range_t;
+
+typedef struct pay_refund_t {
+    /* The record: exactly these, in the order of pay_refund_to_json. NULL is null. */
+    const char *id;
+    const char *refund_reference;
+    pay_money_t money; /* imported nulls: amount_minor 0 for the amount, "" for the currency */
+    pay_scope_t scope; /* domain */
+    const char *channel;
+    const char *merchant_note;
+    const char *customer_note;
+    pay_refund_state_t state;
+    const char *transaction_reference; /* NULL in imported history that names none */
+    apr_time_t created_at; /* whole milliseconds, given by the store; imported: as given */
+    apr_time_t updated_at;
+
+    /* Not part of the record. */
+    apr_uint64_t seq;           /* creation sequence within the scope; never changes */
+    apr_uint64_t charge_seq;    /* 0: the charge is not known here (imported) */
+    apr_uint32_t import_number; /* 0: not imported */
+    const char *acquirer;       /* name of the instance it was sent through */
+    const char *key_id;         /* "" when made by paymentsctl */
+    pay_worker_t worker;        /* as in pay_charge_t */
+    apr_int64_t send_before_ms;
+    apr_int64_t wait_until_ms;
+    apr_time_t due_at;
+    apr_uint32_t attempts;
+} pay_refund_t;
+
+/* What is asked for when a refund is made. */
+typedef struct pay_refund_request_t {
+    const char *reference;     /* of the charge */
+    const char *amount;        /* decimal literal in major units; NULL: all that is left */
+    const char *customer_note; /* NULL when not given */
+    const char *merchant_note;
+    const char *channel; /* "API", "dashboard", "cli" */
+} pay_refund_request_t;
+
+int pay_refund_may_become(pay_refund_state_t from, pay_refund_state_t to);
+const char *pay_refund_state_name(pay_refund_state_t state);
+
+/* The record: one object of exactly 12 members, compact. */
+void pay_refund_to_json(struct pay_writer_t *w, const char *name, const pay_refund_t *refund);
+
+/*
+ * Reads a record as pay_refund_to_json writes it, or as an export of the deployed API gives it
+ * (members may be missing or null but for id, refundReference, createdAt; others are ignored).
+ * No status reads as processed, no updatedAt as createdAt; an amount needs its currency.
+ * The domain must be `mode`'s where given. Sets only the record's part of `*out`. NULL, or a
+ * problem that lists every field at fault.
+ */
+const struct pay_problem_t *pay_refund_from_json(pay_refund_t **out,
+                                                 const struct pay_json_t *record, pay_mode_t mode,
+                                                 apr_pool_t *p);
+
+/* A note: UTF-8, at most PAY_NOTE_MAX bytes, no control characters but newline and tab, no card
+ * number; else a sentence that says so, NULL when it is well. */
+const char *pay_note_fault(const char *note);
+
+/*
+ * The range of a list request from its two path segments (docs/api.md, "Dates"). `days_max` 0: any
+ * span. NULL, or a problem that names /startDate and /endDate as they are at fault.
+ */
+const struct pay_problem_t *pay_refund_range_parse(pay_refund_range_t *out, const char *start,
+                                                   const char *end,
+                                                   const struct pay_timezone_t *zone, int days_max,
+                                                   apr_pool_t *p);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/pay_text.h"
+
+#include <string.h>
+
+/* Bytes of the well-formed sequence of two to four bytes at `s`; 0 when there is none. */
+static int sequence_len(const unsigned char *s)
+{
+    unsigned char second_min = 0x80;
+    unsigned char second_max = 0xbf;
+    int len;
+    int i;
+
+    if (s[0] >= 0xc2 && s[0] <= 0xdf) {
+        len = 2;
+    } else if (s[0] >= 0xe0 && s[0] <= 0xef) {
+        len = 3;
+    } else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
+        len = 4;
+    } else {
+        return 0;
+    }
+    switch (s[0]) {
+    case 0xc2: /* U+0080 to U+009F are the C1 controls */
+        second_min = 0xa0;
+        break;
+    case 0xe0: /* below are overlong forms */
+        second_min = 0xa0;
+        break;
+    case 0xed: /* above are surrogates */
+        second_max = 0x9f;
+        break;
+    case 0xf0:
+        second_min = 0x90;
+        break;
+    case 0xf4:
+        second_max = 0x8f;
+        break;
+    default:
+        break;
+    }
+    if (s[1] < second_min || s[1] > second_max) {
+        return 0;
+    }
+    for (i = 2; i < len; i++) {
+        if (s[i] < 0x80 || s[i] > 0xbf) {
+            return 0;
+        }
+    }
+    return len;
+}
+
+int pay_text_is_plain(const char *text, const char *controls)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    int len;
+
+    while (*s) {
+        if (*s < 0x20 || *s == 0x7f) {
+            if (!strchr(controls, *s)) {
+                return 0;
+            }
+            s++;
+            continue;
+        }
+        if (*s < 0x80) {
+            s++;
+            continue;
+        }
+        len = sequence_len(s);
+        if (!len) {
+            return 0;
+        }
+        s += len;
+    }
+    return 1;
+}

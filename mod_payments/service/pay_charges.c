@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_charges.h"
+
+#include "base/pay_log.h"
+#include "base/pay_time.h"
+
+#include <apr_cstr.h>
+#include <string.h>
+
+#define ASK_AGAIN_AFTER apr_time_from_sec(1)
+
+/* What one request to charge is worked on with. */
+typedef struct counter_t {
+    pay_service_t *service;
+    const pay_api_key_t *key;
+    const pay_charge_request_t *request;
+    const char *request_ip;
+    apr_pool_t *pool;
+} counter_t;
+
+/*
+ * 1 when the request is the one that made the charge. Without a currency of its own it is read in
+ * the charge's: the account's default may have changed between the two.
+ */
+static int is_same_request(const pay_charge_t *known, const counter_t *c)
+{
+    const pay_charge_request_t *request = c->request;
+    pay_charge_request_t *rebased;
+    apr_status_t rv;
+
+    if (!memcmp(known->request_digest, request->digest, PAY_SHA256_LEN)) {
+        return 1;
+    }
+    if (!request->currency_defaulted || !strcmp(known->money.currency, request->money.currency)) {
+        return 0;
+    }
+    rv = pay_charge_request_rebase(&rebased, request, known->money.currency, c->pool);
+    if (rv != APR_SUCCESS) {
+        return 0;
+    }
+    return !memcmp(known->request_digest, rebased->digest, PAY_SHA256_LEN);
+}
+
+/* The answer for a reference that has a charge already. */
+static const pay_problem_t *answer_known(pay_charge_t **out, int *replayed, pay_charge_t *known,
+                                         const counter_t *c)
+{
+    if (!is_same_request(known, c)) {
+        return pay_problem_make(PAY_ERR_REFERENCE_REUSED, "/reference", APR_SUCCESS, c->pool);
+    }
+    if (known->decided_state == PAY_CHARGE_PENDING && pay_charge_in_flight(known)) {
+        return pay_problem_make(PAY_ERR_IN_PROGRESS, NULL, APR_SUCCESS, c->pool);
+    }
+    *replayed = known->decided_state != PAY_CHARGE_PENDING;
+    *out = known;
+    return NULL;
+}
+
+static int currency_is_allowed(const pay_policy_t *policy, const char *currency)
+{
+    int i;
+
+    if (!policy->currencies) {
+        return 1;
+    }
+    for (i = 0; i < policy->currencies->nelts; i++) {
+        if (!strcmp(APR_ARRAY_IDX(policy->currencies, i, const char *), currency)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void judge_test_token(pay_problem_t **faults, const pay_card_t **card, const counter_t *c)
+{
+    pay_test_behaviour_t behaviour;
+
+    if (c->key->scope.mode != PAY_TEST) {
+        pay_problem_add(faults, "/token", "is a test token and cannot be charged with a live key",
+                        c->pool);
+        return;
+    }
+    if (!pay_test_token_find(card, &behaviour, c->request->token)) {
+        pay_problem_add(faults, "/token",
+                        "begins as test tokens do, but there is none of this name", c->pool);
+    }
+}
+
+static apr_status_t judge_stored_token(pay_problem_t **faults, const pay_card_t **card,
+                                       const counter_t *c)
+{
+    pay_token_t *token = NULL;
+    apr_status_t rv;
+
+    rv = c->service->store->ops->token_get(&token, c->service->store, &c->key->scope,
+                                           c->request->token, c->pool);
+    if (rv == APR_NOTFOUND) {
+        pay_problem_add(faults, "/token", "is not known in this mode", c->pool);
+        return APR_SUCCESS;
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (token->revoked_at) {
+        pay_problem_add(faults, "/token", "was revoked", c->pool);
+        return APR_SUCCESS;
+    }
+    if (apr_cstr_casecmp(token->email, c->request->email) != 0) {
+        pay_problem_add(faults, "/email", "must be the address that the token was issued to",
+                        c->pool);
+    }
+    *card = &token->card;
+    return APR_SUCCESS;
+}
+
+/* What the account, the configuration and the token allow; *card is set on success. */
+static const pay_problem_t *judge(const pay_card_t **card, const counter_t *c)
+{
+    const pay_problem_t *refusal;
+    pay_problem_t *faults = NULL;
+    apr_status_t rv = APR_SUCCESS;
+
+    *card = NULL;
+    refusal = pay_service_judge_mode(c->service, c->key->account, c->key->scope.mode, c->pool);
+    if (refusal) {
+        return refusal;
+    }
+    if (pay_test_token_is_reserved(c->request->token)) {
+        judge_test_token(&faults, card, c);
+    } else {
+        rv = judge_stored_token(&faults, card, c);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, c->pool);
+    }
+    if (!currency_is_allowed(&c->service->policy, c->request->money.currency)) {
+        pay_problem_add(&faults, "/currency", "is not accepted here", c->pool);
+    }
+    return faults;
+}
+
+static pay_charge_t *propose(const pay_card_t *card, const counter_t *c)
+{
+    pay_charge_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
+    pay_deadline_t deadline = pay_deadline_make(c->service);
+
+    proposal->scope = c->key->scope;
+    proposal->reference = c->request->reference;
+    memcpy(proposal->request_digest, c->request->digest, PAY_SHA256_LEN);
+    proposal->token = c->request->token;
+    proposal->card = *card;
+    proposal->money = c->request->money;
+    proposal->email = c->request->email;
+    proposal->first_name = c->request->first_name;
+    proposal->last_name = c->request->last_name;
+    proposal->request_ip = c->request_ip ? c->request_ip : "";
+    proposal->acquirer = c->service->acquirer[c->key->scope.mode]->name;
+    proposal->key_id = c->key->id;
+    proposal->state = PAY_CHARGE_PENDING;
+    proposal->decided_state = PAY_CHARGE_PENDING;
+    proposal->answer_version = PAY_CHARGE_ANSWER_VERSION;
+    proposal->code = "";
+    proposal->message = "";
+    proposal->authorization_code = "";
+    proposal->contradiction = "";
+    proposal->worker = deadline.worker;
+    proposal->send_before_ms = deadline.send_before_ms;
+    proposal->wait_until_ms = deadline.wait_until_ms;
+    proposal->due_at = deadline.due_at;
+    return proposal;
+}
+
+/*
+ * Frees the reference of a charge of which no byte left this process. Where that fails the row
+ * counts: reconciliation may have decided it meanwhile, or will, and the client is told what it
+ * says.
+ */
+static const pay_problem_t *withdraw(pay_charge_t **out, pay_charge_t *charge, pay_error_t error,
+                                     apr_status_t cause, const counter_t *c)
+{
+    pay_store_t *store = c->service->store;
+    pay_charge_t *stored = NULL;
+    apr_status_t rv;
+
+    rv = store->ops->charge_withdraw(store, &charge->scope, charge->seq, c->pool);
+    if (rv == APR_SUCCESS) {
+        return pay_problem_make(error, NULL, cause, c->pool);
+    }
+    pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00200) "charge %s was not sent, but could not be taken back",
+            charge->reference);
+    rv = store->ops->charge_find(&stored, store, &charge->scope, charge->reference, c->pool);
+    *out = rv == APR_SUCCESS ? stored : charge;
+    return NULL;
+}
+
+/* From here on the acquirer was called: whatever fails now, the charge is pending, never a 5xx. */
+static pay_charge_t *resolve(pay_charge_t *charge, const pay_outcome_t *outcome, const counter_t *c)
+{
+    pay_charge_t *resolved = NULL;
+    apr_time_t due_at = 0;
+    apr_status_t rv;
+    int changed;
+
+    if (outcome->kind == PAY_OUTCOME_UNKNOWN) {
+        due_at = pay_time_now() + ASK_AGAIN_AFTER;
+    }
+    rv = c->service->store->ops->charge_resolve(&resolved, &changed, c->service->store,
+                                                &charge->scope, charge->seq, outcome, due_at,
+                                                c->pool);
+    if (rv != APR_SUCCESS) {
+        pay_log(PAY_LOG_ERR, rv,
+                PAYLOGNO(00201) "the outcome of charge %s could not be stored: it stays pending "
+                                "until reconciliation has asked the acquirer",
+                charge->reference);
+        return charge;
+    }
+    return resolved;
+}
+
+static const pay_problem_t *charge_send(pay_charge_t **out, pay_charge_t *charge,
+                                        const counter_t *c)
+{
+    pay_mode_t mode = charge->scope.mode;
+    pay_outcome_t outcome = {PAY_OUTCOME_UNKNOWN, "", "", ""};
+    apr_status_t rv;
+
+    if (pay_time_boot_ms() > charge->send_before_ms) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00202) "charge %s was opened too late to be sent", charge->reference);
+        return withdraw(out, charge, PAY_ERR_BUSY, APR_SUCCESS, c);
+    }
+    /* No transaction is open here: the acquirer may take seconds, and LMDB has one writer. */
+    rv = c->service->acquirer[mode]->charge(&outcome, c->service->acquirer_context[mode], charge,
+                                            c->service->policy.acquirer_timeout, c->pool);
+    if (rv == PAY_ACQUIRER_NOT_SENT) {
+        return withdraw(out, charge, PAY_ERR_ACQUIRER_UNAVAILABLE, rv, c);
+    }
+    if (rv != APR_SUCCESS) {
+        pay_log(PAY_LOG_WARNING, rv,
+                PAYLOGNO(00203) "acquirer %s failed on charge %s: its outcome is unknown",
+                charge->acquirer, charge->reference);
+    }
+    pay_outcome_tidy(&outcome, rv);
+    *out = resolve(charge, &outcome, c);
+    return NULL;
+}
+
+static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, const pay_card_t *card,
+                                          const counter_t *c)
+{
+    pay_charge_t *charge = NULL;
+    pay_claim_t claim;
+    apr_status_t rv;
+
+    rv = c->service->store->ops->charge_open(&charge, &claim, c->service->store, propose(card, c),
+                                             c->pool);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, c->pool);
+    }
+    if (claim != PAY_CLAIM_NEW) {
+        return answer_known(out, replayed, charge, c);
+    }
+    return charge_send(out, charge, c);
+}
+
+const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_service_t *service,
+                                       const pay_api_key_t *key,
+                                       const pay_charge_request_t *request, const char *request_ip,
+                                       apr_pool_t *p)
+{
+    const counter_t c = {service, key, request, request_ip, p};
+    pay_charge_t *known = NULL;
+    const pay_card_t *card;
+    const pay_problem_t *problem;
+    apr_status_t rv;
+    int slot;
+
+    *out = NULL;
+    *replayed = 0;
+    rv = service->store->ops->charge_find(&known, service->store, &key->scope, request->reference,
+                                          p);
+    if (rv == APR_SUCCESS) {
+        return answer_known(out, replayed, known, &c);
+    }
+    if (rv != APR_NOTFOUND) {
+        return pay_problem_of_store(rv, p);
+    }
+    if (request->amount_fault) {
+        return request->amount_fault;
+    }
+    problem = judge(&card, &c);
+    if (problem) {
+        return problem;
+    }
+    problem = pay_service_enter(&slot, service, key->scope.account, p);
+    if (problem) {
+        return problem;
+    }
+    problem = open_and_send(out, replayed, card, &c);
+    pay_service_leave(service, slot);
+    return problem;
+}
+
+const pay_problem_t *pay_charge_get(pay_charge_t **out, pay_service_t *service,
+                                    const pay_scope_t *scope, const char *reference, apr_pool_t *p)
+{
+    pay_charge_t *charge = NULL;
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = service->store->ops->charge_find(&charge, service->store, scope, reference, p);
+    if (rv == APR_NOTFOUND) {
+        return pay_problem_of_reference(reference, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    *out = charge;
+    return NULL;
+}

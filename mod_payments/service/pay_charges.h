@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_CHARGES_H
+#define PAY_CHARGES_H
+
+#include "service/pay_service.h"
+
+/*
+ * Makes a charge, or answers for the one that has its reference already (docs/api.md, "Charges").
+ * NULL: *out is the charge, *replayed 1 when it was decided by an earlier request. The charge is
+ * durable as pending before the acquirer is called; after that call the result is never a problem.
+ * `request_ip` is the payer-side address for the record.
+ */
+const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_service_t *service,
+                                       const pay_api_key_t *key,
+                                       const pay_charge_request_t *request, const char *request_ip,
+                                       apr_pool_t *p);
+
+/* By reference; 404 N1 when there is none. */
+const pay_problem_t *pay_charge_get(pay_charge_t **out, pay_service_t *service,
+                                    const pay_scope_t *scope, const char *reference, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_refunds.h"
+
+#include "base/pay_id.h"
+#include "base/pay_log.h"
+#include "base/pay_time.h"
+
+#include <string.h>
+
+#define REFUND_ID_PREFIX "ref_"
+#define REFUND_REFERENCE_PREFIX "rfd_"
+#define ASK_AGAIN_AFTER apr_time_from_sec(1)
+#define RETRY_AFTER_BUSY 1 /* seconds */
+
+/* What one request to refund is worked on with. */
+typedef struct counter_t {
+    pay_service_t *service;
+    pay_scope_t scope;
+    const char *key_id;
+    const pay_refund_request_t *request;
+    apr_pool_t *pool;
+} counter_t;
+
+static void judge_note(pay_problem_t **faults, const char *field, const char *note, apr_pool_t *p)
+{
+    const char *fault;
+
+    fault = note ? pay_note_fault(note) : NULL;
+    if (fault) {
+        pay_problem_add(faults, field, fault, p);
+    }
+}
+
+/* Without an amount money stays at 0, which asks the store for all that is left. */
+static void judge_amount(pay_problem_t **faults, pay_money_t *money, const pay_charge_t *charge,
+                         const counter_t *c)
+{
+    apr_status_t rv;
+
+    *money = charge->money;
+    money->amount_minor = 0;
+    if (!c->request->amount) {
+        return;
+    }
+    rv = pay_money_parse(money, c->request->amount, charge->money.currency);
+    if (rv == APR_ERANGE) {
+        pay_problem_add(faults, "/amount", "must be more than 0 and within the limit", c->pool);
+    } else if (rv != APR_SUCCESS) {
+        pay_problem_add(faults, "/amount", "must be a number with at most the currency's decimals",
+                        c->pool);
+    }
+}
+
+/* Reads the charge and judges the request's form: all faults at once, before a missing charge. */
+static const pay_problem_t *judge(pay_charge_t **charge, pay_money_t *money, const counter_t *c)
+{
+    pay_store_t *store = c->service->store;
+    pay_problem_t *faults = NULL;
+    apr_status_t rv = APR_NOTFOUND;
+
+    *charge = NULL;
+    if (pay_reference_check(c->request->reference) != APR_SUCCESS) {
+        pay_problem_add(&faults, "/reference", "has not the form of a reference", c->pool);
+    } else {
+        rv = store->ops->charge_find(charge, store, &c->scope, c->request->reference, c->pool);
+    }
+    if (rv == APR_SUCCESS) {
+        judge_amount(&faults, money, *charge, c);
+    }
+    judge_note(&faults, "/customer_note", c->request->customer_note, c->pool);
+    judge_note(&faults, "/merchant_note", c->request->merchant_note, c->pool);
+    if (faults) {
+        return faults;
+    }
+    if (rv == APR_NOTFOUND) {
+        return pay_problem_of_reference(c->request->reference, c->pool);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, c->pool);
+    }
+    if (strcmp((*charge)->acquirer, c->service->acquirer[c->scope.mode]->name) != 0) {
+        return pay_problem_makef(PAY_ERR_ACQUIRER_UNAVAILABLE, c->pool,
+                                 "The acquirer that charged this transaction is not configured.");
+    }
+    return NULL;
+}
+
+static apr_status_t propose(pay_refund_t **out, const pay_charge_t *charge,
+                            const pay_money_t *money, const counter_t *c)
+{
+    pay_refund_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
+    pay_deadline_t deadline = pay_deadline_make(c->service);
+    apr_status_t rv;
+
+    *out = proposal;
+    rv = pay_id_make(&proposal->id, REFUND_ID_PREFIX, PAY_ID_BITS, c->pool);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_id_make(&proposal->refund_reference, REFUND_REFERENCE_PREFIX, PAY_ID_BITS, c->pool);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    proposal->money = *money;
+    proposal->scope = c->scope;
+    proposal->channel = c->request->channel;
+    proposal->merchant_note = c->request->merchant_note;
+    proposal->customer_note = c->request->customer_note;
+    proposal->state = PAY_REFUND_PENDING;
+    proposal->transaction_reference = charge->reference;
+    proposal->charge_seq = charge->seq;
+    proposal->acquirer = charge->acquirer;
+    proposal->key_id = c->key_id;
+    proposal->worker = deadline.worker;
+    proposal->send_before_ms = deadline.send_before_ms;
+    proposal->wait_until_ms = deadline.wait_until_ms;
+    proposal->due_at = deadline.due_at;
+    return APR_SUCCESS;
+}
+
+static const pay_problem_t *problem_of_verdict(pay_refund_verdict_t verdict,
+                                               const pay_refund_t *refund, apr_pool_t *p)
+{
+    pay_problem_t *problem;
+
+    switch (verdict) {
+    case PAY_REFUND_OPENED:
+        return NULL;
+    case PAY_REFUND_REFUSED_STATE:
+        return pay_problem_make(PAY_ERR_NOT_REFUNDABLE, NULL, APR_SUCCESS, p);
+    case PAY_REFUND_REFUSED_ABOVE:
+        return pay_problem_make(PAY_ERR_REFUND_ABOVE, "/amount", APR_SUCCESS, p);
+    case PAY_REFUND_REFUSED_FULL:
+        return pay_problem_make(PAY_ERR_REFUND_FULL, NULL, APR_SUCCESS, p);
+    case PAY_REFUND_REFUSED_BUSY:
+        problem = pay_problem_make(PAY_ERR_REFUND_BUSY, NULL, APR_SUCCESS, p);
+        problem->retry_after = RETRY_AFTER_BUSY;
+        return problem;
+    case PAY_REFUND_REFUSED_REPEATED:
+        return pay_problem_makef(PAY_ERR_REFUND_REPEATED, p,
+                                 "The same partial refund was just made: it is %s.",
+                                 refund->refund_reference);
+    }
+    return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, p);
+}
+
+/* From here on the refund is on record: whatever fails now, it is pending, never a 5xx. */
+static pay_refund_t *resolve(pay_refund_t *refund, const pay_outcome_t *outcome, const counter_t *c)
+{
+    pay_store_t *store = c->service->store;
+    pay_refund_t *resolved = NULL;
+    apr_time_t due_at = 0;
+    apr_status_t rv;
+    int changed;
+
+    if (outcome->kind == PAY_OUTCOME_UNKNOWN) {
+        due_at = pay_time_now() + ASK_AGAIN_AFTER;
+    }
+    rv = store->ops->refund_resolve(&resolved, &changed, store, &refund->scope,
+                                    refund->refund_reference, outcome, due_at, c->pool);
+    if (rv != APR_SUCCESS) {
+        pay_log(PAY_LOG_ERR, rv,
+                PAYLOGNO(00210) "the outcome of refund %s could not be stored: it stays pending "
+                                "until reconciliation has asked the acquirer",
+                refund->refund_reference);
+        return refund;
+    }
+    return resolved;
+}
+
+/* A refund that provably was not sent has failed: the record says so and the amount is free. */
+static pay_refund_t *refund_send(pay_refund_t *refund, const pay_charge_t *charge,
+                                 const counter_t *c)
+{
+    static const pay_outcome_t not_sent = {PAY_OUTCOME_DECLINED, "",
+                                           "The refund was not sent to the acquirer.", ""};
+    pay_outcome_t outcome = {PAY_OUTCOME_UNKNOWN, "", "", ""};
+    pay_mode_t mode = refund->scope.mode;
+    apr_status_t rv;
+
+    if (pay_time_boot_ms() > refund->send_before_ms) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00211) "refund %s was opened too late to be sent: it failed",
+                refund->refund_reference);
+        return resolve(refund, &not_sent, c);
+    }
+    /* No transaction is open here: the acquirer may take seconds, and LMDB has one writer. */
+    rv = c->service->acquirer[mode]->refund(&outcome, c->service->acquirer_context[mode], refund,
+                                            charge, c->service->policy.acquirer_timeout, c->pool);
+    if (rv == PAY_ACQUIRER_NOT_SENT) {
+        pay_log(PAY_LOG_WARNING, rv,
+                PAYLOGNO(00212) "refund %s could not be sent to acquirer %s: it failed",
+                refund->refund_reference, refund->acquirer);
+        return resolve(refund, &not_sent, c);
+    }
+    if (rv != APR_SUCCESS) {
+        pay_log(PAY_LOG_WARNING, rv,
+                PAYLOGNO(00213) "acquirer %s failed on refund %s: its outcome is unknown",
+                refund->acquirer, refund->refund_reference);
+    }
+    pay_outcome_tidy(&outcome, rv);
+    return resolve(refund, &outcome, c);
+}
+
+static const pay_problem_t *open_and_send(pay_refund_t **out, const pay_charge_t *charge,
+                                          const pay_money_t *money, const counter_t *c)
+{
+    pay_store_t *store = c->service->store;
+    pay_refund_t *proposal, *refund = NULL;
+    pay_charge_t *charge_now = NULL;
+    const pay_problem_t *problem;
+    pay_refund_verdict_t verdict;
+    apr_status_t rv;
+
+    rv = propose(&proposal, charge, money, c);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, c->pool);
+    }
+    rv = store->ops->refund_open(&refund, &charge_now, &verdict, store, proposal,
+                                 c->service->policy.refund_repeat_window, c->pool);
+    if (rv == APR_NOTFOUND) {
+        return pay_problem_of_reference(c->request->reference, c->pool);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, c->pool);
+    }
+    problem = problem_of_verdict(verdict, refund, c->pool);
+    if (problem) {
+        return problem;
+    }
+    *out = refund_send(refund, charge_now, c);
+    return NULL;
+}
+
+const pay_problem_t *pay_refund_create(pay_refund_t **out, pay_service_t *service,
+                                       const pay_account_t *account, pay_mode_t mode,
+                                       const char *key_id, const pay_refund_request_t *request,
+                                       apr_pool_t *p)
+{
+    const counter_t c = {service, {account->number, mode}, key_id, request, p};
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    pay_money_t money;
+    int slot;
+
+    *out = NULL;
+    problem = pay_service_judge_mode(service, account, mode, p);
+    if (problem) {
+        return problem;
+    }
+    problem = judge(&charge, &money, &c);
+    if (problem) {
+        return problem;
+    }
+    problem = pay_service_enter(&slot, service, account->number, p);
+    if (problem) {
+        return problem;
+    }
+    problem = open_and_send(out, charge, &money, &c);
+    pay_service_leave(service, slot);
+    return problem;
+}
+
+const pay_problem_t *pay_refund_get(pay_refund_t **out, pay_service_t *service,
+                                    const pay_scope_t *scope, const char *refund_reference,
+                                    apr_pool_t *p)
+{
+    pay_refund_t *refund = NULL;
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = service->store->ops->refund_find(&refund, service->store, scope, refund_reference, p);
+    if (rv == APR_NOTFOUND) {
+        return pay_problem_of_reference(refund_reference, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    *out = refund;
+    return NULL;
+}
+
+const pay_problem_t *pay_refunds_scan(pay_refund_cursor_t *cursor, apr_size_t *len,
+                                      apr_size_t *count, pay_service_t *service,
+                                      const pay_scope_t *scope, const pay_refund_range_t *range,
+                                      char *buffer, apr_size_t size, apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    *len = 0;
+    *count = 0;
+    rv = service->store->ops->refund_scan(cursor, len, count, service->store, scope, range, buffer,
+                                          size);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    return NULL;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_service.h"
+
+#include "base/pay_time.h"
+
+const pay_problem_t *pay_problem_of_store(apr_status_t status, apr_pool_t *p)
+{
+    pay_error_t error;
+
+    switch (status) {
+    case PAY_STORE_EDOWN:
+    case PAY_STORE_ESCHEMA:
+    case PAY_STORE_EFULL:
+    case PAY_STORE_EBUSY:
+    case PAY_STORE_EUNKNOWN:
+        error = PAY_ERR_STORE_UNAVAILABLE;
+        break;
+    default:
+        error = PAY_ERR_INTERNAL;
+        break;
+    }
+    return pay_problem_make(error, NULL, status, p);
+}
+
+const pay_problem_t *pay_problem_of_reference(const char *reference, apr_pool_t *p)
+{
+    return pay_problem_makef(PAY_ERR_REFERENCE_UNKNOWN, p,
+                             "no record found for transaction with reference %s", reference);
+}
+
+const pay_problem_t *pay_service_judge_mode(const pay_service_t *service,
+                                            const pay_account_t *account, pay_mode_t mode,
+                                            apr_pool_t *p)
+{
+    if (mode == PAY_LIVE && account->mode == PAY_TEST) {
+        return pay_problem_makef(PAY_ERR_FORBIDDEN, p,
+                                 "The account is in Test Mode: nothing can be started with a live "
+                                 "key until it is switched to Live Mode.");
+    }
+    if (!service->acquirer[mode]) {
+        return pay_problem_makef(PAY_ERR_FORBIDDEN, p,
+                                 "No %s acquirer is configured for this service.",
+                                 pay_mode_name(mode));
+    }
+    return NULL;
+}
+
+const pay_problem_t *pay_service_enter(int *slot, const pay_service_t *service,
+                                       apr_uint32_t account, apr_pool_t *p)
+{
+    *slot = -1;
+    if (!service->slots) {
+        return NULL;
+    }
+    *slot = pay_slots_take(service->slots, service->slots_base + account);
+    if (*slot < 0) {
+        return pay_problem_make(PAY_ERR_BUSY, NULL, APR_SUCCESS, p);
+    }
+    return NULL;
+}
+
+void pay_service_leave(const pay_service_t *service, int slot)
+{
+    if (service->slots) {
+        pay_slots_give(service->slots, slot);
+    }
+}
+
+pay_deadline_t pay_deadline_make(const pay_service_t *service)
+{
+    apr_int64_t timeout_ms = apr_time_as_msec(service->policy.acquirer_timeout);
+    pay_deadline_t deadline;
+
+    deadline.worker = pay_worker_self();
+    deadline.send_before_ms = pay_time_boot_ms() + PAY_SEND_BEFORE_MS;
+    deadline.wait_until_ms = deadline.send_before_ms + timeout_ms;
+    deadline.due_at =
+        pay_time_now()
+        + apr_time_from_msec(PAY_SEND_BEFORE_MS + timeout_ms + PAY_RECONCILE_AFTER_MS);
+    return deadline;
+}
+
+void pay_outcome_tidy(pay_outcome_t *outcome, apr_status_t answered)
+{
+    if (answered != APR_SUCCESS
+        || (outcome->kind != PAY_OUTCOME_APPROVED && outcome->kind != PAY_OUTCOME_DECLINED)) {
+        outcome->kind = PAY_OUTCOME_UNKNOWN;
+    }
+    if (!outcome->code) {
+        outcome->code = "";
+    }
+    if (!outcome->message) {
+        outcome->message = "";
+    }
+    if (!outcome->authorization_code) {
+        outcome->authorization_code = "";
+    }
+}

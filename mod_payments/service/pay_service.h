@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_SERVICE_H
+#define PAY_SERVICE_H
+
+/*
+ * What the use cases work with: one per virtual host and child process, or one in paymentsctl.
+ * Immutable after it was filled; used by many threads. From this floor up, errors are
+ * `const pay_problem_t *`, NULL meaning success.
+ */
+
+#include "acquirer/pay_acquirer.h"
+#include "base/pay_problem.h"
+#include "base/pay_slots.h"
+#include "store/pay_store.h"
+
+#define PAY_SEND_BEFORE_MS                                                                         \
+    5000 /* a charge not sent this long after its open is not sent at all                          \
+          */
+#define PAY_RECONCILE_AFTER_MS 30000 /* reconciliation leaves a row alone this much longer */
+
+struct pay_key_usage_t;
+
+typedef struct pay_policy_t {
+    const apr_array_header_t *currencies; /* of const char *, upper case; NULL: every currency */
+    int refund_days_max;                  /* longest range of a refund list, 0: any */
+    apr_interval_time_t acquirer_timeout;
+    apr_interval_time_t refund_repeat_window; /* R5 rule; 0: off */
+} pay_policy_t;
+
+typedef struct pay_service_t {
+    pay_store_t *store;
+    const char *account_name; /* only this account's keys exist here; NULL: any account's */
+    const pay_acquirer_t *acquirer[PAY_MODE_COUNT]; /* NULL: none for this mode */
+    void *acquirer_context[PAY_MODE_COUNT];
+    pay_slots_t *slots;            /* NULL: no limit on work in flight (paymentsctl) */
+    apr_uint32_t slots_base;       /* tells accounts of different stores apart in `slots` */
+    struct pay_key_usage_t *usage; /* NULL: last use of keys is not recorded */
+    pay_policy_t policy;
+} pay_service_t;
+
+/*
+ * Judges whether work of `mode` may be started for the account: 403 B02 while live work is switched
+ * off, or when no acquirer is configured for the mode. NULL: it may.
+ */
+const pay_problem_t *pay_service_judge_mode(const pay_service_t *service,
+                                            const pay_account_t *account, pay_mode_t mode,
+                                            apr_pool_t *p);
+
+/*
+ * A place among the work in flight, for every refusable piece of work before anything is written;
+ * *slot is owed to pay_service_leave. 503 when a limit is reached (docs/operations.md, "Limits").
+ */
+const pay_problem_t *pay_service_enter(int *slot, const pay_service_t *service,
+                                       apr_uint32_t account, apr_pool_t *p);
+void pay_service_leave(const pay_service_t *service, int slot);
+
+/* Who works on a row that is opened now, and until when. */
+typedef struct pay_deadline_t {
+    pay_worker_t worker;
+    apr_int64_t send_before_ms; /* boot clock */
+    apr_int64_t wait_until_ms;  /* boot clock */
+    apr_time_t due_at;          /* wall clock */
+} pay_deadline_t;
+
+pay_deadline_t pay_deadline_make(const pay_service_t *service);
+
+/*
+ * Makes of what an acquirer's slot returned what may be stored: any failure and any kind that is
+ * not in the enum is PAY_OUTCOME_UNKNOWN, strings are never NULL.
+ */
+void pay_outcome_tidy(pay_outcome_t *outcome, apr_status_t answered);
+
+/* 404 N1 in the words of the contract. */
+const pay_problem_t *pay_problem_of_reference(const char *reference, apr_pool_t *p);
+
+/* A store's status as the client's problem (503 E2, 500 E1); never for APR_SUCCESS or APR_NOTFOUND.
+ */
+const pay_problem_t *pay_problem_of_store(apr_status_t status, apr_pool_t *p);
+
+#endif

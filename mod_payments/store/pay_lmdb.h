@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_H
+#define PAY_LMDB_H
+
+/*
+ * What the pay_lmdb*.c files share; nobody else includes it. One environment per directory (inode)
+ * and process. Keys lead with the scope, numbers are big-endian (pay_lmdb_keys.h); values are rows
+ * of pay_lmdb_row.h unless the table says otherwise. docs/store.md describes every table.
+ */
+
+#include "store/pay_store.h"
+
+#include <lmdb.h>
+
+#define PAY_LMDB_SCHEMA_VERSION 1
+
+typedef enum pay_lmdb_table_t {
+    PAY_TABLE_META,             /* name -> bytes: "schema", "defaults/<name>", "opener", ... */
+    PAY_TABLE_ACCOUNT,          /* account number -> account row */
+    PAY_TABLE_ACCOUNT_NAME,     /* name -> account number */
+    PAY_TABLE_API_KEY,          /* SHA-256 of the key -> key row */
+    PAY_TABLE_API_KEY_ID,       /* id -> SHA-256 */
+    PAY_TABLE_TOKEN,            /* scope, token -> token row */
+    PAY_TABLE_SCOPE,            /* scope -> scope row: last sequences, last createdAt */
+    PAY_TABLE_CHARGE,           /* scope, seq -> charge row */
+    PAY_TABLE_CHARGE_REF,       /* scope, reference -> seq */
+    PAY_TABLE_REFUND,           /* scope, createdAt, seq -> refund header + final JSON text */
+    PAY_TABLE_REFUND_REF,       /* scope, refund reference -> refund key */
+    PAY_TABLE_REFUND_ID,        /* scope, refund id -> refund key */
+    PAY_TABLE_REFUND_BY_CHARGE, /* scope, charge seq, refund seq -> refund key */
+    PAY_TABLE_PENDING_DUE, /* due time, scope, kind, seq -> refund key, or empty for a charge */
+    PAY_TABLE_COUNT
+} pay_lmdb_table_t;
+
+typedef struct pay_lmdb_t pay_lmdb_t; /* first member: pay_store_t */
+
+/* A code of ours beside LMDB's (negative) and errno's (positive): a row does not decode. */
+#define PAY_LMDB_BAD_ROW (-30001)
+
+/* LMDB's and errno's codes to the statuses of pay_store.h: the one place where they are mapped. */
+apr_status_t pay_lmdb_status(int rc);
+
+/* The handle of a table; valid while a transaction is open. */
+MDB_dbi pay_lmdb_dbi(const pay_lmdb_t *db, pay_lmdb_table_t table);
+
+/*
+ * A read transaction from the process's free list (MDB_NOTLS). Never keep one across a network
+ * call, a lock or another read_begin. On APR_SUCCESS read_end is owed.
+ */
+apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_lmdb_t *db);
+void pay_lmdb_read_end(pay_lmdb_t *db, MDB_txn *txn);
+
+/*
+ * One unit of work inside a write transaction. It may run again in a transaction of its own when
+ * its batch failed: it resets its outputs at entry, draws nothing random, touches nothing outside.
+ * All checks come before the first write; a refusal writes nothing and returns 0 with its verdict
+ * in the baton. Any other code aborts.
+ */
+typedef int (*pay_lmdb_work_t)(MDB_txn *txn, pay_lmdb_t *db, void *baton);
+
+/*
+ * Runs `work` in a write transaction and returns after its commit is durable. EBUSY: no turn within
+ * the commit wait, nothing done. EUNKNOWN: mdb_txn_commit failed. Otherwise the
+ * status of what `work` returned, nothing done. `grows` 1: the work adds charges, refunds or the
+ * like, and is refused with EFULL below the reserve.
+ */
+apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, void *baton);
+
+/* Logs that a stored row does not decode, with table and key, and returns PAY_LMDB_BAD_ROW. */
+int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key);
+const char *pay_lmdb_table_name(pay_lmdb_table_t table);
+
+/* Slots of the vtable, by file. pay_lmdb_ops in pay_lmdb.c names them all. */
+#define PAY_LMDB_SLOT(name) __typeof__(*((pay_store_ops_t *)0)->name) pay_lmdb_##name
+PAY_LMDB_SLOT(account_create); /* pay_lmdb_account.c */
+PAY_LMDB_SLOT(account_get);
+PAY_LMDB_SLOT(account_set);
+PAY_LMDB_SLOT(account_list);
+PAY_LMDB_SLOT(defaults_put);
+PAY_LMDB_SLOT(defaults_get);
+PAY_LMDB_SLOT(key_create); /* pay_lmdb_api_key.c */
+PAY_LMDB_SLOT(key_find);
+PAY_LMDB_SLOT(key_get);
+PAY_LMDB_SLOT(key_list);
+PAY_LMDB_SLOT(key_revoke);
+PAY_LMDB_SLOT(key_rotate);
+PAY_LMDB_SLOT(key_touch);
+PAY_LMDB_SLOT(token_create); /* pay_lmdb_token.c */
+PAY_LMDB_SLOT(token_get);
+PAY_LMDB_SLOT(token_list);
+PAY_LMDB_SLOT(token_revoke);
+PAY_LMDB_SLOT(charge_find); /* pay_lmdb_charge.c */
+PAY_LMDB_SLOT(charge_open);
+PAY_LMDB_SLOT(charge_resolve);
+PAY_LMDB_SLOT(charge_withdraw);
+PAY_LMDB_SLOT(charge_list);
+PAY_LMDB_SLOT(refund_open); /* pay_lmdb_refund.c */
+PAY_LMDB_SLOT(refund_resolve);
+PAY_LMDB_SLOT(refund_find);
+PAY_LMDB_SLOT(refund_scan);  /* pay_lmdb_refund_list.c */
+PAY_LMDB_SLOT(import_begin); /* pay_lmdb_import.c */
+PAY_LMDB_SLOT(import_rows);
+PAY_LMDB_SLOT(import_finish);
+PAY_LMDB_SLOT(import_abort); /* pay_lmdb_import_abort.c */
+PAY_LMDB_SLOT(due_take);     /* pay_lmdb_due.c */
+PAY_LMDB_SLOT(stat);         /* pay_lmdb_stat.c */
+PAY_LMDB_SLOT(check);        /* pay_lmdb_check.c */
+PAY_LMDB_SLOT(backup);       /* pay_lmdb_stat.c */
+PAY_LMDB_SLOT(housekeep);    /* pay_lmdb.c */
+#undef PAY_LMDB_SLOT
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_account.h"
+
+#include "base/pay_time.h"
+#include "store/pay_lmdb_keys.h"
+#include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NUMBER_LEN 4
+
+static const pay_row_field_t account_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, number),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, name),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.key_prefix),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.currency),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.timezone),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, mode),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, updated_at),
+};
+#define ACCOUNT_FIELDS (sizeof(account_fields) / sizeof(account_fields[0]))
+
+/* What account_create and account_set ask for, and what came of it. */
+typedef struct account_work_t {
+    const char *name;
+    const pay_account_settings_t *settings;
+    const pay_mode_t *mode;
+    pay_account_t *account;
+    apr_pool_t *pool;
+} account_work_t;
+
+apr_time_t pay_lmdb_account_now(void)
+{
+    apr_time_t now = pay_time_now();
+
+    return now - now % apr_time_from_msec(1);
+}
+
+static int account_is_sound(const pay_account_t *account, apr_uint32_t number)
+{
+    return account->number == number && account->name && account->settings.key_prefix
+           && account->settings.currency && account->settings.timezone
+           && (account->mode == PAY_TEST || account->mode == PAY_LIVE);
+}
+
+int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                               apr_uint32_t number, apr_pool_t *p)
+{
+    pay_account_t *account = apr_pcalloc(p, sizeof(*account));
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_u32(&key, number);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &at, &row);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_row_decode(account, account_fields, ACCOUNT_FIELDS, &row, NULL, p);
+    if (rc || !account_is_sound(account, number)) {
+        return pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &at);
+    }
+    *out = account;
+    return 0;
+}
+
+/* The account that a row of the table of names points at. */
+static int account_of_name_row(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                               const MDB_val *name, const MDB_val *row, apr_pool_t *p)
+{
+    int rc;
+
+    *out = NULL;
+    if (row->mv_size != NUMBER_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_ACCOUNT_NAME, name);
+    }
+    rc = pay_lmdb_account_by_number(out, txn, db, pay_lmdb_read_u32(row->mv_data), p);
+    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_ACCOUNT_NAME, name) : rc;
+}
+
+int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                             const char *name, apr_pool_t *p)
+{
+    MDB_val key = {strlen(name), (void *)name};
+    MDB_val row;
+    int rc;
+
+    *out = NULL;
+    if (pay_account_name_check(name) != APR_SUCCESS) {
+        return MDB_NOTFOUND;
+    }
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT_NAME), &key, &row);
+    if (rc) {
+        return rc;
+    }
+    return account_of_name_row(out, txn, db, &key, &row, p);
+}
+
+static int account_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_account_t *account,
+                       unsigned int flags, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    rc = pay_row_encode(&row, account_fields, ACCOUNT_FIELDS, account, p);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_u32(&key, account->number);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &at, &row, flags);
+}
+
+/* One above the last: accounts are closed, never deleted, so no number comes back. */
+static int number_next(apr_uint32_t *number, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc;
+
+    *number = 1;
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_LAST);
+    if (!rc && key.mv_size != NUMBER_LEN) {
+        rc = pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &key);
+    } else if (!rc) {
+        *number = pay_lmdb_read_u32(key.mv_data) + 1;
+    }
+    mdb_cursor_close(cursor);
+    if (!rc && *number == 0) {
+        return ENOSPC; /* 4,294,967,295 accounts */
+    }
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    account_work_t *work = baton;
+    pay_account_t *account = apr_pcalloc(work->pool, sizeof(*account));
+    MDB_val name = {strlen(work->name), (void *)work->name};
+    pay_lmdb_key_t number;
+    MDB_val val;
+    int rc;
+
+    work->account = NULL;
+    rc = number_next(&account->number, txn, db);
+    if (rc) {
+        return rc;
+    }
+    account->name = work->name;
+    account->settings = *work->settings;
+    account->mode = PAY_TEST;
+    account->created_at = pay_lmdb_account_now();
+    account->updated_at = account->created_at;
+    pay_lmdb_key_start(&number);
+    pay_lmdb_key_u32(&number, account->number);
+    val = pay_lmdb_key_val(&number);
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT_NAME), &name, &val, MDB_NOOVERWRITE);
+    if (rc) {
+        return rc; /* MDB_KEYEXIST: the name is taken */
+    }
+    rc = account_put(txn, db, account, MDB_NOOVERWRITE, work->pool);
+    if (rc) {
+        return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
+    }
+    return pay_lmdb_account_by_number(&work->account, txn, db, account->number, work->pool);
+}
+
+apr_status_t pay_lmdb_account_create(pay_account_t **out, pay_store_t *store, const char *name,
+                                     const pay_account_settings_t *settings, apr_pool_t *p)
+{
+    account_work_t work = {.name = name, .settings = settings, .pool = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    if (pay_account_name_check(name) != APR_SUCCESS) {
+        return APR_EINVAL;
+    }
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.account;
+    }
+    return rv;
+}
+
+apr_status_t pay_lmdb_account_get(pay_account_t **out, pay_store_t *store, const char *name,
+                                  apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv;
+    MDB_txn *txn;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_lmdb_status(pay_lmdb_account_by_name(out, txn, db, name, p));
+    pay_lmdb_read_end(db, txn);
+    return rv;
+}
+
+static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    account_work_t *work = baton;
+    const pay_account_settings_t *settings = work->settings;
+    pay_account_t *account;
+    int rc;
+
+    work->account = NULL;
+    rc = pay_lmdb_account_by_name(&account, txn, db, work->name, work->pool);
+    if (rc) {
+        return rc;
+    }
+    if (settings && settings->key_prefix) {
+        account->settings.key_prefix = settings->key_prefix;
+    }
+    if (settings && settings->currency) {
+        account->settings.currency = settings->currency;
+    }
+    if (settings && settings->timezone) {
+        account->settings.timezone = settings->timezone;
+    }
+    if (work->mode) {
+        account->mode = *work->mode;
+    }
+    account->updated_at = pay_lmdb_account_now();
+    rc = account_put(txn, db, account, 0, work->pool);
+    if (rc) {
+        return rc;
+    }
+    return pay_lmdb_account_by_number(&work->account, txn, db, account->number, work->pool);
+}
+
+apr_status_t pay_lmdb_account_set(pay_account_t **out, pay_store_t *store, const char *name,
+                                  const pay_account_settings_t *settings, const pay_mode_t *mode,
+                                  apr_pool_t *p)
+{
+    account_work_t work = {.name = name, .settings = settings, .mode = mode, .pool = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, set_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.account;
+    }
+    return rv;
+}
+
+typedef struct account_list_t {
+    const pay_lmdb_t *db;
+    apr_array_header_t *accounts;
+} account_list_t;
+
+static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+{
+    account_list_t *list = baton;
+    pay_account_t *account;
+    int rc;
+
+    rc = account_of_name_row(&account, txn, list->db, key, val, list->accounts->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(list->accounts, pay_account_t *) = account;
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_account_list(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    account_list_t list = {.db = db, .accounts = apr_array_make(p, 8, sizeof(pay_account_t *))};
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_lmdb_walk(db, PAY_TABLE_ACCOUNT_NAME, NULL, list_visit, &list);
+    if (rv == APR_SUCCESS) {
+        *out = list.accounts;
+    }
+    return rv;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_ACCOUNT_H
+#define PAY_LMDB_ACCOUNT_H
+
+/* Rows of accounts, for the files of other nouns that belong to one. */
+
+#include "store/pay_lmdb.h"
+
+/* MDB_NOTFOUND when there is none. Copied into `p`. */
+int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                               apr_uint32_t number, apr_pool_t *p);
+int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                             const char *name, apr_pool_t *p);
+
+/* The clock in whole milliseconds, as all records carry it. */
+apr_time_t pay_lmdb_account_now(void);
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb.h"
+
+#include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_keys.h"
+#include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_walk.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The digest is the row's key. */
+static const pay_row_field_t key_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_api_key_t, id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, scope.account),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, scope.mode),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, kind),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, last_used_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, revoked_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, valid_until),
+};
+#define KEY_FIELDS (sizeof(key_fields) / sizeof(key_fields[0]))
+
+typedef struct key_work_t {
+    const pay_api_key_t *proposal;  /* to create */
+    const char *id;                 /* to revoke */
+    apr_time_t when;                /* 0: now */
+    const apr_array_header_t *used; /* to touch */
+    pay_api_key_t *key;
+    apr_pool_t *pool;
+} key_work_t;
+
+static MDB_val digest_val(const unsigned char *digest)
+{
+    MDB_val val = {PAY_SHA256_LEN, (void *)digest};
+
+    return val;
+}
+
+static int key_is_sound(const pay_api_key_t *key)
+{
+    return key->id && *key->id && (key->scope.mode == PAY_TEST || key->scope.mode == PAY_LIVE)
+           && (key->kind == PAY_KEY_SECRET || key->kind == PAY_KEY_PUBLIC);
+}
+
+/* The row and its account. */
+static int key_by_digest(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                         const unsigned char *digest, apr_pool_t *p)
+{
+    pay_api_key_t *key = apr_pcalloc(p, sizeof(*key));
+    pay_account_t *account;
+    MDB_val at = digest_val(digest);
+    MDB_val row;
+    int rc;
+
+    *out = NULL;
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY), &at, &row);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_row_decode(key, key_fields, KEY_FIELDS, &row, NULL, p);
+    if (rc || !key_is_sound(key)) {
+        return pay_lmdb_bad_row(PAY_TABLE_API_KEY, &at);
+    }
+    memcpy(key->digest, digest, PAY_SHA256_LEN);
+    rc = pay_lmdb_account_by_number(&account, txn, db, key->scope.account, p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY, &at) : rc;
+    }
+    key->account = account;
+    *out = key;
+    return 0;
+}
+
+/* The key that a row of the table of ids points at. */
+static int key_of_id_row(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *id,
+                         const MDB_val *row, apr_pool_t *p)
+{
+    int rc;
+
+    *out = NULL;
+    if (row->mv_size != PAY_SHA256_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, id);
+    }
+    rc = key_by_digest(out, txn, db, row->mv_data, p);
+    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, id) : rc;
+}
+
+static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, const char *id,
+                     apr_pool_t *p)
+{
+    MDB_val at = {strlen(id), (void *)id};
+    MDB_val row;
+    int rc;
+
+    *out = NULL;
+    if (at.mv_size == 0 || at.mv_size > PAY_LMDB_KEY_MAX) {
+        return MDB_NOTFOUND;
+    }
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY_ID), &at, &row);
+    if (rc) {
+        return rc;
+    }
+    return key_of_id_row(out, txn, db, &at, &row, p);
+}
+
+static int key_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_api_key_t *key, unsigned int flags,
+                   apr_pool_t *p)
+{
+    MDB_val at = digest_val(key->digest);
+    MDB_val row;
+    int rc;
+
+    rc = pay_row_encode(&row, key_fields, KEY_FIELDS, key, p);
+    if (rc) {
+        return rc;
+    }
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY), &at, &row, flags);
+}
+
+/* Writes a new key and reads it back with its account. MDB_KEYEXIST: digest or id is known. */
+static int key_insert(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                      const pay_api_key_t *proposal, apr_time_t now, apr_pool_t *p)
+{
+    MDB_val id = {strlen(proposal->id), (void *)proposal->id};
+    MDB_val digest = digest_val(proposal->digest);
+    pay_api_key_t key = *proposal;
+    int rc;
+
+    *out = NULL;
+    key.created_at = now;
+    key.last_used_at = 0;
+    key.valid_until = 0;
+    key.revoked_at = 0;
+    rc = key_put(txn, db, &key, MDB_NOOVERWRITE, p);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY_ID), &id, &digest, MDB_NOOVERWRITE);
+    if (rc) {
+        return rc;
+    }
+    return key_by_digest(out, txn, db, key.digest, p);
+}
+
+static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    key_work_t *work = baton;
+    pay_account_t *account;
+    int rc;
+
+    work->key = NULL;
+    rc = pay_lmdb_account_by_number(&account, txn, db, work->proposal->scope.account, work->pool);
+    if (rc) {
+        return rc;
+    }
+    return key_insert(&work->key, txn, db, work->proposal, pay_lmdb_account_now(), work->pool);
+}
+
+apr_status_t pay_lmdb_key_create(pay_api_key_t **out, pay_store_t *store, const pay_api_key_t *key,
+                                 apr_pool_t *p)
+{
+    key_work_t work = {.proposal = key, .pool = p};
+    apr_status_t rv;
+
+    assert(key_is_sound(key));
+    *out = NULL;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.key;
+    }
+    return rv;
+}
+
+apr_status_t pay_lmdb_key_find(pay_api_key_t **out, pay_store_t *store,
+                               const unsigned char digest[PAY_SHA256_LEN], apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv;
+    MDB_txn *txn;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_lmdb_status(key_by_digest(out, txn, db, digest, p));
+    pay_lmdb_read_end(db, txn);
+    return rv;
+}
+
+apr_status_t pay_lmdb_key_get(pay_api_key_t **out, pay_store_t *store, const char *id,
+                              apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv;
+    MDB_txn *txn;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_lmdb_status(key_by_id(out, txn, db, id, p));
+    pay_lmdb_read_end(db, txn);
+    return rv;
+}
+
+typedef struct key_list_t {
+    const pay_lmdb_t *db;
+    apr_uint32_t account; /* 0: all */
+    apr_array_header_t *keys;
+} key_list_t;
+
+static int list_visit(void *baton, MDB_txn *txn, const MDB_val *at, const MDB_val *val)
+{
+    key_list_t *list = baton;
+    pay_api_key_t *key;
+    int rc;
+
+    rc = key_of_id_row(&key, txn, list->db, at, val, list->keys->pool);
+    if (!rc && (!list->account || key->scope.account == list->account)) {
+        APR_ARRAY_PUSH(list->keys, pay_api_key_t *) = key;
+    }
+    return rc;
+}
+
+/* Oldest first; those of one millisecond by id, so that the order is always the same. */
+static int key_compare(const void *a, const void *b)
+{
+    const pay_api_key_t *one = *(pay_api_key_t *const *)a;
+    const pay_api_key_t *other = *(pay_api_key_t *const *)b;
+
+    if (one->created_at != other->created_at) {
+        return one->created_at < other->created_at ? -1 : 1;
+    }
+    return strcmp(one->id, other->id);
+}
+
+apr_status_t pay_lmdb_key_list(apr_array_header_t **out, pay_store_t *store, const char *name,
+                               apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    key_list_t list = {.db = db, .keys = apr_array_make(p, 8, sizeof(pay_api_key_t *))};
+    pay_account_t *account;
+    apr_status_t rv;
+
+    *out = NULL;
+    if (name) {
+        rv = pay_lmdb_account_get(&account, store, name, p);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        list.account = account->number;
+    }
+    rv = pay_lmdb_walk(db, PAY_TABLE_API_KEY_ID, NULL, list_visit, &list);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    qsort(list.keys->elts, (size_t)list.keys->nelts, sizeof(pay_api_key_t *), key_compare);
+    *out = list.keys;
+    return APR_SUCCESS;
+}
+
+/*
+ * Ends the key at `when` (0: now). An end that is not ahead is no time to compare with later, but a
+ * state: a clock that steps back must not undo it. The first end stands.
+ */
+static void key_end(pay_api_key_t *key, apr_time_t when, apr_time_t now)
+{
+    apr_time_t end = when ? when : now;
+
+    if (key->revoked_at) {
+        return;
+    }
+    if (key->valid_until && key->valid_until < end) {
+        end = key->valid_until;
+    }
+    if (end > now) {
+        key->valid_until = end;
+    } else {
+        key->revoked_at = end;
+    }
+}
+
+static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    key_work_t *work = baton;
+    pay_api_key_t *key;
+    int rc;
+
+    work->key = NULL;
+    rc = key_by_id(&key, txn, db, work->id, work->pool);
+    if (rc) {
+        return rc;
+    }
+    key_end(key, work->when, pay_lmdb_account_now());
+    work->key = key;
+    return key_put(txn, db, key, 0, work->pool);
+}
+
+apr_status_t pay_lmdb_key_revoke(pay_api_key_t **out, pay_store_t *store, const char *id,
+                                 apr_time_t when, apr_pool_t *p)
+{
+    key_work_t work = {.id = id, .when = when, .pool = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, revoke_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.key;
+    }
+    return rv;
+}
+
+static int rotate_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    key_work_t *work = baton;
+    apr_time_t now = pay_lmdb_account_now();
+    pay_api_key_t proposal = *work->proposal;
+    pay_api_key_t *key;
+    int rc;
+
+    work->key = NULL;
+    rc = key_by_id(&key, txn, db, work->id, work->pool);
+    if (rc) {
+        return rc;
+    }
+    if (pay_api_key_end(key)) {
+        return EINVAL; /* revoked, or rotated before and in its overlap */
+    }
+    proposal.scope = key->scope; /* whatever the caller says: a successor can do the same */
+    proposal.kind = key->kind;
+    rc = key_insert(&work->key, txn, db, &proposal, now, work->pool);
+    if (rc) {
+        return rc;
+    }
+    key_end(key, work->when, now);
+    return key_put(txn, db, key, 0, work->pool);
+}
+
+apr_status_t pay_lmdb_key_rotate(pay_api_key_t **out, pay_store_t *store, const char *id,
+                                 apr_time_t until, const pay_api_key_t *successor, apr_pool_t *p)
+{
+    key_work_t work = {.proposal = successor, .id = id, .when = until, .pool = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, rotate_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.key;
+    }
+    return rv;
+}
+
+static int touch_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const key_work_t *work = baton;
+    const pay_api_key_t *used;
+    pay_api_key_t *key;
+    int rc = 0;
+    int i;
+
+    for (i = 0; !rc && i < work->used->nelts; i++) {
+        used = &APR_ARRAY_IDX(work->used, i, pay_api_key_t);
+        rc = key_by_digest(&key, txn, db, used->digest, work->pool);
+        if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+            rc = 0; /* one bad row must not keep the others' times from being written */
+            continue;
+        }
+        if (!rc && key->last_used_at < used->last_used_at) {
+            key->last_used_at = used->last_used_at;
+            rc = key_put(txn, db, key, 0, work->pool);
+        }
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_key_touch(pay_store_t *store, const apr_array_header_t *used, apr_pool_t *p)
+{
+    key_work_t work = {.used = used, .pool = p};
+
+    assert(used->nelts <= PAY_STORE_ROWS_MAX);
+    if (used->nelts == 0) {
+        return APR_SUCCESS;
+    }
+    return pay_lmdb_commit((pay_lmdb_t *)store, 0, touch_work, &work);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_charge.h"
+
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+typedef struct open_t {
+    const pay_charge_t *proposal;
+    apr_pool_t *p;
+    pay_charge_t *out;
+    pay_claim_t claim;
+    apr_interval_time_t stepped_back;
+} open_t;
+
+typedef struct withdraw_t {
+    const pay_scope_t *scope;
+    apr_uint64_t seq;
+    apr_pool_t *p;
+    apr_status_t verdict;
+} withdraw_t;
+
+apr_status_t pay_lmdb_charge_find(pay_charge_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                  const char *reference, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_charge_get_ref(out, txn, db, scope, reference, p);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+/* The row as it is inserted: the proposal's facts, nothing decided yet. */
+static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_time_t now,
+                            apr_pool_t *p)
+{
+    pay_charge_t *charge = apr_pmemdup(p, proposal, sizeof(*charge));
+
+    charge->seq = seq;
+    charge->reference = apr_pstrdup(p, proposal->reference);
+    charge->token = apr_pstrdup(p, proposal->token);
+    charge->email = apr_pstrdup(p, proposal->email);
+    charge->first_name = pay_lmdb_text_cut(proposal->first_name, PAY_NAME_MAX, p);
+    charge->last_name = pay_lmdb_text_cut(proposal->last_name, PAY_NAME_MAX, p);
+    charge->request_ip = pay_lmdb_text_cut(proposal->request_ip, PAY_LMDB_NAME_MAX, p);
+    charge->acquirer = pay_lmdb_text_cut(proposal->acquirer, PAY_LMDB_NAME_MAX, p);
+    charge->key_id = pay_lmdb_text_cut(proposal->key_id, PAY_LMDB_NAME_MAX, p);
+    charge->card.issuer = pay_lmdb_text_cut(proposal->card.issuer, PAY_LMDB_CARD_TEXT_MAX, p);
+    charge->card.country = pay_lmdb_text_cut(proposal->card.country, PAY_LMDB_CARD_TEXT_MAX, p);
+    charge->card.type = pay_lmdb_text_cut(proposal->card.type, PAY_LMDB_CARD_TEXT_MAX, p);
+    charge->state = PAY_CHARGE_PENDING;
+    charge->created_at = now;
+    charge->updated_at = now;
+    charge->decided_state = PAY_CHARGE_PENDING;
+    charge->decided_at = 0;
+    charge->code = "";
+    charge->message = "";
+    charge->authorization_code = "";
+    charge->contradiction = "";
+    charge->attempts = 0;
+    charge->refunded_minor = 0;
+    charge->refunds_pending_minor = 0;
+    return charge;
+}
+
+/* The reference is taken, by row number `val`. */
+static int open_known(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *ref_key,
+                      const MDB_val *val)
+{
+    const pay_charge_t *proposal = open->proposal;
+    int rc;
+
+    if (val->mv_size != sizeof(apr_uint64_t)) {
+        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, ref_key);
+    }
+    rc = pay_lmdb_charge_get(&open->out, txn, db, &proposal->scope, pay_lmdb_read_u64(val->mv_data),
+                             open->p);
+    if (rc == MDB_NOTFOUND) {
+        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, ref_key);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (memcmp(open->out->request_digest, proposal->request_digest, PAY_SHA256_LEN) == 0) {
+        open->claim = PAY_CLAIM_KNOWN;
+    } else {
+        open->claim = PAY_CLAIM_CONFLICT;
+    }
+    return MDB_SUCCESS;
+}
+
+/* The claim on the reference is the first write: only its KEYEXIST means a duplicate. */
+static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    open_t *open = baton;
+    const pay_scope_t *scope = &open->proposal->scope;
+    pay_lmdb_scope_t last;
+    pay_lmdb_key_t ref_key, seq;
+    MDB_val key, val;
+    int rc;
+
+    open->out = NULL;
+    open->claim = PAY_CLAIM_NEW;
+    open->stepped_back = 0;
+    rc = pay_lmdb_scope_get(&last, txn, db, scope);
+    if (rc) {
+        return rc;
+    }
+    if (!pay_lmdb_charge_ref_key(&ref_key, scope, open->proposal->reference)) {
+        return ENAMETOOLONG;
+    }
+    last.charge_seq++;
+    pay_lmdb_key_start(&seq);
+    pay_lmdb_key_u64(&seq, last.charge_seq);
+    key = pay_lmdb_key_val(&ref_key);
+    val = pay_lmdb_key_val(&seq);
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &key, &val, MDB_NOOVERWRITE);
+    if (rc == MDB_KEYEXIST) {
+        return open_known(open, txn, db, &key, &val);
+    }
+    if (rc) {
+        return rc;
+    }
+    open->out = opened(open->proposal, last.charge_seq,
+                       pay_lmdb_scope_stamp(&open->stepped_back, &last), open->p);
+    rc = pay_lmdb_charge_put(txn, db, open->out, MDB_NOOVERWRITE, open->p);
+    if (rc == MDB_KEYEXIST) { /* the scope row is behind its charges */
+        return pay_lmdb_bad_row(PAY_TABLE_SCOPE, &key);
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_due_put_charge(txn, db, open->out);
+    if (rc) {
+        return rc;
+    }
+    return pay_lmdb_scope_put(txn, db, scope, &last, open->p);
+}
+
+apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
+                                  const pay_charge_t *proposal, apr_pool_t *p)
+{
+    open_t open = {.proposal = proposal, .p = p};
+    MDB_val row;
+    apr_status_t rv;
+    int rc;
+
+    *out = NULL;
+    *claim = PAY_CLAIM_NEW;
+    assert(proposal->reference[0] != '\0');
+    assert(strlen(proposal->reference) <= PAY_REFERENCE_MAX);
+    assert(proposal->money.amount_minor > 0);
+    assert(proposal->due_at > 0);
+    /* What makes a row too long is told before anything waits for its turn to write. */
+    rc = pay_lmdb_charge_encode(&row, opened(proposal, 0, 0, p), p);
+    if (!rc
+        && row.mv_size + PAY_OUTCOME_CODE_MAX + PAY_OUTCOME_MESSAGE_MAX + PAY_AUTHORIZATION_MAX
+                   + PAY_LMDB_CONTRADICTION_MAX
+               > PAY_LMDB_CHARGE_ROW_MAX) {
+        rc = ENAMETOOLONG;
+    }
+    if (rc) {
+        return APR_EINVAL;
+    }
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, open_work, &open);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    pay_lmdb_scope_log_step(&proposal->scope, open.stepped_back);
+    *out = open.out;
+    *claim = open.claim;
+    return APR_SUCCESS;
+}
+
+static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    withdraw_t *withdraw = baton;
+    pay_charge_t *charge;
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    withdraw->verdict = APR_SUCCESS;
+    rc = pay_lmdb_charge_get(&charge, txn, db, withdraw->scope, withdraw->seq, withdraw->p);
+    if (rc == MDB_NOTFOUND) {
+        withdraw->verdict = APR_NOTFOUND;
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    if (charge->state != PAY_CHARGE_PENDING || charge->refunded_minor != 0
+        || charge->refunds_pending_minor != 0) {
+        withdraw->verdict = APR_EINVAL;
+        return MDB_SUCCESS;
+    }
+    if (!pay_lmdb_charge_ref_key(&key, &charge->scope, charge->reference)) {
+        return ENAMETOOLONG;
+    }
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &at, NULL);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, &at) : rc;
+    }
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, NULL);
+    if (rc) {
+        return rc;
+    }
+    return pay_lmdb_due_del_charge(txn, db, charge);
+}
+
+apr_status_t pay_lmdb_charge_withdraw(pay_store_t *store, const pay_scope_t *scope,
+                                      apr_uint64_t seq, apr_pool_t *p)
+{
+    withdraw_t withdraw = {.scope = scope, .seq = seq, .p = p};
+    apr_status_t rv;
+
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, withdraw_work, &withdraw);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return withdraw.verdict;
+}
+
+apr_status_t pay_lmdb_charge_list(apr_array_header_t **out, pay_store_t *store,
+                                  const pay_scope_t *scope, apr_uint64_t after, int limit,
+                                  apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_cursor *cursor = NULL;
+    MDB_txn *txn;
+    MDB_val key, row;
+    pay_lmdb_key_t first;
+    pay_charge_t *charge;
+    apr_status_t rv;
+    int rc;
+
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    *out = apr_array_make(p, limit < 64 ? limit : 64, sizeof(pay_charge_t *));
+    if (after == APR_UINT64_MAX) {
+        return APR_SUCCESS;
+    }
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    pay_lmdb_charge_key(&first, scope, after + 1);
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &cursor);
+    if (rc)
+        goto leave;
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    while (!rc && (*out)->nelts < limit && key.mv_size == PAY_LMDB_CHARGE_KEY_LEN
+           && memcmp(key.mv_data, first.bytes, PAY_LMDB_SCOPE_LEN) == 0) {
+        rc = pay_lmdb_charge_decode(&charge, &key, &row, p);
+        if (rc)
+            goto leave;
+        APR_ARRAY_PUSH(*out, pay_charge_t *) = charge;
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+    }
+    if (rc == MDB_NOTFOUND)
+        rc = MDB_SUCCESS; /* the end of the table ends the list */
+leave:
+    if (cursor)
+        mdb_cursor_close(cursor);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_CHARGE_H
+#define PAY_LMDB_CHARGE_H
+
+/*
+ * Charge rows inside a transaction that the caller holds. Functions return LMDB's codes or
+ * PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+#define PAY_LMDB_CHARGE_KEY_LEN (PAY_LMDB_SCOPE_LEN + 8)
+
+/*
+ * LMDB gives a value whole overflow pages once node header (8), key and value exceed 2,038 bytes
+ * (pages of 4 KiB).
+ */
+#define PAY_LMDB_CHARGE_ROW_MAX (2038 - 8 - PAY_LMDB_CHARGE_KEY_LEN)
+
+/* Bytes of the strings of a charge that no other header bounds. */
+#define PAY_LMDB_NAME_MAX 64           /* acquirer, key id, request ip */
+#define PAY_LMDB_CARD_TEXT_MAX 32      /* issuer, country, type: each */
+#define PAY_LMDB_CONTRADICTION_MAX 128 /* what is kept of a contradicting outcome */
+
+void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq);
+/* 0 when the reference is too long for any key. */
+int pay_lmdb_charge_ref_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *reference);
+
+/* The charge of a row of table charge; `key` is known to be PAY_LMDB_CHARGE_KEY_LEN long. */
+int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
+                           apr_pool_t *p);
+int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p);
+
+/* MDB_NOTFOUND when there is none. */
+int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope, apr_uint64_t seq, apr_pool_t *p);
+int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                            const pay_scope_t *scope, const char *reference, apr_pool_t *p);
+
+/* Writes the row; `flags` are mdb_put's. ENAMETOOLONG above PAY_LMDB_CHARGE_ROW_MAX. */
+int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                        unsigned int flags, apr_pool_t *p);
+
+/*
+ * A refund of it went from one state to the other: moves the amounts, and the state between
+ * successful and reversed. PAY_REFUND_FAILED counts nothing, so it also stands for a refund that
+ * is not there (yet, or any more). ERANGE, and nothing changed, when an amount would leave its
+ * range.
+ */
+int pay_lmdb_charge_refund_moved(pay_charge_t *charge, pay_refund_state_t from,
+                                 pay_refund_state_t to, apr_int64_t amount_minor);
+
+/* State successful or reversed as the processed refunds say; other states stay. */
+void pay_lmdb_charge_follow_refunds(pay_charge_t *charge);
+
+/* `text` (NULL: "") cut to `len_max` bytes at the end of a UTF-8 character. */
+const char *pay_lmdb_text_cut(const char *text, apr_size_t len_max, apr_pool_t *p);
+
+/* What is kept of a contradicting outcome: "declined 05: message", cut. */
+const char *pay_lmdb_contradiction(const pay_outcome_t *outcome, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_charge.h"
+
+#include "base/pay_log.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct resolve_t {
+    const pay_scope_t *scope;
+    apr_uint64_t seq;
+    const pay_outcome_t *outcome;
+    apr_time_t due_at;
+    apr_pool_t *p;
+    pay_charge_t *out; /* NULL: there is none */
+    int changed;
+    int contradicts;
+} resolve_t;
+
+static void clear_work_in_flight(pay_charge_t *charge)
+{
+    memset(&charge->worker, 0, sizeof(charge->worker));
+    charge->send_before_ms = 0;
+    charge->wait_until_ms = 0;
+}
+
+static void decide(pay_charge_t *charge, pay_charge_state_t to, const pay_outcome_t *outcome,
+                   apr_pool_t *p)
+{
+    charge->state = to;
+    charge->decided_state = to;
+    charge->decided_at = pay_lmdb_scope_now(charge->created_at);
+    charge->updated_at = charge->decided_at;
+    charge->answer_version = PAY_CHARGE_ANSWER_VERSION;
+    charge->code = pay_lmdb_text_cut(outcome->code, PAY_OUTCOME_CODE_MAX, p);
+    charge->message = pay_lmdb_text_cut(outcome->message, PAY_OUTCOME_MESSAGE_MAX, p);
+    charge->authorization_code =
+        pay_lmdb_text_cut(outcome->authorization_code, PAY_AUTHORIZATION_MAX, p);
+    charge->due_at = 0;
+    pay_lmdb_charge_follow_refunds(charge); /* imported history may have refunded it already */
+}
+
+/* It was decided before: nothing changes, but an outcome that says otherwise is kept. */
+static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    pay_charge_t *charge = resolve->out;
+    int approved = charge->decided_state == PAY_CHARGE_SUCCESSFUL;
+
+    if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN
+        || (resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved) {
+        return MDB_SUCCESS;
+    }
+    resolve->contradicts = 1;
+    if (charge->contradiction[0] != '\0') { /* the first one stays */
+        return MDB_SUCCESS;
+    }
+    charge->contradiction = pay_lmdb_contradiction(resolve->outcome, resolve->p);
+    return pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+}
+
+static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    resolve_t *resolve = baton;
+    pay_charge_t *charge;
+    pay_charge_state_t to;
+    int rc;
+
+    resolve->out = NULL;
+    resolve->changed = 0;
+    resolve->contradicts = 0;
+    rc = pay_lmdb_charge_get(&charge, txn, db, resolve->scope, resolve->seq, resolve->p);
+    if (rc == MDB_NOTFOUND) {
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    resolve->out = charge;
+    to = resolve->outcome->kind == PAY_OUTCOME_APPROVED ? PAY_CHARGE_SUCCESSFUL : PAY_CHARGE_FAILED;
+    if (charge->state != PAY_CHARGE_PENDING || !pay_charge_may_become(charge->state, to)) {
+        return resolve_decided(resolve, txn, db);
+    }
+    rc = pay_lmdb_due_del_charge(txn, db, charge);
+    if (rc) {
+        return rc;
+    }
+    clear_work_in_flight(charge);
+    if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN) {
+        charge->due_at = resolve->due_at;
+        rc = pay_lmdb_due_put_charge(txn, db, charge);
+    } else {
+        decide(charge, to, resolve->outcome, resolve->p);
+    }
+    if (rc) {
+        return rc;
+    }
+    resolve->changed = 1;
+    return pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+}
+
+apr_status_t pay_lmdb_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,
+                                     const pay_scope_t *scope, apr_uint64_t seq,
+                                     const pay_outcome_t *outcome, apr_time_t due_at, apr_pool_t *p)
+{
+    resolve_t resolve = {.scope = scope, .seq = seq, .outcome = outcome, .due_at = due_at, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *changed = 0;
+    assert(outcome->kind != PAY_OUTCOME_UNKNOWN || due_at > 0);
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, resolve_work, &resolve);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!resolve.out) {
+        return APR_NOTFOUND;
+    }
+    if (resolve.contradicts) {
+        pay_log(PAY_LOG_ALERT, APR_SUCCESS,
+                PAYLOGNO(00151) "charge %s (key %s): the acquirer now says otherwise than the "
+                                "outcome that was stored and told; see its contradiction",
+                resolve.out->reference, resolve.out->key_id);
+    }
+    *out = resolve.out;
+    *changed = resolve.changed;
+    return APR_SUCCESS;
+}

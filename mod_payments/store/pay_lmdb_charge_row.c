@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_charge.h"
+
+#include "store/pay_lmdb_row.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <string.h>
+
+/* Scope and seq are the key's. New fields go to the end. */
+static const pay_row_field_t charge_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, reference),
+    PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, request_digest),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, token),
+    PAY_ROW_FIELD(PAY_ROW_TEXT, pay_charge_t, card.first6),
+    PAY_ROW_FIELD(PAY_ROW_TEXT, pay_charge_t, card.last4),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, card.issuer),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, card.country),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, card.type),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, money.amount_minor),
+    PAY_ROW_FIELD(PAY_ROW_TEXT, pay_charge_t, money.currency),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, email),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, first_name),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, last_name),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, request_ip),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, acquirer),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, key_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, state),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, updated_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, decided_state),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, decided_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, answer_version),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, code),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, message),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, authorization_code),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, contradiction),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, worker.pid),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, worker.start_ticks),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, worker.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, send_before_ms),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, wait_until_ms),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, due_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, attempts),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunded_minor),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunds_pending_minor),
+};
+#define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
+
+void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_u64(key, seq);
+}
+
+int pay_lmdb_charge_ref_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *reference)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_scope(key, scope);
+    return pay_lmdb_key_bytes(key, reference, strlen(reference));
+}
+
+/* What the rest of the program relies on without looking again. */
+static int is_sound(const pay_charge_t *charge)
+{
+    return (unsigned int)charge->state < PAY_CHARGE_STATE_COUNT
+           && (unsigned int)charge->decided_state < PAY_CHARGE_STATE_COUNT
+           && charge->money.amount_minor > 0 && pay_currency_digits(charge->money.currency) >= 0
+           && charge->reference && charge->token && charge->card.issuer && charge->card.country
+           && charge->card.type && charge->email && charge->first_name && charge->last_name
+           && charge->request_ip && charge->acquirer && charge->key_id && charge->code
+           && charge->message && charge->authorization_code && charge->contradiction;
+}
+
+int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
+                           apr_pool_t *p)
+{
+    pay_charge_t *charge = apr_pcalloc(p, sizeof(*charge));
+    int rc;
+
+    *out = NULL;
+    rc = pay_row_decode(charge, charge_fields, CHARGE_FIELDS, row, NULL, p);
+    if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(charge))) {
+        return pay_lmdb_bad_row(PAY_TABLE_CHARGE, key);
+    }
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_read_scope(&charge->scope, key->mv_data);
+    charge->seq = pay_lmdb_read_u64((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
+    *out = charge;
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p)
+{
+    int rc;
+
+    rc = pay_row_encode(out, charge_fields, CHARGE_FIELDS, charge, p);
+    if (!rc && out->mv_size > PAY_LMDB_CHARGE_ROW_MAX) {
+        rc = ENAMETOOLONG;
+    }
+    return rc;
+}
+
+int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope, apr_uint64_t seq, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    pay_lmdb_charge_key(&key, scope, seq);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, &row);
+    if (rc) {
+        return rc;
+    }
+    return pay_lmdb_charge_decode(out, &at, &row, p);
+}
+
+int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                            const pay_scope_t *scope, const char *reference, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, val;
+    int rc;
+
+    *out = NULL;
+    if (!pay_lmdb_charge_ref_key(&key, scope, reference)) {
+        return MDB_NOTFOUND;
+    }
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &at, &val);
+    if (rc) {
+        return rc;
+    }
+    if (val.mv_size != sizeof(apr_uint64_t)) {
+        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, &at);
+    }
+    rc = pay_lmdb_charge_get(out, txn, db, scope, pay_lmdb_read_u64(val.mv_data), p);
+    if (rc == MDB_NOTFOUND) {
+        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, &at);
+    }
+    return rc;
+}
+
+int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                        unsigned int flags, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    rc = pay_lmdb_charge_encode(&row, charge, p);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, &row, flags);
+}
+
+int pay_lmdb_charge_refund_moved(pay_charge_t *charge, pay_refund_state_t from,
+                                 pay_refund_state_t to, apr_int64_t amount_minor)
+{
+    apr_int64_t refunded = charge->refunded_minor;
+    apr_int64_t pending = charge->refunds_pending_minor;
+
+    if (from == PAY_REFUND_PROCESSED) {
+        refunded -= amount_minor;
+    } else if (from == PAY_REFUND_PENDING) {
+        pending -= amount_minor;
+    }
+    if (refunded < 0 || pending < 0) {
+        return ERANGE;
+    }
+    if (to == PAY_REFUND_PROCESSED && __builtin_add_overflow(refunded, amount_minor, &refunded)) {
+        return ERANGE;
+    }
+    if (to == PAY_REFUND_PENDING && __builtin_add_overflow(pending, amount_minor, &pending)) {
+        return ERANGE;
+    }
+    charge->refunded_minor = refunded;
+    charge->refunds_pending_minor = pending;
+    pay_lmdb_charge_follow_refunds(charge);
+    return MDB_SUCCESS;
+}
+
+void pay_lmdb_charge_follow_refunds(pay_charge_t *charge)
+{
+    pay_charge_state_t to = charge->state;
+
+    if (charge->refunded_minor >= charge->money.amount_minor) {
+        if (charge->state == PAY_CHARGE_SUCCESSFUL) {
+            to = PAY_CHARGE_REVERSED;
+        }
+    } else if (charge->state == PAY_CHARGE_REVERSED) {
+        to = PAY_CHARGE_SUCCESSFUL;
+    }
+    if (to != charge->state && pay_charge_may_become(charge->state, to)) {
+        charge->state = to;
+    }
+}
+
+const char *pay_lmdb_text_cut(const char *text, apr_size_t len_max, apr_pool_t *p)
+{
+    apr_size_t len;
+
+    if (!text) {
+        return "";
+    }
+    len = strlen(text);
+    if (len > len_max) {
+        len = len_max;
+        while (len > 0 && ((unsigned char)text[len] & 0xC0) == 0x80) {
+            len--;
+        }
+    }
+    return apr_pstrmemdup(p, text, len);
+}
+
+const char *pay_lmdb_contradiction(const pay_outcome_t *outcome, apr_pool_t *p)
+{
+    const char *code = pay_lmdb_text_cut(outcome->code, PAY_OUTCOME_CODE_MAX, p);
+    const char *message = outcome->message ? outcome->message : "";
+
+    return pay_lmdb_text_cut(
+        apr_psprintf(p, "%s %s: %s",
+                     outcome->kind == PAY_OUTCOME_APPROVED ? "approved" : "declined", code,
+                     message),
+        PAY_LMDB_CONTRADICTION_MAX, p);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_check.h"
+
+#include "store/pay_lmdb_keys.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+typedef struct walk_t {
+    pay_lmdb_check_t check;
+    apr_pool_t *pool;
+    pay_store_fault_t report;
+    void *baton;
+    apr_size_t faults;
+} walk_t;
+
+void pay_lmdb_check_fault(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+                          const char *format, ...)
+{
+    const char *text, *where = "";
+    va_list args;
+
+    va_start(args, format);
+    text = apr_pvsprintf(check->ptemp, format, args);
+    va_end(args);
+    if (key) {
+        where =
+            apr_pstrcat(check->ptemp, " ", pay_hex(key->mv_data, key->mv_size, check->ptemp), NULL);
+    }
+    APR_ARRAY_PUSH(check->lines, const char *) =
+        apr_psprintf(check->ptemp, "%s%s: %s", pay_lmdb_table_name(table), where, text);
+}
+
+int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check,
+                       pay_lmdb_table_t table, const MDB_val *key)
+{
+    MDB_val at = *key, value;
+    int rc;
+
+    *found = 0;
+    rc = mdb_get(check->txn, pay_lmdb_dbi(check->db, table), &at, &value);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    *found = 1;
+    if (val) {
+        *val = value;
+    }
+    return MDB_SUCCESS;
+}
+
+static int check_scope(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_lmdb_scope_t last;
+    pay_scope_t scope;
+    int rc, found;
+
+    (void)row;
+    if (key->mv_size != PAY_LMDB_SCOPE_LEN) {
+        pay_lmdb_check_fault(check, PAY_TABLE_SCOPE, key, "the key has a wrong length");
+        return MDB_SUCCESS;
+    }
+    pay_lmdb_read_scope(&scope, key->mv_data);
+    rc = pay_lmdb_scope_get(&last, check->txn, check->db, &scope);
+    if (rc == PAY_LMDB_BAD_ROW) {
+        pay_lmdb_check_fault(check, PAY_TABLE_SCOPE, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    if (last.import_done > last.import_given || last.import_open > last.import_given
+        || last.import_left > last.import_given) {
+        pay_lmdb_check_fault(check, PAY_TABLE_SCOPE, key, "an import number was never given");
+    }
+    rc = pay_lmdb_check_account_known(&found, check, key->mv_data);
+    if (!rc && !found) {
+        pay_lmdb_check_fault(check, PAY_TABLE_SCOPE, key, "there is no such account");
+    }
+    return rc;
+}
+
+typedef struct table_t {
+    pay_lmdb_table_t table;
+    pay_lmdb_check_row_t row;
+    pay_lmdb_check_after_t after; /* NULL: nothing is left to check */
+} table_t;
+
+static const table_t tables[] = {
+    {PAY_TABLE_ACCOUNT, pay_lmdb_check_account, NULL},
+    {PAY_TABLE_ACCOUNT_NAME, pay_lmdb_check_account_name, NULL},
+    {PAY_TABLE_API_KEY, pay_lmdb_check_api_key, pay_lmdb_check_api_key_after},
+    {PAY_TABLE_API_KEY_ID, pay_lmdb_check_api_key_id, NULL},
+    {PAY_TABLE_TOKEN, pay_lmdb_check_token, pay_lmdb_check_token_after},
+    {PAY_TABLE_SCOPE, check_scope, NULL},
+    {PAY_TABLE_CHARGE, pay_lmdb_check_charge, NULL},
+    {PAY_TABLE_CHARGE_REF, pay_lmdb_check_charge_ref, NULL},
+    {PAY_TABLE_REFUND, pay_lmdb_check_refund, NULL},
+    {PAY_TABLE_REFUND_REF, pay_lmdb_check_refund_ref, NULL},
+    {PAY_TABLE_REFUND_ID, pay_lmdb_check_refund_id, NULL},
+    {PAY_TABLE_REFUND_BY_CHARGE, pay_lmdb_check_refund_by_charge, NULL},
+    {PAY_TABLE_PENDING_DUE, pay_lmdb_check_due, NULL},
+};
+
+static void part_start(walk_t *walk)
+{
+    apr_pool_clear(walk->pool);
+    walk->check.lines = apr_array_make(walk->pool, 4, sizeof(const char *));
+    walk->check.keys = apr_array_make(walk->pool, 4, sizeof(MDB_val));
+}
+
+static void tell(walk_t *walk)
+{
+    int i;
+
+    for (i = 0; i < walk->check.lines->nelts; i++) {
+        walk->faults++;
+        walk->report(walk->baton, APR_ARRAY_IDX(walk->check.lines, i, const char *));
+    }
+}
+
+/* The rows from `from` on; *done 1 at the table's end, else `from` is where to go on. */
+static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, const table_t *table)
+{
+    MDB_val key = pay_lmdb_key_val(from), row;
+    MDB_cursor *cursor;
+    int rc, rows = 0;
+
+    *done = 0;
+    rc = mdb_cursor_open(check->txn, pay_lmdb_dbi(check->db, table->table), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, from->len ? MDB_SET_RANGE : MDB_FIRST);
+    while (!rc && rows++ < PAY_LMDB_CHECK_ROWS_MAX) {
+        rc = table->row(check, &key, &row);
+        if (table->after) {
+            MDB_val copy = {key.mv_size, apr_pmemdup(check->ptemp, key.mv_data, key.mv_size)};
+
+            APR_ARRAY_PUSH(check->keys, MDB_val) = copy;
+        }
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        }
+    }
+    if (!rc) {
+        pay_lmdb_key_start(from);
+        (void)pay_lmdb_key_bytes(from, key.mv_data, key.mv_size);
+    }
+    mdb_cursor_close(cursor);
+    *done = rc == MDB_NOTFOUND;
+    return *done ? MDB_SUCCESS : rc;
+}
+
+/* What other files check in a transaction of their own, once the part's has ended. */
+static apr_status_t check_after(pay_lmdb_check_t *check, const table_t *table)
+{
+    apr_status_t rv = APR_SUCCESS;
+    int i;
+
+    for (i = 0; i < check->keys->nelts && rv == APR_SUCCESS; i++) {
+        rv = table->after(check, &APR_ARRAY_IDX(check->keys, i, MDB_val));
+    }
+    return rv;
+}
+
+static apr_status_t walk_table(walk_t *walk, const table_t *table)
+{
+    pay_lmdb_check_t *check = &walk->check;
+    pay_lmdb_key_t from;
+    apr_status_t rv;
+    int rc, done = 0;
+
+    pay_lmdb_key_start(&from);
+    while (!done) {
+        part_start(walk);
+        rv = pay_lmdb_read_begin(&check->txn, check->db);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        rc = walk_part(&done, &from, check, table);
+        pay_lmdb_read_end(check->db, check->txn);
+        rv = rc ? pay_lmdb_status(rc) : check_after(check, table);
+        tell(walk);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_lmdb_check(apr_size_t *faults, pay_store_t *store, pay_store_fault_t report,
+                            void *baton, apr_pool_t *p)
+{
+    walk_t walk = {.report = report, .baton = baton};
+    apr_status_t rv;
+    size_t i;
+
+    *faults = 0;
+    rv = apr_pool_create(&walk.pool, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    walk.check.db = (pay_lmdb_t *)store;
+    walk.check.ptemp = walk.pool;
+    for (i = 0; rv == APR_SUCCESS && i < sizeof(tables) / sizeof(tables[0]); i++) {
+        rv = walk_table(&walk, &tables[i]);
+    }
+    *faults = walk.faults;
+    apr_pool_destroy(walk.pool);
+    return rv;
+}

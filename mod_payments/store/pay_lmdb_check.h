@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_CHECK_H
+#define PAY_LMDB_CHECK_H
+
+/*
+ * Checking the store row by row. Tables are walked in parts, each in one read transaction: what a
+ * row is held against is read in the row's own, so that a store in use shows no false faults.
+ */
+
+#include "store/pay_lmdb.h"
+
+#define PAY_LMDB_CHECK_ROWS_MAX 256 /* rows of one part */
+
+typedef struct pay_lmdb_check_t {
+    pay_lmdb_t *db;
+    MDB_txn *txn;
+    apr_pool_t *ptemp;         /* of this part */
+    apr_array_header_t *lines; /* of const char *: its faults, told once the transaction ended */
+    apr_array_header_t *keys;  /* of MDB_val: its keys, where something is checked after it */
+} pay_lmdb_check_t;
+
+/* LMDB's code when the store cannot be read on; faults are told through pay_lmdb_check_fault. */
+typedef int (*pay_lmdb_check_row_t)(pay_lmdb_check_t *check, const MDB_val *key,
+                                    const MDB_val *row);
+
+/* As above, once the part's transaction has ended: for rows that only their own file decodes. */
+typedef apr_status_t (*pay_lmdb_check_after_t)(pay_lmdb_check_t *check, const MDB_val *key);
+
+/* One fault of the row at `key` (NULL: of the whole table). */
+void pay_lmdb_check_fault(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* 1 in *found when the table has the key; *val, if not NULL, is then its value. */
+int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check,
+                       pay_lmdb_table_t table, const MDB_val *key);
+
+/* pay_lmdb_check_account.c: accounts, keys, tokens. Tokens are never told. */
+int pay_lmdb_check_account(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_account_name(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_api_key(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+apr_status_t pay_lmdb_check_api_key_after(pay_lmdb_check_t *check, const MDB_val *key);
+int pay_lmdb_check_api_key_id(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_token(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+apr_status_t pay_lmdb_check_token_after(pay_lmdb_check_t *check, const MDB_val *key);
+/* 1 in *found when there is an account of the big-endian number at `number`. */
+int pay_lmdb_check_account_known(int *found, const pay_lmdb_check_t *check, const void *number);
+
+/* pay_lmdb_check_charge.c */
+int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+
+/* pay_lmdb_check_refund.c */
+int pay_lmdb_check_refund(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_refund_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_refund_id(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_refund_by_charge(pay_lmdb_check_t *check, const MDB_val *key,
+                                    const MDB_val *row);
+
+/* pay_lmdb_check_due.c */
+int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+/* A pending row has its entry at due_at; others have none to look for. */
+int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+                             int pending, const MDB_val *due_key);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_check.h"
+
+#include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_keys.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+int pay_lmdb_check_account_known(int *found, const pay_lmdb_check_t *check, const void *number)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_u32(&key, pay_lmdb_read_u32(number));
+    at = pay_lmdb_key_val(&key);
+    return pay_lmdb_check_has(found, NULL, check, PAY_TABLE_ACCOUNT, &at);
+}
+
+int pay_lmdb_check_account(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_account_t *account, *named;
+    int rc = PAY_LMDB_BAD_ROW;
+
+    (void)row;
+    if (key->mv_size == sizeof(apr_uint32_t)) {
+        rc = pay_lmdb_account_by_number(&account, check->txn, check->db,
+                                        pay_lmdb_read_u32(key->mv_data), check->ptemp);
+    }
+    if (rc == PAY_LMDB_BAD_ROW) {
+        pay_lmdb_check_fault(check, PAY_TABLE_ACCOUNT, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_account_by_name(&named, check->txn, check->db, account->name, check->ptemp);
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
+        return rc;
+    }
+    if (rc || named->number != account->number) {
+        pay_lmdb_check_fault(check, PAY_TABLE_ACCOUNT, key, "account %s is not found by its name",
+                             account->name);
+    }
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_check_account_name(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    int rc, found = 0;
+
+    if (row->mv_size == sizeof(apr_uint32_t)) {
+        rc = pay_lmdb_check_account_known(&found, check, row->mv_data);
+        if (rc) {
+            return rc;
+        }
+    }
+    if (!found) {
+        pay_lmdb_check_fault(check, PAY_TABLE_ACCOUNT_NAME, key, "leads to no account");
+    }
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_check_api_key_id(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    int rc, found;
+
+    rc = pay_lmdb_check_has(&found, NULL, check, PAY_TABLE_API_KEY, row);
+    if (!rc && !found) {
+        pay_lmdb_check_fault(check, PAY_TABLE_API_KEY_ID, key, "leads to no key");
+    }
+    return rc;
+}
+
+int pay_lmdb_check_api_key(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    (void)row;
+    if (key->mv_size != PAY_SHA256_LEN) {
+        pay_lmdb_check_fault(check, PAY_TABLE_API_KEY, key, "the key has a wrong length");
+    }
+    return MDB_SUCCESS;
+}
+
+apr_status_t pay_lmdb_check_api_key_after(pay_lmdb_check_t *check, const MDB_val *key)
+{
+    pay_store_t *store = (pay_store_t *)check->db;
+    pay_api_key_t *found, *named;
+    apr_status_t rv;
+
+    if (key->mv_size != PAY_SHA256_LEN) {
+        return APR_SUCCESS;
+    }
+    rv = pay_lmdb_key_find(&found, store, key->mv_data, check->ptemp);
+    if (rv == PAY_STORE_ECORRUPT) {
+        pay_lmdb_check_fault(check, PAY_TABLE_API_KEY, key,
+                             "the row does not decode, or is of no account");
+        return APR_SUCCESS;
+    }
+    if (rv != APR_SUCCESS) {
+        return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
+    }
+    rv = pay_lmdb_key_get(&named, store, found->id, check->ptemp);
+    if (rv == APR_NOTFOUND || rv == PAY_STORE_ECORRUPT
+        || (rv == APR_SUCCESS && memcmp(named->digest, found->digest, PAY_SHA256_LEN) != 0)) {
+        pay_lmdb_check_fault(check, PAY_TABLE_API_KEY, key, "key %s is not found by its id",
+                             found->id);
+        return APR_SUCCESS;
+    }
+    return rv;
+}
+
+/* The table's keys hold the tokens themselves: they are not told. */
+int pay_lmdb_check_token(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    int rc, found = 0;
+
+    (void)row;
+    if (key->mv_size > PAY_LMDB_SCOPE_LEN) {
+        rc = pay_lmdb_check_account_known(&found, check, key->mv_data);
+        if (rc) {
+            return rc;
+        }
+    }
+    if (!found) {
+        pay_lmdb_check_fault(check, PAY_TABLE_TOKEN, NULL, "a token belongs to no account");
+    }
+    return MDB_SUCCESS;
+}
+
+apr_status_t pay_lmdb_check_token_after(pay_lmdb_check_t *check, const MDB_val *key)
+{
+    pay_store_t *store = (pay_store_t *)check->db;
+    const char *text;
+    pay_token_t *token;
+    pay_scope_t scope;
+    apr_status_t rv;
+
+    if (key->mv_size <= PAY_LMDB_SCOPE_LEN) { /* told before */
+        return APR_SUCCESS;
+    }
+    pay_lmdb_read_scope(&scope, key->mv_data);
+    text = apr_pstrmemdup(check->ptemp, (const char *)key->mv_data + PAY_LMDB_SCOPE_LEN,
+                          key->mv_size - PAY_LMDB_SCOPE_LEN);
+    rv = pay_lmdb_token_get(&token, store, &scope, text, check->ptemp);
+    if (rv == PAY_STORE_ECORRUPT) {
+        pay_lmdb_check_fault(check, PAY_TABLE_TOKEN, NULL,
+                             "a row of account %u, %s does not decode", scope.account,
+                             pay_mode_name(scope.mode));
+        return APR_SUCCESS;
+    }
+    return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
+}

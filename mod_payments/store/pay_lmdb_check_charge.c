@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_check.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <string.h>
+
+typedef struct sums_t {
+    apr_int64_t processed_minor;
+    apr_int64_t pending_minor;
+    int overflow;
+    int imported; /* 1: imported history is among them, which may exceed the charge */
+} sums_t;
+
+static void add(sums_t *sums, const pay_refund_t *refund)
+{
+    apr_int64_t *sum = NULL;
+
+    if (refund->state == PAY_REFUND_PROCESSED) {
+        sum = &sums->processed_minor;
+    } else if (refund->state == PAY_REFUND_PENDING) {
+        sum = &sums->pending_minor;
+    }
+    if (sum && __builtin_add_overflow(*sum, refund->money.amount_minor, sum)) {
+        sums->overflow = 1;
+    }
+    if (refund->import_number != 0) {
+        sums->imported = 1;
+    }
+}
+
+/* The refunds that the index names for the charge; what is wrong with them is told elsewhere. */
+static int sum_refunds(sums_t *sums, pay_lmdb_check_t *check, const pay_charge_t *charge)
+{
+    const size_t prefix_len = PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t);
+    pay_lmdb_refund_t *row;
+    pay_lmdb_key_t first;
+    MDB_cursor *cursor;
+    MDB_val key, refund_key, val;
+    int rc, found;
+
+    memset(sums, 0, sizeof(*sums));
+    pay_lmdb_refund_by_charge_key(&first, &charge->scope, charge->seq, 0);
+    rc = mdb_cursor_open(check->txn, pay_lmdb_dbi(check->db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_SET_RANGE);
+    while (!rc && key.mv_size > prefix_len && memcmp(key.mv_data, first.bytes, prefix_len) == 0) {
+        rc = pay_lmdb_check_has(&found, &val, check, PAY_TABLE_REFUND, &refund_key);
+        if (!rc && found
+            && pay_lmdb_refund_peek(&row, &refund_key, &val, check->ptemp) == MDB_SUCCESS) {
+            add(sums, &row->refund);
+        }
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int check_amounts(pay_lmdb_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+{
+    apr_int64_t sum;
+    sums_t sums;
+    int rc;
+
+    rc = sum_refunds(&sums, check, charge);
+    if (rc) {
+        return rc;
+    }
+    if (sums.overflow || sums.processed_minor != charge->refunded_minor) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
+                             "charge %s: refunded %" APR_INT64_T_FMT
+                             ", but its processed refunds come to %" APR_INT64_T_FMT,
+                             charge->reference, charge->refunded_minor, sums.processed_minor);
+    }
+    if (sums.overflow || sums.pending_minor != charge->refunds_pending_minor) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
+                             "charge %s: refunds pending %" APR_INT64_T_FMT
+                             ", but its pending refunds come to %" APR_INT64_T_FMT,
+                             charge->reference, charge->refunds_pending_minor, sums.pending_minor);
+    }
+    if (!sums.imported
+        && (__builtin_add_overflow(charge->refunded_minor, charge->refunds_pending_minor, &sum)
+            || sum > charge->money.amount_minor)) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key, "charge %s: refunds exceed its amount",
+                             charge->reference);
+    }
+    return MDB_SUCCESS;
+}
+
+static void check_state(pay_lmdb_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+{
+    pay_charge_state_t decided = charge->state;
+    int all_back = charge->refunded_minor >= charge->money.amount_minor;
+
+    if (charge->state == PAY_CHARGE_REVERSED) {
+        decided = PAY_CHARGE_SUCCESSFUL;
+    }
+    if (decided != charge->decided_state && charge->state != PAY_CHARGE_VOID
+        && charge->state != PAY_CHARGE_ABANDONED) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key, "charge %s: it is %s but was decided %s",
+                             charge->reference, pay_charge_state_name(charge->state),
+                             pay_charge_state_name(charge->decided_state));
+    }
+    if ((charge->state == PAY_CHARGE_REVERSED && !all_back)
+        || (charge->state == PAY_CHARGE_SUCCESSFUL && all_back)) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
+                             "charge %s: its state is %s, which its refunds contradict",
+                             charge->reference, pay_charge_state_name(charge->state));
+    }
+}
+
+/* Its reference leads back to it, its key id and its scope know of it. */
+static int check_ties(pay_lmdb_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+{
+    pay_lmdb_scope_t last;
+    pay_lmdb_key_t name;
+    MDB_val at, val;
+    int rc, found = 0;
+
+    if (pay_lmdb_charge_ref_key(&name, &charge->scope, charge->reference)) {
+        at = pay_lmdb_key_val(&name);
+        rc = pay_lmdb_check_has(&found, &val, check, PAY_TABLE_CHARGE_REF, &at);
+        if (rc) {
+            return rc;
+        }
+    }
+    if (!found || val.mv_size != sizeof(apr_uint64_t)
+        || pay_lmdb_read_u64(val.mv_data) != charge->seq) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
+                             "charge %s: its reference does not lead to it", charge->reference);
+    }
+    if (charge->key_id[0] != '\0') {
+        at.mv_data = (void *)charge->key_id; /* only read */
+        at.mv_size = strlen(charge->key_id);
+        rc = pay_lmdb_check_has(&found, NULL, check, PAY_TABLE_API_KEY_ID, &at);
+        if (rc) {
+            return rc;
+        }
+        if (!found) {
+            pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key, "charge %s: no key has the id %s",
+                                 charge->reference, charge->key_id);
+        }
+    }
+    rc = pay_lmdb_scope_get(&last, check->txn, check->db, &charge->scope);
+    if (rc == PAY_LMDB_BAD_ROW) { /* told with the scope */
+        return MDB_SUCCESS;
+    }
+    if (!rc && charge->seq > last.charge_seq) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
+                             "charge %s: its scope never gave this number", charge->reference);
+    }
+    return rc;
+}
+
+int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_charge_t *charge;
+    pay_lmdb_key_t due;
+    MDB_val due_key;
+    int rc;
+
+    if (key->mv_size != PAY_LMDB_CHARGE_KEY_LEN) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key, "the key has a wrong length");
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_charge_decode(&charge, key, row, check->ptemp);
+    if (rc == PAY_LMDB_BAD_ROW) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    check_state(check, key, charge);
+    rc = check_ties(check, key, charge);
+    if (!rc) {
+        rc = check_amounts(check, key, charge);
+    }
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_due_key(&due, charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
+    due_key = pay_lmdb_key_val(&due);
+    return pay_lmdb_check_due_entry(check, PAY_TABLE_CHARGE, key,
+                                    charge->state == PAY_CHARGE_PENDING, &due_key);
+}
+
+int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    const char *reference = (const char *)key->mv_data + PAY_LMDB_SCOPE_LEN;
+    pay_charge_t *charge = NULL;
+    pay_scope_t scope;
+    int rc = MDB_NOTFOUND;
+
+    if (key->mv_size > PAY_LMDB_SCOPE_LEN && row->mv_size == sizeof(apr_uint64_t)) {
+        pay_lmdb_read_scope(&scope, key->mv_data);
+        rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &scope,
+                                 pay_lmdb_read_u64(row->mv_data), check->ptemp);
+    }
+    if (rc == PAY_LMDB_BAD_ROW) { /* told with the charge */
+        return MDB_SUCCESS;
+    }
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    if (rc == MDB_NOTFOUND || strlen(charge->reference) != key->mv_size - PAY_LMDB_SCOPE_LEN
+        || memcmp(charge->reference, reference, key->mv_size - PAY_LMDB_SCOPE_LEN) != 0) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE_REF, key, "leads to no charge of that name");
+    }
+    return MDB_SUCCESS;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_check.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_refund.h"
+
+int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+                             int pending, const MDB_val *due_key)
+{
+    int rc, found;
+
+    rc = pay_lmdb_check_has(&found, NULL, check, PAY_TABLE_PENDING_DUE, due_key);
+    if (rc) {
+        return rc;
+    }
+    if (pending && !found) {
+        pay_lmdb_check_fault(check, table, key, "it is pending, but nothing will ask about it");
+    }
+    return MDB_SUCCESS;
+}
+
+/* When the row behind an entry is due: *pending 0 when it is not, or there is none. */
+static int row_due_at(apr_time_t *due_at, int *pending, pay_lmdb_check_t *check, const MDB_val *key,
+                      const MDB_val *row)
+{
+    const unsigned char *at = (const unsigned char *)key->mv_data + sizeof(apr_uint64_t);
+    pay_lmdb_refund_t *refund;
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    apr_uint64_t seq;
+    int rc;
+
+    *due_at = 0;
+    *pending = 0;
+    pay_lmdb_read_scope(&scope, at);
+    seq = pay_lmdb_read_u64(at + PAY_LMDB_SCOPE_LEN + 1);
+    if (at[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE) {
+        rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &scope, seq, check->ptemp);
+        if (!rc) {
+            *due_at = charge->due_at;
+            *pending = charge->state == PAY_CHARGE_PENDING;
+        }
+        return rc;
+    }
+    if (at[PAY_LMDB_SCOPE_LEN] != PAY_DUE_REFUND) {
+        return MDB_NOTFOUND;
+    }
+    rc = pay_lmdb_refund_get(&refund, check->txn, check->db, row, check->ptemp);
+    if (!rc) {
+        *due_at = refund->refund.due_at;
+        *pending = refund->refund.state == PAY_REFUND_PENDING && refund->refund.seq == seq;
+    }
+    return rc;
+}
+
+int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    apr_time_t due_at;
+    int rc, pending;
+
+    if (key->mv_size != PAY_LMDB_DUE_KEY_LEN) {
+        pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "the key has a wrong length");
+        return MDB_SUCCESS;
+    }
+    rc = row_due_at(&due_at, &pending, check, key, row);
+    if (rc == PAY_LMDB_BAD_ROW) { /* told with the row */
+        return MDB_SUCCESS;
+    }
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    if (!pending) {
+        pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "leads to nothing that is pending");
+    } else if (due_at != pay_lmdb_read_time(key->mv_data)) {
+        pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "its row is due at another time");
+    }
+    return MDB_SUCCESS;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_due.h"
+
+#include "base/pay_time.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_refund.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+/* Index entries looked at for each row that may be returned. */
+#define VISITS_PER_ROW 4
+
+/* A copy of an index entry. */
+typedef struct entry_t {
+    apr_time_t due_at;
+    pay_scope_t scope;
+    pay_lmdb_due_kind_t kind;
+    apr_uint64_t seq;
+    MDB_val key, refund_key;
+} entry_t;
+
+typedef struct take_t {
+    apr_time_t now;
+    apr_interval_time_t lease;
+    int limit;
+    apr_pool_t *p;
+    apr_array_header_t *out; /* of pay_due_t */
+} take_t;
+
+/* What both kinds of rows have in common. */
+typedef struct work_in_flight_t {
+    const pay_worker_t *worker;
+    apr_int64_t wait_until_ms;
+    apr_time_t *due_at;
+    apr_uint32_t *attempts;
+    int pending;
+} work_in_flight_t;
+
+void pay_lmdb_due_key(pay_lmdb_key_t *key, apr_time_t due_at, const pay_scope_t *scope,
+                      pay_lmdb_due_kind_t kind, apr_uint64_t seq)
+{
+    unsigned char byte = (unsigned char)kind;
+
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_time(key, due_at);
+    pay_lmdb_key_scope(key, scope);
+    (void)pay_lmdb_key_bytes(key, &byte, 1);
+    pay_lmdb_key_u64(key, seq);
+}
+
+int pay_lmdb_due_put_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, val = {0, NULL};
+
+    pay_lmdb_due_key(&key, charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, &val, 0);
+}
+
+int pay_lmdb_due_put_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
+{
+    pay_lmdb_key_t key, refund_key;
+    MDB_val at, val;
+
+    pay_lmdb_due_key(&key, refund->due_at, &refund->scope, PAY_DUE_REFUND, refund->seq);
+    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    val = pay_lmdb_key_val(&refund_key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, &val, 0);
+}
+
+static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key)
+{
+    MDB_val at = *key;
+    int rc;
+
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_due_del_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+
+    pay_lmdb_due_key(&key, charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    return delete_entry(txn, db, &at);
+}
+
+int pay_lmdb_due_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+
+    pay_lmdb_due_key(&key, refund->due_at, &refund->scope, PAY_DUE_REFUND, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    return delete_entry(txn, db, &at);
+}
+
+static MDB_val val_dup(const MDB_val *val, apr_pool_t *p)
+{
+    MDB_val copy = {val->mv_size, val->mv_size ? apr_pmemdup(p, val->mv_data, val->mv_size) : NULL};
+
+    return copy;
+}
+
+static entry_t entry_read(const MDB_val *key, const MDB_val *val, apr_pool_t *p)
+{
+    const unsigned char *at = key->mv_data;
+    entry_t entry;
+
+    entry.due_at = pay_lmdb_read_time(at);
+    pay_lmdb_read_scope(&entry.scope, at + 8);
+    entry.kind = (pay_lmdb_due_kind_t)at[8 + PAY_LMDB_SCOPE_LEN];
+    entry.seq = pay_lmdb_read_u64(at + 8 + PAY_LMDB_SCOPE_LEN + 1);
+    entry.key = val_dup(key, p);
+    entry.refund_key = val_dup(val, p);
+    return entry;
+}
+
+/* The first entries that are due, at most `limit`; copied, for the index changes as they are
+ * worked on. */
+static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now,
+                       int limit, apr_pool_t *p)
+{
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc, seen = 0;
+
+    *out = apr_array_make(p, 16, sizeof(entry_t));
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    while (!rc && seen++ < limit) {
+        if (key.mv_size != PAY_LMDB_DUE_KEY_LEN) {
+            (void)pay_lmdb_bad_row(PAY_TABLE_PENDING_DUE, &key);
+        } else if (pay_lmdb_read_time(key.mv_data) > now) {
+            break;
+        } else {
+            APR_ARRAY_PUSH(*out, entry_t) = entry_read(&key, &val, p);
+        }
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* The row behind an entry; *due stays empty when there is none. */
+static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charge, MDB_txn *txn,
+                const pay_lmdb_t *db, const entry_t *entry, apr_pool_t *p)
+{
+    int rc;
+
+    memset(due, 0, sizeof(*due));
+    *refund = NULL;
+    *charge = NULL;
+    if (entry->kind == PAY_DUE_CHARGE) {
+        rc = pay_lmdb_charge_get(charge, txn, db, &entry->scope, entry->seq, p);
+    } else {
+        rc = pay_lmdb_refund_get(refund, txn, db, &entry->refund_key, p);
+        if (!rc && (*refund)->refund.charge_seq != 0) {
+            rc = pay_lmdb_charge_get(charge, txn, db, &entry->scope, (*refund)->refund.charge_seq,
+                                     p);
+            if (rc == MDB_NOTFOUND) { /* a refund of a charge that is gone is not to be sent */
+                return pay_lmdb_bad_row(PAY_TABLE_PENDING_DUE, &entry->key);
+            }
+        }
+    }
+    if (rc == MDB_NOTFOUND) {
+        return MDB_SUCCESS;
+    }
+    due->charge = *charge;
+    due->refund = *refund ? &(*refund)->refund : NULL;
+    return rc;
+}
+
+/* An entry whose row cannot be read goes to the back, so that it never blocks the others. */
+static int push_entry(MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry, apr_time_t due_at)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, val = entry->refund_key;
+    int rc;
+
+    rc = delete_entry(txn, db, &entry->key);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_due_key(&key, due_at, &entry->scope, entry->kind, entry->seq);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, &val, 0);
+}
+
+/* Milliseconds for which the row's worker may still be at it; 0: it is ours to ask about. */
+static apr_int64_t busy_ms(const work_in_flight_t *work)
+{
+    apr_int64_t left = work->wait_until_ms + PAY_LMDB_DUE_GRACE_MS - pay_time_boot_ms();
+
+    if (work->worker->pid == 0 || left <= 0 || !pay_worker_alive(work->worker)) {
+        return 0;
+    }
+    return left;
+}
+
+static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry)
+{
+    pay_lmdb_refund_t *refund;
+    pay_charge_t *charge;
+    work_in_flight_t work;
+    pay_due_t due;
+    apr_int64_t busy;
+    int rc;
+
+    rc = load(&due, &refund, &charge, txn, db, entry, take->p);
+    if (rc == PAY_LMDB_BAD_ROW) {
+        return push_entry(txn, db, entry, take->now + take->lease);
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = delete_entry(txn, db, &entry->key);
+    if (rc || (!refund && !charge)) {
+        return rc;
+    }
+    if (refund) {
+        work = (work_in_flight_t){&refund->refund.worker, refund->refund.wait_until_ms,
+                                  &refund->refund.due_at, &refund->refund.attempts,
+                                  refund->refund.state == PAY_REFUND_PENDING};
+    } else {
+        work = (work_in_flight_t){&charge->worker, charge->wait_until_ms, &charge->due_at,
+                                  &charge->attempts, charge->state == PAY_CHARGE_PENDING};
+    }
+    if (!work.pending) {
+        return MDB_SUCCESS; /* a leftover of an entry that was once pushed back unread */
+    }
+    if (*work.due_at == entry->due_at) {
+        busy = busy_ms(&work);
+        if (busy > 0) {
+            *work.due_at = take->now + apr_time_from_msec(busy);
+        } else {
+            *work.due_at = take->now + take->lease;
+            (*work.attempts)++;
+            APR_ARRAY_PUSH(take->out, pay_due_t) = due;
+        }
+    } /* else the row's own time counts, and its entry is made anew below */
+    if (refund) {
+        rc = pay_lmdb_refund_put(txn, db, refund, take->p);
+        return rc ? rc : pay_lmdb_due_put_refund(txn, db, &refund->refund);
+    }
+    rc = pay_lmdb_charge_put(txn, db, charge, 0, take->p);
+    return rc ? rc : pay_lmdb_due_put_charge(txn, db, charge);
+}
+
+static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    take_t *take = baton;
+    apr_array_header_t *entries;
+    int i, rc;
+
+    take->out = apr_array_make(take->p, 16, sizeof(pay_due_t));
+    rc = entries_due(&entries, txn, db, take->now, VISITS_PER_ROW * take->limit, take->p);
+    for (i = 0; !rc && i < entries->nelts && take->out->nelts < take->limit; i++) {
+        rc = take_entry(take, txn, db, &APR_ARRAY_IDX(entries, i, entry_t));
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_due_take(apr_array_header_t **out, pay_store_t *store, apr_time_t now,
+                               apr_interval_time_t lease, int limit, apr_pool_t *p)
+{
+    take_t take = {.now = now, .lease = lease, .limit = limit, .p = p};
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_array_header_t *entries;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = apr_array_make(p, 1, sizeof(pay_due_t));
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    assert(lease > 0);
+    /* Most steps find nothing: those take no turn to write. */
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = entries_due(&entries, txn, db, now, VISITS_PER_ROW * limit, p);
+    pay_lmdb_read_end(db, txn);
+    if (rc) {
+        return pay_lmdb_status(rc);
+    }
+    if (entries->nelts == 0) {
+        return APR_SUCCESS;
+    }
+    rv = pay_lmdb_commit(db, 0, take_work, &take);
+    if (rv == APR_SUCCESS) {
+        *out = take.out;
+    }
+    return rv;
+}

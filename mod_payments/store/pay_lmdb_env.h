@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_ENV_H
+#define PAY_LMDB_ENV_H
+
+/*
+ * The insides of the LMDB store's core: environments and handles. For pay_lmdb.c, pay_lmdb_env.c,
+ * _use, _reader, _commit, _space, _table, _opener, _stat, _prepare and _upgrade only.
+ *
+ * An environment stands for one directory (device, inode) and lives until the process ends; what it
+ * has open comes and goes. A handle names a path and finds its environment when it is first used.
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_files.h"
+
+#include <pthread.h>
+
+#define PAY_LMDB_DBI_FIRST                                                                         \
+    2 /* LMDB keeps 0 and 1; tables are opened in the order of their enum                          \
+       */
+#define PAY_LMDB_READERS_FREE_MAX 64   /* read transactions kept for the next use */
+#define PAY_LMDB_DRAIN_WAIT_MS 2000    /* longest wait for transactions to end */
+#define PAY_LMDB_BACKOFF_MIN_MS 1000   /* between attempts to open; doubles up to the maximum */
+#define PAY_LMDB_BACKOFF_MAX_MS 60000  /* reached after seven attempts */
+#define PAY_LMDB_SPACE_AGE_MAX_MS 1000 /* how long a measure of free space is believed */
+#define PAY_LMDB_LOG_PAUSE_MS 10000    /* between two log lines of one cause */
+
+typedef enum pay_lmdb_state_t {
+    PAY_LMDB_CLOSED,
+    PAY_LMDB_OPENING,
+    PAY_LMDB_OPEN,
+    PAY_LMDB_RESIZING, /* waiting for transactions to end, to map the file anew */
+    PAY_LMDB_DOWN      /* not to be used again; closed when its last use ends */
+} pay_lmdb_state_t;
+
+/* Causes whose log lines are limited. */
+typedef enum pay_lmdb_cause_t {
+    PAY_LMDB_CAUSE_MAP,
+    PAY_LMDB_CAUSE_DISK,
+    PAY_LMDB_CAUSE_READERS,
+    PAY_LMDB_CAUSE_BUSY,
+    PAY_LMDB_CAUSE_SCHEMA,
+    PAY_LMDB_CAUSE_FAULT,
+    PAY_LMDB_CAUSE_COUNT
+} pay_lmdb_cause_t;
+
+typedef struct pay_lmdb_waiter_t pay_lmdb_waiter_t;
+
+typedef struct pay_lmdb_env_t {
+    struct pay_lmdb_env_t *next; /* in the registry */
+    dev_t dev;
+    ino_t ino;
+
+    pthread_mutex_t mutex;  /* of all members below */
+    pthread_cond_t changed; /* `state` or `uses` did */
+    pay_lmdb_state_t state;
+    unsigned int uses;    /* transactions begun or about to */
+    unsigned int handles; /* 0: closed */
+    char *path;           /* of the handle that opened it */
+    MDB_env *mdb;
+    ino_t data_ino;
+    int lock_fd; /* closed after `mdb` */
+    int read_only;
+    apr_int64_t reopen_at_ms, reopen_delay_ms; /* the back-off after a fault */
+
+    MDB_txn *readers[PAY_LMDB_READERS_FREE_MAX]; /* reset, ready to be renewed */
+    unsigned int readers_free;
+    unsigned int readers_free_max;
+
+    int turn_taken;             /* a thread writes, or waits for LMDB's lock */
+    apr_int64_t begin_since_ms; /* since when it waits for the lock; 0: it does not */
+    pay_lmdb_waiter_t *first, *last;
+
+    apr_int64_t space_at_ms; /* when it was measured; 0: not yet */
+    apr_int64_t map_free, disk_free;
+    apr_int64_t log_next_ms[PAY_LMDB_CAUSE_COUNT];
+} pay_lmdb_env_t;
+
+struct pay_lmdb_t {
+    pay_store_t store;
+    struct pay_lmdb_t *next; /* of all handles ever made */
+    char *path;
+    pay_store_options_t options;
+    pthread_mutex_t mutex; /* held while opening; of the members below */
+    pay_lmdb_env_t *_Atomic env;
+    _Atomic int closed;
+    apr_status_t down_status;
+    apr_int64_t next_try_ms, delay_ms;
+};
+
+extern const pay_store_ops_t pay_lmdb_ops;
+
+/* --- pay_lmdb.c --- */
+/* A use of the open environment, opened first if need be. On APR_SUCCESS leave is owed. */
+apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_lmdb_t *db);
+void pay_lmdb_leave(pay_lmdb_env_t *env);
+/* A handle in memory of the caller's, as `path` is, whose trailing slashes are cut off. */
+void pay_lmdb_handle_init(pay_lmdb_t *db, char *path, const pay_store_options_t *options);
+apr_status_t pay_lmdb_handle_close(void *db);
+
+/* --- pay_lmdb_env.c --- */
+/* The environment of db->path, open; db->mutex is held. */
+apr_status_t pay_lmdb_env_attach(pay_lmdb_env_t **out, pay_lmdb_t *db, pay_lmdb_reason_t *reason);
+/* One handle less; the last one closes it, when its uses end in time. */
+void pay_lmdb_env_detach(pay_lmdb_env_t *env);
+/* env->mutex is held and no use is left. */
+void pay_lmdb_env_close(pay_lmdb_env_t *env);
+
+/* --- pay_lmdb_use.c --- */
+/* Counts a use: 0 when it is not open. env->mutex is held, and let go while it is resized. */
+int pay_lmdb_env_use(pay_lmdb_env_t *env);
+/* env->mutex is held. */
+void pay_lmdb_env_release(pay_lmdb_env_t *env);
+/* Maps the file anew after MDB_MAP_RESIZED. The caller's use is gone when it fails. */
+int pay_lmdb_env_resize(pay_lmdb_env_t *env);
+/* Ends all use: closed after the last one, opened again after the back-off. 0: it was so before. */
+int pay_lmdb_env_down(pay_lmdb_env_t *env);
+/* 1 while the path leads to the files that are open, else it goes down. Asked before each write. */
+int pay_lmdb_env_in_place(pay_lmdb_env_t *env);
+/* Logs a code that beginning a transaction ended with; MDB_PANIC takes the environment down. */
+void pay_lmdb_env_fault(pay_lmdb_env_t *env, int rc);
+/* 1 when a line of that cause may be logged now. */
+int pay_lmdb_env_log_due(pay_lmdb_env_t *env, pay_lmdb_cause_t cause);
+/* pthread_cond_timedwait until `until_ms` of pay_lmdb_clock_ms; 0 when the time is over. */
+int pay_lmdb_env_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, apr_int64_t until_ms);
+void pay_lmdb_env_cond_init(pthread_cond_t *cond);
+apr_int64_t pay_lmdb_clock_ms(void); /* CLOCK_MONOTONIC: what waits are measured by */
+apr_int64_t pay_lmdb_backoff_next(apr_int64_t delay_ms);
+
+/* --- pay_lmdb_reader.c --- */
+void pay_lmdb_readers_close(pay_lmdb_env_t *env);
+
+/* --- pay_lmdb_table.c --- */
+int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn);
+apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create,
+                                  pay_lmdb_reason_t *reason);
+
+/* --- pay_lmdb_opener.c: one PID namespace at a time --- */
+apr_status_t pay_lmdb_opener_check(MDB_env *mdb, int lock_fd, const char *path, int read_only,
+                                   pay_lmdb_reason_t *reason);
+
+/* --- pay_lmdb_space.c --- */
+/* MDB_MAP_FULL or ENOSPC below the reserve, and logs it. */
+int pay_lmdb_space_check(pay_lmdb_env_t *env, apr_int64_t reserve);
+/* Logs that a write failed for want of space. */
+void pay_lmdb_space_log_full(pay_lmdb_env_t *env, int rc);
+apr_int64_t pay_lmdb_space_free_pages(MDB_txn *txn);    /* a read transaction */
+apr_int64_t pay_lmdb_space_disk_free(const char *path); /* -1: unknown */
+
+#endif

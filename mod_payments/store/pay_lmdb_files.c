@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_files.h"
+
+#include "base/pay_log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MODE 0600
+#define ENTRIES_MAX 16 /* a directory with more is not an empty one */
+
+/* What stands under `name`: APR_SUCCESS for a plain file, ENOENT, or why it is refused. */
+static apr_status_t file_check(int *fd, struct stat *info, int dir_fd, const char *name,
+                               const char *path, pay_lmdb_reason_t *reason)
+{
+    memset(info, 0, sizeof(*info));
+    /* O_PATH: closing it does not drop the locks of an environment, as any other close would. */
+    *fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (*fd < 0 || fstat(*fd, info) != 0) {
+        apr_status_t rv = errno;
+
+        if (rv != ENOENT) {
+            pay_lmdb_place_explain(reason, path, rv);
+        }
+        if (*fd >= 0) {
+            close(*fd);
+            *fd = -1;
+        }
+        return rv;
+    }
+    /* Root would follow a link that the directory's owner laid to somebody else's file. */
+    if (!S_ISREG(info->st_mode) || (geteuid() == 0 && info->st_nlink != 1)) {
+        pay_lmdb_reason_set(reason, "store %s: %s is not a plain file with one name", path, name);
+        close(*fd);
+        *fd = -1;
+        return APR_EGENERAL;
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t file_make(int dir_fd, const char *name, const char *path,
+                              pay_lmdb_reason_t *reason)
+{
+    struct stat directory;
+    apr_status_t rv = APR_SUCCESS;
+    int fd;
+
+    if (fstat(dir_fd, &directory) != 0) {
+        return errno;
+    }
+    if (geteuid() != 0 && geteuid() != directory.st_uid) {
+        pay_lmdb_reason_set(reason,
+                            "store %s belongs to user %u: %s is not made by another one, who would "
+                            "lock the server out",
+                            path, (unsigned int)directory.st_uid, name);
+        return APR_EACCES;
+    }
+    fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+    if (fd < 0) {
+        if (errno == EEXIST) {
+            return APR_SUCCESS; /* another process was faster */
+        }
+        rv = errno;
+        pay_lmdb_reason_set(reason, "store %s: %s cannot be made: %s", path, name, strerror(rv));
+        return rv;
+    }
+    if (geteuid() == 0 && fchown(fd, directory.st_uid, directory.st_gid) != 0) {
+        rv = errno;
+        pay_lmdb_reason_set(reason, "store %s: %s cannot be given to user %u: %s", path, name,
+                            (unsigned int)directory.st_uid, strerror(rv));
+        (void)unlinkat(dir_fd, name, 0);
+    }
+    (void)fsync(dir_fd); /* the name must survive a power cut as what is committed does */
+    close(fd);
+    return rv;
+}
+
+/*
+ * 1 when nothing is in the directory but what a file system or an earlier store may leave there, or
+ * what another process that makes the same store has made meanwhile.
+ */
+static int directory_is_empty(int dir_fd)
+{
+    static const char *const harmless[] = {".", "..", "lost+found", PAY_LMDB_LOCK_FILE,
+                                           PAY_LMDB_DATA_FILE};
+    const struct dirent *entry;
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    int empty = dir != NULL;
+    int seen;
+    size_t i;
+
+    if (!dir && fd >= 0) {
+        close(fd);
+    }
+    for (seen = 0; empty && seen < ENTRIES_MAX; seen++) {
+        entry = readdir(dir);
+        if (!entry) {
+            break;
+        }
+        for (i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+            if (strcmp(entry->d_name, harmless[i]) == 0) {
+                break;
+            }
+        }
+        empty = i < sizeof(harmless) / sizeof(harmless[0]);
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return empty;
+}
+
+apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, const char *path,
+                                 int create, pay_lmdb_reason_t *reason)
+{
+    struct stat info;
+    apr_status_t rv;
+    int fd = -1;
+
+    *lock_fd = -1;
+    *data_ino = 0;
+    rv = file_check(&fd, &info, dir_fd, PAY_LMDB_DATA_FILE, path, reason);
+    if (rv == ENOENT && !create) {
+        pay_lmdb_reason_set(reason,
+                            "%s holds no store: correct the path, or let the server's start or "
+                            "\"paymentsctl -s lmdb:%s account create NAME\" make one",
+                            path, path);
+        return rv;
+    }
+    if (rv == ENOENT && !directory_is_empty(dir_fd)) {
+        pay_lmdb_reason_set(reason,
+                            "%s holds other files and no store: name an empty directory, or one "
+                            "that does not exist yet",
+                            path);
+        return APR_ENOTEMPTY;
+    }
+    if (rv == ENOENT) {
+        rv = file_make(dir_fd, PAY_LMDB_DATA_FILE, path, reason);
+        if (rv == APR_SUCCESS) {
+            pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
+                    PAYLOGNO(00116) "store %s: made a new, empty store; if there was one before, "
+                                    "look for it before anything is charged",
+                    path);
+        }
+        if (rv == APR_SUCCESS) {
+            rv = file_check(&fd, &info, dir_fd, PAY_LMDB_DATA_FILE, path, reason);
+        }
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    close(fd);
+    *data_ino = info.st_ino;
+
+    rv = file_check(&fd, &info, dir_fd, PAY_LMDB_LOCK_FILE, path, reason);
+    if (rv == ENOENT) {
+        rv = file_make(dir_fd, PAY_LMDB_LOCK_FILE, path, reason);
+    } else if (rv == APR_SUCCESS) {
+        close(fd);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *lock_fd = openat(dir_fd, PAY_LMDB_LOCK_FILE, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (*lock_fd < 0) {
+        rv = errno;
+        pay_lmdb_place_explain(reason, path, rv);
+    }
+    return rv;
+}
+
+int pay_lmdb_files_is_shared(int lock_fd)
+{
+    /* LMDB keeps a read lock on the first byte as long as an environment is open. */
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+
+    return fcntl(lock_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+apr_status_t pay_lmdb_files_give(int dir_fd, const char *name, const char *path, uid_t uid,
+                                 gid_t gid, pay_lmdb_reason_t *reason)
+{
+    struct stat info;
+    apr_status_t rv;
+    int fd;
+
+    rv = file_check(&fd, &info, dir_fd, name, path, reason);
+    if (rv != APR_SUCCESS) {
+        return rv == ENOENT ? APR_SUCCESS : rv;
+    }
+    if ((info.st_uid != uid || info.st_gid != gid)
+        && fchownat(fd, "", uid, gid, AT_EMPTY_PATH) != 0) {
+        rv = errno;
+        pay_lmdb_reason_set(reason, "store %s: %s cannot be given to user %u: %s", path, name,
+                            (unsigned int)uid, strerror(rv));
+    }
+    close(fd);
+    return rv;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_FILES_H
+#define PAY_LMDB_FILES_H
+
+/*
+ * The two files of a store. Nothing here follows a symbolic link, or opens for more than a look
+ * what an environment of this process has open: closing it would drop that environment's locks.
+ */
+
+#include "store/pay_lmdb_place.h"
+
+#define PAY_LMDB_DATA_FILE "data.mdb"
+#define PAY_LMDB_LOCK_FILE "lock.mdb"
+
+/*
+ * Checks the two files and makes what is missing (0600, the directory's owner's when root does it):
+ * data.mdb only when `create` says so and the directory is empty. *lock_fd stays open as long as
+ * the environment: it answers whether another process has the store open.
+ */
+apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, const char *path,
+                                 int create, pay_lmdb_reason_t *reason);
+
+/* 1 while another process has the environment behind `lock_fd` open. */
+int pay_lmdb_files_is_shared(int lock_fd);
+
+/* Hands the file `name`, if it exists, to `uid` and `gid`. Root only. */
+apr_status_t pay_lmdb_files_give(int dir_fd, const char *name, const char *path, uid_t uid,
+                                 gid_t gid, pay_lmdb_reason_t *reason);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_time.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_sweep.h"
+
+#include <apr_hash.h>
+#include <apr_strings.h>
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+/* How far ahead of the clock an imported createdAt may lie (docs/store.md, rule 7). */
+#define AHEAD_MAX apr_time_from_sec(5 * 60)
+
+/* One record on its way in. */
+typedef struct record_t {
+    pay_lmdb_refund_t row;
+    const char *text;
+    int skip; /* the batch has it already */
+} record_t;
+
+typedef struct begin_t {
+    const pay_scope_t *scope;
+    apr_uint32_t swept; /* the unfinished import of which nothing is left any more, 0: none */
+    apr_pool_t *p;
+    int busy;
+    apr_uint32_t number;   /* given now, 0: not yet */
+    apr_uint32_t leftover; /* what has to be swept first, 0: nothing */
+} begin_t;
+
+typedef struct rows_t {
+    const pay_import_t *import;
+    apr_array_header_t *records; /* of record_t */
+    apr_pool_t *p;
+    apr_status_t verdict;
+    int at;
+    apr_uint64_t written, skipped;
+} rows_t;
+
+typedef struct finish_t {
+    const pay_import_t *import;
+    apr_pool_t *p;
+    int busy;
+} finish_t;
+
+/*
+ * Claims the scope. An import that was left unfinished is closed first, so that nobody adds to it
+ * while it is swept; then this runs again for a number of its own.
+ */
+static int begin_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    begin_t *begin = baton;
+    pay_lmdb_scope_t last;
+    int rc;
+
+    begin->busy = 0;
+    begin->number = 0;
+    begin->leftover = 0;
+    rc = pay_lmdb_scope_get(&last, txn, db, begin->scope);
+    if (rc) {
+        return rc;
+    }
+    if ((last.import_open != 0 || last.import_left != 0) && !pay_lmdb_scope_is_worker(&last)
+        && pay_worker_alive(&last.import_worker)) {
+        begin->busy = 1;
+        return MDB_SUCCESS;
+    }
+    if (last.import_open != 0) {
+        last.import_left = last.import_open;
+        last.import_open = 0;
+    }
+    if (last.import_left == begin->swept) {
+        begin->number = ++last.import_given;
+        last.import_open = begin->number;
+        last.import_left = 0;
+    } else {
+        begin->leftover = last.import_left;
+    }
+    last.import_worker = pay_worker_self();
+    return pay_lmdb_scope_put(txn, db, begin->scope, &last, begin->p);
+}
+
+apr_status_t pay_lmdb_import_begin(pay_import_t *out, pay_store_t *store, const pay_scope_t *scope,
+                                   apr_pool_t *p)
+{
+    begin_t begin = {.scope = scope, .p = p};
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv;
+
+    memset(out, 0, sizeof(*out));
+    rv = pay_lmdb_commit(db, 0, begin_work, &begin);
+    if (rv == APR_SUCCESS && begin.leftover != 0) {
+        rv = pay_lmdb_sweep(db, scope, begin.leftover, p);
+        if (rv == APR_SUCCESS) {
+            begin.swept = begin.leftover;
+            rv = pay_lmdb_commit(db, 0, begin_work, &begin);
+        }
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (begin.busy || begin.number == 0) { /* 0: another thread of this process began one */
+        return APR_EBUSY;
+    }
+    out->scope = *scope;
+    out->number = begin.number;
+    return APR_SUCCESS;
+}
+
+/* One record beside those before it in the batch. */
+static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
+                                const pay_refund_t *refund, apr_hash_t *ids, apr_hash_t *references,
+                                apr_time_t latest, apr_pool_t *p)
+{
+    const record_t *twin;
+    pay_refund_t *copy = &record->row.refund;
+    pay_lmdb_key_t key;
+
+    memset(record, 0, sizeof(*record));
+    *copy = *refund;
+    copy->scope = import->scope;
+    copy->created_at = pay_lmdb_scope_cut(refund->created_at);
+    copy->updated_at = pay_lmdb_scope_cut(refund->updated_at);
+    copy->charge_seq = 0;
+    copy->import_number = import->number;
+    copy->acquirer = "";
+    copy->key_id = "";
+    memset(&copy->worker, 0, sizeof(copy->worker));
+    copy->send_before_ms = 0;
+    copy->wait_until_ms = 0;
+    copy->due_at = 0;
+    copy->attempts = 0;
+    record->row.contradiction = "";
+    record->text = pay_lmdb_refund_text(copy, p);
+    if (copy->created_at > latest || strlen(record->text) > PAY_REFUND_TEXT_MAX
+        || !pay_lmdb_refund_name_key(&key, &copy->scope, copy->id)
+        || !pay_lmdb_refund_name_key(&key, &copy->scope, copy->refund_reference)) {
+        return APR_EINVAL;
+    }
+    twin = apr_hash_get(ids, copy->id, APR_HASH_KEY_STRING);
+    if (twin) {
+        record->skip = strcmp(twin->text, record->text) == 0;
+        return record->skip ? APR_SUCCESS : APR_EEXIST;
+    }
+    if (apr_hash_get(references, copy->refund_reference, APR_HASH_KEY_STRING)) {
+        return APR_EEXIST;
+    }
+    apr_hash_set(ids, copy->id, APR_HASH_KEY_STRING, record);
+    apr_hash_set(references, copy->refund_reference, APR_HASH_KEY_STRING, record);
+    return APR_SUCCESS;
+}
+
+/* All that can be judged and written without the store, so that no writer waits for it. */
+static apr_status_t prepare(rows_t *rows, const apr_array_header_t *refunds)
+{
+    apr_time_t latest = pay_time_now() + AHEAD_MAX;
+    apr_hash_t *ids = apr_hash_make(rows->p);
+    apr_hash_t *references = apr_hash_make(rows->p);
+    apr_status_t rv = APR_SUCCESS;
+
+    rows->records = apr_array_make(rows->p, refunds->nelts, sizeof(record_t));
+    for (rows->at = 0; rows->at < refunds->nelts; rows->at++) {
+        rv = prepare_one(&APR_ARRAY_PUSH(rows->records, record_t), rows->import,
+                         APR_ARRAY_IDX(refunds, rows->at, const pay_refund_t *), ids, references,
+                         latest, rows->p);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+    }
+    return rv;
+}
+
+/* The text stored under an id; MDB_NOTFOUND when the id is free. */
+static int stored_text(MDB_val *text, MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_key_t *id)
+{
+    MDB_val at = pay_lmdb_key_val(id), refund_key, row;
+    pay_lmdb_refund_head_t head;
+    int rc;
+
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_ID), &at, &refund_key);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &refund_key, &row);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_ID, &at) : rc;
+    }
+    rc = pay_lmdb_refund_head(&head, &refund_key, &row);
+    *text = head.text;
+    return rc;
+}
+
+/* Is it there already (*known), or is one of its names taken (rows->verdict)? */
+static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
+                 const record_t *record)
+{
+    const pay_refund_t *refund = &record->row.refund;
+    pay_lmdb_key_t key;
+    MDB_val at, val;
+    int rc;
+
+    *known = 0;
+    (void)pay_lmdb_refund_name_key(&key, &refund->scope, refund->id);
+    rc = stored_text(&val, txn, db, &key);
+    if (!rc) {
+        if (val.mv_size == strlen(record->text)
+            && memcmp(val.mv_data, record->text, val.mv_size) == 0) {
+            *known = 1;
+        } else {
+            rows->verdict = APR_EEXIST;
+        }
+        return MDB_SUCCESS;
+    }
+    if (rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    (void)pay_lmdb_refund_name_key(&key, &refund->scope, refund->refund_reference);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REF), &at, &val);
+    if (!rc) {
+        rows->verdict = APR_EEXIST;
+    }
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* The charge it belongs to, if that is known here in the same currency: its amounts move. */
+static int count_on_charge(pay_refund_t *refund, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    int rc;
+
+    refund->charge_seq = 0;
+    if (!refund->transaction_reference || refund->money.amount_minor <= 0) {
+        return MDB_SUCCESS;
+    }
+    rc =
+        pay_lmdb_charge_get_ref(&charge, txn, db, &refund->scope, refund->transaction_reference, p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (strcmp(charge->money.currency, refund->money.currency) != 0) {
+        return MDB_SUCCESS;
+    }
+    refund->charge_seq = charge->seq;
+    if (refund->state == PAY_REFUND_FAILED) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_charge_refund_moved(charge, PAY_REFUND_FAILED, refund->state,
+                                      refund->money.amount_minor);
+    if (rc) {
+        return rc;
+    }
+    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    return pay_lmdb_charge_put(txn, db, charge, 0, p);
+}
+
+static int write_records(rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_scope_t *last)
+{
+    record_t *record;
+    int i, rc;
+
+    for (i = 0; i < rows->records->nelts; i++) {
+        record = &APR_ARRAY_IDX(rows->records, i, record_t);
+        if (record->row.refund.seq == 0) {
+            continue;
+        }
+        record->row.refund.seq = ++last->refund_seq;
+        rc = count_on_charge(&record->row.refund, txn, db, rows->p);
+        if (rc) {
+            rows->at = i;
+            return rc == ERANGE ? EINVAL : rc; /* more than any sum of money can be */
+        }
+        rc = pay_lmdb_refund_insert(txn, db, &record->row, record->text, rows->p);
+        if (rc) {
+            return rc;
+        }
+        rows->written++;
+    }
+    return MDB_SUCCESS;
+}
+
+static int rows_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    rows_t *rows = baton;
+    pay_lmdb_scope_t last;
+    record_t *record;
+    int rc, known;
+
+    rows->verdict = APR_SUCCESS;
+    rows->written = 0;
+    rows->skipped = 0;
+    rc = pay_lmdb_scope_get(&last, txn, db, &rows->import->scope);
+    if (rc) {
+        return rc;
+    }
+    if (!pay_lmdb_scope_runs_import(&last, rows->import->number)) {
+        rows->verdict = APR_EBUSY;
+        return MDB_SUCCESS;
+    }
+    for (rows->at = 0; rows->at < rows->records->nelts; rows->at++) {
+        record = &APR_ARRAY_IDX(rows->records, rows->at, record_t);
+        known = record->skip;
+        if (!known) {
+            rc = judge(&known, rows, txn, db, record);
+        }
+        if (rc || rows->verdict != APR_SUCCESS) {
+            return rc;
+        }
+        rows->skipped += (apr_uint64_t)known;
+        record->row.refund.seq = known ? 0 : 1; /* 0: it is not written */
+    }
+    rc = write_records(rows, txn, db, &last);
+    return rc ? rc : pay_lmdb_scope_put(txn, db, &rows->import->scope, &last, rows->p);
+}
+
+apr_status_t pay_lmdb_import_rows(pay_import_t *import, int *at, pay_store_t *store,
+                                  const apr_array_header_t *refunds, apr_pool_t *p)
+{
+    rows_t rows = {.import = import, .p = p};
+    apr_status_t rv;
+
+    *at = 0;
+    assert(refunds->nelts <= PAY_STORE_ROWS_MAX);
+    rv = prepare(&rows, refunds);
+    if (rv == APR_SUCCESS) {
+        rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, rows_work, &rows);
+        if (rv == APR_SUCCESS) {
+            rv = rows.verdict;
+        }
+    }
+    if (rv == APR_EEXIST || rv == APR_EINVAL) {
+        *at = rows.at;
+    }
+    if (rv == APR_SUCCESS) {
+        import->written += rows.written;
+        import->skipped += rows.skipped;
+    }
+    return rv;
+}
+
+static int finish_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    finish_t *finish = baton;
+    const pay_import_t *import = finish->import;
+    pay_lmdb_scope_t last;
+    int rc;
+
+    finish->busy = 0;
+    rc = pay_lmdb_scope_get(&last, txn, db, &import->scope);
+    if (rc) {
+        return rc;
+    }
+    if (!pay_lmdb_scope_runs_import(&last, import->number)) {
+        finish->busy = 1;
+        return MDB_SUCCESS;
+    }
+    last.import_done = import->number;
+    last.import_open = 0;
+    memset(&last.import_worker, 0, sizeof(last.import_worker));
+    return pay_lmdb_scope_put(txn, db, &import->scope, &last, finish->p);
+}
+
+apr_status_t pay_lmdb_import_finish(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
+{
+    finish_t finish = {.import = import, .p = p};
+    apr_status_t rv;
+
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, finish_work, &finish);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return finish.busy ? APR_EBUSY : APR_SUCCESS;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_keys.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define SIGN_BIT (UINT64_C(1) << 63)
+
+static void append_be(pay_lmdb_key_t *key, apr_uint64_t value, size_t width)
+{
+    size_t i;
+
+    assert(key->len + width <= PAY_LMDB_KEY_MAX);
+    for (i = 0; i < width; i++) {
+        key->bytes[key->len + i] = (unsigned char)(value >> (8 * (width - 1 - i)));
+    }
+    key->len += width;
+}
+
+static apr_uint64_t read_be(const void *at, size_t width)
+{
+    const unsigned char *bytes = at;
+    apr_uint64_t value = 0;
+    size_t i;
+
+    for (i = 0; i < width; i++) {
+        value = value << 8 | bytes[i];
+    }
+    return value;
+}
+
+void pay_lmdb_key_start(pay_lmdb_key_t *key)
+{
+    key->len = 0;
+}
+
+void pay_lmdb_key_u32(pay_lmdb_key_t *key, apr_uint32_t value)
+{
+    append_be(key, value, 4);
+}
+
+void pay_lmdb_key_u64(pay_lmdb_key_t *key, apr_uint64_t value)
+{
+    append_be(key, value, 8);
+}
+
+void pay_lmdb_key_time(pay_lmdb_key_t *key, apr_time_t value)
+{
+    /* Two's complement with its sign bit turned over sorts negative numbers first. */
+    append_be(key, (apr_uint64_t)value ^ SIGN_BIT, 8);
+}
+
+void pay_lmdb_key_scope(pay_lmdb_key_t *key, const pay_scope_t *scope)
+{
+    append_be(key, scope->account, 4);
+    append_be(key, (apr_uint64_t)scope->mode, 1);
+}
+
+int pay_lmdb_key_bytes(pay_lmdb_key_t *key, const void *bytes, size_t len)
+{
+    if (len > PAY_LMDB_KEY_MAX - key->len) {
+        return 0;
+    }
+    memcpy(key->bytes + key->len, bytes, len);
+    key->len += len;
+    return 1;
+}
+
+MDB_val pay_lmdb_key_val(const pay_lmdb_key_t *key)
+{
+    MDB_val val;
+
+    val.mv_size = key->len;
+    val.mv_data = (void *)key->bytes; /* LMDB does not write through the keys it is given */
+    return val;
+}
+
+apr_uint32_t pay_lmdb_read_u32(const void *at)
+{
+    return (apr_uint32_t)read_be(at, 4);
+}
+
+apr_uint64_t pay_lmdb_read_u64(const void *at)
+{
+    return read_be(at, 8);
+}
+
+apr_time_t pay_lmdb_read_time(const void *at)
+{
+    return (apr_time_t)(read_be(at, 8) ^ SIGN_BIT);
+}
+
+void pay_lmdb_read_scope(pay_scope_t *out, const void *at)
+{
+    out->account = pay_lmdb_read_u32(at);
+    out->mode = (pay_mode_t)((const unsigned char *)at)[4];
+}

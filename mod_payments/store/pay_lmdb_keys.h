@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_KEYS_H
+#define PAY_LMDB_KEYS_H
+
+/* Keys of the tables: fixed-width big-endian numbers, so that byte order is their order. Pure. */
+
+#include "model/pay_account.h"
+
+#include <lmdb.h>
+
+#define PAY_LMDB_KEY_MAX 511 /* LMDB's own limit */
+#define PAY_LMDB_SCOPE_LEN 5 /* account number (4), mode (1) */
+
+typedef struct pay_lmdb_key_t {
+    unsigned char bytes[PAY_LMDB_KEY_MAX];
+    size_t len;
+} pay_lmdb_key_t;
+
+void pay_lmdb_key_start(pay_lmdb_key_t *key); /* empty */
+void pay_lmdb_key_u32(pay_lmdb_key_t *key, apr_uint32_t value);
+void pay_lmdb_key_u64(pay_lmdb_key_t *key, apr_uint64_t value);
+void pay_lmdb_key_time(pay_lmdb_key_t *key,
+                       apr_time_t value); /* order-preserving for negative times too */
+void pay_lmdb_key_scope(pay_lmdb_key_t *key, const pay_scope_t *scope);
+/* Appends text or bytes; 0, and nothing appended, when the key would get too long. */
+int pay_lmdb_key_bytes(pay_lmdb_key_t *key, const void *bytes, size_t len);
+MDB_val pay_lmdb_key_val(const pay_lmdb_key_t *key);
+
+/* Reading back: `offset` from the key's start; the caller has checked the length. */
+apr_uint32_t pay_lmdb_read_u32(const void *at);
+apr_uint64_t pay_lmdb_read_u64(const void *at);
+apr_time_t pay_lmdb_read_time(const void *at);
+void pay_lmdb_read_scope(pay_scope_t *out, const void *at);
+
+#endif

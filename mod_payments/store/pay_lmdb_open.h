@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_OPEN_H
+#define PAY_LMDB_OPEN_H
+
+/*
+ * How pay_store.c reaches the LMDB store without LMDB's own header. `path` is the URL without its
+ * scheme; the contracts are those of pay_store.h.
+ */
+
+#include "store/pay_store.h"
+
+const char *pay_lmdb_path_fault(const char *path);
+
+apr_status_t pay_lmdb_open(pay_store_t **out, const char *path, const pay_store_options_t *options,
+                           apr_pool_t *p);
+apr_status_t pay_lmdb_ready(const char **reason, pay_store_t *store, apr_pool_t *p);
+apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
+                              const pay_store_options_t *options, apr_uid_t uid, apr_gid_t gid,
+                              apr_pool_t *p);
+apr_status_t pay_lmdb_upgrade(const char **text, const char *path,
+                              const pay_store_options_t *options, int dry_run, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_place.h"
+#include "store/pay_lmdb_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define DIRECTORY_MODE 0700
+
+/* Magic numbers of statfs(2). */
+static const struct {
+    const char *name;
+    unsigned long magic;
+} local_systems[] = {
+    {"ext2, ext3, ext4", 0xEF53},
+    {"XFS", 0x58465342},
+    {"Btrfs", 0x9123683E},
+    {"ZFS", 0x2FC12FC1},
+    {"tmpfs", 0x01021994},
+    {"overlayfs", 0x794C7630}, /* containers; upper and lower are checked by nobody */
+};
+
+void pay_lmdb_reason_set(pay_lmdb_reason_t *reason, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(reason->text, sizeof(reason->text), format, args);
+    va_end(args);
+}
+
+int pay_lmdb_place_is_local(unsigned long magic)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(local_systems) / sizeof(local_systems[0]); i++) {
+        if (local_systems[i].magic == magic) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Where others may rename entries, they could put a directory of theirs in the place of ours. */
+static apr_status_t parent_check(int fd, const char *path, pay_lmdb_reason_t *reason)
+{
+    struct stat info;
+    mode_t others = S_IWOTH;
+
+    if (fstat(fd, &info) != 0) {
+        return errno;
+    }
+    if (geteuid() == 0) {
+        others |= S_IWGRP;
+    }
+    if ((info.st_mode & others) && !(info.st_mode & S_ISVTX)) {
+        pay_lmdb_reason_set(reason,
+                            "store %s is not made: others may write to the directory above it; "
+                            "take that right from them (chmod go-w) or choose another place",
+                            path);
+        return APR_EACCES;
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t directory_make(const char *path, pay_lmdb_reason_t *reason)
+{
+    char parent[PATH_MAX];
+    const char *last = strrchr(path, '/');
+    apr_status_t rv;
+    int fd;
+
+    if (!last || (size_t)(last - path) + 2 > sizeof(parent)) {
+        pay_lmdb_reason_set(reason, "store %s: its path is too long", path);
+        return APR_ENAMETOOLONG;
+    }
+    (void)snprintf(parent, sizeof(parent), "%.*s/", (int)(last - path), path);
+    fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        rv = errno;
+        pay_lmdb_reason_set(reason, "store %s is not made: cannot open %s (%s); make it first",
+                            path, parent, strerror(rv));
+        return rv;
+    }
+    rv = parent_check(fd, path, reason);
+    if (rv == APR_SUCCESS && mkdirat(fd, last + 1, DIRECTORY_MODE) != 0 && errno != EEXIST) {
+        rv = errno;
+        pay_lmdb_reason_set(reason,
+                            "store %s is not made (%s): make it with mode 0700 for the user that "
+                            "the server runs as",
+                            path, strerror(rv));
+    }
+    if (rv == APR_SUCCESS) {
+        (void)fsync(fd); /* the directory's own name survives a power cut with what is in it */
+    }
+    close(fd);
+    return rv;
+}
+
+static apr_status_t directory_check(int fd, const struct stat *info, const char *path,
+                                    pay_lmdb_reason_t *reason)
+{
+    struct statfs system;
+
+    if (fstatfs(fd, &system) != 0) {
+        pay_lmdb_reason_set(reason, "store %s: statfs fails (%s)", path, strerror(errno));
+        return errno;
+    }
+    if (!pay_lmdb_place_is_local((unsigned long)system.f_type)) {
+        pay_lmdb_reason_set(reason,
+                            "store %s lies on a file system of type 0x%lx, which is not known to "
+                            "be local: LMDB needs ext4, XFS, Btrfs, ZFS, tmpfs or overlayfs; move "
+                            "the store",
+                            path, (unsigned long)system.f_type);
+        return APR_ENOTIMPL;
+    }
+    if (info->st_mode & (S_IWGRP | S_IWOTH)) {
+        pay_lmdb_reason_set(reason, "store %s: others may write to the directory; chmod 0700 it",
+                            path);
+        return APR_EACCES;
+    }
+    return APR_SUCCESS;
+}
+
+void pay_lmdb_place_explain(pay_lmdb_reason_t *reason, const char *path, int error)
+{
+    switch (error) {
+    case ENOENT:
+        pay_lmdb_reason_set(reason,
+                            "store %s does not exist: correct the path, or let the server's start "
+                            "or \"paymentsctl -s lmdb:%s account create NAME\" make it",
+                            path, path);
+        return;
+    case ENOTDIR:
+    case ELOOP:
+        pay_lmdb_reason_set(reason,
+                            "store %s is not a directory, or a symbolic link: name the directory "
+                            "itself",
+                            path);
+        return;
+    case EACCES:
+        pay_lmdb_reason_set(reason,
+                            "store %s may not be opened by user %u: directory and files must "
+                            "belong to the user that the server runs as",
+                            path, (unsigned int)geteuid());
+        return;
+    default:
+        pay_lmdb_reason_set(reason, "store %s cannot be opened: %s", path, strerror(error));
+        return;
+    }
+}
+
+apr_status_t pay_lmdb_place_open(int *dir_fd, struct stat *info, const char *path, int create,
+                                 pay_lmdb_reason_t *reason)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    apr_status_t rv;
+
+    memset(info, 0, sizeof(*info));
+    *dir_fd = open(path, flags);
+    if (*dir_fd < 0 && errno == ENOENT && create) {
+        rv = directory_make(path, reason);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        *dir_fd = open(path, flags);
+    }
+    if (*dir_fd < 0) {
+        rv = errno;
+        pay_lmdb_place_explain(reason, path, rv);
+        return rv;
+    }
+    if (fstat(*dir_fd, info) != 0) {
+        rv = errno;
+        pay_lmdb_place_explain(reason, path, rv);
+    } else {
+        rv = directory_check(*dir_fd, info, path, reason);
+    }
+    if (rv != APR_SUCCESS) {
+        close(*dir_fd);
+        *dir_fd = -1;
+    }
+    return rv;
+}
+
+int pay_lmdb_place_is_same(const char *path, dev_t dev, ino_t dir_ino, ino_t data_ino)
+{
+    char data[PATH_MAX];
+    struct stat info;
+
+    if (stat(path, &info) != 0) {
+        return errno != ENOENT; /* anything else says nothing about what lies there */
+    }
+    if (info.st_dev != dev || info.st_ino != dir_ino) {
+        return 0;
+    }
+    if ((size_t)snprintf(data, sizeof(data), "%s/" PAY_LMDB_DATA_FILE, path) >= sizeof(data)) {
+        return 1;
+    }
+    if (stat(data, &info) != 0) {
+        return errno != ENOENT;
+    }
+    return info.st_ino == data_ino;
+}
+
+apr_status_t pay_lmdb_place_give(const char *path, apr_uid_t uid, apr_gid_t gid,
+                                 pay_lmdb_reason_t *reason)
+{
+    struct stat info;
+    apr_status_t rv;
+    int dir_fd;
+
+    rv = pay_lmdb_place_open(&dir_fd, &info, path, 0, reason);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    /* The files first: they are root's business while the directory is. */
+    rv = pay_lmdb_files_give(dir_fd, PAY_LMDB_DATA_FILE, path, uid, gid, reason);
+    if (rv == APR_SUCCESS) {
+        rv = pay_lmdb_files_give(dir_fd, PAY_LMDB_LOCK_FILE, path, uid, gid, reason);
+    }
+    if (rv == APR_SUCCESS && (info.st_uid != uid || info.st_gid != gid)
+        && fchown(dir_fd, uid, gid) != 0) {
+        rv = errno;
+        pay_lmdb_reason_set(reason, "store %s cannot be given to user %u: %s", path,
+                            (unsigned int)uid, strerror(rv));
+    }
+    close(dir_fd);
+    return rv;
+}

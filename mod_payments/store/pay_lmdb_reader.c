@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_env.h"
+
+/* The next free transaction of the list, or NULL. */
+static MDB_txn *reader_pop(pay_lmdb_env_t *env)
+{
+    MDB_txn *txn = NULL;
+
+    pthread_mutex_lock(&env->mutex);
+    if (env->readers_free > 0) {
+        env->readers_free--;
+        txn = env->readers[env->readers_free];
+    }
+    pthread_mutex_unlock(&env->mutex);
+    return txn;
+}
+
+static int reader_start(MDB_txn **txn, pay_lmdb_env_t *env)
+{
+    int rc;
+
+    *txn = reader_pop(env);
+    if (*txn) {
+        rc = mdb_txn_renew(*txn);
+        if (!rc) {
+            return 0;
+        }
+        mdb_txn_abort(*txn);
+    }
+    rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
+    if (rc) {
+        *txn = NULL;
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_lmdb_t *db)
+{
+    pay_lmdb_env_t *env;
+    apr_status_t rv;
+    int dead;
+    int rc;
+
+    *txn = NULL;
+    rv = pay_lmdb_enter(&env, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = reader_start(txn, env);
+    if (rc == MDB_READERS_FULL) {
+        (void)mdb_reader_check(env->mdb, &dead); /* processes that died left theirs behind */
+        rc = reader_start(txn, env);
+    }
+    if (rc == MDB_MAP_RESIZED) {
+        rc = pay_lmdb_env_resize(env);
+        if (rc) {
+            return pay_lmdb_status(rc);
+        }
+        rc = reader_start(txn, env);
+    }
+    if (rc) {
+        pay_lmdb_env_fault(env, rc);
+        pay_lmdb_leave(env);
+    }
+    return pay_lmdb_status(rc);
+}
+
+void pay_lmdb_read_end(pay_lmdb_t *db, MDB_txn *txn)
+{
+    pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn)); /* db may have another by now */
+    int kept = 0;
+
+    (void)db;
+    mdb_txn_reset(txn);
+    pthread_mutex_lock(&env->mutex);
+    if (env->state == PAY_LMDB_OPEN && env->readers_free < env->readers_free_max) {
+        env->readers[env->readers_free] = txn;
+        env->readers_free++;
+        kept = 1;
+    }
+    pthread_mutex_unlock(&env->mutex);
+    if (!kept) {
+        mdb_txn_abort(txn);
+    }
+    pay_lmdb_leave(env);
+}
+
+void pay_lmdb_readers_close(pay_lmdb_env_t *env)
+{
+    while (env->readers_free > 0) {
+        env->readers_free--;
+        mdb_txn_abort(env->readers[env->readers_free]);
+    }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_REFUND_H
+#define PAY_LMDB_REFUND_H
+
+/*
+ * Refund rows inside a transaction that the caller holds. A row is a head of fixed size that a list
+ * reads without decoding anything, the fields that the JSON text does not hold (and the few that
+ * are judged without parsing it), and the record's final JSON text:
+ *   version (1), creation seq (8), import number (4), length of the fields (2), fields, text
+ * Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+#define PAY_LMDB_REFUND_VERSION 1
+#define PAY_LMDB_REFUND_HEAD_LEN 15
+#define PAY_LMDB_REFUND_KEY_LEN (PAY_LMDB_SCOPE_LEN + 8 + 8)
+
+typedef struct pay_lmdb_refund_t {
+    pay_refund_t refund;
+    const char *contradiction; /* an outcome that came later and said otherwise; "" when none */
+} pay_lmdb_refund_t;
+
+/* The head, pointing into the row. */
+typedef struct pay_lmdb_refund_head_t {
+    apr_uint64_t seq;
+    apr_uint32_t import_number;
+    MDB_val fields;
+    MDB_val text;
+} pay_lmdb_refund_head_t;
+
+void pay_lmdb_refund_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_time_t created_at,
+                         apr_uint64_t seq);
+/* Keys of refund_ref and refund_id; 0 when the name is too long for any key. */
+int pay_lmdb_refund_name_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *name);
+void pay_lmdb_refund_by_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope,
+                                   apr_uint64_t charge_seq, apr_uint64_t seq);
+
+/* Checks key and head of a row of table refund. */
+int pay_lmdb_refund_head(pay_lmdb_refund_head_t *out, const MDB_val *key, const MDB_val *row);
+
+/*
+ * What is known without parsing the text: of the record scope, money, state and created_at, and all
+ * that is not part of it; its other strings are NULL.
+ */
+int pay_lmdb_refund_peek(pay_lmdb_refund_t **out, const MDB_val *key, const MDB_val *row,
+                         apr_pool_t *p);
+/* The whole refund; fields and text that disagree are a bad row. */
+int pay_lmdb_refund_decode(pay_lmdb_refund_t **out, const MDB_val *key, const MDB_val *row,
+                           apr_pool_t *p);
+
+/* By the key in an index; MDB_NOTFOUND when there is none. */
+int pay_lmdb_refund_get(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const MDB_val *refund_key, apr_pool_t *p);
+/* By reference (PAY_TABLE_REFUND_REF) or id (PAY_TABLE_REFUND_ID), imports not finished too. */
+int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                             pay_lmdb_table_t table, const pay_scope_t *scope, const char *name,
+                             apr_pool_t *p);
+
+/* 1 in *visible unless the refund belongs to an import that is not finished. */
+int pay_lmdb_refund_visible(int *visible, MDB_txn *txn, const pay_lmdb_t *db,
+                            const pay_refund_t *refund);
+
+/* The record's JSON text, in `p`. */
+const char *pay_lmdb_refund_text(const pay_refund_t *refund, apr_pool_t *p);
+
+/* Writes a new row with this text, and its indexes but pending_due. Names are known to be free. */
+int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
+                           const char *text, apr_pool_t *p);
+/* Writes the row anew. */
+int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
+                        apr_pool_t *p);
+/* Takes out the row and its indexes but pending_due. */
+int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <assert.h>
+#include <string.h>
+
+/*
+ * Rows looked at in one call, given or not: rows that are not part of the view could otherwise hold
+ * a read transaction for long. A call that ends there may give an empty chunk without being done.
+ */
+#define LIST_VISITS_MAX 4096
+
+/* What pay_refund_cursor_t.started holds. */
+#define LIST_STARTED 1 /* the view is fixed, key is where to go on */
+#define LIST_GIVEN 2   /* a record was given: a comma comes before the next */
+
+typedef struct scan_t {
+    pay_refund_cursor_t *at;
+    apr_time_t to;
+    char *buffer;
+    apr_size_t size;
+    apr_size_t len;
+    apr_size_t count;
+} scan_t;
+
+/* Fixes the view: what was given and finished up to now. */
+static int start(pay_refund_cursor_t *at, MDB_txn *txn, const pay_lmdb_t *db,
+                 const pay_scope_t *scope, apr_time_t from)
+{
+    pay_lmdb_scope_t last;
+    pay_lmdb_key_t key;
+    int rc;
+
+    rc = pay_lmdb_scope_get(&last, txn, db, scope);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_refund_key(&key, scope, from, 0);
+    memcpy(at->key, key.bytes, key.len);
+    at->key_len = key.len;
+    at->view_seq = last.refund_seq;
+    at->view_import = last.import_done;
+    at->started = LIST_STARTED;
+    return MDB_SUCCESS;
+}
+
+/* Copies one record; 0 when it has to wait for the next chunk. */
+static int give(scan_t *scan, const MDB_val *text)
+{
+    apr_size_t comma = (scan->at->started & LIST_GIVEN) != 0;
+
+    if (text->mv_size + comma > scan->size - scan->len) {
+        return 0;
+    }
+    if (comma) {
+        scan->buffer[scan->len++] = ',';
+    }
+    memcpy(scan->buffer + scan->len, text->mv_data, text->mv_size);
+    scan->len += text->mv_size;
+    scan->count++;
+    scan->at->started |= LIST_GIVEN;
+    return 1;
+}
+
+/* From the cursor's key on. *done 1: the range is at its end; 0: the key is where to go on. */
+static int walk(scan_t *scan, int *done, MDB_cursor *cursor)
+{
+    pay_lmdb_refund_head_t head;
+    MDB_val key, row;
+    int rc, visits = 0;
+
+    *done = 0;
+    key.mv_data = scan->at->key;
+    key.mv_size = scan->at->key_len;
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    while (!rc) {
+        if (key.mv_size < PAY_LMDB_SCOPE_LEN
+            || memcmp(key.mv_data, scan->at->key, PAY_LMDB_SCOPE_LEN) != 0) {
+            *done = 1;
+            return MDB_SUCCESS;
+        }
+        rc = pay_lmdb_refund_head(&head, &key, &row);
+        if (rc) {
+            return rc;
+        }
+        if (pay_lmdb_read_time((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN) > scan->to) {
+            *done = 1;
+            return MDB_SUCCESS;
+        }
+        if (visits++ == LIST_VISITS_MAX
+            || (head.seq <= scan->at->view_seq && head.import_number <= scan->at->view_import
+                && !give(scan, &head.text))) {
+            memcpy(scan->at->key, key.mv_data, key.mv_size);
+            scan->at->key_len = key.mv_size;
+            return MDB_SUCCESS;
+        }
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+    }
+    *done = rc == MDB_NOTFOUND;
+    return *done ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len, apr_size_t *count,
+                                  pay_store_t *store, const pay_scope_t *scope,
+                                  const pay_refund_range_t *range, char *buffer, apr_size_t size)
+{
+    scan_t scan = {.at = cursor, .to = range->to, .buffer = buffer, .size = size};
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_cursor *rows = NULL;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc = MDB_SUCCESS;
+
+    *len = 0;
+    *count = 0;
+    assert(size >= PAY_STORE_CHUNK_SIZE);
+    if (cursor->done) {
+        return APR_SUCCESS;
+    }
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!cursor->started) {
+        rc = start(cursor, txn, db, scope, range->from);
+        if (rc)
+            goto leave;
+    }
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &rows);
+    if (rc)
+        goto leave;
+    rc = walk(&scan, &cursor->done, rows);
+    if (rc)
+        goto leave;
+    *len = scan.len;
+    *count = scan.count;
+leave:
+    if (rows)
+        mdb_cursor_close(rows);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}

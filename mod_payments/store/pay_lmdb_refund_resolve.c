@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_refund.h"
+
+#include "base/pay_log.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct resolve_t {
+    const pay_scope_t *scope;
+    const char *refund_reference;
+    const pay_outcome_t *outcome;
+    apr_time_t due_at;
+    apr_pool_t *p;
+    pay_refund_t *out; /* NULL: there is none */
+    int changed;
+    int contradicts;
+} resolve_t;
+
+static void clear_work_in_flight(pay_refund_t *refund)
+{
+    memset(&refund->worker, 0, sizeof(refund->worker));
+    refund->send_before_ms = 0;
+    refund->wait_until_ms = 0;
+}
+
+/* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
+static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row)
+{
+    int rc;
+
+    if (row->refund.import_number != 0) { /* nobody asks about history */
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_due_del_refund(txn, db, &row->refund);
+    if (rc) {
+        return rc;
+    }
+    clear_work_in_flight(&row->refund);
+    row->refund.due_at = resolve->due_at;
+    rc = pay_lmdb_due_put_refund(txn, db, &row->refund);
+    if (rc) {
+        return rc;
+    }
+    resolve->changed = 1;
+    return pay_lmdb_refund_put(txn, db, row, resolve->p);
+}
+
+/* The state and with it the charge's amounts. */
+static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
+                pay_refund_state_t to)
+{
+    pay_refund_t *refund = &row->refund;
+    pay_charge_t *charge;
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    if (refund->charge_seq != 0) {
+        pay_lmdb_charge_key(&key, &refund->scope, refund->charge_seq);
+        at = pay_lmdb_key_val(&key);
+        rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, resolve->p);
+        if (!rc
+            && pay_lmdb_charge_refund_moved(charge, refund->state, to,
+                                            refund->money.amount_minor)) {
+            rc = MDB_NOTFOUND; /* its amounts do not hold this refund */
+        }
+        if (rc) {
+            return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE, &at) : rc;
+        }
+        charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+        rc = pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+        if (rc) {
+            return rc;
+        }
+    }
+    rc = pay_lmdb_due_del_refund(txn, db, refund);
+    if (rc) {
+        return rc;
+    }
+    clear_work_in_flight(refund);
+    refund->due_at = 0;
+    refund->state = to;
+    refund->updated_at = pay_lmdb_scope_now(refund->created_at);
+    resolve->changed = 1;
+    return pay_lmdb_refund_put(txn, db, row, resolve->p);
+}
+
+/*
+ * It was decided before: nothing changes, but an outcome that says otherwise is kept. A caller that
+ * comes late with "it was not sent" must not free the amount of a refund that was processed.
+ */
+static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db,
+                           pay_lmdb_refund_t *row)
+{
+    int processed = row->refund.state == PAY_REFUND_PROCESSED;
+
+    if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN
+        || (resolve->outcome->kind == PAY_OUTCOME_APPROVED) == processed) {
+        return MDB_SUCCESS;
+    }
+    resolve->contradicts = 1;
+    if (row->contradiction[0] != '\0') { /* the first one stays */
+        return MDB_SUCCESS;
+    }
+    row->contradiction = pay_lmdb_contradiction(resolve->outcome, resolve->p);
+    return pay_lmdb_refund_put(txn, db, row, resolve->p);
+}
+
+static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    resolve_t *resolve = baton;
+    pay_lmdb_refund_t *row;
+    pay_refund_state_t to;
+    int rc, visible;
+
+    resolve->out = NULL;
+    resolve->changed = 0;
+    resolve->contradicts = 0;
+    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, resolve->scope,
+                                  resolve->refund_reference, resolve->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
+    if (rc || !visible) {
+        return rc;
+    }
+    resolve->out = &row->refund;
+    to = resolve->outcome->kind == PAY_OUTCOME_APPROVED ? PAY_REFUND_PROCESSED : PAY_REFUND_FAILED;
+    if (row->refund.state != PAY_REFUND_PENDING || !pay_refund_may_become(row->refund.state, to)) {
+        return resolve_decided(resolve, txn, db, row);
+    }
+    if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN) {
+        return release(resolve, txn, db, row);
+    }
+    return move(resolve, txn, db, row, to);
+}
+
+apr_status_t pay_lmdb_refund_resolve(pay_refund_t **out, int *changed, pay_store_t *store,
+                                     const pay_scope_t *scope, const char *refund_reference,
+                                     const pay_outcome_t *outcome, apr_time_t due_at, apr_pool_t *p)
+{
+    resolve_t resolve = {.scope = scope,
+                         .refund_reference = refund_reference,
+                         .outcome = outcome,
+                         .due_at = due_at,
+                         .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *changed = 0;
+    assert(outcome->kind != PAY_OUTCOME_UNKNOWN || due_at > 0);
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, resolve_work, &resolve);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!resolve.out) {
+        return APR_NOTFOUND;
+    }
+    if (resolve.contradicts) {
+        pay_log(PAY_LOG_ALERT, APR_SUCCESS,
+                PAYLOGNO(00152) "refund %s (key %s): the acquirer now says otherwise than the "
+                                "outcome that was stored and told; kept in its row",
+                resolve.out->refund_reference, resolve.out->key_id);
+    }
+    *out = resolve.out;
+    *changed = resolve.changed;
+    return APR_SUCCESS;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_ROW_H
+#define PAY_LMDB_ROW_H
+
+/*
+ * Rows: a version byte, the number of fields (at most 255), then the fields of a C struct in the
+ * order of a table of fields. One table both writes and reads. New fields are appended to the
+ * table; a row with fewer leaves them zero (strings: ""). What is read back is checked: a row that
+ * does not decode, or has more fields than the table, is PAY_LMDB_BAD_ROW.
+ */
+
+#include <apr_pools.h>
+#include <lmdb.h>
+#include <stddef.h>
+
+typedef enum pay_row_type_t {
+    PAY_ROW_INT,    /* any integer or enum member of 1, 2, 4 or 8 bytes; 8 bytes in the row */
+    PAY_ROW_STRING, /* const char *; NULL is kept apart from "" */
+    PAY_ROW_TEXT,   /* char[n], NUL-terminated */
+    PAY_ROW_BYTES   /* unsigned char[n], all of them */
+} pay_row_type_t;
+
+typedef struct pay_row_field_t {
+    pay_row_type_t type;
+    size_t offset;
+    size_t size; /* of the member */
+} pay_row_field_t;
+
+#define PAY_ROW_FIELD(type, record, member)                                                        \
+    {                                                                                              \
+        type, offsetof(record, member), sizeof(((record *)0)->member)                              \
+    }
+
+/* The row of `record` in `p`. ENAMETOOLONG for a string above 65,534 bytes. */
+int pay_row_encode(MDB_val *out, const pay_row_field_t *fields, size_t count, const void *record,
+                   apr_pool_t *p);
+
+/*
+ * Fills `record` (zeroed by the caller); strings are copied into `p`. *used, when not NULL, gets
+ * how many bytes the row took, so that something may follow it; NULL: all must be used.
+ */
+int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count, const MDB_val *row,
+                   size_t *used, apr_pool_t *p);
+
+#endif

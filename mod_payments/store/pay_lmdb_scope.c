@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_scope.h"
+
+#include "base/pay_log.h"
+#include "base/pay_time.h"
+#include "store/pay_lmdb_row.h"
+
+#include <string.h>
+
+#define USEC_PER_MSEC 1000
+
+static const pay_row_field_t scope_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, charge_seq),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, refund_seq),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_given),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_open),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_left),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_done),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_worker.pid),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_worker.start_ticks),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_worker.boot_id),
+};
+#define SCOPE_FIELDS (sizeof(scope_fields) / sizeof(scope_fields[0]))
+
+int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                       const pay_scope_t *scope)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_scope(&key, scope);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_SCOPE), &at, &row);
+    if (rc == MDB_NOTFOUND) {
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    /* No strings, so no pool is needed. */
+    rc = pay_row_decode(out, scope_fields, SCOPE_FIELDS, &row, NULL, NULL);
+    if (rc == PAY_LMDB_BAD_ROW) {
+        return pay_lmdb_bad_row(PAY_TABLE_SCOPE, &at);
+    }
+    return rc;
+}
+
+int pay_lmdb_scope_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                       const pay_lmdb_scope_t *row, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, val;
+    int rc;
+
+    rc = pay_row_encode(&val, scope_fields, SCOPE_FIELDS, row, p);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_scope(&key, scope);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_SCOPE), &at, &val, 0);
+}
+
+int pay_lmdb_scope_is_worker(const pay_lmdb_scope_t *row)
+{
+    pay_worker_t self = pay_worker_self();
+
+    return row->import_worker.pid == self.pid && row->import_worker.start_ticks == self.start_ticks
+           && row->import_worker.boot_id == self.boot_id;
+}
+
+int pay_lmdb_scope_runs_import(const pay_lmdb_scope_t *row, apr_uint32_t number)
+{
+    return row->import_open == number && pay_lmdb_scope_is_worker(row);
+}
+
+apr_time_t pay_lmdb_scope_cut(apr_time_t when)
+{
+    apr_time_t rest = when % USEC_PER_MSEC;
+
+    if (rest < 0) {
+        rest += USEC_PER_MSEC;
+    }
+    return when - rest;
+}
+
+apr_time_t pay_lmdb_scope_now(apr_time_t earliest)
+{
+    apr_time_t now = pay_lmdb_scope_cut(pay_time_now());
+
+    return now < earliest ? earliest : now;
+}
+
+apr_time_t pay_lmdb_scope_stamp(apr_interval_time_t *stepped_back, pay_lmdb_scope_t *row)
+{
+    apr_time_t now = pay_lmdb_scope_cut(pay_time_now());
+
+    *stepped_back = 0;
+    if (now < row->created_at) {
+        if (row->created_at - now <= PAY_LMDB_RAISE_MAX) {
+            now = row->created_at;
+        } else {
+            *stepped_back = row->created_at - now;
+        }
+    }
+    row->created_at = now;
+    return now;
+}
+
+void pay_lmdb_scope_log_step(const pay_scope_t *scope, apr_interval_time_t stepped_back)
+{
+    if (stepped_back > 0) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00150) "account %u %s: the clock is %" APR_INT64_T_FMT
+                                " ms behind the last record's time and is believed: records may "
+                                "be listed before earlier ones",
+                scope->account, pay_mode_name(scope->mode), stepped_back / USEC_PER_MSEC);
+    }
+}

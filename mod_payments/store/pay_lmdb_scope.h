@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_SCOPE_H
+#define PAY_LMDB_SCOPE_H
+
+/*
+ * The one row that each scope has: what was given last, and how its imports stand. Read and written
+ * inside the write transaction that gives something, so that commit order is the order of
+ * sequences. Functions return LMDB's codes or PAY_LMDB_BAD_ROW.
+ */
+
+#include "base/pay_worker.h"
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+/* How far the clock may have gone back before it is believed again (docs/store.md, rule 4). */
+#define PAY_LMDB_RAISE_MAX apr_time_from_sec(2)
+
+typedef struct pay_lmdb_scope_t {
+    apr_uint64_t charge_seq;    /* the last one given */
+    apr_uint64_t refund_seq;    /* the last one given; imported refunds take one too */
+    apr_time_t created_at;      /* the last one given; imports never move it */
+    apr_uint32_t import_given;  /* the last import number given */
+    apr_uint32_t import_open;   /* the one that is being written, or was left so; 0: none */
+    apr_uint32_t import_left;   /* the one left unfinished that is being removed; 0: none */
+    apr_uint32_t import_done;   /* the last one finished: refunds up to it are visible */
+    pay_worker_t import_worker; /* who writes import_open or removes import_left */
+} pay_lmdb_scope_t;
+
+/* A scope without a row yet reads as all zero. */
+int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                       const pay_scope_t *scope);
+int pay_lmdb_scope_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                       const pay_lmdb_scope_t *row, apr_pool_t *p);
+
+/* 1 when this process is the one that runs import `number`. */
+int pay_lmdb_scope_runs_import(const pay_lmdb_scope_t *row, apr_uint32_t number);
+/* 1 when this process is the one that writes or removes an import. */
+int pay_lmdb_scope_is_worker(const pay_lmdb_scope_t *row);
+
+/*
+ * A createdAt: the clock in whole milliseconds, not before the last one unless the clock went back
+ * by more than PAY_LMDB_RAISE_MAX. *stepped_back gets that larger step, else 0: the caller hands it
+ * to pay_lmdb_scope_log_step after its commit.
+ */
+apr_time_t pay_lmdb_scope_stamp(apr_interval_time_t *stepped_back, pay_lmdb_scope_t *row);
+void pay_lmdb_scope_log_step(const pay_scope_t *scope, apr_interval_time_t stepped_back);
+
+/* The clock in whole milliseconds, not before `earliest`: an updatedAt. */
+apr_time_t pay_lmdb_scope_now(apr_time_t earliest);
+
+/* Whole milliseconds, towards the past. */
+apr_time_t pay_lmdb_scope_cut(apr_time_t when);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_env.h"
+
+#include "base/pay_log.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BACKUP_DIRECTORY_MODE 0700
+#define BACKUP_FILE_MODE 0600
+
+static const struct {
+    pay_lmdb_table_t table;
+    size_t offset; /* of the count in pay_store_stat_t */
+} counted[] = {
+    {PAY_TABLE_ACCOUNT, offsetof(pay_store_stat_t, accounts)},
+    {PAY_TABLE_API_KEY, offsetof(pay_store_stat_t, api_keys)},
+    {PAY_TABLE_TOKEN, offsetof(pay_store_stat_t, tokens)},
+    {PAY_TABLE_CHARGE, offsetof(pay_store_stat_t, charges)},
+    {PAY_TABLE_REFUND, offsetof(pay_store_stat_t, refunds)},
+    {PAY_TABLE_PENDING_DUE, offsetof(pay_store_stat_t, due)},
+};
+
+static int stat_tables(pay_store_stat_t *out, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    apr_uint64_t count;
+    MDB_stat stat;
+    size_t i;
+    int rc;
+
+    for (i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+        rc = mdb_stat(txn, pay_lmdb_dbi(db, counted[i].table), &stat);
+        if (rc) {
+            return rc;
+        }
+        count = stat.ms_entries;
+        memcpy((char *)out + counted[i].offset, &count, sizeof(count));
+    }
+    return 0;
+}
+
+static int stat_space(pay_store_stat_t *out, MDB_txn *txn)
+{
+    MDB_env *mdb = mdb_txn_env(txn);
+    apr_int64_t pages;
+    MDB_envinfo info;
+    MDB_stat stat;
+    int rc;
+
+    rc = mdb_env_info(mdb, &info);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_env_stat(mdb, &stat);
+    if (rc) {
+        return rc;
+    }
+    pages = (apr_int64_t)info.me_last_pgno + 1 - pay_lmdb_space_free_pages(txn);
+    out->map_bytes = (apr_int64_t)info.me_mapsize;
+    out->used_bytes = pages * (apr_int64_t)stat.ms_psize;
+    out->readers = info.me_numreaders;
+    out->readers_max = info.me_maxreaders;
+    return 0;
+}
+
+apr_status_t pay_lmdb_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_uint32_t version;
+    struct stat file;
+    apr_status_t rv;
+    MDB_txn *txn;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_schema_get(&version, txn);
+    if (!rc) {
+        out->schema_version = version;
+        rc = stat_tables(out, txn, db);
+    }
+    if (!rc) {
+        rc = stat_space(out, txn);
+    }
+    pay_lmdb_read_end(db, txn);
+    if (rc) {
+        return pay_lmdb_status(rc);
+    }
+    if (stat(apr_pstrcat(p, db->path, "/" PAY_LMDB_DATA_FILE, NULL), &file) == 0) {
+        out->file_bytes = (apr_int64_t)file.st_size;
+    }
+    out->disk_free_bytes = pay_lmdb_space_disk_free(db->path);
+    return APR_SUCCESS;
+}
+
+static int sync_path(const char *path, int flags)
+{
+    int fd = open(path, flags | O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = 0;
+
+    if (fd < 0) {
+        return errno;
+    }
+    if (!(flags & O_DIRECTORY) && fchmod(fd, BACKUP_FILE_MODE) != 0) {
+        rc = errno;
+    }
+    if (!rc && fsync(fd) != 0) {
+        rc = errno;
+    }
+    close(fd);
+    return rc;
+}
+
+apr_status_t pay_lmdb_backup(pay_store_t *store, const char *path, apr_pool_t *p)
+{
+    const char *file = apr_pstrcat(p, path, "/" PAY_LMDB_DATA_FILE, NULL);
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_env_t *env;
+    apr_status_t rv;
+    int rc;
+
+    rv = pay_lmdb_enter(&env, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (mkdir(path, BACKUP_DIRECTORY_MODE) != 0) {
+        rv = errno; /* also EEXIST: nothing is ever written over */
+        pay_lmdb_leave(env);
+        return rv;
+    }
+    rc = mdb_env_copy2(env->mdb, path, MDB_CP_COMPACT);
+    pay_lmdb_leave(env);
+    if (!rc) {
+        rc = sync_path(file, 0);
+    }
+    if (!rc) {
+        rc = sync_path(path, O_DIRECTORY);
+    }
+    if (rc) {
+        pay_log(PAY_LOG_ERR, rc > 0 ? rc : APR_SUCCESS,
+                PAYLOGNO(00115) "backup of store %s to %s failed: %s", db->path, path,
+                mdb_strerror(rc));
+        (void)unlink(file);
+        (void)rmdir(path);
+    }
+    return pay_lmdb_status(rc);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_sweep.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+typedef struct sweep_t {
+    const pay_scope_t *scope;
+    apr_uint32_t number;
+    pay_lmdb_key_t from;      /* where the next part begins */
+    apr_array_header_t *keys; /* of MDB_val: the rows of this part */
+    apr_pool_t *ptemp;        /* of this part */
+} sweep_t;
+
+/* The next rows of the import. *done 1: the scope has no more. */
+static int collect(int *done, sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    pay_lmdb_refund_head_t head;
+    MDB_cursor *cursor;
+    MDB_val key, row;
+    int rc, visits = 0;
+
+    *done = 0;
+    sweep->keys = apr_array_make(sweep->ptemp, 64, sizeof(MDB_val));
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &cursor);
+    if (rc) {
+        return rc;
+    }
+    key = pay_lmdb_key_val(&sweep->from);
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    while (!rc && memcmp(key.mv_data, sweep->from.bytes, PAY_LMDB_SCOPE_LEN) == 0) {
+        if (visits++ == PAY_LMDB_SWEEP_VISITS_MAX
+            || sweep->keys->nelts == PAY_LMDB_SWEEP_ROWS_MAX) {
+            pay_lmdb_key_start(&sweep->from);
+            (void)pay_lmdb_key_bytes(&sweep->from, key.mv_data, key.mv_size);
+            mdb_cursor_close(cursor);
+            return MDB_SUCCESS;
+        }
+        /* A row whose head cannot be read is logged and left to the store's check. */
+        if (pay_lmdb_refund_head(&head, &key, &row) == MDB_SUCCESS
+            && head.import_number == sweep->number) {
+            MDB_val copy = {key.mv_size, apr_pmemdup(sweep->ptemp, key.mv_data, key.mv_size)};
+
+            APR_ARRAY_PUSH(sweep->keys, MDB_val) = copy;
+        }
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    *done = !rc || rc == MDB_NOTFOUND;
+    return *done ? MDB_SUCCESS : rc;
+}
+
+static int give_back(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund, apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    if (refund->charge_seq == 0 || refund->state == PAY_REFUND_FAILED) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, p);
+    if (!rc) {
+        rc = pay_lmdb_charge_refund_moved(charge, refund->state, PAY_REFUND_FAILED,
+                                          refund->money.amount_minor);
+        if (rc) {
+            rc = MDB_NOTFOUND; /* its amounts do not hold this refund */
+        }
+    }
+    if (rc) {
+        pay_lmdb_charge_key(&key, &refund->scope, refund->charge_seq);
+        at = pay_lmdb_key_val(&key);
+        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE, &at) : rc;
+    }
+    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    return pay_lmdb_charge_put(txn, db, charge, 0, p);
+}
+
+static int remove_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    sweep_t *sweep = baton;
+    pay_lmdb_refund_t *row;
+    int i, rc;
+
+    for (i = 0; i < sweep->keys->nelts; i++) {
+        rc = pay_lmdb_refund_get(&row, txn, db, &APR_ARRAY_IDX(sweep->keys, i, MDB_val),
+                                 sweep->ptemp);
+        if (rc == MDB_NOTFOUND) { /* swept by another meanwhile */
+            continue;
+        }
+        if (!rc) {
+            rc = give_back(txn, db, &row->refund, sweep->ptemp);
+        }
+        if (!rc) {
+            rc = pay_lmdb_refund_remove(txn, db, &row->refund);
+        }
+        if (rc) {
+            return rc;
+        }
+    }
+    return MDB_SUCCESS;
+}
+
+/* One read transaction, and one to write if it found something. */
+static apr_status_t sweep_part(int *done, sweep_t *sweep, pay_lmdb_t *db)
+{
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *done = 0;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = collect(done, sweep, txn, db);
+    pay_lmdb_read_end(db, txn);
+    if (rc) {
+        return pay_lmdb_status(rc);
+    }
+    if (sweep->keys->nelts == 0) {
+        return APR_SUCCESS;
+    }
+    return pay_lmdb_commit(db, 0, remove_work, sweep);
+}
+
+apr_status_t pay_lmdb_sweep(pay_lmdb_t *db, const pay_scope_t *scope, apr_uint32_t number,
+                            apr_pool_t *p)
+{
+    sweep_t sweep = {.scope = scope, .number = number};
+    apr_status_t rv;
+    int done = 0;
+
+    rv = apr_pool_create(&sweep.ptemp, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    pay_lmdb_refund_key(&sweep.from, scope, APR_INT64_MIN, 0);
+    while (rv == APR_SUCCESS && !done) {
+        rv = sweep_part(&done, &sweep, db);
+        apr_pool_clear(sweep.ptemp);
+    }
+    apr_pool_destroy(sweep.ptemp);
+    return rv;
+}

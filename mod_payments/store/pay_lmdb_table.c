@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_env.h"
+
+#include "base/pay_log.h"
+#include "store/pay_lmdb_keys.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#define SCHEMA_LEN 4
+#define LOGGED_KEY_MAX 64 /* bytes of a key in a log line */
+
+static const char schema_name[] = "schema";
+
+static const char *const table_names[] = {
+    [PAY_TABLE_META] = "meta",
+    [PAY_TABLE_ACCOUNT] = "account",
+    [PAY_TABLE_ACCOUNT_NAME] = "account_name",
+    [PAY_TABLE_API_KEY] = "api_key",
+    [PAY_TABLE_API_KEY_ID] = "api_key_id",
+    [PAY_TABLE_TOKEN] = "token",
+    [PAY_TABLE_SCOPE] = "scope",
+    [PAY_TABLE_CHARGE] = "charge",
+    [PAY_TABLE_CHARGE_REF] = "charge_ref",
+    [PAY_TABLE_REFUND] = "refund",
+    [PAY_TABLE_REFUND_REF] = "refund_ref",
+    [PAY_TABLE_REFUND_ID] = "refund_id",
+    [PAY_TABLE_REFUND_BY_CHARGE] = "refund_by_charge",
+    [PAY_TABLE_PENDING_DUE] = "pending_due",
+};
+_Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");
+
+const char *pay_lmdb_table_name(pay_lmdb_table_t table)
+{
+    assert(table < PAY_TABLE_COUNT);
+    return table_names[table];
+}
+
+MDB_dbi pay_lmdb_dbi(const pay_lmdb_t *db, pay_lmdb_table_t table)
+{
+    (void)db;
+    assert(table < PAY_TABLE_COUNT);
+    return (MDB_dbi)(PAY_LMDB_DBI_FIRST + table); /* pay_lmdb_tables_open sees to it */
+}
+
+int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *bytes = key->mv_data;
+    char hex[2 * LOGGED_KEY_MAX + 1];
+    size_t len = key->mv_size < LOGGED_KEY_MAX ? key->mv_size : LOGGED_KEY_MAX;
+    size_t i;
+
+    /* Behind the scope of this table comes the token itself, which is nobody's to read. */
+    if (table == PAY_TABLE_TOKEN && len > PAY_LMDB_SCOPE_LEN) {
+        len = PAY_LMDB_SCOPE_LEN;
+    }
+    for (i = 0; i < len; i++) {
+        hex[2 * i] = digits[bytes[i] >> 4];
+        hex[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    hex[2 * len] = '\0';
+    pay_log(
+        PAY_LOG_ERR, APR_SUCCESS,
+        PAYLOGNO(00104) "table %s: the row of key 0x%s%s does not decode; run paymentsctl store "
+                        "check and restore it from a backup",
+        pay_lmdb_table_name(table), hex, len < key->mv_size ? "..." : "");
+    return PAY_LMDB_BAD_ROW;
+}
+
+int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn)
+{
+    MDB_val key = {sizeof(schema_name) - 1, (void *)schema_name};
+    MDB_val val;
+    int rc;
+
+    *version = 0;
+    rc = mdb_get(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &val);
+    if (rc) {
+        return rc;
+    }
+    if (val.mv_size != SCHEMA_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_META, &key);
+    }
+    *version = pay_lmdb_read_u32(val.mv_data);
+    return 0;
+}
+
+static int schema_put(MDB_txn *txn)
+{
+    MDB_val key = {sizeof(schema_name) - 1, (void *)schema_name};
+    pay_lmdb_key_t number;
+    MDB_val val;
+    int rc;
+
+    pay_lmdb_key_start(&number);
+    pay_lmdb_key_u32(&number, PAY_LMDB_SCHEMA_VERSION);
+    val = pay_lmdb_key_val(&number);
+    rc = mdb_put(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &val, MDB_NOOVERWRITE);
+    return rc == MDB_KEYEXIST ? 0 : rc; /* another process was faster */
+}
+
+/* A handle a table; LMDB numbers them in this order as long as nothing else opens any. */
+static int table_open(MDB_txn *txn, pay_lmdb_table_t table, unsigned int flags)
+{
+    MDB_dbi dbi;
+    int rc;
+
+    rc = mdb_dbi_open(txn, table_names[table], flags, &dbi);
+    if (rc) {
+        return rc;
+    }
+    return dbi == pay_lmdb_dbi(NULL, table) ? 0 : MDB_INCOMPATIBLE;
+}
+
+/* All tables and the schema version in one transaction: a store has all of them or none. */
+static int tables_create(MDB_env *mdb)
+{
+    MDB_txn *txn;
+    int table;
+    int rc;
+
+    rc = mdb_txn_begin(mdb, NULL, 0, &txn);
+    if (rc) {
+        return rc;
+    }
+    for (table = 0; !rc && table < PAY_TABLE_COUNT; table++) {
+        rc = table_open(txn, (pay_lmdb_table_t)table, MDB_CREATE);
+    }
+    if (!rc) {
+        rc = schema_put(txn);
+    }
+    if (rc) {
+        mdb_txn_abort(txn);
+        return rc;
+    }
+    return mdb_txn_commit(txn);
+}
+
+/* ENOENT: the environment has no tables yet. */
+static int tables_find(apr_uint32_t *version, MDB_env *mdb)
+{
+    MDB_txn *txn;
+    int table;
+    int rc;
+
+    *version = 0;
+    rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn);
+    if (rc) {
+        return rc;
+    }
+    rc = table_open(txn, PAY_TABLE_META, 0);
+    if (rc == MDB_NOTFOUND) {
+        rc = ENOENT;
+    }
+    if (!rc) {
+        rc = pay_lmdb_schema_get(version, txn);
+    }
+    for (table = PAY_TABLE_META + 1; !rc && *version == PAY_LMDB_SCHEMA_VERSION; table++) {
+        if (table == PAY_TABLE_COUNT) {
+            break;
+        }
+        rc = table_open(txn, (pay_lmdb_table_t)table, 0);
+    }
+    if (rc) {
+        mdb_txn_abort(txn);
+        return rc;
+    }
+    return mdb_txn_commit(txn); /* keeps the handles */
+}
+
+static apr_status_t schema_judge(apr_uint32_t version, const char *path, pay_lmdb_reason_t *reason)
+{
+    if (version == PAY_LMDB_SCHEMA_VERSION) {
+        return APR_SUCCESS;
+    }
+    if (version > PAY_LMDB_SCHEMA_VERSION) {
+        pay_lmdb_reason_set(reason,
+                            "store %s has schema version %u, this program knows versions up to %u: "
+                            "install the newer mod_payments that wrote it",
+                            path, version, (unsigned int)PAY_LMDB_SCHEMA_VERSION);
+    } else {
+        pay_lmdb_reason_set(reason,
+                            "store %s has schema version %u, this program works with %u: stop the "
+                            "server and run \"paymentsctl -s lmdb:%s store upgrade\"",
+                            path, version, (unsigned int)PAY_LMDB_SCHEMA_VERSION, path);
+    }
+    return PAY_STORE_ESCHEMA;
+}
+
+apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create,
+                                  pay_lmdb_reason_t *reason)
+{
+    apr_uint32_t version;
+    int rc;
+
+    rc = tables_find(&version, mdb);
+    if (rc == ENOENT && create) {
+        rc = tables_create(mdb);
+        version = PAY_LMDB_SCHEMA_VERSION;
+    }
+    if (rc == ENOENT) {
+        pay_lmdb_reason_set(reason,
+                            "%s holds no tables: let the server's start or \"paymentsctl -s "
+                            "lmdb:%s account create NAME\" make them",
+                            path, path);
+        return PAY_STORE_EDOWN;
+    }
+    if (rc == MDB_MAP_FULL) {
+        pay_lmdb_reason_set(reason, "store %s has no room for its tables: raise PaymentsStoreSize",
+                            path);
+        return PAY_STORE_EFULL;
+    }
+    if (rc) {
+        pay_lmdb_reason_set(reason, "store %s: its tables cannot be opened: %s", path,
+                            rc == PAY_LMDB_BAD_ROW ? "the schema version does not decode"
+                                                   : mdb_strerror(rc));
+        return pay_lmdb_status(rc);
+    }
+    return schema_judge(version, path, reason);
+}

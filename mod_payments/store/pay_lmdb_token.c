@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb.h"
+
+#include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_keys.h"
+#include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_walk.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+/* Scope and token are the row's key. */
+static const pay_row_field_t token_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_TEXT, pay_token_t, card.first6),
+    PAY_ROW_FIELD(PAY_ROW_TEXT, pay_token_t, card.last4),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_token_t, card.issuer),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_token_t, card.country),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_token_t, card.type),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_token_t, email),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_token_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_token_t, revoked_at),
+};
+#define TOKEN_FIELDS (sizeof(token_fields) / sizeof(token_fields[0]))
+
+typedef struct token_work_t {
+    const pay_token_t *proposal;
+    const pay_scope_t *scope;
+    const char *text;
+    pay_token_t *token;
+    apr_pool_t *pool;
+} token_work_t;
+
+/* 0: no token can have that text. */
+static int token_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *text)
+{
+    size_t len = strlen(text);
+
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_scope(key, scope);
+    return len > 0 && len <= PAY_TOKEN_TEXT_MAX && pay_lmdb_key_bytes(key, text, len);
+}
+
+static int token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_token_t *token = apr_pcalloc(p, sizeof(*token));
+    int rc;
+
+    *out = NULL;
+    if (key->mv_size <= PAY_LMDB_SCOPE_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_TOKEN, key);
+    }
+    rc = pay_row_decode(token, token_fields, TOKEN_FIELDS, row, NULL, p);
+    if (rc || !token->email || !token->card.issuer || !token->card.country || !token->card.type) {
+        return pay_lmdb_bad_row(PAY_TABLE_TOKEN, key);
+    }
+    pay_lmdb_read_scope(&token->scope, key->mv_data);
+    token->token = apr_pstrmemdup(p, (const char *)key->mv_data + PAY_LMDB_SCOPE_LEN,
+                                  key->mv_size - PAY_LMDB_SCOPE_LEN);
+    *out = token;
+    return 0;
+}
+
+static int token_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                      const pay_scope_t *scope, const char *text, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    if (!token_key(&key, scope, text)) {
+        return MDB_NOTFOUND;
+    }
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, &row);
+    if (rc) {
+        return rc;
+    }
+    return token_decode(out, &at, &row, p);
+}
+
+static int token_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *token,
+                       unsigned int flags, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    if (!token_key(&key, &token->scope, token->token)) {
+        return MDB_BAD_VALSIZE;
+    }
+    rc = pay_row_encode(&row, token_fields, TOKEN_FIELDS, token, p);
+    if (rc) {
+        return rc;
+    }
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, &row, flags);
+}
+
+static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    token_work_t *work = baton;
+    pay_token_t token = *work->proposal;
+    pay_account_t *account;
+    int rc;
+
+    work->token = NULL;
+    rc = pay_lmdb_account_by_number(&account, txn, db, token.scope.account, work->pool);
+    if (rc) {
+        return rc;
+    }
+    token.created_at = pay_lmdb_account_now();
+    token.revoked_at = 0;
+    rc = token_write(txn, db, &token, MDB_NOOVERWRITE, work->pool);
+    if (rc) {
+        return rc;
+    }
+    return token_read(&work->token, txn, db, &token.scope, token.token, work->pool);
+}
+
+apr_status_t pay_lmdb_token_create(pay_token_t **out, pay_store_t *store, const pay_token_t *token,
+                                   apr_pool_t *p)
+{
+    token_work_t work = {.proposal = token, .pool = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    if (!token->email || !token->card.issuer || !token->card.country || !token->card.type) {
+        return APR_EINVAL;
+    }
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.token;
+    }
+    return rv;
+}
+
+apr_status_t pay_lmdb_token_get(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                const char *token, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv;
+    MDB_txn *txn;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_lmdb_status(token_read(out, txn, db, scope, token, p));
+    pay_lmdb_read_end(db, txn);
+    return rv;
+}
+
+static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+{
+    apr_array_header_t *tokens = baton;
+    pay_token_t *token;
+    int rc;
+
+    (void)txn;
+    rc = token_decode(&token, key, val, tokens->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(tokens, pay_token_t *) = token;
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_token_list(apr_array_header_t **out, pay_store_t *store,
+                                 const pay_scope_t *scope, apr_pool_t *p)
+{
+    apr_array_header_t *tokens = apr_array_make(p, 8, sizeof(pay_token_t *));
+    pay_lmdb_key_t prefix;
+    apr_status_t rv;
+
+    *out = NULL;
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_scope(&prefix, scope);
+    rv = pay_lmdb_walk((pay_lmdb_t *)store, PAY_TABLE_TOKEN, &prefix, list_visit, tokens);
+    if (rv == APR_SUCCESS) {
+        *out = tokens;
+    }
+    return rv;
+}
+
+static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    token_work_t *work = baton;
+    pay_token_t *token;
+    int rc;
+
+    work->token = NULL;
+    rc = token_read(&token, txn, db, work->scope, work->text, work->pool);
+    if (rc) {
+        return rc;
+    }
+    if (!token->revoked_at) {
+        token->revoked_at = pay_lmdb_account_now();
+        rc = token_write(txn, db, token, 0, work->pool);
+    }
+    work->token = token;
+    return rc;
+}
+
+apr_status_t pay_lmdb_token_revoke(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                   const char *token, apr_pool_t *p)
+{
+    token_work_t work = {.scope = scope, .text = token, .pool = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, revoke_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.token;
+    }
+    return rv;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_WALK_H
+#define PAY_LMDB_WALK_H
+
+/* Visits the rows of a table in the order of their keys. */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+/* 0 goes on; any other code ends the walk and is its result. */
+typedef int (*pay_lmdb_visit_t)(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val);
+
+/*
+ * All rows whose key begins with `prefix` (NULL: all rows), PAY_STORE_ROWS_MAX in one read
+ * transaction and the next ones in another: rows written meanwhile may or may not be visited.
+ */
+apr_status_t pay_lmdb_walk(pay_lmdb_t *db, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix,
+                           pay_lmdb_visit_t visit, void *baton);
+
+#endif

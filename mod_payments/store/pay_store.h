@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_H
+#define PAY_STORE_H
+
+/*
+ * The store: typed units of work, each atomic and durable when it returns APR_SUCCESS. Opened by
+ * URL ("lmdb:/path"). A handle may be used by any thread of the process that opened it. Rows that
+ * come back are copied into the pool given. All functions can return the statuses below;
+ * APR_NOTFOUND stands for absence. No function waits for the network.
+ */
+
+#include "store/pay_store_ops.h"
+
+#include <apr_user.h>
+
+/* Nothing was done: out of service, retry later. The cause is in the log. */
+#define PAY_STORE_EDOWN (APR_OS_START_USERERR + 1)
+/* Nothing was done: the store is of another schema version; paymentsctl store upgrade. */
+#define PAY_STORE_ESCHEMA (APR_OS_START_USERERR + 2)
+/* Nothing was done: map, disk or reserve is used up. */
+#define PAY_STORE_EFULL (APR_OS_START_USERERR + 3)
+/* Nothing was done: no turn to write within the commit wait. */
+#define PAY_STORE_EBUSY (APR_OS_START_USERERR + 4)
+/* The commit failed: it may or may not have been done. Ask the store again before doing anything.
+ */
+#define PAY_STORE_EUNKNOWN (APR_OS_START_USERERR + 5)
+/* A stored row does not decode: an error of this operation only. */
+#define PAY_STORE_ECORRUPT (APR_OS_START_USERERR + 6)
+#define PAY_STORE_ELAST PAY_STORE_ECORRUPT
+
+/* A sentence for people on any status of this header, or NULL for other statuses. */
+const char *pay_store_status_text(apr_status_t status);
+
+#define PAY_STORE_ROWS_MAX 1000          /* rows of one list or batch call */
+#define PAY_STORE_CHUNK_SIZE (64 * 1024) /* bytes of one chunk of a refund list */
+
+typedef struct pay_store_options_t {
+    apr_int64_t map_bytes;           /* size of the map: the largest the store can grow */
+    apr_int64_t reserve_bytes;       /* below it opens are refused, resolves go on */
+    apr_interval_time_t commit_wait; /* longest wait for a turn to write */
+    unsigned int readers_max;        /* the first opener fixes it */
+    int create;                      /* make directory, environment and tables when missing */
+    int read_only;                   /* never writes (store check, lists by other users) */
+} pay_store_options_t;
+
+/* 64 GiB, 256 MiB, 2 s, 1024 readers, neither create nor read-only. */
+extern const pay_store_options_t pay_store_options_default;
+
+struct pay_store_t {
+    const pay_store_ops_t *ops;
+};
+
+/* NULL when `url` has the form of a store URL, else a sentence on what is wrong. Touches nothing.
+ */
+const char *pay_store_url_fault(const char *url);
+
+/*
+ * The handle for `url` in this process; handles that name one directory share one environment.
+ * Call after fork. A store that cannot be opened now gives a handle too: its operations answer
+ * PAY_STORE_EDOWN or ESCHEMA, log what to do, and try again with back-off. Closed with `p`.
+ * APR_EINVAL: the URL is malformed.
+ */
+apr_status_t pay_store_open(pay_store_t **out, const char *url, const pay_store_options_t *options,
+                            apr_pool_t *p);
+
+/* Opens the environment now: APR_SUCCESS, or why not, with a sentence in *reason (NULL allowed). */
+apr_status_t pay_store_ready(const char **reason, pay_store_t *store, apr_pool_t *p);
+
+/*
+ * What the server's parent does before it forks: makes the directory and tables as `options` say,
+ * and hands the directory and its files to `uid` and `gid` (skipped unless root), then closes.
+ * *reason is a sentence for the log.
+ */
+apr_status_t pay_store_prepare(const char **reason, const char *url,
+                               const pay_store_options_t *options, apr_uid_t uid, apr_gid_t gid,
+                               apr_pool_t *p);
+
+/* Migrates an older schema in place, after a backup beside it; *text tells what was, or would be,
+ * done. */
+apr_status_t pay_store_upgrade(const char **text, const char *url,
+                               const pay_store_options_t *options, int dry_run, apr_pool_t *p);
+
+#endif

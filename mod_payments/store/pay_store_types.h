@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_TYPES_H
+#define PAY_STORE_TYPES_H
+
+/* Values that pass between the store and its users. Include store/pay_store.h instead. */
+
+#include "model/pay_account.h"
+#include "model/pay_api_key.h"
+#include "model/pay_charge.h"
+#include "model/pay_refund.h"
+#include "model/pay_token.h"
+
+#include <apr_tables.h>
+
+typedef struct pay_store_t pay_store_t;
+
+/* What charge_open found under the reference. */
+typedef enum pay_claim_t {
+    PAY_CLAIM_NEW,     /* opened now, pending */
+    PAY_CLAIM_KNOWN,   /* the same request was made before: *out is its row */
+    PAY_CLAIM_CONFLICT /* another request has the reference: *out is its row */
+} pay_claim_t;
+
+/* What refund_open decided. */
+typedef enum pay_refund_verdict_t {
+    PAY_REFUND_OPENED,
+    PAY_REFUND_REFUSED_STATE,   /* R1: the charge is not successful */
+    PAY_REFUND_REFUSED_ABOVE,   /* R2: above what is left */
+    PAY_REFUND_REFUSED_FULL,    /* R3: nothing is left */
+    PAY_REFUND_REFUSED_BUSY,    /* R4: another refund of it is pending */
+    PAY_REFUND_REFUSED_REPEATED /* R5: the same partial refund was just made; *out is that row */
+} pay_refund_verdict_t;
+
+/* One row that is due at its acquirer: exactly one of the two is set. */
+typedef struct pay_due_t {
+    const pay_charge_t *charge;
+    const pay_refund_t *refund; /* `charge` of it is set too when it is known */
+} pay_due_t;
+
+/* Where a refund list stands. Zero it before the first chunk; opaque otherwise. */
+typedef struct pay_refund_cursor_t {
+    unsigned char key[32];
+    apr_size_t key_len;
+    apr_uint64_t view_seq;    /* rows created later are not part of the view */
+    apr_uint32_t view_import; /* nor rows of imports that finished later */
+    int started;
+    int done; /* 1: the last chunk was given */
+} pay_refund_cursor_t;
+
+typedef struct pay_import_t {
+    pay_scope_t scope;
+    apr_uint32_t number;
+    apr_uint64_t written;
+    apr_uint64_t skipped; /* same id and same content: already there */
+} pay_import_t;
+
+typedef struct pay_store_stat_t {
+    apr_uint64_t accounts, api_keys, tokens, charges, refunds, due;
+    apr_int64_t map_bytes, used_bytes, file_bytes, disk_free_bytes;
+    unsigned int readers, readers_max;
+    unsigned int schema_version;
+} pay_store_stat_t;
+
+/* One fault found by check; `text` names table and key. */
+typedef void (*pay_store_fault_t)(void *baton, const char *text);
+
+#endif

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures: one server for each MPM that most tests share, and servers of a test's own."""
+
+import os
+
+import pytest
+
+from harness import ROOT, Httpd
+
+MPMS = os.environ.get("PAYMENTS_MPM", "event,worker,prefork").split(",")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "faults: long runs, part of ./dev faults only")
+    config.addinivalue_line("markers", "root: what only root can do, part of the runs as root")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Long runs are for ./dev faults, and what only root can do for the runs as root."""
+    left_out = set() if config.getoption("markexpr", "") else {"faults"}
+    if not ROOT:
+        left_out.add("root")
+    kept = [item for item in items if not left_out & {mark.name for mark in item.iter_markers()}]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+@pytest.fixture(scope="session", params=MPMS)
+def shared(request):
+    """A running server, one for each MPM; tests that share it keep to accounts of their own."""
+    httpd = Httpd(mpm=request.param)
+    httpd.start()
+    yield httpd
+    httpd.close()
+
+
+@pytest.fixture
+def httpd(shared):
+    """The shared server; a loud log line that this test did not expect fails this test."""
+    yield shared
+    loud = shared.unexpected()
+    assert not loud, "unexpected in the error log:\n" + "\n".join(loud)
+
+
+@pytest.fixture
+def shop(httpd):
+    return httpd.shop()
+
+
+@pytest.fixture
+def server():
+    """Makes servers with a configuration of their own; all are stopped and checked at the end."""
+    made = []
+
+    def make(start=True, **kwargs):
+        one = Httpd(**kwargs)
+        made.append(one)
+        return one.start() if start else one
+
+    yield make
+    failures = []
+    for one in made:
+        try:
+            one.close()
+        except AssertionError as failure:
+            failures.append(str(failure))
+    assert not failures, "\n".join(failures)

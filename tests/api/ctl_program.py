@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""paymentsctl as the tests call it, and refund records to import."""
+
+import json
+import os
+import re
+import subprocess
+
+from harness import PAYMENTSCTL
+
+NOBODY = 65534
+KEY = re.compile(r"pay_(test|live)(sk|pk)_[a-z0-9]{40,}")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+COMMANDS = {
+    "account": ["create", "list", "set", "show"],
+    "charge": ["list", "show"],
+    "key": ["create", "import", "list", "revoke", "rotate"],
+    "refund": ["create", "import", "list"],
+    "store": ["backup", "check", "stat", "upgrade"],
+    "token": ["create", "list", "revoke"],
+}
+FAKE_KEY = "nc_testsk_" + "a1b2c3d4" * 5
+TEST_MODE = ("--mode", "test")
+TEST_SECRET = ("--mode", "test", "--kind", "secret")
+TEST_CARD = ("--card", "5555555555554444", "--email", "Ada@Example.com")
+
+
+class Ctl:
+    def __init__(self, store, user=None):
+        self.store, self.user = store, user
+
+    def run(self, *args, stdin="", store=True, env=None, stdout=subprocess.PIPE):
+        line = [PAYMENTSCTL] + (["-s", f"lmdb:{self.store}"] if store else [])
+        options = {"user": self.user, "group": self.user, "extra_groups": []} if self.user else {}
+        clean = {name: value for name, value in os.environ.items() if name != "PAYMENTS_STORE"}
+        return subprocess.run(line + [str(arg) for arg in args], input=stdin, text=True, check=False,
+                              stdout=stdout, stderr=subprocess.PIPE, timeout=300,
+                              env={**clean, **(env or {})}, **options)
+
+    def ok(self, *args, **kwargs):
+        done = self.run(*args, **kwargs)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def json(self, *args, **kwargs):
+        return json.loads(self.ok(*args, "--json", **kwargs))
+
+    def refused(self, code, *args, **kwargs):
+        """One sentence on standard error, nothing on standard output; returns the sentence."""
+        done = self.run(*args, **kwargs)
+        assert done.returncode == code, (done.stdout, done.stderr)
+        assert done.stdout == ""
+        assert re.fullmatch(r"paymentsctl: [^\n]{10,}\n", done.stderr), done.stderr
+        return done.stderr
+
+    def key(self, *args):
+        return self.ok("key", "create", *args).strip()
+
+
+def record(number, **fields):
+    made = {"id": f"id-{number}", "refundReference": f"re-{number}", "amount": "500.00", "currency": "NGN",
+            "domain": "test", "channel": "API", "merchantNote": None, "customerNote": "a \"}{\" \\ ,",
+            "status": "processed", "transactionReference": f"tr-{number}",
+            "createdAt": f"2026-01-{1 + number % 28:02}T10:00:00.000Z", "updatedAt": "2026-02-01T10:00:00.000Z"}
+    made.update(fields)
+    return made
+
+
+def as_lines(records):
+    return "\n".join(json.dumps(one) for one in records) + "\n"

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A private httpd with mod_payments on a free port, its store, and accounts in it."""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("PAYMENTS_BUILD", TOP / "build"))
+MODULE = BUILD / "mod_payments/.libs/mod_payments.so"
+PAYMENTSCTL = os.environ.get("PAYMENTSCTL", str(BUILD / "mod_payments/paymentsctl"))
+SANITIZE = bool(os.environ.get("PAYMENTS_SANITIZE"))
+WAIT_S = 60 if SANITIZE else 20  # longest wait for any condition
+ROOT = os.geteuid() == 0
+MODULES = (
+    "authn_core authz_core authz_host authz_user auth_basic authn_file unixd log_config mime dir alias rewrite headers"
+    " env setenvif deflate reqtimeout watchdog status info http2 negotiation include").split()
+# Of httpd itself: a connection that was being put aside while its process ended.
+NOISE = re.compile(r"AH0309[23]")
+# Lines of these levels fail a test that did not expect them.
+LOUD = re.compile(r"\[[a-z0-9_]*:(warn|error|crit|alert|emerg)\]")
+
+
+def apxs(name):
+    tool = shutil.which("apxs") or shutil.which("apxs2")
+    return subprocess.run([tool, "-q", name], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def httpd_binary():
+    return os.path.join(apxs("SBINDIR"), apxs("progname"))
+
+
+def wait_for(condition, what, seconds=WAIT_S):
+    """Polls until `condition()` is true and returns its value; fails after `seconds`."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"waited {seconds} s for {what}")
+        time.sleep(0.02)
+
+
+def run_ctl(store, *args, stdin=None, check=True, env=None):
+    """paymentsctl on `store` (a directory); returns the CompletedProcess."""
+    done = subprocess.run([PAYMENTSCTL, "-s", f"lmdb:{store}", *args], input=stdin, text=True,
+                          capture_output=True, timeout=300, env=env, check=False)
+    if check and done.returncode != 0:
+        raise AssertionError(f"paymentsctl {' '.join(args)}: exit {done.returncode}\n{done.stderr}")
+    return done
+
+
+class Response:
+    def __init__(self, status, headers, body):
+        self.status = status
+        self.headers = headers  # list of (lower-case name, value)
+        self.body = body
+
+    def header(self, name):
+        found = [v for n, v in self.headers if n == name.lower()]
+        return ", ".join(found) if found else None
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    def __repr__(self):
+        return f"<{self.status} {self.body[:300]!r}>"
+
+
+class Httpd:
+    """One private server. `hosts` is configuration text put at the end of httpd.conf."""
+
+    def __init__(self, mpm="event", extra="", engine=True, threads=None, modules=(), host_extra="",
+                 without=(), address="127.0.0.1"):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="mod_payments-"))
+        self.root.chmod(0o755)
+        self.mpm, self.extra, self.engine, self.threads = mpm, extra, engine, threads
+        self.host_extra, self.without = host_extra, set(without)
+        if mpm == "prefork":
+            self.without.add("http2")  # it does not work there, and says so at each start
+        self.modules = [m for m in [*MODULES, *modules] if m not in self.without]
+        self.address = address
+        self.nonce = secrets.token_hex(8)
+        self.store = self.root / "store"
+        self.docroot = self.root / "htdocs"
+        self.error_log = self.root / "error.log"
+        self.reports = self.root / "reports"  # of the sanitizers
+        self.expected = []
+        self.checked = 0  # length of the error log that earlier tests have answered for
+        self.process = None
+        self.port = None
+        self.docroot.mkdir()
+        self.reports.mkdir()
+        self.reports.chmod(0o1777)  # written by the children's user
+        (self.docroot / "nonce.txt").write_text(self.nonce)
+
+    # --- configuration ---
+    def load_lines(self):
+        libexec, builtin = apxs("LIBEXECDIR"), self.builtin()
+        lines = []
+        for name in [f"mpm_{self.mpm}", *self.modules]:
+            path = f"{libexec}/mod_{name}.so"
+            if f"mod_{name}.c" not in builtin and os.path.exists(path):
+                lines.append(f"LoadModule {name}_module {path}")
+        if "payments" not in self.without:
+            lines.append(f"LoadModule payments_module {MODULE}")
+        return "\n".join(lines)
+
+    @staticmethod
+    def builtin():
+        return subprocess.run([httpd_binary(), "-l"], capture_output=True, text=True, check=True).stdout
+
+    def sizes(self):
+        if self.threads is not None:
+            return self.threads
+        if self.mpm == "prefork":
+            return "StartServers 4\nMinSpareServers 2\nMaxSpareServers 20\nMaxRequestWorkers 128"
+        return ("StartServers 2\nServerLimit 4\nThreadsPerChild 32\nThreadLimit 32\n"
+                "MaxRequestWorkers 128\nMinSpareThreads 32\nMaxSpareThreads 128")
+
+    def config(self):
+        user = ("User www-data\nGroup www-data" if ROOT else "")
+        engine = f"PaymentsEngine On\nPaymentsStore lmdb:{self.store}" if self.engine else ""
+        return f"""
+ServerRoot {self.root}
+ServerName localhost
+Listen {self.address}:{self.port}
+PidFile {self.root}/httpd.pid
+DefaultRuntimeDir {self.root}
+ErrorLog {self.error_log}
+LogLevel warn payments:info
+Mutex file:{self.root} default
+GracefulShutdownTimeout 5
+{self.load_lines()}
+{user}
+{self.sizes()}
+Timeout 20
+KeepAliveTimeout 10
+MaxKeepAliveRequests 0
+<IfModule mod_http2.c>
+Protocols h2c http/1.1
+</IfModule>
+<IfModule mod_log_config.c>
+LogFormat "%h %u %>s %{{PAYMENTS_REFERENCE}}e %{{PAYMENTS_ACCOUNT}}e %{{PAYMENTS_MODE}}e %{{PAYMENTS_KEY_ID}}e \\"%r\\"" payments
+CustomLog {self.root}/access.log payments
+</IfModule>
+<IfModule mod_mime.c>
+TypesConfig /dev/null
+</IfModule>
+DocumentRoot {self.docroot}
+<Directory {self.docroot}>
+AllowOverride All
+Require all granted
+</Directory>
+{self.extra.replace("@PORT@", str(self.port))}
+<VirtualHost {self.address}:{self.port}>
+ServerName localhost
+ServerAlias 127.0.0.1
+DocumentRoot {self.docroot}
+{engine}
+{self.host_extra}
+</VirtualHost>
+"""
+
+    def write_config(self):
+        path = self.root / "httpd.conf"
+        path.write_text(self.config())
+        return path
+
+    # --- life ---
+    def environment(self):
+        env = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR")}
+        if SANITIZE:
+            libs = [subprocess.run(["gcc", f"-print-file-name={lib}"], capture_output=True, text=True,
+                                   check=True).stdout.strip() for lib in ("libasan.so", "libubsan.so")]
+            env["LD_PRELOAD"] = " ".join(libs)
+            env["ASAN_OPTIONS"] = f"detect_leaks=0:abort_on_error=0:log_path={self.reports}/asan"
+            env["UBSAN_OPTIONS"] = f"print_stacktrace=1:log_path={self.reports}/ubsan"
+        return env
+
+    def command(self, *args):
+        return [httpd_binary(), "-d", str(self.root), "-f", str(self.root / "httpd.conf"),
+                *args]
+
+    def configtest(self):
+        self.port = self.port or free_port()
+        self.write_config()
+        return subprocess.run(self.command("-t"), capture_output=True, text=True, timeout=60,
+                              env=self.environment(), check=False)
+
+    def start(self):
+        for _ in range(5):
+            self.port = free_port()
+            self.write_config()
+            self.process = subprocess.Popen(self.command("-DFOREGROUND"), stdin=subprocess.DEVNULL,
+                                            stdout=open(self.root / "stdout", "wb"),
+                                            stderr=subprocess.STDOUT, env=self.environment(),
+                                            start_new_session=True)  # it ends its process group
+            wait_for(lambda: self.process.poll() is not None or self.answers(), "httpd to answer")
+            if self.process.poll() is None:
+                return self
+            said = (self.root / "stdout").read_text() + self.log_text()
+            if "AH00072" not in said:
+                raise AssertionError(f"httpd did not start:\n{said}")
+        raise AssertionError("no free port in five tries")
+
+    def answers(self):
+        try:
+            return self.request("GET", "/nonce.txt").body.decode() == self.nonce
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def pids(self):
+        """The children's pids."""
+        done = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True,
+                              check=False)
+        return [int(pid) for pid in done.stdout.split()]
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def graceful(self):
+        """One graceful restart; returns once the parent has said that it resumed."""
+        before = self.log_text().count("resuming normal operations")
+        self.signal(signal.SIGUSR1)
+        wait_for(lambda: self.log_text().count("resuming normal operations") > before,
+                 "the graceful restart")
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(WAIT_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise
+
+    def close(self):
+        """Stops, and fails on log lines nobody expected or on a sanitizer's report."""
+        self.stop()
+        reports = [p.read_text(errors="replace") for p in self.reports.glob("*")]
+        loud = self.unexpected()
+        if not loud and not reports:
+            shutil.rmtree(self.root, ignore_errors=True)
+        assert not reports, "\n".join(reports)
+        assert not loud, "unexpected in the error log:\n" + "\n".join(loud)
+
+    # --- log ---
+    def log_text(self):
+        try:
+            return self.error_log.read_text(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    def expect_log(self, pattern):
+        self.expected.append(re.compile(pattern))
+
+    def unexpected(self):
+        """Loud lines since the last call that nobody expected; forgets the expectations."""
+        text = self.log_text()
+        fresh, expected = text[self.checked:], self.expected
+        self.checked, self.expected = len(text), []
+        return [line for line in fresh.splitlines()
+                if LOUD.search(line) and not NOISE.search(line) and not any(e.search(line) for e in expected)]
+
+    def access_lines(self):
+        path = self.root / "access.log"
+        return path.read_text().splitlines() if path.exists() else []
+
+    # --- talking ---
+    def connect(self, timeout=WAIT_S):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
+    def request(self, method, path, body=None, headers=None, connection=None):
+        conn = connection or self.connect()
+        try:
+            pairs = headers.items() if isinstance(headers, dict) else (headers or [])
+            conn.putrequest(method, path, skip_accept_encoding=True)
+            names = {n.lower() for n, _ in pairs}
+            for name, value in pairs:
+                conn.putheader(name, value)
+            data = body.encode() if isinstance(body, str) else body
+            if data is not None and not names & {"content-length", "transfer-encoding"}:
+                conn.putheader("Content-Length", str(len(data)))
+            conn.endheaders(data)
+            answer = conn.getresponse()
+            got = answer.read()
+            return Response(answer.status, [(n.lower(), v) for n, v in answer.getheaders()], got)
+        finally:
+            if connection is None:
+                conn.close()
+
+    def raw(self, data, shutdown=False, timeout=WAIT_S):
+        """Sends bytes as they are, and returns all that comes back until the server closes."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as sock:
+            sock.sendall(data)
+            if shutdown:
+                sock.shutdown(socket.SHUT_WR)
+            parts = []
+            while True:
+                part = sock.recv(65536)
+                if not part:
+                    return b"".join(parts)
+                parts.append(part)
+
+    # --- store ---
+    def ctl(self, *args, **kwargs):
+        return run_ctl(self.store, *args, **kwargs)
+
+    def shop(self, name=None, live=True):
+        return Shop(self, name or "shop-" + secrets.token_hex(5), live)
+
+
+class Shop:
+    """A fresh account with its keys, and the calls a shop makes."""
+
+    def __init__(self, httpd, name, live=True):
+        self.httpd, self.name = httpd, name
+        httpd.ctl("account", "create", name)
+        make = lambda mode, kind: httpd.ctl("key", "create", name, "--mode", mode, "--kind", kind).stdout.strip()
+        self.secret, self.public = make("test", "secret"), make("test", "public")
+        self.live_secret = make("live", "secret") if live else None
+        self.live_public = make("live", "public") if live else None
+
+    def call(self, method, path, body=None, key=None, headers=None, connection=None):
+        pairs = [("Authorization", "Bearer " + (self.secret if key is None else key))]
+        if body is not None and not isinstance(body, (str, bytes)):
+            body = json.dumps(body)
+        given = list(headers.items()) if isinstance(headers, dict) else list(headers or [])
+        if body is not None and not any(n.lower() == "content-type" for n, _ in given):
+            pairs.append(("Content-Type", "application/json"))
+        return self.httpd.request(method, path, body, pairs + given, connection)
+
+    def charge(self, connection=None, key=None, headers=None, **fields):
+        return self.call("POST", "/api/v1/tokenized-card-charge", charge_body(**fields), key=key,
+                         headers=headers, connection=connection)
+
+    def refund(self, reference, amount=None, **options):
+        args = ["refund", "create", self.name, "--mode", "test", "--reference", reference, "--json"]
+        if amount is not None:
+            args += ["--amount", amount]
+        for name, value in options.items():
+            args += ["--" + name.replace("_", "-"), value]
+        return json.loads(self.httpd.ctl(*args).stdout)
+
+    def refunds(self, start="2000-01-01", end="2099-12-31", **kwargs):
+        return self.call("GET", f"/api/v1/refund/{start}/{end}", **kwargs)
+
+
+def reference():
+    return "ref-" + secrets.token_hex(8)
+
+
+def charge_body(**fields):
+    """A charge's body; a field given as ... is left out."""
+    body = {"token": "tok_test_success", "amount": 1000, "email": "ada@example.com",
+            "reference": fields.get("reference") or reference()}
+    body.update(fields)
+    return {name: value for name, value in body.items() if value is not ...}
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]

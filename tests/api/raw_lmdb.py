@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LMDB itself, past our code: plants rows, lists readers, holds the write lock (liblmdb by ctypes).
+
+As a program: `raw_lmdb.py DIRECTORY` takes the write lock, says "held" and keeps it until killed.
+"""
+
+import ctypes
+import ctypes.util
+import signal
+import sys
+
+LIB = ctypes.CDLL(ctypes.util.find_library("lmdb") or "liblmdb.so.0")
+
+
+class Val(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("data", ctypes.c_void_p)]
+
+    @classmethod
+    def of(cls, data):
+        one = cls(len(data), ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p))
+        one.keep = data
+        return one
+
+    def bytes(self):
+        return ctypes.string_at(self.data, self.size)
+
+
+def check(code, what):
+    if code:
+        LIB.mdb_strerror.restype = ctypes.c_char_p
+        raise OSError(f"{what}: {LIB.mdb_strerror(code).decode()}")
+
+
+class Raw:
+    """An environment and one write transaction in it."""
+
+    def __init__(self, directory):
+        self.env, self.txn = ctypes.c_void_p(), ctypes.c_void_p()
+        check(LIB.mdb_env_create(ctypes.byref(self.env)), "create")
+        check(LIB.mdb_env_set_maxdbs(self.env, 64), "maxdbs")
+        check(LIB.mdb_env_open(self.env, str(directory).encode(), 0x200000, 0o600), "open")
+
+    def begin(self):
+        check(LIB.mdb_txn_begin(self.env, None, 0, ctypes.byref(self.txn)), "begin")
+
+    def table(self, name):
+        dbi = ctypes.c_uint()
+        check(LIB.mdb_dbi_open(self.txn, name.encode(), 0, ctypes.byref(dbi)), "table")
+        return dbi
+
+    def get(self, table, key):
+        value, name = Val(), Val.of(key)
+        check(LIB.mdb_get(self.txn, self.table(table), ctypes.byref(name), ctypes.byref(value)), "get")
+        return value.bytes()
+
+    def put(self, table, key, data):
+        name, value = Val.of(key), Val.of(data)
+        check(LIB.mdb_put(self.txn, self.table(table), ctypes.byref(name), ctypes.byref(value), 0), "put")
+
+    def commit(self):
+        check(LIB.mdb_txn_commit(self.txn), "commit")
+
+    def readers(self):
+        """The lines of the reader table: pid, thread, transaction ("-" when idle)."""
+        lines = []
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+        LIB.mdb_reader_list(self.env, kind(lambda text, _: lines.append(text.decode()) or 0), None)
+        return [line.split() for line in lines if line.strip() and line.split()[0].isdigit()]
+
+    def close(self):
+        LIB.mdb_env_close(self.env)
+
+
+def change_schema(directory, version):
+    """Sets the last byte of the stored schema version."""
+    raw = Raw(directory)
+    raw.begin()
+    raw.put("meta", b"schema", raw.get("meta", b"schema")[:-1] + bytes([version]))
+    raw.commit()
+    raw.close()
+
+
+def busy_readers(directory):
+    raw = Raw(directory)
+    try:
+        return [line for line in raw.readers() if line[-1] != "-"]
+    finally:
+        raw.close()
+
+
+if __name__ == "__main__":
+    holder = Raw(sys.argv[1])
+    holder.begin()
+    print("held", flush=True)
+    signal.pause()

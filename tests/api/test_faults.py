@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Long runs, part of ./dev faults only."""
+
+import json
+import os
+import random
+import secrets
+import signal
+import threading
+import time
+
+import pytest
+
+from harness import SANITIZE
+from test_lifecycle import Load, verify
+from test_refund_list import record
+
+pytestmark = pytest.mark.faults
+
+
+def write_records(path, count):
+    with open(path, "w") as out:
+        for number in range(count):
+            day, hour = 1 + number % 28, number % 24
+            out.write(json.dumps(record(secrets.token_hex(10), f"2026-01-{day:02d}T{hour:02d}:00:00.000Z")) + "\n")
+
+
+def test_a_million_refunds_are_imported_in_a_minute(server, tmp_path):
+    httpd = server()
+    shop = httpd.shop()
+    write_records(tmp_path / "records", 1_000_000)
+    started = time.monotonic()
+    httpd.ctl("refund", "import", shop.name, "--mode", "test", str(tmp_path / "records"))
+    took = time.monotonic() - started
+    print(f"1,000,000 refunds in {took:.1f} s")
+    assert SANITIZE or took < 60
+    assert shop.refunds().body.count(b'"refundReference"') == 1_000_000
+
+
+def test_charges_go_on_during_an_import(server, tmp_path):
+    httpd = server()
+    shop = httpd.shop()
+    write_records(tmp_path / "records", 200_000)
+    times, halt = [], threading.Event()
+
+    def client():
+        connection = httpd.connect()
+        while not halt.is_set():
+            before = time.monotonic()
+            assert shop.charge(connection=connection).status == 200
+            times.append(time.monotonic() - before)
+
+    threads = [threading.Thread(target=client) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    httpd.ctl("refund", "import", shop.name, "--mode", "test", str(tmp_path / "records"))
+    halt.set()
+    for thread in threads:
+        thread.join()
+    p99 = sorted(times)[len(times) * 99 // 100]
+    print(f"{len(times)} charges during the import, p99 {p99 * 1000:.1f} ms")
+    assert len(times) > 1000
+    assert SANITIZE or p99 < 0.05
+
+
+@pytest.mark.parametrize("mpm", ["event", "worker", "prefork"])
+def test_two_hundred_murders(server, mpm):
+    httpd = server(mpm=mpm)
+    httpd.expect_log("AH0|AH1|PAY")
+    shop = httpd.shop()
+    seed = int(os.environ.get("PAYMENTS_SEED", secrets.randbelow(1 << 32)))
+    print(f"PAYMENTS_SEED={seed}")
+    chance = random.Random(seed)
+    with Load(shop) as load:
+        for _ in range(200):
+            load.wait_for_more(chance.randrange(1, 60))
+            try:
+                os.kill(chance.choice(httpd.pids()), signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # a child that was about to end by itself
+            if chance.random() < 0.1:
+                httpd.graceful()
+    assert not load.refused, load.refused[:3]
+    verify(shop, load)

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The commands and options of `paymentsctl --help` are those of paymentsctl(8), and the page is clean.
+set -eu
+export LC_ALL=C.UTF-8
+
+top=${PAYMENTS_TOP:-$(cd "$(dirname "$0")/.." && pwd)}
+ctl=${PAYMENTSCTL:-${PAYMENTS_BUILD:-$top/build}/mod_payments/paymentsctl}
+page=$top/docs/paymentsctl.8
+failed=0
+
+fail() {
+    echo "check_man: $*" >&2
+    failed=1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$ctl" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) \([a-z]*\) .*/\1 \2/p' | sort >"$work/help"
+sed -n 's/^\.SS \([a-z]*\) \([a-z]*\).*/\1 \2/p' "$page" | sort >"$work/page"
+for list in help page; do
+    [ -s "$work/$list" ] || fail "no command was found in the $list"
+done
+diff "$work/help" "$work/page" >"$work/diff" || fail "commands of --help (<) and of $page (>):
+$(cat "$work/diff")"
+
+# The options that every command has stand in the section OPTIONS.
+common='--help --json --store'
+options=0
+while read -r noun verb; do
+    "$ctl" "$noun" "$verb" --help >"$work/text" || fail "$noun $verb --help fails"
+    sed -n '/^Options:/,$s/^  .. \(--[a-z-]*\).*/\1/p' "$work/text" | sort >"$work/has"
+    sed -n "/^\.SS $noun $verb\( \|\$\)/,/^\.S[SH] /p" "$page" | sed '/^\.SS/d; s/\\-/-/g' |
+        { grep -o -e '--[a-z-]*[a-z]' || true; } | sort -u >"$work/told"
+    for option in $common; do
+        grep -q -x -e "$option" "$work/has" || fail "$noun $verb does not know $option"
+    done
+    for option in $(cat "$work/has"); do
+        case " $common " in
+        *" $option "*) continue ;;
+        esac
+        options=$((options + 1))
+        grep -q -x -e "$option" "$work/told" || fail "$noun $verb: $page does not tell $option"
+    done
+    for option in $(cat "$work/told"); do
+        grep -q -x -e "$option" "$work/has" || fail "$noun $verb: there is no $option"
+    done
+done <"$work/help"
+[ "$options" -gt 0 ] || fail "no option was found"
+
+if command -v groff >/dev/null; then
+    groff -man -Tutf8 -ww -z "$page" 2>"$work/warnings" || fail "groff fails"
+    [ ! -s "$work/warnings" ] || fail "$(cat "$work/warnings")"
+fi
+if command -v mandoc >/dev/null; then
+    mandoc -Tlint -W warning "$page" >"$work/warnings" 2>&1 || fail "$(cat "$work/warnings")"
+fi
+
+[ "$failed" -eq 0 ] || exit 1
+echo "check_man: $(wc -l <"$work/help") commands and $options options agree"

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The other check scripts can fail: each fault below is planted in a copy of the tree, and the script
+# that should see it must say so.
+set -euo pipefail
+top=$(cd "${PAYMENTS_TOP:-$(dirname "$0")/..}" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PAYMENTS_TOP=$work/tree
+faults=0
+count=0
+
+fresh() {
+    rm -rf "$work/tree"
+    mkdir "$work/tree"
+    (cd "$top" && tar -cf - --exclude=.libs --exclude=.deps --exclude='*.o' --exclude='*.lo' \
+        --exclude=__pycache__ Makefile.am configure.ac bootstrap dev .ci conf docs m4 mod_payments \
+        tests) | tar -xf - -C "$work/tree"
+    chmod -R u+w "$work/tree"
+}
+
+# expect_failure WHAT WORDS SCRIPT ARGUMENTS...: the script must fail, and its report hold WORDS.
+expect_failure() {
+    local what=$1 words=$2 said
+    shift 2
+    count=$((count + 1))
+    if said=$(bash "$top/tests/$1" "${@:2}" 2>&1); then
+        echo "$1 did not notice: $what"
+        faults=$((faults + 1))
+    elif ! grep -F -- "$words" <<<"$said" >/dev/null; then
+        echo "$1 failed for another reason than: $what"
+        head -n 5 <<<"$said"
+        faults=$((faults + 1))
+    fi
+}
+
+# plant FILE TEXT: TEXT at the end of FILE, which is made when it does not exist.
+plant() { printf '%b' "$2" >>"$PAYMENTS_TOP/$1"; }
+
+repeat() { # COUNT TEXT
+    local i
+    for ((i = 0; i < $1; i++)); do printf '%s' "$2"; done
+}
+
+licence='/* SPDX-License-Identifier: Apache-2.0 */\n'
+base=mod_payments/base
+
+style() { # PART WHAT FILE TEXT WORDS
+    fresh
+    plant "$3" "$4"
+    expect_failure "$2" "$5" check_style.sh "$1"
+}
+
+test_layers() {
+    layer_of base/pay_money.c '"model/pay_account.h"' "an upward include"
+    layer_of store/pay_store.h '"acquirer/pay_acquirer.h"' "a sideways include"
+    layer_of ctl/ctl.h '"httpd/pay_conf.h"' "the tool sees httpd's floor"
+    layer_of base/pay_money.c '"pay_id.h"' "an include without a folder"
+    layer_of model/pay_card.c '<jansson.h>' "jansson outside of its file"
+    layer_of base/pay_id.c '<openssl/rand.h>' "libcrypto outside of its file"
+    layer_of service/pay_service.h '<lmdb.h>' "LMDB outside of its files"
+    layer_of service/pay_service.h '<httpd.h>' "httpd below its floor"
+    layer_of acquirer/pay_acquirer.h '<http_log.h>' "another header of httpd below its floor"
+    rm -rf "$PAYMENTS_TOP"
+    mkdir -p "$PAYMENTS_TOP/mod_payments"
+    expect_failure "an empty tree" "nothing to check" check_layers.sh
+}
+
+layer_of() { # FILE INCLUDE WHAT
+    fresh
+    plant "mod_payments/$1" "#include $2\n"
+    expect_failure "$3" "$1" check_layers.sh
+}
+
+test_sources() {
+    fresh
+    plant $base/pay_stray.c "$licence"
+    expect_failure "a source that is not listed" pay_stray.c check_sources.sh
+    fresh
+    plant tests/unit/test_stray.c "$licence"
+    expect_failure "a unit test that is not listed" test_stray.c check_sources.sh
+    fresh
+    rm "$PAYMENTS_TOP/$base/pay_money.h"
+    expect_failure "a listed file that is gone" "not in the tree" check_sources.sh
+}
+
+test_style() {
+    style sizes "a long source" $base/pay_stray.c "$(repeat 401 '\n')" "more than 400 lines"
+    style sizes "a long header" $base/pay_stray.h "$(repeat 151 '\n')" "more than 150 lines"
+    style sizes "a long test" tests/unit/test_stray.c "$(repeat 601 '\n')" "more than 600 lines"
+    style columns "a long line" $base/pay_money.c "// $(repeat 98 x)\n" "more than 100 columns"
+    style columns "a tab" $base/pay_money.c "\t;\n" "a tab"
+    style functions "a long function" $base/pay_money.c "\nint stray(void)\n{\n$(repeat 68 ';\n')}\n" "71 lines: int stray"
+    style headers "a header that needs another" $base/pay_id.h "size_u stray(void);\n" "does not compile alone"
+    style registered "a test nobody runs" tests/unit/test_money.c "START_TEST(stray)\n{\n}\nEND_TEST\n" "stray is not registered"
+    style tested "a source without a test" $base/pay_stray.c "$licence" "no unit test"
+    style lognumbers "a number used twice" $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\npay_log(1, 0, PAYLOGNO(00999) "b");\n' "used twice"
+    style lognumbers "a number of four digits" $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(0999) "a");\n' "want five digits"
+    style lognumbers "a line without a number" $base/pay_money.c 'pay_log(1, 0,\n"a");\n' "no PAYLOGNO"
+    style licence "a source without a licence" $base/pay_stray.c "int a;\n" "no licence line"
+    style forbidden "a forbidden function" $base/pay_money.c "    sprintf(a, b);\n" "sprintf"
+    style forbidden "an unfinished place" $base/pay_money.c "/* TODO */\n" "TODO"
+}
+
+test_directives() {
+    fresh
+    plant mod_payments/httpd/pay_conf_directives.c 'AP_INIT_TAKE1(\n    "PaymentsStray", 0)\n'
+    expect_failure "a directive without manual" PaymentsStray check_directives.sh
+    fresh
+    plant docs/directives.md '## PaymentsStray\n'
+    expect_failure "a manual entry without directive" PaymentsStray check_directives.sh
+    fresh
+    plant conf/payments.conf '#PaymentsStray On\n'
+    expect_failure "an example without directive" PaymentsStray check_directives.sh
+    fresh
+    sed -i '0,/\*\*Default:\*\*/{/\*\*Default:\*\*/d}' "$PAYMENTS_TOP/docs/directives.md"
+    expect_failure "a manual entry without Default" "no row Default" check_directives.sh
+}
+
+test_symbols() {
+    local build=$work/build/mod_payments/.libs
+    mkdir -p "$build"
+    echo 'int payments_module; int stray;' | "${CC:-cc}" -shared -fPIC -x c - -o "$build/mod_payments.so"
+    PAYMENTS_BUILD=$work/build expect_failure "a second symbol" stray check_symbols.sh
+    rm "$build/mod_payments.so"
+    PAYMENTS_BUILD=$work/build expect_failure "no module" "is not built" check_symbols.sh
+}
+
+test_man() {
+    fresh
+    [ -x "${PAYMENTS_BUILD:-$top/build/normal}/mod_payments/paymentsctl" ] || return 0
+    plant docs/paymentsctl.8 '.SS stray verb\n'
+    PAYMENTS_BUILD=${PAYMENTS_BUILD:-$top/build/normal} \
+        expect_failure "a command that does not exist" "stray verb" check_man.sh
+}
+
+for part in layers sources style directives symbols man; do
+    "test_$part"
+done
+echo "check_selftest: $count planted faults, $faults not seen"
+[ "$faults" -eq 0 ]

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every source, header, test and script in the tree is in a Makefile.am, so that it is built and
+# distributed; and every name in the lists exists.
+set -euo pipefail
+cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
+
+faults=0
+seen=0
+
+# in_list MAKEFILE NAME: NAME as a whole word.
+in_list() {
+    tr -s ' \t\\' '\n' <"$1" | grep -Fx -- "$2" >/dev/null
+}
+
+# want MAKEFILE NAME FILE
+want() {
+    seen=$((seen + 1))
+    if ! in_list "$1" "$2"; then
+        echo "$3: not in $1"
+        faults=$((faults + 1))
+    fi
+}
+
+while read -r file; do
+    case $file in
+        mod_payments/*) want mod_payments/Makefile.am "${file#mod_payments/}" "$file" ;;
+        tests/unit/test_*.c)
+            name=${file#tests/}
+            want tests/Makefile.am "${name%.c}" "$file"
+            ;;
+        tests/*) want tests/Makefile.am "${file#tests/}" "$file" ;;
+        docs/* | conf/*) want Makefile.am "$file" "$file" ;;
+    esac
+done < <(find mod_payments tests docs conf -type f \
+    \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.lua' -o -path 'docs/*' -o -path 'conf/*' \) \
+    ! -path '*/__pycache__/*' ! -path '*/.*' | sort)
+
+while read -r listed; do
+    if [ ! -e "$listed" ]; then
+        echo "$listed: in a Makefile.am, not in the tree"
+        faults=$((faults + 1))
+    fi
+done < <(
+    tr -s ' \t\\' '\n' <mod_payments/Makefile.am | grep -E '^[a-z]+/.*\.[ch]$' | sed 's,^,mod_payments/,'
+    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua)$' | sed 's,^,tests/,'
+    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^unit/test_[a-z0-9_]+$' | sed 's,^,tests/,; s,$,.c,'
+)
+
+[ "$seen" -gt 0 ] || {
+    echo "check_sources: found nothing to check"
+    exit 1
+}
+echo "check_sources: $seen files, $faults faults"
+[ "$faults" -eq 0 ]

@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The house style as far as a script can tell. With names as arguments, these parts only.
+set -euo pipefail
+cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
+
+C_LINES_MAX=400
+TEST_LINES_MAX=600
+H_LINES_MAX=150
+COLUMNS_MAX=100
+FUNCTION_LINES_MAX=70
+PARTS="sizes columns functions headers registered tested lognumbers licence forbidden"
+
+c_files() { find mod_payments tests -name '*.[ch]' ! -path '*/.*' | sort; }
+sources() { find mod_payments -name '*.c' | sort; }
+scripts() { find dev bootstrap .ci/run tests -type f \( -name '*.sh' -o -name '*.py' -o ! -name '*.*' \) \
+    ! -path '*/.*/*' ! -perm /000 2>/dev/null; }
+
+# ---- parts: each prints its faults, one a line
+
+lines_above() { # MAX FILE...
+    local max=$1
+    shift
+    [ $# -eq 0 ] || awk -v max="$max" 'FNR == max + 1 { print FILENAME ": more than " max " lines" }' "$@"
+}
+
+part_sizes() {
+    local sources headers tests
+    mapfile -t sources < <(find mod_payments -name '*.c')
+    mapfile -t headers < <(find mod_payments tests -name '*.h')
+    mapfile -t tests < <(find tests -name '*.c' -o -name '*.py' -o -name '*.sh')
+    lines_above "$C_LINES_MAX" "${sources[@]}"
+    lines_above "$H_LINES_MAX" "${headers[@]}"
+    lines_above "$TEST_LINES_MAX" "${tests[@]}"
+}
+
+part_columns() {
+    c_files | xargs awk -v max="$COLUMNS_MAX" '
+        /\t/ { printf "%s:%d: a tab\n", FILENAME, FNR }
+        /[ \t\r]$/ { printf "%s:%d: white space at the end\n", FILENAME, FNR }
+        length($0) > max { printf "%s:%d: more than %d columns\n", FILENAME, FNR, max }'
+}
+
+# A function runs from the first line of its head to the brace in the first column that ends it.
+part_functions() {
+    c_files | xargs awk -v max="$FUNCTION_LINES_MAX" '
+        FNR == 1 { head = 0; inside = 0 }
+        !inside && /^[A-Za-z_]/ && !head { head = FNR; name = $0 }
+        !inside && (/^$/ || /^[}#\/]/ || /;$/) { head = 0 }
+        /^\{/ { inside = 1; if (!head) { head = FNR; name = $0 } }
+        inside && /^\}/ {
+            if (FNR - head + 1 > max) printf "%s:%d: %d lines: %s\n", FILENAME, head, FNR - head + 1, name
+            inside = 0; head = 0
+        }'
+}
+
+# The flags that configure would find.
+compile_flags() {
+    local apxs
+    if [ -n "${PAYMENTS_CPPFLAGS:-}" ]; then
+        echo "$PAYMENTS_CPPFLAGS"
+        return
+    fi
+    apxs=$(command -v apxs || command -v apxs2)
+    echo "$(pkg-config --cflags apr-1 apr-util-1 check) -I$("$apxs" -q INCLUDEDIR)"
+}
+
+part_headers() {
+    local flags
+    flags=$(compile_flags)
+    find mod_payments tests/unit -name '*.h' | sort | xargs -P 2 -I '{}' bash -c '
+        # shellcheck disable=SC2086
+        printf "#include \"%s\"\ntypedef int not_empty;\n" "$1" \
+            | ${CC:-cc} -std=c11 -Wall -Wextra -Werror -fsyntax-only -I. -Imod_payments $2 -x c - \
+            || echo "$1: does not compile alone"' - '{}' "$flags" 2>&1
+}
+
+part_registered() {
+    find tests/unit -name 'test_*.c' | sort | xargs awk '
+        function finish(    test) {
+            for (test in tests) if (!(test in known)) print file ": " test " is not registered"
+            if (file != "" && !count) print file ": has no test"
+            split("", tests); split("", known); count = 0
+        }
+        FNR == 1 { finish(); file = FILENAME; pending = "" }
+        match($0, /^START_TEST\([A-Za-z0-9_]+\)/) { tests[substr($0, 12, RLENGTH - 12)]; count++ }
+        { text = pending $0; pending = "" }
+        text ~ /tcase_add_[a-z_]*test[a-z_]*\($/ || text ~ /tcase_add_[a-z_]*test[a-z_]*\([^,]*,$/ { pending = text; next }
+        match(text, /tcase_add_[a-z_]*test[a-z_]*\([^,]*,[ \t]*[A-Za-z0-9_]+/) {
+            name = substr(text, RSTART, RLENGTH); sub(/.*,[ \t]*/, "", name); known[name]
+        }
+        END { finish() }'
+}
+
+# Each source below httpd and ctl has a test file of its name, or of the name it begins with: what
+# pay_lmdb_charge_row.c does may be tested in test_lmdb_charge.c.
+part_tested() {
+    local file name
+    for file in mod_payments/{base,model,store,acquirer,service}/pay_*.c; do
+        [ -e "$file" ] || continue
+        name=${file##*/pay_}
+        name=${name%.c}
+        until [ -e "tests/unit/test_$name.c" ]; do
+            case $name in
+                *_*) name=${name%_*} ;;
+                *)
+                    echo "$file: no unit test"
+                    break
+                    ;;
+            esac
+        done
+    done
+}
+
+part_lognumbers() {
+    local used
+    used=$(sources | xargs grep -ohE 'PAYLOGNO\([0-9A-Za-z]*\)') || true
+    grep -vE '^PAYLOGNO\([0-9]{5}\)$' <<<"$used" | sed 's/$/: want five digits/' | grep -v '^:' || true
+    sort <<<"$used" | uniq -d | sed 's/$/: used twice/'
+    sources | xargs grep -nE '(pay_log|ap_log_[a-z]?error)\(' -A 3 | awk '
+        # A call names its number within its first lines; a call without one is found by its file.
+        /(pay_log|ap_log_[a-z]?error)\(/ { if (open != "" && !found) print open ": no PAYLOGNO"; open = $1; found = 0 }
+        /PAYLOGNO\(/ { found = 1 }
+        /^--$/ { if (open != "" && !found) print open ": no PAYLOGNO"; open = "" }
+        END { if (open != "" && !found) print open ": no PAYLOGNO" }' | grep -v 'pay_log\.c\|pay_httpd_log\.c' || true
+}
+
+part_licence() {
+    local file
+    { c_files; find tests -name '*.py' -o -name '*.sh' -o -name Makefile.am; ls dev bootstrap .ci/run \
+        configure.ac Makefile.am mod_payments/Makefile.am m4/pay_flags.m4; } | while read -r file; do
+        head -n 2 "$file" | grep -F 'SPDX-License-Identifier: Apache-2.0' >/dev/null \
+            || echo "$file: no licence line"
+    done
+    c_files | while read -r file; do
+        head -n 1 "$file" | grep -Fx '/* SPDX-License-Identifier: Apache-2.0 */' >/dev/null \
+            || echo "$file: the first line is not the licence line"
+    done
+}
+
+part_forbidden() {
+    c_files | xargs grep -nE \
+        '(^|[^A-Za-z0-9_])(strcpy|strcat|sprintf|vsprintf|strtok|gets|gmtime|localtime|asctime|ctime|system|popen|alloca|tmpnam|mktemp)\(' \
+        || true
+    c_files | xargs grep -nwE 'TODO|FIXME|APLOGNO' || true
+    c_files | xargs grep -niE 'not implemented|placeholder' || true
+}
+
+# ----
+
+[ -n "$(c_files)" ] && [ -n "$(sources)" ] || {
+    echo "check_style: found nothing to check"
+    exit 1
+}
+faults=0
+# shellcheck disable=SC2086 # names of parts are words
+[ $# -gt 0 ] || set -- $PARTS
+for part in "$@"; do
+    found=$("part_$part" 2>&1) || {
+        echo "check_style: the part $part could not be run"
+        faults=$((faults + 1))
+    }
+    if [ -n "$found" ]; then
+        echo "$found" | sed "s/^/$part: /"
+        faults=$((faults + $(wc -l <<<"$found")))
+    fi
+done
+echo "check_style: $(c_files | wc -l) files, $faults faults"
+[ "$faults" -eq 0 ]

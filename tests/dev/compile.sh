@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# From a checkout to a module.
+
+inputs_newer_than() {
+    [ -n "$(find configure.ac Makefile.am mod_payments/Makefile.am tests/Makefile.am m4/pay_flags.m4 \
+        bootstrap -newer "$1")" ]
+}
+
+bootstrap_tree() {
+    if [ ! -e configure ] || [ ! -e Makefile.in ] || inputs_newer_than configure; then
+        quiet bootstrap.log "bootstrap" ./bootstrap
+    fi
+}
+
+# tree DIR OPTIONS...: configures DIR when that is due, and builds it.
+tree() {
+    local dir=$1 name=${1##*/}
+    shift
+    [ ! -e "$TOP/config.status" ] || die "this tree was configured in place: run 'make distclean' first"
+    mkdir -p "$dir"
+    if [ ! -e "$dir/config.status" ] || [ configure -nt "$dir/config.status" ]; then
+        quiet "$name-configure.log" "configure ($name)" in_dir "$dir" "$TOP/configure" "$@" || return 1
+    fi
+    quiet "$name-make.log" "build ($name)" make -C "$dir" -j"$JOBS" all
+}
+
+in_dir() (
+    cd "$1" && shift && "$@"
+)
+
+build_normal() {
+    bootstrap_tree && tree "$NORMAL" || exit 1
+}
+
+# Status 1 when it cannot be built: the rest of the tests goes on.
+build_sanitize() {
+    bootstrap_tree && tree "$SANITIZE" --enable-sanitizers --enable-werror
+}
+
+dev_build() {
+    [ $# -eq 0 ] || die "build takes no arguments"
+    packages run
+    build_normal
+    say "module:      $NORMAL/mod_payments/.libs/mod_payments.so"
+    say "paymentsctl: $NORMAL/mod_payments/paymentsctl"
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What must be on the machine, and how it gets there.
+
+# Where Debian and Alpine keep servers is not always in a user's PATH.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+# need_SET: probe, then the package on Debian, Fedora and Alpine. apache2-bin, never apache2: that
+# one starts a server on port 80.
+need_run() {
+    cat <<'TABLE'
+httpd           apache2-bin      httpd             apache2
+tool:apxs       apache2-dev      httpd-devel       apache2-dev
+module:http2    apache2-bin      mod_http2         apache2-http2
+tool:gcc        gcc              gcc               gcc
+file:stdio.h    libc6-dev        glibc-devel       musl-dev
+tool:make       make             make              make
+tool:autoconf   autoconf         autoconf          autoconf
+tool:automake   automake         automake          automake
+tool:libtoolize libtool          libtool           libtool
+tool:pkg-config pkg-config       pkgconf-pkg-config pkgconf
+file:lmdb.h     liblmdb-dev      lmdb-devel        lmdb-dev
+pc:jansson      libjansson-dev   jansson-devel     jansson-dev
+pc:libcrypto    libssl-dev       openssl-devel     openssl-dev
+pc:check        check            check-devel       check-dev
+tool:python3    python3          python3           python3
+tool:curl       curl             curl              curl
+tool:setpriv    util-linux       util-linux        setpriv
+zone            tzdata           tzdata            tzdata
+TABLE
+}
+
+need_test() {
+    need_run
+    cat <<'TABLE'
+py:pytest       python3-pytest   python3-pytest    py3-pytest
+tool:valgrind   valgrind         valgrind          valgrind
+tool:nghttp     nghttp2-client   nghttp2           nghttp2
+tool:pgrep      procps           procps-ng         procps
+asan            gcc              libasan           gcc
+ubsan           gcc              libubsan          gcc
+TABLE
+}
+
+need_bench() {
+    need_run
+    echo 'tool:wrk        wrk              wrk               wrk'
+}
+
+need_lint() {
+    need_test
+    cat <<'TABLE'
+tool:clang          clang           clang                clang
+tool:clang-format   clang-format    clang-tools-extra    clang-extra-tools
+tool:cppcheck       cppcheck        cppcheck             cppcheck
+tool:shellcheck     shellcheck      ShellCheck           shellcheck
+TABLE
+}
+
+httpd_binary() {
+    local sbin name
+    sbin=$(apxs -q SBINDIR 2>/dev/null) || return 1
+    name=$(apxs -q progname 2>/dev/null) || return 1
+    [ -x "$sbin/$name" ] && echo "$sbin/$name"
+}
+
+module_there() {
+    local httpd
+    httpd=$(httpd_binary) || return 1
+    [ -e "$(apxs -q LIBEXECDIR)/mod_$1.so" ] || "$httpd" -l | grep "mod_$1.c" >/dev/null
+}
+
+probe() {
+    case $1 in
+        httpd) command -v apache2 httpd >/dev/null || httpd_binary >/dev/null ;;
+        tool:*) command -v "${1#tool:}" >/dev/null ;;
+        pc:*) pkg-config --exists "${1#pc:}" 2>/dev/null ;;
+        file:*) echo "#include <${1#file:}>" | gcc -E -x c - >/dev/null 2>&1 ;;
+        py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
+        module:*) module_there "${1#module:}" ;;
+        zone) [ -e /usr/share/zoneinfo/Africa/Lagos ] ;;
+        asan | ubsan) [ -e "$(gcc "-print-file-name=lib$1.so" 2>/dev/null)" ] ;;
+    esac
+}
+
+# missing SET COLUMN: the packages of COLUMN (2 Debian, 3 Fedora, 4 Alpine) whose probe fails.
+missing() {
+    local what debian fedora alpine
+    "need_$1" | while read -r what debian fedora alpine; do
+        probe "$what" || case $2 in
+            2) echo "$debian" ;;
+            3) echo "$fedora" ;;
+            4) echo "$alpine" ;;
+        esac
+    done | sort -u | tr '\n' ' '
+}
+
+# Prints what gives root's rights: nothing needed, sudo that asks nothing, or sudo on a terminal.
+root_prefix() {
+    if [ "$(id -u)" -eq 0 ]; then
+        echo env
+    elif sudo -n true 2>/dev/null; then
+        echo "sudo -n env"
+    elif command -v sudo >/dev/null && [ -t 0 ]; then
+        echo "sudo env"
+    else
+        return 1
+    fi
+}
+
+install_lines() {
+    say "Missing here. As root, one of these lines installs it:" >&2
+    say "  Debian  apt-get update && apt-get install -y --no-install-recommends $(missing "$1" 2)" >&2
+    say "  Fedora  dnf install -y $(missing "$1" 3)" >&2
+    say "  Alpine  apk add $(missing "$1" 4)" >&2
+    die "install these packages, then run this command again"
+}
+
+apt_install() {
+    local prefix=$1
+    shift
+    # shellcheck disable=SC2086 # the prefix is words
+    $prefix DEBIAN_FRONTEND=noninteractive apt-get update \
+        && $prefix DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+}
+
+# packages SET: returns when all of need_SET is there.
+packages() {
+    local want prefix
+    want=$(missing "$1" 2)
+    [ -n "$want" ] || return 0
+    command -v apt-get >/dev/null || install_lines "$1"
+    prefix=$(root_prefix) || install_lines "$1"
+    say "installing: $want"
+    # shellcheck disable=SC2086 # package names are words
+    quiet install.log "installation" apt_install "$prefix" $want || exit 1
+    want=$(missing "$1" 2)
+    [ -z "$want" ] || install_lines "$1"
+}

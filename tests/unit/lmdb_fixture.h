@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef LMDB_FIXTURE_H
+#define LMDB_FIXTURE_H
+
+/* What the tests of the LMDB store share: small stores, three scopes, the lines that were logged.
+ */
+
+#include "unit.h"
+#include "child_fixture.h"
+
+#include "base/pay_log.h"
+#include "store/pay_lmdb_env.h"
+#include "store/pay_lmdb_keys.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIXTURE_LOG_MAX 4096
+
+/* Rows of one scope must never show in another: every store test interleaves these. */
+static const pay_scope_t fixture_scopes[] = {{1, PAY_TEST}, {1, PAY_LIVE}, {2, PAY_TEST}};
+#define FIXTURE_SCOPES UNIT_ROWS(fixture_scopes)
+
+static char fixture_log[FIXTURE_LOG_MAX];
+static int fixture_lines;
+static pay_log_level_t fixture_level;
+
+static inline void fixture_sink(void *baton, pay_log_level_t level, apr_status_t status,
+                                const char *text)
+{
+    size_t len = strlen(fixture_log);
+
+    (void)baton;
+    (void)status;
+    fixture_level = level;
+    fixture_lines += level != PAY_LOG_NOTICE; /* "made a new store" comes with every first open */
+    (void)snprintf(fixture_log + len, sizeof(fixture_log) - len, "%s\n", text);
+}
+
+/* Forgets what was logged and listens from now on. */
+static inline void fixture_listen(void)
+{
+    fixture_log[0] = '\0';
+    fixture_lines = 0;
+    pay_log_set_sink(fixture_sink, NULL);
+}
+
+static inline int fixture_logged(const char *text)
+{
+    return strstr(fixture_log, text) != NULL;
+}
+
+/* 64 MiB, no reserve, made when missing. */
+static inline pay_store_options_t fixture_options(void)
+{
+    pay_store_options_t options = pay_store_options_default;
+
+    options.map_bytes = APR_INT64_C(64) << 20;
+    options.reserve_bytes = 0;
+    options.readers_max = 64;
+    options.create = 1;
+    return options;
+}
+
+static inline pay_store_t *fixture_open_with(const char *dir, const pay_store_options_t *options)
+{
+    pay_store_t *store;
+    const char *url = apr_pstrcat(unit_pool, "lmdb:", dir, NULL);
+
+    ck_assert_int_eq(pay_store_open(&store, url, options, unit_pool), APR_SUCCESS);
+    return store;
+}
+
+static inline pay_store_t *fixture_open(const char *dir)
+{
+    const pay_store_options_t options = fixture_options();
+
+    return fixture_open_with(dir, &options);
+}
+
+/* A store with the accounts "one" and "two", whose numbers the scopes hold. */
+static inline pay_store_t *fixture_shop(const char *dir)
+{
+    static const char *const names[] = {"one", "two"};
+    pay_store_t *store = fixture_open(dir);
+    pay_account_t *account;
+    int i;
+
+    for (i = 0; i < UNIT_ROWS(names); i++) {
+        ck_assert_int_eq(store->ops->account_create(&account, store, names[i],
+                                                    &pay_account_settings_builtin, unit_pool),
+                         APR_SUCCESS);
+        ck_assert_uint_eq(account->number, (unsigned int)i + 1);
+    }
+    return store;
+}
+
+/* Puts a value under a name in the table meta; the name is the baton's. */
+typedef struct fixture_row_t {
+    pay_lmdb_table_t table;
+    const char *key;
+    size_t key_len; /* 0: strlen(key) */
+    const void *value;
+    size_t value_len;
+} fixture_row_t;
+
+static inline int fixture_put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const fixture_row_t *row = baton;
+    MDB_val key = {row->key_len ? row->key_len : strlen(row->key), (void *)row->key};
+    MDB_val val = {row->value_len, (void *)row->value};
+
+    return mdb_put(txn, pay_lmdb_dbi(db, row->table), &key, &val, 0);
+}
+
+static inline apr_status_t fixture_put(pay_store_t *store, fixture_row_t row)
+{
+    return pay_lmdb_commit((pay_lmdb_t *)store, 0, fixture_put_work, &row);
+}
+
+/* 1 when the table meta has the name. */
+static inline int fixture_has(pay_store_t *store, const char *name)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_val key = {strlen(name), (void *)name};
+    MDB_val val;
+    MDB_txn *txn;
+    int rc;
+
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, db), APR_SUCCESS);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val);
+    pay_lmdb_read_end(db, txn);
+    return rc == 0;
+}
+
+static inline apr_status_t fixture_put_meta(pay_store_t *store, const char *name)
+{
+    return fixture_put(store, (fixture_row_t){PAY_TABLE_META, name, 0, "x", 1});
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOP_H
+#define SHOP_H
+
+/* What the tests of the services share: a real store with an account, and a clock to set. */
+
+#include "unit.h"
+
+#include "acquirer/pay_acquirer_simulator.h"
+#include "base/pay_json.h"
+#include "base/pay_time.h"
+#include "scripted_acquirer.h"
+#include "service/pay_keys.h"
+#include "service/pay_service.h"
+
+#include <string.h>
+
+typedef struct shop_t {
+    const char *url;
+    pay_store_t *store;
+    const pay_store_ops_t *real; /* of the store */
+    pay_store_ops_t ops;         /* used by the store: a copy of `real` that a test may change */
+    pay_account_t *account;
+    pay_service_t service; /* the simulator for Test Mode, no acquirer for Live Mode */
+} shop_t;
+
+static apr_time_t shop_clock;
+
+static inline apr_time_t shop_clock_read(void)
+{
+    return shop_clock;
+}
+
+/* From now on the wall clock stands at `when`. */
+static inline void shop_clock_set(apr_time_t when)
+{
+    shop_clock = when;
+    pay_time_set_source(shop_clock_read);
+}
+
+/* The store in `dir`, with account "demo" made in it unless it is there. */
+static inline shop_t *shop_open(const char *dir)
+{
+    shop_t *shop = apr_pcalloc(unit_pool, sizeof(*shop));
+    pay_store_options_t options = pay_store_options_default;
+    apr_status_t rv;
+
+    options.create = 1;
+    options.map_bytes = 1024 * 1024 * 1024;
+    options.reserve_bytes = 1024 * 1024;
+    shop->url = apr_pstrcat(unit_pool, "lmdb:", dir, NULL);
+    ck_assert_int_eq(pay_store_open(&shop->store, shop->url, &options, unit_pool), APR_SUCCESS);
+    shop->real = shop->store->ops;
+    shop->ops = *shop->real;
+    shop->store->ops = &shop->ops;
+    rv = shop->ops.account_create(&shop->account, shop->store, "demo",
+                                  &pay_account_settings_builtin, unit_pool);
+    if (rv == APR_EEXIST) {
+        rv = shop->ops.account_get(&shop->account, shop->store, "demo", unit_pool);
+    }
+    ck_assert_int_eq(rv, APR_SUCCESS);
+    shop->service.store = shop->store;
+    shop->service.acquirer[PAY_TEST] = &pay_acquirer_simulator;
+    shop->service.policy.acquirer_timeout = apr_time_from_sec(20);
+    shop->service.policy.refund_repeat_window = apr_time_from_sec(600);
+    return shop;
+}
+
+/* As a request's gate would give it. */
+static inline pay_api_key_t *shop_key(shop_t *shop, pay_mode_t mode)
+{
+    pay_api_key_t *key;
+    const char *text;
+
+    ck_assert_int_eq(
+        pay_key_issue(&key, &text, shop->store, shop->account, mode, PAY_KEY_SECRET, unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(shop->ops.key_get(&key, shop->store, key->id, unit_pool), APR_SUCCESS);
+    return key;
+}
+
+/* A request for 10.50 NGN of payer@shop.example. */
+static inline pay_charge_request_t *shop_request(const char *reference, const char *token)
+{
+    pay_charge_request_t *request;
+    const pay_json_t *json;
+    const char *reason;
+    char *text = apr_psprintf(unit_pool,
+                              "{\"reference\":\"%s\",\"token\":\"%s\",\"amount\":10.50,"
+                              "\"email\":\"payer@shop.example\",\"currency\":\"NGN\"}",
+                              reference, token);
+
+    ck_assert_int_eq(pay_json_parse(&json, &reason, text, strlen(text), unit_pool), APR_SUCCESS);
+    ck_assert_ptr_null(pay_charge_request_from_json(&request, json, "NGN", unit_pool));
+    return request;
+}
+
+static inline void shop_check_problem(const char *name, const pay_problem_t *problem, int status,
+                                      const char *code)
+{
+    ck_assert_msg(problem != NULL, "%s: no problem", name);
+    ck_assert_msg(problem->status == status && !strcmp(problem->code, code), "%s: %d %s, not %d %s",
+                  name, problem->status, problem->code, status, code);
+}
+
+/* The fields at fault, one after the other. */
+static inline const char *shop_fields(const pay_problem_t *problem)
+{
+    const char *text = "";
+    int i;
+
+    for (i = 0; problem && problem->fields && i < problem->fields->nelts; i++) {
+        text = apr_pstrcat(unit_pool, text,
+                           APR_ARRAY_IDX(problem->fields, i, pay_field_error_t).field, NULL);
+    }
+    return text;
+}
+
+#endif

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_charges.h"
+#include "shop.h"
+
+#include <pthread.h>
+
+#define THREADS 8
+
+static shop_t *shop;
+static pay_api_key_t *key;
+
+static const pay_outcome_t approved = {PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"};
+
+/* A shop whose Test Mode is decided by the script. */
+static void set_up_scripted(void)
+{
+    shop = shop_open(unit_dir());
+    shop->service.acquirer[PAY_TEST] = &script_acquirer;
+    key = shop_key(shop, PAY_TEST);
+    memset(&script, 0, sizeof(script));
+    script.outcome = approved;
+}
+
+static const pay_problem_t *create(pay_charge_t **out, int *replayed,
+                                   const pay_charge_request_t *request)
+{
+    return pay_charge_create(out, replayed, &shop->service, key, request, "192.0.2.1", unit_pool);
+}
+
+static void check_unknown(const char *name, const char *reference)
+{
+    pay_charge_t *charge;
+
+    ck_assert_msg(shop->real->charge_find(&charge, shop->store, &key->scope, reference, unit_pool)
+                      == APR_NOTFOUND,
+                  "%s: the reference is taken", name);
+}
+
+/* ---- outcomes and replays, as the simulator decides */
+
+static const struct {
+    const char *name;
+    const char *token;
+    pay_charge_state_t state;
+    const char *code;
+    int replayed;
+} outcome_cases[] = {
+    {"approved", "tok_test_success", PAY_CHARGE_SUCCESSFUL, "00", 1},
+    {"declined", "tok_test_declined", PAY_CHARGE_FAILED, "05", 1},
+    {"expired", "tok_test_expired_card", PAY_CHARGE_FAILED, "54", 1},
+    {"no answer", "tok_test_timeout", PAY_CHARGE_PENDING, "", 0},
+    {"an error", "tok_test_error", PAY_CHARGE_PENDING, "", 0},
+};
+
+START_TEST(test_outcome)
+{
+    const char *name = outcome_cases[_i].name;
+    const pay_charge_request_t *request = shop_request("order-1", outcome_cases[_i].token);
+    pay_charge_t *first, *again;
+    int replayed;
+
+    shop = shop_open(unit_dir());
+    key = shop_key(shop, PAY_TEST);
+    ck_assert_ptr_null(create(&first, &replayed, request));
+    ck_assert_msg(first->state == outcome_cases[_i].state, "%s: state %d", name, first->state);
+    ck_assert_str_eq(first->code, outcome_cases[_i].code);
+    ck_assert_int_eq(replayed, 0);
+    ck_assert_int_eq(first->money.amount_minor, 1050);
+    ck_assert_str_eq(first->acquirer, "simulator");
+    ck_assert_str_eq(first->key_id, key->id);
+    ck_assert_str_eq(first->request_ip, "192.0.2.1");
+    ck_assert_str_ne(first->card.last4, "");
+
+    ck_assert_ptr_null(create(&again, &replayed, request));
+    ck_assert_msg(replayed == outcome_cases[_i].replayed, "%s: replayed %d", name, replayed);
+    ck_assert_uint_eq(again->seq, first->seq);
+    ck_assert_int_eq(again->state, first->state);
+    ck_assert_int_eq(again->decided_at, first->decided_at);
+}
+END_TEST
+
+START_TEST(test_unknown_is_due_in_a_second)
+{
+    pay_charge_t *charge;
+    int replayed;
+
+    shop_clock_set(apr_time_from_sec(1800000000));
+    set_up_scripted();
+    script.outcome.kind = PAY_OUTCOME_UNKNOWN;
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    ck_assert_int_eq(charge->due_at, shop_clock + apr_time_from_sec(1));
+    ck_assert_int_eq(charge->worker.pid, 0);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *token;
+    const char *amount;
+    const char *email;
+    const char *currency;
+    int same;
+} reuse_cases[] = {
+    {"the same", "tok_test_success", "10.5", "PAYER@shop.example", "ngn", 1},
+    {"another token", "tok_test_declined", "10.50", "payer@shop.example", "NGN", 0},
+    {"another amount", "tok_test_success", "10.51", "payer@shop.example", "NGN", 0},
+    {"another payer", "tok_test_success", "10.50", "other@shop.example", "NGN", 0},
+    {"another currency", "tok_test_success", "10.50", "payer@shop.example", "USD", 0},
+};
+
+START_TEST(test_reuse)
+{
+    const char *name = reuse_cases[_i].name, *reason;
+    pay_charge_request_t *second;
+    const pay_problem_t *problem;
+    const pay_json_t *json;
+    pay_charge_t *charge;
+    char *text;
+    int replayed;
+
+    set_up_scripted();
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    text =
+        apr_psprintf(unit_pool,
+                     "{\"reference\":\"order-1\",\"token\":\"%s\",\"amount\":%s,\"email\":\"%s\","
+                     "\"currency\":\"%s\",\"firstName\":\"Ada\"}",
+                     reuse_cases[_i].token, reuse_cases[_i].amount, reuse_cases[_i].email,
+                     reuse_cases[_i].currency);
+    ck_assert_int_eq(pay_json_parse(&json, &reason, text, strlen(text), unit_pool), APR_SUCCESS);
+    ck_assert_ptr_null(pay_charge_request_from_json(&second, json, "NGN", unit_pool));
+    problem = create(&charge, &replayed, second);
+    if (reuse_cases[_i].same) {
+        ck_assert_msg(!problem && replayed, "%s: no replay", name);
+    } else {
+        shop_check_problem(name, problem, 409, "D1");
+        ck_assert_ptr_null(charge);
+        ck_assert_int_eq(replayed, 0);
+    }
+    ck_assert_int_eq(script.calls, 1);
+}
+END_TEST
+
+/* ---- retries after the account's default currency was changed */
+
+static pay_charge_request_t *read_request(const char *amount, const char *more,
+                                          const char *default_currency)
+{
+    pay_charge_request_t *request;
+    const pay_json_t *json;
+    const char *reason;
+    char *text = apr_psprintf(unit_pool,
+                              "{\"reference\":\"order-1\",\"token\":\"tok_test_success\","
+                              "\"email\":\"payer@shop.example\",\"amount\":%s%s}",
+                              amount, more);
+
+    ck_assert_int_eq(pay_json_parse(&json, &reason, text, strlen(text), unit_pool), APR_SUCCESS);
+    ck_assert_ptr_null(pay_charge_request_from_json(&request, json, default_currency, unit_pool));
+    return request;
+}
+
+static const struct {
+    const char *name;
+    const char *first;
+    const char *first_default;
+    const char *second;
+    const char *second_default;
+    const char *more; /* of the second */
+    int same;
+} default_cases[] = {
+    {"the same", "1000", "NGN", "1000", "JPY", "", 1},
+    {"to one with more decimals", "1000", "JPY", "1000", "NGN", "", 1},
+    {"decimals that the new default has not", "10.50", "NGN", "10.5", "JPY", "", 1},
+    {"another amount", "1000", "NGN", "1001", "JPY", "", 0},
+    {"another amount in decimals", "10.50", "NGN", "10.51", "JPY", "", 0},
+    {"more decimals than the first could have", "1000", "JPY", "1000.50", "NGN", "", 0},
+    {"the new default named", "1000", "NGN", "1000", "JPY", ",\"currency\":\"JPY\"", 0},
+};
+
+START_TEST(test_default_currency_changes)
+{
+    const char *name = default_cases[_i].name;
+    pay_charge_t *first, *again;
+    const pay_problem_t *problem;
+    int replayed;
+
+    set_up_scripted();
+    ck_assert_ptr_null(
+        create(&first, &replayed,
+               read_request(default_cases[_i].first, "", default_cases[_i].first_default)));
+    problem = create(&again, &replayed,
+                     read_request(default_cases[_i].second, default_cases[_i].more,
+                                  default_cases[_i].second_default));
+    if (default_cases[_i].same) {
+        ck_assert_msg(!problem && replayed, "%s: no replay", name);
+        ck_assert_uint_eq(again->seq, first->seq);
+        ck_assert_str_eq(again->money.currency, default_cases[_i].first_default);
+        ck_assert_int_eq(again->money.amount_minor, first->money.amount_minor);
+    } else {
+        shop_check_problem(name, problem, 409, "D1");
+    }
+    ck_assert_int_eq(script.calls, 1);
+}
+END_TEST
+
+START_TEST(test_decimals_of_the_default_are_judged)
+{
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    problem = create(&charge, &replayed, read_request("10.5", "", "JPY"));
+    shop_check_problem("new reference", problem, 400, "T1");
+    ck_assert_str_eq(shop_fields(problem), "/amount");
+    check_unknown("new reference", "order-1");
+    ck_assert_int_eq(script.calls, 0);
+}
+END_TEST
+
+/* ---- the same request while the first is at work */
+
+static void retry_meanwhile(const pay_charge_t *charge, const pay_refund_t *refund)
+{
+    const pay_problem_t *problem;
+    pay_charge_t *out;
+    int replayed;
+
+    ck_assert_ptr_null(refund);
+    problem = create(&out, &replayed, shop_request(charge->reference, charge->token));
+    shop_check_problem("in flight", problem, 409, "D2");
+    ck_assert_int_eq(problem->retry_after, 1);
+    ck_assert_ptr_null(out);
+}
+
+START_TEST(test_in_flight)
+{
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    script.meanwhile = retry_meanwhile;
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    ck_assert_int_eq(charge->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_int_eq(script.calls, 1);
+}
+END_TEST
+
+/* Its time is over, whatever its worker does: the outcome is unknown. */
+static apr_status_t open_stale(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
+                               const pay_charge_t *proposal, apr_pool_t *p)
+{
+    pay_charge_t stale = *proposal;
+
+    stale.wait_until_ms = pay_time_boot_ms() - 1;
+    return shop->real->charge_open(out, claim, store, &stale, p);
+}
+
+static apr_status_t resolve_fails(pay_charge_t **out, int *changed, pay_store_t *store,
+                                  const pay_scope_t *scope, apr_uint64_t seq,
+                                  const pay_outcome_t *outcome, apr_time_t due_at, apr_pool_t *p)
+{
+    (void)store, (void)scope, (void)seq, (void)outcome, (void)due_at, (void)p;
+    *out = NULL;
+    *changed = 0;
+    return PAY_STORE_EBUSY;
+}
+
+START_TEST(test_unresolved_is_pending)
+{
+    const pay_charge_request_t *request = shop_request("order-1", "tok_test_success");
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    shop->ops.charge_resolve = resolve_fails;
+    ck_assert_ptr_null(create(&charge, &replayed, request));
+    ck_assert_int_eq(charge->state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(replayed, 0);
+    shop_check_problem("its worker lives", create(&charge, &replayed, request), 409, "D2");
+
+    shop->ops.charge_open = open_stale;
+    request = shop_request("order-2", "tok_test_success");
+    ck_assert_ptr_null(create(&charge, &replayed, request));
+    ck_assert_ptr_null(create(&charge, &replayed, request));
+    ck_assert_int_eq(charge->state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(replayed, 0);
+    ck_assert_int_eq(script.calls, 2);
+}
+END_TEST
+
+static void decline_meanwhile(const pay_charge_t *charge, const pay_refund_t *refund)
+{
+    const pay_outcome_t declined = {PAY_OUTCOME_DECLINED, "05", "Do not honor", ""};
+    pay_charge_t *out;
+    int changed;
+
+    (void)refund;
+    ck_assert_int_eq(shop->real->charge_resolve(&out, &changed, shop->store, &charge->scope,
+                                                charge->seq, &declined, 0, unit_pool),
+                     APR_SUCCESS);
+}
+
+START_TEST(test_first_outcome_stands)
+{
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    script.meanwhile = decline_meanwhile;
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    ck_assert_int_eq(charge->state, PAY_CHARGE_FAILED);
+    ck_assert_str_eq(charge->code, "05");
+}
+END_TEST
+
+typedef struct racer_t {
+    pthread_barrier_t *start;
+    pay_charge_request_t *request;
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    int replayed;
+} racer_t;
+
+static void *race(void *data)
+{
+    racer_t *racer = data;
+    apr_pool_t *p;
+
+    apr_pool_create(&p, NULL);
+    pthread_barrier_wait(racer->start);
+    racer->problem = pay_charge_create(&racer->charge, &racer->replayed, &shop->service, key,
+                                       racer->request, "192.0.2.1", p);
+    return NULL;
+}
+
+START_TEST(test_same_instant_charges_once)
+{
+    racer_t racers[THREADS];
+    pthread_t threads[THREADS];
+    pthread_barrier_t start;
+    int i;
+
+    set_up_scripted();
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (i = 0; i < THREADS; i++) {
+        racers[i] = (racer_t){&start, shop_request("order-1", "tok_test_success"), NULL, NULL, 0};
+    }
+    for (i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        if (racers[i].problem) {
+            shop_check_problem("the others", racers[i].problem, 409, "D2");
+        } else {
+            ck_assert_uint_eq(racers[i].charge->seq, 1);
+        }
+    }
+    ck_assert_int_eq(script.calls, 1);
+}
+END_TEST
+
+/* ---- what is allowed */
+
+typedef enum given_t {
+    GIVEN_NOTHING,
+    GIVEN_LIVE_KEY = 1,
+    GIVEN_LIVE_ACCOUNT = 2,
+    GIVEN_LIVE_ACQUIRER = 4,
+    GIVEN_USD_ONLY = 8,
+    GIVEN_REVOKED = 16,
+    GIVEN_LIVE = GIVEN_LIVE_KEY | GIVEN_LIVE_ACCOUNT | GIVEN_LIVE_ACQUIRER
+} given_t;
+
+static const struct {
+    const char *name;
+    const char *token;
+    const char *token_email; /* NULL: the token is not stored */
+    unsigned int given;      /* of given_t */
+    int status;              /* 0: charged */
+    const char *fields;      /* at fault, joined */
+    const char *message;     /* part of it */
+} policy_cases[] = {
+    {"test token", "tok_test_success", NULL, GIVEN_NOTHING, 0, "", ""},
+    {"no such test token", "tok_test_nonsense", NULL, GIVEN_NOTHING, 400, "/token", "parameter"},
+    {"unknown token", "tok_abc", NULL, GIVEN_NOTHING, 400, "/token", "parameter"},
+    {"stored token", "tok_abc", "payer@shop.example", GIVEN_NOTHING, 0, "", ""},
+    {"stored token, other case", "tok_abc", "Payer@Shop.Example", GIVEN_NOTHING, 0, "", ""},
+    {"of another payer", "tok_abc", "other@shop.example", GIVEN_NOTHING, 400, "/email", ""},
+    {"revoked", "tok_abc", "payer@shop.example", GIVEN_REVOKED, 400, "/token", ""},
+    {"currency", "tok_test_success", NULL, GIVEN_USD_ONLY, 400, "/currency", ""},
+    {"several", "tok_abc", "other@shop.example", GIVEN_USD_ONLY, 400, "/email/currency", ""},
+    {"several", "tok_abc", NULL, GIVEN_USD_ONLY, 400, "/token/currency", ""},
+    {"live key in Test Mode", "tok_abc", NULL, GIVEN_LIVE_KEY | GIVEN_LIVE_ACQUIRER, 403, "",
+     "Test Mode"},
+    {"no live acquirer", "tok_abc", NULL, GIVEN_LIVE_KEY | GIVEN_LIVE_ACCOUNT, 403, "",
+     "No live acquirer"},
+    {"live, test token", "tok_test_success", NULL, GIVEN_LIVE, 400, "/token", ""},
+    {"live, token of test mode", "tok_abc", "payer@shop.example", GIVEN_LIVE, 400, "/token", ""},
+    {"test key, live account", "tok_test_success", NULL, GIVEN_LIVE_ACCOUNT, 0, "", ""},
+};
+
+static void store_token(const char *text, const char *email, int revoked)
+{
+    pay_token_t token = {{shop->account->number, PAY_TEST},
+                         text,
+                         {"555555", "4444", "Mastercard", "NG", "debit"},
+                         email,
+                         0,
+                         0};
+    pay_token_t *out;
+
+    ck_assert_int_eq(shop->real->token_create(&out, shop->store, &token, unit_pool), APR_SUCCESS);
+    if (revoked) {
+        ck_assert_int_eq(shop->real->token_revoke(&out, shop->store, &token.scope, text, unit_pool),
+                         APR_SUCCESS);
+    }
+}
+
+static void set_account_mode(pay_mode_t mode)
+{
+    pay_account_settings_t none = {NULL, NULL, NULL};
+    pay_account_t *account;
+
+    ck_assert_int_eq(
+        shop->real->account_set(&account, shop->store, "demo", &none, &mode, unit_pool),
+        APR_SUCCESS);
+}
+
+START_TEST(test_policy)
+{
+    const char *name = policy_cases[_i].name;
+    unsigned int given = policy_cases[_i].given;
+    pay_charge_request_t *request = shop_request("order-1", policy_cases[_i].token);
+    apr_array_header_t *usd = apr_array_make(unit_pool, 1, sizeof(const char *));
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    int replayed;
+
+    APR_ARRAY_PUSH(usd, const char *) = "USD";
+    set_up_scripted();
+    shop->service.policy.currencies = given & GIVEN_USD_ONLY ? usd : NULL;
+    shop->service.acquirer[PAY_LIVE] = given & GIVEN_LIVE_ACQUIRER ? &script_acquirer : NULL;
+    set_account_mode(given & GIVEN_LIVE_ACCOUNT ? PAY_LIVE : PAY_TEST);
+    key = shop_key(shop, given & GIVEN_LIVE_KEY ? PAY_LIVE : PAY_TEST);
+    if (policy_cases[_i].token_email) {
+        store_token(policy_cases[_i].token, policy_cases[_i].token_email,
+                    (given & GIVEN_REVOKED) != 0);
+    }
+    problem = create(&charge, &replayed, request);
+    ck_assert_msg(!strcmp(shop_fields(problem), policy_cases[_i].fields), "%s: %s", name,
+                  shop_fields(problem));
+    if (!policy_cases[_i].status) {
+        ck_assert_msg(problem == NULL, "%s: %s", name, problem ? problem->message : "");
+        return;
+    }
+    shop_check_problem(name, problem, policy_cases[_i].status,
+                       policy_cases[_i].status == 400 ? "T1" : "B02");
+    ck_assert_msg(strstr(problem->message, policy_cases[_i].message) != NULL, "%s: %s", name,
+                  problem->message);
+    check_unknown(name, "order-1");
+    ck_assert_int_eq(script.calls, 0);
+}
+END_TEST
+
+START_TEST(test_known_reference_comes_first)
+{
+    apr_array_header_t *none = apr_array_make(unit_pool, 1, sizeof(const char *));
+    pay_charge_request_t *request = shop_request("order-1", "tok_abc");
+    pay_token_t *token;
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    store_token("tok_abc", "payer@shop.example", 0);
+    ck_assert_ptr_null(create(&charge, &replayed, request));
+    ck_assert_int_eq(
+        shop->real->token_revoke(&token, shop->store, &key->scope, "tok_abc", unit_pool),
+        APR_SUCCESS);
+    shop->service.policy.currencies = none;
+    shop->service.acquirer[PAY_TEST] = NULL;
+    ck_assert_ptr_null(create(&charge, &replayed, request));
+    ck_assert_int_eq(replayed, 1);
+}
+END_TEST
+
+START_TEST(test_get)
+{
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    ck_assert_ptr_null(pay_charge_get(&charge, &shop->service, &key->scope, "order-1", unit_pool));
+    ck_assert_uint_eq(charge->seq, 1);
+    problem = pay_charge_get(&charge, &shop->service, &key->scope, "order-2", unit_pool);
+    shop_check_problem("unknown", problem, 404, "N1");
+    ck_assert_str_eq(problem->message, "no record found for transaction with reference order-2");
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_outcome, 0, UNIT_ROWS(outcome_cases));
+    tcase_add_test(tcase, test_unknown_is_due_in_a_second);
+    tcase_add_loop_test(tcase, test_reuse, 0, UNIT_ROWS(reuse_cases));
+    tcase_add_loop_test(tcase, test_default_currency_changes, 0, UNIT_ROWS(default_cases));
+    tcase_add_test(tcase, test_decimals_of_the_default_are_judged);
+    tcase_add_test(tcase, test_in_flight);
+    tcase_add_test(tcase, test_unresolved_is_pending);
+    tcase_add_test(tcase, test_first_outcome_stands);
+    tcase_add_test(tcase, test_same_instant_charges_once);
+    tcase_add_loop_test(tcase, test_policy, 0, UNIT_ROWS(policy_cases));
+    tcase_add_test(tcase, test_known_reference_comes_first);
+    tcase_add_test(tcase, test_get);
+}
+
+int main(void)
+{
+    return unit_run("charges", add);
+}

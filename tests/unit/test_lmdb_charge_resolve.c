@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "till.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_due.h"
+
+#include <pthread.h>
+
+#define RACERS 8
+
+static const struct {
+    const char *name;
+    pay_outcome_kind_t first, second;
+    pay_charge_state_t want_state;
+    int want_changed;      /* by the second */
+    const char *want_kept; /* contradiction */
+} resolve_cases[] = {
+    {"approved twice", PAY_OUTCOME_APPROVED, PAY_OUTCOME_APPROVED, PAY_CHARGE_SUCCESSFUL, 0, ""},
+    {"declined twice", PAY_OUTCOME_DECLINED, PAY_OUTCOME_DECLINED, PAY_CHARGE_FAILED, 0, ""},
+    {"approved, then unknown", PAY_OUTCOME_APPROVED, PAY_OUTCOME_UNKNOWN, PAY_CHARGE_SUCCESSFUL, 0,
+     ""},
+    {"declined, then unknown", PAY_OUTCOME_DECLINED, PAY_OUTCOME_UNKNOWN, PAY_CHARGE_FAILED, 0, ""},
+    {"unknown, then approved", PAY_OUTCOME_UNKNOWN, PAY_OUTCOME_APPROVED, PAY_CHARGE_SUCCESSFUL, 1,
+     ""},
+    {"unknown, then declined", PAY_OUTCOME_UNKNOWN, PAY_OUTCOME_DECLINED, PAY_CHARGE_FAILED, 1, ""},
+    {"unknown twice", PAY_OUTCOME_UNKNOWN, PAY_OUTCOME_UNKNOWN, PAY_CHARGE_PENDING, 1, ""},
+    {"approved, then declined", PAY_OUTCOME_APPROVED, PAY_OUTCOME_DECLINED, PAY_CHARGE_SUCCESSFUL,
+     0, "declined 05: Do not honour"},
+    {"declined, then approved", PAY_OUTCOME_DECLINED, PAY_OUTCOME_APPROVED, PAY_CHARGE_FAILED, 0,
+     "approved 00: Approved"},
+};
+
+START_TEST(test_resolve)
+{
+    const char *name = resolve_cases[_i].name;
+    int contradicts = resolve_cases[_i].want_kept[0] != '\0';
+    pay_charge_t *charge, *stored;
+    int i, changed;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        till_open(i, "order-1", 100);
+    }
+    for (i = 0; i < TILL_SCOPES; i++) {
+        till_clock = TILL_NOW + apr_time_from_sec(1);
+        ck_assert_msg(till_resolve(&charge, i, 1, resolve_cases[_i].first) == 1, "%s", name);
+        till_clock = TILL_NOW + apr_time_from_sec(2);
+        changed = till_resolve(&charge, i, 1, resolve_cases[_i].second);
+        ck_assert_msg(changed == resolve_cases[_i].want_changed, "%s: changed", name);
+        stored = till_find(i, "order-1");
+        ck_assert_msg(charge->state == resolve_cases[_i].want_state, "%s: told", name);
+        ck_assert_msg(stored->state == resolve_cases[_i].want_state, "%s: state", name);
+        ck_assert_msg(stored->decided_state == resolve_cases[_i].want_state, "%s: decided", name);
+        ck_assert_str_eq(stored->contradiction, resolve_cases[_i].want_kept);
+        if (!changed) { /* nothing but the contradiction moved */
+            ck_assert(stored->decided_at == TILL_NOW + apr_time_from_sec(1));
+            ck_assert(stored->updated_at == stored->decided_at);
+        }
+    }
+    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], contradicts ? TILL_SCOPES : 0);
+    till_check_clean();
+}
+END_TEST
+
+START_TEST(test_decided_is_frozen)
+{
+    pay_charge_t *charge;
+
+    till_open(_i, "order-1", 100);
+    (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED);
+    charge = till_find(_i, "order-1");
+    ck_assert_str_eq(charge->code, "00");
+    ck_assert_str_eq(charge->message, "Approved");
+    ck_assert_str_eq(charge->authorization_code, "A1B2C3");
+    ck_assert_int_eq(charge->answer_version, PAY_CHARGE_ANSWER_VERSION);
+    ck_assert(charge->due_at == 0);
+    (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_DECLINED);
+    (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_DECLINED);
+    charge = till_find(_i, "order-1");
+    ck_assert_str_eq(charge->code, "00");
+    ck_assert_str_eq(charge->message, "Approved");
+    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 2);
+    ck_assert_ptr_nonnull(strstr(till_line, "order-1"));
+    ck_assert_ptr_nonnull(strstr(till_line, till->key_ids[_i]));
+    ck_assert_ptr_null(strstr(till_line, "payer@"));
+    ck_assert_ptr_null(strstr(till_line, "tok_"));
+}
+END_TEST
+
+START_TEST(test_unknown_releases_the_worker)
+{
+    pay_charge_t *proposal = till_proposal(_i, "order-1", 100), *charge;
+    pay_claim_t claim;
+
+    proposal->worker = pay_worker_self();
+    proposal->send_before_ms = APR_INT64_MAX / 2;
+    proposal->wait_until_ms = APR_INT64_MAX / 2;
+    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(pay_charge_in_flight(charge), 1);
+    (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_UNKNOWN);
+    charge = till_find(_i, "order-1");
+    ck_assert_int_eq(pay_charge_in_flight(charge), 0);
+    ck_assert(charge->worker.pid == 0 && charge->send_before_ms == 0);
+    ck_assert(charge->wait_until_ms == 0);
+    ck_assert(charge->due_at == TILL_NOW + apr_time_from_sec(5));
+    ck_assert_uint_eq(charge->attempts, 0);
+}
+END_TEST
+
+static int make_void(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    pay_charge_t *charge;
+    int rc;
+
+    rc = pay_lmdb_charge_get(&charge, txn, db, baton, 1, unit_pool);
+    ck_assert_int_eq(rc, 0);
+    rc = pay_lmdb_due_del_charge(txn, db, charge);
+    ck_assert_int_eq(rc, 0);
+    charge->state = PAY_CHARGE_VOID;
+    charge->decided_state = PAY_CHARGE_VOID;
+    charge->due_at = 0;
+    return pay_lmdb_charge_put(txn, db, charge, 0, unit_pool);
+}
+
+START_TEST(test_only_pending_is_decided)
+{
+    pay_charge_t *charge;
+
+    (void)till_open(_i, "order-1", 100);
+    till_raw(make_void, &till->scopes[_i]);
+    ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_DECLINED), 0);
+    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 0);
+    ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED), 0);
+    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 1);
+    charge = till_find(_i, "order-1");
+    ck_assert_int_eq(charge->state, PAY_CHARGE_VOID);
+    ck_assert_str_eq(charge->contradiction, "approved 00: Approved");
+    till_check_clean();
+}
+END_TEST
+
+START_TEST(test_no_such_charge)
+{
+    pay_charge_t *charge;
+    int changed;
+
+    till_open((_i + 1) % TILL_SCOPES, "order-1", 100);
+    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
+                                               till_outcome(PAY_OUTCOME_APPROVED), 0, unit_pool),
+                     APR_NOTFOUND);
+    ck_assert_ptr_null(charge);
+    ck_assert_int_eq(changed, 0);
+}
+END_TEST
+
+START_TEST(test_bad_row)
+{
+    pay_charge_t *charge;
+    pay_lmdb_key_t key;
+    int changed;
+
+    till_open(_i, "order-1", 100);
+    pay_lmdb_charge_key(&key, &till->scopes[_i], 1);
+    till_plant(PAY_TABLE_CHARGE, &key, "\x01\x01", 2);
+    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
+                                               till_outcome(PAY_OUTCOME_APPROVED), 0, unit_pool),
+                     PAY_STORE_ECORRUPT);
+}
+END_TEST
+
+/* Both the worker and reconciliation may answer at the same time. */
+typedef struct racer_t {
+    pay_outcome_kind_t kind;
+    apr_pool_t *pool;
+    int changed;
+    pay_charge_t *out;
+    apr_status_t rv;
+} racer_t;
+
+static void *race(void *data)
+{
+    racer_t *racer = data;
+
+    racer->rv =
+        till->ops->charge_resolve(&racer->out, &racer->changed, till->store, &till->scopes[0], 1,
+                                  till_outcome(racer->kind), 0, racer->pool);
+    return NULL;
+}
+
+START_TEST(test_race)
+{
+    pthread_t threads[RACERS];
+    racer_t racers[RACERS];
+    pay_charge_state_t state;
+    int r, changed = 0;
+
+    till_open(0, "order-1", 100);
+    for (r = 0; r < RACERS; r++) {
+        racers[r].kind = r % 2 ? PAY_OUTCOME_APPROVED : PAY_OUTCOME_DECLINED;
+        ck_assert_int_eq(apr_pool_create(&racers[r].pool, unit_pool), APR_SUCCESS);
+    }
+    for (r = 0; r < RACERS; r++) {
+        ck_assert_int_eq(pthread_create(&threads[r], NULL, race, &racers[r]), 0);
+    }
+    for (r = 0; r < RACERS; r++) {
+        pthread_join(threads[r], NULL);
+    }
+    state = till_find(0, "order-1")->state;
+    for (r = 0; r < RACERS; r++) {
+        ck_assert_int_eq(racers[r].rv, APR_SUCCESS);
+        ck_assert_int_eq(racers[r].out->state, state); /* everybody is told the same */
+        changed += racers[r].changed;
+    }
+    ck_assert_int_eq(changed, 1);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_loop_test(tcase, test_resolve, 0, UNIT_ROWS(resolve_cases));
+    tcase_add_loop_test(tcase, test_decided_is_frozen, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_unknown_releases_the_worker, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_only_pending_is_decided, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_no_such_charge, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_bad_row, 0, TILL_SCOPES);
+    tcase_add_test(tcase, test_race);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_charge_resolve", add);
+}

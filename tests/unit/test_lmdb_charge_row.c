@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "till.h"
+
+#include "store/pay_lmdb_charge.h"
+
+#include <errno.h>
+
+static const char *text_of(char c, int len)
+{
+    char *text = apr_palloc(unit_pool, (apr_size_t)len + 1);
+
+    memset(text, c, (apr_size_t)len);
+    text[len] = '\0';
+    return text;
+}
+
+/* Every field at its longest, as opened and resolved rows can be. */
+static pay_charge_t *longest(int i)
+{
+    pay_charge_t *charge = till_proposal(i, text_of('r', PAY_REFERENCE_MAX), APR_INT64_MAX);
+
+    charge->seq = 7;
+    charge->token = text_of('t', 255);
+    charge->card.issuer = text_of('i', PAY_LMDB_CARD_TEXT_MAX);
+    charge->card.country = text_of('c', PAY_LMDB_CARD_TEXT_MAX);
+    charge->card.type = text_of('y', PAY_LMDB_CARD_TEXT_MAX);
+    charge->email = text_of('e', 254);
+    charge->first_name = text_of('f', PAY_NAME_MAX);
+    charge->last_name = text_of('l', PAY_NAME_MAX);
+    charge->request_ip = text_of('4', PAY_LMDB_NAME_MAX);
+    charge->acquirer = text_of('a', PAY_LMDB_NAME_MAX);
+    charge->key_id = text_of('k', PAY_LMDB_NAME_MAX);
+    charge->code = text_of('0', PAY_OUTCOME_CODE_MAX);
+    charge->message = text_of('m', PAY_OUTCOME_MESSAGE_MAX);
+    charge->authorization_code = text_of('A', PAY_AUTHORIZATION_MAX);
+    charge->contradiction = text_of('x', PAY_LMDB_CONTRADICTION_MAX);
+    charge->state = PAY_CHARGE_SUCCESSFUL;
+    charge->decided_state = PAY_CHARGE_SUCCESSFUL;
+    charge->worker = (pay_worker_t){APR_INT64_MAX, APR_INT64_MAX, APR_INT64_MAX};
+    charge->attempts = APR_UINT32_MAX;
+    charge->refunded_minor = APR_INT64_MAX;
+    return charge;
+}
+
+START_TEST(test_longest_row_needs_no_overflow_page)
+{
+    MDB_val row;
+
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, longest(0), unit_pool), 0);
+    ck_assert_uint_lt(row.mv_size, 2038);
+    ck_assert_uint_le(row.mv_size, PAY_LMDB_CHARGE_ROW_MAX);
+}
+END_TEST
+
+/* A row of exactly `size` bytes, by its longest string. */
+static pay_charge_t *of_size(size_t size)
+{
+    pay_charge_t *charge = longest(0);
+    MDB_val row;
+
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
+    charge->token = text_of('t', 255 + (int)(size - row.mv_size));
+    return charge;
+}
+
+START_TEST(test_limit)
+{
+    MDB_val row;
+
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, of_size(PAY_LMDB_CHARGE_ROW_MAX), unit_pool), 0);
+    ck_assert_uint_eq(row.mv_size, PAY_LMDB_CHARGE_ROW_MAX);
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, of_size(PAY_LMDB_CHARGE_ROW_MAX + 1), unit_pool),
+                     ENAMETOOLONG);
+}
+END_TEST
+
+static int no_overflow(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    MDB_stat stat;
+    int i, rc = 0;
+
+    (void)baton;
+    for (i = 0; i < TILL_SCOPES && !rc; i++) {
+        rc = pay_lmdb_charge_put(txn, db, of_size(PAY_LMDB_CHARGE_ROW_MAX), 0, unit_pool);
+    }
+    ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &stat), 0);
+    ck_assert_uint_eq(stat.ms_overflow_pages, 0);
+    return rc;
+}
+
+START_TEST(test_limit_is_lmdbs)
+{
+    till_raw(no_overflow, NULL);
+}
+END_TEST
+
+START_TEST(test_round_trip)
+{
+    pay_charge_t *charge = longest(_i), *got;
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    ck_assert_uint_eq(at.mv_size, PAY_LMDB_CHARGE_KEY_LEN);
+    ck_assert_int_eq(pay_lmdb_charge_decode(&got, &at, &row, unit_pool), 0);
+    ck_assert_uint_eq(got->scope.account, charge->scope.account);
+    ck_assert_int_eq(got->scope.mode, charge->scope.mode);
+    ck_assert(got->seq == 7);
+    ck_assert_str_eq(got->reference, charge->reference);
+    ck_assert_int_eq(memcmp(got->request_digest, charge->request_digest, PAY_SHA256_LEN), 0);
+    ck_assert_str_eq(got->token, charge->token);
+    ck_assert_str_eq(got->card.first6, "555555");
+    ck_assert_str_eq(got->card.last4, "4444");
+    ck_assert_str_eq(got->money.currency, "NGN");
+    ck_assert(got->money.amount_minor == APR_INT64_MAX);
+    ck_assert_str_eq(got->email, charge->email);
+    ck_assert_str_eq(got->last_name, charge->last_name);
+    ck_assert_str_eq(got->contradiction, charge->contradiction);
+    ck_assert_int_eq(got->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert(got->worker.boot_id == APR_INT64_MAX);
+    ck_assert(got->due_at == charge->due_at);
+    ck_assert_uint_eq(got->attempts, APR_UINT32_MAX);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    int state, decided_state;
+    apr_int64_t amount_minor;
+    const char *currency;
+    const char *message;
+} unsound_cases[] = {
+    {"no such state", PAY_CHARGE_STATE_COUNT, 0, 1, "NGN", ""},
+    {"no such decided state", 0, PAY_CHARGE_STATE_COUNT, 1, "NGN", ""},
+    {"amount 0", 0, 0, 0, "NGN", ""},
+    {"amount below 0", 0, 0, -1, "NGN", ""},
+    {"no such currency", 0, 0, 1, "XXQ", ""},
+    {"a string is missing", 0, 0, 1, "NGN", NULL},
+};
+
+START_TEST(test_unsound_row)
+{
+    pay_charge_t *charge = longest(0), *got;
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+
+    charge->state = (pay_charge_state_t)unsound_cases[_i].state;
+    charge->decided_state = (pay_charge_state_t)unsound_cases[_i].decided_state;
+    charge->money.amount_minor = unsound_cases[_i].amount_minor;
+    apr_cpystrn(charge->money.currency, unsound_cases[_i].currency, 4);
+    charge->message = unsound_cases[_i].message;
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    ck_assert_msg(pay_lmdb_charge_decode(&got, &at, &row, unit_pool) == PAY_LMDB_BAD_ROW, "%s",
+                  unsound_cases[_i].name);
+    ck_assert_ptr_null(got);
+}
+END_TEST
+
+#define NONE PAY_REFUND_FAILED
+
+static const struct {
+    const char *name;
+    pay_charge_state_t state;
+    apr_int64_t refunded, pending;
+    pay_refund_state_t from, to;
+    apr_int64_t amount;
+    int want_rc;
+    pay_charge_state_t want_state;
+    apr_int64_t want_refunded, want_pending;
+} moved_cases[] = {
+    {"opened", PAY_CHARGE_SUCCESSFUL, 0, 0, NONE, PAY_REFUND_PENDING, 40, 0, PAY_CHARGE_SUCCESSFUL,
+     0, 40},
+    {"processed", PAY_CHARGE_SUCCESSFUL, 10, 40, PAY_REFUND_PENDING, PAY_REFUND_PROCESSED, 40, 0,
+     PAY_CHARGE_SUCCESSFUL, 50, 0},
+    {"the last one processed", PAY_CHARGE_SUCCESSFUL, 60, 40, PAY_REFUND_PENDING,
+     PAY_REFUND_PROCESSED, 40, 0, PAY_CHARGE_REVERSED, 100, 0},
+    {"one short of all", PAY_CHARGE_SUCCESSFUL, 59, 40, PAY_REFUND_PENDING, PAY_REFUND_PROCESSED,
+     40, 0, PAY_CHARGE_SUCCESSFUL, 99, 0},
+    {"all pending is not reversed", PAY_CHARGE_SUCCESSFUL, 0, 0, NONE, PAY_REFUND_PENDING, 100, 0,
+     PAY_CHARGE_SUCCESSFUL, 0, 100},
+    {"failed gives back", PAY_CHARGE_SUCCESSFUL, 10, 40, PAY_REFUND_PENDING, NONE, 40, 0,
+     PAY_CHARGE_SUCCESSFUL, 10, 0},
+    {"failed after processed", PAY_CHARGE_REVERSED, 100, 0, PAY_REFUND_PROCESSED, NONE, 40, 0,
+     PAY_CHARGE_SUCCESSFUL, 60, 0},
+    {"imported beyond the amount", PAY_CHARGE_SUCCESSFUL, 90, 0, NONE, PAY_REFUND_PROCESSED, 40, 0,
+     PAY_CHARGE_REVERSED, 130, 0},
+    {"imported on a pending charge", PAY_CHARGE_PENDING, 0, 0, NONE, PAY_REFUND_PROCESSED, 100, 0,
+     PAY_CHARGE_PENDING, 100, 0},
+    {"more than is pending", PAY_CHARGE_SUCCESSFUL, 10, 39, PAY_REFUND_PENDING,
+     PAY_REFUND_PROCESSED, 40, ERANGE, PAY_CHARGE_SUCCESSFUL, 10, 39},
+    {"more than is refunded", PAY_CHARGE_SUCCESSFUL, 39, 0, PAY_REFUND_PROCESSED, NONE, 40, ERANGE,
+     PAY_CHARGE_SUCCESSFUL, 39, 0},
+    {"more than a sum can be", PAY_CHARGE_REVERSED, APR_INT64_MAX, 0, NONE, PAY_REFUND_PROCESSED, 1,
+     ERANGE, PAY_CHARGE_REVERSED, APR_INT64_MAX, 0},
+};
+
+START_TEST(test_refund_moved)
+{
+    pay_charge_t charge = {.state = moved_cases[_i].state,
+                           .money = {100, "NGN"},
+                           .refunded_minor = moved_cases[_i].refunded,
+                           .refunds_pending_minor = moved_cases[_i].pending};
+    const char *name = moved_cases[_i].name;
+    int rc;
+
+    rc = pay_lmdb_charge_refund_moved(&charge, moved_cases[_i].from, moved_cases[_i].to,
+                                      moved_cases[_i].amount);
+    ck_assert_msg(rc == moved_cases[_i].want_rc, "%s: %d", name, rc);
+    ck_assert_msg(charge.state == moved_cases[_i].want_state, "%s: state", name);
+    ck_assert_msg(charge.refunded_minor == moved_cases[_i].want_refunded, "%s: refunded", name);
+    ck_assert_msg(charge.refunds_pending_minor == moved_cases[_i].want_pending, "%s: pending",
+                  name);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *text;
+    apr_size_t len_max;
+    const char *want;
+} cut_cases[] = {
+    {"none", NULL, 5, ""},
+    {"fits", "abcde", 5, "abcde"},
+    {"one too many", "abcdef", 5, "abcde"},
+    {"not inside a character", "abcd\xc3\xa9", 5, "abcd"},
+    {"a character that just fits", "abc\xc3\xa9z", 5, "abc\xc3\xa9"},
+    {"a long character", "ab\xf0\x9f\x98\x80", 5, "ab"},
+    {"nothing fits", "\xf0\x9f\x98\x80", 3, ""},
+};
+
+START_TEST(test_text_cut)
+{
+    const char *got = pay_lmdb_text_cut(cut_cases[_i].text, cut_cases[_i].len_max, unit_pool);
+
+    ck_assert_msg(strcmp(got, cut_cases[_i].want) == 0, "%s: got '%s'", cut_cases[_i].name, got);
+}
+END_TEST
+
+START_TEST(test_contradiction)
+{
+    pay_outcome_t outcome = {PAY_OUTCOME_DECLINED, "05", text_of('m', 400), ""};
+
+    ck_assert_str_eq(pay_lmdb_contradiction(till_outcome(PAY_OUTCOME_APPROVED), unit_pool),
+                     "approved 00: Approved");
+    ck_assert_uint_eq(strlen(pay_lmdb_contradiction(&outcome, unit_pool)),
+                      PAY_LMDB_CONTRADICTION_MAX);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_test(tcase, test_longest_row_needs_no_overflow_page);
+    tcase_add_test(tcase, test_limit);
+    tcase_add_test(tcase, test_limit_is_lmdbs);
+    tcase_add_loop_test(tcase, test_round_trip, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_unsound_row, 0, UNIT_ROWS(unsound_cases));
+    tcase_add_loop_test(tcase, test_refund_moved, 0, UNIT_ROWS(moved_cases));
+    tcase_add_loop_test(tcase, test_text_cut, 0, UNIT_ROWS(cut_cases));
+    tcase_add_test(tcase, test_contradiction);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_charge_row", add);
+}

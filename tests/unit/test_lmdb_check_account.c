@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "till.h"
+
+typedef enum spoil_t {
+    SPOIL_ACCOUNT_ROW,
+    SPOIL_ACCOUNT_NAME,
+    SPOIL_ACCOUNT_NAME_GONE,
+    SPOIL_KEY_ROW,
+    SPOIL_KEY_ID,
+    SPOIL_KEY_ID_GONE,
+    SPOIL_TOKEN_ROW,
+    SPOIL_TOKEN_ACCOUNT
+} spoil_t;
+
+static const struct {
+    const char *name;
+    spoil_t how;
+    int want;         /* faults */
+    const char *told; /* in one's text */
+} spoil_cases[] = {
+    {"an account row does not decode", SPOIL_ACCOUNT_ROW, 1, "account 0000270f: the row"},
+    {"a name of no account", SPOIL_ACCOUNT_NAME, 1, "leads to no account"},
+    {"an account without its name", SPOIL_ACCOUNT_NAME_GONE, 1, "not found by its name"},
+    {"a key row does not decode", SPOIL_KEY_ROW, 1, "api_key 0202"},
+    {"an id of no key", SPOIL_KEY_ID, 1, "leads to no key"},
+    {"a key without its id", SPOIL_KEY_ID_GONE, 1, "key_1"},
+    {"a token row does not decode", SPOIL_TOKEN_ROW, 1, "token: a row of account 1, live"},
+    {"a token of no account", SPOIL_TOKEN_ACCOUNT, 2, "token: a token belongs to no account"},
+};
+
+static const pay_scope_t nobody = {9999, PAY_LIVE};
+
+static void name_key(pay_lmdb_key_t *key, const char *name)
+{
+    pay_lmdb_key_start(key);
+    (void)pay_lmdb_key_bytes(key, name, strlen(name));
+}
+
+static void spoil(spoil_t how)
+{
+    unsigned char number[4] = {0, 0, 0x27, 0x0f};
+    unsigned char digest[PAY_SHA256_LEN];
+    pay_lmdb_key_t key;
+
+    memset(digest, 2, sizeof(digest)); /* of key_1 */
+    pay_lmdb_key_start(&key);
+    switch (how) {
+    case SPOIL_ACCOUNT_ROW:
+        pay_lmdb_key_u32(&key, 9999);
+        till_plant(PAY_TABLE_ACCOUNT, &key, "\xff", 1);
+        return;
+    case SPOIL_ACCOUNT_NAME:
+        name_key(&key, "nobody");
+        till_plant(PAY_TABLE_ACCOUNT_NAME, &key, number, sizeof(number));
+        return;
+    case SPOIL_ACCOUNT_NAME_GONE:
+        name_key(&key, "late");
+        till_plant(PAY_TABLE_ACCOUNT_NAME, &key, NULL, 0);
+        return;
+    case SPOIL_KEY_ROW:
+        (void)pay_lmdb_key_bytes(&key, digest, sizeof(digest));
+        till_plant(PAY_TABLE_API_KEY, &key, "\xff", 1);
+        return;
+    case SPOIL_KEY_ID:
+        name_key(&key, "key_9");
+        digest[0] = 9;
+        till_plant(PAY_TABLE_API_KEY_ID, &key, digest, sizeof(digest));
+        return;
+    case SPOIL_KEY_ID_GONE:
+        name_key(&key, "key_1");
+        till_plant(PAY_TABLE_API_KEY_ID, &key, NULL, 0);
+        return;
+    case SPOIL_TOKEN_ROW:
+        pay_lmdb_key_scope(&key, &till->scopes[1]);
+        (void)pay_lmdb_key_bytes(&key, "secret", 6);
+        till_plant(PAY_TABLE_TOKEN, &key, "\xff", 1);
+        return;
+    case SPOIL_TOKEN_ACCOUNT:
+        pay_lmdb_key_scope(&key, &nobody);
+        (void)pay_lmdb_key_bytes(&key, "secret", 6);
+        till_plant(PAY_TABLE_TOKEN, &key, "\xff", 1);
+        return;
+    }
+}
+
+START_TEST(test_spoiled)
+{
+    const char *name = spoil_cases[_i].name;
+    int faults;
+
+    spoil(spoil_cases[_i].how);
+    faults = till_faults(spoil_cases[_i].told);
+    ck_assert_msg(faults == spoil_cases[_i].want, "%s: %d faults, among them: %s", name, faults,
+                  till_fault);
+    ck_assert_msg(strstr(till_fault, spoil_cases[_i].told) != NULL, "%s: told '%s'", name,
+                  till_fault);
+    ck_assert_msg(strstr(till_fault, "secret") == NULL, "%s: a token is told", name);
+    ck_assert_msg(strstr(till_fault, "736563726574") == NULL, "%s: a token is told in hex", name);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_loop_test(tcase, test_spoiled, 0, UNIT_ROWS(spoil_cases));
+}
+
+int main(void)
+{
+    return unit_run("lmdb_check_account", add);
+}

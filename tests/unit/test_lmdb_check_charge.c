@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "till.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_scope.h"
+
+/* What is done to the row of charge "partly": 1,000, of which 300 are refunded and 200 pending. */
+typedef enum spoil_t {
+    SPOIL_ROW,
+    SPOIL_KEY_LENGTH,
+    SPOIL_REF_GONE,
+    SPOIL_REF_OTHER,
+    SPOIL_REF_EXTRA,
+    SPOIL_REF_SHORT,
+    SPOIL_REFUNDED,
+    SPOIL_PENDING,
+    SPOIL_AMOUNT,
+    SPOIL_REVERSED,
+    SPOIL_SUCCESSFUL,
+    SPOIL_DECIDED,
+    SPOIL_STATE_PENDING,
+    SPOIL_KEY_ID,
+    SPOIL_SCOPE
+} spoil_t;
+
+static const struct {
+    const char *name;
+    spoil_t how;
+    int want;         /* faults */
+    const char *told; /* in one's text */
+} spoil_cases[] = {
+    {"the row does not decode", SPOIL_ROW, 1, "the row does not decode"},
+    {"a key of a wrong length", SPOIL_KEY_LENGTH, 1, "wrong length"},
+    {"its reference is gone", SPOIL_REF_GONE, 1, "its reference does not lead to it"},
+    {"its reference leads elsewhere", SPOIL_REF_OTHER, 2, "charge_ref"},
+    {"a reference of no charge", SPOIL_REF_EXTRA, 1, "leads to no charge"},
+    {"a reference's row is too short", SPOIL_REF_SHORT, 1, "leads to no charge"},
+    {"refunded is another sum", SPOIL_REFUNDED, 1, "processed refunds come to 300"},
+    {"pending is another sum", SPOIL_PENDING, 1, "pending refunds come to 200"},
+    {"refunds exceed the amount", SPOIL_AMOUNT, 1, "exceed its amount"},
+    {"reversed too early", SPOIL_REVERSED, 1, "its refunds contradict"},
+    {"successful though all is back", SPOIL_SUCCESSFUL, 2, "exceed its amount"},
+    {"decided otherwise", SPOIL_DECIDED, 1, "was decided failed"},
+    {"pending without an entry", SPOIL_STATE_PENDING, 2, "nothing will ask about it"},
+    {"a key id that is not known", SPOIL_KEY_ID, 1, "no key has the id key_gone"},
+    {"a number that was never given", SPOIL_SCOPE, 1, "never gave this number"},
+};
+
+typedef struct change_t {
+    spoil_t how;
+    int i;
+} change_t;
+
+static int change_row(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const change_t *change = baton;
+    pay_charge_t *charge;
+    int rc;
+
+    rc = pay_lmdb_charge_get(&charge, txn, db, &till->scopes[change->i], 1, unit_pool);
+    ck_assert_int_eq(rc, 0);
+    switch (change->how) {
+    case SPOIL_REFUNDED:
+        charge->refunded_minor++;
+        break;
+    case SPOIL_PENDING:
+        charge->refunds_pending_minor--;
+        break;
+    case SPOIL_AMOUNT:
+        charge->money.amount_minor = 499;
+        break;
+    case SPOIL_REVERSED:
+        charge->state = PAY_CHARGE_REVERSED;
+        break;
+    case SPOIL_SUCCESSFUL:
+        charge->money.amount_minor = 300;
+        break;
+    case SPOIL_DECIDED:
+        charge->decided_state = PAY_CHARGE_FAILED;
+        break;
+    case SPOIL_STATE_PENDING:
+        charge->state = PAY_CHARGE_PENDING;
+        break;
+    default:
+        charge->key_id = "key_gone";
+    }
+    return pay_lmdb_charge_put(txn, db, charge, 0, unit_pool);
+}
+
+static int change_scope(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const pay_scope_t *scope = &till->scopes[((change_t *)baton)->i];
+    pay_lmdb_scope_t row;
+    int rc;
+
+    rc = pay_lmdb_scope_get(&row, txn, db, scope);
+    row.charge_seq = 1;
+    return rc ? rc : pay_lmdb_scope_put(txn, db, scope, &row, unit_pool);
+}
+
+static void spoil_ref(spoil_t how, int i)
+{
+    static const unsigned char two[8] = {0, 0, 0, 0, 0, 0, 0, 2};
+    pay_lmdb_key_t key;
+
+    ck_assert(pay_lmdb_charge_ref_key(&key, &till->scopes[i],
+                                      how == SPOIL_REF_EXTRA ? "nothing" : "partly"));
+    switch (how) {
+    case SPOIL_REF_GONE:
+        till_plant(PAY_TABLE_CHARGE_REF, &key, NULL, 0);
+        return;
+    case SPOIL_REF_SHORT:
+        ck_assert(pay_lmdb_charge_ref_key(&key, &till->scopes[i], "short"));
+        till_plant(PAY_TABLE_CHARGE_REF, &key, two, 7);
+        return;
+    default:
+        till_plant(PAY_TABLE_CHARGE_REF, &key, two, sizeof(two));
+    }
+}
+
+static void spoil(spoil_t how, int i)
+{
+    change_t change = {how, i};
+    pay_lmdb_key_t key;
+
+    switch (how) {
+    case SPOIL_ROW:
+        pay_lmdb_charge_key(&key, &till->scopes[i], 2);
+        till_plant(PAY_TABLE_CHARGE, &key, "\xff", 1);
+        return;
+    case SPOIL_KEY_LENGTH:
+        pay_lmdb_charge_key(&key, &till->scopes[i], 1);
+        (void)pay_lmdb_key_bytes(&key, "x", 1);
+        till_plant(PAY_TABLE_CHARGE, &key, "\xff", 1);
+        return;
+    case SPOIL_REF_GONE:
+    case SPOIL_REF_OTHER:
+    case SPOIL_REF_EXTRA:
+    case SPOIL_REF_SHORT:
+        spoil_ref(how, i);
+        return;
+    case SPOIL_SCOPE:
+        till_raw(change_scope, &change);
+        return;
+    default:
+        till_raw(change_row, &change);
+    }
+}
+
+START_TEST(test_spoiled)
+{
+    const char *name = spoil_cases[_i].name;
+    pay_refund_t *refund;
+    int i, faults;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        (void)till_charge(i, "partly", 1000);
+        (void)till_charge(i, "other", 1000);
+        refund = till_refund(i, "partly", 300, PAY_REFUND_OPENED);
+        (void)till_refund_resolve(&refund, i, refund->refund_reference, PAY_OUTCOME_APPROVED);
+        (void)till_refund(i, "partly", 200, PAY_REFUND_OPENED);
+    }
+    till_check_clean();
+    spoil(spoil_cases[_i].how, _i % TILL_SCOPES);
+    faults = till_faults(spoil_cases[_i].told);
+    ck_assert_msg(faults == spoil_cases[_i].want, "%s: %d faults, among them: %s", name, faults,
+                  till_fault);
+    ck_assert_msg(strstr(till_fault, spoil_cases[_i].told) != NULL, "%s: told '%s'", name,
+                  till_fault);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_loop_test(tcase, test_spoiled, 0, UNIT_ROWS(spoil_cases));
+}
+
+int main(void)
+{
+    return unit_run("lmdb_check_charge", add);
+}

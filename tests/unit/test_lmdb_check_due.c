@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "till.h"
+
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_refund.h"
+
+#define DUE (TILL_NOW + apr_time_from_sec(60)) /* of everything that till.h opens */
+
+static const struct {
+    const char *name;
+    apr_time_t due_at;
+    int kind;
+    apr_uint64_t seq;
+    int gone; /* the entry is taken out, else put in */
+    int want;
+    const char *told;
+} spoil_cases[] = {
+    {"a charge's entry is gone", DUE, PAY_DUE_CHARGE, 1, 1, 1, "nothing will ask about it"},
+    {"a refund's entry is gone", DUE, PAY_DUE_REFUND, 1, 1, 1, "nothing will ask about it"},
+    {"another entry of a charge", DUE + 1, PAY_DUE_CHARGE, 1, 0, 1, "due at another time"},
+    {"another entry of a refund", DUE + 1, PAY_DUE_REFUND, 1, 0, 1, "due at another time"},
+    {"of a charge that was decided", DUE, PAY_DUE_CHARGE, 2, 0, 1, "nothing that is pending"},
+    {"of no charge", DUE, PAY_DUE_CHARGE, 99, 0, 1, "nothing that is pending"},
+    {"of no refund", DUE, PAY_DUE_REFUND, 99, 0, 1, "nothing that is pending"},
+    {"of no known kind", DUE, 3, 1, 0, 1, "nothing that is pending"},
+};
+
+START_TEST(test_spoiled)
+{
+    const char *name = spoil_cases[_i].name;
+    pay_lmdb_key_t key, refund_key;
+    int i, faults;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        (void)till_open(i, "order-1", 1000);
+        (void)till_charge(i, "order-2", 1000);
+        (void)till_refund(i, "order-2", 200, PAY_REFUND_OPENED);
+    }
+    till_check_clean();
+    i = _i % TILL_SCOPES;
+    pay_lmdb_due_key(&key, spoil_cases[_i].due_at, &till->scopes[i],
+                     (pay_lmdb_due_kind_t)spoil_cases[_i].kind, spoil_cases[_i].seq);
+    pay_lmdb_refund_key(&refund_key, &till->scopes[i], TILL_NOW, spoil_cases[_i].seq);
+    if (spoil_cases[_i].gone) {
+        till_plant(PAY_TABLE_PENDING_DUE, &key, NULL, 0);
+    } else if (spoil_cases[_i].kind == PAY_DUE_REFUND) {
+        till_plant(PAY_TABLE_PENDING_DUE, &key, refund_key.bytes, refund_key.len);
+    } else {
+        till_plant(PAY_TABLE_PENDING_DUE, &key, "", 0);
+    }
+    faults = till_faults(spoil_cases[_i].told);
+    ck_assert_msg(faults == spoil_cases[_i].want, "%s: %d faults, among them: %s", name, faults,
+                  till_fault);
+    ck_assert_msg(strstr(till_fault, spoil_cases[_i].told) != NULL, "%s: told '%s'", name,
+                  till_fault);
+}
+END_TEST
+
+START_TEST(test_key_of_a_wrong_length)
+{
+    pay_lmdb_key_t key;
+
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_time(&key, DUE);
+    pay_lmdb_key_scope(&key, &till->scopes[_i]);
+    till_plant(PAY_TABLE_PENDING_DUE, &key, "", 0);
+    ck_assert_int_eq(till_faults(NULL), 1);
+    ck_assert_ptr_nonnull(strstr(till_fault, "pending_due"));
+    ck_assert_ptr_nonnull(strstr(till_fault, "wrong length"));
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_loop_test(tcase, test_spoiled, 0, UNIT_ROWS(spoil_cases));
+    tcase_add_loop_test(tcase, test_key_of_a_wrong_length, 0, TILL_SCOPES);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_check_due", add);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lmdb_fixture.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/resource.h>
+
+#define THREADS 8
+#define ROUNDS 40
+#define SHORT_WAIT_MS 400
+
+/* What LMDB is made to say instead of its own answer; 0: nothing. */
+static int begin_says;
+static int commit_says;
+
+int mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
+{
+    int (*real)(MDB_env *, MDB_txn *, unsigned int, MDB_txn **);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_begin");
+    return begin_says ? begin_says : real(env, parent, flags, txn);
+}
+
+int mdb_txn_commit(MDB_txn *txn)
+{
+    int (*real)(MDB_txn *);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_commit");
+    if (commit_says) {
+        mdb_txn_abort(txn);
+        return commit_says;
+    }
+    return real(txn);
+}
+
+static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    MDB_val key = {5, (void *)"count"};
+    apr_uint64_t count = 0;
+    MDB_val val;
+    int rc;
+
+    (void)baton;
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    if (!rc) {
+        memcpy(&count, val.mv_data, sizeof(count));
+    }
+    count++;
+    val.mv_size = sizeof(count);
+    val.mv_data = &count;
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+}
+
+static apr_uint64_t count_read(pay_store_t *store)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_val key = {5, (void *)"count"};
+    apr_uint64_t count = 0;
+    MDB_val val;
+    MDB_txn *txn;
+
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, db), APR_SUCCESS);
+    if (mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val) == 0) {
+        memcpy(&count, val.mv_data, sizeof(count));
+    }
+    pay_lmdb_read_end(db, txn);
+    return count;
+}
+
+static apr_status_t count_up(pay_store_t *store)
+{
+    return pay_lmdb_commit((pay_lmdb_t *)store, 0, count_work, NULL);
+}
+
+static void *count_thread(void *store)
+{
+    apr_uint64_t done = 0;
+    int i;
+
+    for (i = 0; i < ROUNDS; i++) {
+        done += count_up(store) == APR_SUCCESS;
+    }
+    return (void *)(uintptr_t)done;
+}
+
+static int count_child(const char *dir, int ready_fd)
+{
+    pay_store_t *store = fixture_open(dir);
+    void *done = count_thread(store);
+
+    (void)!write(ready_fd, "", 1);
+    return (uintptr_t)done == ROUNDS ? 0 : 1;
+}
+
+START_TEST(test_threads_and_processes_take_turns)
+{
+    const char *dir = unit_dir();
+    pthread_t threads[THREADS];
+    pay_store_t *store;
+    void *done;
+    pid_t pid;
+    int i;
+
+    pid = fixture_fork(count_child, dir);
+    store = fixture_open(dir);
+    for (i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, count_thread, store), 0);
+    }
+    for (i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_join(threads[i], &done), 0);
+        ck_assert_uint_eq((uintptr_t)done, ROUNDS);
+    }
+    ck_assert_int_eq(fixture_wait(pid), 0);
+    ck_assert_uint_eq(count_read(store), (THREADS + 1) * ROUNDS);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    int rc;
+    apr_status_t want;
+} refusal_rows[] = {
+    {"exists", MDB_KEYEXIST, APR_EEXIST},
+    {"not found", MDB_NOTFOUND, APR_NOTFOUND},
+    {"bad row", PAY_LMDB_BAD_ROW, PAY_STORE_ECORRUPT},
+    {"map full", MDB_MAP_FULL, PAY_STORE_EFULL},
+    {"disk full", ENOSPC, PAY_STORE_EFULL},
+    {"input/output", EIO, PAY_STORE_EDOWN},
+    {"invalid", EINVAL, APR_EINVAL},
+};
+
+static int refuse_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    int rc = count_work(txn, db, NULL);
+
+    return rc ? rc : *(int *)baton;
+}
+
+START_TEST(test_what_a_closure_refuses_is_not_written)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+    int rc = refusal_rows[_i].rc;
+
+    ck_assert_msg(pay_lmdb_commit((pay_lmdb_t *)store, 0, refuse_work, &rc)
+                      == refusal_rows[_i].want,
+                  "%s", refusal_rows[_i].name);
+    ck_assert_uint_eq(count_read(store), 0);
+    ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the turn was given back */
+}
+END_TEST
+
+/* Holds LMDB's write lock until it is killed, or stopped and continued. */
+static int hold_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    (void)txn;
+    (void)db;
+    (void)!write(*(int *)baton, "", 1);
+    (void)raise(SIGSTOP);
+    return 0;
+}
+
+static int hold_child(const char *dir, int ready_fd)
+{
+    pay_store_t *store = fixture_open(dir);
+    apr_status_t rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, hold_work, &ready_fd);
+
+    return rv == APR_SUCCESS ? 0 : 1;
+}
+
+static pid_t fork_holder(const char *dir)
+{
+    pid_t pid = fixture_fork(hold_child, dir);
+    int status;
+
+    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+    ck_assert(WIFSTOPPED(status));
+    return pid;
+}
+
+static void *lead_thread(void *store)
+{
+    return (void *)(intptr_t)count_up(store);
+}
+
+/* Until the thread that leads waits for the other process's lock. */
+static void wait_for_leader(pay_store_t *store)
+{
+    const pay_lmdb_t *db = (pay_lmdb_t *)store;
+    int waiting = 0;
+
+    while (!waiting) {
+        pay_lmdb_env_t *env = db->env;
+
+        if (env) {
+            pthread_mutex_lock(&env->mutex);
+            waiting = env->begin_since_ms != 0;
+            pthread_mutex_unlock(&env->mutex);
+        }
+        usleep(1000);
+    }
+}
+
+START_TEST(test_a_stopped_process_makes_busy)
+{
+    const char *dir = unit_dir();
+    pay_store_options_t options = fixture_options();
+    apr_int64_t started;
+    pthread_t leader;
+    pay_store_t *store;
+    void *result;
+    pid_t pid;
+
+    options.commit_wait = apr_time_from_msec(SHORT_WAIT_MS);
+    pid = fork_holder(dir);
+    store = fixture_open_with(dir, &options);
+    fixture_listen();
+    ck_assert_int_eq(pthread_create(&leader, NULL, lead_thread, store), 0);
+    wait_for_leader(store);
+
+    started = pay_lmdb_clock_ms();
+    ck_assert_int_eq(count_up(store), PAY_STORE_EBUSY);
+    ck_assert_int_ge(pay_lmdb_clock_ms() - started, SHORT_WAIT_MS - 1);
+    ck_assert(fixture_logged("PaymentsCommitWait"));
+
+    /* By now the leader has waited longer than that: nobody joins the line any more. */
+    started = pay_lmdb_clock_ms();
+    ck_assert_int_eq(count_up(store), PAY_STORE_EBUSY);
+    ck_assert_int_lt(pay_lmdb_clock_ms() - started, SHORT_WAIT_MS);
+    ck_assert_uint_eq(count_read(store), 0); /* readers go on */
+
+    ck_assert_int_eq(kill(pid, SIGCONT), 0);
+    ck_assert_int_eq(fixture_wait(pid), 0);
+    ck_assert_int_eq(pthread_join(leader, &result), 0);
+    ck_assert_int_eq((intptr_t)result, PAY_STORE_EBUSY); /* too late: nothing was done */
+    ck_assert_uint_eq(count_read(store), 0);
+    ck_assert_int_eq(count_up(store), APR_SUCCESS);
+    ck_assert_int_eq(fixture_lines, 1);
+}
+END_TEST
+
+START_TEST(test_a_killed_process_leaves_no_lock)
+{
+    const char *dir = unit_dir();
+    pay_store_t *store;
+    pid_t pid = fork_holder(dir);
+
+    store = fixture_open(dir);
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(fixture_wait(pid), 128 + SIGKILL);
+    ck_assert_int_eq(count_up(store), APR_SUCCESS);
+    ck_assert_uint_eq(count_read(store), 1);
+}
+END_TEST
+
+START_TEST(test_a_failed_commit_is_unknown)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+
+    ck_assert_int_eq(count_up(store), APR_SUCCESS);
+    fixture_listen();
+    commit_says = EIO;
+    ck_assert_int_eq(count_up(store), PAY_STORE_EUNKNOWN);
+    commit_says = MDB_MAP_FULL; /* whatever the code */
+    ck_assert_int_eq(count_up(store), PAY_STORE_EUNKNOWN);
+    commit_says = 0;
+    ck_assert_int_eq(fixture_lines, 2);
+    ck_assert_int_eq(count_up(store), APR_SUCCESS);
+    ck_assert_uint_eq(count_read(store), 2);
+}
+END_TEST
+
+static int large_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    static char bytes[64 * 1024];
+    MDB_val key = {5, (void *)"large"};
+    MDB_val val = {sizeof(bytes), bytes};
+
+    (void)baton;
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+}
+
+/* A real one: the file may not grow, which shows when the pages are written. */
+START_TEST(test_a_full_disk_is_survived)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+    struct rlimit limit, before;
+
+    ck_assert_int_eq(count_up(store), APR_SUCCESS);
+    ck_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 64 * 1024;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ck_assert_int_eq(pay_lmdb_commit((pay_lmdb_t *)store, 0, large_work, NULL), PAY_STORE_EUNKNOWN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_uint_eq(count_read(store), 1);
+    ck_assert(!fixture_has(store, "large"));
+    ck_assert_int_eq(pay_lmdb_commit((pay_lmdb_t *)store, 0, large_work, NULL), APR_SUCCESS);
+    ck_assert(fixture_has(store, "large"));
+}
+END_TEST
+
+START_TEST(test_a_panic_closes_and_opens_again)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_env_t *env;
+    MDB_txn *reader;
+
+    ck_assert_int_eq(count_up(store), APR_SUCCESS);
+    env = db->env;
+    ck_assert_int_eq(pay_lmdb_read_begin(&reader, db), APR_SUCCESS);
+    fixture_listen();
+    begin_says = MDB_PANIC;
+    ck_assert_int_eq(count_up(store), PAY_STORE_EDOWN);
+    begin_says = 0;
+    ck_assert_int_eq(fixture_level, PAY_LOG_EMERG);
+    ck_assert_int_eq(env->state, PAY_LMDB_DOWN);
+    ck_assert_int_eq(count_up(store), PAY_STORE_EDOWN);
+    ck_assert_ptr_nonnull(env->mdb); /* the reader still has it */
+    pay_lmdb_read_end(db, reader);
+    ck_assert_int_eq(env->state, PAY_LMDB_CLOSED);
+    ck_assert_ptr_null(env->mdb);
+
+    db->next_try_ms = 0;
+    ck_assert_int_eq(count_up(store), PAY_STORE_EDOWN); /* the back-off is not over */
+    db->next_try_ms = 0;
+    env->reopen_at_ms = 0;
+    ck_assert_int_eq(count_up(store), APR_SUCCESS);
+    ck_assert_uint_eq(count_read(store), 2);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    unsigned char version[4];
+    size_t len;
+    apr_status_t want;
+} schema_rows[] = {
+    {"newer", {0, 0, 0, PAY_LMDB_SCHEMA_VERSION + 1}, 4, PAY_STORE_ESCHEMA},
+    {"older", {0, 0, 0, 0}, 4, PAY_STORE_ESCHEMA},
+    {"damaged", {0, 0, 0, 0}, 3, PAY_STORE_ECORRUPT},
+};
+
+START_TEST(test_every_commit_checks_the_schema)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+
+    ck_assert_int_eq(
+        fixture_put(store, (fixture_row_t){PAY_TABLE_META, "schema", 0, schema_rows[_i].version,
+                                           schema_rows[_i].len}),
+        APR_SUCCESS);
+    ck_assert_msg(count_up(store) == schema_rows[_i].want, "%s", schema_rows[_i].name);
+    ck_assert_uint_eq(count_read(store), 0);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_test(tcase, test_threads_and_processes_take_turns);
+    tcase_add_loop_test(tcase, test_what_a_closure_refuses_is_not_written, 0,
+                        UNIT_ROWS(refusal_rows));
+    tcase_add_test(tcase, test_a_stopped_process_makes_busy);
+    tcase_add_test(tcase, test_a_killed_process_leaves_no_lock);
+    tcase_add_test(tcase, test_a_failed_commit_is_unknown);
+    tcase_add_test(tcase, test_a_full_disk_is_survived);
+    tcase_add_test(tcase, test_a_panic_closes_and_opens_again);
+    tcase_add_loop_test(tcase, test_every_commit_checks_the_schema, 0, UNIT_ROWS(schema_rows));
+}
+
+int main(void)
+{
+    return unit_run("lmdb_commit", add);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "till.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_refund.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SEC(n) apr_time_from_sec(n)
+#define LEASE SEC(60)
+
+static apr_array_header_t *take(apr_time_t now, int limit)
+{
+    apr_array_header_t *due;
+
+    ck_assert_int_eq(till->ops->due_take(&due, till->store, now, LEASE, limit, unit_pool),
+                     APR_SUCCESS);
+    return due;
+}
+
+static pay_charge_t *open_due(int i, const char *reference, apr_time_t due_at)
+{
+    pay_charge_t *proposal = till_proposal(i, reference, 1000), *charge;
+    pay_claim_t claim;
+
+    proposal->due_at = due_at;
+    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, unit_pool),
+                     APR_SUCCESS);
+    return charge;
+}
+
+START_TEST(test_order_and_limit)
+{
+    static const int seconds[] = {3, 1, 2};
+    apr_array_header_t *due;
+    pay_charge_t *charge;
+    int i, n;
+
+    for (n = 0; n < 3; n++) {
+        for (i = 0; i < TILL_SCOPES; i++) {
+            open_due(i, apr_psprintf(unit_pool, "order-%d", seconds[n]),
+                     TILL_NOW + SEC(seconds[n]));
+        }
+    }
+    ck_assert_int_eq(take(TILL_NOW + SEC(1) - 1, 10)->nelts, 0);
+    due = take(TILL_NOW + SEC(2), 4);
+    ck_assert_int_eq(due->nelts, 4);
+    for (n = 0; n < 4; n++) {
+        ck_assert_str_eq(APR_ARRAY_IDX(due, n, pay_due_t).charge->reference,
+                         n < 3 ? "order-1" : "order-2");
+        ck_assert_ptr_null(APR_ARRAY_IDX(due, n, pay_due_t).refund);
+        ck_assert_uint_eq(APR_ARRAY_IDX(due, n, pay_due_t).charge->attempts, 1);
+    }
+    ck_assert_int_eq(take(TILL_NOW + SEC(2), 10)->nelts, 2);
+    ck_assert_int_eq(take(TILL_NOW + SEC(2), 10)->nelts, 0); /* all are leased */
+    charge = till_find(0, "order-1");
+    ck_assert(charge->due_at == TILL_NOW + SEC(2) + LEASE);
+    ck_assert_uint_eq(charge->attempts, 1);
+    ck_assert_int_eq(charge->state, PAY_CHARGE_PENDING);
+    till_check_clean();
+    due = take(TILL_NOW + SEC(2) + LEASE, PAY_STORE_ROWS_MAX); /* nobody answered: again */
+    ck_assert_int_eq(due->nelts, 9);
+    ck_assert_uint_eq(till_find(0, "order-1")->attempts, 2);
+    ck_assert_uint_eq(till_find(0, "order-3")->attempts, 1);
+    till_check_clean();
+}
+END_TEST
+
+START_TEST(test_refunds_come_with_their_charge)
+{
+    apr_array_header_t *due;
+    const pay_due_t *row;
+    pay_refund_t *refund;
+    int i, n;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        (void)till_charge(i, "order-1", 1000);
+        (void)till_refund(i, "order-1", 400, PAY_REFUND_OPENED);
+    }
+    due = take(TILL_NOW + SEC(60), 10);
+    ck_assert_int_eq(due->nelts, TILL_SCOPES);
+    for (n = 0; n < due->nelts; n++) {
+        row = &APR_ARRAY_IDX(due, n, pay_due_t);
+        ck_assert_ptr_nonnull(row->refund);
+        ck_assert_str_eq(row->charge->reference, "order-1");
+        ck_assert_uint_eq(row->charge->scope.account, row->refund->scope.account);
+        ck_assert(row->refund->money.amount_minor == 400);
+        ck_assert_uint_eq(row->refund->attempts, 1);
+    }
+    ck_assert_int_eq(till->ops->refund_find(&refund, till->store, &till->scopes[_i],
+                                            apr_psprintf(unit_pool, "rfd_%d", _i + 1), unit_pool),
+                     APR_SUCCESS);
+    ck_assert(refund->due_at == TILL_NOW + SEC(60) + LEASE);
+    ck_assert(refund->created_at == TILL_NOW && refund->updated_at == TILL_NOW);
+    till_check_clean();
+}
+END_TEST
+
+START_TEST(test_decided_rows_are_not_due)
+{
+    pay_charge_t *charge;
+    int i;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        (void)till_open(i, "order-1", 1000);
+        (void)till_open(i, "order-2", 1000);
+        (void)till_resolve(&charge, i, 1, i ? PAY_OUTCOME_APPROVED : PAY_OUTCOME_DECLINED);
+        ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[i], 2, unit_pool),
+                         APR_SUCCESS);
+    }
+    ck_assert_int_eq(take(TILL_NOW + SEC(100000), 10)->nelts, 0);
+    till_check_clean();
+}
+END_TEST
+
+/* A process that ended: its slot in the table of processes is gone. */
+static pay_worker_t dead_worker(void)
+{
+    pay_worker_t worker = pay_worker_self();
+    int status;
+    pid_t child;
+
+    child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    worker.pid = child;
+    return worker;
+}
+
+static const struct {
+    const char *name;
+    int alive;
+    apr_int64_t wait_until_ms; /* from now on, by the boot clock */
+    int want;
+} worker_cases[] = {
+    {"at work", 1, 5000, 0},
+    {"within the grace", 1, -PAY_LMDB_DUE_GRACE_MS + 5000, 0},
+    {"past the grace", 1, -PAY_LMDB_DUE_GRACE_MS - 1, 1},
+    {"dead", 0, 5000, 1},
+};
+
+START_TEST(test_worker)
+{
+    const char *name = worker_cases[_i].name;
+    pay_charge_t *proposal, *charge;
+    apr_array_header_t *due;
+    pay_claim_t claim;
+    int i;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        proposal = till_proposal(i, "order-1", 1000);
+        proposal->worker = worker_cases[_i].alive ? pay_worker_self() : dead_worker();
+        proposal->wait_until_ms = pay_time_boot_ms() + worker_cases[_i].wait_until_ms;
+        proposal->due_at = TILL_NOW;
+        ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, unit_pool),
+                         APR_SUCCESS);
+    }
+    due = take(TILL_NOW, 10);
+    ck_assert_msg(due->nelts == worker_cases[_i].want * TILL_SCOPES, "%s: %d", name, due->nelts);
+    for (i = 0; i < TILL_SCOPES; i++) {
+        charge = till_find(i, "order-1");
+        ck_assert_msg(charge->attempts == (apr_uint32_t)worker_cases[_i].want, "%s: attempts",
+                      name);
+        ck_assert_msg(charge->due_at > TILL_NOW, "%s: pushed", name);
+        ck_assert_msg(worker_cases[_i].want
+                          || charge->due_at
+                                 <= TILL_NOW
+                                        + apr_time_from_msec(worker_cases[_i].wait_until_ms
+                                                             + PAY_LMDB_DUE_GRACE_MS),
+                      "%s: pushed too far", name);
+    }
+    till_check_clean();
+}
+END_TEST
+
+START_TEST(test_busy_rows_bound_the_step)
+{
+    pay_charge_t *proposal, *charge;
+    pay_claim_t claim;
+    int n;
+
+    /* Five rows at work come before one that is due: four of them are looked at for each row. */
+    for (n = 0; n < 5; n++) {
+        proposal = till_proposal(_i, apr_psprintf(unit_pool, "order-%d", n), 1000);
+        proposal->worker = pay_worker_self();
+        proposal->wait_until_ms = pay_time_boot_ms() + 60000;
+        proposal->due_at = TILL_NOW;
+        ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, unit_pool),
+                         APR_SUCCESS);
+    }
+    open_due((_i + 1) % TILL_SCOPES, "order-1", TILL_NOW + 1);
+    ck_assert_int_eq(take(TILL_NOW + 1, 1)->nelts, 0);
+    ck_assert_int_eq(take(TILL_NOW + 1, 1)->nelts, 1);
+}
+END_TEST
+
+START_TEST(test_bad_rows_block_nobody)
+{
+    pay_lmdb_key_t key;
+    int n;
+
+    for (n = 0; n < 5; n++) {
+        open_due(_i, apr_psprintf(unit_pool, "order-%d", n), TILL_NOW);
+        pay_lmdb_charge_key(&key, &till->scopes[_i], (apr_uint64_t)n + 1);
+        till_plant(PAY_TABLE_CHARGE, &key, "\xff", 1);
+    }
+    open_due((_i + 1) % TILL_SCOPES, "order-1", TILL_NOW);
+    ck_assert_int_eq(take(TILL_NOW, 1)->nelts + take(TILL_NOW, 1)->nelts, 1);
+    ck_assert_int_eq(take(TILL_NOW, 1)->nelts, 0);
+    ck_assert_int_gt(till_lines[PAY_LOG_ERR] + till_lines[PAY_LOG_CRIT], 0);
+}
+END_TEST
+
+START_TEST(test_stale_entries_go)
+{
+    pay_charge_t *charge;
+    pay_lmdb_key_t key;
+
+    /* One entry too many for a pending row, one for a decided row, one for no row at all. */
+    (void)till_open(_i, "order-1", 1000);
+    (void)till_charge(_i, "order-2", 1000);
+    pay_lmdb_due_key(&key, TILL_NOW, &till->scopes[_i], PAY_DUE_CHARGE, 1);
+    till_plant(PAY_TABLE_PENDING_DUE, &key, "", 0);
+    pay_lmdb_due_key(&key, TILL_NOW, &till->scopes[_i], PAY_DUE_CHARGE, 2);
+    till_plant(PAY_TABLE_PENDING_DUE, &key, "", 0);
+    pay_lmdb_due_key(&key, TILL_NOW, &till->scopes[_i], PAY_DUE_CHARGE, 3);
+    till_plant(PAY_TABLE_PENDING_DUE, &key, "", 0);
+    ck_assert_int_eq(till_faults(NULL), 3);
+    ck_assert_int_eq(take(TILL_NOW, 10)->nelts, 0);
+    till_check_clean();
+    charge = till_find(_i, "order-1");
+    ck_assert_uint_eq(charge->attempts, 0);
+    ck_assert_int_eq(take(charge->due_at, 10)->nelts, 1);
+}
+END_TEST
+
+START_TEST(test_lost_entry_is_made_anew)
+{
+    pay_charge_t *charge = till_open(_i, "order-1", 1000);
+    pay_lmdb_key_t key;
+
+    /* The row's own entry is gone, another one leads to it. */
+    pay_lmdb_due_key(&key, charge->due_at, &till->scopes[_i], PAY_DUE_CHARGE, 1);
+    till_plant(PAY_TABLE_PENDING_DUE, &key, NULL, 0);
+    pay_lmdb_due_key(&key, TILL_NOW, &till->scopes[_i], PAY_DUE_CHARGE, 1);
+    till_plant(PAY_TABLE_PENDING_DUE, &key, "", 0);
+    ck_assert_int_eq(take(TILL_NOW, 10)->nelts, 0);
+    till_check_clean();
+    ck_assert_int_eq(take(charge->due_at, 10)->nelts, 1);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_test(tcase, test_order_and_limit);
+    tcase_add_loop_test(tcase, test_refunds_come_with_their_charge, 0, TILL_SCOPES);
+    tcase_add_test(tcase, test_decided_rows_are_not_due);
+    tcase_add_loop_test(tcase, test_worker, 0, UNIT_ROWS(worker_cases));
+    tcase_add_loop_test(tcase, test_busy_rows_bound_the_step, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_bad_rows_block_nobody, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_stale_entries_go, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_lost_entry_is_made_anew, 0, TILL_SCOPES);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_due", add);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lmdb_fixture.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static int open_dir(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY);
+
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+static void touch(const char *dir, const char *name)
+{
+    int fd = open(apr_pstrcat(unit_pool, dir, "/", name, NULL), O_CREAT | O_WRONLY, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+static const struct {
+    const char *name;
+    const char *has[4];
+    int create;
+    apr_status_t want;
+} file_rows[] = {
+    {"nothing, not to be made", {NULL}, 0, ENOENT},
+    {"nothing, to be made", {NULL}, 1, APR_SUCCESS},
+    {"what a mounted file system has", {"lost+found"}, 1, APR_SUCCESS},
+    {"a lock without data, not to be made", {"lock.mdb"}, 0, ENOENT},
+    {"a lock without data, to be made", {"lock.mdb"}, 1, APR_SUCCESS},
+    {"data without a lock, as a restored backup", {"data.mdb"}, 0, APR_SUCCESS},
+    {"both", {"data.mdb", "lock.mdb"}, 0, APR_SUCCESS},
+    {"both among others", {"data.mdb", "lock.mdb", "notes.txt"}, 1, APR_SUCCESS},
+    {"others only", {"notes.txt"}, 1, ENOTEMPTY},
+    {"a hidden one only", {".profile"}, 1, ENOTEMPTY},
+    {"others and a lock", {"lock.mdb", "lost+found", "notes.txt"}, 1, ENOTEMPTY},
+};
+
+START_TEST(test_what_is_made)
+{
+    const char *dir = unit_dir();
+    pay_lmdb_reason_t reason = {""};
+    int dir_fd = open_dir(dir);
+    struct stat info;
+    int lock_fd;
+    ino_t data;
+    int i;
+
+    for (i = 0; file_rows[_i].has[i]; i++) {
+        touch(dir, file_rows[_i].has[i]);
+    }
+    ck_assert_msg(pay_lmdb_files_open(&lock_fd, &data, dir_fd, dir, file_rows[_i].create, &reason)
+                      == file_rows[_i].want,
+                  "%s", file_rows[_i].name);
+    if (file_rows[_i].want != APR_SUCCESS) {
+        ck_assert_msg(lock_fd == -1, "%s", file_rows[_i].name);
+        ck_assert_msg(strstr(reason.text, dir) != NULL, "%s", file_rows[_i].name);
+        ck_assert_int_ne(access(apr_pstrcat(unit_pool, dir, "/data.mdb", NULL), F_OK), 0);
+        return;
+    }
+    ck_assert_int_ge(lock_fd, 0);
+    ck_assert_int_eq(fcntl(lock_fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    ck_assert_int_eq(stat(apr_pstrcat(unit_pool, dir, "/data.mdb", NULL), &info), 0);
+    ck_assert_uint_eq(info.st_ino, data);
+    ck_assert_uint_eq(info.st_mode & 07777, 0600);
+    ck_assert_int_eq(stat(apr_pstrcat(unit_pool, dir, "/lock.mdb", NULL), &info), 0);
+    ck_assert_uint_eq(info.st_mode & 07777, 0600);
+    close(lock_fd);
+    close(dir_fd);
+}
+END_TEST
+
+static const char *const kinds[] = {"data.mdb", "lock.mdb"};
+
+START_TEST(test_only_plain_files)
+{
+    const char *dir = unit_dir();
+    pay_lmdb_reason_t reason = {""};
+    int dir_fd = open_dir(dir);
+    int lock_fd;
+    ino_t data;
+
+    ck_assert_int_eq(mkdir(apr_pstrcat(unit_pool, dir, "/", kinds[_i], NULL), 0700), 0);
+    ck_assert_int_ne(pay_lmdb_files_open(&lock_fd, &data, dir_fd, dir, 1, &reason), APR_SUCCESS);
+    ck_assert(strstr(reason.text, kinds[_i]) != NULL);
+    ck_assert_int_eq(lock_fd, -1);
+    close(dir_fd);
+}
+END_TEST
+
+static int open_child(const char *dir, int ready_fd)
+{
+    pay_store_t *store = fixture_open(dir);
+
+    if (pay_store_ready(NULL, store, unit_pool) != APR_SUCCESS) {
+        return 1;
+    }
+    (void)!write(ready_fd, "", 1);
+    (void)pause();
+    return 0;
+}
+
+START_TEST(test_who_else_has_it_open)
+{
+    const char *dir = unit_dir();
+    pay_lmdb_reason_t reason;
+    int dir_fd = open_dir(dir);
+    pid_t pid = fixture_fork(open_child, dir);
+    int lock_fd;
+    ino_t data;
+
+    ck_assert_int_eq(pay_lmdb_files_open(&lock_fd, &data, dir_fd, dir, 0, &reason), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_files_is_shared(lock_fd), 1);
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(fixture_wait(pid), 128 + SIGKILL);
+    ck_assert_int_eq(pay_lmdb_files_is_shared(lock_fd), 0);
+    close(lock_fd);
+    close(dir_fd);
+}
+END_TEST
+
+/* One's own environment is not somebody else's. */
+START_TEST(test_this_process_is_not_another)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+    pay_lmdb_env_t *env;
+
+    ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
+    env = ((pay_lmdb_t *)store)->env;
+    ck_assert_int_eq(pay_lmdb_files_is_shared(env->lock_fd), 0);
+}
+END_TEST
+
+START_TEST(test_giving_what_is_not_there)
+{
+    const char *dir = unit_dir();
+    pay_lmdb_reason_t reason;
+    int dir_fd = open_dir(dir);
+
+    ck_assert_int_eq(pay_lmdb_files_give(dir_fd, "data.mdb", dir, geteuid(), getegid(), &reason),
+                     APR_SUCCESS);
+    ck_assert_int_eq(symlink("/etc/passwd", apr_pstrcat(unit_pool, dir, "/data.mdb", NULL)), 0);
+    ck_assert_int_ne(pay_lmdb_files_give(dir_fd, "data.mdb", dir, geteuid(), getegid(), &reason),
+                     APR_SUCCESS);
+    close(dir_fd);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_what_is_made, 0, UNIT_ROWS(file_rows));
+    tcase_add_loop_test(tcase, test_only_plain_files, 0, UNIT_ROWS(kinds));
+    tcase_add_test(tcase, test_who_else_has_it_open);
+    tcase_add_test(tcase, test_this_process_is_not_another);
+    tcase_add_test(tcase, test_giving_what_is_not_there);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_files", add);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "till.h"
+
+#include "store/pay_lmdb_refund.h"
+
+#include <errno.h>
+
+static pay_lmdb_refund_t *record_of(int i)
+{
+    pay_lmdb_refund_t *row = apr_pcalloc(unit_pool, sizeof(*row));
+
+    row->refund = *till_refund_proposal(i, "order-1", 1050);
+    row->refund.customer_note = "line one\nline \"two\" \xc3\xa9";
+    row->refund.created_at = TILL_NOW;
+    row->refund.updated_at = TILL_NOW + 1000;
+    row->refund.seq = 9;
+    row->refund.charge_seq = 3;
+    row->refund.import_number = 4;
+    row->refund.worker = (pay_worker_t){1, 2, 3};
+    row->refund.send_before_ms = 5;
+    row->refund.wait_until_ms = 6;
+    row->refund.attempts = 7;
+    row->contradiction = "declined 05: no";
+    return row;
+}
+
+static int insert_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    pay_lmdb_refund_t *row;
+    int i, rc = 0;
+
+    (void)baton;
+    for (i = 0; i < TILL_SCOPES && !rc; i++) {
+        row = record_of(i);
+        rc = pay_lmdb_refund_insert(txn, db, row, pay_lmdb_refund_text(&row->refund, unit_pool),
+                                    unit_pool);
+    }
+    return rc;
+}
+
+static void check_same(const pay_lmdb_refund_t *got, int i)
+{
+    pay_lmdb_refund_t *want = record_of(i);
+
+    ck_assert_str_eq(got->refund.customer_note, want->refund.customer_note);
+    ck_assert_ptr_null(got->refund.merchant_note);
+    ck_assert_str_eq(got->refund.channel, "API");
+    ck_assert_str_eq(got->refund.transaction_reference, "order-1");
+    ck_assert(got->refund.money.amount_minor == 1050);
+    ck_assert_str_eq(got->refund.money.currency, "NGN");
+    ck_assert(got->refund.created_at == TILL_NOW && got->refund.updated_at == TILL_NOW + 1000);
+    ck_assert_uint_eq(got->refund.scope.account, till->scopes[i].account);
+    ck_assert_int_eq(got->refund.scope.mode, till->scopes[i].mode);
+    ck_assert(got->refund.seq == 9 && got->refund.charge_seq == 3);
+    ck_assert_uint_eq(got->refund.import_number, 4);
+    ck_assert_str_eq(got->refund.acquirer, "simulator");
+    ck_assert_str_eq(got->refund.key_id, till->key_ids[i]);
+    ck_assert(got->refund.worker.pid == 1 && got->refund.worker.boot_id == 3);
+    ck_assert(got->refund.send_before_ms == 5 && got->refund.wait_until_ms == 6);
+    ck_assert(got->refund.due_at == want->refund.due_at);
+    ck_assert_uint_eq(got->refund.attempts, 7);
+    ck_assert_str_eq(got->contradiction, "declined 05: no");
+}
+
+static int read_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    pay_lmdb_refund_t *row;
+    int i, visible;
+
+    (void)baton;
+    for (i = 0; i < TILL_SCOPES; i++) {
+        ck_assert_int_eq(
+            pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, &till->scopes[i],
+                                     apr_psprintf(unit_pool, "rfd_%d", i + 1), unit_pool),
+            0);
+        check_same(row, i);
+        ck_assert_int_eq(
+            pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_ID, &till->scopes[i],
+                                     apr_psprintf(unit_pool, "ref_%d", i + 1), unit_pool),
+            0);
+        check_same(row, i);
+        ck_assert_int_eq(pay_lmdb_refund_visible(&visible, txn, db, &row->refund), 0);
+        ck_assert_int_eq(visible, 0); /* no import was ever finished */
+        ck_assert_int_eq(pay_lmdb_refund_remove(txn, db, &row->refund), 0);
+        ck_assert_int_eq(
+            pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_ID, &till->scopes[i],
+                                     apr_psprintf(unit_pool, "ref_%d", i + 1), unit_pool),
+            MDB_NOTFOUND);
+    }
+    return 0;
+}
+
+static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    static const pay_lmdb_table_t tables[] = {PAY_TABLE_REFUND, PAY_TABLE_REFUND_REF,
+                                              PAY_TABLE_REFUND_ID, PAY_TABLE_REFUND_BY_CHARGE};
+    MDB_stat stat;
+    size_t i;
+
+    for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(db, tables[i]), &stat), 0);
+        ck_assert_uint_eq(stat.ms_entries, *(size_t *)baton);
+    }
+    return 0;
+}
+
+START_TEST(test_round_trip)
+{
+    size_t count = TILL_SCOPES;
+
+    till_raw(insert_work, NULL);
+    till->names = 0;
+    till_raw(count_work, &count);
+    till_raw(read_work, NULL);
+    count = 0;
+    till_raw(count_work, &count);
+}
+END_TEST
+
+/* A row as it is written, to be spoiled. */
+static MDB_val encoded(void)
+{
+    pay_charge_t *charge = till_charge(0, "order-1", 1050);
+    pay_refund_t *refund = till_refund(0, "order-1", 1050, PAY_REFUND_OPENED);
+    MDB_val row = {0, NULL};
+    MDB_txn *txn;
+    pay_lmdb_key_t key;
+    MDB_val at, val;
+
+    (void)charge;
+    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
+    ck_assert_int_eq(mdb_get(txn, pay_lmdb_dbi(till->db, PAY_TABLE_REFUND), &at, &val), 0);
+    row.mv_size = val.mv_size;
+    row.mv_data = apr_pmemdup(unit_pool, val.mv_data, val.mv_size);
+    pay_lmdb_read_end(till->db, txn);
+    return row;
+}
+
+typedef enum spoil_t {
+    SPOIL_NOTHING,
+    SPOIL_EMPTY,
+    SPOIL_HEAD_ONLY,
+    SPOIL_VERSION,
+    SPOIL_SEQ,
+    SPOIL_LENGTH,
+    SPOIL_FIELDS,
+    SPOIL_TEXT,
+    SPOIL_CUT,
+    SPOIL_STATUS,
+    SPOIL_AMOUNT,
+    SPOIL_TIME
+} spoil_t;
+
+static void replace(MDB_val *row, const char *from, const char *to)
+{
+    char *at = memmem(row->mv_data, row->mv_size, from, strlen(from));
+
+    ck_assert_ptr_nonnull(at);
+    memcpy(at, to, strlen(to));
+}
+
+static void spoil(MDB_val *row, spoil_t how)
+{
+    unsigned char *at = row->mv_data;
+
+    switch (how) {
+    case SPOIL_NOTHING:
+        return;
+    case SPOIL_EMPTY:
+        row->mv_size = 0;
+        return;
+    case SPOIL_HEAD_ONLY:
+        row->mv_size = PAY_LMDB_REFUND_HEAD_LEN;
+        return;
+    case SPOIL_VERSION:
+        at[0] = PAY_LMDB_REFUND_VERSION + 1;
+        return;
+    case SPOIL_SEQ:
+        at[8] ^= 1;
+        return;
+    case SPOIL_LENGTH:
+        at[13] = 0xff;
+        return;
+    case SPOIL_FIELDS:
+        at[PAY_LMDB_REFUND_HEAD_LEN] = 0xff;
+        return;
+    case SPOIL_TEXT:
+        at[row->mv_size - 1] = ' ';
+        return;
+    case SPOIL_CUT:
+        row->mv_size -= 40;
+        return;
+    case SPOIL_STATUS:
+        replace(row, "\"pending\"", "\"pendimg\"");
+        return;
+    case SPOIL_AMOUNT:
+        replace(row, "\"10.50\"", "\"10.51\"");
+        return;
+    case SPOIL_TIME:
+        replace(row, "\"createdAt\":\"2027", "\"createdAt\":\"2028");
+        return;
+    }
+}
+
+static const struct {
+    const char *name;
+    spoil_t how;
+    int want;
+} spoil_cases[] = {
+    {"as written", SPOIL_NOTHING, MDB_SUCCESS},
+    {"empty", SPOIL_EMPTY, PAY_LMDB_BAD_ROW},
+    {"no text", SPOIL_HEAD_ONLY, PAY_LMDB_BAD_ROW},
+    {"another version", SPOIL_VERSION, PAY_LMDB_BAD_ROW},
+    {"another seq than the key's", SPOIL_SEQ, PAY_LMDB_BAD_ROW},
+    {"fields beyond the row", SPOIL_LENGTH, PAY_LMDB_BAD_ROW},
+    {"fields of another version", SPOIL_FIELDS, PAY_LMDB_BAD_ROW},
+    {"text that is not JSON", SPOIL_TEXT, PAY_LMDB_BAD_ROW},
+    {"text cut short", SPOIL_CUT, PAY_LMDB_BAD_ROW},
+    {"another status in the text", SPOIL_STATUS, PAY_LMDB_BAD_ROW},
+    {"another amount in the text", SPOIL_AMOUNT, PAY_LMDB_BAD_ROW},
+    {"another createdAt in the text", SPOIL_TIME, PAY_LMDB_BAD_ROW},
+};
+
+START_TEST(test_spoiled_row)
+{
+    pay_lmdb_refund_t *got;
+    MDB_val row = encoded(), at;
+    pay_lmdb_key_t key;
+    int rc;
+
+    pay_lmdb_refund_key(&key, &till->scopes[0], TILL_NOW, 1);
+    at = pay_lmdb_key_val(&key);
+    spoil(&row, spoil_cases[_i].how);
+    rc = pay_lmdb_refund_decode(&got, &at, &row, unit_pool);
+    ck_assert_msg(rc == spoil_cases[_i].want, "%s: %d", spoil_cases[_i].name, rc);
+    ck_assert_msg((got == NULL) == (rc != 0), "%s: out", spoil_cases[_i].name);
+}
+END_TEST
+
+START_TEST(test_peek_needs_no_text)
+{
+    MDB_val row = encoded(), at;
+    pay_lmdb_refund_t *got;
+    pay_lmdb_key_t key;
+
+    spoil(&row, SPOIL_TEXT);
+    pay_lmdb_refund_key(&key, &till->scopes[0], TILL_NOW, 1);
+    at = pay_lmdb_key_val(&key);
+    ck_assert_int_eq(pay_lmdb_refund_peek(&got, &at, &row, unit_pool), 0);
+    ck_assert_int_eq(got->refund.state, PAY_REFUND_PENDING);
+    ck_assert(got->refund.money.amount_minor == 1050 && got->refund.charge_seq == 1);
+}
+END_TEST
+
+START_TEST(test_text_limit)
+{
+    pay_lmdb_refund_t *row = record_of(0);
+    char *text = apr_palloc(unit_pool, PAY_REFUND_TEXT_MAX + 2);
+    MDB_txn *txn;
+
+    /* Only to hold the length against the limit: the read transaction refuses the write after. */
+    memset(text, ' ', PAY_REFUND_TEXT_MAX + 1);
+    text[PAY_REFUND_TEXT_MAX + 1] = '\0';
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_refund_insert(txn, till->db, row, text, unit_pool), ENAMETOOLONG);
+    text[PAY_REFUND_TEXT_MAX] = '\0';
+    ck_assert_int_eq(pay_lmdb_refund_insert(txn, till->db, row, text, unit_pool), EACCES);
+    pay_lmdb_read_end(till->db, txn);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_test(tcase, test_round_trip);
+    tcase_add_loop_test(tcase, test_spoiled_row, 0, UNIT_ROWS(spoil_cases));
+    tcase_add_test(tcase, test_peek_needs_no_text);
+    tcase_add_test(tcase, test_text_limit);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_refund_row", add);
+}

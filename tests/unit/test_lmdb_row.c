@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_row.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STRING_MAX 65534
+
+typedef enum colour_t { COLOUR_RED, COLOUR_BLUE } colour_t;
+
+typedef struct record_t {
+    apr_int64_t wide;
+    int narrow;
+    unsigned short two;
+    unsigned char one;
+    colour_t colour;
+    const char *text;
+    const char *absent;
+    const char *empty;
+    char code[4];
+    unsigned char digest[5];
+} record_t;
+
+static const pay_row_field_t fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, record_t, wide),      PAY_ROW_FIELD(PAY_ROW_INT, record_t, narrow),
+    PAY_ROW_FIELD(PAY_ROW_INT, record_t, two),       PAY_ROW_FIELD(PAY_ROW_INT, record_t, one),
+    PAY_ROW_FIELD(PAY_ROW_INT, record_t, colour),    PAY_ROW_FIELD(PAY_ROW_STRING, record_t, text),
+    PAY_ROW_FIELD(PAY_ROW_STRING, record_t, absent), PAY_ROW_FIELD(PAY_ROW_STRING, record_t, empty),
+    PAY_ROW_FIELD(PAY_ROW_TEXT, record_t, code),     PAY_ROW_FIELD(PAY_ROW_BYTES, record_t, digest),
+};
+
+static const record_t sample = {
+    .wide = INT64_MIN,
+    .narrow = -7,
+    .two = 65535,
+    .one = 255,
+    .colour = COLOUR_BLUE,
+    .text = "caf\xc3\xa9",
+    .absent = NULL,
+    .empty = "",
+    .code = "NGN",
+    .digest = {0, 1, 0, 255, 0},
+};
+
+static MDB_val encoded(const record_t *record)
+{
+    MDB_val row;
+
+    ck_assert_int_eq(pay_row_encode(&row, fields, UNIT_ROWS(fields), record, unit_pool), 0);
+    return row;
+}
+
+START_TEST(test_what_goes_in_comes_out)
+{
+    record_t back = {0};
+    MDB_val row = encoded(&sample);
+
+    ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool), 0);
+    ck_assert_int_eq(back.wide, sample.wide);
+    ck_assert_int_eq(back.narrow, sample.narrow);
+    ck_assert_uint_eq(back.two, sample.two);
+    ck_assert_uint_eq(back.one, sample.one);
+    ck_assert_int_eq(back.colour, sample.colour);
+    ck_assert_str_eq(back.text, sample.text);
+    ck_assert_ptr_null(back.absent);
+    ck_assert_str_eq(back.empty, "");
+    ck_assert_str_eq(back.code, "NGN");
+    ck_assert_mem_eq(back.digest, sample.digest, sizeof(back.digest));
+}
+END_TEST
+
+START_TEST(test_every_cut_is_found)
+{
+    MDB_val row = encoded(&sample);
+    const size_t whole = row.mv_size;
+
+    for (row.mv_size = 0; row.mv_size < whole; row.mv_size++) {
+        record_t back = {0};
+
+        ck_assert_msg(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool)
+                          == PAY_LMDB_BAD_ROW,
+                      "cut to %d bytes", (int)row.mv_size);
+    }
+}
+END_TEST
+
+START_TEST(test_what_follows_is_left_alone)
+{
+    MDB_val row = encoded(&sample);
+    char *longer = apr_palloc(unit_pool, row.mv_size + 4);
+    MDB_val both = {row.mv_size + 4, longer};
+    record_t back = {0};
+    size_t used;
+
+    memcpy(longer, row.mv_data, row.mv_size);
+    memcpy(longer + row.mv_size, "{}\n", 4);
+    ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &both, &used, unit_pool), 0);
+    ck_assert_uint_eq(used, row.mv_size);
+    ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &both, NULL, unit_pool),
+                     PAY_LMDB_BAD_ROW);
+}
+END_TEST
+
+START_TEST(test_a_row_of_an_older_table_has_defaults)
+{
+    record_t back = {0};
+    MDB_val row;
+    size_t used;
+
+    /* Up to `colour`: three strings, the code and the digest were added later. */
+    ck_assert_int_eq(pay_row_encode(&row, fields, 5, &sample, unit_pool), 0);
+    ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, &used, unit_pool), 0);
+    ck_assert_uint_eq(used, row.mv_size);
+    ck_assert_int_eq(back.narrow, -7);
+    ck_assert_str_eq(back.text, "");
+    ck_assert_str_eq(back.absent, "");
+    ck_assert_str_eq(back.code, "");
+}
+END_TEST
+
+START_TEST(test_a_row_of_a_newer_table_is_refused)
+{
+    record_t back = {0};
+    MDB_val row = encoded(&sample);
+
+    ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields) - 1, &row, NULL, unit_pool),
+                     PAY_LMDB_BAD_ROW);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    size_t offset;
+    unsigned char value;
+} damage_rows[] = {
+    {"another version", 0, 2},
+    {"more fields than the table", 1, 11},
+    {"a number wider than its member", 10, 1}, /* first byte of `narrow` */
+    {"a string longer than the row", 42, 0x7F},
+    {"a NUL inside a string", 44, 0},
+    {"a text longer than its member", 54, 4},
+};
+
+START_TEST(test_damage_is_found)
+{
+    MDB_val row = encoded(&sample);
+    record_t back = {0};
+
+    ((unsigned char *)row.mv_data)[damage_rows[_i].offset] = damage_rows[_i].value;
+    ck_assert_msg(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool)
+                      == PAY_LMDB_BAD_ROW,
+                  "%s", damage_rows[_i].name);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    size_t len;
+    int want;
+} string_rows[] = {
+    {"the longest", STRING_MAX, 0},
+    {"one past the longest", STRING_MAX + 1, ENAMETOOLONG},
+};
+
+START_TEST(test_length_of_strings)
+{
+    char *text = apr_palloc(unit_pool, string_rows[_i].len + 1);
+    record_t record = sample;
+    record_t back = {0};
+    MDB_val row;
+    int rc;
+
+    memset(text, 'x', string_rows[_i].len);
+    text[string_rows[_i].len] = '\0';
+    record.text = text;
+    rc = pay_row_encode(&row, fields, UNIT_ROWS(fields), &record, unit_pool);
+    ck_assert_msg(rc == string_rows[_i].want, "%s", string_rows[_i].name);
+    if (rc == 0) {
+        ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool),
+                         0);
+        ck_assert_uint_eq(strlen(back.text), string_rows[_i].len);
+    } else {
+        ck_assert_ptr_null(row.mv_data);
+    }
+}
+END_TEST
+
+START_TEST(test_a_text_without_its_end_is_refused)
+{
+    record_t record = sample;
+    MDB_val row;
+
+    memcpy(record.code, "NGNX", sizeof(record.code));
+    ck_assert_int_eq(pay_row_encode(&row, fields, UNIT_ROWS(fields), &record, unit_pool),
+                     ENAMETOOLONG);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_test(tcase, test_what_goes_in_comes_out);
+    tcase_add_test(tcase, test_every_cut_is_found);
+    tcase_add_test(tcase, test_what_follows_is_left_alone);
+    tcase_add_test(tcase, test_a_row_of_an_older_table_has_defaults);
+    tcase_add_test(tcase, test_a_row_of_a_newer_table_is_refused);
+    tcase_add_loop_test(tcase, test_damage_is_found, 0, UNIT_ROWS(damage_rows));
+    tcase_add_loop_test(tcase, test_length_of_strings, 0, UNIT_ROWS(string_rows));
+    tcase_add_test(tcase, test_a_text_without_its_end_is_refused);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_row", add);
+}

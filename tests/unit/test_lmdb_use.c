@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lmdb_fixture.h"
+
+#include <errno.h>
+
+static const struct {
+    const char *name;
+    apr_int64_t delay_ms;
+    apr_int64_t want_ms;
+} backoff_rows[] = {
+    {"the first", 0, PAY_LMDB_BACKOFF_MIN_MS},
+    {"doubles", 1000, 2000},
+    {"the last doubling", 29999, 59998},
+    {"up to the maximum", 30000, PAY_LMDB_BACKOFF_MAX_MS},
+    {"stays there", PAY_LMDB_BACKOFF_MAX_MS, PAY_LMDB_BACKOFF_MAX_MS},
+};
+
+START_TEST(test_backoff)
+{
+    ck_assert_msg(pay_lmdb_backoff_next(backoff_rows[_i].delay_ms) == backoff_rows[_i].want_ms,
+                  "%s", backoff_rows[_i].name);
+}
+END_TEST
+
+static pay_lmdb_env_t *open_env(void)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+
+    ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
+    return ((pay_lmdb_t *)store)->env;
+}
+
+static int use(pay_lmdb_env_t *env)
+{
+    int used;
+
+    pthread_mutex_lock(&env->mutex);
+    used = pay_lmdb_env_use(env);
+    pthread_mutex_unlock(&env->mutex);
+    return used;
+}
+
+START_TEST(test_down_waits_for_the_last_use)
+{
+    pay_lmdb_env_t *env = open_env();
+
+    ck_assert_int_eq(use(env), 1);
+    ck_assert_int_eq(use(env), 1);
+    ck_assert_int_eq(pay_lmdb_env_down(env), 1);
+    ck_assert_int_eq(pay_lmdb_env_down(env), 0); /* it was so before */
+    ck_assert_int_eq(use(env), 0);
+    pay_lmdb_leave(env);
+    ck_assert_int_eq(env->state, PAY_LMDB_DOWN);
+    pay_lmdb_leave(env);
+    ck_assert_int_eq(env->state, PAY_LMDB_CLOSED);
+    ck_assert_int_eq(use(env), 0);
+}
+END_TEST
+
+START_TEST(test_faults_in_a_row_wait_longer)
+{
+    pay_lmdb_env_t *env = open_env();
+    apr_int64_t first;
+
+    ck_assert_int_eq(pay_lmdb_env_down(env), 1);
+    first = env->reopen_at_ms;
+    ck_assert_int_eq(env->reopen_delay_ms, PAY_LMDB_BACKOFF_MIN_MS);
+    ck_assert_int_gt(first, pay_lmdb_clock_ms());
+    env->state = PAY_LMDB_OPEN;
+    ck_assert_int_eq(pay_lmdb_env_down(env), 1);
+    ck_assert_int_eq(env->reopen_delay_ms, 2 * PAY_LMDB_BACKOFF_MIN_MS);
+    env->state = PAY_LMDB_OPEN;
+    env->reopen_at_ms = pay_lmdb_clock_ms() - PAY_LMDB_BACKOFF_MAX_MS - 1; /* long ago */
+    ck_assert_int_eq(pay_lmdb_env_down(env), 1);
+    ck_assert_int_eq(env->reopen_delay_ms, PAY_LMDB_BACKOFF_MIN_MS);
+    env->state = PAY_LMDB_OPEN; /* for the handle to close it */
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    int rc;
+    int down;
+    const char *word;
+} fault_rows[] = {
+    {"panic", MDB_PANIC, 1, "Check the disk"},
+    {"readers", MDB_READERS_FULL, 0, "reader table"},
+    {"anything else", EIO, 0, "cannot begin"},
+};
+
+START_TEST(test_faults_are_told_once)
+{
+    pay_lmdb_env_t *env = open_env();
+    int i;
+
+    ck_assert_int_eq(use(env), 1);
+    fixture_listen();
+    for (i = 0; i < 3; i++) {
+        pay_lmdb_env_fault(env, fault_rows[_i].rc);
+    }
+    ck_assert_msg(fixture_lines == 1, "%s", fault_rows[_i].name);
+    ck_assert_msg(fixture_logged(fault_rows[_i].word), "%s", fault_rows[_i].name);
+    ck_assert_msg((env->state == PAY_LMDB_DOWN) == fault_rows[_i].down, "%s", fault_rows[_i].name);
+    pay_lmdb_leave(env);
+}
+END_TEST
+
+START_TEST(test_causes_are_told_apart)
+{
+    pay_lmdb_env_t *env = open_env();
+    int cause;
+
+    for (cause = 0; cause < PAY_LMDB_CAUSE_COUNT; cause++) {
+        ck_assert_int_eq(pay_lmdb_env_log_due(env, (pay_lmdb_cause_t)cause), 1);
+        ck_assert_int_eq(pay_lmdb_env_log_due(env, (pay_lmdb_cause_t)cause), 0);
+        env->log_next_ms[cause] -= PAY_LMDB_LOG_PAUSE_MS;
+        ck_assert_int_eq(pay_lmdb_env_log_due(env, (pay_lmdb_cause_t)cause), 1);
+    }
+}
+END_TEST
+
+START_TEST(test_resize_gives_the_use_back_or_keeps_it)
+{
+    pay_lmdb_env_t *env = open_env();
+
+    ck_assert_int_eq(use(env), 1);
+    ck_assert_int_eq(pay_lmdb_env_resize(env), 0);
+    ck_assert_uint_eq(env->uses, 1);
+    ck_assert_int_eq(env->state, PAY_LMDB_OPEN);
+    ck_assert_int_eq(use(env), 1);
+    ck_assert_int_eq(pay_lmdb_env_resize(env), MDB_MAP_RESIZED); /* the other one does not end */
+    ck_assert_uint_eq(env->uses, 1);
+    ck_assert_int_eq(env->state, PAY_LMDB_OPEN);
+    pay_lmdb_leave(env);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_backoff, 0, UNIT_ROWS(backoff_rows));
+    tcase_add_test(tcase, test_down_waits_for_the_last_use);
+    tcase_add_test(tcase, test_faults_in_a_row_wait_longer);
+    tcase_add_loop_test(tcase, test_faults_are_told_once, 0, UNIT_ROWS(fault_rows));
+    tcase_add_test(tcase, test_causes_are_told_apart);
+    tcase_add_test(tcase, test_resize_gives_the_use_back_or_keeps_it);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_use", add);
+}

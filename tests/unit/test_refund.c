@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "base/pay_json.h"
+#include "base/pay_problem.h"
+#include "base/pay_writer.h"
+#include "model/pay_refund.h"
+
+#include <string.h>
+
+#define CREATED APR_INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
+#define N10 "abcdefghij"
+#define N50 N10 N10 N10 N10 N10
+#define N100 N50 N50
+#define N1000 N100 N100 N100 N100 N100 N100 N100 N100 N100 N100
+#define PAN "4111111111111111"
+#define NEEDED "\"id\":\"1\",\"refundReference\":\"RF-1\",\"createdAt\":\"2026-01-01T00:00:00Z\""
+
+/* Every pair of states; a row is where it comes from, a column where it goes to. */
+static const struct {
+    const char *name;
+    pay_refund_state_t from;
+    int to[PAY_REFUND_STATE_COUNT];
+} state_cases[] = {
+    {"pending", PAY_REFUND_PENDING, {0, 1, 1}},
+    {"processed", PAY_REFUND_PROCESSED, {0, 0, 1}},
+    {"failed", PAY_REFUND_FAILED, {0, 0, 0}},
+};
+_Static_assert(sizeof(state_cases) / sizeof(state_cases[0]) == PAY_REFUND_STATE_COUNT, "all");
+
+START_TEST(test_states)
+{
+    int to;
+
+    for (to = 0; to < PAY_REFUND_STATE_COUNT; to++) {
+        ck_assert_msg(pay_refund_may_become(state_cases[_i].from, (pay_refund_state_t)to)
+                          == state_cases[_i].to[to],
+                      "%s to %d", state_cases[_i].name, to);
+    }
+    ck_assert_str_eq(pay_refund_state_name(state_cases[_i].from), state_cases[_i].name);
+}
+END_TEST
+
+START_TEST(test_states_outside)
+{
+    ck_assert_int_eq(pay_refund_may_become(PAY_REFUND_PENDING, PAY_REFUND_STATE_COUNT), 0);
+    ck_assert_int_eq(pay_refund_may_become(PAY_REFUND_STATE_COUNT, PAY_REFUND_FAILED), 0);
+    ck_assert_int_eq(pay_refund_may_become((pay_refund_state_t)-1, PAY_REFUND_FAILED), 0);
+    ck_assert_str_eq(pay_refund_state_name(PAY_REFUND_STATE_COUNT), "unknown");
+}
+END_TEST
+
+static const pay_json_t *parse(const char *text)
+{
+    const pay_json_t *json;
+    const char *reason;
+    apr_status_t rv;
+
+    rv = pay_json_parse(&json, &reason, text, strlen(text), unit_pool);
+    ck_assert_msg(rv == APR_SUCCESS, "%s: %s", text, reason);
+    return json;
+}
+
+static const char *render(const pay_refund_t *refund)
+{
+    pay_writer_t *w = pay_writer_make(64, unit_pool);
+
+    pay_refund_to_json(w, NULL, refund);
+    return w->text;
+}
+
+#define WHOLE_RECORD                                                                               \
+    "{\"id\":\"re_1\",\"refundReference\":\"RF-1\",\"amount\":\"500.00\",\"currency\":\"NGN\","    \
+    "\"domain\":\"live\",\"channel\":\"API\",\"merchantNote\":\"late\",\"customerNote\":\"a\\nb\"" \
+    ",\"status\":\"pending\",\"transactionReference\":\"order-1\","                                \
+    "\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"updatedAt\":\"2026-01-01T00:00:00.250Z\"}"
+
+START_TEST(test_json)
+{
+    pay_refund_t refund = {.id = "re_1",
+                           .refund_reference = "RF-1",
+                           .money = {50000, "NGN"},
+                           .scope = {3, PAY_LIVE},
+                           .channel = "API",
+                           .merchant_note = "late",
+                           .customer_note = "a\nb",
+                           .state = PAY_REFUND_PENDING,
+                           .transaction_reference = "order-1",
+                           .created_at = CREATED,
+                           .updated_at = CREATED + 250000,
+                           .seq = 9,
+                           .acquirer = "simulator",
+                           .key_id = "key_1"};
+
+    ck_assert_str_eq(render(&refund), WHOLE_RECORD);
+}
+END_TEST
+
+/* What is read is written again as it was, or in the one form that it is kept in. */
+static const struct {
+    const char *name;
+    pay_mode_t mode;
+    const char *record;
+    const char *want;
+} read_cases[] = {
+    {"whole", PAY_LIVE, WHOLE_RECORD, WHOLE_RECORD},
+    {"the least", PAY_TEST, "{" NEEDED "}",
+     "{\"id\":\"1\",\"refundReference\":\"RF-1\",\"amount\":null,\"currency\":null,"
+     "\"domain\":\"test\",\"channel\":null,\"merchantNote\":null,\"customerNote\":null,"
+     "\"status\":\"processed\",\"transactionReference\":null,"
+     "\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"updatedAt\":\"2026-01-01T00:00:00.000Z\"}"},
+    {"nulls, other members, other notation", PAY_TEST,
+     "{\"more\":[1,2],\"updatedAt\":\"2026-01-02T01:00:00.9999+01:00\",\"createdAt\":"
+     "\"2026-01-01T00:00:00.0019Z\",\"transactionReference\":\"\",\"status\":\"failed\","
+     "\"customerNote\":null,\"merchantNote\":\"\",\"channel\":null,\"domain\":null,"
+     "\"currency\":\"jpy\",\"amount\":\"5e2\",\"refundReference\":\"RF-1\",\"id\":\"1\"}",
+     "{\"id\":\"1\",\"refundReference\":\"RF-1\",\"amount\":\"500\",\"currency\":\"JPY\","
+     "\"domain\":\"test\",\"channel\":null,\"merchantNote\":\"\",\"customerNote\":null,"
+     "\"status\":\"failed\",\"transactionReference\":null,"
+     "\"createdAt\":\"2026-01-01T00:00:00.001Z\",\"updatedAt\":\"2026-01-02T00:00:00.999Z\"}"},
+    {"a currency without an amount", PAY_TEST,
+     "{" NEEDED ",\"amount\":null,\"currency\":\"NGN\",\"status\":null}",
+     "{\"id\":\"1\",\"refundReference\":\"RF-1\",\"amount\":null,\"currency\":\"NGN\","
+     "\"domain\":\"test\",\"channel\":null,\"merchantNote\":null,\"customerNote\":null,"
+     "\"status\":\"processed\",\"transactionReference\":null,"
+     "\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"updatedAt\":\"2026-01-01T00:00:00.000Z\"}"},
+};
+
+START_TEST(test_read)
+{
+    pay_refund_t *refund;
+    pay_refund_t *again;
+
+    ck_assert_msg(!pay_refund_from_json(&refund, parse(read_cases[_i].record), read_cases[_i].mode,
+                                        unit_pool),
+                  "%s", read_cases[_i].name);
+    ck_assert_msg(refund->scope.mode == read_cases[_i].mode, "%s", read_cases[_i].name);
+    ck_assert_str_eq(render(refund), read_cases[_i].want);
+    ck_assert_ptr_null(
+        pay_refund_from_json(&again, parse(render(refund)), read_cases[_i].mode, unit_pool));
+    ck_assert_str_eq(render(again), read_cases[_i].want);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *record;
+    const char *want; /* fields at fault */
+} fault_cases[] = {
+    {"empty object", "{}", "/id /refundReference /createdAt"},
+    {"nulls", "{\"id\":null,\"refundReference\":null,\"createdAt\":null}",
+     "/id /refundReference /createdAt"},
+    {"all of the wrong type",
+     "{\"id\":1,\"refundReference\":true,\"amount\":5,\"currency\":[],\"domain\":0,\"channel\":{},"
+     "\"merchantNote\":1,\"customerNote\":2,\"status\":3,\"transactionReference\":4,"
+     "\"createdAt\":5,\"updatedAt\":6}",
+     "/id /refundReference /amount /currency /domain /merchantNote /customerNote /createdAt"
+     " /updatedAt /channel /status /transactionReference"},
+    {"id empty",
+     "{\"id\":\"\",\"refundReference\":\"RF-1\",\"createdAt\":\"2026-01-01T00:00:00Z\"}", "/id"},
+    {"id of 101 characters",
+     "{\"id\":\"" N100 "k\",\"refundReference\":\"RF-1\","
+     "\"createdAt\":\"2026-01-01T00:00:00Z\"}",
+     "/id"},
+    {"reference with a slash",
+     "{\"id\":\"1\",\"refundReference\":\"a/b\",\"createdAt\":\"2026-01-01T00:00:00Z\"}",
+     "/refundReference"},
+    {"reference a card number",
+     "{\"id\":\"1\",\"refundReference\":\"" PAN "\",\"createdAt\":\"2026-01-01T00:00:00Z\"}",
+     "/refundReference"},
+    {"amount without a currency", "{" NEEDED ",\"amount\":\"5.00\"}", "/currency"},
+    {"amount 0", "{" NEEDED ",\"amount\":\"0.00\",\"currency\":\"NGN\"}", "/amount"},
+    {"amount below 0", "{" NEEDED ",\"amount\":\"-5.00\",\"currency\":\"NGN\"}", "/amount"},
+    {"amount empty", "{" NEEDED ",\"amount\":\"\",\"currency\":\"NGN\"}", "/amount"},
+    {"amount a number", "{" NEEDED ",\"amount\":5.00,\"currency\":\"NGN\"}", "/amount"},
+    {"too many decimals", "{" NEEDED ",\"amount\":\"5.001\",\"currency\":\"NGN\"}", "/amount"},
+    {"no currency", "{" NEEDED ",\"currency\":\"XQZ\"}", "/currency"},
+    {"other mode", "{" NEEDED ",\"domain\":\"live\"}", "/domain"},
+    {"no mode", "{" NEEDED ",\"domain\":\"\"}", "/domain"},
+    {"channel of 33 bytes", "{" NEEDED ",\"channel\":\"" N10 N10 N10 "abc\"}", "/channel"},
+    {"channel of 32 bytes", "{" NEEDED ",\"channel\":\"" N10 N10 N10 "ab\"}", ""},
+    {"longest notes", "{" NEEDED ",\"merchantNote\":\"" N1000 "\",\"customerNote\":\"" N1000 "\"}",
+     ""},
+    {"notes one longer",
+     "{" NEEDED ",\"merchantNote\":\"" N1000 "k\",\"customerNote\":\"" N1000 "k\"}",
+     "/merchantNote /customerNote"},
+    {"a card number in a note", "{" NEEDED ",\"customerNote\":\"card " PAN "\"}", "/customerNote"},
+    {"a status of others", "{" NEEDED ",\"status\":\"completed\"}", "/status"},
+    {"status in upper case", "{" NEEDED ",\"status\":\"Processed\"}", "/status"},
+    {"status empty", "{" NEEDED ",\"status\":\"\"}", "/status"},
+    {"longest transaction reference", "{" NEEDED ",\"transactionReference\":\"" N100 "\"}", ""},
+    {"transaction reference one longer", "{" NEEDED ",\"transactionReference\":\"" N100 "k\"}",
+     "/transactionReference"},
+    {"a date without a time",
+     "{\"id\":\"1\",\"refundReference\":\"RF-1\",\"createdAt\":\"2026-01-01\"}", "/createdAt"},
+    {"the epoch",
+     "{\"id\":\"1\",\"refundReference\":\"RF-1\",\"createdAt\":\"1970-01-01T00:00:00Z\"}",
+     "/createdAt"},
+    {"before the epoch",
+     "{\"id\":\"1\",\"refundReference\":\"RF-1\",\"createdAt\":\"1969-12-31T23:59:59Z\"}",
+     "/createdAt"},
+    {"no such day", "{" NEEDED ",\"updatedAt\":\"2026-02-30T00:00:00Z\"}", "/updatedAt"},
+};
+
+/* 1 when every field of `want` is at fault, and no other. */
+static int fields_are(const pay_problem_t *problem, const char *want)
+{
+    const char *rest = want;
+    int count = *want ? 1 : 0;
+    int i;
+
+    for (rest = strchr(rest, ' '); rest; rest = strchr(rest + 1, ' ')) {
+        count++;
+    }
+    if (!problem || problem->fields->nelts != count) {
+        return !problem && count == 0;
+    }
+    for (i = 0; i < count; i++) {
+        const pay_field_error_t *error = &APR_ARRAY_IDX(problem->fields, i, pay_field_error_t);
+        const char *padded = apr_pstrcat(unit_pool, " ", want, " ", NULL);
+        if (!strstr(padded, apr_pstrcat(unit_pool, " ", error->field, " ", NULL))
+            || strstr(error->reason, PAN)) {
+            return 0;
+        }
+    }
+    return problem->error == PAY_ERR_INVALID;
+}
+
+START_TEST(test_faults)
+{
+    pay_refund_t *refund = (pay_refund_t *)unit_pool;
+    const pay_problem_t *problem;
+
+    problem = pay_refund_from_json(&refund, parse(fault_cases[_i].record), PAY_TEST, unit_pool);
+    ck_assert_msg(fields_are(problem, fault_cases[_i].want), "%s", fault_cases[_i].name);
+    ck_assert_msg((refund != NULL) == (problem == NULL), "%s", fault_cases[_i].name);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *note;
+    int want; /* 1: at fault */
+} note_cases[] = {
+    {"none", NULL, 0},
+    {"empty", "", 0},
+    {"two lines and a tab", "wrong size\n\tagain", 0},
+    {"beyond ASCII",
+     "r\xc3\xbc"
+     "ckgabe",
+     0},
+    {"longest", N1000, 0},
+    {"one longer", N1000 "k", 1},
+    {"carriage return", "a\r\nb", 1},
+    {"control character", "a\x02", 1},
+    {"not UTF-8", "a\xff", 1},
+    {"card number", "card 4111 1111 1111 1111", 1},
+    {"long number", "parcel 1763701200000", 0},
+};
+
+START_TEST(test_note)
+{
+    const char *reason = pay_note_fault(note_cases[_i].note);
+
+    ck_assert_msg((reason != NULL) == note_cases[_i].want, "%s", note_cases[_i].name);
+}
+END_TEST
+
+/* A record whose notes are as long as can be, and escaped throughout, is within the limit. */
+START_TEST(test_largest_record)
+{
+    char *note = apr_pcalloc(unit_pool, PAY_NOTE_MAX + 1);
+    pay_refund_t refund = {.id = N100,
+                           .refund_reference = N100,
+                           .money = {APR_INT64_C(99999999999999), "NGN"},
+                           .channel = "dashboard",
+                           .merchant_note = note,
+                           .customer_note = note,
+                           .transaction_reference = N100,
+                           .created_at = CREATED,
+                           .updated_at = CREATED};
+
+    memset(note, '"', PAY_NOTE_MAX);
+    ck_assert_uint_lt(strlen(render(&refund)), PAY_REFUND_TEXT_MAX);
+    memset(note, '\t', PAY_NOTE_MAX);
+    ck_assert_uint_lt(strlen(render(&refund)), PAY_REFUND_TEXT_MAX);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_states, 0, UNIT_ROWS(state_cases));
+    tcase_add_test(tcase, test_states_outside);
+    tcase_add_test(tcase, test_json);
+    tcase_add_loop_test(tcase, test_read, 0, UNIT_ROWS(read_cases));
+    tcase_add_loop_test(tcase, test_faults, 0, UNIT_ROWS(fault_cases));
+    tcase_add_loop_test(tcase, test_note, 0, UNIT_ROWS(note_cases));
+    tcase_add_test(tcase, test_largest_record);
+}
+
+int main(void)
+{
+    return unit_run("refund", add);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shop.h"
+
+static const struct {
+    const char *name;
+    apr_status_t status;
+    int http_status;
+    const char *code;
+} status_cases[] = {
+    {"down", PAY_STORE_EDOWN, 503, "E2"},       {"schema", PAY_STORE_ESCHEMA, 503, "E2"},
+    {"full", PAY_STORE_EFULL, 503, "E2"},       {"busy", PAY_STORE_EBUSY, 503, "E2"},
+    {"unknown", PAY_STORE_EUNKNOWN, 503, "E2"}, {"corrupt", PAY_STORE_ECORRUPT, 500, "E1"},
+    {"beyond", PAY_STORE_ELAST + 1, 500, "E1"}, {"no memory", APR_ENOMEM, 500, "E1"},
+};
+
+START_TEST(test_problem_of_store)
+{
+    const char *name = status_cases[_i].name;
+    const pay_problem_t *problem;
+
+    problem = pay_problem_of_store(status_cases[_i].status, unit_pool);
+    shop_check_problem(name, problem, status_cases[_i].http_status, status_cases[_i].code);
+    ck_assert_msg(problem->cause == status_cases[_i].status, "%s: no cause", name);
+    ck_assert_msg((problem->retry_after > 0) == (status_cases[_i].http_status == 503), "%s", name);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    pay_mode_t account;
+    pay_mode_t mode;
+    int configured; /* an acquirer for the mode */
+    const char *message;
+} mode_cases[] = {
+    {"test in Test Mode", PAY_TEST, PAY_TEST, 1, NULL},
+    {"test in Live Mode", PAY_LIVE, PAY_TEST, 1, NULL},
+    {"live in Live Mode", PAY_LIVE, PAY_LIVE, 1, NULL},
+    {"live in Test Mode", PAY_TEST, PAY_LIVE, 1, "The account is in Test Mode"},
+    {"no live acquirer", PAY_LIVE, PAY_LIVE, 0, "No live acquirer is configured"},
+    {"no test acquirer", PAY_TEST, PAY_TEST, 0, "No test acquirer is configured"},
+};
+
+START_TEST(test_judge_mode)
+{
+    const char *name = mode_cases[_i].name;
+    pay_account_t account = {.number = 1, .mode = mode_cases[_i].account};
+    pay_service_t service = {0};
+    const pay_problem_t *problem;
+
+    service.acquirer[mode_cases[_i].mode] = mode_cases[_i].configured ? &script_acquirer : NULL;
+    problem = pay_service_judge_mode(&service, &account, mode_cases[_i].mode, unit_pool);
+    if (!mode_cases[_i].message) {
+        ck_assert_msg(problem == NULL, "%s: a problem", name);
+        return;
+    }
+    shop_check_problem(name, problem, 403, "B02");
+    ck_assert_msg(
+        !strncmp(problem->message, mode_cases[_i].message, strlen(mode_cases[_i].message)),
+        "%s: %s", name, problem->message);
+}
+END_TEST
+
+START_TEST(test_deadline)
+{
+    pay_service_t service = {.policy = {.acquirer_timeout = apr_time_from_sec(20)}};
+    apr_int64_t before_ms = pay_time_boot_ms(), after_ms;
+    pay_worker_t self = pay_worker_self();
+    pay_deadline_t deadline;
+
+    shop_clock_set(apr_time_from_sec(1800000000));
+    deadline = pay_deadline_make(&service);
+    after_ms = pay_time_boot_ms();
+    ck_assert_int_ge(deadline.send_before_ms, before_ms + PAY_SEND_BEFORE_MS);
+    ck_assert_int_le(deadline.send_before_ms, after_ms + PAY_SEND_BEFORE_MS);
+    ck_assert_int_eq(deadline.wait_until_ms, deadline.send_before_ms + 20000);
+    ck_assert_int_eq(deadline.due_at, shop_clock + apr_time_from_sec(5 + 20 + 30));
+    ck_assert_int_eq(deadline.worker.pid, self.pid);
+    ck_assert_int_eq(deadline.worker.start_ticks, self.start_ticks);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    pay_outcome_kind_t kind;
+    apr_status_t answered;
+    pay_outcome_kind_t want;
+} outcome_cases[] = {
+    {"approved", PAY_OUTCOME_APPROVED, APR_SUCCESS, PAY_OUTCOME_APPROVED},
+    {"declined", PAY_OUTCOME_DECLINED, APR_SUCCESS, PAY_OUTCOME_DECLINED},
+    {"unknown", PAY_OUTCOME_UNKNOWN, APR_SUCCESS, PAY_OUTCOME_UNKNOWN},
+    {"approved with an error", PAY_OUTCOME_APPROVED, APR_TIMEUP, PAY_OUTCOME_UNKNOWN},
+    {"declined with an error", PAY_OUTCOME_DECLINED, APR_EOF, PAY_OUTCOME_UNKNOWN},
+    {"no kind at all", (pay_outcome_kind_t)77, APR_SUCCESS, PAY_OUTCOME_UNKNOWN},
+};
+
+START_TEST(test_outcome_tidy)
+{
+    pay_outcome_t outcome = {outcome_cases[_i].kind, NULL, NULL, NULL};
+
+    pay_outcome_tidy(&outcome, outcome_cases[_i].answered);
+    ck_assert_msg(outcome.kind == outcome_cases[_i].want, "%s: %d", outcome_cases[_i].name,
+                  outcome.kind);
+    ck_assert_str_eq(outcome.code, "");
+    ck_assert_str_eq(outcome.message, "");
+    ck_assert_str_eq(outcome.authorization_code, "");
+}
+END_TEST
+
+START_TEST(test_problem_of_reference)
+{
+    const pay_problem_t *problem = pay_problem_of_reference("100%s", unit_pool);
+
+    shop_check_problem("unknown", problem, 404, "N1");
+    ck_assert_str_eq(problem->message, "no record found for transaction with reference 100%s");
+}
+END_TEST
+
+/* Accounts of one number in two stores have a share of their own each. */
+START_TEST(test_enter)
+{
+    pay_service_t one = {.slots_base = 0}, two = {.slots_base = 1000};
+    int slot[3];
+
+    ck_assert(!pay_service_enter(&slot[0], &one, 1, unit_pool));
+    ck_assert_int_eq(slot[0], -1);
+    pay_service_leave(&one, slot[0]);
+    one.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(4)), 4, 4, 1);
+    two.slots = one.slots;
+    ck_assert(!pay_service_enter(&slot[0], &one, 1, unit_pool));
+    shop_check_problem("the same account", pay_service_enter(&slot[1], &one, 1, unit_pool), 503,
+                       "E2");
+    ck_assert_int_eq(slot[1], -1);
+    ck_assert(!pay_service_enter(&slot[2], &two, 1, unit_pool));
+    pay_service_leave(&one, slot[0]);
+    pay_service_leave(&two, slot[2]);
+    ck_assert_int_eq(pay_slots_count(one.slots), 0);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_problem_of_store, 0, UNIT_ROWS(status_cases));
+    tcase_add_loop_test(tcase, test_judge_mode, 0, UNIT_ROWS(mode_cases));
+    tcase_add_test(tcase, test_enter);
+    tcase_add_test(tcase, test_deadline);
+    tcase_add_loop_test(tcase, test_outcome_tidy, 0, UNIT_ROWS(outcome_cases));
+    tcase_add_test(tcase, test_problem_of_reference);
+}
+
+int main(void)
+{
+    return unit_run("service", add);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "model/pay_text.h"
+
+static const struct {
+    const char *name;
+    const char *text;
+    const char *controls;
+    int want;
+} text_cases[] = {
+    {"empty", "", "", 1},
+    {"ASCII from blank to tilde", " !AZaz09~", "", 1},
+    {"two, three and four bytes", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "", 1},
+    {"first and last of two bytes", "\xc2\xa0 \xdf\xbf", "", 1},
+    {"first and last of three bytes", "\xe0\xa0\x80 \xef\xbf\xbf", "", 1},
+    {"just below and above surrogates", "\xed\x9f\xbf \xee\x80\x80", "", 1},
+    {"first and last of four bytes", "\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf", "", 1},
+    {"newline", "a\nb", "", 0},
+    {"newline that is allowed", "a\nb\tc", "\n\t", 1},
+    {"carriage return beside allowed ones", "a\r\n", "\n\t", 0},
+    {"lowest control", "\x01", "\n\t", 0},
+    {"highest control", "\x1f", "\n\t", 0},
+    {"DEL", "\x7f", "\n\t", 0},
+    {"first C1 control", "\xc2\x80", "\n\t", 0},
+    {"last C1 control", "\xc2\x9f", "\n\t", 0},
+    {"lone continuation byte", "\x80", "", 0},
+    {"overlong slash of two bytes", "\xc0\xaf", "", 0},
+    {"overlong of two bytes", "\xc1\xbf", "", 0},
+    {"overlong of three bytes", "\xe0\x9f\xbf", "", 0},
+    {"overlong of four bytes", "\xf0\x8f\xbf\xbf", "", 0},
+    {"first surrogate", "\xed\xa0\x80", "", 0},
+    {"last surrogate", "\xed\xbf\xbf", "", 0},
+    {"above U+10FFFF", "\xf4\x90\x80\x80", "", 0},
+    {"byte that never occurs", "\xf5\x80\x80\x80", "", 0},
+    {"cut after one of two", "a\xc3", "", 0},
+    {"cut after two of three", "a\xe2\x82", "", 0},
+    {"cut after three of four", "a\xf0\x9f\x98", "", 0},
+    {"second byte is ASCII", "\xc3(", "", 0},
+    {"third byte is ASCII", "\xe2\x82(", "", 0},
+    {"fourth byte is ASCII", "\xf0\x9f\x98(", "", 0},
+};
+
+START_TEST(test_plain)
+{
+    ck_assert_msg(pay_text_is_plain(text_cases[_i].text, text_cases[_i].controls)
+                      == text_cases[_i].want,
+                  "%s", text_cases[_i].name);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_plain, 0, UNIT_ROWS(text_cases));
+}
+
+int main(void)
+{
+    return unit_run("text", add);
+}

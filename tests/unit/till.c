@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "till.h"
+
+#include <pthread.h>
+
+till_t *till;
+apr_time_t till_clock;
+int till_lines[PAY_LOG_DEBUG + 1];
+char till_line[TILL_LINE_MAX];
+char till_fault[TILL_LINE_MAX];
+
+static pthread_mutex_t till_sink_mutex = PTHREAD_MUTEX_INITIALIZER;
+static const char *till_wanted; /* what a fault's text is to hold */
+
+static apr_time_t till_clock_read(void)
+{
+    return till_clock;
+}
+
+static void till_sink(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
+{
+    (void)baton;
+    (void)status;
+    pthread_mutex_lock(&till_sink_mutex);
+    till_lines[level]++;
+    apr_cpystrn(till_line, text, sizeof(till_line));
+    pthread_mutex_unlock(&till_sink_mutex);
+}
+
+pay_store_t *till_store(const char *url, apr_pool_t *p)
+{
+    pay_store_options_t options = pay_store_options_default;
+    pay_store_t *store;
+
+    options.create = 1;
+    options.map_bytes = 1024 * 1024 * 1024;
+    options.reserve_bytes = 1024 * 1024;
+    options.commit_wait = apr_time_from_sec(30); /* races are long where everything is slow */
+    return pay_store_open(&store, url, &options, p) == APR_SUCCESS ? store : NULL;
+}
+
+void till_reopen(void)
+{
+    ck_assert_int_eq(apr_pool_create(&till->pool, unit_pool), APR_SUCCESS);
+    till->store = till_store(till->url, till->pool);
+    ck_assert_ptr_nonnull(till->store);
+    till->ops = till->store->ops;
+    till->db = (pay_lmdb_t *)till->store;
+}
+
+void till_close(void)
+{
+    apr_pool_destroy(till->pool);
+    till->store = NULL;
+}
+
+static const char *till_key(int i)
+{
+    pay_api_key_t key = {.scope = till->scopes[i], .kind = PAY_KEY_SECRET};
+    pay_api_key_t *made;
+
+    key.id = apr_psprintf(unit_pool, "key_%d", i);
+    memset(key.digest, i + 1, sizeof(key.digest));
+    ck_assert_int_eq(till->ops->key_create(&made, till->store, &key, unit_pool), APR_SUCCESS);
+    return key.id;
+}
+
+/* The scopes' keys descend while their rows come in turn: nothing may rest on appending. */
+void till_set_up(void)
+{
+    static const char *const names[] = {"early", "late"};
+    pay_account_t *accounts[2];
+    int i;
+
+    till_clock = TILL_NOW;
+    pay_time_set_source(till_clock_read);
+    pay_log_set_sink(till_sink, NULL);
+    memset(till_lines, 0, sizeof(till_lines));
+    till_line[0] = '\0';
+    till = apr_pcalloc(unit_pool, sizeof(*till));
+    till->url = apr_pstrcat(unit_pool, "lmdb:", unit_dir(), NULL);
+    till_reopen();
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(till->ops->account_create(&accounts[i], till->store, names[i],
+                                                   &pay_account_settings_builtin, unit_pool),
+                         APR_SUCCESS);
+    }
+    till->scopes[0] = (pay_scope_t){accounts[1]->number, PAY_TEST};
+    till->scopes[1] = (pay_scope_t){accounts[0]->number, PAY_LIVE};
+    till->scopes[2] = (pay_scope_t){accounts[0]->number, PAY_TEST};
+    for (i = 0; i < TILL_SCOPES; i++) {
+        till->key_ids[i] = till_key(i);
+    }
+}
+
+void till_tear_down(void)
+{
+    pay_time_set_source(NULL);
+    pay_log_set_sink(NULL, NULL);
+}
+
+pay_charge_t *till_proposal(int i, const char *reference, apr_int64_t amount_minor)
+{
+    pay_charge_t *charge = apr_pcalloc(unit_pool, sizeof(*charge));
+    const char *request = apr_psprintf(unit_pool, "%s %" APR_INT64_T_FMT, reference, amount_minor);
+
+    charge->scope = till->scopes[i];
+    charge->reference = reference;
+    ck_assert_int_eq(pay_sha256(charge->request_digest, request, strlen(request)), APR_SUCCESS);
+    charge->token = "tok_test_success";
+    apr_cpystrn(charge->card.first6, "555555", sizeof(charge->card.first6));
+    apr_cpystrn(charge->card.last4, "4444", sizeof(charge->card.last4));
+    charge->money.amount_minor = amount_minor;
+    apr_cpystrn(charge->money.currency, "NGN", sizeof(charge->money.currency));
+    charge->email = "payer@shop.example";
+    charge->first_name = "Ada";
+    charge->last_name = "";
+    charge->request_ip = "192.0.2.1";
+    charge->acquirer = "simulator";
+    charge->key_id = till->key_ids[i];
+    charge->due_at = till_clock + apr_time_from_sec(60);
+    return charge;
+}
+
+pay_charge_t *till_open(int i, const char *reference, apr_int64_t amount_minor)
+{
+    pay_charge_t *charge;
+    pay_claim_t claim;
+
+    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
+                                            till_proposal(i, reference, amount_minor), unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(claim, PAY_CLAIM_NEW);
+    return charge;
+}
+
+const pay_outcome_t *till_outcome(pay_outcome_kind_t kind)
+{
+    static const pay_outcome_t outcomes[] = {
+        [PAY_OUTCOME_UNKNOWN] = {PAY_OUTCOME_UNKNOWN, "", "", ""},
+        [PAY_OUTCOME_APPROVED] = {PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"},
+        [PAY_OUTCOME_DECLINED] = {PAY_OUTCOME_DECLINED, "05", "Do not honour", ""},
+    };
+
+    return &outcomes[kind];
+}
+
+int till_resolve(pay_charge_t **out, int i, apr_uint64_t seq, pay_outcome_kind_t kind)
+{
+    int changed;
+
+    ck_assert_int_eq(till->ops->charge_resolve(out, &changed, till->store, &till->scopes[i], seq,
+                                               till_outcome(kind),
+                                               till_clock + apr_time_from_sec(5), unit_pool),
+                     APR_SUCCESS);
+    return changed;
+}
+
+pay_charge_t *till_charge(int i, const char *reference, apr_int64_t amount_minor)
+{
+    pay_charge_t *charge = till_open(i, reference, amount_minor);
+
+    ck_assert_int_eq(till_resolve(&charge, i, charge->seq, PAY_OUTCOME_APPROVED), 1);
+    return charge;
+}
+
+pay_charge_t *till_find(int i, const char *reference)
+{
+    pay_charge_t *charge;
+
+    ck_assert_int_eq(
+        till->ops->charge_find(&charge, till->store, &till->scopes[i], reference, unit_pool),
+        APR_SUCCESS);
+    return charge;
+}
+
+pay_refund_t *till_refund_proposal(int i, const char *reference, apr_int64_t amount_minor)
+{
+    pay_refund_t *refund = apr_pcalloc(unit_pool, sizeof(*refund));
+
+    till->names++;
+    refund->id = apr_psprintf(unit_pool, "ref_%d", till->names);
+    refund->refund_reference = apr_psprintf(unit_pool, "rfd_%d", till->names);
+    refund->scope = till->scopes[i];
+    refund->money.amount_minor = amount_minor;
+    apr_cpystrn(refund->money.currency, "NGN", sizeof(refund->money.currency));
+    refund->channel = "API";
+    refund->transaction_reference = reference;
+    refund->acquirer = "simulator";
+    refund->key_id = till->key_ids[i];
+    refund->due_at = till_clock + apr_time_from_sec(60);
+    return refund;
+}
+
+pay_refund_t *till_refund(int i, const char *reference, apr_int64_t amount_minor,
+                          pay_refund_verdict_t want)
+{
+    pay_refund_verdict_t verdict;
+    pay_refund_t *refund;
+    pay_charge_t *charge;
+
+    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, till->store,
+                                            till_refund_proposal(i, reference, amount_minor), 0,
+                                            unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(verdict, want);
+    return refund;
+}
+
+int till_refund_resolve(pay_refund_t **out, int i, const char *refund_reference,
+                        pay_outcome_kind_t kind)
+{
+    int changed;
+
+    ck_assert_int_eq(till->ops->refund_resolve(out, &changed, till->store, &till->scopes[i],
+                                               refund_reference, till_outcome(kind),
+                                               till_clock + apr_time_from_sec(5), unit_pool),
+                     APR_SUCCESS);
+    return changed;
+}
+
+pay_refund_t *till_history(int i, int number, apr_time_t created_at, pay_refund_state_t state,
+                           const char *reference, apr_int64_t amount_minor)
+{
+    pay_refund_t *refund = apr_pcalloc(unit_pool, sizeof(*refund));
+
+    refund->id = apr_psprintf(unit_pool, "old_%d", number);
+    refund->refund_reference = apr_psprintf(unit_pool, "oldref_%d", number);
+    refund->scope = till->scopes[i];
+    refund->money.amount_minor = amount_minor;
+    apr_cpystrn(refund->money.currency, "NGN", sizeof(refund->money.currency));
+    refund->channel = "dashboard";
+    refund->state = state;
+    refund->transaction_reference = reference;
+    refund->created_at = created_at;
+    refund->updated_at = created_at;
+    return refund;
+}
+
+void till_raw(pay_lmdb_work_t work, void *baton)
+{
+    ck_assert_int_eq(pay_lmdb_commit(till->db, 0, work, baton), APR_SUCCESS);
+}
+
+typedef struct till_row_t {
+    pay_lmdb_table_t table;
+    const pay_lmdb_key_t *key;
+    const void *bytes; /* NULL: the row is taken out */
+    size_t len;
+} till_row_t;
+
+static int till_plant_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const till_row_t *row = baton;
+    MDB_val key = pay_lmdb_key_val(row->key);
+    MDB_val val = {row->len, (void *)row->bytes};
+
+    if (!row->bytes) {
+        return mdb_del(txn, pay_lmdb_dbi(db, row->table), &key, NULL);
+    }
+    return mdb_put(txn, pay_lmdb_dbi(db, row->table), &key, &val, 0);
+}
+
+void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len)
+{
+    till_row_t row = {table, key, bytes, len};
+
+    till_raw(till_plant_work, &row);
+}
+
+static void till_hear(void *baton, const char *text)
+{
+    (void)baton;
+    if (!till_wanted || !strstr(till_fault, till_wanted)) {
+        apr_cpystrn(till_fault, text, sizeof(till_fault));
+    }
+}
+
+int till_faults(const char *wanted)
+{
+    apr_size_t faults;
+
+    till_wanted = wanted;
+    till_fault[0] = '\0';
+    ck_assert_int_eq(till->ops->check(&faults, till->store, till_hear, NULL, unit_pool),
+                     APR_SUCCESS);
+    return (int)faults;
+}
+
+void till_check_clean(void)
+{
+    int faults = till_faults(NULL);
+
+    ck_assert_msg(faults == 0, "%d faults, the last one: %s", faults, till_fault);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TILL_H
+#define TILL_H
+
+/*
+ * What the tests of the store's money share: a real store with three scopes that are worked on in
+ * turn, a clock to set, log lines that are counted, and a way to plant rows behind the store's
+ * back. A call that goes wrong fails the test.
+ */
+
+#include "unit.h"
+
+#include "base/pay_log.h"
+#include "base/pay_time.h"
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+#include <string.h>
+
+#define TILL_SCOPES 3
+#define TILL_NOW APR_TIME_C(1800000000000000) /* 2027-01-15T08:00:00Z, where the clock starts */
+#define TILL_LINE_MAX 512
+
+typedef struct till_t {
+    const char *url;
+    pay_store_t *store;
+    const pay_store_ops_t *ops;
+    pay_lmdb_t *db;
+    pay_scope_t scopes[TILL_SCOPES]; /* accounts and modes interleave */
+    const char *key_ids[TILL_SCOPES];
+    int names;        /* refund ids given so far */
+    apr_pool_t *pool; /* of the store */
+} till_t;
+
+extern till_t *till;
+extern apr_time_t till_clock; /* what pay_time_now tells */
+extern int till_lines[PAY_LOG_DEBUG + 1];
+extern char till_line[TILL_LINE_MAX];  /* the last log line */
+extern char till_fault[TILL_LINE_MAX]; /* see till_faults */
+
+/* A handle on the store at `url`, which is made when it is not there. */
+pay_store_t *till_store(const char *url, apr_pool_t *p);
+
+void till_reopen(void);
+
+/* No environment may be open across a fork. */
+void till_close(void);
+
+/* The checked fixture of every such test. */
+void till_set_up(void);
+
+void till_tear_down(void);
+
+/* A charge to open in scope `i`; its digest is of reference and amount. */
+pay_charge_t *till_proposal(int i, const char *reference, apr_int64_t amount_minor);
+
+pay_charge_t *till_open(int i, const char *reference, apr_int64_t amount_minor);
+
+const pay_outcome_t *till_outcome(pay_outcome_kind_t kind);
+
+/* Returns whether it changed. */
+int till_resolve(pay_charge_t **out, int i, apr_uint64_t seq, pay_outcome_kind_t kind);
+
+/* A successful charge. */
+pay_charge_t *till_charge(int i, const char *reference, apr_int64_t amount_minor);
+
+pay_charge_t *till_find(int i, const char *reference);
+
+pay_refund_t *till_refund_proposal(int i, const char *reference, apr_int64_t amount_minor);
+
+/* Opens a refund without the R5 rule and holds the verdict against `want`; NULL unless opened. */
+pay_refund_t *till_refund(int i, const char *reference, apr_int64_t amount_minor,
+                          pay_refund_verdict_t want);
+
+/* Returns whether it changed. */
+int till_refund_resolve(pay_refund_t **out, int i, const char *refund_reference,
+                        pay_outcome_kind_t kind);
+
+/* A record of history, as an import reads it. */
+pay_refund_t *till_history(int i, int number, apr_time_t created_at, pay_refund_state_t state,
+                           const char *reference, apr_int64_t amount_minor);
+
+/* Work on the tables themselves, in a write transaction. */
+void till_raw(pay_lmdb_work_t work, void *baton);
+
+/* A row behind the store's back; `bytes` NULL takes it out. */
+void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len);
+
+/* The faults that check finds; till_fault is then the one that holds `wanted`, if any does. */
+int till_faults(const char *wanted);
+
+void till_check_clean(void);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_LEN_MAX 512
+#define TIMEOUT_SECONDS 60
+#define OPEN_DIRECTORIES_MAX 16
+
+apr_pool_t *unit_pool;
+
+/*
+ * Made by the parent of all tests, so that it can be removed after a test that was killed; each
+ * test's own directories are inside.
+ */
+static char top_dir[PATH_LEN_MAX];
+static int dir_count;
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+static void remove_inside(const char *dir, int itself)
+{
+    (void)nftw(dir, remove_entry, OPEN_DIRECTORIES_MAX, FTW_DEPTH | FTW_PHYS);
+    if (!itself) {
+        (void)mkdir(dir, 0700);
+    }
+}
+
+static void set_up(void)
+{
+    ck_assert_int_eq(apr_pool_create(&unit_pool, NULL), APR_SUCCESS);
+}
+
+static void tear_down(void)
+{
+    apr_pool_destroy(unit_pool);
+    unit_pool = NULL;
+    remove_inside(top_dir, 0);
+}
+
+const char *unit_dir(void)
+{
+    const char *dir;
+
+    dir = apr_psprintf(unit_pool, "%s/%d.%d", top_dir, (int)getpid(), dir_count++);
+    ck_assert_int_eq(mkdir(dir, 0700), 0);
+    return dir;
+}
+
+static int make_top_dir(void)
+{
+    const char *parent = getenv("TMPDIR");
+
+    if (!parent || !*parent) {
+        parent = "/tmp";
+    }
+    apr_snprintf(top_dir, sizeof(top_dir), "%s/payments-unit-XXXXXX", parent);
+    return mkdtemp(top_dir) != NULL;
+}
+
+int unit_run(const char *name, void (*add)(TCase *tcase))
+{
+    Suite *suite;
+    TCase *tcase;
+    SRunner *runner;
+    int run, failed;
+
+    if (apr_initialize() != APR_SUCCESS || !make_top_dir()) {
+        fprintf(stderr, "%s: cannot make a temporary directory\n", name);
+        return EXIT_FAILURE;
+    }
+    suite = suite_create(name);
+    tcase = tcase_create(name);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, TIMEOUT_SECONDS);
+    add(tcase);
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    run = srunner_ntests_run(runner);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    remove_inside(top_dir, 1);
+    apr_terminate();
+    if (!run) {
+        fprintf(stderr, "%s: there is no test to run\n", name);
+        return EXIT_FAILURE;
+    }
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
