@@ -31,8 +31,8 @@ def wrk(httpd, path, *args, key=""):
     out = done.stdout
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
     return {"rate": float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]),
-            "p50": milliseconds(re.search(r"50%\s+(\S+)", out)[1]),
-            "p99": milliseconds(re.search(r"99%\s+(\S+)", out)[1]),
+            "p50": milliseconds(re.search(r"(?m)^\s+50%\s+(\S+)", out)[1]),
+            "p99": milliseconds(re.search(r"(?m)^\s+99%\s+(\S+)", out)[1]),
             "requests": int(re.search(r"(\d+) requests in", out)[1]),
             "bad": int(bad[1]) if bad else 0}
 
