@@ -29,9 +29,9 @@ $(cat "$work/diff")"
 common='--help --json --store'
 options=0
 while read -r noun verb; do
-    "$ctl" "$noun" "$verb" --help >"$work/text" || fail "$noun $verb --help fails"
+    "$ctl" "$noun" ${verb:+"$verb"} --help >"$work/text" || fail "$noun $verb --help fails"
     sed -n '/^Options:/,$s/^  .. \(--[a-z-]*\).*/\1/p' "$work/text" | sort >"$work/has"
-    sed -n "/^\.SS $noun $verb\( \|\$\)/,/^\.S[SH] /p" "$page" | sed '/^\.SS/d; s/\\-/-/g' |
+    sed -n "/^\.SS $noun${verb:+ $verb}\( \|\$\)/,/^\.S[SH] /p" "$page" | sed '/^\.SS/d; s/\\-/-/g' |
         { grep -o -e '--[a-z-]*[a-z]' || true; } | sort -u >"$work/told"
     for option in $common; do
         grep -q -x -e "$option" "$work/has" || fail "$noun $verb does not know $option"

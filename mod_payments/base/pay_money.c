@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_money.h"
 
+#include <apr_strings.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,25 @@ apr_status_t pay_money_parse(pay_money_t *out, const char *text, const char *cur
     }
     out->amount_minor = amount_minor;
     memcpy(out->currency, currency, PAY_CURRENCY_LEN + 1);
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_decimal_normalize(char out[PAY_DECIMAL_TEXT_MAX], const char *text)
+{
+    decimal_t number;
+    apr_status_t rv;
+
+    memset(out, 0, PAY_DECIMAL_TEXT_MAX);
+    rv = read_decimal(&number, text);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!number.count) {
+        out[0] = '0';
+        return APR_SUCCESS;
+    }
+    apr_snprintf(out, PAY_DECIMAL_TEXT_MAX, "%s%.*se%d", number.negative ? "-" : "", number.count,
+                 number.digits, number.exponent);
     return APR_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 /* Largest amount in major units is 999,999,999,999.99 (docs/api.md, "Amounts"). */
 #define PAY_MONEY_TEXT_MAX 32    /* bytes that any formatted amount needs, NUL included */
 #define PAY_MONEY_LITERAL_MAX 64 /* longest decimal literal that is parsed at all */
+#define PAY_DECIMAL_TEXT_MAX 80  /* bytes that any normalised literal needs, NUL included */
 #define PAY_CURRENCY_LEN 3
 
 typedef struct pay_money_t {
@@ -33,6 +34,13 @@ apr_status_t pay_currency_normalize(char out[PAY_CURRENCY_LEN + 1], const char *
  * APR_ERANGE: not more than 0, or above the maximum.
  */
 apr_status_t pay_money_parse(pay_money_t *out, const char *text, const char *currency);
+
+/*
+ * One text for every literal of the same number, for digests: significant digits and a power of ten
+ * ("10", "10.0" and "1e1" are "1e1", every zero is "0"). Exponents beyond any amount of money are
+ * cut, so only literals that pay_money_parse takes are told apart. APR_EINVAL: no number.
+ */
+apr_status_t pay_decimal_normalize(char out[PAY_DECIMAL_TEXT_MAX], const char *text);
 
 /* "1234.50": all of the currency's decimals, no grouping. Returns `out`. */
 const char *pay_money_format(char out[PAY_MONEY_TEXT_MAX], apr_int64_t amount_minor,

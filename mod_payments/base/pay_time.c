@@ -45,7 +45,7 @@ apr_int64_t pay_date_days(pay_date_t date)
            - 719468;
 }
 
-static pay_date_t date_of_days(apr_int64_t days)
+pay_date_t pay_date_of_days(apr_int64_t days)
 {
     pay_date_t date;
     apr_int64_t shifted = days + 719468;
@@ -65,7 +65,7 @@ static pay_date_t date_of_days(apr_int64_t days)
 
 pay_date_t pay_date_next(pay_date_t date)
 {
-    return date_of_days(pay_date_days(date) + 1);
+    return pay_date_of_days(pay_date_days(date) + 1);
 }
 
 static int date_exists(pay_date_t date)
@@ -75,7 +75,7 @@ static int date_exists(pay_date_t date)
     if (date.month < 1 || date.month > 12 || date.day < 1 || date.day > 31) {
         return 0;
     }
-    back = date_of_days(pay_date_days(date));
+    back = pay_date_of_days(pay_date_days(date));
     return back.month == date.month && back.day == date.day;
 }
 
@@ -103,7 +103,7 @@ const char *pay_time_format(char out[PAY_TIME_TEXT_LEN + 1], apr_time_t when)
     }
     days = ms / MILLISECONDS_PER_DAY - (ms % MILLISECONDS_PER_DAY < 0);
     of_day = ms - days * MILLISECONDS_PER_DAY;
-    date = date_of_days(days);
+    date = pay_date_of_days(days);
 
     memcpy(out, "0000-00-00T00:00:00.000Z", PAY_TIME_TEXT_LEN + 1);
     put_digits(out, 4, date.year);

@@ -9,6 +9,12 @@
 
 #define PAY_TIME_TEXT_LEN 24 /* "2026-01-31T23:59:59.999Z" */
 
+/* Both ends inclusive. */
+typedef struct pay_time_range_t {
+    apr_time_t from;
+    apr_time_t to;
+} pay_time_range_t;
+
 typedef struct pay_date_t {
     int year, month, day; /* proleptic Gregorian; month and day from 1 */
 } pay_date_t;
@@ -39,5 +45,8 @@ pay_date_t pay_date_next(pay_date_t date);
 
 /* Days since 1970-01-01, negative before. */
 apr_int64_t pay_date_days(pay_date_t date);
+
+/* The day that many days after 1970-01-01. */
+pay_date_t pay_date_of_days(apr_int64_t days);
 
 #endif

@@ -44,6 +44,8 @@ typedef enum ctl_option_id_t {
     CTL_OPTION_FROM,
     CTL_OPTION_TO,
     CTL_OPTION_LIMIT,
+    CTL_OPTION_BY,
+    CTL_OPTION_FORMAT,
     CTL_OPTION_DRY_RUN,
     CTL_OPTION_COUNT
 } ctl_option_id_t;
@@ -62,7 +64,7 @@ typedef struct ctl_t ctl_t;
 
 typedef struct ctl_command_t {
     const char *noun;
-    const char *verb;
+    const char *verb;     /* "" for a command of one word, which is then the noun's only one */
     const char *synopsis; /* arguments and the required options, for --help */
     const char *summary;  /* one line */
     const char *details;  /* more lines for the command's own --help, or NULL */
@@ -79,6 +81,7 @@ struct ctl_t {
     const char *option[CTL_OPTION_COUNT]; /* NULL: not given; "" for a flag */
     const char *arg[CTL_ARGS_MAX];        /* NULL: not given */
     int json;
+    int csv;            /* neither: a table for people */
     pay_store_t *store; /* NULL with CTL_OPEN_BY_ITSELF */
     pay_store_options_t store_options;
     apr_pool_t *pool;
@@ -121,6 +124,7 @@ CTL_RUN(charge_show);
 CTL_RUN(refund_create); /* ctl_refund.c */
 CTL_RUN(refund_import);
 CTL_RUN(refund_list); /* ctl_refund_list.c */
+CTL_RUN(totals);      /* ctl_totals.c */
 CTL_RUN(store_check); /* ctl_store.c */
 CTL_RUN(store_stat);
 CTL_RUN(store_backup);

@@ -29,7 +29,8 @@ static void account_json(pay_writer_t *w, const void *row)
     pay_account_to_json(w, NULL, row);
 }
 
-static const ctl_view_t account_view = {titles, account_cells, account_json};
+static const ctl_view_t account_view = {
+    .titles = titles, .cells = account_cells, .json = account_json};
 
 static ctl_exit_t name_check(const char *name)
 {

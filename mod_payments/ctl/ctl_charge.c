@@ -2,11 +2,29 @@
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
 #include "ctl/ctl_output.h"
+#include "ctl/ctl_range.h"
 
 #include <string.h>
 
 static const char *const titles[] = {"ID",       "REFERENCE", "STATUS",  "AMOUNT", "REFUNDED",
                                      "CURRENCY", "CARD",      "CREATED", NULL};
+
+static const char *const csv_titles[] = {"id",
+                                         "reference",
+                                         "status",
+                                         "amount",
+                                         "currency",
+                                         "refundedAmount",
+                                         "refundsPendingAmount",
+                                         "last4Digits",
+                                         "email",
+                                         "createdAt",
+                                         "updatedAt",
+                                         "gatewayResponseCode",
+                                         "gatewayResponseMessage",
+                                         "authorizationCode",
+                                         "keyId",
+                                         NULL};
 
 static const char *const detail_titles[] = {"FIELD", "VALUE", NULL};
 
@@ -27,6 +45,28 @@ static void charge_cells(ctl_table_t *table, const void *row)
 static void charge_json(pay_writer_t *w, const void *row)
 {
     pay_charge_to_json(w, NULL, row, PAY_VIEW_SECRET);
+}
+
+static void charge_csv(ctl_csv_t *csv, const void *row)
+{
+    const pay_charge_t *charge = row;
+    const char *currency = charge->money.currency;
+
+    ctl_csv_number(csv, charge->seq);
+    ctl_csv_text(csv, charge->reference);
+    ctl_csv_text(csv, pay_charge_state_name(charge->state));
+    ctl_csv_amount(csv, charge->money.amount_minor, currency);
+    ctl_csv_text(csv, currency);
+    ctl_csv_amount(csv, charge->refunded_minor, currency);
+    ctl_csv_amount(csv, charge->refunds_pending_minor, currency);
+    ctl_csv_text(csv, charge->card.last4);
+    ctl_csv_text(csv, charge->email);
+    ctl_csv_time(csv, charge->created_at);
+    ctl_csv_time(csv, charge->updated_at);
+    ctl_csv_text(csv, charge->code);
+    ctl_csv_text(csv, charge->message);
+    ctl_csv_text(csv, charge->authorization_code);
+    ctl_csv_text(csv, charge->key_id);
 }
 
 static void detail(ctl_table_t *table, const char *name, const char *value)
@@ -78,14 +118,21 @@ static void charge_details(ctl_table_t *table, const void *row)
     detail_time(table, "next question", charge->due_at);
 }
 
-static const ctl_view_t charge_view = {titles, charge_cells, charge_json};
-static const ctl_view_t charge_detail_view = {detail_titles, charge_details, charge_json};
+static const ctl_view_t charge_view = {.titles = titles,
+                                       .cells = charge_cells,
+                                       .json = charge_json,
+                                       .csv_titles = csv_titles,
+                                       .csv = charge_csv};
+static const ctl_view_t charge_detail_view = {
+    .titles = detail_titles, .cells = charge_details, .json = charge_json};
 
-/* Prints all charges above seq 0, a batch a read transaction, oldest first. */
-static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope)
+/* Prints the charges of the range, a batch a read transaction, oldest first. */
+static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope,
+                                  const pay_time_range_t *range)
 {
+    pay_charge_t last = {.seq = 0}; /* where the batch before ended */
+    const pay_charge_t *after = NULL;
     apr_array_header_t *charges;
-    apr_uint64_t after = 0;
     apr_pool_t *batch;
     apr_status_t rv;
     int i;
@@ -93,8 +140,8 @@ static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_
     apr_pool_create(&batch, ctl->pool);
     do {
         apr_pool_clear(batch);
-        rv = ctl->store->ops->charge_list(&charges, ctl->store, scope, after, PAY_STORE_ROWS_MAX,
-                                          batch);
+        rv = ctl->store->ops->charge_list(&charges, ctl->store, scope, range, after,
+                                          PAY_STORE_ROWS_MAX, batch);
         if (rv != APR_SUCCESS) {
             return rv;
         }
@@ -102,7 +149,9 @@ static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_
             const pay_charge_t *charge = APR_ARRAY_IDX(charges, i, const pay_charge_t *);
 
             ctl_list_row(list, charge);
-            after = charge->seq;
+            last.created_at = charge->created_at;
+            last.seq = charge->seq;
+            after = &last;
         }
     } while (charges->nelts > 0 && !ctl_list_is_full(list));
     apr_pool_destroy(batch);
@@ -111,6 +160,7 @@ static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_
 
 ctl_exit_t ctl_charge_list(ctl_t *ctl)
 {
+    pay_time_range_t range;
     pay_account_t *account;
     pay_scope_t scope;
     apr_uint64_t limit;
@@ -126,8 +176,12 @@ ctl_exit_t ctl_charge_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
+    failed = ctl_range_read(&range, ctl, account);
+    if (failed) {
+        return failed;
+    }
     list = ctl_list_open(ctl, &charge_view, limit);
-    rv = charges_print(list, ctl, &scope);
+    rv = charges_print(list, ctl, &scope, &range);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the charges"); /* the array stays open: no list */
     }

@@ -63,9 +63,9 @@ void ctl_help_noun(const ctl_command_t *commands, int count, const char *noun)
 
 void ctl_help_command(const ctl_command_t *command)
 {
-    printf("Usage: paymentsctl -s lmdb:DIR %s %s%s%s%s\n\n", command->noun, command->verb,
-           *command->synopsis ? " " : "", command->synopsis,
-           command->optional ? " [OPTION ...]" : "");
+    printf("Usage: paymentsctl -s lmdb:DIR %s%s%s%s%s%s\n\n", command->noun,
+           *command->verb ? " " : "", command->verb, *command->synopsis ? " " : "",
+           command->synopsis, command->optional ? " [OPTION ...]" : "");
     printf("%c%s.\n", command->summary[0] - 'a' + 'A', command->summary + 1);
     if (command->details) {
         fputs(command->details, stdout);

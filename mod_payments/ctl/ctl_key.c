@@ -34,7 +34,7 @@ static void key_json(pay_writer_t *w, const void *row)
     pay_api_key_to_json(w, NULL, row);
 }
 
-static const ctl_view_t key_view = {titles, key_cells, key_json};
+static const ctl_view_t key_view = {.titles = titles, .cells = key_cells, .json = key_json};
 
 /*
  * The only place where a key is ever shown. Its text stands alone on standard output, so that a

@@ -4,6 +4,7 @@
 #include "base/pay_timezone.h"
 #include "ctl/ctl_message.h"
 #include "model/pay_email.h"
+#include "model/pay_text.h"
 
 #include <apr_getopt.h>
 #include <apr_strings.h>
@@ -49,6 +50,9 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_TO] = { "to", 0, "DATE",
         "created on or before this yyyy-MM-dd or RFC 3339 time", 0 },
     [CTL_OPTION_LIMIT] = { "limit", 0, "N", "at most the first N rows (default: all)", 0 },
+    [CTL_OPTION_BY] = { "by", 0, "day|month", "a row for each day or month", 0 },
+    [CTL_OPTION_FORMAT] = { "format", 0, "csv|json",
+        "print CSV, or JSON as --json does, in place of a table", 0 },
     [CTL_OPTION_DRY_RUN] = { "dry-run", 0, NULL, "tell what would be done, and do nothing", 0 },
 };
 /* clang-format on */
@@ -61,8 +65,8 @@ static const char *help_hint(const ctl_t *ctl)
     if (!ctl->command) {
         return "paymentsctl --help";
     }
-    return apr_pstrcat(ctl->pool, "paymentsctl ", ctl->command->noun, " ", ctl->command->verb,
-                       " --help", NULL);
+    return apr_pstrcat(ctl->pool, "paymentsctl ", ctl->command->noun,
+                       *ctl->command->verb ? " " : "", ctl->command->verb, " --help", NULL);
 }
 
 /* apr_getopt writes "program: what: which\n"; kept for one sentence of ours. */
@@ -80,17 +84,28 @@ static void getopt_message(void *baton, const char *format, ...)
     message[strcspn(message, "\n")] = '\0';
 }
 
+/* Notes are counted as the API counts them, in characters; all else in bytes. */
+static int is_note(int id)
+{
+    return id == CTL_OPTION_CUSTOMER_NOTE || id == CTL_OPTION_MERCHANT_NOTE;
+}
+
 static ctl_exit_t option_take(ctl_t *ctl, int id, const char *value)
 {
     const ctl_option_t *option = &ctl_options[id];
+    apr_size_t length = 0;
 
     if (ctl->option[id]) {
         return ctl_fail(CTL_EXIT_USAGE, "--%s is given twice; see '%s'", option->name,
                         help_hint(ctl));
     }
-    if (value && option->length_max && strlen(value) > (size_t)option->length_max) {
-        return ctl_fail(CTL_EXIT_TOO_LONG, "--%s: want at most %d bytes, got %" APR_SIZE_T_FMT,
-                        option->name, option->length_max, strlen(value));
+    if (value) {
+        length = is_note(id) ? pay_text_length(value) : strlen(value);
+    }
+    if (option->length_max && length > (apr_size_t)option->length_max) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "--%s: want at most %d %s, got %" APR_SIZE_T_FMT,
+                        option->name, option->length_max, is_note(id) ? "characters" : "bytes",
+                        length);
     }
     ctl->option[id] = value ? value : "";
     return CTL_OK;
@@ -274,4 +289,23 @@ ctl_exit_t ctl_option_overlap(apr_interval_time_t *out, const ctl_t *ctl)
                     "--overlap: want a duration such as 90s, 30m, 24h or 7d, "
                     "at most %dd",
                     CTL_OVERLAP_DAYS_MAX);
+}
+
+ctl_exit_t ctl_option_format(ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_FORMAT];
+
+    if (!text) {
+        return CTL_OK;
+    }
+    ctl->csv = strcmp(text, "csv") == 0;
+    if (!ctl->csv && strcmp(text, "json") != 0) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--format: want csv or json");
+    }
+    if (ctl->csv && ctl->json) {
+        return ctl_fail(CTL_EXIT_USAGE, "--format csv and --json exclude each other; see '%s'",
+                        help_hint(ctl));
+    }
+    ctl->json = !ctl->csv;
+    return CTL_OK;
 }

@@ -17,7 +17,7 @@ typedef struct ctl_option_t {
     int letter;          /* one-letter form, 0: none */
     const char *value;   /* what it takes, for --help; NULL: a flag */
     const char *summary; /* for --help */
-    int length_max;      /* bytes of the value, 0: judged elsewhere */
+    int length_max;      /* bytes of the value, of a note characters; 0: judged elsewhere */
 } ctl_option_t;
 
 extern const ctl_option_t ctl_options[CTL_OPTION_COUNT];
@@ -36,5 +36,7 @@ ctl_exit_t ctl_option_mode(pay_mode_t *out, const ctl_t *ctl);
 ctl_exit_t ctl_option_kind(pay_key_kind_t *out, const ctl_t *ctl);
 ctl_exit_t ctl_option_limit(apr_uint64_t *out, const ctl_t *ctl);
 ctl_exit_t ctl_option_overlap(apr_interval_time_t *out, const ctl_t *ctl);
+/* Sets ctl->json or ctl->csv as --format says, which may not contradict --json. */
+ctl_exit_t ctl_option_format(ctl_t *ctl);
 
 #endif

@@ -25,7 +25,8 @@ struct ctl_table_t {
 
 struct ctl_list_t {
     const ctl_view_t *view;
-    ctl_table_t *table; /* NULL: JSON */
+    ctl_table_t *table; /* NULL: JSON or CSV */
+    ctl_csv_t csv;
     apr_uint64_t limit; /* 0: none */
     apr_uint64_t count;
     apr_pool_t *row_pool;
@@ -180,7 +181,10 @@ ctl_list_t *ctl_list_open(const ctl_t *ctl, const ctl_view_t *view, apr_uint64_t
     list->view = view;
     list->limit = limit;
     apr_pool_create(&list->row_pool, ctl->pool);
-    if (ctl->json) {
+    if (ctl->csv) {
+        assert(view->csv);
+        ctl_csv_open(&list->csv, view->csv_titles);
+    } else if (ctl->json) {
         putchar('[');
     } else {
         list->table = table_make(view->titles, ctl->pool);
@@ -202,6 +206,8 @@ void ctl_list_row(ctl_list_t *list, const void *row)
     }
     if (list->table) {
         list->view->cells(list->table, row);
+    } else if (list->csv.columns) {
+        list->view->csv(&list->csv, row);
     } else {
         w = pay_writer_make(ROW_SIZE_HINT, list->row_pool);
         list->view->json(w, row);
@@ -216,7 +222,7 @@ void ctl_list_close(ctl_list_t *list)
 {
     if (list->table) {
         table_end(list->table);
-    } else {
+    } else if (!list->csv.columns) {
         fputs(list->count ? "\n]\n" : "]\n", stdout);
     }
 }

@@ -2,10 +2,11 @@
 #ifndef CTL_OUTPUT_H
 #define CTL_OUTPUT_H
 
-/* What goes to standard output: rows as a table for people or as JSON for programs. */
+/* What goes to standard output: rows as a table for people, as JSON or as CSV for programs. */
 
 #include "base/pay_writer.h"
 #include "ctl/ctl.h"
+#include "ctl/ctl_csv.h"
 
 #define CTL_COLUMNS_MAX 8
 #define CTL_TABLE_ROWS_MAX 1000 /* rows that are measured together */
@@ -18,6 +19,8 @@ typedef struct ctl_view_t {
     const char *const *titles; /* of the columns, NULL-ended, at most CTL_COLUMNS_MAX */
     void (*cells)(ctl_table_t *table, const void *row); /* one cell a title, in their order */
     void (*json)(pay_writer_t *w, const void *row);     /* one value */
+    const char *const *csv_titles; /* NULL-ended, any number; NULL where there is no --format */
+    void (*csv)(ctl_csv_t *csv, const void *row); /* one cell a title */
 } ctl_view_t;
 
 /* One cell more; NULL or empty is shown as "-". Copied; control characters become "?". */
@@ -30,8 +33,8 @@ void ctl_table_amount(ctl_table_t *table, apr_int64_t amount_minor, const char *
 void ctl_row_print(const ctl_t *ctl, const ctl_view_t *view, const void *row);
 
 /*
- * Rows as they come: a table, or one JSON array. Memory stays bounded. Those beyond `limit` (0:
- * none) are dropped.
+ * Rows as they come: a table, CSV, or one JSON array. Memory stays bounded. Those beyond `limit`
+ * (0: none) are dropped.
  */
 ctl_list_t *ctl_list_open(const ctl_t *ctl, const ctl_view_t *view, apr_uint64_t limit);
 void ctl_list_row(ctl_list_t *list, const void *row);

@@ -39,7 +39,8 @@ static void refund_json(pay_writer_t *w, const void *row)
     pay_refund_to_json(w, NULL, row);
 }
 
-static const ctl_view_t refund_view = {ctl_refund_titles, refund_cells, refund_json};
+static const ctl_view_t refund_view = {
+    .titles = ctl_refund_titles, .cells = refund_cells, .json = refund_json};
 
 ctl_exit_t ctl_refund_create(ctl_t *ctl)
 {
@@ -48,28 +49,30 @@ ctl_exit_t ctl_refund_create(ctl_t *ctl)
     const pay_problem_t *problem;
     pay_account_t *account;
     pay_refund_t *refund;
-    pay_scope_t scope;
+    pay_caller_t caller = {.key_kind = PAY_KEY_SECRET, .key_id = ""};
     ctl_exit_t failed;
+    int replayed;
 
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed = ctl_scope_find(&caller.scope, &account, ctl);
     if (failed) {
         return failed;
     }
+    caller.account = account;
     service.acquirer[PAY_TEST] = &pay_acquirer_simulator;
     service.policy.acquirer_timeout = apr_time_from_sec(ACQUIRER_TIMEOUT_SECONDS);
     service.policy.refund_repeat_window = apr_time_from_sec(REPEAT_WINDOW_SECONDS);
-    if (!service.acquirer[scope.mode]) {
+    if (!service.acquirer[caller.scope.mode]) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "there is no acquirer for %s refunds, nothing was done; "
                         "refund with --mode test, or at the acquirer itself",
-                        pay_mode_name(scope.mode));
+                        pay_mode_name(caller.scope.mode));
     }
     request.reference = ctl->option[CTL_OPTION_REFERENCE];
     request.amount = ctl->option[CTL_OPTION_AMOUNT];
     request.customer_note = ctl->option[CTL_OPTION_CUSTOMER_NOTE];
     request.merchant_note = ctl->option[CTL_OPTION_MERCHANT_NOTE];
     request.channel = "cli";
-    problem = pay_refund_create(&refund, &service, account, scope.mode, "", &request, ctl->pool);
+    problem = pay_refund_create(&refund, &replayed, &service, &caller, &request, ctl->pool);
     if (problem) {
         return ctl_fail_problem(problem, ctl->pool);
     }

@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
+#include "ctl/ctl_range.h"
 #include "ctl/ctl_refund.h"
 
 #include "base/pay_json.h"
-#include "base/pay_timezone.h"
 
 #include <string.h>
 
-#define FIRST_TIME "0000-01-01T00:00:00Z"
-#define LAST_TIME "9999-12-31T23:59:59.999Z"
+static const char *const csv_titles[] = {"id",
+                                         "refundReference",
+                                         "amount",
+                                         "currency",
+                                         "domain",
+                                         "channel",
+                                         "merchantNote",
+                                         "customerNote",
+                                         "status",
+                                         "transactionReference",
+                                         "createdAt",
+                                         "updatedAt",
+                                         NULL};
 
-/* One record of the list: its text, and for people what the text says. */
+/* One record of the list: its text, and but for JSON what the text says. */
 typedef struct record_t {
     const char *text;
     const pay_refund_t *refund; /* NULL in JSON */
@@ -31,7 +42,35 @@ static void record_json(pay_writer_t *w, const void *row)
     pay_writer_raw(w, NULL, record->text); /* the very bytes that the list operation sends */
 }
 
-static const ctl_view_t record_view = {ctl_refund_titles, record_cells, record_json};
+/* The record's twelve members; one that is null is an empty cell. */
+static void record_csv(ctl_csv_t *csv, const void *row)
+{
+    const pay_refund_t *refund = ((const record_t *)row)->refund;
+    const pay_money_t *money = &refund->money;
+
+    ctl_csv_text(csv, refund->id);
+    ctl_csv_text(csv, refund->refund_reference);
+    if (money->amount_minor) { /* history may have left it out */
+        ctl_csv_amount(csv, money->amount_minor, money->currency);
+    } else {
+        ctl_csv_text(csv, NULL);
+    }
+    ctl_csv_text(csv, money->currency);
+    ctl_csv_text(csv, pay_mode_name(refund->scope.mode));
+    ctl_csv_text(csv, refund->channel);
+    ctl_csv_text(csv, refund->merchant_note);
+    ctl_csv_text(csv, refund->customer_note);
+    ctl_csv_text(csv, pay_refund_state_name(refund->state));
+    ctl_csv_text(csv, refund->transaction_reference);
+    ctl_csv_time(csv, refund->created_at);
+    ctl_csv_time(csv, refund->updated_at);
+}
+
+static const ctl_view_t record_view = {.titles = ctl_refund_titles,
+                                       .cells = record_cells,
+                                       .json = record_json,
+                                       .csv_titles = csv_titles,
+                                       .csv = record_csv};
 
 /* The end of the JSON object that begins at `text`, or NULL when it has none. */
 static char *object_end(char *text)
@@ -76,6 +115,7 @@ static apr_status_t record_print(ctl_list_t *list, const ctl_t *ctl, const char 
         if (problem) {
             return PAY_STORE_ECORRUPT;
         }
+        refund->scope.mode = mode; /* not part of what is read back */
         record.refund = refund;
     }
     ctl_list_row(list, &record);
@@ -106,7 +146,7 @@ static apr_status_t chunk_print(ctl_list_t *list, const ctl_t *ctl, char *text, 
 }
 
 static apr_status_t refunds_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope,
-                                  const pay_refund_range_t *range)
+                                  const pay_time_range_t *range)
 {
     pay_refund_cursor_t cursor = {{0}, .key_len = 0};
     char *buffer = apr_palloc(ctl->pool, PAY_STORE_CHUNK_SIZE + 1);
@@ -132,33 +172,9 @@ static apr_status_t refunds_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_
     return APR_SUCCESS;
 }
 
-static ctl_exit_t range_read(pay_refund_range_t *out, const ctl_t *ctl,
-                             const pay_account_t *account)
-{
-    const char *from = ctl->option[CTL_OPTION_FROM];
-    const char *to = ctl->option[CTL_OPTION_TO];
-    const pay_timezone_t *zone;
-    const pay_problem_t *problem;
-    apr_status_t rv;
-
-    rv = pay_timezone_load(&zone, account->settings.timezone, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail(CTL_EXIT_ACCESS,
-                        "this system does not know the account's time zone %s; "
-                        "install tzdata, or use 'paymentsctl account set'",
-                        account->settings.timezone);
-    }
-    problem = pay_refund_range_parse(out, from ? from : FIRST_TIME, to ? to : LAST_TIME, zone, 0,
-                                     ctl->pool);
-    if (problem) {
-        return ctl_fail_problem(problem, ctl->pool);
-    }
-    return CTL_OK;
-}
-
 ctl_exit_t ctl_refund_list(ctl_t *ctl)
 {
-    pay_refund_range_t range;
+    pay_time_range_t range;
     pay_account_t *account;
     pay_scope_t scope;
     apr_uint64_t limit;
@@ -174,7 +190,7 @@ ctl_exit_t ctl_refund_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    failed = range_read(&range, ctl, account);
+    failed = ctl_range_read(&range, ctl, account);
     if (failed) {
         return failed;
     }

@@ -13,7 +13,7 @@ typedef struct stat_row_t {
     apr_int64_t value;
 } stat_row_t;
 
-#define STAT_ROWS 13
+#define STAT_ROWS 14
 
 static void stat_rows(stat_row_t rows[STAT_ROWS], const pay_store_stat_t *stat)
 {
@@ -25,6 +25,7 @@ static void stat_rows(stat_row_t rows[STAT_ROWS], const pay_store_stat_t *stat)
         {"charges", "charges", (apr_int64_t)stat->charges},
         {"refunds", "refunds", (apr_int64_t)stat->refunds},
         {"pending at an acquirer", "due", (apr_int64_t)stat->due},
+        {"Idempotency-Keys kept", "kept", (apr_int64_t)stat->kept},
         {"bytes of the map", "mapBytes", stat->map_bytes},
         {"bytes used of it", "usedBytes", stat->used_bytes},
         {"bytes of the file", "fileBytes", stat->file_bytes},
@@ -64,7 +65,7 @@ static void stat_json(pay_writer_t *w, const void *row)
     pay_writer_object_close(w);
 }
 
-static const ctl_view_t stat_view = {stat_titles, stat_cells, stat_json};
+static const ctl_view_t stat_view = {.titles = stat_titles, .cells = stat_cells, .json = stat_json};
 
 ctl_exit_t ctl_store_stat(ctl_t *ctl)
 {
@@ -85,7 +86,7 @@ static void fault_json(pay_writer_t *w, const void *row)
     pay_writer_string(w, NULL, row);
 }
 
-static const ctl_view_t fault_view = {fault_titles, NULL, fault_json};
+static const ctl_view_t fault_view = {.titles = fault_titles, .json = fault_json};
 
 static void fault_print(void *baton, const char *text)
 {

@@ -32,7 +32,7 @@ static void token_json(pay_writer_t *w, const void *row)
     pay_token_to_json(w, NULL, row);
 }
 
-static const ctl_view_t token_view = {titles, token_cells, token_json};
+static const ctl_view_t token_view = {.titles = titles, .cells = token_cells, .json = token_json};
 
 /* What the options say of a new token; scope and text excepted. */
 static ctl_exit_t payer_read(pay_token_t *out, const ctl_t *ctl)

@@ -14,6 +14,8 @@
 
 #define ACCOUNT_SETTINGS (CTL_O(KEY_PREFIX) | CTL_O(CURRENCY) | CTL_O(TIMEZONE))
 
+#define RANGE_DETAILS "Both dates are inclusive; bare ones are days in the account's time zone.\n"
+
 #define TOKEN_CREATE_DETAILS                                                                       \
     "Cards of Test Mode: 5555555555554444 approved, 1234567898765432 declined,\n"                  \
     "4000000000009995 insufficient funds, 4000000000000069 expired card,\n"                        \
@@ -134,10 +136,11 @@ static const ctl_command_t commands[] = {
      .verb = "list",
      .synopsis = "ACCOUNT --mode test|live",
      .summary = "list the charges, oldest first",
+     .details = RANGE_DETAILS,
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE),
-     .optional = CTL_O(LIMIT),
+     .optional = CTL_O(FROM) | CTL_O(TO) | CTL_O(LIMIT) | CTL_O(FORMAT),
      .open = CTL_OPEN_READ,
      .run = ctl_charge_list},
     {.noun = "charge",
@@ -163,11 +166,11 @@ static const ctl_command_t commands[] = {
      .verb = "list",
      .synopsis = "ACCOUNT --mode test|live",
      .summary = "list the refunds, oldest first",
-     .details = "Both dates are inclusive; bare ones are days in the account's time zone.\n",
+     .details = RANGE_DETAILS,
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE),
-     .optional = CTL_O(FROM) | CTL_O(TO) | CTL_O(LIMIT),
+     .optional = CTL_O(FROM) | CTL_O(TO) | CTL_O(LIMIT) | CTL_O(FORMAT),
      .open = CTL_OPEN_READ,
      .run = ctl_refund_list},
     {.noun = "refund",
@@ -182,6 +185,17 @@ static const ctl_command_t commands[] = {
      .required = CTL_O(MODE),
      .open = CTL_OPEN_WRITE,
      .run = ctl_refund_import},
+    {.noun = "totals",
+     .verb = "",
+     .synopsis = "ACCOUNT --mode test|live --by day|month",
+     .summary = "sum up charges and refunds by day or month and currency",
+     .details = "Days and months are those of the account's time zone; both dates are inclusive.\n",
+     .args_min = 1,
+     .args_max = 1,
+     .required = CTL_O(MODE) | CTL_O(BY),
+     .optional = CTL_O(FROM) | CTL_O(TO) | CTL_O(FORMAT),
+     .open = CTL_OPEN_READ,
+     .run = ctl_totals},
     {.noun = "store",
      .verb = "check",
      .synopsis = "",
@@ -244,6 +258,10 @@ static ctl_exit_t command_run(ctl_t *ctl)
     ctl_exit_t failed;
 
     ctl->json = ctl->option[CTL_OPTION_JSON] != NULL;
+    failed = ctl_option_format(ctl);
+    if (failed) {
+        return failed;
+    }
     if (!ctl->option[CTL_OPTION_STORE]) {
         ctl->option[CTL_OPTION_STORE] = getenv("PAYMENTS_STORE");
     }
@@ -258,6 +276,22 @@ static ctl_exit_t command_run(ctl_t *ctl)
         }
     }
     return ctl->command->run(ctl);
+}
+
+/* Runs the command whose last word is argv[0]. */
+static ctl_exit_t command_read(ctl_t *ctl, int argc, const char *const *argv)
+{
+    ctl_exit_t failed;
+
+    failed = ctl_options_command(ctl, argc, argv);
+    if (failed) {
+        return failed;
+    }
+    if (ctl->option[CTL_OPTION_HELP]) {
+        ctl_help_command(ctl->command);
+        return CTL_OK;
+    }
+    return command_run(ctl);
 }
 
 /* Each level reads the options behind its word: the program's name, the noun, the verb. */
@@ -282,6 +316,10 @@ static ctl_exit_t line_read(ctl_t *ctl, int argc, const char *const *argv)
     if (!noun_is_known(argv[0])) {
         return ctl_fail(CTL_EXIT_USAGE, "unknown command %s; see 'paymentsctl --help'", argv[0]);
     }
+    ctl->command = command_find(argv[0], "");
+    if (ctl->command) {
+        return command_read(ctl, argc, argv);
+    }
     failed = ctl_options_global(&next, ctl, argc, argv);
     if (failed) {
         return failed;
@@ -299,15 +337,7 @@ static ctl_exit_t line_read(ctl_t *ctl, int argc, const char *const *argv)
         return ctl_fail(CTL_EXIT_USAGE, "unknown command %s %s; see 'paymentsctl %s --help'",
                         argv[0], argv[next], argv[0]);
     }
-    failed = ctl_options_command(ctl, argc - next, argv + next);
-    if (failed) {
-        return failed;
-    }
-    if (ctl->option[CTL_OPTION_HELP]) {
-        ctl_help_command(ctl->command);
-        return CTL_OK;
-    }
-    return command_run(ctl);
+    return command_read(ctl, argc - next, argv + next);
 }
 
 int main(int argc, const char *const *argv)

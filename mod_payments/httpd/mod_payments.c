@@ -6,9 +6,11 @@
 #include "httpd/pay_child.h"
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_cors.h"
 #include "httpd/pay_error_filter.h"
 #include "httpd/pay_gate.h"
 #include "httpd/pay_handler.h"
+#include "httpd/pay_health.h"
 #include "httpd/pay_prepare.h"
 
 #include <ap_provider.h>
@@ -26,6 +28,8 @@ static void register_hooks(apr_pool_t *p)
     pay_prepare_register_hooks(p);
     pay_child_register_hooks(p);
     pay_claim_register_hooks(p);
+    pay_cors_register_hooks(p);
+    pay_health_register_hooks(p);
     pay_gate_register_hooks(p);
     pay_handler_register_hooks(p);
     pay_error_filter_register_hooks(p);

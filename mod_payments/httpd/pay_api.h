@@ -4,16 +4,24 @@
 
 /*
  * The operations (docs/api.md). Each reads, makes one service call and replies. They are called
- * with the call's key, service, path segments and media type set, once transport, key, path,
- * method, kind of key and Accept were judged, and return what a handler returns.
+ * with the call's key, service, path segments, media type, body and Idempotency-Key set, once
+ * transport, key, path, method, kind of key, Accept and the body's form as JSON were judged, and
+ * return what a handler returns.
  */
 
 #include "httpd/pay_call.h"
 
 int pay_api_charge_create(request_rec *r, const pay_call_t *call);
+int pay_api_refund_create(request_rec *r, const pay_call_t *call);
+int pay_api_refund_create_partial(request_rec *r, const pay_call_t *call);
 int pay_api_refund_get(request_rec *r, const pay_call_t *call);
 int pay_api_refund_list(request_rec *r, const pay_call_t *call);
+int pay_api_transaction_get(request_rec *r, const pay_call_t *call);
+int pay_api_transaction_verify(request_rec *r, const pay_call_t *call);
+int pay_api_transaction_void(request_rec *r, const pay_call_t *call);
 int pay_api_paymentlink_initiate(request_rec *r, const pay_call_t *call);
+int pay_api_checkout_initiate(request_rec *r, const pay_call_t *call);
 int pay_api_order_create(request_rec *r, const pay_call_t *call);
+int pay_api_openapi_get(request_rec *r, const pay_call_t *call);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_writer.h"
 #include "httpd/pay_api.h"
-#include "httpd/pay_body.h"
 #include "httpd/pay_reply.h"
 #include "service/pay_charges.h"
 
@@ -9,30 +8,26 @@
 
 int pay_api_charge_create(request_rec *r, const pay_call_t *call)
 {
+    const pay_caller_t caller = pay_caller_of_key(call->key, call->idempotency_key);
     pay_charge_request_t *request;
     const pay_problem_t *problem;
-    const pay_json_t *body;
     pay_charge_t *charge;
     pay_writer_t *w;
     int replayed;
 
-    problem = pay_body_read_json(&body, r);
-    if (problem) {
-        return pay_reply_problem(r, problem);
-    }
-    problem = pay_charge_request_from_json(&request, body, call->key->account->settings.currency,
-                                           r->pool);
+    problem = pay_charge_request_from_json(&request, call->body,
+                                           call->key->account->settings.currency, r->pool);
     if (problem) {
         return pay_reply_problem(r, problem);
     }
     apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", request->reference);
-    problem = pay_charge_create(&charge, &replayed, call->service, call->key, request,
+    problem = pay_charge_create(&charge, &replayed, call->service, &caller, request,
                                 r->useragent_ip, r->pool);
     if (problem) {
         return pay_reply_problem(r, problem);
     }
     if (replayed) {
-        apr_table_setn(r->headers_out, "Idempotent-Replayed", "true");
+        pay_reply_mark_replayed(r);
     }
     w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
     pay_charge_answer_to_json(w, charge);

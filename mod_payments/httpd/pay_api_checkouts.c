@@ -2,7 +2,7 @@
 #include "httpd/pay_api.h"
 #include "httpd/pay_reply.h"
 
-/* Both are named by the specification; docs/api.md, "Payment links", says what they will do. */
+/* All are named by the specification; docs/api.md, "Payment links", says what they will do. */
 
 static int answer_unbuilt(request_rec *r)
 {
@@ -11,6 +11,12 @@ static int answer_unbuilt(request_rec *r)
 }
 
 int pay_api_paymentlink_initiate(request_rec *r, const pay_call_t *call)
+{
+    (void)call;
+    return answer_unbuilt(r);
+}
+
+int pay_api_checkout_initiate(request_rec *r, const pay_call_t *call)
 {
     (void)call;
     return answer_unbuilt(r);

@@ -8,7 +8,6 @@
 #include "service/pay_refunds.h"
 
 #include <apr_buckets.h>
-#include <apr_lib.h>
 #include <http_log.h>
 #include <http_protocol.h>
 #include <util_filter.h>
@@ -21,35 +20,19 @@ APLOG_USE_MODULE(payments);
 typedef struct list_t {
     request_rec *r;
     const pay_call_t *call;
-    pay_refund_range_t range;
+    pay_time_range_t range;
     pay_refund_cursor_t cursor;
     char *chunk; /* from the connection's bucket allocator; NULL once it was handed on */
     apr_size_t chunk_len;
 } list_t;
 
-/* What the store could hold; other bytes must not come back in the message. */
-static int is_plain_text(const char *text)
-{
-    for (; *text; text++) {
-        if (!apr_isprint(*text)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 int pay_api_refund_get(request_rec *r, const pay_call_t *call)
 {
-    const char *reference = call->segment[0];
     const pay_problem_t *problem;
     pay_refund_t *refund;
     pay_writer_t *w;
 
-    if (strlen(reference) > PAY_REFUND_REFERENCE_MAX || !is_plain_text(reference)) {
-        return pay_reply_problem(
-            r, pay_problem_make(PAY_ERR_REFERENCE_UNKNOWN, NULL, APR_SUCCESS, r->pool));
-    }
-    problem = pay_refund_get(&refund, call->service, &call->key->scope, reference, r->pool);
+    problem = pay_refund_get(&refund, call->service, &call->key->scope, call->segment[0], r->pool);
     if (problem) {
         return pay_reply_problem(r, problem);
     }
@@ -57,6 +40,46 @@ int pay_api_refund_get(request_rec *r, const pay_call_t *call)
     w = pay_writer_make(RECORD_SIZE_HINT, r->pool);
     pay_refund_to_json(w, NULL, refund);
     return pay_reply_json(r, HTTP_OK, w);
+}
+
+static int create(request_rec *r, const pay_call_t *call, int partial)
+{
+    const pay_caller_t caller = pay_caller_of_key(call->key, call->idempotency_key);
+    pay_refund_request_t *request;
+    const pay_problem_t *problem;
+    pay_refund_t *refund;
+    pay_writer_t *w;
+    int replayed;
+
+    problem = pay_refund_request_from_json(&request, call->body, partial, r->pool);
+    if (problem) {
+        return pay_reply_problem(r, problem);
+    }
+    apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", request->reference);
+    problem = pay_refund_create(&refund, &replayed, call->service, &caller, request, r->pool);
+    if (replayed) {
+        pay_reply_mark_replayed(r); /* refusals are given again too */
+    }
+    if (problem) {
+        return pay_reply_problem(r, problem);
+    }
+    w = pay_writer_make(RECORD_SIZE_HINT, r->pool);
+    if (replayed) {
+        pay_refund_answer_to_json(w, refund);
+    } else {
+        pay_refund_to_json(w, NULL, refund);
+    }
+    return pay_reply_json(r, HTTP_OK, w);
+}
+
+int pay_api_refund_create(request_rec *r, const pay_call_t *call)
+{
+    return create(r, call, 0);
+}
+
+int pay_api_refund_create_partial(request_rec *r, const pay_call_t *call)
+{
+    return create(r, call, 1);
 }
 
 /* Reads the next chunk, no transaction open afterwards. `p` for what the call itself needs. */

@@ -11,6 +11,8 @@
 
 #include <httpd.h>
 
+struct pay_json_t;
+
 #define PAY_CALL_SEGMENTS_MAX 2 /* variable segments of a path */
 
 typedef struct pay_call_t {
@@ -18,6 +20,13 @@ typedef struct pay_call_t {
     const char *path;
     int read;        /* pay_claim: it passed post_read_request, looking like ours */
     int shows_error; /* pay_claim: an internal redirect to an ErrorDocument; the error's status */
+
+    int is_health; /* pay_health: it asks for PaymentsHealth; `path` is NULL */
+
+    /* pay_cors */
+    int cors_varies;            /* answers of this path depend on Origin */
+    const char *cors_origin;    /* an allowed origin, of an operation it may call; else NULL */
+    const char *cors_preflight; /* a preflight to answer: the methods that are allowed; else NULL */
 
     /* pay_gate: once `judged`, exactly one of key and problem is set */
     int judged;
@@ -28,7 +37,9 @@ typedef struct pay_call_t {
 
     /* pay_handler */
     const char *segment[PAY_CALL_SEGMENTS_MAX];
-    const char *media_type; /* of the answer; NULL: nothing acceptable, or not judged yet */
+    const char *media_type;        /* of the answer; NULL: nothing acceptable, or not judged yet */
+    const struct pay_json_t *body; /* POST: never NULL in an operation */
+    const char *idempotency_key;   /* POST: NULL when none was given */
 
     /* pay_body */
     int body_done; /* nothing more is to be read */

@@ -3,6 +3,7 @@
 
 #include "httpd/pay_call.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_cors.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
@@ -13,8 +14,7 @@
 #define ORDER_PATH "/payment/order/create"
 #define PAGE_ROOT "/payment/page/"
 
-/* What is left of `path` (single slashes) after the base path when it is ours, else NULL. */
-static const char *own_part(const char *path, const char *base)
+const char *pay_claim_own_part(const char *path, const char *base)
 {
     apr_size_t len = strlen(base);
 
@@ -50,14 +50,10 @@ int pay_claim_is_ours(request_rec *r)
     path = apr_pstrdup(r->pool, r->uri);
     ap_normalize_path(path, AP_NORMALIZE_NOT_ABOVE_ROOT | AP_NORMALIZE_DECODE_UNRESERVED
                                 | AP_NORMALIZE_MERGE_SLASHES);
-    return own_part(path, conf->base_path) != NULL;
+    return pay_claim_own_part(path, conf->base_path) != NULL;
 }
 
-/*
- * With a text of its own for each status, httpd does not redirect to the site's ErrorDocument but
- * comes to the error filter, which replaces the text.
- */
-static void forget_error_documents(request_rec *r)
+void pay_claim_forget_error_documents(request_rec *r)
 {
     static const int statuses[] = {400, 401, 403, 404, 405, 406, 408, 409, 411, 412,
                                    413, 414, 415, 416, 417, 421, 422, 426, 429, 431,
@@ -85,7 +81,7 @@ static int post_read_request(request_rec *r)
 {
     if (pay_claim_is_ours(r)) {
         pay_call_make(r)->read = 1;
-        forget_error_documents(r);
+        pay_claim_forget_error_documents(r);
     }
     return DECLINED;
 }
@@ -115,7 +111,7 @@ static int translate_name(request_rec *r)
     }
     merged = apr_pstrdup(r->pool, r->uri);
     ap_no2slash(merged);
-    path = own_part(merged, conf->base_path);
+    path = pay_claim_own_part(merged, conf->base_path);
     if (!path) {
         remember_error_documents(r);
         return DECLINED;
@@ -123,8 +119,9 @@ static int translate_name(request_rec *r)
     /* An administrator's <Location> must hold for doubled slashes too, with MergeSlashes Off. */
     r->uri = merged;
     claim(r, path);
+    pay_cors_begin(r);
     if (!r->main) {
-        forget_error_documents(r);
+        pay_claim_forget_error_documents(r);
     }
     return OK;
 }

@@ -15,6 +15,15 @@
 /* 1 when the URL of `r` is ours; also before httpd has decoded it, where an error came early. */
 int pay_claim_is_ours(request_rec *r);
 
+/* What is left of `path` (single slashes) after the base path when it is ours, else NULL. */
+const char *pay_claim_own_part(const char *path, const char *base);
+
+/*
+ * With a text of its own for each status, httpd does not redirect to the site's ErrorDocument but
+ * comes to an error filter, which replaces the text.
+ */
+void pay_claim_forget_error_documents(request_rec *r);
+
 void pay_claim_register_hooks(apr_pool_t *p);
 
 #endif

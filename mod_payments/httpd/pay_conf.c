@@ -59,5 +59,6 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(policy.currencies, currencies);
     INHERIT(policy.refund_days_max, refund_days_max);
     INHERIT(policy.acquirer_timeout, acquirer_timeout);
+    INHERIT(policy.refund_repeat_window, refund_repeat_window);
     return conf;
 }

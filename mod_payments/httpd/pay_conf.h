@@ -3,8 +3,8 @@
 #define PAY_CONF_H
 
 /*
- * The directives of one server (docs/directives.md). All but PaymentsEngine are inherited from the
- * main server. Constant once the server runs, but for `service`.
+ * The directives of one server (docs/directives.md). All but the first three members are inherited
+ * from the main server. Constant once the server runs, but for `service`.
  */
 
 #include "service/pay_service.h"
@@ -22,9 +22,14 @@
 #define PAY_CONF_ACQUIRER_TIMEOUT_MIN apr_time_from_sec(1)
 #define PAY_CONF_ACQUIRER_TIMEOUT_MAX apr_time_from_sec(60)
 #define PAY_CONF_REFUND_REPEAT_WINDOW apr_time_from_sec(600)
+#define PAY_CONF_REFUND_REPEAT_WINDOW_MAX apr_time_from_sec(24 * 3600)
+#define PAY_CONF_CORS_ORIGINS_MAX 32
+#define PAY_CONF_HEALTH_LEN_MAX 255
 
 typedef struct pay_conf_t {
-    int engine;                          /* never inherited */
+    int engine;
+    apr_array_header_t *cors_origins;    /* of const char *, lower case; NULL: no CORS */
+    const char *health_path;             /* "/a/b", NULL: none */
     const char *store;                   /* URL without a slash at its end; NULL: none */
     const char *account;                 /* NULL: the key selects it */
     const char *base_path;               /* "" or "/a/b" */
@@ -52,6 +57,7 @@ typedef struct pay_conf_t {
     unsigned currencies_set : 1;
     unsigned refund_days_max_set : 1;
     unsigned acquirer_timeout_set : 1;
+    unsigned refund_repeat_window_set : 1;
 
     pay_service_t *service; /* of this process; written once in child_init */
 } pay_conf_t;

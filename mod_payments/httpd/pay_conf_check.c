@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_log.h"
+#include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
 
 #include <apr_strings.h>
@@ -93,6 +94,12 @@ static const char *host_fault(const server_rec *main_server, const server_rec *s
                             "PaymentsStore: want a directory outside of every DocumentRoot, "
                             "got '%s', which DocumentRoot %s serves",
                             conf->store, root);
+    }
+    if (conf->health_path && pay_claim_own_part(conf->health_path, conf->base_path)) {
+        return apr_psprintf(p,
+                            "PaymentsHealth: want a path that is not one of the API's, got '%s': "
+                            "everything there needs a key",
+                            conf->health_path);
     }
     return store_conflict(main_server, s, p);
 }

@@ -1,76 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_timezone.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_conf_parse.h"
 
-#include <apr_lib.h>
+#include <apr_general.h>
 #include <apr_network_io.h>
 #include <apr_strings.h>
-
-static const char *wrong(const cmd_parms *cmd, const char *want, const char *got)
-{
-    return apr_psprintf(cmd->pool, "%s: want %s, got '%s'", cmd->cmd->name, want, got);
-}
-
-static apr_status_t parse_on_off(int *out, const char *text)
-{
-    *out = !strcasecmp(text, "on");
-    return *out || !strcasecmp(text, "off") ? APR_SUCCESS : APR_EINVAL;
-}
-
-/* Bytes: digits, then K, M, G, T or nothing. */
-static apr_status_t parse_size(apr_int64_t *out, const char *text, apr_int64_t min, apr_int64_t max)
-{
-    static const char units[] = "KMGT";
-    const char *unit;
-    apr_int64_t value = 0;
-    int shift = 0;
-
-    *out = 0;
-    if (!apr_isdigit(*text)) {
-        return APR_EINVAL;
-    }
-    for (; apr_isdigit(*text); text++) {
-        value = value * 10 + (*text - '0');
-        if (value > max) {
-            return APR_EINVAL;
-        }
-    }
-    if (*text) {
-        unit = strchr(units, apr_toupper(*text));
-        if (!unit || text[1]) {
-            return APR_EINVAL;
-        }
-        shift = 10 * (int)(unit - units + 1);
-    }
-    if (value > (max >> shift) || (value << shift) < min) {
-        return APR_EINVAL;
-    }
-    *out = value << shift;
-    return APR_SUCCESS;
-}
-
-static apr_status_t parse_wait(apr_interval_time_t *out, const char *text, apr_interval_time_t min,
-                               apr_interval_time_t max)
-{
-    apr_interval_time_t wait;
-
-    /* httpd's own parser reads a sign and an overlong number as something else. */
-    if (!apr_isdigit(*text) || strlen(text) > 12
-        || ap_timeout_parameter_parse(text, &wait, "s") != APR_SUCCESS || wait < min
-        || wait > max) {
-        return APR_EINVAL;
-    }
-    *out = wait;
-    return APR_SUCCESS;
-}
 
 static const char *set_engine(cmd_parms *cmd, void *dir, const char *arg)
 {
     pay_conf_t *conf = pay_conf_get(cmd->server);
 
     (void)dir;
-    if (parse_on_off(&conf->engine, arg) != APR_SUCCESS) {
-        return wrong(cmd, "On or Off", arg);
+    if (pay_conf_parse_on_off(&conf->engine, arg) != APR_SUCCESS) {
+        return pay_conf_wrong(cmd, "On or Off", arg);
     }
     return NULL;
 }
@@ -84,7 +27,8 @@ static const char *set_store(cmd_parms *cmd, void *dir, const char *arg)
     (void)dir;
     fault = pay_store_url_fault(arg);
     if (fault) {
-        return wrong(cmd, apr_pstrcat(cmd->pool, "lmdb:<directory> (", fault, ")", NULL), arg);
+        return pay_conf_wrong(cmd, apr_pstrcat(cmd->pool, "lmdb:<directory> (", fault, ")", NULL),
+                              arg);
     }
     /* One spelling for each directory, as far as can be told without touching it. */
     while (len > 0 && arg[len - 1] == '/') {
@@ -100,9 +44,9 @@ static const char *set_store_size(cmd_parms *cmd, void *dir, const char *arg)
     pay_conf_t *conf = pay_conf_get(cmd->server);
 
     (void)dir;
-    if (parse_size(&conf->options.map_bytes, arg, PAY_CONF_STORE_MIN, PAY_CONF_STORE_MAX)
+    if (pay_conf_parse_size(&conf->options.map_bytes, arg, PAY_CONF_STORE_MIN, PAY_CONF_STORE_MAX)
         != APR_SUCCESS) {
-        return wrong(cmd, "1M to 16T", arg);
+        return pay_conf_wrong(cmd, "1M to 16T", arg);
     }
     conf->map_bytes_set = 1;
     return NULL;
@@ -113,8 +57,9 @@ static const char *set_store_reserve(cmd_parms *cmd, void *dir, const char *arg)
     pay_conf_t *conf = pay_conf_get(cmd->server);
 
     (void)dir;
-    if (parse_size(&conf->options.reserve_bytes, arg, 0, PAY_CONF_STORE_MAX) != APR_SUCCESS) {
-        return wrong(cmd, "0 to 16T", arg);
+    if (pay_conf_parse_size(&conf->options.reserve_bytes, arg, 0, PAY_CONF_STORE_MAX)
+        != APR_SUCCESS) {
+        return pay_conf_wrong(cmd, "0 to 16T", arg);
     }
     conf->reserve_bytes_set = 1;
     return NULL;
@@ -125,10 +70,10 @@ static const char *set_commit_wait(cmd_parms *cmd, void *dir, const char *arg)
     pay_conf_t *conf = pay_conf_get(cmd->server);
 
     (void)dir;
-    if (parse_wait(&conf->options.commit_wait, arg, PAY_CONF_COMMIT_WAIT_MIN,
-                   PAY_CONF_COMMIT_WAIT_MAX)
+    if (pay_conf_parse_wait(&conf->options.commit_wait, arg, PAY_CONF_COMMIT_WAIT_MIN,
+                            PAY_CONF_COMMIT_WAIT_MAX)
         != APR_SUCCESS) {
-        return wrong(cmd, "10ms to 60s", arg);
+        return pay_conf_wrong(cmd, "10ms to 60s", arg);
     }
     conf->commit_wait_set = 1;
     return NULL;
@@ -140,28 +85,11 @@ static const char *set_account(cmd_parms *cmd, void *dir, const char *arg)
 
     (void)dir;
     if (pay_account_name_check(arg) != APR_SUCCESS) {
-        return wrong(cmd, "1 to 64 of a-z 0-9 . _ -, first a letter or digit", arg);
+        return pay_conf_wrong(cmd, "1 to 64 of a-z 0-9 . _ -, first a letter or digit", arg);
     }
     conf->account = arg;
     conf->account_set = 1;
     return NULL;
-}
-
-/* Segments of unreserved characters (RFC 3986 2.3), none of them "." or "..". */
-static int is_base_path(const char *path)
-{
-    const char *at = path;
-    apr_size_t len;
-
-    while (*at == '/') {
-        at++;
-        len = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
-        if (len == 0 || (len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.')) {
-            return 0;
-        }
-        at += len;
-    }
-    return *at == '\0';
 }
 
 static const char *set_base_path(cmd_parms *cmd, void *dir, const char *arg)
@@ -174,8 +102,8 @@ static const char *set_base_path(cmd_parms *cmd, void *dir, const char *arg)
     if (len > 0 && arg[len - 1] == '/') {
         path = apr_pstrmemdup(cmd->pool, arg, len - 1);
     }
-    if (arg[0] != '/' || !is_base_path(path)) {
-        return wrong(cmd, "a path such as /shop, segments of A-Z a-z 0-9 - . _ ~", arg);
+    if (arg[0] != '/' || !pay_conf_is_path(path)) {
+        return pay_conf_wrong(cmd, "a path such as /shop, segments of A-Z a-z 0-9 - . _ ~", arg);
     }
     conf->base_path = path;
     conf->base_path_set = 1;
@@ -188,7 +116,7 @@ static const char *set_key_prefix(cmd_parms *cmd, void *dir, const char *arg)
 
     (void)dir;
     if (pay_key_prefix_check(arg) != APR_SUCCESS) {
-        return wrong(cmd, "1 to 16 of a-z 0-9, first a letter", arg);
+        return pay_conf_wrong(cmd, "1 to 16 of a-z 0-9, first a letter", arg);
     }
     conf->key_prefix = arg;
     conf->key_prefix_set = 1;
@@ -212,7 +140,7 @@ static const char *set_default_currency(cmd_parms *cmd, void *dir, const char *a
 
     (void)dir;
     if (!code) {
-        return wrong(cmd, "an ISO 4217 currency such as NGN", arg);
+        return pay_conf_wrong(cmd, "an ISO 4217 currency such as NGN", arg);
     }
     conf->currency = code;
     conf->currency_set = 1;
@@ -227,7 +155,7 @@ static const char *add_currency(cmd_parms *cmd, void *dir, const char *arg)
 
     (void)dir;
     if (!code) {
-        return wrong(cmd, "ISO 4217 currencies such as NGN USD", arg);
+        return pay_conf_wrong(cmd, "ISO 4217 currencies such as NGN USD", arg);
     }
     list = conf->currencies_set ? apr_array_copy(cmd->pool, conf->policy.currencies)
                                 : apr_array_make(cmd->pool, 4, sizeof(const char *));
@@ -246,7 +174,8 @@ static const char *set_timezone(cmd_parms *cmd, void *dir, const char *arg)
     (void)dir;
     rv = pay_timezone_load(&zone, arg, cmd->temp_pool);
     if (rv != APR_SUCCESS) {
-        return wrong(cmd, "an IANA time zone this system knows, such as Africa/Lagos", arg);
+        return pay_conf_wrong(cmd, "an IANA time zone this system knows, such as Africa/Lagos",
+                              arg);
     }
     conf->timezone = arg;
     conf->timezone_set = 1;
@@ -258,8 +187,9 @@ static const char *set_max_body(cmd_parms *cmd, void *dir, const char *arg)
     pay_conf_t *conf = pay_conf_get(cmd->server);
 
     (void)dir;
-    if (parse_size(&conf->body_max, arg, PAY_CONF_BODY_MIN, PAY_CONF_BODY_MAX) != APR_SUCCESS) {
-        return wrong(cmd, "1K to 16M", arg);
+    if (pay_conf_parse_size(&conf->body_max, arg, PAY_CONF_BODY_MIN, PAY_CONF_BODY_MAX)
+        != APR_SUCCESS) {
+        return pay_conf_wrong(cmd, "1K to 16M", arg);
     }
     conf->body_max_set = 1;
     return NULL;
@@ -270,8 +200,8 @@ static const char *set_require_tls(cmd_parms *cmd, void *dir, const char *arg)
     pay_conf_t *conf = pay_conf_get(cmd->server);
 
     (void)dir;
-    if (parse_on_off(&conf->require_tls, arg) != APR_SUCCESS) {
-        return wrong(cmd, "On or Off", arg);
+    if (pay_conf_parse_on_off(&conf->require_tls, arg) != APR_SUCCESS) {
+        return pay_conf_wrong(cmd, "On or Off", arg);
     }
     conf->require_tls_set = 1;
     return NULL;
@@ -306,7 +236,7 @@ static const char *add_tls_proxy(cmd_parms *cmd, void *dir, const char *arg)
     }
     rv = apr_ipsubnet_create(&subnet, address, mask, cmd->pool);
     if (rv != APR_SUCCESS || !is_whole_address(address)) {
-        return wrong(cmd, "addresses or networks such as 192.0.2.1 or 10.0.0.0/8", arg);
+        return pay_conf_wrong(cmd, "addresses or networks such as 192.0.2.1 or 10.0.0.0/8", arg);
     }
     list = conf->tls_proxy_set ? apr_array_copy(cmd->pool, conf->tls_proxy)
                                : apr_array_make(cmd->pool, 2, sizeof(apr_ipsubnet_t *));
@@ -323,7 +253,7 @@ static const char *set_refund_max_days(cmd_parms *cmd, void *dir, const char *ar
 
     (void)dir;
     if (digits == 0 || digits > 5 || arg[digits] || atoi(arg) > PAY_CONF_DAYS_MAX) {
-        return wrong(cmd, "0 (any span) to 36600 days", arg);
+        return pay_conf_wrong(cmd, "0 (any span) to 36600 days", arg);
     }
     conf->policy.refund_days_max = atoi(arg);
     conf->refund_days_max_set = 1;
@@ -335,12 +265,67 @@ static const char *set_acquirer_timeout(cmd_parms *cmd, void *dir, const char *a
     pay_conf_t *conf = pay_conf_get(cmd->server);
 
     (void)dir;
-    if (parse_wait(&conf->policy.acquirer_timeout, arg, PAY_CONF_ACQUIRER_TIMEOUT_MIN,
-                   PAY_CONF_ACQUIRER_TIMEOUT_MAX)
+    if (pay_conf_parse_wait(&conf->policy.acquirer_timeout, arg, PAY_CONF_ACQUIRER_TIMEOUT_MIN,
+                            PAY_CONF_ACQUIRER_TIMEOUT_MAX)
         != APR_SUCCESS) {
-        return wrong(cmd, "1s to 60s", arg);
+        return pay_conf_wrong(cmd, "1s to 60s", arg);
     }
     conf->acquirer_timeout_set = 1;
+    return NULL;
+}
+
+static const char *set_refund_repeat_window(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    const char *text = !strcasecmp(arg, "off") ? "0" : arg;
+
+    (void)dir;
+    if (pay_conf_parse_wait(&conf->policy.refund_repeat_window, text, 0,
+                            PAY_CONF_REFUND_REPEAT_WINDOW_MAX)
+        != APR_SUCCESS) {
+        return pay_conf_wrong(cmd, "0 or off, or a time up to 24h", arg);
+    }
+    conf->refund_repeat_window_set = 1;
+    return NULL;
+}
+
+static const char *add_cors_origin(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    const char *origin;
+
+    (void)dir;
+    if (pay_conf_parse_origin(&origin, arg, cmd->pool) != APR_SUCCESS) {
+        return pay_conf_wrong(cmd,
+                              "origins as browsers send them, such as https://shop.example or "
+                              "http://localhost:3000: http or https, a host (xn--... where it has "
+                              "other letters than ASCII), a port unless it is the scheme's own, "
+                              "and no path, not even a slash; neither * nor null",
+                              arg);
+    }
+    if (!conf->cors_origins) {
+        conf->cors_origins = apr_array_make(cmd->pool, 2, sizeof(const char *));
+    }
+    if (conf->cors_origins->nelts == PAY_CONF_CORS_ORIGINS_MAX) {
+        return pay_conf_wrong(cmd, "at most " APR_STRINGIFY(PAY_CONF_CORS_ORIGINS_MAX) " origins",
+                              arg);
+    }
+    APR_ARRAY_PUSH(conf->cors_origins, const char *) = origin;
+    return NULL;
+}
+
+static const char *set_health(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (arg[0] != '/' || !pay_conf_is_path(arg) || strlen(arg) > PAY_CONF_HEALTH_LEN_MAX) {
+        return pay_conf_wrong(cmd,
+                              "a path such as /payments-health, segments of A-Z a-z 0-9 - . _ ~, "
+                              "without a slash at its end",
+                              arg);
+    }
+    conf->health_path = arg;
     return NULL;
 }
 
@@ -377,5 +362,11 @@ const command_rec pay_conf_directives[] = {
                   "Longest range of a refund list in days, 0 to 36600 (default 0: any)"),
     AP_INIT_TAKE1("PaymentsAcquirerTimeout", set_acquirer_timeout, NULL, RSRC_CONF,
                   "Longest wait for the acquirer to answer, 1s to 60s (default 20s)"),
+    AP_INIT_TAKE1("PaymentsRefundRepeatWindow", set_refund_repeat_window, NULL, RSRC_CONF,
+                  "How long the same partial refund counts as a repeat, 0 to 24h (default 10min)"),
+    AP_INIT_ITERATE("PaymentsCORSOrigin", add_cors_origin, NULL, RSRC_CONF,
+                    "Origins whose pages may call with a public key (default: none)"),
+    AP_INIT_TAKE1("PaymentsHealth", set_health, NULL, RSRC_CONF,
+                  "Path that tells load balancers 200 or 503 without a key (default: none)"),
     {NULL, {NULL}, NULL, 0, RAW_ARGS, NULL},
 };

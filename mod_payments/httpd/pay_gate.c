@@ -73,6 +73,17 @@ static const char *credentials(request_rec *r)
     return count > 1 ? "," : apr_table_get(r->headers_in, "Authorization");
 }
 
+const pay_problem_t *pay_gate_judge_transport(request_rec *r)
+{
+    if (is_secure(r, pay_conf_get(r->server))) {
+        return NULL;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
+                  PAYLOGNO(00311) "refused: PaymentsRequireTLS is On and this call came without "
+                                  "TLS");
+    return pay_problem_make(PAY_ERR_FORBIDDEN, NULL, APR_SUCCESS, r->pool);
+}
+
 static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
 {
     const pay_conf_t *conf = pay_conf_get(r->server);
@@ -85,11 +96,9 @@ static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
                       r->uri);
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, r->pool);
     }
-    if (!is_secure(r, conf)) {
-        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
-                      PAYLOGNO(00311) "refused: PaymentsRequireTLS is On and this call came "
-                                      "without TLS");
-        return pay_problem_make(PAY_ERR_FORBIDDEN, NULL, APR_SUCCESS, r->pool);
+    problem = pay_gate_judge_transport(r);
+    if (problem) {
+        return problem;
     }
     call->service = conf->service;
     if (!call->service) {

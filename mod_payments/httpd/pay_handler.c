@@ -2,84 +2,24 @@
 #include "httpd/pay_handler.h"
 
 #include "httpd/pay_accept.h"
-#include "httpd/pay_api.h"
 #include "httpd/pay_body.h"
 #include "httpd/pay_claim.h"
+#include "httpd/pay_cors.h"
 #include "httpd/pay_gate.h"
 #include "httpd/pay_reply.h"
+#include "httpd/pay_routes.h"
 
-#include <apr_strings.h>
+#include <apr_general.h>
 #include <http_config.h>
 
-typedef struct route_t {
-    const char *path; /* "*" stands for one segment that is not empty */
-    int method;       /* M_GET serves HEAD too */
-    int public_too;   /* 0: secret keys only */
-    int (*handle)(request_rec *r, const pay_call_t *call);
-} route_t;
-
-static const route_t routes[] = {
-    {"/api/v1/tokenized-card-charge", M_POST, 0, pay_api_charge_create},
-    {"/api/v1/refund/*", M_GET, 0, pay_api_refund_get},
-    {"/api/v1/refund/*/*", M_GET, 0, pay_api_refund_list},
-    {"/api/v1/paymentlink/initiate", M_POST, 1, pay_api_paymentlink_initiate},
-    {"/payment/order/create", M_POST, 1, pay_api_order_create},
-};
-#define ROUTES (sizeof(routes) / sizeof(routes[0]))
-
-/* 1 when `path` has the form of `pattern`; its variable segments go to `segment`. */
-static int path_matches(const char *pattern, const char *path, const char **segment, apr_pool_t *p)
-{
-    apr_size_t len;
-    int count = 0;
-
-    while (*pattern) {
-        if (*pattern != '*') {
-            if (*pattern++ != *path++) {
-                return 0;
-            }
-            continue;
-        }
-        len = strcspn(path, "/");
-        if (len == 0 || count == PAY_CALL_SEGMENTS_MAX) {
-            return 0;
-        }
-        segment[count++] = apr_pstrmemdup(p, path, len);
-        path += len;
-        pattern++;
-    }
-    return *path == '\0';
-}
-
-/* The route for path and method. `*allow` is NULL when the path is unknown. */
-static const route_t *find_route(const char **allow, request_rec *r, pay_call_t *call)
-{
-    const route_t *found = NULL;
-    apr_size_t i;
-
-    *allow = NULL;
-    for (i = 0; i < ROUTES; i++) {
-        if (!path_matches(routes[i].path, call->path, call->segment, r->pool)) {
-            continue;
-        }
-        *allow = apr_pstrcat(r->pool, *allow ? *allow : "", *allow ? ", " : "",
-                             routes[i].method == M_GET ? "GET, HEAD" : "POST", NULL);
-        if (routes[i].method == r->method_number) {
-            found = &routes[i];
-        }
-    }
-    if (*allow) {
-        *allow = apr_pstrcat(r->pool, *allow, ", OPTIONS", NULL);
-    }
-    return found;
-}
+#define IDEMPOTENCY_KEY "Idempotency-Key"
 
 static int answer(request_rec *r, pay_error_t error)
 {
     return pay_reply_problem(r, pay_problem_make(error, NULL, APR_SUCCESS, r->pool));
 }
 
-static int may_call(const request_rec *r, const route_t *route, const pay_call_t *call)
+static int may_call(const request_rec *r, const pay_route_t *route, const pay_call_t *call)
 {
     if (call->key->kind == PAY_KEY_PUBLIC) {
         return route->public_too;
@@ -87,20 +27,55 @@ static int may_call(const request_rec *r, const route_t *route, const pay_call_t
     return !apr_table_get(r->headers_in, "Origin"); /* a secret key has no business in a browser */
 }
 
-/* The order of judgement: transport and key, path, method, kind of key, Accept; then the operation
- * itself judges media type, size and form of the body. */
+static const pay_problem_t *read_idempotency_key(request_rec *r, pay_call_t *call)
+{
+    const char *value = apr_table_get(r->headers_in, IDEMPOTENCY_KEY);
+    pay_problem_t *problem = NULL;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (value) {
+        rv = pay_idempotency_key_parse(&call->idempotency_key, value, r->pool);
+    }
+    if (rv != APR_SUCCESS) {
+        pay_problem_add(&problem, IDEMPOTENCY_KEY,
+                        "must be one key of 1 to " APR_STRINGIFY(
+                            PAY_IDEMPOTENCY_KEY_MAX) " printable ASCII characters, bare or quoted",
+                        r->pool);
+    }
+    return problem;
+}
+
+static const pay_problem_t *read_request(request_rec *r, pay_call_t *call)
+{
+    const pay_problem_t *problem;
+
+    if (r->method_number == M_GET) {
+        return pay_body_discard(r);
+    }
+    problem = pay_body_read_json(&call->body, r);
+    if (problem) {
+        return problem;
+    }
+    return read_idempotency_key(r, call);
+}
+
+/* The order of judgement, the same for every operation: transport and key, path, method, kind of
+ * key, Accept, media type and size of the body, its form. */
 static int serve(request_rec *r, pay_call_t *call)
 {
     const pay_problem_t *problem;
-    const route_t *route;
+    const pay_route_t *route;
     const char *allow;
 
     call->media_type = pay_accept_choose(apr_table_get(r->headers_in, "Accept"));
+    if (call->cors_preflight) {
+        return pay_cors_answer(r);
+    }
     problem = pay_gate_judge(r);
     if (problem) {
         return pay_reply_problem(r, problem);
     }
-    route = find_route(&allow, r, call);
+    route = pay_route_find(&allow, call->segment, call->path, r->method_number, r->pool);
     if (!allow || (r->prev && r->method_number != M_GET)) {
         return answer(r, PAY_ERR_PATH_UNKNOWN); /* a redirect inside the server never charges */
     }
@@ -118,11 +93,9 @@ static int serve(request_rec *r, pay_call_t *call)
     if (!call->media_type) {
         return answer(r, PAY_ERR_NOT_ACCEPTABLE);
     }
-    if (r->method_number == M_GET) {
-        problem = pay_body_discard(r);
-        if (problem) {
-            return pay_reply_problem(r, problem);
-        }
+    problem = read_request(r, call);
+    if (problem) {
+        return pay_reply_problem(r, problem);
     }
     return route->handle(r, call);
 }

@@ -2,7 +2,7 @@
 #ifndef PAY_HANDLER_H
 #define PAY_HANDLER_H
 
-/* The door: one table of method, path, kind of key and operation. */
+/* The door: what is judged and read before any operation, in one order for all of them. */
 
 #include <apr_pools.h>
 

@@ -43,7 +43,7 @@ int pay_reply_begin(request_rec *r, int status)
     return OK;
 }
 
-int pay_reply_json(request_rec *r, int status, const pay_writer_t *body)
+static int reply_bytes(request_rec *r, int status, const char *text, apr_size_t len)
 {
     int rc;
 
@@ -51,9 +51,24 @@ int pay_reply_json(request_rec *r, int status, const pay_writer_t *body)
     if (rc != OK) {
         return rc;
     }
-    ap_set_content_length(r, (apr_off_t)body->len);
-    ap_rwrite(body->text, (int)body->len, r);
+    ap_set_content_length(r, (apr_off_t)len);
+    ap_rwrite(text, (int)len, r);
     return OK;
+}
+
+int pay_reply_json(request_rec *r, int status, const pay_writer_t *body)
+{
+    return reply_bytes(r, status, body->text, body->len);
+}
+
+int pay_reply_text(request_rec *r, int status, const char *json)
+{
+    return reply_bytes(r, status, json, strlen(json));
+}
+
+void pay_reply_mark_replayed(request_rec *r)
+{
+    apr_table_setn(r->headers_out, "Idempotent-Replayed", "true");
 }
 
 int pay_reply_empty(request_rec *r, int status)

@@ -17,7 +17,11 @@ int pay_reply_begin(request_rec *r, int status);
 void pay_reply_headers(request_rec *r);
 
 int pay_reply_json(request_rec *r, int status, const pay_writer_t *body);
+int pay_reply_text(request_rec *r, int status, const char *json);
 int pay_reply_empty(request_rec *r, int status);
+
+/* Says that the answer to come is an earlier one, given again. */
+void pay_reply_mark_replayed(request_rec *r);
 
 /* The error envelope. A status returned to httpd would bring the site's ErrorDocument instead. */
 int pay_reply_problem(request_rec *r, const pay_problem_t *problem);

@@ -2,6 +2,7 @@
 #include "httpd/pay_watchdog.h"
 
 #include "base/pay_log.h"
+#include "base/pay_time.h"
 #include "httpd/pay_ledger.h"
 #include "service/pay_reconcile.h"
 
@@ -15,7 +16,10 @@ APLOG_USE_MODULE(payments);
 #define RECONCILE_INTERVAL apr_time_from_sec(1)
 #define HOUSEKEEP_INTERVAL apr_time_from_sec(10)
 #define USAGE_INTERVAL apr_time_from_sec(10)
+#define EXPIRE_INTERVAL apr_time_from_sec(10)
 #define RECONCILE_STEPS_MAX 16 /* of one round; what is left is due again in a second */
+#define EXPIRE_ROWS_MAX 200    /* of one step: charges wait for its transaction */
+#define EXPIRE_STEPS_MAX 64    /* of one round */
 
 typedef struct duty_t {
     const char *watchdog; /* instances are separate threads: a slow duty delays no other */
@@ -36,7 +40,7 @@ static int may_run(int state, const pay_ledger_t *ledger)
            || mpm_state != AP_MPMQ_STOPPING;
 }
 
-/* All three answer APR_SUCCESS whatever happened: anything else ends the callback for good. What
+/* All of them answer APR_SUCCESS whatever happened: anything else ends the callback for good. What
  * went wrong is in the log already. */
 static apr_status_t reconcile(int state, void *baton, apr_pool_t *p)
 {
@@ -68,6 +72,28 @@ static apr_status_t housekeep(int state, void *baton, apr_pool_t *p)
     return APR_SUCCESS;
 }
 
+/* Takes out Idempotency-Keys whose time is over. */
+static apr_status_t expire(int state, void *baton, apr_pool_t *p)
+{
+    const pay_ledger_t *ledger = baton;
+    int count = EXPIRE_ROWS_MAX;
+    apr_pool_t *step_pool;
+    int steps;
+
+    apr_pool_create(&step_pool, p);
+    for (steps = 0; steps < EXPIRE_STEPS_MAX && count == EXPIRE_ROWS_MAX; steps++) {
+        if (!may_run(state, ledger)) {
+            break;
+        }
+        count = 0;
+        (void)ledger->store->ops->kept_expire(&count, ledger->store, pay_time_now(),
+                                              EXPIRE_ROWS_MAX, step_pool);
+        apr_pool_clear(step_pool);
+    }
+    apr_pool_destroy(step_pool);
+    return APR_SUCCESS;
+}
+
 static apr_status_t flush_usage(int state, void *baton, apr_pool_t *p)
 {
     const pay_ledger_t *ledger = baton;
@@ -81,6 +107,7 @@ static apr_status_t flush_usage(int state, void *baton, apr_pool_t *p)
 static const duty_t duties[] = {
     {"_payments_reconcile_", 1, RECONCILE_INTERVAL, reconcile},
     {"_payments_housekeep_", 0, HOUSEKEEP_INTERVAL, housekeep},
+    {"_payments_expire_", 1, EXPIRE_INTERVAL, expire},
     {"_payments_usage_", 0, USAGE_INTERVAL, flush_usage},
 };
 

@@ -66,7 +66,10 @@ apr_int64_t pay_charge_refundable_minor(const pay_charge_t *charge)
     if (charge->state != PAY_CHARGE_SUCCESSFUL) {
         return 0;
     }
-    left_minor =
-        charge->money.amount_minor - charge->refunded_minor - charge->refunds_pending_minor;
-    return left_minor > 0 ? left_minor : 0;
+    /* In two steps: imported history may have refunded so much that one would overflow. */
+    left_minor = charge->money.amount_minor - charge->refunded_minor;
+    if (left_minor <= charge->refunds_pending_minor) {
+        return 0;
+    }
+    return left_minor - charge->refunds_pending_minor;
 }

@@ -12,8 +12,6 @@
 
 #include <apr_pools.h>
 
-struct pay_json_t;
-struct pay_problem_t;
 struct pay_writer_t;
 
 #define PAY_REFERENCE_MAX 100
@@ -33,26 +31,17 @@ typedef enum pay_charge_state_t {
     PAY_CHARGE_STATE_COUNT
 } pay_charge_state_t;
 
-/* What a client asked for, validated and normalised. Strings live in the request's pool. */
-typedef struct pay_charge_request_t {
-    const char *reference;
-    const char *token;
-    const char *email;      /* lower case */
-    const char *first_name; /* "" when not given */
-    const char *last_name;
-    pay_money_t money;
-    const char *amount_text;                  /* the literal that `money` was read from */
-    int currency_defaulted;                   /* none was given: the account's, which may change */
-    const struct pay_problem_t *amount_fault; /* in that currency; counts for a new reference */
-    unsigned char
-        digest[PAY_SHA256_LEN]; /* of token, amount, currency, email: "the same request" */
-} pay_charge_request_t;
-
 typedef enum pay_outcome_kind_t {
     PAY_OUTCOME_UNKNOWN, /* money may have moved: stay pending, ask again */
     PAY_OUTCOME_APPROVED,
     PAY_OUTCOME_DECLINED
 } pay_outcome_kind_t;
+
+/* How the payer's money is asked for. */
+typedef enum pay_charge_kind_t {
+    PAY_CHARGE_TOKENIZED, /* by a card's token, at once */
+    PAY_CHARGE_CHECKOUT   /* on a hosted page, by the payer: may become void or abandoned */
+} pay_charge_kind_t;
 
 /* What an acquirer said of a charge or refund. */
 typedef struct pay_outcome_t {
@@ -65,6 +54,7 @@ typedef struct pay_outcome_t {
 typedef struct pay_charge_t {
     pay_scope_t scope;
     apr_uint64_t seq; /* "id": from 1 within the scope */
+    pay_charge_kind_t kind;
     const char *reference;
     unsigned char request_digest[PAY_SHA256_LEN];
     const char *token;
@@ -99,28 +89,15 @@ typedef struct pay_charge_t {
     /* Refunds of it. */
     apr_int64_t refunded_minor;        /* processed */
     apr_int64_t refunds_pending_minor; /* at the acquirer */
+
+    /* The store's own: kind and digest of the Idempotency-Key it was opened with; zero: none. */
+    unsigned char kept_as[1 + PAY_SHA256_LEN];
 } pay_charge_t;
 
 typedef enum pay_view_t { PAY_VIEW_SECRET, PAY_VIEW_PUBLIC } pay_view_t;
 
 /* 1 to 100 characters of '!' to '~' without / \ ? #, neither "." nor ".."; else APR_EINVAL. */
 apr_status_t pay_reference_check(const char *reference);
-
-/*
- * Reads and validates the body of a charge; `default_currency` fills in for an absent one. NULL
- * and `*out` set, or a problem that lists every field at fault. Judges form only: which tokens,
- * currencies and amounts an account allows comes after the reference was looked up, and so does
- * an amount with too many decimals for the default currency alone (amount_fault).
- */
-const struct pay_problem_t *pay_charge_request_from_json(pay_charge_request_t **out,
-                                                         const struct pay_json_t *body,
-                                                         const char *default_currency,
-                                                         apr_pool_t *p);
-
-/* The request had the default currency been `currency` (upper case); fails as pay_money_parse. */
-apr_status_t pay_charge_request_rebase(pay_charge_request_t **out,
-                                       const pay_charge_request_t *request, const char *currency,
-                                       apr_pool_t *p);
 
 /* 1 when a charge may go from one state to the other (a table in the .c file). */
 int pay_charge_may_become(pay_charge_state_t from, pay_charge_state_t to);
@@ -135,7 +112,11 @@ apr_int64_t pay_charge_refundable_minor(const pay_charge_t *charge);
 const char *pay_charge_state_name(pay_charge_state_t state);
 apr_status_t pay_charge_state_parse(pay_charge_state_t *out, const char *text);
 
-/* The transaction object as it is now. */
+/* The members of the transaction object as it is now, into an object that is open. */
+void pay_charge_members_to_json(struct pay_writer_t *w, const pay_charge_t *charge,
+                                pay_view_t view);
+
+/* As above in an object of their own. */
 void pay_charge_to_json(struct pay_writer_t *w, const char *name, const pay_charge_t *charge,
                         pay_view_t view);
 

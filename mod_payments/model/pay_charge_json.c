@@ -113,13 +113,11 @@ static void amounts_to_json(pay_writer_t *w, const pay_charge_t *charge)
     pay_writer_string(w, "currency", money->currency);
 }
 
-void pay_charge_to_json(pay_writer_t *w, const char *name, const pay_charge_t *charge,
-                        pay_view_t view)
+void pay_charge_members_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_view_t view)
 {
     const char *state = pay_charge_state_name(charge->state);
     int secret = view == PAY_VIEW_SECRET;
 
-    pay_writer_object_open(w, name);
     pay_writer_integer(w, "id", (apr_int64_t)charge->seq);
     pay_writer_string(w, "transactionReference", charge->reference);
     pay_writer_string(w, "reference", charge->reference);
@@ -142,6 +140,13 @@ void pay_charge_to_json(pay_writer_t *w, const char *name, const pay_charge_t *c
     transfer_to_json(w);
     pay_writer_time(w, "createdAt", charge->created_at);
     pay_writer_time(w, "updatedAt", charge->updated_at);
+}
+
+void pay_charge_to_json(pay_writer_t *w, const char *name, const pay_charge_t *charge,
+                        pay_view_t view)
+{
+    pay_writer_object_open(w, name);
+    pay_charge_members_to_json(w, charge, view);
     pay_writer_object_close(w);
 }
 

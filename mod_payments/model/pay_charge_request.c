@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_json.h"
 #include "base/pay_problem.h"
-#include "model/pay_charge.h"
+#include "model/pay_charge_request.h"
 #include "model/pay_email.h"
 #include "model/pay_text.h"
 #include "model/pay_token.h"

@@ -13,6 +13,7 @@
 #include <string.h>
 
 _Static_assert(PAY_REFUND_REFERENCE_MAX == PAY_REFERENCE_MAX, "one check serves both");
+_Static_assert(PAY_NOTE_MAX * 4 <= PAY_NOTE_BYTES_MAX, "a note of four-byte characters fits");
 
 #define CHANNEL_MAX 32 /* bytes of an imported channel */
 #define MICROSECONDS_PER_MS 1000
@@ -52,6 +53,12 @@ const char *pay_refund_state_name(pay_refund_state_t state)
     return is_state(state) ? states[state].name : "unknown";
 }
 
+int pay_refund_in_flight(const pay_refund_t *refund)
+{
+    return refund->state == PAY_REFUND_PENDING && refund->worker.pid != 0
+           && pay_time_boot_ms() < refund->wait_until_ms && pay_worker_alive(&refund->worker);
+}
+
 void pay_refund_to_json(pay_writer_t *w, const char *name, const pay_refund_t *refund)
 {
     char amount[PAY_MONEY_TEXT_MAX];
@@ -80,13 +87,41 @@ void pay_refund_to_json(pay_writer_t *w, const char *name, const pay_refund_t *r
     pay_writer_object_close(w);
 }
 
+void pay_refund_answer_to_json(pay_writer_t *w, const pay_refund_t *refund)
+{
+    pay_refund_t then = *refund;
+
+    /* As it was when decided: what the acquirer said later is not part of the answer. */
+    then.state = is_state(refund->decided_state) ? refund->decided_state : PAY_REFUND_PENDING;
+    then.updated_at = then.state == PAY_REFUND_PENDING ? refund->created_at : refund->decided_at;
+    pay_refund_to_json(w, NULL, &then);
+}
+
 const char *pay_note_fault(const char *note)
 {
     if (!note) {
         return NULL;
     }
-    if (strlen(note) > PAY_NOTE_MAX) {
-        return "must be at most " APR_STRINGIFY(PAY_NOTE_MAX) " bytes";
+    if (!pay_text_is_plain(note, "")) {
+        return "must be UTF-8 without control characters";
+    }
+    if (pay_text_length(note) > PAY_NOTE_MAX) {
+        return "must be at most " APR_STRINGIFY(PAY_NOTE_MAX) " characters";
+    }
+    if (pay_card_number_within(note)) {
+        return "must not hold a card number";
+    }
+    return NULL;
+}
+
+/* History was written under other rules: it may be longer and have lines. */
+static const char *history_note_fault(const char *note)
+{
+    if (!note) {
+        return NULL;
+    }
+    if (strlen(note) > PAY_NOTE_BYTES_MAX) {
+        return "must be at most " APR_STRINGIFY(PAY_NOTE_BYTES_MAX) " bytes";
     }
     if (!pay_text_is_plain(note, "\n\t")) {
         return "must be UTF-8 without control characters but newline and tab";
@@ -161,7 +196,7 @@ static const char *read_label(reader_t *reader, const char *name, apr_size_t len
 static const char *read_note(reader_t *reader, const char *name)
 {
     const char *text = read_string(reader, name);
-    const char *reason = pay_note_fault(text);
+    const char *reason = history_note_fault(text);
 
     if (reason) {
         fault(reader, name, reason);

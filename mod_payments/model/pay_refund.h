@@ -5,6 +5,7 @@
 /* A refund: its record of twelve members, states and date ranges (docs/api.md, "Refunds"). Pure. */
 
 #include "base/pay_money.h"
+#include "base/pay_time.h"
 #include "base/pay_worker.h"
 #include "model/pay_account.h"
 
@@ -15,7 +16,8 @@ struct pay_problem_t;
 struct pay_timezone_t;
 struct pay_writer_t;
 
-#define PAY_NOTE_MAX 1000 /* bytes of a note */
+#define PAY_NOTE_MAX 500        /* characters of a note */
+#define PAY_NOTE_BYTES_MAX 2000 /* bytes of one, in history too */
 #define PAY_REFUND_REFERENCE_MAX 100
 #define PAY_REFUND_TEXT_MAX (32 * 1024) /* bytes of the record's JSON text */
 
@@ -25,12 +27,6 @@ typedef enum pay_refund_state_t {
     PAY_REFUND_FAILED,
     PAY_REFUND_STATE_COUNT
 } pay_refund_state_t;
-
-/* Both ends inclusive. */
-typedef struct pay_refund_range_t {
-    apr_time_t from;
-    apr_time_t to;
-} pay_refund_range_t;
 
 typedef struct pay_refund_t {
     /* The record: exactly these, in the order of pay_refund_to_json. NULL is null. */
@@ -45,6 +41,9 @@ typedef struct pay_refund_t {
     const char *transaction_reference; /* NULL in imported history that names none */
     apr_time_t created_at; /* whole milliseconds, given by the store; imported: as given */
     apr_time_t updated_at;
+    /* Frozen when it was decided: replays render it for ever. PENDING and 0 until then. */
+    pay_refund_state_t decided_state;
+    apr_time_t decided_at;
 
     /* Not part of the record. */
     apr_uint64_t seq;           /* creation sequence within the scope; never changes */
@@ -68,6 +67,15 @@ typedef struct pay_refund_request_t {
     const char *channel; /* "API", "dashboard", "cli" */
 } pay_refund_request_t;
 
+/*
+ * Reads the body of POST refund, or with `partial` of POST partial-refund, whose amount is
+ * required. NULL and *out set, or a problem that lists every field at fault. Judges what can be
+ * judged without the charge: its currency's decimals come later.
+ */
+const struct pay_problem_t *pay_refund_request_from_json(pay_refund_request_t **out,
+                                                         const struct pay_json_t *body, int partial,
+                                                         apr_pool_t *p);
+
 int pay_refund_may_become(pay_refund_state_t from, pay_refund_state_t to);
 const char *pay_refund_state_name(pay_refund_state_t state);
 
@@ -85,15 +93,24 @@ const struct pay_problem_t *pay_refund_from_json(pay_refund_t **out,
                                                  const struct pay_json_t *record, pay_mode_t mode,
                                                  apr_pool_t *p);
 
-/* A note: UTF-8, at most PAY_NOTE_MAX bytes, no control characters but newline and tab, no card
- * number; else a sentence that says so, NULL when it is well. */
+/* 1 while the process that opened it may still be at work on it (409 D2). */
+int pay_refund_in_flight(const pay_refund_t *refund);
+
+/* The record as it was when it was decided: what a replay is answered. */
+void pay_refund_answer_to_json(struct pay_writer_t *w, const pay_refund_t *refund);
+
+/*
+ * A note of a refund that is made here (UTF-8): at most PAY_NOTE_MAX characters, no control
+ * characters, no card number; else a sentence that says so, NULL when it is well. History may hold
+ * longer notes with newlines and tabs, up to PAY_NOTE_BYTES_MAX.
+ */
 const char *pay_note_fault(const char *note);
 
 /*
  * The range of a list request from its two path segments (docs/api.md, "Dates"). `days_max` 0: any
  * span. NULL, or a problem that names /startDate and /endDate as they are at fault.
  */
-const struct pay_problem_t *pay_refund_range_parse(pay_refund_range_t *out, const char *start,
+const struct pay_problem_t *pay_refund_range_parse(pay_time_range_t *out, const char *start,
                                                    const char *end,
                                                    const struct pay_timezone_t *zone, int days_max,
                                                    apr_pool_t *p);

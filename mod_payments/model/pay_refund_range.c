@@ -32,7 +32,7 @@ static apr_status_t end_parse(end_t *out, const char *text)
  * The distance from the one to the other: calendar days between two days, whatever clocks were
  * set in between, and days of 24 hours as soon as one of them is an instant.
  */
-static int is_wider(const end_t *start, const end_t *end, const pay_refund_range_t *range,
+static int is_wider(const end_t *start, const end_t *end, const pay_time_range_t *range,
                     int days_max)
 {
     if (start->is_day && end->is_day) {
@@ -41,12 +41,12 @@ static int is_wider(const end_t *start, const end_t *end, const pay_refund_range
     return range->to - range->from > apr_time_from_sec((apr_time_t)days_max * SECONDS_PER_DAY);
 }
 
-const pay_problem_t *pay_refund_range_parse(pay_refund_range_t *out, const char *start,
+const pay_problem_t *pay_refund_range_parse(pay_time_range_t *out, const char *start,
                                             const char *end, const pay_timezone_t *zone,
                                             int days_max, apr_pool_t *p)
 {
     pay_problem_t *problem = NULL;
-    pay_refund_range_t range;
+    pay_time_range_t range;
     end_t first;
     end_t last;
     apr_status_t rv;

@@ -75,3 +75,14 @@ int pay_text_is_plain(const char *text, const char *controls)
     }
     return 1;
 }
+
+/* Every byte but those that go on with a character begins one. */
+apr_size_t pay_text_length(const char *text)
+{
+    apr_size_t length = 0;
+
+    for (; *text; text++) {
+        length += ((unsigned char)*text & 0xc0) != 0x80;
+    }
+    return length;
+}

@@ -12,7 +12,7 @@
 /* What one request to charge is worked on with. */
 typedef struct counter_t {
     pay_service_t *service;
-    const pay_api_key_t *key;
+    const pay_caller_t *caller;
     const pay_charge_request_t *request;
     const char *request_ip;
     apr_pool_t *pool;
@@ -75,7 +75,7 @@ static void judge_test_token(pay_problem_t **faults, const pay_card_t **card, co
 {
     pay_test_behaviour_t behaviour;
 
-    if (c->key->scope.mode != PAY_TEST) {
+    if (c->caller->scope.mode != PAY_TEST) {
         pay_problem_add(faults, "/token", "is a test token and cannot be charged with a live key",
                         c->pool);
         return;
@@ -92,7 +92,7 @@ static apr_status_t judge_stored_token(pay_problem_t **faults, const pay_card_t 
     pay_token_t *token = NULL;
     apr_status_t rv;
 
-    rv = c->service->store->ops->token_get(&token, c->service->store, &c->key->scope,
+    rv = c->service->store->ops->token_get(&token, c->service->store, &c->caller->scope,
                                            c->request->token, c->pool);
     if (rv == APR_NOTFOUND) {
         pay_problem_add(faults, "/token", "is not known in this mode", c->pool);
@@ -121,7 +121,8 @@ static const pay_problem_t *judge(const pay_card_t **card, const counter_t *c)
     apr_status_t rv = APR_SUCCESS;
 
     *card = NULL;
-    refusal = pay_service_judge_mode(c->service, c->key->account, c->key->scope.mode, c->pool);
+    refusal =
+        pay_service_judge_mode(c->service, c->caller->account, c->caller->scope.mode, c->pool);
     if (refusal) {
         return refusal;
     }
@@ -144,7 +145,7 @@ static pay_charge_t *propose(const pay_card_t *card, const counter_t *c)
     pay_charge_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
     pay_deadline_t deadline = pay_deadline_make(c->service);
 
-    proposal->scope = c->key->scope;
+    proposal->scope = c->caller->scope;
     proposal->reference = c->request->reference;
     memcpy(proposal->request_digest, c->request->digest, PAY_SHA256_LEN);
     proposal->token = c->request->token;
@@ -154,8 +155,8 @@ static pay_charge_t *propose(const pay_card_t *card, const counter_t *c)
     proposal->first_name = c->request->first_name;
     proposal->last_name = c->request->last_name;
     proposal->request_ip = c->request_ip ? c->request_ip : "";
-    proposal->acquirer = c->service->acquirer[c->key->scope.mode]->name;
-    proposal->key_id = c->key->id;
+    proposal->acquirer = c->service->acquirer[c->caller->scope.mode]->name;
+    proposal->key_id = c->caller->key_id;
     proposal->state = PAY_CHARGE_PENDING;
     proposal->decided_state = PAY_CHARGE_PENDING;
     proposal->answer_version = PAY_CHARGE_ANSWER_VERSION;
@@ -245,17 +246,36 @@ static const pay_problem_t *charge_send(pay_charge_t **out, pay_charge_t *charge
     return NULL;
 }
 
+/* The reference is part of it: a key stands for one charge. */
+static const pay_problem_t *use_of(const pay_idempotency_t **out, const counter_t *c)
+{
+    const char *values[] = {c->request->reference,
+                            pay_hex(c->request->digest, PAY_SHA256_LEN, c->pool)};
+
+    return pay_caller_use(out, c->caller, PAY_OPERATION_CHARGE, values,
+                          sizeof(values) / sizeof(values[0]), c->pool);
+}
+
 static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, const pay_card_t *card,
                                           const counter_t *c)
 {
+    const pay_idempotency_t *use;
+    const pay_problem_t *problem;
     pay_charge_t *charge = NULL;
     pay_claim_t claim;
     apr_status_t rv;
 
+    problem = use_of(&use, c);
+    if (problem) {
+        return problem;
+    }
     rv = c->service->store->ops->charge_open(&charge, &claim, c->service->store, propose(card, c),
-                                             c->pool);
+                                             use, c->pool);
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, c->pool);
+    }
+    if (claim == PAY_CLAIM_KEY_USED) {
+        return pay_problem_of_key(c->pool);
     }
     if (claim != PAY_CLAIM_NEW) {
         return answer_known(out, replayed, charge, c);
@@ -264,11 +284,11 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
 }
 
 const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_service_t *service,
-                                       const pay_api_key_t *key,
+                                       const pay_caller_t *caller,
                                        const pay_charge_request_t *request, const char *request_ip,
                                        apr_pool_t *p)
 {
-    const counter_t c = {service, key, request, request_ip, p};
+    const counter_t c = {service, caller, request, request_ip, p};
     pay_charge_t *known = NULL;
     const pay_card_t *card;
     const pay_problem_t *problem;
@@ -277,8 +297,8 @@ const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_se
 
     *out = NULL;
     *replayed = 0;
-    rv = service->store->ops->charge_find(&known, service->store, &key->scope, request->reference,
-                                          p);
+    rv = service->store->ops->charge_find(&known, service->store, &caller->scope,
+                                          request->reference, p);
     if (rv == APR_SUCCESS) {
         return answer_known(out, replayed, known, &c);
     }
@@ -292,7 +312,7 @@ const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_se
     if (problem) {
         return problem;
     }
-    problem = pay_service_enter(&slot, service, key->scope.account, p);
+    problem = pay_service_enter(&slot, service, caller->scope.account, p);
     if (problem) {
         return problem;
     }

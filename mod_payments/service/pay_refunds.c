@@ -4,6 +4,7 @@
 #include "base/pay_id.h"
 #include "base/pay_log.h"
 #include "base/pay_time.h"
+#include "model/pay_form.h"
 
 #include <string.h>
 
@@ -15,10 +16,12 @@
 /* What one request to refund is worked on with. */
 typedef struct counter_t {
     pay_service_t *service;
-    pay_scope_t scope;
-    const char *key_id;
+    const pay_caller_t *caller;
     const pay_refund_request_t *request;
     apr_pool_t *pool;
+    pay_charge_t *charge;         /* NULL: there is none */
+    pay_money_t money;            /* amount_minor 0: all that is left */
+    const pay_idempotency_t *use; /* NULL: no Idempotency-Key was given */
 } counter_t;
 
 static void judge_note(pay_problem_t **faults, const char *field, const char *note, apr_pool_t *p)
@@ -31,63 +34,94 @@ static void judge_note(pay_problem_t **faults, const char *field, const char *no
     }
 }
 
-/* Without an amount money stays at 0, which asks the store for all that is left. */
-static void judge_amount(pay_problem_t **faults, pay_money_t *money, const pay_charge_t *charge,
-                         const counter_t *c)
+/* In the charge's currency, or where there is no charge for what no currency allows. */
+static void judge_amount(pay_problem_t **faults, counter_t *c)
 {
-    apr_status_t rv;
+    const char *currency = c->charge ? c->charge->money.currency : NULL;
+    const char *fault;
 
-    *money = charge->money;
-    money->amount_minor = 0;
     if (!c->request->amount) {
         return;
     }
-    rv = pay_money_parse(money, c->request->amount, charge->money.currency);
-    if (rv == APR_ERANGE) {
-        pay_problem_add(faults, "/amount", "must be more than 0 and within the limit", c->pool);
-    } else if (rv != APR_SUCCESS) {
-        pay_problem_add(faults, "/amount", "must be a number with at most the currency's decimals",
-                        c->pool);
+    fault = pay_amount_fault(&c->money, c->request->amount, currency, c->pool);
+    if (fault) {
+        pay_problem_add(faults, "/amount", fault, c->pool);
     }
 }
 
-/* Reads the charge and judges the request's form: all faults at once, before a missing charge. */
-static const pay_problem_t *judge(pay_charge_t **charge, pay_money_t *money, const counter_t *c)
+/*
+ * The request's form, all faults at once: before what is kept of it, so that one body has one
+ * answer, with a key and without. That there is no such charge is not told here.
+ */
+static const pay_problem_t *judge_form(counter_t *c)
 {
     pay_store_t *store = c->service->store;
     pay_problem_t *faults = NULL;
     apr_status_t rv = APR_NOTFOUND;
 
-    *charge = NULL;
     if (pay_reference_check(c->request->reference) != APR_SUCCESS) {
         pay_problem_add(&faults, "/reference", "has not the form of a reference", c->pool);
     } else {
-        rv = store->ops->charge_find(charge, store, &c->scope, c->request->reference, c->pool);
+        rv = store->ops->charge_find(&c->charge, store, &c->caller->scope, c->request->reference,
+                                     c->pool);
     }
-    if (rv == APR_SUCCESS) {
-        judge_amount(&faults, money, *charge, c);
-    }
+    judge_amount(&faults, c);
     judge_note(&faults, "/customer_note", c->request->customer_note, c->pool);
     judge_note(&faults, "/merchant_note", c->request->merchant_note, c->pool);
     if (faults) {
         return faults;
     }
-    if (rv == APR_NOTFOUND) {
-        return pay_problem_of_reference(c->request->reference, c->pool);
-    }
-    if (rv != APR_SUCCESS) {
+    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return pay_problem_of_store(rv, c->pool);
     }
-    if (strcmp((*charge)->acquirer, c->service->acquirer[c->scope.mode]->name) != 0) {
+    return NULL;
+}
+
+/* What is judged anew at every request that was not answered before. */
+static const pay_problem_t *judge(const counter_t *c)
+{
+    pay_mode_t mode = c->caller->scope.mode;
+    const pay_problem_t *refusal;
+
+    refusal = pay_service_judge_mode(c->service, c->caller->account, mode, c->pool);
+    if (refusal) {
+        return refusal;
+    }
+    if (!c->charge) {
+        return pay_problem_of_reference(c->request->reference, c->pool);
+    }
+    if (strcmp(c->charge->acquirer, c->service->acquirer[mode]->name) != 0) {
         return pay_problem_makef(PAY_ERR_ACQUIRER_UNAVAILABLE, c->pool,
                                  "The acquirer that charged this transaction is not configured.");
     }
     return NULL;
 }
 
-static apr_status_t propose(pay_refund_t **out, const pay_charge_t *charge,
-                            const pay_money_t *money, const counter_t *c)
+/* The amount in its one form: 10, 10.0 and 1e1 are the same request. */
+static const pay_problem_t *use_of(const pay_idempotency_t **out, const counter_t *c)
 {
+    const pay_refund_request_t *request = c->request;
+    char amount[PAY_DECIMAL_TEXT_MAX];
+    const char *values[] = {request->reference, NULL, request->customer_note,
+                            request->merchant_note};
+    apr_status_t rv;
+
+    *out = NULL;
+    if (request->amount) {
+        rv = pay_decimal_normalize(amount, request->amount);
+        if (rv != APR_SUCCESS) {
+            return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, c->pool);
+        }
+        values[1] = amount;
+    }
+    return pay_caller_use(out, c->caller,
+                          request->amount ? PAY_OPERATION_PARTIAL_REFUND : PAY_OPERATION_REFUND,
+                          values, sizeof(values) / sizeof(values[0]), c->pool);
+}
+
+static apr_status_t propose(pay_refund_t **out, const counter_t *c)
+{
+    const pay_charge_t *charge = c->charge;
     pay_refund_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
     pay_deadline_t deadline = pay_deadline_make(c->service);
     apr_status_t rv;
@@ -101,8 +135,9 @@ static apr_status_t propose(pay_refund_t **out, const pay_charge_t *charge,
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    proposal->money = *money;
-    proposal->scope = c->scope;
+    proposal->money = charge->money;
+    proposal->money.amount_minor = c->money.amount_minor;
+    proposal->scope = c->caller->scope;
     proposal->channel = c->request->channel;
     proposal->merchant_note = c->request->merchant_note;
     proposal->customer_note = c->request->customer_note;
@@ -110,7 +145,7 @@ static apr_status_t propose(pay_refund_t **out, const pay_charge_t *charge,
     proposal->transaction_reference = charge->reference;
     proposal->charge_seq = charge->seq;
     proposal->acquirer = charge->acquirer;
-    proposal->key_id = c->key_id;
+    proposal->key_id = c->caller->key_id;
     proposal->worker = deadline.worker;
     proposal->send_before_ms = deadline.send_before_ms;
     proposal->wait_until_ms = deadline.wait_until_ms;
@@ -142,6 +177,28 @@ static const pay_problem_t *problem_of_verdict(pay_refund_verdict_t verdict,
                                  refund->refund_reference);
     }
     return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, p);
+}
+
+/* The answer that the Idempotency-Key stands for. */
+static const pay_problem_t *answer_kept(pay_refund_t **out, int *replayed, const pay_kept_t *kept,
+                                        const counter_t *c)
+{
+    if (!kept->same_request) {
+        return pay_problem_of_key(c->pool);
+    }
+    if (kept->refund && pay_refund_in_flight(kept->refund)) {
+        return pay_problem_make(PAY_ERR_IN_PROGRESS, NULL, APR_SUCCESS, c->pool);
+    }
+    if (!kept->refund && kept->refusal == PAY_REFUND_OPENED) {
+        pay_log(PAY_LOG_ERR, APR_SUCCESS,
+                PAYLOGNO(00242) "what is kept of a refund of charge %s is neither a refund nor a "
+                                "refusal",
+                c->request->reference);
+        return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, c->pool);
+    }
+    *replayed = !kept->refund || kept->refund->decided_state != PAY_REFUND_PENDING;
+    *out = kept->refund;
+    return kept->refund ? NULL : problem_of_verdict(kept->refusal, NULL, c->pool);
 }
 
 /* From here on the refund is on record: whatever fails now, it is pending, never a 5xx. */
@@ -202,27 +259,30 @@ static pay_refund_t *refund_send(pay_refund_t *refund, const pay_charge_t *charg
     return resolve(refund, &outcome, c);
 }
 
-static const pay_problem_t *open_and_send(pay_refund_t **out, const pay_charge_t *charge,
-                                          const pay_money_t *money, const counter_t *c)
+static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed, const counter_t *c)
 {
     pay_store_t *store = c->service->store;
     pay_refund_t *proposal, *refund = NULL;
     pay_charge_t *charge_now = NULL;
+    pay_kept_t *kept = NULL;
     const pay_problem_t *problem;
     pay_refund_verdict_t verdict;
     apr_status_t rv;
 
-    rv = propose(&proposal, charge, money, c);
+    rv = propose(&proposal, c);
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, c->pool);
     }
-    rv = store->ops->refund_open(&refund, &charge_now, &verdict, store, proposal,
+    rv = store->ops->refund_open(&refund, &charge_now, &verdict, &kept, store, proposal, c->use,
                                  c->service->policy.refund_repeat_window, c->pool);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(c->request->reference, c->pool);
     }
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, c->pool);
+    }
+    if (kept) { /* another request with the key was faster */
+        return answer_kept(out, replayed, kept, c);
     }
     problem = problem_of_verdict(verdict, refund, c->pool);
     if (problem) {
@@ -232,31 +292,41 @@ static const pay_problem_t *open_and_send(pay_refund_t **out, const pay_charge_t
     return NULL;
 }
 
-const pay_problem_t *pay_refund_create(pay_refund_t **out, pay_service_t *service,
-                                       const pay_account_t *account, pay_mode_t mode,
-                                       const char *key_id, const pay_refund_request_t *request,
-                                       apr_pool_t *p)
+const pay_problem_t *pay_refund_create(pay_refund_t **out, int *replayed, pay_service_t *service,
+                                       const pay_caller_t *caller,
+                                       const pay_refund_request_t *request, apr_pool_t *p)
 {
-    const counter_t c = {service, {account->number, mode}, key_id, request, p};
+    counter_t c = {.service = service, .caller = caller, .request = request, .pool = p};
     const pay_problem_t *problem;
-    pay_charge_t *charge;
-    pay_money_t money;
+    pay_kept_t *kept = NULL;
     int slot;
 
     *out = NULL;
-    problem = pay_service_judge_mode(service, account, mode, p);
+    *replayed = 0;
+    problem = judge_form(&c);
     if (problem) {
         return problem;
     }
-    problem = judge(&charge, &money, &c);
+    problem = use_of(&c.use, &c);
     if (problem) {
         return problem;
     }
-    problem = pay_service_enter(&slot, service, account->number, p);
+    problem = pay_service_recall(&kept, service, &caller->scope, c.use, p);
     if (problem) {
         return problem;
     }
-    problem = open_and_send(out, charge, &money, &c);
+    if (kept) {
+        return answer_kept(out, replayed, kept, &c);
+    }
+    problem = judge(&c);
+    if (problem) {
+        return problem;
+    }
+    problem = pay_service_enter(&slot, service, caller->scope.account, p);
+    if (problem) {
+        return problem;
+    }
+    problem = open_and_send(out, replayed, &c);
     pay_service_leave(service, slot);
     return problem;
 }
@@ -269,6 +339,10 @@ const pay_problem_t *pay_refund_get(pay_refund_t **out, pay_service_t *service,
     apr_status_t rv;
 
     *out = NULL;
+    rv = pay_reference_check(refund_reference);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_reference(refund_reference, p);
+    }
     rv = service->store->ops->refund_find(&refund, service->store, scope, refund_reference, p);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(refund_reference, p);
@@ -282,7 +356,7 @@ const pay_problem_t *pay_refund_get(pay_refund_t **out, pay_service_t *service,
 
 const pay_problem_t *pay_refunds_scan(pay_refund_cursor_t *cursor, apr_size_t *len,
                                       apr_size_t *count, pay_service_t *service,
-                                      const pay_scope_t *scope, const pay_refund_range_t *range,
+                                      const pay_scope_t *scope, const pay_time_range_t *range,
                                       char *buffer, apr_size_t size, apr_pool_t *p)
 {
     apr_status_t rv;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_service.h"
 
+#include "base/pay_log.h"
 #include "base/pay_time.h"
+#include "model/pay_card.h"
 
 const pay_problem_t *pay_problem_of_store(apr_status_t status, apr_pool_t *p)
 {
@@ -22,8 +24,19 @@ const pay_problem_t *pay_problem_of_store(apr_status_t status, apr_pool_t *p)
     return pay_problem_make(error, NULL, status, p);
 }
 
+const pay_problem_t *pay_problem_of_key(apr_pool_t *p)
+{
+    return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                             "The Idempotency-Key was already used for a different request.");
+}
+
 const pay_problem_t *pay_problem_of_reference(const char *reference, apr_pool_t *p)
 {
+    apr_status_t rv = pay_reference_check(reference);
+
+    if (rv != APR_SUCCESS || pay_card_number_is(reference)) {
+        return pay_problem_make(PAY_ERR_REFERENCE_UNKNOWN, NULL, APR_SUCCESS, p);
+    }
     return pay_problem_makef(PAY_ERR_REFERENCE_UNKNOWN, p,
                              "no record found for transaction with reference %s", reference);
 }
@@ -33,15 +46,72 @@ const pay_problem_t *pay_service_judge_mode(const pay_service_t *service,
                                             apr_pool_t *p)
 {
     if (mode == PAY_LIVE && account->mode == PAY_TEST) {
-        return pay_problem_makef(PAY_ERR_FORBIDDEN, p,
-                                 "The account is in Test Mode: nothing can be started with a live "
-                                 "key until it is switched to Live Mode.");
+        pay_log(PAY_LOG_INFO, APR_SUCCESS,
+                PAYLOGNO(00244) "account %s is in Test Mode: its live keys start nothing until "
+                                "paymentsctl account set %s --mode live",
+                account->name, account->name);
+        return pay_problem_make(PAY_ERR_FORBIDDEN, NULL, APR_SUCCESS, p);
     }
     if (!service->acquirer[mode]) {
         return pay_problem_makef(PAY_ERR_FORBIDDEN, p,
                                  "No %s acquirer is configured for this service.",
                                  pay_mode_name(mode));
     }
+    return NULL;
+}
+
+pay_caller_t pay_caller_of_key(const pay_api_key_t *key, const char *idempotency_key)
+{
+    const pay_caller_t caller = {key->account, key->scope, key->kind, key->id, idempotency_key};
+
+    return caller;
+}
+
+const pay_problem_t *pay_caller_use(const pay_idempotency_t **out, const pay_caller_t *caller,
+                                    pay_operation_t operation, const char *const *values,
+                                    apr_size_t count, apr_pool_t *p)
+{
+    pay_idempotency_t *use;
+    apr_status_t rv;
+
+    *out = NULL;
+    if (!caller->idempotency_key) {
+        return NULL;
+    }
+    use = apr_pcalloc(p, sizeof(*use));
+    use->operation = operation;
+    use->key_kind = caller->key_kind;
+    use->key = caller->idempotency_key;
+    rv = pay_idempotency_digest(use->digest, values, count);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
+    }
+    *out = use;
+    return NULL;
+}
+
+const pay_problem_t *pay_service_recall(pay_kept_t **out, const pay_service_t *service,
+                                        const pay_scope_t *scope, const pay_idempotency_t *use,
+                                        apr_pool_t *p)
+{
+    pay_kept_t *kept = NULL;
+    apr_status_t rv;
+
+    *out = NULL;
+    if (!use) {
+        return NULL;
+    }
+    rv = service->store->ops->kept_find(&kept, service->store, scope, use, p);
+    if (rv == APR_NOTFOUND) {
+        return NULL;
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    if (!kept->same_request) {
+        return pay_problem_of_key(p);
+    }
+    *out = kept;
     return NULL;
 }
 

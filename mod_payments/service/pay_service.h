@@ -38,6 +38,18 @@ typedef struct pay_service_t {
     pay_policy_t policy;
 } pay_service_t;
 
+/* Who asks for a piece of work. */
+typedef struct pay_caller_t {
+    const pay_account_t *account;
+    pay_scope_t scope;
+    pay_key_kind_t key_kind;
+    const char *key_id;          /* "" for paymentsctl */
+    const char *idempotency_key; /* NULL: none was given */
+} pay_caller_t;
+
+/* The caller whose key was authenticated. */
+pay_caller_t pay_caller_of_key(const pay_api_key_t *key, const char *idempotency_key);
+
 /*
  * Judges whether work of `mode` may be started for the account: 403 B02 while live work is switched
  * off, or when no acquirer is configured for the mode. NULL: it may.
@@ -70,7 +82,24 @@ pay_deadline_t pay_deadline_make(const pay_service_t *service);
  */
 void pay_outcome_tidy(pay_outcome_t *outcome, apr_status_t answered);
 
-/* 404 N1 in the words of the contract. */
+/*
+ * The use that the caller makes of its Idempotency-Key for a request of these normalised values;
+ * *out NULL when none was given.
+ */
+const pay_problem_t *pay_caller_use(const pay_idempotency_t **out, const pay_caller_t *caller,
+                                    pay_operation_t operation, const char *const *values,
+                                    apr_size_t count, apr_pool_t *p);
+
+/* What is kept under the key; *out NULL without a use or when there is nothing. 409 D1 when it
+ * belongs to a different request. */
+const pay_problem_t *pay_service_recall(pay_kept_t **out, const pay_service_t *service,
+                                        const pay_scope_t *scope, const pay_idempotency_t *use,
+                                        apr_pool_t *p);
+
+/* 409 D1 for an Idempotency-Key. */
+const pay_problem_t *pay_problem_of_key(apr_pool_t *p);
+
+/* 404 N1 in the words of the contract; what no reference can be is not repeated. */
 const pay_problem_t *pay_problem_of_reference(const char *reference, apr_pool_t *p);
 
 /* A store's status as the client's problem (503 E2, 500 E1); never for APR_SUCCESS or APR_NOTFOUND.

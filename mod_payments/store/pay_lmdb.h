@@ -28,6 +28,10 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_REFUND_REF,       /* scope, refund reference -> refund key */
     PAY_TABLE_REFUND_ID,        /* scope, refund id -> refund key */
     PAY_TABLE_REFUND_BY_CHARGE, /* scope, charge seq, refund seq -> refund key */
+    PAY_TABLE_CHARGE_BY_TIME,   /* scope, createdAt, seq -> empty */
+    PAY_TABLE_KEPT,        /* scope, key kind, operation, SHA-256 of an Idempotency-Key -> row */
+    PAY_TABLE_KEPT_DUE,    /* end of its time, key of kept -> empty */
+    PAY_TABLE_TOTAL,       /* scope, step, currency, import number -> counts and sums */
     PAY_TABLE_PENDING_DUE, /* due time, scope, kind, seq -> refund key, or empty for a charge */
     PAY_TABLE_COUNT
 } pay_lmdb_table_t;
@@ -93,9 +97,16 @@ PAY_LMDB_SLOT(charge_find); /* pay_lmdb_charge.c */
 PAY_LMDB_SLOT(charge_open);
 PAY_LMDB_SLOT(charge_resolve);
 PAY_LMDB_SLOT(charge_withdraw);
-PAY_LMDB_SLOT(charge_list);
-PAY_LMDB_SLOT(refund_open); /* pay_lmdb_refund.c */
-PAY_LMDB_SLOT(refund_resolve);
+PAY_LMDB_SLOT(charge_list);      /* pay_lmdb_charge_list.c */
+PAY_LMDB_SLOT(transaction_find); /* pay_lmdb_transaction.c */
+PAY_LMDB_SLOT(charge_void);      /* pay_lmdb_charge_void.c */
+PAY_LMDB_SLOT(kept_find);        /* pay_lmdb_kept.c */
+PAY_LMDB_SLOT(kept_put);
+PAY_LMDB_SLOT(kept_expire);    /* pay_lmdb_kept_expire.c */
+PAY_LMDB_SLOT(total_list);     /* pay_lmdb_total.c */
+PAY_LMDB_SLOT(refund_open);    /* pay_lmdb_refund.c */
+PAY_LMDB_SLOT(refund_resolve); /* pay_lmdb_refund_resolve.c */
+PAY_LMDB_SLOT(refund_fail);    /* pay_lmdb_refund_fail.c */
 PAY_LMDB_SLOT(refund_find);
 PAY_LMDB_SLOT(refund_scan);  /* pay_lmdb_refund_list.c */
 PAY_LMDB_SLOT(import_begin); /* pay_lmdb_import.c */

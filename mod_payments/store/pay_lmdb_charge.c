@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_charge.h"
 
+#include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
@@ -11,6 +13,7 @@
 
 typedef struct open_t {
     const pay_charge_t *proposal;
+    const pay_idempotency_t *use; /* NULL: none */
     apr_pool_t *p;
     pay_charge_t *out;
     pay_claim_t claim;
@@ -72,6 +75,7 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->attempts = 0;
     charge->refunded_minor = 0;
     charge->refunds_pending_minor = 0;
+    memset(charge->kept_as, 0, sizeof(charge->kept_as));
     return charge;
 }
 
@@ -101,6 +105,25 @@ static int open_known(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, const MD
     return MDB_SUCCESS;
 }
 
+/* Sets the claim when the Idempotency-Key is another request's; a reference that is known goes
+ * before it. */
+static int check_use(open_t *open, MDB_txn *txn, const pay_lmdb_t *db,
+                     const pay_lmdb_key_t *ref_key)
+{
+    MDB_val key = pay_lmdb_key_val(ref_key), val;
+    int rc, known;
+
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &key, &val);
+    if (rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    rc = pay_lmdb_kept_known(&known, txn, db, &open->proposal->scope, open->use);
+    if (!rc && known) {
+        open->claim = PAY_CLAIM_KEY_USED;
+    }
+    return rc;
+}
+
 /* The claim on the reference is the first write: only its KEYEXIST means a duplicate. */
 static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
@@ -121,6 +144,12 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (!pay_lmdb_charge_ref_key(&ref_key, scope, open->proposal->reference)) {
         return ENAMETOOLONG;
     }
+    if (open->use) {
+        rc = check_use(open, txn, db, &ref_key);
+        if (rc || open->claim != PAY_CLAIM_NEW) {
+            return rc;
+        }
+    }
     last.charge_seq++;
     pay_lmdb_key_start(&seq);
     pay_lmdb_key_u64(&seq, last.charge_seq);
@@ -135,10 +164,20 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     open->out = opened(open->proposal, last.charge_seq,
                        pay_lmdb_scope_stamp(&open->stepped_back, &last), open->p);
+    if (open->use) {
+        rc = pay_lmdb_kept_add_charge(txn, db, open->use, open->out, open->p);
+        if (rc) {
+            return rc;
+        }
+    }
     rc = pay_lmdb_charge_put(txn, db, open->out, MDB_NOOVERWRITE, open->p);
     if (rc == MDB_KEYEXIST) { /* the scope row is behind its charges */
         return pay_lmdb_bad_row(PAY_TABLE_SCOPE, &key);
     }
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_charge_time_put(txn, db, open->out);
     if (rc) {
         return rc;
     }
@@ -150,9 +189,10 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 }
 
 apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
-                                  const pay_charge_t *proposal, apr_pool_t *p)
+                                  const pay_charge_t *proposal, const pay_idempotency_t *use,
+                                  apr_pool_t *p)
 {
-    open_t open = {.proposal = proposal, .p = p};
+    open_t open = {.proposal = proposal, .use = use, .p = p};
     MDB_val row;
     apr_status_t rv;
     int rc;
@@ -167,7 +207,7 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
     rc = pay_lmdb_charge_encode(&row, opened(proposal, 0, 0, p), p);
     if (!rc
         && row.mv_size + PAY_OUTCOME_CODE_MAX + PAY_OUTCOME_MESSAGE_MAX + PAY_AUTHORIZATION_MAX
-                   + PAY_LMDB_CONTRADICTION_MAX
+                   + PAY_LMDB_CONTRADICTION_MAX + sizeof(proposal->kept_as)
                > PAY_LMDB_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }
@@ -220,6 +260,14 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
+    rc = pay_lmdb_kept_remove_charge(txn, db, charge);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_charge_time_del(txn, db, charge);
+    if (rc) {
+        return rc;
+    }
     return pay_lmdb_due_del_charge(txn, db, charge);
 }
 
@@ -234,50 +282,4 @@ apr_status_t pay_lmdb_charge_withdraw(pay_store_t *store, const pay_scope_t *sco
         return rv;
     }
     return withdraw.verdict;
-}
-
-apr_status_t pay_lmdb_charge_list(apr_array_header_t **out, pay_store_t *store,
-                                  const pay_scope_t *scope, apr_uint64_t after, int limit,
-                                  apr_pool_t *p)
-{
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    MDB_cursor *cursor = NULL;
-    MDB_txn *txn;
-    MDB_val key, row;
-    pay_lmdb_key_t first;
-    pay_charge_t *charge;
-    apr_status_t rv;
-    int rc;
-
-    assert(limit >= 1);
-    assert(limit <= PAY_STORE_ROWS_MAX);
-    *out = apr_array_make(p, limit < 64 ? limit : 64, sizeof(pay_charge_t *));
-    if (after == APR_UINT64_MAX) {
-        return APR_SUCCESS;
-    }
-    rv = pay_lmdb_read_begin(&txn, db);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    pay_lmdb_charge_key(&first, scope, after + 1);
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &cursor);
-    if (rc)
-        goto leave;
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
-    while (!rc && (*out)->nelts < limit && key.mv_size == PAY_LMDB_CHARGE_KEY_LEN
-           && memcmp(key.mv_data, first.bytes, PAY_LMDB_SCOPE_LEN) == 0) {
-        rc = pay_lmdb_charge_decode(&charge, &key, &row, p);
-        if (rc)
-            goto leave;
-        APR_ARRAY_PUSH(*out, pay_charge_t *) = charge;
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-    }
-    if (rc == MDB_NOTFOUND)
-        rc = MDB_SUCCESS; /* the end of the table ends the list */
-leave:
-    if (cursor)
-        mdb_cursor_close(cursor);
-    pay_lmdb_read_end(db, txn);
-    return pay_lmdb_status(rc);
 }

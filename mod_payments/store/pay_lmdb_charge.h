@@ -42,17 +42,31 @@ int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *
 int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
                         unsigned int flags, apr_pool_t *p);
 
+/* The one way in which a charge's state moves: 0, and nothing changed, unless its table allows it.
+ */
+int pay_lmdb_charge_become(pay_charge_t *charge, pay_charge_state_t to);
+
+/* Nobody is at work on it any more. */
+void pay_lmdb_charge_clear_worker(pay_charge_t *charge);
+
 /*
  * A refund of it went from one state to the other: moves the amounts, and the state between
  * successful and reversed. PAY_REFUND_FAILED counts nothing, so it also stands for a refund that
  * is not there (yet, or any more). ERANGE, and nothing changed, when an amount would leave its
- * range.
+ * range or no refund goes from the one state to the other.
  */
 int pay_lmdb_charge_refund_moved(pay_charge_t *charge, pay_refund_state_t from,
                                  pay_refund_state_t to, apr_int64_t amount_minor);
 
 /* State successful or reversed as the processed refunds say; other states stay. */
 void pay_lmdb_charge_follow_refunds(pay_charge_t *charge);
+
+/*
+ * As above for the charge that a refund (charge_seq not 0) names, in the table; the refund itself
+ * is left to the caller. A charge that is gone, or does not hold the refund, is a bad row.
+ */
+int pay_lmdb_charge_move_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                                pay_refund_state_t to, apr_pool_t *p);
 
 /* `text` (NULL: "") cut to `len_max` bytes at the end of a UTF-8 character. */
 const char *pay_lmdb_text_cut(const char *text, apr_size_t len_max, apr_pool_t *p);

@@ -4,9 +4,9 @@
 #include "base/pay_log.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_total.h"
 
 #include <assert.h>
-#include <string.h>
 
 typedef struct resolve_t {
     const pay_scope_t *scope;
@@ -19,27 +19,64 @@ typedef struct resolve_t {
     int contradicts;
 } resolve_t;
 
-static void clear_work_in_flight(pay_charge_t *charge)
+/* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
+static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 {
-    memset(&charge->worker, 0, sizeof(charge->worker));
-    charge->send_before_ms = 0;
-    charge->wait_until_ms = 0;
+    pay_charge_t *charge = resolve->out;
+    int rc;
+
+    if (charge->state != PAY_CHARGE_PENDING) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_due_del_charge(txn, db, charge);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_charge_clear_worker(charge);
+    charge->due_at = resolve->due_at;
+    rc = pay_lmdb_due_put_charge(txn, db, charge);
+    if (rc) {
+        return rc;
+    }
+    resolve->changed = 1;
+    return pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
 }
 
-static void decide(pay_charge_t *charge, pay_charge_state_t to, const pay_outcome_t *outcome,
-                   apr_pool_t *p)
+static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
 {
-    charge->state = to;
-    charge->decided_state = to;
-    charge->decided_at = pay_lmdb_scope_now(charge->created_at);
+    charge->decided_state = charge->state;
+    charge->decided_at = pay_lmdb_scope_now(charge->updated_at);
     charge->updated_at = charge->decided_at;
     charge->answer_version = PAY_CHARGE_ANSWER_VERSION;
     charge->code = pay_lmdb_text_cut(outcome->code, PAY_OUTCOME_CODE_MAX, p);
     charge->message = pay_lmdb_text_cut(outcome->message, PAY_OUTCOME_MESSAGE_MAX, p);
     charge->authorization_code =
         pay_lmdb_text_cut(outcome->authorization_code, PAY_AUTHORIZATION_MAX, p);
+}
+
+/*
+ * The first decision, which is told for ever. It may come after a checkout was closed: the payer
+ * had paid just before, and the acquirer's word counts.
+ */
+static int decide(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    pay_charge_t *charge = resolve->out;
+    int rc;
+
+    rc = pay_lmdb_due_del_charge(txn, db, charge);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_charge_clear_worker(charge);
     charge->due_at = 0;
+    freeze(charge, resolve->outcome, resolve->p);
     pay_lmdb_charge_follow_refunds(charge); /* imported history may have refunded it already */
+    rc = pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+    if (rc) {
+        return rc;
+    }
+    resolve->changed = 1;
+    return pay_lmdb_total_charge(txn, db, charge, 1, resolve->p);
 }
 
 /* It was decided before: nothing changes, but an outcome that says otherwise is kept. */
@@ -48,8 +85,7 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
     pay_charge_t *charge = resolve->out;
     int approved = charge->decided_state == PAY_CHARGE_SUCCESSFUL;
 
-    if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN
-        || (resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved) {
+    if ((resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved) {
         return MDB_SUCCESS;
     }
     resolve->contradicts = 1;
@@ -64,7 +100,6 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     resolve_t *resolve = baton;
     pay_charge_t *charge;
-    pay_charge_state_t to;
     int rc;
 
     resolve->out = NULL;
@@ -78,26 +113,19 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     resolve->out = charge;
-    to = resolve->outcome->kind == PAY_OUTCOME_APPROVED ? PAY_CHARGE_SUCCESSFUL : PAY_CHARGE_FAILED;
-    if (charge->state != PAY_CHARGE_PENDING || !pay_charge_may_become(charge->state, to)) {
+    if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN) {
+        return release(resolve, txn, db);
+    }
+    if (charge->decided_state != PAY_CHARGE_PENDING) {
         return resolve_decided(resolve, txn, db);
     }
-    rc = pay_lmdb_due_del_charge(txn, db, charge);
-    if (rc) {
-        return rc;
+    /* A closed checkout that was not paid stays closed: a decline contradicts nothing there. */
+    if (!pay_lmdb_charge_become(charge, resolve->outcome->kind == PAY_OUTCOME_APPROVED
+                                            ? PAY_CHARGE_SUCCESSFUL
+                                            : PAY_CHARGE_FAILED)) {
+        return MDB_SUCCESS;
     }
-    clear_work_in_flight(charge);
-    if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN) {
-        charge->due_at = resolve->due_at;
-        rc = pay_lmdb_due_put_charge(txn, db, charge);
-    } else {
-        decide(charge, to, resolve->outcome, resolve->p);
-    }
-    if (rc) {
-        return rc;
-    }
-    resolve->changed = 1;
-    return pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+    return decide(resolve, txn, db);
 }
 
 apr_status_t pay_lmdb_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,

@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_charge.h"
 
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -44,8 +45,12 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, attempts),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunded_minor),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunds_pending_minor),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, kind),
+    PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, kept_as),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
+/* Most charges have no Idempotency-Key: as long as kept_as is the last field, they leave it out. */
+#define CHARGE_FIELDS_UNKEPT (CHARGE_FIELDS - 1)
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
 {
@@ -66,11 +71,13 @@ static int is_sound(const pay_charge_t *charge)
 {
     return (unsigned int)charge->state < PAY_CHARGE_STATE_COUNT
            && (unsigned int)charge->decided_state < PAY_CHARGE_STATE_COUNT
+           && (charge->kind == PAY_CHARGE_TOKENIZED || charge->kind == PAY_CHARGE_CHECKOUT)
            && charge->money.amount_minor > 0 && pay_currency_digits(charge->money.currency) >= 0
-           && charge->reference && charge->token && charge->card.issuer && charge->card.country
-           && charge->card.type && charge->email && charge->first_name && charge->last_name
-           && charge->request_ip && charge->acquirer && charge->key_id && charge->code
-           && charge->message && charge->authorization_code && charge->contradiction;
+           && charge->refunded_minor >= 0 && charge->refunds_pending_minor >= 0 && charge->reference
+           && charge->token && charge->card.issuer && charge->card.country && charge->card.type
+           && charge->email && charge->first_name && charge->last_name && charge->request_ip
+           && charge->acquirer && charge->key_id && charge->code && charge->message
+           && charge->authorization_code && charge->contradiction;
 }
 
 int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
@@ -95,9 +102,12 @@ int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val
 
 int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p)
 {
+    static const unsigned char none[sizeof(charge->kept_as)];
+    int is_kept = memcmp(charge->kept_as, none, sizeof(none)) != 0;
     int rc;
 
-    rc = pay_row_encode(out, charge_fields, CHARGE_FIELDS, charge, p);
+    rc = pay_row_encode(out, charge_fields, is_kept ? CHARGE_FIELDS : CHARGE_FIELDS_UNKEPT, charge,
+                        p);
     if (!rc && out->mv_size > PAY_LMDB_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }
@@ -169,6 +179,9 @@ int pay_lmdb_charge_refund_moved(pay_charge_t *charge, pay_refund_state_t from,
     apr_int64_t refunded = charge->refunded_minor;
     apr_int64_t pending = charge->refunds_pending_minor;
 
+    if (from != PAY_REFUND_FAILED && !pay_refund_may_become(from, to)) {
+        return ERANGE;
+    }
     if (from == PAY_REFUND_PROCESSED) {
         refunded -= amount_minor;
     } else if (from == PAY_REFUND_PENDING) {
@@ -189,20 +202,53 @@ int pay_lmdb_charge_refund_moved(pay_charge_t *charge, pay_refund_state_t from,
     return MDB_SUCCESS;
 }
 
+int pay_lmdb_charge_become(pay_charge_t *charge, pay_charge_state_t to)
+{
+    if (!pay_charge_may_become(charge->state, to)) {
+        return 0;
+    }
+    charge->state = to;
+    return 1;
+}
+
 void pay_lmdb_charge_follow_refunds(pay_charge_t *charge)
 {
-    pay_charge_state_t to = charge->state;
+    int all_back = charge->refunded_minor >= charge->money.amount_minor;
 
-    if (charge->refunded_minor >= charge->money.amount_minor) {
-        if (charge->state == PAY_CHARGE_SUCCESSFUL) {
-            to = PAY_CHARGE_REVERSED;
-        }
-    } else if (charge->state == PAY_CHARGE_REVERSED) {
-        to = PAY_CHARGE_SUCCESSFUL;
+    if (charge->state == PAY_CHARGE_SUCCESSFUL && all_back) {
+        (void)pay_lmdb_charge_become(charge, PAY_CHARGE_REVERSED);
+    } else if (charge->state == PAY_CHARGE_REVERSED && !all_back) {
+        (void)pay_lmdb_charge_become(charge, PAY_CHARGE_SUCCESSFUL);
     }
-    if (to != charge->state && pay_charge_may_become(charge->state, to)) {
-        charge->state = to;
+}
+
+int pay_lmdb_charge_move_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                                pay_refund_state_t to, apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, p);
+    if (!rc
+        && pay_lmdb_charge_refund_moved(charge, refund->state, to, refund->money.amount_minor)) {
+        rc = MDB_NOTFOUND; /* its amounts do not hold this refund */
     }
+    if (rc) {
+        pay_lmdb_charge_key(&key, &refund->scope, refund->charge_seq);
+        at = pay_lmdb_key_val(&key);
+        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE, &at) : rc;
+    }
+    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    return pay_lmdb_charge_put(txn, db, charge, 0, p);
+}
+
+void pay_lmdb_charge_clear_worker(pay_charge_t *charge)
+{
+    memset(&charge->worker, 0, sizeof(charge->worker));
+    charge->send_before_ms = 0;
+    charge->wait_until_ms = 0;
 }
 
 const char *pay_lmdb_text_cut(const char *text, apr_size_t len_max, apr_pool_t *p)

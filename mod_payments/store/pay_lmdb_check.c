@@ -39,6 +39,9 @@ int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check,
     int rc;
 
     *found = 0;
+    if (at.mv_size == 0 || at.mv_size > PAY_LMDB_KEY_MAX) {
+        return MDB_SUCCESS; /* what a damaged index row holds: LMDB has no such key */
+    }
     rc = mdb_get(check->txn, pay_lmdb_dbi(check->db, table), &at, &value);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
@@ -85,22 +88,30 @@ typedef struct table_t {
     pay_lmdb_table_t table;
     pay_lmdb_check_row_t row;
     pay_lmdb_check_after_t after; /* NULL: nothing is left to check */
+    pay_lmdb_check_part_t part;   /* in place of `row` */
 } table_t;
 
 static const table_t tables[] = {
-    {PAY_TABLE_ACCOUNT, pay_lmdb_check_account, NULL},
-    {PAY_TABLE_ACCOUNT_NAME, pay_lmdb_check_account_name, NULL},
-    {PAY_TABLE_API_KEY, pay_lmdb_check_api_key, pay_lmdb_check_api_key_after},
-    {PAY_TABLE_API_KEY_ID, pay_lmdb_check_api_key_id, NULL},
-    {PAY_TABLE_TOKEN, pay_lmdb_check_token, pay_lmdb_check_token_after},
-    {PAY_TABLE_SCOPE, check_scope, NULL},
-    {PAY_TABLE_CHARGE, pay_lmdb_check_charge, NULL},
-    {PAY_TABLE_CHARGE_REF, pay_lmdb_check_charge_ref, NULL},
-    {PAY_TABLE_REFUND, pay_lmdb_check_refund, NULL},
-    {PAY_TABLE_REFUND_REF, pay_lmdb_check_refund_ref, NULL},
-    {PAY_TABLE_REFUND_ID, pay_lmdb_check_refund_id, NULL},
-    {PAY_TABLE_REFUND_BY_CHARGE, pay_lmdb_check_refund_by_charge, NULL},
-    {PAY_TABLE_PENDING_DUE, pay_lmdb_check_due, NULL},
+    {.table = PAY_TABLE_ACCOUNT, .row = pay_lmdb_check_account},
+    {.table = PAY_TABLE_ACCOUNT_NAME, .row = pay_lmdb_check_account_name},
+    {.table = PAY_TABLE_API_KEY,
+     .row = pay_lmdb_check_api_key,
+     .after = pay_lmdb_check_api_key_after},
+    {.table = PAY_TABLE_API_KEY_ID, .row = pay_lmdb_check_api_key_id},
+    {.table = PAY_TABLE_TOKEN, .row = pay_lmdb_check_token, .after = pay_lmdb_check_token_after},
+    {.table = PAY_TABLE_SCOPE, .row = check_scope},
+    {.table = PAY_TABLE_CHARGE, .row = pay_lmdb_check_charge},
+    {.table = PAY_TABLE_CHARGE_REF, .row = pay_lmdb_check_charge_ref},
+    {.table = PAY_TABLE_CHARGE_BY_TIME, .row = pay_lmdb_check_charge_time},
+    {.table = PAY_TABLE_REFUND, .row = pay_lmdb_check_refund},
+    {.table = PAY_TABLE_REFUND_REF, .row = pay_lmdb_check_refund_ref},
+    {.table = PAY_TABLE_REFUND_ID, .row = pay_lmdb_check_refund_id},
+    {.table = PAY_TABLE_REFUND_BY_CHARGE, .row = pay_lmdb_check_refund_by_charge},
+    {.table = PAY_TABLE_KEPT, .row = pay_lmdb_check_kept},
+    {.table = PAY_TABLE_KEPT_DUE, .row = pay_lmdb_check_kept_due},
+    {.table = PAY_TABLE_PENDING_DUE, .row = pay_lmdb_check_due},
+    {.table = PAY_TABLE_TOTAL, .row = pay_lmdb_check_total},
+    {.table = PAY_TABLE_TOTAL, .part = pay_lmdb_check_total_part},
 };
 
 static void part_start(walk_t *walk)
@@ -179,7 +190,7 @@ static apr_status_t walk_table(walk_t *walk, const table_t *table)
         if (rv != APR_SUCCESS) {
             return rv;
         }
-        rc = walk_part(&done, &from, check, table);
+        rc = table->part ? table->part(&done, &from, check) : walk_part(&done, &from, check, table);
         pay_lmdb_read_end(check->db, check->txn);
         rv = rc ? pay_lmdb_status(rc) : check_after(check, table);
         tell(walk);

@@ -8,6 +8,7 @@
  */
 
 #include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_CHECK_ROWS_MAX 256 /* rows of one part */
 
@@ -23,7 +24,14 @@ typedef struct pay_lmdb_check_t {
 typedef int (*pay_lmdb_check_row_t)(pay_lmdb_check_t *check, const MDB_val *key,
                                     const MDB_val *row);
 
-/* As above, once the part's transaction has ended: for rows that only their own file decodes. */
+/*
+ * A part of a check that looks at several tables at once, in check->txn: from `from` on (empty at
+ * first); *done 1 at the end, else `from` is where to go on.
+ */
+typedef int (*pay_lmdb_check_part_t)(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check);
+
+/* As pay_lmdb_check_row_t, once the part's transaction has ended: for rows that only their own file
+ * decodes. */
 typedef apr_status_t (*pay_lmdb_check_after_t)(pay_lmdb_check_t *check, const MDB_val *key);
 
 /* One fault of the row at `key` (NULL: of the whole table). */
@@ -48,6 +56,7 @@ int pay_lmdb_check_account_known(int *found, const pay_lmdb_check_t *check, cons
 /* pay_lmdb_check_charge.c */
 int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_charge_time(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
 /* pay_lmdb_check_refund.c */
 int pay_lmdb_check_refund(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
@@ -55,6 +64,15 @@ int pay_lmdb_check_refund_ref(pay_lmdb_check_t *check, const MDB_val *key, const
 int pay_lmdb_check_refund_id(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_refund_by_charge(pay_lmdb_check_t *check, const MDB_val *key,
                                     const MDB_val *row);
+
+/* pay_lmdb_check_total.c */
+int pay_lmdb_check_total(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+/* Counts charges and refunds step by step against the kept totals; a pay_lmdb_check_part_t. */
+int pay_lmdb_check_total_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check);
+
+/* pay_lmdb_check_kept.c */
+int pay_lmdb_check_kept(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_kept_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
 /* pay_lmdb_check_due.c */
 int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);

@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_check.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
@@ -102,9 +103,10 @@ static void check_state(pay_lmdb_check_t *check, const MDB_val *key, const pay_c
 
     if (charge->state == PAY_CHARGE_REVERSED) {
         decided = PAY_CHARGE_SUCCESSFUL;
+    } else if (charge->state == PAY_CHARGE_VOID || charge->state == PAY_CHARGE_ABANDONED) {
+        decided = PAY_CHARGE_PENDING; /* a checkout that was closed is not decided by that */
     }
-    if (decided != charge->decided_state && charge->state != PAY_CHARGE_VOID
-        && charge->state != PAY_CHARGE_ABANDONED) {
+    if (decided != charge->decided_state) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key, "charge %s: it is %s but was decided %s",
                              charge->reference, pay_charge_state_name(charge->state),
                              pay_charge_state_name(charge->decided_state));
@@ -136,6 +138,16 @@ static int check_ties(pay_lmdb_check_t *check, const MDB_val *key, const pay_cha
         || pay_lmdb_read_u64(val.mv_data) != charge->seq) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
                              "charge %s: its reference does not lead to it", charge->reference);
+    }
+    pay_lmdb_charge_time_key(&name, &charge->scope, charge->created_at, charge->seq);
+    at = pay_lmdb_key_val(&name);
+    rc = pay_lmdb_check_has(&found, NULL, check, PAY_TABLE_CHARGE_BY_TIME, &at);
+    if (rc) {
+        return rc;
+    }
+    if (!found) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
+                             "charge %s: the list by time does not lead to it", charge->reference);
     }
     if (charge->key_id[0] != '\0') {
         at.mv_data = (void *)charge->key_id; /* only read */
@@ -214,6 +226,31 @@ int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const
     if (rc == MDB_NOTFOUND || strlen(charge->reference) != key->mv_size - PAY_LMDB_SCOPE_LEN
         || memcmp(charge->reference, reference, key->mv_size - PAY_LMDB_SCOPE_LEN) != 0) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHARGE_REF, key, "leads to no charge of that name");
+    }
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_check_charge_time(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    const unsigned char *at = (const unsigned char *)key->mv_data + PAY_LMDB_SCOPE_LEN;
+    pay_charge_t *charge = NULL;
+    pay_scope_t scope;
+    int rc = MDB_NOTFOUND;
+
+    if (key->mv_size == PAY_LMDB_CHARGE_TIME_KEY_LEN && row->mv_size == 0) {
+        pay_lmdb_read_scope(&scope, key->mv_data);
+        rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &scope,
+                                 pay_lmdb_read_u64(at + sizeof(apr_uint64_t)), check->ptemp);
+    }
+    if (rc == PAY_LMDB_BAD_ROW) { /* told with the charge */
+        return MDB_SUCCESS;
+    }
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    if (rc == MDB_NOTFOUND || charge->created_at != pay_lmdb_read_time(at)) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE_BY_TIME, key,
+                             "leads to no charge of that time");
     }
     return MDB_SUCCESS;
 }

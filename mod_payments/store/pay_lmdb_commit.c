@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_env.h"
 
 #include "base/pay_log.h"
+#include "store/pay_lmdb_open.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -265,5 +266,37 @@ apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, vo
     if (used) {
         pay_lmdb_leave(env);
     }
+    return rv;
+}
+
+/* A writer of this process has waited for LMDB's lock for longer than the commit wait. */
+static int is_stalled(pay_lmdb_env_t *env, const pay_lmdb_t *db)
+{
+    const apr_int64_t wait_ms = apr_time_as_msec(db->options.commit_wait);
+    int stalled;
+
+    pthread_mutex_lock(&env->mutex);
+    stalled = env->begin_since_ms && pay_lmdb_clock_ms() - env->begin_since_ms >= wait_ms;
+    pthread_mutex_unlock(&env->mutex);
+    return stalled;
+}
+
+apr_status_t pay_lmdb_probe(pay_store_t *store)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_env_t *env;
+    apr_status_t rv;
+    MDB_txn *txn;
+
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    env = mdb_env_get_userctx(mdb_txn_env(txn));
+    rv = pay_lmdb_env_in_place(env) ? schema_check(env, txn) : PAY_STORE_EDOWN;
+    if (rv == APR_SUCCESS && is_stalled(env, db)) {
+        rv = PAY_STORE_EBUSY;
+    }
+    pay_lmdb_read_end(db, txn);
     return rv;
 }

@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_sweep.h"
+#include "store/pay_lmdb_total.h"
 
 #include <apr_hash.h>
 #include <apr_strings.h>
@@ -123,6 +124,8 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     copy->scope = import->scope;
     copy->created_at = pay_lmdb_scope_cut(refund->created_at);
     copy->updated_at = pay_lmdb_scope_cut(refund->updated_at);
+    copy->decided_state = copy->state;
+    copy->decided_at = copy->state == PAY_REFUND_PENDING ? 0 : copy->updated_at;
     copy->charge_seq = 0;
     copy->import_number = import->number;
     copy->acquirer = "";
@@ -273,6 +276,9 @@ static int write_records(rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db, pay_l
             return rc == ERANGE ? EINVAL : rc; /* more than any sum of money can be */
         }
         rc = pay_lmdb_refund_insert(txn, db, &record->row, record->text, rows->p);
+        if (!rc && record->row.refund.state == PAY_REFUND_PROCESSED) {
+            rc = pay_lmdb_total_refund(txn, db, &record->row.refund, 1, rows->p);
+        }
         if (rc) {
             return rc;
         }

@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
@@ -11,8 +12,10 @@
 
 typedef struct open_t {
     const pay_refund_t *proposal;
+    const pay_idempotency_t *use; /* NULL: none */
     apr_interval_time_t repeat_window;
     apr_pool_t *p;
+    pay_kept_t *kept; /* what the key is known for: then nothing else is set */
     pay_refund_t *out;
     pay_charge_t *charge; /* NULL: there is none */
     pay_refund_verdict_t verdict;
@@ -162,7 +165,7 @@ static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pa
     const pay_charge_t *charge = open->charge;
     apr_int64_t wanted = open->proposal->money.amount_minor;
     apr_int64_t unrefunded = charge->money.amount_minor - charge->refunded_minor;
-    apr_int64_t left = unrefunded - charge->refunds_pending_minor;
+    apr_int64_t left = unrefunded > 0 ? unrefunded - charge->refunds_pending_minor : 0;
     int rc, pending;
 
     *amount_minor = 0;
@@ -231,6 +234,8 @@ static pay_lmdb_refund_t *opened(const open_t *open, apr_int64_t amount_minor, a
     refund->money = open->charge->money;
     refund->money.amount_minor = amount_minor;
     refund->state = PAY_REFUND_PENDING;
+    refund->decided_state = PAY_REFUND_PENDING;
+    refund->decided_at = 0;
     refund->transaction_reference = open->charge->reference;
     refund->created_at = now;
     refund->updated_at = now;
@@ -279,8 +284,24 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
     if (rc) {
         return rc;
     }
+    if (open->use) {
+        rc = pay_lmdb_kept_add_refund(txn, db, open->use, refund, open->p);
+        if (rc) {
+            return rc;
+        }
+    }
     open->out = refund;
     return pay_lmdb_scope_put(txn, db, scope, &last, open->p);
+}
+
+/* What no later try can change is kept; of a refund that is still pending nobody knows (R4). */
+static int keep_refusal(const open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    if (!open->use || open->verdict == PAY_REFUND_REFUSED_BUSY) {
+        return MDB_SUCCESS;
+    }
+    return pay_lmdb_kept_add_refusal(txn, db, &open->proposal->scope, open->use, open->verdict,
+                                     pay_lmdb_scope_now(0), open->p);
 }
 
 static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
@@ -290,11 +311,18 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     apr_int64_t amount_minor;
     int rc;
 
+    open->kept = NULL;
     open->out = NULL;
     open->charge = NULL;
     open->verdict = PAY_REFUND_OPENED;
     open->refused = APR_SUCCESS;
     open->stepped_back = 0;
+    if (open->use) {
+        rc = pay_lmdb_kept_get(&open->kept, txn, db, &proposal->scope, open->use, open->p);
+        if (rc != MDB_NOTFOUND) {
+            return rc;
+        }
+    }
     rc = pay_lmdb_charge_get_ref(&open->charge, txn, db, &proposal->scope,
                                  proposal->transaction_reference, open->p);
     if (rc) {
@@ -306,8 +334,11 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return MDB_SUCCESS;
     }
     rc = judge(&amount_minor, open, txn, db);
-    if (rc || open->verdict != PAY_REFUND_OPENED) {
+    if (rc) {
         return rc;
+    }
+    if (open->verdict != PAY_REFUND_OPENED) {
+        return keep_refusal(open, txn, db);
     }
     rc = check_names(open, txn, db);
     if (rc || open->refused != APR_SUCCESS) {
@@ -317,16 +348,20 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 }
 
 apr_status_t pay_lmdb_refund_open(pay_refund_t **out, pay_charge_t **charge,
-                                  pay_refund_verdict_t *verdict, pay_store_t *store,
-                                  const pay_refund_t *proposal, apr_interval_time_t repeat_window,
+                                  pay_refund_verdict_t *verdict, pay_kept_t **kept,
+                                  pay_store_t *store, const pay_refund_t *proposal,
+                                  const pay_idempotency_t *use, apr_interval_time_t repeat_window,
                                   apr_pool_t *p)
 {
-    open_t open = {.proposal = proposal, .repeat_window = repeat_window, .p = p};
+    /* A key says by itself whether a request is a repetition. */
+    open_t open = {
+        .proposal = proposal, .use = use, .repeat_window = use ? 0 : repeat_window, .p = p};
     apr_status_t rv;
 
     *out = NULL;
     *charge = NULL;
     *verdict = PAY_REFUND_REFUSED_STATE;
+    *kept = NULL;
     assert(proposal->transaction_reference);
     assert(proposal->money.amount_minor >= 0);
     assert(proposal->due_at > 0);
@@ -334,6 +369,10 @@ apr_status_t pay_lmdb_refund_open(pay_refund_t **out, pay_charge_t **charge,
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, open_work, &open);
     if (rv != APR_SUCCESS) {
         return rv;
+    }
+    if (open.kept) {
+        *kept = open.kept;
+        return APR_SUCCESS;
     }
     if (!open.charge) {
         return APR_NOTFOUND;

@@ -103,7 +103,7 @@ static int walk(scan_t *scan, int *done, MDB_cursor *cursor)
 
 apr_status_t pay_lmdb_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len, apr_size_t *count,
                                   pay_store_t *store, const pay_scope_t *scope,
-                                  const pay_refund_range_t *range, char *buffer, apr_size_t size)
+                                  const pay_time_range_t *range, char *buffer, apr_size_t size)
 {
     scan_t scan = {.at = cursor, .to = range->to, .buffer = buffer, .size = size};
     pay_lmdb_t *db = (pay_lmdb_t *)store;

@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_total.h"
 
 #include <assert.h>
 #include <string.h>
@@ -49,30 +50,15 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_l
     return pay_lmdb_refund_put(txn, db, row, resolve->p);
 }
 
-/* The state and with it the charge's amounts. */
+/* The state, which is frozen as its decision, and with it the charge's amounts. */
 static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
                 pay_refund_state_t to)
 {
     pay_refund_t *refund = &row->refund;
-    pay_charge_t *charge;
-    pay_lmdb_key_t key;
-    MDB_val at;
     int rc;
 
     if (refund->charge_seq != 0) {
-        pay_lmdb_charge_key(&key, &refund->scope, refund->charge_seq);
-        at = pay_lmdb_key_val(&key);
-        rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, resolve->p);
-        if (!rc
-            && pay_lmdb_charge_refund_moved(charge, refund->state, to,
-                                            refund->money.amount_minor)) {
-            rc = MDB_NOTFOUND; /* its amounts do not hold this refund */
-        }
-        if (rc) {
-            return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE, &at) : rc;
-        }
-        charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
-        rc = pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+        rc = pay_lmdb_charge_move_refund(txn, db, refund, to, resolve->p);
         if (rc) {
             return rc;
         }
@@ -85,8 +71,14 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
     refund->due_at = 0;
     refund->state = to;
     refund->updated_at = pay_lmdb_scope_now(refund->created_at);
+    refund->decided_state = to;
+    refund->decided_at = refund->updated_at;
     resolve->changed = 1;
-    return pay_lmdb_refund_put(txn, db, row, resolve->p);
+    rc = pay_lmdb_refund_put(txn, db, row, resolve->p);
+    if (rc || to != PAY_REFUND_PROCESSED) {
+        return rc;
+    }
+    return pay_lmdb_total_refund(txn, db, refund, 1, resolve->p);
 }
 
 /*

@@ -30,6 +30,8 @@ static const pay_row_field_t refund_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.due_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.attempts),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, contradiction),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.decided_state),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.decided_at),
 };
 #define REFUND_FIELDS (sizeof(refund_fields) / sizeof(refund_fields[0]))
 
@@ -85,11 +87,23 @@ int pay_lmdb_refund_head(pay_lmdb_refund_head_t *out, const MDB_val *key, const 
     return MDB_SUCCESS;
 }
 
+/* A replay tells the decision: where there is one, the state must follow from it. */
+static int is_decided_well(const pay_refund_t *refund)
+{
+    if (refund->state == PAY_REFUND_PENDING) {
+        return (unsigned int)refund->decided_state < PAY_REFUND_STATE_COUNT;
+    }
+    return refund->decided_state != PAY_REFUND_PENDING
+           && (refund->decided_state == refund->state
+               || pay_refund_may_become(refund->decided_state, refund->state));
+}
+
 static int is_sound(const pay_lmdb_refund_t *row)
 {
     const pay_refund_t *refund = &row->refund;
 
-    return (unsigned int)refund->state < PAY_REFUND_STATE_COUNT && refund->money.amount_minor >= 0
+    return (unsigned int)refund->state < PAY_REFUND_STATE_COUNT && is_decided_well(refund)
+           && refund->money.amount_minor >= 0
            && (refund->money.amount_minor == 0 || pay_currency_digits(refund->money.currency) >= 0)
            && refund->acquirer && refund->key_id && row->contradiction;
 }

@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_total.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -98,6 +99,9 @@ static int remove_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         }
         if (!rc) {
             rc = pay_lmdb_refund_remove(txn, db, &row->refund);
+        }
+        if (!rc && row->refund.state == PAY_REFUND_PROCESSED) {
+            rc = pay_lmdb_total_refund(txn, db, &row->refund, -1, sweep->ptemp);
         }
         if (rc) {
             return rc;

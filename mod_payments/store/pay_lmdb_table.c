@@ -27,6 +27,10 @@ static const char *const table_names[] = {
     [PAY_TABLE_REFUND_REF] = "refund_ref",
     [PAY_TABLE_REFUND_ID] = "refund_id",
     [PAY_TABLE_REFUND_BY_CHARGE] = "refund_by_charge",
+    [PAY_TABLE_CHARGE_BY_TIME] = "charge_by_time",
+    [PAY_TABLE_KEPT] = "kept",
+    [PAY_TABLE_KEPT_DUE] = "kept_due",
+    [PAY_TABLE_TOTAL] = "total",
     [PAY_TABLE_PENDING_DUE] = "pending_due",
 };
 _Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");

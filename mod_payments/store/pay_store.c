@@ -68,6 +68,11 @@ apr_status_t pay_store_ready(const char **reason, pay_store_t *store, apr_pool_t
     return pay_lmdb_ready(reason, store, p);
 }
 
+apr_status_t pay_store_probe(pay_store_t *store)
+{
+    return pay_lmdb_probe(store);
+}
+
 apr_status_t pay_store_prepare(const char **reason, const char *url,
                                const pay_store_options_t *options, apr_uid_t uid, apr_gid_t gid,
                                apr_pool_t *p)

@@ -31,8 +31,9 @@
 /* A sentence for people on any status of this header, or NULL for other statuses. */
 const char *pay_store_status_text(apr_status_t status);
 
-#define PAY_STORE_ROWS_MAX 1000          /* rows of one list or batch call */
-#define PAY_STORE_CHUNK_SIZE (64 * 1024) /* bytes of one chunk of a refund list */
+#define PAY_STORE_ROWS_MAX 1000             /* rows of one list or batch call */
+#define PAY_STORE_CHUNK_SIZE (64 * 1024)    /* bytes of one chunk of a refund list */
+#define PAY_STORE_KEPT_TEXT_MAX (64 * 1024) /* bytes of an answer kept under an Idempotency-Key */
 
 typedef struct pay_store_options_t {
     apr_int64_t map_bytes;           /* size of the map: the largest the store can grow */
@@ -65,6 +66,13 @@ apr_status_t pay_store_open(pay_store_t **out, const char *url, const pay_store_
 
 /* Opens the environment now: APR_SUCCESS, or why not, with a sentence in *reason (NULL allowed). */
 apr_status_t pay_store_ready(const char **reason, pay_store_t *store, apr_pool_t *p);
+
+/*
+ * Whether the store can be used now: a short read of it, at the path and of the schema version that
+ * belong to this program, with nobody waiting for its write lock for longer than the commit wait.
+ * A store that is down is tried again no sooner than any other call would.
+ */
+apr_status_t pay_store_probe(pay_store_t *store);
 
 /*
  * What the server's parent does before it forks: makes the directory and tables as `options` say,

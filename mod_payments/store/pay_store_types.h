@@ -7,8 +7,11 @@
 #include "model/pay_account.h"
 #include "model/pay_api_key.h"
 #include "model/pay_charge.h"
+#include "model/pay_idempotency.h"
 #include "model/pay_refund.h"
 #include "model/pay_token.h"
+#include "model/pay_total.h"
+#include "model/pay_transaction.h"
 
 #include <apr_tables.h>
 
@@ -16,9 +19,10 @@ typedef struct pay_store_t pay_store_t;
 
 /* What charge_open found under the reference. */
 typedef enum pay_claim_t {
-    PAY_CLAIM_NEW,     /* opened now, pending */
-    PAY_CLAIM_KNOWN,   /* the same request was made before: *out is its row */
-    PAY_CLAIM_CONFLICT /* another request has the reference: *out is its row */
+    PAY_CLAIM_NEW,      /* opened now, pending */
+    PAY_CLAIM_KNOWN,    /* the same request was made before: *out is its row */
+    PAY_CLAIM_CONFLICT, /* another request has the reference: *out is its row */
+    PAY_CLAIM_KEY_USED  /* the reference is new, the Idempotency-Key another request's: *out NULL */
 } pay_claim_t;
 
 /* What refund_open decided. */
@@ -30,6 +34,15 @@ typedef enum pay_refund_verdict_t {
     PAY_REFUND_REFUSED_BUSY,    /* R4: another refund of it is pending */
     PAY_REFUND_REFUSED_REPEATED /* R5: the same partial refund was just made; *out is that row */
 } pay_refund_verdict_t;
+
+/* What an Idempotency-Key stands for: one of charge, refund, refusal and text is set. */
+typedef struct pay_kept_t {
+    int same_request; /* 0: the key belongs to a different request, and nothing below is set */
+    pay_charge_t *charge;
+    pay_refund_t *refund;
+    pay_refund_verdict_t refusal; /* R1 to R3; PAY_REFUND_OPENED: none */
+    const char *text;             /* a whole answer */
+} pay_kept_t;
 
 /* One row that is due at its acquirer: exactly one of the two is set. */
 typedef struct pay_due_t {
@@ -55,7 +68,7 @@ typedef struct pay_import_t {
 } pay_import_t;
 
 typedef struct pay_store_stat_t {
-    apr_uint64_t accounts, api_keys, tokens, charges, refunds, due;
+    apr_uint64_t accounts, api_keys, tokens, charges, refunds, due, kept;
     apr_int64_t map_bytes, used_bytes, file_bytes, disk_free_bytes;
     unsigned int readers, readers_max;
     unsigned int schema_version;

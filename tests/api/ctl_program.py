@@ -18,6 +18,7 @@ COMMANDS = {
     "refund": ["create", "import", "list"],
     "store": ["backup", "check", "stat", "upgrade"],
     "token": ["create", "list", "revoke"],
+    "totals": [""],
 }
 FAKE_KEY = "nc_testsk_" + "a1b2c3d4" * 5
 TEST_MODE = ("--mode", "test")

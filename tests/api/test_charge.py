@@ -312,6 +312,7 @@ def test_live_key_of_an_account_in_test_mode(shop):
     answer = shop.charge(key=shop.live_secret)
     assert answer.status == 403
     assert answer.json["data"]["responseCode"] == "B02"
+    assert answer.json["message"] == "Invalid Merchant Authorization for this operation."
     assert 'error="insufficient_scope"' in answer.header("www-authenticate")
     assert shop.refunds(key=shop.live_secret).json == []
 

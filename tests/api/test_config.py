@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from harness import wait_for
+
 WRONG = [
     ("PaymentsEngine Maybe", ["PaymentsEngine", "On"]),
     ("PaymentsStore /var/lib/x", ["PaymentsStore", "lmdb:", "/var/lib/x"]),
@@ -31,9 +33,31 @@ WRONG = [
     ("PaymentsRefundMaxDays x", ["PaymentsRefundMaxDays", "x"]),
     ("PaymentsAcquirerTimeout 61s", ["PaymentsAcquirerTimeout", "61s"]),
     ("PaymentsAcquirerTimeout 0", ["PaymentsAcquirerTimeout", "0"]),
+    ("PaymentsRefundRepeatWindow 25h", ["PaymentsRefundRepeatWindow", "24h", "25h"]),
+    ("PaymentsRefundRepeatWindow 86401", ["PaymentsRefundRepeatWindow", "86401"]),
+    ("PaymentsRefundRepeatWindow -1", ["PaymentsRefundRepeatWindow", "-1"]),
+    ("PaymentsRefundRepeatWindow on", ["PaymentsRefundRepeatWindow", "off", "on"]),
+    ("PaymentsCORSOrigin https://b\u00fccher.example", ["PaymentsCORSOrigin", "xn--", "cher.example'"]),
+    *[(f"PaymentsCORSOrigin https://shop.example {origin}", ["PaymentsCORSOrigin", "https://shop.example", f"'{origin}'"])
+      for origin in ("*", "null", "shop.example", "https://", "https://shop.example/", "https://shop.example/a",
+                     "https://*.example", "https://shop.example:443", "http://shop.example:80", "https://shop.example:",
+                     "https://shop.example:0", "https://shop.example:65536", "https://shop.example:08443",
+                     "https://a..example", "https://.example", "https://-a.example", "https://shop.example:8443x",
+                     "https://user@shop.example", "https://shop.example?x", "https://shop.example,", "ftp://shop.example",
+                     "https://[::1", "https://[::0:1]", "https://[1.2.3.4]",
+                     "https://" + "a" * 254)],
+    ("PaymentsCORSOrigin " + " ".join(f"https://s{number}.example" for number in range(33)),
+     ["PaymentsCORSOrigin", "at most 32", "https://s32.example"]),
+    *[(f"PaymentsHealth {path}", ["PaymentsHealth", f"'{path}'"])
+      for path in ("well", "/", "/a/", "/a//b", "/a/../b", "/a?b", "/a%20b", "/" + "a" * 255)],
+    *[(f"PaymentsHealth {path}", ["PaymentsHealth", path, "API"])
+      for path in ("/api/v1", "/api/v1/health", "/payment/order/create", "/payment/page/health")],
+    ("PaymentsBasePath /shop\nPaymentsHealth /shop/api/v1/health", ["PaymentsHealth", "/shop/api/v1/health", "API"]),
     ('<Location "/api/v1">\nRequire payments-key sekret\n</Location>', ["payments-key", "sekret"]),
     ('<Location "/api/v1">\nRequire payments-key\n</Location>', ["payments-key"]),
     ('<Location "/api/v1">\nPaymentsAccount x\n</Location>', ["PaymentsAccount"]),
+    ('<Location "/api/v1">\nPaymentsHealth /x\n</Location>', ["PaymentsHealth"]),
+    ('<Location "/api/v1">\nPaymentsCORSOrigin https://shop.example\n</Location>', ["PaymentsCORSOrigin"]),
 ]
 
 
@@ -64,7 +88,11 @@ PaymentsRequireTLS Off
 PaymentsTrustedTLSProxy 10.0.0.1 192.168.0.0/16 ::1
 PaymentsCommitWait 500ms
 PaymentsRefundMaxDays 7
-PaymentsAcquirerTimeout 60s"""
+PaymentsAcquirerTimeout 60s
+PaymentsRefundRepeatWindow 24h
+PaymentsHealth /api/v1/health
+PaymentsCORSOrigin https://shop.example HTTPS://Shop.Example https://shop.example:80 http://127.0.0.1:8080
+PaymentsCORSOrigin http://localhost https://[::1]:8443 https://xn--bcher-kva.example https://a_b.example:65535"""
 
 
 def test_right_values_leave_no_file(server):
@@ -76,6 +104,13 @@ def test_right_values_leave_no_file(server):
     assert done.returncode == 0, done.stderr
     assert "Syntax OK" in done.stderr
     assert files(httpd.root) == before
+
+
+def test_limits_themselves_are_right(server):
+    origins = [f"https://s{number}.example" for number in range(31)] + ["https://" + "a" * 245 + ".example:8443"]
+    done = server(start=False, host_extra="PaymentsCORSOrigin " + " ".join(origins)
+                  + "\nPaymentsHealth /" + "a" * 254 + "\nPaymentsRefundRepeatWindow 86400").configtest()
+    assert done.returncode == 0, done.stderr
 
 
 def test_engine_without_store(server):
@@ -112,6 +147,51 @@ def test_currencies_may_be_restricted(server):
     answer = shop.charge(currency="EUR")
     assert answer.status == 400
     assert [e["field"] for e in answer.json["data"]["errors"]] == ["/currency"]
+
+
+REFUND = "/api/v1/partial-refund"
+
+
+def refund_twice(httpd):
+    """The answers to the same partial refund of one charge, made twice, and a call that makes it again."""
+    shop = httpd.shop()
+    ref = shop.charge(amount=1000).json["data"]["reference"]
+    again = lambda: shop.call("POST", REFUND, {"reference": ref, "amount": 100})
+    return again(), again(), again
+
+
+@pytest.mark.parametrize("extra", [
+    pytest.param("", id="the default"),
+    pytest.param("PaymentsRefundRepeatWindow 24h", id="the longest"),
+    pytest.param("PaymentsRefundRepeatWindow 1min", id="one of the host's own"),
+])
+def test_repeated_refund_within_the_window(server, extra):
+    first, second, _ = refund_twice(server(host_extra=extra))
+    assert first.status == 200
+    assert second.status == 409
+    assert second.json["data"]["responseCode"] == "R5"
+    assert first.json["refundReference"] in second.json["message"]
+
+
+@pytest.mark.parametrize("window", ["0", "off", "Off"])
+def test_repeat_window_switched_off(server, window):
+    """In the main server, so that it is inherited."""
+    first, second, _ = refund_twice(server(extra=f"PaymentsRefundRepeatWindow {window}"))
+    assert [first.status, second.status] == [200, 200]
+    assert first.json["refundReference"] != second.json["refundReference"]
+
+
+def test_host_has_its_own_repeat_window(server):
+    first, second, _ = refund_twice(server(extra="PaymentsRefundRepeatWindow off",
+                                           host_extra="PaymentsRefundRepeatWindow 10min"))
+    assert [first.status, second.status] == [200, 409]
+
+
+def test_short_repeat_window_ends(server):
+    first, second, again = refund_twice(server(host_extra="PaymentsRefundRepeatWindow 2s"))
+    assert [first.status, second.status] == [200, 409]
+    third = wait_for(lambda: next((a for a in [again()] if a.status == 200), None), "the window to end")
+    assert third.json["refundReference"] != first.json["refundReference"]
 
 
 def test_account_that_does_not_exist_yet(server):

@@ -195,7 +195,7 @@ def test_head_has_the_headers_of_get(shop, tmp_path, headers):
 @pytest.mark.parametrize("path, status", [
     pytest.param("/api/v1/refund/2026-01-01", 404, id="a missing segment is a refund's reference"),
     pytest.param("/api/v1/refund/2026-01-01/", 404, id="an empty one"),
-    pytest.param("/api/v1/refund", 404, id="none"),
+    pytest.param("/api/v1/refund", 405, id="none: that is where refunds are made"),
     pytest.param("/api/v1/refund/2026-01-01/2026-01-02/x", 404, id="one too many"),
     pytest.param("/api/v1//refund///2026-01-01//2026-01-02", 200, id="doubled slashes"),
     pytest.param("//api/v1/refund/2026-01-01/2026-01-02", 200, id="a doubled first slash"),

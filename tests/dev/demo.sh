@@ -222,7 +222,12 @@ demo() {
         || die "the charge was not successful"
 
     show "Refund part of it" \
-        "'$NORMAL/mod_payments/paymentsctl' -s 'lmdb:$PUBLIC/store' refund create $ACCOUNT --mode test --reference $reference --amount 500.50 --json"
+        "curl -sS $URL/api/v1/partial-refund $(bearer) -H 'Content-Type: application/json' -d '{\"reference\": \"$reference\", \"amount\": 500.50, \"customer_note\": \"One item came broken.\"}'"
+    answer 'a["status"] == "processed" and a["amount"] == "500.50"' || die "the refund was not made"
+
+    show "Verify what became of it" \
+        "curl -sS $URL/api/v1/transaction/$reference/verify $(bearer)"
+    answer 'a["data"]["refundedAmount"] == 500.5' || die "the charge does not know of its refund"
 
     show "List the refunds of today" \
         "curl -sS $URL/api/v1/refund/$today/$(date -u +%F) $(bearer)"

@@ -3,7 +3,7 @@
 # ./dev lint and ./dev bench.
 
 c_files() {
-    find mod_payments tests/unit tests/bench -name '*.[ch]' | sort
+    find mod_payments tests/unit tests/bench tests/fuzz -name '*.[ch]' | sort
 }
 
 lint_format() {
@@ -22,7 +22,7 @@ lint_cppcheck() {
 }
 
 lint_shell() {
-    shellcheck -x -S warning dev bootstrap .ci/run tests/*.sh tests/bench/*.sh
+    shellcheck -x -S warning dev bootstrap .ci/run tests/*.sh tests/bench/*.sh tests/fuzz/*.sh
 }
 
 lint_python() {

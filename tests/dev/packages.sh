@@ -34,6 +34,7 @@ need_test() {
     need_run
     cat <<'TABLE'
 py:pytest       python3-pytest   python3-pytest    py3-pytest
+py:jsonschema   python3-jsonschema python3-jsonschema py3-jsonschema
 tool:valgrind   valgrind         valgrind          valgrind
 tool:nghttp     nghttp2-client   nghttp2           nghttp2
 tool:pgrep      procps           procps-ng         procps
@@ -54,6 +55,15 @@ tool:clang          clang           clang                clang
 tool:clang-format   clang-format    clang-tools-extra    clang-extra-tools
 tool:cppcheck       cppcheck        cppcheck             cppcheck
 tool:shellcheck     shellcheck      ShellCheck           shellcheck
+TABLE
+}
+
+# The second is part of clang where it is not packaged on its own.
+need_fuzz() {
+    need_run
+    cat <<'TABLE'
+tool:clang      clang            clang             clang
+libfuzzer       libclang-rt-dev  compiler-rt       compiler-rt
 TABLE
 }
 
@@ -79,6 +89,8 @@ probe() {
         py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
         module:*) module_there "${1#module:}" ;;
         zone) [ -e /usr/share/zoneinfo/Africa/Lagos ] ;;
+        libfuzzer) echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' \
+            | clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null ;;
         asan | ubsan) [ -e "$(gcc "-print-file-name=lib$1.so" 2>/dev/null)" ] ;;
     esac
 }

@@ -5,7 +5,7 @@
 PASSED=0
 FAILED=0
 RESULTS=$OUT/results
-STAGES="scripts demo unit unit-sanitize api-root api-user api-sanitize valgrind"
+STAGES="scripts demo unit unit-sanitize fuzz-replay api-root api-user api-sanitize valgrind"
 
 # count NAME PASSED FAILED NOTE: a stage that ran nothing has failed.
 count() {
@@ -158,7 +158,7 @@ valgrind_begin() {
     set -m # a process group of its own, so that it can be ended with all it started
     # Each test is a process of its own, which valgrind follows: its word becomes that test's exit
     # status, and check counts the test as failed.
-    run_unit valgrind "$NORMAL" 1 env CK_TIMEOUT_MULTIPLIER=20 valgrind --quiet --error-exitcode=99 \
+    run_unit valgrind "$NORMAL" 1 env CK_TIMEOUT_MULTIPLIER=20 PAYMENTS_SEQUENCES=20 valgrind --quiet --error-exitcode=99 \
         --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite &
     VALGRIND_PID=$!
     set +m
@@ -178,6 +178,18 @@ stage_unit-sanitize() {
         run_unit unit-sanitize "$SANITIZE" "$JOBS" env UBSAN_OPTIONS=print_stacktrace=1
     fi
     count_unit unit-sanitize ""
+}
+
+# The fuzzers' seeds and found cases, under the sanitizers, without a fuzzer.
+stage_fuzz-replay() {
+    local log=$RESULTS/fuzz-replay/log passed=0 failed=0
+    stage fuzz-replay
+    if build_sanitize && build_unit "$SANITIZE"; then
+        PAYMENTS_TOP=$TOP PAYMENTS_BUILD=$SANITIZE bash tests/fuzz/replay.sh >"$log" 2>&1 || true
+        read -r passed failed <<<"$(sed -nE 's/^replay: ([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$log")"
+        [ "${failed:-0}" -eq 0 ] || head -n 60 "$log"
+    fi
+    count fuzz-replay "${passed:-0}" "${failed:-0}" "cases of tests/fuzz"
 }
 
 # ---- tests of the running server
@@ -308,6 +320,11 @@ dev_faults() {
     packages test
     build_normal
     stage faults
+    build_unit "$NORMAL" || die "the unit tests do not build"
+    say "10,000 random sequences against a model"
+    PAYMENTS_SEQUENCES=10000 "$NORMAL/tests/unit/test_property" | tee "$RESULTS/faults/property.log"
+    count faults-property "$(grep -c '^100%' "$RESULTS/faults/property.log")" \
+        "$(grep -vc '^100%' <(grep '^[0-9]*%' "$RESULTS/faults/property.log"))" "long runs"
     run_api faults "$NORMAL" env -- -m faults
     count_api faults "long runs"
     say "$PASSED passed, $FAILED failed"

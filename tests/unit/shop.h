@@ -9,6 +9,7 @@
 #include "acquirer/pay_acquirer_simulator.h"
 #include "base/pay_json.h"
 #include "base/pay_time.h"
+#include "model/pay_charge_request.h"
 #include "scripted_acquirer.h"
 #include "service/pay_keys.h"
 #include "service/pay_service.h"

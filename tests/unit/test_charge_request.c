@@ -3,7 +3,7 @@
 
 #include "base/pay_json.h"
 #include "base/pay_problem.h"
-#include "model/pay_charge.h"
+#include "model/pay_charge_request.h"
 
 #include <string.h>
 

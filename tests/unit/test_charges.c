@@ -24,7 +24,10 @@ static void set_up_scripted(void)
 static const pay_problem_t *create(pay_charge_t **out, int *replayed,
                                    const pay_charge_request_t *request)
 {
-    return pay_charge_create(out, replayed, &shop->service, key, request, "192.0.2.1", unit_pool);
+    const pay_caller_t caller = pay_caller_of_key(key, NULL);
+
+    return pay_charge_create(out, replayed, &shop->service, &caller, request, "192.0.2.1",
+                             unit_pool);
 }
 
 static void check_unknown(const char *name, const char *reference)
@@ -247,12 +250,13 @@ END_TEST
 
 /* Its time is over, whatever its worker does: the outcome is unknown. */
 static apr_status_t open_stale(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
-                               const pay_charge_t *proposal, apr_pool_t *p)
+                               const pay_charge_t *proposal, const pay_idempotency_t *use,
+                               apr_pool_t *p)
 {
     pay_charge_t stale = *proposal;
 
     stale.wait_until_ms = pay_time_boot_ms() - 1;
-    return shop->real->charge_open(out, claim, store, &stale, p);
+    return shop->real->charge_open(out, claim, store, &stale, use, p);
 }
 
 static apr_status_t resolve_fails(pay_charge_t **out, int *changed, pay_store_t *store,
@@ -324,11 +328,12 @@ typedef struct racer_t {
 static void *race(void *data)
 {
     racer_t *racer = data;
+    const pay_caller_t caller = pay_caller_of_key(key, NULL);
     apr_pool_t *p;
 
     apr_pool_create(&p, NULL);
     pthread_barrier_wait(racer->start);
-    racer->problem = pay_charge_create(&racer->charge, &racer->replayed, &shop->service, key,
+    racer->problem = pay_charge_create(&racer->charge, &racer->replayed, &shop->service, &caller,
                                        racer->request, "192.0.2.1", p);
     return NULL;
 }

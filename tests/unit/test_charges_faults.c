@@ -20,7 +20,10 @@ static void set_up_scripted(void)
 static const pay_problem_t *create(pay_charge_t **out, int *replayed,
                                    const pay_charge_request_t *request)
 {
-    return pay_charge_create(out, replayed, &shop->service, key, request, "192.0.2.1", unit_pool);
+    const pay_caller_t caller = pay_caller_of_key(key, NULL);
+
+    return pay_charge_create(out, replayed, &shop->service, &caller, request, "192.0.2.1",
+                             unit_pool);
 }
 
 static void check_unknown(const char *name, const char *reference)
@@ -68,21 +71,23 @@ static apr_status_t token_fails(pay_token_t **out, pay_store_t *store, const pay
 }
 
 static apr_status_t open_fails(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
-                               const pay_charge_t *proposal, apr_pool_t *p)
+                               const pay_charge_t *proposal, const pay_idempotency_t *use,
+                               apr_pool_t *p)
 {
-    (void)store, (void)proposal, (void)p;
+    (void)store, (void)proposal, (void)use, (void)p;
     *out = NULL;
     *claim = PAY_CLAIM_NEW;
     return fault;
 }
 
 static apr_status_t open_late(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
-                              const pay_charge_t *proposal, apr_pool_t *p)
+                              const pay_charge_t *proposal, const pay_idempotency_t *use,
+                              apr_pool_t *p)
 {
     pay_charge_t late = *proposal;
 
     late.send_before_ms = pay_time_boot_ms() - 1;
-    return shop->real->charge_open(out, claim, store, &late, p);
+    return shop->real->charge_open(out, claim, store, &late, use, p);
 }
 
 static apr_status_t resolve_fails(pay_charge_t **out, int *changed, pay_store_t *store,

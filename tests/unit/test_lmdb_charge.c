@@ -24,7 +24,7 @@ static pay_charge_t *open_as(pay_claim_t *claim, pay_charge_t *proposal)
 {
     pay_charge_t *charge;
 
-    ck_assert_int_eq(till->ops->charge_open(&charge, claim, till->store, proposal, unit_pool),
+    ck_assert_int_eq(till->ops->charge_open(&charge, claim, till->store, proposal, NULL, unit_pool),
                      APR_SUCCESS);
     return charge;
 }
@@ -134,8 +134,9 @@ START_TEST(test_too_long_is_refused)
     pay_claim_t claim;
 
     proposal->token = text_of('t', PAY_LMDB_CHARGE_ROW_MAX);
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, unit_pool),
-                     APR_EINVAL);
+    ck_assert_int_eq(
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        APR_EINVAL);
     ck_assert_ptr_null(charge);
     ck_assert_int_eq(
         till->ops->charge_find(&charge, till->store, &till->scopes[_i], "order-1", unit_pool),
@@ -228,43 +229,6 @@ START_TEST(test_withdraw_decided)
 }
 END_TEST
 
-static void check_list(int i, apr_uint64_t after, int limit, apr_uint64_t first, int count)
-{
-    apr_array_header_t *list;
-    int n;
-
-    ck_assert_int_eq(
-        till->ops->charge_list(&list, till->store, &till->scopes[i], after, limit, unit_pool),
-        APR_SUCCESS);
-    ck_assert_int_eq(list->nelts, count);
-    for (n = 0; n < count; n++) {
-        ck_assert(APR_ARRAY_IDX(list, n, pay_charge_t *)->seq == first + (apr_uint64_t)n);
-        ck_assert_uint_eq(APR_ARRAY_IDX(list, n, pay_charge_t *)->scope.account,
-                          till->scopes[i].account);
-    }
-}
-
-START_TEST(test_list)
-{
-    int i, n;
-
-    check_list(0, 0, 10, 0, 0);
-    for (n = 1; n <= 5; n++) {
-        for (i = 0; i < TILL_SCOPES; i++) {
-            till_open(i, apr_psprintf(unit_pool, "order-%d", 9 - n), 100);
-        }
-    }
-    for (i = 0; i < TILL_SCOPES; i++) {
-        check_list(i, 0, PAY_STORE_ROWS_MAX, 1, 5);
-        check_list(i, 0, 2, 1, 2);
-        check_list(i, 2, 2, 3, 2);
-        check_list(i, 4, 2, 5, 1);
-        check_list(i, 5, 2, 0, 0);
-        check_list(i, APR_UINT64_MAX, 2, 0, 0);
-    }
-}
-END_TEST
-
 START_TEST(test_scope_behind_its_charges)
 {
     pay_charge_t *charge;
@@ -277,7 +241,7 @@ START_TEST(test_scope_behind_its_charges)
     till_plant(PAY_TABLE_SCOPE, &key, NULL, 0);
     /* KEYEXIST of the charge row is a fault, never a duplicate reference. */
     ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(_i, "order-2", 100), unit_pool),
+                                            till_proposal(_i, "order-2", 100), NULL, unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_int_eq(
         till->ops->charge_find(&charge, till->store, &till->scopes[_i], "order-2", unit_pool),
@@ -304,7 +268,7 @@ static void *race(void *data)
 
     for (n = 0; n < RACES; n++) {
         racer->failed |= racer->store->ops->charge_open(&charge, &claim, racer->store,
-                                                        racer->proposals[n], racer->pool)
+                                                        racer->proposals[n], NULL, racer->pool)
                          != APR_SUCCESS;
         racer->claims[n] = (int)claim;
     }
@@ -432,7 +396,6 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_clock, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_withdraw, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_withdraw_decided, 0, UNIT_ROWS(withdraw_cases));
-    tcase_add_test(tcase, test_list);
     tcase_add_loop_test(tcase, test_scope_behind_its_charges, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_threads_race);
     tcase_add_test(tcase, test_processes_race);

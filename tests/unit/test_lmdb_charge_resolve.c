@@ -94,8 +94,9 @@ START_TEST(test_unknown_releases_the_worker)
     proposal->worker = pay_worker_self();
     proposal->send_before_ms = APR_INT64_MAX / 2;
     proposal->wait_until_ms = APR_INT64_MAX / 2;
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        APR_SUCCESS);
     ck_assert_int_eq(pay_charge_in_flight(charge), 1);
     (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_UNKNOWN);
     charge = till_find(_i, "order-1");
@@ -107,34 +108,105 @@ START_TEST(test_unknown_releases_the_worker)
 }
 END_TEST
 
-static int make_void(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int close_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     pay_charge_t *charge;
     int rc;
 
-    rc = pay_lmdb_charge_get(&charge, txn, db, baton, 1, unit_pool);
+    rc = pay_lmdb_charge_get(&charge, txn, db, &till->scopes[0], 1, unit_pool);
     ck_assert_int_eq(rc, 0);
     rc = pay_lmdb_due_del_charge(txn, db, charge);
     ck_assert_int_eq(rc, 0);
-    charge->state = PAY_CHARGE_VOID;
-    charge->decided_state = PAY_CHARGE_VOID;
+    ck_assert_int_eq(pay_lmdb_charge_become(charge, *(const pay_charge_state_t *)baton), 1);
     charge->due_at = 0;
     return pay_lmdb_charge_put(txn, db, charge, 0, unit_pool);
 }
 
-START_TEST(test_only_pending_is_decided)
+/* Whoever closed a checkout decided nothing: only an approval counts then, and only once. */
+static const struct {
+    const char *name;
+    pay_charge_state_t closed;
+    pay_outcome_kind_t first, second;
+    pay_charge_state_t want_state;
+    int want_first, want_second; /* changed */
+    const char *want_kept;       /* contradiction */
+} closed_cases[] = {
+    {"void, approved", PAY_CHARGE_VOID, PAY_OUTCOME_APPROVED, PAY_OUTCOME_UNKNOWN,
+     PAY_CHARGE_SUCCESSFUL, 1, 0, ""},
+    {"void, approved twice", PAY_CHARGE_VOID, PAY_OUTCOME_APPROVED, PAY_OUTCOME_APPROVED,
+     PAY_CHARGE_SUCCESSFUL, 1, 0, ""},
+    {"void, approved, then declined", PAY_CHARGE_VOID, PAY_OUTCOME_APPROVED, PAY_OUTCOME_DECLINED,
+     PAY_CHARGE_SUCCESSFUL, 1, 0, "declined 05: Do not honour"},
+    {"void, declined twice", PAY_CHARGE_VOID, PAY_OUTCOME_DECLINED, PAY_OUTCOME_DECLINED,
+     PAY_CHARGE_VOID, 0, 0, ""},
+    {"void, unknown twice", PAY_CHARGE_VOID, PAY_OUTCOME_UNKNOWN, PAY_OUTCOME_UNKNOWN,
+     PAY_CHARGE_VOID, 0, 0, ""},
+    {"void, declined, then approved", PAY_CHARGE_VOID, PAY_OUTCOME_DECLINED, PAY_OUTCOME_APPROVED,
+     PAY_CHARGE_SUCCESSFUL, 0, 1, ""},
+    {"abandoned, approved", PAY_CHARGE_ABANDONED, PAY_OUTCOME_APPROVED, PAY_OUTCOME_UNKNOWN,
+     PAY_CHARGE_SUCCESSFUL, 1, 0, ""},
+    {"abandoned, declined, then unknown", PAY_CHARGE_ABANDONED, PAY_OUTCOME_DECLINED,
+     PAY_OUTCOME_UNKNOWN, PAY_CHARGE_ABANDONED, 0, 0, ""},
+};
+
+START_TEST(test_closed)
 {
+    const char *name = closed_cases[_i].name, *before;
+    pay_charge_state_t closed = closed_cases[_i].closed;
+    int contradicts = closed_cases[_i].want_kept[0] != '\0';
     pay_charge_t *charge;
+    int changed;
+
+    (void)till_checkout(0, "order-1", 100);
+    till_raw(close_work, &closed);
+    before = till_snapshot();
+    till_clock = TILL_NOW + apr_time_from_sec(1);
+    changed = till_resolve(&charge, 0, 1, closed_cases[_i].first);
+    ck_assert_msg(changed == closed_cases[_i].want_first, "%s: first", name);
+    if (!changed) {
+        ck_assert_msg(strcmp(till_snapshot(), before) == 0, "%s: written", name);
+    }
+    changed = till_resolve(&charge, 0, 1, closed_cases[_i].second);
+    ck_assert_msg(changed == closed_cases[_i].want_second, "%s: second", name);
+    charge = till_find(0, "order-1");
+    ck_assert_msg(charge->state == closed_cases[_i].want_state, "%s: state", name);
+    ck_assert_str_eq(charge->contradiction, closed_cases[_i].want_kept);
+    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], contradicts);
+    ck_assert(charge->due_at == 0);
+    if (charge->state == PAY_CHARGE_SUCCESSFUL) {
+        ck_assert_int_eq(charge->decided_state, PAY_CHARGE_SUCCESSFUL);
+        ck_assert(charge->decided_at == till_clock && charge->updated_at == till_clock);
+        ck_assert_str_eq(charge->authorization_code, "A1B2C3");
+    } else {
+        ck_assert_int_eq(charge->decided_state, PAY_CHARGE_PENDING);
+        ck_assert_str_eq(charge->code, "");
+    }
+    till_check_clean();
+}
+END_TEST
+
+/* Imported history may have given the money back before the charge was known to be successful. */
+START_TEST(test_reversed_at_once)
+{
+    apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
+    pay_charge_t *charge;
+    pay_import_t run;
+    int at;
 
     (void)till_open(_i, "order-1", 100);
-    till_raw(make_void, &till->scopes[_i]);
-    ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_DECLINED), 0);
-    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 0);
+    APR_ARRAY_PUSH(rows, pay_refund_t *) =
+        till_history(_i, 1, TILL_NOW, PAY_REFUND_PROCESSED, "order-1", 100);
+    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[_i], unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(till_find(_i, "order-1")->state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED), 1);
+    ck_assert_int_eq(charge->state, PAY_CHARGE_REVERSED);
+    ck_assert_int_eq(charge->decided_state, PAY_CHARGE_SUCCESSFUL);
+    /* No move of the table is made twice: reversed to successful is for refunds alone. */
     ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED), 0);
-    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 1);
-    charge = till_find(_i, "order-1");
-    ck_assert_int_eq(charge->state, PAY_CHARGE_VOID);
-    ck_assert_str_eq(charge->contradiction, "approved 00: Approved");
+    ck_assert_int_eq(till_find(_i, "order-1")->state, PAY_CHARGE_REVERSED);
     till_check_clean();
 }
 END_TEST
@@ -221,7 +293,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_resolve, 0, UNIT_ROWS(resolve_cases));
     tcase_add_loop_test(tcase, test_decided_is_frozen, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_unknown_releases_the_worker, 0, TILL_SCOPES);
-    tcase_add_loop_test(tcase, test_only_pending_is_decided, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_closed, 0, UNIT_ROWS(closed_cases));
+    tcase_add_loop_test(tcase, test_reversed_at_once, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_no_such_charge, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_bad_row, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_race);

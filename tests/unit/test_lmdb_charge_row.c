@@ -39,6 +39,8 @@ static pay_charge_t *longest(int i)
     charge->worker = (pay_worker_t){APR_INT64_MAX, APR_INT64_MAX, APR_INT64_MAX};
     charge->attempts = APR_UINT32_MAX;
     charge->refunded_minor = APR_INT64_MAX;
+    charge->kind = PAY_CHARGE_CHECKOUT;
+    memset(charge->kept_as, 0xFF, sizeof(charge->kept_as));
     return charge;
 }
 
@@ -49,6 +51,29 @@ START_TEST(test_longest_row_needs_no_overflow_page)
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, longest(0), unit_pool), 0);
     ck_assert_uint_lt(row.mv_size, 2038);
     ck_assert_uint_le(row.mv_size, PAY_LMDB_CHARGE_ROW_MAX);
+}
+END_TEST
+
+START_TEST(test_without_a_key_its_digest_is_left_out)
+{
+    pay_charge_t *charge = longest(0), *found;
+    size_t i, len;
+    MDB_val key, row;
+    pay_lmdb_key_t at;
+
+    pay_lmdb_charge_key(&at, &charge->scope, charge->seq);
+    key = pay_lmdb_key_val(&at);
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
+    ck_assert_int_eq(pay_lmdb_charge_decode(&found, &key, &row, unit_pool), 0);
+    ck_assert_mem_eq(found->kept_as, charge->kept_as, sizeof(charge->kept_as));
+    len = row.mv_size;
+    memset(charge->kept_as, 0, sizeof(charge->kept_as));
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
+    ck_assert_uint_eq(row.mv_size, len - sizeof(charge->kept_as));
+    ck_assert_int_eq(pay_lmdb_charge_decode(&found, &key, &row, unit_pool), 0);
+    for (i = 0; i < sizeof(found->kept_as); i++) {
+        ck_assert_uint_eq(found->kept_as[i], 0);
+    }
 }
 END_TEST
 
@@ -119,6 +144,7 @@ START_TEST(test_round_trip)
     ck_assert_str_eq(got->last_name, charge->last_name);
     ck_assert_str_eq(got->contradiction, charge->contradiction);
     ck_assert_int_eq(got->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_int_eq(got->kind, PAY_CHARGE_CHECKOUT);
     ck_assert(got->worker.boot_id == APR_INT64_MAX);
     ck_assert(got->due_at == charge->due_at);
     ck_assert_uint_eq(got->attempts, APR_UINT32_MAX);
@@ -131,13 +157,16 @@ static const struct {
     apr_int64_t amount_minor;
     const char *currency;
     const char *message;
+    apr_int64_t refunded, pending;
 } unsound_cases[] = {
-    {"no such state", PAY_CHARGE_STATE_COUNT, 0, 1, "NGN", ""},
-    {"no such decided state", 0, PAY_CHARGE_STATE_COUNT, 1, "NGN", ""},
-    {"amount 0", 0, 0, 0, "NGN", ""},
-    {"amount below 0", 0, 0, -1, "NGN", ""},
-    {"no such currency", 0, 0, 1, "XXQ", ""},
-    {"a string is missing", 0, 0, 1, "NGN", NULL},
+    {"no such state", PAY_CHARGE_STATE_COUNT, 0, 1, "NGN", "", 0, 0},
+    {"no such decided state", 0, PAY_CHARGE_STATE_COUNT, 1, "NGN", "", 0, 0},
+    {"amount 0", 0, 0, 0, "NGN", "", 0, 0},
+    {"amount below 0", 0, 0, -1, "NGN", "", 0, 0},
+    {"no such currency", 0, 0, 1, "XXQ", "", 0, 0},
+    {"a string is missing", 0, 0, 1, "NGN", NULL, 0, 0},
+    {"refunded below 0", 0, 0, 1, "NGN", "", -1, 0},
+    {"pending below 0", 0, 0, 1, "NGN", "", 0, -1},
 };
 
 START_TEST(test_unsound_row)
@@ -151,12 +180,75 @@ START_TEST(test_unsound_row)
     charge->money.amount_minor = unsound_cases[_i].amount_minor;
     apr_cpystrn(charge->money.currency, unsound_cases[_i].currency, 4);
     charge->message = unsound_cases[_i].message;
+    charge->refunded_minor = unsound_cases[_i].refunded;
+    charge->refunds_pending_minor = unsound_cases[_i].pending;
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);
     ck_assert_msg(pay_lmdb_charge_decode(&got, &at, &row, unit_pool) == PAY_LMDB_BAD_ROW, "%s",
                   unsound_cases[_i].name);
     ck_assert_ptr_null(got);
+}
+END_TEST
+
+START_TEST(test_unsound_kind)
+{
+    pay_charge_t *charge = longest(0), *got;
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+
+    charge->kind = (pay_charge_kind_t)(PAY_CHARGE_CHECKOUT + 1);
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    ck_assert_int_eq(pay_lmdb_charge_decode(&got, &at, &row, unit_pool), PAY_LMDB_BAD_ROW);
+    ck_assert_ptr_null(got);
+}
+END_TEST
+
+/* All pairs: the store has no other judge than the model's table. */
+START_TEST(test_become)
+{
+    pay_charge_state_t from = (pay_charge_state_t)(_i / PAY_CHARGE_STATE_COUNT);
+    pay_charge_state_t to = (pay_charge_state_t)(_i % PAY_CHARGE_STATE_COUNT);
+    pay_charge_t charge = {.state = from, .money = {100, "NGN"}, .updated_at = 7};
+    int may = pay_charge_may_become(from, to);
+
+    ck_assert_msg(pay_lmdb_charge_become(&charge, to) == may, "%s to %s",
+                  pay_charge_state_name(from), pay_charge_state_name(to));
+    ck_assert_int_eq(charge.state, may ? to : from);
+    ck_assert(charge.updated_at == 7);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    pay_charge_state_t state;
+    apr_int64_t refunded;
+    pay_charge_state_t want;
+} follow_cases[] = {
+    {"all back", PAY_CHARGE_SUCCESSFUL, 100, PAY_CHARGE_REVERSED},
+    {"more than all back", PAY_CHARGE_SUCCESSFUL, 101, PAY_CHARGE_REVERSED},
+    {"one short", PAY_CHARGE_SUCCESSFUL, 99, PAY_CHARGE_SUCCESSFUL},
+    {"reversed stays", PAY_CHARGE_REVERSED, 100, PAY_CHARGE_REVERSED},
+    {"reversed no more", PAY_CHARGE_REVERSED, 99, PAY_CHARGE_SUCCESSFUL},
+    {"pending", PAY_CHARGE_PENDING, 100, PAY_CHARGE_PENDING},
+    {"failed", PAY_CHARGE_FAILED, 100, PAY_CHARGE_FAILED},
+    {"void", PAY_CHARGE_VOID, 100, PAY_CHARGE_VOID},
+    {"abandoned", PAY_CHARGE_ABANDONED, 100, PAY_CHARGE_ABANDONED},
+    {"void, none back", PAY_CHARGE_VOID, 0, PAY_CHARGE_VOID},
+    {"no state", PAY_CHARGE_STATE_COUNT, 100, PAY_CHARGE_STATE_COUNT},
+};
+
+START_TEST(test_follow_refunds)
+{
+    pay_charge_t charge = {.state = follow_cases[_i].state,
+                           .money = {100, "NGN"},
+                           .refunded_minor = follow_cases[_i].refunded};
+
+    pay_lmdb_charge_follow_refunds(&charge);
+    ck_assert_msg(charge.state == follow_cases[_i].want, "%s: %s", follow_cases[_i].name,
+                  pay_charge_state_name(charge.state));
 }
 END_TEST
 
@@ -194,6 +286,12 @@ static const struct {
      PAY_REFUND_PROCESSED, 40, ERANGE, PAY_CHARGE_SUCCESSFUL, 10, 39},
     {"more than is refunded", PAY_CHARGE_SUCCESSFUL, 39, 0, PAY_REFUND_PROCESSED, NONE, 40, ERANGE,
      PAY_CHARGE_SUCCESSFUL, 39, 0},
+    {"pending again", PAY_CHARGE_SUCCESSFUL, 50, 0, PAY_REFUND_PROCESSED, PAY_REFUND_PENDING, 40,
+     ERANGE, PAY_CHARGE_SUCCESSFUL, 50, 0},
+    {"processed twice", PAY_CHARGE_SUCCESSFUL, 50, 0, PAY_REFUND_PROCESSED, PAY_REFUND_PROCESSED,
+     40, ERANGE, PAY_CHARGE_SUCCESSFUL, 50, 0},
+    {"pending twice", PAY_CHARGE_SUCCESSFUL, 0, 50, PAY_REFUND_PENDING, PAY_REFUND_PENDING, 40,
+     ERANGE, PAY_CHARGE_SUCCESSFUL, 0, 50},
     {"more than a sum can be", PAY_CHARGE_REVERSED, APR_INT64_MAX, 0, NONE, PAY_REFUND_PROCESSED, 1,
      ERANGE, PAY_CHARGE_REVERSED, APR_INT64_MAX, 0},
 };
@@ -255,10 +353,14 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_test(tcase, test_longest_row_needs_no_overflow_page);
+    tcase_add_test(tcase, test_without_a_key_its_digest_is_left_out);
     tcase_add_test(tcase, test_limit);
     tcase_add_test(tcase, test_limit_is_lmdbs);
     tcase_add_loop_test(tcase, test_round_trip, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_unsound_row, 0, UNIT_ROWS(unsound_cases));
+    tcase_add_test(tcase, test_unsound_kind);
+    tcase_add_loop_test(tcase, test_become, 0, PAY_CHARGE_STATE_COUNT * PAY_CHARGE_STATE_COUNT);
+    tcase_add_loop_test(tcase, test_follow_refunds, 0, UNIT_ROWS(follow_cases));
     tcase_add_loop_test(tcase, test_refund_moved, 0, UNIT_ROWS(moved_cases));
     tcase_add_loop_test(tcase, test_text_cut, 0, UNIT_ROWS(cut_cases));
     tcase_add_test(tcase, test_contradiction);

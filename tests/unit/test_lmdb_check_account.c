@@ -7,6 +7,8 @@ typedef enum spoil_t {
     SPOIL_ACCOUNT_NAME_GONE,
     SPOIL_KEY_ROW,
     SPOIL_KEY_ID,
+    SPOIL_KEY_ID_EMPTY,
+    SPOIL_KEY_ID_LONG,
     SPOIL_KEY_ID_GONE,
     SPOIL_TOKEN_ROW,
     SPOIL_TOKEN_ACCOUNT
@@ -23,6 +25,8 @@ static const struct {
     {"an account without its name", SPOIL_ACCOUNT_NAME_GONE, 1, "not found by its name"},
     {"a key row does not decode", SPOIL_KEY_ROW, 1, "api_key 0202"},
     {"an id of no key", SPOIL_KEY_ID, 1, "leads to no key"},
+    {"an id of nothing", SPOIL_KEY_ID_EMPTY, 1, "leads to no key"},
+    {"an id of more than any key", SPOIL_KEY_ID_LONG, 1, "leads to no key"},
     {"a key without its id", SPOIL_KEY_ID_GONE, 1, "key_1"},
     {"a token row does not decode", SPOIL_TOKEN_ROW, 1, "token: a row of account 1, live"},
     {"a token of no account", SPOIL_TOKEN_ACCOUNT, 2, "token: a token belongs to no account"},
@@ -40,6 +44,7 @@ static void spoil(spoil_t how)
 {
     unsigned char number[4] = {0, 0, 0x27, 0x0f};
     unsigned char digest[PAY_SHA256_LEN];
+    unsigned char long_value[PAY_LMDB_KEY_MAX + 1];
     pay_lmdb_key_t key;
 
     memset(digest, 2, sizeof(digest)); /* of key_1 */
@@ -65,6 +70,15 @@ static void spoil(spoil_t how)
         name_key(&key, "key_9");
         digest[0] = 9;
         till_plant(PAY_TABLE_API_KEY_ID, &key, digest, sizeof(digest));
+        return;
+    case SPOIL_KEY_ID_EMPTY:
+        name_key(&key, "key_9");
+        till_plant(PAY_TABLE_API_KEY_ID, &key, "", 0);
+        return;
+    case SPOIL_KEY_ID_LONG:
+        name_key(&key, "key_9");
+        memset(long_value, 'k', sizeof(long_value));
+        till_plant(PAY_TABLE_API_KEY_ID, &key, long_value, sizeof(long_value));
         return;
     case SPOIL_KEY_ID_GONE:
         name_key(&key, "key_1");

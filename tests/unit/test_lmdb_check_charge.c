@@ -19,6 +19,7 @@ typedef enum spoil_t {
     SPOIL_SUCCESSFUL,
     SPOIL_DECIDED,
     SPOIL_STATE_PENDING,
+    SPOIL_VOID,
     SPOIL_KEY_ID,
     SPOIL_SCOPE
 } spoil_t;
@@ -37,11 +38,12 @@ static const struct {
     {"a reference's row is too short", SPOIL_REF_SHORT, 1, "leads to no charge"},
     {"refunded is another sum", SPOIL_REFUNDED, 1, "processed refunds come to 300"},
     {"pending is another sum", SPOIL_PENDING, 1, "pending refunds come to 200"},
-    {"refunds exceed the amount", SPOIL_AMOUNT, 1, "exceed its amount"},
+    {"refunds exceed the amount", SPOIL_AMOUNT, 2, "exceed its amount"},
     {"reversed too early", SPOIL_REVERSED, 1, "its refunds contradict"},
-    {"successful though all is back", SPOIL_SUCCESSFUL, 2, "exceed its amount"},
+    {"successful though all is back", SPOIL_SUCCESSFUL, 3, "exceed its amount"},
     {"decided otherwise", SPOIL_DECIDED, 1, "was decided failed"},
-    {"pending without an entry", SPOIL_STATE_PENDING, 2, "nothing will ask about it"},
+    {"pending without an entry", SPOIL_STATE_PENDING, 3, "nothing will ask about it"},
+    {"void, but decided", SPOIL_VOID, 2, "it is void but was decided successful"},
     {"a key id that is not known", SPOIL_KEY_ID, 1, "no key has the id key_gone"},
     {"a number that was never given", SPOIL_SCOPE, 1, "never gave this number"},
 };
@@ -80,6 +82,9 @@ static int change_row(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         break;
     case SPOIL_STATE_PENDING:
         charge->state = PAY_CHARGE_PENDING;
+        break;
+    case SPOIL_VOID:
+        charge->state = PAY_CHARGE_VOID;
         break;
     default:
         charge->key_id = "key_gone";

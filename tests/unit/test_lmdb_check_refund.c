@@ -38,9 +38,9 @@ static const struct {
     {"of no charge", SPOIL_NO_CHARGE, 2, "of no charge"},
     {"of a charge that is not there", SPOIL_CHARGE_UNKNOWN, 3, "its charge is not there"},
     {"a key id that is not known", SPOIL_KEY_ID, 1, "no key has the id key_gone"},
-    {"an import that is not known", SPOIL_IMPORT, 1, "of an import that is not known"},
+    {"an import that is not known", SPOIL_IMPORT, 3, "of an import that is not known"},
     {"a number that was never given", SPOIL_SCOPE, 2, "never gave this number"},
-    {"pending without an entry", SPOIL_PENDING, 3, "nothing will ask about it"},
+    {"pending without an entry", SPOIL_PENDING, 4, "nothing will ask about it"},
 };
 
 static pay_lmdb_key_t own_key(int i)

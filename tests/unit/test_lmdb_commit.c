@@ -218,6 +218,7 @@ START_TEST(test_a_stopped_process_makes_busy)
     pid = fork_holder(dir);
     store = fixture_open_with(dir, &options);
     fixture_listen();
+    ck_assert_int_eq(pay_store_probe(store), APR_SUCCESS); /* nobody here wants to write */
     ck_assert_int_eq(pthread_create(&leader, NULL, lead_thread, store), 0);
     wait_for_leader(store);
 
@@ -231,11 +232,13 @@ START_TEST(test_a_stopped_process_makes_busy)
     ck_assert_int_eq(count_up(store), PAY_STORE_EBUSY);
     ck_assert_int_lt(pay_lmdb_clock_ms() - started, SHORT_WAIT_MS);
     ck_assert_uint_eq(count_read(store), 0); /* readers go on */
+    ck_assert_int_eq(pay_store_probe(store), PAY_STORE_EBUSY);
 
     ck_assert_int_eq(kill(pid, SIGCONT), 0);
     ck_assert_int_eq(fixture_wait(pid), 0);
     ck_assert_int_eq(pthread_join(leader, &result), 0);
     ck_assert_int_eq((intptr_t)result, PAY_STORE_EBUSY); /* too late: nothing was done */
+    ck_assert_int_eq(pay_store_probe(store), APR_SUCCESS);
     ck_assert_uint_eq(count_read(store), 0);
     ck_assert_int_eq(count_up(store), APR_SUCCESS);
     ck_assert_int_eq(fixture_lines, 1);
@@ -325,6 +328,7 @@ START_TEST(test_a_panic_closes_and_opens_again)
     pay_lmdb_read_end(db, reader);
     ck_assert_int_eq(env->state, PAY_LMDB_CLOSED);
     ck_assert_ptr_null(env->mdb);
+    ck_assert_int_eq(pay_store_probe(store), PAY_STORE_EDOWN);
 
     db->next_try_ms = 0;
     ck_assert_int_eq(count_up(store), PAY_STORE_EDOWN); /* the back-off is not over */
@@ -354,8 +358,32 @@ START_TEST(test_every_commit_checks_the_schema)
         fixture_put(store, (fixture_row_t){PAY_TABLE_META, "schema", 0, schema_rows[_i].version,
                                            schema_rows[_i].len}),
         APR_SUCCESS);
+    ck_assert_msg(pay_store_probe(store) == schema_rows[_i].want, "%s", schema_rows[_i].name);
     ck_assert_msg(count_up(store) == schema_rows[_i].want, "%s", schema_rows[_i].name);
     ck_assert_uint_eq(count_read(store), 0);
+}
+END_TEST
+
+START_TEST(test_a_probe_sees_a_replaced_store)
+{
+    const char *above = unit_dir();
+    const char *dir = apr_pstrcat(unit_pool, above, "/store", NULL);
+    const char *aside = apr_pstrcat(unit_pool, above, "/aside", NULL);
+    pay_store_options_t options = fixture_options();
+    pay_store_t *store = fixture_open_with(dir, &options);
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+
+    ck_assert_int_eq(pay_store_probe(store), APR_SUCCESS);
+    fixture_listen();
+    ck_assert_int_eq(rename(dir, aside), 0);
+    db->options.create = 0; /* as in a child of the server */
+    ck_assert_int_eq(pay_store_probe(store), PAY_STORE_EDOWN);
+    ck_assert(fixture_logged("replaced"));
+    ck_assert_int_eq(pay_store_probe(store), PAY_STORE_EDOWN);
+    ck_assert_int_eq(rename(aside, dir), 0);
+    db->next_try_ms = 0;
+    db->env->reopen_at_ms = 0;
+    ck_assert_int_eq(pay_store_probe(store), APR_SUCCESS);
 }
 END_TEST
 
@@ -370,6 +398,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_full_disk_is_survived);
     tcase_add_test(tcase, test_a_panic_closes_and_opens_again);
     tcase_add_loop_test(tcase, test_every_commit_checks_the_schema, 0, UNIT_ROWS(schema_rows));
+    tcase_add_test(tcase, test_a_probe_sees_a_replaced_store);
 }
 
 int main(void)

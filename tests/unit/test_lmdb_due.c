@@ -26,8 +26,9 @@ static pay_charge_t *open_due(int i, const char *reference, apr_time_t due_at)
     pay_claim_t claim;
 
     proposal->due_at = due_at;
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        APR_SUCCESS);
     return charge;
 }
 
@@ -156,8 +157,9 @@ START_TEST(test_worker)
         proposal->worker = worker_cases[_i].alive ? pay_worker_self() : dead_worker();
         proposal->wait_until_ms = pay_time_boot_ms() + worker_cases[_i].wait_until_ms;
         proposal->due_at = TILL_NOW;
-        ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, unit_pool),
-                         APR_SUCCESS);
+        ck_assert_int_eq(
+            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+            APR_SUCCESS);
     }
     due = take(TILL_NOW, 10);
     ck_assert_msg(due->nelts == worker_cases[_i].want * TILL_SCOPES, "%s: %d", name, due->nelts);
@@ -189,8 +191,9 @@ START_TEST(test_busy_rows_bound_the_step)
         proposal->worker = pay_worker_self();
         proposal->wait_until_ms = pay_time_boot_ms() + 60000;
         proposal->due_at = TILL_NOW;
-        ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, unit_pool),
-                         APR_SUCCESS);
+        ck_assert_int_eq(
+            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+            APR_SUCCESS);
     }
     open_due((_i + 1) % TILL_SCOPES, "order-1", TILL_NOW + 1);
     ck_assert_int_eq(take(TILL_NOW + 1, 1)->nelts, 0);

@@ -14,7 +14,7 @@ static char buffer[PAY_STORE_CHUNK_SIZE];
 
 static int listed(int i)
 {
-    pay_refund_range_t range = {0, APR_INT64_MAX};
+    pay_time_range_t range = {0, APR_INT64_MAX};
     pay_refund_cursor_t cursor = {.done = 0};
     apr_size_t len, count;
     int sum = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
+#include "store/pay_lmdb_charge.h"
+
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,6 +82,7 @@ START_TEST(test_judge)
     const char *name = judge_cases[_i].name;
     apr_int64_t pending;
     pay_refund_verdict_t verdict;
+    pay_kept_t *kept;
     pay_refund_t *refund;
     pay_charge_t *charge;
     int i;
@@ -90,9 +93,9 @@ START_TEST(test_judge)
     for (i = 0; i < TILL_SCOPES; i++) {
         pending = till_find(i, "order-1")->refunds_pending_minor;
         ck_assert_int_eq(
-            till->ops->refund_open(&refund, &charge, &verdict, till->store,
+            till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
                                    till_refund_proposal(i, "order-1", judge_cases[_i].amount_minor),
-                                   0, unit_pool),
+                                   NULL, 0, unit_pool),
             APR_SUCCESS);
         ck_assert_msg(verdict == judge_cases[_i].want, "%s: verdict %d", name, (int)verdict);
         ck_assert_msg(charge->refunds_pending_minor == pending + judge_cases[_i].want_minor,
@@ -108,6 +111,24 @@ START_TEST(test_judge)
         ck_assert(till_find(i, "order-1")->refunds_pending_minor == charge->refunds_pending_minor);
     }
     till_check_clean();
+}
+END_TEST
+
+static int refunded_all_there_is(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    pay_charge_t *charge = baton;
+
+    charge->refunded_minor = APR_INT64_MAX;
+    charge->refunds_pending_minor = APR_INT64_MAX;
+    return pay_lmdb_charge_put(txn, db, charge, 0, unit_pool);
+}
+
+/* A row may hold sums that no subtraction in one step survives. */
+START_TEST(test_largest_sums)
+{
+    till_raw(refunded_all_there_is, till_charge(0, "order-1", 1000));
+    ck_assert_ptr_null(till_refund(0, "order-1", 0, PAY_REFUND_REFUSED_FULL));
+    ck_assert_ptr_null(till_refund(0, "order-1", 1, PAY_REFUND_REFUSED_FULL));
 }
 END_TEST
 
@@ -148,13 +169,14 @@ static pay_refund_verdict_t open_noted(pay_refund_t **out, int i, apr_int64_t am
 {
     pay_refund_t *proposal = till_refund_proposal(i, "order-1", amount_minor);
     pay_refund_verdict_t verdict;
+    pay_kept_t *kept;
     pay_charge_t *charge;
 
     proposal->customer_note = customer_note;
     proposal->merchant_note = merchant_note;
-    ck_assert_int_eq(
-        till->ops->refund_open(out, &charge, &verdict, till->store, proposal, window, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(till->ops->refund_open(out, &charge, &verdict, &kept, till->store, proposal,
+                                            NULL, window, unit_pool),
+                     APR_SUCCESS);
     return verdict;
 }
 
@@ -217,6 +239,7 @@ static const struct {
 START_TEST(test_refused)
 {
     pay_refund_verdict_t verdict;
+    pay_kept_t *kept;
     pay_refund_t *refund, *proposal;
     pay_charge_t *charge;
     apr_status_t rv;
@@ -231,8 +254,8 @@ START_TEST(test_refused)
         proposal->id = refused_cases[_i].id;
         proposal->refund_reference = refused_cases[_i].refund_reference;
         apr_cpystrn(proposal->money.currency, refused_cases[_i].currency, 4);
-        rv =
-            till->ops->refund_open(&refund, &charge, &verdict, till->store, proposal, 0, unit_pool);
+        rv = till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store, proposal, NULL,
+                                    0, unit_pool);
         ck_assert_msg(rv == refused_cases[_i].want, "%s: %d", refused_cases[_i].name, rv);
         ck_assert_msg((refund == NULL) == (rv != APR_SUCCESS), "%s", refused_cases[_i].name);
     }
@@ -288,15 +311,17 @@ static void *race(void *data)
 {
     racer_t *racer = data;
     pay_refund_verdict_t verdict;
+    pay_kept_t *kept;
     pay_refund_t *refund;
     pay_charge_t *charge;
     pay_outcome_kind_t kind;
     int n, changed;
 
     for (n = 0; n < RACES; n++) {
-        racer->failed |= racer->store->ops->refund_open(&refund, &charge, &verdict, racer->store,
-                                                        racer->proposals[n], 0, racer->pool)
-                         != APR_SUCCESS;
+        racer->failed |=
+            racer->store->ops->refund_open(&refund, &charge, &verdict, &kept, racer->store,
+                                           racer->proposals[n], NULL, 0, racer->pool)
+            != APR_SUCCESS;
         if (racer->failed || verdict != PAY_REFUND_OPENED) {
             continue;
         }
@@ -395,6 +420,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_judge, 0, UNIT_ROWS(judge_cases));
+    tcase_add_test(tcase, test_largest_sums);
     tcase_add_loop_test(tcase, test_repeat, 0, UNIT_ROWS(repeat_cases));
     tcase_add_loop_test(tcase, test_repeat_is_found_behind_others, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_refused, 0, UNIT_ROWS(refused_cases));

@@ -12,7 +12,7 @@ static char buffer[PAY_STORE_CHUNK_SIZE];
 static apr_size_t next_chunk(pay_refund_cursor_t *cursor, const char **text, int i, apr_time_t from,
                              apr_time_t to)
 {
-    pay_refund_range_t range = {from, to};
+    pay_time_range_t range = {from, to};
     apr_size_t len, count;
 
     ck_assert_int_eq(till->ops->refund_scan(cursor, &len, &count, till->store, &till->scopes[i],
@@ -299,7 +299,7 @@ END_TEST
 
 START_TEST(test_bad_row_ends_the_list)
 {
-    pay_refund_range_t range = {0, APR_INT64_MAX};
+    pay_time_range_t range = {0, APR_INT64_MAX};
     pay_refund_cursor_t cursor = {.done = 0};
     apr_size_t len, count;
     pay_lmdb_key_t key;
@@ -329,7 +329,7 @@ START_TEST(test_long_row_ends_the_list)
 {
     const char *name = length_cases[_i].name;
     size_t len = PAY_LMDB_REFUND_HEAD_LEN + length_cases[_i].text_len;
-    pay_refund_range_t range = {0, APR_INT64_MAX};
+    pay_time_range_t range = {0, APR_INT64_MAX};
     pay_refund_cursor_t cursor = {.done = 0};
     unsigned char *row = apr_pcalloc(unit_pool, len);
     apr_status_t rv = APR_SUCCESS;

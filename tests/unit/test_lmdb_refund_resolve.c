@@ -3,6 +3,9 @@
 
 #include "store/pay_lmdb_refund.h"
 
+#define FIRST (TILL_NOW + apr_time_from_sec(1)) /* when the outcomes come */
+#define SECOND (TILL_NOW + apr_time_from_sec(2))
+
 static const struct {
     const char *name;
     pay_outcome_kind_t first, second;
@@ -10,23 +13,26 @@ static const struct {
     int want_changed; /* by the second */
     apr_int64_t want_refunded, want_pending;
     int want_alerts;
+    apr_time_t want_decided_at;
 } resolve_cases[] = {
     {"processed twice", PAY_OUTCOME_APPROVED, PAY_OUTCOME_APPROVED, PAY_REFUND_PROCESSED, 0, 100, 0,
+     0, FIRST},
+    {"failed twice", PAY_OUTCOME_DECLINED, PAY_OUTCOME_DECLINED, PAY_REFUND_FAILED, 0, 0, 0, 0,
+     FIRST},
+    {"unknown twice", PAY_OUTCOME_UNKNOWN, PAY_OUTCOME_UNKNOWN, PAY_REFUND_PENDING, 1, 0, 100, 0,
      0},
-    {"failed twice", PAY_OUTCOME_DECLINED, PAY_OUTCOME_DECLINED, PAY_REFUND_FAILED, 0, 0, 0, 0},
-    {"unknown twice", PAY_OUTCOME_UNKNOWN, PAY_OUTCOME_UNKNOWN, PAY_REFUND_PENDING, 1, 0, 100, 0},
     {"unknown, then processed", PAY_OUTCOME_UNKNOWN, PAY_OUTCOME_APPROVED, PAY_REFUND_PROCESSED, 1,
-     100, 0, 0},
+     100, 0, 0, SECOND},
     {"unknown, then failed", PAY_OUTCOME_UNKNOWN, PAY_OUTCOME_DECLINED, PAY_REFUND_FAILED, 1, 0, 0,
-     0},
+     0, SECOND},
     {"processed, then unknown", PAY_OUTCOME_APPROVED, PAY_OUTCOME_UNKNOWN, PAY_REFUND_PROCESSED, 0,
-     100, 0, 0},
+     100, 0, 0, FIRST},
     {"processed, then failed", PAY_OUTCOME_APPROVED, PAY_OUTCOME_DECLINED, PAY_REFUND_PROCESSED, 0,
-     100, 0, 1},
+     100, 0, 1, FIRST},
     {"failed, then unknown", PAY_OUTCOME_DECLINED, PAY_OUTCOME_UNKNOWN, PAY_REFUND_FAILED, 0, 0, 0,
-     0},
+     0, FIRST},
     {"failed, then processed", PAY_OUTCOME_DECLINED, PAY_OUTCOME_APPROVED, PAY_REFUND_FAILED, 0, 0,
-     0, 1},
+     0, 1, FIRST},
 };
 
 START_TEST(test_resolve)
@@ -41,11 +47,11 @@ START_TEST(test_resolve)
         opened[i] = till_refund(i, "order-1", 100, PAY_REFUND_OPENED);
     }
     for (i = 0; i < TILL_SCOPES; i++) {
-        till_clock = TILL_NOW + apr_time_from_sec(1);
+        till_clock = FIRST;
         changed =
             till_refund_resolve(&refund, i, opened[i]->refund_reference, resolve_cases[_i].first);
         ck_assert_msg(changed == 1, "%s", name);
-        till_clock = TILL_NOW + apr_time_from_sec(2);
+        till_clock = SECOND;
         changed =
             till_refund_resolve(&refund, i, opened[i]->refund_reference, resolve_cases[_i].second);
         ck_assert_msg(changed == resolve_cases[_i].want_changed, "%s: changed", name);
@@ -55,6 +61,8 @@ START_TEST(test_resolve)
                          APR_SUCCESS);
         ck_assert_msg(refund->state == resolve_cases[_i].want_state, "%s: stored", name);
         ck_assert(refund->created_at == TILL_NOW);
+        ck_assert_msg(refund->decided_state == resolve_cases[_i].want_state, "%s: decided", name);
+        ck_assert_msg(refund->decided_at == resolve_cases[_i].want_decided_at, "%s: when", name);
         charge = till_find(i, "order-1");
         ck_assert_msg(charge->refunded_minor == resolve_cases[_i].want_refunded, "%s: refunded",
                       name);
@@ -148,6 +156,7 @@ START_TEST(test_unknown_releases_the_worker)
 {
     pay_refund_t *proposal, *refund;
     pay_refund_verdict_t verdict;
+    pay_kept_t *kept;
     pay_charge_t *charge;
 
     (void)till_charge(_i, "order-1", 1000);
@@ -155,9 +164,9 @@ START_TEST(test_unknown_releases_the_worker)
     proposal->worker = pay_worker_self();
     proposal->send_before_ms = 5;
     proposal->wait_until_ms = 6;
-    ck_assert_int_eq(
-        till->ops->refund_open(&refund, &charge, &verdict, till->store, proposal, 0, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                            proposal, NULL, 0, unit_pool),
+                     APR_SUCCESS);
     ck_assert(refund->worker.pid != 0 && refund->wait_until_ms == 6);
     (void)till_refund_resolve(&refund, _i, "rfd_1", PAY_OUTCOME_UNKNOWN);
     ck_assert(refund->worker.pid == 0 && refund->send_before_ms == 0);

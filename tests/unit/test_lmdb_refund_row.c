@@ -20,6 +20,7 @@ static pay_lmdb_refund_t *record_of(int i)
     row->refund.send_before_ms = 5;
     row->refund.wait_until_ms = 6;
     row->refund.attempts = 7;
+    row->refund.decided_at = 8;
     row->contradiction = "declined 05: no";
     return row;
 }
@@ -59,6 +60,8 @@ static void check_same(const pay_lmdb_refund_t *got, int i)
     ck_assert(got->refund.send_before_ms == 5 && got->refund.wait_until_ms == 6);
     ck_assert(got->refund.due_at == want->refund.due_at);
     ck_assert_uint_eq(got->refund.attempts, 7);
+    ck_assert_int_eq(got->refund.decided_state, PAY_REFUND_PENDING);
+    ck_assert(got->refund.decided_at == 8);
     ck_assert_str_eq(got->contradiction, "declined 05: no");
 }
 
@@ -254,6 +257,59 @@ START_TEST(test_peek_needs_no_text)
 }
 END_TEST
 
+/* A state that does not follow from what was decided is told to nobody. */
+static const struct {
+    const char *name;
+    int state, decided_state, want;
+} decided_cases[] = {
+    {"pending", PAY_REFUND_PENDING, PAY_REFUND_PENDING, 0},
+    {"processed", PAY_REFUND_PROCESSED, PAY_REFUND_PROCESSED, 0},
+    {"failed", PAY_REFUND_FAILED, PAY_REFUND_FAILED, 0},
+    {"failed after it was processed", PAY_REFUND_FAILED, PAY_REFUND_PROCESSED, 0},
+    {"processed after it failed", PAY_REFUND_PROCESSED, PAY_REFUND_FAILED, PAY_LMDB_BAD_ROW},
+    {"processed, never decided", PAY_REFUND_PROCESSED, PAY_REFUND_PENDING, PAY_LMDB_BAD_ROW},
+    {"failed, never decided", PAY_REFUND_FAILED, PAY_REFUND_PENDING, PAY_LMDB_BAD_ROW},
+    {"pending, decided no state", PAY_REFUND_PENDING, PAY_REFUND_STATE_COUNT, PAY_LMDB_BAD_ROW},
+    {"failed, decided no state", PAY_REFUND_FAILED, PAY_REFUND_STATE_COUNT, PAY_LMDB_BAD_ROW},
+};
+
+typedef struct planted_t {
+    pay_lmdb_refund_t *row;
+    int want;
+} planted_t;
+
+static int plant_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const planted_t *planted = baton;
+    const pay_refund_t *refund = &planted->row->refund;
+    pay_lmdb_refund_t *got;
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+
+    ck_assert_int_eq(pay_lmdb_refund_put(txn, db, planted->row, unit_pool), 0);
+    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    ck_assert_int_eq(mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &row), 0);
+    ck_assert_int_eq(pay_lmdb_refund_decode(&got, &at, &row, unit_pool), planted->want);
+    ck_assert_int_eq(pay_lmdb_refund_peek(&got, &at, &row, unit_pool), planted->want);
+    if (planted->want == 0) {
+        ck_assert_int_eq(got->refund.state, refund->state);
+        ck_assert_int_eq(got->refund.decided_state, refund->decided_state);
+        ck_assert(got->refund.decided_at == refund->decided_at);
+    }
+    return 0;
+}
+
+START_TEST(test_decided)
+{
+    planted_t planted = {record_of(1), decided_cases[_i].want};
+
+    planted.row->refund.state = (pay_refund_state_t)decided_cases[_i].state;
+    planted.row->refund.decided_state = (pay_refund_state_t)decided_cases[_i].decided_state;
+    till_raw(plant_work, &planted);
+}
+END_TEST
+
 START_TEST(test_text_limit)
 {
     pay_lmdb_refund_t *row = record_of(0);
@@ -277,6 +333,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_round_trip);
     tcase_add_loop_test(tcase, test_spoiled_row, 0, UNIT_ROWS(spoil_cases));
     tcase_add_test(tcase, test_peek_needs_no_text);
+    tcase_add_loop_test(tcase, test_decided, 0, UNIT_ROWS(decided_cases));
     tcase_add_test(tcase, test_text_limit);
 }
 

@@ -17,12 +17,23 @@ static void fill(pay_store_t *store)
     }
 }
 
+static void keep(pay_store_t *store, const char *key)
+{
+    pay_idempotency_t use = {.operation = PAY_OPERATION_VERIFY, .key = key};
+    pay_kept_t *kept;
+
+    ck_assert_int_eq(store->ops->kept_put(&kept, store, &fixture_scopes[0], &use, "{}", unit_pool),
+                     APR_SUCCESS);
+}
+
 START_TEST(test_stat_counts)
 {
     pay_store_t *store = fixture_shop(unit_dir());
     pay_store_stat_t stat;
 
     fill(store);
+    keep(store, "key-1");
+    keep(store, "key-2");
     ck_assert_int_eq(store->ops->stat(&stat, store, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(stat.accounts, 2);
     ck_assert_uint_eq(stat.tokens, 6);
@@ -30,6 +41,7 @@ START_TEST(test_stat_counts)
     ck_assert_uint_eq(stat.charges, 0);
     ck_assert_uint_eq(stat.refunds, 0);
     ck_assert_uint_eq(stat.due, 0);
+    ck_assert_uint_eq(stat.kept, 2);
     ck_assert_uint_eq(stat.schema_version, PAY_LMDB_SCHEMA_VERSION);
     ck_assert_int_eq(stat.map_bytes, fixture_options().map_bytes);
     ck_assert_int_gt(stat.used_bytes, 0);

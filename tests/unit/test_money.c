@@ -217,8 +217,51 @@ START_TEST(test_normalize)
 }
 END_TEST
 
+/* Rows of one text are one number; no two texts are. */
+static const struct {
+    const char *name;
+    const char *text;
+    const char *want; /* "": no number */
+} decimal_rows[] = {
+    {"an integer", "10", "1e1"},
+    {"with decimals", "10.0", "1e1"},
+    {"with more", "10.00", "1e1"},
+    {"with an exponent", "1e1", "1e1"},
+    {"with a negative exponent", "1000E-2", "1e1"},
+    {"with a signed exponent", "0.1e+2", "1e1"},
+    {"another", "10.01", "1001e-2"},
+    {"below one", "0.10", "1e-1"},
+    {"zero", "0", "0"},
+    {"zero with decimals", "0.00", "0"},
+    {"zero with an exponent", "0e5", "0"},
+    {"negative", "-4.20", "-42e-1"},
+    {"longest", "1234567890123456789012345678901234567890123456789012345678901234",
+     "1234567890123456789012345678901234567890123456789012345678901234e0"},
+    {"longest exponent of it", "-1234567890123456789012345678901234567890123456789012345e-999999",
+     "-1234567890123456789012345678901234567890123456789012345e-9999"},
+    {"one longer", "12345678901234567890123456789012345678901234567890123456789012345", ""},
+    {"empty", "", ""},
+    {"words", "ten", ""},
+    {"blank", " 1", ""},
+    {"leading zero", "010", ""},
+    {"bare fraction", ".5", ""},
+};
+
+START_TEST(test_decimal)
+{
+    char text[PAY_DECIMAL_TEXT_MAX];
+    apr_status_t rv;
+
+    rv = pay_decimal_normalize(text, decimal_rows[_i].text);
+    ck_assert_msg(rv == (*decimal_rows[_i].want ? APR_SUCCESS : APR_EINVAL), "%s: status %d",
+                  decimal_rows[_i].name, rv);
+    ck_assert_msg(strcmp(text, decimal_rows[_i].want) == 0, "%s: %s", decimal_rows[_i].name, text);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_decimal, 0, UNIT_ROWS(decimal_rows));
     tcase_add_loop_test(tcase, test_parse, 0, UNIT_ROWS(parse_rows));
     tcase_add_loop_test(tcase, test_format, 0, UNIT_ROWS(format_rows));
     tcase_add_loop_test(tcase, test_digits, 0, UNIT_ROWS(digits_rows));

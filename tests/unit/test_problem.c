@@ -30,6 +30,8 @@ static const struct {
     {"refund full", PAY_ERR_REFUND_FULL, 409, "R3", NULL, 0},
     {"refund busy", PAY_ERR_REFUND_BUSY, 409, "R4", NULL, 1},
     {"refund repeated", PAY_ERR_REFUND_REPEATED, 409, "R5", NULL, 0},
+    {"amount differs", PAY_ERR_AMOUNT_DIFFERS, 409, "V1", NULL, 0},
+    {"not voidable", PAY_ERR_NOT_VOIDABLE, 409, "V2", NULL, 0},
     {"body too large", PAY_ERR_BODY_TOO_LARGE, 413, "S1", NULL, 0},
     {"media type", PAY_ERR_MEDIA_TYPE, 415, "U1", NULL, 0},
     {"rate", PAY_ERR_RATE, 429, "L1", NULL, 1},

@@ -26,13 +26,21 @@ static void set_up(const pay_acquirer_t *acquirer)
     memset(&script, 0, sizeof(script));
 }
 
+static const pay_problem_t *charge_create(pay_charge_t **out, int *replayed, const char *reference,
+                                          const char *token)
+{
+    const pay_caller_t caller = pay_caller_of_key(key, NULL);
+
+    return pay_charge_create(out, replayed, &shop->service, &caller, shop_request(reference, token),
+                             "", unit_pool);
+}
+
 static pay_charge_t *charge(const char *reference, const char *token)
 {
     pay_charge_t *out;
     int replayed;
 
-    ck_assert_ptr_null(pay_charge_create(&out, &replayed, &shop->service, key,
-                                         shop_request(reference, token), "", unit_pool));
+    ck_assert_ptr_null(charge_create(&out, &replayed, reference, token));
     return out;
 }
 
@@ -110,8 +118,7 @@ START_TEST(test_simulator_settles)
     ck_assert_int_eq(find("error")->state, PAY_CHARGE_FAILED);
     ck_assert_int_eq(find("late")->due_at, 0);
     ck_assert_int_eq(step(), 0);
-    ck_assert_ptr_null(pay_charge_create(&replay, &replayed, &shop->service, key,
-                                         shop_request("late", "tok_test_timeout"), "", unit_pool));
+    ck_assert_ptr_null(charge_create(&replay, &replayed, "late", "tok_test_timeout"));
     ck_assert_int_eq(replayed, 1);
 }
 END_TEST
@@ -225,13 +232,16 @@ START_TEST(test_refund)
     const pay_refund_request_t request = {"order-1", "1", NULL, NULL, "API"};
     const char *name = refund_cases[_i].name;
     pay_refund_t *refund, *found;
+    pay_caller_t caller;
+    int replayed;
 
     set_up(&script_acquirer);
     script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
     charge("order-1", "tok_test_success");
     script.outcome.kind = PAY_OUTCOME_UNKNOWN;
-    ck_assert_ptr_null(pay_refund_create(&refund, &shop->service, shop->account, PAY_TEST, key->id,
-                                         &request, unit_pool));
+    caller = pay_caller_of_key(key, NULL);
+    ck_assert_ptr_null(
+        pay_refund_create(&refund, &replayed, &shop->service, &caller, &request, unit_pool));
     ck_assert_int_eq(refund->state, PAY_REFUND_PENDING);
     script.outcome.kind = refund_cases[_i].kind;
     shop_clock_set(NOW + SECOND);
@@ -321,9 +331,7 @@ START_TEST(test_crash)
     shop = shop_open(dir);
     shop->service.acquirer[PAY_TEST] = &script_acquirer;
     key = shop_key(shop, PAY_TEST);
-    ck_assert_ptr_null(pay_charge_create(&retried, &replayed, &shop->service, key,
-                                         shop_request("order-1", "tok_test_success"), "",
-                                         unit_pool));
+    ck_assert_ptr_null(charge_create(&retried, &replayed, "order-1", "tok_test_success"));
     ck_assert_int_eq(retried->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(replayed, 0);
     ck_assert_int_eq(script.calls, 0);

@@ -13,6 +13,10 @@
 #define N50 N10 N10 N10 N10 N10
 #define N100 N50 N50
 #define N1000 N100 N100 N100 N100 N100 N100 N100 N100 N100 N100
+#define N500 N100 N100 N100 N100 N100
+#define S5 "\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80"
+#define S50 S5 S5 S5 S5 S5 S5 S5 S5 S5 S5
+#define S500 S50 S50 S50 S50 S50 S50 S50 S50 S50 S50
 #define PAN "4111111111111111"
 #define NEEDED "\"id\":\"1\",\"refundReference\":\"RF-1\",\"createdAt\":\"2026-01-01T00:00:00Z\""
 
@@ -28,15 +32,21 @@ static const struct {
 };
 _Static_assert(sizeof(state_cases) / sizeof(state_cases[0]) == PAY_REFUND_STATE_COUNT, "all");
 
+/* One run a pair. */
+START_TEST(test_move)
+{
+    int from = _i / PAY_REFUND_STATE_COUNT, to = _i % PAY_REFUND_STATE_COUNT;
+    int want = state_cases[from].to[to];
+    int may = pay_refund_may_become(state_cases[from].from, state_cases[to].from);
+
+    ck_assert_msg(may == want, "%s to %s is %s", state_cases[from].name, state_cases[to].name,
+                  want ? "legal" : "illegal");
+}
+END_TEST
+
 START_TEST(test_states)
 {
-    int to;
-
-    for (to = 0; to < PAY_REFUND_STATE_COUNT; to++) {
-        ck_assert_msg(pay_refund_may_become(state_cases[_i].from, (pay_refund_state_t)to)
-                          == state_cases[_i].to[to],
-                      "%s to %d", state_cases[_i].name, to);
-    }
+    ck_assert_int_eq(state_cases[_i].from, _i); /* so that columns are states too */
     ck_assert_str_eq(pay_refund_state_name(state_cases[_i].from), state_cases[_i].name);
 }
 END_TEST
@@ -179,10 +189,10 @@ static const struct {
     {"no mode", "{" NEEDED ",\"domain\":\"\"}", "/domain"},
     {"channel of 33 bytes", "{" NEEDED ",\"channel\":\"" N10 N10 N10 "abc\"}", "/channel"},
     {"channel of 32 bytes", "{" NEEDED ",\"channel\":\"" N10 N10 N10 "ab\"}", ""},
-    {"longest notes", "{" NEEDED ",\"merchantNote\":\"" N1000 "\",\"customerNote\":\"" N1000 "\"}",
-     ""},
+    {"longest notes",
+     "{" NEEDED ",\"merchantNote\":\"" N1000 N1000 "\",\"customerNote\":\"" N1000 N1000 "\"}", ""},
     {"notes one longer",
-     "{" NEEDED ",\"merchantNote\":\"" N1000 "k\",\"customerNote\":\"" N1000 "k\"}",
+     "{" NEEDED ",\"merchantNote\":\"" N1000 N1000 "k\",\"customerNote\":\"" N1000 N1000 "k\"}",
      "/merchantNote /customerNote"},
     {"a card number in a note", "{" NEEDED ",\"customerNote\":\"card " PAN "\"}", "/customerNote"},
     {"a status of others", "{" NEEDED ",\"status\":\"completed\"}", "/status"},
@@ -240,22 +250,30 @@ END_TEST
 static const struct {
     const char *name;
     const char *note;
-    int want; /* 1: at fault */
+    int want;    /* 1: at fault where a refund is made here */
+    int history; /* 1: at fault in history */
 } note_cases[] = {
-    {"none", NULL, 0},
-    {"empty", "", 0},
-    {"two lines and a tab", "wrong size\n\tagain", 0},
+    {"none", NULL, 0, 0},
+    {"empty", "", 0, 0},
+    {"two lines and a tab", "wrong size\n\tagain", 1, 0},
     {"beyond ASCII",
      "r\xc3\xbc"
      "ckgabe",
-     0},
-    {"longest", N1000, 0},
-    {"one longer", N1000 "k", 1},
-    {"carriage return", "a\r\nb", 1},
-    {"control character", "a\x02", 1},
-    {"not UTF-8", "a\xff", 1},
-    {"card number", "card 4111 1111 1111 1111", 1},
-    {"long number", "parcel 1763701200000", 0},
+     0, 0},
+    {"500 characters", N500, 0, 0},
+    {"501 characters", N500 "k", 1, 0},
+    {"500 characters of four bytes", S500, 0, 0},
+    {"501 of them", S500 "k", 1, 1},
+    {"2000 bytes", N1000 N1000, 1, 0},
+    {"2001 bytes", N1000 N1000 "k", 1, 1},
+    {"carriage return", "a\r\nb", 1, 1},
+    {"control character", "a\x02", 1, 1},
+    {"DEL", "a\x7f", 1, 1},
+    {"C1 control", "a\xc2\x85", 1, 1},
+    {"not UTF-8", "a\xff", 1, 1},
+    {"card number", "card 4111 1111 1111 1111", 1, 1},
+    {"long number", "parcel 1763701200000", 0, 0},
+    {"phone number", "call +234 801 234 5678", 0, 0},
 };
 
 START_TEST(test_note)
@@ -266,10 +284,31 @@ START_TEST(test_note)
 }
 END_TEST
 
+START_TEST(test_history_note)
+{
+    pay_writer_t *w = pay_writer_make(64, unit_pool);
+    pay_refund_t *refund;
+    const char *note = note_cases[_i].note;
+
+    if (note && strchr(note, '\xff')) {
+        return; /* no JSON text holds it */
+    }
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "id", "1");
+    pay_writer_string(w, "refundReference", "RF-1");
+    pay_writer_string(w, "createdAt", "2026-01-01T00:00:00Z");
+    pay_writer_string(w, "merchantNote", note);
+    pay_writer_object_close(w);
+    ck_assert_msg((pay_refund_from_json(&refund, parse(w->text), PAY_TEST, unit_pool) != NULL)
+                      == note_cases[_i].history,
+                  "%s", note_cases[_i].name);
+}
+END_TEST
+
 /* A record whose notes are as long as can be, and escaped throughout, is within the limit. */
 START_TEST(test_largest_record)
 {
-    char *note = apr_pcalloc(unit_pool, PAY_NOTE_MAX + 1);
+    char *note = apr_pcalloc(unit_pool, PAY_NOTE_BYTES_MAX + 1);
     pay_refund_t refund = {.id = N100,
                            .refund_reference = N100,
                            .money = {APR_INT64_C(99999999999999), "NGN"},
@@ -280,15 +319,87 @@ START_TEST(test_largest_record)
                            .created_at = CREATED,
                            .updated_at = CREATED};
 
-    memset(note, '"', PAY_NOTE_MAX);
+    memset(note, '"', PAY_NOTE_BYTES_MAX);
     ck_assert_uint_lt(strlen(render(&refund)), PAY_REFUND_TEXT_MAX);
-    memset(note, '\t', PAY_NOTE_MAX);
+    memset(note, '\t', PAY_NOTE_BYTES_MAX);
     ck_assert_uint_lt(strlen(render(&refund)), PAY_REFUND_TEXT_MAX);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    pay_refund_state_t state;
+    int mine;     /* 1: this process is its worker */
+    int ahead_ms; /* of the boot clock: the end of its work */
+    int want;
+} flight_cases[] = {
+    {"at work", PAY_REFUND_PENDING, 1, 60000, 1},
+    {"its time is over", PAY_REFUND_PENDING, 1, -1, 0},
+    {"nobody's", PAY_REFUND_PENDING, 0, 60000, 0},
+    {"processed", PAY_REFUND_PROCESSED, 1, 60000, 0},
+    {"failed", PAY_REFUND_FAILED, 1, 60000, 0},
+};
+
+START_TEST(test_in_flight)
+{
+    pay_refund_t refund = {.state = flight_cases[_i].state};
+
+    refund.worker = pay_worker_self();
+    if (!flight_cases[_i].mine) {
+        memset(&refund.worker, 0, sizeof(refund.worker));
+    }
+    refund.wait_until_ms = pay_time_boot_ms() + flight_cases[_i].ahead_ms;
+    ck_assert_msg(pay_refund_in_flight(&refund) == flight_cases[_i].want, "%s",
+                  flight_cases[_i].name);
+    refund.worker.start_ticks++; /* another process of that number */
+    ck_assert_msg(!pay_refund_in_flight(&refund), "%s", flight_cases[_i].name);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    pay_refund_state_t state;
+    pay_refund_state_t decided_state;
+    const char *want; /* status */
+    int updated_ms;   /* after it was created */
+} answer_cases[] = {
+    {"undecided", PAY_REFUND_PENDING, PAY_REFUND_PENDING, "pending", 0},
+    {"processed", PAY_REFUND_PROCESSED, PAY_REFUND_PROCESSED, "processed", 250},
+    {"failed", PAY_REFUND_FAILED, PAY_REFUND_FAILED, "failed", 250},
+    {"processed, failed after all", PAY_REFUND_FAILED, PAY_REFUND_PROCESSED, "processed", 250},
+    {"damaged", PAY_REFUND_FAILED, PAY_REFUND_STATE_COUNT, "pending", 0},
+};
+
+START_TEST(test_answer)
+{
+    pay_refund_t refund = {.id = "re_1",
+                           .refund_reference = "RF-1",
+                           .money = {50000, "NGN"},
+                           .state = answer_cases[_i].state,
+                           .created_at = CREATED,
+                           .updated_at = CREATED + 900000,
+                           .decided_state = answer_cases[_i].decided_state,
+                           .decided_at = CREATED + 250000};
+    pay_writer_t *w = pay_writer_make(64, unit_pool);
+    const char *want = apr_psprintf(
+        unit_pool,
+        "{\"id\":\"re_1\",\"refundReference\":\"RF-1\",\"amount\":\"500.00\",\"currency\":\"NGN\","
+        "\"domain\":\"test\",\"channel\":null,\"merchantNote\":null,\"customerNote\":null,"
+        "\"status\":\"%s\",\"transactionReference\":null,"
+        "\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"updatedAt\":\"2026-01-01T00:00:00.%03dZ\"}",
+        answer_cases[_i].want, answer_cases[_i].updated_ms);
+
+    pay_refund_answer_to_json(w, &refund);
+    ck_assert_msg(!strcmp(w->text, want), "%s: %s", answer_cases[_i].name, w->text);
 }
 END_TEST
 
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_history_note, 0, UNIT_ROWS(note_cases));
+    tcase_add_loop_test(tcase, test_in_flight, 0, UNIT_ROWS(flight_cases));
+    tcase_add_loop_test(tcase, test_answer, 0, UNIT_ROWS(answer_cases));
+    tcase_add_loop_test(tcase, test_move, 0, PAY_REFUND_STATE_COUNT * PAY_REFUND_STATE_COUNT);
     tcase_add_loop_test(tcase, test_states, 0, UNIT_ROWS(state_cases));
     tcase_add_test(tcase, test_states_outside);
     tcase_add_test(tcase, test_json);

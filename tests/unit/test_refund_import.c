@@ -42,7 +42,7 @@ static pay_import_result_t import(const char *path, apr_status_t want)
 /* The list of all refunds, as it is answered. */
 static const char *list_all(apr_size_t *count)
 {
-    pay_refund_range_t range = {0, apr_time_from_sec(4000000000)};
+    pay_time_range_t range = {0, apr_time_from_sec(4000000000)};
     pay_refund_cursor_t cursor;
     const char *all = "";
     char *buffer = apr_palloc(unit_pool, PAY_STORE_CHUNK_SIZE);
@@ -236,17 +236,24 @@ START_TEST(test_batches)
 }
 END_TEST
 
+static const pay_problem_t *charge_create(pay_charge_t **out, const pay_api_key_t *key,
+                                          const char *reference, const char *token)
+{
+    const pay_caller_t caller = pay_caller_of_key(key, NULL);
+    int replayed;
+
+    return pay_charge_create(out, &replayed, &shop->service, &caller,
+                             shop_request(reference, token), "", unit_pool);
+}
+
 START_TEST(test_known_charge)
 {
     pay_api_key_t *key;
     pay_charge_t *charge;
-    int replayed;
 
     set_up();
     key = shop_key(shop, PAY_TEST);
-    ck_assert_ptr_null(pay_charge_create(&charge, &replayed, &shop->service, key,
-                                         shop_request("order-1", "tok_test_success"), "",
-                                         unit_pool));
+    ck_assert_ptr_null(charge_create(&charge, key, "order-1", "tok_test_success"));
     import(file_of(record_with("i", "r", ",\"transactionReference\":\"order-1\"")), APR_SUCCESS);
     ck_assert_ptr_null(pay_charge_get(&charge, &shop->service, &scope, "order-1", unit_pool));
     ck_assert_int_eq(charge->refunded_minor, 500);
@@ -276,11 +283,8 @@ static apr_status_t rows_beside_charges(pay_import_t *out, int *at, pay_store_t 
     const char *reference = apr_psprintf(unit_pool, "order-%d", ++charged);
     pay_api_key_t *key = shop_key(shop, PAY_TEST);
     pay_charge_t *charge;
-    int replayed;
 
-    ck_assert_ptr_null(pay_charge_create(&charge, &replayed, &shop->service, key,
-                                         shop_request(reference, "tok_test_success"), "",
-                                         unit_pool));
+    ck_assert_ptr_null(charge_create(&charge, key, reference, "tok_test_success"));
     return shop->real->import_rows(out, at, store, refunds, p);
 }
 
@@ -374,13 +378,10 @@ START_TEST(test_failure_is_taken_back)
     pay_api_key_t *key;
     pay_charge_t *charge;
     const char *text;
-    int replayed;
 
     set_up();
     key = shop_key(shop, PAY_TEST);
-    ck_assert_ptr_null(pay_charge_create(&charge, &replayed, &shop->service, key,
-                                         shop_request("order-1", "tok_test_success"), "",
-                                         unit_pool));
+    ck_assert_ptr_null(charge_create(&charge, key, "order-1", "tok_test_success"));
     text = "{\"id\":\"all\",\"refundReference\":\"all\",\"amount\":\"10.50\",\"currency\":\"NGN\","
            "\"createdAt\":\"2026-01-02T03:04:05Z\",\"transactionReference\":\"order-1\"}\n";
     text = apr_pstrcat(unit_pool, text, lines_of(400, take_back_cases[_i].twin), NULL);

@@ -40,7 +40,7 @@ START_TEST(test_range)
 {
     const pay_timezone_t *zone;
     const pay_problem_t *problem;
-    pay_refund_range_t range;
+    pay_time_range_t range;
 
     ck_assert_int_eq(pay_timezone_load(&zone, range_cases[_i].zone, unit_pool), APR_SUCCESS);
     problem = pay_refund_range_parse(&range, range_cases[_i].start, range_cases[_i].end, zone, 0,
@@ -90,7 +90,7 @@ START_TEST(test_faults)
 {
     const pay_timezone_t *zone;
     const pay_problem_t *problem;
-    pay_refund_range_t range = {1, 1};
+    pay_time_range_t range = {1, 1};
     const char *got = "";
     int i;
 
@@ -113,7 +113,7 @@ END_TEST
 START_TEST(test_span_counts_local_days)
 {
     const pay_timezone_t *zone;
-    pay_refund_range_t range;
+    pay_time_range_t range;
 
     ck_assert_int_eq(pay_timezone_load(&zone, "Europe/Berlin", unit_pool), APR_SUCCESS);
     ck_assert_ptr_null(

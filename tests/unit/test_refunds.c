@@ -6,19 +6,21 @@
 
 static shop_t *shop;
 static pay_api_key_t *key;
+static pay_caller_t caller;
+static int replayed;
 
 /* A shop with charge "order-1" of 10.50 NGN. */
 static void set_up(const pay_acquirer_t *acquirer, const char *token)
 {
     pay_charge_t *charge;
-    int replayed;
 
     shop = shop_open(unit_dir());
     shop->service.acquirer[PAY_TEST] = acquirer;
     key = shop_key(shop, PAY_TEST);
     memset(&script, 0, sizeof(script));
     script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
-    ck_assert_ptr_null(pay_charge_create(&charge, &replayed, &shop->service, key,
+    caller = pay_caller_of_key(key, NULL);
+    ck_assert_ptr_null(pay_charge_create(&charge, &replayed, &shop->service, &caller,
                                          shop_request("order-1", token), "", unit_pool));
     script.calls = 0;
 }
@@ -29,8 +31,7 @@ static const pay_problem_t *refund_noted(pay_refund_t **out, const char *referen
 {
     const pay_refund_request_t request = {reference, amount, customer_note, merchant_note, "API"};
 
-    return pay_refund_create(out, &shop->service, shop->account, PAY_TEST, key->id, &request,
-                             unit_pool);
+    return pay_refund_create(out, &replayed, &shop->service, &caller, &request, unit_pool);
 }
 
 static const pay_problem_t *refund(pay_refund_t **out, const char *reference, const char *amount)
@@ -186,7 +187,7 @@ END_TEST
 
 #define X10 "xxxxxxxxxx"
 #define X100 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10
-#define X1000 X100 X100 X100 X100 X100 X100 X100 X100 X100 X100
+#define X500 X100 X100 X100 X100 X100
 
 static const struct {
     const char *name;
@@ -197,10 +198,13 @@ static const struct {
     int status;
     const char *fields;
 } form_cases[] = {
-    {"longest notes", "order-1", "1", X1000, X1000, 0, ""},
+    {"longest notes", "order-1", "1", X500, X500, 0, ""},
     {"unknown", "order-2", "1", NULL, NULL, 404, ""},
-    {"unknown, bad note", "order-2", "1", X1000 "x", NULL, 400, "/customer_note"},
-    {"unknown, bad amount", "order-2", "nonsense", NULL, NULL, 404, ""},
+    {"unknown, bad note", "order-2", "1", X500 "x", NULL, 400, "/customer_note"},
+    {"unknown, bad amount", "order-2", "nonsense", NULL, NULL, 400, "/amount"},
+    {"unknown, decimals that some currency has", "order-2", "1.0005", NULL, NULL, 404, ""},
+    {"unknown, decimals that none has", "order-2", "1.00005", NULL, NULL, 400, "/amount"},
+    {"control character", "order-1", "1", "a\nb", "a\x7f", 400, "/customer_note/merchant_note"},
     {"malformed reference", "a/b", "1", NULL, NULL, 400, "/reference"},
     {"long reference", X100 "x", "1", NULL, NULL, 400, "/reference"},
     {"decimals", "order-1", "1.005", NULL, NULL, 400, "/amount"},
@@ -210,7 +214,7 @@ static const struct {
     {"negative", "order-1", "-1", NULL, NULL, 400, "/amount"},
     {"beyond the limit", "order-1", "1000000000000", NULL, NULL, 400, "/amount"},
     {"a card number", "order-1", "1", NULL, "5555 5555 5555 4444", 400, "/merchant_note"},
-    {"all at once", "order-1", "0", X1000 "x", X1000 "x", 400,
+    {"all at once", "order-1", "0", X500 "x", X500 "x", 400,
      "/amount/customer_note/merchant_note"},
 };
 
@@ -244,26 +248,27 @@ END_TEST
 static apr_status_t fault;
 
 static apr_status_t open_fails(pay_refund_t **out, pay_charge_t **charge,
-                               pay_refund_verdict_t *verdict, pay_store_t *store,
-                               const pay_refund_t *proposal, apr_interval_time_t repeat_window,
-                               apr_pool_t *p)
+                               pay_refund_verdict_t *verdict, pay_kept_t **kept, pay_store_t *store,
+                               const pay_refund_t *proposal, const pay_idempotency_t *use,
+                               apr_interval_time_t repeat_window, apr_pool_t *p)
 {
-    (void)store, (void)proposal, (void)repeat_window, (void)p;
+    (void)store, (void)proposal, (void)use, (void)repeat_window, (void)p;
     *out = NULL;
     *charge = NULL;
     *verdict = PAY_REFUND_OPENED;
+    *kept = NULL;
     return fault;
 }
 
 static apr_status_t open_late(pay_refund_t **out, pay_charge_t **charge,
-                              pay_refund_verdict_t *verdict, pay_store_t *store,
-                              const pay_refund_t *proposal, apr_interval_time_t repeat_window,
-                              apr_pool_t *p)
+                              pay_refund_verdict_t *verdict, pay_kept_t **kept, pay_store_t *store,
+                              const pay_refund_t *proposal, const pay_idempotency_t *use,
+                              apr_interval_time_t repeat_window, apr_pool_t *p)
 {
     pay_refund_t late = *proposal;
 
     late.send_before_ms = pay_time_boot_ms() - 1;
-    return shop->real->refund_open(out, charge, verdict, store, &late, repeat_window, p);
+    return shop->real->refund_open(out, charge, verdict, kept, store, &late, use, repeat_window, p);
 }
 
 static apr_status_t resolve_fails(pay_refund_t **out, int *changed, pay_store_t *store,
@@ -350,9 +355,10 @@ START_TEST(test_refused_by_the_service)
     int slot;
 
     set_up(&script_acquirer, "tok_test_success");
-    problem =
-        pay_refund_create(&made, &shop->service, shop->account, PAY_LIVE, "", &request, unit_pool);
+    caller.scope.mode = PAY_LIVE;
+    problem = pay_refund_create(&made, &replayed, &shop->service, &caller, &request, unit_pool);
     shop_check_problem("live, Test Mode", problem, 403, "B02");
+    caller.scope.mode = PAY_TEST;
     shop->service.acquirer[PAY_TEST] = &pay_acquirer_simulator;
     shop_check_problem("charged elsewhere", refund(&made, "order-1", "1"), 503, "E2");
     shop->service.acquirer[PAY_TEST] = NULL;
@@ -371,7 +377,7 @@ END_TEST
 START_TEST(test_scan)
 {
     static char buffer[PAY_STORE_CHUNK_SIZE];
-    pay_refund_range_t range = {0, 0};
+    pay_time_range_t range = {0, 0};
     pay_refund_cursor_t cursor = {{0}, 0, 0, 0, 0, 0};
     pay_refund_t *made;
     apr_size_t len, count;

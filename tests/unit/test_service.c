@@ -35,7 +35,8 @@ static const struct {
     {"test in Test Mode", PAY_TEST, PAY_TEST, 1, NULL},
     {"test in Live Mode", PAY_LIVE, PAY_TEST, 1, NULL},
     {"live in Live Mode", PAY_LIVE, PAY_LIVE, 1, NULL},
-    {"live in Test Mode", PAY_TEST, PAY_LIVE, 1, "The account is in Test Mode"},
+    {"live in Test Mode", PAY_TEST, PAY_LIVE, 1,
+     "Invalid Merchant Authorization for this operation."},
     {"no live acquirer", PAY_LIVE, PAY_LIVE, 0, "No live acquirer is configured"},
     {"no test acquirer", PAY_TEST, PAY_TEST, 0, "No test acquirer is configured"},
 };
@@ -115,6 +116,95 @@ START_TEST(test_problem_of_reference)
 }
 END_TEST
 
+START_TEST(test_problem_of_no_reference)
+{
+    static const char *const texts[] = {
+        "", ".", "..", "a/b", "a b", "caf\xc3\xa9", "4111111111111111"};
+    int i;
+
+    for (i = 0; i < UNIT_ROWS(texts); i++) {
+        const pay_problem_t *problem = pay_problem_of_reference(texts[i], unit_pool);
+
+        shop_check_problem(texts[i], problem, 404, "N1");
+        ck_assert_str_eq(problem->message, "no record found for transaction with this reference");
+    }
+}
+END_TEST
+
+START_TEST(test_caller_use)
+{
+    static const char *const values[] = {"order-1", NULL};
+    pay_api_key_t key = {.id = "key_1", .scope = {7, PAY_LIVE}, .kind = PAY_KEY_PUBLIC};
+    pay_caller_t caller = pay_caller_of_key(&key, NULL);
+    const pay_idempotency_t *use = (const pay_idempotency_t *)&key;
+    unsigned char digest[PAY_SHA256_LEN];
+
+    ck_assert_ptr_null(pay_caller_use(&use, &caller, PAY_OPERATION_VOID, values, 2, unit_pool));
+    ck_assert_ptr_null(use);
+    caller = pay_caller_of_key(&key, "k-1");
+    ck_assert_ptr_null(pay_caller_use(&use, &caller, PAY_OPERATION_VOID, values, 2, unit_pool));
+    ck_assert_int_eq(use->operation, PAY_OPERATION_VOID);
+    ck_assert_int_eq(use->key_kind, PAY_KEY_PUBLIC);
+    ck_assert_str_eq(use->key, "k-1");
+    ck_assert_int_eq(pay_idempotency_digest(digest, values, 2), APR_SUCCESS);
+    ck_assert_mem_eq(use->digest, digest, PAY_SHA256_LEN);
+}
+END_TEST
+
+static struct {
+    apr_status_t status;
+    pay_kept_t kept;
+} recall_answer;
+
+static apr_status_t recall_find(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                const pay_idempotency_t *use, apr_pool_t *p)
+{
+    (void)store, (void)scope, (void)use, (void)p;
+    *out = recall_answer.status == APR_SUCCESS ? &recall_answer.kept : NULL;
+    return recall_answer.status;
+}
+
+static const struct {
+    const char *name;
+    apr_status_t status;
+    int same_request;
+    int http_status; /* 0: no problem */
+    const char *code;
+    int kept;
+} recall_cases[] = {
+    {"nothing", APR_NOTFOUND, 0, 0, "", 0},
+    {"the same request", APR_SUCCESS, 1, 0, "", 1},
+    {"another request", APR_SUCCESS, 0, 409, "D1", 0},
+    {"down", PAY_STORE_EDOWN, 0, 503, "E2", 0},
+    {"corrupt", PAY_STORE_ECORRUPT, 0, 500, "E1", 0},
+};
+
+START_TEST(test_recall)
+{
+    static const pay_store_ops_t ops = {.kept_find = recall_find};
+    const char *name = recall_cases[_i].name;
+    const pay_idempotency_t use = {.operation = PAY_OPERATION_VERIFY, .key = "k-1"};
+    const pay_scope_t scope = {7, PAY_TEST};
+    pay_store_t store = {&ops};
+    pay_service_t service = {.store = &store};
+    pay_kept_t *kept = &recall_answer.kept;
+    const pay_problem_t *problem;
+
+    recall_answer.status = recall_cases[_i].status;
+    recall_answer.kept.same_request = recall_cases[_i].same_request;
+    problem = pay_service_recall(&kept, &service, &scope, &use, unit_pool);
+    ck_assert_msg((kept != NULL) == recall_cases[_i].kept, "%s", name);
+    if (recall_cases[_i].http_status) {
+        shop_check_problem(name, problem, recall_cases[_i].http_status, recall_cases[_i].code);
+    } else {
+        ck_assert_msg(problem == NULL, "%s: a problem", name);
+    }
+    service.store = NULL; /* nobody asks it without a key */
+    ck_assert_ptr_null(pay_service_recall(&kept, &service, &scope, NULL, unit_pool));
+    ck_assert_ptr_null(kept);
+}
+END_TEST
+
 /* Accounts of one number in two stores have a share of their own each. */
 START_TEST(test_enter)
 {
@@ -145,6 +235,9 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_deadline);
     tcase_add_loop_test(tcase, test_outcome_tidy, 0, UNIT_ROWS(outcome_cases));
     tcase_add_test(tcase, test_problem_of_reference);
+    tcase_add_test(tcase, test_problem_of_no_reference);
+    tcase_add_test(tcase, test_caller_use);
+    tcase_add_loop_test(tcase, test_recall, 0, UNIT_ROWS(recall_cases));
 }
 
 int main(void)

@@ -49,8 +49,27 @@ START_TEST(test_plain)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    const char *text;
+    apr_size_t want;
+} length_cases[] = {
+    {"empty", "", 0},
+    {"ASCII", "a b\n", 4},
+    {"two, three and four bytes", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 3},
+    {"a letter and its accent are two", "e\xcc\x81", 2},
+};
+
+START_TEST(test_length)
+{
+    ck_assert_msg(pay_text_length(length_cases[_i].text) == length_cases[_i].want, "%s",
+                  length_cases[_i].name);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_length, 0, UNIT_ROWS(length_cases));
     tcase_add_loop_test(tcase, test_plain, 0, UNIT_ROWS(text_cases));
 }
 

@@ -158,7 +158,7 @@ START_TEST(test_days)
         at = (time_t)(days * DAY);
         if (!gmtime_r(&at, &parts) || parts.tm_year + 1900 != date.year
             || parts.tm_mon + 1 != date.month || parts.tm_mday != date.day
-            || pay_date_days(date) != days) {
+            || pay_date_days(date) != days || pay_date_days(pay_date_of_days(days)) != days) {
             ck_abort_msg("day %lld: %d-%d-%d", (long long)days, date.year, date.month, date.day);
         }
         date = pay_date_next(date);

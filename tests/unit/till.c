@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
+#include <apr_escape.h>
 #include <pthread.h>
 
 till_t *till;
@@ -128,10 +129,58 @@ pay_charge_t *till_open(int i, const char *reference, apr_int64_t amount_minor)
     pay_claim_t claim;
 
     ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(i, reference, amount_minor), unit_pool),
+                                            till_proposal(i, reference, amount_minor), NULL,
+                                            unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
+}
+
+pay_charge_t *till_checkout(int i, const char *reference, apr_int64_t amount_minor)
+{
+    pay_charge_t *proposal = till_proposal(i, reference, amount_minor), *charge;
+    pay_claim_t claim;
+
+    proposal->kind = PAY_CHARGE_CHECKOUT;
+    proposal->token = "";
+    ck_assert_int_eq(
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(claim, PAY_CLAIM_NEW);
+    return charge;
+}
+
+pay_idempotency_t *till_use(pay_operation_t operation, const char *key, const char *request)
+{
+    pay_idempotency_t *use = apr_pcalloc(unit_pool, sizeof(*use));
+
+    use->operation = operation;
+    use->key_kind = PAY_KEY_SECRET;
+    use->key = key;
+    ck_assert_int_eq(pay_sha256(use->digest, request, strlen(request)), APR_SUCCESS);
+    return use;
+}
+
+void till_kept_key(pay_lmdb_key_t *out, int i, const pay_idempotency_t *use)
+{
+    unsigned char head[2] = {(unsigned char)use->key_kind, (unsigned char)use->operation};
+    unsigned char digest[PAY_SHA256_LEN];
+
+    ck_assert_int_eq(pay_sha256(digest, use->key, strlen(use->key)), APR_SUCCESS);
+    pay_lmdb_key_start(out);
+    pay_lmdb_key_scope(out, &till->scopes[i]);
+    ck_assert(pay_lmdb_key_bytes(out, head, sizeof(head)));
+    ck_assert(pay_lmdb_key_bytes(out, digest, sizeof(digest)));
+}
+
+pay_kept_t *till_kept(int i, const pay_idempotency_t *use)
+{
+    pay_kept_t *kept;
+    apr_status_t rv;
+
+    rv = till->ops->kept_find(&kept, till->store, &till->scopes[i], use, unit_pool);
+    ck_assert_int_eq(rv, kept ? APR_SUCCESS : APR_NOTFOUND);
+    return kept;
 }
 
 const pay_outcome_t *till_outcome(pay_outcome_kind_t kind)
@@ -198,10 +247,11 @@ pay_refund_t *till_refund(int i, const char *reference, apr_int64_t amount_minor
     pay_refund_verdict_t verdict;
     pay_refund_t *refund;
     pay_charge_t *charge;
+    pay_kept_t *kept;
 
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, till->store,
-                                            till_refund_proposal(i, reference, amount_minor), 0,
-                                            unit_pool),
+    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                            till_refund_proposal(i, reference, amount_minor), NULL,
+                                            0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, want);
     return refund;
@@ -266,6 +316,51 @@ void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *b
     till_row_t row = {table, key, bytes, len};
 
     till_raw(till_plant_work, &row);
+}
+
+/* Chained, each row by table, lengths and bytes, so that rows do not run together. */
+static void till_digest_row(unsigned char digest[PAY_SHA256_LEN], int table, const MDB_val *key,
+                            const MDB_val *val)
+{
+    const char *head = apr_psprintf(unit_pool, "%d %" APR_SIZE_T_FMT " %" APR_SIZE_T_FMT " ", table,
+                                    key->mv_size, val->mv_size);
+    size_t head_len = strlen(head);
+    size_t len = PAY_SHA256_LEN + head_len + key->mv_size + val->mv_size;
+    unsigned char *bytes = apr_palloc(unit_pool, len), *at = bytes;
+
+    memcpy(at, digest, PAY_SHA256_LEN);
+    at += PAY_SHA256_LEN;
+    memcpy(at, head, head_len);
+    at += head_len;
+    memcpy(at, key->mv_data, key->mv_size);
+    if (val->mv_size) {
+        memcpy(at + key->mv_size, val->mv_data, val->mv_size);
+    }
+    ck_assert_int_eq(pay_sha256(digest, bytes, len), APR_SUCCESS);
+}
+
+const char *till_snapshot(void)
+{
+    unsigned char digest[PAY_SHA256_LEN] = {0};
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    MDB_txn *txn;
+    int table, rc;
+
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
+    for (table = 0; table < PAY_TABLE_COUNT; table++) {
+        ck_assert_int_eq(
+            mdb_cursor_open(txn, pay_lmdb_dbi(till->db, (pay_lmdb_table_t)table), &cursor), 0);
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+        while (rc == 0) {
+            till_digest_row(digest, table, &key, &val);
+            rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        }
+        ck_assert_int_eq(rc, MDB_NOTFOUND);
+        mdb_cursor_close(cursor);
+    }
+    pay_lmdb_read_end(till->db, txn);
+    return apr_pescape_hex(unit_pool, digest, sizeof(digest), 0);
 }
 
 static void till_hear(void *baton, const char *text)

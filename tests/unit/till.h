@@ -56,6 +56,16 @@ pay_charge_t *till_proposal(int i, const char *reference, apr_int64_t amount_min
 
 pay_charge_t *till_open(int i, const char *reference, apr_int64_t amount_minor);
 
+/* The same as a checkout, which has no token. */
+pay_charge_t *till_checkout(int i, const char *reference, apr_int64_t amount_minor);
+
+/* A secret key's use of an Idempotency-Key; its digest is of `request`. */
+pay_idempotency_t *till_use(pay_operation_t operation, const char *key, const char *request);
+/* Where table kept has it. */
+void till_kept_key(pay_lmdb_key_t *out, int i, const pay_idempotency_t *use);
+/* NULL when nothing is kept. */
+pay_kept_t *till_kept(int i, const pay_idempotency_t *use);
+
 const pay_outcome_t *till_outcome(pay_outcome_kind_t kind);
 
 /* Returns whether it changed. */
@@ -85,6 +95,9 @@ void till_raw(pay_lmdb_work_t work, void *baton);
 
 /* A row behind the store's back; `bytes` NULL takes it out. */
 void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len);
+
+/* A digest of all that is stored: the same when nothing was written. */
+const char *till_snapshot(void);
 
 /* The faults that check finds; till_fault is then the one that holds `wanted`, if any does. */
 int till_faults(const char *wanted);

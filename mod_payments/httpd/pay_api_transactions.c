@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_writer.h"
+#include "httpd/pay_api.h"
+#include "httpd/pay_reply.h"
+#include "service/pay_transactions.h"
+
+#define ANSWER_SIZE_HINT 4096
+
+int pay_api_transaction_get(request_rec *r, const pay_call_t *call)
+{
+    pay_view_t view = call->key->kind == PAY_KEY_SECRET ? PAY_VIEW_SECRET : PAY_VIEW_PUBLIC;
+    pay_transaction_t transaction;
+    const pay_problem_t *problem;
+    pay_writer_t *w;
+
+    problem = pay_transaction_get(&transaction, call->service, &call->key->scope, call->segment[0],
+                                  r->pool);
+    if (problem) {
+        return pay_reply_problem(r, problem);
+    }
+    apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", transaction.charge->reference);
+    w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
+    pay_verify_answer_to_json(w, &transaction, view);
+    return pay_reply_json(r, HTTP_OK, w);
+}
+
+/* An answer that comes as text, perhaps an earlier one that was kept. */
+static int reply(request_rec *r, const pay_problem_t *problem, const char *text, int replayed)
+{
+    if (replayed) {
+        pay_reply_mark_replayed(r);
+    }
+    if (problem) {
+        return pay_reply_problem(r, problem);
+    }
+    return pay_reply_text(r, HTTP_OK, text);
+}
+
+int pay_api_transaction_verify(request_rec *r, const pay_call_t *call)
+{
+    const pay_caller_t caller = pay_caller_of_key(call->key, call->idempotency_key);
+    pay_verify_request_t *request;
+    const pay_problem_t *problem;
+    const char *text;
+    int replayed;
+
+    problem = pay_verify_request_from_json(&request, call->body, r->pool);
+    if (problem) {
+        return pay_reply_problem(r, problem);
+    }
+    apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", request->reference);
+    problem = pay_transaction_verify(&text, &replayed, call->service, &caller, request, r->pool);
+    return reply(r, problem, text, replayed);
+}
+
+int pay_api_transaction_void(request_rec *r, const pay_call_t *call)
+{
+    const pay_caller_t caller = pay_caller_of_key(call->key, call->idempotency_key);
+    const pay_problem_t *problem;
+    const char *reference, *text;
+    int replayed;
+
+    problem = pay_void_reference_from_json(&reference, call->body, r->pool);
+    if (problem) {
+        return pay_reply_problem(r, problem);
+    }
+    apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", reference);
+    problem = pay_transaction_void(&text, &replayed, call->service, &caller, reference, r->pool);
+    return reply(r, problem, text, replayed);
+}

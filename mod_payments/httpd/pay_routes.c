@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_routes.h"
+
+#include "httpd/pay_api.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+/* No path fits two rows of one method, so their order means nothing. */
+static const pay_route_t routes[] = {
+    {"/api/v1/tokenized-card-charge", M_POST, 0, pay_api_charge_create},
+    {"/api/v1/refund", M_POST, 0, pay_api_refund_create},
+    {"/api/v1/partial-refund", M_POST, 0, pay_api_refund_create_partial},
+    {"/api/v1/refund/*", M_GET, 0, pay_api_refund_get},
+    {"/api/v1/refund/*/*", M_GET, 0, pay_api_refund_list},
+    {"/api/v1/checkout/*/verify", M_GET, 1, pay_api_transaction_get},
+    {"/api/v1/transaction/*/verify", M_GET, 0, pay_api_transaction_get},
+    {"/api/v1/transaction/verify", M_POST, 0, pay_api_transaction_verify},
+    {"/api/v1/void-transaction", M_POST, 0, pay_api_transaction_void},
+    {"/api/v1/paymentlink/initiate", M_POST, 1, pay_api_paymentlink_initiate},
+    {"/api/v1/initiate", M_POST, 1, pay_api_checkout_initiate},
+    {"/payment/order/create", M_POST, 1, pay_api_order_create},
+    {"/api/v1/openapi.json", M_GET, 1, pay_api_openapi_get},
+};
+#define ROUTES (sizeof(routes) / sizeof(routes[0]))
+
+/* 1 when `path` has the form of `pattern`; its variable segments are copied to `segment`. */
+static int path_matches(const char **segment, const char *pattern, const char *path, apr_pool_t *p)
+{
+    apr_size_t len;
+    int count = 0;
+
+    while (*pattern) {
+        if (*pattern != '*') {
+            if (*pattern++ != *path++) {
+                return 0;
+            }
+            continue;
+        }
+        len = strcspn(path, "/");
+        if (len == 0 || count == PAY_CALL_SEGMENTS_MAX) {
+            return 0;
+        }
+        segment[count++] = apr_pstrmemdup(p, path, len);
+        path += len;
+        pattern++;
+    }
+    return *path == '\0';
+}
+
+const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_CALL_SEGMENTS_MAX],
+                                  const char *path, int method, apr_pool_t *p)
+{
+    const pay_route_t *found = NULL;
+    const char *tried[PAY_CALL_SEGMENTS_MAX];
+    const char *list = "";
+    apr_size_t i;
+
+    *allow = NULL;
+    for (i = 0; i < ROUTES; i++) {
+        memset(tried, 0, sizeof(tried));
+        if (!path_matches(tried, routes[i].path, path, p)) {
+            continue;
+        }
+        list = apr_pstrcat(p, list, routes[i].method == M_GET ? "GET, HEAD, " : "POST, ", NULL);
+        if (routes[i].method == method) {
+            found = &routes[i];
+            memcpy(segment, tried, sizeof(tried));
+        }
+    }
+    if (*list) {
+        *allow = apr_pstrcat(p, list, "OPTIONS", NULL);
+    }
+    return found;
+}

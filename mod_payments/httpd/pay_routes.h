@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_ROUTES_H
+#define PAY_ROUTES_H
+
+/* The table of operations: method, path, kind of key, handler. */
+
+#include "httpd/pay_call.h"
+
+typedef struct pay_route_t {
+    const char *path; /* below PaymentsBasePath; "*" stands for one segment that is not empty */
+    int method;       /* M_GET serves HEAD too, or M_POST */
+    int public_too;   /* 0: secret keys only, and no browser either */
+    int (*handle)(request_rec *r, const pay_call_t *call);
+} pay_route_t;
+
+/*
+ * The route for `path` (single slashes, decoded once) and method, its variable segments put into
+ * `segment`, which is left alone otherwise. NULL: none; then *allow is NULL for a path that no
+ * operation has, else the Allow header's value. *allow is set beside a route as well.
+ */
+const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_CALL_SEGMENTS_MAX],
+                                  const char *path, int method, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_transactions.h"
+
+#include "base/pay_log.h"
+#include "base/pay_writer.h"
+#include "model/pay_form.h"
+
+#include <string.h>
+
+#define ANSWER_SIZE_HINT 2048
+
+/* The kept text, or NULL and a log line when something else is kept: *text is not set then. */
+static const pay_problem_t *answer_kept(const char **text, const pay_kept_t *kept,
+                                        const char *reference, apr_pool_t *p)
+{
+    if (!kept->same_request) {
+        return pay_problem_of_key(p);
+    }
+    if (!kept->text) {
+        pay_log(PAY_LOG_ERR, APR_SUCCESS,
+                PAYLOGNO(00243) "what is kept of a request about transaction %s is no answer",
+                reference);
+        return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, p);
+    }
+    *text = kept->text;
+    return NULL;
+}
+
+const pay_problem_t *pay_transaction_get(pay_transaction_t *out, pay_service_t *service,
+                                         const pay_scope_t *scope, const char *reference,
+                                         apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    memset(out, 0, sizeof(*out));
+    rv = pay_reference_check(reference);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_reference(reference, p);
+    }
+    rv = service->store->ops->transaction_find(out, service->store, scope, reference, p);
+    if (rv == APR_NOTFOUND) {
+        return pay_problem_of_reference(reference, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    return NULL;
+}
+
+/* The amount asked for is the transaction's, in whatever notation. */
+static const pay_problem_t *judge_amount(const char *amount, const pay_charge_t *charge,
+                                         apr_pool_t *p)
+{
+    pay_problem_t *faults = NULL;
+    pay_money_t money;
+    const char *fault;
+
+    if (!amount) {
+        return NULL;
+    }
+    fault = pay_amount_fault(&money, amount, charge->money.currency, p);
+    if (fault) {
+        pay_problem_add(&faults, "/amount", fault, p);
+        return faults;
+    }
+    if (money.amount_minor != charge->money.amount_minor) {
+        return pay_problem_make(PAY_ERR_AMOUNT_DIFFERS, "/amount", APR_SUCCESS, p);
+    }
+    return NULL;
+}
+
+static const pay_problem_t *verify_use(const pay_idempotency_t **out, const pay_caller_t *caller,
+                                       const pay_verify_request_t *request, apr_pool_t *p)
+{
+    char amount[PAY_DECIMAL_TEXT_MAX];
+    const char *values[] = {request->reference, NULL, request->transaction_type};
+    apr_status_t rv;
+
+    *out = NULL;
+    if (request->amount) {
+        rv = pay_decimal_normalize(amount, request->amount);
+        if (rv != APR_SUCCESS) {
+            return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
+        }
+        values[1] = amount;
+    }
+    return pay_caller_use(out, caller, PAY_OPERATION_VERIFY, values,
+                          sizeof(values) / sizeof(values[0]), p);
+}
+
+/* Keeps the first answer: of two requests with one key at once, both get the same. */
+static const pay_problem_t *keep(const char **text, int *replayed, const pay_service_t *service,
+                                 const pay_scope_t *scope, const pay_idempotency_t *use,
+                                 const char *reference, const char *answer, apr_pool_t *p)
+{
+    const pay_problem_t *problem;
+    pay_kept_t *kept = NULL;
+    apr_status_t rv;
+
+    rv = service->store->ops->kept_put(&kept, service->store, scope, use, answer, p);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    problem = answer_kept(text, kept, reference, p);
+    *replayed = !problem && strcmp(*text, answer) != 0;
+    return problem;
+}
+
+const pay_problem_t *pay_transaction_verify(const char **text, int *replayed,
+                                            pay_service_t *service, const pay_caller_t *caller,
+                                            const pay_verify_request_t *request, apr_pool_t *p)
+{
+    const pay_idempotency_t *use;
+    const pay_problem_t *problem;
+    pay_transaction_t transaction;
+    pay_kept_t *kept;
+    pay_writer_t *w;
+
+    *text = NULL;
+    *replayed = 0;
+    problem = verify_use(&use, caller, request, p);
+    if (problem) {
+        return problem;
+    }
+    problem = pay_service_recall(&kept, service, &caller->scope, use, p);
+    if (problem) {
+        return problem;
+    }
+    if (kept) {
+        *replayed = 1;
+        return answer_kept(text, kept, request->reference, p);
+    }
+    problem = pay_transaction_get(&transaction, service, &caller->scope, request->reference, p);
+    if (problem) {
+        return problem;
+    }
+    problem = judge_amount(request->amount, transaction.charge, p);
+    if (problem) {
+        return problem;
+    }
+    w = pay_writer_make(ANSWER_SIZE_HINT, p);
+    pay_verify_answer_to_json(w, &transaction, PAY_VIEW_SECRET);
+    if (!use) {
+        *text = w->text;
+        return NULL;
+    }
+    return keep(text, replayed, service, &caller->scope, use, request->reference, w->text, p);
+}
+
+const pay_problem_t *pay_transaction_void(const char **text, int *replayed, pay_service_t *service,
+                                          const pay_caller_t *caller, const char *reference,
+                                          apr_pool_t *p)
+{
+    const pay_idempotency_t *use;
+    const pay_problem_t *problem;
+    pay_kept_t *kept = NULL;
+    pay_charge_t *charge = NULL;
+    pay_store_t *store = service->store;
+    pay_writer_t *w;
+    apr_status_t rv;
+    int voided = 0;
+
+    *text = NULL;
+    *replayed = 0;
+    rv = pay_reference_check(reference);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_reference(reference, p);
+    }
+    problem = pay_caller_use(&use, caller, PAY_OPERATION_VOID, &reference, 1, p);
+    if (problem) {
+        return problem;
+    }
+    problem = pay_service_recall(&kept, service, &caller->scope, use, p);
+    if (problem) {
+        return problem;
+    }
+    rv = kept ? APR_SUCCESS
+              : store->ops->charge_void(&charge, &voided, &kept, store, &caller->scope, reference,
+                                        use, p);
+    if (rv == APR_NOTFOUND) {
+        return pay_problem_of_reference(reference, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    if (kept) {
+        *replayed = 1;
+        return answer_kept(text, kept, reference, p);
+    }
+    if (!voided) {
+        return pay_problem_make(PAY_ERR_NOT_VOIDABLE, NULL, APR_SUCCESS, p);
+    }
+    w = pay_writer_make(ANSWER_SIZE_HINT, p);
+    pay_void_answer_to_json(w, charge);
+    *text = w->text;
+    return NULL;
+}

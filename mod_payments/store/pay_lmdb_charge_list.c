@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_charge_list.h"
+
+#include "store/pay_lmdb_charge.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define LIST_SIZE_HINT 64
+
+void pay_lmdb_charge_time_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_time_t created_at,
+                              apr_uint64_t seq)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_time(key, created_at);
+    pay_lmdb_key_u64(key, seq);
+}
+
+int pay_lmdb_charge_time_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+{
+    MDB_val at, empty = {0, (void *)""};
+    pay_lmdb_key_t key;
+
+    pay_lmdb_charge_time_key(&key, &charge->scope, charge->created_at, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &at, &empty, 0);
+}
+
+int pay_lmdb_charge_time_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    pay_lmdb_charge_time_key(&key, &charge->scope, charge->created_at, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &at, NULL);
+    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, &at) : rc;
+}
+
+/* To the first entry of the range that is behind `after`. */
+static int seek(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_scope_t *scope,
+                apr_time_t from, const pay_charge_t *after)
+{
+    pay_lmdb_key_t first;
+    int rc;
+
+    if (after && after->created_at >= from) {
+        pay_lmdb_charge_time_key(&first, scope, after->created_at, after->seq);
+    } else {
+        pay_lmdb_charge_time_key(&first, scope, from, 0);
+        after = NULL;
+    }
+    *key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
+    if (!rc && after && key->mv_size == first.len
+        && memcmp(key->mv_data, first.bytes, first.len) == 0) {
+        rc = mdb_cursor_get(cursor, key, val, MDB_NEXT);
+    }
+    return rc;
+}
+
+/* The charge that an entry leads to. */
+static int follow(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                  const MDB_val *key, apr_time_t created_at, apr_pool_t *p)
+{
+    const unsigned char *seq = (const unsigned char *)key->mv_data + PAY_LMDB_SCOPE_LEN + 8;
+    int rc;
+
+    rc = pay_lmdb_charge_get(out, txn, db, scope, pay_lmdb_read_u64(seq), p);
+    if (rc == MDB_NOTFOUND || (!rc && (*out)->created_at != created_at)) {
+        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, key);
+    }
+    return rc;
+}
+
+static int collect(apr_array_header_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
+                   const pay_scope_t *scope, const pay_time_range_t *range,
+                   const pay_charge_t *after, int limit)
+{
+    pay_lmdb_key_t prefix;
+    pay_charge_t *charge;
+    MDB_cursor *cursor;
+    apr_time_t created_at;
+    MDB_val key, val;
+    int rc;
+
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_scope(&prefix, scope);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = seek(cursor, &key, &val, scope, range->from, after);
+    while (!rc && rows->nelts < limit && key.mv_size >= prefix.len
+           && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0) {
+        if (key.mv_size != PAY_LMDB_CHARGE_TIME_KEY_LEN) {
+            rc = pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, &key);
+            break;
+        }
+        created_at = pay_lmdb_read_time((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN);
+        if (created_at > range->to) {
+            break;
+        }
+        rc = follow(&charge, txn, db, scope, &key, created_at, rows->pool);
+        if (!rc) {
+            APR_ARRAY_PUSH(rows, pay_charge_t *) = charge;
+            rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* the end of the table ends the list */
+}
+
+apr_status_t pay_lmdb_charge_list(apr_array_header_t **out, pay_store_t *store,
+                                  const pay_scope_t *scope, const pay_time_range_t *range,
+                                  const pay_charge_t *after, int limit, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    *out =
+        apr_array_make(p, limit < LIST_SIZE_HINT ? limit : LIST_SIZE_HINT, sizeof(pay_charge_t *));
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = collect(*out, txn, db, scope, range, after, limit);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}

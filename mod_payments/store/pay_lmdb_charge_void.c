@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_charge.h"
+
+#include "base/pay_writer.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_scope.h"
+
+#define ANSWER_SIZE_HINT 1024
+
+typedef struct void_t {
+    const pay_scope_t *scope;
+    const char *reference;
+    const pay_idempotency_t *use;
+    apr_pool_t *p;
+    pay_charge_t *out; /* NULL: there is none */
+    pay_kept_t *kept;
+    int voided;
+} void_t;
+
+/* What a retry under the same Idempotency-Key is answered. */
+static int keep_answer(const void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    pay_writer_t *w;
+
+    if (!work->use) {
+        return MDB_SUCCESS;
+    }
+    w = pay_writer_make(ANSWER_SIZE_HINT, work->p);
+    pay_void_answer_to_json(w, work->out);
+    return pay_lmdb_kept_add_text(txn, db, work->scope, work->use, w->text, work->out->updated_at,
+                                  work->p);
+}
+
+/* Nothing is decided by it: the acquirer may still report that the payer had paid. */
+static int close_checkout(void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    pay_charge_t *charge = work->out;
+    int rc;
+
+    rc = pay_lmdb_due_del_charge(txn, db, charge);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_charge_clear_worker(charge);
+    charge->due_at = 0;
+    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    rc = pay_lmdb_charge_put(txn, db, charge, 0, work->p);
+    if (rc) {
+        return rc;
+    }
+    work->voided = 1;
+    return keep_answer(work, txn, db);
+}
+
+static int void_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    void_t *work = baton;
+    int rc;
+
+    work->out = NULL;
+    work->kept = NULL;
+    work->voided = 0;
+    if (work->use) {
+        rc = pay_lmdb_kept_get(&work->kept, txn, db, work->scope, work->use, work->p);
+        if (rc != MDB_NOTFOUND) {
+            return rc;
+        }
+    }
+    rc = pay_lmdb_charge_get_ref(&work->out, txn, db, work->scope, work->reference, work->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (work->out->kind != PAY_CHARGE_CHECKOUT
+        || !pay_lmdb_charge_become(work->out, PAY_CHARGE_VOID)) {
+        return MDB_SUCCESS;
+    }
+    return close_checkout(work, txn, db);
+}
+
+apr_status_t pay_lmdb_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,
+                                  pay_store_t *store, const pay_scope_t *scope,
+                                  const char *reference, const pay_idempotency_t *use,
+                                  apr_pool_t *p)
+{
+    void_t work = {.scope = scope, .reference = reference, .use = use, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *voided = 0;
+    *kept = NULL;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, void_work, &work);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!work.out && !work.kept) {
+        return APR_NOTFOUND;
+    }
+    *out = work.out;
+    *voided = work.voided;
+    *kept = work.kept;
+    return APR_SUCCESS;
+}

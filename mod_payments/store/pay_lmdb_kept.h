@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_KEPT_H
+#define PAY_LMDB_KEPT_H
+
+/*
+ * What Idempotency-Keys stand for, inside a transaction that the caller holds (docs/store.md, rule
+ * 12). Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged). An operation looks with
+ * pay_lmdb_kept_get, and adds after its last check: nothing that is kept is ever written over.
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+/* scope, key kind (1), operation (1), SHA-256 of the key */
+#define PAY_LMDB_KEPT_KEY_LEN (PAY_LMDB_SCOPE_LEN + 2 + PAY_SHA256_LEN)
+/* end of its time (8), key of kept */
+#define PAY_LMDB_KEPT_DUE_KEY_LEN (8 + PAY_LMDB_KEPT_KEY_LEN)
+
+/* What a row stands for; the numbers are stored. */
+typedef enum pay_lmdb_kept_what_t {
+    PAY_KEPT_CHARGE = 1,
+    PAY_KEPT_REFUND = 2,
+    PAY_KEPT_REFUSAL = 3,
+    PAY_KEPT_TEXT = 4
+} pay_lmdb_kept_what_t;
+
+/* A row of table kept: these fields, and the answer's text behind them. */
+typedef struct pay_lmdb_kept_t {
+    unsigned char digest[PAY_SHA256_LEN]; /* of the request */
+    pay_lmdb_kept_what_t what;
+    apr_uint64_t seq;             /* of the charge or refund */
+    apr_time_t refund_created_at; /* of the refund: part of its key */
+    pay_refund_verdict_t refusal;
+    apr_time_t created_at;
+    apr_time_t due_at; /* the end of its time; 0: none */
+    MDB_val text;      /* inside the row when it was read */
+} pay_lmdb_kept_t;
+
+/* What the key is known for, charge or refund loaded; MDB_NOTFOUND: nothing. */
+int pay_lmdb_kept_get(pay_kept_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                      const pay_scope_t *scope, const pay_idempotency_t *use, apr_pool_t *p);
+
+/* 1 in *known when something is kept under the key, whatever it is. */
+int pay_lmdb_kept_known(int *known, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                        const pay_idempotency_t *use);
+
+/*
+ * Keeps the key for the charge, from its createdAt on for PAY_IDEMPOTENCY_KEEP, and sets its
+ * kept_as: the caller writes the charge's row after this.
+ */
+int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_idempotency_t *use,
+                             pay_charge_t *charge, apr_pool_t *p);
+/* Takes out what add_charge kept for the charge, if that is still there. */
+int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge);
+/* Keeps the key for the refund as long as the refund lives. */
+int pay_lmdb_kept_add_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_idempotency_t *use,
+                             const pay_refund_t *refund, apr_pool_t *p);
+/* Keeps one of the refusals R1 to R3 from `now` on for PAY_IDEMPOTENCY_KEEP. */
+int pay_lmdb_kept_add_refusal(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                              const pay_idempotency_t *use, pay_refund_verdict_t refusal,
+                              apr_time_t now, apr_pool_t *p);
+/* Keeps a whole answer likewise. ENAMETOOLONG above PAY_STORE_KEPT_TEXT_MAX bytes. */
+int pay_lmdb_kept_add_text(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                           const pay_idempotency_t *use, const char *text, apr_time_t now,
+                           apr_pool_t *p);
+
+/* --- rows, for kept_expire and check --- */
+/* The row at `key`, whose length is checked too. */
+int pay_lmdb_kept_decode(pay_lmdb_kept_t *out, const MDB_val *key, const MDB_val *row);
+/* Writes the row anew at a key that was read, and its entry in kept_due. */
+int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+                        const pay_lmdb_kept_t *kept, unsigned int flags, apr_pool_t *p);
+void pay_lmdb_kept_due_key(pay_lmdb_key_t *out, apr_time_t due_at, const MDB_val *kept_key);
+/* The key of the refund that the row at `key` stands for. */
+void pay_lmdb_kept_refund_key(pay_lmdb_key_t *out, const MDB_val *key, const pay_lmdb_kept_t *kept);
+/* 1 when the charge says that it is the one kept at `key`. */
+int pay_lmdb_kept_is_of_charge(const pay_charge_t *charge, const MDB_val *key);
+
+#endif

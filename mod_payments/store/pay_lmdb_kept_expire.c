@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_kept.h"
+
+#include "store/pay_lmdb_charge.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+
+/* What cannot go yet, or cannot be read, is looked at again after this. */
+#define LATER apr_time_from_sec(60 * 60)
+
+typedef struct expire_t {
+    apr_time_t now;
+    int limit;
+    apr_pool_t *p;
+    int count;
+} expire_t;
+
+/* Copies of the first entries that are due, at most `limit`, for the index changes as they are
+ * worked on. One of a wrong length has no time that could be waited for. */
+static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now,
+                       int limit, apr_pool_t *p)
+{
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(MDB_val));
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    while (
+        !rc && (*out)->nelts < limit
+        && (key.mv_size != PAY_LMDB_KEPT_DUE_KEY_LEN || pay_lmdb_read_time(key.mv_data) <= now)) {
+        MDB_val copy = {key.mv_size, apr_pmemdup(p, key.mv_data, key.mv_size)};
+
+        APR_ARRAY_PUSH(*out, MDB_val) = copy;
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *entry)
+{
+    MDB_val at = *entry;
+    int rc;
+
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* The entry moves to another time; one whose row cannot be read goes to the back, so that it never
+ * blocks the others. */
+static int push_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *entry,
+                      const MDB_val *kept_key, apr_time_t due_at)
+{
+    MDB_val at, nothing = {0, NULL};
+    pay_lmdb_key_t key;
+    int rc;
+
+    rc = delete_entry(txn, db, entry);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_kept_due_key(&key, due_at, kept_key);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, &nothing, 0);
+}
+
+/* 1 in *over unless the row's charge is pending, or cannot be told to be anything else. */
+static int is_over(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *kept_key,
+                   const pay_lmdb_kept_t *kept, apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    *over = 1;
+    if (kept->what != PAY_KEPT_CHARGE) {
+        return MDB_SUCCESS;
+    }
+    *over = 0;
+    pay_lmdb_read_scope(&scope, kept_key->mv_data);
+    rc = pay_lmdb_charge_get(&charge, txn, db, &scope, kept->seq, p);
+    if (rc == MDB_NOTFOUND || (!rc && !pay_lmdb_kept_is_of_charge(charge, kept_key))) {
+        rc = pay_lmdb_bad_row(PAY_TABLE_KEPT, kept_key);
+    }
+    if (rc) {
+        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    }
+    *over = charge->state != PAY_CHARGE_PENDING;
+    return MDB_SUCCESS;
+}
+
+/* The row behind the entry was read; its own time is what counts. */
+static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db,
+                      const MDB_val *entry, const MDB_val *kept_key, pay_lmdb_kept_t *kept)
+{
+    pay_lmdb_key_t due;
+    MDB_val at;
+    int rc, over;
+
+    if (kept->due_at == 0) { /* a refund's has none */
+        return delete_entry(txn, db, entry);
+    }
+    if (kept->due_at > expire->now) {
+        return push_entry(txn, db, entry, kept_key, kept->due_at);
+    }
+    rc = is_over(&over, txn, db, kept_key, kept, expire->p);
+    if (!rc) {
+        rc = delete_entry(txn, db, entry);
+    }
+    if (!rc) {
+        pay_lmdb_kept_due_key(&due, kept->due_at, kept_key);
+        at = pay_lmdb_key_val(&due);
+        rc = delete_entry(txn, db, &at);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (over) {
+        at = *kept_key;
+        return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, NULL);
+    }
+    kept->due_at = expire->now + LATER;
+    return pay_lmdb_kept_write(txn, db, kept_key, kept, 0, expire->p);
+}
+
+static int expire_entry(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db,
+                        const MDB_val *entry)
+{
+    MDB_val kept_key, at, row;
+    pay_lmdb_kept_t kept;
+    int rc;
+
+    if (entry->mv_size != PAY_LMDB_KEPT_DUE_KEY_LEN) {
+        (void)pay_lmdb_bad_row(PAY_TABLE_KEPT_DUE, entry);
+        return delete_entry(txn, db, entry);
+    }
+    kept_key.mv_size = PAY_LMDB_KEPT_KEY_LEN;
+    kept_key.mv_data = (char *)entry->mv_data + sizeof(apr_uint64_t);
+    at = kept_key;
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row);
+    if (rc == MDB_NOTFOUND) {
+        return delete_entry(txn, db, entry);
+    }
+    if (!rc) {
+        rc = pay_lmdb_kept_decode(&kept, &kept_key, &row);
+    }
+    if (rc == PAY_LMDB_BAD_ROW) {
+        return push_entry(txn, db, entry, &kept_key, expire->now + LATER);
+    }
+    return rc ? rc : expire_row(expire, txn, db, entry, &kept_key, &kept);
+}
+
+static int expire_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    expire_t *expire = baton;
+    apr_array_header_t *entries;
+    int i, rc;
+
+    expire->count = 0;
+    rc = entries_due(&entries, txn, db, expire->now, expire->limit, expire->p);
+    for (i = 0; !rc && i < entries->nelts; i++) {
+        rc = expire_entry(expire, txn, db, &APR_ARRAY_IDX(entries, i, MDB_val));
+    }
+    if (!rc) {
+        expire->count = entries->nelts;
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_kept_expire(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                  apr_pool_t *p)
+{
+    expire_t expire = {.now = now, .limit = limit, .p = p};
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_array_header_t *entries;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *count = 0;
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    /* Most steps find nothing: those take no turn to write. */
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = entries_due(&entries, txn, db, now, 1, p);
+    pay_lmdb_read_end(db, txn);
+    if (rc) {
+        return pay_lmdb_status(rc);
+    }
+    if (entries->nelts == 0) {
+        return APR_SUCCESS;
+    }
+    rv = pay_lmdb_commit(db, 0, expire_work, &expire);
+    if (rv == APR_SUCCESS) {
+        *count = expire.count;
+    }
+    return rv;
+}

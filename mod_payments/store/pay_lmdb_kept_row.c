@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_kept.h"
+
+#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_row.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* New fields go to the end; the answer's text follows them. */
+static const pay_row_field_t kept_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_BYTES, pay_lmdb_kept_t, digest),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_kept_t, what),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_kept_t, seq),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_kept_t, refund_created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_kept_t, refusal),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_kept_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_kept_t, due_at),
+};
+#define KEPT_FIELDS (sizeof(kept_fields) / sizeof(kept_fields[0]))
+
+/* What each row stands for is all that it holds, and only a refund's has no end. */
+static int is_sound(const pay_lmdb_kept_t *kept)
+{
+    if (kept->what != PAY_KEPT_TEXT && kept->text.mv_size != 0) {
+        return 0;
+    }
+    switch (kept->what) {
+    case PAY_KEPT_CHARGE:
+        return kept->seq > 0 && kept->due_at > 0;
+    case PAY_KEPT_REFUND:
+        return kept->seq > 0 && kept->due_at == 0;
+    case PAY_KEPT_REFUSAL:
+        return kept->due_at > 0
+               && (kept->refusal == PAY_REFUND_REFUSED_STATE
+                   || kept->refusal == PAY_REFUND_REFUSED_ABOVE
+                   || kept->refusal == PAY_REFUND_REFUSED_FULL);
+    case PAY_KEPT_TEXT:
+        return kept->due_at > 0 && kept->text.mv_size > 0
+               && kept->text.mv_size <= PAY_STORE_KEPT_TEXT_MAX
+               && !memchr(kept->text.mv_data, 0, kept->text.mv_size);
+    }
+    return 0;
+}
+
+int pay_lmdb_kept_decode(pay_lmdb_kept_t *out, const MDB_val *key, const MDB_val *row)
+{
+    size_t used;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    if (key->mv_size != PAY_LMDB_KEPT_KEY_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_KEPT, key);
+    }
+    /* No strings, so no pool is needed. */
+    rc = pay_row_decode(out, kept_fields, KEPT_FIELDS, row, &used, NULL);
+    if (!rc) {
+        out->text.mv_size = row->mv_size - used;
+        out->text.mv_data = (char *)row->mv_data + used;
+    }
+    if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(out))) {
+        return pay_lmdb_bad_row(PAY_TABLE_KEPT, key);
+    }
+    return rc;
+}
+
+void pay_lmdb_kept_due_key(pay_lmdb_key_t *out, apr_time_t due_at, const MDB_val *kept_key)
+{
+    pay_lmdb_key_start(out);
+    pay_lmdb_key_time(out, due_at);
+    (void)pay_lmdb_key_bytes(out, kept_key->mv_data, kept_key->mv_size);
+}
+
+void pay_lmdb_kept_refund_key(pay_lmdb_key_t *out, const MDB_val *key, const pay_lmdb_kept_t *kept)
+{
+    pay_scope_t scope;
+
+    pay_lmdb_read_scope(&scope, key->mv_data);
+    pay_lmdb_refund_key(out, &scope, kept->refund_created_at, kept->seq);
+}
+
+int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+                        const pay_lmdb_kept_t *kept, unsigned int flags, apr_pool_t *p)
+{
+    MDB_val at = *key, fields, row, nothing = {0, NULL};
+    pay_lmdb_key_t due;
+    int rc;
+
+    if (kept->text.mv_size > PAY_STORE_KEPT_TEXT_MAX) {
+        return ENAMETOOLONG;
+    }
+    rc = pay_row_encode(&fields, kept_fields, KEPT_FIELDS, kept, p);
+    if (rc) {
+        return rc;
+    }
+    row.mv_size = fields.mv_size + kept->text.mv_size;
+    row.mv_data = apr_palloc(p, row.mv_size);
+    memcpy(row.mv_data, fields.mv_data, fields.mv_size);
+    if (kept->text.mv_size) {
+        memcpy((char *)row.mv_data + fields.mv_size, kept->text.mv_data, kept->text.mv_size);
+    }
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row, flags);
+    if (rc || kept->due_at == 0) {
+        return rc;
+    }
+    pay_lmdb_kept_due_key(&due, kept->due_at, key);
+    at = pay_lmdb_key_val(&due);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, &nothing, 0);
+}

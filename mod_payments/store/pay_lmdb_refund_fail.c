@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_refund.h"
+
+#include "base/pay_log.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_total.h"
+
+typedef struct fail_t {
+    const pay_scope_t *scope;
+    const char *refund_reference;
+    apr_pool_t *p;
+    pay_refund_t *out; /* NULL: there is none */
+    int changed;
+} fail_t;
+
+/*
+ * What was decided stays frozen: the request's answer was given long ago. The amounts, the total
+ * and the record are what they would be had the acquirer refused at once.
+ */
+static int take_back(fail_t *fail, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row)
+{
+    pay_refund_t *refund = &row->refund;
+    int rc;
+
+    if (refund->charge_seq != 0) {
+        rc = pay_lmdb_charge_move_refund(txn, db, refund, PAY_REFUND_FAILED, fail->p);
+        if (rc) {
+            return rc;
+        }
+    }
+    rc = pay_lmdb_total_refund(txn, db, refund, -1, fail->p); /* while it still is processed */
+    if (rc) {
+        return rc;
+    }
+    refund->state = PAY_REFUND_FAILED;
+    refund->updated_at = pay_lmdb_scope_now(refund->updated_at);
+    fail->changed = 1;
+    return pay_lmdb_refund_put(txn, db, row, fail->p);
+}
+
+static int fail_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    fail_t *fail = baton;
+    pay_lmdb_refund_t *row;
+    int rc, visible;
+
+    fail->out = NULL;
+    fail->changed = 0;
+    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, fail->scope,
+                                  fail->refund_reference, fail->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
+    if (rc || !visible) {
+        return rc;
+    }
+    fail->out = &row->refund;
+    /* A pending one may become failed too, but that is for refund_resolve to decide. */
+    if (row->refund.state != PAY_REFUND_PROCESSED
+        || !pay_refund_may_become(row->refund.state, PAY_REFUND_FAILED)) {
+        return MDB_SUCCESS;
+    }
+    return take_back(fail, txn, db, row);
+}
+
+apr_status_t pay_lmdb_refund_fail(pay_refund_t **out, int *changed, pay_store_t *store,
+                                  const pay_scope_t *scope, const char *refund_reference,
+                                  apr_pool_t *p)
+{
+    fail_t fail = {.scope = scope, .refund_reference = refund_reference, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *changed = 0;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, fail_work, &fail);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!fail.out) {
+        return APR_NOTFOUND;
+    }
+    if (fail.changed) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00160) "refund %s (key %s): the acquirer says that it failed after it "
+                                "had been processed; its amount can be refunded again",
+                fail.out->refund_reference, fail.out->key_id);
+    }
+    *out = fail.out;
+    *changed = fail.changed;
+    return APR_SUCCESS;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_total.h"
+
+#include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define LIST_SIZE_HINT 64
+
+/* Rows after which a list ends, if it has something: many imports may share few steps. */
+#define LIST_VISITS_MAX 4096
+
+/* Step and currency are the key's. New fields go to the end. */
+static const pay_row_field_t total_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, charges),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, charged.high),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, charged.low),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, failed),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, refunds),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, refunded.high),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, refunded.low),
+};
+#define TOTAL_FIELDS (sizeof(total_fields) / sizeof(total_fields[0]))
+
+void pay_lmdb_total_key(pay_lmdb_key_t *key, const pay_lmdb_total_t *row)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_scope(key, &row->scope);
+    pay_lmdb_key_time(key, row->total.from);
+    (void)pay_lmdb_key_bytes(key, row->total.currency, PAY_CURRENCY_LEN);
+    pay_lmdb_key_u32(key, row->import_number);
+}
+
+static int sum_is_sound(const pay_sum_t *sum)
+{
+    return sum->high >= 0 && sum->low >= 0 && sum->low < PAY_SUM_LOW_END;
+}
+
+/* Three capitals: what was counted stays readable when ISO 4217 drops a currency. */
+static int is_currency(const char *text)
+{
+    return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == PAY_CURRENCY_LEN;
+}
+
+int pay_lmdb_total_decode(pay_lmdb_total_t *out, const MDB_val *key, const MDB_val *row)
+{
+    const unsigned char *at = key->mv_data;
+    pay_total_t *total = &out->total;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    if (key->mv_size != PAY_LMDB_TOTAL_KEY_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_TOTAL, key);
+    }
+    /* No strings, so no pool is needed. */
+    rc = pay_row_decode(total, total_fields, TOTAL_FIELDS, row, NULL, NULL);
+    pay_lmdb_read_scope(&out->scope, at);
+    at += PAY_LMDB_SCOPE_LEN;
+    total->from = pay_lmdb_read_time(at);
+    at += sizeof(apr_uint64_t);
+    memcpy(total->currency, at, PAY_CURRENCY_LEN);
+    out->import_number = pay_lmdb_read_u32(at + PAY_CURRENCY_LEN);
+    if (rc == PAY_LMDB_BAD_ROW
+        || (!rc
+            && (pay_total_step(total->from) != total->from || !is_currency(total->currency)
+                || pay_total_is_zero(total) || !sum_is_sound(&total->charged)
+                || !sum_is_sound(&total->refunded)))) {
+        return pay_lmdb_bad_row(PAY_TABLE_TOTAL, key);
+    }
+    return rc;
+}
+
+void pay_lmdb_total_of_charge(pay_lmdb_total_t *out, const pay_charge_t *charge)
+{
+    memset(out, 0, sizeof(*out));
+    out->scope = charge->scope;
+    out->total.from = pay_total_step(charge->created_at);
+    memcpy(out->total.currency, charge->money.currency, sizeof(out->total.currency));
+    if (charge->state == PAY_CHARGE_SUCCESSFUL || charge->state == PAY_CHARGE_REVERSED) {
+        out->total.charges = 1;
+        pay_sum_add(&out->total.charged, charge->money.amount_minor);
+    } else if (charge->state == PAY_CHARGE_FAILED) {
+        out->total.failed = 1;
+    }
+}
+
+void pay_lmdb_total_of_refund(pay_lmdb_total_t *out, const pay_refund_t *refund)
+{
+    memset(out, 0, sizeof(*out));
+    out->scope = refund->scope;
+    out->import_number = refund->import_number;
+    out->total.from = pay_total_step(refund->created_at);
+    memcpy(out->total.currency, refund->money.currency, sizeof(out->total.currency));
+    if (refund->money.currency[0] != '\0') {
+        out->total.refunds = 1;
+        pay_sum_add(&out->total.refunded, refund->money.amount_minor);
+    }
+}
+
+/* 0, and `total` is spoilt, when it does not hold what is taken from it. */
+static int take_away(pay_total_t *total, const pay_total_t *less)
+{
+    if (total->charges < less->charges || total->failed < less->failed
+        || total->refunds < less->refunds) {
+        return 0;
+    }
+    total->charges -= less->charges;
+    total->failed -= less->failed;
+    total->refunds -= less->refunds;
+    pay_sum_subtract_sum(&total->charged, &less->charged);
+    pay_sum_subtract_sum(&total->refunded, &less->refunded);
+    return sum_is_sound(&total->charged) && sum_is_sound(&total->refunded);
+}
+
+/* Adds `by` to the kept row of its key, or takes it out of it. */
+static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t *by, int count,
+                  apr_pool_t *p)
+{
+    MDB_dbi dbi = pay_lmdb_dbi(db, PAY_TABLE_TOTAL);
+    pay_lmdb_total_t row;
+    pay_lmdb_key_t key;
+    MDB_val at, val;
+    int rc;
+
+    assert(count == 1 || count == -1);
+    if (pay_total_is_zero(&by->total)) {
+        return MDB_SUCCESS;
+    }
+    pay_lmdb_total_key(&key, by);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, dbi, &at, &val);
+    if (rc == MDB_NOTFOUND) {
+        memset(&row, 0, sizeof(row));
+        rc = MDB_SUCCESS;
+    } else if (!rc) {
+        rc = pay_lmdb_total_decode(&row, &at, &val);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (count > 0) {
+        pay_total_add(&row.total, &by->total);
+    } else if (!take_away(&row.total, &by->total)) {
+        return pay_lmdb_bad_row(PAY_TABLE_TOTAL, &at);
+    }
+    if (pay_total_is_zero(&row.total)) {
+        return mdb_del(txn, dbi, &at, NULL);
+    }
+    rc = pay_row_encode(&val, total_fields, TOTAL_FIELDS, &row.total, p);
+    return rc ? rc : mdb_put(txn, dbi, &at, &val, 0);
+}
+
+int pay_lmdb_total_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, int count,
+                          apr_pool_t *p)
+{
+    pay_lmdb_total_t by;
+
+    pay_lmdb_total_of_charge(&by, charge);
+    return change(txn, db, &by, count, p);
+}
+
+int pay_lmdb_total_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund, int count,
+                          apr_pool_t *p)
+{
+    pay_lmdb_total_t by;
+
+    pay_lmdb_total_of_refund(&by, refund);
+    return change(txn, db, &by, count, p);
+}
+
+/* The first key of the range behind `after`: nothing of its step and currency is left then. */
+static void list_start(pay_lmdb_key_t *first, const pay_scope_t *scope, apr_time_t from,
+                       const pay_total_t *after)
+{
+    pay_lmdb_total_t last = {.scope = *scope, .import_number = APR_UINT32_MAX};
+
+    if (after && after->from >= from) {
+        last.total = *after;
+        pay_lmdb_total_key(first, &last);
+        (void)pay_lmdb_key_bytes(first, "", 1);
+    } else {
+        pay_lmdb_key_start(first);
+        pay_lmdb_key_scope(first, scope);
+        pay_lmdb_key_time(first, from);
+    }
+}
+
+/* A row joins the total before it when both are of one step and currency. 0: the list is full. */
+static int list_row(apr_array_header_t *totals, const pay_total_t *row, int limit)
+{
+    pay_total_t *last = NULL;
+
+    if (totals->nelts > 0) {
+        last = &APR_ARRAY_IDX(totals, totals->nelts - 1, pay_total_t);
+    }
+    if (last && last->from == row->from && strcmp(last->currency, row->currency) == 0) {
+        pay_total_add(last, row);
+        return 1;
+    }
+    if (totals->nelts == limit) {
+        return 0;
+    }
+    APR_ARRAY_PUSH(totals, pay_total_t) = *row;
+    return 1;
+}
+
+static int list(apr_array_header_t *totals, MDB_txn *txn, const pay_lmdb_t *db,
+                const pay_lmdb_key_t *first, const pay_scope_t *scope, apr_time_t to, int limit)
+{
+    pay_lmdb_scope_t view;
+    pay_lmdb_total_t row;
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc, visits = 0;
+
+    rc = pay_lmdb_scope_get(&view, txn, db, scope);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_TOTAL), &cursor);
+    if (rc) {
+        return rc;
+    }
+    key = pay_lmdb_key_val(first);
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    while (!rc && key.mv_size >= PAY_LMDB_SCOPE_LEN
+           && memcmp(key.mv_data, first->bytes, PAY_LMDB_SCOPE_LEN) == 0) {
+        rc = pay_lmdb_total_decode(&row, &key, &val);
+        if (rc || row.total.from > to) {
+            break;
+        }
+        if (visits++ >= LIST_VISITS_MAX && totals->nelts > 0) {
+            limit = totals->nelts; /* what belongs to the last one is still read */
+        }
+        if (row.import_number <= view.import_done && !list_row(totals, &row.total, limit)) {
+            break;
+        }
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_total_list(apr_array_header_t **out, pay_store_t *store,
+                                 const pay_scope_t *scope, const pay_time_range_t *range,
+                                 const pay_total_t *after, int limit, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_key_t first;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    *out = apr_array_make(p, limit < LIST_SIZE_HINT ? limit : LIST_SIZE_HINT, sizeof(pay_total_t));
+    list_start(&first, scope, range->from, after);
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = list(*out, txn, db, &first, scope, range->to, limit);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}

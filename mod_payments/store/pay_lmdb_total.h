@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_TOTAL_H
+#define PAY_LMDB_TOTAL_H
+
+/*
+ * Kept totals inside the write transaction that changes them. Functions return LMDB's codes or
+ * PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+/* scope, step, currency, import number (0: not imported) */
+#define PAY_LMDB_TOTAL_KEY_LEN (PAY_LMDB_SCOPE_LEN + 8 + PAY_CURRENCY_LEN + 4)
+
+typedef struct pay_lmdb_total_t {
+    pay_scope_t scope;
+    apr_uint32_t import_number;
+    pay_total_t total;
+} pay_lmdb_total_t;
+
+/* A row of table total. Nothing of a row that counts nothing is kept: it is a bad one. */
+int pay_lmdb_total_decode(pay_lmdb_total_t *out, const MDB_val *key, const MDB_val *row);
+
+void pay_lmdb_total_key(pay_lmdb_key_t *key, const pay_lmdb_total_t *row);
+
+/*
+ * What one charge is counted as under its createdAt: as it is successful (or reversed) or failed;
+ * `total` counts nothing for other states.
+ */
+void pay_lmdb_total_of_charge(pay_lmdb_total_t *out, const pay_charge_t *charge);
+
+/*
+ * What one processed refund is counted as under its createdAt and import number; its state is not
+ * looked at. One without a currency counts nothing.
+ */
+void pay_lmdb_total_of_refund(pay_lmdb_total_t *out, const pay_refund_t *refund);
+
+/*
+ * A charge was decided: `count` 1, or -1 to take it back. Counts by the charge's createdAt as it is
+ * successful (or reversed) or failed; other states count nothing.
+ */
+int pay_lmdb_total_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, int count,
+                          apr_pool_t *p);
+
+/*
+ * A refund of ours or of history became processed (`count` 1) or ceased to be (-1); counted by its
+ * createdAt and under its import number. One without a currency counts nothing.
+ */
+int pay_lmdb_total_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund, int count,
+                          apr_pool_t *p);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_refund.h"
+
+#include <string.h>
+
+/*
+ * Index entries looked at for the references that are shown. Only those of an import that is not
+ * finished are passed over.
+ */
+#define VISITS_MAX 1000
+
+/* One refund of the charge, by its index entry. */
+static int show(pay_transaction_t *out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *index,
+                const MDB_val *refund_key, apr_pool_t *p)
+{
+    pay_lmdb_refund_t *row;
+    MDB_val key = *refund_key, val;
+    int rc, visible;
+
+    if (key.mv_size != PAY_LMDB_REFUND_KEY_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_REFUND_BY_CHARGE, index);
+    }
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &key, &val);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_BY_CHARGE, index) : rc;
+    }
+    rc = pay_lmdb_refund_peek(&row, &key, &val, p);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
+    if (rc || !visible) {
+        return rc;
+    }
+    if (out->refunds->nelts == PAY_TRANSACTION_REFUNDS_MAX) {
+        out->refunds_complete = 0;
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_refund_decode(&row, &key, &val, p);
+    if (!rc) {
+        APR_ARRAY_PUSH(out->refunds, const char *) = row->refund.refund_reference;
+    }
+    return rc;
+}
+
+/* References by refund seq, which is the order of their creation. */
+static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+{
+    const size_t prefix_len = PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t);
+    pay_lmdb_key_t first;
+    MDB_cursor *cursor;
+    MDB_val key, refund_key;
+    int rc, visits = 0;
+
+    pay_lmdb_refund_by_charge_key(&first, &out->charge->scope, out->charge->seq, 0);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_SET_RANGE);
+    while (!rc && out->refunds_complete && key.mv_size > prefix_len
+           && memcmp(key.mv_data, first.bytes, prefix_len) == 0) {
+        if (visits++ == VISITS_MAX) {
+            out->refunds_complete = 0;
+            break;
+        }
+        rc = show(out, txn, db, &key, &refund_key, p);
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_transaction_find(pay_transaction_t *out, pay_store_t *store,
+                                       const pay_scope_t *scope, const char *reference,
+                                       apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    out->refunds = apr_array_make(p, 4, sizeof(const char *));
+    out->refunds_complete = 1;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_charge_get_ref(&out->charge, txn, db, scope, reference, p);
+    if (!rc) {
+        rc = list_refunds(out, txn, db, p);
+    }
+    pay_lmdb_read_end(db, txn);
+    if (rc) {
+        out->charge = NULL;
+    }
+    return pay_lmdb_status(rc);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_ACCOUNT_OPS_H
+#define PAY_STORE_ACCOUNT_OPS_H
+
+/* Slots of the store's vtable for accounts, keys and tokens. Include store/pay_store.h instead. */
+
+#include "store/pay_store_types.h"
+
+/* --- accounts: APR_EEXIST when the name is taken --- */
+typedef apr_status_t pay_store_account_create_fn(pay_account_t **out, pay_store_t *store,
+                                                 const char *name,
+                                                 const pay_account_settings_t *settings,
+                                                 apr_pool_t *p);
+typedef apr_status_t pay_store_account_get_fn(pay_account_t **out, pay_store_t *store,
+                                              const char *name, apr_pool_t *p);
+/* NULL members of `settings` stay as they are; `mode` NULL likewise. */
+typedef apr_status_t pay_store_account_set_fn(pay_account_t **out, pay_store_t *store,
+                                              const char *name,
+                                              const pay_account_settings_t *settings,
+                                              const pay_mode_t *mode, apr_pool_t *p);
+/* Array of pay_account_t *, by name. */
+typedef apr_status_t pay_store_account_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                               apr_pool_t *p);
+
+/* The settings that `account create NAME` starts from; `name` "" for any account. */
+typedef apr_status_t pay_store_defaults_put_fn(pay_store_t *store, const char *name,
+                                               const pay_account_settings_t *settings,
+                                               apr_pool_t *p);
+/* Of the name, else of "", else the built-in ones. Never APR_NOTFOUND. */
+typedef apr_status_t pay_store_defaults_get_fn(pay_account_settings_t **out, pay_store_t *store,
+                                               const char *name, apr_pool_t *p);
+
+/* --- keys: digest, id, scope, kind of `key` are stored; APR_EEXIST: the digest is known --- */
+typedef apr_status_t pay_store_key_create_fn(pay_api_key_t **out, pay_store_t *store,
+                                             const pay_api_key_t *key, apr_pool_t *p);
+/* By digest, revoked ones too; account filled in. */
+typedef apr_status_t pay_store_key_find_fn(pay_api_key_t **out, pay_store_t *store,
+                                           const unsigned char digest[PAY_SHA256_LEN],
+                                           apr_pool_t *p);
+typedef apr_status_t pay_store_key_get_fn(pay_api_key_t **out, pay_store_t *store, const char *id,
+                                          apr_pool_t *p);
+/* Array of pay_api_key_t *, oldest first; all accounts' when `name` is NULL. */
+typedef apr_status_t pay_store_key_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                           const char *name, apr_pool_t *p);
+/* Valid until `when`; 0 or not ahead: revoked for good. An earlier end stands. */
+typedef apr_status_t pay_store_key_revoke_fn(pay_api_key_t **out, pay_store_t *store,
+                                             const char *id, apr_time_t when, apr_pool_t *p);
+/* At once: `id` ends as by key_revoke, `successor` created. APR_EINVAL: it has an end already.
+ */
+typedef apr_status_t pay_store_key_rotate_fn(pay_api_key_t **out, pay_store_t *store,
+                                             const char *id, apr_time_t until,
+                                             const pay_api_key_t *successor, apr_pool_t *p);
+/* Array of pay_api_key_t (digest and last_used_at set): moves last_used_at forward only. */
+typedef apr_status_t pay_store_key_touch_fn(pay_store_t *store, const apr_array_header_t *used,
+                                            apr_pool_t *p);
+
+/* --- tokens: APR_EEXIST when the scope has it --- */
+typedef apr_status_t pay_store_token_create_fn(pay_token_t **out, pay_store_t *store,
+                                               const pay_token_t *token, apr_pool_t *p);
+typedef apr_status_t pay_store_token_get_fn(pay_token_t **out, pay_store_t *store,
+                                            const pay_scope_t *scope, const char *token,
+                                            apr_pool_t *p);
+typedef apr_status_t pay_store_token_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                             const pay_scope_t *scope, apr_pool_t *p);
+typedef apr_status_t pay_store_token_revoke_fn(pay_token_t **out, pay_store_t *store,
+                                               const pay_scope_t *scope, const char *token,
+                                               apr_pool_t *p);
+
+#endif

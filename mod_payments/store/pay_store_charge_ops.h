@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_CHARGE_OPS_H
+#define PAY_STORE_CHARGE_OPS_H
+
+/* Slots of the store's vtable for charges and what is kept of requests. Include store/pay_store.h
+ * instead. */
+
+#include "store/pay_store_types.h"
+
+typedef apr_status_t pay_store_charge_find_fn(pay_charge_t **out, pay_store_t *store,
+                                              const pay_scope_t *scope, const char *reference,
+                                              apr_pool_t *p);
+/*
+ * Claims proposal->reference and inserts the charge as pending with the next seq; created_at,
+ * updated_at and seq are given here. due_at of the proposal is the first reconciliation. `use`
+ * (NULL: none) claims its Idempotency-Key for the charge in the same transaction; the reference is
+ * judged first.
+ */
+typedef apr_status_t pay_store_charge_open_fn(pay_charge_t **out, pay_claim_t *claim,
+                                              pay_store_t *store, const pay_charge_t *proposal,
+                                              const pay_idempotency_t *use, apr_pool_t *p);
+/*
+ * Compare and set: acts only while the charge is pending. *changed 1: this call decided it
+ * (or, for PAY_OUTCOME_UNKNOWN, released its worker and made it due at `due_at`). *changed 0:
+ * it was decided before; *out is the stored outcome, which is what the client is told. A
+ * contradicting outcome is logged at ALERT and kept. A checkout that is void or abandoned was not
+ * decided: PAY_OUTCOME_APPROVED makes it successful (*changed 1), anything else leaves it alone.
+ */
+typedef apr_status_t pay_store_charge_resolve_fn(pay_charge_t **out, int *changed,
+                                                 pay_store_t *store, const pay_scope_t *scope,
+                                                 apr_uint64_t seq, const pay_outcome_t *outcome,
+                                                 apr_time_t due_at, apr_pool_t *p);
+/* Takes back a pending charge that provably never left the process: the reference is free
+ * again. APR_EINVAL: it is not pending. */
+typedef apr_status_t pay_store_charge_withdraw_fn(pay_store_t *store, const pay_scope_t *scope,
+                                                  apr_uint64_t seq, apr_pool_t *p);
+/*
+ * Array of pay_charge_t * created in `range`, at most `limit`, by createdAt and then seq; those
+ * behind `after` (NULL: from the start), the last row of the call before.
+ */
+typedef apr_status_t pay_store_charge_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                              const pay_scope_t *scope,
+                                              const pay_time_range_t *range,
+                                              const pay_charge_t *after, int limit, apr_pool_t *p);
+/* The charge and its refunds, as one read transaction sees them. */
+typedef apr_status_t pay_store_transaction_find_fn(pay_transaction_t *out, pay_store_t *store,
+                                                   const pay_scope_t *scope, const char *reference,
+                                                   apr_pool_t *p);
+/*
+ * A pending checkout becomes void, in one transaction with what `use` (NULL: none) keeps: the text
+ * of pay_void_answer_to_json. *voided 0: it is something else, and nothing was done. *kept is set
+ * when the Idempotency-Key is known: nothing was done then either.
+ */
+typedef apr_status_t pay_store_charge_void_fn(pay_charge_t **out, int *voided, pay_kept_t **kept,
+                                              pay_store_t *store, const pay_scope_t *scope,
+                                              const char *reference, const pay_idempotency_t *use,
+                                              apr_pool_t *p);
+
+/* --- Idempotency-Keys (docs/api.md, "Retries") --- */
+/* What is kept under the key; APR_NOTFOUND: nothing. */
+typedef apr_status_t pay_store_kept_find_fn(pay_kept_t **out, pay_store_t *store,
+                                            const pay_scope_t *scope, const pay_idempotency_t *use,
+                                            apr_pool_t *p);
+/* Keeps `text` as the answer of an operation that changes nothing else. What is known already
+ * stays; *out is what is kept now. */
+typedef apr_status_t pay_store_kept_put_fn(pay_kept_t **out, pay_store_t *store,
+                                           const pay_scope_t *scope, const pay_idempotency_t *use,
+                                           const char *text, apr_pool_t *p);
+/*
+ * Takes out up to `limit` keys whose time is over at `now`, never those of refunds nor of what is
+ * pending (looked at again an hour later). *count: entries looked at.
+ */
+typedef apr_status_t pay_store_kept_expire_fn(int *count, pay_store_t *store, apr_time_t now,
+                                              int limit, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_REFUND_OPS_H
+#define PAY_STORE_REFUND_OPS_H
+
+/* Slots of the store's vtable for refunds, made here or imported. Include store/pay_store.h
+ * instead. */
+
+#include "store/pay_store_types.h"
+
+/*
+ * One transaction judges against the charge and inserts the refund as pending. The proposal names
+ * id, references, notes, channel, acquirer, worker, due_at; `amount_minor` 0 asks for all that is
+ * left. `use` (NULL: none) claims its Idempotency-Key in the same transaction: for the refund, as
+ * long as it lives, or for one of the refusals R1 to R3, for PAY_IDEMPOTENCY_KEEP; R4 is not
+ * kept, because a later try may succeed. `repeat_window` 0, or with `use`: no R5 rule. *charge is
+ * the charge as it is afterwards. *kept is set when the key is known: nothing was done then, and
+ * the rest is not set. APR_NOTFOUND: no such charge; APR_EEXIST: id or reference is in use.
+ */
+typedef apr_status_t pay_store_refund_open_fn(pay_refund_t **out, pay_charge_t **charge,
+                                              pay_refund_verdict_t *verdict, pay_kept_t **kept,
+                                              pay_store_t *store, const pay_refund_t *proposal,
+                                              const pay_idempotency_t *use,
+                                              apr_interval_time_t repeat_window, apr_pool_t *p);
+/* As charge_resolve, only while it is pending; moves the charge's amounts and state too. */
+typedef apr_status_t pay_store_refund_resolve_fn(pay_refund_t **out, int *changed,
+                                                 pay_store_t *store, const pay_scope_t *scope,
+                                                 const char *refund_reference,
+                                                 const pay_outcome_t *outcome, apr_time_t due_at,
+                                                 apr_pool_t *p);
+/*
+ * The acquirer's later word that a processed refund failed after all: its amount goes back to what
+ * can be refunded, and a reversed charge is successful again. *changed 0: it is not processed, and
+ * nothing was done.
+ */
+typedef apr_status_t pay_store_refund_fail_fn(pay_refund_t **out, int *changed, pay_store_t *store,
+                                              const pay_scope_t *scope,
+                                              const char *refund_reference, apr_pool_t *p);
+typedef apr_status_t pay_store_refund_find_fn(pay_refund_t **out, pay_store_t *store,
+                                              const pay_scope_t *scope,
+                                              const char *refund_reference, apr_pool_t *p);
+/*
+ * The next chunk of the list: records as JSON text, a comma before each but the list's first,
+ * into `buffer` of `size` bytes (at least PAY_STORE_CHUNK_SIZE). Order: createdAt, then seq.
+ * No transaction stays open between chunks; the view is that of the first one.
+ * *count counts the records of this chunk, which may be none before cursor->done is set.
+ */
+typedef apr_status_t pay_store_refund_scan_fn(pay_refund_cursor_t *cursor, apr_size_t *len,
+                                              apr_size_t *count, pay_store_t *store,
+                                              const pay_scope_t *scope,
+                                              const pay_time_range_t *range, char *buffer,
+                                              apr_size_t size);
+
+/* --- import (docs/operations.md); APR_EBUSY: another one is running --- */
+typedef apr_status_t pay_store_import_begin_fn(pay_import_t *out, pay_store_t *store,
+                                               const pay_scope_t *scope, apr_pool_t *p);
+/*
+ * Array of pay_refund_t *, at most PAY_STORE_ROWS_MAX, one transaction. APR_EEXIST: *at is the
+ * index of a row whose id or reference is known with other content; APR_EINVAL: its createdAt
+ * lies more than 5 minutes ahead. Nothing of the batch is written then.
+ */
+typedef apr_status_t pay_store_import_rows_fn(pay_import_t *import, int *at, pay_store_t *store,
+                                              const apr_array_header_t *refunds, apr_pool_t *p);
+typedef apr_status_t pay_store_import_finish_fn(pay_import_t *import, pay_store_t *store,
+                                                apr_pool_t *p);
+/* Instead of import_finish: takes out its rows, gives charges their amounts back; may be run
+ * again. APR_EBUSY: it is over already. What a failed one leaves, import_begin removes. */
+typedef apr_status_t pay_store_import_abort_fn(pay_import_t *import, pay_store_t *store,
+                                               apr_pool_t *p);
+
+#endif

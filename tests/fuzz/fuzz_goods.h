@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FUZZ_GOODS_H
+#define FUZZ_GOODS_H
+
+/* What the store of fuzz_store.h holds. */
+
+#include "fuzz_store.h"
+
+static inline void fuzz_goods_key(void)
+{
+    pay_api_key_t key = {.id = "key_fuzz", .scope = fuzz_store.scope, .kind = PAY_KEY_SECRET};
+    pay_token_t token = {.scope = fuzz_store.scope,
+                         .token = "tok_fuzz",
+                         .email = "ada@example.com",
+                         .card = {"555555", "4444", "Mastercard", "NG", "debit"}};
+    pay_api_key_t *made;
+    pay_token_t *issued;
+
+    memset(fuzz_store.digest, 'k', sizeof(fuzz_store.digest));
+    memcpy(key.digest, fuzz_store.digest, sizeof(key.digest));
+    CHECK(fuzz_store.ops->key_create(&made, fuzz_store.store, &key, fuzz_store.pool)
+          == APR_SUCCESS);
+    CHECK(fuzz_store.ops->token_create(&issued, fuzz_store.store, &token, fuzz_store.pool)
+          == APR_SUCCESS);
+}
+
+/* The Idempotency-Key "fuzz" of an operation. */
+static inline const pay_idempotency_t *fuzz_goods_use(pay_operation_t operation)
+{
+    static pay_idempotency_t use = {PAY_OPERATION_CHARGE, PAY_KEY_SECRET, "fuzz", {0}};
+
+    use.operation = operation;
+    return &use;
+}
+
+/*
+ * A charge of 10.50 NGN; `kind` PAY_OUTCOME_UNKNOWN leaves it pending, PAY_OUTCOME_APPROVED has an
+ * Idempotency-Key.
+ */
+static inline void fuzz_goods_charge(const char *reference, pay_outcome_kind_t kind)
+{
+    pay_charge_t proposal = {.scope = fuzz_store.scope,
+                             .reference = reference,
+                             .token = "tok_fuzz",
+                             .card = {"555555", "4444", "Mastercard", "NG", "debit"},
+                             .money = {FUZZ_AMOUNT_MINOR, "NGN"},
+                             .email = "ada@example.com",
+                             .first_name = "Ada",
+                             .last_name = "",
+                             .request_ip = "192.0.2.1",
+                             .acquirer = "simulator",
+                             .key_id = "key_fuzz",
+                             .due_at = FUZZ_NOW};
+    pay_outcome_t outcome = {kind, "00", "Approved", "A1B2C3"};
+    pay_charge_t *charge;
+    pay_claim_t claim;
+    int changed;
+
+    CHECK(fuzz_store.ops->charge_open(&charge, &claim, fuzz_store.store, &proposal,
+                                      kind == PAY_OUTCOME_APPROVED ? fuzz_goods_use(PAY_OPERATION_CHARGE) : NULL,
+                                      fuzz_store.pool)
+          == APR_SUCCESS);
+    CHECK(claim == PAY_CLAIM_NEW);
+    CHECK(fuzz_store.ops->charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
+                                         charge->seq, &outcome, FUZZ_NOW, fuzz_store.pool)
+          == APR_SUCCESS);
+}
+
+/* Asks for a refund of `amount_minor` of a charge; 0 asks for all that is left. */
+static inline apr_status_t fuzz_goods_refund(pay_refund_t **out, const char *name,
+                                             const char *reference, apr_int64_t amount_minor,
+                                             apr_pool_t *p)
+{
+    pay_refund_t proposal = {.id = name,
+                             .refund_reference = name,
+                             .scope = fuzz_store.scope,
+                             .money = {amount_minor, "NGN"},
+                             .channel = "API",
+                             .customer_note = "Box broken",
+                             .transaction_reference = reference,
+                             .acquirer = "simulator",
+                             .key_id = "key_fuzz",
+                             .due_at = FUZZ_NOW};
+    pay_refund_verdict_t verdict;
+    pay_charge_t *charge;
+    pay_kept_t *kept;
+
+    return fuzz_store.ops->refund_open(out, &charge, &verdict, &kept, fuzz_store.store, &proposal,
+                                       NULL, 0, p);
+}
+
+/* A record of history, imported under the name "kept". */
+static inline void fuzz_goods_import(void)
+{
+    pay_refund_t record = {.id = "kept",
+                           .refund_reference = "kept",
+                           .scope = fuzz_store.scope,
+                           .money = {500, "NGN"},
+                           .channel = "dashboard",
+                           .merchant_note = "returned",
+                           .state = PAY_REFUND_PROCESSED,
+                           .transaction_reference = "known",
+                           .created_at = APR_TIME_C(1767323045678000),
+                           .updated_at = APR_TIME_C(1767323045678000)};
+    apr_array_header_t *records = apr_array_make(fuzz_store.pool, 1, sizeof(pay_refund_t *));
+    pay_import_t import;
+    int at;
+
+    APR_ARRAY_PUSH(records, pay_refund_t *) = &record;
+    CHECK(
+        fuzz_store.ops->import_begin(&import, fuzz_store.store, &fuzz_store.scope, fuzz_store.pool)
+        == APR_SUCCESS);
+    CHECK(fuzz_store.ops->import_rows(&import, &at, fuzz_store.store, records, fuzz_store.pool)
+          == APR_SUCCESS);
+    CHECK(fuzz_store.ops->import_finish(&import, fuzz_store.store, fuzz_store.pool) == APR_SUCCESS);
+}
+
+/* An answer that is kept as text. */
+static inline void fuzz_goods_kept(void)
+{
+    pay_kept_t *kept;
+
+    CHECK(fuzz_store.ops->kept_put(&kept, fuzz_store.store, &fuzz_store.scope, fuzz_goods_use(PAY_OPERATION_VERIFY),
+                                   "{\"status\":true}", fuzz_store.pool)
+          == APR_SUCCESS);
+}
+
+/* The store as it is before each input; made at the first call. */
+static inline void fuzz_goods_ready(void)
+{
+    pay_refund_t *refund;
+
+    if (fuzz_store.store) {
+        fuzz_store_reset();
+        return;
+    }
+    fuzz_store_make();
+    fuzz_goods_key();
+    fuzz_goods_charge("known", PAY_OUTCOME_APPROVED);
+    fuzz_goods_charge("declined", PAY_OUTCOME_DECLINED);
+    fuzz_goods_charge("pending", PAY_OUTCOME_UNKNOWN);
+    CHECK(fuzz_goods_refund(&refund, "re_pending", "known", 100, fuzz_store.pool) == APR_SUCCESS);
+    fuzz_goods_import();
+    fuzz_goods_kept();
+    fuzz_store_remember();
+}
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz_goods.h"
+
+#include "base/pay_writer.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_row.h"
+
+#include <errno.h>
+
+/*
+ * A stored row: a letter for its table, the length of its key in one byte, key, value. It is
+ * decoded, then planted in a real store, which is checked, read and written over it.
+ */
+
+#define HEAD_LEN 2 /* letter and length */
+#define CHUNKS_MAX 1000
+#define ROWS_MAX 100
+
+static const struct {
+    char letter;
+    pay_lmdb_table_t table;
+} tables[] = {
+    {'m', PAY_TABLE_META},         {'a', PAY_TABLE_ACCOUNT},
+    {'n', PAY_TABLE_ACCOUNT_NAME}, {'k', PAY_TABLE_API_KEY},
+    {'i', PAY_TABLE_API_KEY_ID},   {'t', PAY_TABLE_TOKEN},
+    {'s', PAY_TABLE_SCOPE},        {'c', PAY_TABLE_CHARGE},
+    {'C', PAY_TABLE_CHARGE_REF},   {'T', PAY_TABLE_CHARGE_BY_TIME},
+    {'r', PAY_TABLE_REFUND},       {'R', PAY_TABLE_REFUND_REF},
+    {'I', PAY_TABLE_REFUND_ID},    {'b', PAY_TABLE_REFUND_BY_CHARGE},
+    {'K', PAY_TABLE_KEPT},         {'D', PAY_TABLE_KEPT_DUE},
+    {'S', PAY_TABLE_TOTAL},        {'d', PAY_TABLE_PENDING_DUE},
+};
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+_Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
+
+/* A record with every type and width of field. */
+typedef struct sample_t {
+    uint8_t one;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    const char *name;
+    char code[5];
+    unsigned char digest[3];
+    const char *note;
+} sample_t;
+
+static const pay_row_field_t sample_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, sample_t, one),      PAY_ROW_FIELD(PAY_ROW_INT, sample_t, two),
+    PAY_ROW_FIELD(PAY_ROW_INT, sample_t, four),     PAY_ROW_FIELD(PAY_ROW_INT, sample_t, eight),
+    PAY_ROW_FIELD(PAY_ROW_STRING, sample_t, name),  PAY_ROW_FIELD(PAY_ROW_TEXT, sample_t, code),
+    PAY_ROW_FIELD(PAY_ROW_BYTES, sample_t, digest), PAY_ROW_FIELD(PAY_ROW_STRING, sample_t, note),
+};
+#define SAMPLE_FIELDS (sizeof(sample_fields) / sizeof(sample_fields[0]))
+
+static int same(const MDB_val *one, const MDB_val *other)
+{
+    return one->mv_size == other->mv_size && !memcmp(one->mv_data, other->mv_data, one->mv_size);
+}
+
+/* 1 when a row has as many fields as it is written with now: then it must be the same bytes. */
+static int is_whole(const MDB_val *row, const MDB_val *written)
+{
+    return ((const unsigned char *)row->mv_data)[1] == ((const unsigned char *)written->mv_data)[1];
+}
+
+static void check_sample(const MDB_val *row, apr_pool_t *p)
+{
+    sample_t sample, again;
+    MDB_val written, twice;
+    size_t used;
+    int rc;
+
+    memset(&sample, 0, sizeof(sample));
+    rc = pay_row_decode(&sample, sample_fields, SAMPLE_FIELDS, row, &used, p);
+    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(used <= row->mv_size);
+    memset(&again, 0, sizeof(again));
+    CHECK((pay_row_decode(&again, sample_fields, SAMPLE_FIELDS, row, NULL, p) == 0)
+          == (rc == 0 && used == row->mv_size));
+    if (rc) {
+        return;
+    }
+    CHECK(pay_row_encode(&written, sample_fields, SAMPLE_FIELDS, &sample, p) == 0);
+    CHECK(!is_whole(row, &written) || !memcmp(written.mv_data, row->mv_data, used));
+    CHECK(pay_row_decode(&again, sample_fields, SAMPLE_FIELDS, &written, NULL, p) == 0);
+    CHECK(pay_row_encode(&twice, sample_fields, SAMPLE_FIELDS, &again, p) == 0);
+    CHECK(same(&written, &twice));
+}
+
+/* A charge that decodes is written as it was, and can be shown. */
+static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_charge_t *charge, *again;
+    MDB_val written, twice;
+    pay_writer_t *w;
+    int rc;
+
+    if (key->mv_size != PAY_LMDB_CHARGE_KEY_LEN) {
+        return;
+    }
+    rc = pay_lmdb_charge_decode(&charge, key, row, p);
+    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK((rc == 0) == (charge != NULL));
+    if (rc) {
+        return;
+    }
+    w = pay_writer_make(0, p);
+    pay_charge_to_json(w, NULL, charge, PAY_VIEW_SECRET);
+    pay_charge_to_json(w, NULL, charge, PAY_VIEW_PUBLIC);
+    pay_charge_answer_to_json(w, charge);
+    CHECK(pay_charge_refundable_minor(charge) >= 0);
+    CHECK(pay_charge_refundable_minor(charge) <= charge->money.amount_minor);
+    rc = pay_lmdb_charge_encode(&written, charge, p);
+    if (rc) {
+        CHECK(row->mv_size > PAY_LMDB_CHARGE_ROW_MAX || !is_whole(row, &written));
+        return;
+    }
+    CHECK(!is_whole(row, &written) || same(row, &written));
+    CHECK(pay_lmdb_charge_decode(&again, key, &written, p) == 0);
+    CHECK(pay_lmdb_charge_encode(&twice, again, p) == 0 && same(&written, &twice));
+}
+
+/* Written and read back in a transaction that is never committed. */
+static void check_refund_put(const MDB_val *key, const pay_lmdb_refund_t *row, apr_pool_t *p)
+{
+    const char *text = pay_lmdb_refund_text(&row->refund, p);
+    MDB_txn *txn = fuzz_store_begin(0);
+    pay_lmdb_refund_t *again;
+    int rc;
+
+    rc = pay_lmdb_refund_put(txn, fuzz_store.db, row, p);
+    if (rc) {
+        CHECK(rc == ENAMETOOLONG);
+    } else {
+        CHECK(pay_lmdb_refund_get(&again, txn, fuzz_store.db, key, p) == 0);
+        CHECK(!strcmp(pay_lmdb_refund_text(&again->refund, p), text));
+        CHECK(again->refund.seq == row->refund.seq && again->refund.state == row->refund.state);
+        CHECK(again->refund.created_at == row->refund.created_at);
+        CHECK(again->refund.money.amount_minor == row->refund.money.amount_minor);
+        CHECK(!strcmp(again->contradiction, row->contradiction));
+    }
+    mdb_txn_abort(txn);
+}
+
+static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_lmdb_refund_head_t head;
+    pay_lmdb_refund_t *peeked, *refund;
+    int rc, peek_rc, head_rc;
+
+    head_rc = pay_lmdb_refund_head(&head, key, row);
+    peek_rc = pay_lmdb_refund_peek(&peeked, key, row, p);
+    rc = pay_lmdb_refund_decode(&refund, key, row, p);
+    CHECK((rc == 0) == (refund != NULL) && (peek_rc == 0) == (peeked != NULL));
+    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(head_rc == 0 || peek_rc != 0);
+    CHECK(peek_rc == 0 || rc != 0);
+    if (head_rc == 0) {
+        CHECK(head.text.mv_size >= 1 && head.text.mv_size <= PAY_REFUND_TEXT_MAX);
+        CHECK(PAY_LMDB_REFUND_HEAD_LEN + head.fields.mv_size + head.text.mv_size == row->mv_size);
+    }
+    if (rc == 0) {
+        CHECK(refund->refund.seq == head.seq && peeked->refund.seq == head.seq);
+        CHECK(refund->refund.money.amount_minor == peeked->refund.money.amount_minor);
+        check_refund_put(key, refund, p);
+    }
+}
+
+/* ---- the store over the row */
+
+/* What an operation may answer; a row that does not decode only where the check found a fault. */
+static void allow(apr_status_t rv, apr_size_t faults)
+{
+    CHECK(rv == APR_SUCCESS || rv == APR_NOTFOUND || (rv == PAY_STORE_ECORRUPT && faults > 0));
+}
+
+static void read_accounts(apr_size_t faults, apr_pool_t *p)
+{
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    pay_account_settings_t *settings;
+    apr_array_header_t *list;
+    pay_account_t *account;
+    pay_api_key_t *key;
+    pay_token_t *token;
+
+    allow(ops->account_get(&account, fuzz_store.store, "shop", p), faults);
+    allow(ops->account_list(&list, fuzz_store.store, p), faults);
+    allow(ops->defaults_get(&settings, fuzz_store.store, "shop", p), faults);
+    allow(ops->key_find(&key, fuzz_store.store, fuzz_store.digest, p), faults);
+    allow(ops->key_get(&key, fuzz_store.store, "key_fuzz", p), faults);
+    allow(ops->key_list(&list, fuzz_store.store, NULL, p), faults);
+    allow(ops->token_get(&token, fuzz_store.store, &fuzz_store.scope, "tok_fuzz", p), faults);
+    allow(ops->token_list(&list, fuzz_store.store, &fuzz_store.scope, p), faults);
+}
+
+static void read_refunds(apr_size_t faults)
+{
+    static char buffer[PAY_STORE_CHUNK_SIZE];
+    pay_time_range_t range = {APR_INT64_MIN, APR_INT64_MAX};
+    pay_refund_cursor_t cursor;
+    apr_size_t len, count;
+    apr_status_t rv = APR_SUCCESS;
+    int chunks = 0;
+
+    memset(&cursor, 0, sizeof(cursor));
+    while (!cursor.done && rv == APR_SUCCESS) {
+        CHECK(++chunks < CHUNKS_MAX);
+        rv = fuzz_store.ops->refund_scan(&cursor, &len, &count, fuzz_store.store, &fuzz_store.scope,
+                                         &range, buffer, sizeof(buffer));
+        CHECK(len <= sizeof(buffer));
+    }
+    allow(rv, faults);
+}
+
+static void read_money(apr_size_t faults, apr_pool_t *p)
+{
+    const pay_time_range_t range = {APR_INT64_MIN, APR_INT64_MAX};
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    apr_array_header_t *list;
+    pay_transaction_t transaction;
+    pay_charge_t *charge;
+    pay_refund_t *refund;
+    pay_store_stat_t stat;
+    pay_kept_t *kept;
+
+    allow(ops->charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "known", p), faults);
+    allow(ops->transaction_find(&transaction, fuzz_store.store, &fuzz_store.scope, "known", p),
+          faults);
+    allow(ops->charge_list(&list, fuzz_store.store, &fuzz_store.scope, &range, NULL, ROWS_MAX, p),
+          faults);
+    allow(ops->refund_find(&refund, fuzz_store.store, &fuzz_store.scope, "re_pending", p), faults);
+    allow(ops->refund_find(&refund, fuzz_store.store, &fuzz_store.scope, "kept", p), faults);
+    allow(ops->kept_find(&kept, fuzz_store.store, &fuzz_store.scope, fuzz_goods_use(), p), faults);
+    allow(ops->total_list(&list, fuzz_store.store, &fuzz_store.scope, &range, NULL, ROWS_MAX, p),
+          faults);
+    allow(ops->stat(&stat, fuzz_store.store, p), faults);
+    read_refunds(faults);
+}
+
+/* Whatever these answer, nothing ends the process. */
+static void write_money(apr_pool_t *p)
+{
+    const pay_outcome_t outcome = {PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"};
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    apr_array_header_t *list;
+    pay_charge_t *charge;
+    pay_refund_t *refund;
+    int changed;
+
+    (void)ops->due_take(&list, fuzz_store.store, FUZZ_NOW + apr_time_from_sec(3600),
+                        apr_time_from_sec(60), ROWS_MAX, p);
+    (void)ops->refund_resolve(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_pending",
+                              &outcome, FUZZ_NOW, p);
+    (void)fuzz_goods_refund(&refund, "re_rest", "known", 0, p);
+    (void)ops->refund_fail(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_pending", p);
+    if (ops->charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "pending", p)
+        == APR_SUCCESS) {
+        (void)ops->charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
+                                  charge->seq, &outcome, FUZZ_NOW, p);
+    }
+    (void)ops->kept_expire(&changed, fuzz_store.store, APR_INT64_MAX, ROWS_MAX, p);
+}
+
+static void hear(void *baton, const char *text)
+{
+    CHECK(text && *text);
+    ++*(apr_size_t *)baton;
+}
+
+/* 0 when LMDB does not take such a key. */
+static int plant(pay_lmdb_table_t table, const MDB_val *key, const MDB_val *row)
+{
+    MDB_val at = *key, val = *row;
+    MDB_txn *txn = fuzz_store_begin(0);
+    int rc;
+
+    rc = mdb_put(txn, pay_lmdb_dbi(fuzz_store.db, table), &at, &val, 0);
+    CHECK(rc == 0 || rc == MDB_BAD_VALSIZE);
+    CHECK(mdb_txn_commit(txn) == 0);
+    return rc == 0;
+}
+
+static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
+{
+    apr_size_t faults, told = 0;
+
+    CHECK(fuzz_store.ops->check(&faults, fuzz_store.store, hear, &told, p) == APR_SUCCESS);
+    CHECK(faults == told);
+    if (table == PAY_TABLE_META) {
+        faults++; /* its rows are judged where they are used, not by the check */
+    }
+    read_accounts(faults, p);
+    read_money(faults, p);
+    write_money(p);
+}
+
+static void run(const uint8_t *data, size_t size, apr_pool_t *p)
+{
+    MDB_val key, row;
+    size_t i;
+
+    if (size < HEAD_LEN) {
+        return;
+    }
+    fuzz_goods_ready();
+    key.mv_size = data[1] < size - HEAD_LEN ? data[1] : size - HEAD_LEN;
+    key.mv_data = fuzz_copy(data + HEAD_LEN, key.mv_size);
+    row.mv_size = size - HEAD_LEN - key.mv_size;
+    row.mv_data = fuzz_copy(data + HEAD_LEN + key.mv_size, row.mv_size);
+    check_sample(&row, p);
+    for (i = 0; i < TABLES && tables[i].letter != (char)data[0]; i++) {
+    }
+    if (i == TABLES) {
+        return;
+    }
+    if (tables[i].table == PAY_TABLE_CHARGE) {
+        check_charge(&key, &row, p);
+    } else if (tables[i].table == PAY_TABLE_REFUND) {
+        check_refund(&key, &row, p);
+    }
+    if (plant(tables[i].table, &key, &row)) {
+        check_planted(tables[i].table, p);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_run(run, data, size);
+}

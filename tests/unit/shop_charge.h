@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOP_CHARGE_H
+#define SHOP_CHARGE_H
+
+/* Charges that a test puts into the shop's store by itself, without a request. */
+
+#include "shop.h"
+
+/* A charge of 10.50 NGN through the scripted acquirer, put into the store as pending. */
+static inline pay_charge_t *shop_charge_open(shop_t *shop, const pay_scope_t *scope,
+                                             const char *reference, pay_charge_kind_t kind)
+{
+    const pay_charge_t proposal = {.scope = *scope,
+                                   .kind = kind,
+                                   .reference = reference,
+                                   .token = "tok_1",
+                                   .card = {"555555", "4444", "Mastercard", "NG", "debit"},
+                                   .money = {1050, "NGN"},
+                                   .email = "payer@shop.example",
+                                   .first_name = "Ada",
+                                   .last_name = "Obi",
+                                   .request_ip = "192.0.2.1",
+                                   .acquirer = "scripted",
+                                   .key_id = "key_1",
+                                   .due_at = pay_time_now() + apr_time_from_sec(60),
+                                   .answer_version = PAY_CHARGE_ANSWER_VERSION,
+                                   .code = "",
+                                   .message = "",
+                                   .authorization_code = "",
+                                   .contradiction = ""};
+    pay_charge_t *charge;
+    pay_claim_t claim;
+
+    ck_assert_int_eq(
+        shop->real->charge_open(&charge, &claim, shop->store, &proposal, NULL, unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(claim, PAY_CLAIM_NEW);
+    return charge;
+}
+
+/* As above, approved. */
+static inline pay_charge_t *shop_charge(shop_t *shop, const pay_scope_t *scope,
+                                        const char *reference)
+{
+    static const pay_outcome_t approved = {PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"};
+    pay_charge_t *charge = shop_charge_open(shop, scope, reference, PAY_CHARGE_TOKENIZED);
+    int changed;
+
+    ck_assert_int_eq(shop->real->charge_resolve(&charge, &changed, shop->store, scope, charge->seq,
+                                                &approved, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+    return charge;
+}
+
+#endif
