@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "property.h"
+#include "scripted_acquirer.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+property_t property;
+
+apr_time_t property_clock(void)
+{
+    return property.now;
+}
+
+/* splitmix64 */
+apr_uint64_t property_draw(void)
+{
+    apr_uint64_t z = property.random += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+int property_below(int limit)
+{
+    return (int)(property_draw() % (apr_uint64_t)limit);
+}
+
+const char *property_name(const char *prefix)
+{
+    return apr_psprintf(property.pool, "%s-%d", prefix, ++property.names);
+}
+
+pay_outcome_kind_t property_outcome(void)
+{
+    static const pay_outcome_kind_t kinds[] = {
+        PAY_OUTCOME_APPROVED, PAY_OUTCOME_APPROVED, PAY_OUTCOME_APPROVED,
+        PAY_OUTCOME_DECLINED, PAY_OUTCOME_UNKNOWN,
+    };
+    return kinds[property_below(UNIT_ROWS(kinds))];
+}
+
+const pay_outcome_t *property_say(pay_outcome_kind_t kind, apr_status_t status)
+{
+    memset(&script, 0, sizeof(script));
+    script.status = status;
+    script.outcome.kind = kind;
+    script.outcome.code = kind == PAY_OUTCOME_APPROVED ? "00" : "05";
+    script.outcome.message = kind == PAY_OUTCOME_APPROVED ? "Approved" : "Declined";
+    script.outcome.authorization_code = "";
+    return &script.outcome;
+}
+
+int property_calls(void)
+{
+    return script.calls;
+}
+
+void property_open(void)
+{
+    pay_store_options_t options = pay_store_options_default;
+
+    options.create = 1;
+    options.map_bytes = 256 * 1024 * 1024;
+    options.reserve_bytes = 1024 * 1024;
+    ck_assert_int_eq(apr_pool_create(&property.store_pool, NULL), APR_SUCCESS);
+    ck_assert_int_eq(
+        pay_store_open(&property.service.store, property.url, &options, property.store_pool),
+        APR_SUCCESS);
+    property.service.acquirer[PAY_TEST] = &script_acquirer;
+}
+
+void property_close(void)
+{
+    apr_pool_destroy(property.store_pool);
+    property.service.store = NULL;
+}
+
+/* --- one of the model's things, at random --- */
+
+model_charge_t *property_charge(void)
+{
+    return property.model.charge_count
+               ? &property.model.charges[property_below(property.model.charge_count)]
+               : NULL;
+}
+
+model_refund_t *property_refund(model_charge_t **charge)
+{
+    *charge = property_charge();
+    return *charge && (*charge)->refund_count
+               ? &(*charge)->refunds[property_below((*charge)->refund_count)]
+               : NULL;
+}
+
+/* --- comparing --- */
+
+/* The first answer of a decision, and from then on the same bytes. */
+void property_hold_answer(const char **known, const char *text)
+{
+    if (!*known) {
+        *known = text;
+    }
+    HOLD(!strcmp(*known, text), "a replay is not the first answer");
+}
+
+static void compare_refund(const model_refund_t *want, const char *reference)
+{
+    pay_refund_t *got = NULL;
+
+    HOLD(!strcmp(want->reference, reference), "the refunds are in another order");
+    HOLD(!pay_refund_get(&got, &property.service, &property.caller.scope, reference, property.step),
+         "a refund is gone");
+    HOLD(got->state == want->state, "a refund's state differs");
+    HOLD(got->money.amount_minor == want->amount_minor, "a refund's amount differs");
+}
+
+static void compare_charge(const model_charge_t *want)
+{
+    pay_transaction_t got;
+    int i;
+
+    HOLD(!pay_transaction_get(&got, &property.service, &property.caller.scope, want->reference,
+                              property.step),
+         "a charge is gone");
+    HOLD(got.charge->state == want->state, "a charge's state differs");
+    HOLD(got.charge->money.amount_minor == want->amount_minor, "a charge's amount differs");
+    HOLD(got.charge->refunded_minor == model_sum(want, PAY_REFUND_PROCESSED),
+         "the refunded amount differs");
+    HOLD(got.charge->refunds_pending_minor == model_sum(want, PAY_REFUND_PENDING),
+         "the amount of pending refunds differs");
+    HOLD(got.refunds->nelts == want->refund_count, "the number of refunds differs");
+    for (i = 0; i < want->refund_count; i++) {
+        compare_refund(&want->refunds[i], APR_ARRAY_IDX(got.refunds, i, const char *));
+    }
+}
+
+static void compare_totals(void)
+{
+    const pay_time_range_t all = {0, APR_INT64_MAX};
+    pay_total_t want = {.charges = 0}, got = {.charges = 0};
+    apr_array_header_t *rows;
+    int i, k;
+
+    for (i = 0; i < property.model.charge_count; i++) {
+        const model_charge_t *charge = &property.model.charges[i];
+
+        if (charge->state == PAY_CHARGE_SUCCESSFUL || charge->state == PAY_CHARGE_REVERSED) {
+            want.charges++;
+            pay_sum_add(&want.charged, charge->amount_minor);
+        }
+        want.failed += charge->state == PAY_CHARGE_FAILED;
+        for (k = 0; k < charge->refund_count; k++) {
+            want.refunds += charge->refunds[k].state == PAY_REFUND_PROCESSED;
+        }
+        pay_sum_add(&want.refunded, model_sum(charge, PAY_REFUND_PROCESSED));
+    }
+    HOLD(property.service.store->ops->total_list(&rows, property.service.store,
+                                                 &property.caller.scope, &all, NULL,
+                                                 PAY_STORE_ROWS_MAX, property.step)
+             == APR_SUCCESS,
+         "the totals cannot be read");
+    for (i = 0; i < rows->nelts; i++) {
+        pay_total_add(&got, &APR_ARRAY_IDX(rows, i, pay_total_t));
+    }
+    HOLD(got.charges == want.charges && got.failed == want.failed && got.refunds == want.refunds
+             && pay_sum_compare(&got.charged, &want.charged) == 0
+             && pay_sum_compare(&got.refunded, &want.refunded) == 0,
+         "the totals differ");
+}
+
+static void fault(void *baton, const char *text)
+{
+    *(const char **)baton = apr_pstrdup(property.pool, text);
+}
+
+void property_compare(int whole_store)
+{
+    const char *found = "the store has faults";
+    apr_size_t faults = 0;
+    int i;
+
+    for (i = 0; i < property.model.charge_count; i++) {
+        compare_charge(&property.model.charges[i]);
+    }
+    compare_totals();
+    if (whole_store) {
+        HOLD(property.service.store->ops->check(&faults, property.service.store, fault, &found,
+                                                property.step)
+                 == APR_SUCCESS,
+             "the store cannot be checked");
+        HOLD(faults == 0, found);
+    }
+}
+
+/* --- crashes: a process of its own that dies at the acquirer --- */
+
+static void die(const pay_charge_t *charge, const pay_refund_t *refund)
+{
+    (void)charge;
+    (void)refund;
+    _exit(EXIT_SUCCESS);
+}
+
+void property_crash(void (*work)(const void *), const void *baton)
+{
+    int status;
+    pid_t pid;
+
+    property.crashes++;
+    property_close();
+    (void)fflush(NULL);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        property_open();
+        script.meanwhile = die;
+        work(baton);
+        _exit(EXIT_FAILURE); /* it never reached the acquirer */
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    HOLD(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS, "it did not reach the acquirer");
+    property_open();
+}

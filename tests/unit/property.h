@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PROPERTY_H
+#define PROPERTY_H
+
+/*
+ * What the parts of test_property.c share: the sequence that runs, its model, and a store under
+ * real services. The property is held after every step: the store is what the model says.
+ */
+
+#include "unit.h"
+
+#include "base/pay_json.h"
+#include "base/pay_time.h"
+#include "base/pay_writer.h"
+#include "property_model.h"
+#include "service/pay_charges.h"
+#include "service/pay_refunds.h"
+#include "service/pay_transactions.h"
+
+#include <inttypes.h>
+
+#define PROPERTY_START apr_time_from_sec(1800000000)
+#define PROPERTY_HOUR apr_time_from_sec(3600)
+#define PROPERTY_WINDOW apr_time_from_sec(600)
+
+typedef struct property_t {
+    const char *url;
+    apr_pool_t *store_pool; /* of the store's handle: none may be open across a fork */
+    apr_pool_t *pool;       /* of the sequence */
+    apr_pool_t *step;       /* of the step */
+    pay_service_t service;
+    pay_caller_t caller;
+    model_t model;
+    apr_uint64_t random;
+    apr_uint64_t seed;
+    apr_time_t now;
+    const char *doing;
+    int names;
+    int steps, crashes, refunds, refusals, replays;
+} property_t;
+
+extern property_t property;
+
+#define HOLD(condition, what)                                                                      \
+    ck_assert_msg(condition, "PAYMENTS_SEED=%" PRIu64 ", %s: %s", property.seed, property.doing,   \
+                  what)
+
+apr_time_t property_clock(void);
+
+apr_uint64_t property_draw(void);
+int property_below(int limit);
+const char *property_name(const char *prefix);
+pay_outcome_kind_t property_outcome(void);
+
+/* What the acquirer answers from here on; `status` other than APR_SUCCESS: it fails so. */
+const pay_outcome_t *property_say(pay_outcome_kind_t kind, apr_status_t status);
+/* How often it was asked for a charge or refund since. */
+int property_calls(void);
+
+/* A store of its own for the next sequences. */
+void property_open(void);
+void property_close(void);
+
+/* One of the model's, at random; NULL: there is none. */
+model_charge_t *property_charge(void);
+model_refund_t *property_refund(model_charge_t **charge);
+
+/* The first answer of a decision, and from then on the same bytes. */
+void property_hold_answer(const char **known, const char *text);
+
+/* The model against the store, and with `whole_store` the store against itself. */
+void property_compare(int whole_store);
+
+/* Does `work` in a process that dies when it reaches the acquirer. */
+void property_crash(void (*work)(const void *), const void *baton);
+
+/* All that is pending is asked about, with one answer for all. */
+void property_reconcile(pay_outcome_kind_t kind);
+
+/* The operations; each does nothing when the model has nothing to do it with. */
+void property_do_charge(void);
+void property_do_charge_again(void);
+void property_do_charge_under_a_used_key(void);
+void property_do_checkout(void);
+void property_do_pay_checkout(void);
+void property_do_void(void);
+void property_do_refund(void);
+void property_do_refund_again(void);
+void property_do_refusal_again(void);
+void property_do_refund_fail(void);
+void property_do_reconcile(void);
+void property_do_verify(void);
+void property_do_expire(void);
+
+#endif

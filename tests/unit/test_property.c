@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random sequences of charges, refunds, voids, retries, reconciliation and crashes through the real
+ * services and store, held against property_model.h after every step. PAYMENTS_SEQUENCES says how
+ * many, PAYMENTS_SEED which one to begin with.
+ */
+
+#include "property.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define SEQUENCES_DEFAULT 1000
+#define STEPS_MAX 40
+#define SEQUENCES_A_STORE 50 /* check reads the whole store */
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+    int weight;
+} operations[] = {
+    {"charge", property_do_charge, 3},
+    {"charge again", property_do_charge_again, 2},
+    {"charge under a used key", property_do_charge_under_a_used_key, 1},
+    {"checkout", property_do_checkout, 1},
+    {"pay a checkout", property_do_pay_checkout, 1},
+    {"void", property_do_void, 1},
+    {"refund", property_do_refund, 8},
+    {"refund again", property_do_refund_again, 3},
+    {"refused refund again", property_do_refusal_again, 2},
+    {"refund fails later", property_do_refund_fail, 1},
+    {"reconcile", property_do_reconcile, 2},
+    {"verify", property_do_verify, 1},
+    {"expire keys", property_do_expire, 1},
+};
+
+static apr_uint64_t number_of(const char *variable, apr_uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void step(void)
+{
+    static const apr_interval_time_t pauses[] = {0, 1, 500, 30 * 1000, 700 * 1000}; /* ms */
+    int i, at, weights = 0;
+
+    for (i = 0; i < UNIT_ROWS(operations); i++) {
+        weights += operations[i].weight;
+    }
+    at = property_below(weights);
+    for (i = 0; at >= operations[i].weight; i++) {
+        at -= operations[i].weight;
+    }
+    property.now += apr_time_from_msec(pauses[property_below(UNIT_ROWS(pauses))]);
+    property.doing =
+        apr_psprintf(property.pool, "step %d, %s", ++property.steps, operations[i].name);
+    apr_pool_clear(property.step);
+    operations[i].run();
+    property_compare(0);
+}
+
+static void sequence(apr_uint64_t seed)
+{
+    pay_account_t *account;
+    int count;
+
+    property.seed = property.random = seed;
+    property.now += PROPERTY_HOUR;
+    property.steps = 0;
+    memset(&property.model, 0, sizeof(property.model));
+    apr_pool_create(&property.pool, unit_pool);
+    apr_pool_create(&property.step, property.pool);
+    ck_assert_int_eq(property.service.store->ops->account_create(
+                         &account, property.service.store,
+                         apr_psprintf(property.pool, "shop-%" PRIu64, seed),
+                         &pay_account_settings_builtin, property.pool),
+                     APR_SUCCESS);
+    property.caller = (pay_caller_t){.account = account,
+                                     .scope = {account->number, PAY_TEST},
+                                     .key_kind = PAY_KEY_SECRET,
+                                     .key_id = ""};
+    for (count = 5 + property_below(STEPS_MAX - 4); count > 0; count--) {
+        step();
+    }
+    property.doing = "at the end";
+    property_reconcile(PAY_OUTCOME_APPROVED); /* nothing is left for the next one's */
+    property_compare(1);
+    apr_pool_destroy(property.pool);
+}
+
+START_TEST(test_random_sequences_keep_to_the_model)
+{
+    apr_uint64_t count = number_of("PAYMENTS_SEQUENCES", SEQUENCES_DEFAULT);
+    apr_uint64_t first = number_of("PAYMENTS_SEED", (apr_uint64_t)apr_time_now());
+    apr_uint64_t i, steps = 0;
+
+    pay_time_set_source(property_clock);
+    property.now = PROPERTY_START;
+    property.service.policy.acquirer_timeout = apr_time_from_sec(20);
+    property.service.policy.refund_repeat_window = PROPERTY_WINDOW;
+    for (i = 0; i < count; i++) {
+        if (i % SEQUENCES_A_STORE == 0) {
+            if (i > 0) {
+                property_close();
+            }
+            property.url = apr_pstrcat(unit_pool, "lmdb:", unit_dir(), NULL);
+            property_open();
+        }
+        sequence(first + i);
+        steps += (apr_uint64_t)property.steps;
+    }
+    property_close();
+    printf("%" PRIu64 " sequences from PAYMENTS_SEED=%" PRIu64 ": %" PRIu64
+           " steps, %d refunds, %d refusals, %d replays, %d crashes\n",
+           count, first, steps, property.refunds, property.refusals, property.replays,
+           property.crashes);
+    ck_assert_msg(property.refunds > 0 && property.refusals > 0 && property.replays > 0
+                      && property.crashes > 0,
+                  "the sequences did not do what they are for");
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_set_timeout(tcase, 1800);
+    tcase_add_test(tcase, test_random_sequences_keep_to_the_model);
+}
+
+int main(void)
+{
+    /* A disk would take most of the time, and what it does is other tests' concern. */
+    if (access("/dev/shm", W_OK) == 0) {
+        (void)setenv("TMPDIR", "/dev/shm", 1);
+    }
+    return unit_run("property", add);
+}
