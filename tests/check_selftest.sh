@@ -134,7 +134,27 @@ test_man() {
         expect_failure "a command that does not exist" "stray verb" check_man.sh
 }
 
-for part in layers sources style directives symbols man; do
+# Stand-ins for the fuzz targets: they fail over the money of no decimals.
+test_replay() {
+    local programs=$work/build/tests/fuzz name
+    fresh
+    mkdir -p "$programs"
+    for name in "$top"/tests/fuzz/fuzz_*.c; do
+        name=$programs/$(basename "$name" .c)
+        printf '#!/bin/sh\ncase " $* " in *"/money/whole "*) exit 134 ;; esac\necho "replayed $#"\n' >"$name"
+        chmod +x "$name"
+    done
+    PAYMENTS_BUILD=$work/build expect_failure "a case that fails" "money/whole" fuzz/replay.sh
+    PAYMENTS_BUILD=$work/build expect_failure "one failure among the others" ", 1 failed" fuzz/replay.sh
+    rm -rf "$PAYMENTS_TOP/tests/fuzz/corpus/path"
+    PAYMENTS_BUILD=$work/build expect_failure "a target without cases" "corpus/path: found no case" \
+        fuzz/replay.sh
+    rm "$programs/fuzz_row"
+    PAYMENTS_BUILD=$work/build expect_failure "a target that is not built" "fuzz_row: is not built" \
+        fuzz/replay.sh
+}
+
+for part in layers sources style directives symbols man replay; do
     "test_$part"
 done
 echo "check_selftest: $count planted faults, $faults not seen"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FORMULA_STARTS "=+-@\t\r\n"
+#define GUARDED_STARTS "=+-@\t\r\n'" /* the last one, so that taking it off is exact */
 #define NEED_QUOTES ",\"\r\n"
 
 static void cell_end(ctl_csv_t *csv)
@@ -42,7 +42,7 @@ void ctl_csv_text(ctl_csv_t *csv, const char *text)
     if (quoted) {
         putchar('"');
     }
-    if (*text && strchr(FORMULA_STARTS, *text)) {
+    if (*text && strchr(GUARDED_STARTS, *text)) {
         putchar('\'');
     }
     for (; *text; text++) {

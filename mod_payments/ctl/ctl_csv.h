@@ -4,7 +4,8 @@
 
 /*
  * Rows on standard output as RFC 4180 has them: a header, CRLF, UTF-8, quotes where they are
- * needed. Spreadsheets run what begins like a formula: such a text gets an apostrophe in front.
+ * needed. Spreadsheets run what begins like a formula: such a text, and one that begins with an
+ * apostrophe, gets an apostrophe in front, which whoever reads the file can take off again.
  * Numbers, amounts and times cannot be mistaken, and stay as they are.
  */
 

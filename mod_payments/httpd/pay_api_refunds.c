@@ -64,11 +64,8 @@ static int create(request_rec *r, const pay_call_t *call, int partial)
         return pay_reply_problem(r, problem);
     }
     w = pay_writer_make(RECORD_SIZE_HINT, r->pool);
-    if (replayed) {
-        pay_refund_answer_to_json(w, refund);
-    } else {
-        pay_refund_to_json(w, NULL, refund);
-    }
+    /* The first answer too: the acquirer may have taken the refund back before it is written. */
+    pay_refund_answer_to_json(w, refund);
     return pay_reply_json(r, HTTP_OK, w);
 }
 

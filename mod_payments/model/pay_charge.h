@@ -89,6 +89,7 @@ typedef struct pay_charge_t {
     /* Refunds of it. */
     apr_int64_t refunded_minor;        /* processed */
     apr_int64_t refunds_pending_minor; /* at the acquirer */
+    apr_uint64_t refund_at_acquirer;   /* seq of the pending one that was made here; 0: none */
 
     /* The store's own: kind and digest of the Idempotency-Key it was opened with; zero: none. */
     unsigned char kept_as[1 + PAY_SHA256_LEN];
@@ -96,7 +97,8 @@ typedef struct pay_charge_t {
 
 typedef enum pay_view_t { PAY_VIEW_SECRET, PAY_VIEW_PUBLIC } pay_view_t;
 
-/* 1 to 100 characters of '!' to '~' without / \ ? #, neither "." nor ".."; else APR_EINVAL. */
+/* 1 to 100 characters of '!' to '~' without / \ ? #, neither "." nor "..", and not of the form of
+ * an API key; else APR_EINVAL. */
 apr_status_t pay_reference_check(const char *reference);
 
 /* 1 when a charge may go from one state to the other (a table in the .c file). */

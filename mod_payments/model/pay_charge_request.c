@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/pay_charge_request.h"
+
 #include "base/pay_json.h"
 #include "base/pay_problem.h"
-#include "model/pay_charge_request.h"
+#include "model/pay_api_key.h"
 #include "model/pay_email.h"
+#include "model/pay_form.h"
 #include "model/pay_text.h"
 #include "model/pay_token.h"
 
@@ -10,54 +13,13 @@
 #include <assert.h>
 #include <string.h>
 
-/* Stands in for a currency at fault while the amount is judged: it has the most decimals. */
-#define CURRENCY_LENIENT "CLF"
-
 #define REASON_REQUIRED "is required"
-#define REASON_STRING "must be a string"
 #define REASON_CARD "must not be a card number"
 #define REASON_STRING_OR_NULL "must be a string or null"
 
-/* One body being read: faults are gathered, so that the client learns all of them at once. */
-typedef struct reader_t {
-    const pay_json_t *body;
-    pay_problem_t *problem;
-    apr_pool_t *p;
-} reader_t;
-
-static void fault(reader_t *reader, const char *name, const char *reason)
+static void read_token(pay_charge_request_t *request, pay_form_t *form)
 {
-    pay_problem_add(&reader->problem, apr_pstrcat(reader->p, "/", name, NULL), reason, reader->p);
-}
-
-/* The member, or NULL with its fault noted. */
-static const char *required_string(reader_t *reader, const char *name)
-{
-    const char *text = pay_json_string(reader->body, name);
-    pay_json_type_t type = pay_json_type(reader->body, name);
-
-    if (type == PAY_JSON_ABSENT || type == PAY_JSON_NULL) {
-        fault(reader, name, REASON_REQUIRED);
-        return NULL;
-    }
-    if (!text) {
-        fault(reader, name, REASON_STRING);
-        return NULL;
-    }
-    if (!*text) {
-        fault(reader, name, REASON_REQUIRED);
-        return NULL;
-    }
-    if (pay_card_number_is(text)) {
-        fault(reader, name, REASON_CARD);
-        return NULL;
-    }
-    return text;
-}
-
-static void read_token(pay_charge_request_t *request, reader_t *reader)
-{
-    const char *token = required_string(reader, "token");
+    const char *token = pay_form_required(form, "token");
     apr_status_t rv;
 
     if (!token) {
@@ -65,129 +27,107 @@ static void read_token(pay_charge_request_t *request, reader_t *reader)
     }
     rv = pay_token_text_check(token);
     if (rv != APR_SUCCESS) {
-        fault(reader, "token",
-              "must be 1 to " APR_STRINGIFY(PAY_TOKEN_TEXT_MAX) " printable ASCII characters"
-                                                                " without blanks");
+        pay_form_fault(
+            form, "token",
+            "must be 1 to " APR_STRINGIFY(PAY_TOKEN_TEXT_MAX) " printable ASCII characters"
+                                                              " without blanks");
         return;
     }
-    request->token = apr_pstrdup(reader->p, token);
+    request->token = token;
 }
 
-static void read_email(pay_charge_request_t *request, reader_t *reader)
+static void read_email(pay_charge_request_t *request, pay_form_t *form)
 {
-    const char *email = required_string(reader, "email");
+    const char *email = pay_form_required(form, "email");
     apr_status_t rv;
 
     if (!email) {
         return;
     }
-    rv = pay_email_normalize(&request->email, email, reader->p);
+    rv = pay_email_normalize(&request->email, email, form->p);
     if (rv != APR_SUCCESS) {
-        fault(reader, "email", "must be one e-mail address");
+        pay_form_fault(form, "email", "must be one e-mail address");
     }
 }
 
-static void read_reference(pay_charge_request_t *request, reader_t *reader)
+/* The currency in upper case; NULL with its fault noted: the amount is still judged then. */
+static const char *read_currency(pay_charge_request_t *request, pay_form_t *form,
+                                 const char *default_currency)
 {
-    const char *reference = required_string(reader, "reference");
+    const char *text = pay_json_string(form->body, "currency");
+    char *currency = apr_palloc(form->p, PAY_CURRENCY_LEN + 1);
     apr_status_t rv;
 
-    if (!reference) {
-        return;
-    }
-    rv = pay_reference_check(reference);
-    if (rv != APR_SUCCESS) {
-        fault(reader, "reference",
-              "must be 1 to " APR_STRINGIFY(PAY_REFERENCE_MAX) " printable ASCII characters without"
-                                                               " blanks, / \\ ? #, and neither ."
-                                                               " nor ..");
-        return;
-    }
-    request->reference = apr_pstrdup(reader->p, reference);
-}
-
-/* The currency in upper case; when it is at fault, one that lets the amount still be judged. */
-static void read_currency(pay_charge_request_t *request, char currency[PAY_CURRENCY_LEN + 1],
-                          reader_t *reader, const char *default_currency)
-{
-    const char *text = pay_json_string(reader->body, "currency");
-    pay_json_type_t type = pay_json_type(reader->body, "currency");
-    apr_status_t rv;
-
-    apr_cpystrn(currency, CURRENCY_LENIENT, PAY_CURRENCY_LEN + 1);
-    if (type == PAY_JSON_ABSENT || type == PAY_JSON_NULL) {
+    if (!pay_form_is_given(form, "currency")) {
         text = default_currency;
         request->currency_defaulted = 1;
     }
     if (!text) {
-        fault(reader, "currency", REASON_STRING_OR_NULL);
-        return;
+        pay_form_fault(form, "currency", REASON_STRING_OR_NULL);
+        return NULL;
     }
     if (pay_card_number_is(text)) {
-        fault(reader, "currency", REASON_CARD);
-        return;
+        pay_form_fault(form, "currency", REASON_CARD);
+        return NULL;
     }
     rv = pay_currency_normalize(currency, text);
     if (rv != APR_SUCCESS) {
-        fault(reader, "currency", "must be an ISO 4217 currency code");
-        apr_cpystrn(currency, CURRENCY_LENIENT, PAY_CURRENCY_LEN + 1);
+        pay_form_fault(form, "currency", "must be an ISO 4217 currency code");
+        return NULL;
     }
+    return currency;
 }
 
-/* A number, or its literal in a string; `currency` is of ISO 4217. */
-static void read_amount(pay_charge_request_t *request, reader_t *reader, const char *currency)
+/* A number, or its literal in a string; `currency` as pay_amount_fault takes it. */
+static void read_amount(pay_charge_request_t *request, pay_form_t *form, const char *currency)
 {
-    pay_json_type_t type = pay_json_type(reader->body, "amount");
-    const char *text;
-    apr_status_t rv;
+    const char *text = pay_json_number(form->body, "amount");
+    const char *reason;
 
-    text = type == PAY_JSON_NUMBER ? pay_json_number(reader->body, "amount")
-                                   : pay_json_string(reader->body, "amount");
-    if (type == PAY_JSON_ABSENT || type == PAY_JSON_NULL || (text && !*text)) {
-        fault(reader, "amount", REASON_REQUIRED);
+    if (!text) {
+        text = pay_json_string(form->body, "amount");
+    }
+    if (!pay_form_is_given(form, "amount") || (text && !*text)) {
+        pay_form_fault(form, "amount", REASON_REQUIRED);
         return;
     }
     if (!text) {
-        fault(reader, "amount", "must be a number");
+        pay_form_fault(form, "amount", "must be a number");
         return;
     }
     if (pay_card_number_is(text)) {
-        fault(reader, "amount", REASON_CARD);
+        pay_form_fault(form, "amount", REASON_CARD);
         return;
     }
-    request->amount_text = apr_pstrdup(reader->p, text);
-    rv = pay_money_parse(&request->money, text, currency);
-    if (rv == APR_ERANGE) {
-        fault(reader, "amount", "must be more than 0 and at most 999999999999.99");
-    } else if (rv != APR_SUCCESS) {
-        fault(reader, "amount",
-              apr_psprintf(reader->p, "must be a number with at most %d decimals",
-                           pay_currency_digits(currency)));
+    request->amount_text = apr_pstrdup(form->p, text);
+    reason = pay_amount_fault(&request->money, text, currency, form->p);
+    if (reason) {
+        pay_form_fault(form, "amount", reason);
     }
 }
 
-static const char *read_name(reader_t *reader, const char *name)
+static const char *read_name(pay_form_t *form, const char *name)
 {
-    const char *text = pay_json_string(reader->body, name);
-    pay_json_type_t type = pay_json_type(reader->body, name);
+    const char *text = pay_json_string(form->body, name);
 
-    if (type == PAY_JSON_ABSENT || type == PAY_JSON_NULL) {
+    if (!pay_form_is_given(form, name)) {
         return "";
     }
     if (!text) {
-        fault(reader, name, REASON_STRING_OR_NULL);
+        pay_form_fault(form, name, REASON_STRING_OR_NULL);
         return "";
     }
     if (pay_card_number_is(text)) {
-        fault(reader, name, REASON_CARD);
+        pay_form_fault(form, name, REASON_CARD);
         return "";
     }
     if (strlen(text) > PAY_NAME_MAX || !pay_text_is_plain(text, "")) {
-        fault(reader, name,
-              "must be at most " APR_STRINGIFY(PAY_NAME_MAX) " bytes without control characters");
+        pay_form_fault(
+            form, name,
+            "must be at most " APR_STRINGIFY(PAY_NAME_MAX) " bytes without control characters");
         return "";
     }
-    return apr_pstrdup(reader->p, text);
+    return apr_pstrdup(form->p, text);
 }
 
 /*
@@ -208,17 +148,20 @@ static apr_status_t request_digest(pay_charge_request_t *request, apr_pool_t *p)
 }
 
 /* 1 when the amount alone is at fault, and only because of the default currency's decimals. */
-static int fault_is_of_default(const pay_charge_request_t *request, const pay_problem_t *problem)
+static int fault_is_of_default(const pay_charge_request_t *request, const pay_problem_t *problem,
+                               apr_pool_t *p)
 {
     pay_money_t money;
 
     return request->currency_defaulted && request->amount_text && !request->money.amount_minor
            && problem->fields->nelts == 1
-           && pay_money_parse(&money, request->amount_text, CURRENCY_LENIENT) == APR_SUCCESS;
+           && !pay_amount_fault(&money, request->amount_text, NULL, p);
 }
 
 apr_status_t pay_reference_check(const char *reference)
 {
+    pay_key_kind_t kind;
+    pay_mode_t mode;
     apr_size_t len;
 
     for (len = 0; reference[len]; len++) {
@@ -230,7 +173,8 @@ apr_status_t pay_reference_check(const char *reference)
     if (len == 0 || !strcmp(reference, ".") || !strcmp(reference, "..")) {
         return APR_EINVAL;
     }
-    return APR_SUCCESS;
+    /* References are logged, stored and shown: a key that slipped into their place must not be. */
+    return pay_api_key_parse(&mode, &kind, reference) == APR_SUCCESS ? APR_EINVAL : APR_SUCCESS;
 }
 
 const pay_problem_t *pay_charge_request_from_json(pay_charge_request_t **out,
@@ -238,23 +182,23 @@ const pay_problem_t *pay_charge_request_from_json(pay_charge_request_t **out,
                                                   const char *default_currency, apr_pool_t *p)
 {
     pay_charge_request_t *request = apr_pcalloc(p, sizeof(*request));
-    reader_t reader = {body, NULL, p};
-    char currency[PAY_CURRENCY_LEN + 1];
+    pay_form_t form = {body, NULL, p};
+    const char *currency;
     apr_status_t rv;
 
     assert(default_currency);
     *out = NULL;
-    read_token(request, &reader);
-    read_currency(request, currency, &reader, default_currency);
-    read_amount(request, &reader, currency);
-    read_email(request, &reader);
-    read_reference(request, &reader);
-    request->first_name = read_name(&reader, "firstName");
-    request->last_name = read_name(&reader, "lastName");
-    if (reader.problem && !fault_is_of_default(request, reader.problem)) {
-        return reader.problem;
+    read_token(request, &form);
+    currency = read_currency(request, &form, default_currency);
+    read_amount(request, &form, currency);
+    read_email(request, &form);
+    request->reference = pay_form_reference(&form, "reference");
+    request->first_name = read_name(&form, "firstName");
+    request->last_name = read_name(&form, "lastName");
+    if (form.problem && !fault_is_of_default(request, form.problem, p)) {
+        return form.problem;
     }
-    request->amount_fault = reader.problem;
+    request->amount_fault = form.problem;
     rv = request_digest(request, p);
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);

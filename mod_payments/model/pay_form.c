@@ -35,10 +35,9 @@ const char *pay_form_string(pay_form_t *form, const char *name)
     return text ? apr_pstrdup(form->p, text) : NULL;
 }
 
-const char *pay_form_reference(pay_form_t *form, const char *name)
+const char *pay_form_required(pay_form_t *form, const char *name)
 {
     const char *text = pay_json_string(form->body, name);
-    apr_status_t rv;
 
     if (!pay_form_is_given(form, name) || (text && !*text)) {
         pay_form_fault(form, name, REASON_REQUIRED);
@@ -52,16 +51,28 @@ const char *pay_form_reference(pay_form_t *form, const char *name)
         pay_form_fault(form, name, "must not be a card number");
         return NULL;
     }
+    return apr_pstrdup(form->p, text);
+}
+
+const char *pay_form_reference(pay_form_t *form, const char *name)
+{
+    const char *text = pay_form_required(form, name);
+    apr_status_t rv;
+
+    if (!text) {
+        return NULL;
+    }
     rv = pay_reference_check(text);
     if (rv != APR_SUCCESS) {
         pay_form_fault(form, name,
                        "must be 1 to " APR_STRINGIFY(PAY_REFERENCE_MAX) " printable ASCII"
                                                                         " characters without"
                                                                         " blanks, / \\ ? #, and"
-                                                                        " neither . nor ..");
+                                                                        " neither . nor .., and no"
+                                                                        " API key");
         return NULL;
     }
-    return apr_pstrdup(form->p, text);
+    return text;
 }
 
 const char *pay_form_amount(pay_form_t *form, const char *name)

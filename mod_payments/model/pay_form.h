@@ -3,8 +3,8 @@
 #define PAY_FORM_H
 
 /*
- * The members of a request's body that several operations share. Faults are gathered, so that the
- * client learns all of them at once. Pure; what is read lives in the form's pool.
+ * A request's body, or a record of a file, while its members are read. Faults are gathered, so that
+ * all of them are told at once. Pure; what is read lives in the form's pool.
  */
 
 #include "base/pay_money.h"
@@ -28,6 +28,9 @@ int pay_form_is_given(const pay_form_t *form, const char *name);
 
 /* The string, or NULL when it is not given, or with its fault noted when it is no string. */
 const char *pay_form_string(pay_form_t *form, const char *name);
+
+/* A required string: not empty, and no card number; NULL with its fault noted. */
+const char *pay_form_required(pay_form_t *form, const char *name);
 
 /* A required reference of a transaction; NULL with its fault noted. */
 const char *pay_form_reference(pay_form_t *form, const char *name);

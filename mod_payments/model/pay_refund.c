@@ -7,6 +7,7 @@
 #include "base/pay_writer.h"
 #include "model/pay_card.h"
 #include "model/pay_charge.h"
+#include "model/pay_form.h"
 #include "model/pay_text.h"
 
 #include <apr_strings.h>
@@ -29,13 +30,6 @@ static const struct {
     [PAY_REFUND_FAILED] = {"failed", 0},
 };
 _Static_assert(sizeof(states) / sizeof(states[0]) == PAY_REFUND_STATE_COUNT, "one row a state");
-
-/* One record being read: faults are gathered, so that all of them are told at once. */
-typedef struct reader_t {
-    const pay_json_t *record;
-    pay_problem_t *problem;
-    apr_pool_t *p;
-} reader_t;
 
 /* States come from stored rows too, so they are not trusted to be in the table. */
 static int is_state(pay_refund_state_t state)
@@ -132,103 +126,82 @@ static const char *history_note_fault(const char *note)
     return NULL;
 }
 
-static void fault(reader_t *reader, const char *name, const char *reason)
+static const char *read_reference(pay_form_t *form, const char *name)
 {
-    pay_problem_add(&reader->problem, apr_pstrcat(reader->p, "/", name, NULL), reason, reader->p);
-}
-
-static int is_given(const reader_t *reader, const char *name)
-{
-    pay_json_type_t type = pay_json_type(reader->record, name);
-
-    return type != PAY_JSON_ABSENT && type != PAY_JSON_NULL;
-}
-
-/* The member, or NULL when it is not given, or with its fault noted when it is no string. */
-static const char *read_string(reader_t *reader, const char *name)
-{
-    const char *text = pay_json_string(reader->record, name);
-
-    if (!text && is_given(reader, name)) {
-        fault(reader, name, "must be a string or null");
-    }
-    return text ? apr_pstrdup(reader->p, text) : NULL;
-}
-
-static const char *read_reference(reader_t *reader, const char *name)
-{
-    const char *text = read_string(reader, name);
+    const char *text = pay_form_string(form, name);
     apr_status_t rv;
 
     if (!text) {
-        if (!is_given(reader, name)) {
-            fault(reader, name, "is required");
+        if (!pay_form_is_given(form, name)) {
+            pay_form_fault(form, name, "is required");
         }
         return NULL;
     }
     rv = pay_reference_check(text);
     if (rv != APR_SUCCESS || pay_card_number_is(text)) {
-        fault(reader, name,
-              "must be 1 to " APR_STRINGIFY(PAY_REFUND_REFERENCE_MAX) " printable ASCII characters"
-                                                                      " without blanks, / \\ ? #,"
-                                                                      " and no card number");
+        pay_form_fault(
+            form, name,
+            "must be 1 to " APR_STRINGIFY(PAY_REFUND_REFERENCE_MAX) " printable ASCII characters"
+                                                                    " without blanks, / \\ ? #,"
+                                                                    " and no card number");
         return NULL;
     }
     return text;
 }
 
 /* Free text of at most `len_max` bytes that stands for itself. */
-static const char *read_label(reader_t *reader, const char *name, apr_size_t len_max)
+static const char *read_label(pay_form_t *form, const char *name, apr_size_t len_max)
 {
-    const char *text = read_string(reader, name);
+    const char *text = pay_form_string(form, name);
 
     if (text
         && (strlen(text) > len_max || !pay_text_is_plain(text, "") || pay_card_number_is(text))) {
-        fault(reader, name,
-              apr_psprintf(reader->p,
-                           "must be at most %" APR_SIZE_T_FMT
-                           " bytes without control characters, and no card number",
-                           len_max));
+        pay_form_fault(form, name,
+                       apr_psprintf(form->p,
+                                    "must be at most %" APR_SIZE_T_FMT
+                                    " bytes without control characters, and no card number",
+                                    len_max));
     }
     return text;
 }
 
-static const char *read_note(reader_t *reader, const char *name)
+static const char *read_note(pay_form_t *form, const char *name)
 {
-    const char *text = read_string(reader, name);
+    const char *text = pay_form_string(form, name);
     const char *reason = history_note_fault(text);
 
     if (reason) {
-        fault(reader, name, reason);
+        pay_form_fault(form, name, reason);
     }
     return text;
 }
 
-static void read_money(pay_money_t *money, reader_t *reader)
+static void read_money(pay_money_t *money, pay_form_t *form)
 {
-    const char *amount = read_string(reader, "amount");
-    const char *currency = read_string(reader, "currency");
+    const char *amount = pay_form_string(form, "amount");
+    const char *currency = pay_form_string(form, "currency");
     char code[PAY_CURRENCY_LEN + 1] = "";
     apr_status_t rv;
 
     if (currency) {
         rv = pay_currency_normalize(code, currency);
         if (rv != APR_SUCCESS) {
-            fault(reader, "currency", "must be an ISO 4217 currency code or null");
+            pay_form_fault(form, "currency", "must be an ISO 4217 currency code or null");
             return;
         }
     } else if (amount) {
-        if (!is_given(reader, "currency")) {
-            fault(reader, "currency", "is required where there is an amount");
+        if (!pay_form_is_given(form, "currency")) {
+            pay_form_fault(form, "currency", "is required where there is an amount");
         }
         return;
     }
     if (amount) {
         rv = pay_money_parse(money, amount, code);
         if (rv != APR_SUCCESS) {
-            fault(reader, "amount",
-                  "must be null or a decimal number above 0, with no more decimals than its"
-                  " currency has");
+            pay_form_fault(
+                form, "amount",
+                "must be null or a decimal number above 0, with no more decimals than its"
+                " currency has");
         }
         return;
     }
@@ -239,9 +212,9 @@ static void read_money(pay_money_t *money, reader_t *reader)
  * A record of history that tells no status is taken as processed: its money counts as given back,
  * and nobody asks an acquirer about it.
  */
-static pay_refund_state_t read_state(reader_t *reader)
+static pay_refund_state_t read_state(pay_form_t *form)
 {
-    const char *text = read_string(reader, "status");
+    const char *text = pay_form_string(form, "status");
     int state;
 
     if (!text) {
@@ -252,25 +225,25 @@ static pay_refund_state_t read_state(reader_t *reader)
             return (pay_refund_state_t)state;
         }
     }
-    fault(reader, "status", "must be pending, processed, failed or null");
+    pay_form_fault(form, "status", "must be pending, processed, failed or null");
     return PAY_REFUND_PROCESSED;
 }
 
-static void read_domain(reader_t *reader, pay_mode_t mode)
+static void read_domain(pay_form_t *form, pay_mode_t mode)
 {
-    const char *text = read_string(reader, "domain");
+    const char *text = pay_form_string(form, "domain");
 
     if (text && strcmp(text, pay_mode_name(mode)) != 0) {
-        fault(reader, "domain",
-              apr_psprintf(reader->p, "must be \"%s\", the mode that is imported into",
-                           pay_mode_name(mode)));
+        pay_form_fault(form, "domain",
+                       apr_psprintf(form->p, "must be \"%s\", the mode that is imported into",
+                                    pay_mode_name(mode)));
     }
 }
 
 /* In whole milliseconds; 0 when it is not given. The epoch itself stands for "no time". */
-static apr_time_t read_time(reader_t *reader, const char *name)
+static apr_time_t read_time(pay_form_t *form, const char *name)
 {
-    const char *text = read_string(reader, name);
+    const char *text = pay_form_string(form, name);
     apr_time_t when;
     apr_status_t rv;
 
@@ -279,7 +252,7 @@ static apr_time_t read_time(reader_t *reader, const char *name)
     }
     rv = pay_time_parse(&when, text);
     if (rv != APR_SUCCESS || when < MICROSECONDS_PER_MS) {
-        fault(reader, name, "must be an RFC 3339 date-time after 1970 began");
+        pay_form_fault(form, name, "must be an RFC 3339 date-time after 1970 began");
         return 0;
     }
     return when - when % MICROSECONDS_PER_MS;
@@ -289,32 +262,32 @@ const pay_problem_t *pay_refund_from_json(pay_refund_t **out, const pay_json_t *
                                           pay_mode_t mode, apr_pool_t *p)
 {
     pay_refund_t *refund = apr_pcalloc(p, sizeof(*refund));
-    reader_t reader = {record, NULL, p};
+    pay_form_t form = {record, NULL, p};
 
     *out = NULL;
-    refund->id = read_reference(&reader, "id");
-    refund->refund_reference = read_reference(&reader, "refundReference");
-    read_money(&refund->money, &reader);
-    read_domain(&reader, mode);
+    refund->id = read_reference(&form, "id");
+    refund->refund_reference = read_reference(&form, "refundReference");
+    read_money(&refund->money, &form);
+    read_domain(&form, mode);
     refund->scope.mode = mode;
-    refund->channel = read_label(&reader, "channel", CHANNEL_MAX);
-    refund->merchant_note = read_note(&reader, "merchantNote");
-    refund->customer_note = read_note(&reader, "customerNote");
-    refund->state = read_state(&reader);
-    refund->transaction_reference = read_label(&reader, "transactionReference", PAY_REFERENCE_MAX);
+    refund->channel = read_label(&form, "channel", CHANNEL_MAX);
+    refund->merchant_note = read_note(&form, "merchantNote");
+    refund->customer_note = read_note(&form, "customerNote");
+    refund->state = read_state(&form);
+    refund->transaction_reference = read_label(&form, "transactionReference", PAY_REFERENCE_MAX);
     if (refund->transaction_reference && !*refund->transaction_reference) {
         refund->transaction_reference = NULL;
     }
-    refund->created_at = read_time(&reader, "createdAt");
-    if (!is_given(&reader, "createdAt")) {
-        fault(&reader, "createdAt", "is required");
+    refund->created_at = read_time(&form, "createdAt");
+    if (!pay_form_is_given(&form, "createdAt")) {
+        pay_form_fault(&form, "createdAt", "is required");
     }
-    refund->updated_at = read_time(&reader, "updatedAt");
+    refund->updated_at = read_time(&form, "updatedAt");
     if (!refund->updated_at) {
         refund->updated_at = refund->created_at;
     }
-    if (reader.problem) {
-        return reader.problem;
+    if (form.problem) {
+        return form.problem;
     }
     *out = refund;
     return NULL;

@@ -101,8 +101,8 @@ void pay_refund_answer_to_json(struct pay_writer_t *w, const pay_refund_t *refun
 
 /*
  * A note of a refund that is made here (UTF-8): at most PAY_NOTE_MAX characters, no control
- * characters, no card number; else a sentence that says so, NULL when it is well. History may hold
- * longer notes with newlines and tabs, up to PAY_NOTE_BYTES_MAX.
+ * characters, no card number; else a sentence that says so, NULL when it is well, as none (NULL)
+ * is. History may hold longer notes with newlines and tabs, up to PAY_NOTE_BYTES_MAX.
  */
 const char *pay_note_fault(const char *note);
 

@@ -16,7 +16,8 @@ struct pay_problem_t;
 typedef struct pay_transaction_t {
     pay_charge_t *charge;
     apr_array_header_t *refunds; /* of const char *: refund references, oldest first */
-    int refunds_complete;        /* 0: there are more than PAY_TRANSACTION_REFUNDS_MAX */
+    /* 0: there are more, above PAY_TRANSACTION_REFUNDS_MAX or of an import that goes on. */
+    int refunds_complete;
 } pay_transaction_t;
 
 /* What POST transaction/verify asks. */

@@ -11,7 +11,6 @@
 #define REFUND_ID_PREFIX "ref_"
 #define REFUND_REFERENCE_PREFIX "rfd_"
 #define ASK_AGAIN_AFTER apr_time_from_sec(1)
-#define RETRY_AFTER_BUSY 1 /* seconds */
 
 /* What one request to refund is worked on with. */
 typedef struct counter_t {
@@ -19,16 +18,16 @@ typedef struct counter_t {
     const pay_caller_t *caller;
     const pay_refund_request_t *request;
     apr_pool_t *pool;
-    pay_charge_t *charge;         /* NULL: there is none */
+    pay_charge_t *charge;         /* NULL: there is none, or it cannot be read */
+    apr_status_t found;           /* what the store said of the charge */
     pay_money_t money;            /* amount_minor 0: all that is left */
     const pay_idempotency_t *use; /* NULL: no Idempotency-Key was given */
 } counter_t;
 
 static void judge_note(pay_problem_t **faults, const char *field, const char *note, apr_pool_t *p)
 {
-    const char *fault;
+    const char *fault = pay_note_fault(note);
 
-    fault = note ? pay_note_fault(note) : NULL;
     if (fault) {
         pay_problem_add(faults, field, fault, p);
     }
@@ -51,30 +50,25 @@ static void judge_amount(pay_problem_t **faults, counter_t *c)
 
 /*
  * The request's form, all faults at once: before what is kept of it, so that one body has one
- * answer, with a key and without. That there is no such charge is not told here.
+ * answer, with a key and without. That there is no such charge is not told here, nor that it cannot
+ * be read: what is kept of the request does not depend on it.
  */
 static const pay_problem_t *judge_form(counter_t *c)
 {
     pay_store_t *store = c->service->store;
     pay_problem_t *faults = NULL;
-    apr_status_t rv = APR_NOTFOUND;
 
+    c->found = APR_NOTFOUND;
     if (pay_reference_check(c->request->reference) != APR_SUCCESS) {
         pay_problem_add(&faults, "/reference", "has not the form of a reference", c->pool);
     } else {
-        rv = store->ops->charge_find(&c->charge, store, &c->caller->scope, c->request->reference,
-                                     c->pool);
+        c->found = store->ops->charge_find(&c->charge, store, &c->caller->scope,
+                                           c->request->reference, c->pool);
     }
     judge_amount(&faults, c);
     judge_note(&faults, "/customer_note", c->request->customer_note, c->pool);
     judge_note(&faults, "/merchant_note", c->request->merchant_note, c->pool);
-    if (faults) {
-        return faults;
-    }
-    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
-        return pay_problem_of_store(rv, c->pool);
-    }
-    return NULL;
+    return faults;
 }
 
 /* What is judged anew at every request that was not answered before. */
@@ -87,8 +81,11 @@ static const pay_problem_t *judge(const counter_t *c)
     if (refusal) {
         return refusal;
     }
-    if (!c->charge) {
+    if (c->found == APR_NOTFOUND) {
         return pay_problem_of_reference(c->request->reference, c->pool);
+    }
+    if (c->found != APR_SUCCESS) {
+        return pay_problem_of_store(c->found, c->pool);
     }
     if (strcmp(c->charge->acquirer, c->service->acquirer[mode]->name) != 0) {
         return pay_problem_makef(PAY_ERR_ACQUIRER_UNAVAILABLE, c->pool,
@@ -156,8 +153,6 @@ static apr_status_t propose(pay_refund_t **out, const counter_t *c)
 static const pay_problem_t *problem_of_verdict(pay_refund_verdict_t verdict,
                                                const pay_refund_t *refund, apr_pool_t *p)
 {
-    pay_problem_t *problem;
-
     switch (verdict) {
     case PAY_REFUND_OPENED:
         return NULL;
@@ -168,9 +163,7 @@ static const pay_problem_t *problem_of_verdict(pay_refund_verdict_t verdict,
     case PAY_REFUND_REFUSED_FULL:
         return pay_problem_make(PAY_ERR_REFUND_FULL, NULL, APR_SUCCESS, p);
     case PAY_REFUND_REFUSED_BUSY:
-        problem = pay_problem_make(PAY_ERR_REFUND_BUSY, NULL, APR_SUCCESS, p);
-        problem->retry_after = RETRY_AFTER_BUSY;
-        return problem;
+        return pay_problem_make(PAY_ERR_REFUND_BUSY, NULL, APR_SUCCESS, p);
     case PAY_REFUND_REFUSED_REPEATED:
         return pay_problem_makef(PAY_ERR_REFUND_REPEATED, p,
                                  "The same partial refund was just made: it is %s.",

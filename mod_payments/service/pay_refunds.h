@@ -6,10 +6,10 @@
 
 /*
  * Makes a refund of a charge (docs/api.md, "Refunds"): opened, sent to the charge's acquirer,
- * resolved. NULL: *out is the refund, also when the acquirer refused it (state failed).
- * *replayed 1: the caller's Idempotency-Key had made it before and it is decided; the answer is
- * then pay_refund_answer_to_json. A refusal R1 to R3 that was kept under the key comes again, with
- * *replayed 1 too.
+ * resolved. NULL: *out is the refund, also when the acquirer refused it (state failed); the answer
+ * is pay_refund_answer_to_json, the first time too. *replayed 1: the caller's Idempotency-Key had
+ * made it before and it is decided. A refusal R1 to R3 that was kept under the key comes again,
+ * with *replayed 1 too.
  */
 const pay_problem_t *pay_refund_create(pay_refund_t **out, int *replayed, pay_service_t *service,
                                        const pay_caller_t *caller,

@@ -140,11 +140,34 @@ const pay_problem_t *pay_transaction_verify(const char **text, int *replayed,
     }
     w = pay_writer_make(ANSWER_SIZE_HINT, p);
     pay_verify_answer_to_json(w, &transaction, PAY_VIEW_SECRET);
-    if (!use) {
-        *text = w->text;
+    if (!use || transaction.charge->state == PAY_CHARGE_PENDING) {
+        *text = w->text; /* whoever asks again while it is pending waits for the decision */
         return NULL;
     }
     return keep(text, replayed, service, &caller->scope, use, request->reference, w->text, p);
+}
+
+/*
+ * Answers what can be answered without the writer's turn: NULL for a checkout, about which the
+ * transaction decides.
+ */
+static const pay_problem_t *judge_kind(const pay_service_t *service, const pay_scope_t *scope,
+                                       const char *reference, apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    apr_status_t rv;
+
+    rv = service->store->ops->charge_find(&charge, service->store, scope, reference, p);
+    if (rv == APR_NOTFOUND) {
+        return pay_problem_of_reference(reference, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    if (charge->kind != PAY_CHARGE_CHECKOUT) {
+        return pay_problem_make(PAY_ERR_NOT_VOIDABLE, NULL, APR_SUCCESS, p);
+    }
+    return NULL;
 }
 
 const pay_problem_t *pay_transaction_void(const char **text, int *replayed, pay_service_t *service,
@@ -174,16 +197,22 @@ const pay_problem_t *pay_transaction_void(const char **text, int *replayed, pay_
     if (problem) {
         return problem;
     }
-    rv = kept ? APR_SUCCESS
-              : store->ops->charge_void(&charge, &voided, &kept, store, &caller->scope, reference,
-                                        use, p);
+    if (kept) {
+        *replayed = 1;
+        return answer_kept(text, kept, reference, p);
+    }
+    problem = judge_kind(service, &caller->scope, reference, p);
+    if (problem) {
+        return problem;
+    }
+    rv = store->ops->charge_void(&charge, &voided, &kept, store, &caller->scope, reference, use, p);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(reference, p);
     }
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
     }
-    if (kept) {
+    if (kept) { /* another request with the key was faster */
         *replayed = 1;
         return answer_kept(text, kept, reference, p);
     }

@@ -75,6 +75,7 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->attempts = 0;
     charge->refunded_minor = 0;
     charge->refunds_pending_minor = 0;
+    charge->refund_at_acquirer = 0;
     memset(charge->kept_as, 0, sizeof(charge->kept_as));
     return charge;
 }

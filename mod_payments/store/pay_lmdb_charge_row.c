@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Scope and seq are the key's. New fields go to the end. */
+/* Scope and seq are the key's. New fields go to the end, before kept_as. */
 static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, reference),
     PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, request_digest),
@@ -46,6 +46,7 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunded_minor),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunds_pending_minor),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, kind),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refund_at_acquirer),
     PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, kept_as),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
@@ -239,6 +240,9 @@ int pay_lmdb_charge_move_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_re
         pay_lmdb_charge_key(&key, &refund->scope, refund->charge_seq);
         at = pay_lmdb_key_val(&key);
         return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE, &at) : rc;
+    }
+    if (charge->refund_at_acquirer == refund->seq && to != PAY_REFUND_PENDING) {
+        charge->refund_at_acquirer = 0;
     }
     charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
     return pay_lmdb_charge_put(txn, db, charge, 0, p);

@@ -72,6 +72,7 @@ static int void_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     if (work->out->kind != PAY_CHARGE_CHECKOUT
+        || pay_charge_in_flight(work->out) /* the payer may be paying at this moment */
         || !pay_lmdb_charge_become(work->out, PAY_CHARGE_VOID)) {
         return MDB_SUCCESS;
     }

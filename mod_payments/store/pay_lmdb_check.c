@@ -107,6 +107,7 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_REFUND_REF, .row = pay_lmdb_check_refund_ref},
     {.table = PAY_TABLE_REFUND_ID, .row = pay_lmdb_check_refund_id},
     {.table = PAY_TABLE_REFUND_BY_CHARGE, .row = pay_lmdb_check_refund_by_charge},
+    {.table = PAY_TABLE_REFUND_REPEAT, .row = pay_lmdb_check_refund_repeat},
     {.table = PAY_TABLE_KEPT, .row = pay_lmdb_check_kept},
     {.table = PAY_TABLE_KEPT_DUE, .row = pay_lmdb_check_kept_due},
     {.table = PAY_TABLE_PENDING_DUE, .row = pay_lmdb_check_due},

@@ -64,6 +64,7 @@ int pay_lmdb_check_refund_ref(pay_lmdb_check_t *check, const MDB_val *key, const
 int pay_lmdb_check_refund_id(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_refund_by_charge(pay_lmdb_check_t *check, const MDB_val *key,
                                     const MDB_val *row);
+int pay_lmdb_check_refund_repeat(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
 /* pay_lmdb_check_total.c */
 int pay_lmdb_check_total(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);

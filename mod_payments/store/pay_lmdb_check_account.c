@@ -111,12 +111,27 @@ apr_status_t pay_lmdb_check_api_key_after(pay_lmdb_check_t *check, const MDB_val
 }
 
 /* The table's keys hold the tokens themselves: they are not told. */
+/* What is asked for by its text is not found under any other key. */
+static void check_token_text(pay_lmdb_check_t *check, const MDB_val *key)
+{
+    const char *text = (const char *)key->mv_data + PAY_LMDB_SCOPE_LEN;
+    size_t len = key->mv_size - PAY_LMDB_SCOPE_LEN;
+    pay_scope_t scope;
+
+    if (len > PAY_TOKEN_TEXT_MAX || memchr(text, 0, len)) {
+        pay_lmdb_read_scope(&scope, key->mv_data);
+        pay_lmdb_check_fault(check, PAY_TABLE_TOKEN, NULL, "a key of account %u, %s is no token's",
+                             scope.account, pay_mode_name(scope.mode));
+    }
+}
+
 int pay_lmdb_check_token(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     int rc, found = 0;
 
     (void)row;
     if (key->mv_size > PAY_LMDB_SCOPE_LEN) {
+        check_token_text(check, key);
         rc = pay_lmdb_check_account_known(&found, check, key->mv_data);
         if (rc) {
             return rc;

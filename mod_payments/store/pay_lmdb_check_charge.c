@@ -12,6 +12,8 @@
 typedef struct sums_t {
     apr_int64_t processed_minor;
     apr_int64_t pending_minor;
+    apr_uint64_t at_acquirer; /* seq of the pending one that was made here; 0: none */
+    int at_acquirer_count;
     int overflow;
     int imported; /* 1: imported history is among them, which may exceed the charge */
 } sums_t;
@@ -30,6 +32,9 @@ static void add(sums_t *sums, const pay_refund_t *refund)
     }
     if (refund->import_number != 0) {
         sums->imported = 1;
+    } else if (refund->state == PAY_REFUND_PENDING) {
+        sums->at_acquirer = refund->seq;
+        sums->at_acquirer_count++;
     }
 }
 
@@ -86,6 +91,14 @@ static int check_amounts(pay_lmdb_check_t *check, const MDB_val *key, const pay_
                              "charge %s: refunds pending %" APR_INT64_T_FMT
                              ", but its pending refunds come to %" APR_INT64_T_FMT,
                              charge->reference, charge->refunds_pending_minor, sums.pending_minor);
+    }
+    if (sums.at_acquirer_count > 1 || sums.at_acquirer != charge->refund_at_acquirer) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
+                             "charge %s: refund %" APR_UINT64_T_FMT
+                             " is said to be at the acquirer, but %d are, the last of them "
+                             "%" APR_UINT64_T_FMT,
+                             charge->reference, charge->refund_at_acquirer, sums.at_acquirer_count,
+                             sums.at_acquirer);
     }
     if (!sums.imported
         && (__builtin_add_overflow(charge->refunded_minor, charge->refunds_pending_minor, &sum)

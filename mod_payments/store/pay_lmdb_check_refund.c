@@ -31,6 +31,12 @@ static int check_index(pay_lmdb_check_t *check, const MDB_val *key, pay_lmdb_tab
     return MDB_SUCCESS;
 }
 
+/* What another request like it may repeat: made here, and not failed. */
+static int is_repeatable(const pay_refund_t *refund)
+{
+    return refund->import_number == 0 && refund->state != PAY_REFUND_FAILED;
+}
+
 static int check_indexes(pay_lmdb_check_t *check, const MDB_val *key, const pay_refund_t *refund)
 {
     pay_lmdb_key_t index;
@@ -47,7 +53,12 @@ static int check_indexes(pay_lmdb_check_t *check, const MDB_val *key, const pay_
         return rc;
     }
     pay_lmdb_refund_by_charge_key(&index, &refund->scope, refund->charge_seq, refund->seq);
-    return check_index(check, key, PAY_TABLE_REFUND_BY_CHARGE, &index);
+    rc = check_index(check, key, PAY_TABLE_REFUND_BY_CHARGE, &index);
+    if (rc || !is_repeatable(refund)) {
+        return rc;
+    }
+    rc = pay_lmdb_refund_repeat_key(&index, refund);
+    return rc ? rc : check_index(check, key, PAY_TABLE_REFUND_REPEAT, &index);
 }
 
 static int check_charge(pay_lmdb_check_t *check, const MDB_val *key, const pay_refund_t *refund)
@@ -222,6 +233,32 @@ int pay_lmdb_check_refund_by_charge(pay_lmdb_check_t *check, const MDB_val *key,
     if (!same) {
         pay_lmdb_check_fault(check, PAY_TABLE_REFUND_BY_CHARGE, key,
                              "leads to no refund of that charge");
+    }
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_check_refund_repeat(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_lmdb_refund_t *record;
+    pay_lmdb_key_t index;
+    MDB_val want;
+    int rc, skip, same = 0;
+
+    rc = follow(&record, &skip, check, row);
+    if (rc || skip) {
+        return rc;
+    }
+    if (record && is_repeatable(&record->refund)) {
+        rc = pay_lmdb_refund_repeat_key(&index, &record->refund);
+        if (rc) {
+            return rc;
+        }
+        want = pay_lmdb_key_val(&index);
+        same = same_bytes(&want, key);
+    }
+    if (!same) {
+        pay_lmdb_check_fault(check, PAY_TABLE_REFUND_REPEAT, key,
+                             "leads to no refund that could be repeated");
     }
     return MDB_SUCCESS;
 }

@@ -19,6 +19,7 @@ typedef struct open_t {
     pay_refund_t *out;
     pay_charge_t *charge; /* NULL: there is none */
     pay_refund_verdict_t verdict;
+    int lasting;          /* 1: refused for what no later outcome of something pending changes */
     apr_status_t refused; /* a proposal that no charge could take */
     apr_interval_time_t stepped_back;
 } open_t;
@@ -52,113 +53,40 @@ apr_status_t pay_lmdb_refund_find(pay_refund_t **out, pay_store_t *store, const 
     return APR_SUCCESS;
 }
 
-static int same_text(const char *a, const char *b)
+/* Was the same refund just made (R5)? One that is pending still stands for its request. */
+static int find_repeat(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-static int is_repeat(const pay_refund_t *refund, const pay_refund_t *proposal)
-{
-    return proposal->money.amount_minor > 0
-           && refund->money.amount_minor == proposal->money.amount_minor
-           && same_text(refund->customer_note, proposal->customer_note)
-           && same_text(refund->merchant_note, proposal->merchant_note);
-}
-
-/* The cursor on the newest refund of the charge; MDB_NOTFOUND when the table ends before. */
-static int seek_newest(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_charge_t *charge)
-{
-    pay_lmdb_key_t beyond;
-    int rc;
-
-    pay_lmdb_refund_by_charge_key(&beyond, &charge->scope, charge->seq + 1, 0);
-    *key = pay_lmdb_key_val(&beyond);
-    rc = mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    return mdb_cursor_get(cursor, key, val, rc == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
-}
-
-/*
- * Looks at one earlier refund of the charge. *over 1: older ones matter no more. Only one refund of
- * ours is pending at a time and none is opened meanwhile, so it is the newest of ours. A failed one
- * moved nothing: asking again for it is no repetition.
- */
-static int look_at(int *over, int *pending, open_t *open, MDB_txn *txn, const pay_lmdb_t *db,
-                   const MDB_val *refund_key, apr_time_t now)
-{
-    const pay_refund_t *refund;
+    apr_time_t now = pay_lmdb_scope_now(0);
     pay_lmdb_refund_t *row;
-    MDB_val key = *refund_key, val;
     int rc;
 
-    if (key.mv_size != PAY_LMDB_REFUND_KEY_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_REFUND_BY_CHARGE, &key);
+    if (open->repeat_window == 0 || open->proposal->money.amount_minor == 0) {
+        return MDB_SUCCESS;
     }
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &key, &val);
-    if (rc) {
-        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND, &key) : rc;
-    }
-    rc = pay_lmdb_refund_peek(&row, &key, &val, open->p);
-    if (rc) {
+    rc = pay_lmdb_refund_repeat_newest(&row, txn, db, open->charge, open->proposal, open->p);
+    if (rc || !row) {
         return rc;
     }
-    refund = &row->refund;
-    if (refund->import_number != 0) {
-        return MDB_SUCCESS;
-    }
-    if (refund->state == PAY_REFUND_PENDING) {
-        *pending = 1;
-    } else if (refund->created_at < now - open->repeat_window) {
-        *over = 1;
-        return MDB_SUCCESS;
-    }
-    if (open->repeat_window == 0 || refund->state == PAY_REFUND_FAILED
-        || refund->money.amount_minor != open->proposal->money.amount_minor) {
-        return MDB_SUCCESS;
-    }
-    rc = pay_lmdb_refund_decode(&row, &key, &val, open->p);
-    if (!rc && is_repeat(&row->refund, open->proposal)) {
+    if (row->refund.state == PAY_REFUND_PENDING
+        || (row->refund.state == PAY_REFUND_PROCESSED
+            && row->refund.created_at >= now - open->repeat_window)) {
         open->verdict = PAY_REFUND_REFUSED_REPEATED;
         open->out = &row->refund;
-        *over = 1;
     }
-    return rc;
+    return MDB_SUCCESS;
 }
 
-/* The charge's refunds from the newest back: is one pending, was this one just made (R5)? */
-static int look_back(int *pending, open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static void refuse(open_t *open, pay_refund_verdict_t verdict, int lasting)
 {
-    const size_t prefix_len = PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t);
-    apr_time_t now = pay_lmdb_scope_now(0);
-    pay_lmdb_key_t prefix;
-    MDB_cursor *cursor;
-    MDB_val key, refund_key;
-    int rc, over = 0;
-
-    *pending = 0;
-    pay_lmdb_refund_by_charge_key(&prefix, &open->charge->scope, open->charge->seq, 0);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = seek_newest(cursor, &key, &refund_key, open->charge);
-    while (!rc && !over && key.mv_size > prefix_len
-           && memcmp(key.mv_data, prefix.bytes, prefix_len) == 0) {
-        rc = look_at(&over, pending, open, txn, db, &refund_key, now);
-        if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_PREV);
-        }
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    open->verdict = verdict;
+    open->lasting = lasting;
 }
 
 /*
- * Sets the verdict, and the amount when it is PAY_REFUND_OPENED. What no pending refund's fate can
- * change comes before R4; what is still pending comes after it (of imported history, which nobody
- * works on).
+ * Sets the verdict, and the amount when it is PAY_REFUND_OPENED. A repetition comes first, so that
+ * the retry of the refund that completed the charge is told of it. What no pending refund's fate
+ * can change comes before R4; what is still pending comes after it (of imported history, which
+ * nobody works on).
  */
 static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
@@ -166,29 +94,28 @@ static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pa
     apr_int64_t wanted = open->proposal->money.amount_minor;
     apr_int64_t unrefunded = charge->money.amount_minor - charge->refunded_minor;
     apr_int64_t left = unrefunded > 0 ? unrefunded - charge->refunds_pending_minor : 0;
-    int rc, pending;
+    int rc;
 
     *amount_minor = 0;
-    open->verdict = PAY_REFUND_OPENED;
-    if (charge->state != PAY_CHARGE_SUCCESSFUL) {
-        open->verdict = charge->state == PAY_CHARGE_REVERSED ? PAY_REFUND_REFUSED_FULL
-                                                             : PAY_REFUND_REFUSED_STATE;
+    refuse(open, PAY_REFUND_OPENED, 0);
+    if (charge->state != PAY_CHARGE_SUCCESSFUL && charge->state != PAY_CHARGE_REVERSED) {
+        refuse(open, PAY_REFUND_REFUSED_STATE, charge->decided_state != PAY_CHARGE_PENDING);
         return MDB_SUCCESS;
     }
-    rc = look_back(&pending, open, txn, db);
+    rc = find_repeat(open, txn, db);
     if (rc || open->verdict != PAY_REFUND_OPENED) {
         return rc;
     }
-    if (unrefunded <= 0) {
-        open->verdict = PAY_REFUND_REFUSED_FULL;
+    if (charge->state == PAY_CHARGE_REVERSED || unrefunded <= 0) {
+        refuse(open, PAY_REFUND_REFUSED_FULL, 1);
     } else if (wanted > unrefunded) {
-        open->verdict = PAY_REFUND_REFUSED_ABOVE;
-    } else if (pending) {
-        open->verdict = PAY_REFUND_REFUSED_BUSY;
+        refuse(open, PAY_REFUND_REFUSED_ABOVE, 1);
+    } else if (charge->refund_at_acquirer != 0) {
+        refuse(open, PAY_REFUND_REFUSED_BUSY, 0);
     } else if (left <= 0) {
-        open->verdict = PAY_REFUND_REFUSED_FULL;
+        refuse(open, PAY_REFUND_REFUSED_FULL, 0);
     } else if (wanted > left) {
-        open->verdict = PAY_REFUND_REFUSED_ABOVE;
+        refuse(open, PAY_REFUND_REFUSED_ABOVE, 0);
     } else {
         *amount_minor = wanted > 0 ? wanted : left;
     }
@@ -271,16 +198,18 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
     if (rc) {
         return rc;
     }
-    open->charge->updated_at = refund->created_at;
+    open->charge->refund_at_acquirer = refund->seq;
+    open->charge->updated_at = pay_lmdb_scope_now(open->charge->updated_at);
     rc = pay_lmdb_refund_insert(txn, db, row, pay_lmdb_refund_text(refund, open->p), open->p);
-    if (rc) {
-        return rc;
+    if (!rc) {
+        rc = pay_lmdb_refund_repeat_put(txn, db, refund);
     }
-    rc = pay_lmdb_due_put_refund(txn, db, refund);
-    if (rc) {
-        return rc;
+    if (!rc) {
+        rc = pay_lmdb_due_put_refund(txn, db, refund);
     }
-    rc = pay_lmdb_charge_put(txn, db, open->charge, 0, open->p);
+    if (!rc) {
+        rc = pay_lmdb_charge_put(txn, db, open->charge, 0, open->p);
+    }
     if (rc) {
         return rc;
     }
@@ -294,10 +223,15 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
     return pay_lmdb_scope_put(txn, db, scope, &last, open->p);
 }
 
-/* What no later try can change is kept; of a refund that is still pending nobody knows (R4). */
+/*
+ * Only what is settled is kept: the charge failed, or processed refunds leave too little. A charge
+ * that is not decided, a refund at the acquirer (R4) and pending history may each end so that a
+ * later try of the same request succeeds. What is kept stays even if the acquirer takes a
+ * processed refund back: the request was answered, and a new try takes a new key.
+ */
 static int keep_refusal(const open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
-    if (!open->use || open->verdict == PAY_REFUND_REFUSED_BUSY) {
+    if (!open->use || !open->lasting) {
         return MDB_SUCCESS;
     }
     return pay_lmdb_kept_add_refusal(txn, db, &open->proposal->scope, open->use, open->verdict,

@@ -74,4 +74,19 @@ int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refun
 /* Takes out the row and its indexes but pending_due. */
 int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
 
+/*
+ * Table refund_repeat (pay_lmdb_refund_repeat.c): the refunds made here that are pending or
+ * processed, by their charge and a digest of amount and notes. However many refunds a charge has,
+ * whether one was just made (R5) takes one look. History that was imported has no entries.
+ */
+int pay_lmdb_refund_repeat_key(pay_lmdb_key_t *key, const pay_refund_t *refund);
+int pay_lmdb_refund_repeat_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
+/* For one that becomes failed. An entry that is missing must not keep its outcome from being
+ * stored: store check tells of it. */
+int pay_lmdb_refund_repeat_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
+/* The one opened last of those of the charge with the amount and notes of `like`; NULL: none. */
+int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                                  const pay_charge_t *charge, const pay_refund_t *like,
+                                  apr_pool_t *p);
+
 #endif

@@ -33,6 +33,10 @@ static int take_back(fail_t *fail, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_
     if (rc) {
         return rc;
     }
+    rc = pay_lmdb_refund_repeat_del(txn, db, refund);
+    if (rc) {
+        return rc;
+    }
     refund->state = PAY_REFUND_FAILED;
     refund->updated_at = pay_lmdb_scope_now(refund->updated_at);
     fail->changed = 1;

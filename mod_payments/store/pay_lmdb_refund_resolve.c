@@ -64,6 +64,9 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
         }
     }
     rc = pay_lmdb_due_del_refund(txn, db, refund);
+    if (!rc && to == PAY_REFUND_FAILED) {
+        rc = pay_lmdb_refund_repeat_del(txn, db, refund);
+    }
     if (rc) {
         return rc;
     }
@@ -83,12 +86,14 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
 
 /*
  * It was decided before: nothing changes, but an outcome that says otherwise is kept. A caller that
- * comes late with "it was not sent" must not free the amount of a refund that was processed.
+ * comes late with "it was not sent" must not free the amount of a refund that was processed. What
+ * was decided counts, and was told: that it failed later, as the acquirer said, contradicts
+ * nothing.
  */
 static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db,
                            pay_lmdb_refund_t *row)
 {
-    int processed = row->refund.state == PAY_REFUND_PROCESSED;
+    int processed = row->refund.decided_state == PAY_REFUND_PROCESSED;
 
     if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN
         || (resolve->outcome->kind == PAY_OUTCOME_APPROVED) == processed) {

@@ -104,7 +104,8 @@ static int is_sound(const pay_lmdb_refund_t *row)
 
     return (unsigned int)refund->state < PAY_REFUND_STATE_COUNT && is_decided_well(refund)
            && refund->money.amount_minor >= 0
-           && (refund->money.amount_minor == 0 || pay_currency_digits(refund->money.currency) >= 0)
+           && (refund->money.currency[0] == '\0' ? refund->money.amount_minor == 0
+                                                 : pay_currency_digits(refund->money.currency) >= 0)
            && refund->acquirer && refund->key_id && row->contradiction;
 }
 

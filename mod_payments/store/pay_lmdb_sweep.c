@@ -3,7 +3,6 @@
 
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
-#include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
 #include <apr_strings.h>
@@ -55,31 +54,13 @@ static int collect(int *done, sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db
     return *done ? MDB_SUCCESS : rc;
 }
 
+/* As if the refund had failed: a failed one counts nothing. */
 static int give_back(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund, apr_pool_t *p)
 {
-    pay_charge_t *charge;
-    pay_lmdb_key_t key;
-    MDB_val at;
-    int rc;
-
     if (refund->charge_seq == 0 || refund->state == PAY_REFUND_FAILED) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, p);
-    if (!rc) {
-        rc = pay_lmdb_charge_refund_moved(charge, refund->state, PAY_REFUND_FAILED,
-                                          refund->money.amount_minor);
-        if (rc) {
-            rc = MDB_NOTFOUND; /* its amounts do not hold this refund */
-        }
-    }
-    if (rc) {
-        pay_lmdb_charge_key(&key, &refund->scope, refund->charge_seq);
-        at = pay_lmdb_key_val(&key);
-        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE, &at) : rc;
-    }
-    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
-    return pay_lmdb_charge_put(txn, db, charge, 0, p);
+    return pay_lmdb_charge_move_refund(txn, db, refund, PAY_REFUND_FAILED, p);
 }
 
 static int remove_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

@@ -27,6 +27,7 @@ static const char *const table_names[] = {
     [PAY_TABLE_REFUND_REF] = "refund_ref",
     [PAY_TABLE_REFUND_ID] = "refund_id",
     [PAY_TABLE_REFUND_BY_CHARGE] = "refund_by_charge",
+    [PAY_TABLE_REFUND_REPEAT] = "refund_repeat",
     [PAY_TABLE_CHARGE_BY_TIME] = "charge_by_time",
     [PAY_TABLE_KEPT] = "kept",
     [PAY_TABLE_KEPT_DUE] = "kept_due",
@@ -215,6 +216,13 @@ apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create,
         pay_lmdb_reason_set(reason, "store %s has no room for its tables: raise PaymentsStoreSize",
                             path);
         return PAY_STORE_EFULL;
+    }
+    if (rc == MDB_NOTFOUND) {
+        pay_lmdb_reason_set(reason,
+                            "store %s lacks tables of schema version %u: a build before the first "
+                            "release made it. Move it away and begin with a new one",
+                            path, (unsigned int)PAY_LMDB_SCHEMA_VERSION);
+        return PAY_STORE_ESCHEMA;
     }
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s: its tables cannot be opened: %s", path,

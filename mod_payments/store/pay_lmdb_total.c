@@ -114,9 +114,9 @@ static int take_away(pay_total_t *total, const pay_total_t *less)
     return sum_is_sound(&total->charged) && sum_is_sound(&total->refunded);
 }
 
-/* Adds `by` to the kept row of its key, or takes it out of it. */
-static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t *by, int count,
-                  apr_pool_t *p)
+/* As change(); PAY_LMDB_BAD_ROW, already logged: the row is damaged, and was left as it is. */
+static int change_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t *by, int count,
+                      apr_pool_t *p)
 {
     MDB_dbi dbi = pay_lmdb_dbi(db, PAY_TABLE_TOTAL);
     pay_lmdb_total_t row;
@@ -124,10 +124,6 @@ static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t *by
     MDB_val at, val;
     int rc;
 
-    assert(count == 1 || count == -1);
-    if (pay_total_is_zero(&by->total)) {
-        return MDB_SUCCESS;
-    }
     pay_lmdb_total_key(&key, by);
     at = pay_lmdb_key_val(&key);
     rc = mdb_get(txn, dbi, &at, &val);
@@ -150,6 +146,23 @@ static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t *by
     }
     rc = pay_row_encode(&val, total_fields, TOTAL_FIELDS, &row.total, p);
     return rc ? rc : mdb_put(txn, dbi, &at, &val, 0);
+}
+
+/*
+ * Adds `by` to the kept row of its key, or takes it out of it. A damaged row must not keep money
+ * from being decided: the decision goes on, and the row is told by `store check`.
+ */
+static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t *by, int count,
+                  apr_pool_t *p)
+{
+    int rc;
+
+    assert(count == 1 || count == -1);
+    if (pay_total_is_zero(&by->total)) {
+        return MDB_SUCCESS;
+    }
+    rc = change_row(txn, db, by, count, p);
+    return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
 }
 
 int pay_lmdb_total_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, int count,

@@ -3,8 +3,8 @@
 #define PAY_LMDB_TOTAL_H
 
 /*
- * Kept totals inside the write transaction that changes them. Functions return LMDB's codes or
- * PAY_LMDB_BAD_ROW (already logged).
+ * Kept totals inside the write transaction that changes them. Functions return LMDB's codes or,
+ * but for those that count, PAY_LMDB_BAD_ROW (already logged).
  */
 
 #include "store/pay_lmdb.h"
@@ -35,6 +35,12 @@ void pay_lmdb_total_of_charge(pay_lmdb_total_t *out, const pay_charge_t *charge)
  * looked at. One without a currency counts nothing.
  */
 void pay_lmdb_total_of_refund(pay_lmdb_total_t *out, const pay_refund_t *refund);
+
+/*
+ * Both below: a row of table total that is damaged, by itself or because it does not hold what is
+ * taken from it, is logged and stays as it is, and they succeed (docs/store.md, rule 13): the
+ * caller's decision about money never waits for statistics. They return LMDB's codes only.
+ */
 
 /*
  * A charge was decided: `count` 1, or -1 to take it back. Counts by the charge's createdAt as it is

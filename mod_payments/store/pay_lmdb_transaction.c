@@ -30,10 +30,10 @@ static int show(pay_transaction_t *out, MDB_txn *txn, const pay_lmdb_t *db, cons
         return rc;
     }
     rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
-    if (rc || !visible) {
+    if (rc) {
         return rc;
     }
-    if (out->refunds->nelts == PAY_TRANSACTION_REFUNDS_MAX) {
+    if (!visible) { /* the charge's amounts count it already */
         out->refunds_complete = 0;
         return MDB_SUCCESS;
     }
@@ -60,9 +60,8 @@ static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_lmdb_t *
     }
     key = pay_lmdb_key_val(&first);
     rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_SET_RANGE);
-    while (!rc && out->refunds_complete && key.mv_size > prefix_len
-           && memcmp(key.mv_data, first.bytes, prefix_len) == 0) {
-        if (visits++ == VISITS_MAX) {
+    while (!rc && key.mv_size > prefix_len && memcmp(key.mv_data, first.bytes, prefix_len) == 0) {
+        if (visits++ == VISITS_MAX || out->refunds->nelts == PAY_TRANSACTION_REFUNDS_MAX) {
             out->refunds_complete = 0;
             break;
         }

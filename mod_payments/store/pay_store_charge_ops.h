@@ -48,8 +48,8 @@ typedef apr_status_t pay_store_transaction_find_fn(pay_transaction_t *out, pay_s
                                                    apr_pool_t *p);
 /*
  * A pending checkout becomes void, in one transaction with what `use` (NULL: none) keeps: the text
- * of pay_void_answer_to_json. *voided 0: it is something else, and nothing was done. *kept is set
- * when the Idempotency-Key is known: nothing was done then either.
+ * of pay_void_answer_to_json. *voided 0: it is something else, or a worker is at work on it, and
+ * nothing was done. *kept is set when the Idempotency-Key is known: nothing was done then either.
  */
 typedef apr_status_t pay_store_charge_void_fn(pay_charge_t **out, int *voided, pay_kept_t **kept,
                                               pay_store_t *store, const pay_scope_t *scope,

@@ -11,8 +11,10 @@
  * One transaction judges against the charge and inserts the refund as pending. The proposal names
  * id, references, notes, channel, acquirer, worker, due_at; `amount_minor` 0 asks for all that is
  * left. `use` (NULL: none) claims its Idempotency-Key in the same transaction: for the refund, as
- * long as it lives, or for one of the refusals R1 to R3, for PAY_IDEMPOTENCY_KEEP; R4 is not
- * kept, because a later try may succeed. `repeat_window` 0, or with `use`: no R5 rule. *charge is
+ * long as it lives, or for a refusal, for PAY_IDEMPOTENCY_KEEP: R1 of a charge that is decided, R2
+ * and R3 that processed refunds alone account for. R4, and what a pending charge or pending refunds
+ * account for, is not kept, because a later try may succeed. `repeat_window` 0, or with `use`: no
+ * R5 rule; it also holds for a reversed charge, and comes before R2 to R4. *charge is
  * the charge as it is afterwards. *kept is set when the key is known: nothing was done then, and
  * the rest is not set. APR_NOTFOUND: no such charge; APR_EEXIST: id or reference is in use.
  */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """paymentsctl as a plain program: commands, errors, exit codes, JSON, files it leaves behind."""
 
+import calendar
 import json
 import os
 import pathlib
@@ -329,7 +330,7 @@ def test_key_revoke(ctl):
 
 
 def moment(text):
-    return time.mktime(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
+    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
 
 
 @pytest.mark.parametrize("overlap, seconds", [

@@ -53,7 +53,7 @@ def listed(ctl, noun, account="shop", *args):
 def guarded(text):
     """As a text stands in a cell: nothing begins like a formula."""
     text = text or ""
-    return "'" + text if text[:1] in tuple("=+-@\t\r\n") and text else text
+    return "'" + text if text[:1] in tuple("=+-@\t\r\n'") and text else text
 
 
 def money(amount, currency):

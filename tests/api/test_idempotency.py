@@ -245,7 +245,7 @@ def test_refusals_are_kept(shop, amount, code):
     assert code_of(post(shop, path, {**body, "customer_note": "x"}, key)) == (409, "D1")
 
 
-def test_a_kept_refusal_outlives_its_reason(shop):
+def test_a_refusal_that_time_may_lift_is_not_kept(shop):
     for _ in range(5):  # a slow machine may have reconciled the charge before it is asked about
         ref, key = charged(shop, token="tok_test_timeout"), new_key()
         first = post(shop, FULL, {"reference": ref}, key)
@@ -255,9 +255,15 @@ def test_a_kept_refusal_outlives_its_reason(shop):
     wait_for(lambda: shop.call("GET", f"/api/v1/transaction/{ref}/verify").json["data"]["status"] == "successful",
              "reconciliation")
     again = post(shop, FULL, {"reference": ref}, key)
+    assert (again.status, is_replay(again)) == (200, False)
+
+
+def test_the_refusal_of_a_failed_charge_is_kept(shop):
+    ref, key = charged(shop, token="tok_test_declined"), new_key()
+    first = post(shop, FULL, {"reference": ref}, key)
+    assert (code_of(first), is_replay(first)) == ((409, "R1"), False)
+    again = post(shop, FULL, {"reference": ref}, key)
     assert same_error(first, again) and is_replay(again)
-    fresh = post(shop, FULL, {"reference": ref}, new_key())
-    assert (fresh.status, is_replay(fresh)) == (200, False)
 
 
 @pytest.mark.parametrize("path, field", [(FULL, "reference"), (PARTIAL, "reference"), (VERIFY, "transactionReference")])
@@ -281,6 +287,22 @@ def test_a_differing_amount_and_a_refused_void_are_not_kept(shop):
             assert (code_of(answer), is_replay(answer)) == ((409, want), False)
     answer = post(shop, VERIFY, {"transactionReference": ref, "amount": 10}, key)
     assert (answer.status, is_replay(answer)) == (200, False)
+
+
+def test_who_polls_with_one_key_sees_the_decision(shop):
+    """While a transaction is pending no answer about it is kept; the first one that tells the decision is."""
+    ref, key = charged(shop, token="tok_test_timeout"), new_key()
+    seen = []
+
+    def decided():
+        answer = post(shop, VERIFY, {"transactionReference": ref}, key)
+        seen.append((answer.json["data"]["status"], is_replay(answer)))
+        return answer if seen[-1][0] != "pending" else None
+
+    first = wait_for(decided, "reconciliation")
+    assert set(seen[:-1]) <= {("pending", False)} and seen[-1] == ("successful", False)
+    again = post(shop, VERIFY, {"transactionReference": ref}, key)
+    assert (again.body, is_replay(again)) == (first.body, True)
 
 
 def test_verify_with_a_key_tells_what_was(shop):

@@ -254,6 +254,22 @@ def test_charges_of_tokens_cannot_be_voided(shop, token):
     assert json.loads(listed())["status"] in (state, "failed")
 
 
+# --- the access log ---
+
+def test_access_log_names_the_reference(shop):
+    ref = charged(shop).json["data"]["reference"]
+    made = refunded(shop, ref, 1)
+    shop.call("GET", TRANSACTION.format(ref))
+    shop.call("POST", POST_VERIFY, {"transactionReference": ref, "amount": 1})
+    shop.call("POST", POST_VOID, {"transactionReference": ref})
+    shop.call("GET", "/api/v1/refund/" + made)
+    for name, line in ((ref, "GET " + TRANSACTION.format(ref)), (ref, "POST " + POST_VERIFY),
+                       (ref, "POST " + POST_VOID), (made, "GET /api/v1/refund/" + made)):
+        wait_for(lambda name=name, line=line: [said for said in shop.httpd.access_lines()
+                                               if f" {name} {shop.name} test " in said and line + " HTTP" in said],
+                 line)
+
+
 # --- methods ---
 
 @pytest.mark.parametrize("path, key", [

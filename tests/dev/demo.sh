@@ -167,6 +167,18 @@ start_server() { # PORT
 
 ctl() { "$NORMAL/mod_payments/paymentsctl" -s "lmdb:$PUBLIC/store" "$@"; }
 
+# A store of an earlier build is of no use: it is put aside, and the server makes a new one.
+replace_store() {
+    if [ ! -e "$PUBLIC/store" ] || ctl store stat >"$LOGS/store.log" 2>&1; then
+        return
+    fi
+    say "the demo's store cannot be used: $(tail -n 1 "$LOGS/store.log")"
+    rm -rf "$PUBLIC/store.old"
+    mv "$PUBLIC/store" "$PUBLIC/store.old"
+    rm -f "$KEYS"/*
+    say "it is now $PUBLIC/store.old"
+}
+
 make_account() {
     local mode kind
     if ! ctl account show "$ACCOUNT" >/dev/null 2>&1; then
@@ -293,6 +305,7 @@ dev_run() {
     public_dir
     PUBLIC=$(readlink -f "$RUN/public")
     URL=http://127.0.0.1:$PORT
+    replace_store
     start_server "$PORT"
     say "Apache is started on $URL"
     make_account

@@ -37,9 +37,11 @@ static inline const pay_idempotency_t *fuzz_goods_use(pay_operation_t operation)
  * A charge of 10.50 NGN; `kind` PAY_OUTCOME_UNKNOWN leaves it pending, PAY_OUTCOME_APPROVED has an
  * Idempotency-Key.
  */
-static inline void fuzz_goods_charge(const char *reference, pay_outcome_kind_t kind)
+static inline void fuzz_goods_charge(const char *reference, pay_charge_kind_t by,
+                                     pay_outcome_kind_t kind)
 {
     pay_charge_t proposal = {.scope = fuzz_store.scope,
+                             .kind = by,
                              .reference = reference,
                              .token = "tok_fuzz",
                              .card = {"555555", "4444", "Mastercard", "NG", "debit"},
@@ -56,9 +58,10 @@ static inline void fuzz_goods_charge(const char *reference, pay_outcome_kind_t k
     pay_claim_t claim;
     int changed;
 
-    CHECK(fuzz_store.ops->charge_open(&charge, &claim, fuzz_store.store, &proposal,
-                                      kind == PAY_OUTCOME_APPROVED ? fuzz_goods_use(PAY_OPERATION_CHARGE) : NULL,
-                                      fuzz_store.pool)
+    CHECK(fuzz_store.ops->charge_open(
+              &charge, &claim, fuzz_store.store, &proposal,
+              kind == PAY_OUTCOME_APPROVED ? fuzz_goods_use(PAY_OPERATION_CHARGE) : NULL,
+              fuzz_store.pool)
           == APR_SUCCESS);
     CHECK(claim == PAY_CLAIM_NEW);
     CHECK(fuzz_store.ops->charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
@@ -69,7 +72,7 @@ static inline void fuzz_goods_charge(const char *reference, pay_outcome_kind_t k
 /* Asks for a refund of `amount_minor` of a charge; 0 asks for all that is left. */
 static inline apr_status_t fuzz_goods_refund(pay_refund_t **out, const char *name,
                                              const char *reference, apr_int64_t amount_minor,
-                                             apr_pool_t *p)
+                                             const pay_idempotency_t *use, apr_pool_t *p)
 {
     pay_refund_t proposal = {.id = name,
                              .refund_reference = name,
@@ -86,7 +89,7 @@ static inline apr_status_t fuzz_goods_refund(pay_refund_t **out, const char *nam
     pay_kept_t *kept;
 
     return fuzz_store.ops->refund_open(out, &charge, &verdict, &kept, fuzz_store.store, &proposal,
-                                       NULL, 0, p);
+                                       use, 0, p);
 }
 
 /* A record of history, imported under the name "kept". */
@@ -115,20 +118,11 @@ static inline void fuzz_goods_import(void)
     CHECK(fuzz_store.ops->import_finish(&import, fuzz_store.store, fuzz_store.pool) == APR_SUCCESS);
 }
 
-/* An answer that is kept as text. */
-static inline void fuzz_goods_kept(void)
-{
-    pay_kept_t *kept;
-
-    CHECK(fuzz_store.ops->kept_put(&kept, fuzz_store.store, &fuzz_store.scope, fuzz_goods_use(PAY_OPERATION_VERIFY),
-                                   "{\"status\":true}", fuzz_store.pool)
-          == APR_SUCCESS);
-}
-
 /* The store as it is before each input; made at the first call. */
 static inline void fuzz_goods_ready(void)
 {
     pay_refund_t *refund;
+    pay_kept_t *kept;
 
     if (fuzz_store.store) {
         fuzz_store_reset();
@@ -136,12 +130,18 @@ static inline void fuzz_goods_ready(void)
     }
     fuzz_store_make();
     fuzz_goods_key();
-    fuzz_goods_charge("known", PAY_OUTCOME_APPROVED);
-    fuzz_goods_charge("declined", PAY_OUTCOME_DECLINED);
-    fuzz_goods_charge("pending", PAY_OUTCOME_UNKNOWN);
-    CHECK(fuzz_goods_refund(&refund, "re_pending", "known", 100, fuzz_store.pool) == APR_SUCCESS);
+    fuzz_goods_charge("known", PAY_CHARGE_TOKENIZED, PAY_OUTCOME_APPROVED);
+    fuzz_goods_charge("declined", PAY_CHARGE_TOKENIZED, PAY_OUTCOME_DECLINED);
+    fuzz_goods_charge("pending", PAY_CHARGE_TOKENIZED, PAY_OUTCOME_UNKNOWN);
+    fuzz_goods_charge("checkout", PAY_CHARGE_CHECKOUT, PAY_OUTCOME_UNKNOWN);
+    CHECK(fuzz_goods_refund(&refund, "re_pending", "known", 100,
+                            fuzz_goods_use(PAY_OPERATION_REFUND), fuzz_store.pool)
+          == APR_SUCCESS);
     fuzz_goods_import();
-    fuzz_goods_kept();
+    CHECK(fuzz_store.ops->kept_put(&kept, fuzz_store.store, &fuzz_store.scope,
+                                   fuzz_goods_use(PAY_OPERATION_VERIFY), "{\"status\":true}",
+                                   fuzz_store.pool)
+          == APR_SUCCESS);
     fuzz_store_remember();
 }
 

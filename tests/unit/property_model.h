@@ -113,11 +113,14 @@ static inline const char *model_refund_judge(const model_charge_t *charge, apr_i
         repeated |= refund->state != PAY_REFUND_FAILED && refund->amount_minor == asked_minor
                     && (refund->state == PAY_REFUND_PENDING || refund->created_at >= window_start);
     }
-    if (charge->state != PAY_CHARGE_SUCCESSFUL) {
-        return charge->state == PAY_CHARGE_REVERSED ? "R3" : "R1";
+    if (charge->state != PAY_CHARGE_SUCCESSFUL && charge->state != PAY_CHARGE_REVERSED) {
+        return "R1";
     }
     if (repeated && !key) {
         return "R5";
+    }
+    if (charge->state == PAY_CHARGE_REVERSED) {
+        return "R3";
     }
     if (asked_minor > unrefunded) {
         return "R2";

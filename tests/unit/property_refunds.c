@@ -53,11 +53,19 @@ static void refund_find_left(model_charge_t *charge, model_refund_t *refund)
         property.pool, APR_ARRAY_IDX(seen.refunds, charge->refund_count - 1, const char *));
 }
 
+/* What is settled is remembered; what may end otherwise is not: R4, a charge not decided yet. */
+static int refusal_is_kept(const model_charge_t *charge, const char *code)
+{
+    return !strcmp(code, "R2") || !strcmp(code, "R3")
+           || (!strcmp(code, "R1") && charge->state == PAY_CHARGE_FAILED);
+}
+
 static void refusal_keep(const model_charge_t *charge, const wish_t *wish, const char *code)
 {
     model_refusal_t *refusal = &property.model.refusals[property.model.refusal_count];
 
-    if (wish->key && strcmp(code, "R4") != 0 && property.model.refusal_count < MODEL_REFUSALS_MAX) {
+    if (wish->key && refusal_is_kept(charge, code)
+        && property.model.refusal_count < MODEL_REFUSALS_MAX) {
         *refusal = (model_refusal_t){charge, wish->key, wish->asked_minor, code, property.now};
         property.model.refusal_count++;
     }

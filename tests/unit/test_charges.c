@@ -397,7 +397,7 @@ static const struct {
     {"several", "tok_abc", "other@shop.example", GIVEN_USD_ONLY, 400, "/email/currency", ""},
     {"several", "tok_abc", NULL, GIVEN_USD_ONLY, 400, "/token/currency", ""},
     {"live key in Test Mode", "tok_abc", NULL, GIVEN_LIVE_KEY | GIVEN_LIVE_ACQUIRER, 403, "",
-     "Test Mode"},
+     "Invalid Merchant Authorization"},
     {"no live acquirer", "tok_abc", NULL, GIVEN_LIVE_KEY | GIVEN_LIVE_ACCOUNT, 403, "",
      "No live acquirer"},
     {"live, test token", "tok_test_success", NULL, GIVEN_LIVE, 400, "/token", ""},

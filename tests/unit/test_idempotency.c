@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* What docs/api.md, "Retries", promises; all other tests count with the names. */
+_Static_assert(PAY_IDEMPOTENCY_KEEP == APR_INT64_C(24) * 3600 * 1000000, "24 hours");
+
 #define K5 "k-key"
 #define K50 K5 K5 K5 K5 K5 K5 K5 K5 K5 K5
 #define K255 K50 K50 K50 K50 K50 K5

@@ -39,6 +39,7 @@ static pay_charge_t *longest(int i)
     charge->worker = (pay_worker_t){APR_INT64_MAX, APR_INT64_MAX, APR_INT64_MAX};
     charge->attempts = APR_UINT32_MAX;
     charge->refunded_minor = APR_INT64_MAX;
+    charge->refund_at_acquirer = APR_UINT64_MAX;
     charge->kind = PAY_CHARGE_CHECKOUT;
     memset(charge->kept_as, 0xFF, sizeof(charge->kept_as));
     return charge;
@@ -71,6 +72,7 @@ START_TEST(test_without_a_key_its_digest_is_left_out)
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
     ck_assert_uint_eq(row.mv_size, len - sizeof(charge->kept_as));
     ck_assert_int_eq(pay_lmdb_charge_decode(&found, &key, &row, unit_pool), 0);
+    ck_assert_uint_eq(found->refund_at_acquirer, APR_UINT64_MAX);
     for (i = 0; i < sizeof(found->kept_as); i++) {
         ck_assert_uint_eq(found->kept_as[i], 0);
     }

@@ -16,20 +16,20 @@ static apr_status_t close_checkout(pay_charge_t **charge, int *voided, pay_kept_
                                   use, unit_pool);
 }
 
-/* A checkout that a process of this boot is at work on. */
-static void open_busy(int i)
+/* A checkout that a process of this boot is at work on, `alive` or dead, until `wait_until_ms`. */
+static void open_worked_on(int i, int alive, apr_int64_t wait_until_ms)
 {
     pay_charge_t *proposal = till_proposal(i, "order-1", 100), *charge;
     pay_claim_t claim;
 
     proposal->kind = PAY_CHARGE_CHECKOUT;
     proposal->worker = pay_worker_self();
-    proposal->send_before_ms = APR_INT64_MAX / 2;
-    proposal->wait_until_ms = APR_INT64_MAX / 2;
+    proposal->worker.start_ticks += alive ? 0 : 1; /* else another process had our pid */
+    proposal->send_before_ms = wait_until_ms;
+    proposal->wait_until_ms = wait_until_ms;
     ck_assert_int_eq(
         till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
         APR_SUCCESS);
-    ck_assert_int_eq(pay_charge_in_flight(charge), 1);
 }
 
 static void check_void(const pay_charge_t *charge)
@@ -51,7 +51,7 @@ START_TEST(test_void)
     int i, voided;
 
     for (i = 0; i < TILL_SCOPES; i++) {
-        open_busy(i);
+        open_worked_on(i, 0, APR_INT64_MAX / 2);
     }
     till_clock = TILL_NOW + apr_time_from_sec(1);
     ck_assert_int_eq(close_checkout(&charge, &voided, &kept, _i, "order-1", NULL), APR_SUCCESS);
@@ -108,6 +108,39 @@ START_TEST(test_unknown)
     ck_assert_msg(rv == unknown_cases[_i].want, "%s: %d", unknown_cases[_i].name, rv);
     ck_assert(!charge && !voided && !kept);
     ck_assert_str_eq(till_snapshot(), before);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    int alive;
+    apr_int64_t wait_until_ms;
+    int want;
+} busy_cases[] = {
+    {"at work", 1, APR_INT64_MAX / 2, 0},
+    {"its time is over", 1, 1, 1},
+    {"dead", 0, APR_INT64_MAX / 2, 1},
+};
+
+/* What a process may be paying at this moment is not voided under its hands. */
+START_TEST(test_busy)
+{
+    const pay_idempotency_t *use = till_use(PAY_OPERATION_VOID, "key", "request 1");
+    const char *before, *name = busy_cases[_i].name;
+    int voided, want = busy_cases[_i].want;
+    pay_charge_t *charge;
+    pay_kept_t *kept;
+
+    open_worked_on(0, busy_cases[_i].alive, busy_cases[_i].wait_until_ms);
+    before = till_snapshot();
+    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, 0, "order-1", use), APR_SUCCESS);
+    ck_assert_msg(voided == want, "%s: %d", name, voided);
+    ck_assert_msg(strcmp(till_snapshot(), before) == 0 || want, "%s: something was written", name);
+    ck_assert_int_eq(charge->state, want ? PAY_CHARGE_VOID : PAY_CHARGE_PENDING);
+    (void)till_resolve(&charge, 0, 1, PAY_OUTCOME_UNKNOWN); /* nobody is at work any more */
+    ck_assert_int_eq(close_checkout(&charge, &voided, &kept, 0, "order-1", use), APR_SUCCESS);
+    ck_assert_msg(voided == !want && !kept == !want, "%s: not the next time", name);
+    till_check_clean();
 }
 END_TEST
 
@@ -250,6 +283,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_void, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_busy, 0, UNIT_ROWS(busy_cases));
     tcase_add_loop_test(tcase, test_unknown, 0, UNIT_ROWS(unknown_cases));
     tcase_add_loop_test(tcase, test_kept, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_refusal_is_not_kept);

@@ -11,7 +11,9 @@ typedef enum spoil_t {
     SPOIL_KEY_ID_LONG,
     SPOIL_KEY_ID_GONE,
     SPOIL_TOKEN_ROW,
-    SPOIL_TOKEN_ACCOUNT
+    SPOIL_TOKEN_ACCOUNT,
+    SPOIL_TOKEN_NUL,
+    SPOIL_TOKEN_LONG
 } spoil_t;
 
 static const struct {
@@ -30,6 +32,8 @@ static const struct {
     {"a key without its id", SPOIL_KEY_ID_GONE, 1, "key_1"},
     {"a token row does not decode", SPOIL_TOKEN_ROW, 1, "token: a row of account 1, live"},
     {"a token of no account", SPOIL_TOKEN_ACCOUNT, 2, "token: a token belongs to no account"},
+    {"a token with a NUL", SPOIL_TOKEN_NUL, 1, "token: a key of account 1, live is no token's"},
+    {"a token of 256 bytes", SPOIL_TOKEN_LONG, 1, "token: a key of account 1, live is no token's"},
 };
 
 static const pay_scope_t nobody = {9999, PAY_LIVE};
@@ -87,6 +91,17 @@ static void spoil(spoil_t how)
     case SPOIL_TOKEN_ROW:
         pay_lmdb_key_scope(&key, &till->scopes[1]);
         (void)pay_lmdb_key_bytes(&key, "secret", 6);
+        till_plant(PAY_TABLE_TOKEN, &key, "\xff", 1);
+        return;
+    case SPOIL_TOKEN_NUL:
+        pay_lmdb_key_scope(&key, &till->scopes[1]);
+        (void)pay_lmdb_key_bytes(&key, "secret", 7);
+        till_plant(PAY_TABLE_TOKEN, &key, "\xff", 1);
+        return;
+    case SPOIL_TOKEN_LONG:
+        pay_lmdb_key_scope(&key, &till->scopes[1]);
+        memset(long_value, 's', sizeof(long_value));
+        (void)pay_lmdb_key_bytes(&key, long_value, PAY_TOKEN_TEXT_MAX + 1);
         till_plant(PAY_TABLE_TOKEN, &key, "\xff", 1);
         return;
     case SPOIL_TOKEN_ACCOUNT:

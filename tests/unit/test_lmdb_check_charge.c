@@ -14,6 +14,8 @@ typedef enum spoil_t {
     SPOIL_REF_SHORT,
     SPOIL_REFUNDED,
     SPOIL_PENDING,
+    SPOIL_NOT_AT_ACQUIRER,
+    SPOIL_OTHER_AT_ACQUIRER,
     SPOIL_AMOUNT,
     SPOIL_REVERSED,
     SPOIL_SUCCESSFUL,
@@ -38,6 +40,9 @@ static const struct {
     {"a reference's row is too short", SPOIL_REF_SHORT, 1, "leads to no charge"},
     {"refunded is another sum", SPOIL_REFUNDED, 1, "processed refunds come to 300"},
     {"pending is another sum", SPOIL_PENDING, 1, "pending refunds come to 200"},
+    {"no refund at the acquirer", SPOIL_NOT_AT_ACQUIRER, 1,
+     "refund 0 is said to be at the acquirer"},
+    {"another one at the acquirer", SPOIL_OTHER_AT_ACQUIRER, 1, "the last of them 2"},
     {"refunds exceed the amount", SPOIL_AMOUNT, 2, "exceed its amount"},
     {"reversed too early", SPOIL_REVERSED, 1, "its refunds contradict"},
     {"successful though all is back", SPOIL_SUCCESSFUL, 3, "exceed its amount"},
@@ -67,6 +72,12 @@ static int change_row(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         break;
     case SPOIL_PENDING:
         charge->refunds_pending_minor--;
+        break;
+    case SPOIL_NOT_AT_ACQUIRER:
+        charge->refund_at_acquirer = 0;
+        break;
+    case SPOIL_OTHER_AT_ACQUIRER:
+        charge->refund_at_acquirer--;
         break;
     case SPOIL_AMOUNT:
         charge->money.amount_minor = 499;

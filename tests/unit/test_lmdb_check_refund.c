@@ -13,6 +13,9 @@ typedef enum spoil_t {
     SPOIL_REF_OTHER,
     SPOIL_ID_DANGLING,
     SPOIL_BY_CHARGE_DANGLING,
+    SPOIL_REPEAT_GONE,
+    SPOIL_REPEAT_OTHER,
+    SPOIL_FAILED,
     SPOIL_NO_CHARGE,
     SPOIL_CHARGE_UNKNOWN,
     SPOIL_KEY_ID,
@@ -35,12 +38,15 @@ static const struct {
     {"an id of no refund", SPOIL_ID_DANGLING, 1, "leads to no refund of that name"},
     {"a charge's entry of no refund", SPOIL_BY_CHARGE_DANGLING, 1,
      "leads to no refund of that charge"},
-    {"of no charge", SPOIL_NO_CHARGE, 2, "of no charge"},
-    {"of a charge that is not there", SPOIL_CHARGE_UNKNOWN, 3, "its charge is not there"},
+    {"repetitions are not known", SPOIL_REPEAT_GONE, 1, "refund_repeat does not lead to it"},
+    {"another one's repetitions", SPOIL_REPEAT_OTHER, 2, "leads to no refund that could be"},
+    {"failed, but could be repeated", SPOIL_FAILED, 3, "leads to no refund that could be"},
+    {"of no charge", SPOIL_NO_CHARGE, 3, "of no charge"},
+    {"of a charge that is not there", SPOIL_CHARGE_UNKNOWN, 5, "its charge is not there"},
     {"a key id that is not known", SPOIL_KEY_ID, 1, "no key has the id key_gone"},
-    {"an import that is not known", SPOIL_IMPORT, 3, "of an import that is not known"},
+    {"an import that is not known", SPOIL_IMPORT, 4, "of an import that is not known"},
     {"a number that was never given", SPOIL_SCOPE, 2, "never gave this number"},
-    {"pending without an entry", SPOIL_PENDING, 4, "nothing will ask about it"},
+    {"pending without an entry", SPOIL_PENDING, 5, "nothing will ask about it"},
 };
 
 static pay_lmdb_key_t own_key(int i)
@@ -74,6 +80,9 @@ static int change_row(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     case SPOIL_IMPORT:
         row->refund.import_number = 77;
         break;
+    case SPOIL_FAILED:
+        row->refund.state = PAY_REFUND_FAILED;
+        break;
     case SPOIL_PENDING:
         row->refund.state = PAY_REFUND_PENDING;
         break;
@@ -92,6 +101,25 @@ static int change_scope(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     rc = pay_lmdb_scope_get(&row, txn, db, scope);
     row.refund_seq = 0;
     return rc ? rc : pay_lmdb_scope_put(txn, db, scope, &row, unit_pool);
+}
+
+/* Its entry is taken out, or leads to the scope's other refund. */
+static int spoil_repeat(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const change_t *change = baton;
+    pay_lmdb_key_t key = own_key(change->i), index, other;
+    MDB_val at = pay_lmdb_key_val(&key), val;
+    pay_lmdb_refund_t *row;
+
+    ck_assert_int_eq(pay_lmdb_refund_get(&row, txn, db, &at, unit_pool), 0);
+    ck_assert_int_eq(pay_lmdb_refund_repeat_key(&index, &row->refund), 0);
+    at = pay_lmdb_key_val(&index);
+    if (change->how == SPOIL_REPEAT_GONE) {
+        return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &at, NULL);
+    }
+    pay_lmdb_refund_key(&other, &till->scopes[change->i], TILL_NOW, 2);
+    val = pay_lmdb_key_val(&other);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &at, &val, 0);
 }
 
 static void spoil_index(spoil_t how, int i, const char *name)
@@ -144,6 +172,10 @@ static void spoil(spoil_t how, int i, const char *name)
     case SPOIL_ID_DANGLING:
     case SPOIL_BY_CHARGE_DANGLING:
         spoil_index(how, i, name);
+        return;
+    case SPOIL_REPEAT_GONE:
+    case SPOIL_REPEAT_OTHER:
+        till_raw(spoil_repeat, &change);
         return;
     case SPOIL_SCOPE:
         till_raw(change_scope, &change);

@@ -284,6 +284,81 @@ START_TEST(test_find)
 }
 END_TEST
 
+/* ---- what is refused for a reason that may pass is judged anew under the same key */
+
+static pay_refund_verdict_t open_keyed(pay_refund_t **out, int i, apr_int64_t amount_minor)
+{
+    pay_refund_verdict_t verdict;
+    pay_charge_t *charge;
+    pay_kept_t *kept;
+
+    ck_assert_int_eq(till->ops->refund_open(out, &charge, &verdict, &kept, till->store,
+                                            till_refund_proposal(i, "order-1", amount_minor),
+                                            till_use(PAY_OPERATION_REFUND, "key-1", "a"), WINDOW,
+                                            unit_pool),
+                     APR_SUCCESS);
+    ck_assert_ptr_null(kept);
+    return verdict;
+}
+
+static const struct {
+    const char *name;
+    apr_int64_t amount_minor; /* 0: all */
+    pay_refund_verdict_t want;
+} history_cases[] = {
+    {"nothing is left of it", 0, PAY_REFUND_REFUSED_FULL},
+    {"a part, nothing is left", 100, PAY_REFUND_REFUSED_FULL},
+    {"above what is left", 500, PAY_REFUND_REFUSED_ABOVE},
+};
+
+/* History that is pending, and may be taken back with its import, settles nothing. */
+START_TEST(test_pending_history_is_no_reason_to_keep)
+{
+    apr_int64_t amount_minor = history_cases[_i].amount_minor, pending;
+    apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
+    pay_import_t import;
+    pay_refund_t *refund;
+    int at;
+
+    pending = history_cases[_i].want == PAY_REFUND_REFUSED_FULL ? 1000 : 600;
+    (void)till_charge(0, "order-1", 1000);
+    APR_ARRAY_PUSH(rows, pay_refund_t *) =
+        till_history(0, 1, TILL_NOW, PAY_REFUND_PENDING, "order-1", pending);
+    ck_assert_int_eq(till->ops->import_begin(&import, till->store, &till->scopes[0], unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(till->ops->import_rows(&import, &at, till->store, rows, unit_pool),
+                     APR_SUCCESS);
+    ck_assert(till_find(0, "order-1")->refund_at_acquirer == 0);
+    ck_assert_msg(open_keyed(&refund, 0, amount_minor) == history_cases[_i].want, "%s",
+                  history_cases[_i].name);
+    ck_assert_ptr_null(till_kept(0, till_use(PAY_OPERATION_REFUND, "key-1", "a")));
+    ck_assert_int_eq(till->ops->import_abort(&import, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_msg(open_keyed(&refund, 0, amount_minor) == PAY_REFUND_OPENED, "%s",
+                  history_cases[_i].name);
+    till_check_clean();
+}
+END_TEST
+
+/* A void checkout is not decided: its payer's money may still come, and then be given back. */
+START_TEST(test_void_is_no_reason_to_keep)
+{
+    pay_charge_t *charge;
+    pay_kept_t *kept;
+    pay_refund_t *refund;
+    int voided;
+
+    charge = till_checkout(_i, "order-1", 1000);
+    ck_assert_int_eq(till->ops->charge_void(&charge, &voided, &kept, till->store, &till->scopes[_i],
+                                            "order-1", NULL, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(voided, 1);
+    ck_assert_int_eq(open_keyed(&refund, _i, 100), PAY_REFUND_REFUSED_STATE);
+    ck_assert_int_eq(till_resolve(&charge, _i, charge->seq, PAY_OUTCOME_APPROVED), 1);
+    ck_assert_int_eq(open_keyed(&refund, _i, 100), PAY_REFUND_OPENED);
+    till_check_clean();
+}
+END_TEST
+
 /* ---- races: the sum of refunds never exceeds the charge */
 
 typedef struct racer_t {
@@ -425,6 +500,9 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_repeat_is_found_behind_others, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_refused, 0, UNIT_ROWS(refused_cases));
     tcase_add_loop_test(tcase, test_find, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_pending_history_is_no_reason_to_keep, 0,
+                        UNIT_ROWS(history_cases));
+    tcase_add_loop_test(tcase, test_void_is_no_reason_to_keep, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_threads_race);
     tcase_add_test(tcase, test_processes_race);
 }

@@ -128,11 +128,13 @@ static const struct {
     pay_refund_verdict_t want;
     int kept;
 } refusal_cases[] = {
-    {"R1: a pending charge", PAY_OUTCOME_UNKNOWN, 0, 0, 100, PAY_REFUND_REFUSED_STATE, 1},
+    {"R1: a pending charge", PAY_OUTCOME_UNKNOWN, 0, 0, 100, PAY_REFUND_REFUSED_STATE, 0},
     {"R1: a failed charge", PAY_OUTCOME_DECLINED, 0, 0, 100, PAY_REFUND_REFUSED_STATE, 1},
     {"R2: above the charge", PAY_OUTCOME_APPROVED, 0, 0, 1001, PAY_REFUND_REFUSED_ABOVE, 1},
     {"R2: above what is left", PAY_OUTCOME_APPROVED, 600, 0, 401, PAY_REFUND_REFUSED_ABOVE, 1},
     {"R3: nothing is left", PAY_OUTCOME_APPROVED, 1000, 0, 0, PAY_REFUND_REFUSED_FULL, 1},
+    {"R2: above, another is pending", PAY_OUTCOME_APPROVED, 600, 100, 401, PAY_REFUND_REFUSED_ABOVE,
+     1},
     {"R4: another is pending", PAY_OUTCOME_APPROVED, 0, 100, 200, PAY_REFUND_REFUSED_BUSY, 0},
     {"R4: its like is pending", PAY_OUTCOME_APPROVED, 0, 100, 100, PAY_REFUND_REFUSED_BUSY, 0},
 };
@@ -170,7 +172,11 @@ START_TEST(test_refusals)
         ck_assert_msg((strcmp(till_snapshot(), before) != 0) == refusal_cases[_i].kept, "%s", name);
         ck_assert_msg((till_kept(i, use) != NULL) == refusal_cases[_i].kept, "%s", name);
         if (!refusal_cases[_i].kept) { /* a later try may succeed */
-            settle(i, refunds[i], PAY_OUTCOME_DECLINED);
+            if (refunds[i]) {
+                settle(i, refunds[i], PAY_OUTCOME_DECLINED);
+            } else {
+                (void)till_resolve(&charge, i, 1, PAY_OUTCOME_APPROVED);
+            }
             opened = open_as(i, "order-1", amount_minor, use);
             ck_assert_msg(!opened.kept && opened.refund, "%s", name);
             continue;
@@ -194,17 +200,21 @@ END_TEST
 START_TEST(test_refusal_outlives_its_cause)
 {
     const pay_idempotency_t *use = use_of("key-1", "a");
-    pay_charge_t *charge;
+    pay_refund_t *all, *refund;
     opened_t opened;
-    int i;
+    int i, changed;
 
     for (i = 0; i < TILL_SCOPES; i++) {
-        (void)till_open(i, "order-1", 1000);
+        (void)till_charge(i, "order-1", 1000);
+        all = till_refund(i, "order-1", 0, PAY_REFUND_OPENED);
+        settle(i, all, PAY_OUTCOME_APPROVED);
         opened = open_as(i, "order-1", 100, use);
-        ck_assert_int_eq(opened.verdict, PAY_REFUND_REFUSED_STATE);
-        (void)till_resolve(&charge, i, 1, PAY_OUTCOME_APPROVED);
+        ck_assert_int_eq(opened.verdict, PAY_REFUND_REFUSED_FULL);
+        ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[i],
+                                                all->refund_reference, unit_pool),
+                         APR_SUCCESS);
         opened = open_as(i, "order-1", 100, use);
-        ck_assert(opened.kept && opened.kept->refusal == PAY_REFUND_REFUSED_STATE);
+        ck_assert(opened.kept && opened.kept->refusal == PAY_REFUND_REFUSED_FULL);
         opened = open_as(i, "order-1", 100, use_of("key-2", "a"));
         ck_assert(!opened.kept && opened.refund);
     }

@@ -242,6 +242,45 @@ START_TEST(test_spoiled_row)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    apr_int64_t amount_minor;
+    const char *currency;
+    int want;
+} money_cases[] = {
+    {"an amount", 1050, "NGN", MDB_SUCCESS},
+    {"a currency alone", 0, "NGN", MDB_SUCCESS},
+    {"neither", 0, "", MDB_SUCCESS},
+    {"an amount alone", 1050, "", PAY_LMDB_BAD_ROW},
+    {"an amount of no such currency", 1050, "XXQ", PAY_LMDB_BAD_ROW},
+    {"no such currency alone", 0, "XXQ", PAY_LMDB_BAD_ROW},
+    {"below 0", -1, "NGN", PAY_LMDB_BAD_ROW},
+};
+
+static int money_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    int i = *(int *)baton;
+    pay_lmdb_refund_t *row = record_of(0), *got;
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    row->refund.money.amount_minor = money_cases[i].amount_minor;
+    apr_cpystrn(row->refund.money.currency, money_cases[i].currency, PAY_CURRENCY_LEN + 1);
+    ck_assert_int_eq(pay_lmdb_refund_put(txn, db, row, unit_pool), 0);
+    pay_lmdb_refund_key(&key, &row->refund.scope, row->refund.created_at, row->refund.seq);
+    at = pay_lmdb_key_val(&key);
+    rc = pay_lmdb_refund_get(&got, txn, db, &at, unit_pool);
+    ck_assert_msg(rc == money_cases[i].want, "%s: %d", money_cases[i].name, rc);
+    return 0;
+}
+
+START_TEST(test_money)
+{
+    till_raw(money_work, &_i);
+}
+END_TEST
+
 START_TEST(test_peek_needs_no_text)
 {
     MDB_val row = encoded(), at;
@@ -332,6 +371,7 @@ static void add(TCase *tcase)
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_test(tcase, test_round_trip);
     tcase_add_loop_test(tcase, test_spoiled_row, 0, UNIT_ROWS(spoil_cases));
+    tcase_add_loop_test(tcase, test_money, 0, UNIT_ROWS(money_cases));
     tcase_add_test(tcase, test_peek_needs_no_text);
     tcase_add_loop_test(tcase, test_decided, 0, UNIT_ROWS(decided_cases));
     tcase_add_test(tcase, test_text_limit);

@@ -80,7 +80,7 @@ static const struct {
     {"being returned", MADE_RETURNING, PAY_CHARGE_SUCCESSFUL, "-!-----r..-"},
     {"partly refunded", MADE_PARTLY, PAY_CHARGE_SUCCESSFUL, "-!---..-!-."},
     {"refund refused", MADE_KEPT, PAY_CHARGE_SUCCESSFUL, "-!---..!---"},
-    {"refund taken back", MADE_TAKEN, PAY_CHARGE_SUCCESSFUL, "-!---..!---"},
+    {"refund taken back", MADE_TAKEN, PAY_CHARGE_SUCCESSFUL, "-!---..-!--"},
     {"reversed", MADE_REVERSED, PAY_CHARGE_REVERSED, "-!------!-s"},
     {"failed", MADE_FAILED, PAY_CHARGE_FAILED, "!----------"},
     {"void", MADE_VOID, PAY_CHARGE_VOID, "s----------"},

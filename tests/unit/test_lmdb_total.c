@@ -4,6 +4,8 @@
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
+#include <errno.h>
+
 #define SEC(n) apr_time_from_sec(n)
 #define STEP PAY_TOTAL_STEP
 #define MANY 5000 /* rows of one step and currency: more than one list looks at */
@@ -354,33 +356,128 @@ START_TEST(test_many_imports)
 }
 END_TEST
 
-static void total_key(pay_lmdb_key_t *key, int i)
+static void total_key(pay_lmdb_key_t *key, int i, apr_uint32_t import_number)
 {
-    pay_lmdb_total_t row = {.scope = till->scopes[i]};
+    pay_lmdb_total_t row = {.scope = till->scopes[i], .import_number = import_number};
 
     row.total.from = pay_total_step(TILL_NOW);
     memcpy(row.total.currency, "NGN", sizeof(row.total.currency));
     pay_lmdb_total_key(key, &row);
 }
 
-/* A total that does not hold what is taken from it is damaged, and nothing is written. */
-START_TEST(test_row_is_gone)
-{
-    pay_refund_t *refund;
-    pay_lmdb_key_t key;
-    int changed;
+typedef enum act_t { ACT_CHARGE, ACT_REFUND, ACT_TAKE_BACK, ACT_IMPORT, ACT_ABORT } act_t;
 
-    (void)till_charge(_i, "order-1", 100);
-    refund = till_refund(_i, "order-1", 40, PAY_REFUND_OPENED);
-    (void)till_refund_resolve(&refund, _i, refund->refund_reference, PAY_OUTCOME_APPROVED);
-    total_key(&key, _i);
-    till_plant(PAY_TABLE_TOTAL, &key, NULL, 0);
-    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[_i],
-                                            "rfd_1", unit_pool),
-                     PAY_STORE_ECORRUPT);
-    ck_assert_int_eq(changed, 0);
-    ck_assert(till_find(_i, "order-1")->refunded_minor == 40);
-    ck_assert_ptr_nonnull(strstr(till_line, "total"));
+/* The decision goes on, whatever became of the total that it belongs to. */
+static const struct {
+    const char *name;
+    act_t act;
+    const char *bytes; /* of the damaged row; NULL: it is gone */
+    int clean;         /* nothing is wrong afterwards */
+} damaged_cases[] = {
+    {"a charge", ACT_CHARGE, "\x01\x01", 0},
+    {"a refund", ACT_REFUND, "\x01\x01", 0},
+    {"a refund that is taken back", ACT_TAKE_BACK, "\x01\x01", 0},
+    {"taken back from nothing", ACT_TAKE_BACK, NULL, 0},
+    {"a row of an import", ACT_IMPORT, "\x01\x01", 0},
+    {"an import that is aborted", ACT_ABORT, "\x01\x01", 0},
+    {"aborted, taken from nothing", ACT_ABORT, NULL, 1},
+};
+
+static void act(act_t what, const char *refund_reference, pay_import_t *run)
+{
+    apr_array_header_t *records = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
+    pay_charge_t *charge = till_find(1, "order-2");
+    pay_refund_t *refund = NULL;
+    int at, changed = 1;
+    apr_status_t rv = APR_SUCCESS;
+
+    switch (what) {
+    case ACT_CHARGE:
+        changed = till_resolve(&charge, 1, charge->seq, PAY_OUTCOME_APPROVED);
+        break;
+    case ACT_REFUND:
+        changed = till_refund_resolve(&refund, 1, refund_reference, PAY_OUTCOME_APPROVED);
+        break;
+    case ACT_TAKE_BACK:
+        rv = till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[1], "rfd_1",
+                                    unit_pool);
+        break;
+    case ACT_IMPORT:
+        APR_ARRAY_PUSH(records, pay_refund_t *) =
+            till_history(1, 50, TILL_NOW, PAY_REFUND_PROCESSED, NULL, 5);
+        rv = till->ops->import_rows(run, &at, till->store, records, unit_pool);
+        break;
+    case ACT_ABORT:
+        rv = till->ops->import_abort(run, till->store, unit_pool);
+        break;
+    }
+    ck_assert_int_eq(rv, APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+}
+
+static void damaged_key(pay_lmdb_key_t *key, int i)
+{
+    total_key(key, 1, damaged_cases[i].act >= ACT_IMPORT);
+}
+
+/* As it was planted: nothing was written over it, and nothing in its place. */
+static int check_untouched(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const char *bytes = damaged_cases[*(int *)baton].bytes;
+    pay_lmdb_key_t key;
+    MDB_val at, val;
+    int rc;
+
+    damaged_key(&key, *(int *)baton);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_TOTAL), &at, &val);
+    ck_assert_int_eq(rc, bytes ? MDB_SUCCESS : MDB_NOTFOUND);
+    ck_assert(!bytes || (val.mv_size == 2 && memcmp(val.mv_data, bytes, 2) == 0));
+    return MDB_SUCCESS;
+}
+
+START_TEST(test_damaged)
+{
+    const char *name = damaged_cases[_i].name, *bytes = damaged_cases[_i].bytes;
+    pay_refund_t *first, *second;
+    pay_lmdb_key_t key;
+    pay_import_t run;
+
+    (void)till_charge(1, "order-1", 100);
+    (void)till_open(1, "order-2", 7);
+    first = till_refund(1, "order-1", 40, PAY_REFUND_OPENED);
+    (void)till_refund_resolve(&first, 1, first->refund_reference, PAY_OUTCOME_APPROVED);
+    second = till_refund(1, "order-1", 10, PAY_REFUND_OPENED);
+    run = import(1, 0, 1, PAY_REFUND_PROCESSED);
+    till_check_clean();
+    damaged_key(&key, _i);
+    till_plant(PAY_TABLE_TOTAL, &key, bytes, bytes ? 2 : 0);
+    till_lines[PAY_LOG_ERR] = 0;
+
+    act(damaged_cases[_i].act, second->refund_reference, &run);
+    ck_assert_msg(till_lines[PAY_LOG_ERR] == 1, "%s: %d lines", name, till_lines[PAY_LOG_ERR]);
+    till_raw(check_untouched, &_i);
+    if (damaged_cases[_i].clean) {
+        till_check_clean();
+        return;
+    }
+    ck_assert_msg(till_faults("total") > 0, "%s: check finds nothing", name);
+    ck_assert_msg(strstr(till_fault, "total") != NULL, "%s: %s", name, till_fault);
+}
+END_TEST
+
+/* What LMDB itself cannot do still fails: the transaction is not to be committed. */
+START_TEST(test_lmdb_fails)
+{
+    pay_refund_t refund = {.scope = till->scopes[0], .money = {5, "NGN"}};
+    MDB_txn *txn;
+    int rc;
+
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
+    rc = pay_lmdb_total_refund(txn, till->db, &refund, 1, unit_pool);
+    pay_lmdb_read_end(till->db, txn);
+    ck_assert_int_eq(rc, EACCES);
+    ck_assert_uint_eq(rows(), 0);
 }
 END_TEST
 
@@ -471,7 +568,7 @@ START_TEST(test_key_of_wrong_length)
     apr_array_header_t *totals;
     pay_lmdb_key_t key;
 
-    total_key(&key, 1);
+    total_key(&key, 1, 0);
     key.len--;
     till_plant(PAY_TABLE_TOTAL, &key, "x", 1);
     ck_assert_int_eq(
@@ -491,7 +588,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_range, 0, UNIT_ROWS(range_cases));
     tcase_add_loop_test(tcase, test_chunks, 1, 11);
     tcase_add_test(tcase, test_many_imports);
-    tcase_add_loop_test(tcase, test_row_is_gone, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_damaged, 0, UNIT_ROWS(damaged_cases));
+    tcase_add_test(tcase, test_lmdb_fails);
     tcase_add_loop_test(tcase, test_bad_row, 0, UNIT_ROWS(bad_cases));
     tcase_add_test(tcase, test_key_of_wrong_length);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_refunds.h"
 
+#include "base/pay_writer.h"
 #include "service/pay_charges.h"
 #include "shop.h"
 
@@ -214,8 +215,7 @@ static const struct {
     {"negative", "order-1", "-1", NULL, NULL, 400, "/amount"},
     {"beyond the limit", "order-1", "1000000000000", NULL, NULL, 400, "/amount"},
     {"a card number", "order-1", "1", NULL, "5555 5555 5555 4444", 400, "/merchant_note"},
-    {"all at once", "order-1", "0", X500 "x", X500 "x", 400,
-     "/amount/customer_note/merchant_note"},
+    {"all at once", "order-1", "0", X500 "x", X500 "x", 400, "/amount/customer_note/merchant_note"},
 };
 
 START_TEST(test_form)
@@ -374,6 +374,44 @@ START_TEST(test_refused_by_the_service)
 }
 END_TEST
 
+/* Reconciliation settles it and the acquirer takes it back while its first caller waits. */
+static void decide_and_take_back(const pay_charge_t *charge, const pay_refund_t *pending)
+{
+    pay_refund_t *out;
+    int changed;
+
+    (void)charge;
+    ck_assert_int_eq(shop->real->refund_resolve(&out, &changed, shop->store, &key->scope,
+                                                pending->refund_reference, &script.outcome, 0,
+                                                unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(shop->real->refund_fail(&out, &changed, shop->store, &key->scope,
+                                             pending->refund_reference, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+}
+
+/* The first answer is the one that replays give: that of the decision. */
+START_TEST(test_taken_back_meanwhile)
+{
+    pay_writer_t *first = pay_writer_make(64, unit_pool), *again = pay_writer_make(64, unit_pool);
+    pay_refund_t *made;
+
+    set_up(&script_acquirer, "tok_test_success");
+    caller.idempotency_key = "k-1";
+    script.meanwhile = decide_and_take_back;
+    ck_assert_ptr_null(refund(&made, "order-1", "4.20"));
+    ck_assert_int_eq(replayed, 0);
+    ck_assert_int_eq(made->state, PAY_REFUND_FAILED);
+    pay_refund_answer_to_json(first, made);
+    ck_assert_ptr_nonnull(strstr(first->text, "\"status\":\"processed\""));
+    ck_assert_ptr_null(refund(&made, "order-1", "4.20"));
+    ck_assert_int_eq(replayed, 1);
+    pay_refund_answer_to_json(again, made);
+    ck_assert_str_eq(again->text, first->text);
+}
+END_TEST
+
 START_TEST(test_scan)
 {
     static char buffer[PAY_STORE_CHUNK_SIZE];
@@ -404,6 +442,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_fault, 0, UNIT_ROWS(fault_cases));
     tcase_add_test(tcase, test_failed_may_be_asked_for_again);
     tcase_add_test(tcase, test_refused_by_the_service);
+    tcase_add_test(tcase, test_taken_back_meanwhile);
     tcase_add_test(tcase, test_scan);
 }
 

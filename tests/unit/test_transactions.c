@@ -12,7 +12,7 @@ static shop_t *shop;
 static pay_caller_t caller;
 static int replayed;
 
-/* A shop in Test Mode with charge "order-1" of 10.50 NGN and checkout "page-1" in both modes. */
+/* A shop in Test Mode with charge "order-1" of 10.50 NGN and two checkouts in both modes. */
 static void set_up(void)
 {
     pay_scope_t scope;
@@ -27,6 +27,7 @@ static void set_up(void)
         scope = (pay_scope_t){shop->account->number, (pay_mode_t)mode};
         shop_charge(shop, &scope, "order-1");
         shop_charge_open(shop, &scope, "page-1", PAY_CHARGE_CHECKOUT);
+        shop_charge_open(shop, &scope, "page-2", PAY_CHARGE_CHECKOUT);
     }
     caller = pay_caller_of_key(shop_key(shop, PAY_TEST), NULL);
 }
@@ -282,6 +283,47 @@ START_TEST(test_verify_not_kept)
 }
 END_TEST
 
+/* Until it is decided nothing is kept: who polls with one key sees what becomes of it. */
+static const struct {
+    const char *name;
+    const char *reference;
+    pay_outcome_kind_t kind;
+    const char *status;
+} poll_cases[] = {
+    {"approved", "order-3", PAY_OUTCOME_APPROVED, "\"status\":\"successful\""},
+    {"declined", "order-3", PAY_OUTCOME_DECLINED, "\"status\":\"failed\""},
+    {"a checkout", "page-1", PAY_OUTCOME_APPROVED, "\"status\":\"successful\""},
+};
+
+START_TEST(test_verify_polls)
+{
+    const char *name = poll_cases[_i].name, *reference = poll_cases[_i].reference;
+    const char *status = poll_cases[_i].status, *text, *again;
+    const pay_outcome_t outcome = {poll_cases[_i].kind, "00", "", ""};
+    pay_charge_t *charge;
+    int i, changed;
+
+    set_up();
+    shop_charge_open(shop, &caller.scope, "order-3", PAY_CHARGE_TOKENIZED);
+    for (i = 0; i < 2; i++) {
+        ck_assert_ptr_null(verify(&text, "k-1", reference, "10.50"));
+        ck_assert_msg(strstr(text, "\"status\":\"pending\"") != NULL, "%s: %s", name, text);
+        ck_assert_msg(replayed == 0, "%s: replayed", name);
+    }
+    charge = charge_now(reference);
+    ck_assert_int_eq(shop->real->charge_resolve(&charge, &changed, shop->store, &caller.scope,
+                                                charge->seq, &outcome, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_ptr_null(verify(&text, "k-1", reference, "10.50"));
+    ck_assert_msg(strstr(text, status) != NULL, "%s: %s", name, text);
+    ck_assert_msg(replayed == 0, "%s: replayed", name);
+    shop_clock += apr_time_from_sec(60);
+    ck_assert_ptr_null(verify(&again, "k-1", reference, "10.50"));
+    ck_assert_msg(replayed == 1, "%s: not kept", name);
+    ck_assert_str_eq(again, text);
+}
+END_TEST
+
 /* ---- void */
 
 START_TEST(test_void)
@@ -395,14 +437,14 @@ START_TEST(test_beaten)
     ck_assert_ptr_null(verify(&again, "k-1", "order-1", NULL));
     ck_assert_int_eq(replayed, 1);
     ck_assert_str_eq(again, first);
-    shop_check_problem("another", verify(&again, "k-1", "page-1", NULL), 409, "D1");
+    shop_check_problem("another", verify(&again, "k-1", "order-1", "10.50"), 409, "D1");
     ck_assert_ptr_null(again);
 
     ck_assert_ptr_null(void_it(&first, "k-1", "page-1"));
     ck_assert_ptr_null(void_it(&again, "k-1", "page-1"));
     ck_assert_int_eq(replayed, 1);
     ck_assert_str_eq(again, first);
-    shop_check_problem("another", void_it(&again, "k-1", "order-1"), 409, "D1");
+    shop_check_problem("another", void_it(&again, "k-1", "page-2"), 409, "D1");
 }
 END_TEST
 
@@ -443,6 +485,14 @@ static apr_status_t void_fails(pay_charge_t **out, int *voided, pay_kept_t **kep
     return PAY_STORE_EUNKNOWN;
 }
 
+static apr_status_t charge_fails(pay_charge_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                 const char *reference, apr_pool_t *p)
+{
+    (void)store, (void)scope, (void)reference, (void)p;
+    *out = NULL;
+    return PAY_STORE_EDOWN;
+}
+
 static apr_status_t transaction_fails(pay_transaction_t *out, pay_store_t *store,
                                       const pay_scope_t *scope, const char *reference,
                                       apr_pool_t *p)
@@ -481,6 +531,25 @@ START_TEST(test_faults)
 }
 END_TEST
 
+/* What is no checkout is refused without a write transaction; what is kept comes first. */
+START_TEST(test_void_without_a_turn)
+{
+    const char *first, *again;
+
+    set_up();
+    ck_assert_ptr_null(void_it(&first, "k-1", "page-1"));
+    shop->ops.charge_void = void_fails;
+    shop_check_problem("unknown", void_it(&again, NULL, "order-2"), 404, "N1");
+    shop_check_problem("a charge", void_it(&again, "k-2", "order-1"), 409, "V2");
+    shop_check_problem("a checkout", void_it(&again, "k-2", "page-2"), 503, "E2");
+    shop->ops.charge_find = charge_fails;
+    shop_check_problem("cannot be read", void_it(&again, "k-2", "order-1"), 503, "E2");
+    ck_assert_ptr_null(void_it(&again, "k-1", "page-1"));
+    ck_assert_str_eq(again, first);
+    shop_check_problem("another request", void_it(&again, "k-1", "order-1"), 409, "D1");
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_test(tcase, test_get);
@@ -489,12 +558,14 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_verify_is_kept);
     tcase_add_loop_test(tcase, test_verify_use, 0, UNIT_ROWS(use_cases));
     tcase_add_test(tcase, test_verify_not_kept);
+    tcase_add_loop_test(tcase, test_verify_polls, 0, UNIT_ROWS(poll_cases));
     tcase_add_test(tcase, test_void);
     tcase_add_test(tcase, test_void_without_a_key);
     tcase_add_test(tcase, test_void_paid_after_all);
     tcase_add_loop_test(tcase, test_not_voidable, 0, UNIT_ROWS(not_void_cases));
     tcase_add_test(tcase, test_beaten);
     tcase_add_test(tcase, test_faults);
+    tcase_add_test(tcase, test_void_without_a_turn);
 }
 
 int main(void)

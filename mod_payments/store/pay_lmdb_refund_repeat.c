@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_refund.h"
+
+#include "model/pay_idempotency.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+#define DIGEST_LEN 16 /* of the SHA-256: enough that no two requests meet by chance */
+#define PREFIX_LEN (PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t) + DIGEST_LEN)
+#define KEY_LEN (PREFIX_LEN + sizeof(apr_uint64_t))
+#define AMOUNT_TEXT_MAX 24
+
+/* What all equal refunds of the charge have in common. */
+static int start_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t charge_seq,
+                     const pay_refund_t *like)
+{
+    char amount[AMOUNT_TEXT_MAX];
+    const char *values[] = {amount, like->customer_note, like->merchant_note};
+    unsigned char digest[PAY_SHA256_LEN];
+    apr_status_t rv;
+
+    apr_snprintf(amount, sizeof(amount), "%" APR_INT64_T_FMT, like->money.amount_minor);
+    rv = pay_idempotency_digest(digest, values, sizeof(values) / sizeof(values[0]));
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_u64(key, charge_seq);
+    (void)pay_lmdb_key_bytes(key, digest, DIGEST_LEN);
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_refund_repeat_key(pay_lmdb_key_t *key, const pay_refund_t *refund)
+{
+    int rc;
+
+    rc = start_key(key, &refund->scope, refund->charge_seq, refund);
+    if (!rc) {
+        pay_lmdb_key_u64(key, refund->seq);
+    }
+    return rc;
+}
+
+int pay_lmdb_refund_repeat_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
+{
+    pay_lmdb_key_t key, refund_key;
+    MDB_val at, val;
+    int rc;
+
+    rc = pay_lmdb_refund_repeat_key(&key, refund);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    val = pay_lmdb_key_val(&refund_key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &at, &val, 0);
+}
+
+int pay_lmdb_refund_repeat_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    if (refund->import_number != 0) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_refund_repeat_key(&key, refund);
+    if (rc) {
+        return rc;
+    }
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* The cursor on the last entry that begins with `prefix`; MDB_NOTFOUND when there is none. */
+static int seek_last(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_lmdb_key_t *prefix)
+{
+    pay_lmdb_key_t beyond = *prefix;
+    int rc;
+
+    pay_lmdb_key_u64(&beyond, ~(apr_uint64_t)0); /* a number that is never given */
+    *key = pay_lmdb_key_val(&beyond);
+    rc = mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, key, val, rc == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
+    if (rc) {
+        return rc;
+    }
+    return key->mv_size == KEY_LEN && memcmp(key->mv_data, prefix->bytes, PREFIX_LEN) == 0
+               ? MDB_SUCCESS
+               : MDB_NOTFOUND;
+}
+
+int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                                  const pay_charge_t *charge, const pay_refund_t *like,
+                                  apr_pool_t *p)
+{
+    MDB_val key, refund_key;
+    pay_lmdb_key_t prefix;
+    MDB_cursor *cursor;
+    int rc;
+
+    *out = NULL;
+    rc = start_key(&prefix, &charge->scope, charge->seq, like);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = seek_last(cursor, &key, &refund_key, &prefix);
+    mdb_cursor_close(cursor);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    rc = pay_lmdb_refund_get(out, txn, db, &refund_key, p);
+    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_REPEAT, &key) : rc;
+}
