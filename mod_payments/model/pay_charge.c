@@ -2,6 +2,7 @@
 #include "model/pay_charge.h"
 
 #include "base/pay_time.h"
+#include "model/pay_api_key.h"
 
 #include <string.h>
 
@@ -23,6 +24,25 @@ static const struct {
 };
 _Static_assert(sizeof(states) / sizeof(states[0]) == PAY_CHARGE_STATE_COUNT, "one row a state");
 
+apr_status_t pay_reference_check(const char *reference)
+{
+    pay_key_kind_t kind;
+    pay_mode_t mode;
+    apr_size_t len;
+
+    for (len = 0; reference[len]; len++) {
+        if (len == PAY_REFERENCE_MAX || reference[len] < '!' || reference[len] > '~'
+            || strchr("/\\?#", reference[len])) {
+            return APR_EINVAL;
+        }
+    }
+    if (len == 0 || !strcmp(reference, ".") || !strcmp(reference, "..")) {
+        return APR_EINVAL;
+    }
+    /* References are logged, stored and shown: a key that slipped into their place must not be. */
+    return pay_api_key_parse(&mode, &kind, reference) == APR_SUCCESS ? APR_EINVAL : APR_SUCCESS;
+}
+
 /* States come from stored rows too, so they are not trusted to be in the table. */
 static int is_state(pay_charge_state_t state)
 {
@@ -39,37 +59,8 @@ const char *pay_charge_state_name(pay_charge_state_t state)
     return is_state(state) ? states[state].name : "unknown";
 }
 
-apr_status_t pay_charge_state_parse(pay_charge_state_t *out, const char *text)
-{
-    int state;
-
-    *out = PAY_CHARGE_PENDING;
-    for (state = 0; state < PAY_CHARGE_STATE_COUNT; state++) {
-        if (!strcmp(text, states[state].name)) {
-            *out = (pay_charge_state_t)state;
-            return APR_SUCCESS;
-        }
-    }
-    return APR_EINVAL;
-}
-
 int pay_charge_in_flight(const pay_charge_t *charge)
 {
     return charge->state == PAY_CHARGE_PENDING && charge->worker.pid != 0
            && pay_time_boot_ms() < charge->wait_until_ms && pay_worker_alive(&charge->worker);
-}
-
-apr_int64_t pay_charge_refundable_minor(const pay_charge_t *charge)
-{
-    apr_int64_t left_minor;
-
-    if (charge->state != PAY_CHARGE_SUCCESSFUL) {
-        return 0;
-    }
-    /* In two steps: imported history may have refunded so much that one would overflow. */
-    left_minor = charge->money.amount_minor - charge->refunded_minor;
-    if (left_minor <= charge->refunds_pending_minor) {
-        return 0;
-    }
-    return left_minor - charge->refunds_pending_minor;
 }

@@ -108,11 +108,7 @@ int pay_charge_may_become(pay_charge_state_t from, pay_charge_state_t to);
  * (202). */
 int pay_charge_in_flight(const pay_charge_t *charge);
 
-/* What can still be refunded: amount less pending and processed; 0 unless successful. */
-apr_int64_t pay_charge_refundable_minor(const pay_charge_t *charge);
-
 const char *pay_charge_state_name(pay_charge_state_t state);
-apr_status_t pay_charge_state_parse(pay_charge_state_t *out, const char *text);
 
 /* The members of the transaction object as it is now, into an object that is open. */
 void pay_charge_members_to_json(struct pay_writer_t *w, const pay_charge_t *charge,

@@ -3,7 +3,6 @@
 
 #include "base/pay_json.h"
 #include "base/pay_problem.h"
-#include "model/pay_api_key.h"
 #include "model/pay_email.h"
 #include "model/pay_form.h"
 #include "model/pay_text.h"
@@ -156,25 +155,6 @@ static int fault_is_of_default(const pay_charge_request_t *request, const pay_pr
     return request->currency_defaulted && request->amount_text && !request->money.amount_minor
            && problem->fields->nelts == 1
            && !pay_amount_fault(&money, request->amount_text, NULL, p);
-}
-
-apr_status_t pay_reference_check(const char *reference)
-{
-    pay_key_kind_t kind;
-    pay_mode_t mode;
-    apr_size_t len;
-
-    for (len = 0; reference[len]; len++) {
-        if (len == PAY_REFERENCE_MAX || reference[len] < '!' || reference[len] > '~'
-            || strchr("/\\?#", reference[len])) {
-            return APR_EINVAL;
-        }
-    }
-    if (len == 0 || !strcmp(reference, ".") || !strcmp(reference, "..")) {
-        return APR_EINVAL;
-    }
-    /* References are logged, stored and shown: a key that slipped into their place must not be. */
-    return pay_api_key_parse(&mode, &kind, reference) == APR_SUCCESS ? APR_EINVAL : APR_SUCCESS;
 }
 
 const pay_problem_t *pay_charge_request_from_json(pay_charge_request_t **out,

@@ -320,21 +320,3 @@ const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_se
     pay_service_leave(service, slot);
     return problem;
 }
-
-const pay_problem_t *pay_charge_get(pay_charge_t **out, pay_service_t *service,
-                                    const pay_scope_t *scope, const char *reference, apr_pool_t *p)
-{
-    pay_charge_t *charge = NULL;
-    apr_status_t rv;
-
-    *out = NULL;
-    rv = service->store->ops->charge_find(&charge, service->store, scope, reference, p);
-    if (rv == APR_NOTFOUND) {
-        return pay_problem_of_reference(reference, p);
-    }
-    if (rv != APR_SUCCESS) {
-        return pay_problem_of_store(rv, p);
-    }
-    *out = charge;
-    return NULL;
-}

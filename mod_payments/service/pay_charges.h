@@ -17,8 +17,4 @@ const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_se
                                        const pay_charge_request_t *request, const char *request_ip,
                                        apr_pool_t *p);
 
-/* By reference; 404 N1 when there is none. */
-const pay_problem_t *pay_charge_get(pay_charge_t **out, pay_service_t *service,
-                                    const pay_scope_t *scope, const char *reference, apr_pool_t *p);
-
 #endif

@@ -110,7 +110,6 @@ apr_status_t pay_lmdb_check_api_key_after(pay_lmdb_check_t *check, const MDB_val
     return rv;
 }
 
-/* The table's keys hold the tokens themselves: they are not told. */
 /* What is asked for by its text is not found under any other key. */
 static void check_token_text(pay_lmdb_check_t *check, const MDB_val *key)
 {
@@ -125,6 +124,7 @@ static void check_token_text(pay_lmdb_check_t *check, const MDB_val *key)
     }
 }
 
+/* The table's keys hold the tokens themselves: they are not told. */
 int pay_lmdb_check_token(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     int rc, found = 0;

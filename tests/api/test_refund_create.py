@@ -313,6 +313,7 @@ def test_null_notes_are_none(shop):
 
 BAD_REFERENCES = [
     pytest.param("r" * 101, id="101 characters"), pytest.param("", id="0 characters"),
+    pytest.param("pay_testsk_" + "a1" * 20, id="an API key"),
     pytest.param(".", id="dot"), pytest.param("..", id="dots"), pytest.param("a/b", id="slash"),
     pytest.param("/", id="slash alone"), pytest.param("a?b", id="question mark"), pytest.param("a#b", id="hash"),
     pytest.param("a\\b", id="backslash"), pytest.param("a b", id="blank"), pytest.param("a\tb", id="tab"),

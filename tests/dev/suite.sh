@@ -175,7 +175,8 @@ stage_valgrind() {
 stage_unit-sanitize() {
     stage unit-sanitize
     if build_sanitize && build_unit "$SANITIZE"; then
-        run_unit unit-sanitize "$SANITIZE" "$JOBS" env UBSAN_OPTIONS=print_stacktrace=1
+        run_unit unit-sanitize "$SANITIZE" "$JOBS" env UBSAN_OPTIONS=print_stacktrace=1 \
+            PAYMENTS_SEQUENCES=200
     fi
     count_unit unit-sanitize ""
 }
@@ -273,8 +274,9 @@ stage_api-root() {
 stage_api-user() {
     stage api-user
     if [ "$(id -u)" -eq 0 ]; then
+        # What differs for another user does not differ by MPM: root's run has all three.
         # shellcheck disable=SC2046 # the prefix is words
-        run_api api-user "$NORMAL" $(ordinary_user) --
+        run_api api-user "$NORMAL" $(ordinary_user) env PAYMENTS_MPM=event --
     else
         run_api api-user "$NORMAL" env --
     fi

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define N10 "abcdefghij"
+#define N100 N10 N10 N10 N10 N10 N10 N10 N10 N10 N10
+
 #define P PAY_CHARGE_PENDING
 #define S PAY_CHARGE_SUCCESSFUL
 #define F PAY_CHARGE_FAILED
@@ -41,27 +44,17 @@ END_TEST
 
 START_TEST(test_states)
 {
-    pay_charge_state_t state;
-
     ck_assert_int_eq(state_cases[_i].from, _i); /* so that columns are states too */
     ck_assert_str_eq(pay_charge_state_name(state_cases[_i].from), state_cases[_i].name);
-    ck_assert_int_eq(pay_charge_state_parse(&state, state_cases[_i].name), APR_SUCCESS);
-    ck_assert_int_eq(state, state_cases[_i].from);
 }
 END_TEST
 
 START_TEST(test_states_outside)
 {
-    pay_charge_state_t state = S;
-
     ck_assert_int_eq(pay_charge_may_become(P, PAY_CHARGE_STATE_COUNT), 0);
     ck_assert_int_eq(pay_charge_may_become(PAY_CHARGE_STATE_COUNT, S), 0);
     ck_assert_int_eq(pay_charge_may_become((pay_charge_state_t)-1, S), 0);
     ck_assert_str_eq(pay_charge_state_name(PAY_CHARGE_STATE_COUNT), "unknown");
-    ck_assert_int_eq(pay_charge_state_parse(&state, "unknown"), APR_EINVAL);
-    ck_assert_int_eq(state, P);
-    ck_assert_int_eq(pay_charge_state_parse(&state, "Successful"), APR_EINVAL);
-    ck_assert_int_eq(pay_charge_state_parse(&state, ""), APR_EINVAL);
 }
 END_TEST
 
@@ -103,41 +96,45 @@ END_TEST
 
 static const struct {
     const char *name;
-    pay_charge_state_t state;
-    apr_int64_t amount_minor, refunded_minor, pending_minor, want_minor;
-} refundable_cases[] = {
-    {"untouched", S, 1000, 0, 0, 1000},
-    {"processed and pending ones", S, 1000, 300, 200, 500},
-    {"one minor unit is left", S, 1000, 999, 0, 1},
-    {"nothing is left", S, 1000, 600, 400, 0},
-    {"imported history refunded more", S, 1000, 1500, 0, 0},
-    {"imported history refunded all there is", S, 1, APR_INT64_MAX, APR_INT64_MAX, 0},
-    {"pending", P, 1000, 0, 0, 0},
-    {"failed", F, 1000, 0, 0, 0},
-    {"reversed", R, 1000, 500, 0, 0},
-    {"void", V, 1000, 0, 0, 0},
-    {"abandoned", A, 1000, 0, 0, 0},
+    const char *text;
+    apr_status_t want;
+} reference_cases[] = {
+    {"one character", "r", APR_SUCCESS},
+    {"first and last of the set", "!~", APR_SUCCESS},
+    {"dots and percent signs inside", "a.b%2F..c", APR_SUCCESS},
+    {"three dots", "...", APR_SUCCESS},
+    {"longest", N100, APR_SUCCESS},
+    {"one longer", N100 "k", APR_EINVAL},
+    {"empty", "", APR_EINVAL},
+    {"dot", ".", APR_EINVAL},
+    {"two dots", "..", APR_EINVAL},
+    {"an API key", "pay_testsk_abcdefghijklmnopqrstuvwxyz0123456789abcdefghijkl", APR_EINVAL},
+    {"another prefix's API key", "nc_livepk_abcdefghijklmnop", APR_EINVAL},
+    {"like a key, but of another kind", "pay_testxk_abcdefghijklmnop", APR_SUCCESS},
+    {"slash", "a/b", APR_EINVAL},
+    {"backslash", "a\\b", APR_EINVAL},
+    {"question mark", "a?b", APR_EINVAL},
+    {"number sign", "a#b", APR_EINVAL},
+    {"blank", "a b", APR_EINVAL},
+    {"DEL", "a\x7f", APR_EINVAL},
+    {"newline", "a\n", APR_EINVAL},
+    {"beyond ASCII", "\xc3\xa9", APR_EINVAL},
 };
 
-START_TEST(test_refundable)
+START_TEST(test_reference)
 {
-    pay_charge_t charge = {.state = refundable_cases[_i].state,
-                           .money = {refundable_cases[_i].amount_minor, "NGN"},
-                           .refunded_minor = refundable_cases[_i].refunded_minor,
-                           .refunds_pending_minor = refundable_cases[_i].pending_minor};
-
-    ck_assert_msg(pay_charge_refundable_minor(&charge) == refundable_cases[_i].want_minor, "%s",
-                  refundable_cases[_i].name);
+    ck_assert_msg(pay_reference_check(reference_cases[_i].text) == reference_cases[_i].want, "%s",
+                  reference_cases[_i].name);
 }
 END_TEST
 
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_reference, 0, UNIT_ROWS(reference_cases));
     tcase_add_loop_test(tcase, test_move, 0, PAY_CHARGE_STATE_COUNT * PAY_CHARGE_STATE_COUNT);
     tcase_add_loop_test(tcase, test_states, 0, UNIT_ROWS(state_cases));
     tcase_add_test(tcase, test_states_outside);
     tcase_add_loop_test(tcase, test_in_flight, 0, UNIT_ROWS(flight_cases));
-    tcase_add_loop_test(tcase, test_refundable, 0, UNIT_ROWS(refundable_cases));
 }
 
 int main(void)

@@ -313,37 +313,6 @@ START_TEST(test_only_the_decimals_of_a_default_can_wait)
 }
 END_TEST
 
-static const struct {
-    const char *name;
-    const char *text;
-    apr_status_t want;
-} reference_cases[] = {
-    {"one character", "r", APR_SUCCESS},
-    {"first and last of the set", "!~", APR_SUCCESS},
-    {"dots and percent signs inside", "a.b%2F..c", APR_SUCCESS},
-    {"three dots", "...", APR_SUCCESS},
-    {"longest", N100, APR_SUCCESS},
-    {"one longer", N100 "k", APR_EINVAL},
-    {"empty", "", APR_EINVAL},
-    {"dot", ".", APR_EINVAL},
-    {"two dots", "..", APR_EINVAL},
-    {"slash", "a/b", APR_EINVAL},
-    {"backslash", "a\\b", APR_EINVAL},
-    {"question mark", "a?b", APR_EINVAL},
-    {"number sign", "a#b", APR_EINVAL},
-    {"blank", "a b", APR_EINVAL},
-    {"DEL", "a\x7f", APR_EINVAL},
-    {"newline", "a\n", APR_EINVAL},
-    {"beyond ASCII", "\xc3\xa9", APR_EINVAL},
-};
-
-START_TEST(test_reference)
-{
-    ck_assert_msg(pay_reference_check(reference_cases[_i].text) == reference_cases[_i].want, "%s",
-                  reference_cases[_i].name);
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_faults, 0, UNIT_ROWS(fault_cases));
@@ -352,7 +321,6 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_digest, 0, UNIT_ROWS(digest_cases));
     tcase_add_loop_test(tcase, test_rebase, 0, UNIT_ROWS(rebase_cases));
     tcase_add_test(tcase, test_only_the_decimals_of_a_default_can_wait);
-    tcase_add_loop_test(tcase, test_reference, 0, UNIT_ROWS(reference_cases));
 }
 
 int main(void)

@@ -489,22 +489,6 @@ START_TEST(test_known_reference_comes_first)
 }
 END_TEST
 
-START_TEST(test_get)
-{
-    const pay_problem_t *problem;
-    pay_charge_t *charge;
-    int replayed;
-
-    set_up_scripted();
-    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
-    ck_assert_ptr_null(pay_charge_get(&charge, &shop->service, &key->scope, "order-1", unit_pool));
-    ck_assert_uint_eq(charge->seq, 1);
-    problem = pay_charge_get(&charge, &shop->service, &key->scope, "order-2", unit_pool);
-    shop_check_problem("unknown", problem, 404, "N1");
-    ck_assert_str_eq(problem->message, "no record found for transaction with reference order-2");
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_outcome, 0, UNIT_ROWS(outcome_cases));
@@ -518,7 +502,6 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_same_instant_charges_once);
     tcase_add_loop_test(tcase, test_policy, 0, UNIT_ROWS(policy_cases));
     tcase_add_test(tcase, test_known_reference_comes_first);
-    tcase_add_test(tcase, test_get);
 }
 
 int main(void)

@@ -256,26 +256,11 @@ START_TEST(test_no_slot)
 }
 END_TEST
 
-START_TEST(test_get_fails)
-{
-    pay_charge_t *charge;
-
-    set_up_scripted();
-    fault = PAY_STORE_EDOWN;
-    shop->ops.charge_find = find_fails;
-    shop_check_problem("down",
-                       pay_charge_get(&charge, &shop->service, &key->scope, "order-1", unit_pool),
-                       503, "E2");
-    ck_assert_ptr_null(charge);
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_fault, 0, UNIT_ROWS(fault_cases));
     tcase_add_test(tcase, test_not_sent_frees_the_reference);
     tcase_add_test(tcase, test_no_slot);
-    tcase_add_test(tcase, test_get_fails);
 }
 
 int main(void)
