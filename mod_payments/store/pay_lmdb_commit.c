@@ -1,115 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_env.h"
+#include "store/pay_lmdb_line.h"
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_open.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SMOOTHING 8 /* a new commit's part in the smoothed time */
 
 /*
- * One thread of the process writes at a time and has the turn; the others wait in line, each on a
- * condition of its own. Group commit fits in here: the thread whose turn it is would run what the
- * line holds in its own transaction.
+ * Group commit: the thread that leads begins the transaction, and only then, for it may have waited
+ * there for other processes, takes the line, runs what it holds and commits once for all.
  */
-struct pay_lmdb_waiter_t {
-    pay_lmdb_waiter_t *next;
-    pthread_cond_t cond;
-    int granted;
-};
-
-/* All with env->mutex held. */
-static void line_join(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
-{
-    waiter->next = NULL;
-    if (env->last) {
-        env->last->next = waiter;
-    } else {
-        env->first = waiter;
-    }
-    env->last = waiter;
-}
-
-static void line_leave(pay_lmdb_env_t *env, const pay_lmdb_waiter_t *waiter)
-{
-    pay_lmdb_waiter_t **link = &env->first;
-    pay_lmdb_waiter_t *before = NULL;
-
-    while (*link && *link != waiter) {
-        before = *link;
-        link = &before->next;
-    }
-    if (!*link) {
-        return;
-    }
-    *link = waiter->next;
-    if (env->last == waiter) {
-        env->last = before;
-    }
-}
-
-static void turn_pass_on(pay_lmdb_env_t *env)
-{
-    pay_lmdb_waiter_t *waiter = env->first;
-
-    if (!waiter) {
-        env->turn_taken = 0;
-        return;
-    }
-    line_leave(env, waiter);
-    waiter->granted = 1; /* the turn stays taken: nobody gets in between */
-    pthread_cond_signal(&waiter->cond);
-}
-
-static apr_status_t turn_wait(pay_lmdb_env_t *env, apr_int64_t until_ms)
-{
-    pay_lmdb_waiter_t waiter = {.granted = 0};
-    apr_status_t rv = APR_SUCCESS;
-
-    pay_lmdb_env_cond_init(&waiter.cond);
-    line_join(env, &waiter);
-    pay_lmdb_env_release(env); /* who only waits must not keep the file from being mapped anew */
-    while (!waiter.granted) {
-        if (!pay_lmdb_env_wait(&waiter.cond, &env->mutex, until_ms)) {
-            break;
-        }
-    }
-    if (!waiter.granted) {
-        line_leave(env, &waiter);
-        rv = PAY_STORE_EBUSY;
-    } else if (!pay_lmdb_env_use(env)) {
-        turn_pass_on(env);
-        rv = PAY_STORE_EDOWN;
-    }
-    pthread_cond_destroy(&waiter.cond);
-    return rv;
-}
-
-/* On any failure the caller's use of `env` is gone. */
-static apr_status_t turn_take(pay_lmdb_env_t *env, apr_int64_t now_ms, apr_int64_t wait_ms)
-{
-    apr_status_t rv = APR_SUCCESS;
-
-    pthread_mutex_lock(&env->mutex);
-    if (!env->turn_taken) {
-        env->turn_taken = 1;
-    } else if (env->begin_since_ms && now_ms - env->begin_since_ms >= wait_ms) {
-        /* Another process keeps LMDB's lock: whoever joined the line now would wait in vain. */
-        pay_lmdb_env_release(env);
-        rv = PAY_STORE_EBUSY;
-    } else {
-        rv = turn_wait(env, now_ms + wait_ms);
-    }
-    pthread_mutex_unlock(&env->mutex);
-    return rv;
-}
-
-static void turn_give(pay_lmdb_env_t *env)
-{
-    pthread_mutex_lock(&env->mutex);
-    turn_pass_on(env);
-    pthread_mutex_unlock(&env->mutex);
-}
+typedef struct batch_t {
+    pay_lmdb_env_t *env;
+    MDB_txn *txn;
+    pay_lmdb_waiter_t *waiter[PAY_LMDB_BATCH_MAX]; /* the first is the leader's own */
+    int count;
+    int applied; /* those before it were run, or refused */
+} batch_t;
 
 static void begin_mark(pay_lmdb_env_t *env, apr_int64_t since_ms)
 {
@@ -191,28 +103,46 @@ static void log_failure(pay_lmdb_env_t *env, int rc)
     }
 }
 
-/* The transaction is open and ends here, whatever comes. */
-static apr_status_t run(MDB_txn *txn, pay_lmdb_env_t *env, pay_lmdb_t *db, int grows,
-                        pay_lmdb_work_t work, void *baton)
+/* What every transaction looks at before anything is run in it. */
+static apr_status_t transaction_check(pay_lmdb_env_t *env, MDB_txn *txn)
 {
-    apr_status_t rv;
+    return pay_lmdb_env_in_place(env) ? schema_check(env, txn) : PAY_STORE_EDOWN;
+}
+
+/* Runs one piece of work; another code than 0 means that the transaction must not be committed. */
+static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *txn)
+{
     int rc;
 
-    rv = pay_lmdb_env_in_place(env) ? schema_check(env, txn) : PAY_STORE_EDOWN;
-    if (rv == APR_SUCCESS && grows) {
-        rv = pay_lmdb_status(pay_lmdb_space_check(env, db->options.reserve_bytes));
+    waiter->ran = 0;
+    if (waiter->grows) {
+        rc = pay_lmdb_space_check(env, waiter->db->options.reserve_bytes);
+        if (rc) {
+            waiter->rv = pay_lmdb_status(rc);
+            return 0; /* it is refused, the others go on */
+        }
     }
-    if (rv != APR_SUCCESS) {
-        mdb_txn_abort(txn);
-        return rv;
-    }
-    rc = work(txn, db, baton);
-    if (rc) {
-        mdb_txn_abort(txn);
-        log_failure(env, rc);
-        return pay_lmdb_status(rc);
-    }
+    rc = waiter->work(txn, waiter->db, waiter->baton);
+    waiter->ran = !rc;
+    waiter->rv = pay_lmdb_status(rc);
+    return rc;
+}
+
+static apr_int64_t clock_us(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (apr_int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
+{
+    const apr_int64_t began_us = clock_us();
+    int rc;
+
     rc = mdb_txn_commit(txn);
+    env->commit_us += (clock_us() - began_us - env->commit_us) / SMOOTHING;
     if (rc) {
         /* Pages or the header may have reached the disk: nobody can tell, so it is never run again.
          */
@@ -225,15 +155,140 @@ static apr_status_t run(MDB_txn *txn, pay_lmdb_env_t *env, pay_lmdb_t *db, int g
     return APR_SUCCESS;
 }
 
+/* Runs what was not applied yet; a code other than 0 spoils the batch. */
+static int batch_apply(batch_t *batch)
+{
+    int rc = 0;
+
+    while (!rc && batch->applied < batch->count) {
+        rc = apply_one(batch->waiter[batch->applied], batch->env, batch->txn);
+        if (rc && batch->count == 1) {
+            log_failure(batch->env, rc);
+        }
+        batch->applied++;
+    }
+    return rc;
+}
+
+/* More work may be on its way: the slower the disk, the more it is worth waiting for. */
+static void batch_pause(const pay_lmdb_env_t *env)
+{
+    int pause_us = pay_lmdb_batch_pause_us(env->batch_count, env->commit_us);
+
+    if (pause_us > 0) {
+        (void)usleep((useconds_t)pause_us);
+    }
+}
+
+/* The result of the commit is the result of all that ran in it. */
+static void batch_commit(batch_t *batch)
+{
+    apr_status_t rv;
+    int i;
+
+    rv = commit(batch->env, batch->txn);
+    for (i = 0; i < batch->count && rv != APR_SUCCESS; i++) {
+        if (batch->waiter[i]->ran) {
+            batch->waiter[i]->rv = rv;
+        }
+    }
+}
+
+/* In a transaction of its own, after a batch that it was part of was aborted. */
+static void run_alone(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env)
+{
+    MDB_txn *txn;
+    int rc;
+
+    rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
+    if (rc) {
+        waiter->rv = pay_lmdb_status(rc);
+        return;
+    }
+    waiter->rv = transaction_check(env, txn);
+    if (waiter->rv != APR_SUCCESS) {
+        mdb_txn_abort(txn);
+        return;
+    }
+    rc = apply_one(waiter, env, txn);
+    if (rc) {
+        log_failure(env, rc);
+    }
+    if (!waiter->ran) {
+        mdb_txn_abort(txn);
+        return;
+    }
+    waiter->rv = commit(env, txn);
+}
+
+/*
+ * Runs all that the line holds, and what joins it meanwhile, and commits. Whatever fails before the
+ * commit was not done: then each runs by itself, so that only the one at fault fails.
+ */
+static void batch_run(batch_t *batch)
+{
+    int drains, i, rc;
+
+    rc = batch_apply(batch);
+    for (drains = 0; !rc && drains < PAY_LMDB_DRAINS_MAX; drains++) {
+        pay_lmdb_line_take(batch->env, batch->waiter, &batch->count);
+        if (batch->applied == batch->count) {
+            break;
+        }
+        rc = batch_apply(batch);
+    }
+    if (!rc) {
+        batch_commit(batch);
+        return;
+    }
+    mdb_txn_abort(batch->txn);
+    for (i = 0; i < batch->count && batch->count > 1; i++) {
+        run_alone(batch->waiter[i], batch->env);
+    }
+}
+
+static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
+{
+    batch_t batch = {.env = env, .count = 0};
+    int rc, used;
+
+    rc = write_begin(&batch.txn, &used, env, pay_lmdb_clock_ms());
+    if (rc) {
+        own->rv = pay_lmdb_status(rc);
+        if (used) {
+            pay_lmdb_env_fault(env, rc);
+        }
+    } else {
+        own->rv = transaction_check(env, batch.txn);
+        if (own->rv == APR_SUCCESS && pay_lmdb_clock_ms() >= own->until_ms) {
+            own->rv = PAY_STORE_EBUSY; /* too late: who asked for it was told, or has given up */
+        }
+        if (own->rv == APR_SUCCESS) {
+            batch_pause(env);
+            batch.waiter[batch.count++] = own;
+            batch_run(&batch);
+            env->batch_count = batch.count;
+        } else {
+            mdb_txn_abort(batch.txn);
+        }
+    }
+    pay_lmdb_lead_give(env, batch.waiter, batch.count);
+    if (used) {
+        pay_lmdb_leave(env);
+    }
+}
+
 apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, void *baton)
 {
     const apr_int64_t now_ms = pay_lmdb_clock_ms();
-    const apr_int64_t wait_ms = apr_time_as_msec(db->options.commit_wait);
+    pay_lmdb_waiter_t waiter = {.state = PAY_LMDB_WAITING,
+                                .db = db,
+                                .grows = grows,
+                                .work = work,
+                                .baton = baton,
+                                .until_ms = now_ms + apr_time_as_msec(db->options.commit_wait)};
     pay_lmdb_env_t *env;
     apr_status_t rv;
-    MDB_txn *txn;
-    int used;
-    int rc;
 
     if (db->options.read_only) {
         return PAY_STORE_EDOWN;
@@ -242,31 +297,13 @@ apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, vo
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = turn_take(env, now_ms, wait_ms);
-    if (rv != APR_SUCCESS) {
-        if (rv == PAY_STORE_EBUSY) {
-            log_busy(env, db);
-        }
-        return rv;
+    if (pay_lmdb_lead_take(env, &waiter, now_ms)) {
+        lead(env, &waiter);
     }
-    rc = write_begin(&txn, &used, env, pay_lmdb_clock_ms());
-    if (rc) {
-        rv = pay_lmdb_status(rc);
-        if (used) {
-            pay_lmdb_env_fault(env, rc);
-        }
-    } else if (pay_lmdb_clock_ms() - now_ms > wait_ms) {
-        mdb_txn_abort(txn); /* too late: who asked for it was told, or has given up */
+    if (waiter.rv == PAY_STORE_EBUSY) {
         log_busy(env, db);
-        rv = PAY_STORE_EBUSY;
-    } else {
-        rv = run(txn, env, db, grows, work, baton);
     }
-    turn_give(env);
-    if (used) {
-        pay_lmdb_leave(env);
-    }
-    return rv;
+    return waiter.rv;
 }
 
 /* A writer of this process has waited for LMDB's lock for longer than the commit wait. */

@@ -15,9 +15,7 @@
 
 #include <pthread.h>
 
-#define PAY_LMDB_DBI_FIRST                                                                         \
-    2 /* LMDB keeps 0 and 1; tables are opened in the order of their enum                          \
-       */
+#define PAY_LMDB_DBI_FIRST 2           /* LMDB keeps 0 and 1; then the tables by their enum */
 #define PAY_LMDB_READERS_FREE_MAX 64   /* read transactions kept for the next use */
 #define PAY_LMDB_DRAIN_WAIT_MS 2000    /* longest wait for transactions to end */
 #define PAY_LMDB_BACKOFF_MIN_MS 1000   /* between attempts to open; doubles up to the maximum */
@@ -70,9 +68,11 @@ typedef struct pay_lmdb_env_t {
     int turn_taken;             /* a thread writes, or waits for LMDB's lock */
     apr_int64_t begin_since_ms; /* since when it waits for the lock; 0: it does not */
     pay_lmdb_waiter_t *first, *last;
+    unsigned int in_line;  /* how many */
+    int batch_count;       /* what the last transaction did; of who leads */
+    apr_int64_t commit_us; /* how long commits take, smoothed; of who leads */
 
-    apr_int64_t space_at_ms; /* when it was measured; 0: not yet */
-    apr_int64_t map_free, disk_free;
+    apr_int64_t space_at_ms, map_free, disk_free; /* when they were measured; 0: not yet */
     apr_int64_t log_next_ms[PAY_LMDB_CAUSE_COUNT];
 } pay_lmdb_env_t;
 

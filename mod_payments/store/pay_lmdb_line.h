@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_LINE_H
+#define PAY_LMDB_LINE_H
+
+/*
+ * The line in which the threads of a process stand with their work (docs/store.md, "Group commit").
+ * One of them leads; what it takes out of the line it runs for the others, who wait until it is
+ * done. For pay_lmdb_commit.c only.
+ */
+
+#include "store/pay_lmdb_env.h"
+
+#define PAY_LMDB_BATCH_MAX 256 /* pieces of work in one transaction */
+#define PAY_LMDB_DRAINS_MAX 4  /* times that one takes what stands in line */
+
+typedef enum pay_lmdb_waiter_state_t {
+    PAY_LMDB_WAITING,
+    PAY_LMDB_TAKEN, /* part of a leader's transaction: no longer withdrawn */
+    PAY_LMDB_LEADS, /* was handed the lead */
+    PAY_LMDB_DONE
+} pay_lmdb_waiter_state_t;
+
+/* One piece of work; it lives on its thread's stack until it is done. */
+struct pay_lmdb_waiter_t {
+    pay_lmdb_waiter_t *next; /* in the line */
+    pthread_cond_t cond;
+    pay_lmdb_waiter_state_t state; /* env->mutex */
+    pay_lmdb_t *db;
+    int grows;
+    pay_lmdb_work_t work;
+    void *baton;
+    apr_int64_t until_ms; /* not taken by then: withdrawn, PAY_STORE_EBUSY */
+    int ran;              /* in the transaction that is committed */
+    apr_status_t rv;
+};
+
+/*
+ * How long a leader waits for more work before it takes the line, in microseconds: a twentieth of
+ * what a commit takes, at most 500, and only where commits are slow and there was more than one
+ * piece of work in the last. On a fast disk waiting costs more than it saves.
+ */
+int pay_lmdb_batch_pause_us(int batch_count, apr_int64_t commit_us);
+
+/*
+ * 1: the caller leads from now on, and owes pay_lmdb_lead_give. 0: waiter->rv is its result, and
+ * its use of `env` is gone.
+ */
+int pay_lmdb_lead_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter, apr_int64_t now_ms);
+
+/* Moves those in line, the oldest first, behind the *count that are in `taken` already. */
+void pay_lmdb_line_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *taken[PAY_LMDB_BATCH_MAX],
+                        int *count);
+
+/* The oldest in line leads from here on; all that were taken learn their results. */
+void pay_lmdb_lead_give(pay_lmdb_env_t *env, pay_lmdb_waiter_t *const taken[], int count);
+
+#endif

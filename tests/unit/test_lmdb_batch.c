@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Group commit: what stands in line while one thread waits for the lock is committed with it. */
+#include "lmdb_fixture.h"
+
+#include "store/pay_lmdb_line.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+
+#define WORKERS_MAX 600
+#define SHORT_WAIT_MS 300
+#define RESERVE_TOO_LARGE (APR_INT64_C(1) << 60)
+
+/* The gate in front of LMDB's write lock, and what its commit is made to say. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
+static int gate_closed, gate_waiting;
+static _Atomic int commits;
+static int commit_says;
+
+int mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
+{
+    int (*real)(MDB_env *, MDB_txn *, unsigned int, MDB_txn **);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_begin");
+    if (!(flags & MDB_RDONLY)) {
+        pthread_mutex_lock(&gate);
+        gate_waiting++;
+        pthread_cond_broadcast(&gate_changed);
+        while (gate_closed) {
+            pthread_cond_wait(&gate_changed, &gate);
+        }
+        gate_waiting--;
+        pthread_mutex_unlock(&gate);
+    }
+    return real(env, parent, flags, txn);
+}
+
+int mdb_txn_commit(MDB_txn *txn)
+{
+    int (*real)(MDB_txn *);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_commit");
+    commits++;
+    if (commit_says) {
+        mdb_txn_abort(txn);
+        return commit_says;
+    }
+    return real(txn);
+}
+
+static void gate_close(void)
+{
+    pthread_mutex_lock(&gate);
+    gate_closed = 1;
+    pthread_mutex_unlock(&gate);
+}
+
+static void gate_open(void)
+{
+    pthread_mutex_lock(&gate);
+    gate_closed = 0;
+    pthread_cond_broadcast(&gate_changed);
+    pthread_mutex_unlock(&gate);
+}
+
+static void wait_at_gate(void)
+{
+    pthread_mutex_lock(&gate);
+    while (gate_waiting == 0) {
+        pthread_cond_wait(&gate_changed, &gate);
+    }
+    pthread_mutex_unlock(&gate);
+}
+
+/* One thread's piece of work: puts its number under meta, then says `rc`. */
+typedef struct worker_t {
+    pthread_t thread;
+    pay_store_t *store;
+    int number;
+    int grows;
+    int rc;
+    int slow_ms;
+    int runs;
+    apr_status_t rv;
+} worker_t;
+
+static worker_t workers[WORKERS_MAX];
+
+static int put_number(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    worker_t *worker = baton;
+    char name[16];
+    MDB_val key = {(size_t)apr_snprintf(name, sizeof(name), "n%d", worker->number), name};
+    MDB_val val = {1, (void *)"x"};
+    int rc;
+
+    worker->runs++;
+    if (worker->slow_ms) {
+        usleep((useconds_t)worker->slow_ms * 1000);
+    }
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+    return rc ? rc : worker->rc;
+}
+
+static void *work(void *baton)
+{
+    worker_t *worker = baton;
+
+    worker->rv = pay_lmdb_commit((pay_lmdb_t *)worker->store, worker->grows, put_number, worker);
+    return NULL;
+}
+
+static int in_line(pay_store_t *store)
+{
+    pay_lmdb_env_t *env = ((pay_lmdb_t *)store)->env;
+    int count;
+
+    pthread_mutex_lock(&env->mutex);
+    count = (int)env->in_line;
+    pthread_mutex_unlock(&env->mutex);
+    return count;
+}
+
+/* `count` workers: the first leads and waits at the gate, the others stand in line behind it. */
+static void line_up(pay_store_t *store, int count)
+{
+    int i;
+
+    gate_close();
+    commits = 0;
+    for (i = 0; i < count; i++) {
+        workers[i].store = store;
+        workers[i].number = i;
+        workers[i].runs = 0;
+        ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+        if (i == 0) {
+            wait_at_gate();
+        }
+    }
+    while (in_line(store) < count - 1) {
+        usleep(1000);
+    }
+}
+
+static void finish(int count)
+{
+    int i;
+
+    gate_open();
+    for (i = 0; i < count; i++) {
+        ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+    }
+}
+
+static int has_number(pay_store_t *store, int number)
+{
+    return fixture_has(store, apr_psprintf(unit_pool, "n%d", number));
+}
+
+static pay_store_t *set_up(int wait_ms)
+{
+    pay_store_options_t options = fixture_options();
+    pay_store_t *store;
+
+    options.commit_wait = apr_time_from_msec(wait_ms);
+    memset(workers, 0, sizeof(workers));
+    gate_closed = gate_waiting = commit_says = 0;
+    store = fixture_open_with(unit_dir(), &options);
+    ck_assert_int_eq(fixture_put_meta(store, "opened"), APR_SUCCESS);
+    fixture_listen();
+    return store;
+}
+
+START_TEST(test_one_commit_for_all_that_wait)
+{
+    pay_store_t *store = set_up(20000);
+    int i;
+
+    line_up(store, 100);
+    finish(100);
+    ck_assert_int_eq(commits, 1);
+    for (i = 0; i < 100; i++) {
+        ck_assert_int_eq(workers[i].rv, APR_SUCCESS);
+        ck_assert_int_eq(workers[i].runs, 1);
+        ck_assert(has_number(store, i));
+    }
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    int rc;
+    apr_status_t want;
+} spoilers[] = {
+    {"map full", MDB_MAP_FULL, PAY_STORE_EFULL},
+    {"transaction full", MDB_TXN_FULL, PAY_STORE_EDOWN},
+    {"disk full", ENOSPC, PAY_STORE_EFULL},
+    {"input/output", EIO, PAY_STORE_EDOWN},
+    {"bad row", PAY_LMDB_BAD_ROW, PAY_STORE_ECORRUPT},
+};
+
+/* Everything is run again by itself, so that only the one at fault fails. */
+START_TEST(test_only_the_one_at_fault_fails)
+{
+    const char *name = spoilers[_i].name;
+    pay_store_t *store = set_up(20000);
+    apr_status_t want;
+    int i;
+
+    workers[7].rc = spoilers[_i].rc;
+    line_up(store, 20);
+    finish(20);
+    for (i = 0; i < 20; i++) {
+        want = i == 7 ? spoilers[_i].want : APR_SUCCESS;
+        ck_assert_msg(workers[i].rv == want, "%s: worker %d: %d", name, i, workers[i].rv);
+        ck_assert_msg(has_number(store, i) == (i != 7), "%s: worker %d", name, i);
+    }
+    ck_assert_msg(commits == 19, "%s: %d commits", name, commits);
+}
+END_TEST
+
+/* Nobody knows what of it is on the disk: nobody is told that it was not done, none is run again.
+ */
+START_TEST(test_a_failed_commit_is_unknown_to_all)
+{
+    pay_store_t *store = set_up(20000);
+    int i;
+
+    commit_says = EIO;
+    line_up(store, 20);
+    finish(20);
+    ck_assert_int_eq(commits, 1);
+    for (i = 0; i < 20; i++) {
+        ck_assert_int_eq(workers[i].rv, PAY_STORE_EUNKNOWN);
+        ck_assert_int_eq(workers[i].runs, 1);
+    }
+    ck_assert_int_eq(fixture_lines, 1);
+    commit_says = 0;
+    ck_assert_int_eq(fixture_put_meta(store, "after"), APR_SUCCESS);
+}
+END_TEST
+
+/* A store that is almost full for one handle refuses what would grow it, and nothing else. */
+START_TEST(test_what_is_refused_for_space_leaves_the_batch)
+{
+    pay_store_options_t options = fixture_options();
+    const char *dir = unit_dir();
+    pay_store_t *store;
+    int i;
+
+    options.commit_wait = apr_time_from_sec(20);
+    options.reserve_bytes = RESERVE_TOO_LARGE;
+    memset(workers, 0, sizeof(workers));
+    store = fixture_open_with(dir, &options);
+    ck_assert_int_eq(fixture_put_meta(store, "opened"), APR_SUCCESS);
+    fixture_listen();
+    workers[4].grows = 1;
+    line_up(store, 10);
+    finish(10);
+    ck_assert_int_eq(commits, 1);
+    for (i = 0; i < 10; i++) {
+        ck_assert_int_eq(workers[i].rv, i == 4 ? PAY_STORE_EFULL : APR_SUCCESS);
+        ck_assert_int_eq(workers[i].runs, i == 4 ? 0 : 1);
+        ck_assert_int_eq(has_number(store, i), i != 4);
+    }
+}
+END_TEST
+
+/* More than one transaction takes: the oldest that is left leads the next one. */
+START_TEST(test_the_lead_is_handed_over)
+{
+    pay_store_t *store = set_up(30000);
+    int i;
+
+    line_up(store, WORKERS_MAX);
+    finish(WORKERS_MAX);
+    for (i = 0; i < WORKERS_MAX; i++) {
+        ck_assert_int_eq(workers[i].rv, APR_SUCCESS);
+        ck_assert_int_eq(workers[i].runs, 1);
+    }
+    ck_assert_int_ge(commits, (WORKERS_MAX + PAY_LMDB_BATCH_MAX - 1) / PAY_LMDB_BATCH_MAX);
+    ck_assert_int_lt(commits, WORKERS_MAX / 20);
+    ck_assert_int_eq(in_line(store), 0);
+}
+END_TEST
+
+/* Withdrawn under the queue's lock: nothing of it is ever done. */
+START_TEST(test_who_waited_too_long_is_withdrawn)
+{
+    pay_store_t *store = set_up(SHORT_WAIT_MS);
+    int i;
+
+    line_up(store, 10);
+    for (i = 1; i < 10; i++) {
+        ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+        ck_assert_int_eq(workers[i].rv, PAY_STORE_EBUSY);
+    }
+    gate_open();
+    ck_assert_int_eq(pthread_join(workers[0].thread, NULL), 0);
+    ck_assert_int_eq(workers[0].rv, PAY_STORE_EBUSY);
+    for (i = 0; i < 10; i++) {
+        ck_assert_int_eq(workers[i].runs, 0);
+        ck_assert(!has_number(store, i));
+    }
+    ck_assert_int_eq(fixture_put_meta(store, "after"), APR_SUCCESS);
+}
+END_TEST
+
+/* Once taken it will be done: it must not be told that it was not. */
+START_TEST(test_who_was_taken_waits_for_the_end)
+{
+    pay_store_t *store = set_up(SHORT_WAIT_MS);
+    int i;
+
+    workers[0].slow_ms = 1;
+    workers[1].slow_ms = 2 * SHORT_WAIT_MS;
+    line_up(store, 10);
+    finish(10);
+    for (i = 0; i < 10; i++) {
+        ck_assert_int_eq(workers[i].rv, APR_SUCCESS);
+        ck_assert(has_number(store, i));
+    }
+    ck_assert_int_eq(commits, 1);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    int batch_count;
+    apr_int64_t commit_us;
+    int want_us;
+} pauses[] = {
+    {"nothing is known yet", 0, 0, 0}, {"a fast disk", 64, 150, 0},
+    {"just not slow", 64, 1200, 0},    {"slow", 64, 1300, 65},
+    {"slow, but alone", 1, 5000, 0},   {"two", 2, 5000, 250},
+    {"the longest", 64, 10000, 500},   {"beyond the longest", 64, 1000000, 500},
+};
+
+START_TEST(test_pause)
+{
+    ck_assert_msg(pay_lmdb_batch_pause_us(pauses[_i].batch_count, pauses[_i].commit_us)
+                      == pauses[_i].want_us,
+                  "%s", pauses[_i].name);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_pause, 0, UNIT_ROWS(pauses));
+    tcase_add_test(tcase, test_one_commit_for_all_that_wait);
+    tcase_add_loop_test(tcase, test_only_the_one_at_fault_fails, 0, UNIT_ROWS(spoilers));
+    tcase_add_test(tcase, test_a_failed_commit_is_unknown_to_all);
+    tcase_add_test(tcase, test_what_is_refused_for_space_leaves_the_batch);
+    tcase_add_test(tcase, test_the_lead_is_handed_over);
+    tcase_add_test(tcase, test_who_waited_too_long_is_withdrawn);
+    tcase_add_test(tcase, test_who_was_taken_waits_for_the_end);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_batch", add);
+}
