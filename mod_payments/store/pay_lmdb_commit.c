@@ -9,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SMOOTHING 8 /* a new commit's part in the smoothed time */
+#define SMOOTHING 8    /* a new commit's part in the smoothed time */
+#define SYNC_US_MIN 50 /* what is faster wrote nothing: it says nothing of the disk */
 
 /*
  * Group commit: the thread that leads begins the transaction, and only then, for it may have waited
@@ -21,6 +22,7 @@ typedef struct batch_t {
     pay_lmdb_waiter_t *waiter[PAY_LMDB_BATCH_MAX]; /* the first is the leader's own */
     int count;
     int applied; /* those before it were run, or refused */
+    int used;    /* 0: the use of `env` is gone, and with it the right to touch env->mdb */
 } batch_t;
 
 static void begin_mark(pay_lmdb_env_t *env, apr_int64_t since_ms)
@@ -139,10 +141,14 @@ static apr_int64_t clock_us(void)
 static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
 {
     const apr_int64_t began_us = clock_us();
+    apr_int64_t took_us;
     int rc;
 
     rc = mdb_txn_commit(txn);
-    env->commit_us += (clock_us() - began_us - env->commit_us) / SMOOTHING;
+    took_us = clock_us() - began_us;
+    if (took_us >= SYNC_US_MIN) {
+        env->commit_us += (took_us - env->commit_us) / SMOOTHING;
+    }
     if (rc) {
         /* Pages or the header may have reached the disk: nobody can tell, so it is never run again.
          */
@@ -194,31 +200,43 @@ static void batch_commit(batch_t *batch)
     }
 }
 
-/* In a transaction of its own, after a batch that it was part of was aborted. */
-static void run_alone(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env)
+/*
+ * In a transaction of its own, after a batch that it was part of was aborted: nothing of it was
+ * done, so its time may still be over.
+ */
+static void run_alone(pay_lmdb_waiter_t *waiter, batch_t *batch)
 {
-    MDB_txn *txn;
+    pay_lmdb_env_t *env = batch->env;
     int rc;
 
-    rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
+    waiter->ran = 0;
+    waiter->rv = PAY_STORE_EDOWN;
+    if (!batch->used) {
+        return;
+    }
+    rc = write_begin(&batch->txn, &batch->used, env, pay_lmdb_clock_ms());
     if (rc) {
         waiter->rv = pay_lmdb_status(rc);
+        if (batch->used) {
+            pay_lmdb_env_fault(env, rc);
+        }
         return;
     }
-    waiter->rv = transaction_check(env, txn);
-    if (waiter->rv != APR_SUCCESS) {
-        mdb_txn_abort(txn);
-        return;
+    waiter->rv = transaction_check(env, batch->txn);
+    if (waiter->rv == APR_SUCCESS && pay_lmdb_clock_ms() >= waiter->until_ms) {
+        waiter->rv = PAY_STORE_EBUSY;
     }
-    rc = apply_one(waiter, env, txn);
-    if (rc) {
-        log_failure(env, rc);
+    if (waiter->rv == APR_SUCCESS) {
+        rc = apply_one(waiter, env, batch->txn);
+        if (rc) {
+            log_failure(env, rc);
+        }
     }
     if (!waiter->ran) {
-        mdb_txn_abort(txn);
+        mdb_txn_abort(batch->txn);
         return;
     }
-    waiter->rv = commit(env, txn);
+    waiter->rv = commit(env, batch->txn);
 }
 
 /*
@@ -243,19 +261,19 @@ static void batch_run(batch_t *batch)
     }
     mdb_txn_abort(batch->txn);
     for (i = 0; i < batch->count && batch->count > 1; i++) {
-        run_alone(batch->waiter[i], batch->env);
+        run_alone(batch->waiter[i], batch);
     }
 }
 
 static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
 {
     batch_t batch = {.env = env, .count = 0};
-    int rc, used;
+    int rc;
 
-    rc = write_begin(&batch.txn, &used, env, pay_lmdb_clock_ms());
+    rc = write_begin(&batch.txn, &batch.used, env, pay_lmdb_clock_ms());
     if (rc) {
         own->rv = pay_lmdb_status(rc);
-        if (used) {
+        if (batch.used) {
             pay_lmdb_env_fault(env, rc);
         }
     } else {
@@ -273,7 +291,7 @@ static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
         }
     }
     pay_lmdb_lead_give(env, batch.waiter, batch.count);
-    if (used) {
+    if (batch.used) {
         pay_lmdb_leave(env);
     }
 }
@@ -286,6 +304,7 @@ apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, vo
                                 .grows = grows,
                                 .work = work,
                                 .baton = baton,
+                                .rv = PAY_STORE_EUNKNOWN,
                                 .until_ms = now_ms + apr_time_as_msec(db->options.commit_wait)};
     pay_lmdb_env_t *env;
     apr_status_t rv;

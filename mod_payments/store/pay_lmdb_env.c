@@ -260,12 +260,14 @@ void pay_lmdb_env_detach(pay_lmdb_env_t *env)
     pthread_mutex_lock(&env->mutex);
     assert(env->handles > 0);
     env->handles--;
-    while (env->handles == 0 && (env->uses > 0 || env->state == PAY_LMDB_OPENING)) {
+    /* Between two leaders of the line nobody uses it, but work is still to be done. */
+    while (env->handles == 0
+           && (env->uses > 0 || env->turn_taken || env->state == PAY_LMDB_OPENING)) {
         if (!pay_lmdb_env_wait(&env->changed, &env->mutex, until)) {
             break; /* the process ends under a thread's feet: better left open */
         }
     }
-    if (env->handles == 0 && env->uses == 0
+    if (env->handles == 0 && env->uses == 0 && !env->turn_taken
         && (env->state == PAY_LMDB_OPEN || env->state == PAY_LMDB_DOWN)) {
         pay_lmdb_env_close(env);
     }

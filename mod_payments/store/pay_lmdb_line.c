@@ -68,6 +68,7 @@ static void lead_pass_on(pay_lmdb_env_t *env)
 
     if (!waiter) {
         env->turn_taken = 0;
+        pthread_cond_broadcast(&env->changed);
         return;
     }
     line_leave(env, waiter);

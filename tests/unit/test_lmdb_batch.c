@@ -8,8 +8,9 @@
 #include <errno.h>
 #include <pthread.h>
 
-#define WORKERS_MAX 600
-#define SHORT_WAIT_MS 300
+#define WORKERS_MAX 400
+#define SHORT_WAIT_MS 2000
+#define CLOSES_AFTER 100
 #define RESERVE_TOO_LARGE (APR_INT64_C(1) << 60)
 
 /* The gate in front of LMDB's write lock, and what its commit is made to say. */
@@ -87,6 +88,7 @@ typedef struct worker_t {
 } worker_t;
 
 static worker_t workers[WORKERS_MAX];
+static _Atomic int returned; /* workers whose work ended one way or the other */
 
 static int put_number(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
@@ -109,6 +111,7 @@ static void *work(void *baton)
     worker_t *worker = baton;
 
     worker->rv = pay_lmdb_commit((pay_lmdb_t *)worker->store, worker->grows, put_number, worker);
+    returned++;
     return NULL;
 }
 
@@ -130,6 +133,7 @@ static void line_up(pay_store_t *store, int count)
 
     gate_close();
     commits = 0;
+    returned = 0;
     for (i = 0; i < count; i++) {
         workers[i].store = store;
         workers[i].number = i;
@@ -139,7 +143,7 @@ static void line_up(pay_store_t *store, int count)
             wait_at_gate();
         }
     }
-    while (in_line(store) < count - 1) {
+    while (in_line(store) + returned < count - 1) {
         usleep(1000);
     }
 }
@@ -268,6 +272,52 @@ START_TEST(test_what_is_refused_for_space_leaves_the_batch)
 }
 END_TEST
 
+static int spoil_and_close(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    (void)txn;
+    (void)db;
+    (void)baton;
+    gate_close();
+    return MDB_MAP_FULL;
+}
+
+static void *spoil(void *store)
+{
+    return (void *)(intptr_t)pay_lmdb_commit(store, 0, spoil_and_close, NULL);
+}
+
+/* Who runs alone waits for the lock like everybody: newcomers are told, and so is who waits. */
+START_TEST(test_a_stall_while_running_alone)
+{
+    pay_store_t *store = set_up(SHORT_WAIT_MS);
+    apr_int64_t started;
+    pthread_t spoiler;
+    void *result;
+    int i;
+
+    line_up(store, 5);
+    ck_assert_int_eq(pthread_create(&spoiler, NULL, spoil, store), 0);
+    while (in_line(store) + returned < 5) {
+        usleep(1000);
+    }
+    gate_open();
+    wait_at_gate(); /* the leader again, for the first that runs alone */
+    while (pay_store_probe(store) != PAY_STORE_EBUSY) {
+        usleep(1000);
+    }
+    started = pay_lmdb_clock_ms();
+    ck_assert_int_eq(fixture_put_meta(store, "late"), PAY_STORE_EBUSY);
+    ck_assert_int_lt(pay_lmdb_clock_ms() - started, SHORT_WAIT_MS);
+    finish(5);
+    ck_assert_int_eq(pthread_join(spoiler, &result), 0);
+    for (i = 0; i < 5; i++) {
+        ck_assert_int_eq(workers[i].rv, PAY_STORE_EBUSY);
+        ck_assert(!has_number(store, i));
+    }
+    ck_assert_int_eq(fixture_put_meta(store, "after"), APR_SUCCESS);
+}
+END_TEST
+
 /* More than one transaction takes: the oldest that is left leads the next one. */
 START_TEST(test_the_lead_is_handed_over)
 {
@@ -326,6 +376,35 @@ START_TEST(test_who_was_taken_waits_for_the_end)
 }
 END_TEST
 
+/* The handle is closed while many stand in line: what they want is done first. */
+START_TEST(test_closing_lets_the_line_finish)
+{
+    pay_store_options_t options = fixture_options();
+    const char *dir = unit_dir();
+    apr_pool_t *pool;
+    pay_store_t *store;
+    int i;
+
+    options.commit_wait = apr_time_from_sec(30);
+    memset(workers, 0, sizeof(workers));
+    ck_assert_int_eq(apr_pool_create(&pool, NULL), APR_SUCCESS);
+    ck_assert_int_eq(
+        pay_store_open(&store, apr_pstrcat(unit_pool, "lmdb:", dir, NULL), &options, pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(fixture_put_meta(store, "opened"), APR_SUCCESS);
+    line_up(store, WORKERS_MAX);
+    gate_open();
+    while (returned < CLOSES_AFTER) {
+        usleep(100);
+    }
+    apr_pool_destroy(pool);
+    for (i = 0; i < WORKERS_MAX; i++) {
+        ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+        ck_assert_int_eq(workers[i].rv, APR_SUCCESS);
+    }
+}
+END_TEST
+
 static const struct {
     const char *name;
     int batch_count;
@@ -353,7 +432,9 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_only_the_one_at_fault_fails, 0, UNIT_ROWS(spoilers));
     tcase_add_test(tcase, test_a_failed_commit_is_unknown_to_all);
     tcase_add_test(tcase, test_what_is_refused_for_space_leaves_the_batch);
+    tcase_add_test(tcase, test_a_stall_while_running_alone);
     tcase_add_test(tcase, test_the_lead_is_handed_over);
+    tcase_add_test(tcase, test_closing_lets_the_line_finish);
     tcase_add_test(tcase, test_who_waited_too_long_is_withdrawn);
     tcase_add_test(tcase, test_who_was_taken_waits_for_the_end);
 }

@@ -153,7 +153,7 @@ START_TEST(test_damaged)
     pay_lmdb_kept_t kept = {
         .what = PAY_KEPT_TEXT, .created_at = TILL_NOW, .due_at = END, .text = text_of("{}")};
     MDB_val row, at, cut;
-    pay_lmdb_key_t key;
+    pay_lmdb_key_t key = {.len = 0};
     unsigned char *bytes;
     size_t len;
 
