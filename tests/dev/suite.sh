@@ -132,6 +132,7 @@ count_unit() {
             head -n 40 "$log"
         fi
     done
+    grep -hs ' sequences from PAYMENTS_SEED=' "$RESULTS/$1"/test_property.log || true
     count "$1" "$passed" "$failed" "$programs programs. $2"
 }
 
@@ -224,7 +225,7 @@ run_api() {
         cd "$copy/tests/api" && umask 022 && "${prefix[@]}" env PAYMENTS_BUILD="$copy/build" \
             PAYMENTSCTL="$copy/build/mod_payments/paymentsctl" HOME="$copy/home" \
             PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider \
-            --junitxml="$copy/tmp/results.xml" --durations=15 -rs "$@" .
+            --junitxml="$copy/tmp/results.xml" --durations=15 -rsP "$@" .
     ) >"$RESULTS/$stage/pytest.log" 2>&1 || true
     cp "$copy/tmp/results.xml" "$RESULTS/$stage/results.xml" 2>/dev/null || true
     rm -rf "$copy"
@@ -254,6 +255,7 @@ count_api() { # STAGE NOTE
         tail -n 60 "$RESULTS/$1/pytest.log"
     fi
     [ "$skipped" -eq 0 ] || set -- "$1" "$skipped skipped. $2"
+    grep -h '^PAYMENTS_SEED=' "$RESULTS/$1/pytest.log" || true # what the random ones did
     count "$1" "$passed" "$failed" "$2"
 }
 
