@@ -79,6 +79,33 @@ START_TEST(test_a_store_without_its_schema)
 }
 END_TEST
 
+static int drop_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    return mdb_drop(txn, pay_lmdb_dbi(db, *(pay_lmdb_table_t *)baton), 1);
+}
+
+/* As a build before the first release made it: the version is ours, a table is not there. */
+START_TEST(test_a_store_that_lacks_a_table)
+{
+    const pay_store_options_t options = fixture_options();
+    pay_lmdb_table_t table = PAY_TABLE_TOTAL;
+    const char *dir = unit_dir();
+    const char *reason = NULL;
+    apr_pool_t *pool;
+    pay_store_t *store;
+
+    ck_assert_int_eq(apr_pool_create(&pool, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(
+        pay_store_open(&store, apr_pstrcat(unit_pool, "lmdb:", dir, NULL), &options, pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_commit((pay_lmdb_t *)store, 0, drop_work, &table), APR_SUCCESS);
+    apr_pool_destroy(pool);
+    store = fixture_open(dir);
+    ck_assert_int_eq(pay_store_ready(&reason, store, unit_pool), PAY_STORE_ESCHEMA);
+    ck_assert_msg(strstr(reason, "Move it away") != NULL, "%s", reason);
+}
+END_TEST
+
 static const struct {
     const char *name;
     unsigned char version[4];
@@ -143,6 +170,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_names_are_distinct);
     tcase_add_test(tcase, test_all_or_none_are_made);
     tcase_add_test(tcase, test_a_store_without_its_schema);
+    tcase_add_test(tcase, test_a_store_that_lacks_a_table);
     tcase_add_loop_test(tcase, test_other_schemas_are_refused, 0, UNIT_ROWS(schema_rows));
     tcase_add_test(tcase, test_a_long_key_is_cut_in_the_log);
 }
