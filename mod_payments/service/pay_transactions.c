@@ -9,8 +9,8 @@
 
 #define ANSWER_SIZE_HINT 2048
 
-/* The kept text, or NULL and a log line when something else is kept: *text is not set then. */
-static const pay_problem_t *answer_kept(const char **text, const pay_kept_t *kept,
+/* The kept text, which alone is a replay; a refusal of the key is none. */
+static const pay_problem_t *answer_kept(const char **text, int *replayed, const pay_kept_t *kept,
                                         const char *reference, apr_pool_t *p)
 {
     if (!kept->same_request) {
@@ -23,6 +23,7 @@ static const pay_problem_t *answer_kept(const char **text, const pay_kept_t *kep
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, p);
     }
     *text = kept->text;
+    *replayed = 1;
     return NULL;
 }
 
@@ -101,8 +102,10 @@ static const pay_problem_t *keep(const char **text, int *replayed, const pay_ser
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
     }
-    problem = answer_kept(text, kept, reference, p);
-    *replayed = !problem && strcmp(*text, answer) != 0;
+    problem = answer_kept(text, replayed, kept, reference, p);
+    if (!problem) {
+        *replayed = strcmp(*text, answer) != 0;
+    }
     return problem;
 }
 
@@ -127,8 +130,7 @@ const pay_problem_t *pay_transaction_verify(const char **text, int *replayed,
         return problem;
     }
     if (kept) {
-        *replayed = 1;
-        return answer_kept(text, kept, request->reference, p);
+        return answer_kept(text, replayed, kept, request->reference, p);
     }
     problem = pay_transaction_get(&transaction, service, &caller->scope, request->reference, p);
     if (problem) {
@@ -198,8 +200,7 @@ const pay_problem_t *pay_transaction_void(const char **text, int *replayed, pay_
         return problem;
     }
     if (kept) {
-        *replayed = 1;
-        return answer_kept(text, kept, reference, p);
+        return answer_kept(text, replayed, kept, reference, p);
     }
     problem = judge_kind(service, &caller->scope, reference, p);
     if (problem) {
@@ -213,8 +214,7 @@ const pay_problem_t *pay_transaction_void(const char **text, int *replayed, pay_
         return pay_problem_of_store(rv, p);
     }
     if (kept) { /* another request with the key was faster */
-        *replayed = 1;
-        return answer_kept(text, kept, reference, p);
+        return answer_kept(text, replayed, kept, reference, p);
     }
     if (!voided) {
         return pay_problem_make(PAY_ERR_NOT_VOIDABLE, NULL, APR_SUCCESS, p);

@@ -261,6 +261,7 @@ START_TEST(test_verify_use)
     problem = pay_transaction_verify(&text, &replayed, &shop->service, &caller, &other, unit_pool);
     if (use_cases[_i].other) {
         shop_check_problem(use_cases[_i].name, problem, 409, "D1");
+        ck_assert_msg(replayed == 0, "%s: a refusal is no replay", use_cases[_i].name);
         ck_assert_ptr_null(text);
         return;
     }
@@ -438,6 +439,7 @@ START_TEST(test_beaten)
     ck_assert_int_eq(replayed, 1);
     ck_assert_str_eq(again, first);
     shop_check_problem("another", verify(&again, "k-1", "order-1", "10.50"), 409, "D1");
+    ck_assert_int_eq(replayed, 0);
     ck_assert_ptr_null(again);
 
     ck_assert_ptr_null(void_it(&first, "k-1", "page-1"));
@@ -445,6 +447,7 @@ START_TEST(test_beaten)
     ck_assert_int_eq(replayed, 1);
     ck_assert_str_eq(again, first);
     shop_check_problem("another", void_it(&again, "k-1", "page-2"), 409, "D1");
+    ck_assert_int_eq(replayed, 0);
 }
 END_TEST
 
