@@ -23,6 +23,12 @@ typedef struct pay_acquirer_t {
     apr_uint32_t struct_size; /* sizeof(pay_acquirer_t) of the provider's build */
     apr_uint32_t abi;         /* PAY_ACQUIRER_ABI */
     const char *name;         /* as stored in rows that went through it */
+    /*
+     * 1: it decides inside this process, from the charge alone, without waiting and without a
+     * trace: asked twice it says the same. Its decision is then made before the charge is written,
+     * and both are one transaction. Only the simulator may.
+     */
+    int is_pure;
 
     /* Charges the card behind charge->token. Strings of *out live in `p` or are static. */
     apr_status_t (*charge)(pay_outcome_t *out, void *context, const pay_charge_t *charge,

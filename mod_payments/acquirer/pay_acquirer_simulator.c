@@ -123,6 +123,7 @@ const pay_acquirer_t pay_acquirer_simulator = {
     .struct_size = sizeof(pay_acquirer_t),
     .abi = PAY_ACQUIRER_ABI,
     .name = "simulator",
+    .is_pure = 1,
     .charge = simulator_charge,
     .charge_query = simulator_charge_query,
     .refund = simulator_refund,

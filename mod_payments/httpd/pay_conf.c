@@ -9,6 +9,9 @@ APLOG_USE_MODULE(payments);
 #define BODY_DEFAULT (APR_INT64_C(64) << 10)
 #define ACQUIRER_TIMEOUT_DEFAULT apr_time_from_sec(20)
 
+static const pay_rate_limit_t public_default = {APR_USEC_PER_SEC / 5, 50};
+static const pay_rate_limit_t failure_default = {APR_USEC_PER_SEC, 120};
+
 pay_conf_t *pay_conf_get(const server_rec *s)
 {
     return ap_get_module_config(s->module_config, &payments_module);
@@ -28,6 +31,8 @@ void *pay_conf_create(apr_pool_t *p, server_rec *s)
     conf->options = pay_store_options_default;
     conf->policy.acquirer_timeout = ACQUIRER_TIMEOUT_DEFAULT;
     conf->policy.refund_repeat_window = PAY_CONF_REFUND_REPEAT_WINDOW;
+    conf->rate_limit[PAY_KEY_PUBLIC] = public_default;
+    conf->failure_limit = failure_default;
     return conf;
 }
 
@@ -56,9 +61,14 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(options.map_bytes, map_bytes);
     INHERIT(options.reserve_bytes, reserve_bytes);
     INHERIT(options.commit_wait, commit_wait);
+    INHERIT(options.commit_batch, commit_batch);
+    INHERIT(options.account_rows_max, account_rows_max);
     INHERIT(policy.currencies, currencies);
     INHERIT(policy.refund_days_max, refund_days_max);
     INHERIT(policy.acquirer_timeout, acquirer_timeout);
     INHERIT(policy.refund_repeat_window, refund_repeat_window);
+    INHERIT(rate_limit[PAY_KEY_SECRET], rate_secret);
+    INHERIT(rate_limit[PAY_KEY_PUBLIC], rate_public);
+    INHERIT(failure_limit, failure_limit);
     return conf;
 }

@@ -7,6 +7,7 @@
  * from the main server. Constant once the server runs, but for `service`.
  */
 
+#include "base/pay_rate.h"
 #include "service/pay_service.h"
 
 #include <httpd.h>
@@ -39,8 +40,10 @@ typedef struct pay_conf_t {
     const apr_array_header_t *tls_proxy; /* of apr_ipsubnet_t *, NULL: none */
     int require_tls;
     apr_int64_t body_max;
-    pay_store_options_t options; /* map_bytes, reserve_bytes, commit_wait */
+    pay_store_options_t options; /* all but those that httpd itself knows */
     pay_policy_t policy;
+    pay_rate_limit_t rate_limit[2]; /* by pay_key_kind_t */
+    pay_rate_limit_t failure_limit;
 
     unsigned store_set : 1;
     unsigned account_set : 1;
@@ -54,10 +57,15 @@ typedef struct pay_conf_t {
     unsigned map_bytes_set : 1;
     unsigned reserve_bytes_set : 1;
     unsigned commit_wait_set : 1;
+    unsigned commit_batch_set : 1;
+    unsigned account_rows_max_set : 1;
     unsigned currencies_set : 1;
     unsigned refund_days_max_set : 1;
     unsigned acquirer_timeout_set : 1;
     unsigned refund_repeat_window_set : 1;
+    unsigned rate_secret_set : 1;
+    unsigned rate_public_set : 1;
+    unsigned failure_limit_set : 1;
 
     pay_service_t *service; /* of this process; written once in child_init */
 } pay_conf_t;

@@ -21,6 +21,12 @@ static const char *different(const pay_conf_t *one, const pay_conf_t *two)
     if (one->options.commit_wait != two->options.commit_wait) {
         return "PaymentsCommitWait";
     }
+    if (one->options.commit_batch != two->options.commit_batch) {
+        return "PaymentsCommitBatch";
+    }
+    if (one->options.account_rows_max != two->options.account_rows_max) {
+        return "PaymentsAccountQuota";
+    }
     return NULL;
 }
 

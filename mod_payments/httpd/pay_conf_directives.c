@@ -2,6 +2,8 @@
 #include "base/pay_timezone.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_conf_parse.h"
+#include "httpd/pay_conf_rate.h"
+#include "httpd/pay_conf_store.h"
 
 #include <apr_general.h>
 #include <apr_network_io.h>
@@ -15,67 +17,6 @@ static const char *set_engine(cmd_parms *cmd, void *dir, const char *arg)
     if (pay_conf_parse_on_off(&conf->engine, arg) != APR_SUCCESS) {
         return pay_conf_wrong(cmd, "On or Off", arg);
     }
-    return NULL;
-}
-
-static const char *set_store(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-    apr_size_t len = strlen(arg);
-    const char *fault;
-
-    (void)dir;
-    fault = pay_store_url_fault(arg);
-    if (fault) {
-        return pay_conf_wrong(cmd, apr_pstrcat(cmd->pool, "lmdb:<directory> (", fault, ")", NULL),
-                              arg);
-    }
-    /* One spelling for each directory, as far as can be told without touching it. */
-    while (len > 0 && arg[len - 1] == '/') {
-        len--;
-    }
-    conf->store = apr_pstrmemdup(cmd->pool, arg, len);
-    conf->store_set = 1;
-    return NULL;
-}
-
-static const char *set_store_size(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_size(&conf->options.map_bytes, arg, PAY_CONF_STORE_MIN, PAY_CONF_STORE_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "1M to 16T", arg);
-    }
-    conf->map_bytes_set = 1;
-    return NULL;
-}
-
-static const char *set_store_reserve(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_size(&conf->options.reserve_bytes, arg, 0, PAY_CONF_STORE_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "0 to 16T", arg);
-    }
-    conf->reserve_bytes_set = 1;
-    return NULL;
-}
-
-static const char *set_commit_wait(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_wait(&conf->options.commit_wait, arg, PAY_CONF_COMMIT_WAIT_MIN,
-                            PAY_CONF_COMMIT_WAIT_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "10ms to 60s", arg);
-    }
-    conf->commit_wait_set = 1;
     return NULL;
 }
 
@@ -249,13 +190,12 @@ static const char *add_tls_proxy(cmd_parms *cmd, void *dir, const char *arg)
 static const char *set_refund_max_days(cmd_parms *cmd, void *dir, const char *arg)
 {
     pay_conf_t *conf = pay_conf_get(cmd->server);
-    apr_size_t digits = strspn(arg, "0123456789");
 
     (void)dir;
-    if (digits == 0 || digits > 5 || arg[digits] || atoi(arg) > PAY_CONF_DAYS_MAX) {
+    if (pay_conf_parse_count(&conf->policy.refund_days_max, arg, 0, PAY_CONF_DAYS_MAX)
+        != APR_SUCCESS) {
         return pay_conf_wrong(cmd, "0 (any span) to 36600 days", arg);
     }
-    conf->policy.refund_days_max = atoi(arg);
     conf->refund_days_max_set = 1;
     return NULL;
 }
@@ -332,13 +272,17 @@ static const char *set_health(cmd_parms *cmd, void *dir, const char *arg)
 const command_rec pay_conf_directives[] = {
     AP_INIT_TAKE1("PaymentsEngine", set_engine, NULL, RSRC_CONF,
                   "On or Off: whether this virtual host serves the payment API (default Off)"),
-    AP_INIT_TAKE1("PaymentsStore", set_store, NULL, RSRC_CONF,
+    AP_INIT_TAKE1("PaymentsStore", pay_conf_set_store, NULL, RSRC_CONF,
                   "Where payments are kept: lmdb:<absolute directory>"),
-    AP_INIT_TAKE1("PaymentsStoreSize", set_store_size, NULL, RSRC_CONF,
+    AP_INIT_TAKE1("PaymentsStoreSize", pay_conf_set_store_size, NULL, RSRC_CONF,
                   "The largest the store can grow, 1M to 16T (default 64G)"),
-    AP_INIT_TAKE1("PaymentsStoreReserve", set_store_reserve, NULL, RSRC_CONF,
+    AP_INIT_TAKE1("PaymentsStoreReserve", pay_conf_set_store_reserve, NULL, RSRC_CONF,
                   "Free room below which new charges are refused, 0 to 16T (default 256M)"),
-    AP_INIT_TAKE1("PaymentsCommitWait", set_commit_wait, NULL, RSRC_CONF,
+    AP_INIT_TAKE1("PaymentsAccountQuota", pay_conf_set_account_quota, NULL, RSRC_CONF,
+                  "Most charges and refunds of an account and mode (default 0: any number)"),
+    AP_INIT_TAKE1("PaymentsCommitBatch", pay_conf_set_commit_batch, NULL, RSRC_CONF,
+                  "Most pieces of work that one commit makes durable, 1 to 256 (default 256)"),
+    AP_INIT_TAKE1("PaymentsCommitWait", pay_conf_set_commit_wait, NULL, RSRC_CONF,
                   "Longest wait for a turn to write to the store, 10ms to 60s (default 2s)"),
     AP_INIT_TAKE1("PaymentsAccount", set_account, NULL, RSRC_CONF,
                   "The one account whose keys exist here (default: the key selects it)"),
@@ -364,6 +308,10 @@ const command_rec pay_conf_directives[] = {
                   "Longest wait for the acquirer to answer, 1s to 60s (default 20s)"),
     AP_INIT_TAKE1("PaymentsRefundRepeatWindow", set_refund_repeat_window, NULL, RSRC_CONF,
                   "How long the same partial refund counts as a repeat, 0 to 24h (default 10min)"),
+    AP_INIT_TAKE123("PaymentsRateLimit", pay_conf_set_rate_limit, NULL, RSRC_CONF,
+                    "How often a key may call, such as 200/s burst=400, or off"),
+    AP_INIT_TAKE12("PaymentsAuthFailureLimit", pay_conf_set_failure_limit, NULL, RSRC_CONF,
+                   "How often an address may send refused keys (default 60/min burst=120)"),
     AP_INIT_ITERATE("PaymentsCORSOrigin", add_cors_origin, NULL, RSRC_CONF,
                     "Origins whose pages may call with a public key (default: none)"),
     AP_INIT_TAKE1("PaymentsHealth", set_health, NULL, RSRC_CONF,

@@ -48,6 +48,22 @@ apr_status_t pay_conf_parse_size(apr_int64_t *out, const char *text, apr_int64_t
     return APR_SUCCESS;
 }
 
+apr_status_t pay_conf_parse_count(int *out, const char *text, int min, int max)
+{
+    apr_size_t digits = strspn(text, "0123456789");
+    int value;
+
+    if (digits == 0 || digits > 9 || text[digits] != '\0') {
+        return APR_EINVAL;
+    }
+    value = atoi(text);
+    if (value < min || value > max) {
+        return APR_EINVAL;
+    }
+    *out = value;
+    return APR_SUCCESS;
+}
+
 apr_status_t pay_conf_parse_wait(apr_interval_time_t *out, const char *text,
                                  apr_interval_time_t min, apr_interval_time_t max)
 {

@@ -19,6 +19,9 @@ apr_status_t pay_conf_parse_on_off(int *out, const char *text);
 apr_status_t pay_conf_parse_size(apr_int64_t *out, const char *text, apr_int64_t min,
                                  apr_int64_t max);
 
+/* A whole number: up to nine digits. */
+apr_status_t pay_conf_parse_count(int *out, const char *text, int min, int max);
+
 apr_status_t pay_conf_parse_wait(apr_interval_time_t *out, const char *text,
                                  apr_interval_time_t min, apr_interval_time_t max);
 

@@ -4,6 +4,7 @@
 #include "base/pay_log.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_gate_require.h"
+#include "httpd/pay_rates.h"
 #include "service/pay_keys.h"
 
 #include <apr_strings.h>
@@ -87,7 +88,7 @@ const pay_problem_t *pay_gate_judge_transport(request_rec *r)
 static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
 {
     const pay_conf_t *conf = pay_conf_get(r->server);
-    const pay_problem_t *problem;
+    const pay_problem_t *problem, *too_many;
 
     if (!conf->engine) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
@@ -106,8 +107,14 @@ static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
     }
     problem =
         pay_key_authenticate(&call->key, &call->given, call->service, credentials(r), r->pool);
-    if (problem) {
-        call->key = NULL;
+    if (!problem) {
+        return NULL;
+    }
+    call->key = NULL;
+    if (call->given && problem->status == HTTP_UNAUTHORIZED) {
+        /* Judged behind the key: a good one is served whatever others do from its address. */
+        too_many = pay_rates_judge_failure(r);
+        problem = too_many ? too_many : problem;
     }
     return problem;
 }
@@ -166,6 +173,10 @@ static int check_authn(request_rec *r)
     }
     if (problem->status == HTTP_UNAUTHORIZED || problem->status == HTTP_FORBIDDEN) {
         pay_gate_challenge(r, problem->status);
+    }
+    if (problem->status == HTTP_TOO_MANY_REQUESTS && !pay_call_is_claimed(r)) {
+        /* A page of the site's behind AuthType Payments: the answer is httpd's own. */
+        apr_table_setn(r->err_headers_out, "Retry-After", apr_itoa(r->pool, problem->retry_after));
     }
     return problem->status;
 }

@@ -6,6 +6,7 @@
 #include "httpd/pay_claim.h"
 #include "httpd/pay_cors.h"
 #include "httpd/pay_gate.h"
+#include "httpd/pay_rates.h"
 #include "httpd/pay_reply.h"
 #include "httpd/pay_routes.h"
 
@@ -60,7 +61,7 @@ static const pay_problem_t *read_request(request_rec *r, pay_call_t *call)
 }
 
 /* The order of judgement, the same for every operation: transport and key, path, method, kind of
- * key, Accept, media type and size of the body, its form. */
+ * key, rate, Accept, media type and size of the body, its form. */
 static int serve(request_rec *r, pay_call_t *call)
 {
     const pay_problem_t *problem;
@@ -89,6 +90,10 @@ static int serve(request_rec *r, pay_call_t *call)
     }
     if (!may_call(r, route, call)) {
         return answer(r, PAY_ERR_FORBIDDEN);
+    }
+    problem = pay_rates_judge_call(r, call);
+    if (problem) {
+        return pay_reply_problem(r, problem);
     }
     if (!call->media_type) {
         return answer(r, PAY_ERR_NOT_ACCEPTABLE);

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_ledger.h"
 
+#include "base/pay_log.h"
 #include "httpd/pay_conf.h"
 
 #include <ap_mpm.h>
+#include <apr_shm.h>
+#include <http_log.h>
+
+APLOG_USE_MODULE(payments);
 
 /* What mod_http2 may add to ThreadsPerChild: its default H2MaxWorkers for common sizes, rounded up.
  */
@@ -33,6 +38,26 @@ static unsigned int readers_max(void)
         threads += H2_WORKERS_MAX; /* there is no HTTP/2 without threads */
     }
     return (unsigned int)(GENERATIONS_MAX * daemons * threads + READERS_SPARE);
+}
+
+/* Without it a process that is stopped in the middle of a transaction holds up all others. */
+static pay_store_shared_t *share(server_rec *s, apr_pool_t *pconf)
+{
+    pay_store_shared_t *shared = NULL;
+    apr_shm_t *shm;
+    apr_status_t rv;
+
+    rv = apr_shm_create(&shm, pay_store_shared_size(), NULL, pconf);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_shared_init(&shared, apr_shm_baseaddr_get(shm));
+    }
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     PAYLOGNO(00312) "PaymentsStore %s: no shared memory for the turns to write; "
+                                     "a process that is stopped will hold up the others",
+                     pay_conf_get(s)->store);
+    }
+    return shared;
 }
 
 static pay_ledger_t *find(const apr_array_header_t *list, const char *url)
@@ -68,6 +93,7 @@ const apr_array_header_t *pay_ledgers_collect(server_rec *main_server, apr_pool_
             ledger->number = (apr_uint32_t)list->nelts;
             ledger->options = conf->options;
             ledger->options.readers_max = readers_max();
+            ledger->options.shared = share(s, pconf);
             ledger->hosts = apr_array_make(pconf, 1, sizeof(server_rec *));
             APR_ARRAY_PUSH(list, pay_ledger_t *) = ledger;
         }

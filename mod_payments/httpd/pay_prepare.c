@@ -6,6 +6,7 @@
 #include "httpd/pay_conf.h"
 #include "httpd/pay_httpd_log.h"
 #include "httpd/pay_ledger.h"
+#include "httpd/pay_rates.h"
 #include "httpd/pay_watchdog.h"
 
 #include <apr_shm.h>
@@ -175,6 +176,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     }
     prepare_apart(ledgers, main_server, ptemp);
     pay_child_share_slots(main_server, pconf);
+    pay_rates_share(main_server, pconf);
     pay_watchdog_start(main_server, ledgers, pconf);
     return OK;
 }

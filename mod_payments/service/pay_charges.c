@@ -256,9 +256,37 @@ static const pay_problem_t *use_of(const pay_idempotency_t **out, const counter_
                           sizeof(values) / sizeof(values[0]), c->pool);
 }
 
+/*
+ * Asks an acquirer that leaves no trace before anything is written, so that the charge and its
+ * outcome are one transaction. NULL: it gave none, and is asked again as any other.
+ */
+static const pay_outcome_t *ask_first(pay_outcome_t *outcome, pay_charge_t *proposal,
+                                      const counter_t *c)
+{
+    const pay_mode_t mode = proposal->scope.mode;
+    const pay_acquirer_t *acquirer = c->service->acquirer[mode];
+    apr_status_t rv;
+
+    rv = acquirer->charge(outcome, c->service->acquirer_context[mode], proposal,
+                          c->service->policy.acquirer_timeout, c->pool);
+    pay_outcome_tidy(outcome, rv);
+    if (outcome->kind != PAY_OUTCOME_UNKNOWN) {
+        return outcome;
+    }
+    memset(&proposal->worker, 0, sizeof(proposal->worker));
+    proposal->send_before_ms = 0;
+    proposal->wait_until_ms = 0;
+    proposal->due_at = pay_time_now() + ASK_AGAIN_AFTER;
+    return NULL;
+}
+
 static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, const pay_card_t *card,
                                           const counter_t *c)
 {
+    const int is_pure = c->service->acquirer[c->caller->scope.mode]->is_pure;
+    pay_charge_t *proposal = propose(card, c);
+    const pay_outcome_t *known = NULL;
+    pay_outcome_t outcome;
     const pay_idempotency_t *use;
     const pay_problem_t *problem;
     pay_charge_t *charge = NULL;
@@ -269,7 +297,10 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
     if (problem) {
         return problem;
     }
-    rv = c->service->store->ops->charge_open(&charge, &claim, c->service->store, propose(card, c),
+    if (is_pure) {
+        known = ask_first(&outcome, proposal, c);
+    }
+    rv = c->service->store->ops->charge_open(&charge, &claim, c->service->store, proposal, known,
                                              use, c->pool);
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, c->pool);
@@ -279,6 +310,10 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
     }
     if (claim != PAY_CLAIM_NEW) {
         return answer_known(out, replayed, charge, c);
+    }
+    if (is_pure) {
+        *out = charge;
+        return NULL;
     }
     return charge_send(out, charge, c);
 }

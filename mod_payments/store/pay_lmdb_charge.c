@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_total.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -13,11 +14,13 @@
 
 typedef struct open_t {
     const pay_charge_t *proposal;
+    const pay_outcome_t *outcome; /* NULL: not known yet */
     const pay_idempotency_t *use; /* NULL: none */
     apr_pool_t *p;
     pay_charge_t *out;
     pay_claim_t claim;
     apr_interval_time_t stepped_back;
+    apr_status_t refused; /* APR_SUCCESS: it was not */
 } open_t;
 
 typedef struct withdraw_t {
@@ -106,6 +109,24 @@ static int open_known(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, const MD
     return MDB_SUCCESS;
 }
 
+/* What is known is told all the same. */
+static int open_over_quota(open_t *open, MDB_txn *txn, const pay_lmdb_t *db,
+                           const pay_lmdb_key_t *ref_key)
+{
+    MDB_val key = pay_lmdb_key_val(ref_key), val;
+    int rc;
+
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &key, &val);
+    if (!rc) {
+        return open_known(open, txn, db, &key, &val);
+    }
+    if (rc == MDB_NOTFOUND) {
+        open->refused = PAY_STORE_EFULL;
+        rc = MDB_SUCCESS;
+    }
+    return rc;
+}
+
 /* Sets the claim when the Idempotency-Key is another request's; a reference that is known goes
  * before it. */
 static int check_use(open_t *open, MDB_txn *txn, const pay_lmdb_t *db,
@@ -125,6 +146,56 @@ static int check_use(open_t *open, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
+/* The charge's own row and what leads to it. */
+static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    int rc;
+
+    rc = pay_lmdb_charge_put(txn, db, open->out, MDB_NOOVERWRITE, open->p);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_charge_time_put(txn, db, open->out);
+    if (rc) {
+        return rc;
+    }
+    if (open->outcome) {
+        return pay_lmdb_total_charge(txn, db, open->out, 1, open->p);
+    }
+    return pay_lmdb_due_put_charge(txn, db, open->out);
+}
+
+/* The reference is this charge's. */
+static int open_new(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_scope_t *last)
+{
+    const pay_scope_t *scope = &open->proposal->scope;
+    pay_lmdb_key_t key;
+    MDB_val val;
+    int rc;
+
+    open->out = opened(open->proposal, last->charge_seq,
+                       pay_lmdb_scope_stamp(&open->stepped_back, last), open->p);
+    if (open->outcome && !pay_lmdb_charge_decide(open->out, open->outcome, open->p)) {
+        return EINVAL;
+    }
+    if (open->use) {
+        rc = pay_lmdb_kept_add_charge(txn, db, open->use, open->out, open->p);
+        if (rc) {
+            return rc;
+        }
+    }
+    rc = put_rows(open, txn, db);
+    if (rc == MDB_KEYEXIST) { /* the scope row is behind its charges */
+        pay_lmdb_charge_key(&key, scope, last->charge_seq);
+        val = pay_lmdb_key_val(&key);
+        return pay_lmdb_bad_row(PAY_TABLE_SCOPE, &val);
+    }
+    if (rc) {
+        return rc;
+    }
+    return pay_lmdb_scope_put(txn, db, scope, last, open->p);
+}
+
 /* The claim on the reference is the first write: only its KEYEXIST means a duplicate. */
 static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
@@ -138,6 +209,7 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     open->out = NULL;
     open->claim = PAY_CLAIM_NEW;
     open->stepped_back = 0;
+    open->refused = APR_SUCCESS;
     rc = pay_lmdb_scope_get(&last, txn, db, scope);
     if (rc) {
         return rc;
@@ -151,6 +223,9 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
             return rc;
         }
     }
+    if (pay_lmdb_quota_reached(db, scope, last.charge_seq + last.refund_seq)) {
+        return open_over_quota(open, txn, db, &ref_key);
+    }
     last.charge_seq++;
     pay_lmdb_key_start(&seq);
     pay_lmdb_key_u64(&seq, last.charge_seq);
@@ -160,40 +235,14 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc == MDB_KEYEXIST) {
         return open_known(open, txn, db, &key, &val);
     }
-    if (rc) {
-        return rc;
-    }
-    open->out = opened(open->proposal, last.charge_seq,
-                       pay_lmdb_scope_stamp(&open->stepped_back, &last), open->p);
-    if (open->use) {
-        rc = pay_lmdb_kept_add_charge(txn, db, open->use, open->out, open->p);
-        if (rc) {
-            return rc;
-        }
-    }
-    rc = pay_lmdb_charge_put(txn, db, open->out, MDB_NOOVERWRITE, open->p);
-    if (rc == MDB_KEYEXIST) { /* the scope row is behind its charges */
-        return pay_lmdb_bad_row(PAY_TABLE_SCOPE, &key);
-    }
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_charge_time_put(txn, db, open->out);
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_due_put_charge(txn, db, open->out);
-    if (rc) {
-        return rc;
-    }
-    return pay_lmdb_scope_put(txn, db, scope, &last, open->p);
+    return rc ? rc : open_new(open, txn, db, &last);
 }
 
 apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
-                                  const pay_charge_t *proposal, const pay_idempotency_t *use,
-                                  apr_pool_t *p)
+                                  const pay_charge_t *proposal, const pay_outcome_t *outcome,
+                                  const pay_idempotency_t *use, apr_pool_t *p)
 {
-    open_t open = {.proposal = proposal, .use = use, .p = p};
+    open_t open = {.proposal = proposal, .outcome = outcome, .use = use, .p = p};
     MDB_val row;
     apr_status_t rv;
     int rc;
@@ -203,7 +252,8 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
     assert(proposal->reference[0] != '\0');
     assert(strlen(proposal->reference) <= PAY_REFERENCE_MAX);
     assert(proposal->money.amount_minor > 0);
-    assert(proposal->due_at > 0);
+    assert(outcome || proposal->due_at > 0);
+    assert(!outcome || outcome->kind != PAY_OUTCOME_UNKNOWN);
     /* What makes a row too long is told before anything waits for its turn to write. */
     rc = pay_lmdb_charge_encode(&row, opened(proposal, 0, 0, p), p);
     if (!rc
@@ -216,6 +266,9 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
         return APR_EINVAL;
     }
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, open_work, &open);
+    if (rv == APR_SUCCESS) {
+        rv = open.refused;
+    }
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -46,6 +46,12 @@ int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *
  */
 int pay_lmdb_charge_become(pay_charge_t *charge, pay_charge_state_t to);
 
+/*
+ * The acquirer's word on a charge that was not decided yet: state, and what is told for ever. 0,
+ * and nothing changed, where the table of states does not allow it.
+ */
+int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p);
+
 /* Nobody is at work on it any more. */
 void pay_lmdb_charge_clear_worker(pay_charge_t *charge);
 

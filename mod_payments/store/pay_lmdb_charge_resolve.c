@@ -54,23 +54,39 @@ static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_
         pay_lmdb_text_cut(outcome->authorization_code, PAY_AUTHORIZATION_MAX, p);
 }
 
+int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
+{
+    const pay_charge_state_t to =
+        outcome->kind == PAY_OUTCOME_APPROVED ? PAY_CHARGE_SUCCESSFUL : PAY_CHARGE_FAILED;
+
+    if (!pay_lmdb_charge_become(charge, to)) {
+        return 0;
+    }
+    pay_lmdb_charge_clear_worker(charge);
+    charge->due_at = 0;
+    freeze(charge, outcome, p);
+    pay_lmdb_charge_follow_refunds(charge); /* imported history may have refunded it already */
+    return 1;
+}
+
 /*
  * The first decision, which is told for ever. It may come after a checkout was closed: the payer
- * had paid just before, and the acquirer's word counts.
+ * had paid just before, and the acquirer's word counts. A closed checkout that was not paid stays
+ * closed: a decline contradicts nothing there.
  */
 static int decide(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 {
     pay_charge_t *charge = resolve->out;
+    pay_charge_t before = *charge;
     int rc;
 
-    rc = pay_lmdb_due_del_charge(txn, db, charge);
+    if (!pay_lmdb_charge_decide(charge, resolve->outcome, resolve->p)) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_due_del_charge(txn, db, &before);
     if (rc) {
         return rc;
     }
-    pay_lmdb_charge_clear_worker(charge);
-    charge->due_at = 0;
-    freeze(charge, resolve->outcome, resolve->p);
-    pay_lmdb_charge_follow_refunds(charge); /* imported history may have refunded it already */
     rc = pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
     if (rc) {
         return rc;
@@ -118,12 +134,6 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     if (charge->decided_state != PAY_CHARGE_PENDING) {
         return resolve_decided(resolve, txn, db);
-    }
-    /* A closed checkout that was not paid stays closed: a decline contradicts nothing there. */
-    if (!pay_lmdb_charge_become(charge, resolve->outcome->kind == PAY_OUTCOME_APPROVED
-                                            ? PAY_CHARGE_SUCCESSFUL
-                                            : PAY_CHARGE_FAILED)) {
-        return MDB_SUCCESS;
     }
     return decide(resolve, txn, db);
 }

@@ -3,6 +3,7 @@
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_open.h"
+#include "store/pay_lmdb_turn.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -19,8 +20,8 @@
 typedef struct batch_t {
     pay_lmdb_env_t *env;
     MDB_txn *txn;
-    pay_lmdb_waiter_t *waiter[PAY_LMDB_BATCH_MAX]; /* the first is the leader's own */
-    int count;
+    pay_lmdb_waiter_t *waiter[PAY_STORE_COMMIT_BATCH_MAX]; /* the first is the leader's own */
+    int count, count_max;
     int applied; /* those before it were run, or refused */
     int used;    /* 0: the use of `env` is gone, and with it the right to touch env->mdb */
 } batch_t;
@@ -138,6 +139,19 @@ static apr_int64_t clock_us(void)
     return (apr_int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static void log_commit(pay_lmdb_env_t *env, int rc)
+{
+    if (rc == MDB_MAP_FULL || rc == ENOSPC || rc == EDQUOT) {
+        pay_lmdb_space_log_full(env, rc);
+    }
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_COMMIT)) {
+        pay_log(PAY_LOG_CRIT, rc > 0 ? rc : APR_SUCCESS,
+                PAYLOGNO(00112) "store %s: a commit failed, whether it was done is unknown: %s. "
+                                "Check disk space and the system's log",
+                env->path, mdb_strerror(rc));
+    }
+}
+
 static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
 {
     const apr_int64_t began_us = clock_us();
@@ -152,10 +166,7 @@ static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
     if (rc) {
         /* Pages or the header may have reached the disk: nobody can tell, so it is never run again.
          */
-        pay_log(PAY_LOG_CRIT, rc > 0 ? rc : APR_SUCCESS,
-                PAYLOGNO(00112) "store %s: a commit failed, whether it was done is unknown: %s. "
-                                "Check disk space and the system's log",
-                env->path, mdb_strerror(rc));
+        log_commit(env, rc);
         return PAY_STORE_EUNKNOWN;
     }
     return APR_SUCCESS;
@@ -249,7 +260,7 @@ static void batch_run(batch_t *batch)
 
     rc = batch_apply(batch);
     for (drains = 0; !rc && drains < PAY_LMDB_DRAINS_MAX; drains++) {
-        pay_lmdb_line_take(batch->env, batch->waiter, &batch->count);
+        pay_lmdb_line_take(batch->env, batch->waiter, &batch->count, batch->count_max);
         if (batch->applied == batch->count) {
             break;
         }
@@ -265,32 +276,51 @@ static void batch_run(batch_t *batch)
     }
 }
 
-static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
+/* The leader's part, in its process's turn. */
+static void batch_lead(batch_t *batch, pay_lmdb_waiter_t *own)
 {
-    batch_t batch = {.env = env, .count = 0};
+    pay_lmdb_env_t *env = batch->env;
     int rc;
 
-    rc = write_begin(&batch.txn, &batch.used, env, pay_lmdb_clock_ms());
+    rc = write_begin(&batch->txn, &batch->used, env, pay_lmdb_clock_ms());
     if (rc) {
         own->rv = pay_lmdb_status(rc);
-        if (batch.used) {
+        if (batch->used) {
             pay_lmdb_env_fault(env, rc);
         }
-    } else {
-        own->rv = transaction_check(env, batch.txn);
-        if (own->rv == APR_SUCCESS && pay_lmdb_clock_ms() >= own->until_ms) {
-            own->rv = PAY_STORE_EBUSY; /* too late: who asked for it was told, or has given up */
-        }
-        if (own->rv == APR_SUCCESS) {
-            batch_pause(env);
-            batch.waiter[batch.count++] = own;
-            batch_run(&batch);
-            env->batch_count = batch.count;
-        } else {
-            mdb_txn_abort(batch.txn);
-        }
+        return;
     }
-    pay_lmdb_lead_give(env, batch.waiter, batch.count);
+    own->rv = transaction_check(env, batch->txn);
+    if (own->rv == APR_SUCCESS && pay_lmdb_clock_ms() >= own->until_ms) {
+        own->rv = PAY_STORE_EBUSY; /* too late: who asked for it was told, or has given up */
+    }
+    if (own->rv != APR_SUCCESS) {
+        mdb_txn_abort(batch->txn);
+        return;
+    }
+    batch_pause(env);
+    batch->waiter[batch->count++] = own;
+    batch_run(batch);
+    env->batch_count = batch->count;
+}
+
+static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
+{
+    const pay_store_options_t *options = &own->db->options;
+    batch_t batch = {.env = env, .used = 1, .count_max = options->commit_batch};
+    int turn;
+
+    begin_mark(env, pay_lmdb_clock_ms());
+    turn =
+        pay_lmdb_turn_take(options->shared, own->until_ms, apr_time_as_msec(options->commit_wait));
+    if (turn) {
+        batch_lead(&batch, own);
+        pay_lmdb_turn_give(options->shared);
+    } else {
+        begin_mark(env, 0);
+        own->rv = PAY_STORE_EBUSY;
+    }
+    pay_lmdb_lead_give(env, own, batch.waiter, batch.count);
     if (batch.used) {
         pay_lmdb_leave(env);
     }
@@ -299,8 +329,7 @@ static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
 apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, void *baton)
 {
     const apr_int64_t now_ms = pay_lmdb_clock_ms();
-    pay_lmdb_waiter_t waiter = {.state = PAY_LMDB_WAITING,
-                                .db = db,
+    pay_lmdb_waiter_t waiter = {.db = db,
                                 .grows = grows,
                                 .work = work,
                                 .baton = baton,
@@ -325,7 +354,8 @@ apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, vo
     return waiter.rv;
 }
 
-/* A writer of this process has waited for LMDB's lock for longer than the commit wait. */
+/* A writer of this process has waited for its turn for as long as the commit wait, or one turn of
+ * another process has lasted that long. */
 static int is_stalled(pay_lmdb_env_t *env, const pay_lmdb_t *db)
 {
     const apr_int64_t wait_ms = apr_time_as_msec(db->options.commit_wait);
@@ -334,7 +364,7 @@ static int is_stalled(pay_lmdb_env_t *env, const pay_lmdb_t *db)
     pthread_mutex_lock(&env->mutex);
     stalled = env->begin_since_ms && pay_lmdb_clock_ms() - env->begin_since_ms >= wait_ms;
     pthread_mutex_unlock(&env->mutex);
-    return stalled;
+    return stalled || pay_lmdb_turn_is_stalled(db->options.shared, wait_ms);
 }
 
 apr_status_t pay_lmdb_probe(pay_store_t *store)

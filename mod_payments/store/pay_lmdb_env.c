@@ -26,7 +26,7 @@ static pay_lmdb_env_t *env_make(dev_t dev, ino_t ino)
     env->ino = ino;
     env->lock_fd = -1;
     pthread_mutex_init(&env->mutex, NULL);
-    pay_lmdb_env_cond_init(&env->changed);
+    pay_lmdb_cond_init(&env->changed);
     return env;
 }
 
@@ -76,20 +76,23 @@ void pay_lmdb_env_close(pay_lmdb_env_t *env)
     pthread_cond_broadcast(&env->changed);
 }
 
-static apr_status_t map_check(const char *path, apr_int64_t map_bytes, pay_lmdb_reason_t *reason)
+/* Why mmap(2) gave ENOMEM: a limit below the map, or too near to it for what else is mapped. */
+static void map_explain(pay_lmdb_reason_t *reason, const char *path, apr_int64_t map_bytes)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
-        && limit.rlim_cur < (rlim_t)map_bytes) {
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
         pay_lmdb_reason_set(reason,
                             "store %s: PaymentsStoreSize is %" APR_INT64_T_FMT
-                            " MiB, but the process may map %" APR_INT64_T_FMT
-                            " MiB only: lower it, or raise the limit (ulimit -v, LimitAS)",
-                            path, map_bytes >> 20, (apr_int64_t)limit.rlim_cur >> 20);
-        return APR_ENOMEM;
+                            " MiB, which the system does not let this process map: lower it",
+                            path, map_bytes >> 20);
+        return;
     }
-    return APR_SUCCESS;
+    pay_lmdb_reason_set(reason,
+                        "store %s: PaymentsStoreSize is %" APR_INT64_T_FMT
+                        " MiB, but the process may map %" APR_INT64_T_FMT
+                        " MiB in all: lower it, or raise the limit (ulimit -v, LimitAS)",
+                        path, map_bytes >> 20, (apr_int64_t)limit.rlim_cur >> 20);
 }
 
 /* mdb_env_open with our settings. */
@@ -140,11 +143,11 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = map_check(db->path, db->options.map_bytes, reason);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
     rc = env_open_mdb(&env->mdb, env, db);
+    if (rc == ENOMEM) {
+        map_explain(reason, db->path, db->options.map_bytes);
+        return APR_ENOMEM;
+    }
     if (rc == EACCES || rc == EPERM) {
         pay_lmdb_place_explain(reason, db->path, EACCES);
         return rc;
@@ -193,7 +196,7 @@ static apr_status_t env_make_ready(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
     apr_status_t rv;
 
     while (env->state == PAY_LMDB_OPENING || env->state == PAY_LMDB_RESIZING) {
-        if (!pay_lmdb_env_wait(&env->changed, &env->mutex, until)) {
+        if (!pay_lmdb_cond_wait(&env->changed, &env->mutex, until)) {
             break;
         }
     }
@@ -263,7 +266,7 @@ void pay_lmdb_env_detach(pay_lmdb_env_t *env)
     /* Between two leaders of the line nobody uses it, but work is still to be done. */
     while (env->handles == 0
            && (env->uses > 0 || env->turn_taken || env->state == PAY_LMDB_OPENING)) {
-        if (!pay_lmdb_env_wait(&env->changed, &env->mutex, until)) {
+        if (!pay_lmdb_cond_wait(&env->changed, &env->mutex, until)) {
             break; /* the process ends under a thread's feet: better left open */
         }
     }

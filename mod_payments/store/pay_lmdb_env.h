@@ -11,9 +11,8 @@
  */
 
 #include "store/pay_lmdb.h"
+#include "store/pay_lmdb_clock.h"
 #include "store/pay_lmdb_files.h"
-
-#include <pthread.h>
 
 #define PAY_LMDB_DBI_FIRST 2           /* LMDB keeps 0 and 1; then the tables by their enum */
 #define PAY_LMDB_READERS_FREE_MAX 64   /* read transactions kept for the next use */
@@ -35,10 +34,12 @@ typedef enum pay_lmdb_state_t {
 typedef enum pay_lmdb_cause_t {
     PAY_LMDB_CAUSE_MAP,
     PAY_LMDB_CAUSE_DISK,
+    PAY_LMDB_CAUSE_QUOTA,
     PAY_LMDB_CAUSE_READERS,
     PAY_LMDB_CAUSE_BUSY,
     PAY_LMDB_CAUSE_SCHEMA,
     PAY_LMDB_CAUSE_FAULT,
+    PAY_LMDB_CAUSE_COMMIT,
     PAY_LMDB_CAUSE_COUNT
 } pay_lmdb_cause_t;
 
@@ -121,10 +122,6 @@ int pay_lmdb_env_in_place(pay_lmdb_env_t *env);
 void pay_lmdb_env_fault(pay_lmdb_env_t *env, int rc);
 /* 1 when a line of that cause may be logged now. */
 int pay_lmdb_env_log_due(pay_lmdb_env_t *env, pay_lmdb_cause_t cause);
-/* pthread_cond_timedwait until `until_ms` of pay_lmdb_clock_ms; 0 when the time is over. */
-int pay_lmdb_env_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, apr_int64_t until_ms);
-void pay_lmdb_env_cond_init(pthread_cond_t *cond);
-apr_int64_t pay_lmdb_clock_ms(void); /* CLOCK_MONOTONIC: what waits are measured by */
 apr_int64_t pay_lmdb_backoff_next(apr_int64_t delay_ms);
 
 /* --- pay_lmdb_reader.c --- */

@@ -3,14 +3,18 @@
 
 #include "base/pay_log.h"
 
+#include <apr_strings.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <lmdb.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FILE_MODE 0600
-#define ENTRIES_MAX 16 /* a directory with more is not an empty one */
+#define FD_PATH_LEN 32
+#define HEADER_MAP_BYTES (64 * 1024) /* the first commit writes down what the map really is */
+#define ENTRIES_MAX 16               /* a directory with more is not an empty one */
 
 /* What stands under `name`: APR_SUCCESS for a plain file, ENOENT, or why it is refused. */
 static apr_status_t file_check(int *fd, struct stat *info, int dir_fd, const char *name,
@@ -41,6 +45,54 @@ static apr_status_t file_check(int *fd, struct stat *info, int dir_fd, const cha
     return APR_SUCCESS;
 }
 
+/* The header of an empty environment, written by LMDB into the file that `name` leads to. */
+static int header_write(const char *name)
+{
+    MDB_env *mdb;
+    int rc;
+
+    rc = mdb_env_create(&mdb);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_env_set_mapsize(mdb, HEADER_MAP_BYTES);
+    if (!rc) {
+        rc = mdb_env_open(mdb, name, MDB_NOSUBDIR | MDB_NOLOCK, FILE_MODE);
+    }
+    mdb_env_close(mdb);
+    return rc;
+}
+
+/*
+ * LMDB writes a new file's header and does not sync it: a power cut could leave half of it, which
+ * is no store and no empty file either. Here the file gets its name once its header is durable.
+ * EEXIST: another process was faster. Other codes: it cannot be done on this file system.
+ */
+static int data_make(int dir_fd, const struct stat *directory)
+{
+    char name[FD_PATH_LEN];
+    int fd, rc;
+
+    fd = openat(dir_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, FILE_MODE);
+    if (fd < 0) {
+        return errno;
+    }
+    apr_snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    rc = header_write(name);
+    if (!rc && geteuid() == 0 && fchown(fd, directory->st_uid, directory->st_gid) != 0) {
+        rc = errno;
+    }
+    if (!rc && fsync(fd) != 0) {
+        rc = errno;
+    }
+    if (!rc && linkat(AT_FDCWD, name, dir_fd, PAY_LMDB_DATA_FILE, AT_SYMLINK_FOLLOW) != 0) {
+        rc = errno;
+    }
+    (void)fsync(dir_fd);
+    close(fd);
+    return rc;
+}
+
 static apr_status_t file_make(int dir_fd, const char *name, const char *path,
                               pay_lmdb_reason_t *reason)
 {
@@ -57,6 +109,13 @@ static apr_status_t file_make(int dir_fd, const char *name, const char *path,
                             "lock the server out",
                             path, (unsigned int)directory.st_uid, name);
         return APR_EACCES;
+    }
+    if (strcmp(name, PAY_LMDB_DATA_FILE) == 0) {
+        int rc = data_make(dir_fd, &directory);
+
+        if (!rc || rc == EEXIST) {
+            return APR_SUCCESS;
+        }
     }
     fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
     if (fd < 0) {

@@ -10,21 +10,22 @@
 
 #include "store/pay_lmdb_env.h"
 
-#define PAY_LMDB_BATCH_MAX 256 /* pieces of work in one transaction */
-#define PAY_LMDB_DRAINS_MAX 4  /* times that one takes what stands in line */
+#include <semaphore.h>
 
-typedef enum pay_lmdb_waiter_state_t {
-    PAY_LMDB_WAITING,
-    PAY_LMDB_TAKEN, /* part of a leader's transaction: no longer withdrawn */
-    PAY_LMDB_LEADS, /* was handed the lead */
-    PAY_LMDB_DONE
-} pay_lmdb_waiter_state_t;
+#define PAY_LMDB_DRAINS_MAX 4 /* times that one takes what stands in line */
 
-/* One piece of work; it lives on its thread's stack until it is done. */
+/* What a waiter is told. */
+typedef enum pay_lmdb_word_t { PAY_LMDB_LEAD, PAY_LMDB_DONE } pay_lmdb_word_t;
+
+/*
+ * One piece of work; it lives on its thread's stack until it is done. Each is woken by a semaphore
+ * of its own: a hundred that wake at once would otherwise queue for one lock.
+ */
 struct pay_lmdb_waiter_t {
     pay_lmdb_waiter_t *next; /* in the line */
-    pthread_cond_t cond;
-    pay_lmdb_waiter_state_t state; /* env->mutex */
+    int in_line;             /* env->mutex */
+    sem_t told;              /* posted once, after `word` was set */
+    pay_lmdb_word_t word;
     pay_lmdb_t *db;
     int grows;
     pay_lmdb_work_t work;
@@ -47,11 +48,13 @@ int pay_lmdb_batch_pause_us(int batch_count, apr_int64_t commit_us);
  */
 int pay_lmdb_lead_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter, apr_int64_t now_ms);
 
-/* Moves those in line, the oldest first, behind the *count that are in `taken` already. */
-void pay_lmdb_line_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *taken[PAY_LMDB_BATCH_MAX],
-                        int *count);
+/* Moves those in line, the oldest first, behind the *count that are in `taken`, up to `count_max`.
+ */
+void pay_lmdb_line_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *taken[], int *count, int count_max);
 
-/* The oldest in line leads from here on; all that were taken learn their results. */
-void pay_lmdb_lead_give(pay_lmdb_env_t *env, pay_lmdb_waiter_t *const taken[], int count);
+/* The oldest in line leads from here on; of those that were taken, all but `own` learn that they
+ * are done. */
+void pay_lmdb_lead_give(pay_lmdb_env_t *env, const pay_lmdb_waiter_t *own,
+                        pay_lmdb_waiter_t *const taken[], int count);
 
 #endif

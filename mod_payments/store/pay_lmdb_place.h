@@ -21,8 +21,12 @@ typedef struct pay_lmdb_reason_t {
 void pay_lmdb_reason_set(pay_lmdb_reason_t *reason, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* 1 for a file system (magic number of statfs(2)) that LMDB's locks and map work on. */
-int pay_lmdb_place_is_local(unsigned long magic);
+/*
+ * APR_SUCCESS for a file system (magic number of statfs(2)) that LMDB's locks and map work on and
+ * that keeps what it is given; else APR_ENOTIMPL and the sentence. overlayfs is for tests, whose
+ * environment says PAYMENTS_OVERLAYFS=tests.
+ */
+apr_status_t pay_lmdb_place_judge(unsigned long magic, const char *path, pay_lmdb_reason_t *reason);
 
 /*
  * Opens the directory, and makes it (0700) first when it is missing and `create` says so. *dir_fd

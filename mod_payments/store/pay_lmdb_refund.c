@@ -189,6 +189,10 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
     if (rc) {
         return rc;
     }
+    if (pay_lmdb_quota_reached(db, scope, last.charge_seq + last.refund_seq)) {
+        open->refused = PAY_STORE_EFULL;
+        return MDB_SUCCESS;
+    }
     last.refund_seq++;
     row = opened(open, amount_minor, last.refund_seq,
                  pay_lmdb_scope_stamp(&open->stepped_back, &last));

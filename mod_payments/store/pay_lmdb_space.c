@@ -147,3 +147,20 @@ void pay_lmdb_space_log_full(pay_lmdb_env_t *env, int rc)
                 env->path);
     }
 }
+
+int pay_lmdb_quota_reached(const pay_lmdb_t *db, const pay_scope_t *scope, apr_uint64_t rows)
+{
+    const int rows_max = db->options.account_rows_max;
+
+    if (!rows_max || rows < (apr_uint64_t)rows_max) {
+        return 0;
+    }
+    if (pay_lmdb_env_log_due(db->env, PAY_LMDB_CAUSE_QUOTA)) {
+        pay_log(PAY_LOG_ERR, APR_SUCCESS,
+                PAYLOGNO(00190) "store %s: account number %u has %" APR_UINT64_T_FMT
+                                " charges and refunds in %s mode, as many as PaymentsAccountQuota "
+                                "allows: new ones are refused",
+                db->path, scope->account, rows, pay_mode_name(scope->mode));
+    }
+    return 1;
+}

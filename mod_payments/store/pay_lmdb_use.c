@@ -5,36 +5,6 @@
 #include "store/pay_lmdb_place.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <time.h>
-
-apr_int64_t pay_lmdb_clock_ms(void)
-{
-    struct timespec now = {0, 0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (apr_int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-void pay_lmdb_env_cond_init(pthread_cond_t *cond)
-{
-    pthread_condattr_t attr;
-
-    /* APR's conditions wait by the wall clock: a step back would make waits as long as the step. */
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
-int pay_lmdb_env_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, apr_int64_t until_ms)
-{
-    struct timespec until;
-
-    until.tv_sec = (time_t)(until_ms / 1000);
-    until.tv_nsec = (long)(until_ms % 1000) * 1000000;
-    return pthread_cond_timedwait(cond, mutex, &until) != ETIMEDOUT;
-}
 
 apr_int64_t pay_lmdb_backoff_next(apr_int64_t delay_ms)
 {
@@ -75,7 +45,7 @@ int pay_lmdb_env_use(pay_lmdb_env_t *env)
     const apr_int64_t until = pay_lmdb_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
 
     while (env->state == PAY_LMDB_RESIZING) {
-        if (!pay_lmdb_env_wait(&env->changed, &env->mutex, until)) {
+        if (!pay_lmdb_cond_wait(&env->changed, &env->mutex, until)) {
             break;
         }
     }
@@ -109,7 +79,7 @@ int pay_lmdb_env_resize(pay_lmdb_env_t *env)
     if (env->state == PAY_LMDB_OPEN) {
         env->state = PAY_LMDB_RESIZING;
         while (env->uses > 0 && env->state == PAY_LMDB_RESIZING) {
-            if (!pay_lmdb_env_wait(&env->changed, &env->mutex, until)) {
+            if (!pay_lmdb_cond_wait(&env->changed, &env->mutex, until)) {
                 break;
             }
         }

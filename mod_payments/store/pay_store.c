@@ -11,6 +11,7 @@ const pay_store_options_t pay_store_options_default = {
     .map_bytes = APR_INT64_C(64) << 30,
     .reserve_bytes = APR_INT64_C(256) << 20,
     .commit_wait = apr_time_from_sec(2),
+    .commit_batch = PAY_STORE_COMMIT_BATCH_MAX,
     .readers_max = 1024,
 };
 

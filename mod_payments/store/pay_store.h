@@ -31,20 +31,36 @@
 /* A sentence for people on any status of this header, or NULL for other statuses. */
 const char *pay_store_status_text(apr_status_t status);
 
-#define PAY_STORE_ROWS_MAX 1000             /* rows of one list or batch call */
-#define PAY_STORE_CHUNK_SIZE (64 * 1024)    /* bytes of one chunk of a refund list */
+#define PAY_STORE_ROWS_MAX 1000          /* rows of one list or batch call */
+#define PAY_STORE_CHUNK_SIZE (64 * 1024) /* bytes of one chunk of a refund list */
+#define PAY_STORE_COMMIT_BATCH_MAX 256
 #define PAY_STORE_KEPT_TEXT_MAX (64 * 1024) /* bytes of an answer kept under an Idempotency-Key */
+
+/*
+ * What the processes that share a store tell each other beside it: whose turn it is to write, and
+ * whether that process stands still. Optional: without it LMDB's own lock serves, which knows no
+ * time limit. Made once, before forking, in memory that all of them share.
+ */
+typedef struct pay_store_shared_t pay_store_shared_t;
+
+apr_size_t pay_store_shared_size(void);
+/* `memory` has pay_store_shared_size() bytes, aligned as malloc's. */
+apr_status_t pay_store_shared_init(pay_store_shared_t **out, void *memory);
 
 typedef struct pay_store_options_t {
     apr_int64_t map_bytes;           /* size of the map: the largest the store can grow */
     apr_int64_t reserve_bytes;       /* below it opens are refused, resolves go on */
     apr_interval_time_t commit_wait; /* longest wait for a turn to write */
+    int commit_batch;                /* pieces of work that one commit makes durable, at most */
+    int account_rows_max;            /* charges and refunds of a scope; 0: any number */
     unsigned int readers_max;        /* the first opener fixes it */
+    pay_store_shared_t *shared;      /* NULL: none */
     int create;                      /* make directory, environment and tables when missing */
     int read_only;                   /* never writes (store check, lists by other users) */
 } pay_store_options_t;
 
-/* 64 GiB, 256 MiB, 2 s, 1024 readers, neither create nor read-only. */
+/* 64 GiB, 256 MiB, 2 s, PAY_STORE_COMMIT_BATCH_MAX, 1024 readers, nothing shared, neither create
+ * nor read-only. */
 extern const pay_store_options_t pay_store_options_default;
 
 struct pay_store_t {

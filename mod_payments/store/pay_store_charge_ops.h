@@ -11,13 +11,16 @@ typedef apr_status_t pay_store_charge_find_fn(pay_charge_t **out, pay_store_t *s
                                               const pay_scope_t *scope, const char *reference,
                                               apr_pool_t *p);
 /*
- * Claims proposal->reference and inserts the charge as pending with the next seq; created_at,
- * updated_at and seq are given here. due_at of the proposal is the first reconciliation. `use`
- * (NULL: none) claims its Idempotency-Key for the charge in the same transaction; the reference is
- * judged first.
+ * Claims proposal->reference and inserts the charge with the next seq; created_at, updated_at and
+ * seq are given here. `outcome` NULL: it is pending, and due_at of the proposal is the first
+ * reconciliation. Else it is decided in the same transaction (never PAY_OUTCOME_UNKNOWN), which is
+ * for outcomes that nobody outside this process knows of: pay_acquirer_t's is_pure. `use` (NULL:
+ * none) claims its Idempotency-Key for the charge in the same transaction; the reference is judged
+ * first.
  */
 typedef apr_status_t pay_store_charge_open_fn(pay_charge_t **out, pay_claim_t *claim,
                                               pay_store_t *store, const pay_charge_t *proposal,
+                                              const pay_outcome_t *outcome,
                                               const pay_idempotency_t *use, apr_pool_t *p);
 /*
  * Compare and set: acts only while the charge is pending. *changed 1: this call decided it

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A private httpd with mod_payments on a free port, its store, and accounts in it."""
 
+import functools
 import http.client
 import json
 import os
@@ -28,6 +29,13 @@ MODULES = (
 NOISE = re.compile(r"AH0309[23]")
 # Lines of these levels fail a test that did not expect them.
 LOUD = re.compile(r"\[[a-z0-9_]*:(warn|error|crit|alert|emerg)\]")
+os.environ["PAYMENTS_OVERLAYFS"] = "tests"  # in a container the stores of tests may lie in its own layers
+
+
+def loaded(name):
+    """The path of what tests/Makefile.am builds to be loaded: loaded("faults/mod_counter")."""
+    folder, name = name.split("/")
+    return BUILD / "tests" / folder / ".libs" / f"{name}.so"
 
 
 def apxs(name):
@@ -51,10 +59,10 @@ def wait_for(condition, what, seconds=WAIT_S):
         time.sleep(0.02)
 
 
-def run_ctl(store, *args, stdin=None, check=True, env=None):
+def run_ctl(store, *args, stdin=None, check=True, env=None, timeout=300):
     """paymentsctl on `store` (a directory); returns the CompletedProcess."""
     done = subprocess.run([PAYMENTSCTL, "-s", f"lmdb:{store}", *args], input=stdin, text=True,
-                          capture_output=True, timeout=300, env=env, check=False)
+                          capture_output=True, timeout=timeout, env=env, check=False)
     if check and done.returncode != 0:
         raise AssertionError(f"paymentsctl {' '.join(args)}: exit {done.returncode}\n{done.stderr}")
     return done
@@ -79,14 +87,18 @@ class Response:
 
 
 class Httpd:
-    """One private server. `hosts` is configuration text put at the end of httpd.conf."""
+    """One private server. `extra` is configuration text, `env` what its process finds in its environment.
+
+    In every text of `env`, {root} stands for the server's directory.
+    """
 
     def __init__(self, mpm="event", extra="", engine=True, threads=None, modules=(), host_extra="",
-                 without=(), address="127.0.0.1"):
+                 without=(), address="127.0.0.1", env=None):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="mod_payments-"))
         self.root.chmod(0o755)
         self.mpm, self.extra, self.engine, self.threads = mpm, extra, engine, threads
         self.host_extra, self.without = host_extra, set(without)
+        self.env = {name: str(value).replace("{root}", str(self.root)) for name, value in (env or {}).items()}
         if mpm == "prefork":
             self.without.add("http2")  # it does not work there, and says so at each start
         self.modules = [m for m in [*MODULES, *modules] if m not in self.without]
@@ -139,7 +151,7 @@ Listen {self.address}:{self.port}
 PidFile {self.root}/httpd.pid
 DefaultRuntimeDir {self.root}
 ErrorLog {self.error_log}
-LogLevel warn payments:info
+LogLevel warn{"" if "payments" in self.without else " payments:info"}
 Mutex file:{self.root} default
 GracefulShutdownTimeout 5
 {self.load_lines()}
@@ -180,13 +192,17 @@ DocumentRoot {self.docroot}
 
     # --- life ---
     def environment(self):
-        env = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR")}
+        env = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR", "PAYMENTS_OVERLAYFS")}
         if SANITIZE:
             libs = [subprocess.run(["gcc", f"-print-file-name={lib}"], capture_output=True, text=True,
                                    check=True).stdout.strip() for lib in ("libasan.so", "libubsan.so")]
             env["LD_PRELOAD"] = " ".join(libs)
             env["ASAN_OPTIONS"] = f"detect_leaks=0:abort_on_error=0:log_path={self.reports}/asan"
             env["UBSAN_OPTIONS"] = f"print_stacktrace=1:log_path={self.reports}/ubsan"
+        preload = [env.get("LD_PRELOAD"), self.env.get("LD_PRELOAD")]  # a sanitizer must be the first
+        env.update(self.env)
+        if any(preload):
+            env["LD_PRELOAD"] = " ".join(filter(None, preload))
         return env
 
     def command(self, *args):
@@ -319,20 +335,33 @@ DocumentRoot {self.docroot}
     def ctl(self, *args, **kwargs):
         return run_ctl(self.store, *args, **kwargs)
 
-    def shop(self, name=None, live=True):
-        return Shop(self, name or "shop-" + secrets.token_hex(5), live)
+    def shop(self, name=None):
+        return Shop(self, name or "shop-" + secrets.token_hex(5))
 
 
 class Shop:
-    """A fresh account with its keys, and the calls a shop makes."""
+    """A fresh account, its keys, and the calls a shop makes."""
 
-    def __init__(self, httpd, name, live=True):
+    def __init__(self, httpd, name):
         self.httpd, self.name = httpd, name
         httpd.ctl("account", "create", name)
-        make = lambda mode, kind: httpd.ctl("key", "create", name, "--mode", mode, "--kind", kind).stdout.strip()
-        self.secret, self.public = make("test", "secret"), make("test", "public")
-        self.live_secret = make("live", "secret") if live else None
-        self.live_public = make("live", "public") if live else None
+        self.secret = self.key("test", "secret")
+
+    def key(self, mode, kind):
+        return self.httpd.ctl("key", "create", self.name, "--mode", mode, "--kind", kind).stdout.strip()
+
+    # Most tests need none of these: each is made when it is first asked for.
+    @functools.cached_property
+    def public(self):
+        return self.key("test", "public")
+
+    @functools.cached_property
+    def live_secret(self):
+        return self.key("live", "secret")
+
+    @functools.cached_property
+    def live_public(self):
+        return self.key("live", "public")
 
     def call(self, method, path, body=None, key=None, headers=None, connection=None):
         pairs = [("Authorization", "Bearer " + (self.secret if key is None else key))]

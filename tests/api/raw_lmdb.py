@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """LMDB itself, past our code: plants rows, lists readers, holds the write lock (liblmdb by ctypes).
 
-As a program: `raw_lmdb.py DIRECTORY` takes the write lock, says "held" and keeps it until killed.
+As a program: `raw_lmdb.py DIRECTORY` takes the write lock, says "held" and keeps it until killed;
+`raw_lmdb.py DIRECTORY readers` takes every slot that is left of the reader table, and says how many.
 """
 
 import ctypes
@@ -67,6 +68,13 @@ class Raw:
         LIB.mdb_reader_list(self.env, kind(lambda text, _: lines.append(text.decode()) or 0), None)
         return [line.split() for line in lines if line.strip() and line.split()[0].isdigit()]
 
+    def fill_readers(self):
+        """Begins read transactions until there is no slot left for one; returns how many."""
+        for number in range(1 << 16):
+            if LIB.mdb_txn_begin(self.env, None, 0x20000, ctypes.byref(ctypes.c_void_p())):
+                return number
+        raise AssertionError("the reader table has no end")
+
     def close(self):
         LIB.mdb_env_close(self.env)
 
@@ -90,6 +98,9 @@ def busy_readers(directory):
 
 if __name__ == "__main__":
     holder = Raw(sys.argv[1])
-    holder.begin()
-    print("held", flush=True)
+    if sys.argv[2:] == ["readers"]:
+        print(holder.fill_readers(), flush=True)
+    else:
+        holder.begin()
+        print("held", flush=True)
     signal.pause()

@@ -148,6 +148,7 @@ def test_revocation_is_seen_at_once_by_every_process(shop):
 
 
 def test_rotation_with_overlap(shop):
+    assert shop.public  # made now
     rows = json.loads(shop.httpd.ctl("key", "list", shop.name, "--json").stdout)
     old = next(r for r in rows if r["kind"] == "secret" and r["mode"] == "test")
     new = shop.httpd.ctl("key", "rotate", old["id"], "--overlap", "24h").stdout.strip()

@@ -29,6 +29,12 @@ WRONG = [
     ("PaymentsTrustedTLSProxy nowhere", ["PaymentsTrustedTLSProxy", "nowhere"]),
     ("PaymentsCommitWait 0", ["PaymentsCommitWait", "0"]),
     ("PaymentsCommitWait 2h", ["PaymentsCommitWait", "2h"]),
+    ("PaymentsAccountQuota -1", ["PaymentsAccountQuota", "999999999", "'-1'"]),
+    ("PaymentsAccountQuota 1000000000", ["PaymentsAccountQuota", "1000000000"]),
+    ("PaymentsAccountQuota 1M", ["PaymentsAccountQuota", "1M"]),
+    ("PaymentsCommitBatch 0", ["PaymentsCommitBatch", "1 to 256", "'0'"]),
+    ("PaymentsCommitBatch 257", ["PaymentsCommitBatch", "257"]),
+    ("PaymentsCommitBatch all", ["PaymentsCommitBatch", "all"]),
     ("PaymentsRefundMaxDays -1", ["PaymentsRefundMaxDays", "-1"]),
     ("PaymentsRefundMaxDays x", ["PaymentsRefundMaxDays", "x"]),
     ("PaymentsAcquirerTimeout 61s", ["PaymentsAcquirerTimeout", "61s"]),
@@ -87,6 +93,8 @@ PaymentsMaxBody 128K
 PaymentsRequireTLS Off
 PaymentsTrustedTLSProxy 10.0.0.1 192.168.0.0/16 ::1
 PaymentsCommitWait 500ms
+PaymentsCommitBatch 1
+PaymentsAccountQuota 999999999
 PaymentsRefundMaxDays 7
 PaymentsAcquirerTimeout 60s
 PaymentsRefundRepeatWindow 24h
@@ -111,6 +119,20 @@ def test_limits_themselves_are_right(server):
     done = server(start=False, host_extra="PaymentsCORSOrigin " + " ".join(origins)
                   + "\nPaymentsHealth /" + "a" * 254 + "\nPaymentsRefundRepeatWindow 86400").configtest()
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("line", ["PaymentsStoreSize 1G", "PaymentsStoreReserve 1M", "PaymentsCommitWait 1s",
+                                  "PaymentsCommitBatch 1", "PaymentsAccountQuota 10"])
+def test_hosts_of_one_store_agree(server, line):
+    httpd = server(start=False)
+    other = (f"<VirtualHost 127.0.0.1:@PORT@>\nServerName other.example\nPaymentsEngine On\n"
+             f"PaymentsStore lmdb:{httpd.store}\n%s\n</VirtualHost>")
+    httpd.extra = other % ""
+    assert httpd.configtest().returncode == 0
+    httpd.extra = other % line
+    done = httpd.configtest()
+    assert done.returncode != 0
+    assert line.split()[0] in done.stderr and "one value" in done.stderr, done.stderr
 
 
 def test_engine_without_store(server):

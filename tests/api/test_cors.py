@@ -354,7 +354,7 @@ def test_error_of_httpd_itself(page):
 ])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])
 def test_vary_without_an_origin(page, method, path, want):
-    for headers in [], bearer(page.httpd.shop(live=False).public):
+    for headers in [], bearer(page.httpd.shop().public):
         answer = page.send(method, path, headers)
         assert varies(answer) == want, answer
         assert cors_headers(answer) == {}

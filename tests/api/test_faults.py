@@ -2,17 +2,13 @@
 """Long runs, part of ./dev faults only."""
 
 import json
-import os
-import random
 import secrets
-import signal
 import threading
 import time
 
 import pytest
 
 from harness import SANITIZE
-from test_lifecycle import Load, verify
 from test_refund_list import record
 
 pytestmark = pytest.mark.faults
@@ -61,24 +57,3 @@ def test_charges_go_on_during_an_import(server, tmp_path):
     print(f"{len(times)} charges during the import, p99 {p99 * 1000:.1f} ms")
     assert len(times) > 1000
     assert SANITIZE or p99 < 0.05
-
-
-@pytest.mark.parametrize("mpm", ["event", "worker", "prefork"])
-def test_two_hundred_murders(server, mpm):
-    httpd = server(mpm=mpm)
-    httpd.expect_log("AH0|AH1|PAY")
-    shop = httpd.shop()
-    seed = int(os.environ.get("PAYMENTS_SEED", secrets.randbelow(1 << 32)))
-    print(f"PAYMENTS_SEED={seed}")
-    chance = random.Random(seed)
-    with Load(shop) as load:
-        for _ in range(200):
-            load.wait_for_more(chance.randrange(1, 60))
-            try:
-                os.kill(chance.choice(httpd.pids()), signal.SIGKILL)
-            except ProcessLookupError:
-                pass  # a child that was about to end by itself
-            if chance.random() < 0.1:
-                httpd.graceful()
-    assert not load.refused, load.refused[:3]
-    verify(shop, load)

@@ -10,17 +10,17 @@ import pytest
 
 import openapi_document
 from conftest import MPMS
-from harness import Httpd, Response, charge_body, reference, wait_for
+from harness import Httpd, Response, charge_body, loaded, reference, wait_for
 from raw_lmdb import Raw
 
 DOCUMENT = openapi_document.Document()
 OPERATIONS = list(DOCUMENT.operations.values())
 BROKEN = "broken.example"
+LIMITED = "limited.example"
 CLIENTS = 12  # that ask at once
 
 # What the document names and nobody can bring about here: (operation, status, responseCode) to the reason.
 UNPROVOKED = {
-    **{(one.id, "429", "L1"): "no limit of requests exists in this version" for one in OPERATIONS},
     **{(one.id, "500", "E1"): "the server does not fail on request" for one in OPERATIONS},
 }
 # What the web server refuses before it reads Accept: application/json only.
@@ -31,7 +31,7 @@ BEFORE_ACCEPT = {
 
 
 class World:
-    """A server with one host that works and one whose store cannot be opened, and a shop in it."""
+    """A server with a shop in it: a host that works, one whose store cannot be opened, one with a limit of calls."""
 
     def __init__(self):
         self.httpd = Httpd(mpm=MPMS[0])
@@ -41,12 +41,34 @@ ServerName {BROKEN}
 PaymentsEngine On
 PaymentsStore lmdb:{self.httpd.root}/missing/store
 </VirtualHost>
+<VirtualHost 127.0.0.1:@PORT@>
+ServerName {LIMITED}
+PaymentsEngine On
+PaymentsStore lmdb:{self.httpd.store}
+PaymentsRateLimit 1/h burst=1
+</VirtualHost>
 <IfModule mod_reqtimeout.c>
 RequestReadTimeout header=20 body=1
 </IfModule>
 """
         self.httpd.start()
         self.shop = self.httpd.shop()  # the store's first account, whose number is 1
+        self.second = None
+
+    def slow(self):
+        """A server on the same store whose acquirer takes its time."""
+        if not self.second:
+            self.second = Httpd(mpm=MPMS[0], engine=False, without=["http2"])
+            self.second.host_extra = f"PaymentsEngine On\nPaymentsStore lmdb:{self.httpd.store}"
+            self.second.extra = (f"LoadModule acquirer_counter_module {loaded('faults/mod_acquirer_counter')}\n"
+                                 f"CounterFile {self.second.root}/asked\nCounterDelay 1000")
+            self.second.start()
+        return self.second
+
+    def asked(self):
+        """How often that acquirer was asked."""
+        path = self.second.root / "asked"
+        return len(path.read_text().splitlines()) if path.exists() else 0
 
     def charged(self, **fields):
         body = charge_body(**fields)
@@ -64,6 +86,8 @@ RequestReadTimeout header=20 body=1
 def world():
     one = World()
     yield one
+    if one.second:
+        one.second.close()
     one.httpd.expect_log("PAY00100|PAY00303")  # of the store that cannot be opened
     one.httpd.close()
 
@@ -135,10 +159,17 @@ def keyed(ask, first, second):
 
 
 def charge_in_flight(ask):
-    def begin():
-        body = charge_body()
-        return lambda number: ask(body)
-    return until("D2", begin)
+    """Asked again while another server on the same store waits for its acquirer."""
+    body = charge_body()
+    slow = threading.Thread(target=ask.world.slow().request, args=(
+        "POST", ask.operation.path, json.dumps(body),
+        {"Authorization": "Bearer " + ask.key, "Content-Type": "application/json"}))
+    before = ask.world.asked()
+    slow.start()
+    wait_for(lambda: ask.world.asked() > before, "the acquirer to be asked")
+    answer = ask(body)
+    slow.join()
+    return answer
 
 
 def refund_in_flight(ask, **fields):
@@ -209,6 +240,12 @@ def full(world):
     return ref
 
 
+def too_often(ask):
+    """The second call of an hour, if it is not a later one by now."""
+    ask.anything(host=f"http://{LIMITED}")
+    return ask.anything(host=f"http://{LIMITED}")
+
+
 def expectation(ask):
     return ask.anything(headers=[("Expect", "wonders")])
 
@@ -217,6 +254,7 @@ EVERYWHERE = {
     ("401", "B01"): lambda ask: ask.anything(key=""),
     ("403", "B02"): forbidden,
     ("406", "A1"): lambda ask: Ask(ask.world, ask.operation, "text/html").anything(),
+    ("429", "L1"): too_often,
     ("503", "E2"): lambda ask: ask.anything(host=f"http://{BROKEN}"),
     ("default", ""): expectation,
 }

@@ -4,8 +4,6 @@
 import re
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 
@@ -148,37 +146,25 @@ def test_full_environment(server):
     connection.close()
 
 
-def test_stalled_writer_is_503_within_the_commit_wait(server):
-    """Another process sits on LMDB's write lock, stopped: new charges are refused in time, lists go on."""
-    httpd = server(host_extra="PaymentsCommitWait 500ms")
-    httpd.expect_log("PAY")
-    shop = httpd.shop()
-    assert shop.charge().status == 200
-    child = subprocess.Popen([sys.executable, raw_lmdb.__file__, str(httpd.store)],
-                             stdout=subprocess.PIPE, text=True)
-    try:
-        assert child.stdout.readline().strip() == "held"
-        results = []
-        started = time.monotonic()
-
-        def one():
-            before = time.monotonic()
-            answer = shop.charge()
-            results.append((answer.status, time.monotonic() - before))
-
-        threads = [threading.Thread(target=one, daemon=True) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        assert shop.refunds().status == 200
-        wait_for(lambda: len([r for r in results if r[0] == 503]) >= 4, "refusals")
-        assert time.monotonic() - started < 15
-    finally:
-        child.kill()
-        child.wait()
-    for thread in threads:
-        thread.join(30)
-    assert shop.charge().status == 200
-    assert {status for status, _ in results} <= {200, 503}
+def test_account_at_its_quota(server):
+    """It gets nothing new, keeps what it has, and another account and mode are served."""
+    httpd = server(host_extra="PaymentsAccountQuota 3")
+    httpd.expect_log("PAY00190")
+    shop, other = httpd.shop(), httpd.shop()
+    first, second = reference(), reference()
+    assert [shop.charge(reference=name).status for name in (first, second)] == [200, 200]
+    partial = {"reference": first, "amount": 10}
+    assert shop.call("POST", "/api/v1/partial-refund", partial).status == 200
+    for answer in (shop.charge(), shop.call("POST", "/api/v1/refund", {"reference": second})):
+        assert answer.status == 503 and answer.json["data"]["responseCode"] == "E2", answer
+        assert int(answer.header("retry-after")) > 0
+    assert "PaymentsAccountQuota" in httpd.log_text()
+    assert shop.charge(reference=first).header("idempotent-replayed") == "true"
+    assert shop.charge(reference=first, amount=1).json["data"]["responseCode"] == "D1"
+    assert shop.call("POST", "/api/v1/partial-refund", partial).json["data"]["responseCode"] == "R5"
+    assert shop.call("GET", f"/api/v1/transaction/{second}/verify").status == 200
+    assert len(shop.refunds().json) == 1
+    assert other.charge().status == 200
 
 
 def test_new_store_is_told_of(server):

@@ -59,7 +59,7 @@ static inline void fuzz_goods_charge(const char *reference, pay_charge_kind_t by
     int changed;
 
     CHECK(fuzz_store.ops->charge_open(
-              &charge, &claim, fuzz_store.store, &proposal,
+              &charge, &claim, fuzz_store.store, &proposal, NULL,
               kind == PAY_OUTCOME_APPROVED ? fuzz_goods_use(PAY_OPERATION_CHARGE) : NULL,
               fuzz_store.pool)
           == APR_SUCCESS);

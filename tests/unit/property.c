@@ -195,6 +195,11 @@ void property_compare(int whole_store)
     }
 }
 
+void property_set_pure(int is_pure)
+{
+    property.service.acquirer[PAY_TEST] = is_pure ? &script_pure_acquirer : &script_acquirer;
+}
+
 /* --- crashes: a process of its own that dies at the acquirer --- */
 
 static void die(const pay_charge_t *charge, const pay_refund_t *refund)

@@ -52,6 +52,8 @@ int property_below(int limit);
 const char *property_name(const char *prefix);
 pay_outcome_kind_t property_outcome(void);
 
+/* Whether the acquirer is one that is asked before a charge is written. */
+void property_set_pure(int is_pure);
 /* What the acquirer answers from here on; `status` other than APR_SUCCESS: it fails so. */
 const pay_outcome_t *property_say(pay_outcome_kind_t kind, apr_status_t status);
 /* How often it was asked for a charge or refund since. */

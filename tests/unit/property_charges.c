@@ -76,7 +76,9 @@ void property_do_charge(void)
         not_sent = 1;
         property_say(kind, PAY_ACQUIRER_NOT_SENT);
     }
+    property_set_pure(!not_sent && property_below(2));
     problem = charge_ask(&out, &replayed, charge->reference, charge->amount_minor, charge->key);
+    property_set_pure(0);
     if (not_sent) {
         HOLD(problem && problem->status == 503, "what was not sent must be refused");
         return;
@@ -154,7 +156,7 @@ void property_do_checkout(void)
     proposal.due_at =
         property.now + 1000 * 24 * PROPERTY_HOUR; /* nobody asks: the payer has not paid */
     rv = property.service.store->ops->charge_open(&out, &claim, property.service.store, &proposal,
-                                                  NULL, property.step);
+                                                  NULL, NULL, property.step);
     HOLD(rv == APR_SUCCESS && claim == PAY_CLAIM_NEW, "a checkout was not made");
     property.model.charge_count++;
 }

@@ -64,14 +64,13 @@ static inline apr_status_t script_refund_query(pay_outcome_t *out, void *context
     return script_answer(out, charge, refund);
 }
 
-static const pay_acquirer_t script_acquirer = {
-    .struct_size = sizeof(pay_acquirer_t),
-    .abi = PAY_ACQUIRER_ABI,
-    .name = "scripted",
-    .charge = script_charge,
-    .charge_query = script_charge_query,
-    .refund = script_refund,
-    .refund_query = script_refund_query,
-};
+#define SCRIPT_ACQUIRER                                                                            \
+    .struct_size = sizeof(pay_acquirer_t), .abi = PAY_ACQUIRER_ABI, .name = "scripted",            \
+    .charge = script_charge, .charge_query = script_charge_query, .refund = script_refund,         \
+    .refund_query = script_refund_query
+
+static const pay_acquirer_t script_acquirer = {SCRIPT_ACQUIRER};
+/* Asked before the charge is written. */
+static const pay_acquirer_t script_pure_acquirer = {SCRIPT_ACQUIRER, .is_pure = 1};
 
 #endif

@@ -32,7 +32,7 @@ static inline pay_charge_t *shop_charge_open(shop_t *shop, const pay_scope_t *sc
     pay_claim_t claim;
 
     ck_assert_int_eq(
-        shop->real->charge_open(&charge, &claim, shop->store, &proposal, NULL, unit_pool),
+        shop->real->charge_open(&charge, &claim, shop->store, &proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;

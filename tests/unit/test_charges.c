@@ -82,6 +82,7 @@ START_TEST(test_outcome)
 }
 END_TEST
 
+/* From the acquirer and from one that is asked before the charge is written. */
 START_TEST(test_unknown_is_due_in_a_second)
 {
     pay_charge_t *charge;
@@ -89,6 +90,7 @@ START_TEST(test_unknown_is_due_in_a_second)
 
     shop_clock_set(apr_time_from_sec(1800000000));
     set_up_scripted();
+    shop->service.acquirer[PAY_TEST] = _i ? &script_pure_acquirer : &script_acquirer;
     script.outcome.kind = PAY_OUTCOME_UNKNOWN;
     ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
     ck_assert_int_eq(charge->due_at, shop_clock + apr_time_from_sec(1));
@@ -250,13 +252,13 @@ END_TEST
 
 /* Its time is over, whatever its worker does: the outcome is unknown. */
 static apr_status_t open_stale(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
-                               const pay_charge_t *proposal, const pay_idempotency_t *use,
-                               apr_pool_t *p)
+                               const pay_charge_t *proposal, const pay_outcome_t *outcome,
+                               const pay_idempotency_t *use, apr_pool_t *p)
 {
     pay_charge_t stale = *proposal;
 
     stale.wait_until_ms = pay_time_boot_ms() - 1;
-    return shop->real->charge_open(out, claim, store, &stale, use, p);
+    return shop->real->charge_open(out, claim, store, &stale, outcome, use, p);
 }
 
 static apr_status_t resolve_fails(pay_charge_t **out, int *changed, pay_store_t *store,
@@ -314,6 +316,71 @@ START_TEST(test_first_outcome_stands)
     ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
     ck_assert_int_eq(charge->state, PAY_CHARGE_FAILED);
     ck_assert_str_eq(charge->code, "05");
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    apr_status_t status;
+    pay_outcome_kind_t kind;
+    pay_charge_state_t want;
+} pure_cases[] = {
+    {"approved", APR_SUCCESS, PAY_OUTCOME_APPROVED, PAY_CHARGE_SUCCESSFUL},
+    {"declined", APR_SUCCESS, PAY_OUTCOME_DECLINED, PAY_CHARGE_FAILED},
+    {"unknown", APR_SUCCESS, PAY_OUTCOME_UNKNOWN, PAY_CHARGE_PENDING},
+    {"it fails", APR_EGENERAL, PAY_OUTCOME_APPROVED, PAY_CHARGE_PENDING},
+    {"not sent", PAY_ACQUIRER_NOT_SENT, PAY_OUTCOME_APPROVED, PAY_CHARGE_PENDING},
+};
+
+static void nothing_is_stored(const pay_charge_t *charge, const pay_refund_t *refund)
+{
+    (void)refund;
+    check_unknown("it is asked first", charge->reference);
+}
+
+/* An acquirer that leaves no trace is asked first; then charge and outcome are one transaction. */
+START_TEST(test_one_transaction)
+{
+    const char *name = pure_cases[_i].name;
+    pay_charge_t *charge, *stored;
+    int replayed;
+
+    set_up_scripted();
+    shop->service.acquirer[PAY_TEST] = &script_pure_acquirer;
+    script.status = pure_cases[_i].status;
+    script.outcome.kind = pure_cases[_i].kind;
+    script.meanwhile = nothing_is_stored;
+    shop->ops.charge_resolve = resolve_fails;
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    ck_assert_msg(charge->state == pure_cases[_i].want, "%s: state %d", name, charge->state);
+    ck_assert_int_eq(script.calls, 1);
+    ck_assert_int_eq(replayed, 0);
+    ck_assert_int_eq(
+        shop->real->charge_find(&stored, shop->store, &key->scope, "order-1", unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(stored->state, pure_cases[_i].want);
+    ck_assert_int_eq(stored->decided_state, pure_cases[_i].want);
+    ck_assert_int_eq(stored->worker.pid, 0);
+    ck_assert_int_eq(stored->due_at != 0, stored->state == PAY_CHARGE_PENDING);
+    ck_assert_str_eq(stored->code, stored->state == PAY_CHARGE_PENDING ? "" : "00");
+}
+END_TEST
+
+START_TEST(test_pure_one_is_replayed)
+{
+    const pay_charge_request_t *request = shop_request("order-1", "tok_test_success");
+    pay_charge_t *first, *again;
+    int replayed;
+
+    set_up_scripted();
+    shop->service.acquirer[PAY_TEST] = &script_pure_acquirer;
+    ck_assert_ptr_null(create(&first, &replayed, request));
+    script.outcome.kind = PAY_OUTCOME_DECLINED;
+    ck_assert_ptr_null(create(&again, &replayed, request));
+    ck_assert_int_eq(replayed, 1);
+    ck_assert_int_eq(again->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_str_eq(again->authorization_code, first->authorization_code);
+    ck_assert_int_eq(script.calls, 1);
 }
 END_TEST
 
@@ -492,7 +559,9 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_outcome, 0, UNIT_ROWS(outcome_cases));
-    tcase_add_test(tcase, test_unknown_is_due_in_a_second);
+    tcase_add_loop_test(tcase, test_unknown_is_due_in_a_second, 0, 2);
+    tcase_add_loop_test(tcase, test_one_transaction, 0, UNIT_ROWS(pure_cases));
+    tcase_add_test(tcase, test_pure_one_is_replayed);
     tcase_add_loop_test(tcase, test_reuse, 0, UNIT_ROWS(reuse_cases));
     tcase_add_loop_test(tcase, test_default_currency_changes, 0, UNIT_ROWS(default_cases));
     tcase_add_test(tcase, test_decimals_of_the_default_are_judged);

@@ -71,23 +71,23 @@ static apr_status_t token_fails(pay_token_t **out, pay_store_t *store, const pay
 }
 
 static apr_status_t open_fails(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
-                               const pay_charge_t *proposal, const pay_idempotency_t *use,
-                               apr_pool_t *p)
+                               const pay_charge_t *proposal, const pay_outcome_t *outcome,
+                               const pay_idempotency_t *use, apr_pool_t *p)
 {
-    (void)store, (void)proposal, (void)use, (void)p;
+    (void)store, (void)proposal, (void)outcome, (void)use, (void)p;
     *out = NULL;
     *claim = PAY_CLAIM_NEW;
     return fault;
 }
 
 static apr_status_t open_late(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
-                              const pay_charge_t *proposal, const pay_idempotency_t *use,
-                              apr_pool_t *p)
+                              const pay_charge_t *proposal, const pay_outcome_t *outcome,
+                              const pay_idempotency_t *use, apr_pool_t *p)
 {
     pay_charge_t late = *proposal;
 
     late.send_before_ms = pay_time_boot_ms() - 1;
-    return shop->real->charge_open(out, claim, store, &late, use, p);
+    return shop->real->charge_open(out, claim, store, &late, outcome, use, p);
 }
 
 static apr_status_t resolve_fails(pay_charge_t **out, int *changed, pay_store_t *store,

@@ -195,6 +195,35 @@ END_TEST
 
 static const struct {
     const char *name;
+    int batch; /* PaymentsCommitBatch */
+    int want;  /* commits of 20 pieces of work */
+} batch_rows[] = {
+    {"one each", 1, 20},
+    {"three at most", 3, 7},
+    {"one below", 19, 2},
+    {"all", 20, 1},
+};
+
+START_TEST(test_no_more_in_a_commit_than_asked_for)
+{
+    pay_store_t *store = set_up(20000);
+    int i;
+
+    ((pay_lmdb_t *)store)->options.commit_batch = batch_rows[_i].batch;
+    line_up(store, 20);
+    finish(20);
+    ck_assert_msg(commits == batch_rows[_i].want, "%s: %d commits", batch_rows[_i].name,
+                  (int)commits);
+    for (i = 0; i < 20; i++) {
+        ck_assert_int_eq(workers[i].rv, APR_SUCCESS);
+        ck_assert_int_eq(workers[i].runs, 1);
+        ck_assert(has_number(store, i));
+    }
+}
+END_TEST
+
+static const struct {
+    const char *name;
     int rc;
     apr_status_t want;
 } spoilers[] = {
@@ -330,7 +359,8 @@ START_TEST(test_the_lead_is_handed_over)
         ck_assert_int_eq(workers[i].rv, APR_SUCCESS);
         ck_assert_int_eq(workers[i].runs, 1);
     }
-    ck_assert_int_ge(commits, (WORKERS_MAX + PAY_LMDB_BATCH_MAX - 1) / PAY_LMDB_BATCH_MAX);
+    ck_assert_int_ge(commits,
+                     (WORKERS_MAX + PAY_STORE_COMMIT_BATCH_MAX - 1) / PAY_STORE_COMMIT_BATCH_MAX);
     ck_assert_int_lt(commits, WORKERS_MAX / 20);
     ck_assert_int_eq(in_line(store), 0);
 }
@@ -429,6 +459,7 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_pause, 0, UNIT_ROWS(pauses));
     tcase_add_test(tcase, test_one_commit_for_all_that_wait);
+    tcase_add_loop_test(tcase, test_no_more_in_a_commit_than_asked_for, 0, UNIT_ROWS(batch_rows));
     tcase_add_loop_test(tcase, test_only_the_one_at_fault_fails, 0, UNIT_ROWS(spoilers));
     tcase_add_test(tcase, test_a_failed_commit_is_unknown_to_all);
     tcase_add_test(tcase, test_what_is_refused_for_space_leaves_the_batch);

@@ -2,6 +2,7 @@
 #include "till.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <pthread.h>
@@ -24,8 +25,9 @@ static pay_charge_t *open_as(pay_claim_t *claim, pay_charge_t *proposal)
 {
     pay_charge_t *charge;
 
-    ck_assert_int_eq(till->ops->charge_open(&charge, claim, till->store, proposal, NULL, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(
+        till->ops->charge_open(&charge, claim, till->store, proposal, NULL, NULL, unit_pool),
+        APR_SUCCESS);
     return charge;
 }
 
@@ -135,7 +137,7 @@ START_TEST(test_too_long_is_refused)
 
     proposal->token = text_of('t', PAY_LMDB_CHARGE_ROW_MAX);
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_EINVAL);
     ck_assert_ptr_null(charge);
     ck_assert_int_eq(
@@ -206,6 +208,87 @@ END_TEST
 static const struct {
     const char *name;
     pay_outcome_kind_t kind;
+    pay_charge_state_t want;
+} decided_cases[] = {
+    {"approved", PAY_OUTCOME_APPROVED, PAY_CHARGE_SUCCESSFUL},
+    {"declined", PAY_OUTCOME_DECLINED, PAY_CHARGE_FAILED},
+};
+
+/* Opened with its outcome it is the same as opened and resolved; the totals are counted anew. */
+START_TEST(test_opened_with_its_outcome)
+{
+    const char *name = decided_cases[_i].name;
+    const pay_outcome_t *outcome = till_outcome(decided_cases[_i].kind);
+    pay_charge_t *charge, *two, *known;
+    pay_claim_t claim;
+    int i, changed;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        till_open(i, "two", 100);
+        (void)till_resolve(&two, i, 1, decided_cases[_i].kind);
+        ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
+                                                till_proposal(i, "one", 100), outcome, NULL,
+                                                unit_pool),
+                         APR_SUCCESS);
+        ck_assert_int_eq(claim, PAY_CLAIM_NEW);
+        charge = till_find(i, "one");
+        ck_assert_msg(charge->state == decided_cases[_i].want, "%s: %d", name, charge->state);
+        ck_assert_int_eq(charge->decided_state, two->decided_state);
+        ck_assert(charge->decided_at == two->decided_at && charge->updated_at == two->updated_at);
+        ck_assert_str_eq(charge->code, two->code);
+        ck_assert_str_eq(charge->message, two->message);
+        ck_assert_str_eq(charge->authorization_code, two->authorization_code);
+        ck_assert(charge->due_at == 0 && charge->worker.pid == 0 && charge->wait_until_ms == 0);
+        changed = till_resolve(&charge, i, charge->seq, PAY_OUTCOME_APPROVED);
+        ck_assert_int_eq(changed, 0);
+        ck_assert_int_eq(
+            till->ops->charge_open(&known, &claim, till->store, till_proposal(i, "one", 100),
+                                   till_outcome(PAY_OUTCOME_DECLINED), NULL, unit_pool),
+            APR_SUCCESS);
+        ck_assert_int_eq(claim, PAY_CLAIM_KNOWN);
+        ck_assert_int_eq(known->state, decided_cases[_i].want);
+    }
+    till_check_clean();
+}
+END_TEST
+
+/* Charges and refunds count, each scope for itself; nothing is written, and a batch goes on. */
+START_TEST(test_quota)
+{
+    pay_charge_t *charge;
+    pay_refund_t *refund;
+    pay_claim_t claim;
+    apr_status_t rv;
+    int i;
+
+    till->db->options.account_rows_max = 3;
+    for (i = 0; i < TILL_SCOPES; i++) {
+        till_charge(i, "order-1", 100);
+        till_charge(i, "order-2", 100);
+        refund = till_refund(i, "order-1", 10, PAY_REFUND_OPENED);
+        ck_assert_ptr_nonnull(refund);
+        rv = till->ops->charge_open(&charge, &claim, till->store, till_proposal(i, "order-3", 1),
+                                    NULL, NULL, unit_pool);
+        ck_assert_int_eq(rv, PAY_STORE_EFULL);
+        ck_assert_ptr_null(charge);
+        rv = till->ops->charge_find(&charge, till->store, &till->scopes[i], "order-3", unit_pool);
+        ck_assert_int_eq(rv, APR_NOTFOUND);
+        rv = till->ops->charge_open(&charge, &claim, till->store, till_proposal(i, "order-2", 100),
+                                    NULL, NULL, unit_pool);
+        ck_assert_int_eq(rv, APR_SUCCESS);
+        ck_assert_int_eq(claim, PAY_CLAIM_KNOWN);
+    }
+    ck_assert_int_eq(till_lines[PAY_LOG_ERR], 1);
+    ck_assert_ptr_nonnull(strstr(till_line, "PaymentsAccountQuota"));
+    till->db->options.account_rows_max = 4;
+    till_charge(0, "order-3", 1);
+    till_check_clean();
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    pay_outcome_kind_t kind;
     apr_status_t want;
 } withdraw_cases[] = {
     {"approved", PAY_OUTCOME_APPROVED, APR_EINVAL},
@@ -241,7 +324,8 @@ START_TEST(test_scope_behind_its_charges)
     till_plant(PAY_TABLE_SCOPE, &key, NULL, 0);
     /* KEYEXIST of the charge row is a fault, never a duplicate reference. */
     ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(_i, "order-2", 100), NULL, unit_pool),
+                                            till_proposal(_i, "order-2", 100), NULL, NULL,
+                                            unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_int_eq(
         till->ops->charge_find(&charge, till->store, &till->scopes[_i], "order-2", unit_pool),
@@ -267,9 +351,10 @@ static void *race(void *data)
     int n;
 
     for (n = 0; n < RACES; n++) {
-        racer->failed |= racer->store->ops->charge_open(&charge, &claim, racer->store,
-                                                        racer->proposals[n], NULL, racer->pool)
-                         != APR_SUCCESS;
+        racer->failed |=
+            racer->store->ops->charge_open(&charge, &claim, racer->store, racer->proposals[n], NULL,
+                                           NULL, racer->pool)
+            != APR_SUCCESS;
         racer->claims[n] = (int)claim;
     }
     return NULL;
@@ -395,6 +480,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_unknown_reference);
     tcase_add_loop_test(tcase, test_clock, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_withdraw, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_opened_with_its_outcome, 0, UNIT_ROWS(decided_cases));
+    tcase_add_test(tcase, test_quota);
     tcase_add_loop_test(tcase, test_withdraw_decided, 0, UNIT_ROWS(withdraw_cases));
     tcase_add_loop_test(tcase, test_scope_behind_its_charges, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_threads_race);

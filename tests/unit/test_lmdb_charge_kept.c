@@ -20,7 +20,8 @@ static pay_claim_t open_as(pay_charge_t **out, int i, const char *reference,
     pay_claim_t claim;
 
     ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(i, reference, 1000), use, unit_pool),
+                                            till_proposal(i, reference, 1000), NULL, use,
+                                            unit_pool),
                      APR_SUCCESS);
     ck_assert((charge == NULL) == (claim == PAY_CLAIM_KEY_USED));
     if (out) {
@@ -119,7 +120,7 @@ START_TEST(test_claims)
         before = till_snapshot();
         proposal = till_proposal(i, reference, claim_cases[_i].amount_minor);
         ck_assert_int_eq(
-            till->ops->charge_open(&charge, &claim, till->store, proposal, use, unit_pool),
+            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, use, unit_pool),
             APR_SUCCESS);
         ck_assert_msg(claim == claim_cases[_i].want, "%s: %d", name, (int)claim);
         ck_assert_msg((charge == NULL) == (claim == PAY_CLAIM_KEY_USED), "%s", name);
@@ -229,7 +230,7 @@ START_TEST(test_row_too_long_with_its_key)
         memset(token, 't', (apr_size_t)len);
         token[len] = '\0';
         proposal->token = token;
-        rv = till->ops->charge_open(&charge, &claim, till->store, proposal,
+        rv = till->ops->charge_open(&charge, &claim, till->store, proposal, NULL,
                                     use_of("key-1", "order-1"), unit_pool);
         if (rv == APR_SUCCESS) {
             break;
@@ -283,7 +284,7 @@ static void *race(void *data)
 
     for (n = 0; n < RACES; n++) {
         racer->failed |=
-            racer->store->ops->charge_open(&charge, &claim, racer->store, racer->proposals[n],
+            racer->store->ops->charge_open(&charge, &claim, racer->store, racer->proposals[n], NULL,
                                            racer->uses[n], racer->pool)
             != APR_SUCCESS;
         racer->claims[n] = (int)claim;
@@ -349,7 +350,7 @@ static void open_until_killed(int done)
     for (n = 0; till->store && n < KILL_OPENS; n++) {
         if (till->store->ops->charge_open(&charge, &claim, till->store,
                                           till_proposal(n % TILL_SCOPES, kill_reference(n), 1000),
-                                          kill_use(n), unit_pool)
+                                          NULL, kill_use(n), unit_pool)
                 != APR_SUCCESS
             || claim != PAY_CLAIM_NEW || write(done, "x", 1) != 1) {
             _exit(1);

@@ -95,7 +95,7 @@ START_TEST(test_unknown_releases_the_worker)
     proposal->send_before_ms = APR_INT64_MAX / 2;
     proposal->wait_until_ms = APR_INT64_MAX / 2;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(pay_charge_in_flight(charge), 1);
     (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_UNKNOWN);

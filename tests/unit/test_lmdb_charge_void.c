@@ -28,7 +28,7 @@ static void open_worked_on(int i, int alive, apr_int64_t wait_until_ms)
     proposal->send_before_ms = wait_until_ms;
     proposal->wait_until_ms = wait_until_ms;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
 }
 

@@ -32,8 +32,8 @@ static void fill(void)
 
     for (i = 0; i < TILL_SCOPES; i++) {
         ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                                till_proposal(i, "order-1", 1000), charge_use(),
-                                                unit_pool),
+                                                till_proposal(i, "order-1", 1000), NULL,
+                                                charge_use(), unit_pool),
                          APR_SUCCESS);
         (void)till_resolve(&charge, i, 1, PAY_OUTCOME_APPROVED);
         ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,

@@ -239,7 +239,7 @@ static void *write_on(void *data)
 
         proposal.reference = apr_psprintf(pool, "written-%d", n);
         failed =
-            till->ops->charge_open(&charge, &claim, till->store, &proposal, NULL, pool)
+            till->ops->charge_open(&charge, &claim, till->store, &proposal, NULL, NULL, pool)
             || till->ops->charge_resolve(&charge, &changed, till->store, &proposal.scope,
                                          charge->seq, till_outcome(PAY_OUTCOME_APPROVED), 0, pool);
         apr_pool_clear(pool);

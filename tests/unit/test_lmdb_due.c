@@ -27,7 +27,7 @@ static pay_charge_t *open_due(int i, const char *reference, apr_time_t due_at)
 
     proposal->due_at = due_at;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     return charge;
 }
@@ -158,7 +158,7 @@ START_TEST(test_worker)
         proposal->wait_until_ms = pay_time_boot_ms() + worker_cases[_i].wait_until_ms;
         proposal->due_at = TILL_NOW;
         ck_assert_int_eq(
-            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
             APR_SUCCESS);
     }
     due = take(TILL_NOW, 10);
@@ -192,7 +192,7 @@ START_TEST(test_busy_rows_bound_the_step)
         proposal->wait_until_ms = pay_time_boot_ms() + 60000;
         proposal->due_at = TILL_NOW;
         ck_assert_int_eq(
-            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
             APR_SUCCESS);
     }
     open_due((_i + 1) % TILL_SCOPES, "order-1", TILL_NOW + 1);

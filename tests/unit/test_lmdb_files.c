@@ -73,6 +73,35 @@ START_TEST(test_what_is_made)
 }
 END_TEST
 
+/* What LMDB begins its two headers with, behind the head of a page. */
+#define HEADER_AT 16
+static const apr_uint32_t header_magic = 0xbeefc0de;
+
+/* Nobody ever finds a new file that is neither empty nor a store. */
+START_TEST(test_new_data_has_its_header)
+{
+    const char *dir = unit_dir();
+    const long page = sysconf(_SC_PAGESIZE);
+    int dir_fd = open_dir(dir);
+    pay_lmdb_reason_t reason;
+    apr_uint32_t magic;
+    int lock_fd, fd, i;
+    ino_t data;
+
+    ck_assert_int_eq(pay_lmdb_files_open(&lock_fd, &data, dir_fd, dir, 1, &reason), APR_SUCCESS);
+    fd = openat(dir_fd, "data.mdb", O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(lseek(fd, 0, SEEK_END), 2 * page);
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(pread(fd, &magic, sizeof(magic), i * page + HEADER_AT), sizeof(magic));
+        ck_assert_uint_eq(magic, header_magic);
+    }
+    close(fd);
+    close(lock_fd);
+    close(dir_fd);
+}
+END_TEST
+
 static const char *const kinds[] = {"data.mdb", "lock.mdb"};
 
 START_TEST(test_only_plain_files)
@@ -152,6 +181,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_what_is_made, 0, UNIT_ROWS(file_rows));
+    tcase_add_test(tcase, test_new_data_has_its_header);
     tcase_add_loop_test(tcase, test_only_plain_files, 0, UNIT_ROWS(kinds));
     tcase_add_test(tcase, test_who_else_has_it_open);
     tcase_add_test(tcase, test_this_process_is_not_another);

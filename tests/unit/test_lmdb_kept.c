@@ -223,7 +223,8 @@ static pay_charge_t *open_kept(int i, const char *reference, const pay_idempoten
     pay_claim_t claim;
 
     ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(i, reference, 1000), use, unit_pool),
+                                            till_proposal(i, reference, 1000), NULL, use,
+                                            unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;

@@ -40,7 +40,7 @@ static void keep_charge(int i)
     pay_claim_t claim;
 
     ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(i, "order-1", 1000), charge_use(),
+                                            till_proposal(i, "order-1", 1000), NULL, charge_use(),
                                             unit_pool),
                      APR_SUCCESS);
     ck_assert(claim == PAY_CLAIM_NEW && charge->seq == 1);

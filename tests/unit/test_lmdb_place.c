@@ -5,25 +5,53 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const struct {
     const char *name;
-    unsigned long magic; /* of statfs(2) */
-    int local;
+    unsigned long magic;  /* of statfs(2) */
+    const char *variable; /* PAYMENTS_OVERLAYFS, or NULL */
+    const char *word;     /* of the sentence that refuses it; NULL: it is allowed */
 } system_rows[] = {
-    {"ext4", 0xEF53, 1},     {"XFS", 0x58465342, 1},   {"Btrfs", 0x9123683E, 1},
-    {"ZFS", 0x2FC12FC1, 1},  {"tmpfs", 0x01021994, 1}, {"overlayfs", 0x794C7630, 1},
-    {"NFS", 0x6969, 0},      {"SMB", 0xFF534D42, 0},   {"CIFS", 0xFE534D42, 0},
-    {"9p", 0x01021997, 0},   {"FUSE", 0x65735546, 0},  {"Ceph", 0x00C36400, 0},
-    {"GFS2", 0x01161970, 0}, {"unheard of", 0, 0},
+    {"ext4", 0xEF53, NULL, NULL},
+    {"XFS", 0x58465342, NULL, NULL},
+    {"Btrfs", 0x9123683E, NULL, NULL},
+    {"ZFS", 0x2FC12FC1, NULL, NULL},
+    {"tmpfs", 0x01021994, NULL, NULL},
+    {"overlayfs", 0x794C7630, NULL, "lost with the container"},
+    {"overlayfs of tests", 0x794C7630, "tests", NULL},
+    {"overlayfs and another word", 0x794C7630, "test", "lost with the container"},
+    {"overlayfs and no word", 0x794C7630, "", "lost with the container"},
+    {"NFS", 0x6969, NULL, "0x6969"},
+    {"NFS and the word of overlayfs", 0x6969, "tests", "0x6969"},
+    {"SMB", 0xFF534D42, NULL, "0xff534d42"},
+    {"CIFS", 0xFE534D42, NULL, "0xfe534d42"},
+    {"9p", 0x01021997, NULL, "0x1021997"},
+    {"FUSE", 0x65735546, NULL, "0x65735546"},
+    {"Ceph", 0x00C36400, NULL, "0xc36400"},
+    {"GFS2", 0x01161970, NULL, "0x1161970"},
+    {"ramfs", 0x858458F6, NULL, "0x858458f6"},
+    {"unheard of", 0, NULL, "0x0"},
 };
 
 START_TEST(test_which_file_systems)
 {
-    ck_assert_msg(pay_lmdb_place_is_local(system_rows[_i].magic) == system_rows[_i].local, "%s",
-                  system_rows[_i].name);
+    const char *name = system_rows[_i].name;
+    const char *word = system_rows[_i].word;
+    pay_lmdb_reason_t reason = {{0}};
+    apr_status_t rv;
+
+    if (system_rows[_i].variable) {
+        ck_assert_int_eq(setenv("PAYMENTS_OVERLAYFS", system_rows[_i].variable, 1), 0);
+    } else {
+        ck_assert_int_eq(unsetenv("PAYMENTS_OVERLAYFS"), 0);
+    }
+    rv = pay_lmdb_place_judge(system_rows[_i].magic, "/srv/shop", &reason);
+    ck_assert_msg(rv == (word ? APR_ENOTIMPL : APR_SUCCESS), "%s: %d", name, rv);
+    ck_assert_msg(strstr(reason.text, word ? word : "") != NULL, "%s: %s", name, reason.text);
+    ck_assert_msg(!word == !strstr(reason.text, "/srv/shop"), "%s: %s", name, reason.text);
 }
 END_TEST
 

@@ -117,7 +117,7 @@ START_TEST(test_steps_and_currencies)
     proposal = till_proposal(_i, "euro", 3);
     apr_cpystrn(proposal->money.currency, "EUR", sizeof(proposal->money.currency));
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     (void)till_resolve(&charge, _i, charge->seq, PAY_OUTCOME_APPROVED);
     till_clock += 10 * STEP;
@@ -290,7 +290,7 @@ START_TEST(test_chunks)
         proposal = till_proposal(1, apr_psprintf(unit_pool, "order-%d", n), 100 + n);
         apr_cpystrn(proposal->money.currency, currencies[n % 3], PAY_CURRENCY_LEN + 1);
         ck_assert_int_eq(
-            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
             APR_SUCCESS);
         (void)till_resolve(&charge, 1, charge->seq, PAY_OUTCOME_APPROVED);
     }

@@ -316,6 +316,7 @@ START_TEST(test_crash)
     int replayed, status;
     pid_t child;
 
+    memset(&script, 0, sizeof(script));
     child = fork();
     ck_assert_int_ge(child, 0);
     if (!child) {

@@ -382,6 +382,7 @@ START_TEST(test_failure_is_taken_back)
     const char *text;
 
     set_up();
+    abort_tries = 0;
     key = shop_key(shop, PAY_TEST);
     ck_assert_ptr_null(charge_create(&charge, key, "order-1", "tok_test_success"));
     text = "{\"id\":\"all\",\"refundReference\":\"all\",\"amount\":\"10.50\",\"currency\":\"NGN\","

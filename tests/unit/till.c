@@ -129,7 +129,7 @@ pay_charge_t *till_open(int i, const char *reference, apr_int64_t amount_minor)
     pay_claim_t claim;
 
     ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(i, reference, amount_minor), NULL,
+                                            till_proposal(i, reference, amount_minor), NULL, NULL,
                                             unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
@@ -144,7 +144,7 @@ pay_charge_t *till_checkout(int i, const char *reference, apr_int64_t amount_min
     proposal->kind = PAY_CHARGE_CHECKOUT;
     proposal->token = "";
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, unit_pool),
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;

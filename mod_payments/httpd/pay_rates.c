@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_rates.h"
+
+#include "base/pay_crypto.h"
+#include "base/pay_log.h"
+#include "base/pay_rate.h"
+#include "httpd/pay_conf.h"
+
+#include <apr_network_io.h>
+#include <apr_shm.h>
+#include <http_log.h>
+#include <stdatomic.h>
+
+APLOG_USE_MODULE(payments);
+
+#define SETS 16384 /* 131,072 buckets, 1 MiB; a page that no bucket lies in costs nothing */
+#define TELL_EVERY apr_time_from_sec(60)
+#define ADDRESS_LEN_MAX 8
+
+/* Tables of their own: no flood of one kind takes over the buckets of another. */
+enum { OF_SECRET_KEYS = PAY_KEY_SECRET, OF_PUBLIC_KEYS = PAY_KEY_PUBLIC, OF_FAILURES, TABLES };
+
+/* What the log has been told. Shared by all children, zeroed. */
+typedef struct told_t {
+    _Atomic apr_time_t at; /* 0: nothing yet */
+    _Atomic apr_uint64_t refused;
+} told_t;
+
+static pay_rate_table_t *table[TABLES];
+static told_t *told;
+
+void pay_rates_share(server_rec *main_server, apr_pool_t *pconf)
+{
+    const apr_size_t size = (pay_rate_size(SETS) + 63) & ~(apr_size_t)63;
+    const apr_size_t whole = TABLES * (sizeof(told_t) + size);
+    unsigned char secret[PAY_RATE_SECRET_LEN];
+    apr_shm_t *shm;
+    apr_status_t rv;
+    char *memory;
+    int i;
+
+    rv = apr_shm_create(&shm, whole, NULL, pconf);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                     PAYLOGNO(00340) "No shared memory for limits: PaymentsRateLimit and "
+                                     "PaymentsAuthFailureLimit count in each child process by "
+                                     "itself");
+        memory = apr_pcalloc(pconf, whole);
+    } else {
+        memory = apr_shm_baseaddr_get(shm);
+    }
+    rv = pay_random_bytes(secret, sizeof(secret));
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                     PAYLOGNO(00341) "No random numbers: clients can tell which of them share a "
+                                     "part of the tables of limits");
+    }
+    told = (told_t *)memory;
+    memory += TABLES * sizeof(told_t);
+    for (i = 0; i < TABLES; i++) {
+        table[i] = pay_rate_init(memory + i * size, SETS, secret, pay_rate_now());
+    }
+}
+
+/*
+ * The client's address as mod_remoteip left it: all of IPv4, of IPv6 the /64 that one subscriber
+ * has at the least. Its length.
+ */
+static apr_size_t address_of(unsigned char out[ADDRESS_LEN_MAX], const request_rec *r)
+{
+    const apr_sockaddr_t *address = r->useragent_addr;
+    const struct in6_addr *six = &address->sa.sin6.sin6_addr;
+
+    if (address->family == AF_INET) {
+        memcpy(out, &address->sa.sin.sin_addr, 4);
+        return 4;
+    }
+    if (address->family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(six)) {
+        memcpy(out, six->s6_addr + 12, 4);
+        return 4;
+    }
+    if (address->family == AF_INET6) {
+        memcpy(out, six->s6_addr, 8);
+        return 8;
+    }
+    return 0;
+}
+
+/* How many were refused since the log was told; 0: it was told a short while ago. */
+static apr_uint64_t to_tell(told_t *of, apr_time_t now)
+{
+    apr_time_t last = atomic_load(&of->at);
+
+    atomic_fetch_add(&of->refused, 1);
+    if ((last && now - last < TELL_EVERY) || !atomic_compare_exchange_strong(&of->at, &last, now)) {
+        return 0;
+    }
+    return atomic_exchange(&of->refused, 0);
+}
+
+/* NULL, or 429; *count then is what the log is to be told, 0 for nothing. */
+static const pay_problem_t *take(apr_uint64_t *count, int which, const pay_rate_limit_t *limit,
+                                 const unsigned char *key, apr_size_t len, apr_pool_t *p)
+{
+    apr_time_t now = pay_rate_now();
+    apr_interval_time_t wait;
+    pay_problem_t *problem;
+    int taken;
+
+    *count = 0;
+    taken = pay_rate_take(&wait, table[which], limit, key, len, now);
+    if (taken) {
+        return NULL;
+    }
+    *count = to_tell(&told[which], now);
+    problem = pay_problem_make(PAY_ERR_RATE, NULL, APR_SUCCESS, p);
+    problem->retry_after = (int)apr_time_sec(wait + APR_USEC_PER_SEC - 1);
+    return problem;
+}
+
+const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call)
+{
+    const pay_rate_limit_t *limit = &pay_conf_get(r->server)->rate_limit[call->key->kind];
+    unsigned char key[PAY_SHA256_LEN + ADDRESS_LEN_MAX];
+    apr_size_t len = PAY_SHA256_LEN;
+    const pay_problem_t *problem;
+    apr_uint64_t count;
+
+    if (!limit->interval) {
+        return NULL;
+    }
+    memcpy(key, call->key->digest, PAY_SHA256_LEN);
+    if (call->key->kind == PAY_KEY_PUBLIC) {
+        len += address_of(key + len, r); /* everybody has it: one caller must not stop the others */
+    }
+    problem = take(&count, (int)call->key->kind, limit, key, len, r->pool);
+    if (count) {
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
+                      PAYLOGNO(00342) "key %s is above PaymentsRateLimit %s; calls answered 429 "
+                                      "since the last such line: %" APR_UINT64_T_FMT,
+                      call->key->id, pay_key_kind_name(call->key->kind), count);
+    }
+    return problem;
+}
+
+const pay_problem_t *pay_rates_judge_failure(request_rec *r)
+{
+    const pay_rate_limit_t *limit = &pay_conf_get(r->server)->failure_limit;
+    unsigned char address[ADDRESS_LEN_MAX];
+    const pay_problem_t *problem;
+    apr_uint64_t count;
+
+    if (!limit->interval) {
+        return NULL;
+    }
+    problem = take(&count, OF_FAILURES, limit, address, address_of(address, r), r->pool);
+    if (count) {
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
+                      PAYLOGNO(00343) "calls with keys that are refused are above "
+                                      "PaymentsAuthFailureLimit; answered 429 since the last such "
+                                      "line: %" APR_UINT64_T_FMT,
+                      count);
+    }
+    return problem;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_RATES_H
+#define PAY_RATES_H
+
+/*
+ * How often clients may call (docs/directives.md, PaymentsRateLimit, PaymentsAuthFailureLimit),
+ * counted over all child processes of one generation. Virtual hosts with one limit count together.
+ */
+
+#include "httpd/pay_call.h"
+
+/* In the parent: the memory that all children of this generation count in. */
+void pay_rates_share(server_rec *main_server, apr_pool_t *pconf);
+
+/* One more call with a good key, which may make it: NULL, or 429 L1. */
+const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call);
+
+/* One more call with a key that was refused: NULL (it is 401), or 429 L1. */
+const pay_problem_t *pay_rates_judge_failure(request_rec *r);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_turn.h"
+
+#include "store/pay_lmdb_clock.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct pay_store_shared_t {
+    pthread_mutex_t mutex;        /* whose turn it is */
+    _Atomic apr_int64_t since_ms; /* since when it lasts; 0: it is nobody's */
+};
+
+apr_size_t pay_store_shared_size(void)
+{
+    return sizeof(pay_store_shared_t);
+}
+
+apr_status_t pay_store_shared_init(pay_store_shared_t **out, void *memory)
+{
+    pay_store_shared_t *shared = memory;
+    pthread_mutexattr_t attr;
+    int rc;
+
+    *out = NULL;
+    assert((uintptr_t)memory % _Alignof(pay_store_shared_t) == 0);
+    rc = pthread_mutexattr_init(&attr);
+    if (rc) {
+        return rc;
+    }
+    rc = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    if (!rc) {
+        rc = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    }
+    if (!rc) {
+        rc = pthread_mutex_init(&shared->mutex, &attr);
+    }
+    pthread_mutexattr_destroy(&attr);
+    if (rc) {
+        return rc;
+    }
+    atomic_init(&shared->since_ms, 0);
+    *out = shared;
+    return APR_SUCCESS;
+}
+
+static int lasts(pay_store_shared_t *shared, apr_int64_t stall_ms)
+{
+    const apr_int64_t since_ms = atomic_load(&shared->since_ms);
+
+    return since_ms && pay_lmdb_clock_ms() - since_ms >= stall_ms;
+}
+
+int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int64_t stall_ms)
+{
+    int rc;
+
+    if (!shared) {
+        return 1;
+    }
+    if (lasts(shared, stall_ms)) {
+        rc = pthread_mutex_trylock(&shared->mutex); /* its holder may have died */
+    } else {
+        rc = pay_lmdb_mutex_lock(&shared->mutex, until_ms);
+    }
+    if (rc == ETIMEDOUT || rc == EBUSY) {
+        return 0;
+    }
+    if (rc == EOWNERDEAD) {
+        /* It guards nothing but the turn itself; LMDB takes back the dead one's transaction. */
+        (void)pthread_mutex_consistent(&shared->mutex);
+    }
+    /* Whatever else may be wrong with it, LMDB's own lock still keeps writers apart. */
+    atomic_store(&shared->since_ms, pay_lmdb_clock_ms());
+    return 1;
+}
+
+void pay_lmdb_turn_give(pay_store_shared_t *shared)
+{
+    if (!shared) {
+        return;
+    }
+    atomic_store(&shared->since_ms, 0);
+    pthread_mutex_unlock(&shared->mutex);
+}
+
+int pay_lmdb_turn_is_stalled(pay_store_shared_t *shared, apr_int64_t stall_ms)
+{
+    if (!shared || !lasts(shared, stall_ms)) {
+        return 0;
+    }
+    /* Nobody but who tries would ever learn that its holder has died. */
+    if (pay_lmdb_turn_take(shared, 0, 0)) {
+        pay_lmdb_turn_give(shared);
+        return 0;
+    }
+    return 1;
+}
