@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Charges a test token under a reference of its own at each request.
+-- Charges a test token under a reference of its own at each request; references are in series.
 local threads = 0
 
 function setup(thread)
@@ -18,6 +18,6 @@ end
 function request()
     count = count + 1
     return wrk.format(nil, nil, nil, string.format(
-        '{"token":"tok_test_success","amount":1500.50,"email":"ada@example.com","reference":"%s-%d-%d"}',
+        '{"token":"tok_test_success","amount":1500.50,"email":"ada@example.com","reference":"order-%s-%d-%09d"}',
         run, id, count))
 end

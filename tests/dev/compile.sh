@@ -13,16 +13,16 @@ bootstrap_tree() {
     fi
 }
 
-# tree DIR OPTIONS...: configures DIR when that is due, and builds it.
+# tree DIR TARGET OPTIONS...: configures DIR when that is due, and builds the module's TARGET.
 tree() {
-    local dir=$1 name=${1##*/}
-    shift
+    local dir=$1 target=$2 name=${1##*/}
+    shift 2
     [ ! -e "$TOP/config.status" ] || die "this tree was configured in place: run 'make distclean' first"
     mkdir -p "$dir"
     if [ ! -e "$dir/config.status" ] || [ configure -nt "$dir/config.status" ]; then
         quiet "$name-configure.log" "configure ($name)" in_dir "$dir" "$TOP/configure" "$@" || return 1
     fi
-    quiet "$name-make.log" "build ($name)" make -C "$dir" -j"$JOBS" all
+    quiet "$name-make.log" "build ($name)" make -C "$dir/mod_payments" -j"$JOBS" "$target"
 }
 
 in_dir() (
@@ -30,12 +30,21 @@ in_dir() (
 )
 
 build_normal() {
-    bootstrap_tree && tree "$NORMAL" || exit 1
+    bootstrap_tree && tree "$NORMAL" all || exit 1
 }
 
 # Status 1 when it cannot be built: the rest of the tests goes on.
 build_sanitize() {
-    bootstrap_tree && tree "$SANITIZE" --enable-sanitizers --enable-werror
+    bootstrap_tree && tree "$SANITIZE" all --enable-sanitizers --enable-werror
+}
+
+# The store and its unit tests under ThreadSanitizer, without the module: tsan_programs names them.
+build_tsan() {
+    local programs
+    mapfile -t programs < <(tsan_programs | sed 's,^,unit/,')
+    bootstrap_tree && tree "$TSAN" libpayments.la --enable-thread-sanitizer --enable-werror \
+        && quiet tsan-unit.log "build of the unit tests (tsan)" make -C "$TSAN/tests" -j"$JOBS" \
+            "${programs[@]}"
 }
 
 dev_build() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev lint and ./dev bench.
+# ./dev lint.
 
 c_files() {
     find mod_payments tests/unit tests/bench tests/fuzz -name '*.[ch]' | sort
@@ -22,7 +22,7 @@ lint_cppcheck() {
 }
 
 lint_shell() {
-    shellcheck -x -S warning dev bootstrap .ci/run tests/*.sh tests/bench/*.sh tests/fuzz/*.sh
+    shellcheck -x -S warning dev bootstrap .ci/run tests/*.sh tests/dev/*.sh tests/fuzz/*.sh
 }
 
 lint_python() {
@@ -56,7 +56,8 @@ dev_lint() {
     local name failed=0
     packages lint
     build_normal
-    for name in ${*:-format cppcheck shell python clang analyzer distcheck}; do
+    [ $# -gt 0 ] || set -- format cppcheck shell python clang analyzer distcheck
+    for name in "$@"; do
         declare -F "lint_$name" >/dev/null || die "no such part of lint: $name"
         if quiet "lint-$name.log" "$name" "lint_$name"; then
             say "$name: clean"
@@ -66,13 +67,4 @@ dev_lint() {
     done
     say "the analyzer's warnings, if any, are in $LOGS/lint-analyzer.log"
     return $failed
-}
-
-dev_bench() {
-    local script
-    packages bench
-    build_normal
-    for script in tests/bench/*.sh; do
-        PAYMENTS_BUILD=$NORMAL bash "$script"
-    done
 }

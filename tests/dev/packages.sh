@@ -40,12 +40,30 @@ tool:nghttp     nghttp2-client   nghttp2           nghttp2
 tool:pgrep      procps           procps-ng         procps
 asan            gcc              libasan           gcc
 ubsan           gcc              libubsan          gcc
+tsan            gcc              libtsan           gcc
 TABLE
 }
 
 need_bench() {
     need_run
-    echo 'tool:wrk        wrk              wrk               wrk'
+    cat <<'TABLE'
+tool:wrk        wrk              wrk               wrk
+py:matplotlib   python3-matplotlib python3-matplotlib py3-matplotlib
+TABLE
+}
+
+# The peer of tests/bench/php_sqlite.py.
+need_bench_php() {
+    need_bench
+    cat <<'TABLE'
+mod_php         libapache2-mod-php php               php83-apache2
+php:pdo_sqlite  php-sqlite3      php-pdo           php83-pdo_sqlite
+TABLE
+}
+
+need_bench_costs() {
+    need_bench
+    echo 'tool:strace     strace           strace            strace'
 }
 
 need_lint() {
@@ -89,9 +107,11 @@ probe() {
         py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
         module:*) module_there "${1#module:}" ;;
         zone) [ -e /usr/share/zoneinfo/Africa/Lagos ] ;;
+        mod_php) compgen -G "$(apxs -q LIBEXECDIR 2>/dev/null)/*php*.so" >/dev/null ;;
+        php:*) php -m 2>/dev/null | grep -qx "${1#php:}" ;;
         libfuzzer) echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' \
             | clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null 2>/dev/null ;;
-        asan | ubsan) [ -e "$(gcc "-print-file-name=lib$1.so" 2>/dev/null)" ] ;;
+        asan | ubsan | tsan) [ -e "$(gcc "-print-file-name=lib$1.so" 2>/dev/null)" ] ;;
     esac
 }
 

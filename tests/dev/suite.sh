@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev test and ./dev faults: stages that count what passed and what failed.
+# ./dev test: stages that count what passed and what failed.
 
 PASSED=0
 FAILED=0
+SUMMARY=()
 RESULTS=$OUT/results
-STAGES="scripts demo unit unit-sanitize fuzz-replay api-root api-user api-sanitize valgrind"
+STAGES="scripts demo unit unit-sanitize tsan fuzz-replay faults api-root
+    api-user api-sanitize valgrind"
 
 # count NAME PASSED FAILED NOTE: a stage that ran nothing has failed.
 count() {
+    local line
     local passed=$2 failed=$3 note=$4
     if [ $((passed + failed)) -eq 0 ]; then
         failed=1
@@ -16,8 +19,19 @@ count() {
     fi
     PASSED=$((PASSED + passed))
     FAILED=$((FAILED + failed))
-    printf '%-14s %5d passed, %3d failed  %4d s  %s\n' "$1" "$passed" "$failed" \
-        $((SECONDS - STAGE_START)) "$note"
+    line=$(printf '%-14s %5d passed, %3d failed  %4d s  %s' "$1" "$passed" "$failed" \
+        $((SECONDS - STAGE_START)) "$note")
+    SUMMARY+=("$line")
+    say "$line"
+}
+
+# summary START: what ends a command of stages; its status says whether all passed.
+summary() {
+    say ""
+    printf '%s\n' "${SUMMARY[@]}"
+    say "$((SECONDS - $1)) s in all"
+    say "$PASSED passed, $FAILED failed"
+    [ "$FAILED" -eq 0 ]
 }
 
 stage() { # NAME
@@ -100,16 +114,36 @@ stage_demo() {
 
 # ---- unit tests
 
-# run_unit STAGE TREE JOBS WRAPPER...: every program of TREE, one result file each.
+# Where files are kept in memory and there is room; else where any other temporary file is.
+memory_dir() {
+    local dir=/dev/shm free
+    free=$(df -Pk "$dir" 2>/dev/null | awk 'NR == 2 { print $4 }') || true
+    [ -w "$dir" ] && [ "${free:-0}" -ge 2097152 ] || dir=${TMPDIR:-/tmp}
+    echo "$dir"
+}
+
+# run_programs STAGE JOBS WRAPPER...: the programs that stdin names, one result file each. With
+# ONE_PROCESS=1 a program's tests share its process, but for those that one of its tests must end.
+run_programs() {
+    local stage=$1 jobs=$2
+    shift 2
+    xargs -P "$jobs" -I '{}' bash -c '
+        program=$1 log=$2/$(basename "$1").log
+        shift 2
+        if [ "${ONE_PROCESS:-0}" -eq 1 ] \
+            && ! grep -qE "_raise_signal|_exit_test" "tests/unit/$(basename "$program").c"; then
+            export CK_FORK=no
+        fi
+        "$@" "$program" >"$log" 2>&1
+        echo "exit status: $?" >>"$log"' - '{}' "$RESULTS/$stage" "$@"
+}
+
+# run_unit STAGE TREE JOBS WRAPPER...: every program of TREE.
 run_unit() {
     local stage=$1 tree=$2 jobs=$3
     shift 3
     find "$tree/tests/unit" -type f -name 'test_*' -perm -u+x ! -name '*.o' | sort \
-        | xargs -P "$jobs" -I '{}' bash -c '
-            program=$1 log=$2/$(basename "$1").log
-            shift 2
-            "$@" "$program" >"$log" 2>&1
-            echo "exit status: $?" >>"$log"' - '{}' "$RESULTS/$stage" "$@"
+        | run_programs "$stage" "$jobs" "$@"
 }
 
 # count_unit STAGE NOTE: reads the sums that check prints; a program that ended badly without a
@@ -120,7 +154,7 @@ count_unit() {
         [ -e "$log" ] || break
         programs=$((programs + 1))
         line=$(grep -o 'Checks: [0-9]*, Failures: [0-9]*, Errors: [0-9]*' "$log" | tail -n 1) || true
-        read -r checks bad <<<"$(tr -dc '0-9 ' <<<"$line" | awk '{ print $1 + 0, $2 + $3 }')"
+        read -r checks bad <<<"$(tr -dc '0-9 \n' <<<"$line" | awk '{ print $1 + 0, $2 + $3 }')"
         if [ "$bad" -eq 0 ] && { [ "$checks" -eq 0 ] || ! grep -qx 'exit status: 0' "$log"; }; then
             bad=1
             checks=$((checks > 0 ? checks : 1))
@@ -157,10 +191,12 @@ valgrind_begin() {
     VALGRIND_START=$STAGE_START
     build_unit "$NORMAL" || return 0
     set -m # a process group of its own, so that it can be ended with all it started
-    # Each test is a process of its own, which valgrind follows: its word becomes that test's exit
-    # status, and check counts the test as failed.
-    run_unit valgrind "$NORMAL" 1 env CK_TIMEOUT_MULTIPLIER=20 PAYMENTS_SEQUENCES=20 valgrind --quiet --error-exitcode=99 \
-        --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite &
+    # One process for each program: a new one for each test would translate the same code again,
+    # which is six sevenths of the time. Its word becomes the program's exit status. The stores lie
+    # in memory: what a disk does is for the other stages.
+    ONE_PROCESS=1 run_unit valgrind "$NORMAL" 1 env TMPDIR="$(memory_dir)" PAYMENTS_SEQUENCES=20 \
+        CK_TIMEOUT_MULTIPLIER=20 timeout 600 valgrind --quiet --error-exitcode=99 --leak-check=full \
+        --show-leak-kinds=definite --errors-for-leak-kinds=definite &
     VALGRIND_PID=$!
     set +m
     trap 'kill -- "-$VALGRIND_PID" 2>/dev/null || true' EXIT
@@ -203,7 +239,8 @@ stage_copy() { # TREE
     mkdir -p "$copy/build/mod_payments/.libs" "$copy/tests"
     cp "$1/mod_payments/.libs/mod_payments.so" "$copy/build/mod_payments/.libs/"
     cp "$1/mod_payments/paymentsctl" "$copy/build/mod_payments/"
-    cp -R tests/api "$copy/tests/"
+    cp -R tests/api tests/faults tests/bench "$copy/tests/"
+    copy_loaded "$1" "$copy/build"
     cp -R conf docs "$copy/"
     mkdir "$copy/home" "$copy/tmp"
     chmod -R a+rX "$copy"
@@ -211,10 +248,31 @@ stage_copy() { # TREE
     echo "$copy"
 }
 
-# run_api STAGE TREE PREFIX... -- PYTEST OPTIONS...: PREFIX sets the user and environment.
+# What tests load into a server, and the programs that they start, at the same places.
+copy_loaded() { # TREE BUILD
+    local dir
+    for dir in faults bench; do
+        mkdir -p "$2/tests/$dir/.libs"
+        find "$1/tests/$dir" -maxdepth 1 -type f -perm -u+x -exec cp {} "$2/tests/$dir/" \; 2>/dev/null
+        find "$1/tests/$dir/.libs" -name '*.so' -exec cp {} "$2/tests/$dir/.libs/" \; 2>/dev/null
+    done
+    true # a tree without them is whole for the other tests
+}
+
+# What is shown of a long run while it goes on.
+progress() { # LOG
+    if [ -n "${PROGRESS:-}" ]; then
+        tee "$1" | { grep --line-buffered -E '::.* (PASSED|FAILED|ERROR)' || true; }
+    else
+        cat >"$1"
+    fi
+}
+
+# run_api STAGE FOLDER TREE PREFIX... -- PYTEST OPTIONS...: the tests of tests/FOLDER; PREFIX sets
+# the user and environment.
 run_api() {
-    local stage=$1 tree=$2 copy prefix=()
-    shift 2
+    local stage=$1 folder=$2 tree=$3 copy prefix=()
+    shift 3
     while [ "$1" != -- ]; do
         prefix+=("$1")
         shift
@@ -222,11 +280,11 @@ run_api() {
     shift
     copy=$(stage_copy "$tree")
     (
-        cd "$copy/tests/api" && umask 022 && "${prefix[@]}" env PAYMENTS_BUILD="$copy/build" \
+        cd "$copy/tests/$folder" && umask 022 && "${prefix[@]}" env PAYMENTS_BUILD="$copy/build" \
             PAYMENTSCTL="$copy/build/mod_payments/paymentsctl" HOME="$copy/home" \
             PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider \
-            --junitxml="$copy/tmp/results.xml" --durations=15 -rsP "$@" .
-    ) >"$RESULTS/$stage/pytest.log" 2>&1 || true
+            --junitxml="$copy/tmp/results.xml" --durations=15 -rsP ${PROGRESS:+-vv} "$@" .
+    ) 2>&1 | progress "$RESULTS/$stage/pytest.log" || true
     cp "$copy/tmp/results.xml" "$RESULTS/$stage/results.xml" 2>/dev/null || true
     rm -rf "$copy"
 }
@@ -255,7 +313,8 @@ count_api() { # STAGE NOTE
         tail -n 60 "$RESULTS/$1/pytest.log"
     fi
     [ "$skipped" -eq 0 ] || set -- "$1" "$skipped skipped. $2"
-    grep -h '^PAYMENTS_SEED=' "$RESULTS/$1/pytest.log" || true # what the random ones did
+    # What the random ones and the faults did.
+    grep -hE '^PAYMENTS_(SEED=|FAULTS:)' "$RESULTS/$1/pytest.log" || true
     count "$1" "$passed" "$failed" "$2"
 }
 
@@ -269,7 +328,7 @@ stage_api-root() {
         say "api-root       left out: this is not root"
         return
     fi
-    run_api api-root "$NORMAL" env --
+    run_api api-root api "$NORMAL" env --
     count_api api-root "as root"
 }
 
@@ -278,9 +337,9 @@ stage_api-user() {
     if [ "$(id -u)" -eq 0 ]; then
         # What differs for another user does not differ by MPM: root's run has all three.
         # shellcheck disable=SC2046 # the prefix is words
-        run_api api-user "$NORMAL" $(ordinary_user) env PAYMENTS_MPM=event --
+        run_api api-user api "$NORMAL" $(ordinary_user) env PAYMENTS_MPM=event --
     else
-        run_api api-user "$NORMAL" env --
+        run_api api-user api "$NORMAL" env --
     fi
     count_api api-user "as an ordinary user"
 }
@@ -288,7 +347,7 @@ stage_api-user() {
 stage_api-sanitize() {
     stage api-sanitize
     if build_sanitize; then
-        run_api api-sanitize "$SANITIZE" env PAYMENTS_SANITIZE=1 PAYMENTS_MPM=event --
+        run_api api-sanitize api "$SANITIZE" env PAYMENTS_SANITIZE=1 PAYMENTS_MPM=event --
     fi
     count_api api-sanitize "ASan and UBSan, event"
 }
@@ -314,23 +373,5 @@ dev_test() {
     for name in "$@"; do
         "stage_$name"
     done
-    say "$((SECONDS - start)) s in all"
-    say "$PASSED passed, $FAILED failed"
-    [ "$FAILED" -eq 0 ]
-}
-
-dev_faults() {
-    [ $# -eq 0 ] || die "faults takes no arguments"
-    packages test
-    build_normal
-    stage faults
-    build_unit "$NORMAL" || die "the unit tests do not build"
-    say "10,000 random sequences against a model"
-    PAYMENTS_SEQUENCES=10000 "$NORMAL/tests/unit/test_property" | tee "$RESULTS/faults/property.log"
-    count faults-property "$(grep -c '^100%' "$RESULTS/faults/property.log")" \
-        "$(grep -vc '^100%' <(grep '^[0-9]*%' "$RESULTS/faults/property.log"))" "long runs"
-    run_api faults "$NORMAL" env -- -m faults
-    count_api faults "long runs"
-    say "$PASSED passed, $FAILED failed"
-    [ "$FAILED" -eq 0 ]
+    summary "$start"
 }

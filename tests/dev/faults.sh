@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The stages tsan and faults of ./dev test, small, and ./dev faults, which runs them in full.
+
+FAULT_PARTS="property api faults tsan"
+
+# ---- ThreadSanitizer
+
+# The unit programs that start threads: all that it can say something about. In ./dev faults every
+# program, for what starts a thread out of sight.
+tsan_programs() {
+    local pattern='pthread_create|apr_thread_create'
+    [ "${TSAN_ALL:-0}" -eq 0 ] || pattern='START_TEST'
+    grep -lE "$pattern" tests/unit/test_*.c | sed 's,.*/,,; s,\.c$,,' | sort
+}
+
+# A kernel that strews addresses far leaves an older ThreadSanitizer no room; a container may forbid
+# to ask for less, and then it is tried as it is.
+without_aslr() {
+    if setarch "$(uname -m)" -R true 2>/dev/null; then
+        echo setarch "$(uname -m)" -R
+    fi
+}
+
+# One process for each program: what it forks from has no thread of check's. liblmdb and APR are
+# not instrumented, and nothing of them has been reported falsely: there is no list of suppressions.
+# A process that a test ends while its threads run is no leak.
+run_tsan() { # STAGE
+    # shellcheck disable=SC2046 # the prefix is words
+    tsan_programs | sed "s,^,$TSAN/tests/unit/," \
+        | ONE_PROCESS=1 run_programs "$1" "$JOBS" $(without_aslr) env TMPDIR="$(memory_dir)" \
+            CK_TIMEOUT_MULTIPLIER=10 PAYMENTS_SEQUENCES="${TSAN_SEQUENCES:-20}" \
+            TSAN_OPTIONS=exitcode=66:die_after_fork=0:report_thread_leaks=0 timeout 600
+}
+
+stage_tsan() {
+    stage tsan
+    if build_tsan; then
+        run_tsan tsan
+    fi
+    count_unit tsan "ThreadSanitizer, programs with threads"
+}
+
+# ---- the tests of tests/faults
+
+stage_faults() {
+    stage faults
+    if build_unit "$NORMAL"; then
+        run_api faults faults "$NORMAL" env PAYMENTS_MPM=event --
+    fi
+    count_api faults "small; ./dev faults runs them in full"
+}
+
+# ---- ./dev faults
+
+part_property() {
+    local log=$RESULTS/property/log
+    stage property
+    say "property: 10,000 random sequences against a model"
+    if build_unit "$NORMAL"; then
+        PAYMENTS_SEQUENCES=10000 "$NORMAL/tests/unit/test_property" 2>&1 | tee "$log" || true
+    fi
+    count property "$(grep -c '^100%' "$log")" \
+        "$(grep -c '^[0-9]*%' <(grep -v '^100%' "$log"))" "10,000 sequences"
+}
+
+part_api() {
+    stage api
+    say "api: the long runs of tests/api"
+    PROGRESS=1 run_api api api "$NORMAL" env -- -m faults
+    count_api api "long runs"
+}
+
+part_faults() {
+    stage faults
+    say "faults: tests/faults in full"
+    if build_unit "$NORMAL"; then
+        PROGRESS=1 run_api faults faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full --
+    fi
+    count_api faults "in full"
+}
+
+part_tsan() {
+    stage tsan
+    say "tsan: every unit program under ThreadSanitizer"
+    export TSAN_ALL=1 TSAN_SEQUENCES=1000
+    if build_tsan; then
+        run_tsan tsan
+    fi
+    unset TSAN_ALL TSAN_SEQUENCES
+    count_unit tsan "every program"
+}
+
+dev_faults() {
+    local name start=$SECONDS
+    # shellcheck disable=SC2086 # names of parts are words
+    [ $# -gt 0 ] || set -- $FAULT_PARTS
+    for name in "$@"; do
+        case " $FAULT_PARTS " in
+            *" $name "*) ;;
+            *) die "no such part: $name; there are: $FAULT_PARTS" ;;
+        esac
+    done
+    packages test
+    build_normal
+    rm -rf "$RESULTS"
+    for name in "$@"; do
+        "part_$name"
+    done
+    summary "$start"
+}
