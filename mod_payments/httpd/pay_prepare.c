@@ -102,14 +102,19 @@ static void prepare_all(char *prepared, const apr_array_header_t *ledgers, apr_p
     }
 }
 
-/* 1 when the process ended by itself in time; else it is ended. */
-static int wait_for(pid_t pid)
+/* 1 when the process ended by itself in time; else it is ended. *killed_by: a signal, or 0. */
+static int wait_for(int *killed_by, pid_t pid)
 {
     const apr_time_t until = apr_time_now() + PREPARE_TIME_MAX;
+    int status = 0;
     pid_t ended;
 
+    *killed_by = 0;
     for (;;) {
-        ended = waitpid(pid, NULL, WNOHANG);
+        ended = waitpid(pid, &status, WNOHANG);
+        if (ended == pid && WIFSIGNALED(status)) {
+            *killed_by = WTERMSIG(status);
+        }
         if (ended == pid || (ended < 0 && errno != EINTR)) {
             return ended == pid;
         }
@@ -133,6 +138,7 @@ static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_
     char *prepared;
     apr_status_t rv;
     pid_t pid;
+    int killed_by = 0;
     int i;
 
     rv = apr_shm_create(&shm, (apr_size_t)ledgers->nelts, NULL, p);
@@ -148,15 +154,20 @@ static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_
         prepare_all(prepared, ledgers, p);
         _exit(0);
     }
-    if (pid < 0 || !wait_for(pid)) {
+    if (pid < 0 || !wait_for(&killed_by, pid)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, pid < 0 ? errno : 0, s,
                      PAYLOGNO(00309) "The stores could not be prepared within %d s: a stopped "
                                      "process may hold the write lock of one. Let it go on or end "
                                      "it; changed defaults of new accounts wait for the next start",
                      (int)apr_time_sec(PREPARE_TIME_MAX));
+    } else if (killed_by) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+                     PAYLOGNO(00313) "The process that prepares the stores was ended by signal %d: "
+                                     "they are left to the child processes",
+                     killed_by);
     }
     for (i = 0; i < ledgers->nelts; i++) {
-        APR_ARRAY_IDX(ledgers, i, pay_ledger_t *)->reported = pid > 0 && !prepared[i];
+        APR_ARRAY_IDX(ledgers, i, pay_ledger_t *)->reported = pid > 0 && !killed_by && !prepared[i];
     }
 }
 

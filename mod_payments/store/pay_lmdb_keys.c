@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_keys.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
 
 #define SIGN_BIT (UINT64_C(1) << 63)
@@ -15,18 +16,6 @@ static void append_be(pay_lmdb_key_t *key, apr_uint64_t value, size_t width)
         key->bytes[key->len + i] = (unsigned char)(value >> (8 * (width - 1 - i)));
     }
     key->len += width;
-}
-
-static apr_uint64_t read_be(const void *at, size_t width)
-{
-    const unsigned char *bytes = at;
-    apr_uint64_t value = 0;
-    size_t i;
-
-    for (i = 0; i < width; i++) {
-        value = value << 8 | bytes[i];
-    }
-    return value;
 }
 
 void pay_lmdb_key_start(pay_lmdb_key_t *key)
@@ -77,17 +66,23 @@ MDB_val pay_lmdb_key_val(const pay_lmdb_key_t *key)
 
 apr_uint32_t pay_lmdb_read_u32(const void *at)
 {
-    return (apr_uint32_t)read_be(at, 4);
+    apr_uint32_t number;
+
+    memcpy(&number, at, sizeof(number));
+    return be32toh(number);
 }
 
 apr_uint64_t pay_lmdb_read_u64(const void *at)
 {
-    return read_be(at, 8);
+    apr_uint64_t number;
+
+    memcpy(&number, at, sizeof(number));
+    return be64toh(number);
 }
 
 apr_time_t pay_lmdb_read_time(const void *at)
 {
-    return (apr_time_t)(read_be(at, 8) ^ SIGN_BIT);
+    return (apr_time_t)(pay_lmdb_read_u64(at) ^ SIGN_BIT);
 }
 
 void pay_lmdb_read_scope(pay_scope_t *out, const void *at)

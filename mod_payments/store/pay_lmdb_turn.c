@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#define LOOK_AGAIN_MS 50
+
 struct pay_store_shared_t {
     pthread_mutex_t mutex;        /* whose turn it is */
     _Atomic apr_int64_t since_ms; /* since when it lasts; 0: it is nobody's */
@@ -53,6 +55,22 @@ static int lasts(pay_store_shared_t *shared, apr_int64_t stall_ms)
     return since_ms && pay_lmdb_clock_ms() - since_ms >= stall_ms;
 }
 
+/*
+ * In short steps: the wake-up that a process owes the next one is lost when it is killed at that
+ * moment, and nobody but who looks again would ever learn that the mutex is free.
+ */
+static int lock_until(pthread_mutex_t *mutex, apr_int64_t until_ms)
+{
+    apr_int64_t step_ms;
+    int rc;
+
+    do {
+        step_ms = pay_lmdb_clock_ms() + LOOK_AGAIN_MS;
+        rc = pay_lmdb_mutex_lock(mutex, step_ms < until_ms ? step_ms : until_ms);
+    } while (rc == ETIMEDOUT && step_ms < until_ms);
+    return rc;
+}
+
 int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int64_t stall_ms)
 {
     int rc;
@@ -63,7 +81,7 @@ int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int
     if (lasts(shared, stall_ms)) {
         rc = pthread_mutex_trylock(&shared->mutex); /* its holder may have died */
     } else {
-        rc = pay_lmdb_mutex_lock(&shared->mutex, until_ms);
+        rc = lock_until(&shared->mutex, until_ms);
     }
     if (rc == ETIMEDOUT || rc == EBUSY) {
         return 0;

@@ -8,6 +8,7 @@ import collections
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -262,3 +263,18 @@ def test_stopped_anywhere(paid):
     refused = sum(one.status == 503 for one in load.tries)
     print(f"PAYMENTS_FAULTS: {stops} stops of children, PAYMENTS_SEED={number}: {refused} requests refused, "
           f"{len(load.charged)} charges and {len(load.refunded)} refunds acknowledged and stored")
+
+
+def test_process_that_prepares_the_stores_is_killed(server):
+    """The parent says so and starts all the same; the children make the store usable themselves."""
+    httpd = make_server(server)
+    shop = httpd.shop()
+    httpd.host_extra += "\nPaymentsDefaultCurrency EUR"  # what is to be written at the reload
+    httpd.write_config()
+    arm(httpd)
+    reload = threading.Thread(target=httpd.graceful)
+    reload.start()
+    os.kill(wait_for(lambda: stopped_child(httpd), "the process to stop"), signal.SIGKILL)
+    reload.join()
+    assert re.search(r"PAY00313.*signal 9", httpd.log_text())
+    assert shop.charge().status == 200
