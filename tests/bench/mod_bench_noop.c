@@ -95,7 +95,7 @@ static int handler(request_rec *r)
 static const command_rec directives[] = {
     AP_INIT_TAKE1("BenchNoopAnswer", set_answer, NULL, ACCESS_CONF, "File with the answer"),
     AP_INIT_TAKE1("BenchNoopStatus", set_status, NULL, ACCESS_CONF, "Status of the answer"),
-    {NULL},
+    {NULL, {NULL}, NULL, 0, RAW_ARGS, NULL},
 };
 
 static void register_hooks(apr_pool_t *p)

@@ -148,7 +148,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
 static const command_rec directives[] = {
     AP_INIT_TAKE1("CounterFile", set_file, NULL, RSRC_CONF, "File that gets a line a call"),
     AP_INIT_TAKE1("CounterDelay", set_delay, NULL, RSRC_CONF, "How long a call takes, in ms"),
-    {NULL},
+    {NULL, {NULL}, NULL, 0, RAW_ARGS, NULL},
 };
 
 static void register_hooks(apr_pool_t *p)
