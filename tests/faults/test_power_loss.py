@@ -16,8 +16,8 @@ import threading
 
 import pytest
 
-from conftest import BUILD, loaded, size
-from harness import Httpd, charge_body
+from conftest import loaded, size
+from harness import BUILD, Httpd, charge_body
 from load import counter, seed
 
 REOPEN = str(BUILD / "tests/faults/reopen")
