@@ -11,8 +11,9 @@
 #define LINE 64 /* bytes of a cache line */
 #define TAG_BITS 16
 #define TIME_BITS (64 - TAG_BITS)
-#define TIME_MASK ((APR_UINT64_C(1) << TIME_BITS) - 1)
-#define TIME_HALF (APR_INT64_C(1) << (TIME_BITS - 1))
+#define TIME_END (APR_INT64_C(1) << TIME_BITS)
+#define TIME_MASK ((apr_uint64_t)TIME_END - 1)
+#define AHEAD_MAX (2 * PAY_RATE_REFILL_MAX) /* a full refill, and callers whose clock is late */
 #define TRIES_MAX 1000
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "tables are shared by processes: no hidden locks");
@@ -24,7 +25,8 @@ _Static_assert(APR_SIPHASH_KSIZE == PAY_RATE_SECRET_LEN, "the hash's own key");
  * the algorithm GCRA, ITU-T I.371), in microseconds since the table was made, plus 1. Two keys with
  * one tag in one set share a bucket: rare, and never more than one key's due.
  *
- * Times are compared modulo 2^48: 8.9 years, so right for buckets used in the last 4.
+ * Times are compared modulo 2^48, which is 8.9 years. None is ever further ahead than AHEAD_MAX:
+ * what looks as if it were is long past, as is a bucket that was never used.
  *
  * The time in a word only ever grows. Together with the rule that the smallest one is taken over,
  * with its time, this is why the table forgets nothing: a key whose bucket was taken over finds, in
@@ -90,7 +92,7 @@ static apr_interval_time_t ahead_of(apr_uint64_t word, apr_uint64_t now)
 {
     apr_int64_t ahead = (apr_int64_t)((word - now) & TIME_MASK);
 
-    return ahead < TIME_HALF ? ahead : ahead - 2 * TIME_HALF;
+    return ahead <= AHEAD_MAX ? ahead : ahead - TIME_END;
 }
 
 /* The way of the key with this tag, else the one to take over; *word is its content. */

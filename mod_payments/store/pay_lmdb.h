@@ -75,7 +75,8 @@ apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, vo
  * 1 when `rows` is as many charges and refunds as the scope may have (account_rows_max), which is
  * logged now and then: nothing new is opened for it.
  */
-int pay_lmdb_quota_reached(const pay_lmdb_t *db, const pay_scope_t *scope, apr_uint64_t rows);
+int pay_lmdb_quota_reached(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                           apr_uint64_t rows);
 
 /* Logs that a stored row does not decode, with table and key, and returns PAY_LMDB_BAD_ROW. */
 int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key);

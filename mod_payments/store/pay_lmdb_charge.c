@@ -223,7 +223,7 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
             return rc;
         }
     }
-    if (pay_lmdb_quota_reached(db, scope, last.charge_seq + last.refund_seq)) {
+    if (pay_lmdb_quota_reached(txn, db, scope, last.charge_seq + last.refund_seq)) {
         return open_over_quota(open, txn, db, &ref_key);
     }
     last.charge_seq++;

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <time.h>
 
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 30)
+#ifdef __GLIBC__ /* in a line of its own: elsewhere the next one is not even C */
+#if __GLIBC_PREREQ(2, 30)
 #define HAS_CLOCK_WAITS 1
+#endif
 #endif
 
 apr_int64_t pay_lmdb_clock_ms(void)

@@ -71,17 +71,33 @@ static int lock_until(pthread_mutex_t *mutex, apr_int64_t until_ms)
     return rc;
 }
 
+/*
+ * A process that is stopped right after it got the turn, or right before it gives it back, has
+ * written nothing down: who has waited since `began_ms` in vain does it in its place.
+ */
+static void note_silent(pay_store_shared_t *shared, apr_int64_t began_ms)
+{
+    apr_int64_t nobodys = 0;
+
+    (void)atomic_compare_exchange_strong(&shared->since_ms, &nobodys, began_ms);
+}
+
 int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int64_t stall_ms)
 {
-    int rc;
+    const apr_int64_t began_ms = pay_lmdb_clock_ms();
+    int rc = EBUSY;
 
     if (!shared) {
         return 1;
     }
     if (lasts(shared, stall_ms)) {
         rc = pthread_mutex_trylock(&shared->mutex); /* its holder may have died */
-    } else {
+    }
+    if (rc == EBUSY && !lasts(shared, stall_ms)) { /* or never did, or no longer does */
         rc = lock_until(&shared->mutex, until_ms);
+    }
+    if (rc == ETIMEDOUT) {
+        note_silent(shared, began_ms);
     }
     if (rc == ETIMEDOUT || rc == EBUSY) {
         return 0;

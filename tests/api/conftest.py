@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from fixtures import server  # noqa: F401
 from harness import ROOT, Httpd
 
 MPMS = os.environ.get("PAYMENTS_MPM", "event,worker,prefork").split(",")
@@ -45,23 +46,3 @@ def httpd(shared):
 @pytest.fixture
 def shop(httpd):
     return httpd.shop()
-
-
-@pytest.fixture
-def server():
-    """Makes servers with a configuration of their own; all are stopped and checked at the end."""
-    made = []
-
-    def make(start=True, **kwargs):
-        one = Httpd(**kwargs)
-        made.append(one)
-        return one.start() if start else one
-
-    yield make
-    failures = []
-    for one in made:
-        try:
-            one.close()
-        except AssertionError as failure:
-            failures.append(str(failure))
-    assert not failures, "\n".join(failures)

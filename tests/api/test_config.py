@@ -29,7 +29,7 @@ WRONG = [
     ("PaymentsTrustedTLSProxy nowhere", ["PaymentsTrustedTLSProxy", "nowhere"]),
     ("PaymentsCommitWait 0", ["PaymentsCommitWait", "0"]),
     ("PaymentsCommitWait 2h", ["PaymentsCommitWait", "2h"]),
-    ("PaymentsAccountQuota -1", ["PaymentsAccountQuota", "999999999", "'-1'"]),
+    ("PaymentsAccountQuota -1", ["PaymentsAccountQuota: want 0", "999999999", "'-1'"]),
     ("PaymentsAccountQuota 1000000000", ["PaymentsAccountQuota", "1000000000"]),
     ("PaymentsAccountQuota 1M", ["PaymentsAccountQuota", "1M"]),
     ("PaymentsCommitBatch 0", ["PaymentsCommitBatch", "1 to 256", "'0'"]),
@@ -117,7 +117,8 @@ def test_right_values_leave_no_file(server):
 def test_limits_themselves_are_right(server):
     origins = [f"https://s{number}.example" for number in range(31)] + ["https://" + "a" * 245 + ".example:8443"]
     done = server(start=False, host_extra="PaymentsCORSOrigin " + " ".join(origins)
-                  + "\nPaymentsHealth /" + "a" * 254 + "\nPaymentsRefundRepeatWindow 86400").configtest()
+                  + "\nPaymentsHealth /" + "a" * 254 + "\nPaymentsRefundRepeatWindow 86400"
+                  "\nPaymentsCommitBatch 256\nPaymentsAccountQuota 0").configtest()
     assert done.returncode == 0, done.stderr
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often clients may call (docs/api.md, "Limits"): PaymentsRateLimit and PaymentsAuthFailureLimit."""
 
+import http.client
 import json
 import threading
 import time
@@ -176,6 +177,9 @@ def test_the_log_is_told_once(server):
     for number in ("PAY00342", "PAY00343"):
         lines = [line for line in httpd.log_text().splitlines() if number in line]
         assert len(lines) == 1 and "[payments:info]" in lines[0]
+        assert "[client 127.0.0.1:" in lines[0] and lines[0].endswith(": 1")
+    key_id = json.loads(httpd.ctl("key", "list", shop.name, "--json").stdout)[0]["id"]
+    assert f"key {key_id} is above PaymentsRateLimit secret" in httpd.log_text()
     assert shop.secret not in httpd.log_text() and BAD not in httpd.log_text()
 
 
@@ -214,6 +218,18 @@ def test_an_address_is_not_taken_from_a_header_without_mod_remoteip(server):
     for key, status in ((key, 404), (BAD, 401)):
         seen = [get(httpd, key, ("X-Forwarded-For", f"192.0.2.{n}")).status for n in range(3)]
         assert seen == [status, status, 429]
+
+
+def test_addresses_of_a_socket_for_both_families(server):
+    """`Listen PORT` as most servers have it: IPv4 clients come in IPv6 form there, and are not all one."""
+    httpd = server(address="*", host_extra="PaymentsRateLimit public 1/h burst=2\nPaymentsAuthFailureLimit 1/h burst=2")
+    public = httpd.shop().public
+    for key, status in ((public, 404), (BAD, 401)):
+        for client in ("127.0.0.2", "127.0.0.3"):
+            connection = http.client.HTTPConnection("127.0.0.1", httpd.port, timeout=20, source_address=(client, 0))
+            seen = [get(httpd, key, connection=connection).status for _ in range(3)]
+            connection.close()
+            assert seen == [status, status, 429], client
 
 
 def test_secret_keys_count_at_all_addresses(server):
@@ -256,6 +272,39 @@ def test_limits_of_virtual_hosts(server, main, host, other, first, second):
         assert seen == [200] * want + [429] * (10 - want), name
 
 
+def test_public_limit_is_inherited_by_itself(server):
+    """A host that sets the other kind's limit has the main server's for public keys, and counts together."""
+    httpd = two_hosts(server, main="PaymentsRateLimit public 1/h burst=2", other="PaymentsRateLimit 1/h burst=9")
+    key = httpd.shop().public
+    assert [get(httpd, key).status for _ in range(2)] == [404, 404]
+    assert get(httpd, key, path=f"http://{OTHER}{CHECKOUT}").status == 429
+
+
+def test_host_has_its_own_public_limit(server):
+    httpd = two_hosts(server, main="PaymentsRateLimit public 1/h burst=2", other="PaymentsRateLimit public off")
+    key = httpd.shop().public
+    assert [get(httpd, key).status for _ in range(3)] == [404, 404, 429]
+    assert {get(httpd, key, path=f"http://{OTHER}{CHECKOUT}").status for _ in range(60)} == {404}
+
+
+@pytest.mark.parametrize("values, last", [
+    pytest.param(["Bearer @OTHER@", "Basic YWRhOmxvdmVsYWNl"], 429, id="another account's, another scheme"),
+    pytest.param(["Bearer", "Bearer a b"], 429, id="malformed"),
+    pytest.param(["", "  "], 401, id="empty: no key was given"),
+])
+def test_what_counts_as_a_failure(server, values, last):
+    httpd = server(host_extra="PaymentsAuthFailureLimit 1/h burst=2\nPaymentsAccount shop")
+    httpd.expect_log(r"\[payments:warn\].*shop")
+    other = httpd.shop("other").secret
+
+    def status(value):
+        return httpd.request("GET", LIST, headers=[("Authorization", value.replace("@OTHER@", other))]).status
+
+    assert [status(value) for value in values] == [401, 401]
+    assert status(values[0]) == last
+    assert get(httpd, httpd.shop("shop").secret, path=LIST).status == 200
+
+
 def test_failures_at_virtual_hosts(server):
     httpd = two_hosts(server, main="PaymentsAuthFailureLimit 1/h burst=2", other="PaymentsAuthFailureLimit off")
     assert [get(httpd, BAD).status for _ in range(4)] == [401, 401, 429, 429]
@@ -295,6 +344,7 @@ BEHIND = [
     pytest.param("POST", CHARGE, "secret", [JSON, ("Idempotency-Key", "")], "{}", 400, id="Idempotency-Key"),
     pytest.param("GET", "/api/v1/refund/x/y", "secret", [], None, 400, id="dates"),
     pytest.param("GET", CHECKOUT, "public", [], None, 404, id="the store"),
+    pytest.param("POST", CHARGE, "live_secret", [JSON], json.dumps(charge_body()), 403, id="mode"),
 ]
 
 
@@ -408,7 +458,7 @@ def test_a_page_of_the_sites_behind_keys(server):
 RATE, FAILURE = "PaymentsRateLimit", "PaymentsAuthFailureLimit"
 VALUES = ["0/s", "100001/s", "-1/s", "1", "s", "/s", "1/", "1/d", "1/sec", "1 /s", "1.5/s", "1/s burst", "1/s burst=",
           "1/s burst=0", "1/s burst=1000001", "1/s burst=x", "1/s 5", "1/s burst=86401", "1/min burst=1441",
-          "1/h burst=25", "off burst=5"]
+          "1/h burst=25", "7/h burst=168", "off burst=5"]
 
 
 @pytest.mark.parametrize("line", [f"{name} {value}" for name in (RATE, FAILURE) for value in VALUES] + [
@@ -431,7 +481,7 @@ def test_wrong_place_or_number_of_words(server, line):
 
 
 def test_right_values(server):
-    rates = ["1/s burst=1", "100000/s burst=1000000", "1/h burst=24", "1/min burst=1440", "1/s burst=86400", "off",
+    rates = ["1/s burst=1", "100000/s burst=1000000", "1/h burst=24", "1/min burst=1440", "1/s burst=86400", "7/h burst=167", "off",
              "100000/h", "100000/min"]
     lines = [f"{name} {rate}" for name in (RATE, f"{RATE} secret", f"{RATE} public", FAILURE) for rate in rates]
     done = server(start=False, host_extra="\n".join(lines)).configtest()

@@ -9,7 +9,7 @@ from bench import BELOW, OUT, REACHED, AIM, commit, markdown_table, place_text, 
 # In the order of the table; what each benchmark must have measured.
 WANTED = (
     ("group_commit", "group_commit"), ("noop", "noop"), ("php_sqlite", "php_sqlite"),
-    ("php_sqlite", "php_sqlite_prefork"), ("latency", "latency"), ("refund_list", "refund_list_100"),
+    ("latency", "latency"), ("refund_list", "refund_list_100"),
     ("refund_list", "refund_list_10000"), ("refund_list", "refund_list_100000"), ("long_list", "first_byte"),
     ("long_list", "long_list_memory"), ("stored", "stored"), ("unknown", "unknown"), ("memory", "memory"),
     ("memory", "memory_after"))

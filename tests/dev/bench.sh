@@ -18,9 +18,9 @@ bench_script() { # NAME ARGUMENTS...
 bench_list() {
     local name
     for name in $BENCHES $EXPLAINING; do
-        printf '%-14s %s\n' "$name" "$(sed -n '2s/^"""\(.*\)"""$/\1/p' "tests/bench/$name.py")"
+        printf '%-16s %s\n' "$name" "$(sed -n '2s/^"""\(.*\)"""$/\1/p' "tests/bench/$name.py")"
     done
-    printf '%-14s %s\n' plots "draws build/bench/*.svg again; with --docs copies them to docs/" \
+    printf '%-16s %s\n' plots "draws build/bench/*.svg again; with --docs copies them to docs/" \
         summary "the table of all measures, from what was measured last"
 }
 

@@ -5,11 +5,10 @@ import os
 import pathlib
 import sys
 
-import pytest
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "api"))
 
-from harness import ROOT, Httpd, loaded  # noqa: E402,F401
+from fixtures import server  # noqa: E402,F401
+from harness import ROOT, loaded  # noqa: E402,F401
 
 FULL = os.environ.get("PAYMENTS_FAULTS") == "full"
 
@@ -28,23 +27,3 @@ def pytest_collection_modifyitems(config, items):
 def size(small, full):
     """How many of what a test repeats."""
     return full if FULL else small
-
-
-@pytest.fixture
-def server():
-    """Makes servers with a configuration of their own; all are stopped and checked at the end."""
-    made = []
-
-    def make(start=True, **kwargs):
-        one = Httpd(**kwargs)
-        made.append(one)
-        return one.start() if start else one
-
-    yield make
-    failures = []
-    for one in made:
-        try:
-            one.close()
-        except AssertionError as failure:
-            failures.append(str(failure))
-    assert not failures, "\n".join(failures)

@@ -11,6 +11,8 @@
 #define WORKERS_MAX 400
 #define SHORT_WAIT_MS 2000
 #define CLOSES_AFTER 100
+#define QUOTA 3
+#define CLOSING_MS 400
 #define RESERVE_TOO_LARGE (APR_INT64_C(1) << 60)
 
 /* The gate in front of LMDB's write lock, and what its commit is made to say. */
@@ -83,6 +85,7 @@ typedef struct worker_t {
     int grows;
     int rc;
     int slow_ms;
+    int asks_quota; /* as what opens charges and refunds does */
     int runs;
     apr_status_t rv;
 } worker_t;
@@ -92,6 +95,7 @@ static _Atomic int returned; /* workers whose work ended one way or the other */
 
 static int put_number(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
+    static const pay_scope_t scope = {.account = 1, .mode = PAY_TEST};
     worker_t *worker = baton;
     char name[16];
     MDB_val key = {(size_t)apr_snprintf(name, sizeof(name), "n%d", worker->number), name};
@@ -101,6 +105,9 @@ static int put_number(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     worker->runs++;
     if (worker->slow_ms) {
         usleep((useconds_t)worker->slow_ms * 1000);
+    }
+    if (worker->asks_quota && pay_lmdb_quota_reached(txn, db, &scope, QUOTA)) {
+        return MDB_SUCCESS;
     }
     rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
     return rc ? rc : worker->rc;
@@ -435,6 +442,38 @@ START_TEST(test_closing_lets_the_line_finish)
 }
 END_TEST
 
+/* What is refused and logged while the handle is closed finds all that it needs. */
+START_TEST(test_closing_while_the_quota_is_reached)
+{
+    pay_store_options_t options = fixture_options();
+    const char *dir = unit_dir();
+    apr_pool_t *pool;
+    pay_store_t *store;
+    int i;
+
+    options.commit_wait = apr_time_from_sec(30);
+    options.account_rows_max = QUOTA;
+    memset(workers, 0, sizeof(workers));
+    ck_assert_int_eq(apr_pool_create(&pool, NULL), APR_SUCCESS);
+    ck_assert_int_eq(
+        pay_store_open(&store, apr_pstrcat(unit_pool, "lmdb:", dir, NULL), &options, pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(fixture_put_meta(store, "opened"), APR_SUCCESS);
+    fixture_listen();
+    workers[0].slow_ms = workers[1].slow_ms = CLOSING_MS;
+    workers[1].asks_quota = 1;
+    line_up(store, 2);
+    gate_open();
+    apr_pool_destroy(pool); /* takes the environment from the handle, then waits for the two */
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+        ck_assert_int_eq(workers[i].rv, APR_SUCCESS);
+        ck_assert_int_eq(workers[i].runs, 1);
+    }
+    ck_assert_int_eq(fixture_lines, 1);
+}
+END_TEST
+
 static const struct {
     const char *name;
     int batch_count;
@@ -466,6 +505,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_stall_while_running_alone);
     tcase_add_test(tcase, test_the_lead_is_handed_over);
     tcase_add_test(tcase, test_closing_lets_the_line_finish);
+    tcase_add_test(tcase, test_closing_while_the_quota_is_reached);
     tcase_add_test(tcase, test_who_waited_too_long_is_withdrawn);
     tcase_add_test(tcase, test_who_was_taken_waits_for_the_end);
 }

@@ -69,6 +69,19 @@ static int hold(const char *dir, int ready_fd)
     }
 }
 
+/* Was stopped between the mutex, which comes first in the memory, and what it would write down. */
+static int hold_silently(const char *dir, int ready_fd)
+{
+    (void)dir;
+    if (pthread_mutex_lock((pthread_mutex_t *)(void *)memory->turn) != 0
+        || write(ready_fd, "", 1) != 1) {
+        return 1;
+    }
+    for (;;) {
+        pause();
+    }
+}
+
 static void end(pid_t pid)
 {
     ck_assert_int_eq(kill(pid, SIGKILL), 0);
@@ -158,6 +171,28 @@ START_TEST(test_asking_takes_it_back_from_the_dead)
     check_stalls();
     end(pid);
     ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 0);
+}
+END_TEST
+
+/* Nobody knows since when it is kept: who waited for it in vain tells the others. */
+START_TEST(test_one_that_is_kept_silently_stalls)
+{
+    apr_int64_t began;
+    pid_t pid;
+
+    set_up();
+    pid = fixture_fork(hold_silently, NULL);
+    ck_assert_int_eq(take(STALL_MS / 3), 0);
+    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 0);
+    ck_assert_int_eq(take(STALL_MS), 0);
+    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 1);
+    began = clock_ms();
+    ck_assert_int_eq(take(LONG_MS), 0);
+    ck_assert_int_lt(clock_ms() - began, LONG_MS / 2);
+    end(pid);
+    ck_assert_int_eq(take(LONG_MS), 1);
+    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 0);
+    pay_lmdb_turn_give(shared);
 }
 END_TEST
 
@@ -296,6 +331,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_one_that_is_kept_stalls_until_it_is_given_back);
     tcase_add_test(tcase, test_a_dead_process_keeps_none);
     tcase_add_test(tcase, test_asking_takes_it_back_from_the_dead);
+    tcase_add_test(tcase, test_one_that_is_kept_silently_stalls);
     tcase_add_test(tcase, test_one_at_a_time);
     tcase_add_test(tcase, test_store_refuses_writes_while_another_process_keeps_its_turn);
     tcase_add_test(tcase, test_store_gives_its_turn_back);

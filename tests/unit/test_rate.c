@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SEC APR_TIME_C(1000000)
 #define HOUR (3600 * SEC)
+#define YEARS (APR_TIME_C(1) << 46) /* 2.2 of them */
 #define SETS 1024
 #define MANY 40000
 #define PROCESSES 4
@@ -78,7 +80,12 @@ static const struct {
     {"the longest refill", {HOUR, 24}, {{0, 24, HOUR}, {HOUR, 1, HOUR}, {25 * HOUR, 24, HOUR}}},
     {"the fastest", {1, 3}, {{0, 3, 1}, {1, 1, 1}, {2, 1, 1}, {9, 3, 1}}},
     {"never more than the burst", {10, 2}, {{0, 2, 10}, {400 * 24 * HOUR, 2, 10}}},
+    {"used five years ago", {10, 2}, {{0, 2, 10}, {5 * 365 * 24 * HOUR, 2, 10}}},
+    {"never used in eight years", {10, 2}, {{8 * 365 * 24 * HOUR, 2, 10}}},
     {"a part of a token is kept", {10, 2}, {{0, 2, 10}, {15, 1, 5}, {20, 1, 10}}},
+    {"times come round after 8.9 years",
+     {10, 2},
+     {{YEARS, 2, 10}, {2 * YEARS, 2, 10}, {3 * YEARS, 2, 10}, {4 * YEARS - 6, 2, 10}}},
     {"a caller whose clock is late", {10, 2}, {{100, 2, 10}, {95, 0, 15}, {110, 1, 10}}},
 };
 
@@ -420,7 +427,16 @@ START_TEST(test_storm)
 }
 END_TEST
 
-/* The real clock: what was given is the burst and the time that went by. */
+static apr_time_t monotonic(void)
+{
+    struct timespec now;
+
+    ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    return (apr_time_t)now.tv_sec * SEC + now.tv_nsec / 1000;
+}
+
+/* A clock that nobody sets, the same in all processes. What was given is the burst and the time that
+ * went by. */
 START_TEST(test_clock)
 {
     static const pay_rate_limit_t limit = {1000, 5000};
@@ -428,6 +444,11 @@ START_TEST(test_clock)
     pay_rate_table_t *table;
     int count;
 
+    now = monotonic();
+    next = pay_rate_now();
+    ck_assert_int_le(now, next);
+    ck_assert_int_le(next, monotonic());
+    now = start;
     table = pay_rate_init(apr_pcalloc(unit_pool, pay_rate_size(1)), 1, secret, start);
     count = drain(table, &limit, 1, start);
     while (now < start + SEC / 5) {
