@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PATH_LEN_MAX (PATH_MAX - 16) /* the names of the files follow */
 
@@ -137,12 +138,23 @@ static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_lmdb_t *db, int at_on
     return use_open(*env) ? APR_SUCCESS : PAY_STORE_EDOWN;
 }
 
+/* A forked process neither writes with its parent's environment nor waits for its parent's locks,
+ * which may be held by threads that are not there. */
+static int is_forked(pay_lmdb_env_t *env)
+{
+    return env->pid && env->pid != getpid();
+}
+
 apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_lmdb_t *db)
 {
     pay_lmdb_reason_t reason;
     apr_status_t rv;
 
     *env = db->env;
+    if (*env && is_forked(*env)) {
+        *env = NULL;
+        return PAY_STORE_EDOWN;
+    }
     if (*env && !db->closed && use_open(*env)) {
         return APR_SUCCESS;
     }
@@ -186,8 +198,11 @@ void pay_lmdb_handle_init(pay_lmdb_t *db, char *path, const pay_store_options_t 
 apr_status_t pay_lmdb_handle_close(void *data)
 {
     pay_lmdb_t *db = data;
-    pay_lmdb_env_t *env;
+    pay_lmdb_env_t *env = db->env;
 
+    if (env && is_forked(env)) {
+        return APR_SUCCESS; /* closed here, it would be closed under its owner */
+    }
     pthread_mutex_lock(&db->mutex);
     db->closed = 1;
     env = db->env;

@@ -65,6 +65,7 @@ static void env_release_files(pay_lmdb_env_t *env)
     }
     free(env->path);
     env->path = NULL;
+    env->pid = 0;
     env->space_at_ms = 0;
 }
 
@@ -185,6 +186,7 @@ static apr_status_t env_open(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_fd,
         env->readers_free_max = PAY_LMDB_READERS_FREE_MAX;
     }
     env->read_only = db->options.read_only;
+    env->pid = getpid();
     return APR_SUCCESS;
 }
 

@@ -57,6 +57,7 @@ typedef struct pay_lmdb_env_t {
     unsigned int handles; /* 0: closed */
     char *path;           /* of the handle that opened it */
     MDB_env *mdb;
+    _Atomic pid_t pid; /* who opened it: LMDB forbids it to processes forked from there */
     ino_t data_ino;
     int lock_fd; /* closed after `mdb` */
     int read_only;

@@ -481,8 +481,8 @@ def test_wrong_place_or_number_of_words(server, line):
 
 
 def test_right_values(server):
-    rates = ["1/s burst=1", "100000/s burst=1000000", "1/h burst=24", "1/min burst=1440", "1/s burst=86400", "7/h burst=167", "off",
-             "100000/h", "100000/min"]
+    rates = ["1/s burst=1", "100000/s burst=1000000", "1/h burst=24", "1/min burst=1440", "1/s burst=86400", "7/h burst=167",
+             "off", "100000/h", "100000/min"]
     lines = [f"{name} {rate}" for name in (RATE, f"{RATE} secret", f"{RATE} public", FAILURE) for rate in rates]
     done = server(start=False, host_extra="\n".join(lines)).configtest()
     assert done.returncode == 0, done.stderr

@@ -135,8 +135,45 @@ START_TEST(test_resize_gives_the_use_back_or_keeps_it)
 }
 END_TEST
 
+/* What a process forked from the one that opened it, at any moment, gets of its handle. */
+static int use_forked(pay_store_t *store)
+{
+    pay_charge_t *charge;
+    pay_scope_t scope = fixture_scopes[0];
+    int faults = 0;
+
+    faults += fixture_put_meta(store, "forked") != PAY_STORE_EDOWN;
+    faults +=
+        store->ops->charge_find(&charge, store, &scope, "order-1", unit_pool) != PAY_STORE_EDOWN;
+    faults += pay_store_probe(store) != PAY_STORE_EDOWN;
+    faults += pay_lmdb_handle_close(store) != APR_SUCCESS;
+    return faults;
+}
+
+START_TEST(test_a_forked_process_leaves_it_alone)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+    pay_lmdb_env_t *env;
+    pid_t pid;
+
+    ck_assert_int_eq(fixture_put_meta(store, "before"), APR_SUCCESS);
+    env = ((pay_lmdb_t *)store)->env;
+    pthread_mutex_lock(&env->mutex); /* as a thread would have it that is not there any more */
+    pid = fork();
+    if (pid == 0) {
+        _exit(use_forked(store));
+    }
+    pthread_mutex_unlock(&env->mutex);
+    ck_assert_int_eq(fixture_wait(pid), 0);
+    ck_assert_int_eq(fixture_put_meta(store, "after"), APR_SUCCESS);
+    ck_assert(fixture_has(store, "before") && fixture_has(store, "after"));
+    ck_assert(!fixture_has(store, "forked"));
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_test(tcase, test_a_forked_process_leaves_it_alone);
     tcase_add_loop_test(tcase, test_backoff, 0, UNIT_ROWS(backoff_rows));
     tcase_add_test(tcase, test_down_waits_for_the_last_use);
     tcase_add_test(tcase, test_faults_in_a_row_wait_longer);

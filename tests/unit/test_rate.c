@@ -435,8 +435,7 @@ static apr_time_t monotonic(void)
     return (apr_time_t)now.tv_sec * SEC + now.tv_nsec / 1000;
 }
 
-/* A clock that nobody sets, the same in all processes. What was given is the burst and the time that
- * went by. */
+/* The real clock, which nobody sets: what was given is the burst and the time that went by. */
 START_TEST(test_clock)
 {
     static const pay_rate_limit_t limit = {1000, 5000};
