@@ -135,7 +135,7 @@ const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call
     }
     problem = take(&count, (int)call->key->kind, limit, key, len, r->pool);
     if (count) {
-        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
                       PAYLOGNO(00342) "key %s is above PaymentsRateLimit %s; calls answered 429 "
                                       "since the last such line: %" APR_UINT64_T_FMT,
                       call->key->id, pay_key_kind_name(call->key->kind), count);
@@ -155,7 +155,7 @@ const pay_problem_t *pay_rates_judge_failure(request_rec *r)
     }
     problem = take(&count, OF_FAILURES, limit, address, address_of(address, r), r->pool);
     if (count) {
-        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
                       PAYLOGNO(00343) "calls with keys that are refused are above "
                                       "PaymentsAuthFailureLimit; answered 429 since the last such "
                                       "line: %" APR_UINT64_T_FMT,

@@ -218,11 +218,28 @@ static pay_charge_t *resolve(pay_charge_t *charge, const pay_outcome_t *outcome,
     return resolved;
 }
 
+/* The acquirer's answer to `charge`, fit to be stored; the status is the slot's own. */
+static apr_status_t ask(pay_outcome_t *outcome, const pay_charge_t *charge, const counter_t *c)
+{
+    const pay_mode_t mode = charge->scope.mode;
+    apr_status_t rv;
+
+    *outcome = (pay_outcome_t){PAY_OUTCOME_UNKNOWN, "", "", ""};
+    rv = c->service->acquirer[mode]->charge(outcome, c->service->acquirer_context[mode], charge,
+                                            c->service->policy.acquirer_timeout, c->pool);
+    if (rv != APR_SUCCESS && rv != PAY_ACQUIRER_NOT_SENT) {
+        pay_log(PAY_LOG_WARNING, rv,
+                PAYLOGNO(00203) "acquirer %s failed on charge %s: its outcome is unknown",
+                charge->acquirer, charge->reference);
+    }
+    pay_outcome_tidy(outcome, rv);
+    return rv;
+}
+
 static const pay_problem_t *charge_send(pay_charge_t **out, pay_charge_t *charge,
                                         const counter_t *c)
 {
-    pay_mode_t mode = charge->scope.mode;
-    pay_outcome_t outcome = {PAY_OUTCOME_UNKNOWN, "", "", ""};
+    pay_outcome_t outcome;
     apr_status_t rv;
 
     if (pay_time_boot_ms() > charge->send_before_ms) {
@@ -231,17 +248,10 @@ static const pay_problem_t *charge_send(pay_charge_t **out, pay_charge_t *charge
         return withdraw(out, charge, PAY_ERR_BUSY, APR_SUCCESS, c);
     }
     /* No transaction is open here: the acquirer may take seconds, and LMDB has one writer. */
-    rv = c->service->acquirer[mode]->charge(&outcome, c->service->acquirer_context[mode], charge,
-                                            c->service->policy.acquirer_timeout, c->pool);
+    rv = ask(&outcome, charge, c);
     if (rv == PAY_ACQUIRER_NOT_SENT) {
         return withdraw(out, charge, PAY_ERR_ACQUIRER_UNAVAILABLE, rv, c);
     }
-    if (rv != APR_SUCCESS) {
-        pay_log(PAY_LOG_WARNING, rv,
-                PAYLOGNO(00203) "acquirer %s failed on charge %s: its outcome is unknown",
-                charge->acquirer, charge->reference);
-    }
-    pay_outcome_tidy(&outcome, rv);
     *out = resolve(charge, &outcome, c);
     return NULL;
 }
@@ -258,20 +268,21 @@ static const pay_problem_t *use_of(const pay_idempotency_t **out, const counter_
 
 /*
  * Asks an acquirer that leaves no trace before anything is written, so that the charge and its
- * outcome are one transaction. NULL: it gave none, and is asked again as any other.
+ * outcome are one transaction. *known NULL: it gave none, and is asked again as any other.
  */
-static const pay_outcome_t *ask_first(pay_outcome_t *outcome, pay_charge_t *proposal,
-                                      const counter_t *c)
+static const pay_problem_t *ask_first(const pay_outcome_t **known, pay_outcome_t *outcome,
+                                      pay_charge_t *proposal, const counter_t *c)
 {
-    const pay_mode_t mode = proposal->scope.mode;
-    const pay_acquirer_t *acquirer = c->service->acquirer[mode];
     apr_status_t rv;
 
-    rv = acquirer->charge(outcome, c->service->acquirer_context[mode], proposal,
-                          c->service->policy.acquirer_timeout, c->pool);
-    pay_outcome_tidy(outcome, rv);
+    *known = NULL;
+    rv = ask(outcome, proposal, c);
+    if (rv == PAY_ACQUIRER_NOT_SENT) {
+        return pay_problem_make(PAY_ERR_ACQUIRER_UNAVAILABLE, NULL, rv, c->pool);
+    }
     if (outcome->kind != PAY_OUTCOME_UNKNOWN) {
-        return outcome;
+        *known = outcome;
+        return NULL;
     }
     memset(&proposal->worker, 0, sizeof(proposal->worker));
     proposal->send_before_ms = 0;
@@ -298,7 +309,10 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
         return problem;
     }
     if (is_pure) {
-        known = ask_first(&outcome, proposal, c);
+        problem = ask_first(&known, &outcome, proposal, c);
+        if (problem) {
+            return problem;
+        }
     }
     rv = c->service->store->ops->charge_open(&charge, &claim, c->service->store, proposal, known,
                                              use, c->pool);

@@ -223,7 +223,7 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
             return rc;
         }
     }
-    if (pay_lmdb_quota_reached(txn, db, scope, last.charge_seq + last.refund_seq)) {
+    if (pay_lmdb_quota_reached(txn, db, scope, pay_lmdb_scope_count(&last))) {
         return open_over_quota(open, txn, db, &ref_key);
     }
     last.charge_seq++;
@@ -319,10 +319,10 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     rc = pay_lmdb_charge_time_del(txn, db, charge);
-    if (rc) {
-        return rc;
+    if (!rc) {
+        rc = pay_lmdb_due_del_charge(txn, db, charge);
     }
-    return pay_lmdb_due_del_charge(txn, db, charge);
+    return rc ? rc : pay_lmdb_scope_take_back(txn, db, &charge->scope, 1, withdraw->p);
 }
 
 apr_status_t pay_lmdb_charge_withdraw(pay_store_t *store, const pay_scope_t *scope,

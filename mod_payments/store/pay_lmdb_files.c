@@ -88,9 +88,21 @@ static int data_make(int dir_fd, const struct stat *directory)
     if (!rc && linkat(AT_FDCWD, name, dir_fd, PAY_LMDB_DATA_FILE, AT_SYMLINK_FOLLOW) != 0) {
         rc = errno;
     }
-    (void)fsync(dir_fd);
     close(fd);
     return rc;
+}
+
+/* The name must survive a power cut as what is committed does. */
+static apr_status_t name_sync(int dir_fd, const char *path, pay_lmdb_reason_t *reason)
+{
+    apr_status_t rv;
+
+    if (fsync(dir_fd) == 0) {
+        return APR_SUCCESS;
+    }
+    rv = errno;
+    pay_lmdb_reason_set(reason, "store %s: its directory cannot be synced: %s", path, strerror(rv));
+    return rv;
 }
 
 static apr_status_t file_make(int dir_fd, const char *name, const char *path,
@@ -114,7 +126,7 @@ static apr_status_t file_make(int dir_fd, const char *name, const char *path,
         int rc = data_make(dir_fd, &directory);
 
         if (!rc || rc == EEXIST) {
-            return APR_SUCCESS;
+            return name_sync(dir_fd, path, reason);
         }
     }
     fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
@@ -132,9 +144,8 @@ static apr_status_t file_make(int dir_fd, const char *name, const char *path,
                             (unsigned int)directory.st_uid, strerror(rv));
         (void)unlinkat(dir_fd, name, 0);
     }
-    (void)fsync(dir_fd); /* the name must survive a power cut as what is committed does */
     close(fd);
-    return rv;
+    return rv == APR_SUCCESS ? name_sync(dir_fd, path, reason) : rv;
 }
 
 /*

@@ -189,7 +189,7 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
     if (rc) {
         return rc;
     }
-    if (pay_lmdb_quota_reached(txn, db, scope, last.charge_seq + last.refund_seq)) {
+    if (pay_lmdb_quota_reached(txn, db, scope, pay_lmdb_scope_count(&last))) {
         open->refused = PAY_STORE_EFULL;
         return MDB_SUCCESS;
     }

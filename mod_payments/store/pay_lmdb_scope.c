@@ -20,6 +20,7 @@ static const pay_row_field_t scope_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_worker.pid),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_worker.start_ticks),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_worker.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, taken_back),
 };
 #define SCOPE_FIELDS (sizeof(scope_fields) / sizeof(scope_fields[0]))
 
@@ -64,6 +65,25 @@ int pay_lmdb_scope_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *sc
     pay_lmdb_key_scope(&key, scope);
     at = pay_lmdb_key_val(&key);
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_SCOPE), &at, &val, 0);
+}
+
+apr_uint64_t pay_lmdb_scope_count(const pay_lmdb_scope_t *row)
+{
+    return row->charge_seq + row->refund_seq - row->taken_back;
+}
+
+int pay_lmdb_scope_take_back(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                             apr_uint64_t count, apr_pool_t *p)
+{
+    pay_lmdb_scope_t row;
+    int rc;
+
+    rc = pay_lmdb_scope_get(&row, txn, db, scope);
+    if (rc) {
+        return rc;
+    }
+    row.taken_back += count;
+    return pay_lmdb_scope_put(txn, db, scope, &row, p);
 }
 
 int pay_lmdb_scope_is_worker(const pay_lmdb_scope_t *row)

@@ -24,6 +24,7 @@ typedef struct pay_lmdb_scope_t {
     apr_uint32_t import_left;   /* the one left unfinished that is being removed; 0: none */
     apr_uint32_t import_done;   /* the last one finished: refunds up to it are visible */
     pay_worker_t import_worker; /* who writes import_open or removes import_left */
+    apr_uint64_t taken_back;    /* sequences without a row: charges withdrawn, imports removed */
 } pay_lmdb_scope_t;
 
 /* A scope without a row yet reads as all zero. */
@@ -31,6 +32,12 @@ int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db
                        const pay_scope_t *scope);
 int pay_lmdb_scope_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
                        const pay_lmdb_scope_t *row, apr_pool_t *p);
+
+/* How many charges and refunds there are, those of unfinished imports included. */
+apr_uint64_t pay_lmdb_scope_count(const pay_lmdb_scope_t *row);
+/* `count` of them were removed. */
+int pay_lmdb_scope_take_back(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                             apr_uint64_t count, apr_pool_t *p);
 
 /* 1 when this process is the one that runs import `number`. */
 int pay_lmdb_scope_runs_import(const pay_lmdb_scope_t *row, apr_uint32_t number);

@@ -88,14 +88,14 @@ static void log_reserve(pay_lmdb_env_t *env, pay_lmdb_cause_t cause, apr_int64_t
         pay_log(PAY_LOG_CRIT, APR_SUCCESS,
                 PAYLOGNO(00105) "store %s: %ld MiB of its size are free, less than "
                                 "PaymentsStoreReserve (%ld MiB): new charges and refunds are "
-                                "refused. Raise PaymentsStoreSize and restart the server",
+                                "refused. Raise PaymentsStoreSize and reload the server",
                 env->path, left_mib, reserve_mib);
         return;
     }
     pay_log(PAY_LOG_CRIT, APR_SUCCESS,
             PAYLOGNO(00106) "store %s: %ld MiB of its disk are free, less than "
                             "PaymentsStoreReserve (%ld MiB): new charges and refunds are refused. "
-                            "Free disk space, or lower PaymentsStoreReserve and restart the server",
+                            "Free disk space, or lower PaymentsStoreReserve and reload the server",
             env->path, left_mib, reserve_mib);
 }
 
@@ -134,7 +134,7 @@ void pay_lmdb_space_log_full(pay_lmdb_env_t *env, int rc)
     if (rc == MDB_MAP_FULL) {
         if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_MAP)) {
             pay_log(PAY_LOG_CRIT, APR_SUCCESS,
-                    PAYLOGNO(00107) "store %s is full: raise PaymentsStoreSize and restart the "
+                    PAYLOGNO(00107) "store %s is full: raise PaymentsStoreSize and reload the "
                                     "server",
                     env->path);
         }

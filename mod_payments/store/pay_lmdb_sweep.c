@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
 #include <apr_strings.h>
@@ -66,6 +67,7 @@ static int give_back(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *ref
 static int remove_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     sweep_t *sweep = baton;
+    apr_uint64_t removed = 0;
     pay_lmdb_refund_t *row;
     int i, rc;
 
@@ -87,8 +89,9 @@ static int remove_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         if (rc) {
             return rc;
         }
+        removed++;
     }
-    return MDB_SUCCESS;
+    return pay_lmdb_scope_take_back(txn, db, sweep->scope, removed, sweep->ptemp);
 }
 
 /* One read transaction, and one to write if it found something. */

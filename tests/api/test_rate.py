@@ -176,7 +176,7 @@ def test_the_log_is_told_once(server):
         get(httpd, BAD)
     for number in ("PAY00342", "PAY00343"):
         lines = [line for line in httpd.log_text().splitlines() if number in line]
-        assert len(lines) == 1 and "[payments:info]" in lines[0]
+        assert len(lines) == 1 and "[payments:notice]" in lines[0]
         assert "[client 127.0.0.1:" in lines[0] and lines[0].endswith(": 1")
     key_id = json.loads(httpd.ctl("key", "list", shop.name, "--json").stdout)[0]["id"]
     assert f"key {key_id} is above PaymentsRateLimit secret" in httpd.log_text()

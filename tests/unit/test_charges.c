@@ -329,7 +329,6 @@ static const struct {
     {"declined", APR_SUCCESS, PAY_OUTCOME_DECLINED, PAY_CHARGE_FAILED},
     {"unknown", APR_SUCCESS, PAY_OUTCOME_UNKNOWN, PAY_CHARGE_PENDING},
     {"it fails", APR_EGENERAL, PAY_OUTCOME_APPROVED, PAY_CHARGE_PENDING},
-    {"not sent", PAY_ACQUIRER_NOT_SENT, PAY_OUTCOME_APPROVED, PAY_CHARGE_PENDING},
 };
 
 static void nothing_is_stored(const pay_charge_t *charge, const pay_refund_t *refund)
@@ -363,6 +362,24 @@ START_TEST(test_one_transaction)
     ck_assert_int_eq(stored->worker.pid, 0);
     ck_assert_int_eq(stored->due_at != 0, stored->state == PAY_CHARGE_PENDING);
     ck_assert_str_eq(stored->code, stored->state == PAY_CHARGE_PENDING ? "" : "00");
+}
+END_TEST
+
+START_TEST(test_pure_one_that_was_not_sent)
+{
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    shop->service.acquirer[PAY_TEST] = &script_pure_acquirer;
+    script.status = PAY_ACQUIRER_NOT_SENT;
+    shop_check_problem("not sent",
+                       create(&charge, &replayed, shop_request("order-1", "tok_test_success")), 503,
+                       "E2");
+    check_unknown("nothing is written", "order-1");
+    script.status = APR_SUCCESS;
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    ck_assert_int_eq(charge->state, PAY_CHARGE_SUCCESSFUL);
 }
 END_TEST
 
@@ -561,6 +578,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_outcome, 0, UNIT_ROWS(outcome_cases));
     tcase_add_loop_test(tcase, test_unknown_is_due_in_a_second, 0, 2);
     tcase_add_loop_test(tcase, test_one_transaction, 0, UNIT_ROWS(pure_cases));
+    tcase_add_test(tcase, test_pure_one_that_was_not_sent);
     tcase_add_test(tcase, test_pure_one_is_replayed);
     tcase_add_loop_test(tcase, test_reuse, 0, UNIT_ROWS(reuse_cases));
     tcase_add_loop_test(tcase, test_default_currency_changes, 0, UNIT_ROWS(default_cases));

@@ -286,6 +286,29 @@ START_TEST(test_quota)
 }
 END_TEST
 
+/* What left no row behind counts nothing, however often it was tried. */
+START_TEST(test_quota_counts_rows)
+{
+    pay_charge_t *charge;
+    apr_status_t rv;
+    int i, n;
+
+    till->db->options.account_rows_max = 2;
+    for (i = 0; i < TILL_SCOPES; i++) {
+        for (n = 0; n < 5; n++) {
+            charge = till_open(i, "order-1", 100);
+            rv = till->ops->charge_withdraw(till->store, &till->scopes[i], charge->seq, unit_pool);
+            ck_assert_int_eq(rv, APR_SUCCESS);
+        }
+        till_charge(i, "order-1", 100);
+        ck_assert_uint_eq(till_find(i, "order-1")->seq, 6);
+        ck_assert_ptr_nonnull(till_refund(i, "order-1", 10, PAY_REFUND_OPENED));
+    }
+    ck_assert_int_eq(till_lines[PAY_LOG_ERR], 0);
+    till_check_clean();
+}
+END_TEST
+
 static const struct {
     const char *name;
     pay_outcome_kind_t kind;
@@ -482,6 +505,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_withdraw, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_opened_with_its_outcome, 0, UNIT_ROWS(decided_cases));
     tcase_add_test(tcase, test_quota);
+    tcase_add_test(tcase, test_quota_counts_rows);
     tcase_add_loop_test(tcase, test_withdraw_decided, 0, UNIT_ROWS(withdraw_cases));
     tcase_add_loop_test(tcase, test_scope_behind_its_charges, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_threads_race);

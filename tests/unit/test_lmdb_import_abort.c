@@ -97,6 +97,9 @@ START_TEST(test_leaves_nothing)
     }
     ck_assert_int_eq(give_up(&runs[_i]), APR_SUCCESS);
     for (i = 0; i < TILL_SCOPES; i++) {
+        look_t now = look(i);
+
+        ck_assert_uint_eq(pay_lmdb_scope_count(&now.row), i == _i ? 1 : 1 + SWEPT);
         check_charge(i, i == _i ? 0 : SWEPT, i == _i ? PAY_CHARGE_SUCCESSFUL : PAY_CHARGE_REVERSED);
     }
     ck_assert_uint_eq(look(_i).refunds, (TILL_SCOPES - 1) * SWEPT);
