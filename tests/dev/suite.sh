@@ -6,8 +6,7 @@ PASSED=0
 FAILED=0
 SUMMARY=()
 RESULTS=$OUT/results
-STAGES="scripts demo unit unit-sanitize tsan fuzz-replay faults api-root
-    api-user api-sanitize valgrind"
+STAGES="scripts demo unit unit-sanitize tsan fuzz-replay faults api-root api-user api-sanitize valgrind"
 
 # count NAME PASSED FAILED NOTE: a stage that ran nothing has failed.
 count() {
