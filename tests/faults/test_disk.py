@@ -115,6 +115,7 @@ def decided_in_the_end(load):
 
 COMMIT = "PAY00112"  # a commit failed: whether it was done is unknown
 HEADER = "PAY00101"  # a write to the header failed: closed and opened again
+FULL_DISK = "PAY00108"  # the disk is full, where the system says so
 OUTCOME = "PAY00201|PAY00210"  # an outcome could not be stored
 # A charge whose process may still be at work on it is in flight for 5 s and this.
 TIMEOUT = "PaymentsAcquirerTimeout 1s\n"
@@ -132,6 +133,8 @@ TIMEOUT = "PaymentsAcquirerTimeout 1s\n"
 def test_disk_that_fails_for_a_while(server, kinds, log, extra):
     httpd, disk = with_disk(server, extra=extra + TIMEOUT)
     httpd.expect_log(f"{COMMIT}|{HEADER}|{OUTCOME}|PAY00100|PAY00103")
+    if kinds.get("data") in (errno.ENOSPC, SHORT):
+        httpd.expect_log(FULL_DISK)
     shop = httpd.shop()
     children = set(httpd.pids())
     with Load(shop, chance=random.Random(seed())) as load:
@@ -212,7 +215,7 @@ def fill(directory):
     return ballast
 
 
-LAST_BYTE = "0", f"{COMMIT}|PAY00108"
+LAST_BYTE = "0", f"{COMMIT}|{FULL_DISK}"
 RESERVE = "1M", "PAY00106"
 
 
