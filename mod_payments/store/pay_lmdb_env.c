@@ -77,6 +77,15 @@ void pay_lmdb_env_close(pay_lmdb_env_t *env)
     pthread_cond_broadcast(&env->changed);
 }
 
+/* 1 when the process may not map as much, whatever mmap(2) says of it. */
+static int is_above_limit(apr_int64_t map_bytes)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+           && (rlim_t)map_bytes > limit.rlim_cur;
+}
+
 /* Why mmap(2) gave ENOMEM: a limit below the map, or too near to it for what else is mapped. */
 static void map_explain(pay_lmdb_reason_t *reason, const char *path, apr_int64_t map_bytes)
 {
@@ -145,7 +154,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
         return rv;
     }
     rc = env_open_mdb(&env->mdb, env, db);
-    if (rc == ENOMEM) {
+    if (rc == ENOMEM || (rc && is_above_limit(db->options.map_bytes))) {
         map_explain(reason, db->path, db->options.map_bytes);
         return APR_ENOMEM;
     }
