@@ -13,7 +13,7 @@ function fault(text) { printf "%s:%d: %s\n", file, line, text; faults++ }
 function border_of(header) {
     if (header ~ /^jansson/) return "^base/pay_json\\.c$"
     if (header ~ /^openssl\//) return "^base/pay_crypto\\.c$"
-    if (header ~ /^curl\//) return "^base/pay_http\\.c$"
+    if (header ~ /^curl\//) return "^base/pay_(url|transfer)[a-z_]*\\.c$"
     if (header ~ /^lmdb\.h$/) return "^store/pay_lmdb"
     if (header ~ httpd) return "^httpd/"
     return ""

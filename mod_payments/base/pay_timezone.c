@@ -330,3 +330,35 @@ apr_time_t pay_timezone_day_start(const pay_timezone_t *zone, pay_date_t date)
     }
     return apr_time_from_sec(candidate(&search));
 }
+
+/* Seconds rounded down, before 1970 too. */
+static apr_int64_t seconds_of(apr_time_t when)
+{
+    return when / APR_USEC_PER_SEC - (when % APR_USEC_PER_SEC < 0);
+}
+
+apr_int64_t pay_timezone_offset(const pay_timezone_t *zone, apr_time_t when)
+{
+    const apr_int64_t at = seconds_of(when);
+    const apr_int64_t last = zone->count ? zone->changes[zone->count - 1].at : LONG_AGO;
+    apr_int64_t offset = zone->first_offset;
+    pay_tzrule_change_t changes[2];
+    int i, half, year;
+
+    for (i = 0; i < zone->count && zone->changes[i].at <= at; i++) {
+        offset = zone->changes[i].offset;
+    }
+    if (i < zone->count || !zone->has_rule || !zone->rule.has_summer) {
+        return offset;
+    }
+    year = pay_date_of_days(at / SECONDS_PER_DAY - (at % SECONDS_PER_DAY < 0)).year;
+    for (i = year - 1; i <= year + 1; i++) {
+        pay_tzrule_year(changes, &zone->rule, i);
+        for (half = 0; half < 2; half++) {
+            if (changes[half].at > last && changes[half].at <= at) {
+                offset = changes[half].offset;
+            }
+        }
+    }
+    return offset;
+}

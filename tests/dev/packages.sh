@@ -22,6 +22,7 @@ tool:pkg-config pkg-config       pkgconf-pkg-config pkgconf
 file:lmdb.h     liblmdb-dev      lmdb-devel        lmdb-dev
 pc:jansson      libjansson-dev   jansson-devel     jansson-dev
 pc:libcrypto    libssl-dev       openssl-devel     openssl-dev
+pc:libcurl      libcurl4-openssl-dev libcurl-devel curl-dev
 pc:check        check            check-devel       check-dev
 tool:python3    python3          python3           python3
 tool:curl       curl             curl              curl
@@ -35,9 +36,14 @@ need_test() {
     cat <<'TABLE'
 py:pytest       python3-pytest   python3-pytest    py3-pytest
 py:jsonschema   python3-jsonschema python3-jsonschema py3-jsonschema
+py:aiosmtpd     python3-aiosmtpd python3-aiosmtpd py3-aiosmtpd
 tool:valgrind   valgrind         valgrind          valgrind
 tool:nghttp     nghttp2-client   nghttp2           nghttp2
 tool:pgrep      procps           procps-ng         procps
+tool:php        php-cli          php-cli           php83
+tool:node       nodejs           nodejs            nodejs
+tool:npm        npm              nodejs-npm        npm
+tool:openssl    openssl          openssl           openssl
 asan            gcc              libasan           gcc
 ubsan           gcc              libubsan          gcc
 tsan            gcc              libtsan           gcc

@@ -326,10 +326,72 @@ START_TEST(test_cut_file)
 }
 END_TEST
 
+static const struct {
+    const char *zone;
+    const char *when;
+    int want; /* seconds */
+} offset_rows[] = {
+    {"UTC", "2026-07-01T00:00:00Z", 0},
+    {"Africa/Lagos", "2026-07-01T00:00:00Z", HOUR},
+    {"Asia/Kathmandu", "2026-07-01T00:00:00Z", 5 * HOUR + 45 * 60},
+    {"America/Argentina/Buenos_Aires", "2026-07-01T00:00:00Z", -3 * HOUR},
+    /* To the second of a change, by the file or by its rule. */
+    {"America/New_York", "2026-03-08T06:59:59.999Z", -5 * HOUR},
+    {"America/New_York", "2026-03-08T07:00:00Z", -4 * HOUR},
+    {"America/New_York", "2026-11-01T05:59:59.999Z", -4 * HOUR},
+    {"America/New_York", "2026-11-01T06:00:00Z", -5 * HOUR},
+    {"America/New_York", "2100-03-14T06:59:59.999Z", -5 * HOUR},
+    {"America/New_York", "2100-03-14T07:00:00Z", -4 * HOUR},
+    {"Australia/Sydney", "2100-01-01T00:00:00Z", 11 * HOUR},
+    {"Australia/Sydney", "2099-12-31T23:59:59Z", 11 * HOUR},
+    {"Australia/Sydney", "2100-07-01T00:00:00Z", 10 * HOUR},
+    {"Europe/Dublin", "2100-01-01T00:00:00Z", 0},
+    {"Europe/Dublin", "2100-07-01T00:00:00Z", HOUR},
+    {"Pacific/Apia", "2011-12-30T09:59:59.999Z", -10 * HOUR},
+    {"Pacific/Apia", "2011-12-30T10:00:00Z", 14 * HOUR},
+    /* Before 1970, where seconds round down, and before the first change. */
+    {"Africa/Monrovia", "1960-05-05T00:00:00.5Z", -(44 * 60 + 30)},
+    {"Europe/London", "1000-01-01T00:00:00Z", -75},
+};
+
+START_TEST(test_offset)
+{
+    const pay_timezone_t *zone;
+    apr_time_t when;
+
+    ck_assert_int_eq(pay_timezone_load(&zone, offset_rows[_i].zone, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_time_parse(&when, offset_rows[_i].when), APR_SUCCESS);
+    ck_assert_msg(pay_timezone_offset(zone, when) == offset_rows[_i].want, "%s %s: %lld",
+                  offset_rows[_i].zone, offset_rows[_i].when,
+                  (long long)pay_timezone_offset(zone, when));
+}
+END_TEST
+
+/* A day's start is the same instant by its offset as by its date, but where midnight is skipped. */
+START_TEST(test_offset_of_day_start)
+{
+    static const char *const zones[] = {"America/New_York", "Africa/Lagos", "America/Los_Angeles",
+                                        "Europe/Dublin"};
+    const pay_timezone_t *zone;
+    pay_date_t date = {1950, 1, 1};
+    apr_time_t start;
+
+    ck_assert_int_eq(pay_timezone_load(&zone, zones[_i], unit_pool), APR_SUCCESS);
+    for (; date.year < 2110; date = pay_date_next(date)) {
+        start = pay_timezone_day_start(zone, date);
+        ck_assert_msg(apr_time_sec(start) + pay_timezone_offset(zone, start)
+                          == pay_date_days(date) * DAY,
+                      "%s %d-%d-%d", zones[_i], date.year, date.month, date.day);
+    }
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_start, 0, UNIT_ROWS(start_rows));
     tcase_add_test(tcase, test_order);
+    tcase_add_loop_test(tcase, test_offset, 0, UNIT_ROWS(offset_rows));
+    tcase_add_loop_test(tcase, test_offset_of_day_start, 0, 4);
     tcase_add_loop_test(tcase, test_name, 0, UNIT_ROWS(name_rows));
     tcase_add_test(tcase, test_environment);
     tcase_add_loop_test(tcase, test_file, 0, UNIT_ROWS(file_rows));

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PEER_H
+#define PEER_H
+
+/* Servers on loopback, in threads of the test: what they answer, and how they go wrong, is told. */
+
+#include "unit.h"
+
+#define PEER_TEXT_MAX 16384
+
+/* What a connection does after it has read a request; a step of an answer ends with it. */
+typedef enum peer_then_t {
+    PEER_KEEP,  /* reads the next request */
+    PEER_CLOSE, /* closes */
+    PEER_HANG,  /* does nothing more until the peer is stopped */
+    PEER_DRIP,  /* sends the rest of the answer by the byte, one each 10 ms */
+    PEER_FLOOD  /* sends 100 MB behind the answer */
+} peer_then_t;
+
+/* An HTTP server: reads a request, sends `answer`, then does `then`. */
+typedef struct peer_http_t {
+    const char *answer;
+    peer_then_t then;
+    int close_from; /* from this request on, counted from 1, it closes unanswered; 0: never */
+} peer_http_t;
+
+/*
+ * An SMTP server: its replies, NULL for the usual one; "" closes, "hang" hangs. `greeting`, EHLO
+ * and HELO, MAIL, RCPT, DATA, the end of the message, QUIT.
+ */
+typedef struct peer_smtp_t {
+    const char *greeting, *ehlo, *helo, *starttls, *mail, *rcpt, *data, *end, *quit;
+} peer_smtp_t;
+
+typedef struct peer_t peer_t;
+
+/* Stopped with unit_pool. */
+peer_t *peer_http(const peer_http_t *script);
+peer_t *peer_smtp(const peer_smtp_t *script);
+
+int peer_port(const peer_t *peer);
+int peer_connections(const peer_t *peer);
+int peer_closed(const peer_t *peer);   /* connections that have ended */
+int peer_requests(const peer_t *peer); /* whole ones; of SMTP: messages */
+/* The last request, or all lines of the SMTP client; a copy. */
+const char *peer_text(peer_t *peer);
+
+/* "http://127.0.0.1:PORT/hook". */
+const char *peer_url(const peer_t *peer, const char *scheme);
+
+#endif
