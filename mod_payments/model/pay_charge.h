@@ -91,6 +91,8 @@ typedef struct pay_charge_t {
     apr_int64_t refunds_pending_minor; /* at the acquirer */
     apr_uint64_t refund_at_acquirer;   /* seq of the pending one that was made here; 0: none */
 
+    apr_uint32_t events; /* told of it so far, the sequence of the last one */
+
     /* The store's own: kind and digest of the Idempotency-Key it was opened with; zero: none. */
     unsigned char kept_as[1 + PAY_SHA256_LEN];
 } pay_charge_t;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/pay_text.h"
 
+#include <apr_strings.h>
 #include <string.h>
 
 /* Bytes of the well-formed sequence of two to four bytes at `s`; 0 when there is none. */
@@ -85,4 +86,29 @@ apr_size_t pay_text_length(const char *text)
         length += ((unsigned char)*text & 0xc0) != 0x80;
     }
     return length;
+}
+
+const char *pay_text_printable(const char *text, apr_size_t len_max, apr_pool_t *p)
+{
+    const unsigned char *s = (const unsigned char *)(text ? text : "");
+    char *out = apr_palloc(p, len_max + 1);
+    apr_size_t used = 0;
+    int len;
+
+    while (*s) {
+        len = *s < 0x80 ? 1 : sequence_len(s);
+        if (used + (len ? (apr_size_t)len : 1) > len_max) {
+            break;
+        }
+        if (!len || *s == 0x7f || (*s < 0x20 && *s != '\n' && *s != '\t')) {
+            out[used++] = '?';
+            s++;
+            continue;
+        }
+        memcpy(out + used, s, (size_t)len);
+        used += (apr_size_t)len;
+        s += len;
+    }
+    out[used] = '\0';
+    return out;
 }

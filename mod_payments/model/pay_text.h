@@ -4,7 +4,7 @@
 
 /* Text that people wrote: names, notes, addresses. Pure. */
 
-#include <apr.h>
+#include <apr_pools.h>
 
 /*
  * 1 when `text` is UTF-8 (RFC 3629: no overlong forms, surrogates or values above U+10FFFF)
@@ -14,5 +14,11 @@ int pay_text_is_plain(const char *text, const char *controls);
 
 /* How many characters (code points) UTF-8 text has. */
 apr_size_t pay_text_length(const char *text);
+
+/*
+ * What may be shown of bytes from elsewhere: at most `len_max` bytes of `text` (NULL: "") in `p`, a
+ * question mark for each byte that is not part of plain text, newlines and tabs kept.
+ */
+const char *pay_text_printable(const char *text, apr_size_t len_max, apr_pool_t *p);
 
 #endif

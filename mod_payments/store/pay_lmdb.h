@@ -30,10 +30,15 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_REFUND_BY_CHARGE, /* scope, charge seq, refund seq -> refund key */
     PAY_TABLE_REFUND_REPEAT,    /* scope, charge seq, digest, refund seq -> refund key */
     PAY_TABLE_CHARGE_BY_TIME,   /* scope, createdAt, seq -> empty */
-    PAY_TABLE_KEPT,        /* scope, key kind, operation, SHA-256 of an Idempotency-Key -> row */
-    PAY_TABLE_KEPT_DUE,    /* end of its time, key of kept -> empty */
-    PAY_TABLE_TOTAL,       /* scope, step, currency, import number -> counts and sums */
-    PAY_TABLE_PENDING_DUE, /* due time, scope, kind, seq -> refund key, or empty for a charge */
+    PAY_TABLE_KEPT,         /* scope, key kind, operation, SHA-256 of an Idempotency-Key -> row */
+    PAY_TABLE_KEPT_DUE,     /* end of its time, key of kept -> empty */
+    PAY_TABLE_TOTAL,        /* scope, step, currency, import number -> counts and sums */
+    PAY_TABLE_PENDING_DUE,  /* due time, scope, kind, seq -> refund key, or empty for a charge */
+    PAY_TABLE_ENDPOINT,     /* scope, kind -> endpoint row */
+    PAY_TABLE_ENDPOINT_DUE, /* when it is looked at next, scope, kind -> empty */
+    PAY_TABLE_EVENT,        /* scope, endpoint kind, charge seq, sequence -> event row */
+    PAY_TABLE_EVENT_DUE,    /* scope, endpoint kind, due time, charge seq -> empty */
+    PAY_TABLE_EVENT_PARKED, /* scope, endpoint kind, charge seq -> empty */
     PAY_TABLE_COUNT
 } pay_lmdb_table_t;
 
@@ -121,11 +126,25 @@ PAY_LMDB_SLOT(import_begin); /* pay_lmdb_import.c */
 PAY_LMDB_SLOT(import_rows);
 PAY_LMDB_SLOT(import_finish);
 PAY_LMDB_SLOT(import_abort); /* pay_lmdb_import_abort.c */
-PAY_LMDB_SLOT(due_take);     /* pay_lmdb_due.c */
-PAY_LMDB_SLOT(stat);         /* pay_lmdb_stat.c */
-PAY_LMDB_SLOT(check);        /* pay_lmdb_check.c */
-PAY_LMDB_SLOT(backup);       /* pay_lmdb_stat.c */
-PAY_LMDB_SLOT(housekeep);    /* pay_lmdb.c */
+PAY_LMDB_SLOT(delivery_put); /* pay_lmdb_delivery.c */
+PAY_LMDB_SLOT(delivery_get);
+PAY_LMDB_SLOT(endpoint_put); /* pay_lmdb_endpoint.c */
+PAY_LMDB_SLOT(endpoint_get);
+PAY_LMDB_SLOT(endpoint_list);
+PAY_LMDB_SLOT(endpoint_reseal);
+PAY_LMDB_SLOT(event_test);   /* pay_lmdb_event_add.c */
+PAY_LMDB_SLOT(event_take);   /* pay_lmdb_event_take.c */
+PAY_LMDB_SLOT(event_finish); /* pay_lmdb_event_finish.c */
+PAY_LMDB_SLOT(event_list);   /* pay_lmdb_event_list.c */
+PAY_LMDB_SLOT(event_get);
+PAY_LMDB_SLOT(event_retry); /* pay_lmdb_event_retry.c */
+PAY_LMDB_SLOT(event_drop);
+PAY_LMDB_SLOT(event_stat); /* pay_lmdb_event_list.c */
+PAY_LMDB_SLOT(due_take);   /* pay_lmdb_due.c */
+PAY_LMDB_SLOT(stat);       /* pay_lmdb_stat.c */
+PAY_LMDB_SLOT(check);      /* pay_lmdb_check.c */
+PAY_LMDB_SLOT(backup);     /* pay_lmdb_stat.c */
+PAY_LMDB_SLOT(housekeep);  /* pay_lmdb.c */
 #undef PAY_LMDB_SLOT
 
 #endif

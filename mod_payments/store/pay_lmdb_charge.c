@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
@@ -79,6 +80,7 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->refunded_minor = 0;
     charge->refunds_pending_minor = 0;
     charge->refund_at_acquirer = 0;
+    charge->events = 0;
     memset(charge->kept_as, 0, sizeof(charge->kept_as));
     return charge;
 }
@@ -149,9 +151,14 @@ static int check_use(open_t *open, MDB_txn *txn, const pay_lmdb_t *db,
 /* The charge's own row and what leads to it. */
 static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
-    int rc;
+    int rc = MDB_SUCCESS;
 
-    rc = pay_lmdb_charge_put(txn, db, open->out, MDB_NOOVERWRITE, open->p);
+    if (open->outcome) {
+        rc = pay_lmdb_event_of_charge(txn, db, open->out, 1, open->p);
+    }
+    if (!rc) {
+        rc = pay_lmdb_charge_put(txn, db, open->out, MDB_NOOVERWRITE, open->p);
+    }
     if (rc) {
         return rc;
     }

@@ -3,6 +3,7 @@
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
@@ -84,6 +85,9 @@ static int decide(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_due_del_charge(txn, db, &before);
+    if (!rc) {
+        rc = pay_lmdb_event_of_charge(txn, db, charge, 1, resolve->p);
+    }
     if (rc) {
         return rc;
     }

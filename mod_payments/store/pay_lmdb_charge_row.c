@@ -47,6 +47,7 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunds_pending_minor),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, kind),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refund_at_acquirer),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, events),
     PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, kept_as),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))

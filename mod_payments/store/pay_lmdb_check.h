@@ -75,6 +75,13 @@ int pay_lmdb_check_total_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t 
 int pay_lmdb_check_kept(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_kept_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
+/* pay_lmdb_check_event.c */
+int pay_lmdb_check_endpoint(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_endpoint_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_event(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_event_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_event_parked(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+
 /* pay_lmdb_check_due.c */
 int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 /* A pending row has its entry at due_at; others have none to look for. */

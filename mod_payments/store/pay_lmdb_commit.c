@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_line.h"
 
 #include "base/pay_log.h"
+#include "base/pay_meter.h"
 #include "store/pay_lmdb_open.h"
 #include "store/pay_lmdb_turn.h"
 
@@ -160,6 +161,7 @@ static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
 
     rc = mdb_txn_commit(txn);
     took_us = clock_us() - began_us;
+    pay_meter_observe(PAY_METER_COMMIT, took_us);
     if (took_us >= SYNC_US_MIN) {
         env->commit_us += (took_us - env->commit_us) / SMOOTHING;
     }

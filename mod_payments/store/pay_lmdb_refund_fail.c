@@ -3,6 +3,7 @@
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
@@ -40,7 +41,8 @@ static int take_back(fail_t *fail, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_
     refund->state = PAY_REFUND_FAILED;
     refund->updated_at = pay_lmdb_scope_now(refund->updated_at);
     fail->changed = 1;
-    return pay_lmdb_refund_put(txn, db, row, fail->p);
+    rc = pay_lmdb_refund_put(txn, db, row, fail->p);
+    return rc ? rc : pay_lmdb_event_of_refund(txn, db, refund, 1, fail->p);
 }
 
 static int fail_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

@@ -4,6 +4,7 @@
 #include "base/pay_log.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
@@ -78,6 +79,9 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
     refund->decided_at = refund->updated_at;
     resolve->changed = 1;
     rc = pay_lmdb_refund_put(txn, db, row, resolve->p);
+    if (!rc) {
+        rc = pay_lmdb_event_of_refund(txn, db, refund, 0, resolve->p);
+    }
     if (rc || to != PAY_REFUND_PROCESSED) {
         return rc;
     }

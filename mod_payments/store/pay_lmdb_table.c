@@ -33,6 +33,11 @@ static const char *const table_names[] = {
     [PAY_TABLE_KEPT_DUE] = "kept_due",
     [PAY_TABLE_TOTAL] = "total",
     [PAY_TABLE_PENDING_DUE] = "pending_due",
+    [PAY_TABLE_ENDPOINT] = "endpoint",
+    [PAY_TABLE_ENDPOINT_DUE] = "endpoint_due",
+    [PAY_TABLE_EVENT] = "event",
+    [PAY_TABLE_EVENT_DUE] = "event_due",
+    [PAY_TABLE_EVENT_PARKED] = "event_parked",
 };
 _Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");
 

@@ -6,6 +6,7 @@
 
 #include "store/pay_store_account_ops.h"
 #include "store/pay_store_charge_ops.h"
+#include "store/pay_store_event_ops.h"
 #include "store/pay_store_refund_ops.h"
 
 /* --- reconciliation --- */
@@ -81,6 +82,21 @@ typedef struct pay_store_ops_t {
     pay_store_import_rows_fn *import_rows;
     pay_store_import_finish_fn *import_finish;
     pay_store_import_abort_fn *import_abort;
+    /* endpoints, events: pay_store_event_ops.h */
+    pay_store_delivery_put_fn *delivery_put;
+    pay_store_delivery_get_fn *delivery_get;
+    pay_store_endpoint_put_fn *endpoint_put;
+    pay_store_endpoint_get_fn *endpoint_get;
+    pay_store_endpoint_list_fn *endpoint_list;
+    pay_store_endpoint_reseal_fn *endpoint_reseal;
+    pay_store_event_test_fn *event_test;
+    pay_store_event_take_fn *event_take;
+    pay_store_event_finish_fn *event_finish;
+    pay_store_event_list_fn *event_list;
+    pay_store_event_get_fn *event_get;
+    pay_store_event_retry_fn *event_retry;
+    pay_store_event_drop_fn *event_drop;
+    pay_store_event_stat_fn *event_stat;
     /* above */
     pay_store_due_take_fn *due_take;
     pay_store_total_list_fn *total_list;

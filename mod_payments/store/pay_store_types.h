@@ -7,6 +7,9 @@
 #include "model/pay_account.h"
 #include "model/pay_api_key.h"
 #include "model/pay_charge.h"
+#include "model/pay_delivery.h"
+#include "model/pay_endpoint.h"
+#include "model/pay_event.h"
 #include "model/pay_idempotency.h"
 #include "model/pay_refund.h"
 #include "model/pay_token.h"
@@ -68,11 +71,20 @@ typedef struct pay_import_t {
 } pay_import_t;
 
 typedef struct pay_store_stat_t {
-    apr_uint64_t accounts, api_keys, tokens, charges, refunds, due, kept;
+    apr_uint64_t accounts, api_keys, tokens, charges, refunds, due, kept, events, parked;
     apr_int64_t map_bytes, used_bytes, file_bytes, disk_free_bytes;
     unsigned int readers, readers_max;
     unsigned int schema_version;
 } pay_store_stat_t;
+
+#define PAY_STORE_LEASES_MAX 100       /* events of one take or finish */
+#define PAY_STORE_LEASE_MS (60 * 1000) /* more than twice the longest try */
+
+typedef struct pay_event_stat_t {
+    apr_uint64_t events; /* undelivered, parked ones and those behind them too */
+    apr_uint64_t parked;
+    apr_interval_time_t overdue; /* how long the first of those due has been due; 0: none is */
+} pay_event_stat_t;
 
 /* One fault found by check; `text` names table and key. */
 typedef void (*pay_store_fault_t)(void *baton, const char *text);

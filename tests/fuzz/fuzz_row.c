@@ -3,6 +3,7 @@
 
 #include "base/pay_writer.h"
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_row.h"
 
@@ -31,7 +32,9 @@ static const struct {
     {'I', PAY_TABLE_REFUND_ID},     {'b', PAY_TABLE_REFUND_BY_CHARGE},
     {'B', PAY_TABLE_REFUND_REPEAT}, {'K', PAY_TABLE_KEPT},
     {'D', PAY_TABLE_KEPT_DUE},      {'S', PAY_TABLE_TOTAL},
-    {'d', PAY_TABLE_PENDING_DUE},
+    {'d', PAY_TABLE_PENDING_DUE},   {'e', PAY_TABLE_ENDPOINT},
+    {'E', PAY_TABLE_ENDPOINT_DUE},  {'v', PAY_TABLE_EVENT},
+    {'V', PAY_TABLE_EVENT_DUE},     {'P', PAY_TABLE_EVENT_PARKED},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 _Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
@@ -168,6 +171,57 @@ static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     }
 }
 
+/* What `table` holds at the key after a row was written, in a transaction that is not committed. */
+static void check_written(MDB_txn *txn, pay_lmdb_table_t table, const MDB_val *key,
+                          const MDB_val *row)
+{
+    MDB_val at = *key, written;
+
+    CHECK(mdb_get(txn, pay_lmdb_dbi(fuzz_store.db, table), &at, &written) == 0);
+    CHECK(!is_whole(row, &written) || same(row, &written));
+}
+
+static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_endpoint_t *endpoint;
+    MDB_txn *txn;
+    int rc;
+
+    rc = pay_lmdb_endpoint_decode(&endpoint, key, row, p);
+    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK((rc == 0) == (endpoint != NULL));
+    if (rc) {
+        return;
+    }
+    txn = fuzz_store_begin(0);
+    CHECK(pay_lmdb_endpoint_store(txn, fuzz_store.db, endpoint, p) == 0);
+    check_written(txn, PAY_TABLE_ENDPOINT, key, row);
+    mdb_txn_abort(txn);
+}
+
+/* An event that decodes is written as it was, and can be told of. */
+static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_event_t *event, place;
+    MDB_txn *txn;
+    int rc;
+
+    rc = pay_lmdb_event_decode(&event, key, row, p);
+    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK((rc == 0) == (event != NULL));
+    if (rc) {
+        return;
+    }
+    pay_event_to_json(pay_writer_make(0, p), NULL, event);
+    CHECK(pay_event_id_parse(&place, pay_event_id(event, p)) == APR_SUCCESS);
+    CHECK(place.endpoint == event->endpoint && place.charge_seq == event->charge_seq);
+    CHECK(place.sequence == event->sequence);
+    txn = fuzz_store_begin(0);
+    CHECK(pay_lmdb_event_store(txn, fuzz_store.db, event, p) == 0);
+    check_written(txn, PAY_TABLE_EVENT, key, row);
+    mdb_txn_abort(txn);
+}
+
 /* ---- the store over the row */
 
 /* What an operation may answer; a row that does not decode only where the check found a fault. */
@@ -228,6 +282,41 @@ static void read_kept(apr_size_t faults, apr_pool_t *p)
     }
 }
 
+static void show_event(const pay_event_t *event, apr_pool_t *p)
+{
+    pay_event_to_json(pay_writer_make(0, p), NULL, event);
+    pay_event_body_to_json(pay_writer_make(0, p), event);
+}
+
+static void read_events(apr_size_t faults, apr_pool_t *p)
+{
+    const pay_event_t place = {.endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 1, .sequence = 1};
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    pay_delivery_t *delivery;
+    pay_endpoint_t *endpoint;
+    apr_array_header_t *list;
+    pay_event_stat_t stat;
+    pay_event_t *event;
+    apr_status_t rv;
+
+    allow(ops->delivery_get(&delivery, fuzz_store.store, p), faults);
+    allow(
+        ops->endpoint_get(&endpoint, fuzz_store.store, &fuzz_store.scope, PAY_ENDPOINT_WEBHOOK, p),
+        faults);
+    allow(ops->endpoint_list(&list, fuzz_store.store, NULL, ROWS_MAX, p), faults);
+    allow(ops->event_list(&list, fuzz_store.store, &fuzz_store.scope, 0, NULL, ROWS_MAX, p),
+          faults);
+    allow(ops->event_list(&list, fuzz_store.store, &fuzz_store.scope, 1, NULL, ROWS_MAX, p),
+          faults);
+    allow(ops->event_stat(&stat, fuzz_store.store, p), faults);
+    CHECK(stat.overdue >= 0);
+    rv = ops->event_get(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
+    allow(rv, faults);
+    if (rv == APR_SUCCESS) {
+        show_event(event, p);
+    }
+}
+
 static void show(const pay_transaction_t *transaction, apr_pool_t *p)
 {
     if (transaction->charge) {
@@ -258,7 +347,43 @@ static void read_money(apr_size_t faults, apr_pool_t *p)
           faults);
     allow(ops->stat(&stat, fuzz_store.store, p), faults);
     read_kept(faults, p);
+    read_events(faults, p);
     read_refunds(faults);
+}
+
+static int budget(void *baton, const pay_endpoint_t *endpoint, int taken)
+{
+    (void)baton;
+    (void)endpoint;
+    (void)taken;
+    return ROWS_MAX;
+}
+
+/* Whatever these answer, nothing ends the process, and each take comes to an end. */
+static void write_events(apr_pool_t *p)
+{
+    const pay_event_t place = {.endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 1, .sequence = 1};
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    apr_array_header_t *taken, *results;
+    pay_event_t *event;
+    int i;
+
+    (void)ops->event_retry(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
+    if (ops->event_take(&taken, fuzz_store.store, PAY_STORE_LEASES_MAX, budget, NULL, p)
+            == APR_SUCCESS
+        && taken->nelts > 0) {
+        results = apr_array_make(p, taken->nelts, sizeof(pay_event_result_t));
+        for (i = 0; i < taken->nelts; i++) {
+            const pay_event_t *one = APR_ARRAY_IDX(taken, i, pay_taken_t).event;
+
+            show_event(one, p);
+            APR_ARRAY_PUSH(results, pay_event_result_t) = (pay_event_result_t){
+                .event = one, .end = (pay_event_end_t)(i % 4), .error = "no", .answer = ""};
+        }
+        (void)ops->event_finish(fuzz_store.store, results, p);
+    }
+    (void)ops->event_test(&event, fuzz_store.store, &fuzz_store.scope, PAY_ENDPOINT_WEBHOOK, p);
+    (void)ops->event_drop(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
 }
 
 /* Whatever these answer, nothing ends the process. */
@@ -318,6 +443,7 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
     }
     read_accounts(faults, p);
     read_money(faults, p);
+    write_events(p);
     write_money(p);
 }
 
@@ -344,6 +470,10 @@ static void run(const uint8_t *data, size_t size, apr_pool_t *p)
         check_charge(&key, &row, p);
     } else if (tables[i].table == PAY_TABLE_REFUND) {
         check_refund(&key, &row, p);
+    } else if (tables[i].table == PAY_TABLE_ENDPOINT) {
+        check_endpoint(&key, &row, p);
+    } else if (tables[i].table == PAY_TABLE_EVENT) {
+        check_event(&key, &row, p);
     }
     if (plant(tables[i].table, &key, &row)) {
         check_planted(tables[i].table, p);

@@ -186,6 +186,7 @@ void property_compare(int whole_store)
         compare_charge(&property.model.charges[i]);
     }
     compare_totals();
+    property_events_compare();
     if (whole_store) {
         HOLD(property.service.store->ops->check(&faults, property.service.store, fault, &found,
                                                 property.step)

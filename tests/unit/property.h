@@ -36,7 +36,7 @@ typedef struct property_t {
     apr_time_t now;
     const char *doing;
     int names;
-    int steps, crashes, refunds, refusals, replays;
+    int steps, crashes, refunds, refusals, replays, delivered;
 } property_t;
 
 extern property_t property;
@@ -93,5 +93,13 @@ void property_do_refund_fail(void);
 void property_do_reconcile(void);
 void property_do_verify(void);
 void property_do_expire(void);
+void property_do_endpoint(void);
+void property_do_deliver(void);
+
+/* Events: some endpoints, what the model's changes since the last step must have written, and in
+ * the end all that was written arrives. */
+void property_events_begin(void);
+void property_events_compare(void);
+void property_events_end(void);
 
 #endif

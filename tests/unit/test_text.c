@@ -3,6 +3,8 @@
 
 #include "model/pay_text.h"
 
+#include <string.h>
+
 static const struct {
     const char *name;
     const char *text;
@@ -67,8 +69,43 @@ START_TEST(test_length)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    const char *text;
+    apr_size_t len_max;
+    const char *want;
+} printable_cases[] = {
+    {"none", NULL, 10, ""},
+    {"empty", "", 10, ""},
+    {"plain", "a \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 100,
+     "a \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+    {"newlines and tabs stay", "a\tb\n", 10, "a\tb\n"},
+    {"other controls", "a\r\x01\x1b[0m\x7f", 20, "a???[0m?"},
+    {"C1 controls are two bytes", "\xc2\x9b", 10, "??"},
+    {"lone bytes", "\x80\xff]", 10, "??]"},
+    {"cut short by its end", "a\xe2\x82", 10, "a??"},
+    {"a surrogate", "\xed\xa0\x80", 10, "???"},
+    {"as long as it may be", "abcd", 4, "abcd"},
+    {"one more", "abcde", 4, "abcd"},
+    {"a character that just fits", "ab\xc3\xa9z", 4, "ab\xc3\xa9"},
+    {"a character that does not", "abc\xc3\xa9", 4, "abc"},
+    {"nothing fits", "abc", 0, ""},
+};
+
+START_TEST(test_printable)
+{
+    const char *got =
+        pay_text_printable(printable_cases[_i].text, printable_cases[_i].len_max, unit_pool);
+
+    ck_assert_msg(!strcmp(got, printable_cases[_i].want), "%s: '%s'", printable_cases[_i].name,
+                  got);
+    ck_assert_msg(pay_text_is_plain(got, "\n\t"), "%s", printable_cases[_i].name);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_printable, 0, UNIT_ROWS(printable_cases));
     tcase_add_loop_test(tcase, test_length, 0, UNIT_ROWS(length_cases));
     tcase_add_loop_test(tcase, test_plain, 0, UNIT_ROWS(text_cases));
 }

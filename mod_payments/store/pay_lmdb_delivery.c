@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb.h"
+
+#include "store/pay_lmdb_row.h"
+
+/* One row of the table meta. */
+static const char delivery_name[] = "delivery";
+
+static const pay_row_field_t delivery_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_delivery_t, webhook_insecure),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, trusted_ca),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, webhook_allow),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, mail_relay),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, mail_login),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, mail_from),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, mail_templates),
+};
+#define DELIVERY_FIELDS (sizeof(delivery_fields) / sizeof(delivery_fields[0]))
+
+static int has_strings(const pay_delivery_t *delivery)
+{
+    return delivery->trusted_ca && delivery->webhook_allow && delivery->mail_relay
+           && delivery->mail_login && delivery->mail_from && delivery->mail_templates;
+}
+
+static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    MDB_val key = {sizeof(delivery_name) - 1, (void *)delivery_name};
+    MDB_val row = *(const MDB_val *)baton;
+
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row, 0);
+}
+
+apr_status_t pay_lmdb_delivery_put(pay_store_t *store, const pay_delivery_t *delivery,
+                                   apr_pool_t *p)
+{
+    MDB_val row;
+    int rc;
+
+    if (!has_strings(delivery)) {
+        return APR_EINVAL;
+    }
+    rc = pay_row_encode(&row, delivery_fields, DELIVERY_FIELDS, delivery, p);
+    if (rc) {
+        return pay_lmdb_status(rc);
+    }
+    return pay_lmdb_commit((pay_lmdb_t *)store, 0, put_work, &row);
+}
+
+apr_status_t pay_lmdb_delivery_get(pay_delivery_t **out, pay_store_t *store, apr_pool_t *p)
+{
+    MDB_val key = {sizeof(delivery_name) - 1, (void *)delivery_name};
+    pay_delivery_t *delivery = apr_pcalloc(p, sizeof(*delivery));
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv;
+    MDB_val row;
+    MDB_txn *txn;
+    int rc;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row);
+    if (!rc) {
+        rc = pay_row_decode(delivery, delivery_fields, DELIVERY_FIELDS, &row, NULL, p);
+        if (rc || !has_strings(delivery)) {
+            rc = pay_lmdb_bad_row(PAY_TABLE_META, &key);
+        }
+    }
+    pay_lmdb_read_end(db, txn);
+    if (rc) {
+        return pay_lmdb_status(rc);
+    }
+    *out = delivery;
+    return APR_SUCCESS;
+}

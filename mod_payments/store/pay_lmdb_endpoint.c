@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_endpoint.h"
+
+#include "base/pay_time.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+typedef struct put_t {
+    const pay_endpoint_t *endpoint;
+    apr_pool_t *p;
+    pay_endpoint_t *out;
+} put_t;
+
+typedef struct reseal_t {
+    const pay_endpoint_t *endpoint;
+    const char *was, *secret;
+    apr_pool_t *p;
+    int changed;
+} reseal_t;
+
+static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    put_t *put = baton;
+    const pay_endpoint_t *from = put->endpoint;
+    pay_endpoint_t *to;
+    int rc;
+
+    put->out = NULL;
+    rc = pay_lmdb_endpoint_load(&to, txn, db, &from->scope, from->kind, put->p);
+    if (rc == MDB_NOTFOUND) {
+        to = apr_pcalloc(put->p, sizeof(*to));
+        to->scope = from->scope;
+        to->kind = from->kind;
+        to->error = "";
+        to->created_at = pay_lmdb_scope_now(0);
+    } else if (rc) {
+        return rc;
+    }
+    to->enabled = from->enabled;
+    to->address = from->address ? from->address : "";
+    to->secret = from->secret ? from->secret : "";
+    to->old_secret = from->old_secret ? from->old_secret : "";
+    to->old_secret_until = from->old_secret_until;
+    to->updated_at = pay_lmdb_scope_now(to->updated_at);
+    if (to->enabled) { /* a new address deserves a try */
+        to->failures = 0;
+        to->probes = 0;
+        to->probing = 0;
+        to->failing_since = 0;
+        rc = pay_lmdb_endpoint_move(txn, db, to, pay_time_now());
+    } else {
+        rc = pay_lmdb_endpoint_move(txn, db, to, 0);
+    }
+    if (rc) {
+        return rc;
+    }
+    put->out = to;
+    return pay_lmdb_endpoint_store(txn, db, to, put->p);
+}
+
+apr_status_t pay_lmdb_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
+                                   const pay_endpoint_t *endpoint, apr_pool_t *p)
+{
+    put_t put = {.endpoint = endpoint, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    assert(endpoint->scope.account > 0);
+    assert(endpoint->kind >= PAY_ENDPOINT_WEBHOOK);
+    assert(endpoint->kind <= PAY_ENDPOINT_KIND_LAST);
+    if (endpoint->address && strlen(endpoint->address) > PAY_ENDPOINT_ADDRESS_MAX) {
+        return APR_EINVAL;
+    }
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, put_work, &put);
+    if (rv == APR_SUCCESS) {
+        *out = put.out;
+    }
+    return rv;
+}
+
+apr_status_t pay_lmdb_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
+                                   const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                   apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_endpoint_load(out, txn, db, scope, kind, p);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                     const pay_endpoint_t *after, int limit, apr_pool_t *p)
+{
+    pay_endpoint_t *endpoint;
+    pay_lmdb_key_t from;
+    MDB_cursor *cursor;
+    MDB_val key, row;
+    int rc;
+
+    pay_lmdb_key_start(&from);
+    if (after) {
+        pay_lmdb_endpoint_key(&from, &after->scope, after->kind);
+    }
+    key = pay_lmdb_key_val(&from);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, after ? MDB_SET_RANGE : MDB_FIRST);
+    if (!rc && after && key.mv_size == from.len && !memcmp(key.mv_data, from.bytes, from.len)) {
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+    }
+    while (!rc && out->nelts < limit) {
+        rc = pay_lmdb_endpoint_decode(&endpoint, &key, &row, p);
+        if (!rc) {
+            APR_ARRAY_PUSH(out, pay_endpoint_t *) = endpoint;
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_endpoint_list(apr_array_header_t **out, pay_store_t *store,
+                                    const pay_endpoint_t *after, int limit, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(pay_endpoint_t *));
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = list_work(*out, txn, db, after, limit, p);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+static int reseal_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    reseal_t *reseal = baton;
+    pay_endpoint_t *endpoint;
+    int rc;
+
+    reseal->changed = 0;
+    rc = pay_lmdb_endpoint_load(&endpoint, txn, db, &reseal->endpoint->scope,
+                                reseal->endpoint->kind, reseal->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (strcmp(endpoint->secret, reseal->was) == 0) {
+        endpoint->secret = reseal->secret;
+    } else if (strcmp(endpoint->old_secret, reseal->was) == 0) {
+        endpoint->old_secret = reseal->secret;
+    } else {
+        return MDB_SUCCESS;
+    }
+    reseal->changed = 1;
+    return pay_lmdb_endpoint_store(txn, db, endpoint, reseal->p);
+}
+
+apr_status_t pay_lmdb_endpoint_reseal(int *changed, pay_store_t *store,
+                                      const pay_endpoint_t *endpoint, const char *was,
+                                      const char *secret, apr_pool_t *p)
+{
+    reseal_t reseal = {.endpoint = endpoint, .was = was, .secret = secret, .p = p};
+    apr_status_t rv;
+
+    *changed = 0;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, reseal_work, &reseal);
+    if (rv == APR_SUCCESS) {
+        *changed = reseal.changed;
+    }
+    return rv;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_ENDPOINT_H
+#define PAY_LMDB_ENDPOINT_H
+
+/*
+ * Endpoint rows inside a transaction that the caller holds, and the index of when each is looked at
+ * next. Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+#define PAY_LMDB_ENDPOINT_KEY_LEN (PAY_LMDB_SCOPE_LEN + 1)
+#define PAY_LMDB_ENDPOINT_DUE_KEY_LEN (8 + PAY_LMDB_ENDPOINT_KEY_LEN)
+
+void pay_lmdb_endpoint_key(pay_lmdb_key_t *key, const pay_scope_t *scope, pay_endpoint_kind_t kind);
+/* 1 and scope and kind set, when the bytes are such a key. */
+int pay_lmdb_endpoint_key_read(pay_scope_t *scope, pay_endpoint_kind_t *kind, const void *bytes,
+                               size_t len);
+
+int pay_lmdb_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB_val *row,
+                             apr_pool_t *p);
+/* MDB_NOTFOUND when there is none. */
+int pay_lmdb_endpoint_load(pay_endpoint_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                           const pay_scope_t *scope, pay_endpoint_kind_t kind, apr_pool_t *p);
+/* Writes the row; its entry in endpoint_due is left alone. */
+int pay_lmdb_endpoint_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_endpoint_t *endpoint,
+                            apr_pool_t *p);
+
+/* Moves the entry in endpoint_due and due_at with it; 0: there is none. The row is the caller's. */
+int pay_lmdb_endpoint_move(MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
+                           apr_time_t due_at);
+/* As above, unless it is looked at by then or its back-off says later. */
+int pay_lmdb_endpoint_hasten(int *moved, MDB_txn *txn, const pay_lmdb_t *db,
+                             pay_endpoint_t *endpoint, apr_time_t due_at);
+
+#endif

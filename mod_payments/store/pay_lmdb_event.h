@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_EVENT_H
+#define PAY_LMDB_EVENT_H
+
+/*
+ * Event rows inside a transaction that the caller holds. Of the undelivered events of a transaction
+ * and endpoint only the first has an entry in event_due, or one in event_parked. Functions return
+ * LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_endpoint.h"
+
+#define PAY_LMDB_EVENT_KEY_LEN (PAY_LMDB_ENDPOINT_KEY_LEN + 8 + 4)
+#define PAY_LMDB_EVENT_DUE_KEY_LEN (PAY_LMDB_ENDPOINT_KEY_LEN + 8 + 8)
+#define PAY_LMDB_EVENT_PARKED_KEY_LEN (PAY_LMDB_ENDPOINT_KEY_LEN + 8)
+
+void pay_lmdb_event_key(pay_lmdb_key_t *key, const pay_event_t *event);
+/* 1 and endpoint, scope, charge_seq and sequence set, when the bytes are such a key. */
+int pay_lmdb_event_key_read(pay_event_t *place, const MDB_val *key);
+void pay_lmdb_event_due_key(pay_lmdb_key_t *key, const pay_event_t *event);
+void pay_lmdb_event_parked_key(pay_lmdb_key_t *key, const pay_event_t *event);
+
+int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
+/* The one at `place`; MDB_NOTFOUND when there is none. */
+int pay_lmdb_event_load(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_event_t *place, apr_pool_t *p);
+/* The first undelivered one of the transaction and endpoint of `place`. */
+int pay_lmdb_event_first(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                         const pay_event_t *place, apr_pool_t *p);
+/* Fills in charge and refund. One that is gone is a bad row. */
+int pay_lmdb_event_records(pay_event_t *event, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p);
+
+int pay_lmdb_event_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event,
+                         apr_pool_t *p);
+/* Row and entries. */
+int pay_lmdb_event_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event);
+/* Moves the entry in event_due and due_at with it (0: none), and writes the row. */
+int pay_lmdb_event_move(MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event, apr_time_t due_at,
+                        apr_pool_t *p);
+/* Given up: out of event_due, into event_parked; writes the row. */
+int pay_lmdb_event_park(MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event, apr_time_t now,
+                        apr_pool_t *p);
+/* What is the first now that one is gone becomes due at `now`. *any 0: there is none. */
+int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *gone,
+                           apr_time_t now, apr_pool_t *p);
+
+/* --- pay_lmdb_event_add.c: what the operations on charges and refunds call --- */
+
+/*
+ * Tells the endpoints of the charge's state, as it is now; call it before the charge is written,
+ * whose count of events it moves. `first` as in pay_event_is_for.
+ */
+int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, int first,
+                             apr_pool_t *p);
+/*
+ * Tells of a refund made here that was decided, or failed later, and of its charge when that became
+ * reversed by it, or successful again. Both rows are written already.
+ */
+int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                             int was_processed, apr_pool_t *p);
+/*
+ * Tells the merchant, at the endpoint `notice`, that an event of `webhook` was given up, not more
+ * often than daily. Both rows are the caller's to write.
+ */
+int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *parked,
+                             pay_endpoint_t *webhook, pay_endpoint_t *notice, apr_time_t now,
+                             apr_pool_t *p);
+
+#endif

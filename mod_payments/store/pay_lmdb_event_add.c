@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_event.h"
+
+#include "base/pay_time.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+#define PARKED_TOLD_EVERY apr_time_from_sec(24 * 3600)
+
+/* Those of a scope that events are written for. */
+typedef struct endpoints_t {
+    pay_endpoint_t *of[PAY_ENDPOINT_KIND_LAST + 1]; /* NULL: none */
+    int count;
+} endpoints_t;
+
+typedef struct test_t {
+    const pay_scope_t *scope;
+    pay_endpoint_kind_t kind;
+    apr_pool_t *p;
+    pay_event_t *out; /* NULL: no such endpoint */
+} test_t;
+
+/* Most scopes have none: one look tells. */
+static int endpoints_load(endpoints_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                          const pay_scope_t *scope, apr_pool_t *p)
+{
+    pay_endpoint_t *endpoint;
+    pay_lmdb_key_t first;
+    MDB_cursor *cursor;
+    MDB_val key, row;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    pay_lmdb_endpoint_key(&first, scope, PAY_ENDPOINT_WEBHOOK);
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    while (!rc && key.mv_size >= PAY_LMDB_SCOPE_LEN
+           && memcmp(key.mv_data, first.bytes, PAY_LMDB_SCOPE_LEN) == 0) {
+        /* One that does not decode was logged; it must not stand in the way of money. */
+        rc = pay_lmdb_endpoint_decode(&endpoint, &key, &row, p);
+        if (!rc && endpoint->enabled) {
+            out->of[endpoint->kind] = endpoint;
+            out->count++;
+        }
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* One row, which is due at once unless an earlier one of the transaction waits. */
+static int add(MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
+               const pay_event_t *about, int may_be_behind, apr_pool_t *p)
+{
+    pay_event_t *event = apr_pmemdup(p, about, sizeof(*about));
+    const apr_time_t now = pay_time_now();
+    pay_event_t *earlier;
+    int rc = MDB_NOTFOUND, moved;
+
+    event->scope = endpoint->scope;
+    event->endpoint = endpoint->kind;
+    event->error = "";
+    event->answer = "";
+    if (may_be_behind) {
+        rc = pay_lmdb_event_first(&earlier, txn, db, event, p);
+    }
+    if (rc == MDB_SUCCESS || rc == PAY_LMDB_BAD_ROW) { /* behind it, whatever it is */
+        return pay_lmdb_event_store(txn, db, event, p);
+    }
+    if (rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    rc = pay_lmdb_event_move(txn, db, event, now, p);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_endpoint_hasten(&moved, txn, db, endpoint, now);
+    if (rc || !moved) {
+        return rc;
+    }
+    return pay_lmdb_endpoint_store(txn, db, endpoint, p);
+}
+
+/* To all who want to know; *any 1: somebody did. */
+static int tell(int *any, MDB_txn *txn, const pay_lmdb_t *db, endpoints_t *endpoints,
+                const pay_event_t *about, int first, int may_be_behind, apr_pool_t *p)
+{
+    int kind, rc = MDB_SUCCESS;
+
+    *any = 0;
+    for (kind = PAY_ENDPOINT_WEBHOOK; !rc && kind <= PAY_ENDPOINT_KIND_LAST; kind++) {
+        if (endpoints->of[kind]
+            && pay_event_is_for((pay_endpoint_kind_t)kind, about->kind, about->state, first)) {
+            *any = 1;
+            rc = add(txn, db, endpoints->of[kind], about, may_be_behind, p);
+        }
+    }
+    return rc;
+}
+
+static pay_event_t event_of_charge(const pay_charge_t *charge)
+{
+    pay_event_t event;
+
+    memset(&event, 0, sizeof(event));
+    event.charge_seq = charge->seq;
+    event.sequence = charge->events + 1;
+    event.kind = PAY_EVENT_TRANSACTION;
+    event.state = charge->state;
+    event.created_at = charge->updated_at;
+    event.decided = charge->decided_state != PAY_CHARGE_PENDING;
+    event.refunded_minor = charge->refunded_minor;
+    event.refunds_pending_minor = charge->refunds_pending_minor;
+    return event;
+}
+
+static int tell_charge(MDB_txn *txn, const pay_lmdb_t *db, endpoints_t *endpoints,
+                       pay_charge_t *charge, int first, apr_pool_t *p)
+{
+    const pay_event_t event = event_of_charge(charge);
+    int any, rc;
+
+    rc = tell(&any, txn, db, endpoints, &event, first, charge->events > 0, p);
+    if (!rc && any) {
+        charge->events++;
+    }
+    return rc;
+}
+
+int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, int first,
+                             apr_pool_t *p)
+{
+    endpoints_t endpoints;
+    int rc;
+
+    rc = endpoints_load(&endpoints, txn, db, &charge->scope, p);
+    if (rc || endpoints.count == 0) {
+        return rc;
+    }
+    return tell_charge(txn, db, &endpoints, charge, first, p);
+}
+
+static pay_event_t event_of_refund(const pay_refund_t *refund, const pay_charge_t *charge)
+{
+    pay_event_t event;
+
+    memset(&event, 0, sizeof(event));
+    event.charge_seq = charge->seq;
+    event.sequence = charge->events + 1;
+    event.kind = PAY_EVENT_REFUND;
+    event.state = refund->state;
+    event.created_at = refund->updated_at;
+    event.decided = 1;
+    event.refund_created_at = refund->created_at;
+    event.refund_seq = refund->seq;
+    return event;
+}
+
+/* 1 when the refund's way to its state took the charge to reversed, or back from there. */
+static int moved_charge(const pay_refund_t *refund, const pay_charge_t *charge, int was_processed)
+{
+    if (refund->state == PAY_REFUND_PROCESSED) {
+        return charge->state == PAY_CHARGE_REVERSED;
+    }
+    return was_processed && charge->state == PAY_CHARGE_SUCCESSFUL
+           && charge->refunded_minor >= charge->money.amount_minor - refund->money.amount_minor;
+}
+
+int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                             int was_processed, apr_pool_t *p)
+{
+    endpoints_t endpoints;
+    pay_charge_t *charge;
+    pay_event_t event;
+    int any, rc;
+
+    if (refund->charge_seq == 0 || refund->import_number != 0) { /* history is not news */
+        return MDB_SUCCESS;
+    }
+    rc = endpoints_load(&endpoints, txn, db, &refund->scope, p);
+    if (rc || endpoints.count == 0) {
+        return rc;
+    }
+    rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, p);
+    if (rc) {
+        return rc;
+    }
+    event = event_of_refund(refund, charge);
+    rc = tell(&any, txn, db, &endpoints, &event, 1, charge->events > 0, p);
+    if (rc) {
+        return rc;
+    }
+    charge->events += any ? 1 : 0;
+    if (moved_charge(refund, charge, was_processed)) {
+        rc = tell_charge(txn, db, &endpoints, charge, 0, p);
+    }
+    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, 0, p);
+}
+
+int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *parked,
+                             pay_endpoint_t *webhook, pay_endpoint_t *notice, apr_time_t now,
+                             apr_pool_t *p)
+{
+    pay_event_t event;
+
+    if (parked->endpoint != PAY_ENDPOINT_WEBHOOK || parked->kind == PAY_EVENT_TEST
+        || !notice->enabled
+        || (webhook->parked_told_at && now - webhook->parked_told_at < PARKED_TOLD_EVERY)) {
+        return MDB_SUCCESS;
+    }
+    webhook->parked_told_at = now;
+    memset(&event, 0, sizeof(event));
+    event.charge_seq = parked->charge_seq | PAY_EVENT_PARKED_BIT;
+    event.sequence = parked->sequence;
+    event.kind = PAY_EVENT_PARKED;
+    event.state = parked->status;
+    event.created_at = now;
+    event.decided = parked->decided;
+    return add(txn, db, notice, &event, 1, p);
+}
+
+/* Earlier tests of it go: what they told is known by now. */
+static int remove_tests(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *test, apr_pool_t *p)
+{
+    pay_event_t *earlier;
+    int rc;
+
+    for (;;) {
+        rc = pay_lmdb_event_first(&earlier, txn, db, test, p);
+        if (rc) {
+            return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        }
+        rc = pay_lmdb_event_remove(txn, db, earlier);
+        if (rc) {
+            return rc;
+        }
+    }
+}
+
+static int test_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    test_t *work = baton;
+    pay_endpoint_t *endpoint;
+    pay_event_t event;
+    int rc;
+
+    work->out = NULL;
+    rc = pay_lmdb_endpoint_load(&endpoint, txn, db, work->scope, work->kind, work->p);
+    if (rc == MDB_NOTFOUND || (!rc && !endpoint->enabled)) {
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    memset(&event, 0, sizeof(event));
+    event.scope = *work->scope;
+    event.endpoint = work->kind;
+    event.kind = PAY_EVENT_TEST;
+    event.created_at = pay_lmdb_scope_now(0);
+    rc = remove_tests(txn, db, &event, work->p);
+    if (rc) {
+        return rc;
+    }
+    event.sequence = ++endpoint->tests;
+    if (pay_endpoint_is_failing(endpoint)) { /* who tests has mended it, or wants to know */
+        endpoint->failures = PAY_ENDPOINT_FAILURES_MAX - 1;
+    }
+    rc = add(txn, db, endpoint, &event, 0, work->p);
+    if (!rc) {
+        rc = pay_lmdb_endpoint_store(txn, db, endpoint, work->p);
+    }
+    if (!rc) {
+        rc = pay_lmdb_event_load(&work->out, txn, db, &event, work->p);
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_event_test(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                 pay_endpoint_kind_t kind, apr_pool_t *p)
+{
+    test_t work = {.scope = scope, .kind = kind, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    if (!pay_event_is_for(kind, PAY_EVENT_TEST, 0, 1)) {
+        return APR_EINVAL;
+    }
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, test_work, &work);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *out = work.out;
+    return work.out ? APR_SUCCESS : APR_NOTFOUND;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_event.h"
+
+#include "base/pay_time.h"
+
+#include <string.h>
+
+/* What a person does to one event. */
+typedef struct hand_t {
+    pay_event_t place;
+    int drop;
+    apr_pool_t *p;
+    pay_event_t *out; /* NULL: there is none */
+    apr_status_t verdict;
+} hand_t;
+
+/* It is looked at now, whatever its back-off said. */
+static int wake(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event, apr_time_t now,
+                int forgive, apr_pool_t *p)
+{
+    pay_endpoint_t *endpoint;
+    int rc, moved = 1;
+
+    rc = pay_lmdb_endpoint_load(&endpoint, txn, db, &event->scope, event->endpoint, p);
+    if (rc || !endpoint->enabled) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (forgive) {
+        if (pay_endpoint_is_failing(endpoint)) { /* as after a success, but on probation */
+            endpoint->failures = PAY_ENDPOINT_FAILURES_MAX - 1;
+        }
+        endpoint->probing = 0;
+        endpoint->probes = 0;
+        endpoint->failing_since = 0; /* else what waits as long would be given up untried */
+        rc = pay_lmdb_endpoint_move(txn, db, endpoint, now);
+    } else {
+        rc = pay_lmdb_endpoint_hasten(&moved, txn, db, endpoint, now);
+    }
+    if (rc || !moved) {
+        return rc;
+    }
+    return pay_lmdb_endpoint_store(txn, db, endpoint, p);
+}
+
+static int retry(hand_t *hand, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now)
+{
+    pay_event_t *event = hand->out;
+    int rc;
+
+    if (!event->due_at && !event->parked_at) {
+        hand->verdict = APR_EBUSY;
+        return MDB_SUCCESS;
+    }
+    event->failures = 0;
+    event->first_try_at = 0;
+    if (event->parked_at || event->lease_worker.pid == 0) { /* what is on its way is left alone */
+        rc = pay_lmdb_event_move(txn, db, event, now, hand->p);
+    } else {
+        rc = pay_lmdb_event_store(txn, db, event, hand->p);
+    }
+    return rc ? rc : wake(txn, db, event, now, 1, hand->p);
+}
+
+static int drop(hand_t *hand, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now)
+{
+    int rc, any;
+
+    rc = pay_lmdb_event_remove(txn, db, hand->out);
+    if (!rc) {
+        rc = pay_lmdb_event_promote(&any, txn, db, hand->out, now, hand->p);
+    }
+    return rc || !any ? rc : wake(txn, db, hand->out, now, 0, hand->p);
+}
+
+static int hand_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const apr_time_t now = pay_time_now();
+    hand_t *hand = baton;
+    int rc;
+
+    hand->verdict = APR_SUCCESS;
+    rc = pay_lmdb_event_load(&hand->out, txn, db, &hand->place, hand->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    return hand->drop ? drop(hand, txn, db, now) : retry(hand, txn, db, now);
+}
+
+static apr_status_t lay_hand_on(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                const pay_event_t *place, int is_drop, apr_pool_t *p)
+{
+    hand_t hand = {.place = *place, .drop = is_drop, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    hand.place.scope = *scope;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, hand_work, &hand);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!hand.out) {
+        return APR_NOTFOUND;
+    }
+    *out = hand.out;
+    return hand.verdict;
+}
+
+apr_status_t pay_lmdb_event_retry(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                  const pay_event_t *place, apr_pool_t *p)
+{
+    return lay_hand_on(out, store, scope, place, 0, p);
+}
+
+apr_status_t pay_lmdb_event_drop(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                 const pay_event_t *place, apr_pool_t *p)
+{
+    return lay_hand_on(out, store, scope, place, 1, p);
+}

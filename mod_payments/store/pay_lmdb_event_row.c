@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_event.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_row.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define TRANSACTION_KEY_LEN (PAY_LMDB_ENDPOINT_KEY_LEN + 8)
+#define TIME_MAX (APR_INT64_MAX / 2) /* days can be added to such a time */
+
+static const pay_row_field_t event_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, kind),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, state),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, decided),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, refunded_minor),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, refunds_pending_minor),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, refund_created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, refund_seq),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, leases),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_worker.pid),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_worker.start_ticks),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_worker.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_until_ms),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, failures),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, first_try_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, due_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, parked_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, answered_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, status),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_event_t, error),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_event_t, answer),
+};
+#define EVENT_FIELDS (sizeof(event_fields) / sizeof(event_fields[0]))
+
+static const MDB_val nothing = {0, NULL};
+
+void pay_lmdb_event_key(pay_lmdb_key_t *key, const pay_event_t *event)
+{
+    pay_lmdb_endpoint_key(key, &event->scope, event->endpoint);
+    pay_lmdb_key_u64(key, event->charge_seq);
+    pay_lmdb_key_u32(key, event->sequence);
+}
+
+int pay_lmdb_event_key_read(pay_event_t *place, const MDB_val *key)
+{
+    const unsigned char *at = key->mv_data;
+
+    if (key->mv_size != PAY_LMDB_EVENT_KEY_LEN
+        || !pay_lmdb_endpoint_key_read(&place->scope, &place->endpoint, at,
+                                       PAY_LMDB_ENDPOINT_KEY_LEN)) {
+        return 0;
+    }
+    place->charge_seq = pay_lmdb_read_u64(at + PAY_LMDB_ENDPOINT_KEY_LEN);
+    place->sequence = pay_lmdb_read_u32(at + TRANSACTION_KEY_LEN);
+    return 1;
+}
+
+void pay_lmdb_event_due_key(pay_lmdb_key_t *key, const pay_event_t *event)
+{
+    pay_lmdb_endpoint_key(key, &event->scope, event->endpoint);
+    pay_lmdb_key_time(key, event->due_at);
+    pay_lmdb_key_u64(key, event->charge_seq);
+}
+
+void pay_lmdb_event_parked_key(pay_lmdb_key_t *key, const pay_event_t *event)
+{
+    pay_lmdb_endpoint_key(key, &event->scope, event->endpoint);
+    pay_lmdb_key_u64(key, event->charge_seq);
+}
+
+/* What the rest of the program relies on without looking again. */
+static int is_sound(const pay_event_t *event)
+{
+    return event->error && event->answer && event->kind >= PAY_EVENT_TRANSACTION
+           && event->kind <= PAY_EVENT_PARKED && event->state >= 0
+           && (event->kind != PAY_EVENT_TRANSACTION || event->state < PAY_CHARGE_STATE_COUNT)
+           && (event->kind != PAY_EVENT_REFUND || event->state < PAY_REFUND_STATE_COUNT)
+           && (event->kind == PAY_EVENT_TEST) == (event->charge_seq == 0)
+           && (event->kind == PAY_EVENT_PARKED)
+                  == (event->charge_seq != pay_event_charge_seq(event))
+           && event->first_try_at >= 0 && event->first_try_at <= TIME_MAX
+           && event->lease_until_ms >= 0 && event->lease_until_ms <= TIME_MAX;
+}
+
+int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_event_t *event = apr_pcalloc(p, sizeof(*event));
+    int rc;
+
+    *out = NULL;
+    if (!pay_lmdb_event_key_read(event, key)) {
+        return pay_lmdb_bad_row(PAY_TABLE_EVENT, key);
+    }
+    rc = pay_row_decode(event, event_fields, EVENT_FIELDS, row, NULL, p);
+    if (rc || !is_sound(event)) {
+        return pay_lmdb_bad_row(PAY_TABLE_EVENT, key);
+    }
+    *out = event;
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_event_load(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_event_t *place, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    pay_lmdb_event_key(&key, place);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT), &at, &row);
+    return rc ? rc : pay_lmdb_event_decode(out, &at, &row, p);
+}
+
+int pay_lmdb_event_first(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                         const pay_event_t *place, apr_pool_t *p)
+{
+    pay_event_t from = *place;
+    pay_lmdb_key_t key;
+    MDB_cursor *cursor;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    from.sequence = 0;
+    pay_lmdb_event_key(&key, &from);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &at, &row, MDB_SET_RANGE);
+    if (!rc
+        && (at.mv_size != PAY_LMDB_EVENT_KEY_LEN
+            || memcmp(at.mv_data, key.bytes, TRANSACTION_KEY_LEN) != 0)) {
+        rc = MDB_NOTFOUND;
+    }
+    if (!rc) {
+        rc = pay_lmdb_event_decode(out, &at, &row, p);
+    }
+    mdb_cursor_close(cursor);
+    return rc;
+}
+
+/* The webhook's event that the merchant is told of, unless it was dropped or delivered since. */
+static int load_parked(pay_event_t *event, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+{
+    pay_event_t place = *event, *parked;
+    int rc;
+
+    place.endpoint = PAY_ENDPOINT_WEBHOOK;
+    place.charge_seq = pay_event_charge_seq(event);
+    rc = pay_lmdb_event_load(&parked, txn, db, &place, p);
+    event->parked = parked;
+    return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_event_records(pay_event_t *event, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+{
+    pay_lmdb_refund_t *refund = NULL;
+    pay_charge_t *charge = NULL;
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc = MDB_SUCCESS;
+
+    if (event->charge_seq) {
+        rc = pay_lmdb_charge_get(&charge, txn, db, &event->scope, pay_event_charge_seq(event), p);
+    }
+    if (!rc && event->kind == PAY_EVENT_REFUND) {
+        pay_lmdb_refund_key(&key, &event->scope, event->refund_created_at, event->refund_seq);
+        at = pay_lmdb_key_val(&key);
+        rc = pay_lmdb_refund_get(&refund, txn, db, &at, p);
+    }
+    if (rc == MDB_NOTFOUND || (!rc && !charge && event->kind != PAY_EVENT_TEST)) {
+        pay_lmdb_event_key(&key, event);
+        at = pay_lmdb_key_val(&key);
+        return pay_lmdb_bad_row(PAY_TABLE_EVENT, &at);
+    }
+    event->charge = charge;
+    event->refund = refund ? &refund->refund : NULL;
+    return rc || event->kind != PAY_EVENT_PARKED ? rc : load_parked(event, txn, db, p);
+}
+
+int pay_lmdb_event_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event,
+                         apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    rc = pay_row_encode(&row, event_fields, EVENT_FIELDS, event, p);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_event_key(&key, event);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT), &at, &row, 0);
+}
+
+static int entry_put(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+                     const pay_lmdb_key_t *key)
+{
+    MDB_val at = pay_lmdb_key_val(key), val = nothing;
+
+    return mdb_put(txn, pay_lmdb_dbi(db, table), &at, &val, 0);
+}
+
+static int entry_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+                     const pay_lmdb_key_t *key)
+{
+    MDB_val at = pay_lmdb_key_val(key);
+    int rc;
+
+    rc = mdb_del(txn, pay_lmdb_dbi(db, table), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* Out of both indexes. */
+static int unlist(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event)
+{
+    pay_lmdb_key_t key;
+    int rc = MDB_SUCCESS;
+
+    if (event->due_at) {
+        pay_lmdb_event_due_key(&key, event);
+        rc = entry_del(txn, db, PAY_TABLE_EVENT_DUE, &key);
+    }
+    if (!rc && event->parked_at) {
+        pay_lmdb_event_parked_key(&key, event);
+        rc = entry_del(txn, db, PAY_TABLE_EVENT_PARKED, &key);
+    }
+    return rc;
+}
+
+int pay_lmdb_event_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    rc = unlist(txn, db, event);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_event_key(&key, event);
+    at = pay_lmdb_key_val(&key);
+    return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT), &at, NULL);
+}
+
+int pay_lmdb_event_move(MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event, apr_time_t due_at,
+                        apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    int rc;
+
+    rc = unlist(txn, db, event);
+    if (rc) {
+        return rc;
+    }
+    event->due_at = due_at;
+    event->parked_at = 0;
+    if (due_at) {
+        pay_lmdb_event_due_key(&key, event);
+        rc = entry_put(txn, db, PAY_TABLE_EVENT_DUE, &key);
+    }
+    return rc ? rc : pay_lmdb_event_store(txn, db, event, p);
+}
+
+int pay_lmdb_event_park(MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event, apr_time_t now,
+                        apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    int rc;
+
+    rc = unlist(txn, db, event);
+    if (rc) {
+        return rc;
+    }
+    event->due_at = 0;
+    event->parked_at = now;
+    pay_lmdb_event_parked_key(&key, event);
+    rc = entry_put(txn, db, PAY_TABLE_EVENT_PARKED, &key);
+    return rc ? rc : pay_lmdb_event_store(txn, db, event, p);
+}
+
+int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *gone,
+                           apr_time_t now, apr_pool_t *p)
+{
+    pay_event_t *next;
+    int rc;
+
+    *any = 0;
+    rc = pay_lmdb_event_first(&next, txn, db, gone, p);
+    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) { /* a damaged one waits for repair */
+        return MDB_SUCCESS;
+    }
+    if (rc || next->due_at || next->parked_at) {
+        return rc;
+    }
+    *any = 1;
+    return pay_lmdb_event_move(txn, db, next, now, p);
+}

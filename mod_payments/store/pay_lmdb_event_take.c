@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_event.h"
+
+#include "base/pay_time.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+#define ENDPOINTS_MAX 64 /* looked at in one transaction */
+#define PARK_OLD_MAX 256 /* events given up with their endpoint in one transaction */
+#define BUSY_WAIT apr_time_from_msec(100) /* of an endpoint that has all it may have */
+#define IDLE_WAIT apr_time_from_sec(60)   /* of one that nothing can be sent to */
+#define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
+
+typedef struct take_t {
+    int limit;
+    pay_event_budget_t *budget;
+    void *baton;
+    apr_pool_t *p;
+    apr_time_t now;
+    apr_int64_t now_ms; /* boot clock */
+    pay_worker_t self;
+    apr_array_header_t *out; /* of pay_taken_t */
+} take_t;
+
+/* An entry of event_due, copied: the index changes as it is worked on. */
+typedef struct entry_t {
+    apr_time_t due_at;
+    apr_uint64_t charge_seq;
+} entry_t;
+
+/* The first endpoints that are due, as keys of table endpoint. */
+static int endpoints_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                         apr_time_t now, int limit, apr_pool_t *p)
+{
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc;
+
+    *out = apr_array_make(p, 4, sizeof(MDB_val));
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT_DUE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    while (!rc && (*out)->nelts < limit) {
+        if (key.mv_size == PAY_LMDB_ENDPOINT_DUE_KEY_LEN) { /* others hold up nobody */
+            if (pay_lmdb_read_time(key.mv_data) > now) {
+                break;
+            }
+            val.mv_size = key.mv_size;
+            val.mv_data = apr_pmemdup(p, key.mv_data, key.mv_size);
+            APR_ARRAY_PUSH(*out, MDB_val) = val;
+        }
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* The endpoint's first `limit` entries, due or not, by time. */
+static int entries(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                   const pay_endpoint_t *endpoint, int limit, apr_pool_t *p)
+{
+    pay_lmdb_key_t first;
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    const unsigned char *at;
+    entry_t entry;
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(entry_t));
+    pay_lmdb_endpoint_key(&first, &endpoint->scope, endpoint->kind);
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT_DUE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    while (!rc && (*out)->nelts < limit && key.mv_size >= first.len
+           && memcmp(key.mv_data, first.bytes, first.len) == 0) {
+        if (key.mv_size == PAY_LMDB_EVENT_DUE_KEY_LEN) { /* others hold up nobody */
+            at = (const unsigned char *)key.mv_data + PAY_LMDB_ENDPOINT_KEY_LEN;
+            entry.due_at = pay_lmdb_read_time(at);
+            entry.charge_seq = pay_lmdb_read_u64(at + 8);
+            APR_ARRAY_PUSH(*out, entry_t) = entry;
+        }
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int entry_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_endpoint_t *endpoint,
+                        const entry_t *entry)
+{
+    pay_event_t place;
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    memset(&place, 0, sizeof(place));
+    place.scope = endpoint->scope;
+    place.endpoint = endpoint->kind;
+    place.due_at = entry->due_at;
+    place.charge_seq = entry->charge_seq;
+    pay_lmdb_event_due_key(&key, &place);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT_DUE), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* The event behind an entry; *out NULL: the entry was a leftover, and is gone now. */
+static int event_of(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                    const pay_endpoint_t *endpoint, const entry_t *entry, apr_pool_t *p)
+{
+    pay_event_t place;
+    int rc;
+
+    memset(&place, 0, sizeof(place));
+    place.scope = endpoint->scope;
+    place.endpoint = endpoint->kind;
+    place.charge_seq = entry->charge_seq;
+    rc = pay_lmdb_event_first(out, txn, db, &place, p);
+    if (rc == MDB_SUCCESS && (*out)->due_at == entry->due_at) {
+        return MDB_SUCCESS;
+    }
+    *out = NULL;
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
+        return rc;
+    }
+    return entry_remove(txn, db, endpoint, entry); /* a row that does not decode waits for repair */
+}
+
+/* Milliseconds for which another process may still be sending it. */
+static apr_int64_t leased_ms(const take_t *take, const pay_event_t *event)
+{
+    const apr_int64_t left = event->lease_until_ms - take->now_ms;
+
+    if (event->lease_worker.pid == 0 || event->lease_worker.boot_id != take->self.boot_id
+        || left <= 0 || !pay_worker_alive(&event->lease_worker)) {
+        return 0;
+    }
+    return left < PAY_STORE_LEASE_MS ? left : PAY_STORE_LEASE_MS;
+}
+
+static int take_event(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+                      const pay_endpoint_t *endpoint, pay_event_t *event)
+{
+    const apr_int64_t leased = leased_ms(take, event);
+    pay_taken_t taken = {event, endpoint};
+    int rc;
+
+    if (leased > 0) {
+        return pay_lmdb_event_move(txn, db, event, take->now + apr_time_from_msec(leased), take->p);
+    }
+    rc = pay_lmdb_event_records(event, txn, db, take->p);
+    if (rc == PAY_LMDB_BAD_ROW) { /* told in the log; a person can mend or drop it */
+        event->error = "a record that it tells of cannot be read";
+        return pay_lmdb_event_park(txn, db, event, take->now, take->p);
+    }
+    if (rc) {
+        return rc;
+    }
+    event->leases++;
+    event->lease_worker = take->self;
+    event->lease_until_ms = take->now_ms + PAY_STORE_LEASE_MS;
+    rc = pay_lmdb_event_move(txn, db, event, take->now + LEASE, take->p);
+    if (!rc) {
+        APR_ARRAY_PUSH(take->out, pay_taken_t) = taken;
+    }
+    return rc;
+}
+
+/*
+ * What an endpoint that has been failing for as long as an event is tried kept from being tried at
+ * all is given up when it is as old. *more 1: there may be others.
+ */
+static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+                    pay_endpoint_t *endpoint)
+{
+    const apr_time_t before = take->now - PAY_EVENT_TRY_FOR;
+    apr_array_header_t *list;
+    pay_endpoint_t *notice;
+    pay_event_t *event;
+    int i, rc;
+
+    *more = 0;
+    if (!endpoint->failing_since || endpoint->failing_since > before) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_endpoint_load(&notice, txn, db, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
+    if (!rc || rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+        rc = entries(&list, txn, db, endpoint, PARK_OLD_MAX, take->p);
+    }
+    for (i = 0; !rc && i < list->nelts; i++) {
+        rc = event_of(&event, txn, db, endpoint, &APR_ARRAY_IDX(list, i, entry_t), take->p);
+        if (rc || !event || event->first_try_at || event->created_at > before
+            || leased_ms(take, event) > 0) { /* its result is yet to come */
+            continue;
+        }
+        *more = 1;
+        event->error = "its endpoint was failing all the time";
+        rc = pay_lmdb_event_park(txn, db, event, take->now, take->p);
+        if (!rc && notice) {
+            rc = pay_lmdb_event_of_parked(txn, db, event, endpoint, notice, take->now, take->p);
+        }
+    }
+    return rc;
+}
+
+/* When the endpoint is to be looked at again: its first entry's time; 0: nothing waits. */
+static int next_look(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+                     const pay_endpoint_t *endpoint)
+{
+    apr_array_header_t *list;
+    int rc;
+
+    *next = 0;
+    rc = entries(&list, txn, db, endpoint, 1, take->p);
+    if (!rc && list->nelts > 0) {
+        *next = APR_ARRAY_IDX(list, 0, entry_t).due_at;
+        *next = *next < take->now ? take->now : *next;
+    }
+    return rc;
+}
+
+/* Somebody waits for the answer to a test: it goes before what has waited longer. */
+static int take_test(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+                     const pay_endpoint_t *endpoint)
+{
+    pay_event_t place, *test;
+    int rc;
+
+    memset(&place, 0, sizeof(place));
+    place.scope = endpoint->scope;
+    place.endpoint = endpoint->kind;
+    rc = pay_lmdb_event_first(&test, txn, db, &place, take->p);
+    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+        return MDB_SUCCESS;
+    }
+    if (rc || !test->due_at || test->due_at > take->now) {
+        return rc;
+    }
+    return take_event(take, txn, db, endpoint, test);
+}
+
+static int take_some(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
+                     int budget)
+{
+    const int before = take->out->nelts;
+    apr_array_header_t *list;
+    const entry_t *entry;
+    pay_event_t *event;
+    int i, rc;
+
+    rc = take_test(take, txn, db, endpoint);
+    if (rc) {
+        return rc;
+    }
+    rc = entries(&list, txn, db, endpoint, budget, take->p);
+    for (i = 0; !rc && i < list->nelts; i++) {
+        entry = &APR_ARRAY_IDX(list, i, entry_t);
+        if (entry->due_at > take->now || take->out->nelts - before == budget) {
+            break;
+        }
+        rc = event_of(&event, txn, db, endpoint, entry, take->p);
+        if (!rc && event) {
+            rc = take_event(take, txn, db, endpoint, event);
+        }
+    }
+    return rc;
+}
+
+/* Of an endpoint with something due: takes what it may, and tells when to look again. */
+static int take_what_may(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+                         pay_endpoint_t *endpoint)
+{
+    const int before = take->out->nelts, left = take->limit - before;
+    int budget = take->budget(take->baton, endpoint, PAY_EVENT_BUDGET_ASK);
+    int rc = MDB_SUCCESS, more = 0;
+
+    *next = take->now + (budget < 0 ? IDLE_WAIT : BUSY_WAIT);
+    if (pay_endpoint_is_failing(endpoint)) {
+        budget = budget > 1 ? 1 : budget;
+        rc = park_old(&more, take, txn, db, endpoint);
+    }
+    budget = budget > left ? left : budget;
+    if (more) {
+        *next = take->now;
+    }
+    if (rc || more || budget <= 0) {
+        return rc;
+    }
+    rc = take_some(take, txn, db, endpoint, budget);
+    (void)take->budget(take->baton, endpoint, take->out->nelts - before);
+    if (!rc && pay_endpoint_is_failing(endpoint) && take->out->nelts > before) {
+        endpoint->probing = 1;
+        *next = take->now + LEASE; /* the probe's result says when, at the latest its lease */
+        return rc;
+    }
+    return rc ? rc : next_look(next, take, txn, db, endpoint);
+}
+
+static int take_endpoint(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint)
+{
+    apr_time_t next;
+    int rc;
+
+    rc = next_look(&next, take, txn, db, endpoint);
+    if (!rc && next && next <= take->now) {
+        rc = take_what_may(&next, take, txn, db, endpoint);
+    }
+    if (!rc) {
+        rc = pay_lmdb_endpoint_move(txn, db, endpoint, next);
+    }
+    return rc ? rc : pay_lmdb_endpoint_store(txn, db, endpoint, take->p);
+}
+
+/* `due` is an entry of endpoint_due. */
+static int take_due(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *due)
+{
+    const unsigned char *bytes = due->mv_data;
+    pay_endpoint_t *endpoint = NULL;
+    pay_endpoint_kind_t kind;
+    pay_scope_t scope;
+    MDB_val at = *due;
+    int rc = MDB_NOTFOUND;
+
+    if (pay_lmdb_endpoint_key_read(&scope, &kind, bytes + 8, PAY_LMDB_ENDPOINT_KEY_LEN)) {
+        rc = pay_lmdb_endpoint_load(&endpoint, txn, db, &scope, kind, take->p);
+    }
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
+        return rc;
+    }
+    if (!endpoint || endpoint->due_at != pay_lmdb_read_time(bytes)) { /* leads nowhere */
+        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT_DUE), &at, NULL);
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (!endpoint->enabled) {
+        rc = pay_lmdb_endpoint_move(txn, db, endpoint, 0);
+        return rc ? rc : pay_lmdb_endpoint_store(txn, db, endpoint, take->p);
+    }
+    return take_endpoint(take, txn, db, endpoint);
+}
+
+static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    take_t *take = baton;
+    apr_array_header_t *due;
+    int i, rc;
+
+    take->out = apr_array_make(take->p, 16, sizeof(pay_taken_t));
+    rc = endpoints_due(&due, txn, db, take->now, ENDPOINTS_MAX, take->p);
+    for (i = 0; !rc && i < due->nelts && take->out->nelts < take->limit; i++) {
+        rc = take_due(take, txn, db, &APR_ARRAY_IDX(due, i, MDB_val));
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_event_take(apr_array_header_t **out, pay_store_t *store, int limit,
+                                 pay_event_budget_t *budget, void *baton, apr_pool_t *p)
+{
+    take_t take = {.limit = limit, .budget = budget, .baton = baton, .p = p};
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_array_header_t *due;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = apr_array_make(p, 1, sizeof(pay_taken_t));
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_LEASES_MAX);
+    take.now = pay_time_now();
+    take.now_ms = pay_time_boot_ms();
+    take.self = pay_worker_self();
+    /* Most looks find nothing: those take no turn to write. */
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = endpoints_due(&due, txn, db, take.now, 1, p);
+    pay_lmdb_read_end(db, txn);
+    if (rc || due->nelts == 0) {
+        return pay_lmdb_status(rc);
+    }
+    rv = pay_lmdb_commit(db, 0, take_work, &take);
+    if (rv == APR_SUCCESS) {
+        *out = take.out;
+    }
+    return rv;
+}

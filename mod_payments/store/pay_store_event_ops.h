@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_EVENT_OPS_H
+#define PAY_STORE_EVENT_OPS_H
+
+/*
+ * Slots of the store's vtable for endpoints and events (docs/store.md, "Events"). Events are
+ * written by the operations that change charges and refunds, in their transactions. Include
+ * store/pay_store.h instead.
+ */
+
+#include "store/pay_store_types.h"
+
+/* --- how the server delivers; APR_NOTFOUND: no server has said it yet --- */
+typedef apr_status_t pay_store_delivery_put_fn(pay_store_t *store, const pay_delivery_t *delivery,
+                                               apr_pool_t *p);
+typedef apr_status_t pay_store_delivery_get_fn(pay_delivery_t **out, pay_store_t *store,
+                                               apr_pool_t *p);
+
+/* --- endpoints --- */
+/*
+ * Writes enabled, address and secrets of `endpoint`, made when there is none; how its deliveries go
+ * is left alone, but what waits is due at once when it was or becomes enabled.
+ */
+typedef apr_status_t pay_store_endpoint_put_fn(pay_endpoint_t **out, pay_store_t *store,
+                                               const pay_endpoint_t *endpoint, apr_pool_t *p);
+typedef apr_status_t pay_store_endpoint_get_fn(pay_endpoint_t **out, pay_store_t *store,
+                                               const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                               apr_pool_t *p);
+/* Array of pay_endpoint_t *, at most `limit`, by scope and kind, behind `after` (NULL: all). */
+typedef apr_status_t pay_store_endpoint_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                                const pay_endpoint_t *after, int limit,
+                                                apr_pool_t *p);
+/*
+ * Puts `secret` in the place of `was` (compare and set, both sealed): *changed 0 when neither
+ * secret of the endpoint is `was`.
+ */
+typedef apr_status_t pay_store_endpoint_reseal_fn(int *changed, pay_store_t *store,
+                                                  const pay_endpoint_t *endpoint, const char *was,
+                                                  const char *secret, apr_pool_t *p);
+
+/* --- events --- */
+/* A test event, due at once; earlier ones of the endpoint go. APR_NOTFOUND: no such endpoint, or it
+ * is not enabled; APR_EINVAL: there are no tests for payers. */
+typedef apr_status_t pay_store_event_test_fn(pay_event_t **out, pay_store_t *store,
+                                             const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                             apr_pool_t *p);
+
+/*
+ * How many events of the endpoint may be taken now; 0: none, it has all it may have, and is looked
+ * at again soon; negative: nothing can be sent there for now, it is looked at again after a minute.
+ * `taken` PAY_EVENT_BUDGET_ASK asks that; else it tells how many of them were taken, the rest is
+ * for others. Called inside a transaction, which may begin anew and ask again: looks at memory
+ * only.
+ */
+#define PAY_EVENT_BUDGET_ASK (-1)
+typedef int pay_event_budget_t(void *baton, const pay_endpoint_t *endpoint, int taken);
+
+/* An event that was taken: lease and records are filled in, and the endpoint it goes to. */
+typedef struct pay_taken_t {
+    const pay_event_t *event;
+    const pay_endpoint_t *endpoint;
+} pay_taken_t;
+
+/*
+ * Array of pay_taken_t, at most `limit` (PAY_STORE_LEASES_MAX): the oldest undelivered events of
+ * transactions that are due, endpoint by endpoint, each leased to this process for
+ * PAY_STORE_LEASE_MS in the same transaction. Of a failing endpoint one. Nothing due: no write.
+ */
+typedef apr_status_t pay_store_event_take_fn(apr_array_header_t **out, pay_store_t *store,
+                                             int limit, pay_event_budget_t *budget, void *baton,
+                                             apr_pool_t *p);
+
+typedef enum pay_event_end_t {
+    PAY_EVENT_DELIVERED,
+    PAY_EVENT_FAILED,  /* try again later */
+    PAY_EVENT_REFUSED, /* for good: parked at once; the endpoint itself answers */
+    PAY_EVENT_RELEASED /* it was not tried: due again at once */
+} pay_event_end_t;
+
+typedef struct pay_event_result_t {
+    const pay_event_t *event; /* as it was taken */
+    pay_event_end_t end;
+    int status;
+    const char *error;  /* "" when delivered */
+    const char *answer; /* any bytes; cut and made UTF-8 when stored */
+    /* Set by event_finish. */
+    int stored; /* 0: it is no longer this lease's, or gone */
+    int parked;
+    apr_time_t due_at; /* the next try; 0: none */
+} pay_event_result_t;
+
+/*
+ * Array of pay_event_result_t, at most PAY_STORE_LEASES_MAX, in one transaction. Delivered: the
+ * event is gone, the transaction's next is due. A result of an earlier lease changes nothing.
+ */
+typedef apr_status_t pay_store_event_finish_fn(pay_store_t *store, apr_array_header_t *results,
+                                               apr_pool_t *p);
+
+/* Array of pay_event_t *, undelivered ones of a scope by endpoint, transaction and sequence;
+ * `parked` 1: the parked ones only. Without records. */
+typedef apr_status_t pay_store_event_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                             const pay_scope_t *scope, int parked,
+                                             const pay_event_t *after, int limit, apr_pool_t *p);
+/* By endpoint, charge_seq and sequence of `place`, with its records. */
+typedef apr_status_t pay_store_event_get_fn(pay_event_t **out, pay_store_t *store,
+                                            const pay_scope_t *scope, const pay_event_t *place,
+                                            apr_pool_t *p);
+/* Due at once, as if it had never been tried; its endpoint is tried again too. APR_EBUSY: an
+ * earlier one of its transaction goes first. */
+typedef apr_status_t pay_store_event_retry_fn(pay_event_t **out, pay_store_t *store,
+                                              const pay_scope_t *scope, const pay_event_t *place,
+                                              apr_pool_t *p);
+/* Gone; the transaction's next is due if it was the first. */
+typedef apr_status_t pay_store_event_drop_fn(pay_event_t **out, pay_store_t *store,
+                                             const pay_scope_t *scope, const pay_event_t *place,
+                                             apr_pool_t *p);
+typedef apr_status_t pay_store_event_stat_fn(pay_event_stat_t *out, pay_store_t *store,
+                                             apr_pool_t *p);
+
+#endif

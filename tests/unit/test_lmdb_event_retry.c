@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "outlet.h"
+
+#define SEC(seconds) apr_time_from_sec(seconds)
+
+static void refund(const char *reference, apr_int64_t amount_minor)
+{
+    pay_refund_t *out = till_refund(0, reference, amount_minor, PAY_REFUND_OPENED);
+
+    (void)till_refund_resolve(&out, 0, out->refund_reference, PAY_OUTCOME_APPROVED);
+}
+
+static pay_event_t at(apr_uint64_t charge_seq, apr_uint32_t sequence)
+{
+    const pay_event_t place = {
+        .endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = charge_seq, .sequence = sequence};
+
+    return place;
+}
+
+static pay_event_t *retry(apr_uint64_t charge_seq, apr_uint32_t sequence, apr_status_t want)
+{
+    const pay_event_t place = at(charge_seq, sequence);
+    pay_event_t *event;
+
+    ck_assert_int_eq(
+        till->ops->event_retry(&event, till->store, &till->scopes[0], &place, unit_pool), want);
+    return event;
+}
+
+static pay_event_t *drop(apr_uint64_t charge_seq, apr_uint32_t sequence, apr_status_t want)
+{
+    const pay_event_t place = at(charge_seq, sequence);
+    pay_event_t *event;
+
+    ck_assert_int_eq(
+        till->ops->event_drop(&event, till->store, &till->scopes[0], &place, unit_pool), want);
+    return event;
+}
+
+/* One transaction of three events, one of one. */
+static void fill(void)
+{
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    refund("order-1", 1000);
+    (void)till_charge(0, "order-2", 1000);
+}
+
+START_TEST(test_of_none)
+{
+    fill();
+    ck_assert_ptr_null(retry(1, 9, APR_NOTFOUND));
+    ck_assert_ptr_null(drop(9, 1, APR_NOTFOUND));
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 4);
+}
+END_TEST
+
+START_TEST(test_retry_of_a_parked_one)
+{
+    const pay_event_t *event;
+
+    fill();
+    (void)outlet_finish_all(outlet_take(10, 10), PAY_EVENT_REFUSED);
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    till_clock += SEC(1000);
+    ck_assert_int_eq(retry(1, 1, APR_SUCCESS)->due_at, till_clock);
+    till_check_clean();
+    event = outlet_event(outlet_take(10, 10), 0);
+    ck_assert_str_eq(outlet_name(event), "webhook 1.1 transaction successful*");
+    ck_assert_uint_eq(event->failures, 0);
+    ck_assert_int_eq(event->first_try_at, 0);
+    ck_assert_str_eq(event->error, "The answer was 500"); /* what is known of it stays */
+    (void)outlet_finish(event, PAY_EVENT_DELIVERED);
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2); /* those behind, in order */
+    ck_assert_str_eq(outlet_waiting(0), "webhook 2.1 transaction successful parked");
+    till_check_clean();
+}
+END_TEST
+
+START_TEST(test_retry_of_a_waiting_one)
+{
+    fill();
+    (void)outlet_finish_all(outlet_take(10, 10), PAY_EVENT_FAILED);
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    (void)retry(2, 1, APR_SUCCESS);
+    ck_assert_str_eq(outlet_name(outlet_event(outlet_take(10, 10), 0)),
+                     "webhook 2.1 transaction successful*");
+    till_check_clean();
+}
+END_TEST
+
+/* It cannot overtake. */
+START_TEST(test_retry_of_one_behind)
+{
+    fill();
+    ck_assert_int_eq(retry(1, 2, APR_EBUSY)->sequence, 2);
+    ck_assert_int_eq(retry(1, 3, APR_EBUSY)->sequence, 3);
+    ck_assert_str_eq(outlet_waiting(0), "webhook 1.1 transaction successful; "
+                                        "webhook 1.2 refund processed behind; "
+                                        "webhook 1.3 transaction reversed behind; "
+                                        "webhook 2.1 transaction successful");
+    till_check_clean();
+}
+END_TEST
+
+/* What is being sent is not sent a second time beside it; its result counts. */
+START_TEST(test_retry_of_a_leased_one)
+{
+    const pay_event_t *event;
+
+    fill();
+    event = outlet_event(outlet_take(10, 10), 0);
+    (void)retry(1, 1, APR_SUCCESS);
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    ck_assert(outlet_finish(event, PAY_EVENT_DELIVERED).stored);
+    till_check_clean();
+}
+END_TEST
+
+/* The endpoint is tried again too, with all that waits for it. */
+START_TEST(test_retry_wakes_a_failing_endpoint)
+{
+    int k;
+
+    fill();
+    for (k = 0; k < 40; k++) {
+        (void)till_charge(0, apr_psprintf(unit_pool, "more-%d", k), 1000);
+    }
+    (void)outlet_finish_all(outlet_take(16, 16), PAY_EVENT_FAILED);
+    ck_assert_int_eq(outlet_take(16, 16)->nelts, 0);
+    (void)retry(1, 1, APR_SUCCESS);
+    ck_assert(!pay_endpoint_is_failing(outlet_get(0, PAY_ENDPOINT_WEBHOOK)));
+    ck_assert_int_eq(outlet_get(0, PAY_ENDPOINT_WEBHOOK)->failing_since, 0);
+    ck_assert_int_eq(outlet_take(16, 16)->nelts, 16);
+    till_check_clean();
+}
+END_TEST
+
+/* One failure more and it is failing again, since then. */
+START_TEST(test_retry_is_on_probation)
+{
+    apr_array_header_t *taken;
+    int k;
+
+    fill();
+    for (k = 0; k < 10; k++) {
+        (void)till_charge(0, apr_psprintf(unit_pool, "more-%d", k), 1000);
+    }
+    (void)outlet_finish_all(outlet_take(6, 6), PAY_EVENT_FAILED);
+    till_clock += SEC(1);
+    (void)retry(1, 1, APR_SUCCESS);
+    taken = outlet_take(1, 1);
+    (void)outlet_finish_all(taken, PAY_EVENT_FAILED);
+    ck_assert(pay_endpoint_is_failing(outlet_get(0, PAY_ENDPOINT_WEBHOOK)));
+    ck_assert_int_eq(outlet_get(0, PAY_ENDPOINT_WEBHOOK)->failing_since, till_clock);
+    ck_assert_int_eq(outlet_take(16, 16)->nelts, 0);
+    till_check_clean();
+}
+END_TEST
+
+START_TEST(test_retry_at_a_disabled_endpoint)
+{
+    fill();
+    (void)outlet_finish_all(outlet_take(10, 10), PAY_EVENT_REFUSED);
+    outlet_shut(0, PAY_ENDPOINT_WEBHOOK);
+    (void)retry(1, 1, APR_SUCCESS);
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    till_check_clean();
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 3);
+    till_check_clean();
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    apr_uint32_t sequence;
+    int parked, leased;
+    const char *want;
+} drop_cases[] = {
+    {"the first, waiting", 1, 0, 0,
+     "webhook 1.2 refund processed; webhook 1.3 transaction reversed behind"},
+    {"the first, parked", 1, 1, 0,
+     "webhook 1.2 refund processed; webhook 1.3 transaction reversed behind"},
+    {"the first, leased", 1, 0, 1,
+     "webhook 1.2 refund processed; webhook 1.3 transaction reversed behind"},
+    {"the second", 2, 0, 0,
+     "webhook 1.1 transaction successful; webhook 1.3 transaction reversed behind"},
+    {"the second behind a parked one", 2, 1, 0,
+     "webhook 1.1 transaction successful parked; webhook 1.3 transaction reversed behind"},
+    {"the last", 3, 0, 0,
+     "webhook 1.1 transaction successful; webhook 1.2 refund processed behind"},
+};
+
+START_TEST(test_drop)
+{
+    apr_array_header_t *taken;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    refund("order-1", 1000);
+    taken = drop_cases[_i].parked || drop_cases[_i].leased ? outlet_take(10, 10) : NULL;
+    if (drop_cases[_i].parked) {
+        (void)outlet_finish_all(taken, PAY_EVENT_REFUSED);
+    }
+    ck_assert_uint_eq(drop(1, drop_cases[_i].sequence, APR_SUCCESS)->sequence,
+                      drop_cases[_i].sequence);
+    ck_assert_msg(!strcmp(outlet_waiting(0), drop_cases[_i].want), "%s: %s", drop_cases[_i].name,
+                  outlet_waiting(0));
+    till_check_clean();
+    if (drop_cases[_i].leased) {
+        ck_assert(!outlet_finish(outlet_event(taken, 0), PAY_EVENT_DELIVERED).stored);
+    }
+    if (drop_cases[_i].sequence == 1) {
+        ck_assert_int_eq(outlet_take(10, 10)->nelts, 1); /* the next is due at once */
+    }
+    till_check_clean();
+}
+END_TEST
+
+START_TEST(test_drop_of_the_only_one)
+{
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    (void)drop(1, 1, APR_SUCCESS);
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    refund("order-1", 300); /* its sequence goes on */
+    ck_assert_str_eq(outlet_waiting(0), "webhook 1.2 refund processed");
+    till_check_clean();
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_test(tcase, test_of_none);
+    tcase_add_test(tcase, test_retry_of_a_parked_one);
+    tcase_add_test(tcase, test_retry_of_a_waiting_one);
+    tcase_add_test(tcase, test_retry_of_one_behind);
+    tcase_add_test(tcase, test_retry_of_a_leased_one);
+    tcase_add_test(tcase, test_retry_wakes_a_failing_endpoint);
+    tcase_add_test(tcase, test_retry_is_on_probation);
+    tcase_add_test(tcase, test_retry_at_a_disabled_endpoint);
+    tcase_add_loop_test(tcase, test_drop, 0, UNIT_ROWS(drop_cases));
+    tcase_add_test(tcase, test_drop_of_the_only_one);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_event_retry", add);
+}

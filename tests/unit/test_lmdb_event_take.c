@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "outlet.h"
+
+#include "child_fixture.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_env.h"
+
+#define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
+#define MANY 1000
+
+static void charges(int i, int count)
+{
+    int k;
+
+    for (k = 0; k < count; k++) {
+        (void)till_charge(i, apr_psprintf(unit_pool, "order-%d", k), 1000);
+    }
+}
+
+static void refund(int i, const char *reference, apr_int64_t amount_minor)
+{
+    pay_refund_t *out = till_refund(i, reference, amount_minor, PAY_REFUND_OPENED);
+
+    (void)till_refund_resolve(&out, i, out->refund_reference, PAY_OUTCOME_APPROVED);
+}
+
+/* The number of the last transaction that wrote. */
+static apr_uint64_t last_write(void)
+{
+    MDB_txn *txn;
+    apr_uint64_t id;
+
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
+    id = mdb_txn_id(txn);
+    pay_lmdb_read_end(till->db, txn);
+    return id;
+}
+
+START_TEST(test_lease_and_records)
+{
+    const pay_event_t *event;
+    pay_taken_t taken;
+    int i;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        outlet_open(i, PAY_ENDPOINT_WEBHOOK);
+        (void)till_charge(i, "order-1", 1000 + i);
+    }
+    apr_array_header_t *list = outlet_take(10, 10);
+    ck_assert_int_eq(list->nelts, TILL_SCOPES);
+    for (i = 0; i < TILL_SCOPES; i++) {
+        taken = APR_ARRAY_IDX(list, i, pay_taken_t);
+        event = taken.event;
+        ck_assert_uint_eq(event->leases, 1);
+        ck_assert_int_eq(event->lease_worker.pid, getpid());
+        ck_assert_int_eq(event->due_at, TILL_NOW + LEASE);
+        ck_assert_int_gt(event->lease_until_ms, pay_time_boot_ms() + PAY_STORE_LEASE_MS - 30000);
+        ck_assert_int_le(event->lease_until_ms, pay_time_boot_ms() + PAY_STORE_LEASE_MS);
+        ck_assert_str_eq(event->charge->reference, "order-1");
+        ck_assert_uint_eq(event->charge->scope.account, event->scope.account);
+        ck_assert_int_eq(event->charge->scope.mode, event->scope.mode);
+        ck_assert_ptr_null(event->refund);
+        ck_assert_str_eq(taken.endpoint->address, "there");
+        ck_assert_int_eq(taken.endpoint->kind, PAY_ENDPOINT_WEBHOOK);
+    }
+    till_check_clean();
+}
+END_TEST
+
+START_TEST(test_records_of_a_refund)
+{
+    const pay_event_t *event;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 1);
+    till_clock += apr_time_from_sec(5);
+    refund(0, "order-1", 300);
+    event = outlet_event(outlet_take(10, 10), 0);
+    ck_assert_int_eq(event->kind, PAY_EVENT_REFUND);
+    ck_assert_int_eq(event->refund->money.amount_minor, 300);
+    ck_assert_int_eq(event->charge->refunded_minor, 300);
+    ck_assert_str_eq(event->refund->transaction_reference, "order-1");
+}
+END_TEST
+
+/* What has nothing to do must not wait for its turn to write, nor make others wait. */
+START_TEST(test_nothing_due_is_no_write)
+{
+    apr_uint64_t before;
+
+    (void)till_charge(0, "order-0", 1000);
+    before = last_write();
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    ck_assert_uint_eq(last_write(), before);
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 1);
+    ck_assert_uint_gt(last_write(), before + 2);
+    before = last_write();
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0); /* leased */
+    till_clock += LEASE - 1;
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    ck_assert_uint_eq(last_write(), before);
+    till_clock += 1; /* by the wall clock its lease is over: it must be looked at */
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    ck_assert_uint_eq(last_write(), before + 1);
+}
+END_TEST
+
+START_TEST(test_limit_and_budget)
+{
+    apr_uint64_t before;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    charges(0, 150);
+    before = last_write();
+    ck_assert_int_eq(outlet_take(10, 0)->nelts, 0); /* it has all it may have */
+    ck_assert_uint_eq(last_write(), before + 1);
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0); /* and is left alone for a moment */
+    ck_assert_uint_eq(last_write(), before + 1);
+    till_clock += apr_time_from_msec(100);
+    ck_assert_int_eq(outlet_take(10, -1)->nelts, 0); /* nothing can be sent there */
+    till_clock += apr_time_from_sec(60) - 1;
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    till_clock += 1;
+    ck_assert_int_eq(outlet_take(1, 16)->nelts, 1);
+    ck_assert_int_eq(outlet_take(100, 16)->nelts, 16);
+    ck_assert_int_eq(outlet_take(5, 16)->nelts, 5);
+    ck_assert_int_eq(outlet_take(PAY_STORE_LEASES_MAX, OUTLET_ANY)->nelts, 100);
+    ck_assert_int_eq(outlet_take(PAY_STORE_LEASES_MAX, OUTLET_ANY)->nelts, 28);
+    ck_assert_int_eq(outlet_take(PAY_STORE_LEASES_MAX, OUTLET_ANY)->nelts, 0);
+    till_check_clean();
+}
+END_TEST
+
+/* A new event is no reason to wait out the minute of an endpoint that could not be sent to. */
+START_TEST(test_new_events_wake_an_endpoint)
+{
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    charges(0, 1);
+    ck_assert_int_eq(outlet_take(10, -1)->nelts, 0);
+    (void)till_charge(0, "another", 1000);
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 2);
+}
+END_TEST
+
+/* One after the other within a transaction and endpoint, whatever happens to others. */
+START_TEST(test_order_within_a_transaction)
+{
+    static const char *const want[] = {
+        "webhook 1.1 transaction successful*", "webhook 1.2 refund processed*",
+        "webhook 1.3 refund processed*", "webhook 1.4 transaction reversed*"};
+    apr_array_header_t *taken;
+    int k;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    refund(0, "order-1", 300);
+    refund(0, "order-1", 700);
+    for (k = 0; k < UNIT_ROWS(want); k++) {
+        taken = outlet_take(100, 100);
+        ck_assert_int_eq(taken->nelts, 1);
+        ck_assert_str_eq(outlet_name(outlet_event(taken, 0)), want[k]);
+        ck_assert_int_eq(outlet_take(100, 100)->nelts, 0); /* none overtakes it */
+        till_check_clean();
+        (void)outlet_finish(outlet_event(taken, 0), PAY_EVENT_DELIVERED);
+        till_check_clean();
+    }
+    ck_assert_int_eq(outlet_take(100, 100)->nelts, 0);
+    ck_assert_str_eq(outlet_waiting(0), "");
+}
+END_TEST
+
+/* Endpoints of one transaction wait for each other in nothing. */
+START_TEST(test_order_is_each_endpoints_own)
+{
+    apr_array_header_t *taken;
+
+    outlet_open_all(0);
+    (void)till_charge(0, "order-1", 1000);
+    refund(0, "order-1", 1000);
+    taken = outlet_take(100, 100);
+    ck_assert_int_eq(taken->nelts, 3);
+    (void)outlet_finish(outlet_event(taken, 1), PAY_EVENT_DELIVERED);
+    taken = outlet_take(100, 100);
+    ck_assert_int_eq(taken->nelts, 1);
+    ck_assert_str_eq(outlet_name(outlet_event(taken, 0)), "receipt 1.2 refund processed*");
+    ck_assert_str_eq(outlet_waiting(0),
+                     "webhook 1.1 transaction successful*; webhook 1.2 refund processed behind; "
+                     "webhook 1.3 transaction reversed behind; receipt 1.2 refund processed*; "
+                     "notice 1.1 transaction successful*; notice 1.2 refund processed behind");
+    till_check_clean();
+}
+END_TEST
+
+/* What a worker left, by what is known of it. */
+static void worker_dead(pay_event_t *event)
+{
+    event->lease_worker.start_ticks++; /* its pid is another process's by now */
+}
+static void worker_other_boot(pay_event_t *event)
+{
+    event->lease_worker.boot_id++;
+}
+static void worker_late(pay_event_t *event)
+{
+    event->lease_until_ms = pay_time_boot_ms();
+}
+static void worker_nobody(pay_event_t *event)
+{
+    memset(&event->lease_worker, 0, sizeof(event->lease_worker));
+}
+static void worker_far(pay_event_t *event)
+{
+    event->lease_until_ms = pay_time_boot_ms() + 1000 * PAY_STORE_LEASE_MS;
+}
+static void worker_as_it_was(pay_event_t *event)
+{
+    (void)event;
+}
+
+static const struct {
+    const char *name;
+    void (*change)(pay_event_t *event);
+    int want;
+} worker_cases[] = {
+    {"at work, and the wall clock jumped", worker_as_it_was, 0},
+    {"dead", worker_dead, 1},
+    {"of another boot", worker_other_boot, 1},
+    {"its lease is over", worker_late, 1},
+    {"nobody", worker_nobody, 1},
+    {"at work for longer than a lease lasts", worker_far, 0},
+};
+
+START_TEST(test_lease_of_another)
+{
+    const char *name = worker_cases[_i].name;
+    const pay_event_t *event;
+    apr_array_header_t *taken;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    event = outlet_event(outlet_take(10, 10), 0);
+    outlet_change(event, worker_cases[_i].change);
+    till_clock += LEASE - 1;
+    ck_assert_msg(outlet_take(10, 10)->nelts == 0, "%s", name);
+    till_clock += 1;
+    taken = outlet_take(10, 10);
+    ck_assert_msg(taken->nelts == worker_cases[_i].want, "%s", name);
+    if (taken->nelts == 0) { /* it is looked at again, a lease later at most */
+        till_clock += LEASE;
+        outlet_change(event, worker_late);
+        taken = outlet_take(10, 10);
+    }
+    ck_assert_msg(taken->nelts == 1, "%s", name);
+    ck_assert_uint_eq(outlet_event(taken, 0)->leases, 2);
+    ck_assert_msg(!outlet_finish(event, PAY_EVENT_DELIVERED).stored, "%s", name);
+    ck_assert_msg(outlet_finish(outlet_event(taken, 0), PAY_EVENT_DELIVERED).stored, "%s", name);
+    ck_assert_str_eq(outlet_waiting(0), "");
+    till_check_clean();
+}
+END_TEST
+
+/* A process of its own takes one event and dies of it, or lives until it is told to end. */
+static int take_one(const char *url, int ready_fd, int lives)
+{
+    pay_store_t *store;
+    apr_array_header_t *taken;
+    apr_pool_t *pool;
+    int budget = 1;
+
+    apr_pool_create(&pool, NULL);
+    store = till_store(url, pool);
+    if (!store
+        || store->ops->event_take(&taken, store, 1, outlet_budget, &budget, pool) != APR_SUCCESS
+        || taken->nelts != 1) {
+        return 1;
+    }
+    (void)!write(ready_fd, "", 1);
+    while (lives) {
+        pause();
+    }
+    return 0;
+}
+
+static int take_and_die(const char *url, int ready_fd)
+{
+    return take_one(url, ready_fd, 0);
+}
+
+static int take_and_live(const char *url, int ready_fd)
+{
+    return take_one(url, ready_fd, 1);
+}
+
+START_TEST(test_two_processes)
+{
+    pid_t dead, alive;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    charges(0, 3);
+    till_close();
+    dead = fixture_fork(take_and_die, till->url);
+    ck_assert_int_eq(fixture_wait(dead), 0);
+    alive = fixture_fork(take_and_live, till->url);
+    till_reopen();
+    ck_assert_str_eq(outlet_waiting(0), "webhook 1.1 transaction successful*; "
+                                        "webhook 2.1 transaction successful*; "
+                                        "webhook 3.1 transaction successful");
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 1); /* the third */
+    till_clock += LEASE;
+    ck_assert_str_eq(outlet_name(outlet_event(outlet_take(10, 10), 0)),
+                     "webhook 1.1 transaction successful*"); /* the dead one's alone */
+    ck_assert_int_eq(kill(alive, SIGKILL), 0);
+    ck_assert_int_eq(fixture_wait(alive), 128 + SIGKILL);
+    till_clock += LEASE;
+    ck_assert_str_eq(outlet_name(outlet_event(outlet_take(10, 10), 0)),
+                     "webhook 2.1 transaction successful*");
+    till_check_clean();
+}
+END_TEST
+
+/* Nobody's thousand waiting events keep another's from being sent. */
+START_TEST(test_fairness)
+{
+    int count[TILL_SCOPES] = {0, 0, 0}, least, most;
+    apr_array_header_t *taken;
+    int i, k, round;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        outlet_open(i, PAY_ENDPOINT_WEBHOOK);
+        charges(i, MANY);
+    }
+    for (round = 0; round < 12; round++) {
+        till_clock += 1;
+        taken = outlet_take(100, 16);
+        ck_assert_int_eq(taken->nelts, TILL_SCOPES * 16);
+        for (k = 0; k < taken->nelts; k++) {
+            for (i = 0; i < TILL_SCOPES; i++) {
+                count[i] += outlet_event(taken, k)->scope.account == till->scopes[i].account
+                            && outlet_event(taken, k)->scope.mode == till->scopes[i].mode;
+            }
+        }
+    }
+    for (round = 0; round < 12; round++) { /* a limit that one endpoint could use up alone */
+        till_clock += 1;
+        taken = outlet_take(20, OUTLET_ANY);
+        ck_assert_int_eq(taken->nelts, 20);
+        for (k = 0; k < taken->nelts; k++) {
+            for (i = 0; i < TILL_SCOPES; i++) {
+                count[i] += outlet_event(taken, k)->scope.account == till->scopes[i].account
+                            && outlet_event(taken, k)->scope.mode == till->scopes[i].mode;
+            }
+        }
+    }
+    least = most = count[0];
+    for (i = 1; i < TILL_SCOPES; i++) {
+        least = count[i] < least ? count[i] : least;
+        most = count[i] > most ? count[i] : most;
+    }
+    ck_assert_int_eq(count[0] + count[1] + count[2], 12 * (TILL_SCOPES * 16 + 20));
+    ck_assert_int_le(most - least, 20);
+    till_check_clean();
+}
+END_TEST
+
+/* The oldest go first. */
+START_TEST(test_oldest_first)
+{
+    apr_array_header_t *taken;
+    int k;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    for (k = 0; k < 20; k++) {
+        till_clock += k % 2 ? 5 : -3; /* a clock that goes back a little */
+        (void)till_charge(0, apr_psprintf(unit_pool, "order-%d", k), 1000);
+    }
+    till_clock += apr_time_from_sec(1);
+    taken = outlet_take(100, 100);
+    ck_assert_int_eq(taken->nelts, 20);
+    for (k = 0; k < 20; k += 2) {
+        ck_assert_uint_lt(outlet_event(taken, k)->charge_seq, 2 * (apr_uint64_t)k + 4);
+    }
+}
+END_TEST
+
+/* A clock that was wrong by a day: what is new is sent at once all the same. */
+START_TEST(test_clock_set_back)
+{
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    charges(0, 2);
+    (void)outlet_finish_all(outlet_take(10, 10), PAY_EVENT_FAILED); /* due in some seconds */
+    till_clock -= OUTLET_DAY;
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    (void)till_charge(0, "new", 1000);
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 1);
+    till_clock += OUTLET_DAY + apr_time_from_sec(6);
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2);
+    till_check_clean();
+}
+END_TEST
+
+/* Entries that lead nowhere are no reason to stop. */
+START_TEST(test_leftover_entries)
+{
+    pay_event_t place = {.scope = till->scopes[0],
+                         .endpoint = PAY_ENDPOINT_WEBHOOK,
+                         .charge_seq = 99,
+                         .due_at = TILL_NOW - 1};
+    pay_lmdb_key_t key, endpoint;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    charges(0, 2);
+    pay_lmdb_event_due_key(&key, &place);
+    till_plant(PAY_TABLE_EVENT_DUE, &key, "", 0);
+    place.charge_seq = 1; /* its event is due at another time */
+    pay_lmdb_event_due_key(&key, &place);
+    till_plant(PAY_TABLE_EVENT_DUE, &key, "", 0);
+    key.len--; /* and one that is too short */
+    till_plant(PAY_TABLE_EVENT_DUE, &key, "", 0);
+    pay_lmdb_endpoint_key(&endpoint, &till->scopes[1], PAY_ENDPOINT_WEBHOOK);
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_time(&key, 1);
+    till_plant(PAY_TABLE_ENDPOINT_DUE, &key, "", 0);
+    ck_assert(pay_lmdb_key_bytes(&key, endpoint.bytes, endpoint.len));
+    till_plant(PAY_TABLE_ENDPOINT_DUE, &key, "", 0);
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2);
+    ck_assert_int_eq(till_faults(NULL), 2); /* those of no right length */
+}
+END_TEST
+
+/* A charge that is gone: a person must look, and the others go on. */
+START_TEST(test_record_that_is_gone)
+{
+    pay_lmdb_key_t key;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    charges(0, 2);
+    pay_lmdb_charge_key(&key, &till->scopes[0], 1);
+    till_plant(PAY_TABLE_CHARGE, &key, NULL, 0);
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 1);
+    ck_assert_str_eq(outlet_waiting(0), "webhook 1.1 transaction successful parked");
+    ck_assert_int_ge(till_faults("a record that it tells of is not there"), 1);
+    ck_assert_ptr_nonnull(strstr(till_fault, "a record that it tells of is not there"));
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_set_timeout(tcase, 120);
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_test(tcase, test_lease_and_records);
+    tcase_add_test(tcase, test_records_of_a_refund);
+    tcase_add_test(tcase, test_nothing_due_is_no_write);
+    tcase_add_test(tcase, test_limit_and_budget);
+    tcase_add_test(tcase, test_new_events_wake_an_endpoint);
+    tcase_add_test(tcase, test_order_within_a_transaction);
+    tcase_add_test(tcase, test_order_is_each_endpoints_own);
+    tcase_add_loop_test(tcase, test_lease_of_another, 0, UNIT_ROWS(worker_cases));
+    tcase_add_test(tcase, test_two_processes);
+    tcase_add_test(tcase, test_fairness);
+    tcase_add_test(tcase, test_oldest_first);
+    tcase_add_test(tcase, test_clock_set_back);
+    tcase_add_test(tcase, test_leftover_entries);
+    tcase_add_test(tcase, test_record_that_is_gone);
+}
+
+int main(void)
+{
+    return unit_run("lmdb_event_take", add);
+}
