@@ -2,6 +2,7 @@
 #include "service/pay_charges.h"
 
 #include "base/pay_log.h"
+#include "base/pay_meter.h"
 #include "base/pay_time.h"
 
 #include <apr_cstr.h>
@@ -213,7 +214,11 @@ static pay_charge_t *resolve(pay_charge_t *charge, const pay_outcome_t *outcome,
                 PAYLOGNO(00201) "the outcome of charge %s could not be stored: it stays pending "
                                 "until reconciliation has asked the acquirer",
                 charge->reference);
+        pay_service_count(charge);
         return charge;
+    }
+    if (changed) { /* else reconciliation was faster, and has counted it */
+        pay_service_count(resolved);
     }
     return resolved;
 }
@@ -222,11 +227,13 @@ static pay_charge_t *resolve(pay_charge_t *charge, const pay_outcome_t *outcome,
 static apr_status_t ask(pay_outcome_t *outcome, const pay_charge_t *charge, const counter_t *c)
 {
     const pay_mode_t mode = charge->scope.mode;
+    const apr_time_t began = pay_meter_now();
     apr_status_t rv;
 
     *outcome = (pay_outcome_t){PAY_OUTCOME_UNKNOWN, "", "", ""};
     rv = c->service->acquirer[mode]->charge(outcome, c->service->acquirer_context[mode], charge,
                                             c->service->policy.acquirer_timeout, c->pool);
+    pay_service_time(c->service->acquirer[mode], began);
     if (rv != APR_SUCCESS && rv != PAY_ACQUIRER_NOT_SENT) {
         pay_log(PAY_LOG_WARNING, rv,
                 PAYLOGNO(00203) "acquirer %s failed on charge %s: its outcome is unknown",
@@ -326,6 +333,7 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
         return answer_known(out, replayed, charge, c);
     }
     if (is_pure) {
+        pay_service_count(charge);
         *out = charge;
         return NULL;
     }

@@ -2,6 +2,7 @@
 #include "service/pay_reconcile.h"
 
 #include "base/pay_log.h"
+#include "base/pay_meter.h"
 #include "base/pay_time.h"
 
 #include <string.h>
@@ -60,13 +61,16 @@ static int charge_reconcile(const pay_charge_t *charge, const step_t *step)
     pay_mode_t mode = charge->scope.mode;
     pay_charge_t *resolved = NULL;
     apr_time_t due_at = 0;
+    apr_time_t began;
     apr_status_t rv;
     int changed = 0;
 
     if (service) {
+        began = pay_meter_now();
         rv =
             service->acquirer[mode]->charge_query(&outcome, service->acquirer_context[mode], charge,
                                                   service->policy.acquirer_timeout, step->pool);
+        pay_service_time(service->acquirer[mode], began);
         pay_outcome_tidy(&outcome, rv);
     } else {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
@@ -86,6 +90,7 @@ static int charge_reconcile(const pay_charge_t *charge, const step_t *step)
     if (!changed || outcome.kind == PAY_OUTCOME_UNKNOWN) {
         return 0;
     }
+    pay_service_count(resolved);
     pay_log(PAY_LOG_INFO, APR_SUCCESS, PAYLOGNO(00232) "charge %s is %s after %u questions",
             charge->reference, pay_charge_state_name(resolved->state),
             (unsigned int)charge->attempts);
@@ -100,13 +105,16 @@ static int refund_reconcile(const pay_refund_t *refund, const pay_charge_t *char
     pay_mode_t mode = refund->scope.mode;
     pay_refund_t *resolved = NULL;
     apr_time_t due_at = 0;
+    apr_time_t began;
     apr_status_t rv;
     int changed = 0;
 
     if (service && charge) {
+        began = pay_meter_now();
         rv = service->acquirer[mode]->refund_query(&outcome, service->acquirer_context[mode],
                                                    refund, charge, service->policy.acquirer_timeout,
                                                    step->pool);
+        pay_service_time(service->acquirer[mode], began);
         pay_outcome_tidy(&outcome, rv);
     } else {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,

@@ -3,6 +3,7 @@
 
 #include "base/pay_id.h"
 #include "base/pay_log.h"
+#include "base/pay_meter.h"
 #include "base/pay_time.h"
 #include "model/pay_form.h"
 
@@ -226,6 +227,7 @@ static pay_refund_t *refund_send(pay_refund_t *refund, const pay_charge_t *charg
                                            "The refund was not sent to the acquirer.", ""};
     pay_outcome_t outcome = {PAY_OUTCOME_UNKNOWN, "", "", ""};
     pay_mode_t mode = refund->scope.mode;
+    apr_time_t began;
     apr_status_t rv;
 
     if (pay_time_boot_ms() > refund->send_before_ms) {
@@ -235,8 +237,10 @@ static pay_refund_t *refund_send(pay_refund_t *refund, const pay_charge_t *charg
         return resolve(refund, &not_sent, c);
     }
     /* No transaction is open here: the acquirer may take seconds, and LMDB has one writer. */
+    began = pay_meter_now();
     rv = c->service->acquirer[mode]->refund(&outcome, c->service->acquirer_context[mode], refund,
                                             charge, c->service->policy.acquirer_timeout, c->pool);
+    pay_service_time(c->service->acquirer[mode], began);
     if (rv == PAY_ACQUIRER_NOT_SENT) {
         pay_log(PAY_LOG_WARNING, rv,
                 PAYLOGNO(00212) "refund %s could not be sent to acquirer %s: it failed",

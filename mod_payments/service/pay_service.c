@@ -2,8 +2,28 @@
 #include "service/pay_service.h"
 
 #include "base/pay_log.h"
+#include "base/pay_meter.h"
 #include "base/pay_time.h"
 #include "model/pay_card.h"
+
+void pay_service_count(const pay_charge_t *charge)
+{
+    pay_meter_counter_t counter = PAY_METER_CHARGE_PENDING;
+
+    if (charge->decided_state == PAY_CHARGE_SUCCESSFUL) {
+        counter = PAY_METER_CHARGE_SUCCESSFUL;
+    } else if (charge->decided_state == PAY_CHARGE_FAILED) {
+        counter = PAY_METER_CHARGE_FAILED;
+    }
+    pay_meter_add(charge->scope.mode == PAY_LIVE ? counter + 1 : counter, 1);
+}
+
+void pay_service_time(const pay_acquirer_t *acquirer, apr_time_t began)
+{
+    if (!acquirer->is_pure) {
+        pay_meter_observe(PAY_METER_ACQUIRER, pay_meter_now() - began);
+    }
+}
 
 const pay_problem_t *pay_problem_of_store(apr_status_t status, apr_pool_t *p)
 {

@@ -102,6 +102,12 @@ const pay_problem_t *pay_problem_of_key(apr_pool_t *p);
 /* 404 N1 in the words of the contract; what no reference can be is not repeated. */
 const pay_problem_t *pay_problem_of_reference(const char *reference, apr_pool_t *p);
 
+/* Counts a charge that was decided now, or is answered pending: never a replay. */
+void pay_service_count(const pay_charge_t *charge);
+
+/* Observes a call of an acquirer that began then (pay_meter_now), unless it left no process. */
+void pay_service_time(const pay_acquirer_t *acquirer, apr_time_t began);
+
 /* A store's status as the client's problem (503 E2, 500 E1); never for APR_SUCCESS or APR_NOTFOUND.
  */
 const pay_problem_t *pay_problem_of_store(apr_status_t status, apr_pool_t *p);

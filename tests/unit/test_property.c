@@ -32,6 +32,8 @@ static const struct {
     {"reconcile", property_do_reconcile, 2},
     {"verify", property_do_verify, 1},
     {"expire keys", property_do_expire, 1},
+    {"endpoint on or off", property_do_endpoint, 1},
+    {"deliver", property_do_deliver, 5},
 };
 
 static apr_uint64_t number_of(const char *variable, apr_uint64_t otherwise)
@@ -81,11 +83,14 @@ static void sequence(apr_uint64_t seed)
                                      .scope = {account->number, PAY_TEST},
                                      .key_kind = PAY_KEY_SECRET,
                                      .key_id = ""};
+    property_events_begin();
     for (count = 5 + property_below(STEPS_MAX - 4); count > 0; count--) {
         step();
     }
     property.doing = "at the end";
     property_reconcile(PAY_OUTCOME_APPROVED); /* nothing is left for the next one's */
+    property_compare(1);
+    property_events_end();
     property_compare(1);
     apr_pool_destroy(property.pool);
 }
@@ -113,11 +118,11 @@ START_TEST(test_random_sequences_keep_to_the_model)
     }
     property_close();
     printf("%" PRIu64 " sequences from PAYMENTS_SEED=%" PRIu64 ": %" PRIu64
-           " steps, %d refunds, %d refusals, %d replays, %d crashes\n",
+           " steps, %d refunds, %d refusals, %d replays, %d crashes, %d events\n",
            count, first, steps, property.refunds, property.refusals, property.replays,
-           property.crashes);
+           property.crashes, property.delivered);
     ck_assert_msg(property.refunds > 0 && property.refusals > 0 && property.replays > 0
-                      && property.crashes > 0,
+                      && property.crashes > 0 && property.delivered > 0,
                   "the sequences did not do what they are for");
 }
 END_TEST

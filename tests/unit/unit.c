@@ -98,6 +98,11 @@ const char *unit_dir(void)
     return dir;
 }
 
+const char *unit_share(void)
+{
+    return UNIT_SHARE;
+}
+
 static int make_top_dir(void)
 {
     const char *parent = getenv("TMPDIR");

@@ -19,6 +19,9 @@ int unit_run(const char *name, void (*add)(TCase *tcase));
 /* A new empty directory of mode 0700 that unit_run removes after the test. */
 const char *unit_dir(void);
 
+/* The tree's folder share/. */
+const char *unit_share(void);
+
 /* How many rows a table has. */
 #define UNIT_ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
 

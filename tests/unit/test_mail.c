@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mail_desk.h"
+
+/* ---- the templates that are installed */
+
+static const struct {
+    const char *name;
+    pay_endpoint_kind_t endpoint;
+    pay_event_kind_t kind;
+    int state;
+    const char *subject;  /* NULL: no mail tells of it */
+    const char *holds[9]; /* both parts */
+} mails[] = {
+    {"receipt",
+     PAY_ENDPOINT_RECEIPT,
+     PAY_EVENT_TRANSACTION,
+     PAY_CHARGE_SUCCESSFUL,
+     "Receipt from my-shop: NGN 1234.50",
+     {"my-shop", "NGN 1234.50", "order-1", "2026-11-21 14:30 (UTC+01:00)", "Hello Ada Obi",
+      "Mastercard debit **** 4444", "L5K7O4"}},
+    {"receipt of a refund",
+     PAY_ENDPOINT_RECEIPT,
+     PAY_EVENT_REFUND,
+     PAY_REFUND_PROCESSED,
+     "Refund from my-shop: NGN 0.50",
+     {"NGN 0.50", "rfd_1", "NGN 1234.50", "order-1", "2026-11-21 14:30 (UTC+01:00)",
+      "2026-11-21 13:30 (UTC+01:00)", "We are sorry", "**** 4444", "Hello Ada Obi"}},
+    {"notice",
+     PAY_ENDPOINT_NOTICE,
+     PAY_EVENT_TRANSACTION,
+     PAY_CHARGE_SUCCESSFUL,
+     "Payment received: NGN 1234.50 (order-1)",
+     {"NGN 1234.50", "order-1", "2026-11-21 14:30 (UTC+01:00)", "Ada Obi", "ada@example.com",
+      "**** 4444", "L5K7O4"}},
+    {"notice of a failure",
+     PAY_ENDPOINT_NOTICE,
+     PAY_EVENT_TRANSACTION,
+     PAY_CHARGE_FAILED,
+     "Payment failed: NGN 1234.50 (order-1)",
+     {"NGN 1234.50", "order-1", "2026-11-21 14:30 (UTC+01:00)", "Approved by bank", "00", "Ada Obi",
+      "ada@example.com", "**** 4444"}},
+    {"notice of a refund",
+     PAY_ENDPOINT_NOTICE,
+     PAY_EVENT_REFUND,
+     PAY_REFUND_PROCESSED,
+     "Refund made: NGN 0.50 (order-1)",
+     {"NGN 0.50", "rfd_1", "order-1", "NGN 1234.50", "2026-11-21 14:30 (UTC+01:00)", "Ada Obi",
+      "ada@example.com", "We are sorry", "came broken"}},
+    {"notice of an event given up",
+     PAY_ENDPOINT_NOTICE,
+     PAY_EVENT_PARKED,
+     0,
+     "A webhook event of my-shop was given up",
+     {"evt_01000000000000002a00000002", "transaction failed", "503", "The receiver answered 503",
+      "19", "order-1", "2026-11-18 14:30 (UTC+01:00)",
+      "paymentsctl event retry my-shop evt_01000000000000002a00000002"}},
+    {"test",
+     PAY_ENDPOINT_NOTICE,
+     PAY_EVENT_TEST,
+     0,
+     "Test message of my-shop",
+     {"my-shop", "2026-11-21 14:30 (UTC+01:00)", "evt_03"}},
+    {"receipt of a failure",
+     PAY_ENDPOINT_RECEIPT,
+     PAY_EVENT_TRANSACTION,
+     PAY_CHARGE_FAILED,
+     NULL,
+     {0}},
+    {"receipt of a reversal",
+     PAY_ENDPOINT_RECEIPT,
+     PAY_EVENT_TRANSACTION,
+     PAY_CHARGE_REVERSED,
+     NULL,
+     {0}},
+    {"receipt of a failed refund",
+     PAY_ENDPOINT_RECEIPT,
+     PAY_EVENT_REFUND,
+     PAY_REFUND_FAILED,
+     NULL,
+     {0}},
+    {"receipt of a test", PAY_ENDPOINT_RECEIPT, PAY_EVENT_TEST, 0, NULL, {0}},
+    {"receipt of an event given up", PAY_ENDPOINT_RECEIPT, PAY_EVENT_PARKED, 0, NULL, {0}},
+    {"notice of a pending one",
+     PAY_ENDPOINT_NOTICE,
+     PAY_EVENT_TRANSACTION,
+     PAY_CHARGE_PENDING,
+     NULL,
+     {0}},
+    {"webhook", PAY_ENDPOINT_WEBHOOK, PAY_EVENT_TRANSACTION, PAY_CHARGE_SUCCESSFUL, NULL, {0}},
+};
+
+START_TEST(test_mails)
+{
+    desk_t *desk = desk_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
+    int receives = mails[_i].endpoint == PAY_ENDPOINT_RECEIPT;
+    int i;
+
+    if (!mails[_i].subject) {
+        ck_assert_msg(make(desk) == APR_NOTFOUND, "%s", mails[_i].name);
+        ck_assert_ptr_null(desk->fault);
+        ck_assert_ptr_null(desk->transfer.mail_to);
+        return;
+    }
+    made(desk);
+    ck_assert_str_eq(desk->transfer.mail_to, receives ? "ada@example.com" : "owner@shop.example");
+    ck_assert_str_eq(desk->transfer.mail_from, "pay@shop.example");
+    ck_assert_str_eq(header(desk, "Subject"),
+                     apr_pstrcat(unit_pool, "[TEST] ", mails[_i].subject, NULL));
+    ck_assert_int_eq(desk->transfer.parts_count, 2);
+    ck_assert_str_eq(desk->transfer.parts[0].media_type, "text/plain; charset=utf-8");
+    ck_assert_str_eq(desk->transfer.parts[1].media_type, "text/html; charset=utf-8");
+    for (i = 0; i < 9 && mails[_i].holds[i]; i++) {
+        ck_assert_msg(strstr(text_of(desk), mails[_i].holds[i]) != NULL, "%s: %s in\n%s",
+                      mails[_i].name, mails[_i].holds[i], text_of(desk));
+        ck_assert_msg(strstr(html_of(desk), mails[_i].holds[i]) != NULL, "%s: %s in the HTML",
+                      mails[_i].name, mails[_i].holds[i]);
+    }
+    ck_assert_ptr_null(strstr(text_of(desk), "{{"));
+    ck_assert_ptr_null(strstr(html_of(desk), "{{"));
+}
+END_TEST
+
+/* Test Mode is told in subject, text and HTML of each, and Live Mode in none. */
+START_TEST(test_modes)
+{
+    desk_t *desk = desk_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
+
+    if (!mails[_i].subject) {
+        return;
+    }
+    made(desk);
+    ck_assert_ptr_nonnull(strstr(text_of(desk), "TEST MODE"));
+    ck_assert_ptr_nonnull(strstr(html_of(desk), "TEST MODE"));
+    ck_assert_str_eq(header(desk, "X-Payments-Mode"), "test");
+    desk->event.scope.mode = PAY_LIVE;
+    made(desk);
+    ck_assert_str_eq(header(desk, "Subject"), mails[_i].subject);
+    ck_assert_ptr_null(strstr(text_of(desk), "TEST MODE"));
+    ck_assert_ptr_null(strstr(html_of(desk), "TEST MODE"));
+    ck_assert_str_eq(header(desk, "X-Payments-Mode"), "live");
+}
+END_TEST
+
+/* HTML that loads nothing and leads nowhere; text whose lines any reader shows whole. */
+START_TEST(test_installed)
+{
+    static const char *const foreign[] = {"http",  "href",    "src=",    "url(",
+                                          "<img",  "<link",   "<script", "<a ",
+                                          "<form", "@import", "<object", "onload"};
+    desk_t *desk = desk_make(mails[_i].endpoint, mails[_i].kind, mails[_i].state);
+    const char *line;
+    apr_size_t i;
+
+    if (!mails[_i].subject) {
+        return;
+    }
+    made(desk);
+    for (i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        ck_assert_msg(!strstr(html_of(desk), foreign[i]), "%s: %s", mails[_i].name, foreign[i]);
+    }
+    for (line = text_of(desk); *line; line += strcspn(line, "\n") + 1) {
+        ck_assert_uint_le(strcspn(line, "\r\n"), 100);
+        ck_assert_int_eq(line[strcspn(line, "\n") - 1], '\r');
+    }
+}
+END_TEST
+
+/* What is not known leaves no label behind. */
+START_TEST(test_sparse)
+{
+    desk_t *desk = receipt();
+
+    memset(&desk->charge.card, 0, sizeof(desk->charge.card));
+    desk->charge.card.issuer = "";
+    desk->charge.card.country = "";
+    desk->charge.card.type = "";
+    desk->charge.first_name = "";
+    desk->charge.last_name = "";
+    desk->charge.authorization_code = "";
+    made(desk);
+    ck_assert_ptr_null(strstr(text_of(desk), "Hello"));
+    ck_assert_ptr_null(strstr(text_of(desk), "Paid with"));
+    ck_assert_ptr_null(strstr(text_of(desk), "Authorization"));
+    ck_assert_ptr_null(strstr(html_of(desk), "Paid with"));
+    desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_PARKED, 0);
+    desk->event.parked = NULL;
+    desk->event.charge = NULL;
+    made(desk);
+    ck_assert_ptr_null(strstr(text_of(desk), "event retry"));
+    ck_assert_ptr_null(strstr(html_of(desk), "Last"));
+    /* A refund of history, whose payment and currency are not known. */
+    desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
+    desk->event.charge = NULL;
+    desk->refund.money.currency[0] = '\0';
+    desk->refund.transaction_reference = NULL;
+    desk->refund.customer_note = NULL;
+    desk->refund.merchant_note = NULL;
+    made(desk);
+    ck_assert_ptr_null(strstr(text_of(desk), "note"));
+    ck_assert_ptr_null(strstr(text_of(desk), "Paid then"));
+}
+END_TEST
+
+/* ---- headers */
+
+START_TEST(test_headers)
+{
+    static const char *const want[] = {
+        "From: \"my-shop\" <pay@shop.example>",
+        "To: ada@example.com",
+        "Reply-To: owner@shop.example",
+        "Subject: [TEST] Receipt from my-shop: NGN 1234.50",
+        "Date: Sat, 21 Nov 2026 13:30:00 +0000",
+        NULL,
+        "Auto-Submitted: auto-generated",
+        "X-Payments-Mode: test",
+    };
+    desk_t *desk = receipt();
+    const char *id = pay_event_id(&desk->event, unit_pool);
+    int i;
+
+    made(desk);
+    ck_assert_int_eq(desk->transfer.headers->nelts, UNIT_ROWS(want));
+    for (i = 0; i < UNIT_ROWS(want); i++) {
+        ck_assert_str_eq(APR_ARRAY_IDX(desk->transfer.headers, i, const char *),
+                         want[i]
+                             ? want[i]
+                             : apr_pstrcat(unit_pool, "Message-ID: <", id, "@shop.example>", NULL));
+    }
+    /* The same at a later try. */
+    desk->event.failures = 3;
+    desk->event.leases = 4;
+    desk->event.first_try_at = CREATED + HOUR;
+    made(desk);
+    ck_assert_str_eq(header(desk, "Message-ID"),
+                     apr_pstrcat(unit_pool, "<", id, "@shop.example>", NULL));
+    ck_assert_str_eq(header(desk, "Date"), "Sat, 21 Nov 2026 13:30:00 +0000");
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *merchant;
+    const char *want; /* NULL: no such header */
+} reply_rows[] = {
+    {"known", "Owner@shop.example", "owner@shop.example"},
+    {"none", "", NULL},
+    {"no address", "owner", NULL},
+    {"two", "a@shop.example,b@shop.example", NULL},
+    {"a header", "a@shop.example\r\nBcc: b@shop.example", NULL},
+    {"beyond ASCII", "\xc3\xbc@shop.example", NULL},
+};
+
+START_TEST(test_reply_to)
+{
+    desk_t *desk = receipt();
+    const char *found;
+
+    desk->merchant = reply_rows[_i].merchant;
+    made(desk);
+    found = header(desk, "Reply-To");
+    if (!reply_rows[_i].want) {
+        ck_assert_msg(!found, "%s", reply_rows[_i].name);
+        return;
+    }
+    ck_assert_str_eq(found, reply_rows[_i].want);
+    desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
+    made(desk);
+    ck_assert_ptr_null(header(desk, "Reply-To"));
+}
+END_TEST
+
+#define EVIL "x\r\nBcc: evil@example.com\r\n\r\n<b>evil</b>\n.\r\nQUIT\r\n"
+
+/* Whatever stands in the records: headers keep their lines, and texts their markup. */
+START_TEST(test_injection)
+{
+    desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
+    const char *line, *c;
+    int i;
+
+    desk->account.name = EVIL;
+    desk->charge.reference = EVIL;
+    desk->charge.first_name = EVIL;
+    desk->charge.last_name = EVIL;
+    desk->charge.email = EVIL;
+    desk->charge.message = EVIL;
+    desk->charge.card.issuer = EVIL;
+    desk->charge.card.type = EVIL;
+    desk->charge.authorization_code = EVIL;
+    desk->refund.refund_reference = EVIL;
+    desk->refund.customer_note = EVIL;
+    desk->refund.merchant_note = EVIL;
+    made(desk);
+    for (i = 0; i < desk->transfer.headers->nelts; i++) {
+        line = APR_ARRAY_IDX(desk->transfer.headers, i, const char *);
+        for (c = line; *c; c++) {
+            ck_assert(*c >= ' ' && *c <= '~');
+        }
+        ck_assert_int_ne(strncmp(line, "Bcc", 3), 0);
+        ck_assert_uint_le(strlen(line), 998);
+    }
+    ck_assert_ptr_nonnull(strstr(text_of(desk), "xBcc: evil@example.com<b>evil</b>.QUIT"));
+    ck_assert_ptr_null(strstr(text_of(desk), "\r\n."));
+    ck_assert_ptr_null(strstr(text_of(desk), "\nBcc"));
+    ck_assert_ptr_null(strstr(html_of(desk), "<b>evil"));
+    ck_assert_ptr_nonnull(strstr(html_of(desk), "&lt;b&gt;evil&lt;/b&gt;"));
+}
+END_TEST
+
+START_TEST(test_long_subject)
+{
+    desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TRANSACTION, PAY_CHARGE_SUCCESSFUL);
+    char reference[2000];
+
+    memset(reference, 'a', sizeof(reference));
+    reference[sizeof(reference) - 1] = '\0';
+    desk->charge.reference = reference;
+    made(desk);
+    ck_assert_uint_eq(strlen(header(desk, "Subject")), 998 - strlen("Subject: "));
+    memcpy(reference, "\xc3\xbc", 2);
+    made(desk);
+    ck_assert_uint_le(strlen(header(desk, "Subject")), 998 - strlen("Subject: "));
+    ck_assert_int_eq(strncmp(header(desk, "Subject"), "=?UTF-8?B?W1RFU1RdI", 19), 0);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_mails, 0, UNIT_ROWS(mails));
+    tcase_add_loop_test(tcase, test_modes, 0, UNIT_ROWS(mails));
+    tcase_add_loop_test(tcase, test_installed, 0, UNIT_ROWS(mails));
+    tcase_add_test(tcase, test_sparse);
+    tcase_add_test(tcase, test_headers);
+    tcase_add_loop_test(tcase, test_reply_to, 0, UNIT_ROWS(reply_rows));
+    tcase_add_test(tcase, test_injection);
+    tcase_add_test(tcase, test_long_subject);
+}
+
+int main(void)
+{
+    return unit_run("mail", add);
+}
