@@ -10,8 +10,10 @@
 #include "httpd/pay_error_filter.h"
 #include "httpd/pay_gate.h"
 #include "httpd/pay_handler.h"
-#include "httpd/pay_health.h"
+#include "httpd/pay_meters.h"
 #include "httpd/pay_prepare.h"
+#include "httpd/pay_site_path.h"
+#include "httpd/pay_status.h"
 
 #include <ap_provider.h>
 #include <http_config.h>
@@ -27,12 +29,14 @@ static void register_hooks(apr_pool_t *p)
     pay_conf_register_hooks(p);
     pay_prepare_register_hooks(p);
     pay_child_register_hooks(p);
+    pay_meters_register_hooks(p);
     pay_claim_register_hooks(p);
     pay_cors_register_hooks(p);
-    pay_health_register_hooks(p);
+    pay_site_path_register_hooks(p);
     pay_gate_register_hooks(p);
     pay_handler_register_hooks(p);
     pay_error_filter_register_hooks(p);
+    pay_status_register_hooks(p);
 }
 
 /* Merged always: a virtual host without directives must not share the main server's engine. */

@@ -12,6 +12,7 @@
 #include <httpd.h>
 
 struct pay_json_t;
+struct pay_site_path_t;
 
 #define PAY_CALL_SEGMENTS_MAX 2 /* variable segments of a path */
 
@@ -21,7 +22,8 @@ typedef struct pay_call_t {
     int read;        /* pay_claim: it passed post_read_request, looking like ours */
     int shows_error; /* pay_claim: an internal redirect to an ErrorDocument; the error's status */
 
-    int is_health; /* pay_health: it asks for PaymentsHealth; `path` is NULL */
+    /* pay_site_path: what it asks for beside the API; `path` is NULL */
+    const struct pay_site_path_t *site_path;
 
     /* pay_cors */
     int cors_varies;            /* answers of this path depend on Origin */
@@ -36,6 +38,7 @@ typedef struct pay_call_t {
     pay_service_t *service; /* never NULL beside a key */
 
     /* pay_handler */
+    int operation; /* the route's number; 0: none was found, or not yet */
     const char *segment[PAY_CALL_SEGMENTS_MAX];
     const char *media_type;        /* of the answer; NULL: nothing acceptable, or not judged yet */
     const struct pay_json_t *body; /* POST: never NULL in an operation */

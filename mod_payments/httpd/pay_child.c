@@ -4,6 +4,7 @@
 #include "acquirer/pay_acquirer_simulator.h"
 #include "base/pay_log.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_deliver.h"
 #include "httpd/pay_httpd_log.h"
 #include "httpd/pay_ledger.h"
 #include "httpd/pay_zones.h"
@@ -100,6 +101,7 @@ static void open_ledger(pay_ledger_t *ledger, server_rec *main_server, apr_pool_
                      PAYLOGNO(00305) "PaymentsStore %s: this process answers 503", ledger->url);
         return;
     }
+    pay_deliver_init(ledger, pchild);
     for (i = 0; i < ledger->hosts->nelts; i++) {
         open_host(ledger, APR_ARRAY_IDX(ledger->hosts, i, server_rec *), pchild);
     }

@@ -10,6 +10,7 @@ APLOG_USE_MODULE(payments);
 #define ACQUIRER_TIMEOUT_DEFAULT apr_time_from_sec(20)
 
 static const pay_rate_limit_t public_default = {APR_USEC_PER_SEC / 5, 50};
+static const pay_delivery_t delivery_default = {0, "", "", "", "", "", ""};
 static const pay_rate_limit_t failure_default = {APR_USEC_PER_SEC, 120};
 
 pay_conf_t *pay_conf_get(const server_rec *s)
@@ -33,6 +34,7 @@ void *pay_conf_create(apr_pool_t *p, server_rec *s)
     conf->policy.refund_repeat_window = PAY_CONF_REFUND_REPEAT_WINDOW;
     conf->rate_limit[PAY_KEY_PUBLIC] = public_default;
     conf->failure_limit = failure_default;
+    conf->delivery = delivery_default;
     return conf;
 }
 
@@ -70,5 +72,8 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(rate_limit[PAY_KEY_SECRET], rate_secret);
     INHERIT(rate_limit[PAY_KEY_PUBLIC], rate_public);
     INHERIT(failure_limit, failure_limit);
+    INHERIT(master_key, master_key);
+    conf->delivery = base->delivery; /* no virtual host says it */
+    conf->mail_login_file = base->mail_login_file;
     return conf;
 }

@@ -3,11 +3,12 @@
 #define PAY_CONF_H
 
 /*
- * The directives of one server (docs/directives.md). All but the first three members are inherited
+ * The directives of one server (docs/directives.md). All but the first four members are inherited
  * from the main server. Constant once the server runs, but for `service`.
  */
 
 #include "base/pay_rate.h"
+#include "model/pay_delivery.h"
 #include "service/pay_service.h"
 
 #include <httpd.h>
@@ -25,12 +26,13 @@
 #define PAY_CONF_REFUND_REPEAT_WINDOW apr_time_from_sec(600)
 #define PAY_CONF_REFUND_REPEAT_WINDOW_MAX apr_time_from_sec(24 * 3600)
 #define PAY_CONF_CORS_ORIGINS_MAX 32
-#define PAY_CONF_HEALTH_LEN_MAX 255
+#define PAY_CONF_SITE_PATH_LEN_MAX 255
 
 typedef struct pay_conf_t {
     int engine;
     apr_array_header_t *cors_origins;    /* of const char *, lower case; NULL: no CORS */
     const char *health_path;             /* "/a/b", NULL: none */
+    const char *metrics_path;            /* as that */
     const char *store;                   /* URL without a slash at its end; NULL: none */
     const char *account;                 /* NULL: the key selects it */
     const char *base_path;               /* "" or "/a/b" */
@@ -44,6 +46,9 @@ typedef struct pay_conf_t {
     pay_policy_t policy;
     pay_rate_limit_t rate_limit[2]; /* by pay_key_kind_t */
     pay_rate_limit_t failure_limit;
+    const char *master_key;      /* a path; NULL: beside the store */
+    pay_delivery_t delivery;     /* the main server's, as the next one; mail_login is "" */
+    const char *mail_login_file; /* NULL: the relay wants none */
 
     unsigned store_set : 1;
     unsigned account_set : 1;
@@ -66,6 +71,7 @@ typedef struct pay_conf_t {
     unsigned rate_secret_set : 1;
     unsigned rate_public_set : 1;
     unsigned failure_limit_set : 1;
+    unsigned master_key_set : 1;
 
     pay_service_t *service; /* of this process; written once in child_init */
 } pay_conf_t;
@@ -76,6 +82,9 @@ pay_conf_t *pay_conf_get(const server_rec *s);
 
 void *pay_conf_create(apr_pool_t *p, server_rec *s);
 void *pay_conf_merge(apr_pool_t *p, void *base, void *add);
+
+/* Where the master key of its store lies. */
+const char *pay_conf_master_key(const pay_conf_t *conf, apr_pool_t *p);
 
 /* Refuses what no directive can see by itself. Touches no file. */
 void pay_conf_register_hooks(apr_pool_t *p);

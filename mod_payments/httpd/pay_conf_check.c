@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_keyring.h"
 #include "base/pay_log.h"
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
@@ -9,8 +10,13 @@
 
 APLOG_USE_MODULE(payments);
 
+const char *pay_conf_master_key(const pay_conf_t *conf, apr_pool_t *p)
+{
+    return conf->master_key ? conf->master_key : pay_keyring_path(conf->store, p);
+}
+
 /* The first difference between two hosts' settings of one store, or NULL. */
-static const char *different(const pay_conf_t *one, const pay_conf_t *two)
+static const char *different(const pay_conf_t *one, const pay_conf_t *two, apr_pool_t *p)
 {
     if (one->options.map_bytes != two->options.map_bytes) {
         return "PaymentsStoreSize";
@@ -27,6 +33,9 @@ static const char *different(const pay_conf_t *one, const pay_conf_t *two)
     if (one->options.account_rows_max != two->options.account_rows_max) {
         return "PaymentsAccountQuota";
     }
+    if (strcmp(pay_conf_master_key(one, p), pay_conf_master_key(two, p)) != 0) {
+        return "PaymentsMasterKey";
+    }
     return NULL;
 }
 
@@ -41,7 +50,7 @@ static const char *store_conflict(const server_rec *first, const server_rec *s, 
         if (!other->engine || !other->store || strcmp(other->store, conf->store) != 0) {
             continue;
         }
-        name = different(other, conf);
+        name = different(other, conf, p);
         if (name) {
             return apr_psprintf(p, "%s: want one value for all virtual hosts of PaymentsStore %s",
                                 name, conf->store);
@@ -50,10 +59,15 @@ static const char *store_conflict(const server_rec *first, const server_rec *s, 
     return NULL;
 }
 
-/* A store below a DocumentRoot could be downloaded: its files belong to the server's own user. */
-static const char *served_by(const server_rec *main_server, const char *url)
+/* Whether `path` is `dir`, whose name has `len` bytes, or in it. */
+static int is_inside(const char *path, const char *dir, apr_size_t len)
 {
-    const char *dir = strchr(url, ':') + 1;
+    return len > 0 && !strncmp(path, dir, len) && (path[len] == '/' || path[len] == '\0');
+}
+
+/* What is below a DocumentRoot could be downloaded: its files belong to the server's own user. */
+static const char *served_by(const server_rec *main_server, const char *path)
+{
     const core_server_config *core;
     const server_rec *s;
     apr_size_t len;
@@ -67,10 +81,43 @@ static const char *served_by(const server_rec *main_server, const char *url)
         while (len > 0 && core->ap_document_root[len - 1] == '/') {
             len--;
         }
-        if (len > 0 && !strncmp(dir, core->ap_document_root, len)
-            && (dir[len] == '/' || dir[len] == '\0')) {
+        if (is_inside(path, core->ap_document_root, len)) {
             return core->ap_document_root;
         }
+    }
+    return NULL;
+}
+
+static const char *site_path_fault(const pay_conf_t *conf, const char *directive, const char *path,
+                                   apr_pool_t *p)
+{
+    if (!path || !pay_claim_own_part(path, conf->base_path)) {
+        return NULL;
+    }
+    return apr_psprintf(p,
+                        "%s: want a path that is not one of the API's, got '%s': everything there "
+                        "needs a key",
+                        directive, path);
+}
+
+static const char *master_key_fault(const server_rec *main_server, const pay_conf_t *conf,
+                                    apr_pool_t *p)
+{
+    const char *path = pay_conf_master_key(conf, p);
+    const char *store = strchr(conf->store, ':') + 1;
+    const char *root = served_by(main_server, path);
+
+    if (root) {
+        return apr_psprintf(p,
+                            "PaymentsMasterKey: want a file outside of every DocumentRoot, got "
+                            "'%s', which DocumentRoot %s serves",
+                            path, root);
+    }
+    if (is_inside(path, store, strlen(store))) {
+        return apr_psprintf(p,
+                            "PaymentsMasterKey: want a file outside of the store, got '%s': it "
+                            "would be in every backup of %s",
+                            path, store);
     }
     return NULL;
 }
@@ -79,6 +126,7 @@ static const char *served_by(const server_rec *main_server, const char *url)
 static const char *host_fault(const server_rec *main_server, const server_rec *s, apr_pool_t *p)
 {
     const pay_conf_t *conf = pay_conf_get(s);
+    const char *fault;
     const char *root;
 
     if (!conf->store) {
@@ -94,18 +142,29 @@ static const char *host_fault(const server_rec *main_server, const server_rec *s
             " bytes), got %" APR_INT64_T_FMT " bytes: every charge would be refused",
             conf->options.map_bytes, conf->options.reserve_bytes);
     }
-    root = served_by(main_server, conf->store);
+    if (*conf->delivery.mail_relay && !*conf->delivery.mail_from) {
+        return "PaymentsMailRelay needs PaymentsMailFrom: the address that e-mails are sent from";
+    }
+    root = served_by(main_server, strchr(conf->store, ':') + 1);
     if (root) {
         return apr_psprintf(p,
                             "PaymentsStore: want a directory outside of every DocumentRoot, "
                             "got '%s', which DocumentRoot %s serves",
                             conf->store, root);
     }
-    if (conf->health_path && pay_claim_own_part(conf->health_path, conf->base_path)) {
-        return apr_psprintf(p,
-                            "PaymentsHealth: want a path that is not one of the API's, got '%s': "
-                            "everything there needs a key",
-                            conf->health_path);
+    fault = master_key_fault(main_server, conf, p);
+    if (!fault) {
+        fault = site_path_fault(conf, "PaymentsHealth", conf->health_path, p);
+    }
+    if (!fault) {
+        fault = site_path_fault(conf, "PaymentsMetrics", conf->metrics_path, p);
+    }
+    if (fault) {
+        return fault;
+    }
+    if (conf->health_path && conf->metrics_path && !strcmp(conf->health_path, conf->metrics_path)) {
+        return apr_psprintf(p, "PaymentsMetrics: want another path than PaymentsHealth, got '%s'",
+                            conf->metrics_path);
     }
     return store_conflict(main_server, s, p);
 }

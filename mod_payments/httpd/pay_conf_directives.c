@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_timezone.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_conf_delivery.h"
 #include "httpd/pay_conf_parse.h"
 #include "httpd/pay_conf_rate.h"
 #include "httpd/pay_conf_store.h"
@@ -254,19 +255,29 @@ static const char *add_cors_origin(cmd_parms *cmd, void *dir, const char *arg)
     return NULL;
 }
 
-static const char *set_health(cmd_parms *cmd, void *dir, const char *arg)
+/* *out is a place in the server's configuration. */
+static const char *set_site_path(const char **out, cmd_parms *cmd, const char *arg)
 {
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (arg[0] != '/' || !pay_conf_is_path(arg) || strlen(arg) > PAY_CONF_HEALTH_LEN_MAX) {
+    if (arg[0] != '/' || !pay_conf_is_path(arg) || strlen(arg) > PAY_CONF_SITE_PATH_LEN_MAX) {
         return pay_conf_wrong(cmd,
                               "a path such as /payments-health, segments of A-Z a-z 0-9 - . _ ~, "
                               "without a slash at its end",
                               arg);
     }
-    conf->health_path = arg;
+    *out = arg;
     return NULL;
+}
+
+static const char *set_health(cmd_parms *cmd, void *dir, const char *arg)
+{
+    (void)dir;
+    return set_site_path(&pay_conf_get(cmd->server)->health_path, cmd, arg);
+}
+
+static const char *set_metrics(cmd_parms *cmd, void *dir, const char *arg)
+{
+    (void)dir;
+    return set_site_path(&pay_conf_get(cmd->server)->metrics_path, cmd, arg);
 }
 
 const command_rec pay_conf_directives[] = {
@@ -316,5 +327,21 @@ const command_rec pay_conf_directives[] = {
                     "Origins whose pages may call with a public key (default: none)"),
     AP_INIT_TAKE1("PaymentsHealth", set_health, NULL, RSRC_CONF,
                   "Path that tells load balancers 200 or 503 without a key (default: none)"),
+    AP_INIT_TAKE1("PaymentsMetrics", set_metrics, NULL, RSRC_CONF,
+                  "Path that tells Prometheus what is counted; needs a Require (default: none)"),
+    AP_INIT_TAKE1("PaymentsMasterKey", pay_conf_set_master_key, NULL, RSRC_CONF,
+                  "Key of stored secrets: file:<absolute path> (default: the store's path.key)"),
+    AP_INIT_TAKE1("PaymentsWebhookInsecure", pay_conf_set_webhook_insecure, NULL, RSRC_CONF,
+                  "On or Off: whether webhooks of Test Mode may be http (default Off)"),
+    AP_INIT_ITERATE("PaymentsWebhookAllow", pay_conf_add_webhook_allow, NULL, RSRC_CONF,
+                    "Networks that webhooks may be in beside public ones (default: none)"),
+    AP_INIT_TAKE1("PaymentsTrustedCA", pay_conf_set_trusted_ca, NULL, RSRC_CONF,
+                  "File of certificates that receivers' are checked by (default: the system's)"),
+    AP_INIT_TAKE12("PaymentsMailRelay", pay_conf_set_mail_relay, NULL, RSRC_CONF,
+                   "smtp[s]://host[:port], then perhaps the file of its login (default: none)"),
+    AP_INIT_TAKE1("PaymentsMailFrom", pay_conf_set_mail_from, NULL, RSRC_CONF,
+                  "Address that e-mails are sent from"),
+    AP_INIT_TAKE1("PaymentsMailTemplates", pay_conf_set_mail_templates, NULL, RSRC_CONF,
+                  "Directory of templates that go before the installed ones (default: none)"),
     {NULL, {NULL}, NULL, 0, RAW_ARGS, NULL},
 };

@@ -88,6 +88,7 @@ static int serve(request_rec *r, pay_call_t *call)
         apr_table_setn(r->headers_out, "Allow", allow);
         return answer(r, PAY_ERR_METHOD);
     }
+    call->operation = pay_route_number(route);
     if (!may_call(r, route, call)) {
         return answer(r, PAY_ERR_FORBIDDEN);
     }

@@ -4,8 +4,8 @@
 
 /* PaymentsHealth: 200 or 503 for load balancers, without a key and without a body. */
 
-#include <apr_pools.h>
+#include "httpd/pay_site_path.h"
 
-void pay_health_register_hooks(apr_pool_t *p);
+extern const pay_site_path_t pay_health;
 
 #endif

@@ -6,6 +6,7 @@
 #include "httpd/pay_conf.h"
 #include "httpd/pay_httpd_log.h"
 #include "httpd/pay_ledger.h"
+#include "httpd/pay_prepare_delivery.h"
 #include "httpd/pay_rates.h"
 #include "httpd/pay_watchdog.h"
 
@@ -87,6 +88,7 @@ static int prepare_store(const pay_ledger_t *ledger, apr_pool_t *p)
     for (i = 0; i < ledger->hosts->nelts; i++) {
         put_defaults(ledger, store, APR_ARRAY_IDX(ledger->hosts, i, server_rec *), p);
     }
+    pay_prepare_delivery(ledger, store, p);
     return 1;
 }
 
@@ -185,6 +187,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     if (ledgers->nelts == 0) {
         return OK;
     }
+    pay_prepare_keyrings(ledgers, pconf);
     prepare_apart(ledgers, main_server, ptemp);
     pay_child_share_slots(main_server, pconf);
     pay_rates_share(main_server, pconf);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_routes.h"
 
+#include "base/pay_meter.h"
 #include "httpd/pay_api.h"
 
 #include <apr_strings.h>
@@ -8,21 +9,24 @@
 
 /* No path fits two rows of one method, so their order means nothing. */
 static const pay_route_t routes[] = {
-    {"/api/v1/tokenized-card-charge", M_POST, 0, pay_api_charge_create},
-    {"/api/v1/refund", M_POST, 0, pay_api_refund_create},
-    {"/api/v1/partial-refund", M_POST, 0, pay_api_refund_create_partial},
-    {"/api/v1/refund/*", M_GET, 0, pay_api_refund_get},
-    {"/api/v1/refund/*/*", M_GET, 0, pay_api_refund_list},
-    {"/api/v1/checkout/*/verify", M_GET, 1, pay_api_transaction_get},
-    {"/api/v1/transaction/*/verify", M_GET, 0, pay_api_transaction_get},
-    {"/api/v1/transaction/verify", M_POST, 0, pay_api_transaction_verify},
-    {"/api/v1/void-transaction", M_POST, 0, pay_api_transaction_void},
-    {"/api/v1/paymentlink/initiate", M_POST, 1, pay_api_paymentlink_initiate},
-    {"/api/v1/initiate", M_POST, 1, pay_api_checkout_initiate},
-    {"/payment/order/create", M_POST, 1, pay_api_order_create},
-    {"/api/v1/openapi.json", M_GET, 1, pay_api_openapi_get},
+    {"tokenized-card-charge", "/api/v1/tokenized-card-charge", M_POST, 0, pay_api_charge_create},
+    {"refund", "/api/v1/refund", M_POST, 0, pay_api_refund_create},
+    {"partial-refund", "/api/v1/partial-refund", M_POST, 0, pay_api_refund_create_partial},
+    {"refund-get", "/api/v1/refund/*", M_GET, 0, pay_api_refund_get},
+    {"refund-list", "/api/v1/refund/*/*", M_GET, 0, pay_api_refund_list},
+    {"checkout-verify", "/api/v1/checkout/*/verify", M_GET, 1, pay_api_transaction_get},
+    {"transaction-verify", "/api/v1/transaction/*/verify", M_GET, 0, pay_api_transaction_get},
+    {"transaction-verify-amount", "/api/v1/transaction/verify", M_POST, 0,
+     pay_api_transaction_verify},
+    {"void-transaction", "/api/v1/void-transaction", M_POST, 0, pay_api_transaction_void},
+    {"paymentlink-initiate", "/api/v1/paymentlink/initiate", M_POST, 1,
+     pay_api_paymentlink_initiate},
+    {"initiate", "/api/v1/initiate", M_POST, 1, pay_api_checkout_initiate},
+    {"order-create", "/payment/order/create", M_POST, 1, pay_api_order_create},
+    {"openapi", "/api/v1/openapi.json", M_GET, 1, pay_api_openapi_get},
 };
 #define ROUTES (sizeof(routes) / sizeof(routes[0]))
+_Static_assert(ROUTES + 1 <= PAY_METER_OPERATIONS_MAX, "each operation is counted");
 
 /* 1 when `path` has the form of `pattern`; its variable segments are copied to `segment`. */
 static int path_matches(const char **segment, const char *pattern, const char *path, apr_pool_t *p)
@@ -72,4 +76,17 @@ const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_CA
         *allow = apr_pstrcat(p, list, "OPTIONS", NULL);
     }
     return found;
+}
+
+int pay_route_number(const pay_route_t *route)
+{
+    return (int)(route - routes) + 1;
+}
+
+const char *pay_route_operation(int number)
+{
+    if (number == 0) {
+        return "none";
+    }
+    return (apr_size_t)number <= ROUTES ? routes[number - 1].operation : NULL;
 }

@@ -7,6 +7,7 @@
 #include "httpd/pay_call.h"
 
 typedef struct pay_route_t {
+    const char *operation; /* its name in counters; never changed */
     const char *path; /* below PaymentsBasePath; "*" stands for one segment that is not empty */
     int method;       /* M_GET serves HEAD too, or M_POST */
     int public_too;   /* 0: secret keys only, and no browser either */
@@ -20,5 +21,11 @@ typedef struct pay_route_t {
  */
 const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_CALL_SEGMENTS_MAX],
                                   const char *path, int method, apr_pool_t *p);
+
+/* The operation's number, from 1. */
+int pay_route_number(const pay_route_t *route);
+
+/* The name of an operation by number; 0: "none". NULL: there is none of that number. */
+const char *pay_route_operation(int number);
 
 #endif

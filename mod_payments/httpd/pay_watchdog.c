@@ -3,6 +3,8 @@
 
 #include "base/pay_log.h"
 #include "base/pay_time.h"
+#include "base/pay_transfer.h"
+#include "httpd/pay_deliver.h"
 #include "httpd/pay_ledger.h"
 #include "service/pay_reconcile.h"
 
@@ -109,6 +111,7 @@ static const duty_t duties[] = {
     {"_payments_housekeep_", 0, HOUSEKEEP_INTERVAL, housekeep},
     {"_payments_expire_", 1, EXPIRE_INTERVAL, expire},
     {"_payments_usage_", 0, USAGE_INTERVAL, flush_usage},
+    {"_payments_outbox_", 1, AP_WD_TM_SLICE, pay_deliver_run},
 };
 
 static apr_status_t start_duty(const duty_t *duty, const apr_array_header_t *ledgers,
@@ -139,12 +142,17 @@ void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *ledge
     apr_status_t rv;
     apr_size_t i;
 
+    rv = pay_transfer_init();
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                     PAYLOGNO(00361) "libcurl does not start: notifications cannot be sent");
+    }
     for (i = 0; i < sizeof(duties) / sizeof(duties[0]); i++) {
         rv = start_duty(&duties[i], ledgers, pconf);
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
                          PAYLOGNO(00306) "Watchdog %s could not be started: pending payments may "
-                                         "stay pending",
+                                         "stay pending, notifications unsent",
                          duties[i].watchdog);
         }
     }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_METERS_H
+#define PAY_METERS_H
+
+/*
+ * The server's meter: memory that lives as long as the parent process, so that what was counted
+ * outlives graceful restarts; and what the stores say of themselves at this moment.
+ */
+
+#include "base/pay_meter.h"
+#include "store/pay_store.h"
+
+#include <apr_tables.h>
+
+/* NULL: no virtual host's engine is on, or there is no shared memory. */
+const pay_meter_t *pay_meters(void);
+
+/* One store as this process sees it now. */
+typedef struct pay_meters_store_t {
+    apr_uint32_t number; /* from 0, in the order of the configuration */
+    int up;              /* it can be used; 0: what follows may be zero */
+    int counted;         /* `stat` and `events` were read */
+    pay_store_stat_t stat;
+    pay_event_stat_t events;
+} pay_meters_store_t;
+
+/* Array of pay_meters_store_t; in the parent, and without an engine, an empty one. */
+apr_array_header_t *pay_meters_stores(apr_pool_t *p);
+
+void pay_meters_register_hooks(apr_pool_t *p);
+
+#endif

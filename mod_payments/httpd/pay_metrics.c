@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_metrics.h"
+
+#include "base/pay_log.h"
+#include "base/pay_meter_text.h"
+#include "httpd/pay_meters.h"
+#include "httpd/pay_routes.h"
+#include "httpd/pay_stranger.h"
+
+#include <apr_strings.h>
+#include <http_log.h>
+#include <stdatomic.h>
+
+APLOG_USE_MODULE(payments);
+
+#define TELL_EVERY apr_time_from_sec(60)
+
+/* One sample for each store. */
+typedef struct family_t {
+    const char *name;
+    const char *help;
+    const char *(*value)(const pay_meters_store_t *store, apr_pool_t *p);
+} family_t;
+
+static const char *number(apr_uint64_t value, apr_pool_t *p)
+{
+    return apr_psprintf(p, "%" APR_UINT64_T_FMT, value);
+}
+
+static const char *overdue(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return apr_psprintf(p, "%.3f", (double)store->events.overdue / APR_USEC_PER_SEC);
+}
+
+static const char *readers(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return number(store->stat.readers, p);
+}
+
+static const char *readers_max(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return number(store->stat.readers_max, p);
+}
+
+static const char *map_used(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return number((apr_uint64_t)store->stat.used_bytes, p);
+}
+
+static const char *map_size(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return number((apr_uint64_t)store->stat.map_bytes, p);
+}
+
+static const char *file_size(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return number((apr_uint64_t)store->stat.file_bytes, p);
+}
+
+static const char *disk_free(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return number((apr_uint64_t)store->stat.disk_free_bytes, p);
+}
+
+static const char *due(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return number(store->stat.due, p);
+}
+
+static const family_t families[] = {
+    {"payments_outbox_overdue_seconds",
+     "How long the first notification that is due has been due; 0: none is.", overdue},
+    {"payments_pending", "Charges and refunds whose outcome is not known yet.", due},
+    {"payments_store_readers", "Slots of the store's reader table that are taken.", readers},
+    {"payments_store_readers_max", "Slots of the store's reader table.", readers_max},
+    {"payments_store_map_used_bytes", "Bytes of the store's map in use.", map_used},
+    {"payments_store_map_bytes", "Bytes the store can grow to (PaymentsStoreSize).", map_size},
+    {"payments_store_file_bytes", "Size of the store's file.", file_size},
+    {"payments_store_disk_free_bytes", "Bytes free on the store's file system.", disk_free},
+};
+
+static void up(apr_array_header_t *lines, const apr_array_header_t *stores)
+{
+    const pay_meters_store_t *store;
+    int i;
+
+    pay_meter_family(lines, "payments_up", "gauge", "1: the store can be used; 0: it cannot.");
+    for (i = 0; i < stores->nelts; i++) {
+        store = &APR_ARRAY_IDX(stores, i, pay_meters_store_t);
+        pay_meter_line(lines, "payments_up{store=\"%u\"} %d\n", store->number, store->up);
+    }
+}
+
+static void outbox(apr_array_header_t *lines, const apr_array_header_t *stores)
+{
+    const pay_meters_store_t *store;
+    int i;
+
+    pay_meter_family(lines, "payments_outbox_events", "gauge",
+                     "Notifications that are not delivered; parked: given up, waiting: the rest.");
+    for (i = 0; i < stores->nelts; i++) {
+        store = &APR_ARRAY_IDX(stores, i, pay_meters_store_t);
+        if (store->counted) {
+            pay_meter_line(lines,
+                           "payments_outbox_events{store=\"%u\",standing=\"waiting\"} "
+                           "%" APR_UINT64_T_FMT "\n"
+                           "payments_outbox_events{store=\"%u\",standing=\"parked\"} "
+                           "%" APR_UINT64_T_FMT "\n",
+                           store->number, store->events.events - store->events.parked,
+                           store->number, store->events.parked);
+        }
+    }
+}
+
+/* A store that cannot be read has no samples: nothing is better than a zero that is not true. */
+static void gauges(apr_array_header_t *lines, const apr_array_header_t *stores)
+{
+    const pay_meters_store_t *store;
+    const family_t *family;
+    apr_size_t f;
+    int i;
+
+    for (f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+        family = &families[f];
+        pay_meter_family(lines, family->name, "gauge", family->help);
+        for (i = 0; i < stores->nelts; i++) {
+            store = &APR_ARRAY_IDX(stores, i, pay_meters_store_t);
+            if (store->counted) {
+                pay_meter_line(lines, "%s{store=\"%u\"} %s\n", family->name, store->number,
+                               family->value(store, lines->pool));
+            }
+        }
+    }
+}
+
+/* At most one line a minute of this process: whoever asks must not fill the log. */
+static void tell(request_rec *r)
+{
+    static _Atomic apr_time_t told;
+    const apr_time_t now = pay_meter_now();
+    apr_time_t last = atomic_load(&told);
+
+    if ((last && now - last < TELL_EVERY) || !atomic_compare_exchange_strong(&told, &last, now)) {
+        return;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                  PAYLOGNO(00371) "PaymentsMetrics %s is refused: anybody could read it. Say who "
+                                  "may: <Location \"%s\"> Require local </Location>",
+                  r->uri, r->uri);
+}
+
+static const char *path_of(const pay_conf_t *conf)
+{
+    return conf->metrics_path;
+}
+
+static int answer(const char **text, const char **type, request_rec *r)
+{
+    apr_array_header_t *lines = apr_array_make(r->pool, 128, sizeof(const char *));
+    const char *operations[PAY_METER_OPERATIONS_MAX];
+    const apr_array_header_t *stores;
+    int count = 0;
+
+    *text = NULL;
+    *type = PAY_METER_MEDIA_TYPE;
+    if (pay_stranger_is_let_in(r)) {
+        tell(r);
+        return HTTP_FORBIDDEN;
+    }
+    while (count < PAY_METER_OPERATIONS_MAX && pay_route_operation(count)) {
+        operations[count] = pay_route_operation(count);
+        count++;
+    }
+    stores = pay_meters_stores(r->pool);
+    up(lines, stores);
+    if (pay_meters()) {
+        pay_meter_text(lines, pay_meters(), operations, count);
+    }
+    outbox(lines, stores);
+    gauges(lines, stores);
+    *text = apr_array_pstrcat(r->pool, lines, '\0');
+    return HTTP_OK;
+}
+
+const pay_site_path_t pay_metrics = {
+    .handler = "payments-metrics",
+    .path = path_of,
+    .answer = answer,
+};

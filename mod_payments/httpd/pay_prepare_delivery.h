@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_PREPARE_DELIVERY_H
+#define PAY_PREPARE_DELIVERY_H
+
+/*
+ * What notifications need before there are child processes: the master keys, read while the parent
+ * has the right to, and the directives about delivery, told to the stores. Nothing of it keeps the
+ * server from starting.
+ */
+
+#include "httpd/pay_ledger.h"
+
+/* The parent's: the master key of each ledger, made when there is none, until `pconf` goes. */
+void pay_prepare_keyrings(const apr_array_header_t *ledgers, apr_pool_t *pconf);
+
+/* Stores how to deliver, and says what is wrong with templates of e-mails, and which stored secrets
+ * the ledger's master key does not open. */
+void pay_prepare_delivery(const pay_ledger_t *ledger, pay_store_t *store, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <httpd.h>
+
+#include "httpd/pay_status.h"
+
+#include "httpd/pay_meters.h"
+
+#include <apr_optional_hooks.h>
+#include <http_protocol.h>
+#include <mod_status.h>
+
+/* Each counter of charges, for people and for programs. */
+static const struct {
+    pay_meter_counter_t counter;
+    const char *title;
+    const char *name;
+} charges[] = {
+    {PAY_METER_CHARGE_SUCCESSFUL, "test, successful", "TestSuccessful"},
+    {PAY_METER_CHARGE_FAILED, "test, failed", "TestFailed"},
+    {PAY_METER_CHARGE_PENDING, "test, pending at first", "TestPending"},
+    {PAY_METER_CHARGE_SUCCESSFUL_LIVE, "live, successful", "LiveSuccessful"},
+    {PAY_METER_CHARGE_FAILED_LIVE, "live, failed", "LiveFailed"},
+    {PAY_METER_CHARGE_PENDING_LIVE, "live, pending at first", "LivePending"},
+};
+#define CHARGES (sizeof(charges) / sizeof(charges[0]))
+
+static void store_short(request_rec *r, const pay_meters_store_t *store)
+{
+    ap_rprintf(r, "PaymentsStore%uUp: %d\n", store->number, store->up);
+    if (!store->counted) {
+        return;
+    }
+    ap_rprintf(r,
+               "PaymentsStore%uOutboxWaiting: %" APR_UINT64_T_FMT "\n"
+               "PaymentsStore%uOutboxParked: %" APR_UINT64_T_FMT "\n"
+               "PaymentsStore%uOutboxOverdueSeconds: %" APR_TIME_T_FMT "\n",
+               store->number, store->events.events - store->events.parked, store->number,
+               store->events.parked, store->number, apr_time_sec(store->events.overdue));
+    ap_rprintf(r,
+               "PaymentsStore%uReaders: %u\n"
+               "PaymentsStore%uReadersMax: %u\n"
+               "PaymentsStore%uMapUsedBytes: %" APR_INT64_T_FMT "\n"
+               "PaymentsStore%uMapBytes: %" APR_INT64_T_FMT "\n",
+               store->number, store->stat.readers, store->number, store->stat.readers_max,
+               store->number, store->stat.used_bytes, store->number, store->stat.map_bytes);
+}
+
+static void show_short(request_rec *r, const apr_array_header_t *stores)
+{
+    const pay_meter_t *meter = pay_meters();
+    apr_size_t c;
+    int i;
+
+    for (c = 0; c < CHARGES && meter; c++) {
+        ap_rprintf(r, "PaymentsCharges%s: %" APR_UINT64_T_FMT "\n", charges[c].name,
+                   pay_meter_read(meter, charges[c].counter));
+    }
+    for (i = 0; i < stores->nelts; i++) {
+        store_short(r, &APR_ARRAY_IDX(stores, i, pay_meters_store_t));
+    }
+}
+
+static void store_row(request_rec *r, const pay_meters_store_t *store)
+{
+    if (!store->counted) {
+        ap_rprintf(r, "<tr><td>%u</td><td>down</td><td colspan=\"5\"></td></tr>\n", store->number);
+        return;
+    }
+    ap_rprintf(r,
+               "<tr><td>%u</td><td>%s</td><td>%" APR_UINT64_T_FMT "</td><td>%" APR_UINT64_T_FMT
+               "</td><td>%" APR_TIME_T_FMT " s</td><td>%u of %u</td>"
+               "<td>%" APR_INT64_T_FMT " of %" APR_INT64_T_FMT " MiB</td></tr>\n",
+               store->number, store->up ? "up" : "down",
+               store->events.events - store->events.parked, store->events.parked,
+               apr_time_sec(store->events.overdue), store->stat.readers, store->stat.readers_max,
+               store->stat.used_bytes >> 20, store->stat.map_bytes >> 20);
+}
+
+static void show_page(request_rec *r, const apr_array_header_t *stores)
+{
+    const pay_meter_t *meter = pay_meters();
+    apr_size_t c;
+    int i;
+
+    ap_rputs("<hr>\n<h2>Payments</h2>\n", r);
+    if (meter) {
+        ap_rputs("<dl><dt>Charges since the server was started</dt>\n", r);
+        for (c = 0; c < CHARGES; c++) {
+            ap_rprintf(r, "<dd>%s: %" APR_UINT64_T_FMT "</dd>\n", charges[c].title,
+                       pay_meter_read(meter, charges[c].counter));
+        }
+        ap_rputs("</dl>\n", r);
+    }
+    ap_rputs("<table border=\"0\"><tr><th>Store</th><th>State</th><th>Waiting</th><th>Parked</th>"
+             "<th>Overdue</th><th>Readers</th><th>Map</th></tr>\n",
+             r);
+    for (i = 0; i < stores->nelts; i++) {
+        store_row(r, &APR_ARRAY_IDX(stores, i, pay_meters_store_t));
+    }
+    ap_rputs("</table>\n", r);
+}
+
+static int status_hook(request_rec *r, int flags)
+{
+    const apr_array_header_t *stores = pay_meters_stores(r->pool);
+
+    if (stores->nelts == 0) {
+        return DECLINED; /* loaded, and no virtual host uses it */
+    }
+    if (flags & AP_STATUS_SHORT) {
+        show_short(r, stores);
+    } else {
+        show_page(r, stores);
+    }
+    return OK;
+}
+
+void pay_status_register_hooks(apr_pool_t *p)
+{
+    (void)p;
+    APR_OPTIONAL_HOOK(ap, status_hook, status_hook, NULL, NULL, APR_HOOK_MIDDLE);
+}
