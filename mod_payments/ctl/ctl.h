@@ -8,6 +8,7 @@
 #include "store/pay_store.h"
 
 #include <apr_pools.h>
+#include <apr_user.h>
 
 #define CTL_ARGS_MAX 2
 #define CTL_COMMIT_WAIT_SECONDS 30 /* a person rather waits for a busy server than tries again */
@@ -26,6 +27,7 @@ typedef enum ctl_exit_t {
 
 typedef enum ctl_option_id_t {
     CTL_OPTION_STORE,
+    CTL_OPTION_MASTER_KEY,
     CTL_OPTION_JSON,
     CTL_OPTION_HELP,
     CTL_OPTION_MODE,
@@ -47,6 +49,11 @@ typedef enum ctl_option_id_t {
     CTL_OPTION_BY,
     CTL_OPTION_FORMAT,
     CTL_OPTION_DRY_RUN,
+    CTL_OPTION_PARKED,
+    CTL_OPTION_ALL,
+    CTL_OPTION_ONCE,
+    CTL_OPTION_MERCHANT_ADDRESS,
+    CTL_OPTION_RECEIPTS,
     CTL_OPTION_COUNT
 } ctl_option_id_t;
 
@@ -60,19 +67,26 @@ typedef enum ctl_open_t {
     CTL_OPEN_BY_ITSELF /* it must exist; the command opens it */
 } ctl_open_t;
 
+/* What a command does with the master key (ctl_keyring.h). */
+typedef enum ctl_keyring_use_t {
+    CTL_KEYRING_NONE,
+    CTL_KEYRING_READ, /* the keyring is loaded when there is one */
+    CTL_KEYRING_WRITE /* so it is, and no other such command works on the store meanwhile */
+} ctl_keyring_use_t;
+
 typedef struct ctl_t ctl_t;
 
 typedef struct ctl_command_t {
-    const char *noun;
-    const char *verb;     /* "" for a command of one word, which is then the noun's only one */
+    const char *name;     /* its words, a blank between them: "webhook secret show" */
     const char *synopsis; /* arguments and the required options, for --help */
     const char *summary;  /* one line */
     const char *details;  /* more lines for the command's own --help, or NULL */
     int args_min;
     int args_max;
     unsigned int required; /* CTL_O() bits */
-    unsigned int optional; /* CTL_O() bits; store, json and help need not be named */
+    unsigned int optional; /* CTL_O() bits; CTL_OPTIONS_COMMON need not be named */
     ctl_open_t open;
+    ctl_keyring_use_t keyring;
     ctl_exit_t (*run)(ctl_t *ctl);
 } ctl_command_t;
 
@@ -84,6 +98,11 @@ struct ctl_t {
     int csv;            /* neither: a table for people */
     pay_store_t *store; /* NULL with CTL_OPEN_BY_ITSELF */
     pay_store_options_t store_options;
+    apr_uid_t store_owner;
+    const struct pay_keyring_t *keyring; /* NULL: it was not loaded, as the next two tell */
+    apr_status_t keyring_status;
+    const char *keyring_fault;
+    const char *keyring_path;
     apr_pool_t *pool;
 };
 
@@ -96,6 +115,9 @@ ctl_exit_t ctl_open(ctl_t *ctl);
  */
 ctl_exit_t ctl_caller_resume(void);
 
+/* The store's owner again after ctl_caller_resume. */
+ctl_exit_t ctl_owner_resume(ctl_t *ctl);
+
 /* No core file of this process is ever written; nobody but root may attach. */
 void ctl_core_disable(void);
 
@@ -104,31 +126,5 @@ ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name);
 
 /* Account of the first argument with --mode. */
 ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl);
-
-/* The commands' run functions, by file. */
-#define CTL_RUN(name) ctl_exit_t ctl_##name(ctl_t *ctl)
-CTL_RUN(account_create); /* ctl_account.c */
-CTL_RUN(account_list);
-CTL_RUN(account_show);
-CTL_RUN(account_set);
-CTL_RUN(key_create); /* ctl_key.c */
-CTL_RUN(key_import);
-CTL_RUN(key_list);
-CTL_RUN(key_revoke);
-CTL_RUN(key_rotate);
-CTL_RUN(token_create); /* ctl_token.c */
-CTL_RUN(token_list);
-CTL_RUN(token_revoke);
-CTL_RUN(charge_list); /* ctl_charge.c */
-CTL_RUN(charge_show);
-CTL_RUN(refund_create); /* ctl_refund.c */
-CTL_RUN(refund_import);
-CTL_RUN(refund_list); /* ctl_refund_list.c */
-CTL_RUN(totals);      /* ctl_totals.c */
-CTL_RUN(store_check); /* ctl_store.c */
-CTL_RUN(store_stat);
-CTL_RUN(store_backup);
-CTL_RUN(store_upgrade);
-#undef CTL_RUN
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_commands.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
 #include "ctl/ctl_output.h"
@@ -25,8 +26,6 @@ static const char *const csv_titles[] = {"id",
                                          "authorizationCode",
                                          "keyId",
                                          NULL};
-
-static const char *const detail_titles[] = {"FIELD", "VALUE", NULL};
 
 static void charge_cells(ctl_table_t *table, const void *row)
 {
@@ -69,18 +68,6 @@ static void charge_csv(ctl_csv_t *csv, const void *row)
     ctl_csv_text(csv, charge->key_id);
 }
 
-static void detail(ctl_table_t *table, const char *name, const char *value)
-{
-    ctl_table_cell(table, name);
-    ctl_table_cell(table, value);
-}
-
-static void detail_time(ctl_table_t *table, const char *name, apr_time_t when)
-{
-    ctl_table_cell(table, name);
-    ctl_table_time(table, when);
-}
-
 static void detail_amount(ctl_table_t *table, const char *name, const pay_charge_t *charge,
                           apr_int64_t amount_minor)
 {
@@ -94,28 +81,28 @@ static void charge_details(ctl_table_t *table, const void *row)
 
     ctl_table_cell(table, "id");
     ctl_table_number(table, charge->seq);
-    detail(table, "reference", charge->reference);
-    detail(table, "status", pay_charge_state_name(charge->state));
+    ctl_detail(table, "reference", charge->reference);
+    ctl_detail(table, "status", pay_charge_state_name(charge->state));
     detail_amount(table, "amount", charge, charge->money.amount_minor);
     detail_amount(table, "refunded", charge, charge->refunded_minor);
     detail_amount(table, "refunds pending", charge, charge->refunds_pending_minor);
-    detail(table, "currency", charge->money.currency);
-    detail(table, "answer code", charge->code);
-    detail(table, "answer", charge->message);
-    detail(table, "authorization", charge->authorization_code);
-    detail(table, "contradicted by", charge->contradiction);
-    detail(table, "acquirer", charge->acquirer);
-    detail(table, "card issuer", charge->card.issuer);
-    detail(table, "card ends in", charge->card.last4);
-    detail(table, "email", charge->email);
-    detail(table, "first name", charge->first_name);
-    detail(table, "last name", charge->last_name);
-    detail(table, "address", charge->request_ip);
-    detail(table, "key", charge->key_id);
-    detail_time(table, "created", charge->created_at);
-    detail_time(table, "decided", charge->decided_at);
-    detail_time(table, "updated", charge->updated_at);
-    detail_time(table, "next question", charge->due_at);
+    ctl_detail(table, "currency", charge->money.currency);
+    ctl_detail(table, "answer code", charge->code);
+    ctl_detail(table, "answer", charge->message);
+    ctl_detail(table, "authorization", charge->authorization_code);
+    ctl_detail(table, "contradicted by", charge->contradiction);
+    ctl_detail(table, "acquirer", charge->acquirer);
+    ctl_detail(table, "card issuer", charge->card.issuer);
+    ctl_detail(table, "card ends in", charge->card.last4);
+    ctl_detail(table, "email", charge->email);
+    ctl_detail(table, "first name", charge->first_name);
+    ctl_detail(table, "last name", charge->last_name);
+    ctl_detail(table, "address", charge->request_ip);
+    ctl_detail(table, "key", charge->key_id);
+    ctl_detail_time(table, "created", charge->created_at);
+    ctl_detail_time(table, "decided", charge->decided_at);
+    ctl_detail_time(table, "updated", charge->updated_at);
+    ctl_detail_time(table, "next question", charge->due_at);
 }
 
 static const ctl_view_t charge_view = {.titles = titles,
@@ -124,7 +111,7 @@ static const ctl_view_t charge_view = {.titles = titles,
                                        .csv_titles = csv_titles,
                                        .csv = charge_csv};
 static const ctl_view_t charge_detail_view = {
-    .titles = detail_titles, .cells = charge_details, .json = charge_json};
+    .titles = ctl_detail_titles, .cells = charge_details, .json = charge_json};
 
 /* Prints the charges of the range, a batch a read transaction, oldest first. */
 static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/ctl_help.h"
 
+#include "ctl/ctl_commands.h"
 #include "ctl/ctl_options.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#define COMMAND_WIDTH 16
+#define COMMAND_WIDTH 25
 #define OPTION_WIDTH 28
 
 static void options_print(unsigned int which)
@@ -26,25 +26,25 @@ static void options_print(unsigned int which)
     }
 }
 
-static void commands_print(const ctl_command_t *commands, int count, const char *noun)
+/* Those whose names begin with `words`. */
+static void commands_print(const char *const *words, int count)
 {
-    char left[COMMAND_WIDTH * 2];
-    int i;
+    const ctl_command_t *command;
+    int all, i;
 
     puts("Commands:");
-    for (i = 0; i < count; i++) {
-        if (!noun || strcmp(commands[i].noun, noun) == 0) {
-            snprintf(left, sizeof(left), "%s %s", commands[i].noun, commands[i].verb);
-            printf("  %-*s%s\n", COMMAND_WIDTH, left, commands[i].summary);
+    for (i = 0; (command = ctl_command_at(i)) != NULL; i++) {
+        if (ctl_command_begins(&all, command, words, count)) {
+            printf("  %-*s%s\n", COMMAND_WIDTH, command->name, command->summary);
         }
     }
     puts("");
 }
 
-void ctl_help_all(const ctl_command_t *commands, int count)
+static void help_all(void)
 {
     puts("Usage: paymentsctl -s lmdb:DIR NOUN VERB [ARGUMENT ...] [OPTION ...]\n");
-    commands_print(commands, count, NULL);
+    commands_print(NULL, 0);
     puts("Options of every command:");
     options_print(CTL_OPTIONS_COMMON);
     puts("\n'paymentsctl NOUN VERB --help' tells more of one command.\n"
@@ -54,18 +54,35 @@ void ctl_help_all(const ctl_command_t *commands, int count)
          "7 store or file damaged. 'store check' exits 1 when it finds faults.");
 }
 
-void ctl_help_noun(const ctl_command_t *commands, int count, const char *noun)
+static void words_print(const char *const *words, int count)
 {
-    printf("Usage: paymentsctl -s lmdb:DIR %s VERB [ARGUMENT ...] [OPTION ...]\n\n", noun);
-    commands_print(commands, count, noun);
-    printf("'paymentsctl %s VERB --help' tells more of one command.\n", noun);
+    int i;
+
+    for (i = 0; i < count; i++) {
+        printf("%s ", words[i]);
+    }
+}
+
+void ctl_help_some(const char *const *words, int count)
+{
+    if (count == 0) {
+        help_all();
+        return;
+    }
+    printf("Usage: paymentsctl -s lmdb:DIR ");
+    words_print(words, count);
+    puts("VERB [ARGUMENT ...] [OPTION ...]\n");
+    commands_print(words, count);
+    printf("'paymentsctl ");
+    words_print(words, count);
+    puts("VERB --help' tells more of one command.");
 }
 
 void ctl_help_command(const ctl_command_t *command)
 {
-    printf("Usage: paymentsctl -s lmdb:DIR %s%s%s%s%s%s\n\n", command->noun,
-           *command->verb ? " " : "", command->verb, *command->synopsis ? " " : "",
-           command->synopsis, command->optional ? " [OPTION ...]" : "");
+    printf("Usage: paymentsctl -s lmdb:DIR %s%s%s%s\n\n", command->name,
+           *command->synopsis ? " " : "", command->synopsis,
+           command->optional ? " [OPTION ...]" : "");
     printf("%c%s.\n", command->summary[0] - 'a' + 'A', command->summary + 1);
     if (command->details) {
         fputs(command->details, stdout);

@@ -6,12 +6,11 @@
 
 #include "ctl/ctl.h"
 
-/* Every command, a line each. tests/check_man.sh reads the lines between "Commands:" and a blank.
+/*
+ * The commands whose names begin with these words, a line each; all of them when `count` is 0.
+ * tests/check_man.sh reads the lines between "Commands:" and a blank one.
  */
-void ctl_help_all(const ctl_command_t *commands, int count);
-
-/* Those of one noun. */
-void ctl_help_noun(const ctl_command_t *commands, int count, const char *noun);
+void ctl_help_some(const char *const *words, int count);
 
 /* One command with its options. */
 void ctl_help_command(const ctl_command_t *command);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_commands.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
 #include "ctl/ctl_output.h"
@@ -272,7 +273,7 @@ ctl_exit_t ctl_key_rotate(ctl_t *ctl)
     ctl_exit_t failed;
     apr_status_t rv;
 
-    failed = ctl_option_overlap(&overlap, ctl);
+    failed = ctl_option_overlap(&overlap, ctl, 0);
     if (failed) {
         return failed;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/ctl.h"
 
+#include "ctl/ctl_keyring.h"
 #include "ctl/ctl_message.h"
 
 #include <apr_strings.h>
@@ -18,9 +19,11 @@
 #define DATA_FILE "data.mdb"
 #define GROUPS_MAX 1024
 
-/* Who called, while this process is the store's owner. */
+/* Who called, while this process is the store's owner, and who that is. */
 static struct {
     int switched;
+    int switches; /* 0: caller and owner are the same */
+    struct stat owner;
     gid_t gid;
     gid_t groups[GROUPS_MAX];
     int groups_count;
@@ -57,6 +60,8 @@ static ctl_exit_t owner_become(const struct stat *owner, apr_pool_t *p)
                         user_name(owner->st_uid, p), strerror(errno));
     }
     caller.switched = 1;
+    caller.switches = 1;
+    caller.owner = *owner;
     ctl_core_disable(); /* a change of user turns core files on again */
     return CTL_OK;
 }
@@ -76,6 +81,17 @@ ctl_exit_t ctl_caller_resume(void)
     caller.switched = 0;
     ctl_core_disable();
     return CTL_OK;
+}
+
+ctl_exit_t ctl_owner_resume(ctl_t *ctl)
+{
+    struct stat owner;
+
+    if (!caller.switches || caller.switched) {
+        return CTL_OK;
+    }
+    owner = caller.owner;
+    return owner_become(&owner, ctl->pool);
 }
 
 /* The directory above `dir`; "." for a bare name. */
@@ -170,6 +186,10 @@ ctl_exit_t ctl_open(ctl_t *ctl)
         return ctl_fail(CTL_EXIT_ILLEGAL, "--store: want " URL_PREFIX "DIR");
     }
     failed = owner_find(&owner, url + strlen(URL_PREFIX), how, ctl->pool);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_keyring_load(ctl, url + strlen(URL_PREFIX), owner.st_uid);
     if (failed) {
         return failed;
     }

@@ -20,12 +20,14 @@
 const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_STORE] = { "store", 's', "lmdb:DIR",
         "the store; else the environment's PAYMENTS_STORE", 0 },
+    [CTL_OPTION_MASTER_KEY] = { "master-key", 0, "FILE",
+        "the master key (default: DIR.key, beside the store)", 0 },
     [CTL_OPTION_JSON] = { "json", 0, NULL, "print JSON", 0 },
     [CTL_OPTION_HELP] = { "help", 'h', NULL, "print this help", 0 },
     [CTL_OPTION_MODE] = { "mode", 0, "test|live", "Test Mode or Live Mode", 0 },
     [CTL_OPTION_KIND] = { "kind", 0, "secret|public", "kind of key", 0 },
     [CTL_OPTION_OVERLAP] = { "overlap", 0, "DURATION",
-        "how long the old key works on: 90s, 30m, 24h, 7d (default: not at all)", 0 },
+        "how long the old one works on: 90s, 30m, 24h, 7d; 0: not at all", 0 },
     [CTL_OPTION_KEY_PREFIX] = { "key-prefix", 0, "TEXT",
         "what new keys begin with", PAY_KEY_PREFIX_MAX },
     [CTL_OPTION_CURRENCY] = { "currency", 0, "CODE",
@@ -54,6 +56,12 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_FORMAT] = { "format", 0, "csv|json",
         "print CSV, or JSON as --json does, in place of a table", 0 },
     [CTL_OPTION_DRY_RUN] = { "dry-run", 0, NULL, "tell what would be done, and do nothing", 0 },
+    [CTL_OPTION_PARKED] = { "parked", 0, NULL, "only those that were given up", 0 },
+    [CTL_OPTION_ALL] = { "all", 0, NULL, "all that are parked, in place of one ID", 0 },
+    [CTL_OPTION_ONCE] = { "once", 0, NULL, "end when nothing is due any more", 0 },
+    [CTL_OPTION_MERCHANT_ADDRESS] = { "merchant-address", 0, "ADDRESS|off",
+        "who gets notices of payments and refunds", PAY_EMAIL_MAX },
+    [CTL_OPTION_RECEIPTS] = { "receipts", 0, "on|off", "whether payers get receipts", 0 },
 };
 /* clang-format on */
 
@@ -65,8 +73,7 @@ static const char *help_hint(const ctl_t *ctl)
     if (!ctl->command) {
         return "paymentsctl --help";
     }
-    return apr_pstrcat(ctl->pool, "paymentsctl ", ctl->command->noun,
-                       *ctl->command->verb ? " " : "", ctl->command->verb, " --help", NULL);
+    return apr_pstrcat(ctl->pool, "paymentsctl ", ctl->command->name, " --help", NULL);
 }
 
 /* apr_getopt writes "program: what: which\n"; kept for one sentence of ours. */
@@ -261,7 +268,8 @@ ctl_exit_t ctl_option_limit(apr_uint64_t *out, const ctl_t *ctl)
     return CTL_OK;
 }
 
-ctl_exit_t ctl_option_overlap(apr_interval_time_t *out, const ctl_t *ctl)
+ctl_exit_t ctl_option_overlap(apr_interval_time_t *out, const ctl_t *ctl,
+                              apr_interval_time_t missing)
 {
     static const struct {
         char unit;
@@ -275,6 +283,10 @@ ctl_exit_t ctl_option_overlap(apr_interval_time_t *out, const ctl_t *ctl)
 
     *out = 0;
     if (!text) {
+        *out = missing;
+        return CTL_OK;
+    }
+    if (strcmp(text, "0") == 0) {
         return CTL_OK;
     }
     if (digits_read(&number, &end, text, seconds_max) && *end && !end[1]) {
@@ -289,6 +301,21 @@ ctl_exit_t ctl_option_overlap(apr_interval_time_t *out, const ctl_t *ctl)
                     "--overlap: want a duration such as 90s, 30m, 24h or 7d, "
                     "at most %dd",
                     CTL_OVERLAP_DAYS_MAX);
+}
+
+ctl_exit_t ctl_option_receipts(int *out, const ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_RECEIPTS];
+
+    *out = -1;
+    if (!text) {
+        return CTL_OK;
+    }
+    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--receipts: want on or off");
+    }
+    *out = strcmp(text, "on") == 0;
+    return CTL_OK;
 }
 
 ctl_exit_t ctl_option_format(ctl_t *ctl)

@@ -10,7 +10,7 @@
 #define CTL_LIMIT_MAX 1000000000
 
 /* Options that every command has. */
-#define CTL_OPTIONS_COMMON (CTL_O(STORE) | CTL_O(JSON) | CTL_O(HELP))
+#define CTL_OPTIONS_COMMON (CTL_O(STORE) | CTL_O(MASTER_KEY) | CTL_O(JSON) | CTL_O(HELP))
 
 typedef struct ctl_option_t {
     const char *name;    /* without the dashes */
@@ -31,11 +31,17 @@ ctl_exit_t ctl_options_global(int *next, ctl_t *ctl, int argc, const char *const
 /* Reads what follows the verb: the command's options and arguments, in any order. */
 ctl_exit_t ctl_options_command(ctl_t *ctl, int argc, const char *const *argv);
 
-/* Values of options; each tells its error. A missing --limit is *out 0, no limit. */
+/*
+ * Values of options; each tells its error. A missing --limit is *out 0, no limit; a missing
+ * --overlap is `missing`.
+ */
 ctl_exit_t ctl_option_mode(pay_mode_t *out, const ctl_t *ctl);
 ctl_exit_t ctl_option_kind(pay_key_kind_t *out, const ctl_t *ctl);
 ctl_exit_t ctl_option_limit(apr_uint64_t *out, const ctl_t *ctl);
-ctl_exit_t ctl_option_overlap(apr_interval_time_t *out, const ctl_t *ctl);
+ctl_exit_t ctl_option_overlap(apr_interval_time_t *out, const ctl_t *ctl,
+                              apr_interval_time_t missing);
+/* "on" or "off" of --receipts; -1 when it is not given. */
+ctl_exit_t ctl_option_receipts(int *out, const ctl_t *ctl);
 /* Sets ctl->json or ctl->csv as --format says, which may not contradict --json. */
 ctl_exit_t ctl_option_format(ctl_t *ctl);
 

@@ -146,6 +146,31 @@ void ctl_table_amount(ctl_table_t *table, apr_int64_t amount_minor, const char *
     ctl_table_cell(table, *currency ? pay_money_format(text, amount_minor, currency) : NULL);
 }
 
+apr_pool_t *ctl_table_pool(const ctl_table_t *table)
+{
+    return table->rows_pool;
+}
+
+const char *const ctl_detail_titles[] = {"FIELD", "VALUE", NULL};
+
+void ctl_detail(ctl_table_t *table, const char *name, const char *value)
+{
+    ctl_table_cell(table, name);
+    ctl_table_cell(table, value);
+}
+
+void ctl_detail_number(ctl_table_t *table, const char *name, apr_uint64_t value)
+{
+    ctl_table_cell(table, name);
+    ctl_table_number(table, value);
+}
+
+void ctl_detail_time(ctl_table_t *table, const char *name, apr_time_t when)
+{
+    ctl_table_cell(table, name);
+    ctl_table_time(table, when);
+}
+
 static void table_end(ctl_table_t *table)
 {
     assert(table->cells_count % table->columns == 0);

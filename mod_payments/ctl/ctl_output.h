@@ -14,6 +14,8 @@
 typedef struct ctl_table_t ctl_table_t;
 typedef struct ctl_list_t ctl_list_t;
 
+extern const char *const ctl_detail_titles[]; /* FIELD, VALUE */
+
 /* How rows of one sort are shown. */
 typedef struct ctl_view_t {
     const char *const *titles; /* of the columns, NULL-ended, at most CTL_COLUMNS_MAX */
@@ -28,6 +30,14 @@ void ctl_table_cell(ctl_table_t *table, const char *text);
 void ctl_table_number(ctl_table_t *table, apr_uint64_t number);
 void ctl_table_time(ctl_table_t *table, apr_time_t when); /* 0 is shown as "-" */
 void ctl_table_amount(ctl_table_t *table, apr_int64_t amount_minor, const char *currency);
+
+/* For what cells are made of; cleared when the rows are printed. */
+apr_pool_t *ctl_table_pool(const ctl_table_t *table);
+
+/* A row of a table FIELD, VALUE. */
+void ctl_detail(ctl_table_t *table, const char *name, const char *value);
+void ctl_detail_number(ctl_table_t *table, const char *name, apr_uint64_t value);
+void ctl_detail_time(ctl_table_t *table, const char *name, apr_time_t when);
 
 /* One row: a table of one line, or the JSON value. */
 void ctl_row_print(const ctl_t *ctl, const ctl_view_t *view, const void *row);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_commands.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_output.h"
 
@@ -13,10 +14,16 @@ typedef struct stat_row_t {
     apr_int64_t value;
 } stat_row_t;
 
-#define STAT_ROWS 14
+#define STAT_ROWS 16
 
-static void stat_rows(stat_row_t rows[STAT_ROWS], const pay_store_stat_t *stat)
+typedef struct stats_t {
+    pay_store_stat_t store;
+    pay_event_stat_t events;
+} stats_t;
+
+static void stat_rows(stat_row_t rows[STAT_ROWS], const stats_t *stats)
 {
+    const pay_store_stat_t *stat = &stats->store;
     const stat_row_t all[STAT_ROWS] = {
         {"schema version", "schemaVersion", stat->schema_version},
         {"accounts", "accounts", (apr_int64_t)stat->accounts},
@@ -26,6 +33,8 @@ static void stat_rows(stat_row_t rows[STAT_ROWS], const pay_store_stat_t *stat)
         {"refunds", "refunds", (apr_int64_t)stat->refunds},
         {"pending at an acquirer", "due", (apr_int64_t)stat->due},
         {"Idempotency-Keys kept", "kept", (apr_int64_t)stat->kept},
+        {"events not delivered", "events", (apr_int64_t)stats->events.events},
+        {"of these parked", "parked", (apr_int64_t)stats->events.parked},
         {"bytes of the map", "mapBytes", stat->map_bytes},
         {"bytes used of it", "usedBytes", stat->used_bytes},
         {"bytes of the file", "fileBytes", stat->file_bytes},
@@ -69,14 +78,17 @@ static const ctl_view_t stat_view = {.titles = stat_titles, .cells = stat_cells,
 
 ctl_exit_t ctl_store_stat(ctl_t *ctl)
 {
-    pay_store_stat_t stat;
+    stats_t stats;
     apr_status_t rv;
 
-    rv = ctl->store->ops->stat(&stat, ctl->store, ctl->pool);
+    rv = ctl->store->ops->stat(&stats.store, ctl->store, ctl->pool);
+    if (rv == APR_SUCCESS) {
+        rv = ctl->store->ops->event_stat(&stats.events, ctl->store, ctl->pool);
+    }
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot measure the store");
     }
-    ctl_row_print(ctl, &stat_view, &stat);
+    ctl_row_print(ctl, &stat_view, &stats);
     return CTL_OK;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_commands.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
 #include "ctl/ctl_output.h"

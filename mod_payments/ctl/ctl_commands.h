@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CTL_COMMANDS_H
+#define CTL_COMMANDS_H
+
+/* The table of commands, and the functions that run them. */
+
+#include "ctl/ctl.h"
+
+#define CTL_WORDS_MAX 3 /* of a command's name */
+
+/* The i-th command in the order of --help, NULL behind the last. */
+const ctl_command_t *ctl_command_at(int i);
+
+/* Those of webhooks, events and mail (ctl_commands_notify.c). */
+extern const ctl_command_t ctl_commands_notify[];
+extern const int ctl_commands_notify_count;
+
+/* 1 when its name begins with these words; *all 1: and ends with them. */
+int ctl_command_begins(int *all, const ctl_command_t *command, const char *const *words, int count);
+
+/*
+ * The command whose name is these words, or NULL; *known 1: there is such a command, or one whose
+ * name goes on behind them.
+ */
+const ctl_command_t *ctl_command_find(int *known, const char *const *words, int count);
+
+/* The commands' run functions, by file. */
+#define CTL_RUN(name) ctl_exit_t ctl_##name(ctl_t *ctl)
+CTL_RUN(account_create); /* ctl_account.c */
+CTL_RUN(account_list);
+CTL_RUN(account_show);
+CTL_RUN(account_set);
+CTL_RUN(key_create); /* ctl_key.c */
+CTL_RUN(key_import);
+CTL_RUN(key_list);
+CTL_RUN(key_revoke);
+CTL_RUN(key_rotate);
+CTL_RUN(token_create); /* ctl_token.c */
+CTL_RUN(token_list);
+CTL_RUN(token_revoke);
+CTL_RUN(charge_list); /* ctl_charge.c */
+CTL_RUN(charge_show);
+CTL_RUN(refund_create); /* ctl_refund.c */
+CTL_RUN(refund_import);
+CTL_RUN(refund_list); /* ctl_refund_list.c */
+CTL_RUN(totals);      /* ctl_totals.c */
+CTL_RUN(webhook_set); /* ctl_webhook.c */
+CTL_RUN(webhook_show);
+CTL_RUN(webhook_test);        /* ctl_test.c */
+CTL_RUN(webhook_secret_show); /* ctl_webhook_secret.c */
+CTL_RUN(webhook_secret_rotate);
+CTL_RUN(event_list); /* ctl_event_list.c */
+CTL_RUN(event_show); /* ctl_event.c */
+CTL_RUN(event_retry);
+CTL_RUN(event_drop);
+CTL_RUN(event_deliver); /* ctl_deliver.c */
+CTL_RUN(mail_set);      /* ctl_mail.c */
+CTL_RUN(mail_show);
+CTL_RUN(mail_test);   /* ctl_test.c */
+CTL_RUN(store_check); /* ctl_store.c */
+CTL_RUN(store_stat);
+CTL_RUN(store_backup);
+CTL_RUN(store_upgrade);
+CTL_RUN(store_rotate_master_key); /* ctl_master_key.c */
+#undef CTL_RUN
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_commands.h"
+#include "ctl/ctl_endpoint.h"
+#include "ctl/ctl_keyring.h"
+#include "ctl/ctl_message.h"
+
+#include "base/pay_url.h"
+#include "service/pay_webhook.h"
+
+#include <string.h>
+
+/* What is shown of a webhook. */
+typedef struct webhook_t {
+    const pay_endpoint_t *endpoint;
+    const char *account;
+    const char *secret; /* NULL: it cannot be read */
+} webhook_t;
+
+static void webhook_details(ctl_table_t *table, const void *row)
+{
+    const webhook_t *webhook = row;
+    const pay_endpoint_t *endpoint = webhook->endpoint;
+
+    ctl_detail(table, "account", webhook->account);
+    ctl_detail(table, "mode", pay_mode_name(endpoint->scope.mode));
+    ctl_detail(table, "URL", endpoint->address);
+    ctl_detail(table, "switched", endpoint->enabled ? "on" : "off");
+    ctl_detail_time(table, "old secret signs until", endpoint->old_secret_until);
+    ctl_endpoint_details(table, endpoint);
+    ctl_detail_time(table, "created", endpoint->created_at);
+    ctl_detail_time(table, "updated", endpoint->updated_at);
+}
+
+static void webhook_json(pay_writer_t *w, const void *row)
+{
+    const webhook_t *webhook = row;
+    const pay_endpoint_t *endpoint = webhook->endpoint;
+
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "account", webhook->account);
+    pay_writer_string(w, "mode", pay_mode_name(endpoint->scope.mode));
+    pay_writer_string(w, "url", endpoint->address);
+    pay_writer_bool(w, "enabled", endpoint->enabled);
+    pay_writer_string(w, "secret", webhook->secret);
+    pay_writer_time(w, "oldSecretUntil", endpoint->old_secret_until);
+    ctl_endpoint_members(w, endpoint);
+    pay_writer_time(w, "createdAt", endpoint->created_at);
+    pay_writer_time(w, "updatedAt", endpoint->updated_at);
+    pay_writer_object_close(w);
+}
+
+static const ctl_view_t webhook_view = {
+    .titles = ctl_detail_titles, .cells = webhook_details, .json = webhook_json};
+
+static void webhook_print(ctl_t *ctl, const pay_endpoint_t *endpoint, const pay_account_t *account)
+{
+    webhook_t webhook = {endpoint, account->name, NULL};
+    apr_status_t rv;
+
+    if (ctl->json && ctl->keyring) {
+        rv = pay_keyring_open(&webhook.secret, ctl->keyring,
+                              pay_endpoint_secret_context(&endpoint->scope, ctl->pool),
+                              endpoint->secret, ctl->pool);
+        if (rv != APR_SUCCESS) {
+            webhook.secret = NULL;
+        }
+    }
+    ctl_row_print(ctl, &webhook_view, &webhook);
+}
+
+/* Gives `endpoint` its first secret. */
+static ctl_exit_t secret_first(ctl_t *ctl, pay_endpoint_t *endpoint)
+{
+    const char *text;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_keyring_need(ctl, 1);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_webhook_secret_make(&text, ctl->pool);
+    if (rv == APR_SUCCESS) {
+        rv = pay_keyring_seal(&endpoint->secret, ctl->keyring,
+                              pay_endpoint_secret_context(&endpoint->scope, ctl->pool), text,
+                              ctl->pool);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot make the webhook's secret");
+    }
+    return CTL_OK;
+}
+
+/* *url NULL: "off". Whether its host may be called is judged when it is. */
+static ctl_exit_t url_read(const char **url, const ctl_t *ctl)
+{
+    const char *text = ctl->arg[1];
+    const char *fault;
+    pay_url_t *parsed;
+    apr_status_t rv;
+
+    *url = NULL;
+    if (strcmp(text, "off") == 0) {
+        return CTL_OK;
+    }
+    if (strlen(text) > PAY_ENDPOINT_ADDRESS_MAX) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "the URL: want at most %d bytes",
+                        PAY_ENDPOINT_ADDRESS_MAX);
+    }
+    rv = pay_url_parse(&parsed, &fault, text, "https http", ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "the URL: %s", fault);
+    }
+    *url = parsed->text;
+    return CTL_OK;
+}
+
+static ctl_exit_t webhook_put(ctl_t *ctl, const pay_endpoint_t *endpoint,
+                              const pay_account_t *account)
+{
+    pay_endpoint_t *stored;
+    apr_status_t rv;
+
+    rv = ctl->store->ops->endpoint_put(&stored, ctl->store, endpoint, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot store the webhook");
+    }
+    webhook_print(ctl, stored, account);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_webhook_set(ctl_t *ctl)
+{
+    pay_endpoint_t endpoint = {.kind = PAY_ENDPOINT_WEBHOOK};
+    pay_endpoint_t *stored;
+    pay_account_t *account;
+    pay_scope_t scope;
+    const char *url;
+    ctl_exit_t failed;
+
+    failed = url_read(&url, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (!url) {
+        failed = ctl_webhook_find(&stored, &account, ctl);
+        if (failed) {
+            return failed;
+        }
+        stored->enabled = 0;
+        return webhook_put(ctl, stored, account);
+    }
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_endpoint_get(&stored, ctl, &scope, PAY_ENDPOINT_WEBHOOK);
+    if (failed) {
+        return failed;
+    }
+    if (!stored) {
+        endpoint.scope = scope;
+        endpoint.secret = endpoint.old_secret = endpoint.error = "";
+        stored = &endpoint;
+    }
+    if (!*stored->secret) {
+        failed = secret_first(ctl, stored);
+        if (failed) {
+            return failed;
+        }
+    }
+    stored->address = url;
+    stored->enabled = 1;
+    return webhook_put(ctl, stored, account);
+}
+
+ctl_exit_t ctl_webhook_show(ctl_t *ctl)
+{
+    pay_endpoint_t *endpoint;
+    pay_account_t *account;
+    ctl_exit_t failed;
+
+    failed = ctl_webhook_find(&endpoint, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    webhook_print(ctl, endpoint, account);
+    return CTL_OK;
+}

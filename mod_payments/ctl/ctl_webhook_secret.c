@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_commands.h"
+#include "ctl/ctl_endpoint.h"
+#include "ctl/ctl_keyring.h"
+#include "ctl/ctl_message.h"
+#include "ctl/ctl_options.h"
+
+#include "base/pay_time.h"
+#include "service/pay_webhook.h"
+
+#include <stdio.h>
+
+#define OVERLAP_DEFAULT apr_time_from_sec(24 * 3600)
+
+/*
+ * The secret alone on standard output, so that a script can take it; in JSON with the one that
+ * signs beside it.
+ */
+static ctl_exit_t secret_reveal(ctl_t *ctl, const pay_endpoint_t *endpoint)
+{
+    const int overlap = *endpoint->old_secret && endpoint->old_secret_until > pay_time_now();
+    const char *secret, *old;
+    ctl_exit_t failed;
+    pay_writer_t *w;
+
+    failed = ctl_secret_open(&secret, ctl, &endpoint->scope, endpoint->secret);
+    if (failed) {
+        return failed;
+    }
+    if (!ctl->json) {
+        puts(secret);
+        return CTL_OK;
+    }
+    failed = ctl_secret_open(&old, ctl, &endpoint->scope, overlap ? endpoint->old_secret : "");
+    if (failed) {
+        return failed;
+    }
+    w = pay_writer_make(256, ctl->pool);
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "secret", secret);
+    pay_writer_string(w, "oldSecret", *old ? old : NULL);
+    pay_writer_time(w, "oldSecretUntil", overlap ? endpoint->old_secret_until : 0);
+    pay_writer_object_close(w);
+    ctl_json_print(w);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_webhook_secret_show(ctl_t *ctl)
+{
+    pay_endpoint_t *endpoint;
+    pay_account_t *account;
+    ctl_exit_t failed;
+
+    failed = ctl_webhook_find(&endpoint, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_keyring_need(ctl, 0);
+    if (failed) {
+        return failed;
+    }
+    return secret_reveal(ctl, endpoint);
+}
+
+/* Puts a new secret into `endpoint`; the one there signs beside it for `overlap`. */
+static apr_status_t secret_renew(pay_endpoint_t *endpoint, const ctl_t *ctl,
+                                 apr_interval_time_t overlap)
+{
+    const char *text;
+    apr_status_t rv;
+
+    endpoint->old_secret = overlap ? endpoint->secret : "";
+    endpoint->old_secret_until = overlap ? pay_time_now() + overlap : 0;
+    rv = pay_webhook_secret_make(&text, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return pay_keyring_seal(&endpoint->secret, ctl->keyring,
+                            pay_endpoint_secret_context(&endpoint->scope, ctl->pool), text,
+                            ctl->pool);
+}
+
+ctl_exit_t ctl_webhook_secret_rotate(ctl_t *ctl)
+{
+    pay_endpoint_t *endpoint, *stored;
+    apr_interval_time_t overlap;
+    pay_account_t *account;
+    const char *text;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_overlap(&overlap, ctl, OVERLAP_DEFAULT);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_webhook_find(&endpoint, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_keyring_need(ctl, 0);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_secret_open(&text, ctl, &endpoint->scope, overlap ? endpoint->secret : "");
+    if (failed) { /* it cannot sign: without an overlap it may go */
+        return failed;
+    }
+    rv = secret_renew(endpoint, ctl, overlap);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot make the webhook's secret");
+    }
+    rv = ctl->store->ops->endpoint_put(&stored, ctl->store, endpoint, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot store the webhook's secret");
+    }
+    return secret_reveal(ctl, stored);
+}
