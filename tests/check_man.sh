@@ -17,8 +17,11 @@ fail() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$ctl" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) \([a-z]*\) .*/\1 \2/p' | sort >"$work/help"
-sed -n 's/^\.SS \([a-z]*\) \([a-z]*\).*/\1 \2/p' "$page" | sort >"$work/page"
+# A name is one to three words; on the page its arguments are upper case or in brackets.
+words='\([a-z-]*\( [a-z-][a-z-]*\)*\)'
+sed 's/\\-/-/g' "$page" >"$work/plain"
+"$ctl" --help | sed -n "/^Commands:/,/^\$/s/^  $words  .*/\\1/p" | sort >"$work/help"
+sed -n "s/^\.SS $words.*/\\1/p" "$work/plain" | sort >"$work/page"
 for list in help page; do
     [ -s "$work/$list" ] || fail "no command was found in the $list"
 done
@@ -26,25 +29,26 @@ diff "$work/help" "$work/page" >"$work/diff" || fail "commands of --help (<) and
 $(cat "$work/diff")"
 
 # The options that every command has stand in the section OPTIONS.
-common='--help --json --store'
+common='--help --json --master-key --store'
 options=0
-while read -r noun verb; do
-    "$ctl" "$noun" ${verb:+"$verb"} --help >"$work/text" || fail "$noun $verb --help fails"
+while read -r name; do
+    # shellcheck disable=SC2086 # the words of a name are arguments
+    "$ctl" $name --help >"$work/text" || fail "$name --help fails"
     sed -n '/^Options:/,$s/^  .. \(--[a-z-]*\).*/\1/p' "$work/text" | sort >"$work/has"
-    sed -n "/^\.SS $noun${verb:+ $verb}\( \|\$\)/,/^\.S[SH] /p" "$page" | sed '/^\.SS/d; s/\\-/-/g' |
+    sed -n "/^\.SS $name\( [^a-z]\|\$\)/,/^\.S[SH] /p" "$work/plain" | sed '/^\.SS/d' |
         { grep -o -e '--[a-z-]*[a-z]' || true; } | sort -u >"$work/told"
     for option in $common; do
-        grep -q -x -e "$option" "$work/has" || fail "$noun $verb does not know $option"
+        grep -q -x -e "$option" "$work/has" || fail "$name does not know $option"
     done
     for option in $(cat "$work/has"); do
         case " $common " in
         *" $option "*) continue ;;
         esac
         options=$((options + 1))
-        grep -q -x -e "$option" "$work/told" || fail "$noun $verb: $page does not tell $option"
+        grep -q -x -e "$option" "$work/told" || fail "$name: $page does not tell $option"
     done
     for option in $(cat "$work/told"); do
-        grep -q -x -e "$option" "$work/has" || fail "$noun $verb: there is no $option"
+        grep -q -x -e "$option" "$work/has" || fail "$name: there is no $option"
     done
 done <"$work/help"
 [ "$options" -gt 0 ] || fail "no option was found"

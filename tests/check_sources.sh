@@ -30,10 +30,10 @@ while read -r file; do
             want tests/Makefile.am "${name%.c}" "$file"
             ;;
         tests/*) want tests/Makefile.am "${file#tests/}" "$file" ;;
-        docs/* | conf/*) want Makefile.am "$file" "$file" ;;
+        docs/* | conf/* | share/*) want Makefile.am "$file" "$file" ;;
     esac
-done < <(find mod_payments tests docs conf -type f \
-    \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.lua' -o -path 'docs/*' -o -path 'conf/*' \) \
+done < <(find mod_payments tests docs conf share -type f \
+    \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.lua' -o -path 'docs/*' -o -path 'conf/*' -o -path 'share/*' \) \
     ! -path '*/__pycache__/*' ! -path '*/.*' | sort)
 
 while read -r listed; do

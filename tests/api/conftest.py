@@ -7,6 +7,7 @@ import pytest
 
 from fixtures import server  # noqa: F401
 from harness import ROOT, Httpd
+from receiver import INSECURE, Authority, Receiver
 
 MPMS = os.environ.get("PAYMENTS_MPM", "event,worker,prefork").split(",")
 
@@ -46,3 +47,61 @@ def httpd(shared):
 @pytest.fixture
 def shop(httpd):
     return httpd.shop()
+
+
+@pytest.fixture(scope="session")
+def authority():
+    made = Authority()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def telling(authority):
+    """A running server that delivers to receivers of the tests, on one MPM: it is the same on all."""
+    httpd = Httpd(mpm="event", extra=INSECURE + f"PaymentsTrustedCA {authority.file}\n")
+    httpd.start()
+    yield httpd
+    httpd.close()
+
+
+class Hook:
+    """A fresh shop of `httpd`, and the receiver of its webhook in Test Mode."""
+
+    def __init__(self, httpd, context=None, **options):
+        self.httpd, self.shop = httpd, httpd.shop()
+        self.receiver = Receiver(context, **options)
+        self.secret = self.shop.webhook(self.receiver.url())
+
+    def wait(self, count=1):
+        """What came, once there is so much, each signed by the secret."""
+        return [one.check(self.secret) for one in self.receiver.wait(count)]
+
+    def told(self, count):
+        """(notify, notifyType, sequence) of so many events that were taken, in the order in which they came."""
+        return [(*one.what, one.json["sequence"]) for one in self.receiver.wait_taken(count)]
+
+    def close(self):
+        self.shop.webhook_off()
+        self.receiver.close()
+
+
+@pytest.fixture
+def hooks(telling):
+    """Makes Hooks of the server `telling`; a loud log line that this test did not expect fails this test."""
+    made = []
+
+    def make(**options):
+        made.append(Hook(telling, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+    loud = telling.unexpected()
+    assert not loud, "unexpected in the error log:\n" + "\n".join(loud)
+
+
+@pytest.fixture
+def hook(hooks):
+    return hooks()

@@ -14,13 +14,17 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 COMMANDS = {
     "account": ["create", "list", "set", "show"],
     "charge": ["list", "show"],
+    "event": ["deliver", "drop", "list", "retry", "show"],
     "key": ["create", "import", "list", "revoke", "rotate"],
+    "mail": ["set", "show", "test"],
     "refund": ["create", "import", "list"],
-    "store": ["backup", "check", "stat", "upgrade"],
+    "store": ["backup", "check", "rotate-master-key", "stat", "upgrade"],
     "token": ["create", "list", "revoke"],
     "totals": [""],
+    "webhook": ["secret rotate", "secret show", "set", "show", "test"],
 }
 FAKE_KEY = "nc_testsk_" + "a1b2c3d4" * 5
+EVENT = "evt_" + "01" + "0" * 40  # an id of the right form that no event has
 TEST_MODE = ("--mode", "test")
 TEST_SECRET = ("--mode", "test", "--kind", "secret")
 TEST_CARD = ("--card", "5555555555554444", "--email", "Ada@Example.com")

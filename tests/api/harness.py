@@ -175,6 +175,7 @@ DocumentRoot {self.docroot}
 AllowOverride All
 Require all granted
 </Directory>
+{"" if "payments" in self.without else f"PaymentsMailTemplates {TOP}/share/mail"}
 {self.extra.replace("@PORT@", str(self.port))}
 <VirtualHost {self.address}:{self.port}>
 ServerName localhost
@@ -383,6 +384,29 @@ class Shop:
         for name, value in options.items():
             args += ["--" + name.replace("_", "-"), value]
         return json.loads(self.httpd.ctl(*args).stdout)
+
+    # --- notifications ---
+    def webhook(self, url, mode="test"):
+        """Sets its webhook; returns the secret, which the first call makes."""
+        self.httpd.ctl("webhook", "set", self.name, url, "--mode", mode)
+        return self.webhook_secret(mode)
+
+    def webhook_off(self, mode="test"):
+        self.httpd.ctl("webhook", "set", self.name, "off", "--mode", mode)
+
+    def webhook_secret(self, mode="test"):
+        return self.httpd.ctl("webhook", "secret", "show", self.name, "--mode", mode).stdout.strip()
+
+    def webhook_state(self, mode="test"):
+        return json.loads(self.httpd.ctl("webhook", "show", self.name, "--mode", mode, "--json").stdout)
+
+    def events(self, *options, mode="test"):
+        """What is not delivered."""
+        return json.loads(self.httpd.ctl("event", "list", self.name, "--mode", mode, *options, "--json").stdout)
+
+    def event(self, verb, *args, mode="test", **kwargs):
+        """paymentsctl event show|retry|drop."""
+        return self.httpd.ctl("event", verb, self.name, *args, "--mode", mode, **kwargs)
 
     def refunds(self, start="2000-01-01", end="2099-12-31", **kwargs):
         return self.call("GET", f"/api/v1/refund/{start}/{end}", **kwargs)

@@ -7,6 +7,34 @@ import pytest
 
 from harness import wait_for
 
+# What stands in the main server alone.
+RIGHT_OF_SERVER = """PaymentsWebhookInsecure On
+PaymentsWebhookAllow 127.0.0.1 10.0.0.0/8 ::1 fd00::/8
+PaymentsTrustedCA /nowhere/ca.pem
+PaymentsMailRelay smtp://mail.example:587 /nowhere/mail.login
+PaymentsMailFrom shop@shop.example
+PaymentsMailTemplates /nowhere/templates"""
+
+WRONG_OF_SERVER = [
+    ("PaymentsWebhookInsecure Perhaps", ["PaymentsWebhookInsecure: want On or Off, got 'Perhaps'"]),
+    *[(f"PaymentsWebhookAllow 10.0.0.1 {network}", ["PaymentsWebhookAllow: want addresses or networks", f"'{network}'"])
+      for network in ("nowhere", "10.0.0.0/33", "10.0.0", "::1/129", "10.0.0.1:443")],
+    ('PaymentsWebhookAllow "10.0.0.1 10.0.0.2"', ["PaymentsWebhookAllow", "'10.0.0.1 10.0.0.2'"]),
+    ("PaymentsWebhookAllow " + " ".join(f"10.0.0.{number}" for number in range(65)),
+     ["PaymentsWebhookAllow: want at most 64 networks", "'10.0.0.64'"]),
+    *[(f"PaymentsTrustedCA {path}", ["PaymentsTrustedCA: want the absolute path", f"'{path}'"])
+      for path in ("relative", "/", "/" + "a" * 1000)],
+    ("PaymentsMailTemplates relative", ["PaymentsMailTemplates: want the absolute path", "'relative'"]),
+    *[(f"PaymentsMailRelay {url}", ["PaymentsMailRelay: want", "smtp://mail.example:587"])
+      for url in ("mail.example", "https://mail.example", "smtp://", "smtp://mail.example:65536", "smtp://user@mail.example",
+                  "smtp://mail.example/inbox", "smtp://mail.example?x", "smtp://mail.example//")],
+    ("PaymentsMailRelay smtp://mail.example mail.login", ["PaymentsMailRelay: want the absolute path", "'mail.login'"]),
+    ("PaymentsMailRelay smtp://mail.example", ["PaymentsMailRelay needs PaymentsMailFrom"]),
+    *[(f'PaymentsMailFrom "{address}"', ["PaymentsMailFrom: want one e-mail address"])
+      for address in ("shop", "a@shop.example,b@shop.example", "Shop <shop@shop.example>")],
+    ('<Location "/">\nPaymentsTrustedCA /x\n</Location>', ["PaymentsTrustedCA"]),
+]
+
 WRONG = [
     ("PaymentsEngine Maybe", ["PaymentsEngine", "On"]),
     ("PaymentsStore /var/lib/x", ["PaymentsStore", "lmdb:", "/var/lib/x"]),
@@ -54,15 +82,28 @@ WRONG = [
                      "https://" + "a" * 254)],
     ("PaymentsCORSOrigin " + " ".join(f"https://s{number}.example" for number in range(33)),
      ["PaymentsCORSOrigin", "at most 32", "https://s32.example"]),
-    *[(f"PaymentsHealth {path}", ["PaymentsHealth", f"'{path}'"])
+    *[(f"{name} {path}", [name, f"'{path}'"]) for name in ("PaymentsHealth", "PaymentsMetrics")
       for path in ("well", "/", "/a/", "/a//b", "/a/../b", "/a?b", "/a%20b", "/" + "a" * 255)],
-    *[(f"PaymentsHealth {path}", ["PaymentsHealth", path, "API"])
+    *[(f"{name} {path}", [name, path, "API"]) for name in ("PaymentsHealth", "PaymentsMetrics")
       for path in ("/api/v1", "/api/v1/health", "/payment/order/create", "/payment/page/health")],
     ("PaymentsBasePath /shop\nPaymentsHealth /shop/api/v1/health", ["PaymentsHealth", "/shop/api/v1/health", "API"]),
+    ("PaymentsBasePath /shop\nPaymentsMetrics /shop/api/v1/x", ["PaymentsMetrics", "/shop/api/v1/x", "API"]),
+    ("PaymentsHealth /same\nPaymentsMetrics /same", ["PaymentsMetrics", "PaymentsHealth", "'/same'"]),
+    *[(f"PaymentsMasterKey {value}", ["PaymentsMasterKey: want file:<absolute path"])
+      for value in ("/etc/x.key", "file:", "file:x.key", "file:/", "file:/etc/keys/", "exec:/bin/x", "FILE:/x",
+                    "file:/" + "a" * 1000)],
+    ("PaymentsMasterKey file:/a file:/b", ["PaymentsMasterKey takes one argument"]),
+    *[(f"PaymentsMasterKey file:@ROOT@/{path}", ["PaymentsMasterKey: want a file outside of the store", path, "backup"])
+      for path in ("store/master.key", "store")],
+    *[(f"PaymentsMasterKey file:@ROOT@/{path}", ["PaymentsMasterKey: want a file outside of every DocumentRoot", path])
+      for path in ("htdocs/master.key", "htdocs/a/b")],
+    *[(line, [line.split()[0], "<VirtualHost>"]) for line in RIGHT_OF_SERVER.splitlines()],
+    ('<Location "/api/v1">\nPaymentsMasterKey file:/x\n</Location>', ["PaymentsMasterKey"]),
     ('<Location "/api/v1">\nRequire payments-key sekret\n</Location>', ["payments-key", "sekret"]),
     ('<Location "/api/v1">\nRequire payments-key\n</Location>', ["payments-key"]),
     ('<Location "/api/v1">\nPaymentsAccount x\n</Location>', ["PaymentsAccount"]),
     ('<Location "/api/v1">\nPaymentsHealth /x\n</Location>', ["PaymentsHealth"]),
+    ('<Location "/x">\nPaymentsMetrics /x\n</Location>', ["PaymentsMetrics"]),
     ('<Location "/api/v1">\nPaymentsCORSOrigin https://shop.example\n</Location>', ["PaymentsCORSOrigin"]),
 ]
 
@@ -72,13 +113,34 @@ def files(root):
         + sorted(d for d, _, _ in os.walk(root))
 
 
-@pytest.mark.parametrize("line, words", [pytest.param(l, w, id=l.replace("\n", " ")) for l, w in WRONG])
-def test_wrong_value(server, line, words):
-    done = server(start=False, host_extra=line).configtest()
+def refused(httpd, words):
+    done = httpd.configtest()
     assert done.returncode != 0
     for word in words:
         assert word in done.stderr, done.stderr
     assert "Syntax OK" not in done.stderr
+
+
+@pytest.mark.parametrize("line, words", [pytest.param(l, w, id=l.replace("\n", " ")) for l, w in WRONG])
+def test_wrong_value(server, line, words):
+    httpd = server(start=False)
+    httpd.host_extra = line.replace("@ROOT@", str(httpd.root))
+    refused(httpd, words)
+
+
+@pytest.mark.parametrize("line, words", [pytest.param(l, w, id=l.replace("\n", " ")[:80]) for l, w in WRONG_OF_SERVER])
+def test_wrong_value_of_server(server, line, words):
+    refused(server(start=False, extra=line + "\n"), words)
+
+
+@pytest.mark.parametrize("line", [
+    "PaymentsMasterKey 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+    "PaymentsMailRelay smtp://shop:00112233@mail.example",
+])
+def test_secret_by_mistake_is_not_repeated(server, line):
+    done = server(start=False, extra=line + "\n").configtest()
+    assert done.returncode != 0 and line.split()[0] in done.stderr
+    assert "00112233" not in done.stderr
 
 
 RIGHT = """PaymentsStoreSize 1G
@@ -98,13 +160,15 @@ PaymentsAccountQuota 999999999
 PaymentsRefundMaxDays 7
 PaymentsAcquirerTimeout 60s
 PaymentsRefundRepeatWindow 24h
+PaymentsMasterKey file:/nowhere/master.key
 PaymentsHealth /api/v1/health
+PaymentsMetrics /api/v1/metrics
 PaymentsCORSOrigin https://shop.example HTTPS://Shop.Example https://shop.example:80 http://127.0.0.1:8080
 PaymentsCORSOrigin http://localhost https://[::1]:8443 https://xn--bcher-kva.example https://a_b.example:65535"""
 
 
 def test_right_values_leave_no_file(server):
-    httpd = server(start=False, host_extra=RIGHT)
+    httpd = server(start=False, host_extra=RIGHT, extra=RIGHT_OF_SERVER + "\n")
     httpd.port = 1
     httpd.write_config()
     before = files(httpd.root)
@@ -116,19 +180,26 @@ def test_right_values_leave_no_file(server):
 
 def test_limits_themselves_are_right(server):
     origins = [f"https://s{number}.example" for number in range(31)] + ["https://" + "a" * 245 + ".example:8443"]
-    done = server(start=False, host_extra="PaymentsCORSOrigin " + " ".join(origins)
-                  + "\nPaymentsHealth /" + "a" * 254 + "\nPaymentsRefundRepeatWindow 86400"
+    networks = " ".join(f"10.0.0.{number}" for number in range(64))
+    done = server(start=False, extra=f"PaymentsWebhookAllow {networks}\nPaymentsTrustedCA /{'a' * 999}\n"
+                                     "PaymentsMailRelay SMTPS://Mail.example:65535/\nPaymentsMailFrom a@b.example\n"
+                                     "PaymentsWebhookInsecure off\n",
+                  host_extra="PaymentsCORSOrigin " + " ".join(origins)
+                  + "\nPaymentsHealth /" + "a" * 254 + "\nPaymentsMetrics /" + "b" * 254
+                  + "\nPaymentsRefundRepeatWindow 86400"
                   "\nPaymentsCommitBatch 256\nPaymentsAccountQuota 0").configtest()
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("line", ["PaymentsStoreSize 1G", "PaymentsStoreReserve 1M", "PaymentsCommitWait 1s",
-                                  "PaymentsCommitBatch 1", "PaymentsAccountQuota 10"])
+                                  "PaymentsCommitBatch 1", "PaymentsAccountQuota 10", "PaymentsMasterKey file:/x.key"])
 def test_hosts_of_one_store_agree(server, line):
     httpd = server(start=False)
     other = (f"<VirtualHost 127.0.0.1:@PORT@>\nServerName other.example\nPaymentsEngine On\n"
              f"PaymentsStore lmdb:{httpd.store}\n%s\n</VirtualHost>")
     httpd.extra = other % ""
+    assert httpd.configtest().returncode == 0
+    httpd.extra = other % f"PaymentsMasterKey file:{httpd.store}.key"  # where it is without the line
     assert httpd.configtest().returncode == 0
     httpd.extra = other % line
     done = httpd.configtest()

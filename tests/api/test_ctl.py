@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from ctl_program import (COMMANDS, FAKE_KEY, KEY, NOBODY, TEST_CARD, TEST_MODE, TEST_SECRET, TIME, Ctl, as_lines,
+from ctl_program import (COMMANDS, EVENT, FAKE_KEY, KEY, NOBODY, TEST_CARD, TEST_MODE, TEST_SECRET, TIME, Ctl, as_lines,
                          record)
 from harness import PAYMENTSCTL, wait_for
 from raw_lmdb import Raw, change_schema
@@ -47,20 +47,22 @@ def open_dir():
 
 def help_commands(text):
     block = text.split("Commands:\n")[1].split("\n\n")[0]
-    return {(*line[2:18].split(), "")[:2] for line in block.splitlines()}
+    return {line[2:27].strip() for line in block.splitlines()}
 
 
 def test_help_lists_every_command(empty):
-    every = {(noun, verb) for noun, verbs in COMMANDS.items() for verb in verbs}
+    every = {f"{noun} {verb}".strip() for noun, verbs in COMMANDS.items() for verb in verbs}
     assert help_commands(empty.ok("--help", store=False)) == every
     assert help_commands(empty.ok("-h", store=False)) == every
     for noun, verbs in COMMANDS.items():
         if verbs != [""]:
-            assert help_commands(empty.ok(noun, "--help", store=False)) == {(noun, verb) for verb in verbs}
+            assert help_commands(empty.ok(noun, "--help", store=False)) == {f"{noun} {verb}" for verb in verbs}
         for verb in verbs:
             text = empty.ok(*f"{noun} {verb}".split(), "--help", store=False)
             assert f" {noun} {verb}" in text and "--json" in text and "--store" in text
     assert "--overlap DURATION" in empty.ok("key", "rotate", "--help", store=False)
+    assert help_commands(empty.ok("webhook", "secret", "--help", store=False)) \
+        == {"webhook secret show", "webhook secret rotate"}
 
 
 @pytest.mark.parametrize("args", [
@@ -68,6 +70,9 @@ def test_help_lists_every_command(empty):
     pytest.param(["cheese"], id="unknown noun"),
     pytest.param(["account"], id="no verb"),
     pytest.param(["account", "melt"], id="unknown verb"),
+    pytest.param(["webhook", "secret"], id="no second verb"),
+    pytest.param(["webhook", "secret", "melt"], id="unknown second verb"),
+    pytest.param(["webhook secret", "show"], id="two words in one"),
     pytest.param(["--cheese"], id="unknown option before the noun"),
     pytest.param(["account", "list", "--cheese"], id="unknown option"),
     pytest.param(["account", "list", "--mode", "test"], id="option of another command"),
@@ -173,6 +178,13 @@ def test_what_cannot_be_done(ctl, code, args):
     ["refund", "create", "shop", *TEST_MODE, "--reference", "r"], ["refund", "list", "shop", *TEST_MODE],
     ["refund", "import", "shop", "/dev/null", *TEST_MODE], ["store", "check"], ["store", "stat"],
     ["store", "backup", "/nonexistent"], ["store", "upgrade"], ["store", "upgrade", "--dry-run"],
+    ["store", "rotate-master-key"], ["webhook", "set", "shop", "https://shop.example/", *TEST_MODE],
+    ["webhook", "show", "shop", *TEST_MODE], ["webhook", "test", "shop", *TEST_MODE],
+    ["webhook", "secret", "show", "shop", *TEST_MODE], ["webhook", "secret", "rotate", "shop", *TEST_MODE],
+    ["event", "list", "shop", *TEST_MODE], ["event", "show", "shop", EVENT, *TEST_MODE],
+    ["event", "retry", "shop", EVENT, *TEST_MODE], ["event", "drop", "shop", "--all", *TEST_MODE],
+    ["event", "deliver", "--once"], ["mail", "set", "shop", "--receipts", "on"], ["mail", "show", "shop"],
+    ["mail", "test", "shop", *TEST_MODE],
 ], ids=" ".join)
 @pytest.mark.parametrize("there", ["no directory", "empty directory"])
 def test_only_account_create_makes_a_store(empty, there, args):
@@ -180,6 +192,7 @@ def test_only_account_create_makes_a_store(empty, there, args):
         empty.store.mkdir(0o700)
     assert "account create" in empty.refused(1, *args)
     assert not empty.store.exists() or list(empty.store.iterdir()) == []
+    assert not empty.store.with_suffix(".key").exists()
 
 
 @pytest.mark.parametrize("store, code", [
@@ -397,6 +410,7 @@ def test_stat(ctl):
     ctl.ok("key", "create", "shop", *TEST_SECRET)
     found = ctl.json("store", "stat")
     assert (found["accounts"], found["keys"], found["charges"], found["refunds"]) == (1, 1, 0, 0)
+    assert (found["events"], found["parked"]) == (0, 0)
     assert 0 < found["usedBytes"] <= found["mapBytes"] and found["schemaVersion"] == 1
     assert all(isinstance(value, int) for value in found.values())
     assert re.search(r"^accounts +1$", ctl.ok("store", "stat"), re.M)

@@ -12,7 +12,7 @@ WANTED = (
     ("latency", "latency"), ("refund_list", "refund_list_100"),
     ("refund_list", "refund_list_10000"), ("refund_list", "refund_list_100000"), ("long_list", "first_byte"),
     ("long_list", "long_list_memory"), ("stored", "stored"), ("unknown", "unknown"), ("memory", "memory"),
-    ("memory", "memory_after"))
+    ("memory", "memory_after"), ("deliveries", "deliveries"))
 
 
 def read(name):

@@ -3,6 +3,8 @@
 # The stages tsan and faults of ./dev test, small, and ./dev faults, which runs them in full.
 
 FAULT_PARTS="property api faults tsan"
+# A part of faults, for those who work on it.
+FAULT_PARTS_NAMED="notifications"
 
 # ---- ThreadSanitizer
 
@@ -80,6 +82,16 @@ part_faults() {
     count_api faults "in full"
 }
 
+part_notifications() {
+    stage notifications
+    say "notifications: deliveries while processes die, in full"
+    if build_unit "$NORMAL"; then
+        PROGRESS=1 run_api notifications faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full -- \
+            -k test_notifications
+    fi
+    count_api notifications "in full"
+}
+
 part_tsan() {
     stage tsan
     say "tsan: every unit program under ThreadSanitizer"
@@ -96,13 +108,14 @@ dev_faults() {
     # shellcheck disable=SC2086 # names of parts are words
     [ $# -gt 0 ] || set -- $FAULT_PARTS
     for name in "$@"; do
-        case " $FAULT_PARTS " in
+        case " $FAULT_PARTS $FAULT_PARTS_NAMED " in
             *" $name "*) ;;
-            *) die "no such part: $name; there are: $FAULT_PARTS" ;;
+            *) die "no such part: $name; there are: $FAULT_PARTS $FAULT_PARTS_NAMED" ;;
         esac
     done
     packages test
     build_normal
+    node_packages "$NORMAL"
     rm -rf "$RESULTS"
     for name in "$@"; do
         "part_$name"

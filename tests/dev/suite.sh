@@ -232,6 +232,17 @@ stage_fuzz-replay() {
 # ---- tests of the running server
 
 # What the tests need, where any user can read it: a checkout is often below a private home.
+# The public verifier of webhooks' signatures, at the version that the lock file names: fetched once.
+node_packages() { # BUILD
+    local lock=tests/api/package-lock.json
+    cmp -s "$lock" "$1/node/installed" && return
+    mkdir -p "$1/node"
+    cp tests/api/package.json "$lock" "$1/node/"
+    quiet npm.log "installation of what signatures are verified with" \
+        npm ci --prefix "$1/node" --ignore-scripts --no-audit --no-fund || exit 1
+    cp "$lock" "$1/node/installed"
+}
+
 stage_copy() { # TREE
     local copy
     copy=$(mktemp -d "${TMPDIR:-/tmp}/payments-test-XXXXXXXX")
@@ -240,7 +251,8 @@ stage_copy() { # TREE
     cp "$1/mod_payments/paymentsctl" "$copy/build/mod_payments/"
     cp -R tests/api tests/faults tests/bench "$copy/tests/"
     copy_loaded "$1" "$copy/build"
-    cp -R conf docs "$copy/"
+    cp -R conf docs share "$copy/"
+    cp -R "$NORMAL/node" "$copy/build/"
     mkdir "$copy/home" "$copy/tmp"
     chmod -R a+rX "$copy"
     chmod 1777 "$copy/home" "$copy/tmp"
@@ -365,6 +377,7 @@ dev_test() {
     done
     packages test
     build_normal
+    node_packages "$NORMAL"
     rm -rf "$RESULTS"
     case " $* " in
         *" valgrind "*) valgrind_begin ;;
