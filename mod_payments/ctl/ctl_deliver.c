@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/ctl_commands.h"
+#include "ctl/ctl_keyring.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_output.h"
 
@@ -13,8 +14,7 @@
 
 #define STEP_MAX_SECONDS 10
 #define IDLE_STEPS 2
-#define IDLE_WAIT apr_time_from_msec(150) /* longer than the store leaves such an endpoint alone   \
-                                           */
+#define IDLE_WAIT apr_time_from_msec(150) /* more than the store leaves it alone */
 
 static volatile sig_atomic_t stopped;
 
@@ -93,9 +93,15 @@ ctl_exit_t ctl_event_deliver(ctl_t *ctl)
 {
     pay_outbox_t *outbox;
     pay_event_stat_t stat;
+    ctl_exit_t failed;
     apr_status_t rv;
     int delivered;
 
+    /* Without it a step would put off what needs it, for who has it too. */
+    failed = ctl_keyring_need_if_sealed(ctl);
+    if (failed) {
+        return failed;
+    }
     rv = pay_transfer_init();
     if (rv == APR_SUCCESS) {
         rv = pay_outbox_create(&outbox, ctl->store, ctl->keyring, ctl->pool);

@@ -173,6 +173,21 @@ ctl_exit_t ctl_keyring_need(ctl_t *ctl, int create)
     return keyring_make(ctl);
 }
 
+ctl_exit_t ctl_keyring_need_if_sealed(ctl_t *ctl)
+{
+    apr_status_t rv;
+    int found;
+
+    if (ctl->keyring) {
+        return CTL_OK;
+    }
+    rv = sealed_find(&found, ctl);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read the webhooks");
+    }
+    return found ? ctl_keyring_need(ctl, 0) : CTL_OK;
+}
+
 ctl_exit_t ctl_secret_fail(const ctl_t *ctl, apr_status_t status, const char *what)
 {
     if (status == APR_NOTFOUND) {

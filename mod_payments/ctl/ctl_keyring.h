@@ -19,6 +19,9 @@ ctl_exit_t ctl_keyring_load(ctl_t *ctl, const char *dir, apr_uid_t owner);
  */
 ctl_exit_t ctl_keyring_need(ctl_t *ctl, int create);
 
+/* The same, but nothing is at fault where the store holds nothing that is sealed. */
+ctl_exit_t ctl_keyring_need_if_sealed(ctl_t *ctl);
+
 /* The fault of the file; `reason` is a sentence. */
 ctl_exit_t ctl_keyring_fail(const ctl_t *ctl, apr_status_t status, const char *reason);
 

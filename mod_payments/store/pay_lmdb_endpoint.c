@@ -21,12 +21,34 @@ typedef struct reseal_t {
     int changed;
 } reseal_t;
 
+/* 1 in *any when the endpoint has events to be sent. */
+static int something_waits(int *any, MDB_txn *txn, const pay_lmdb_t *db,
+                           const pay_endpoint_t *endpoint)
+{
+    pay_lmdb_key_t first;
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc;
+
+    *any = 0;
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT_DUE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_endpoint_key(&first, &endpoint->scope, endpoint->kind);
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    *any = !rc && key.mv_size > first.len && memcmp(key.mv_data, first.bytes, first.len) == 0;
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
 static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     put_t *put = baton;
     const pay_endpoint_t *from = put->endpoint;
     pay_endpoint_t *to;
-    int rc;
+    int rc, waits = 0;
 
     put->out = NULL;
     rc = pay_lmdb_endpoint_load(&to, txn, db, &from->scope, from->kind, put->p);
@@ -50,10 +72,12 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         to->probes = 0;
         to->probing = 0;
         to->failing_since = 0;
-        rc = pay_lmdb_endpoint_move(txn, db, to, pay_time_now());
-    } else {
-        rc = pay_lmdb_endpoint_move(txn, db, to, 0);
+        rc = something_waits(&waits, txn, db, to);
+        if (rc) {
+            return rc;
+        }
     }
+    rc = pay_lmdb_endpoint_move(txn, db, to, waits ? pay_time_now() : 0);
     if (rc) {
         return rc;
     }

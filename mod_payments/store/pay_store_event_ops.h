@@ -19,7 +19,7 @@ typedef apr_status_t pay_store_delivery_get_fn(pay_delivery_t **out, pay_store_t
 /* --- endpoints --- */
 /*
  * Writes enabled, address and secrets of `endpoint`, made when there is none; how its deliveries go
- * is left alone, but what waits is due at once when it was or becomes enabled.
+ * is left alone, but an enabled one counts as well again and is looked at when something is due.
  */
 typedef apr_status_t pay_store_endpoint_put_fn(pay_endpoint_t **out, pay_store_t *store,
                                                const pay_endpoint_t *endpoint, apr_pool_t *p);

@@ -2,7 +2,6 @@
 """paymentsctl: webhooks, their secrets, and the master key that these are sealed under."""
 
 import fcntl
-import json
 import os
 import pathlib
 import re
@@ -403,4 +402,4 @@ def test_rotate_master_key_stops_at_a_secret_that_does_not_open(hooked, key, tmp
     hooked.ok("webhook", "secret", "rotate", "other", *TEST_MODE, "--overlap", "0")
     hooked.ok("store", "rotate-master-key")
     assert key.read_text() != before and secret_of(hooked) == secret
-    assert json.loads(hooked.ok("webhook", "show", "other", *TEST_MODE, "--json"))["secret"] == secret_of(hooked, "other")
+    assert hooked.json("webhook", "show", "other", *TEST_MODE)["secret"] == secret_of(hooked, "other")

@@ -104,6 +104,8 @@ START_TEST(test_put_after_the_clock_went_back)
 {
     pay_endpoint_t *got = outlet_open(0, PAY_ENDPOINT_WEBHOOK);
 
+    ck_assert_int_eq(got->due_at, 0); /* nothing waits */
+    (void)till_charge(0, "order-1", 1000);
     till_clock -= OUTLET_DAY;
     got = outlet_open(0, PAY_ENDPOINT_WEBHOOK);
     ck_assert_int_eq(got->updated_at, TILL_NOW);
