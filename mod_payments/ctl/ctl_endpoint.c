@@ -4,6 +4,7 @@
 #include "ctl/ctl_message.h"
 
 #include <apr_strings.h>
+#include <string.h>
 
 ctl_exit_t ctl_endpoint_get(pay_endpoint_t **out, ctl_t *ctl, const pay_scope_t *scope,
                             pay_endpoint_kind_t kind)
@@ -51,6 +52,9 @@ const char *ctl_answer_text(apr_time_t answered_at, int status, const char *erro
     }
     if (!status) {
         return *error ? error : "no answer";
+    }
+    if (strstr(error, apr_itoa(p, status))) {
+        return error; /* it names the status already */
     }
     return apr_psprintf(p, "%d%s%s", status, *error ? ": " : "", error);
 }

@@ -45,6 +45,14 @@ static int text_width(const char *text)
     return width;
 }
 
+/* U+2028 to U+202E and U+2066 to U+2069 break lines or turn the direction of what follows. */
+static int turns_text(const unsigned char *c)
+{
+    return c[0] == 0xe2
+           && ((c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae)
+               || (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9));
+}
+
 /* What clients stored must not steer the terminal of the person who lists it: no C0, DEL, C1. */
 static const char *text_tame(const char *text, apr_pool_t *p)
 {
@@ -57,6 +65,8 @@ static const char *text_tame(const char *text, apr_pool_t *p)
         } else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) {
             c[0] = '?';
             c[1] = '?';
+        } else if (turns_text(c)) {
+            memset(c, '?', 3);
         }
     }
     return out;

@@ -198,7 +198,8 @@ ctl_exit_t ctl_mail_test(ctl_t *ctl)
     }
     if (rv == APR_NOTFOUND || !*delivery->mail_relay) {
         return ctl_fail(CTL_EXIT_REFUSED, "no e-mail can be sent: the server has no "
-                                          "PaymentsMailRelay, or was not started since it got one");
+                                          "PaymentsMailRelay, could not read its login (its error "
+                                          "log says why), or was not started since it got one");
     }
     return test_run(ctl, endpoint);
 }

@@ -127,7 +127,7 @@ static void check_secrets(const pay_ledger_t *ledger, pay_store_t *store, apr_po
                                      "secret%s of webhooks %s sealed under: what waits for them is "
                                      "not sent. Put back the file with that key and restart; or, "
                                      "if it is lost, set new secrets (paymentsctl webhook secret "
-                                     "rotate)",
+                                     "rotate ACCOUNT --mode MODE --overlap 0)",
                      ledger->url, ledger->key_path, count.unknown, count.unknown == 1 ? "" : "s",
                      count.unknown == 1 ? "is" : "are");
     }
@@ -135,7 +135,7 @@ static void check_secrets(const pay_ledger_t *ledger, pay_store_t *store, apr_po
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
                      PAYLOGNO(00354) "PaymentsStore %s: %d secret%s of webhooks %s not what was "
                                      "stored for them: set new ones (paymentsctl webhook secret "
-                                     "rotate)",
+                                     "rotate ACCOUNT --mode MODE --overlap 0)",
                      ledger->url, count.changed, count.changed == 1 ? "" : "s",
                      count.changed == 1 ? "is" : "are");
     }

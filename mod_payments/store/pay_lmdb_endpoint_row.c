@@ -141,8 +141,13 @@ int pay_lmdb_endpoint_move(MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *e
 int pay_lmdb_endpoint_hasten(int *moved, MDB_txn *txn, const pay_lmdb_t *db,
                              pay_endpoint_t *endpoint, apr_time_t due_at)
 {
+    /* Later than any back-off says: the clock was set back since. */
+    const apr_interval_time_t wait_max = 2 * pay_endpoint_wait(APR_UINT32_MAX);
+
     *moved = 0;
-    if (endpoint->due_at && (endpoint->due_at <= due_at || pay_endpoint_is_failing(endpoint))) {
+    if (endpoint->due_at
+        && (endpoint->due_at <= due_at
+            || (pay_endpoint_is_failing(endpoint) && endpoint->due_at - due_at <= wait_max))) {
         return MDB_SUCCESS;
     }
     *moved = 1;

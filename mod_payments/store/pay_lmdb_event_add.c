@@ -208,21 +208,28 @@ int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_lmdb_t *db, const pay_event
                              pay_endpoint_t *webhook, pay_endpoint_t *notice, apr_time_t now,
                              apr_pool_t *p)
 {
-    pay_event_t event;
+    pay_event_t event, *waits;
+    int rc;
 
     if (parked->endpoint != PAY_ENDPOINT_WEBHOOK || parked->kind == PAY_EVENT_TEST
         || !notice->enabled
         || (webhook->parked_told_at && now - webhook->parked_told_at < PARKED_TOLD_EVERY)) {
         return MDB_SUCCESS;
     }
-    webhook->parked_told_at = now;
     memset(&event, 0, sizeof(event));
+    event.scope = notice->scope;
+    event.endpoint = notice->kind;
     event.charge_seq = parked->charge_seq | PAY_EVENT_PARKED_BIT;
     event.sequence = parked->sequence;
     event.kind = PAY_EVENT_PARKED;
     event.state = parked->status;
     event.created_at = now;
     event.decided = parked->decided;
+    rc = pay_lmdb_event_load(&waits, txn, db, &event, p);
+    if (rc != MDB_NOTFOUND) { /* it was parked before, which is still to be told */
+        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    }
+    webhook->parked_told_at = now;
     return add(txn, db, notice, &event, 1, p);
 }
 

@@ -8,12 +8,13 @@
 #include <string.h>
 
 #define ENDPOINTS_MAX 64 /* looked at in one transaction */
+#define LOOKS_MAX 32     /* transactions of one take that find nothing to send */
 #define PARK_OLD_MAX 256 /* events given up with their endpoint in one transaction */
 #define BUSY_WAIT apr_time_from_msec(100) /* of an endpoint that has all it may have */
-#define IDLE_WAIT apr_time_from_sec(60)   /* of one that nothing can be sent to */
+#define IDLE_WAIT(kind) apr_time_from_sec((kind) == PAY_ENDPOINT_WEBHOOK ? 5 : 60)
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
 
-typedef struct take_t {
+    typedef struct take_t {
     int limit;
     pay_event_budget_t *budget;
     void *baton;
@@ -22,6 +23,7 @@ typedef struct take_t {
     apr_int64_t now_ms; /* boot clock */
     pay_worker_t self;
     apr_array_header_t *out; /* of pay_taken_t */
+    int more;                /* 1: more endpoints may be due than one transaction looks at */
 } take_t;
 
 /* An entry of event_due, copied: the index changes as it is worked on. */
@@ -174,8 +176,8 @@ static int take_event(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /*
- * What an endpoint that has been failing for as long as an event is tried kept from being tried at
- * all is given up when it is as old. *more 1: there may be others.
+ * An endpoint that has been failing for as long as an event is tried: what is as old, or was first
+ * tried as long ago, is given up, all but the first, which probes it. *more 1: there may be others.
  */
 static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
                     pay_endpoint_t *endpoint)
@@ -196,8 +198,9 @@ static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
     }
     for (i = 0; !rc && i < list->nelts; i++) {
         rc = event_of(&event, txn, db, endpoint, &APR_ARRAY_IDX(list, i, entry_t), take->p);
-        if (rc || !event || event->first_try_at || event->created_at > before
-            || leased_ms(take, event) > 0) { /* its result is yet to come */
+        if (rc || !event || leased_ms(take, event) > 0 /* its result is yet to come */
+            || (event->first_try_at ? i == 0 || event->first_try_at > before
+                                    : event->created_at > before)) {
             continue;
         }
         *more = 1;
@@ -281,7 +284,7 @@ static int take_what_may(apr_time_t *next, take_t *take, MDB_txn *txn, const pay
     int budget = take->budget(take->baton, endpoint, PAY_EVENT_BUDGET_ASK);
     int rc = MDB_SUCCESS, more = 0;
 
-    *next = take->now + (budget < 0 ? IDLE_WAIT : BUSY_WAIT);
+    *next = take->now + (budget < 0 ? IDLE_WAIT(endpoint->kind) : BUSY_WAIT);
     if (pay_endpoint_is_failing(endpoint)) {
         budget = budget > 1 ? 1 : budget;
         rc = park_old(&more, take, txn, db, endpoint);
@@ -353,6 +356,7 @@ static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 
     take->out = apr_array_make(take->p, 16, sizeof(pay_taken_t));
     rc = endpoints_due(&due, txn, db, take->now, ENDPOINTS_MAX, take->p);
+    take->more = due->nelts == ENDPOINTS_MAX;
     for (i = 0; !rc && i < due->nelts && take->out->nelts < take->limit; i++) {
         rc = take_due(take, txn, db, &APR_ARRAY_IDX(due, i, MDB_val));
     }
@@ -367,7 +371,7 @@ apr_status_t pay_lmdb_event_take(apr_array_header_t **out, pay_store_t *store, i
     apr_array_header_t *due;
     MDB_txn *txn;
     apr_status_t rv;
-    int rc;
+    int rc, looks = 0;
 
     *out = apr_array_make(p, 1, sizeof(pay_taken_t));
     assert(limit >= 1);
@@ -385,7 +389,10 @@ apr_status_t pay_lmdb_event_take(apr_array_header_t **out, pay_store_t *store, i
     if (rc || due->nelts == 0) {
         return pay_lmdb_status(rc);
     }
-    rv = pay_lmdb_commit(db, 0, take_work, &take);
+    /* Those that are put off, however many, do not hide what can be sent behind them. */
+    do {
+        rv = pay_lmdb_commit(db, 0, take_work, &take);
+    } while (rv == APR_SUCCESS && take.out->nelts == 0 && take.more && ++looks < LOOKS_MAX);
     if (rv == APR_SUCCESS) {
         *out = take.out;
     }

@@ -171,6 +171,9 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data):
         self.data += data
+        if self.data.startswith(b"\x16"):  # TLS, where there is none
+            self.transport.close()
+            return
         self.serve()
 
     def serve(self):

@@ -203,7 +203,7 @@ def test_ids_and_bytes_are_stable(hook):
         hook.shop.event("retry", left["id"])
     hook.shop.refund(ref, "10")
     hook.receiver.default = 200
-    hook.shop.event("retry", left["id"])
+    hook.shop.event("retry", left["id"], check=False)  # its time may have come before
     hook.told(2)
     first = [one for one in hook.receiver.got if one.json["sequence"] == 1]
     assert len(first) >= 4

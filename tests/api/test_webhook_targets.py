@@ -241,4 +241,5 @@ def test_nobody_listens(hook):
     one = wait_for(lambda: next((one for one in hook.shop.events() if one["tries"]), None), "a try")
     assert (one["status"], one["standing"]) == (0, "waiting") and "refused" in one["error"]
     hook.shop.webhook(hook.receiver.url())
+    hook.shop.event("retry", one["id"])
     assert hook.receiver.wait_taken(1)[0].id == one["id"]

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from harness import BUILD, TOP, reference, wait_for
-from receiver import instant, plain_sign, sign
+from receiver import INSECURE, Receiver, instant, plain_sign, sign
 
 TEST = ("--mode", "test")
 HERE = TOP / "tests/api"
@@ -217,7 +217,7 @@ def test_retry_and_drop(hook):
     shop.event("retry", before["id"])
     again = hook.wait(count + 1)[-1]
     assert again.id == first.id and again.at - first.at < 5, "it was not due at once"
-    receiver.default = 200
+    receiver.default = lambda delivery: 500 if delivery.id == first.id else 200
     shop.event("drop", before["id"])
     [taken] = receiver.wait_taken(1)
     assert taken.id == behind["id"]
@@ -252,6 +252,7 @@ def test_a_url_that_changes(hook):
     hook.shop.charge()
     [first] = hook.wait(1)
     hook.shop.webhook(hook.receiver.url("/new"))
+    hook.shop.event("retry", first.id)
     [second] = hook.receiver.wait(1, path="/new")
     assert second.id == first.id and second.body == first.body
     wait_for(lambda: not hook.shop.events(), "it to be gone")
@@ -299,3 +300,29 @@ def test_slow_and_broken_receivers_hold_back_nobody(hooks, telling, authority):
     huge.wait()
     wait_for(lambda: not huge.shop.events(), "a 200 with an endless body to count as taken")
     assert huge.receiver.flooded < 16 << 20, "the sender read on and on"
+
+
+# --- without a server ---
+
+@pytest.mark.parametrize("extra, taken", [
+    pytest.param(INSECURE, True, id="allowed"),
+    pytest.param("PaymentsWebhookInsecure On", False, id="an address that is not allowed"),
+])
+def test_deliver_once(server, extra, taken):
+    """paymentsctl delivers by the rules that the server stored when it started, in order and signed the same way."""
+    httpd = server(extra=extra)
+    shop, ref = httpd.shop(), reference()
+    shop.charge(reference=ref)
+    httpd.stop()
+    with Receiver() as receiver:
+        secret = shop.webhook(receiver.url())
+        for amount in ("1", "2", "3"):
+            shop.refund(ref, amount)
+        httpd.ctl("event", "deliver", "--once")
+        assert len(receiver.got) == (3 if taken else 0)
+        assert [one.json["sequence"] for one in receiver.got] == [1, 2, 3][:len(receiver.got)]
+        for one in receiver.got:
+            assert one.check(secret).what == ("refund", "processed")
+        left = shop.events()
+        assert [one["standing"] for one in left] == ([] if taken else ["waiting", "behind", "behind"])
+        assert taken or "not permitted" in left[0]["error"]

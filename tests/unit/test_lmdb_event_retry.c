@@ -231,6 +231,156 @@ START_TEST(test_drop_of_the_only_one)
 }
 END_TEST
 
+/* The notice of its parking still waits when it is parked again: it is told once, and not lost. */
+START_TEST(test_parked_again_before_it_was_told)
+{
+    apr_array_header_t *taken;
+    int k, times;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    outlet_open(0, PAY_ENDPOINT_NOTICE);
+    for (times = 0; times < 2; times++) {
+        taken = outlet_take(100, 100);
+        for (k = 0; k < taken->nelts; k++) {
+            (void)outlet_finish(outlet_event(taken, k),
+                                outlet_event(taken, k)->endpoint == PAY_ENDPOINT_WEBHOOK
+                                    ? PAY_EVENT_REFUSED
+                                    : PAY_EVENT_RELEASED);
+        }
+        till_clock += 2 * OUTLET_DAY;
+        till_check_clean();
+        ck_assert_str_eq(outlet_waiting(0), "webhook 1.1 transaction successful parked; "
+                                            "notice 1.1 event parked");
+        (void)retry(1, 1, APR_SUCCESS);
+    }
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2);
+    ck_assert_str_eq(outlet_waiting(0), "");
+    till_check_clean();
+}
+END_TEST
+
+/* Whose address was taken out is told nothing, at once or later. */
+START_TEST(test_nobody_to_tell_of_parking)
+{
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    outlet_open(0, PAY_ENDPOINT_NOTICE);
+    outlet_shut(0, PAY_ENDPOINT_NOTICE);
+    (void)till_charge(0, "order-1", 1000);
+    (void)outlet_finish_all(outlet_take(1, 1), PAY_EVENT_REFUSED);
+    ck_assert_str_eq(outlet_waiting(0), "webhook 1.1 transaction successful parked");
+    ck_assert_int_eq(outlet_get(0, PAY_ENDPOINT_WEBHOOK)->parked_told_at, 0);
+    till_check_clean();
+}
+END_TEST
+
+/* A notice made anew has the place of the one that was dropped: results of that are not its. */
+START_TEST(test_result_of_a_dropped_notice)
+{
+    pay_event_t place = at(1 | PAY_EVENT_PARKED_BIT, 1), *dropped;
+    const pay_event_t *before, *after;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    outlet_open(0, PAY_ENDPOINT_NOTICE);
+    (void)outlet_finish_all(outlet_take(1, 1), PAY_EVENT_REFUSED);
+    before = outlet_event(outlet_take(1, 1), 0);
+    place.endpoint = PAY_ENDPOINT_NOTICE;
+    ck_assert_int_eq(
+        till->ops->event_drop(&dropped, till->store, &till->scopes[0], &place, unit_pool),
+        APR_SUCCESS);
+    till_clock += OUTLET_DAY;
+    (void)retry(1, 1, APR_SUCCESS);
+    (void)outlet_finish_all(outlet_take(1, 1), PAY_EVENT_REFUSED);
+    after = outlet_event(outlet_take(1, 1), 0);
+    ck_assert_str_eq(outlet_name(after), outlet_name(before));
+    ck_assert_uint_eq(after->leases, before->leases);
+    ck_assert(!outlet_finish(before, PAY_EVENT_DELIVERED).stored);
+    ck_assert(outlet_finish(after, PAY_EVENT_DELIVERED).stored);
+    till_check_clean();
+}
+END_TEST
+
+/* What happens elsewhere does not put off its next probe. */
+START_TEST(test_parking_leaves_the_notices_back_off)
+{
+    apr_array_header_t *taken;
+    apr_time_t due_at;
+    int k;
+
+    outlet_open(0, PAY_ENDPOINT_NOTICE);
+    for (k = 0; k < 5; k++) {
+        (void)till_charge(0, apr_psprintf(unit_pool, "order-%d", k), 1000);
+    }
+    (void)outlet_finish_all(outlet_take(10, 10), PAY_EVENT_FAILED);
+    due_at = outlet_get(0, PAY_ENDPOINT_NOTICE)->due_at;
+    ck_assert_int_ge(due_at, till_clock + SEC(5));
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-6", 1000);
+    till_clock += SEC(4);
+    taken = outlet_take(10, 10);
+    ck_assert_int_eq(taken->nelts, 1);
+    (void)outlet_finish_all(taken, PAY_EVENT_REFUSED);
+    ck_assert(pay_endpoint_is_failing(outlet_get(0, PAY_ENDPOINT_NOTICE)));
+    ck_assert_int_eq(outlet_get(0, PAY_ENDPOINT_NOTICE)->due_at, due_at);
+    till_check_clean();
+}
+END_TEST
+
+/* A test gives it another try, but it has failed for as long as before. */
+START_TEST(test_failing_since_outlives_a_test)
+{
+    apr_time_t since;
+    pay_event_t *test;
+    int k;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    for (k = 0; k < 20; k++) {
+        (void)till_charge(0, apr_psprintf(unit_pool, "order-%d", k), 1000);
+    }
+    (void)outlet_finish_all(outlet_take(5, 5), PAY_EVENT_FAILED);
+    since = outlet_get(0, PAY_ENDPOINT_WEBHOOK)->failing_since;
+    ck_assert_int_eq(since, till_clock);
+    till_clock += SEC(100);
+    ck_assert_int_eq(till->ops->event_test(&test, till->store, &till->scopes[0],
+                                           PAY_ENDPOINT_WEBHOOK, unit_pool),
+                     APR_SUCCESS);
+    (void)outlet_finish_all(outlet_take(5, 5), PAY_EVENT_FAILED);
+    ck_assert(pay_endpoint_is_failing(outlet_get(0, PAY_ENDPOINT_WEBHOOK)));
+    ck_assert_int_eq(outlet_get(0, PAY_ENDPOINT_WEBHOOK)->failing_since, since);
+    till_check_clean();
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    apr_interval_time_t back;
+    int taken;
+} clock_cases[] = {
+    {"within a back-off", SEC(60), 0},
+    {"beyond all of them", 3 * OUTLET_DAY, 1},
+};
+
+/* A failing endpoint is not left alone until a clock that was set back is where it had been. */
+START_TEST(test_failing_and_clock_set_back)
+{
+    int k;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    for (k = 0; k < 10; k++) {
+        (void)till_charge(0, apr_psprintf(unit_pool, "order-%d", k), 1000);
+    }
+    (void)outlet_finish_all(outlet_take(10, 10), PAY_EVENT_FAILED);
+    till_clock -= clock_cases[_i].back;
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    for (k = 0; k < 3; k++) {
+        (void)till_charge(0, apr_psprintf(unit_pool, "new-%d", k), 1000);
+    }
+    ck_assert_msg(outlet_take(10, 10)->nelts == clock_cases[_i].taken, "%s", clock_cases[_i].name);
+    till_check_clean();
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
@@ -244,6 +394,12 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_retry_at_a_disabled_endpoint);
     tcase_add_loop_test(tcase, test_drop, 0, UNIT_ROWS(drop_cases));
     tcase_add_test(tcase, test_drop_of_the_only_one);
+    tcase_add_test(tcase, test_parked_again_before_it_was_told);
+    tcase_add_test(tcase, test_nobody_to_tell_of_parking);
+    tcase_add_test(tcase, test_result_of_a_dropped_notice);
+    tcase_add_test(tcase, test_parking_leaves_the_notices_back_off);
+    tcase_add_test(tcase, test_failing_since_outlives_a_test);
+    tcase_add_loop_test(tcase, test_failing_and_clock_set_back, 0, UNIT_ROWS(clock_cases));
 }
 
 int main(void)

@@ -7,6 +7,8 @@
 
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
 #define MANY 1000
+#define PUT_OFF 130        /* more endpoints than two transactions look at */
+#define PUT_OFF_FIRST 1000 /* of the accounts that they are of */
 
 static void charges(int i, int count)
 {
@@ -15,6 +17,16 @@ static void charges(int i, int count)
     for (k = 0; k < count; k++) {
         (void)till_charge(i, apr_psprintf(unit_pool, "order-%d", k), 1000);
     }
+}
+
+static int parked_in(int i)
+{
+    apr_array_header_t *parked;
+
+    ck_assert_int_eq(till->ops->event_list(&parked, till->store, &till->scopes[i], 1, NULL,
+                                           PAY_STORE_ROWS_MAX, unit_pool),
+                     APR_SUCCESS);
+    return parked->nelts;
 }
 
 static void refund(int i, const char *reference, apr_int64_t amount_minor)
@@ -121,7 +133,7 @@ START_TEST(test_limit_and_budget)
     ck_assert_uint_eq(last_write(), before + 1);
     till_clock += apr_time_from_msec(100);
     ck_assert_int_eq(outlet_take(10, -1)->nelts, 0); /* nothing can be sent there */
-    till_clock += apr_time_from_sec(60) - 1;
+    till_clock += apr_time_from_sec(5) - 1;
     ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
     till_clock += 1;
     ck_assert_int_eq(outlet_take(1, 16)->nelts, 1);
@@ -425,6 +437,11 @@ START_TEST(test_leftover_entries)
     till_plant(PAY_TABLE_ENDPOINT_DUE, &key, "", 0);
     ck_assert(pay_lmdb_key_bytes(&key, endpoint.bytes, endpoint.len));
     till_plant(PAY_TABLE_ENDPOINT_DUE, &key, "", 0);
+    pay_lmdb_endpoint_key(&endpoint, &till->scopes[0], PAY_ENDPOINT_WEBHOOK);
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_time(&key, 2); /* it is looked at at another time */
+    ck_assert(pay_lmdb_key_bytes(&key, endpoint.bytes, endpoint.len));
+    till_plant(PAY_TABLE_ENDPOINT_DUE, &key, "", 0);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2);
     ck_assert_int_eq(till_faults(NULL), 2); /* those of no right length */
 }
@@ -446,6 +463,102 @@ START_TEST(test_record_that_is_gone)
 }
 END_TEST
 
+/* Only the last account's can be sent; the others wait for a master key, or have all they may. */
+static int last_only(void *baton, const pay_endpoint_t *endpoint, int taken)
+{
+    (void)taken;
+    return endpoint->scope.account == PUT_OFF_FIRST + PUT_OFF - 1 ? 1 : *(const int *)baton;
+}
+
+/* However many are put off, what is due behind them is found by the same take. */
+START_TEST(test_many_that_are_put_off)
+{
+    pay_endpoint_t proposal = {.kind = PAY_ENDPOINT_WEBHOOK, .enabled = 1, .address = "https://a"};
+    int k, others = _i - 1; /* -1, 0 */
+    apr_array_header_t *taken;
+    pay_endpoint_t *endpoint;
+    pay_event_t *test;
+
+    for (k = 0; k < PUT_OFF; k++) {
+        proposal.scope.account = (apr_uint32_t)(PUT_OFF_FIRST + k);
+        proposal.scope.mode = PAY_TEST;
+        ck_assert_int_eq(till->ops->endpoint_put(&endpoint, till->store, &proposal, unit_pool),
+                         APR_SUCCESS);
+        ck_assert_int_eq(till->ops->event_test(&test, till->store, &proposal.scope,
+                                               PAY_ENDPOINT_WEBHOOK, unit_pool),
+                         APR_SUCCESS);
+        till_clock += 1;
+    }
+    ck_assert_int_eq(till->ops->event_take(&taken, till->store, 100, last_only, &others, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(taken->nelts, 1);
+    ck_assert_uint_eq(outlet_event(taken, 0)->scope.account, PUT_OFF_FIRST + PUT_OFF - 1);
+}
+END_TEST
+
+/* What it was asked and told. */
+typedef struct budget_log_t {
+    int asked, told;
+} budget_log_t;
+
+static int budget_noting(void *baton, const pay_endpoint_t *endpoint, int taken)
+{
+    budget_log_t *log = baton;
+
+    (void)endpoint;
+    if (taken == PAY_EVENT_BUDGET_ASK) {
+        log->asked++;
+    } else {
+        log->told += 1 << taken; /* which numbers, in any order */
+    }
+    return 4;
+}
+
+/* What is granted and not taken is for others, so it is told. */
+START_TEST(test_budget_is_told_what_was_taken)
+{
+    apr_array_header_t *taken;
+    budget_log_t log = {0, 0};
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    outlet_open(1, PAY_ENDPOINT_WEBHOOK);
+    charges(0, 3);
+    till_clock += 1;
+    charges(1, 9);
+    ck_assert_int_eq(
+        till->ops->event_take(&taken, till->store, 100, budget_noting, &log, unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(taken->nelts, 7);
+    ck_assert_int_eq(log.asked, 2);
+    ck_assert_int_eq(log.told, (1 << 3) + (1 << 4));
+    till_check_clean();
+}
+END_TEST
+
+/* Those that were tried once are not tried for ever, a probe each: one of them stays the probe. */
+START_TEST(test_tried_ones_are_given_up_with_their_endpoint)
+{
+    const apr_array_header_t *taken;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    charges(0, 16);
+    taken = outlet_take(100, 16);
+    ck_assert_int_eq(taken->nelts, 16);
+    (void)outlet_finish_all(taken, PAY_EVENT_FAILED);
+    till_clock += PAY_EVENT_TRY_FOR - apr_time_from_sec(60);
+    taken = outlet_take(100, 16);
+    ck_assert_int_eq(taken->nelts, 1); /* a minute is left to all */
+    (void)outlet_finish_all(taken, PAY_EVENT_FAILED);
+    till_clock += apr_time_from_sec(24 * 3600);
+    ck_assert_int_eq(outlet_take(100, 16)->nelts, 0); /* this look gives the others up */
+    taken = outlet_take(100, 16);
+    ck_assert_int_eq(taken->nelts, 1);
+    (void)outlet_finish_all(taken, PAY_EVENT_FAILED);
+    ck_assert_int_eq(parked_in(0), 16);
+    till_check_clean();
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_set_timeout(tcase, 120);
@@ -464,6 +577,9 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_clock_set_back);
     tcase_add_test(tcase, test_leftover_entries);
     tcase_add_test(tcase, test_record_that_is_gone);
+    tcase_add_loop_test(tcase, test_many_that_are_put_off, 0, 2);
+    tcase_add_test(tcase, test_budget_is_told_what_was_taken);
+    tcase_add_test(tcase, test_tried_ones_are_given_up_with_their_endpoint);
 }
 
 int main(void)

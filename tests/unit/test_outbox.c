@@ -370,6 +370,99 @@ START_TEST(test_wrong_network)
 }
 END_TEST
 
+static struct {
+    pay_event_budget_t *budget; /* the outbox's own */
+    int first;                  /* events that the first take gave; -1: none has been */
+} watch;
+
+static int budget_of_suspects(void *baton, const pay_endpoint_t *endpoint, int taken)
+{
+    pay_endpoint_t suspect = *endpoint;
+
+    suspect.failures = 1;
+    return watch.budget(baton, &suspect, taken);
+}
+
+/* As if the last try of each endpoint had failed. */
+static apr_status_t take_suspects(apr_array_header_t **out, pay_store_t *store, int limit,
+                                  pay_event_budget_t *budget, void *baton, apr_pool_t *p)
+{
+    apr_status_t rv;
+    int i;
+
+    watch.budget = budget;
+    rv = shop->real->event_take(out, store, limit, budget_of_suspects, baton, p);
+    for (i = 0; rv == APR_SUCCESS && i < (*out)->nelts; i++) {
+        ((pay_endpoint_t *)APR_ARRAY_IDX(*out, i, pay_taken_t).endpoint)->failures = 1;
+    }
+    return rv;
+}
+
+/* However many endpoints failed last, half of the places are for others. */
+START_TEST(test_suspects)
+{
+    const peer_http_t hangs = HANGS;
+    const int hosts = 14;
+    pay_scope_t of;
+    int i;
+
+    set_up();
+    shop->ops.event_take = take_suspects;
+    for (i = 0; i < hosts; i++) {
+        of = another_account(apr_psprintf(unit_pool, "slow-%d", i));
+        endpoint_put(&of, PAY_ENDPOINT_WEBHOOK, peer_url(peer_http(&hangs), "http"));
+        charges(&of, "order", PAY_OUTBOX_IN_FLIGHT_HOST_MAX);
+    }
+    ck_assert_int_eq(step_for(apr_time_from_sec(1)), 0);
+    ck_assert_int_eq(pay_outbox_in_flight(outbox), PAY_OUTBOX_IN_FLIGHT_MAX / 2);
+}
+END_TEST
+
+/* Their places are free again when they end. */
+START_TEST(test_suspects_leave)
+{
+    const peer_http_t takes = {OK_204, PEER_KEEP, 0};
+
+    set_up();
+    shop->ops.event_take = take_suspects;
+    endpoint_put(&scope, PAY_ENDPOINT_WEBHOOK, peer_url(peer_http(&takes), "http"));
+    charges(&scope, "order", PAY_OUTBOX_IN_FLIGHT_MAX / 2 + 20);
+    ck_assert_int_eq(step(), PAY_OUTBOX_IN_FLIGHT_MAX / 2 + 20);
+}
+END_TEST
+
+static apr_status_t take_watched(apr_array_header_t **out, pay_store_t *store, int limit,
+                                 pay_event_budget_t *budget, void *baton, apr_pool_t *p)
+{
+    const apr_status_t rv = shop->real->event_take(out, store, limit, budget, baton, p);
+
+    if (watch.first < 0) {
+        watch.first = (*out)->nelts;
+    }
+    return rv;
+}
+
+/* What one was granted and did not take is for the next, in the same take. */
+START_TEST(test_grants_are_given_back)
+{
+    const int hosts = 40;
+    pay_scope_t of;
+    int i;
+
+    set_up();
+    watch.first = -1;
+    shop->ops.event_take = take_watched;
+    for (i = 0; i < hosts; i++) {
+        of = another_account(apr_psprintf(unit_pool, "shop-%d", i));
+        endpoint_put(&of, PAY_ENDPOINT_WEBHOOK,
+                     apr_psprintf(unit_pool, "http://127.0.0.1:%d/", 1 + i)); /* nobody listens */
+        charges(&of, "order", 1);
+    }
+    ck_assert_int_eq(step_for(apr_time_from_sec(1)), 0);
+    ck_assert_int_eq(watch.first, hosts);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_answers, 0, UNIT_ROWS(answers));
@@ -387,6 +480,9 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_order);
     tcase_add_test(tcase, test_of_a_test);
     tcase_add_test(tcase, test_wrong_network);
+    tcase_add_test(tcase, test_suspects);
+    tcase_add_test(tcase, test_suspects_leave);
+    tcase_add_test(tcase, test_grants_are_given_back);
 }
 
 int main(void)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_outbox.h"
 
+#include "base/pay_time.h"
 #include "outbox_fixture.h"
+
+#include <limits.h>
 
 #define PAYLOG_DROPPED "PAY00268"
 #define PAYLOG_ONE_DROPPED "PAY00269"
@@ -79,6 +82,51 @@ START_TEST(test_refused)
     ck_assert_int_eq(waiting(&scope)->nelts, 0);
     ck_assert_int_eq(peer_requests(peer), COUNT);
     ck_assert_int_eq(log_count("<warning>"), 0);
+}
+END_TEST
+
+/* While it does not, no more is sent than it takes at a time, and the rest waits. */
+START_TEST(test_refused_for_long)
+{
+    const apr_int64_t until_ms = pay_time_boot_ms() + 20000;
+    peer_t *peer = set_up_finish();
+    int i = 0;
+
+    charges(&scope, "more", PAY_STORE_LEASES_MAX + 2 * PAY_OUTBOX_IN_FLIGHT_HOST_MAX);
+    finish.refuse = INT_MAX;
+    finish.status = PAY_STORE_EBUSY;
+    while (i < 10) { /* steps after the last that it had room for */
+        ck_assert_int_eq(pay_outbox_step(NULL, outbox, STEP, NULL, NULL), PAY_STORE_EBUSY);
+        i += pay_outbox_in_flight(outbox) >= PAY_STORE_LEASES_MAX;
+        ck_assert_int_lt(pay_time_boot_ms(), until_ms);
+    }
+    ck_assert_int_lt(pay_outbox_in_flight(outbox),
+                     PAY_STORE_LEASES_MAX + PAY_OUTBOX_IN_FLIGHT_HOST_MAX);
+    ck_assert_int_eq(peer_requests(peer), pay_outbox_in_flight(outbox));
+}
+END_TEST
+
+/* Nor is it asked without end while something else is on its way. */
+START_TEST(test_refused_beside_one_that_hangs)
+{
+    const peer_http_t hangs = {"", PEER_HANG, 0};
+    pay_scope_t other;
+    pay_account_t *account;
+
+    (void)set_up_finish();
+    ck_assert_int_eq(shop->ops.account_create(&account, shop->store, "slow",
+                                              &pay_account_settings_builtin, unit_pool),
+                     APR_SUCCESS);
+    other = (pay_scope_t){account->number, PAY_TEST};
+    endpoint_put(&other, PAY_ENDPOINT_WEBHOOK, peer_url(peer_http(&hangs), "http"));
+    charges(&other, "order", 1);
+    finish.refuse = INT_MAX;
+    finish.status = PAY_STORE_EBUSY;
+    ck_assert_int_eq(pay_outbox_step(NULL, outbox, apr_time_from_sec(1), NULL, NULL),
+                     PAY_STORE_EBUSY);
+    ck_assert_int_eq(pay_outbox_in_flight(outbox), COUNT + 1);
+    ck_assert_int_ge(finish.calls, 2);
+    ck_assert_int_le(finish.calls, 12); /* ten times a second, and when the step ends */
 }
 END_TEST
 
@@ -184,6 +232,8 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_refused, 0, UNIT_ROWS(refusals));
+    tcase_add_test(tcase, test_refused_for_long);
+    tcase_add_test(tcase, test_refused_beside_one_that_hangs);
     tcase_add_test(tcase, test_too_late);
     tcase_add_test(tcase, test_one_bad);
     tcase_add_loop_test(tcase, test_lease, 0, 3);

@@ -382,6 +382,34 @@ START_TEST(test_not_repeated)
 }
 END_TEST
 
+/* Nor on another connection that is kept, where nothing has to be opened. */
+START_TEST(test_not_repeated_elsewhere)
+{
+    const peer_http_t script = {OK_ANSWER, PEER_KEEP, 3};
+    peer_t *peer = peer_http(&script);
+    pay_transfers_t *set = fixture_set(LONG_MS, LONG_MS);
+    pay_transfer_t *transfer;
+    int ended = 0;
+
+    ck_assert_int_eq(pay_transfer_start(set, fixture_post(peer_url(peer, "http"))), APR_SUCCESS);
+    ck_assert_int_eq(pay_transfer_start(set, fixture_post(peer_url(peer, "http"))), APR_SUCCESS);
+    while (ended < 2) {
+        pay_transfers_run(set, apr_time_from_sec(10));
+        transfer = pay_transfers_next(set);
+        ck_assert_ptr_nonnull(transfer);
+        ck_assert_str_eq(fixture_end(transfer), "answered");
+        ended++;
+    }
+    ck_assert_int_eq(peer_connections(peer), 2);
+    transfer = fixture_post(peer_url(peer, "http"));
+    fixture_run(set, transfer);
+    ck_assert_str_eq(fixture_end(transfer), "broken");
+    ck_assert_str_eq(transfer->error, CLOSED);
+    ck_assert_int_eq(peer_requests(peer), 3);
+    ck_assert_int_eq(peer_connections(peer), 2);
+}
+END_TEST
+
 /* A port at which nobody listens. */
 static int free_port(void)
 {
@@ -498,6 +526,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_kept);
     tcase_add_test(tcase, test_closed_between);
     tcase_add_loop_test(tcase, test_not_repeated, 0, 2);
+    tcase_add_test(tcase, test_not_repeated_elsewhere);
     tcase_add_test(tcase, test_connection_refused);
     tcase_add_test(tcase, test_connection_waits);
     tcase_add_test(tcase, test_many);
