@@ -49,6 +49,7 @@ static apr_status_t secret_make(secret_t **out, const char **reason, apr_pool_t 
 
     *out = NULL;
     memory =
+        /* cppcheck-suppress invalidFunctionArg */
         mmap(NULL, sizeof(secret_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         rv = errno;

@@ -63,7 +63,7 @@ static int retry(hand_t *hand, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t no
 
 static int drop(hand_t *hand, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now)
 {
-    int rc, any;
+    int rc, any = 0;
 
     rc = pay_lmdb_event_remove(txn, db, hand->out);
     if (!rc) {

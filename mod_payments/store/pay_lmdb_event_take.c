@@ -14,7 +14,7 @@
 #define IDLE_WAIT(kind) apr_time_from_sec((kind) == PAY_ENDPOINT_WEBHOOK ? 5 : 60)
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
 
-    typedef struct take_t {
+typedef struct take_t {
     int limit;
     pay_event_budget_t *budget;
     void *baton;
