@@ -88,7 +88,7 @@ def world():
     yield one
     if one.second:
         one.second.close()
-    one.httpd.expect_log("PAY00100|PAY00303")  # of the store that cannot be opened
+    one.httpd.expect_log("PAY00100|PAY00303|PAY00350")  # of the store that cannot be opened
     one.httpd.close()
 
 

@@ -135,6 +135,8 @@ def file_systems():
             child.wait()
         for path in mounted:
             path.rmdir()
+        for key in top.glob("*.key"):  # each store's, beside it
+            key.unlink()
         top.rmdir()
 
 

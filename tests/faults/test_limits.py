@@ -46,7 +46,7 @@ NO_MORE = 3  # of open files: what is open stays so, nothing is opened beside it
 def test_too_many_open_files_when_a_store_is_opened(server):
     """A store that is mended while its process can open no file: 503, and later 200 in the same process."""
     httpd = server(start=False, threads=ONE_CHILD)
-    httpd.expect_log("PAY00303|PAY00100|AH00484")
+    httpd.expect_log("PAY00303|PAY00350|PAY00100|AH00484")
     hidden = httpd.root / "hidden/store"
     httpd.extra = other_host("second", hidden)
     httpd.start()
