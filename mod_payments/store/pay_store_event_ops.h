@@ -47,7 +47,7 @@ typedef apr_status_t pay_store_event_test_fn(pay_event_t **out, pay_store_t *sto
 
 /*
  * How many events of the endpoint may be taken now; 0: none, it has all it may have, and is looked
- * at again soon; negative: nothing can be sent there for now, it is looked at again later.
+ * at again soon; negative: nothing can be sent there yet, it is looked at again in seconds.
  * `taken` PAY_EVENT_BUDGET_ASK asks that; else it tells how many of them were taken, the rest is
  * for others. Called inside a transaction, which may begin anew and ask again: looks at memory
  * only.
