@@ -8,7 +8,7 @@
 
 struct pay_json_t {
     json_t *root;
-    apr_hash_t *numbers; /* member name to the literal of its number */
+    apr_hash_t *literals; /* member name to the text of its number or object */
 };
 
 /* Where a walk through the text stands. */
@@ -52,29 +52,51 @@ static int is_too_deep(const char *text, apr_size_t len)
     return 0;
 }
 
-/*
- * The literals of the object's numbers: jansson only keeps doubles. `text` is valid JSON by now,
- * and jansson iterates over members in the order of the text.
- */
-static void keep_numbers(pay_json_t *json, const char *text, apr_size_t len, apr_pool_t *p)
+/* The text of an object, whose first byte `text` is, copied into `p`. */
+static const char *object_text(const char *text, const char *end, apr_pool_t *p)
 {
-    void *member = json_object_iter(json->root);
+    walk_t at = {0, 0, 0};
+    const char *c = text;
+
+    do {
+        walk(&at, *c++);
+    } while (at.depth > 0 && c < end);
+    return apr_pstrmemdup(p, text, (apr_size_t)(c - text));
+}
+
+static const char *literal_of(const json_t *value, const char *text, const char *end, apr_pool_t *p)
+{
+    const char *start = text + strspn(text, " \t\r\n");
+
+    if (json_is_real(value)) {
+        return apr_pstrmemdup(p, start, strspn(start, "+-.0123456789eE"));
+    }
+    return json_is_object(value) ? object_text(start, end, p) : NULL;
+}
+
+/*
+ * The literals of the object's numbers, as jansson only keeps doubles, and the texts of its
+ * objects, which have numbers too. `text` is valid JSON by now, and jansson iterates over members
+ * in the order of the text.
+ */
+static pay_json_t *document_make(json_t *root, const char *text, apr_size_t len, apr_pool_t *p)
+{
+    pay_json_t *json = apr_palloc(p, sizeof(*json));
+    void *member = json_object_iter(root);
     walk_t at = {0, 0, 0};
     apr_size_t i;
 
+    json->root = root;
+    json->literals = apr_hash_make(p);
     for (i = 0; i < len && member; i++) {
         walk(&at, text[i]);
         if (at.depth == 1 && !at.in_string && text[i] == ':') {
-            if (json_is_real(json_object_iter_value(member))) {
-                const char *start = text + i + 1 + strspn(text + i + 1, " \t\r\n");
-                const char *literal = apr_pstrmemdup(p, start, strspn(start, "+-.0123456789eE"));
-
-                apr_hash_set(json->numbers, json_object_iter_key(member), APR_HASH_KEY_STRING,
-                             literal);
-            }
-            member = json_object_iter_next(json->root, member);
+            apr_hash_set(json->literals, json_object_iter_key(member), APR_HASH_KEY_STRING,
+                         literal_of(json_object_iter_value(member), text + i + 1, text + len, p));
+            member = json_object_iter_next(root, member);
         }
     }
+    return json;
 }
 
 static const char *reason_of(const json_error_t *error)
@@ -109,7 +131,6 @@ static apr_status_t release(void *root)
 apr_status_t pay_json_parse(const pay_json_t **out, const char **reason, const char *text,
                             apr_size_t len, apr_pool_t *p)
 {
-    pay_json_t *json;
     json_error_t error;
     json_t *root;
 
@@ -132,11 +153,7 @@ apr_status_t pay_json_parse(const pay_json_t **out, const char **reason, const c
         *reason = "The JSON text is not an object.";
         return APR_EINVAL;
     }
-    json = apr_palloc(p, sizeof(*json));
-    json->root = root;
-    json->numbers = apr_hash_make(p);
-    keep_numbers(json, text, len, p);
-    *out = json;
+    *out = document_make(root, text, len, p);
     return APR_SUCCESS;
 }
 
@@ -166,7 +183,29 @@ const char *pay_json_string(const pay_json_t *json, const char *name)
 
 const char *pay_json_number(const pay_json_t *json, const char *name)
 {
-    return apr_hash_get(json->numbers, name, APR_HASH_KEY_STRING);
+    if (!json_is_real(json_object_get(json->root, name))) {
+        return NULL;
+    }
+    return apr_hash_get(json->literals, name, APR_HASH_KEY_STRING);
+}
+
+int pay_json_bool(const pay_json_t *json, const char *name)
+{
+    const json_t *value = json_object_get(json->root, name);
+
+    return json_is_boolean(value) ? json_is_true(value) : -1;
+}
+
+const pay_json_t *pay_json_object(const pay_json_t *json, const char *name, apr_pool_t *p)
+{
+    json_t *value = json_object_get(json->root, name);
+    const char *text;
+
+    if (!json_is_object(value)) {
+        return NULL;
+    }
+    text = apr_hash_get(json->literals, name, APR_HASH_KEY_STRING);
+    return document_make(value, text, strlen(text), p);
 }
 
 apr_size_t pay_json_count(const pay_json_t *json)

@@ -39,6 +39,13 @@ const char *pay_json_string(const pay_json_t *json, const char *name);
 /* The exact literal of the number member ("10.50"), or NULL when absent or not a number. */
 const char *pay_json_number(const pay_json_t *json, const char *name);
 
+/* 1 when the member is true, 0 when it is false, -1 when it is neither. */
+int pay_json_bool(const pay_json_t *json, const char *name);
+
+/* The member that is an object, in `p`, which lives no longer than the document; NULL when it is
+ * absent or no object. */
+const pay_json_t *pay_json_object(const pay_json_t *json, const char *name, apr_pool_t *p);
+
 /* How many members the top-level object has. */
 apr_size_t pay_json_count(const pay_json_t *json);
 

@@ -3,13 +3,12 @@
 
 #include "base/pay_crypto.h"
 #include "base/pay_secret_file.h"
+#include "base/pay_secret_memory.h"
 
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define WHAT "master key"
 #define VERSION "v1:"
@@ -34,36 +33,19 @@ struct pay_keyring_t {
     char id[PAY_KEYRING_KEYS_MAX][ID_LEN + 1];
 };
 
-static apr_status_t secret_wipe(void *memory)
-{
-    (void)mprotect(memory, sizeof(secret_t), PROT_READ | PROT_WRITE);
-    pay_wipe(memory, sizeof(secret_t));
-    munmap(memory, sizeof(secret_t));
-    return APR_SUCCESS;
-}
-
 static apr_status_t secret_make(secret_t **out, const char **reason, apr_pool_t *p)
 {
     apr_status_t rv;
     void *memory;
 
     *out = NULL;
-    memory =
-        /* cppcheck-suppress invalidFunctionArg */
-        mmap(NULL, sizeof(secret_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        rv = errno;
-        *reason = apr_psprintf(p, "there is no memory for the " WHAT ": %s", strerror(rv));
+    rv = pay_secret_memory_make(&memory, sizeof(secret_t), p);
+    if (rv != APR_SUCCESS) {
+        *reason = apr_psprintf(
+            p, "there is no memory for the " WHAT " that is kept out of core files: %s",
+            strerror(rv));
         return rv;
     }
-    if (madvise(memory, sizeof(secret_t), MADV_DONTDUMP) != 0) {
-        rv = errno;
-        munmap(memory, sizeof(secret_t));
-        *reason =
-            apr_psprintf(p, "the " WHAT " cannot be kept out of core files: %s", strerror(rv));
-        return rv;
-    }
-    apr_pool_cleanup_register(p, memory, secret_wipe, apr_pool_cleanup_null);
     *out = memory;
     return APR_SUCCESS;
 }
@@ -210,7 +192,7 @@ apr_status_t pay_keyring_load(pay_keyring_t **out, int *made, const char **reaso
         }
     }
     if (rv != APR_SUCCESS) {
-        apr_pool_cleanup_run(p, secret, secret_wipe);
+        pay_secret_memory_free(secret, p);
         return rv;
     }
     ring = apr_pcalloc(p, sizeof(*ring));
@@ -220,12 +202,12 @@ apr_status_t pay_keyring_load(pay_keyring_t **out, int *made, const char **reaso
         apr_cpystrn(ring->id[i], pay_hex(digest, ID_LEN / 2, p), sizeof(ring->id[i]));
     }
     pay_wipe_traces();
-    if (rv == APR_SUCCESS && mprotect(secret, sizeof(*secret), PROT_READ) != 0) {
-        rv = errno;
+    if (rv == APR_SUCCESS) {
+        rv = pay_secret_memory_seal(secret);
     }
     if (rv != APR_SUCCESS) {
         *reason = apr_psprintf(p, "the " WHAT " %s cannot be used", path);
-        apr_pool_cleanup_run(p, secret, secret_wipe);
+        pay_secret_memory_free(secret, p);
         return rv;
     }
     *out = ring;
@@ -355,7 +337,7 @@ static apr_status_t file_change(const char **reason, int lock, const char *path,
         secret_print(secret, &len);
         rv = pay_secret_file_replace(reason, lock, WHAT, path, secret->text, len, p);
     }
-    apr_pool_cleanup_run(p, secret, secret_wipe);
+    pay_secret_memory_free(secret, p);
     pay_wipe_traces();
     return rv;
 }

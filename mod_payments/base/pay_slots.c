@@ -12,13 +12,14 @@
 #define PID_MASK ((APR_UINT64_C(1) << PID_BITS) - 1)
 #define TRIES_MAX 64
 #define KNOWN_MAX 16
+#define WAITING (APR_UINT64_C(1) << 40) /* of a slot's account: its work waits for an outsider */
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "slots are shared by processes: atomics without locks");
 
 /*
  * `owner` is start time and pid of the process in one word, so that one compare-and-set claims a
- * slot or takes it over; 0: free. `account` is the account's number plus 1, and 0 whenever the slot
- * changes hands.
+ * slot or takes it over; 0: free. `account` is the account's number plus 1, with WAITING or
+ * without, and 0 whenever the slot changes hands.
  */
 typedef struct slot_t {
     _Atomic apr_uint64_t owner;
@@ -91,18 +92,34 @@ static void release(slot_t *slot)
     atomic_store(&slot->owner, 0);
 }
 
+/* A limit's part for work that waits. */
+static int half(int limit)
+{
+    return limit > 0 ? (limit + 1) / 2 : limit;
+}
+
 /* 1 when no more than the limits less `spare` are held by this process and account. */
 static int is_within(const pay_slots_t *slots, apr_uint64_t owner, apr_uint64_t account, int spare)
 {
-    int of_process = 0;
-    int of_account = 0;
+    int of_process = 0, of_account = 0;
+    int waiting = 0, waiting_of_process = 0;
     int i;
 
     for (i = 0; i < slots->count; i++) {
-        of_process += atomic_load(&slots->slot[i].owner) == owner;
-        of_account += atomic_load(&slots->slot[i].account) == account;
+        const int is_mine = atomic_load(&slots->slot[i].owner) == owner;
+        const apr_uint64_t other = atomic_load(&slots->slot[i].account);
+
+        of_process += is_mine;
+        of_account += other == account;
+        waiting += (other & WAITING) != 0;
+        waiting_of_process += is_mine && other & WAITING;
     }
-    return of_process <= slots->process_max - spare && of_account <= slots->account_max - spare;
+    if (of_process > slots->process_max - spare || of_account > slots->account_max - spare) {
+        return 0;
+    }
+    return !(account & WAITING)
+           || (waiting <= half(slots->count) - spare
+               && waiting_of_process <= half(slots->process_max) - spare);
 }
 
 /* 1 when `owner` is one of the `known` ones, kept in a ring, or lives and is noted there. */
@@ -169,18 +186,28 @@ static int take(pay_slots_t *slots, apr_uint64_t owner, apr_uint64_t account)
     return -1;
 }
 
-int pay_slots_take(pay_slots_t *slots, apr_uint32_t account)
+static int take_or_reclaim(pay_slots_t *slots, apr_uint64_t account)
 {
     pay_worker_t worker = pay_worker_self();
     apr_uint64_t owner = owner_of(&worker);
     int slot;
 
-    slot = take(slots, owner, (apr_uint64_t)account + 1);
+    slot = take(slots, owner, account);
     if (slot < 0) {
         reclaim(slots, owner);
-        slot = take(slots, owner, (apr_uint64_t)account + 1);
+        slot = take(slots, owner, account);
     }
     return slot;
+}
+
+int pay_slots_take(pay_slots_t *slots, apr_uint32_t account)
+{
+    return take_or_reclaim(slots, (apr_uint64_t)account + 1);
+}
+
+int pay_slots_take_waiting(pay_slots_t *slots, apr_uint32_t account)
+{
+    return take_or_reclaim(slots, ((apr_uint64_t)account + 1) | WAITING);
 }
 
 void pay_slots_give(pay_slots_t *slots, int slot)

@@ -24,6 +24,13 @@ pay_slots_t *pay_slots_init(void *memory, int count, int process_max, int accoun
 /* A slot for this process and account, or -1 when a limit is reached: nothing was taken. */
 int pay_slots_take(pay_slots_t *slots, apr_uint32_t account);
 
+/*
+ * The same for work that waits for somebody outside of this server, who may never answer: it gets
+ * at most half of all slots and of a process's, so that there is room for other work, and counts
+ * for another account than the other work of the same account.
+ */
+int pay_slots_take_waiting(pay_slots_t *slots, apr_uint32_t account);
+
 /* Gives back what pay_slots_take returned; -1 is allowed and does nothing. */
 void pay_slots_give(pay_slots_t *slots, int slot);
 

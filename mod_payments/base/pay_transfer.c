@@ -8,6 +8,7 @@
 #include <curl/curl.h>
 
 #include <assert.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -30,6 +31,7 @@ struct pay_transfers_t {
     int count; /* running and ended ones */
     int connect_ms;
     int total_ms;
+    int last_fd; /* of the transfer that ended last */
 };
 
 apr_status_t pay_transfer_init(void)
@@ -143,6 +145,7 @@ apr_status_t pay_transfers_create(pay_transfers_t **out, apr_pool_t *p)
     set->pool = p;
     set->slots = apr_array_make(p, IDLE_MAX, sizeof(pay_transfer_slot_t *));
     set->ended_last = &set->ended;
+    set->last_fd = -1;
     set->connect_ms = PAY_TRANSFER_CONNECT_MS;
     set->total_ms = PAY_TRANSFER_TOTAL_MS;
     set->multi = curl_multi_init();
@@ -187,8 +190,12 @@ static pay_transfer_slot_t *slot_take(pay_transfers_t *set)
 
 static void slot_give_back(pay_transfers_t *set, pay_transfer_slot_t *slot)
 {
+    /* One that failed keeps in mind that a body is to be sent again, and would refuse the next
+     * transfer for it. The connections are the set's, so they are not lost with it. */
+    const int keep = slot->easy && !slot->failed && set->idle_count < IDLE_MAX;
+
     pay_transfer_slot_clear(slot);
-    if (slot->easy && set->idle_count < IDLE_MAX) {
+    if (keep) {
         slot->next = set->idle;
         set->idle = slot;
         set->idle_count++;
@@ -207,6 +214,13 @@ static void transfer_reset(pay_transfer_t *transfer)
     transfer->error = "";
     transfer->answer[0] = '\0';
     transfer->answer_len = 0;
+    transfer->content = NULL;
+    transfer->content_len = 0;
+    transfer->too_long = 0;
+    transfer->retry_after = -1;
+    transfer->connect_time = 0;
+    transfer->tls_time = 0;
+    transfer->first_byte_time = 0;
     transfer->time = 0;
 }
 
@@ -227,6 +241,8 @@ apr_status_t pay_transfer_start(pay_transfers_t *set, pay_transfer_t *transfer)
     pay_transfer_slot_t *slot;
     apr_status_t rv;
 
+    assert(transfer->content_max == 0 || transfer->pool);
+    assert(transfer->content_max < APR_SIZE_MAX); /* a NUL stands behind it */
     transfer_reset(transfer);
     slot = slot_take(set);
     if (!slot->easy) {
@@ -249,6 +265,15 @@ apr_status_t pay_transfer_start(pay_transfers_t *set, pay_transfer_t *transfer)
     return APR_SUCCESS;
 }
 
+/* Of the connection that is kept, -1: none is. Asked before the handle leaves its set. */
+static int socket_of(CURL *easy)
+{
+    curl_socket_t fd = CURL_SOCKET_BAD;
+
+    (void)curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd);
+    return fd == CURL_SOCKET_BAD ? -1 : (int)fd;
+}
+
 /* Moves what libcurl has done with to the list of ended ones, in the order of their ends. */
 static void ended_collect(pay_transfers_t *set)
 {
@@ -263,6 +288,7 @@ static void ended_collect(pay_transfers_t *set)
             continue;
         }
         (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
+        set->last_fd = socket_of(message->easy_handle);
         pay_transfer_slot_end(slot, (int)code);
         slot_stop(set, slot);
         slot->next = NULL;
@@ -318,6 +344,15 @@ pay_transfer_t *pay_transfers_next(pay_transfers_t *set)
     slot_give_back(set, slot);
     set->count--;
     return transfer;
+}
+
+/* What libcurl has closed since, it does not use: then it matters not what stands behind the
+ * number. */
+int pay_transfers_quiet(const pay_transfers_t *set)
+{
+    struct pollfd last = {.fd = set->last_fd, .events = POLLIN};
+
+    return set->last_fd < 0 || poll(&last, 1, 0) == 0;
 }
 
 int pay_transfers_count(const pay_transfers_t *set)

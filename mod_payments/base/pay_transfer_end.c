@@ -95,6 +95,7 @@ static const char *sentence_of(const pay_transfer_slot_t *slot, CURLcode code)
     case CURLE_LOGIN_DENIED:
         return "The mail server refused the login.";
     case CURLE_GOT_NOTHING:
+    case CURLE_SEND_FAIL_REWIND: /* a kept one, on which the body was not sent again */
         return "The connection was closed before an answer came.";
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
@@ -118,7 +119,7 @@ static void end_set(pay_transfer_t *transfer, pay_transfer_end_t end, long statu
     transfer->error = error;
 }
 
-static void post_end(pay_transfer_slot_t *slot, CURLcode code)
+static void http_end(pay_transfer_slot_t *slot, CURLcode code)
 {
     pay_transfer_t *transfer = slot->transfer;
     long status = 0;
@@ -131,6 +132,7 @@ static void post_end(pay_transfer_slot_t *slot, CURLcode code)
     /* The status stands before the body: one that never ends does not take it back. */
     if (code == CURLE_OK || slot->body_beyond) {
         end_set(transfer, PAY_TRANSFER_ANSWERED, status, "");
+        pay_transfer_answer_whole(slot);
         return;
     }
     end_set(transfer, slot->requested ? PAY_TRANSFER_BROKEN : PAY_TRANSFER_NOT_SENT, 0,
@@ -162,18 +164,40 @@ static void mail_end(pay_transfer_slot_t *slot, CURLcode code)
     }
 }
 
+static void times_set(const pay_transfer_slot_t *slot)
+{
+    pay_transfer_t *transfer = slot->transfer;
+    curl_off_t connected = 0;
+    curl_off_t encrypted = 0;
+    curl_off_t total = 0;
+
+    (void)curl_easy_getinfo(slot->easy, CURLINFO_TOTAL_TIME_T, &total);
+    transfer->time = total;
+    transfer->first_byte_time = pay_transfer_answer_heard_after(slot);
+    if (transfer->first_byte_time > total) {
+        /* It counts from a moment earlier than libcurl does. */
+        transfer->first_byte_time = total;
+    }
+    if (!slot->dialled) {
+        return; /* a kept connection, of which some versions of libcurl give times too */
+    }
+    (void)curl_easy_getinfo(slot->easy, CURLINFO_CONNECT_TIME_T, &connected);
+    (void)curl_easy_getinfo(slot->easy, CURLINFO_APPCONNECT_TIME_T, &encrypted);
+    transfer->connect_time = connected;
+    transfer->tls_time = encrypted;
+}
+
 void pay_transfer_slot_end(pay_transfer_slot_t *slot, int code)
 {
     pay_transfer_t *transfer = slot->transfer;
-    curl_off_t time = 0;
 
-    (void)curl_easy_getinfo(slot->easy, CURLINFO_TOTAL_TIME_T, &time);
-    transfer->time = time;
+    slot->failed = code != CURLE_OK;
+    times_set(slot);
     if (slot->forbidden && !slot->dialled && !slot->requested) {
         end_set(transfer, PAY_TRANSFER_FORBIDDEN, 0, "The host's address is not permitted.");
     } else if (slot->mail) {
         mail_end(slot, (CURLcode)code);
     } else {
-        post_end(slot, (CURLcode)code);
+        http_end(slot, (CURLcode)code);
     }
 }

@@ -24,6 +24,7 @@ static size_t reply_read(char *data, size_t size, size_t count, void *baton)
     apr_size_t len = size * count;
     apr_size_t keep = len;
 
+    pay_transfer_answer_heard(slot);
     slot->head_len += len;
     if (slot->head_len > PAY_TRANSFER_HEAD_MAX) {
         return 0;

@@ -8,9 +8,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define CONTENT_TYPE "Content-Type:"
 #define IDLE_SECONDS_MAX 60L /* a connection kept longer than this is not used again */
 
 int pay_transfer_line_safe(const char *text)
@@ -107,44 +109,30 @@ static int request_permit(void *baton, char *peer, char *local, int peer_port, i
     return CURL_PREREQFUNC_OK;
 }
 
-static void answer_keep(pay_transfer_t *transfer, const char *data, apr_size_t len)
-{
-    apr_size_t room = PAY_TRANSFER_ANSWER_MAX - transfer->answer_len;
-
-    if (len > room) {
-        len = room;
-    }
-    memcpy(transfer->answer + transfer->answer_len, data, len);
-    transfer->answer_len += len;
-    transfer->answer[transfer->answer_len] = '\0';
-}
-
-static size_t body_read(char *data, size_t size, size_t count, void *baton)
+/* What is left of the request's body. */
+static size_t request_send(char *data, size_t size, size_t count, void *baton)
 {
     pay_transfer_slot_t *slot = baton;
-    apr_size_t len = size * count;
+    const pay_transfer_t *transfer = slot->transfer;
+    apr_size_t len = transfer->body_len - slot->sent_len;
 
-    answer_keep(slot->transfer, data, len);
-    slot->body_len += len;
-    if (slot->body_len > PAY_TRANSFER_READ_MAX) {
-        slot->body_beyond = 1;
-        return CURL_WRITEFUNC_ERROR;
+    if (len > size * count) {
+        len = size * count;
+    }
+    if (len > 0) {
+        memcpy(data, transfer->body + slot->sent_len, len);
+        slot->sent_len += len;
     }
     return len;
 }
 
-static size_t head_read(char *data, size_t size, size_t count, void *baton)
+/* libcurl goes back in a body for one reason: to send it again. See request_permit. */
+static int request_rewind(void *baton, curl_off_t offset, int origin)
 {
-    pay_transfer_slot_t *slot = baton;
-    apr_size_t len = size * count;
-
-    slot->head_len += len;
-    if (len >= 5 && memcmp(data, "HTTP/", 5) == 0) {
-        slot->head_whole = 0;
-    } else if (len > 0 && (data[0] == '\r' || data[0] == '\n')) {
-        slot->head_whole = 1;
-    }
-    return slot->head_len > PAY_TRANSFER_HEAD_MAX ? 0 : len;
+    (void)baton;
+    (void)offset;
+    (void)origin;
+    return CURL_SEEKFUNC_FAIL;
 }
 
 /* ---- options */
@@ -172,6 +160,7 @@ static apr_status_t headers_set(pay_transfer_slot_t *slot)
     const pay_transfer_t *transfer = slot->transfer;
     const apr_array_header_t *list = transfer->headers;
     struct curl_slist *longer;
+    int typed = 0;
     int i;
 
     for (i = 0; list && i < list->nelts; i++) {
@@ -181,6 +170,15 @@ static apr_status_t headers_set(pay_transfer_slot_t *slot)
             return APR_EINVAL;
         }
         longer = curl_slist_append(slot->headers, header);
+        if (!longer) {
+            return APR_ENOMEM;
+        }
+        slot->headers = longer;
+        typed |= strncasecmp(header, CONTENT_TYPE, strlen(CONTENT_TYPE)) == 0;
+    }
+    if (!slot->mail && transfer->body && !typed) {
+        /* Else libcurl would say that it is a form. */
+        longer = curl_slist_append(slot->headers, CONTENT_TYPE);
         if (!longer) {
             return APR_ENOMEM;
         }
@@ -254,22 +252,34 @@ static int callbacks_set(CURL *easy, pay_transfer_slot_t *slot)
     bad |= curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
     bad |= curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, request_permit);
     bad |= curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
-    bad |= curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_read);
+    bad |= curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, pay_transfer_answer_body);
     bad |= curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
-    bad |= curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, head_read);
+    bad |= curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, pay_transfer_answer_head);
     bad |= curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
     return bad;
 }
 
-/* HTTP/1.1: with one request on a connection it is known which one a broken connection was for. */
-static int post_set(CURL *easy, const pay_transfer_t *transfer)
+/*
+ * HTTP/1.1: with one request on a connection it is known which one a broken connection was for. The
+ * body is read from a function that cannot go back: what libcurl has no copy of it cannot repeat.
+ */
+static int http_set(CURL *easy, pay_transfer_slot_t *slot)
 {
+    const pay_transfer_t *transfer = slot->transfer;
     int bad = 0;
 
     bad |= curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    bad |= curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->headers);
+    if (!transfer->body) {
+        bad |= curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+        return bad;
+    }
     bad |= curl_easy_setopt(easy, CURLOPT_POST, 1L);
     bad |= curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body_len);
-    bad |= curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->body ? transfer->body : "");
+    bad |= curl_easy_setopt(easy, CURLOPT_READFUNCTION, request_send);
+    bad |= curl_easy_setopt(easy, CURLOPT_READDATA, slot);
+    bad |= curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, request_rewind);
+    bad |= curl_easy_setopt(easy, CURLOPT_SEEKDATA, slot);
     return bad;
 }
 
@@ -281,6 +291,7 @@ apr_status_t pay_transfer_slot_prepare(pay_transfer_slot_t *slot, int connect_ms
     apr_status_t rv;
     int bad = 0;
 
+    pay_transfer_answer_begin(slot);
     slot->mail = transfer->mail_from != NULL;
     if (!scheme || !pay_transfer_line_safe(transfer->url)) {
         return APR_EINVAL;
@@ -296,8 +307,7 @@ apr_status_t pay_transfer_slot_prepare(pay_transfer_slot_t *slot, int connect_ms
     bad |= tls_set(slot->easy, transfer->ca_file);
     bad |= callbacks_set(slot->easy, slot);
     if (!slot->mail) {
-        bad |= curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->headers);
-        bad |= post_set(slot->easy, transfer);
+        bad |= http_set(slot->easy, slot);
     }
     /* One that was not taken would be missing: no transfer without it. */
     if (bad) {

@@ -25,21 +25,28 @@ typedef struct pay_transfer_slot_t {
     int mail;    /* an SMTP transfer */
 
     int requested;       /* the request proper was begun: bytes of it may have left since then */
+    int failed;          /* the handle's own view of how it ended */
     int forbidden;       /* an address was refused */
     int dialled;         /* another one was not */
+    apr_size_t sent_len; /* of the request's body, given to libcurl so far */
     apr_size_t head_len; /* read so far */
     apr_size_t body_len; /* as well; the first of it are in transfer->answer */
     int head_whole;      /* the blank line behind the last status line was read */
     int body_beyond;     /* more than PAY_TRANSFER_READ_MAX of it came */
-    int reply;           /* the last whole SMTP reply, 0: none yet */
-    int replies;         /* whole ones since the request was begun */
-    int reply_open;      /* the next line belongs to the same reply */
-    int quit;            /* QUIT was sent: replies count no more */
+    char *content;       /* all of the body, where the transfer has a content_max */
+    apr_size_t content_size; /* room in it, without the NUL */
+    int retry_after;         /* of the last head so far, -1: none */
+    apr_int64_t begun_us;    /* a clock that never steps */
+    apr_int64_t heard_us;    /* as well, when the first of the answer came; 0: not yet */
+    int reply;               /* the last whole SMTP reply, 0: none yet */
+    int replies;             /* whole ones since the request was begun */
+    int reply_open;          /* the next line belongs to the same reply */
+    int quit;                /* QUIT was sent: replies count no more */
     int sockets[PAY_TRANSFER_SOCKETS_MAX]; /* open ones of an SMTP transfer */
     int sockets_count;
 } pay_transfer_slot_t;
 
-/* The options of all transfers, and of an HTTP POST. APR_EINVAL: see pay_transfer_start. */
+/* The options of all transfers, and of an HTTP request. APR_EINVAL: see pay_transfer_start. */
 apr_status_t pay_transfer_slot_prepare(pay_transfer_slot_t *slot, int connect_ms, int total_ms,
                                        apr_pool_t *scratch);
 
@@ -57,6 +64,20 @@ void pay_transfer_mail_cut(pay_transfer_slot_t *slot);
 
 /* 1 when nothing in `text` could end its line: no control characters. */
 int pay_transfer_line_safe(const char *text);
+
+/* What came of an answer, for libcurl's callbacks: lines of its head, pieces of its body. */
+size_t pay_transfer_answer_head(char *data, size_t size, size_t count, void *slot);
+size_t pay_transfer_answer_body(char *data, size_t size, size_t count, void *slot);
+
+/* The transfer begins; the first of its answer came, which may be told again. */
+void pay_transfer_answer_begin(pay_transfer_slot_t *slot);
+void pay_transfer_answer_heard(pay_transfer_slot_t *slot);
+
+/* Between the two, 0: nothing came. libcurl's own time for it is wrong after a body was sent. */
+apr_interval_time_t pay_transfer_answer_heard_after(const pay_transfer_slot_t *slot);
+
+/* Gives the transfer what is kept of an answer that came whole. */
+void pay_transfer_answer_whole(pay_transfer_slot_t *slot);
 
 /* Sets how the transfer ended, from a CURLcode. */
 void pay_transfer_slot_end(pay_transfer_slot_t *slot, int code);

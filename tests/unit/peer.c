@@ -28,6 +28,7 @@ struct peer_t {
     int listener;
     int port;
     int stop[2]; /* a pipe: its end becomes readable when the peer is stopped */
+    int go[2];   /* as well, when it is released */
     pthread_t thread;
     void (*serve)(struct peer_t *peer, int fd);
     peer_http_t http;
@@ -36,6 +37,7 @@ struct peer_t {
     atomic_int count;
     atomic_int requests;
     atomic_int closed;
+    atomic_int cuts; /* answers that were cut */
     pthread_mutex_t mutex;
     char text[PEER_TEXT_MAX + 1];
     size_t text_len;
@@ -137,15 +139,45 @@ static void flood(int fd)
     }
 }
 
+static void reset(int fd)
+{
+    (void)connect(fd, &(struct sockaddr){.sa_family = AF_UNSPEC}, sizeof(struct sockaddr));
+}
+
+static void cut(peer_t *peer, int fd, const char *answer)
+{
+    size_t len = (size_t)atomic_fetch_add(&peer->cuts, 1);
+
+    (void)send_all(fd, answer, len < strlen(answer) ? len : strlen(answer));
+}
+
+static int keeps(peer_then_t then)
+{
+    return then == PEER_KEEP || then == PEER_KEEP_RESET || then == PEER_HOLD
+           || then == PEER_CUT_KEPT;
+}
+
 static void http_serve(peer_t *peer, int fd)
 {
     char text[PEER_TEXT_MAX + 1];
     const peer_http_t *script = &peer->http;
+    int use = 0;
 
     while (request_read(peer, fd, text)) {
         int number = atomic_fetch_add(&peer->requests, 1) + 1;
 
+        use++;
         if (script->close_from && number >= script->close_from) {
+            if (script->then == PEER_KEEP_RESET) {
+                reset(fd);
+            }
+            return;
+        }
+        if (script->then == PEER_CUT || (script->then == PEER_CUT_KEPT && use > 1)) {
+            cut(peer, fd, script->answer);
+            return;
+        }
+        if (script->then == PEER_HOLD && !wait_readable(peer, peer->go[0], -1)) {
             return;
         }
         if (script->then == PEER_DRIP) {
@@ -162,7 +194,10 @@ static void http_serve(peer_t *peer, int fd)
         if (script->then == PEER_HANG) {
             hang(peer);
         }
-        if (script->then != PEER_KEEP) {
+        if (script->then == PEER_RESET) {
+            reset(fd);
+        }
+        if (!keeps(script->then)) {
             return;
         }
     }
@@ -297,6 +332,8 @@ static apr_status_t peer_stop(void *baton)
     close(peer->listener);
     close(peer->stop[0]);
     close(peer->stop[1]);
+    close(peer->go[0]);
+    close(peer->go[1]);
     return APR_SUCCESS;
 }
 
@@ -316,6 +353,7 @@ static peer_t *peer_start(void (*serve)(peer_t *peer, int fd), const peer_http_t
     }
     pthread_mutex_init(&peer->mutex, NULL);
     ck_assert_int_eq(pipe(peer->stop), 0);
+    ck_assert_int_eq(pipe(peer->go), 0);
     peer->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ck_assert_int_eq(bind(peer->listener, (struct sockaddr *)&address, len), 0);
     ck_assert_int_eq(getsockname(peer->listener, (struct sockaddr *)&address, &len), 0);
@@ -334,6 +372,11 @@ peer_t *peer_http(const peer_http_t *script)
 peer_t *peer_smtp(const peer_smtp_t *script)
 {
     return peer_start(smtp_serve, NULL, script);
+}
+
+void peer_release(peer_t *peer)
+{
+    ck_assert_int_eq(write(peer->go[1], "x", 1), 1);
 }
 
 int peer_port(const peer_t *peer)

@@ -6,15 +6,20 @@
 
 #include "unit.h"
 
-#define PEER_TEXT_MAX 16384
+#define PEER_TEXT_MAX (128 * 1024)
 
 /* What a connection does after it has read a request; a step of an answer ends with it. */
 typedef enum peer_then_t {
-    PEER_KEEP,  /* reads the next request */
-    PEER_CLOSE, /* closes */
-    PEER_HANG,  /* does nothing more until the peer is stopped */
-    PEER_DRIP,  /* sends the rest of the answer by the byte, one each 10 ms */
-    PEER_FLOOD  /* sends 100 MB behind the answer */
+    PEER_KEEP,       /* reads the next request */
+    PEER_CLOSE,      /* closes */
+    PEER_HANG,       /* does nothing more until the peer is stopped */
+    PEER_DRIP,       /* sends the rest of the answer by the byte, one each 10 ms */
+    PEER_FLOOD,      /* sends 100 MB behind the answer */
+    PEER_RESET,      /* ends the connection with a reset */
+    PEER_KEEP_RESET, /* reads the next request; what `close_from` closes, it resets */
+    PEER_HOLD,       /* answers once peer_release was called, then reads the next request */
+    PEER_CUT, /* sends none of the answer to the first request, a byte to the second...; closes */
+    PEER_CUT_KEPT /* the first one of a connection is answered whole, the second as by PEER_CUT */
 } peer_then_t;
 
 /* An HTTP server: reads a request, sends `answer`, then does `then`. */
@@ -37,6 +42,8 @@ typedef struct peer_t peer_t;
 /* Stopped with unit_pool. */
 peer_t *peer_http(const peer_http_t *script);
 peer_t *peer_smtp(const peer_smtp_t *script);
+
+void peer_release(peer_t *peer);
 
 int peer_port(const peer_t *peer);
 int peer_connections(const peer_t *peer);

@@ -114,6 +114,46 @@ START_TEST(test_accounts)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    int count;
+    int process_max;
+    int account_max;
+    int waiting; /* how many that wait one process gets for one account */
+    int others;  /* and then of the others */
+} waiting_rows[] = {
+    {"slots", 8, MANY, MANY, 4, 4},
+    {"an odd number", 5, MANY, MANY, 3, 2},
+    {"process", 8, 6, MANY, 3, 3},
+    {"account, each of its own", 8, MANY, 2, 2, 2},
+    {"one", 1, 1, 1, 1, 0},
+    {"one for a process", 8, 1, MANY, 1, 0},
+    {"none for a process", 8, 0, 3, 0, 0},
+};
+
+/* Whoever waits leaves room for others, but not the other way round. */
+START_TEST(test_waiting)
+{
+    const char *name = waiting_rows[_i].name;
+    pay_slots_t *slots = make_slots(waiting_rows[_i].count, waiting_rows[_i].process_max,
+                                    waiting_rows[_i].account_max);
+    int first = -1;
+    int i;
+
+    for (i = 0; i < waiting_rows[_i].waiting; i++) {
+        first = pay_slots_take_waiting(slots, 7);
+        ck_assert_msg(first >= 0, "%s: %d", name, i);
+    }
+    ck_assert_msg(pay_slots_take_waiting(slots, 7) == -1, "%s: one too many waits", name);
+    for (i = 0; i < waiting_rows[_i].others; i++) {
+        ck_assert_msg(pay_slots_take(slots, 7) >= 0, "%s: no room for others, %d", name, i);
+    }
+    ck_assert_msg(pay_slots_take(slots, 7) == -1, "%s: one too many", name);
+    pay_slots_give(slots, first);
+    ck_assert_msg(first == -1 || pay_slots_take_waiting(slots, 7) == first, "%s: again", name);
+}
+END_TEST
+
 START_TEST(test_give_nothing)
 {
     pay_slots_t *slots = make_slots(2, 2, 2);
@@ -406,6 +446,7 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_limit, 0, UNIT_ROWS(limit_rows));
     tcase_add_test(tcase, test_accounts);
+    tcase_add_loop_test(tcase, test_waiting, 0, UNIT_ROWS(waiting_rows));
     tcase_add_test(tcase, test_give_nothing);
     tcase_add_loop_test(tcase, test_dead, 0, UNIT_ROWS(dead_rows));
     tcase_add_test(tcase, test_dead_among_living);

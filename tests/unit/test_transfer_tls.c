@@ -102,6 +102,20 @@ static void ck_said(tls_peer_t *peer, const char *want)
     ck_assert_str_eq(line, want);
 }
 
+/* A kept connection was neither made nor encrypted again. */
+static void ck_times(const pay_transfer_t *transfer, int kept)
+{
+    if (kept) {
+        ck_assert_int_eq(transfer->connect_time, 0);
+        ck_assert_int_eq(transfer->tls_time, 0);
+    } else {
+        ck_assert_int_gt(transfer->connect_time, 0);
+        ck_assert_int_gt(transfer->tls_time, transfer->connect_time);
+    }
+    ck_assert_int_gt(transfer->first_byte_time, transfer->tls_time);
+    ck_assert_int_ge(transfer->time, transfer->first_byte_time);
+}
+
 static const struct {
     const char *name;
     const char *certificate;
@@ -143,12 +157,48 @@ START_TEST(test_https)
         if (transfer->end == PAY_TRANSFER_ANSWERED) {
             ck_assert_int_eq(transfer->status, 204);
             ck_said(peer, "request");
+            ck_times(transfer, i > 0);
+        } else {
+            ck_assert_int_eq(transfer->tls_time, 0);
+            ck_assert_int_eq(transfer->first_byte_time, 0);
         }
     }
     /* What was trusted once is not trusted by one who does not. */
     transfer = fixture_post(apr_psprintf(unit_pool, "https://127.0.0.1:%d/", peer->port));
     fixture_run(set, transfer);
     ck_assert_str_eq(fixture_end(transfer), "not sent");
+}
+END_TEST
+
+#define CUT_ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{\"a\":1}" /* of tls_peer.py */
+
+/* What is cut is no answer, whether TLS ends as it should or not; and no request is sent again. */
+START_TEST(test_https_cut)
+{
+    const char *mode = _i == 0 ? "cut" : "cut-noticed";
+    tls_peer_t *peer = tls_peer(mode, "good", "new");
+    pay_transfers_t *set = fixture_set(LONG_MS, LONG_MS);
+    const int len = (int)strlen(CUT_ANSWER);
+    pay_transfer_t *transfer;
+    int k;
+
+    for (k = 0; k <= len; k++) {
+        transfer = fixture_post(apr_psprintf(unit_pool, "https://127.0.0.1:%d/", peer->port));
+        transfer->ca_file = apr_psprintf(unit_pool, "%s/ca.pem", peer->dir);
+        transfer->content_max = 7;
+        transfer->pool = unit_pool;
+        fixture_run(set, transfer);
+        ck_assert_msg(strcmp(fixture_end(transfer), k < len ? "broken" : "answered") == 0,
+                      "%s, %d: %s (%s)", mode, k, fixture_end(transfer), transfer->error);
+        if (transfer->end == PAY_TRANSFER_ANSWERED) {
+            ck_assert_str_eq(transfer->content, "{\"a\":1}");
+        } else {
+            ck_assert_ptr_null(transfer->content);
+        }
+    }
+    for (k = 0; k <= len; k++) {
+        ck_said(peer, "request");
+    }
 }
 END_TEST
 
@@ -297,6 +347,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_https, 0, UNIT_ROWS(https_rows));
+    tcase_add_loop_test(tcase, test_https_cut, 0, 2);
     tcase_add_loop_test(tcase, test_no_tls, 0, 2);
     tcase_add_loop_test(tcase, test_mail, 0, UNIT_ROWS(mail_rows));
 }

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """A TLS server for test_transfer_tls: tls_peer.py MODE CERTIFICATE KEY [new|old].
 
-MODE is https, smtps or starttls. Prints "port N", then a line for each thing that a client did: "request",
-"login USER PASSWORD", "mail tls" or "mail plain". Ends with its input. "old" is TLS 1.1.
+MODE is https, smtps, starttls, cut or cut-noticed. The last two send none of their answer to the first request, a byte
+to the second and so on, and close: without TLS's own notice of it, or with. Prints "port N", then a line for each thing
+that a client did: "request", "login USER PASSWORD", "mail tls" or "mail plain". Ends with its input. "old" is TLS 1.1.
 """
 import base64
+import contextlib
+import itertools
 import os
 import socket
 import ssl
 import sys
 import threading
 import warnings
+
+
+CUT_ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
+LENGTHS = itertools.count()
 
 
 def say(text):
@@ -32,6 +39,22 @@ def https(connection, context):
                 say("request")
                 tls.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
                 data = b""
+
+
+def cut(connection, context, noticed):
+    """Answers one request with a byte more than the one before it."""
+    with context.wrap_socket(connection, server_side=True) as tls:
+        data = b""
+        while not data.endswith(b'{"a":1}'):
+            got = tls.recv(65536)
+            if not got:
+                return
+            data += got
+        tls.sendall(CUT_ANSWER[: next(LENGTHS)])
+        say("request")
+        if noticed:
+            with contextlib.suppress(OSError):  # the client need not wait for the end of this
+                tls.unwrap()
 
 
 def smtp(connection, context, at_once):
@@ -75,10 +98,13 @@ def serve(mode, connection, context):
     try:
         if mode == "https":
             https(connection, context)
+        elif mode in ("cut", "cut-noticed"):
+            cut(connection, context, mode == "cut-noticed")
         else:
             smtp(connection, context, mode == "smtps")
     except OSError as error:
-        say(f"failed {type(error).__name__}")
+        with contextlib.suppress(OSError):  # the test may have ended
+            say(f"failed {type(error).__name__}")
     finally:
         connection.close()
 

@@ -39,6 +39,14 @@ static inline pay_transfer_t *fixture_post(const char *url)
     return transfer;
 }
 
+static inline pay_transfer_t *fixture_get(const char *url)
+{
+    pay_transfer_t *transfer = apr_pcalloc(unit_pool, sizeof(*transfer));
+
+    transfer->url = url;
+    return transfer;
+}
+
 static inline void fixture_start(pay_transfers_t *set, pay_transfer_t *transfer)
 {
     ck_assert_int_eq(pay_transfer_start(set, transfer), APR_SUCCESS);

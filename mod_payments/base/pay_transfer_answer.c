@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_transfer_slot.h"
+
+#include <apr_lib.h>
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define CONTENT_SIZE_FIRST 4096 /* of the buffer for a whole body; doubled as it fills */
+
+/* Microseconds of a clock that never steps. */
+static apr_int64_t clock_us(void)
+{
+    struct timespec now = {0, 0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (apr_int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void pay_transfer_answer_begin(pay_transfer_slot_t *slot)
+{
+    slot->begun_us = clock_us();
+    slot->retry_after = -1;
+}
+
+void pay_transfer_answer_heard(pay_transfer_slot_t *slot)
+{
+    if (!slot->heard_us) {
+        slot->heard_us = clock_us();
+    }
+}
+
+/* ---- the head */
+
+/* What stands behind "Retry-After:". A date, or anything else than seconds, is none. */
+static int retry_after_parse(const char *text, apr_size_t len)
+{
+    int seconds = 0;
+
+    while (len > 0 && (*text == ' ' || *text == '\t')) {
+        text++;
+        len--;
+    }
+    while (len > 0 && apr_isspace(text[len - 1])) {
+        len--;
+    }
+    if (len == 0) {
+        return -1;
+    }
+    for (; len > 0; text++, len--) {
+        if (!apr_isdigit(*text)) {
+            return -1;
+        }
+        seconds = seconds * 10 + (*text - '0');
+        if (seconds > PAY_TRANSFER_RETRY_AFTER_MAX) {
+            seconds = PAY_TRANSFER_RETRY_AFTER_MAX;
+        }
+    }
+    return seconds;
+}
+
+size_t pay_transfer_answer_head(char *data, size_t size, size_t count, void *baton)
+{
+    static const char retry_after[] = "Retry-After:";
+    const apr_size_t name_len = sizeof(retry_after) - 1;
+    pay_transfer_slot_t *slot = baton;
+    apr_size_t len = size * count;
+
+    pay_transfer_answer_heard(slot);
+    slot->head_len += len;
+    if (len >= 5 && memcmp(data, "HTTP/", 5) == 0) {
+        slot->head_whole = 0;
+        slot->retry_after = -1; /* the one of an interim answer says nothing of this one */
+    } else if (len > 0 && (data[0] == '\r' || data[0] == '\n')) {
+        slot->head_whole = 1;
+    } else if (!slot->head_whole && len > name_len
+               && strncasecmp(data, retry_after, name_len) == 0) {
+        slot->retry_after = retry_after_parse(data + name_len, len - name_len);
+    }
+    return slot->head_len > PAY_TRANSFER_HEAD_MAX ? 0 : len;
+}
+
+/* ---- the body */
+
+static void answer_keep(pay_transfer_t *transfer, const char *data, apr_size_t len)
+{
+    apr_size_t room = PAY_TRANSFER_ANSWER_MAX - transfer->answer_len;
+
+    if (len > room) {
+        len = room;
+    }
+    memcpy(transfer->answer + transfer->answer_len, data, len);
+    transfer->answer_len += len;
+    transfer->answer[transfer->answer_len] = '\0';
+}
+
+/* So that `want` bytes and a NUL have room. Doubled: what is left behind in the pool is never more
+ * than what is in use. */
+static void content_grow(pay_transfer_slot_t *slot, apr_size_t want)
+{
+    const pay_transfer_t *transfer = slot->transfer;
+    apr_size_t size = slot->content_size ? slot->content_size : CONTENT_SIZE_FIRST;
+    char *larger;
+
+    while (size < want) {
+        size = size > transfer->content_max / 2 ? transfer->content_max : size * 2;
+    }
+    if (size > transfer->content_max) {
+        size = transfer->content_max;
+    }
+    larger = apr_palloc(transfer->pool, size + 1);
+    if (slot->body_len > 0) {
+        memcpy(larger, slot->content, slot->body_len);
+    }
+    slot->content = larger;
+    slot->content_size = size;
+}
+
+/* 0: it is longer than it may be. */
+static int content_keep(pay_transfer_slot_t *slot, const char *data, apr_size_t len)
+{
+    const apr_size_t max = slot->transfer->content_max;
+
+    assert(slot->body_len <= max);
+    if (len > max - slot->body_len) {
+        return 0;
+    }
+    if (!slot->content || slot->body_len + len > slot->content_size) {
+        content_grow(slot, slot->body_len + len);
+    }
+    memcpy(slot->content + slot->body_len, data, len);
+    slot->body_len += len;
+    slot->content[slot->body_len] = '\0';
+    return 1;
+}
+
+size_t pay_transfer_answer_body(char *data, size_t size, size_t count, void *baton)
+{
+    pay_transfer_slot_t *slot = baton;
+    apr_size_t len = size * count;
+
+    if (len == 0) {
+        return 0;
+    }
+    answer_keep(slot->transfer, data, len);
+    if (slot->transfer->content_max > 0) {
+        if (!content_keep(slot, data, len)) {
+            slot->transfer->too_long = 1;
+            return 0;
+        }
+        return len;
+    }
+    slot->body_len += len;
+    if (slot->body_len > PAY_TRANSFER_READ_MAX) {
+        slot->body_beyond = 1;
+        return 0;
+    }
+    return len;
+}
+
+/* ---- the end */
+
+void pay_transfer_answer_whole(pay_transfer_slot_t *slot)
+{
+    pay_transfer_t *transfer = slot->transfer;
+
+    transfer->retry_after = slot->retry_after;
+    if (transfer->content_max > 0) {
+        transfer->content = slot->content ? slot->content : "";
+        transfer->content_len = slot->body_len;
+    }
+}
+
+apr_interval_time_t pay_transfer_answer_heard_after(const pay_transfer_slot_t *slot)
+{
+    return slot->heard_us ? slot->heard_us - slot->begun_us : 0;
+}

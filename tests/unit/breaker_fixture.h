@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BREAKER_FIXTURE_H
+#define BREAKER_FIXTURE_H
+
+/* A breaker in memory that processes share, and a boot clock that its tests set. */
+
+#include "base/pay_breaker.h"
+
+#include "unit.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICKETS_MAX 2048
+#define START_MS 5000
+
+/* What processes share: the clock, the breaker and what they count. */
+typedef struct shared_t {
+    _Atomic apr_int64_t now_ms;
+    _Atomic int granted;
+    _Atomic int ready;
+    _Atomic int round;
+    _Atomic int bad;
+    _Alignas(16) char memory[64];
+} shared_t;
+
+static shared_t *shared;
+
+/* Stands before libc's: the boot clock is ours while there is one, every other clock is the real
+ * one. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    apr_int64_t ms;
+
+    if (clock != CLOCK_BOOTTIME || !shared) {
+        return (int)syscall(SYS_clock_gettime, clock, now);
+    }
+    ms = atomic_load(&shared->now_ms);
+    now->tv_sec = (time_t)(ms / 1000);
+    now->tv_nsec = (long)(ms % 1000) * 1000000;
+    return 0;
+}
+
+static inline pay_breaker_t *make_breaker(void)
+{
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+    ck_assert_uint_le(pay_breaker_size(), sizeof(shared->memory));
+    memset(shared->memory, 0xa5, sizeof(shared->memory));
+    atomic_store(&shared->now_ms, START_MS);
+    return pay_breaker_init(shared->memory);
+}
+
+static inline void pass_ms(apr_int64_t ms)
+{
+    atomic_fetch_add(&shared->now_ms, ms);
+}
+
+/* The ticket, or less than 0: minus the milliseconds to wait. */
+static inline int enter(pay_breaker_t *breaker)
+{
+    apr_int64_t retry_after_ms = -1;
+    int ticket = pay_breaker_enter(breaker, &retry_after_ms);
+
+    if (ticket) {
+        ck_assert_int_gt(ticket, 0);
+        ck_assert_int_le(ticket, TICKETS_MAX);
+        ck_assert_int_eq(retry_after_ms, 0);
+        return ticket;
+    }
+    ck_assert_int_ge(retry_after_ms, 1);
+    return -(int)retry_after_ms;
+}
+
+static inline void fail_times(pay_breaker_t *breaker, int times)
+{
+    int i;
+
+    for (i = 0; i < times; i++) {
+        int ticket = enter(breaker);
+
+        ck_assert_int_gt(ticket, 0);
+        pay_breaker_failure(breaker, ticket);
+    }
+}
+
+#endif
