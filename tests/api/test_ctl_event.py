@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """paymentsctl: events listed, retried, dropped and delivered without a server, test events, and who gets e-mails."""
 
+import concurrent.futures
 import csv
 import io
 import json
@@ -86,6 +87,22 @@ def desk(stopped):
         one.close()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unsent():
+    """`webhook test` in a store of its own, from which nobody sends: it waits while the other tests run."""
+    httpd = Httpd(mpm="event", extra=INSECURE)
+    httpd.start()
+    shop, ref = charged(httpd)
+    httpd.stop()
+    with Receiver() as receiver, concurrent.futures.ThreadPoolExecutor() as beside:
+        desk = Desk(shop, ref, receiver)
+        began = time.monotonic()
+        running = desk.start("webhook", "test", desk.name, *TEST_MODE)
+        yield desk, running, beside.submit(lambda: (running.communicate(), time.monotonic() - began))
+        running.kill()
+    httpd.close()
+
+
 # --- what waits ---
 
 def test_list(desk):
@@ -117,9 +134,13 @@ def test_more_than_a_batch(server):
     httpd.expect_log("PAY00262")
     shop, ctl = httpd.shop(), Ctl(httpd.store)
     ctl.ok("mail", "set", shop.name, "--receipts", "on")
-    connection = httpd.connect()
-    for _ in range(1001):
-        assert shop.charge(connection=connection).status == 200
+
+    def charge_some(count):
+        connection = httpd.connect()
+        return [shop.charge(connection=connection).status for _ in range(count)]
+
+    with concurrent.futures.ThreadPoolExecutor() as shops:
+        assert sum(shops.map(charge_some, [143] * 7), []) == [200] * 1001
     httpd.stop()
     made = ctl.json("event", "list", shop.name, *TEST_MODE)
     assert [(one["transaction"], one["to"], one["tries"]) for one in made] \
@@ -310,17 +331,6 @@ def test_webhook_test_is_dropped(desk):
     assert desk.receiver.got == []
 
 
-def test_webhook_test_that_nobody_sends(desk):
-    """It waits so long and no longer, says so, and leaves the event to whoever delivers next."""
-    began = time.monotonic()
-    done = desk.ctl.run("webhook", "test", desk.name, *TEST_MODE)
-    assert done.returncode == 4 and 20 <= time.monotonic() - began < 30
-    assert "20 seconds" in done.stderr and "event deliver --once" in done.stderr
-    assert re.search("^result +waiting$", done.stdout, re.M)
-    desk.deliver("1 delivered, 0 waiting, 0 parked\n")
-    assert [one.what for one in desk.receiver.got] == [("test_assess", "test")]
-
-
 # --- e-mails ---
 
 @pytest.fixture
@@ -399,3 +409,16 @@ def test_mail_test(server):
         shown = ctl.ok("mail", "show", shop.name)
         assert re.search(r"^notices, test mode +last answer The mail relay answered 550$", shown, re.M)
         assert re.search(r"^notices, live mode +nothing sent yet$", shown, re.M)
+
+
+# --- last: what has waited since the first ---
+
+def test_webhook_test_that_nobody_sends(unsent):
+    """It waits so long and no longer, says so, and leaves the event to whoever delivers next."""
+    desk, running, ended = unsent
+    (out, err), took = ended.result(timeout=60)
+    assert running.returncode == 4 and 20 <= took < 30
+    assert "20 seconds" in err and "event deliver --once" in err
+    assert re.search("^result +waiting$", out, re.M)
+    desk.deliver("1 delivered, 0 waiting, 0 parked\n")
+    assert [one.what for one in desk.receiver.got] == [("test_assess", "test")]

@@ -140,6 +140,16 @@ run_programs() {
 # Programs whose tests want a process each, in which valgrind takes too long: the sanitizers' runs,
 # which look for leaks too, have them.
 WANT_PROCESSES='test_keyring|test_outbox|test_outbox_finish|test_outbox_mail|test_secret_file'
+# Storms of threads on words that they share: valgrind runs one thread at a time, so that nothing
+# meets there, and has no memory of theirs to watch. ThreadSanitizer and the sanitizers have them.
+STORMS='test_rate|test_slots'
+# Thousands of rows or workers through what other programs, which valgrind has, do with a few: each
+# takes it from 20 to 70 seconds. The sanitizers have them.
+MANY_ROWS='test_lmdb_batch|test_lmdb_check_total|test_lmdb_refund_list|test_lmdb_refund_repeat'
+MANY_ROWS=$MANY_ROWS'|test_lmdb_sweep|test_refund_import'
+# Dozens of connections, for each of which OpenSSL reads all certificates of the system: a minute. The
+# sanitizers have it.
+CERTIFICATES='test_transfer_tls'
 LEFT_OUT=none
 
 # run_unit STAGE TREE JOBS WRAPPER...: every program of TREE but those of LEFT_OUT.
@@ -198,7 +208,8 @@ valgrind_begin() {
     # One process for each program: a new one for each test would translate the same code again,
     # which is six sevenths of the time. Its word becomes the program's exit status. The stores lie
     # in memory: what a disk does is for the other stages.
-    LEFT_OUT=$WANT_PROCESSES ONE_PROCESS=1 run_unit valgrind "$NORMAL" 1 env TMPDIR="$(memory_dir)" PAYMENTS_SEQUENCES=20 \
+    LEFT_OUT="$WANT_PROCESSES|$STORMS|$MANY_ROWS|$CERTIFICATES" ONE_PROCESS=1 \
+        run_unit valgrind "$NORMAL" 1 env TMPDIR="$(memory_dir)" PAYMENTS_SEQUENCES=20 \
         CK_TIMEOUT_MULTIPLIER=20 timeout 600 valgrind --quiet --error-exitcode=99 --leak-check=full \
         --show-leak-kinds=definite --errors-for-leak-kinds=definite &
     VALGRIND_PID=$!
@@ -210,7 +221,7 @@ stage_valgrind() {
     [ -z "${VALGRIND_PID:-}" ] || wait "$VALGRIND_PID" || true
     trap - EXIT
     STAGE_START=$VALGRIND_START
-    count_unit valgrind "beside the others, without those that want a process a test"
+    count_unit valgrind "beside the others; what is left out, and why, stands in tests/dev/suite.sh"
 }
 
 stage_unit-sanitize() {
