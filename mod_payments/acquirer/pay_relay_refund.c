@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "acquirer/pay_relay_answer.h"
+#include "acquirer/pay_relay_record.h"
+#include "model/pay_outcome.h"
+#include "model/pay_refund.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+#define REFUND_PATH "/api/v1/partial-refund"
+#define BODY_SIZE 1024
+
+/* What is looked for. */
+typedef struct wanted_t {
+    const payments_refund_t *refund;
+    const char *charge_reference; /* "": not known */
+    int found;                    /* records with the tag */
+    payments_answer_t *out;
+    apr_pool_t *pool;
+} wanted_t;
+
+/* ---- what is said of a refund */
+
+static const payments_verdict_t verdicts[] = {
+    [PAY_REFUND_PENDING] = PAYMENTS_PENDING,
+    [PAY_REFUND_PROCESSED] = PAYMENTS_APPROVED,
+    [PAY_REFUND_FAILED] = PAYMENTS_DECLINED,
+};
+_Static_assert(sizeof(verdicts) / sizeof(verdicts[0]) == PAY_REFUND_STATE_COUNT, "one a state");
+
+static int is_same(const payments_record_t *record, const wanted_t *wanted)
+{
+    pay_money_t money;
+    apr_status_t rv;
+
+    if (strcmp(record->currency, wanted->refund->currency) != 0) {
+        return 0;
+    }
+    rv = pay_money_parse(&money, record->amount, record->currency);
+    return rv == APR_SUCCESS && money.amount_minor == wanted->refund->amount_minor
+           && (!*wanted->charge_reference
+               || strcmp(record->transaction_reference, wanted->charge_reference) == 0)
+           /* An upstream may cut notes; one that ends with another's tag is another's refund. */
+           && (!*record->tag || strcmp(record->tag, wanted->refund->tag) == 0);
+}
+
+static void record_take(const payments_record_t *record, wanted_t *wanted)
+{
+    payments_answer_t *out = wanted->out;
+    int state;
+
+    if (!is_same(record, wanted)) {
+        out->verdict = PAYMENTS_DIFFERENT;
+        return;
+    }
+    for (state = 0; state < PAY_REFUND_STATE_COUNT; state++) {
+        if (strcmp(record->status, pay_refund_state_name((pay_refund_state_t)state)) == 0) {
+            out->verdict = verdicts[state];
+        }
+    }
+    out->acquirer_reference = apr_pstrdup(wanted->pool, record->reference);
+}
+
+static wanted_t wanted_make(payments_answer_t *out, const payments_refund_t *refund,
+                            const payments_charge_t *charge, apr_pool_t *p)
+{
+    wanted_t wanted = {refund, charge && charge->reference ? charge->reference : "", 0, out, p};
+
+    return wanted;
+}
+
+/* A bare record; what is none leaves the verdict unknown. */
+static void answer_take(wanted_t *wanted, const pay_relay_t *relay,
+                        const pay_relay_answer_t *answer)
+{
+    payments_record_t record;
+    apr_status_t rv;
+
+    if (!answer->body) {
+        return;
+    }
+    rv = pay_relay_record_read(&record, relay->mode, answer->body, wanted->pool);
+    if (rv == APR_SUCCESS && *record.transaction_reference) {
+        record_take(&record, wanted);
+    }
+}
+
+/* ---- refund */
+
+static pay_writer_t *refund_body(const payments_refund_t *refund, const char *charge_reference,
+                                 apr_pool_t *p)
+{
+    pay_writer_t *w = pay_writer_make(BODY_SIZE, p);
+
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "reference", charge_reference);
+    pay_writer_amount(w, "amount", refund->amount_minor, refund->currency);
+    if (refund->customer_note && *refund->customer_note) {
+        pay_writer_string(w, "customer_note", refund->customer_note);
+    }
+    pay_writer_string(w, "merchant_note",
+                      pay_relay_note_tagged(refund->merchant_note, refund->tag, p));
+    pay_writer_object_close(w);
+    return w;
+}
+
+/* 1: nothing was given back, and nothing will be. R5 and D2 tell of another one like it, which may
+ * be this one, if it arrived twice. */
+static int is_refused(const pay_relay_answer_t *answer, const char *charge_reference)
+{
+    static const char *const codes[] = {"R1", "R2", "R3", "R4"};
+    apr_size_t i;
+
+    if (pay_relay_is_refusal(answer) || pay_relay_is_absent(answer, charge_reference)) {
+        return 1;
+    }
+    if (answer->status != 409 || !pay_relay_is_error(answer)) {
+        return 0;
+    }
+    for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (strcmp(answer->code, codes[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+apr_status_t pay_relay_refund(payments_answer_t *out, void *context,
+                              const payments_refund_t *refund, const payments_charge_t *charge,
+                              apr_interval_time_t timeout, apr_pool_t *p)
+{
+    pay_relay_call_t call = pay_relay_call_begin(context, &out->times, timeout);
+    wanted_t wanted = wanted_make(out, refund, charge, p);
+    pay_relay_answer_t answer;
+    apr_status_t rv;
+
+    /* Without a tag it could not be found again, without its charge not be made. */
+    if (!*refund->tag || !*wanted.charge_reference) {
+        return PAYMENTS_NOT_SENT;
+    }
+    rv = pay_relay_ask(&answer, &out->trouble, &out->retry_after, &call, REFUND_PATH,
+                       refund_body(refund, wanted.charge_reference, p), p);
+    if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
+        return rv;
+    }
+    if (answer.status == 200 || answer.status == 202) {
+        answer_take(&wanted, call.relay, &answer);
+    } else if (is_refused(&answer, wanted.charge_reference)) {
+        out->verdict = PAYMENTS_DECLINED;
+        out->message = answer.message;
+    }
+    return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(&call, &answer, p) : APR_SUCCESS;
+}
+
+/* ---- query */
+
+static apr_status_t query_by_reference(wanted_t *wanted, pay_relay_call_t *call)
+{
+    const char *reference = wanted->refund->acquirer_reference;
+    payments_answer_t *out = wanted->out;
+    const char *path = apr_pstrcat(wanted->pool, "/api/v1/refund/",
+                                   pay_relay_segment(reference, wanted->pool), NULL);
+    pay_relay_answer_t answer;
+    apr_status_t rv;
+
+    rv = pay_relay_ask(&answer, &out->trouble, &out->retry_after, call, path, NULL, wanted->pool);
+    if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
+        return rv;
+    }
+    if (answer.status == 200) {
+        answer_take(wanted, call->relay, &answer);
+        if (out->acquirer_reference && strcmp(out->acquirer_reference, reference) != 0) {
+            out->verdict = PAYMENTS_DIFFERENT;
+        }
+    } else if (pay_relay_is_absent(&answer, reference)) {
+        out->verdict = PAYMENTS_ABSENT;
+    }
+    return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(call, &answer, wanted->pool)
+                                            : APR_SUCCESS;
+}
+
+static apr_status_t tag_compare(void *baton, const payments_record_t *record)
+{
+    wanted_t *wanted = baton;
+
+    if (strcmp(record->tag, wanted->refund->tag) == 0) {
+        wanted->found++;
+        record_take(record, wanted);
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t query_by_tag(wanted_t *wanted, pay_relay_call_t *call)
+{
+    payments_answer_t *out = wanted->out;
+    apr_status_t rv;
+
+    rv = pay_relay_records(call, &out->trouble, &out->retry_after,
+                           pay_relay_first_day(wanted->refund->opened_at),
+                           pay_relay_last_day(pay_time_now()), tag_compare, wanted, wanted->pool);
+    if (rv != APR_SUCCESS) {
+        /* Nothing is told of a list that is not whole. */
+        out->verdict = PAYMENTS_UNKNOWN;
+        out->acquirer_reference = "";
+        return rv;
+    }
+    if (wanted->found == 0) {
+        out->verdict = PAYMENTS_ABSENT;
+    } else if (wanted->found > 1) {
+        out->verdict = PAYMENTS_DIFFERENT; /* it was made twice */
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_relay_refund_query(payments_answer_t *out, void *context,
+                                    const payments_refund_t *refund,
+                                    const payments_charge_t *charge, apr_interval_time_t timeout,
+                                    apr_pool_t *p)
+{
+    pay_relay_call_t call = pay_relay_call_begin(context, &out->times, timeout);
+    wanted_t wanted = wanted_make(out, refund, charge, p);
+
+    if (*refund->acquirer_reference) {
+        return query_by_reference(&wanted, &call);
+    }
+    return *refund->tag ? query_by_tag(&wanted, &call) : APR_EINVAL;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "upstream.h"
+#include "upstream_text.h"
+
+#include "model/pay_text.h"
+
+#include <string.h>
+
+#define TIMEOUT apr_time_from_sec(20)
+#define HTML "<html><body>It works!</body></html>"
+#define OTHER_NOTE "\"late [payments:other0other1other2other3]\""
+#define LISTED(state) "[" REFUNDED(state) "]"
+#define BESIDE REFUND("re_0", "processed", "2.50", "NGN", OTHER_NOTE, REF, WHEN)
+
+typedef struct row_t {
+    const char *name;
+    int status;
+    const char *body;
+    const char *want;      /* as upstream_said has it */
+    const char *reference; /* the upstream's; NULL: none is told */
+} row_t;
+
+static const row_t refund_rows[] = {
+    {"processed", 200, REFUNDED("processed"), "approved", "re_1"},
+    {"failed", 200, REFUNDED("failed"), "declined", "re_1"},
+    {"pending", 200, REFUNDED("pending"), "pending", "re_1"},
+    {"pending with 202", 202, REFUNDED("pending"), "pending", "re_1"},
+    {"a note that was cut", 200, REFUND("re_1", "processed", "2.50", "NGN", "\"la\"", REF, WHEN),
+     "approved", "re_1"},
+    {"no note", 200, REFUND("re_1", "processed", "2.5", "ngn", "null", REF, WHEN), "approved",
+     "re_1"},
+    {"a cent more", 200, REFUND("re_1", "processed", "2.51", "NGN", NOTE, REF, WHEN), "different",
+     NULL},
+    {"all of it", 200, REFUND("re_1", "processed", "10.50", "NGN", NOTE, REF, WHEN), "different",
+     NULL},
+    {"another currency", 200, REFUND("re_1", "processed", "2.50", "USD", NOTE, REF, WHEN),
+     "different", NULL},
+    {"of another charge", 200, REFUND("re_1", "processed", "2.50", "NGN", NOTE, "x", WHEN),
+     "different", NULL},
+    {"another refund", 200, REFUND("re_1", "processed", "2.50", "NGN", OTHER_NOTE, REF, WHEN),
+     "different", NULL},
+    {"another amount, failed", 200, REFUND("re_1", "failed", "2.51", "NGN", NOTE, REF, WHEN),
+     "different", NULL},
+    {"no charge", 200, REFUND("re_1", "processed", "2.50", "NGN", NOTE, "", WHEN), "unknown error",
+     NULL},
+    {"no reference", 200, REFUND("", "processed", "2.50", "NGN", NOTE, REF, WHEN), "unknown error",
+     NULL},
+    {"another status", 200, REFUNDED("done"), "unknown error", NULL},
+    {"no amount", 200, REFUND("re_1", "processed", "", "NGN", NOTE, REF, WHEN), "unknown error",
+     NULL},
+    {"no currency", 200, REFUND("re_1", "processed", "2.50", "", NOTE, REF, WHEN), "unknown error",
+     NULL},
+    {"no time", 200, REFUND("re_1", "processed", "2.50", "NGN", NOTE, REF, "now"), "unknown error",
+     NULL},
+    {"a note of another type", 200, REFUND("re_1", "processed", "2.50", "NGN", "7", REF, WHEN),
+     "unknown error", NULL},
+    {"in an envelope", 200, ENVELOPE("true", "m", REFUNDED("processed")), "unknown error", NULL},
+    {"in an array", 200, LISTED("processed"), "unknown error", NULL},
+    {"null", 200, "null", "unknown error", NULL},
+    {"HTML", 200, HTML, "unknown error", NULL},
+    {"nothing", 200, "", "unknown error", NULL},
+    {"processed with 500", 500, REFUNDED("processed"), "unknown error", NULL},
+    {"refused by form", 400, ERROR("T1", "Invalid request parameter."), "declined", NULL},
+    {"refused by a proxy", 400, HTML, "unknown error", NULL},
+    {"refunded already", 400, ERROR("T1", "It was already refunded."), "unknown", NULL},
+    {"no such charge", 404, UNKNOWN_OF(REF), "declined", NULL},
+    {"another charge", 404, UNKNOWN_OF("x"), "unknown", NULL},
+    {"no such path", 404, ERROR("N2", "none " REF), "unknown", NULL},
+    {"not successful", 409, ERROR("R1", "no"), "declined", NULL},
+    {"above what is left", 409, ERROR("R2", "no"), "declined", NULL},
+    {"fully refunded", 409, ERROR("R3", "no"), "declined", NULL},
+    {"another at work", 409, ERROR("R4", "no"), "declined", NULL},
+    {"just made", 409, ERROR("R5", "it is re_0"), "unknown", NULL},
+    {"worked on", 409, ERROR("D2", "no"), "unknown", NULL},
+    {"409 of a proxy", 409, HTML, "unknown error", NULL},
+    {"R2 with 200", 200, ERROR("R2", "no"), "unknown error", NULL},
+    {"R2 with 500", 500, ERROR("R2", "no"), "unknown error", NULL},
+    {"R2, envelope says yes", 409, ENVELOPE("true", "m", "{\"responseCode\":\"R2\"}"),
+     "unknown error", NULL},
+    {"key refused", 401, HTML, "unknown credentials", NULL},
+    {"kind of key refused", 403, ERROR("B02", "no"), "unknown credentials", NULL},
+    {"too many", 429, ERROR("L1", "no"), "unknown busy", NULL},
+    {"out of service", 503, ERROR("E2", "no"), "unknown error", NULL},
+};
+
+static void check(const row_t *row, apr_status_t rv, const payments_answer_t *answer)
+{
+    ck_assert_msg(strcmp(upstream_said(rv, answer), row->want) == 0, "%s: %s", row->name,
+                  upstream_said(rv, answer));
+    if (row->reference) {
+        ck_assert_pstr_eq(answer->acquirer_reference, row->reference);
+    } else {
+        ck_assert_msg(!answer->acquirer_reference || !*answer->acquirer_reference, "%s: %s",
+                      row->name, answer->acquirer_reference);
+    }
+}
+
+START_TEST(test_refunds)
+{
+    void *context = (upstream_start(), upstream_open());
+    int i;
+
+    for (i = 0; i < UNIT_ROWS(refund_rows); i++) {
+        payments_answer_t answer = upstream_empty();
+        apr_status_t rv;
+
+        upstream_answer(refund_rows[i].status, refund_rows[i].body);
+        rv = pay_acquirer_relay.refund(&answer, context, &upstream_refund, &upstream_charge,
+                                       TIMEOUT, unit_pool);
+        check(&refund_rows[i], rv, &answer);
+        ck_assert_int_eq(upstream_requests(), i + 1);
+    }
+    ck_assert_ptr_nonnull(
+        strstr(upstream_request(1), "POST /base/api/v1/partial-refund HTTP/1.1\r\n"));
+    ck_assert_str_eq(strstr(upstream_request(1), "\r\n\r\n") + 4,
+                     "{\"reference\":\"" REF "\",\"amount\":2.50,\"customer_note\":\"sorry\","
+                     "\"merchant_note\":\"late [payments:" TAG "]\"}");
+}
+END_TEST
+
+/* What could not be found again is not sent. */
+START_TEST(test_refund_without)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_refund_t refund = upstream_refund;
+    payments_charge_t charge = upstream_charge;
+    payments_answer_t answer = upstream_empty();
+
+    upstream_answer(200, REFUNDED("processed"));
+    refund.tag = "";
+    ck_assert_int_eq(
+        pay_acquirer_relay.refund(&answer, context, &refund, &charge, TIMEOUT, unit_pool),
+        PAYMENTS_NOT_SENT);
+    refund.tag = TAG;
+    charge.reference = "";
+    ck_assert_int_eq(
+        pay_acquirer_relay.refund(&answer, context, &refund, &charge, TIMEOUT, unit_pool),
+        PAYMENTS_NOT_SENT);
+    ck_assert_int_eq(pay_acquirer_relay.refund(&answer, context, &refund, NULL, TIMEOUT, unit_pool),
+                     PAYMENTS_NOT_SENT);
+    ck_assert_int_eq(upstream_requests(), 0);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *letter;
+    int count, kept; /* characters of the note, and how many of them are sent */
+} note_rows[] = {
+    {"none", "a", 0, 0},
+    {"one", "a", 1, 1},
+    {"as long as fits", "a", 464, 464},
+    {"one more", "a", 465, 464},
+    {"the longest", "a", 500, 464},
+    {"of two bytes", "\xc3\xa9", 465, 464},
+    {"of four bytes", "\xf0\x9f\x98\x80", 500, 464},
+};
+
+/* With its tag the note has at most 500 characters, and none of them is cut in two. */
+START_TEST(test_note)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_refund_t refund = upstream_refund;
+    payments_answer_t answer = upstream_empty();
+    const char *want = "";
+    const char *note = "";
+    const char *sent;
+    int i;
+
+    for (i = 0; i < note_rows[_i].count; i++) {
+        note = apr_pstrcat(unit_pool, note, note_rows[_i].letter, NULL);
+        want = i < note_rows[_i].kept ? note : want;
+    }
+    want = apr_pstrcat(unit_pool, want, *want ? " " : "", "[payments:" TAG "]", NULL);
+    ck_assert_uint_le(pay_text_length(want), 500);
+    refund.merchant_note = note;
+    refund.customer_note = "";
+    upstream_answer(200, REFUNDED("processed"));
+    ck_assert_int_eq(
+        pay_acquirer_relay.refund(&answer, context, &refund, &upstream_charge, TIMEOUT, unit_pool),
+        APR_SUCCESS);
+    sent = strstr(upstream_request(1), "\r\n\r\n") + 4;
+    ck_assert_str_eq(sent,
+                     apr_pstrcat(unit_pool,
+                                 "{\"reference\":\"" REF "\",\"amount\":2.50,\"merchant_note\":\"",
+                                 want, "\"}", NULL));
+}
+END_TEST
+
+/* ---- queries */
+
+static const row_t known_rows[] = {
+    {"processed", 200, REFUNDED("processed"), "approved", "re_1"},
+    {"failed", 200, REFUNDED("failed"), "declined", "re_1"},
+    {"pending", 200, REFUNDED("pending"), "pending", "re_1"},
+    {"another amount", 200, REFUND("re_1", "processed", "2", "NGN", NOTE, REF, WHEN), "different",
+     NULL},
+    {"of another charge", 200, REFUND("re_1", "processed", "2.50", "NGN", NOTE, "x", WHEN),
+     "different", NULL},
+    {"another refund", 200, REFUND("re_2", "processed", "2.50", "NGN", NOTE, REF, WHEN),
+     "different", "re_2"},
+    {"absent", 404, UNKNOWN_OF("re_1"), "absent", NULL},
+    {"absent, another one", 404, UNKNOWN_OF("re_10"), "unknown", NULL},
+    {"no such path", 404, ERROR("N2", "none re_1"), "unknown", NULL},
+    {"a proxy's 404", 404, "re_1", "unknown error", NULL},
+    {"a list", 200, LISTED("processed"), "unknown error", NULL},
+    {"401", 401, HTML, "unknown credentials", NULL},
+    {"429", 429, HTML, "unknown busy", NULL},
+    {"503", 503, HTML, "unknown error", NULL},
+};
+
+START_TEST(test_known)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_refund_t refund = upstream_refund;
+    int i;
+
+    refund.acquirer_reference = "re_1";
+    for (i = 0; i < UNIT_ROWS(known_rows); i++) {
+        payments_answer_t answer = upstream_empty();
+        apr_status_t rv;
+
+        upstream_answer(known_rows[i].status, known_rows[i].body);
+        rv = pay_acquirer_relay.refund_query(&answer, context, &refund, &upstream_charge, TIMEOUT,
+                                             unit_pool);
+        check(&known_rows[i], rv, &answer);
+        ck_assert_int_eq(upstream_requests(), i + 1);
+    }
+    ck_assert_ptr_nonnull(strstr(upstream_request(1), "GET /base/api/v1/refund/re_1 HTTP/1.1\r\n"));
+}
+END_TEST
+
+static const row_t tag_rows[] = {
+    {"processed", 200, LISTED("processed"), "approved", "re_1"},
+    {"failed", 200, LISTED("failed"), "declined", "re_1"},
+    {"pending", 200, "[" BESIDE "," REFUNDED("pending") "]", "pending", "re_1"},
+    {"the tag alone", 200,
+     "[" REFUND("re_1", "processed", "2.50", "NGN", "\"[payments:" TAG "]\"", REF, WHEN) "]",
+     "approved", "re_1"},
+    {"another amount", 200, "[" REFUND("re_1", "processed", "2", "NGN", NOTE, REF, WHEN) "]",
+     "different", NULL},
+    {"of another charge", 200, "[" REFUND("re_1", "processed", "2.50", "NGN", NOTE, "x", WHEN) "]",
+     "different", NULL},
+    {"of no charge", 200, "[" REFUND("re_1", "processed", "2.50", "NGN", NOTE, "", WHEN) "]",
+     "different", NULL},
+    {"twice", 200,
+     "[" REFUNDED("processed") "," REFUND("re_2", "processed", "2.50", "NGN", NOTE, REF, WHEN) "]",
+     "different", "re_2"},
+    {"none", 200, "[]", "absent", NULL},
+    {"another's", 200, "[" BESIDE "]", "absent", NULL},
+    {"the tag in the middle", 200,
+     "[" REFUND("re_1", "processed", "2.50", "NGN", "\"[payments:" TAG "] x\"", REF, WHEN) "]",
+     "absent", NULL},
+    {"the tag as part of a word", 200,
+     "[" REFUND("re_1", "processed", "2.50", "NGN", "\"x[payments:" TAG "]\"", REF, WHEN) "]",
+     "absent", NULL},
+    {"the tag in capitals", 200,
+     "[" REFUND("re_1", "processed", "2.50", "NGN", "\"[PAYMENTS:" TAG "]\"", REF, WHEN) "]",
+     "absent", NULL},
+    {"a shorter tag", 200,
+     "[" REFUND("re_1", "processed", "2.50", "NGN", "\"a longer note [payments:tag0]\"", REF,
+                WHEN) "]",
+     "absent", NULL},
+    {"one that lacks what it needs", 200, "[" BESIDE ",{}]", "unknown error", NULL},
+    {"ours and one that lacks what it needs", 200, "[" REFUNDED("processed") ",{}]",
+     "unknown error", NULL},
+    {"not closed", 200, "[" BESIDE, "unknown error", NULL},
+    {"ours, not closed", 200, "[" REFUNDED("processed"), "unknown error", NULL},
+    {"an object", 200, "{}", "unknown error", NULL},
+    {"null", 200, "null", "unknown error", NULL},
+    {"nothing", 200, "", "unknown error", NULL},
+    {"HTML", 200, HTML, "unknown error", NULL},
+    {"204", 204, "", "unknown error", NULL},
+    {"404", 404, UNKNOWN_OF(TAG), "unknown error", NULL},
+    {"400", 400, ERROR("T1", "no"), "unknown error", NULL},
+    {"401", 401, HTML, "unknown credentials error", NULL},
+    {"429", 429, HTML, "unknown busy error", NULL},
+    {"500 with a list", 500, "[]", "unknown error", NULL},
+};
+
+START_TEST(test_tags)
+{
+    void *context = (upstream_start(), upstream_open());
+    int i;
+
+    for (i = 0; i < UNIT_ROWS(tag_rows); i++) {
+        payments_answer_t answer = upstream_empty();
+        apr_status_t rv;
+
+        upstream_answer(tag_rows[i].status, tag_rows[i].body);
+        rv = pay_acquirer_relay.refund_query(&answer, context, &upstream_refund, &upstream_charge,
+                                             TIMEOUT, unit_pool);
+        check(&tag_rows[i], rv, &answer);
+        ck_assert_int_eq(upstream_requests(), i + 1);
+    }
+    /* From the day before it was opened to the day after today. */
+    ck_assert_ptr_nonnull(
+        strstr(upstream_request(1), "GET /base/api/v1/refund/2027-01-14/2027-01-16 HTTP/1.1\r\n"));
+}
+END_TEST
+
+/* Opened three weeks ago: one window that is not read leaves it unknown, wherever it stands. */
+START_TEST(test_tag_windows)
+{
+    static const char *const windows[] = {"2026-12-24/2026-12-30", "2026-12-30/2027-01-05",
+                                          "2027-01-05/2027-01-11", "2027-01-11/2027-01-16"};
+    void *context = (upstream_start(), upstream_open());
+    payments_refund_t refund = upstream_refund;
+    payments_answer_t answer = upstream_empty();
+    apr_status_t rv;
+    int i;
+
+    refund.opened_at = UPSTREAM_NOW - apr_time_from_sec(21 * 24 * 60 * 60);
+    upstream_answer(200, "[" BESIDE "]");
+    rv = pay_acquirer_relay.refund_query(&answer, context, &refund, &upstream_charge, TIMEOUT,
+                                         unit_pool);
+    ck_assert_str_eq(upstream_said(rv, &answer), "absent");
+    ck_assert_int_eq(upstream_requests(), 4);
+    for (i = 0; i < 4; i++) {
+        ck_assert_msg(strstr(upstream_request(i + 1), windows[i]) != NULL, "%s", windows[i]);
+    }
+    for (i = 0; i < 4; i++) {
+        upstream_clear();
+        upstream_answer(200, "[" REFUNDED("processed") "]");
+        upstream_say(apr_pstrcat(unit_pool, "/api/v1/refund/", windows[i], NULL), "keep",
+                     "HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n");
+        answer = upstream_empty();
+        rv = pay_acquirer_relay.refund_query(&answer, context, &refund, &upstream_charge, TIMEOUT,
+                                             unit_pool);
+        ck_assert_msg(strcmp(upstream_said(rv, &answer), "unknown error") == 0, "%s: %s",
+                      windows[i], upstream_said(rv, &answer));
+    }
+}
+END_TEST
+
+/* A refund of a charge that is not known here; and one of which nothing is known. */
+START_TEST(test_unknown)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_refund_t refund = upstream_refund;
+    payments_answer_t answer = upstream_empty();
+    apr_status_t rv;
+
+    upstream_answer(200, REFUNDED("processed"));
+    refund.acquirer_reference = "re_1";
+    rv = pay_acquirer_relay.refund_query(&answer, context, &refund, NULL, TIMEOUT, unit_pool);
+    ck_assert_str_eq(upstream_said(rv, &answer), "approved");
+    refund.acquirer_reference = "";
+    refund.tag = "";
+    answer = upstream_empty();
+    rv = pay_acquirer_relay.refund_query(&answer, context, &refund, NULL, TIMEOUT, unit_pool);
+    ck_assert_str_eq(upstream_said(rv, &answer), "unknown error");
+    ck_assert_int_eq(upstream_requests(), 1);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_test(tcase, test_refunds);
+    tcase_add_test(tcase, test_refund_without);
+    tcase_add_loop_test(tcase, test_note, 0, UNIT_ROWS(note_rows));
+    tcase_add_test(tcase, test_known);
+    tcase_add_test(tcase, test_tags);
+    tcase_add_test(tcase, test_tag_windows);
+    tcase_add_test(tcase, test_unknown);
+}
+
+int main(void)
+{
+    return unit_run("relay_refund", add);
+}
