@@ -3,45 +3,69 @@
 #define PAY_ACQUIRER_H
 
 /*
- * Who decides charges and refunds. A provider (group "payments-acquirer", version "0") is one
- * static const vtable. Slots are called by many threads at once, block at most `timeout`, and are
- * never called with a store transaction open. They get no request: the watchdog has none.
+ * An acquirer as one account uses it: a connector (acquirer/mod_payments.h) with its settings, and
+ * what all processes share about it. The functions turn records into what connectors are told, and
+ * their answers, which are checked, into outcomes. They are called by many threads at once, never
+ * with a store transaction open.
  */
 
+#include "acquirer/mod_payments.h"
+#include "base/pay_breaker.h"
+#include "base/pay_slots.h"
 #include "model/pay_charge.h"
 #include "model/pay_refund.h"
 
-#define PAY_ACQUIRER_GROUP "payments-acquirer"
-#define PAY_ACQUIRER_VERSION "0"
-#define PAY_ACQUIRER_ABI 1
-
-/* Provably no byte left this process. Any other status but APR_SUCCESS is an unknown outcome: money
- * may have moved. */
-#define PAY_ACQUIRER_NOT_SENT (APR_OS_START_USERERR + 101)
+#define PAY_ACQUIRER_NAME_MAX 64
 
 typedef struct pay_acquirer_t {
-    apr_uint32_t struct_size; /* sizeof(pay_acquirer_t) of the provider's build */
-    apr_uint32_t abi;         /* PAY_ACQUIRER_ABI */
-    const char *name;         /* as stored in rows that went through it */
-    /*
-     * 1: it decides inside this process, from the charge alone, without waiting and without a
-     * trace: asked twice it says the same. Its decision is then made before the charge is written,
-     * and both are one transaction. Only the simulator may.
-     */
-    int is_pure;
-
-    /* Charges the card behind charge->token. Strings of *out live in `p` or are static. */
-    apr_status_t (*charge)(pay_outcome_t *out, void *context, const pay_charge_t *charge,
-                           apr_interval_time_t timeout, apr_pool_t *p);
-    /* What became of a charge that was sent before. UNKNOWN: ask again later. */
-    apr_status_t (*charge_query)(pay_outcome_t *out, void *context, const pay_charge_t *charge,
-                                 apr_interval_time_t timeout, apr_pool_t *p);
-    /* Gives refund->money back on `charge`. APPROVED: processed. DECLINED: failed. */
-    apr_status_t (*refund)(pay_outcome_t *out, void *context, const pay_refund_t *refund,
-                           const pay_charge_t *charge, apr_interval_time_t timeout, apr_pool_t *p);
-    apr_status_t (*refund_query)(pay_outcome_t *out, void *context, const pay_refund_t *refund,
-                                 const pay_charge_t *charge, apr_interval_time_t timeout,
-                                 apr_pool_t *p);
+    const payments_acquirer_t *connector;
+    void *context;    /* of this process */
+    const char *name; /* as stored in rows that went through it */
+    apr_interval_time_t timeout;
+    pay_slots_t *slots;     /* calls under way in all processes; NULL: no limit */
+    pay_breaker_t *breaker; /* NULL: none */
 } pay_acquirer_t;
+
+/* What was learnt beside the outcome. */
+typedef struct pay_acquirer_news_t {
+    payments_trouble_t trouble;
+    apr_interval_time_t retry_after;
+    payments_times_t times;
+    int present;   /* the acquirer has it: decided, pending or different */
+    int absent;    /* it says that it has none */
+    int different; /* what it has is not what was asked for */
+} pay_acquirer_news_t;
+
+/* A sentence on why a provider cannot be used (size, ABI, missing slots, flags), or NULL. */
+const char *pay_acquirer_fault(const payments_acquirer_t *connector, apr_pool_t *p);
+
+int pay_acquirer_is_pure(const pay_acquirer_t *acquirer);
+int pay_acquirer_keeps_tokens(const pay_acquirer_t *acquirer);
+
+/*
+ * APR_SUCCESS: *out is fit to be stored. PAYMENTS_NOT_SENT as there (of charge and refund). Else
+ * *out is PAY_OUTCOME_UNKNOWN. *news is set in each case. Strings of *out live in `p`.
+ */
+apr_status_t pay_acquirer_charge(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                 const pay_acquirer_t *acquirer, const pay_charge_t *charge,
+                                 apr_pool_t *p);
+apr_status_t pay_acquirer_charge_query(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                       const pay_acquirer_t *acquirer, const pay_charge_t *charge,
+                                       apr_pool_t *p);
+/* `charge` NULL: it is not known here (imported history). */
+apr_status_t pay_acquirer_refund(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                 const pay_acquirer_t *acquirer, const pay_refund_t *refund,
+                                 const pay_charge_t *charge, apr_pool_t *p);
+apr_status_t pay_acquirer_refund_query(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                       const pay_acquirer_t *acquirer, const pay_refund_t *refund,
+                                       const pay_charge_t *charge, apr_pool_t *p);
+
+/* The refund of all of a late approval under charge->late_tag, and what became of it. */
+apr_status_t pay_acquirer_late_refund(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                      const pay_acquirer_t *acquirer, const pay_charge_t *charge,
+                                      apr_pool_t *p);
+apr_status_t pay_acquirer_late_refund_query(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                            const pay_acquirer_t *acquirer,
+                                            const pay_charge_t *charge, apr_pool_t *p);
 
 #endif

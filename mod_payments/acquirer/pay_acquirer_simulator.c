@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "acquirer/pay_acquirer_simulator.h"
 
+#include "base/pay_crypto.h"
+#include "model/pay_card.h"
+
 #include <apr_strings.h>
 #include <string.h>
 
 #define AUTHORIZATION_LEN 6
 
 /* ISO 8583 response codes, and the words that go with them. */
-#define APPROVED PAY_OUTCOME_APPROVED, "00", "Approved"
-#define DO_NOT_HONOR PAY_OUTCOME_DECLINED, "05", "Do not honor"
-#define INSUFFICIENT_FUNDS PAY_OUTCOME_DECLINED, "51", "Insufficient funds"
-#define EXPIRED_CARD PAY_OUTCOME_DECLINED, "54", "Expired card"
-#define MALFUNCTION PAY_OUTCOME_DECLINED, "96", "System malfunction"
-#define NO_ANSWER PAY_OUTCOME_UNKNOWN, "", ""
+#define APPROVED PAYMENTS_APPROVED, "00", "Approved"
+#define DO_NOT_HONOR PAYMENTS_DECLINED, "05", "Do not honor"
+#define INSUFFICIENT_FUNDS PAYMENTS_DECLINED, "51", "Insufficient funds"
+#define EXPIRED_CARD PAYMENTS_DECLINED, "54", "Expired card"
+#define MALFUNCTION PAYMENTS_DECLINED, "96", "System malfunction"
+#define NO_ANSWER PAYMENTS_UNKNOWN, "", ""
 
 typedef struct verdict_t {
-    pay_outcome_kind_t kind;
+    payments_verdict_t kind;
     const char *code;
     const char *message;
 } verdict_t;
@@ -37,15 +40,18 @@ static const struct {
 _Static_assert(sizeof(behaviours) / sizeof(behaviours[0]) == PAY_TEST_BEHAVIOUR_COUNT,
                "one row a behaviour");
 
-static pay_test_behaviour_t behaviour_of(const pay_charge_t *charge)
+static pay_test_behaviour_t behaviour_of(const payments_charge_t *charge)
 {
     const pay_card_t *card;
+    pay_card_t known = {.issuer = ""};
     pay_test_behaviour_t behaviour;
 
     if (pay_test_token_find(&card, &behaviour, charge->token)) {
         return behaviour;
     }
-    return pay_test_card_behaviour(&charge->card);
+    apr_cpystrn(known.first6, charge->card_first6, sizeof(known.first6));
+    apr_cpystrn(known.last4, charge->card_last4, sizeof(known.last4));
+    return pay_test_card_behaviour(&known);
 }
 
 /* Six capitals and digits that follow from the reference: charge and query give the same ones. */
@@ -71,34 +77,53 @@ static apr_status_t authorization_of(const char **out, const char *reference, ap
 }
 
 /* `reference` NULL: an approval without an authorization code. */
-static apr_status_t answer(pay_outcome_t *out, const verdict_t *verdict, const char *reference,
+static apr_status_t answer(payments_answer_t *out, const verdict_t *verdict, const char *reference,
                            apr_pool_t *p)
 {
-    const char *authorization = "";
     apr_status_t rv;
 
-    *out = (pay_outcome_t){PAY_OUTCOME_UNKNOWN, "", "", ""};
-    if (verdict->kind == PAY_OUTCOME_APPROVED && reference) {
-        rv = authorization_of(&authorization, reference, p);
+    if (verdict->kind == PAYMENTS_APPROVED && reference) {
+        rv = authorization_of(&out->authorization_code, reference, p);
         if (rv != APR_SUCCESS) {
             return rv;
         }
     }
-    *out = (pay_outcome_t){verdict->kind, verdict->code, verdict->message, authorization};
+    out->verdict = verdict->kind;
+    out->code = verdict->code;
+    out->message = verdict->message;
     return APR_SUCCESS;
 }
 
-static apr_status_t simulator_charge(pay_outcome_t *out, void *context, const pay_charge_t *charge,
-                                     apr_interval_time_t timeout, apr_pool_t *p)
+/* It is nobody's to configure: Test Mode has it without a directive. */
+static const char *simulator_check(const payments_settings_t *settings, apr_pool_t *p)
+{
+    (void)settings;
+    (void)p;
+    return "the simulator is Test Mode's acquirer: it takes no settings";
+}
+
+static apr_status_t simulator_open(void **context, const char **fault,
+                                   const payments_settings_t *settings, apr_pool_t *p)
+{
+    (void)settings;
+    (void)p;
+    *context = NULL;
+    *fault = NULL;
+    return APR_SUCCESS;
+}
+
+static apr_status_t simulator_charge(payments_answer_t *out, void *context,
+                                     const payments_charge_t *charge, apr_interval_time_t timeout,
+                                     apr_pool_t *p)
 {
     (void)context;
     (void)timeout;
     return answer(out, &behaviours[behaviour_of(charge)].at_charge, charge->reference, p);
 }
 
-static apr_status_t simulator_charge_query(pay_outcome_t *out, void *context,
-                                           const pay_charge_t *charge, apr_interval_time_t timeout,
-                                           apr_pool_t *p)
+static apr_status_t simulator_charge_query(payments_answer_t *out, void *context,
+                                           const payments_charge_t *charge,
+                                           apr_interval_time_t timeout, apr_pool_t *p)
 {
     (void)context;
     (void)timeout;
@@ -106,12 +131,13 @@ static apr_status_t simulator_charge_query(pay_outcome_t *out, void *context,
 }
 
 /* A refund's query says what the refund itself would have said. */
-static apr_status_t simulator_refund(pay_outcome_t *out, void *context, const pay_refund_t *refund,
-                                     const pay_charge_t *charge, apr_interval_time_t timeout,
+static apr_status_t simulator_refund(payments_answer_t *out, void *context,
+                                     const payments_refund_t *refund,
+                                     const payments_charge_t *charge, apr_interval_time_t timeout,
                                      apr_pool_t *p)
 {
     /* A refund of imported history may name no charge that is known here. */
-    pay_test_behaviour_t behaviour = charge ? behaviour_of(charge) : PAY_TEST_APPROVE;
+    pay_test_behaviour_t behaviour = charge->token ? behaviour_of(charge) : PAY_TEST_APPROVE;
 
     (void)context;
     (void)refund;
@@ -119,11 +145,13 @@ static apr_status_t simulator_refund(pay_outcome_t *out, void *context, const pa
     return answer(out, &behaviours[behaviour].refund, NULL, p);
 }
 
-const pay_acquirer_t pay_acquirer_simulator = {
-    .struct_size = sizeof(pay_acquirer_t),
-    .abi = PAY_ACQUIRER_ABI,
+const payments_acquirer_t pay_acquirer_simulator = {
+    .struct_size = sizeof(payments_acquirer_t),
+    .abi = PAYMENTS_ACQUIRER_ABI,
     .name = "simulator",
-    .is_pure = 1,
+    .flags = PAYMENTS_PURE,
+    .check = simulator_check,
+    .open = simulator_open,
     .charge = simulator_charge,
     .charge_query = simulator_charge_query,
     .refund = simulator_refund,

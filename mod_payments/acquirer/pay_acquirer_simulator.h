@@ -7,8 +7,8 @@
  * (docs/api.md, "Test data"), never waits. Context is NULL.
  */
 
-#include "acquirer/pay_acquirer.h"
+#include "acquirer/mod_payments.h"
 
-extern const pay_acquirer_t pay_acquirer_simulator;
+extern const payments_acquirer_t pay_acquirer_simulator;
 
 #endif

@@ -26,20 +26,29 @@ typedef enum pay_meter_counter_t {
     PAY_METER_MAIL_DELIVERED,
     PAY_METER_MAIL_FAILED,
     PAY_METER_MAIL_PARKED,
+    PAY_METER_REFUSED_IN_FLIGHT, /* charges and refunds that were answered 503 for the acquirer's */
+    PAY_METER_REFUSED_BREAKER,   /* sake, before anything was written, by reason */
+    PAY_METER_REFUSED_CREDENTIALS,
+    PAY_METER_ACQUIRER_UNKNOWN,  /* calls that ended without saying what became of the payment */
+    PAY_METER_ACQUIRER_NOT_SENT, /* calls that did not reach the acquirer */
+    PAY_METER_ACQUIRER_QUERIES,  /* questions what became of a payment */
     PAY_METER_COUNTER_COUNT
 } pay_meter_counter_t;
 
 typedef enum pay_meter_histogram_t {
-    PAY_METER_COMMIT,   /* of one commit of the store */
-    PAY_METER_ACQUIRER, /* of one call of an acquirer that leaves this process */
-    PAY_METER_DELIVERY, /* of one try of a delivery */
+    PAY_METER_COMMIT,           /* of one commit of the store */
+    PAY_METER_ACQUIRER,         /* of one call of an acquirer that leaves this process */
+    PAY_METER_DELIVERY,         /* of one try of a delivery */
+    PAY_METER_ACQUIRER_CONNECT, /* parts of such a call, each from its start; not observed when */
+    PAY_METER_ACQUIRER_TLS,     /* not known or not needed (a connection that was kept alive) */
+    PAY_METER_ACQUIRER_FIRST_BYTE,
     PAY_METER_HISTOGRAM_COUNT
 } pay_meter_histogram_t;
 
 #define PAY_METER_OPERATIONS_MAX 16 /* rows of requests by operation */
 #define PAY_METER_BUCKETS 17        /* of a histogram, 100 us to 30 s; one more above */
 #define PAY_METER_STATUSES 27       /* of HTTP, the last one for all that no row has */
-#define PAY_METER_LAYOUT 1          /* counted up when what the memory means changes */
+#define PAY_METER_LAYOUT 2          /* counted up when what the memory means changes */
 
 apr_size_t pay_meter_size(void);
 /* `memory`: pay_meter_size() bytes, zeroed, aligned as malloc's; used as it is when it was one. */

@@ -22,10 +22,27 @@ static const struct {
     {"webhook", "delivered"}, {"webhook", "failed"}, {"webhook", "parked"},
     {"mail", "delivered"},    {"mail", "failed"},    {"mail", "parked"},
 };
+
+static const char *const refusals[] = {"in_flight", "breaker", "credentials"};
+
+static const struct {
+    const char *name;
+    const char *help;
+} calls[] = {
+    {"payments_acquirer_unknown_total",
+     "Calls of an acquirer that ended without saying what became of the payment."},
+    {"payments_acquirer_not_sent_total", "Calls of an acquirer that did not reach it."},
+    {"payments_acquirer_queries_total", "Questions to an acquirer what became of a payment."},
+};
 #define CHARGES (sizeof(charges) / sizeof(charges[0]))
 #define DELIVERIES (sizeof(deliveries) / sizeof(deliveries[0]))
+#define REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
+#define CALLS (sizeof(calls) / sizeof(calls[0]))
 _Static_assert(CHARGES == PAY_METER_WEBHOOK_DELIVERED, "one row a counter of charges");
-_Static_assert(CHARGES + DELIVERIES == PAY_METER_COUNTER_COUNT, "one row a counter");
+_Static_assert(CHARGES + DELIVERIES == PAY_METER_REFUSED_IN_FLIGHT, "one row a counter");
+_Static_assert(CHARGES + DELIVERIES + REFUSALS == PAY_METER_ACQUIRER_UNKNOWN, "one row a reason");
+_Static_assert(CHARGES + DELIVERIES + REFUSALS + CALLS == PAY_METER_COUNTER_COUNT,
+               "one row a counter");
 
 static const struct {
     const char *name;
@@ -36,6 +53,15 @@ static const struct {
                             "Time of one call of an acquirer outside of this server."},
     [PAY_METER_DELIVERY] = {"payments_delivery_seconds",
                             "Time of one try to deliver a webhook or a mail."},
+    [PAY_METER_ACQUIRER_CONNECT] = {"payments_acquirer_connect_seconds",
+                                    "Time until the connection for a call of an acquirer was made; "
+                                    "not of one that was kept alive."},
+    [PAY_METER_ACQUIRER_TLS] =
+        {"payments_acquirer_tls_seconds",
+         "Time until TLS for a call of an acquirer was agreed on, connecting "
+         "included; not of a connection that was kept alive."},
+    [PAY_METER_ACQUIRER_FIRST_BYTE] = {"payments_acquirer_first_byte_seconds",
+                                       "Time until the first byte of an acquirer's answer."},
 };
 _Static_assert(sizeof(histograms) / sizeof(histograms[0]) == PAY_METER_HISTOGRAM_COUNT,
                "one row a histogram");
@@ -120,6 +146,28 @@ static void counters(apr_array_header_t *lines, const pay_meter_t *meter)
     }
 }
 
+static void acquirer(apr_array_header_t *lines, const pay_meter_t *meter)
+{
+    apr_size_t i;
+
+    pay_meter_family(
+        lines, "payments_acquirer_refused_total", "counter",
+        "Charges and refunds answered 503 for the acquirer's sake, before anything was "
+        "written, by reason.");
+    for (i = 0; i < REFUSALS; i++) {
+        pay_meter_line(
+            lines, "payments_acquirer_refused_total{reason=\"%s\"} %" APR_UINT64_T_FMT "\n",
+            refusals[i],
+            pay_meter_read(meter, (pay_meter_counter_t)(PAY_METER_REFUSED_IN_FLIGHT + i)));
+    }
+    for (i = 0; i < CALLS; i++) {
+        pay_meter_family(lines, calls[i].name, "counter", calls[i].help);
+        pay_meter_line(
+            lines, "%s %" APR_UINT64_T_FMT "\n", calls[i].name,
+            pay_meter_read(meter, (pay_meter_counter_t)(PAY_METER_ACQUIRER_UNKNOWN + i)));
+    }
+}
+
 static void times(apr_array_header_t *lines, const pay_meter_t *meter, pay_meter_histogram_t which)
 {
     const char *name = histograms[which].name;
@@ -148,6 +196,7 @@ void pay_meter_text(apr_array_header_t *lines, const pay_meter_t *meter,
     assert(count <= PAY_METER_OPERATIONS_MAX);
     requests(lines, meter, operations, count);
     counters(lines, meter);
+    acquirer(lines, meter);
     for (i = 0; i < PAY_METER_HISTOGRAM_COUNT; i++) {
         times(lines, meter, (pay_meter_histogram_t)i);
     }

@@ -54,6 +54,9 @@ typedef enum ctl_option_id_t {
     CTL_OPTION_ONCE,
     CTL_OPTION_MERCHANT_ADDRESS,
     CTL_OPTION_RECEIPTS,
+    CTL_OPTION_OUTCOME,
+    CTL_OPTION_REASON,
+    CTL_OPTION_NO_WAIT,
     CTL_OPTION_COUNT
 } ctl_option_id_t;
 

@@ -183,8 +183,6 @@ ctl_exit_t ctl_account_set(ctl_t *ctl)
 {
     pay_account_settings_t settings;
     pay_account_t *account;
-    const pay_mode_t *new_mode = NULL;
-    pay_mode_t mode;
     ctl_exit_t failed;
     apr_status_t rv;
 
@@ -192,26 +190,51 @@ ctl_exit_t ctl_account_set(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    if (ctl->option[CTL_OPTION_MODE]) {
-        failed = ctl_option_mode(&mode, ctl);
-        if (failed) {
-            return failed;
-        }
-        new_mode = &mode;
-    }
-    if (!settings.key_prefix && !settings.currency && !settings.timezone && !new_mode) {
+    if (!settings.key_prefix && !settings.currency && !settings.timezone) {
         return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl account set --help'");
     }
     failed = ctl_account_find(&account, ctl, ctl->arg[0]);
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->account_set(&account, ctl->store, account->name, &settings, new_mode,
+    rv = ctl->store->ops->account_set(&account, ctl->store, account->name, &settings, NULL,
                                       ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot change the account");
     }
     ctl_row_print(ctl, &account_view, account);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_mode(ctl_t *ctl)
+{
+    const pay_account_settings_t unchanged = {NULL, NULL, NULL};
+    pay_account_t *account;
+    pay_mode_t mode;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    rv = pay_mode_parse(&mode, ctl->arg[1]);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "mode: want test or live");
+    }
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    rv = ctl->store->ops->account_set(&account, ctl->store, account->name, &unchanged, &mode,
+                                      ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot change the account's mode");
+    }
+    ctl_row_print(ctl, &account_view, account);
+    if (mode == PAY_LIVE) {
+        ctl_note(
+            "From now on live keys of %s start charges and refunds that move money. Check that "
+            "the server has a PaymentsAcquirer for this account, which paymentsctl cannot "
+            "see: without one live charges are refused with 403.",
+            account->name);
+    }
     return CTL_OK;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_charge.h"
+
 #include "ctl/ctl_commands.h"
+#include "ctl/ctl_decision.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
-#include "ctl/ctl_output.h"
 #include "ctl/ctl_range.h"
 
 #include <string.h>
@@ -78,11 +80,13 @@ static void detail_amount(ctl_table_t *table, const char *name, const pay_charge
 static void charge_details(ctl_table_t *table, const void *row)
 {
     const pay_charge_t *charge = row;
+    apr_pool_t *p = ctl_table_pool(table);
 
     ctl_table_cell(table, "id");
     ctl_table_number(table, charge->seq);
     ctl_detail(table, "reference", charge->reference);
     ctl_detail(table, "status", pay_charge_state_name(charge->state));
+    ctl_detail(table, "waits for a person", ctl_held_text(charge->held, p));
     detail_amount(table, "amount", charge, charge->money.amount_minor);
     detail_amount(table, "refunded", charge, charge->refunded_minor);
     detail_amount(table, "refunds pending", charge, charge->refunds_pending_minor);
@@ -90,8 +94,14 @@ static void charge_details(ctl_table_t *table, const void *row)
     ctl_detail(table, "answer code", charge->code);
     ctl_detail(table, "answer", charge->message);
     ctl_detail(table, "authorization", charge->authorization_code);
+    ctl_detail(table, "decided because", charge->resolution);
     ctl_detail(table, "contradicted by", charge->contradiction);
     ctl_detail(table, "acquirer", charge->acquirer);
+    ctl_detail(table, "its reference", charge->acquirer_reference);
+    ctl_detail_time(table, "absent there since", charge->absent_since);
+    ctl_detail(table, "late approval", ctl_late_text(charge->late));
+    ctl_detail(table, "its refund's tag", charge->late_tag);
+    ctl_detail(table, "reversed elsewhere", charge->spent ? "yes" : NULL);
     ctl_detail(table, "card issuer", charge->card.issuer);
     ctl_detail(table, "card ends in", charge->card.last4);
     ctl_detail(table, "email", charge->email);
@@ -110,8 +120,34 @@ static const ctl_view_t charge_view = {.titles = titles,
                                        .json = charge_json,
                                        .csv_titles = csv_titles,
                                        .csv = charge_csv};
+
+/* What the list has, and behind it what is not told to shops. */
+static void charge_detail_json(pay_writer_t *w, const void *row)
+{
+    const pay_charge_t *charge = row;
+
+    pay_writer_object_open(w, NULL);
+    pay_charge_members_to_json(w, charge, PAY_VIEW_SECRET);
+    pay_writer_string(w, "held", charge->held ? pay_held_name(charge->held) : NULL);
+    pay_writer_string(w, "resolution", charge->resolution);
+    pay_writer_string(w, "contradiction", charge->contradiction);
+    pay_writer_string(w, "acquirer", charge->acquirer);
+    pay_writer_string(w, "acquirerReference", charge->acquirer_reference);
+    pay_writer_time(w, "absentSince", charge->absent_since);
+    pay_writer_string(w, "late", ctl_late_text(charge->late));
+    pay_writer_string(w, "lateTag", charge->late_tag);
+    pay_writer_bool(w, "spent", charge->spent);
+    pay_writer_time(w, "nextQuestionAt", charge->due_at);
+    pay_writer_object_close(w);
+}
+
 static const ctl_view_t charge_detail_view = {
-    .titles = ctl_detail_titles, .cells = charge_details, .json = charge_json};
+    .titles = ctl_detail_titles, .cells = charge_details, .json = charge_detail_json};
+
+void ctl_charge_print(const ctl_t *ctl, const pay_charge_t *charge)
+{
+    ctl_row_print(ctl, &charge_detail_view, charge);
+}
 
 /* Prints the charges of the range, a batch a read transaction, oldest first. */
 static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope,
@@ -176,15 +212,15 @@ ctl_exit_t ctl_charge_list(ctl_t *ctl)
     return CTL_OK;
 }
 
-ctl_exit_t ctl_charge_show(ctl_t *ctl)
+ctl_exit_t ctl_charge_find(pay_charge_t **out, ctl_t *ctl)
 {
     const char *reference = ctl->arg[1];
     pay_account_t *account;
-    pay_charge_t *charge;
     pay_scope_t scope;
     ctl_exit_t failed;
     apr_status_t rv;
 
+    *out = NULL;
     failed = ctl_scope_find(&scope, &account, ctl);
     if (failed) {
         return failed;
@@ -200,7 +236,7 @@ ctl_exit_t ctl_charge_show(ctl_t *ctl)
                         "blank, '/', '\\', '?' and '#'",
                         PAY_REFERENCE_MAX);
     }
-    rv = ctl->store->ops->charge_find(&charge, ctl->store, &scope, reference, ctl->pool);
+    rv = ctl->store->ops->charge_find(out, ctl->store, &scope, reference, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED, "account %s has no charge with reference %s in %s mode",
                         account->name, reference, pay_mode_name(scope.mode));
@@ -208,6 +244,18 @@ ctl_exit_t ctl_charge_show(ctl_t *ctl)
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read the charge");
     }
-    ctl_row_print(ctl, &charge_detail_view, charge);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_charge_show(ctl_t *ctl)
+{
+    pay_charge_t *charge;
+    ctl_exit_t failed;
+
+    failed = ctl_charge_find(&charge, ctl);
+    if (failed) {
+        return failed;
+    }
+    ctl_charge_print(ctl, charge);
     return CTL_OK;
 }

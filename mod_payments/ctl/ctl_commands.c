@@ -5,7 +5,20 @@
 
 #define ACCOUNT_SETTINGS (CTL_O(KEY_PREFIX) | CTL_O(CURRENCY) | CTL_O(TIMEZONE))
 
+#define LIVE_DETAILS                                                                               \
+    "In Live Mode the account's live keys start charges and refunds, which move money; in Test\n"  \
+    "Mode they start none. Test keys work in both. Before going live, check that the server has\n" \
+    "a PaymentsAcquirer for the account: without one live charges are refused with 403.\n"
+
+#define RESOLVE_DETAILS                                                                            \
+    "For when nobody else can tell what became of it: ask the acquirer first. The reason is\n"     \
+    "kept in the record; no card number may be in it.\n"
+
 #define RANGE_DETAILS "Both dates are inclusive; bare ones are days in the account's time zone.\n"
+
+#define SYNC_DETAILS                                                                               \
+    "Both dates are inclusive; bare ones are days in the account's time zone. The server alone\n"  \
+    "holds the acquirer's key and does it; this waits for the end.\n"
 
 #define TOKEN_CREATE_DETAILS                                                                       \
     "Cards of Test Mode: 5555555555554444 approved, 1234567898765432 declined,\n"                  \
@@ -39,12 +52,19 @@ static const ctl_command_t money[] = {
     {.name = "account set",
      .synopsis = "NAME",
      .summary = "change settings of an account",
-     .details = "With --mode live, live keys may start charges; with --mode test they may not.\n",
      .args_min = 1,
      .args_max = 1,
-     .optional = ACCOUNT_SETTINGS | CTL_O(MODE),
+     .optional = ACCOUNT_SETTINGS,
      .open = CTL_OPEN_WRITE,
      .run = ctl_account_set},
+    {.name = "account mode",
+     .synopsis = "NAME test|live",
+     .summary = "switch an account to Test Mode or Live Mode",
+     .details = LIVE_DETAILS,
+     .args_min = 2,
+     .args_max = 2,
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_account_mode},
     {.name = "key create",
      .synopsis = "ACCOUNT --mode test|live --kind secret|public",
      .summary = "make a key and print it, once",
@@ -130,9 +150,20 @@ static const ctl_command_t money[] = {
      .required = CTL_O(MODE),
      .open = CTL_OPEN_READ,
      .run = ctl_charge_show},
+    {.name = "charge resolve",
+     .synopsis = "ACCOUNT REFERENCE --mode test|live --outcome successful|failed --reason TEXT",
+     .summary = "decide a charge that waits for a person",
+     .details = RESOLVE_DETAILS,
+     .args_min = 2,
+     .args_max = 2,
+     .required = CTL_O(MODE) | CTL_O(OUTCOME) | CTL_O(REASON),
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_charge_resolve},
     {.name = "refund create",
      .synopsis = "ACCOUNT --mode test|live --reference TEXT",
      .summary = "refund a charge, or part of it",
+     .details =
+         "With --mode live the server carries it out; 'refund show' tells what became of it.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE) | CTL_O(REFERENCE),
@@ -149,6 +180,33 @@ static const ctl_command_t money[] = {
      .optional = CTL_O(FROM) | CTL_O(TO) | CTL_O(LIMIT) | CTL_O(FORMAT),
      .open = CTL_OPEN_READ,
      .run = ctl_refund_list},
+    {.name = "refund show",
+     .synopsis = "ACCOUNT REFUND --mode test|live",
+     .summary = "show one refund",
+     .args_min = 2,
+     .args_max = 2,
+     .required = CTL_O(MODE),
+     .open = CTL_OPEN_READ,
+     .run = ctl_refund_show},
+    {.name = "refund resolve",
+     .synopsis = "ACCOUNT REFUND --mode test|live --outcome processed|failed --reason TEXT",
+     .summary = "decide a refund that waits for a person",
+     .details = RESOLVE_DETAILS,
+     .args_min = 2,
+     .args_max = 2,
+     .required = CTL_O(MODE) | CTL_O(OUTCOME) | CTL_O(REASON),
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_refund_resolve},
+    {.name = "refund sync",
+     .synopsis = "ACCOUNT --mode live --from DATE --to DATE",
+     .summary = "have the server fetch refunds from the acquirer",
+     .details = SYNC_DETAILS,
+     .args_min = 1,
+     .args_max = 1,
+     .required = CTL_O(MODE) | CTL_O(FROM) | CTL_O(TO),
+     .optional = CTL_O(NO_WAIT),
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_refund_sync},
     {.name = "refund import",
      .synopsis = "ACCOUNT FILE --mode test|live",
      .summary = "take over refund records made elsewhere",
@@ -160,6 +218,14 @@ static const ctl_command_t money[] = {
      .required = CTL_O(MODE),
      .open = CTL_OPEN_WRITE,
      .run = ctl_refund_import},
+    {.name = "held list",
+     .synopsis = "[ACCOUNT]",
+     .summary = "list the charges and refunds that wait for a person",
+     .details = "'charge resolve' and 'refund resolve' decide them.\n",
+     .args_max = 1,
+     .optional = CTL_O(MODE) | CTL_O(LIMIT) | CTL_O(FORMAT),
+     .open = CTL_OPEN_READ,
+     .run = ctl_held_list},
     {.name = "totals",
      .synopsis = "ACCOUNT --mode test|live --by day|month",
      .summary = "sum up charges and refunds by day or month and currency",

@@ -30,6 +30,7 @@ CTL_RUN(account_create); /* ctl_account.c */
 CTL_RUN(account_list);
 CTL_RUN(account_show);
 CTL_RUN(account_set);
+CTL_RUN(account_mode);
 CTL_RUN(key_create); /* ctl_key.c */
 CTL_RUN(key_import);
 CTL_RUN(key_list);
@@ -40,11 +41,16 @@ CTL_RUN(token_list);
 CTL_RUN(token_revoke);
 CTL_RUN(charge_list); /* ctl_charge.c */
 CTL_RUN(charge_show);
-CTL_RUN(refund_create); /* ctl_refund.c */
+CTL_RUN(charge_resolve); /* ctl_charge_resolve.c */
+CTL_RUN(refund_create);  /* ctl_refund.c */
 CTL_RUN(refund_import);
-CTL_RUN(refund_list); /* ctl_refund_list.c */
-CTL_RUN(totals);      /* ctl_totals.c */
-CTL_RUN(webhook_set); /* ctl_webhook.c */
+CTL_RUN(refund_list);    /* ctl_refund_list.c */
+CTL_RUN(refund_show);    /* ctl_refund_show.c */
+CTL_RUN(refund_resolve); /* ctl_refund_resolve.c */
+CTL_RUN(refund_sync);    /* ctl_refund_sync.c */
+CTL_RUN(held_list);      /* ctl_held_list.c */
+CTL_RUN(totals);         /* ctl_totals.c */
+CTL_RUN(webhook_set);    /* ctl_webhook.c */
 CTL_RUN(webhook_show);
 CTL_RUN(webhook_test);        /* ctl_test.c */
 CTL_RUN(webhook_secret_show); /* ctl_webhook_secret.c */

@@ -4,6 +4,7 @@
 #include "base/pay_timezone.h"
 #include "ctl/ctl_message.h"
 #include "model/pay_email.h"
+#include "model/pay_outcome.h"
 #include "model/pay_text.h"
 
 #include <apr_getopt.h>
@@ -62,6 +63,11 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_MERCHANT_ADDRESS] = { "merchant-address", 0, "ADDRESS|off",
         "who gets notices of payments and refunds", PAY_EMAIL_MAX },
     [CTL_OPTION_RECEIPTS] = { "receipts", 0, "on|off", "whether payers get receipts", 0 },
+    [CTL_OPTION_OUTCOME] = { "outcome", 0, "WORD",
+        "successful or failed; of a refund processed or failed", 0 },
+    [CTL_OPTION_REASON] = { "reason", 0, "TEXT",
+        "why, to be kept in the record", PAY_RESOLUTION_MAX },
+    [CTL_OPTION_NO_WAIT] = { "no-wait", 0, NULL, "ask for it, and do not wait for the end", 0 },
 };
 /* clang-format on */
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define ACQUIRER_TIMEOUT_SECONDS 20
 #define REPEAT_WINDOW_SECONDS 600
 
 const char *const ctl_refund_titles[] = {"REFUND",   "CHARGE",  "STATUS",  "AMOUNT",
@@ -43,9 +42,34 @@ static void refund_json(pay_writer_t *w, const void *row)
 static const ctl_view_t refund_view = {
     .titles = ctl_refund_titles, .cells = refund_cells, .json = refund_json};
 
+/* Says what is yet to come of it. */
+static ctl_exit_t outcome_tell(const pay_refund_t *refund)
+{
+    if (refund->state == PAY_REFUND_FAILED) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "the acquirer refused refund %s; its amount can be "
+                        "refunded again",
+                        refund->refund_reference);
+    }
+    if (refund->state == PAY_REFUND_PENDING && refund->waiting) {
+        ctl_note("Refund %s waits for the server, which sends it to the acquirer; 'paymentsctl "
+                 "refund show' tells what became of it.",
+                 refund->refund_reference);
+    } else if (refund->state == PAY_REFUND_PENDING) {
+        ctl_note("Refund %s is pending: the server asks the acquirer again by itself.",
+                 refund->refund_reference);
+    }
+    return CTL_OK;
+}
+
 ctl_exit_t ctl_refund_create(ctl_t *ctl)
 {
-    pay_service_t service = {.store = ctl->store};
+    const pay_acquirer_t simulator = {.connector = &pay_acquirer_simulator,
+                                      .name = pay_acquirer_simulator.name,
+                                      .timeout = PAY_ACQUIRER_TIMEOUT_DEFAULT};
+    /* The server alone holds the keys of live acquirers: it sends what is written here. */
+    pay_service_t service = {
+        .store = ctl->store, .acquirer = {[PAY_TEST] = &simulator}, .deferred = 1};
     pay_refund_request_t request;
     const pay_problem_t *problem;
     pay_account_t *account;
@@ -58,16 +82,15 @@ ctl_exit_t ctl_refund_create(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    caller.account = account;
-    service.acquirer[PAY_TEST] = &pay_acquirer_simulator;
-    service.policy.acquirer_timeout = apr_time_from_sec(ACQUIRER_TIMEOUT_SECONDS);
-    service.policy.refund_repeat_window = apr_time_from_sec(REPEAT_WINDOW_SECONDS);
-    if (!service.acquirer[caller.scope.mode]) {
+    if (caller.scope.mode == PAY_LIVE && account->mode == PAY_TEST) {
         return ctl_fail(CTL_EXIT_REFUSED,
-                        "there is no acquirer for %s refunds, nothing was done; "
-                        "refund with --mode test, or at the acquirer itself",
-                        pay_mode_name(caller.scope.mode));
+                        "account %s is in Test Mode, where no live refund is made; 'paymentsctl "
+                        "account mode %s live' switches it",
+                        account->name, account->name);
     }
+    caller.account = account;
+    service.policy.acquirer_timeout = PAY_ACQUIRER_TIMEOUT_DEFAULT;
+    service.policy.refund_repeat_window = apr_time_from_sec(REPEAT_WINDOW_SECONDS);
     request.reference = ctl->option[CTL_OPTION_REFERENCE];
     request.amount = ctl->option[CTL_OPTION_AMOUNT];
     request.customer_note = ctl->option[CTL_OPTION_CUSTOMER_NOTE];
@@ -78,17 +101,7 @@ ctl_exit_t ctl_refund_create(ctl_t *ctl)
         return ctl_fail_problem(problem, ctl->pool);
     }
     ctl_row_print(ctl, &refund_view, refund);
-    if (refund->state == PAY_REFUND_FAILED) {
-        return ctl_fail(CTL_EXIT_REFUSED,
-                        "the acquirer refused refund %s; its amount can be "
-                        "refunded again",
-                        refund->refund_reference);
-    }
-    if (refund->state == PAY_REFUND_PENDING) {
-        ctl_note("Refund %s is pending: the server asks the acquirer again by itself.",
-                 refund->refund_reference);
-    }
-    return CTL_OK;
+    return outcome_tell(refund);
 }
 
 static void progress_print(void *baton, int pass, apr_uint64_t done, apr_uint64_t total)

@@ -2,7 +2,7 @@
 #ifndef CTL_REFUND_H
 #define CTL_REFUND_H
 
-/* How a refund is shown to people, shared by ctl_refund.c and ctl_refund_list.c. */
+/* Refunds, for the commands that make, list, show and decide them. */
 
 #include "ctl/ctl_output.h"
 
@@ -10,5 +10,11 @@ extern const char *const ctl_refund_titles[];
 
 /* One cell a title. */
 void ctl_refund_cells(ctl_table_t *table, const pay_refund_t *refund);
+
+/* The refund of the first two arguments with --mode; faults are told. */
+ctl_exit_t ctl_refund_find(pay_refund_t **out, ctl_t *ctl);
+
+/* As `refund show` has it. */
+void ctl_refund_print(const ctl_t *ctl, const pay_refund_t *refund);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct stat_row_t {
     apr_int64_t value;
 } stat_row_t;
 
-#define STAT_ROWS 16
+#define STAT_ROWS 17
 
 typedef struct stats_t {
     pay_store_stat_t store;
@@ -32,6 +32,7 @@ static void stat_rows(stat_row_t rows[STAT_ROWS], const stats_t *stats)
         {"charges", "charges", (apr_int64_t)stat->charges},
         {"refunds", "refunds", (apr_int64_t)stat->refunds},
         {"pending at an acquirer", "due", (apr_int64_t)stat->due},
+        {"waiting for a person", "held", (apr_int64_t)stat->held},
         {"Idempotency-Keys kept", "kept", (apr_int64_t)stat->kept},
         {"events not delivered", "events", (apr_int64_t)stats->events.events},
         {"of these parked", "parked", (apr_int64_t)stats->events.parked},

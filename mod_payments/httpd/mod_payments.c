@@ -2,7 +2,9 @@
 
 /* The module's record, its hooks and its providers; nothing else. */
 
+#include "acquirer/pay_acquirer_relay.h"
 #include "acquirer/pay_acquirer_simulator.h"
+#include "httpd/pay_acquirers.h"
 #include "httpd/pay_child.h"
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
@@ -24,11 +26,14 @@
 
 static void register_hooks(apr_pool_t *p)
 {
-    ap_register_provider(p, PAY_ACQUIRER_GROUP, pay_acquirer_simulator.name, PAY_ACQUIRER_VERSION,
-                         &pay_acquirer_simulator);
+    ap_register_provider(p, PAYMENTS_ACQUIRER_GROUP, pay_acquirer_simulator.name,
+                         PAYMENTS_ACQUIRER_VERSION, &pay_acquirer_simulator);
+    ap_register_provider(p, PAYMENTS_ACQUIRER_GROUP, pay_acquirer_relay.name,
+                         PAYMENTS_ACQUIRER_VERSION, &pay_acquirer_relay);
     pay_conf_register_hooks(p);
     pay_prepare_register_hooks(p);
     pay_child_register_hooks(p);
+    pay_acquirers_register_hooks(p);
     pay_meters_register_hooks(p);
     pay_claim_register_hooks(p);
     pay_cors_register_hooks(p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_child.h"
 
-#include "acquirer/pay_acquirer_simulator.h"
 #include "base/pay_log.h"
+#include "httpd/pay_acquirers.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_deliver.h"
 #include "httpd/pay_httpd_log.h"
@@ -10,7 +10,6 @@
 #include "httpd/pay_zones.h"
 
 #include <ap_mpm.h>
-#include <ap_provider.h>
 #include <apr_shm.h>
 #include <http_log.h>
 
@@ -54,35 +53,24 @@ void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf)
     slots = pay_slots_init(memory, count, at_least(threads / 2, 1), at_least(count / 4, 1));
 }
 
-static const pay_acquirer_t *find_acquirer(const char *name)
-{
-    const pay_acquirer_t *acquirer;
-
-    acquirer = ap_lookup_provider(PAY_ACQUIRER_GROUP, name, PAY_ACQUIRER_VERSION);
-    if (!acquirer || acquirer->abi != PAY_ACQUIRER_ABI
-        || acquirer->struct_size != sizeof(*acquirer)) {
-        return NULL;
-    }
-    return acquirer;
-}
-
-static void open_host(pay_ledger_t *ledger, server_rec *s, apr_pool_t *pchild)
+static void open_host(pay_ledger_t *ledger, server_rec *s, apr_pool_t *forever)
 {
     pay_conf_t *conf = pay_conf_get(s);
-    pay_service_t *service = apr_pcalloc(pchild, sizeof(*service));
+    pay_service_t *service = apr_pcalloc(forever, sizeof(*service));
 
     service->store = ledger->store;
     service->account_name = conf->account;
-    service->acquirer[PAY_TEST] = find_acquirer(pay_acquirer_simulator.name);
     service->slots = slots;
     service->slots_base = ledger->number * ACCOUNTS_OF_A_STORE;
     service->usage = ledger->usage;
     service->policy = conf->policy;
+    pay_acquirers_serve(service, ledger, s, forever);
     APR_ARRAY_PUSH(ledger->services, pay_service_t *) = service;
     conf->service = service;
 }
 
-static void open_ledger(pay_ledger_t *ledger, server_rec *main_server, apr_pool_t *pchild)
+static void open_ledger(pay_ledger_t *ledger, server_rec *main_server, apr_pool_t *pchild,
+                        apr_pool_t *forever)
 {
     const char *reason = NULL;
     const char *cause;
@@ -90,7 +78,7 @@ static void open_ledger(pay_ledger_t *ledger, server_rec *main_server, apr_pool_
     int i;
 
     ledger->store = NULL;
-    ledger->services = apr_array_make(pchild, ledger->hosts->nelts, sizeof(pay_service_t *));
+    ledger->services = apr_array_make(forever, ledger->hosts->nelts, sizeof(pay_service_t *));
     rv = pay_key_usage_create(&ledger->usage, pchild);
     if (rv == APR_SUCCESS) {
         rv = pay_store_open(&ledger->store, ledger->url, &ledger->options, pchild);
@@ -102,9 +90,12 @@ static void open_ledger(pay_ledger_t *ledger, server_rec *main_server, apr_pool_
         return;
     }
     pay_deliver_init(ledger, pchild);
+    pay_acquirers_open(ledger, forever);
     for (i = 0; i < ledger->hosts->nelts; i++) {
-        open_host(ledger, APR_ARRAY_IDX(ledger->hosts, i, server_rec *), pchild);
+        open_host(ledger, APR_ARRAY_IDX(ledger->hosts, i, server_rec *), forever);
     }
+    pay_reconciler_init(ledger, pchild);
+    pay_fetcher_init(ledger, pchild, forever);
     /* Until it opens its calls answer 503 and try again. */
     rv = pay_store_ready(&reason, ledger->store, pchild);
     if (rv != APR_SUCCESS && !ledger->reported) {
@@ -118,6 +109,8 @@ static void open_ledger(pay_ledger_t *ledger, server_rec *main_server, apr_pool_
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     const apr_array_header_t *ledgers = pay_ledgers();
+    apr_pool_t *forever;
+    apr_status_t rv;
     int i;
 
     if (!ledgers || ledgers->nelts == 0) {
@@ -125,8 +118,14 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     }
     pay_httpd_log_start(main_server);
     pay_zones_init(pchild);
+    /* In a pool of nobody's: the child's goes while a thread that does not come back in time may
+     * still be at work with them. */
+    rv = apr_pool_create_unmanaged(&forever);
+    if (rv != APR_SUCCESS) {
+        forever = pchild;
+    }
     for (i = 0; i < ledgers->nelts; i++) {
-        open_ledger(APR_ARRAY_IDX(ledgers, i, pay_ledger_t *), main_server, pchild);
+        open_ledger(APR_ARRAY_IDX(ledgers, i, pay_ledger_t *), main_server, pchild, forever);
     }
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_conf.h"
 
+#include "httpd/pay_conf_acquirer.h"
+
 #include <apr_strings.h>
 #include <http_log.h>
 
 APLOG_USE_MODULE(payments);
 
 #define BODY_DEFAULT (APR_INT64_C(64) << 10)
-#define ACQUIRER_TIMEOUT_DEFAULT apr_time_from_sec(20)
 
 static const pay_rate_limit_t public_default = {APR_USEC_PER_SEC / 5, 50};
 static const pay_delivery_t delivery_default = {0, "", "", "", "", "", ""};
@@ -30,8 +31,12 @@ void *pay_conf_create(apr_pool_t *p, server_rec *s)
     conf->require_tls = 1;
     conf->body_max = BODY_DEFAULT;
     conf->options = pay_store_options_default;
-    conf->policy.acquirer_timeout = ACQUIRER_TIMEOUT_DEFAULT;
+    conf->policy.acquirer_timeout = PAY_ACQUIRER_TIMEOUT_DEFAULT;
     conf->policy.refund_repeat_window = PAY_CONF_REFUND_REPEAT_WINDOW;
+    conf->policy.late_after = PAY_LATE_AFTER_DEFAULT;
+    conf->policy.pending_alert = PAY_PENDING_ALERT_DEFAULT;
+    conf->in_flight_max = PAY_CONF_IN_FLIGHT_DEFAULT;
+    conf->policy.refund_sync = PAY_CONF_REFUND_SYNC_DEFAULT;
     conf->rate_limit[PAY_KEY_PUBLIC] = public_default;
     conf->failure_limit = failure_default;
     conf->delivery = delivery_default;
@@ -69,6 +74,12 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(policy.refund_days_max, refund_days_max);
     INHERIT(policy.acquirer_timeout, acquirer_timeout);
     INHERIT(policy.refund_repeat_window, refund_repeat_window);
+    INHERIT(policy.late_after, late_after);
+    INHERIT(policy.late_refund, late_refund);
+    INHERIT(policy.pending_alert, pending_alert);
+    INHERIT(acquirers, acquirers);
+    INHERIT(in_flight_max, in_flight_max);
+    INHERIT(policy.refund_sync, refund_sync);
     INHERIT(rate_limit[PAY_KEY_SECRET], rate_secret);
     INHERIT(rate_limit[PAY_KEY_PUBLIC], rate_public);
     INHERIT(failure_limit, failure_limit);

@@ -44,6 +44,8 @@ typedef struct pay_conf_t {
     apr_int64_t body_max;
     pay_store_options_t options; /* all but those that httpd itself knows */
     pay_policy_t policy;
+    apr_array_header_t *acquirers;  /* of pay_conf_acquirer_t *; NULL: no Live Mode */
+    int in_flight_max;              /* calls of one acquirer at a time */
     pay_rate_limit_t rate_limit[2]; /* by pay_key_kind_t */
     pay_rate_limit_t failure_limit;
     const char *master_key;      /* a path; NULL: beside the store */
@@ -68,6 +70,12 @@ typedef struct pay_conf_t {
     unsigned refund_days_max_set : 1;
     unsigned acquirer_timeout_set : 1;
     unsigned refund_repeat_window_set : 1;
+    unsigned acquirers_set : 1;
+    unsigned in_flight_max_set : 1;
+    unsigned late_after_set : 1;
+    unsigned late_refund_set : 1;
+    unsigned pending_alert_set : 1;
+    unsigned refund_sync_set : 1;
     unsigned rate_secret_set : 1;
     unsigned rate_public_set : 1;
     unsigned failure_limit_set : 1;
@@ -82,6 +90,9 @@ pay_conf_t *pay_conf_get(const server_rec *s);
 
 void *pay_conf_create(apr_pool_t *p, server_rec *s);
 void *pay_conf_merge(apr_pool_t *p, void *base, void *add);
+
+/* The DocumentRoot, of any host, that would serve this file; NULL: none. */
+const char *pay_conf_served_by(const server_rec *main_server, const char *path);
 
 /* Where the master key of its store lies. */
 const char *pay_conf_master_key(const pay_conf_t *conf, apr_pool_t *p);

@@ -3,6 +3,7 @@
 #include "base/pay_log.h"
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_conf_acquirer.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
@@ -66,7 +67,7 @@ static int is_inside(const char *path, const char *dir, apr_size_t len)
 }
 
 /* What is below a DocumentRoot could be downloaded: its files belong to the server's own user. */
-static const char *served_by(const server_rec *main_server, const char *path)
+const char *pay_conf_served_by(const server_rec *main_server, const char *path)
 {
     const core_server_config *core;
     const server_rec *s;
@@ -105,7 +106,7 @@ static const char *master_key_fault(const server_rec *main_server, const pay_con
 {
     const char *path = pay_conf_master_key(conf, p);
     const char *store = strchr(conf->store, ':') + 1;
-    const char *root = served_by(main_server, path);
+    const char *root = pay_conf_served_by(main_server, path);
 
     if (root) {
         return apr_psprintf(p,
@@ -145,7 +146,7 @@ static const char *host_fault(const server_rec *main_server, const server_rec *s
     if (*conf->delivery.mail_relay && !*conf->delivery.mail_from) {
         return "PaymentsMailRelay needs PaymentsMailFrom: the address that e-mails are sent from";
     }
-    root = served_by(main_server, strchr(conf->store, ':') + 1);
+    root = pay_conf_served_by(main_server, strchr(conf->store, ':') + 1);
     if (root) {
         return apr_psprintf(p,
                             "PaymentsStore: want a directory outside of every DocumentRoot, "
@@ -158,6 +159,9 @@ static const char *host_fault(const server_rec *main_server, const server_rec *s
     }
     if (!fault) {
         fault = site_path_fault(conf, "PaymentsMetrics", conf->metrics_path, p);
+    }
+    if (!fault) {
+        fault = pay_conf_acquirers_fault(main_server, s, p);
     }
     if (fault) {
         return fault;
@@ -194,6 +198,9 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
 
 void pay_conf_register_hooks(apr_pool_t *p)
 {
+    static const char *const before[] = {"mod_info.c", NULL};
+
     (void)p;
-    ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
+    /* -DDUMP_CONFIG shows what was given: a secret in the wrong place stops the server first. */
+    ap_hook_check_config(check_config, NULL, before, APR_HOOK_FIRST);
 }

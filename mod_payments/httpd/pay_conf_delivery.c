@@ -11,13 +11,6 @@
 #include <apr_strings.h>
 
 #define FILE_PREFIX "file:"
-#define PATH_LEN_MAX 1000
-
-/* An absolute path to something below the root directory, as it is written into the store. */
-static int is_absolute(const char *path)
-{
-    return path[0] == '/' && path[1] != '\0' && strlen(path) <= PATH_LEN_MAX;
-}
 
 const char *pay_conf_set_master_key(cmd_parms *cmd, void *dir, const char *arg)
 {
@@ -26,7 +19,7 @@ const char *pay_conf_set_master_key(cmd_parms *cmd, void *dir, const char *arg)
 
     (void)dir;
     /* What was given is not repeated: it may be the key itself. */
-    if (strncmp(arg, FILE_PREFIX, strlen(FILE_PREFIX)) != 0 || !is_absolute(path)
+    if (strncmp(arg, FILE_PREFIX, strlen(FILE_PREFIX)) != 0 || !pay_conf_is_absolute(path)
         || path[strlen(path) - 1] == '/') {
         return apr_psprintf(cmd->pool,
                             "%s: want " FILE_PREFIX
@@ -87,7 +80,7 @@ static const char *set_path(const char **out, cmd_parms *cmd, const char *want, 
     if (fault) {
         return fault;
     }
-    if (!is_absolute(arg)) {
+    if (!pay_conf_is_absolute(arg)) {
         return pay_conf_wrong(cmd, want, arg);
     }
     *out = arg;
@@ -138,7 +131,7 @@ const char *pay_conf_set_mail_relay(cmd_parms *cmd, void *dir, const char *arg, 
                             "smtp://mail.example:587",
                             cmd->cmd->name);
     }
-    if (login && !is_absolute(login)) {
+    if (login && !pay_conf_is_absolute(login)) {
         return pay_conf_wrong(cmd, "the absolute path of the login's file behind the URL", login);
     }
     conf->delivery.mail_relay =

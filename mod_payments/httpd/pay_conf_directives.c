@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_timezone.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_conf_acquirer.h"
 #include "httpd/pay_conf_delivery.h"
 #include "httpd/pay_conf_parse.h"
 #include "httpd/pay_conf_rate.h"
@@ -317,6 +318,18 @@ const command_rec pay_conf_directives[] = {
                   "Longest range of a refund list in days, 0 to 36600 (default 0: any)"),
     AP_INIT_TAKE1("PaymentsAcquirerTimeout", set_acquirer_timeout, NULL, RSRC_CONF,
                   "Longest wait for the acquirer to answer, 1s to 60s (default 20s)"),
+    AP_INIT_TAKE_ARGV("PaymentsAcquirer", pay_conf_add_acquirer, NULL, RSRC_CONF,
+                      "live, a connector, its URL and parameters as name=value (default: none)"),
+    AP_INIT_TAKE1("PaymentsAcquirerMaxInFlight", pay_conf_set_in_flight, NULL, RSRC_CONF,
+                  "Most calls of one acquirer at a time, 1 to 4096 (default 64)"),
+    AP_INIT_TAKE1("PaymentsAcquirerLateAfter", pay_conf_set_late_after, NULL, RSRC_CONF,
+                  "How long a payment must be absent there to fail, 1s to 168h (default 1h)"),
+    AP_INIT_TAKE1("PaymentsLateApproval", pay_conf_set_late_approval, NULL, RSRC_CONF,
+                  "refund or hold what is approved after it failed for absence (default hold)"),
+    AP_INIT_TAKE1("PaymentsPendingAlert", pay_conf_set_pending_alert, NULL, RSRC_CONF,
+                  "How long a payment may be pending before a person is asked (default 1h)"),
+    AP_INIT_TAKE1("PaymentsRefundSync", pay_conf_set_refund_sync, NULL, RSRC_CONF,
+                  "How often refunds made elsewhere are fetched, or off (default 10min)"),
     AP_INIT_TAKE1("PaymentsRefundRepeatWindow", set_refund_repeat_window, NULL, RSRC_CONF,
                   "How long the same partial refund counts as a repeat, 0 to 24h (default 10min)"),
     AP_INIT_TAKE123("PaymentsRateLimit", pay_conf_set_rate_limit, NULL, RSRC_CONF,

@@ -95,6 +95,11 @@ int pay_conf_is_path(const char *path)
     return *at == '\0';
 }
 
+int pay_conf_is_absolute(const char *path)
+{
+    return path[0] == '/' && path[1] != '\0' && strlen(path) <= PAY_CONF_PATH_LEN_MAX;
+}
+
 /* Names as browsers spell them, or an IPv4 address: labels that are not empty. */
 static apr_size_t host_len(const char *host)
 {

@@ -9,6 +9,7 @@
 #include <http_config.h>
 
 #define PAY_CONF_HOST_LEN_MAX 253 /* of a DNS name */
+#define PAY_CONF_PATH_LEN_MAX 1000
 
 /* The sentence about a wrong value. */
 const char *pay_conf_wrong(const cmd_parms *cmd, const char *want, const char *got);
@@ -27,6 +28,9 @@ apr_status_t pay_conf_parse_wait(apr_interval_time_t *out, const char *text,
 
 /* "" or a path: segments of unreserved characters (RFC 3986 2.3), none of them "." or "..". */
 int pay_conf_is_path(const char *path);
+
+/* An absolute path to something below the root directory, short enough to be told of. */
+int pay_conf_is_absolute(const char *path);
 
 /* A web origin as browsers serialise it (RFC 6454 6.2), but in any case; *out is lower case. */
 apr_status_t pay_conf_parse_origin(const char **out, const char *text, apr_pool_t *p);

@@ -5,9 +5,9 @@
 
 #include "base/pay_log.h"
 #include "base/pay_time.h"
+#include "httpd/pay_leaving.h"
 #include "httpd/pay_ledger.h"
 
-#include <ap_mpm.h>
 #include <http_config.h>
 #include <http_log.h>
 #include <mod_watchdog.h>
@@ -15,33 +15,13 @@
 APLOG_USE_MODULE(payments);
 
 #define STEPS_TIME apr_time_from_sec(1) /* of one step of each store together */
-/* The parent sends a second signal, with a warning, after three seconds. */
-#define DRAIN_MS 2000
-#define LEAVE_MS (DRAIN_MS + 500) /* for the results to be stored */
 #define OPEN_AGAIN_MS (60 * 1000)
-#define LEAVE_POLL apr_time_from_msec(5)
-
-/* When this process began to end (boot clock); 0: it has not. All its outboxes share the time. */
-static _Atomic apr_int64_t ending_ms;
-
-static apr_int64_t ending_since(void)
-{
-    apr_int64_t none = 0;
-
-    (void)atomic_compare_exchange_strong(&ending_ms, &none, pay_time_boot_ms());
-    return atomic_load(&ending_ms);
-}
 
 static int is_stopping(void *baton)
 {
     pay_deliver_t *deliver = baton;
-    int mpm_state = AP_MPMQ_RUNNING;
 
-    if (atomic_load(&deliver->stop)) {
-        return 1;
-    }
-    return ap_mpm_query(AP_MPMQ_MPM_STATE, &mpm_state) == APR_SUCCESS
-           && mpm_state == AP_MPMQ_STOPPING;
+    return atomic_load(&deliver->stop) || pay_leaving();
 }
 
 /* In a pool of nobody's: the child's goes while a late callback may still be at work. */
@@ -71,13 +51,11 @@ static void open_outbox(pay_ledger_t *ledger)
 /* Results that come in time are stored; what is left is sent again when its lease has ended. */
 static void close_outbox(pay_deliver_t *deliver)
 {
-    apr_int64_t left_ms = ending_since() + DRAIN_MS - pay_time_boot_ms();
-
     atomic_store(&deliver->stop, 1);
     if (!deliver->outbox) {
         return;
     }
-    (void)pay_outbox_drain(deliver->outbox, apr_time_from_msec(left_ms > 0 ? left_ms : 0));
+    (void)pay_outbox_drain(deliver->outbox, pay_leaving_time(PAY_LEAVING_DRAIN_MS));
     deliver->outbox = NULL;
     apr_pool_destroy(deliver->pool);
     atomic_store(&deliver->owed, 0);
@@ -131,13 +109,9 @@ apr_status_t pay_deliver_run(int state, void *baton, apr_pool_t *p)
 static apr_status_t leave(void *data)
 {
     pay_deliver_t *deliver = data;
-    const apr_int64_t until_ms = ending_since() + LEAVE_MS;
 
     atomic_store(&deliver->stop, 1);
-    while ((atomic_load(&deliver->busy) || atomic_load(&deliver->owed))
-           && pay_time_boot_ms() < until_ms) {
-        apr_sleep(LEAVE_POLL);
-    }
+    pay_leaving_wait(&deliver->busy, &deliver->owed);
     return APR_SUCCESS;
 }
 

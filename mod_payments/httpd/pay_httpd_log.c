@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_httpd_log.h"
 
+#include "acquirer/mod_payments.h"
 #include "base/pay_log.h"
 #include "store/pay_store.h"
 
@@ -16,6 +17,9 @@ const char *pay_httpd_log_cause(apr_status_t *status, const char *otherwise)
 {
     const char *text = pay_store_status_text(*status);
 
+    if (*status == PAYMENTS_NOT_SENT) {
+        text = "nothing reached the acquirer";
+    }
     if (!text) {
         return otherwise;
     }

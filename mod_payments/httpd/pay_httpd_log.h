@@ -5,7 +5,7 @@
 #include <httpd.h>
 
 /*
- * For a line of httpd's own log: a sentence on the store's statuses, which httpd cannot name
+ * For a line of httpd's own log: a sentence on statuses of ours, which httpd cannot name
  * (*status is then APR_SUCCESS), else `otherwise`.
  */
 const char *pay_httpd_log_cause(apr_status_t *status, const char *otherwise);

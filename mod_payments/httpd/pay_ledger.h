@@ -10,6 +10,8 @@
 
 #include "base/pay_keyring.h"
 #include "httpd/pay_deliver.h"
+#include "httpd/pay_fetcher.h"
+#include "httpd/pay_reconciler.h"
 #include "service/pay_key_usage.h"
 #include "service/pay_service.h"
 
@@ -19,16 +21,19 @@ typedef struct pay_ledger_t {
     const char *url;
     apr_uint32_t number; /* from 0 */
     pay_store_options_t options;
-    apr_array_header_t *hosts;    /* of server_rec * */
-    int reported;                 /* the parent has said why the store cannot be used */
-    const char *key_path;         /* of the master key */
-    const pay_keyring_t *keyring; /* NULL: it could not be loaded, and the log says why */
+    apr_array_header_t *hosts;     /* of server_rec * */
+    int reported;                  /* the parent has said why the store cannot be used */
+    const char *key_path;          /* of the master key */
+    const pay_keyring_t *keyring;  /* NULL: it could not be loaded, and the log says why */
+    apr_array_header_t *acquirers; /* of pay_acquirers_one_t * */
 
     /* Of this child process. */
     pay_store_t *store; /* NULL: it could not be opened at all */
     pay_key_usage_t *usage;
     apr_array_header_t *services; /* of pay_service_t *, one for each host */
     pay_deliver_t deliver;
+    pay_reconciler_t reconciler;
+    pay_fetcher_t fetcher;
 } pay_ledger_t;
 
 /* Collects the hosts whose engine is on; the result is what pay_ledgers() gives from now on. */

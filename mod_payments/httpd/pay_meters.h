@@ -8,6 +8,7 @@
  */
 
 #include "base/pay_meter.h"
+#include "httpd/pay_acquirers.h"
 #include "store/pay_store.h"
 
 #include <apr_tables.h>
@@ -22,6 +23,7 @@ typedef struct pay_meters_store_t {
     int counted;         /* `stat` and `events` were read */
     pay_store_stat_t stat;
     pay_event_stat_t events;
+    const apr_array_header_t *acquirers; /* of pay_acquirers_state_t; known without the store */
 } pay_meters_store_t;
 
 /* Array of pay_meters_store_t; in the parent, and without an engine, an empty one. */

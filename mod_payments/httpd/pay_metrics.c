@@ -62,6 +62,11 @@ static const char *disk_free(const pay_meters_store_t *store, apr_pool_t *p)
     return number((apr_uint64_t)store->stat.disk_free_bytes, p);
 }
 
+static const char *held(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return number(store->stat.held, p);
+}
+
 static const char *due(const pay_meters_store_t *store, apr_pool_t *p)
 {
     return number(store->stat.due, p);
@@ -71,6 +76,7 @@ static const family_t families[] = {
     {"payments_outbox_overdue_seconds",
      "How long the first notification that is due has been due; 0: none is.", overdue},
     {"payments_pending", "Charges and refunds whose outcome is not known yet.", due},
+    {"payments_held", "Charges and refunds that wait for a person's decision.", held},
     {"payments_store_readers", "Slots of the store's reader table that are taken.", readers},
     {"payments_store_readers_max", "Slots of the store's reader table.", readers_max},
     {"payments_store_map_used_bytes", "Bytes of the store's map in use.", map_used},
@@ -108,6 +114,76 @@ static void outbox(apr_array_header_t *lines, const apr_array_header_t *stores)
                            "%" APR_UINT64_T_FMT "\n",
                            store->number, store->events.events - store->events.parked,
                            store->number, store->events.parked);
+        }
+    }
+}
+
+/* Accounts are not told: those that use one upstream by one name are counted together. */
+static void standing(apr_array_header_t *lines, apr_uint32_t store,
+                     const pay_acquirers_state_t *acquirer)
+{
+    const struct {
+        const char *name;
+        int count;
+    } states[] = {
+        {"closed", acquirer->closed},
+        {"open", acquirer->open},
+        {"probing", acquirer->probing},
+        {"faulty", acquirer->faulty},
+    };
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        pay_meter_line(lines,
+                       "payments_acquirers{store=\"%u\",acquirer=\"%s\",breaker=\"%s\"} %d\n",
+                       store, acquirer->name, states[i].name, states[i].count);
+    }
+}
+
+static void in_flight(apr_array_header_t *lines, apr_uint32_t store,
+                      const pay_acquirers_state_t *acquirer)
+{
+    pay_meter_line(lines, "payments_acquirer_in_flight{store=\"%u\",acquirer=\"%s\"} %d\n", store,
+                   acquirer->name, acquirer->calls);
+}
+
+static void in_flight_max(apr_array_header_t *lines, apr_uint32_t store,
+                          const pay_acquirers_state_t *acquirer)
+{
+    pay_meter_line(lines, "payments_acquirer_in_flight_max{store=\"%u\",acquirer=\"%s\"} %d\n",
+                   store, acquirer->name, acquirer->calls_max);
+}
+
+static const struct {
+    const char *name;
+    const char *help;
+    void (*show)(apr_array_header_t *lines, apr_uint32_t store,
+                 const pay_acquirers_state_t *acquirer);
+} acquirer_families[] = {
+    {"payments_acquirers",
+     "Acquirers of Live Mode, one for each account; closed: it is called; open: left alone after "
+     "failures; probing: one call tries it; faulty: its key is missing or refused.",
+     standing},
+    {"payments_acquirer_in_flight", "Charges and refunds on their way to the acquirer.", in_flight},
+    {"payments_acquirer_in_flight_max",
+     "How many may be (PaymentsAcquirerMaxInFlight of each account).", in_flight_max},
+};
+
+static void acquirers(apr_array_header_t *lines, const apr_array_header_t *stores)
+{
+    const pay_meters_store_t *store;
+    apr_size_t f;
+    int i, k;
+
+    for (f = 0; f < sizeof(acquirer_families) / sizeof(acquirer_families[0]); f++) {
+        pay_meter_family(lines, acquirer_families[f].name, "gauge", acquirer_families[f].help);
+        for (i = 0; i < stores->nelts; i++) {
+            store = &APR_ARRAY_IDX(stores, i, pay_meters_store_t);
+            for (k = 0; k < store->acquirers->nelts; k++) {
+                acquirer_families[f].show(
+                    lines, store->number,
+                    &APR_ARRAY_IDX(store->acquirers, k, pay_acquirers_state_t));
+            }
         }
     }
 }
@@ -178,6 +254,7 @@ static int answer(const char **text, const char **type, request_rec *r)
     }
     outbox(lines, stores);
     gauges(lines, stores);
+    acquirers(lines, stores);
     *text = apr_array_pstrcat(r->pool, lines, '\0');
     return HTTP_OK;
 }

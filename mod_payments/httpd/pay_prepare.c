@@ -2,10 +2,12 @@
 #include "httpd/pay_prepare.h"
 
 #include "base/pay_log.h"
+#include "httpd/pay_acquirers.h"
 #include "httpd/pay_child.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_httpd_log.h"
 #include "httpd/pay_ledger.h"
+#include "httpd/pay_prepare_acquirer.h"
 #include "httpd/pay_prepare_delivery.h"
 #include "httpd/pay_rates.h"
 #include "httpd/pay_watchdog.h"
@@ -190,6 +192,8 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     pay_prepare_keyrings(ledgers, pconf);
     prepare_apart(ledgers, main_server, ptemp);
     pay_child_share_slots(main_server, pconf);
+    pay_acquirers_share(ledgers, main_server, pconf);
+    pay_prepare_acquirers(ledgers, pconf);
     pay_rates_share(main_server, pconf);
     pay_watchdog_start(main_server, ledgers, pconf);
     return OK;

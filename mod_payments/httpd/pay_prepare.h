@@ -4,9 +4,9 @@
 
 /*
  * What the parent does once the configuration is read: loads the master keys, makes the stores,
- * tells them the defaults of new accounts and how to deliver, shares the slots, starts the
- * watchdog's work. Never fails for one host's runtime trouble: a failed post_config takes the whole
- * server down, at a reload too.
+ * tells them the defaults of new accounts and how to deliver, shares the slots, reads the secrets
+ * of acquirers, starts the watchdog's work. Never fails for one host's runtime trouble: a failed
+ * post_config takes the whole server down, at a reload too.
  */
 
 #include <apr_pools.h>

@@ -24,9 +24,32 @@ static const struct {
 };
 #define CHARGES (sizeof(charges) / sizeof(charges[0]))
 
+static void acquirers_short(request_rec *r, const pay_meters_store_t *store)
+{
+    const pay_acquirers_state_t *acquirer;
+    int i;
+
+    for (i = 0; i < store->acquirers->nelts; i++) {
+        acquirer = &APR_ARRAY_IDX(store->acquirers, i, pay_acquirers_state_t);
+        ap_rprintf(r,
+                   "PaymentsStore%uAcquirer%dName: %s\n"
+                   "PaymentsStore%uAcquirer%dInFlight: %d\n"
+                   "PaymentsStore%uAcquirer%dInFlightMax: %d\n"
+                   "PaymentsStore%uAcquirer%dClosed: %d\n"
+                   "PaymentsStore%uAcquirer%dOpen: %d\n"
+                   "PaymentsStore%uAcquirer%dProbing: %d\n"
+                   "PaymentsStore%uAcquirer%dFaulty: %d\n",
+                   store->number, i, acquirer->name, store->number, i, acquirer->calls,
+                   store->number, i, acquirer->calls_max, store->number, i, acquirer->closed,
+                   store->number, i, acquirer->open, store->number, i, acquirer->probing,
+                   store->number, i, acquirer->faulty);
+    }
+}
+
 static void store_short(request_rec *r, const pay_meters_store_t *store)
 {
     ap_rprintf(r, "PaymentsStore%uUp: %d\n", store->number, store->up);
+    acquirers_short(r, store);
     if (!store->counted) {
         return;
     }
@@ -37,12 +60,15 @@ static void store_short(request_rec *r, const pay_meters_store_t *store)
                store->number, store->events.events - store->events.parked, store->number,
                store->events.parked, store->number, apr_time_sec(store->events.overdue));
     ap_rprintf(r,
+               "PaymentsStore%uPending: %" APR_UINT64_T_FMT "\n"
+               "PaymentsStore%uHeld: %" APR_UINT64_T_FMT "\n"
                "PaymentsStore%uReaders: %u\n"
                "PaymentsStore%uReadersMax: %u\n"
                "PaymentsStore%uMapUsedBytes: %" APR_INT64_T_FMT "\n"
                "PaymentsStore%uMapBytes: %" APR_INT64_T_FMT "\n",
-               store->number, store->stat.readers, store->number, store->stat.readers_max,
-               store->number, store->stat.used_bytes, store->number, store->stat.map_bytes);
+               store->number, store->stat.due, store->number, store->stat.held, store->number,
+               store->stat.readers, store->number, store->stat.readers_max, store->number,
+               store->stat.used_bytes, store->number, store->stat.map_bytes);
 }
 
 static void show_short(request_rec *r, const apr_array_header_t *stores)
@@ -63,17 +89,49 @@ static void show_short(request_rec *r, const apr_array_header_t *stores)
 static void store_row(request_rec *r, const pay_meters_store_t *store)
 {
     if (!store->counted) {
-        ap_rprintf(r, "<tr><td>%u</td><td>down</td><td colspan=\"5\"></td></tr>\n", store->number);
+        ap_rprintf(r, "<tr><td>%u</td><td>down</td><td colspan=\"7\"></td></tr>\n", store->number);
         return;
     }
     ap_rprintf(r,
                "<tr><td>%u</td><td>%s</td><td>%" APR_UINT64_T_FMT "</td><td>%" APR_UINT64_T_FMT
-               "</td><td>%" APR_TIME_T_FMT " s</td><td>%u of %u</td>"
+               "</td><td>%" APR_TIME_T_FMT " s</td><td>%" APR_UINT64_T_FMT
+               "</td><td>%" APR_UINT64_T_FMT "</td><td>%u of %u</td>"
                "<td>%" APR_INT64_T_FMT " of %" APR_INT64_T_FMT " MiB</td></tr>\n",
                store->number, store->up ? "up" : "down",
                store->events.events - store->events.parked, store->events.parked,
-               apr_time_sec(store->events.overdue), store->stat.readers, store->stat.readers_max,
-               store->stat.used_bytes >> 20, store->stat.map_bytes >> 20);
+               apr_time_sec(store->events.overdue), store->stat.due, store->stat.held,
+               store->stat.readers, store->stat.readers_max, store->stat.used_bytes >> 20,
+               store->stat.map_bytes >> 20);
+}
+
+/* Names are of letters, digits and . _ : @ [ ] - alone. */
+static void acquirers_table(request_rec *r, const apr_array_header_t *stores)
+{
+    const pay_acquirers_state_t *acquirer;
+    const pay_meters_store_t *store;
+    int rows = 0;
+    int i, k;
+
+    for (i = 0; i < stores->nelts; i++) {
+        store = &APR_ARRAY_IDX(stores, i, pay_meters_store_t);
+        for (k = 0; k < store->acquirers->nelts; k++) {
+            acquirer = &APR_ARRAY_IDX(store->acquirers, k, pay_acquirers_state_t);
+            if (rows++ == 0) {
+                ap_rputs("<table border=\"0\"><tr><th>Store</th><th>Acquirer</th>"
+                         "<th>In flight</th><th>Closed</th><th>Open</th><th>Probing</th>"
+                         "<th>Faulty</th></tr>\n",
+                         r);
+            }
+            ap_rprintf(r,
+                       "<tr><td>%u</td><td>%s</td><td>%d of %d</td><td>%d</td><td>%d</td>"
+                       "<td>%d</td><td>%d</td></tr>\n",
+                       store->number, acquirer->name, acquirer->calls, acquirer->calls_max,
+                       acquirer->closed, acquirer->open, acquirer->probing, acquirer->faulty);
+        }
+    }
+    if (rows > 0) {
+        ap_rputs("</table>\n", r);
+    }
 }
 
 static void show_page(request_rec *r, const apr_array_header_t *stores)
@@ -92,12 +150,13 @@ static void show_page(request_rec *r, const apr_array_header_t *stores)
         ap_rputs("</dl>\n", r);
     }
     ap_rputs("<table border=\"0\"><tr><th>Store</th><th>State</th><th>Waiting</th><th>Parked</th>"
-             "<th>Overdue</th><th>Readers</th><th>Map</th></tr>\n",
+             "<th>Overdue</th><th>Pending</th><th>Held</th><th>Readers</th><th>Map</th></tr>\n",
              r);
     for (i = 0; i < stores->nelts; i++) {
         store_row(r, &APR_ARRAY_IDX(stores, i, pay_meters_store_t));
     }
     ap_rputs("</table>\n", r);
+    acquirers_table(r, stores);
 }
 
 static int status_hook(request_rec *r, int flags)

@@ -6,7 +6,6 @@
 #include "base/pay_transfer.h"
 #include "httpd/pay_deliver.h"
 #include "httpd/pay_ledger.h"
-#include "service/pay_reconcile.h"
 
 #include <ap_mpm.h>
 #include <http_config.h>
@@ -15,13 +14,12 @@
 
 APLOG_USE_MODULE(payments);
 
-#define RECONCILE_INTERVAL apr_time_from_sec(1)
+#define FETCH_INTERVAL apr_time_from_sec(1)
 #define HOUSEKEEP_INTERVAL apr_time_from_sec(10)
 #define USAGE_INTERVAL apr_time_from_sec(10)
 #define EXPIRE_INTERVAL apr_time_from_sec(10)
-#define RECONCILE_STEPS_MAX 16 /* of one round; what is left is due again in a second */
-#define EXPIRE_ROWS_MAX 200    /* of one step: charges wait for its transaction */
-#define EXPIRE_STEPS_MAX 64    /* of one round */
+#define EXPIRE_ROWS_MAX 200 /* of one step: charges wait for its transaction */
+#define EXPIRE_STEPS_MAX 64 /* of one round */
 
 typedef struct duty_t {
     const char *watchdog; /* instances are separate threads: a slow duty delays no other */
@@ -44,26 +42,6 @@ static int may_run(int state, const pay_ledger_t *ledger)
 
 /* All of them answer APR_SUCCESS whatever happened: anything else ends the callback for good. What
  * went wrong is in the log already. */
-static apr_status_t reconcile(int state, void *baton, apr_pool_t *p)
-{
-    const pay_ledger_t *ledger = baton;
-    int settled = PAY_RECONCILE_BATCH_MAX;
-    apr_pool_t *step_pool;
-    int steps;
-
-    apr_pool_create(&step_pool, p);
-    for (steps = 0; steps < RECONCILE_STEPS_MAX && settled == PAY_RECONCILE_BATCH_MAX; steps++) {
-        if (!may_run(state, ledger)) {
-            break;
-        }
-        settled = 0;
-        (void)pay_reconcile_step(&settled, ledger->store, ledger->services, step_pool);
-        apr_pool_clear(step_pool);
-    }
-    apr_pool_destroy(step_pool);
-    return APR_SUCCESS;
-}
-
 static apr_status_t housekeep(int state, void *baton, apr_pool_t *p)
 {
     const pay_ledger_t *ledger = baton;
@@ -107,7 +85,8 @@ static apr_status_t flush_usage(int state, void *baton, apr_pool_t *p)
 }
 
 static const duty_t duties[] = {
-    {"_payments_reconcile_", 1, RECONCILE_INTERVAL, reconcile},
+    {"_payments_reconcile_", 1, AP_WD_TM_SLICE, pay_reconciler_run},
+    {"_payments_history_", 1, FETCH_INTERVAL, pay_fetcher_run},
     {"_payments_housekeep_", 0, HOUSEKEEP_INTERVAL, housekeep},
     {"_payments_expire_", 1, EXPIRE_INTERVAL, expire},
     {"_payments_usage_", 0, USAGE_INTERVAL, flush_usage},

@@ -3,9 +3,9 @@
 #define PAY_WATCHDOG_H
 
 /*
- * The work that no request does, on mod_watchdog's threads: reconciliation, the outbox and the end
- * of what is kept of requests in one child of the server, housekeeping and the last use of keys in
- * each. That one child is only a hint: rows are leased in the store.
+ * The work that no request does, on mod_watchdog's threads: reconciliation, the history of refunds,
+ * the outbox and the end of what is kept of requests in one child of the server, housekeeping and
+ * the last use of keys in each. That one child is only a hint: rows are leased in the store.
  */
 
 #include <httpd.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/pay_account.h"
 
+#include "base/pay_crypto.h"
 #include "base/pay_writer.h"
+#include "model/pay_outcome.h"
 
 #include <string.h>
 
@@ -94,4 +96,35 @@ void pay_account_to_json(pay_writer_t *w, const char *name, const pay_account_t 
     pay_writer_time(w, "createdAt", account->created_at);
     pay_writer_time(w, "updatedAt", account->updated_at);
     pay_writer_object_close(w);
+}
+
+#define REFERENCE_HEAD_LEN 5 /* account number and mode */
+
+apr_status_t pay_account_reference(const char **out, const pay_account_t *account, pay_mode_t mode,
+                                   const char *reference, apr_pool_t *p)
+{
+    static const unsigned char none[PAY_ACCOUNT_SECRET_LEN];
+    const apr_size_t len = strlen(reference);
+    unsigned char digest[PAY_SHA256_LEN];
+    unsigned char *text;
+    apr_status_t rv;
+
+    *out = NULL;
+    if (!memcmp(account->secret, none, sizeof(none))) {
+        return APR_EINVAL;
+    }
+    text = apr_palloc(p, REFERENCE_HEAD_LEN + len);
+    text[0] = (unsigned char)(account->number >> 24);
+    text[1] = (unsigned char)(account->number >> 16);
+    text[2] = (unsigned char)(account->number >> 8);
+    text[3] = (unsigned char)account->number;
+    text[4] = (unsigned char)mode;
+    memcpy(text + REFERENCE_HEAD_LEN, reference, len);
+    rv = pay_hmac_sha256(digest, account->secret, sizeof(account->secret), text,
+                         REFERENCE_HEAD_LEN + len);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *out = pay_hex(digest, PAY_ACQUIRER_REFERENCE_LEN / 2, p);
+    return APR_SUCCESS;
 }

@@ -5,12 +5,14 @@
 /* An account: whose money it is, and what tool and server must agree on. Pure. */
 
 #include <apr_errno.h>
+#include <apr_pools.h>
 #include <apr_time.h>
 
 struct pay_writer_t;
 
 #define PAY_ACCOUNT_NAME_MAX 64
 #define PAY_KEY_PREFIX_MAX 16
+#define PAY_ACCOUNT_SECRET_LEN 32
 
 typedef enum pay_mode_t { PAY_TEST = 0, PAY_LIVE = 1 } pay_mode_t;
 #define PAY_MODE_COUNT 2
@@ -35,6 +37,7 @@ typedef struct pay_account_t {
     pay_mode_t mode; /* the account's switch: while PAY_TEST, live keys start nothing */
     apr_time_t created_at;
     apr_time_t updated_at;
+    unsigned char secret[PAY_ACCOUNT_SECRET_LEN]; /* of pay_account_reference; never shown */
 } pay_account_t;
 
 /* NGN, UTC, "pay". */
@@ -48,6 +51,15 @@ apr_status_t pay_key_prefix_check(const char *prefix);
 
 const char *pay_mode_name(pay_mode_t mode); /* "test", "live" */
 apr_status_t pay_mode_parse(pay_mode_t *out, const char *text);
+
+/*
+ * By which an acquirer knows the charge with this reference of the shop's:
+ * PAY_ACQUIRER_REFERENCE_LEN lower-case hex digits of HMAC-SHA256 over account number, mode and
+ * reference under the account's secret. The same for ever; tells nothing of the reference.
+ * APR_EINVAL: the account has no secret.
+ */
+apr_status_t pay_account_reference(const char **out, const pay_account_t *account, pay_mode_t mode,
+                                   const char *reference, apr_pool_t *p);
 
 /* {"name","number","mode","keyPrefix","currency","timezone","createdAt","updatedAt"}. */
 void pay_account_to_json(struct pay_writer_t *w, const char *name, const pay_account_t *account);

@@ -59,6 +59,13 @@ const char *pay_charge_state_name(pay_charge_state_t state)
     return is_state(state) ? states[state].name : "unknown";
 }
 
+const char *pay_charge_acquirer_reference(const pay_charge_t *charge)
+{
+    const char *given = charge->acquirer_reference;
+
+    return given && *given ? given : charge->reference;
+}
+
 int pay_charge_in_flight(const pay_charge_t *charge)
 {
     return charge->state == PAY_CHARGE_PENDING && charge->worker.pid != 0

@@ -8,7 +8,7 @@
 #include "base/pay_money.h"
 #include "base/pay_worker.h"
 #include "model/pay_account.h"
-#include "model/pay_card.h"
+#include "model/pay_outcome.h"
 
 #include <apr_pools.h>
 
@@ -16,9 +16,6 @@ struct pay_writer_t;
 
 #define PAY_REFERENCE_MAX 100
 #define PAY_NAME_MAX 100            /* bytes of first or last name */
-#define PAY_OUTCOME_MESSAGE_MAX 200 /* bytes of an acquirer's message that are kept */
-#define PAY_OUTCOME_CODE_MAX 8
-#define PAY_AUTHORIZATION_MAX 32
 #define PAY_CHARGE_ANSWER_VERSION 1 /* form of the answer; older ones keep their renderer */
 
 typedef enum pay_charge_state_t {
@@ -31,25 +28,11 @@ typedef enum pay_charge_state_t {
     PAY_CHARGE_STATE_COUNT
 } pay_charge_state_t;
 
-typedef enum pay_outcome_kind_t {
-    PAY_OUTCOME_UNKNOWN, /* money may have moved: stay pending, ask again */
-    PAY_OUTCOME_APPROVED,
-    PAY_OUTCOME_DECLINED
-} pay_outcome_kind_t;
-
 /* How the payer's money is asked for. */
 typedef enum pay_charge_kind_t {
     PAY_CHARGE_TOKENIZED, /* by a card's token, at once */
     PAY_CHARGE_CHECKOUT   /* on a hosted page, by the payer: may become void or abandoned */
 } pay_charge_kind_t;
-
-/* What an acquirer said of a charge or refund. */
-typedef struct pay_outcome_t {
-    pay_outcome_kind_t kind;
-    const char *code;               /* ISO 8583 response code, "" when unknown */
-    const char *message;            /* for people; cut to PAY_OUTCOME_MESSAGE_MAX when stored */
-    const char *authorization_code; /* "" when there is none */
-} pay_outcome_t;
 
 typedef struct pay_charge_t {
     pay_scope_t scope;
@@ -83,7 +66,7 @@ typedef struct pay_charge_t {
     pay_worker_t worker;
     apr_int64_t send_before_ms; /* boot clock: past it nothing is sent */
     apr_int64_t wait_until_ms;  /* boot clock: send_before + acquirer time-out */
-    apr_time_t due_at;          /* wall clock: next question to the acquirer; 0 once decided */
+    apr_time_t due_at;          /* wall clock: next question to the acquirer; 0: none */
     apr_uint32_t attempts;      /* questions asked so far */
 
     /* Refunds of it. */
@@ -92,6 +75,16 @@ typedef struct pay_charge_t {
     apr_uint64_t refund_at_acquirer;   /* seq of the pending one that was made here; 0: none */
 
     apr_uint32_t events; /* told of it so far, the sequence of the last one */
+
+    /* Of what goes through an acquirer outside of this process. Strings are never NULL. */
+    const char *acquirer_reference; /* by which it knows the charge; "": by `reference` */
+    /* As in pay_outcome_t; with PAY_LATE_REFUNDING when that refund was sent. */
+    apr_time_t absent_since;
+    pay_held_t held;
+    pay_late_t late;
+    const char *late_tag;   /* of the refund of a late approval; "" when there is none */
+    int spent;              /* as in pay_outcome_t: nothing is left to refund */
+    const char *resolution; /* as there; "" when no person decided */
 
     /* The store's own: kind and digest of the Idempotency-Key it was opened with; zero: none. */
     unsigned char kept_as[1 + PAY_SHA256_LEN];
@@ -111,6 +104,9 @@ int pay_charge_may_become(pay_charge_state_t from, pay_charge_state_t to);
 int pay_charge_in_flight(const pay_charge_t *charge);
 
 const char *pay_charge_state_name(pay_charge_state_t state);
+
+/* By which its acquirer knows the charge. */
+const char *pay_charge_acquirer_reference(const pay_charge_t *charge);
 
 /* The members of the transaction object as it is now, into an object that is open. */
 void pay_charge_members_to_json(struct pay_writer_t *w, const pay_charge_t *charge,

@@ -8,6 +8,7 @@
 #include "base/pay_time.h"
 #include "base/pay_worker.h"
 #include "model/pay_account.h"
+#include "model/pay_outcome.h"
 
 #include <apr_pools.h>
 
@@ -56,6 +57,12 @@ typedef struct pay_refund_t {
     apr_int64_t wait_until_ms;
     apr_time_t due_at;
     apr_uint32_t attempts;
+    int waiting;     /* written by the tool, to be sent by the server; 0: it may have been sent */
+    const char *tag; /* by which the acquirer's books show it; never NULL, as the next */
+    const char *acquirer_reference; /* what the acquirer calls it; "": not known */
+    apr_time_t absent_since;        /* as the rest in pay_charge_t */
+    pay_held_t held;
+    const char *resolution; /* never NULL */
 } pay_refund_t;
 
 /* What is asked for when a refund is made. */

@@ -2,10 +2,10 @@
 #include "service/pay_charges.h"
 
 #include "base/pay_log.h"
-#include "base/pay_meter.h"
 #include "base/pay_time.h"
+#include "service/pay_acquiring.h"
+#include "service/pay_charge_rules.h"
 
-#include <apr_cstr.h>
 #include <string.h>
 
 #define ASK_AGAIN_AFTER apr_time_from_sec(1)
@@ -57,95 +57,39 @@ static const pay_problem_t *answer_known(pay_charge_t **out, int *replayed, pay_
     return NULL;
 }
 
-static int currency_is_allowed(const pay_policy_t *policy, const char *currency)
+/* In Test Mode it is known by its own reference: what decides there is inside of this process. */
+static apr_status_t name_for_acquirer(const char **out, const counter_t *c)
 {
-    int i;
-
-    if (!policy->currencies) {
-        return 1;
-    }
-    for (i = 0; i < policy->currencies->nelts; i++) {
-        if (!strcmp(APR_ARRAY_IDX(policy->currencies, i, const char *), currency)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void judge_test_token(pay_problem_t **faults, const pay_card_t **card, const counter_t *c)
-{
-    pay_test_behaviour_t behaviour;
-
-    if (c->caller->scope.mode != PAY_TEST) {
-        pay_problem_add(faults, "/token", "is a test token and cannot be charged with a live key",
-                        c->pool);
-        return;
-    }
-    if (!pay_test_token_find(card, &behaviour, c->request->token)) {
-        pay_problem_add(faults, "/token",
-                        "begins as test tokens do, but there is none of this name", c->pool);
-    }
-}
-
-static apr_status_t judge_stored_token(pay_problem_t **faults, const pay_card_t **card,
-                                       const counter_t *c)
-{
-    pay_token_t *token = NULL;
+    const pay_account_t *account = c->caller->account;
+    const pay_mode_t mode = c->caller->scope.mode;
     apr_status_t rv;
 
-    rv = c->service->store->ops->token_get(&token, c->service->store, &c->caller->scope,
-                                           c->request->token, c->pool);
-    if (rv == APR_NOTFOUND) {
-        pay_problem_add(faults, "/token", "is not known in this mode", c->pool);
+    *out = "";
+    if (mode != PAY_LIVE) {
         return APR_SUCCESS;
     }
+    rv = pay_account_reference(out, account, mode, c->request->reference, c->pool);
+    if (rv == APR_EINVAL) {
+        pay_log(PAY_LOG_ERR, rv,
+                PAYLOGNO(00204) "account %s was made by an earlier build, without a secret for its "
+                                "references: paymentsctl account mode %s live makes one",
+                account->name, account->name);
+    }
+    return rv;
+}
+
+static apr_status_t propose(pay_charge_t **out, const pay_card_t *card, const counter_t *c)
+{
+    pay_charge_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
+    const pay_acquirer_t *acquirer = c->service->acquirer[c->caller->scope.mode];
+    pay_deadline_t deadline = pay_deadline_make(acquirer);
+    apr_status_t rv;
+
+    *out = proposal;
+    rv = name_for_acquirer(&proposal->acquirer_reference, c);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (token->revoked_at) {
-        pay_problem_add(faults, "/token", "was revoked", c->pool);
-        return APR_SUCCESS;
-    }
-    if (apr_cstr_casecmp(token->email, c->request->email) != 0) {
-        pay_problem_add(faults, "/email", "must be the address that the token was issued to",
-                        c->pool);
-    }
-    *card = &token->card;
-    return APR_SUCCESS;
-}
-
-/* What the account, the configuration and the token allow; *card is set on success. */
-static const pay_problem_t *judge(const pay_card_t **card, const counter_t *c)
-{
-    const pay_problem_t *refusal;
-    pay_problem_t *faults = NULL;
-    apr_status_t rv = APR_SUCCESS;
-
-    *card = NULL;
-    refusal =
-        pay_service_judge_mode(c->service, c->caller->account, c->caller->scope.mode, c->pool);
-    if (refusal) {
-        return refusal;
-    }
-    if (pay_test_token_is_reserved(c->request->token)) {
-        judge_test_token(&faults, card, c);
-    } else {
-        rv = judge_stored_token(&faults, card, c);
-    }
-    if (rv != APR_SUCCESS) {
-        return pay_problem_of_store(rv, c->pool);
-    }
-    if (!currency_is_allowed(&c->service->policy, c->request->money.currency)) {
-        pay_problem_add(&faults, "/currency", "is not accepted here", c->pool);
-    }
-    return faults;
-}
-
-static pay_charge_t *propose(const pay_card_t *card, const counter_t *c)
-{
-    pay_charge_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
-    pay_deadline_t deadline = pay_deadline_make(c->service);
-
     proposal->scope = c->caller->scope;
     proposal->reference = c->request->reference;
     memcpy(proposal->request_digest, c->request->digest, PAY_SHA256_LEN);
@@ -156,7 +100,7 @@ static pay_charge_t *propose(const pay_card_t *card, const counter_t *c)
     proposal->first_name = c->request->first_name;
     proposal->last_name = c->request->last_name;
     proposal->request_ip = c->request_ip ? c->request_ip : "";
-    proposal->acquirer = c->service->acquirer[c->caller->scope.mode]->name;
+    proposal->acquirer = acquirer->name;
     proposal->key_id = c->caller->key_id;
     proposal->state = PAY_CHARGE_PENDING;
     proposal->decided_state = PAY_CHARGE_PENDING;
@@ -165,11 +109,13 @@ static pay_charge_t *propose(const pay_card_t *card, const counter_t *c)
     proposal->message = "";
     proposal->authorization_code = "";
     proposal->contradiction = "";
+    proposal->late_tag = "";
+    proposal->resolution = "";
     proposal->worker = deadline.worker;
     proposal->send_before_ms = deadline.send_before_ms;
     proposal->wait_until_ms = deadline.wait_until_ms;
     proposal->due_at = deadline.due_at;
-    return proposal;
+    return APR_SUCCESS;
 }
 
 /*
@@ -223,28 +169,8 @@ static pay_charge_t *resolve(pay_charge_t *charge, const pay_outcome_t *outcome,
     return resolved;
 }
 
-/* The acquirer's answer to `charge`, fit to be stored; the status is the slot's own. */
-static apr_status_t ask(pay_outcome_t *outcome, const pay_charge_t *charge, const counter_t *c)
-{
-    const pay_mode_t mode = charge->scope.mode;
-    const apr_time_t began = pay_meter_now();
-    apr_status_t rv;
-
-    *outcome = (pay_outcome_t){PAY_OUTCOME_UNKNOWN, "", "", ""};
-    rv = c->service->acquirer[mode]->charge(outcome, c->service->acquirer_context[mode], charge,
-                                            c->service->policy.acquirer_timeout, c->pool);
-    pay_service_time(c->service->acquirer[mode], began);
-    if (rv != APR_SUCCESS && rv != PAY_ACQUIRER_NOT_SENT) {
-        pay_log(PAY_LOG_WARNING, rv,
-                PAYLOGNO(00203) "acquirer %s failed on charge %s: its outcome is unknown",
-                charge->acquirer, charge->reference);
-    }
-    pay_outcome_tidy(outcome, rv);
-    return rv;
-}
-
 static const pay_problem_t *charge_send(pay_charge_t **out, pay_charge_t *charge,
-                                        const counter_t *c)
+                                        pay_acquiring_t *acquiring, const counter_t *c)
 {
     pay_outcome_t outcome;
     apr_status_t rv;
@@ -255,8 +181,8 @@ static const pay_problem_t *charge_send(pay_charge_t **out, pay_charge_t *charge
         return withdraw(out, charge, PAY_ERR_BUSY, APR_SUCCESS, c);
     }
     /* No transaction is open here: the acquirer may take seconds, and LMDB has one writer. */
-    rv = ask(&outcome, charge, c);
-    if (rv == PAY_ACQUIRER_NOT_SENT) {
+    rv = pay_acquiring_charge(&outcome, acquiring, charge, c->pool);
+    if (rv == PAYMENTS_NOT_SENT) {
         return withdraw(out, charge, PAY_ERR_ACQUIRER_UNAVAILABLE, rv, c);
     }
     *out = resolve(charge, &outcome, c);
@@ -278,13 +204,14 @@ static const pay_problem_t *use_of(const pay_idempotency_t **out, const counter_
  * outcome are one transaction. *known NULL: it gave none, and is asked again as any other.
  */
 static const pay_problem_t *ask_first(const pay_outcome_t **known, pay_outcome_t *outcome,
-                                      pay_charge_t *proposal, const counter_t *c)
+                                      pay_charge_t *proposal, pay_acquiring_t *acquiring,
+                                      const counter_t *c)
 {
     apr_status_t rv;
 
     *known = NULL;
-    rv = ask(outcome, proposal, c);
-    if (rv == PAY_ACQUIRER_NOT_SENT) {
+    rv = pay_acquiring_charge(outcome, acquiring, proposal, c->pool);
+    if (rv == PAYMENTS_NOT_SENT) {
         return pay_problem_make(PAY_ERR_ACQUIRER_UNAVAILABLE, NULL, rv, c->pool);
     }
     if (outcome->kind != PAY_OUTCOME_UNKNOWN) {
@@ -299,15 +226,14 @@ static const pay_problem_t *ask_first(const pay_outcome_t **known, pay_outcome_t
 }
 
 static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, const pay_card_t *card,
-                                          const counter_t *c)
+                                          pay_acquiring_t *acquiring, const counter_t *c)
 {
-    const int is_pure = c->service->acquirer[c->caller->scope.mode]->is_pure;
-    pay_charge_t *proposal = propose(card, c);
+    const int is_pure = pay_acquirer_is_pure(acquiring->acquirer);
     const pay_outcome_t *known = NULL;
     pay_outcome_t outcome;
     const pay_idempotency_t *use;
     const pay_problem_t *problem;
-    pay_charge_t *charge = NULL;
+    pay_charge_t *proposal, *charge = NULL;
     pay_claim_t claim;
     apr_status_t rv;
 
@@ -315,8 +241,12 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
     if (problem) {
         return problem;
     }
+    rv = propose(&proposal, card, c);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_make(PAY_ERR_ACQUIRER_UNAVAILABLE, NULL, rv, c->pool);
+    }
     if (is_pure) {
-        problem = ask_first(&known, &outcome, proposal, c);
+        problem = ask_first(&known, &outcome, proposal, acquiring, c);
         if (problem) {
             return problem;
         }
@@ -337,7 +267,29 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
         *out = charge;
         return NULL;
     }
-    return charge_send(out, charge, c);
+    return charge_send(out, charge, acquiring, c);
+}
+
+/* With a place among the work in flight here, and among the calls under way at the acquirer. */
+static const pay_problem_t *enter_and_charge(pay_charge_t **out, int *replayed,
+                                             const pay_card_t *card, const counter_t *c)
+{
+    const pay_scope_t *scope = &c->caller->scope;
+    const pay_problem_t *problem;
+    pay_acquiring_t acquiring;
+    int slot;
+
+    problem = pay_service_enter(&slot, c->service, scope, c->pool);
+    if (problem) {
+        return problem;
+    }
+    problem = pay_acquiring_enter(&acquiring, c->service->acquirer[scope->mode], c->pool);
+    if (!problem) {
+        problem = open_and_send(out, replayed, card, &acquiring, c);
+        pay_acquiring_leave(&acquiring);
+    }
+    pay_service_leave(c->service, slot);
+    return problem;
 }
 
 const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_service_t *service,
@@ -350,7 +302,6 @@ const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_se
     const pay_card_t *card;
     const pay_problem_t *problem;
     apr_status_t rv;
-    int slot;
 
     *out = NULL;
     *replayed = 0;
@@ -365,15 +316,9 @@ const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_se
     if (request->amount_fault) {
         return request->amount_fault;
     }
-    problem = judge(&card, &c);
+    problem = pay_charge_judge(&card, service, caller, request, p);
     if (problem) {
         return problem;
     }
-    problem = pay_service_enter(&slot, service, caller->scope.account, p);
-    if (problem) {
-        return problem;
-    }
-    problem = open_and_send(out, replayed, card, &c);
-    pay_service_leave(service, slot);
-    return problem;
+    return enter_and_charge(out, replayed, card, &c);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service/pay_reconcile.h"
-
-#include "base/pay_log.h"
-#include "base/pay_meter.h"
 #include "base/pay_time.h"
+#include "service/pay_reconcile_parts.h"
 
 #include <string.h>
 
@@ -15,11 +12,8 @@
 #define DAY (24 * HOUR)
 #define DAILY_AFTER (90 * DAY)
 
-typedef struct step_t {
-    pay_store_t *store;
-    const apr_array_header_t *services;
-    apr_pool_t *pool;
-} step_t;
+#define ANY_ACCOUNT 0
+#define NO_ACCOUNT 0xffffffffu
 
 apr_time_t pay_reconcile_next(apr_time_t now, apr_time_t created_at, apr_uint32_t attempts)
 {
@@ -39,131 +33,175 @@ apr_time_t pay_reconcile_next(apr_time_t now, apr_time_t created_at, apr_uint32_
     return now + (wait < LONGEST_FIRST_WAIT ? wait : LONGEST_FIRST_WAIT);
 }
 
-/* The first service whose acquirer for the mode is the one that a row was sent through. */
-static const pay_service_t *find_service(const step_t *step, pay_mode_t mode, const char *acquirer)
+apr_time_t pay_reconcile_next_late(apr_time_t now, apr_time_t decided_at)
 {
+    static const apr_interval_time_t after[] = {6 * HOUR, DAY, 3 * DAY, 7 * DAY};
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+        if (decided_at + after[i] > now) {
+            return decided_at + after[i];
+        }
+    }
+    return 0;
+}
+
+apr_status_t pay_reconcile_accounts(apr_uint32_t **out, pay_store_t *store,
+                                    const apr_array_header_t *services, apr_pool_t *p)
+{
+    const pay_service_t *service;
+    pay_account_t *account;
+    apr_status_t rv;
+    int i;
+
+    *out = apr_pcalloc(p, sizeof(**out) * ((apr_size_t)services->nelts + 1));
+    for (i = 0; i < services->nelts; i++) {
+        service = APR_ARRAY_IDX(services, i, const pay_service_t *);
+        if (!service->account_name) {
+            (*out)[i] = ANY_ACCOUNT;
+            continue;
+        }
+        rv = store->ops->account_get(&account, store, service->account_name, p);
+        if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
+            return rv; /* what cannot be told is not an acquirer that is missing */
+        }
+        (*out)[i] = rv == APR_SUCCESS ? account->number : NO_ACCOUNT;
+    }
+    return APR_SUCCESS;
+}
+
+/* Live acquirers belong to one account; Test Mode's may be asked by whoever has them. */
+static const pay_acquirer_t *acquirer_of(const pay_service_t *service, apr_uint32_t account,
+                                         const pay_scope_t *scope, const char *name)
+{
+    if (scope->mode == PAY_LIVE && account != scope->account) {
+        return NULL;
+    }
+    return pay_acquiring_find(service, scope->mode, name);
+}
+
+void pay_reconcile_place(pay_reconcile_row_t *row, const apr_array_header_t *services,
+                         const apr_uint32_t *accounts, apr_time_t lease_end)
+{
+    const pay_scope_t *scope = row->refund ? &row->refund->scope : &row->charge->scope;
+    const char *name = row->refund ? row->refund->acquirer : row->charge->acquirer;
+    const pay_acquirer_t *acquirer;
     const pay_service_t *service;
     int i;
 
-    for (i = 0; i < step->services->nelts; i++) {
-        service = APR_ARRAY_IDX(step->services, i, const pay_service_t *);
-        if (service->acquirer[mode] && !strcmp(service->acquirer[mode]->name, acquirer)) {
-            return service;
+    row->service = NULL;
+    row->acquirer = NULL;
+    row->begin_before = lease_end;
+    for (i = 0; i < services->nelts; i++) {
+        service = APR_ARRAY_IDX(services, i, const pay_service_t *);
+        acquirer = acquirer_of(service, accounts[i], scope, name);
+        if (acquirer) {
+            row->service = service;
+            row->acquirer = acquirer;
+            row->begin_before -= acquirer->timeout;
+            return;
         }
     }
-    return NULL;
 }
 
-static int charge_reconcile(const pay_charge_t *charge, const step_t *step)
+static apr_interval_time_t longer(apr_interval_time_t lease, const pay_acquirer_t *acquirer)
 {
-    const pay_service_t *service = find_service(step, charge->scope.mode, charge->acquirer);
-    pay_outcome_t outcome = {PAY_OUTCOME_UNKNOWN, "", "", ""};
-    pay_mode_t mode = charge->scope.mode;
-    pay_charge_t *resolved = NULL;
-    apr_time_t due_at = 0;
-    apr_time_t began;
-    apr_status_t rv;
-    int changed = 0;
-
-    if (service) {
-        began = pay_meter_now();
-        rv =
-            service->acquirer[mode]->charge_query(&outcome, service->acquirer_context[mode], charge,
-                                                  service->policy.acquirer_timeout, step->pool);
-        pay_service_time(service->acquirer[mode], began);
-        pay_outcome_tidy(&outcome, rv);
-    } else {
-        pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00230) "charge %s stays pending: its acquirer %s is not configured",
-                charge->reference, charge->acquirer);
-    }
-    if (outcome.kind == PAY_OUTCOME_UNKNOWN) {
-        due_at = pay_reconcile_next(pay_time_now(), charge->created_at, charge->attempts);
-    }
-    rv = step->store->ops->charge_resolve(&resolved, &changed, step->store, &charge->scope,
-                                          charge->seq, &outcome, due_at, step->pool);
-    if (rv != APR_SUCCESS) {
-        pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00231) "the outcome of charge %s could not be stored",
-                charge->reference);
-        return 0;
-    }
-    if (!changed || outcome.kind == PAY_OUTCOME_UNKNOWN) {
-        return 0;
-    }
-    pay_service_count(resolved);
-    pay_log(PAY_LOG_INFO, APR_SUCCESS, PAYLOGNO(00232) "charge %s is %s after %u questions",
-            charge->reference, pay_charge_state_name(resolved->state),
-            (unsigned int)charge->attempts);
-    return 1;
+    return acquirer && 2 * acquirer->timeout > lease ? 2 * acquirer->timeout : lease;
 }
 
-static int refund_reconcile(const pay_refund_t *refund, const pay_charge_t *charge,
-                            const step_t *step)
+apr_interval_time_t pay_reconcile_lease(const apr_array_header_t *services)
 {
-    const pay_service_t *service = find_service(step, refund->scope.mode, refund->acquirer);
-    pay_outcome_t outcome = {PAY_OUTCOME_UNKNOWN, "", "", ""};
-    pay_mode_t mode = refund->scope.mode;
-    pay_refund_t *resolved = NULL;
-    apr_time_t due_at = 0;
-    apr_time_t began;
-    apr_status_t rv;
-    int changed = 0;
+    apr_interval_time_t lease = LEASE;
+    const pay_service_t *service;
+    int i, k;
 
-    if (service && charge) {
-        began = pay_meter_now();
-        rv = service->acquirer[mode]->refund_query(&outcome, service->acquirer_context[mode],
-                                                   refund, charge, service->policy.acquirer_timeout,
-                                                   step->pool);
-        pay_service_time(service->acquirer[mode], began);
-        pay_outcome_tidy(&outcome, rv);
-    } else {
-        pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00233) "refund %s stays pending: its %s is not %s",
-                refund->refund_reference, charge ? "acquirer" : "charge",
-                charge ? "configured" : "known");
+    for (i = 0; i < services->nelts; i++) {
+        service = APR_ARRAY_IDX(services, i, const pay_service_t *);
+        lease = longer(lease, service->acquirer[PAY_TEST]);
+        for (k = 0; service->acquirers && k < service->acquirers->nelts; k++) {
+            lease = longer(lease, APR_ARRAY_IDX(service->acquirers, k, const pay_acquirer_t *));
+        }
     }
-    if (outcome.kind == PAY_OUTCOME_UNKNOWN) {
-        due_at = pay_reconcile_next(pay_time_now(), refund->created_at, refund->attempts);
+    return lease;
+}
+
+int pay_reconcile_in_order(const pay_acquirer_t *acquirer)
+{
+    return !acquirer || !acquirer->breaker
+           || (pay_breaker_state(acquirer->breaker) == PAY_BREAKER_CLOSED
+               && !pay_breaker_is_faulty(acquirer->breaker));
+}
+
+int pay_reconcile_row(const pay_reconcile_row_t *row)
+{
+    if (row->refund && row->refund->state == PAY_REFUND_FAILED) {
+        return pay_reconcile_refund_late(row);
     }
-    rv = step->store->ops->refund_resolve(&resolved, &changed, step->store, &refund->scope,
-                                          refund->refund_reference, &outcome, due_at, step->pool);
-    if (rv != APR_SUCCESS) {
-        pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00234) "the outcome of refund %s could not be stored",
-                refund->refund_reference);
-        return 0;
+    if (row->refund) {
+        return row->refund->waiting ? pay_reconcile_refund_send(row) : pay_reconcile_refund(row);
     }
-    if (!changed || outcome.kind == PAY_OUTCOME_UNKNOWN) {
-        return 0;
+    if (row->charge->state == PAY_CHARGE_FAILED) {
+        return pay_reconcile_charge_late(row);
     }
-    pay_log(PAY_LOG_INFO, APR_SUCCESS, PAYLOGNO(00235) "refund %s is %s after %u questions",
-            refund->refund_reference, pay_refund_state_name(resolved->state),
-            (unsigned int)refund->attempts);
-    return 1;
+    return pay_reconcile_charge(row);
+}
+
+/* What a step learnt of an acquirer. */
+typedef struct asked_t {
+    const pay_acquirer_t *acquirer;
+    pay_reconcile_answer_t answer; /* the last one */
+} asked_t;
+
+static asked_t *asked_of(apr_array_header_t *asked, const pay_acquirer_t *acquirer)
+{
+    asked_t *one;
+    int i;
+
+    for (i = 0; i < asked->nelts; i++) {
+        if (APR_ARRAY_IDX(asked, i, asked_t).acquirer == acquirer) {
+            return &APR_ARRAY_IDX(asked, i, asked_t);
+        }
+    }
+    one = apr_array_push(asked);
+    one->acquirer = acquirer;
+    one->answer = (pay_reconcile_answer_t){0, 0};
+    return one;
+}
+
+/* Past its lease another process may ask about a row: it is its own. One that is out of order is
+ * asked again only when it answers, and one that asks for patience by another step. */
+static int may_begin(const pay_reconcile_row_t *row)
+{
+    return pay_time_now() < row->begin_before && row->answer->patience == 0
+           && (row->answer->answered >= 0 || pay_reconcile_in_order(row->acquirer));
 }
 
 apr_status_t pay_reconcile_step(int *settled, pay_store_t *store,
                                 const apr_array_header_t *services, apr_pool_t *p)
 {
-    const step_t step = {store, services, p};
-    apr_time_t lease_end = pay_time_now() + LEASE;
+    apr_array_header_t *asked = apr_array_make(p, PAY_RECONCILE_BATCH_MAX, sizeof(asked_t));
+    const apr_interval_time_t lease = pay_reconcile_lease(services);
+    const apr_time_t now = pay_time_now();
+    pay_reconcile_row_t row = {.store = store, .pool = p};
     apr_array_header_t *rows = NULL;
-    const pay_due_t *due;
+    apr_uint32_t *accounts;
     apr_status_t rv;
     int i;
 
     *settled = 0;
-    rv = store->ops->due_take(&rows, store, lease_end - LEASE, LEASE, PAY_RECONCILE_BATCH_MAX, p);
-    if (rv != APR_SUCCESS) {
+    rv = store->ops->due_take(&rows, store, now, lease, PAY_RECONCILE_BATCH_MAX, p);
+    if (rv != APR_SUCCESS || rows->nelts == 0) {
         return rv;
     }
-    for (i = 0; i < rows->nelts; i++) {
-        /* Past the lease another process may ask for the rows that are left: they are its own. */
-        if (pay_time_now() >= lease_end) {
-            break;
+    rv = pay_reconcile_accounts(&accounts, store, services, p);
+    for (i = 0; rv == APR_SUCCESS && i < rows->nelts; i++) {
+        row.charge = APR_ARRAY_IDX(rows, i, pay_due_t).charge;
+        row.refund = APR_ARRAY_IDX(rows, i, pay_due_t).refund;
+        pay_reconcile_place(&row, services, accounts, now + lease);
+        row.answer = &asked_of(asked, row.acquirer)->answer;
+        if (may_begin(&row)) {
+            *settled += pay_reconcile_row(&row);
         }
-        due = &APR_ARRAY_IDX(rows, i, pay_due_t);
-        *settled += due->refund ? refund_reconcile(due->refund, due->charge, &step)
-                                : charge_reconcile(due->charge, &step);
     }
-    return APR_SUCCESS;
+    return rv;
 }

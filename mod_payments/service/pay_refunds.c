@@ -3,14 +3,15 @@
 
 #include "base/pay_id.h"
 #include "base/pay_log.h"
-#include "base/pay_meter.h"
 #include "base/pay_time.h"
 #include "model/pay_form.h"
+#include "service/pay_acquiring.h"
 
 #include <string.h>
 
 #define REFUND_ID_PREFIX "ref_"
 #define REFUND_REFERENCE_PREFIX "rfd_"
+#define TAG_BITS 120 /* PAY_TAG_LEN characters */
 #define ASK_AGAIN_AFTER apr_time_from_sec(1)
 
 /* What one request to refund is worked on with. */
@@ -19,10 +20,11 @@ typedef struct counter_t {
     const pay_caller_t *caller;
     const pay_refund_request_t *request;
     apr_pool_t *pool;
-    pay_charge_t *charge;         /* NULL: there is none, or it cannot be read */
-    apr_status_t found;           /* what the store said of the charge */
-    pay_money_t money;            /* amount_minor 0: all that is left */
-    const pay_idempotency_t *use; /* NULL: no Idempotency-Key was given */
+    pay_charge_t *charge;           /* NULL: there is none, or it cannot be read */
+    apr_status_t found;             /* what the store said of the charge */
+    pay_money_t money;              /* amount_minor 0: all that is left */
+    const pay_acquirer_t *acquirer; /* that it was sent through; NULL: the server's to find */
+    const pay_idempotency_t *use;   /* NULL: no Idempotency-Key was given */
 } counter_t;
 
 static void judge_note(pay_problem_t **faults, const char *field, const char *note, apr_pool_t *p)
@@ -72,8 +74,14 @@ static const pay_problem_t *judge_form(counter_t *c)
     return faults;
 }
 
+/* The tool cannot reach Live Mode's acquirers: it writes the refund, and the server sends it. */
+static int is_deferred(const counter_t *c)
+{
+    return c->service->deferred && c->caller->scope.mode == PAY_LIVE;
+}
+
 /* What is judged anew at every request that was not answered before. */
-static const pay_problem_t *judge(const counter_t *c)
+static const pay_problem_t *judge(counter_t *c)
 {
     pay_mode_t mode = c->caller->scope.mode;
     const pay_problem_t *refusal;
@@ -88,7 +96,8 @@ static const pay_problem_t *judge(const counter_t *c)
     if (c->found != APR_SUCCESS) {
         return pay_problem_of_store(c->found, c->pool);
     }
-    if (strcmp(c->charge->acquirer, c->service->acquirer[mode]->name) != 0) {
+    c->acquirer = pay_acquiring_find(c->service, mode, c->charge->acquirer);
+    if (!c->acquirer && !is_deferred(c)) {
         return pay_problem_makef(PAY_ERR_ACQUIRER_UNAVAILABLE, c->pool,
                                  "The acquirer that charged this transaction is not configured.");
     }
@@ -121,10 +130,17 @@ static apr_status_t propose(pay_refund_t **out, const counter_t *c)
 {
     const pay_charge_t *charge = c->charge;
     pay_refund_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
-    pay_deadline_t deadline = pay_deadline_make(c->service);
+    pay_deadline_t deadline = pay_deadline_make(c->acquirer);
     apr_status_t rv;
 
     *out = proposal;
+    proposal->tag = proposal->acquirer_reference = proposal->resolution = "";
+    if (c->caller->scope.mode == PAY_LIVE) {
+        rv = pay_id_make(&proposal->tag, "", TAG_BITS, c->pool);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+    }
     rv = pay_id_make(&proposal->id, REFUND_ID_PREFIX, PAY_ID_BITS, c->pool);
     if (rv != APR_SUCCESS) {
         return rv;
@@ -144,6 +160,11 @@ static apr_status_t propose(pay_refund_t **out, const counter_t *c)
     proposal->charge_seq = charge->seq;
     proposal->acquirer = charge->acquirer;
     proposal->key_id = c->caller->key_id;
+    if (is_deferred(c)) {
+        proposal->waiting = 1;
+        proposal->due_at = pay_time_now();
+        return APR_SUCCESS;
+    }
     proposal->worker = deadline.worker;
     proposal->send_before_ms = deadline.send_before_ms;
     proposal->wait_until_ms = deadline.wait_until_ms;
@@ -221,13 +242,11 @@ static pay_refund_t *resolve(pay_refund_t *refund, const pay_outcome_t *outcome,
 
 /* A refund that provably was not sent has failed: the record says so and the amount is free. */
 static pay_refund_t *refund_send(pay_refund_t *refund, const pay_charge_t *charge,
-                                 const counter_t *c)
+                                 pay_acquiring_t *acquiring, const counter_t *c)
 {
-    static const pay_outcome_t not_sent = {PAY_OUTCOME_DECLINED, "",
-                                           "The refund was not sent to the acquirer.", ""};
-    pay_outcome_t outcome = {PAY_OUTCOME_UNKNOWN, "", "", ""};
-    pay_mode_t mode = refund->scope.mode;
-    apr_time_t began;
+    static const pay_outcome_t not_sent = {.kind = PAY_OUTCOME_DECLINED,
+                                           .message = "The refund was not sent to the acquirer."};
+    pay_outcome_t outcome;
     apr_status_t rv;
 
     if (pay_time_boot_ms() > refund->send_before_ms) {
@@ -237,26 +256,18 @@ static pay_refund_t *refund_send(pay_refund_t *refund, const pay_charge_t *charg
         return resolve(refund, &not_sent, c);
     }
     /* No transaction is open here: the acquirer may take seconds, and LMDB has one writer. */
-    began = pay_meter_now();
-    rv = c->service->acquirer[mode]->refund(&outcome, c->service->acquirer_context[mode], refund,
-                                            charge, c->service->policy.acquirer_timeout, c->pool);
-    pay_service_time(c->service->acquirer[mode], began);
-    if (rv == PAY_ACQUIRER_NOT_SENT) {
+    rv = pay_acquiring_refund(&outcome, acquiring, refund, charge, c->pool);
+    if (rv == PAYMENTS_NOT_SENT) {
         pay_log(PAY_LOG_WARNING, rv,
                 PAYLOGNO(00212) "refund %s could not be sent to acquirer %s: it failed",
                 refund->refund_reference, refund->acquirer);
         return resolve(refund, &not_sent, c);
     }
-    if (rv != APR_SUCCESS) {
-        pay_log(PAY_LOG_WARNING, rv,
-                PAYLOGNO(00213) "acquirer %s failed on refund %s: its outcome is unknown",
-                refund->acquirer, refund->refund_reference);
-    }
-    pay_outcome_tidy(&outcome, rv);
     return resolve(refund, &outcome, c);
 }
 
-static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed, const counter_t *c)
+static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed,
+                                          pay_acquiring_t *acquiring, const counter_t *c)
 {
     pay_store_t *store = c->service->store;
     pay_refund_t *proposal, *refund = NULL;
@@ -285,8 +296,30 @@ static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed, con
     if (problem) {
         return problem;
     }
-    *out = refund_send(refund, charge_now, c);
+    *out = refund->waiting ? refund : refund_send(refund, charge_now, acquiring, c);
     return NULL;
+}
+
+/* With a place among the work in flight here, and among the calls under way at the acquirer. */
+static const pay_problem_t *enter_and_refund(pay_refund_t **out, int *replayed, const counter_t *c)
+{
+    pay_acquiring_t acquiring = {NULL, -1, 0};
+    const pay_problem_t *problem = NULL;
+    int slot;
+
+    problem = pay_service_enter(&slot, c->service, &c->caller->scope, c->pool);
+    if (problem) {
+        return problem;
+    }
+    if (!is_deferred(c)) {
+        problem = pay_acquiring_enter(&acquiring, c->acquirer, c->pool);
+    }
+    if (!problem) {
+        problem = open_and_send(out, replayed, &acquiring, c);
+        pay_acquiring_leave(&acquiring);
+    }
+    pay_service_leave(c->service, slot);
+    return problem;
 }
 
 const pay_problem_t *pay_refund_create(pay_refund_t **out, int *replayed, pay_service_t *service,
@@ -296,7 +329,6 @@ const pay_problem_t *pay_refund_create(pay_refund_t **out, int *replayed, pay_se
     counter_t c = {.service = service, .caller = caller, .request = request, .pool = p};
     const pay_problem_t *problem;
     pay_kept_t *kept = NULL;
-    int slot;
 
     *out = NULL;
     *replayed = 0;
@@ -319,13 +351,7 @@ const pay_problem_t *pay_refund_create(pay_refund_t **out, int *replayed, pay_se
     if (problem) {
         return problem;
     }
-    problem = pay_service_enter(&slot, service, caller->scope.account, p);
-    if (problem) {
-        return problem;
-    }
-    problem = open_and_send(out, replayed, &c);
-    pay_service_leave(service, slot);
-    return problem;
+    return enter_and_refund(out, replayed, &c);
 }
 
 const pay_problem_t *pay_refund_get(pay_refund_t **out, pay_service_t *service,

@@ -18,13 +18,6 @@ void pay_service_count(const pay_charge_t *charge)
     pay_meter_add(charge->scope.mode == PAY_LIVE ? counter + 1 : counter, 1);
 }
 
-void pay_service_time(const pay_acquirer_t *acquirer, apr_time_t began)
-{
-    if (!acquirer->is_pure) {
-        pay_meter_observe(PAY_METER_ACQUIRER, pay_meter_now() - began);
-    }
-}
-
 const pay_problem_t *pay_problem_of_store(apr_status_t status, apr_pool_t *p)
 {
     pay_error_t error;
@@ -68,11 +61,11 @@ const pay_problem_t *pay_service_judge_mode(const pay_service_t *service,
     if (mode == PAY_LIVE && account->mode == PAY_TEST) {
         pay_log(PAY_LOG_INFO, APR_SUCCESS,
                 PAYLOGNO(00244) "account %s is in Test Mode: its live keys start nothing until "
-                                "paymentsctl account set %s --mode live",
+                                "paymentsctl account mode %s live",
                 account->name, account->name);
         return pay_problem_make(PAY_ERR_FORBIDDEN, NULL, APR_SUCCESS, p);
     }
-    if (!service->acquirer[mode]) {
+    if (!service->acquirer[mode] && !service->deferred) {
         return pay_problem_makef(PAY_ERR_FORBIDDEN, p,
                                  "No %s acquirer is configured for this service.",
                                  pay_mode_name(mode));
@@ -136,13 +129,16 @@ const pay_problem_t *pay_service_recall(pay_kept_t **out, const pay_service_t *s
 }
 
 const pay_problem_t *pay_service_enter(int *slot, const pay_service_t *service,
-                                       apr_uint32_t account, apr_pool_t *p)
+                                       const pay_scope_t *scope, apr_pool_t *p)
 {
+    const apr_uint32_t account = service->slots_base + scope->account;
+
     *slot = -1;
     if (!service->slots) {
         return NULL;
     }
-    *slot = pay_slots_take(service->slots, service->slots_base + account);
+    *slot = scope->mode == PAY_LIVE ? pay_slots_take_waiting(service->slots, account)
+                                    : pay_slots_take(service->slots, account);
     if (*slot < 0) {
         return pay_problem_make(PAY_ERR_BUSY, NULL, APR_SUCCESS, p);
     }
@@ -156,9 +152,10 @@ void pay_service_leave(const pay_service_t *service, int slot)
     }
 }
 
-pay_deadline_t pay_deadline_make(const pay_service_t *service)
+pay_deadline_t pay_deadline_make(const pay_acquirer_t *acquirer)
 {
-    apr_int64_t timeout_ms = apr_time_as_msec(service->policy.acquirer_timeout);
+    apr_int64_t timeout_ms =
+        apr_time_as_msec(acquirer ? acquirer->timeout : PAY_ACQUIRER_TIMEOUT_DEFAULT);
     pay_deadline_t deadline;
 
     deadline.worker = pay_worker_self();
@@ -168,21 +165,4 @@ pay_deadline_t pay_deadline_make(const pay_service_t *service)
         pay_time_now()
         + apr_time_from_msec(PAY_SEND_BEFORE_MS + timeout_ms + PAY_RECONCILE_AFTER_MS);
     return deadline;
-}
-
-void pay_outcome_tidy(pay_outcome_t *outcome, apr_status_t answered)
-{
-    if (answered != APR_SUCCESS
-        || (outcome->kind != PAY_OUTCOME_APPROVED && outcome->kind != PAY_OUTCOME_DECLINED)) {
-        outcome->kind = PAY_OUTCOME_UNKNOWN;
-    }
-    if (!outcome->code) {
-        outcome->code = "";
-    }
-    if (!outcome->message) {
-        outcome->message = "";
-    }
-    if (!outcome->authorization_code) {
-        outcome->authorization_code = "";
-    }
 }

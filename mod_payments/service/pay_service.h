@@ -16,6 +16,7 @@
 #define PAY_SEND_BEFORE_MS                                                                         \
     5000 /* a charge not sent this long after its open is not sent at all                          \
           */
+#define PAY_ACQUIRER_TIMEOUT_DEFAULT apr_time_from_sec(20)
 #define PAY_RECONCILE_AFTER_MS 30000 /* reconciliation leaves a row alone this much longer */
 
 struct pay_key_usage_t;
@@ -23,17 +24,23 @@ struct pay_key_usage_t;
 typedef struct pay_policy_t {
     const apr_array_header_t *currencies; /* of const char *, upper case; NULL: every currency */
     int refund_days_max;                  /* longest range of a refund list, 0: any */
-    apr_interval_time_t acquirer_timeout;
+    apr_interval_time_t acquirer_timeout; /* where an acquirer has none of its own */
     apr_interval_time_t refund_repeat_window; /* R5 rule; 0: off */
+    apr_interval_time_t late_after;           /* absent for so long: it failed */
+    apr_interval_time_t pending_alert;        /* pending for longer: a person is asked */
+    int late_refund;                          /* 1: late approvals are refunded; 0: held */
+    apr_interval_time_t refund_sync;          /* between fetches of refunds; 0: none */
 } pay_policy_t;
 
 typedef struct pay_service_t {
     pay_store_t *store;
     const char *account_name; /* only this account's keys exist here; NULL: any account's */
-    const pay_acquirer_t *acquirer[PAY_MODE_COUNT]; /* NULL: none for this mode */
-    void *acquirer_context[PAY_MODE_COUNT];
-    pay_slots_t *slots;            /* NULL: no limit on work in flight (paymentsctl) */
-    apr_uint32_t slots_base;       /* tells accounts of different stores apart in `slots` */
+    const pay_acquirer_t *acquirer[PAY_MODE_COUNT]; /* of new charges; NULL: none for this mode */
+    const apr_array_header_t *acquirers; /* of const pay_acquirer_t *: Live Mode's, those too that
+                                            only old charges went through; NULL: none */
+    int deferred;            /* 1: live refunds are written for the server to send (paymentsctl) */
+    pay_slots_t *slots;      /* NULL: no limit on work in flight (paymentsctl) */
+    apr_uint32_t slots_base; /* tells accounts of different stores apart in `slots` */
     struct pay_key_usage_t *usage; /* NULL: last use of keys is not recorded */
     pay_policy_t policy;
 } pay_service_t;
@@ -60,10 +67,11 @@ const pay_problem_t *pay_service_judge_mode(const pay_service_t *service,
 
 /*
  * A place among the work in flight, for every refusable piece of work before anything is written;
- * *slot is owed to pay_service_leave. 503 when a limit is reached (docs/operations.md, "Limits").
+ * *slot is owed to pay_service_leave. 503 when a limit is reached (docs/operations.md, "Limits");
+ * Live Mode, which waits for its acquirer, leaves room for the rest.
  */
 const pay_problem_t *pay_service_enter(int *slot, const pay_service_t *service,
-                                       apr_uint32_t account, apr_pool_t *p);
+                                       const pay_scope_t *scope, apr_pool_t *p);
 void pay_service_leave(const pay_service_t *service, int slot);
 
 /* Who works on a row that is opened now, and until when. */
@@ -74,13 +82,11 @@ typedef struct pay_deadline_t {
     apr_time_t due_at;          /* wall clock */
 } pay_deadline_t;
 
-pay_deadline_t pay_deadline_make(const pay_service_t *service);
+pay_deadline_t pay_deadline_make(const pay_acquirer_t *acquirer);
 
-/*
- * Makes of what an acquirer's slot returned what may be stored: any failure and any kind that is
- * not in the enum is PAY_OUTCOME_UNKNOWN, strings are never NULL.
- */
-void pay_outcome_tidy(pay_outcome_t *outcome, apr_status_t answered);
+/* The defaults of the directives: PaymentsAcquirerLateAfter and PaymentsPendingAlert. */
+#define PAY_LATE_AFTER_DEFAULT apr_time_from_sec(3600)
+#define PAY_PENDING_ALERT_DEFAULT apr_time_from_sec(3600)
 
 /*
  * The use that the caller makes of its Idempotency-Key for a request of these normalised values;
@@ -104,9 +110,6 @@ const pay_problem_t *pay_problem_of_reference(const char *reference, apr_pool_t 
 
 /* Counts a charge that was decided now, or is answered pending: never a replay. */
 void pay_service_count(const pay_charge_t *charge);
-
-/* Observes a call of an acquirer that began then (pay_meter_now), unless it left no process. */
-void pay_service_time(const pay_acquirer_t *acquirer, apr_time_t began);
 
 /* A store's status as the client's problem (503 E2, 500 E1); never for APR_SUCCESS or APR_NOTFOUND.
  */

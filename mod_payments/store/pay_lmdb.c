@@ -16,20 +16,23 @@
 
 #define SLOT(name) .name = pay_lmdb_##name
 const pay_store_ops_t pay_lmdb_ops = {
-    SLOT(account_create),  SLOT(account_get),      SLOT(account_set),   SLOT(account_list),
-    SLOT(defaults_put),    SLOT(defaults_get),     SLOT(key_create),    SLOT(key_find),
-    SLOT(key_get),         SLOT(key_list),         SLOT(key_revoke),    SLOT(key_rotate),
-    SLOT(key_touch),       SLOT(token_create),     SLOT(token_get),     SLOT(token_list),
-    SLOT(token_revoke),    SLOT(charge_find),      SLOT(charge_open),   SLOT(charge_resolve),
-    SLOT(charge_withdraw), SLOT(charge_list),      SLOT(refund_open),   SLOT(refund_resolve),
-    SLOT(refund_fail),     SLOT(transaction_find), SLOT(charge_void),   SLOT(kept_find),
-    SLOT(kept_put),        SLOT(kept_expire),      SLOT(total_list),    SLOT(refund_find),
-    SLOT(refund_scan),     SLOT(import_begin),     SLOT(import_rows),   SLOT(import_finish),
-    SLOT(import_abort),    SLOT(due_take),         SLOT(stat),          SLOT(check),
-    SLOT(backup),          SLOT(housekeep),        SLOT(delivery_put),  SLOT(delivery_get),
-    SLOT(endpoint_put),    SLOT(endpoint_get),     SLOT(endpoint_list), SLOT(endpoint_reseal),
-    SLOT(event_test),      SLOT(event_take),       SLOT(event_finish),  SLOT(event_list),
-    SLOT(event_get),       SLOT(event_retry),      SLOT(event_drop),    SLOT(event_stat),
+    SLOT(account_create),  SLOT(account_get),      SLOT(account_set),  SLOT(account_list),
+    SLOT(defaults_put),    SLOT(defaults_get),     SLOT(key_create),   SLOT(key_find),
+    SLOT(key_get),         SLOT(key_list),         SLOT(key_revoke),   SLOT(key_rotate),
+    SLOT(key_touch),       SLOT(token_create),     SLOT(token_get),    SLOT(token_list),
+    SLOT(token_revoke),    SLOT(charge_find),      SLOT(charge_open),  SLOT(charge_resolve),
+    SLOT(charge_withdraw), SLOT(charge_list),      SLOT(refund_open),  SLOT(refund_resolve),
+    SLOT(refund_fail),     SLOT(transaction_find), SLOT(charge_void),  SLOT(charge_find_acquirer),
+    SLOT(charge_late),     SLOT(refund_claim),     SLOT(refund_late),  SLOT(refund_find_acquirer),
+    SLOT(history_get),     SLOT(history_ask),      SLOT(history_put),  SLOT(held_list),
+    SLOT(kept_find),       SLOT(kept_put),         SLOT(kept_expire),  SLOT(total_list),
+    SLOT(refund_find),     SLOT(refund_scan),      SLOT(import_begin), SLOT(import_rows),
+    SLOT(import_finish),   SLOT(import_abort),     SLOT(due_take),     SLOT(stat),
+    SLOT(check),           SLOT(backup),           SLOT(housekeep),    SLOT(delivery_put),
+    SLOT(delivery_get),    SLOT(endpoint_put),     SLOT(endpoint_get), SLOT(endpoint_list),
+    SLOT(endpoint_reseal), SLOT(event_test),       SLOT(event_take),   SLOT(event_finish),
+    SLOT(event_list),      SLOT(event_get),        SLOT(event_retry),  SLOT(event_drop),
+    SLOT(event_stat),
 };
 #undef SLOT
 

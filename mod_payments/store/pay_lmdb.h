@@ -39,6 +39,8 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_EVENT,        /* scope, endpoint kind, charge seq, sequence -> event row */
     PAY_TABLE_EVENT_DUE,    /* scope, endpoint kind, due time, charge seq -> empty */
     PAY_TABLE_EVENT_PARKED, /* scope, endpoint kind, charge seq -> empty */
+    PAY_TABLE_ACQUIRER,     /* scope, kind, name at the acquirer -> charge seq or refund key */
+    PAY_TABLE_HELD,         /* scope, kind, seq -> refund key, or empty for a charge */
     PAY_TABLE_COUNT
 } pay_lmdb_table_t;
 
@@ -87,64 +89,6 @@ int pay_lmdb_quota_reached(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t
 int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key);
 const char *pay_lmdb_table_name(pay_lmdb_table_t table);
 
-/* Slots of the vtable, by file. pay_lmdb_ops in pay_lmdb.c names them all. */
-#define PAY_LMDB_SLOT(name) __typeof__(*((pay_store_ops_t *)0)->name) pay_lmdb_##name
-PAY_LMDB_SLOT(account_create); /* pay_lmdb_account.c */
-PAY_LMDB_SLOT(account_get);
-PAY_LMDB_SLOT(account_set);
-PAY_LMDB_SLOT(account_list);
-PAY_LMDB_SLOT(defaults_put);
-PAY_LMDB_SLOT(defaults_get);
-PAY_LMDB_SLOT(key_create); /* pay_lmdb_api_key.c */
-PAY_LMDB_SLOT(key_find);
-PAY_LMDB_SLOT(key_get);
-PAY_LMDB_SLOT(key_list);
-PAY_LMDB_SLOT(key_revoke);
-PAY_LMDB_SLOT(key_rotate);
-PAY_LMDB_SLOT(key_touch);
-PAY_LMDB_SLOT(token_create); /* pay_lmdb_token.c */
-PAY_LMDB_SLOT(token_get);
-PAY_LMDB_SLOT(token_list);
-PAY_LMDB_SLOT(token_revoke);
-PAY_LMDB_SLOT(charge_find); /* pay_lmdb_charge.c */
-PAY_LMDB_SLOT(charge_open);
-PAY_LMDB_SLOT(charge_resolve);
-PAY_LMDB_SLOT(charge_withdraw);
-PAY_LMDB_SLOT(charge_list);      /* pay_lmdb_charge_list.c */
-PAY_LMDB_SLOT(transaction_find); /* pay_lmdb_transaction.c */
-PAY_LMDB_SLOT(charge_void);      /* pay_lmdb_charge_void.c */
-PAY_LMDB_SLOT(kept_find);        /* pay_lmdb_kept.c */
-PAY_LMDB_SLOT(kept_put);
-PAY_LMDB_SLOT(kept_expire);    /* pay_lmdb_kept_expire.c */
-PAY_LMDB_SLOT(total_list);     /* pay_lmdb_total.c */
-PAY_LMDB_SLOT(refund_open);    /* pay_lmdb_refund.c */
-PAY_LMDB_SLOT(refund_resolve); /* pay_lmdb_refund_resolve.c */
-PAY_LMDB_SLOT(refund_fail);    /* pay_lmdb_refund_fail.c */
-PAY_LMDB_SLOT(refund_find);
-PAY_LMDB_SLOT(refund_scan);  /* pay_lmdb_refund_list.c */
-PAY_LMDB_SLOT(import_begin); /* pay_lmdb_import.c */
-PAY_LMDB_SLOT(import_rows);
-PAY_LMDB_SLOT(import_finish);
-PAY_LMDB_SLOT(import_abort); /* pay_lmdb_import_abort.c */
-PAY_LMDB_SLOT(delivery_put); /* pay_lmdb_delivery.c */
-PAY_LMDB_SLOT(delivery_get);
-PAY_LMDB_SLOT(endpoint_put); /* pay_lmdb_endpoint.c */
-PAY_LMDB_SLOT(endpoint_get);
-PAY_LMDB_SLOT(endpoint_list);
-PAY_LMDB_SLOT(endpoint_reseal);
-PAY_LMDB_SLOT(event_test);   /* pay_lmdb_event_add.c */
-PAY_LMDB_SLOT(event_take);   /* pay_lmdb_event_take.c */
-PAY_LMDB_SLOT(event_finish); /* pay_lmdb_event_finish.c */
-PAY_LMDB_SLOT(event_list);   /* pay_lmdb_event_list.c */
-PAY_LMDB_SLOT(event_get);
-PAY_LMDB_SLOT(event_retry); /* pay_lmdb_event_retry.c */
-PAY_LMDB_SLOT(event_drop);
-PAY_LMDB_SLOT(event_stat); /* pay_lmdb_event_list.c */
-PAY_LMDB_SLOT(due_take);   /* pay_lmdb_due.c */
-PAY_LMDB_SLOT(stat);       /* pay_lmdb_stat.c */
-PAY_LMDB_SLOT(check);      /* pay_lmdb_check.c */
-PAY_LMDB_SLOT(backup);     /* pay_lmdb_stat.c */
-PAY_LMDB_SLOT(housekeep);  /* pay_lmdb.c */
-#undef PAY_LMDB_SLOT
+#include "store/pay_lmdb_slots.h"
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_account.h"
 
+#include "base/pay_crypto.h"
 #include "base/pay_time.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
@@ -20,6 +21,7 @@ static const pay_row_field_t account_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, mode),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, updated_at),
+    PAY_ROW_FIELD(PAY_ROW_BYTES, pay_account_t, secret),
 };
 #define ACCOUNT_FIELDS (sizeof(account_fields) / sizeof(account_fields[0]))
 
@@ -28,6 +30,7 @@ typedef struct account_work_t {
     const char *name;
     const pay_account_settings_t *settings;
     const pay_mode_t *mode;
+    unsigned char secret[PAY_ACCOUNT_SECRET_LEN]; /* for an account that has none */
     pay_account_t *account;
     apr_pool_t *pool;
 } account_work_t;
@@ -161,6 +164,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     account->name = work->name;
     account->settings = *work->settings;
     account->mode = PAY_TEST;
+    memcpy(account->secret, work->secret, sizeof(account->secret));
     account->created_at = pay_lmdb_account_now();
     account->updated_at = account->created_at;
     pay_lmdb_key_start(&number);
@@ -186,6 +190,10 @@ apr_status_t pay_lmdb_account_create(pay_account_t **out, pay_store_t *store, co
     *out = NULL;
     if (pay_account_name_check(name) != APR_SUCCESS) {
         return APR_EINVAL;
+    }
+    rv = pay_random_bytes(work.secret, sizeof(work.secret));
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
     if (rv == APR_SUCCESS) {
@@ -213,6 +221,7 @@ apr_status_t pay_lmdb_account_get(pay_account_t **out, pay_store_t *store, const
 
 static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
+    static const unsigned char none[PAY_ACCOUNT_SECRET_LEN];
     account_work_t *work = baton;
     const pay_account_settings_t *settings = work->settings;
     pay_account_t *account;
@@ -235,6 +244,9 @@ static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (work->mode) {
         account->mode = *work->mode;
     }
+    if (!memcmp(account->secret, none, sizeof(none))) { /* made by a build without */
+        memcpy(account->secret, work->secret, sizeof(account->secret));
+    }
     account->updated_at = pay_lmdb_account_now();
     rc = account_put(txn, db, account, 0, work->pool);
     if (rc) {
@@ -251,6 +263,10 @@ apr_status_t pay_lmdb_account_set(pay_account_t **out, pay_store_t *store, const
     apr_status_t rv;
 
     *out = NULL;
+    rv = pay_random_bytes(work.secret, sizeof(work.secret));
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, set_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.account;

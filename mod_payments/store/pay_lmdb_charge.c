@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_charge.h"
 
+#include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
@@ -81,6 +82,14 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->refunds_pending_minor = 0;
     charge->refund_at_acquirer = 0;
     charge->events = 0;
+    charge->acquirer_reference =
+        pay_lmdb_text_cut(proposal->acquirer_reference, PAY_ACQUIRER_REFERENCE_LEN, p);
+    charge->absent_since = 0;
+    charge->held = PAY_NOT_HELD;
+    charge->late = PAY_LATE_NONE;
+    charge->late_tag = "";
+    charge->spent = 0;
+    charge->resolution = "";
     memset(charge->kept_as, 0, sizeof(charge->kept_as));
     return charge;
 }
@@ -163,6 +172,9 @@ static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
         return rc;
     }
     rc = pay_lmdb_charge_time_put(txn, db, open->out);
+    if (!rc) {
+        rc = pay_lmdb_acquirer_put_charge(txn, db, open->out);
+    }
     if (rc) {
         return rc;
     }
@@ -263,10 +275,7 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
     assert(!outcome || outcome->kind != PAY_OUTCOME_UNKNOWN);
     /* What makes a row too long is told before anything waits for its turn to write. */
     rc = pay_lmdb_charge_encode(&row, opened(proposal, 0, 0, p), p);
-    if (!rc
-        && row.mv_size + PAY_OUTCOME_CODE_MAX + PAY_OUTCOME_MESSAGE_MAX + PAY_AUTHORIZATION_MAX
-                   + PAY_LMDB_CONTRADICTION_MAX + sizeof(proposal->kept_as)
-               > PAY_LMDB_CHARGE_ROW_MAX) {
+    if (!rc && row.mv_size + pay_lmdb_charge_growth_max(proposal) > PAY_LMDB_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }
     if (rc) {
@@ -326,6 +335,9 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     rc = pay_lmdb_charge_time_del(txn, db, charge);
+    if (!rc) {
+        rc = pay_lmdb_acquirer_del_charge(txn, db, charge);
+    }
     if (!rc) {
         rc = pay_lmdb_due_del_charge(txn, db, charge);
     }

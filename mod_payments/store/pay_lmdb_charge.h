@@ -30,6 +30,8 @@ int pay_lmdb_charge_ref_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const
 /* The charge of a row of table charge; `key` is known to be PAY_LMDB_CHARGE_KEY_LEN long. */
 int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
                            apr_pool_t *p);
+/* How many bytes the row of a new charge may still grow by, whatever is decided about it. */
+apr_size_t pay_lmdb_charge_growth_max(const pay_charge_t *charge);
 int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p);
 
 /* MDB_NOTFOUND when there is none. */

@@ -4,6 +4,7 @@
 #include "base/pay_log.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
+#include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
@@ -35,7 +36,11 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
     }
     pay_lmdb_charge_clear_worker(charge);
     charge->due_at = resolve->due_at;
-    rc = pay_lmdb_due_put_charge(txn, db, charge);
+    charge->absent_since = resolve->outcome->absent_since;
+    rc = pay_lmdb_held_charge(txn, db, charge, resolve->outcome->held);
+    if (!rc) {
+        rc = pay_lmdb_due_put_charge(txn, db, charge);
+    }
     if (rc) {
         return rc;
     }
@@ -53,6 +58,22 @@ static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_
     charge->message = pay_lmdb_text_cut(outcome->message, PAY_OUTCOME_MESSAGE_MAX, p);
     charge->authorization_code =
         pay_lmdb_text_cut(outcome->authorization_code, PAY_AUTHORIZATION_MAX, p);
+    charge->spent = outcome->kind == PAY_OUTCOME_APPROVED && outcome->spent;
+    if (outcome->resolution) {
+        charge->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, p);
+    }
+}
+
+/* What the acquirer tells of a card that is not known here. */
+static void take_card(pay_charge_t *charge, const pay_card_t *card, apr_pool_t *p)
+{
+    if (!card || *charge->card.last4) {
+        return;
+    }
+    charge->card = *card;
+    charge->card.issuer = pay_lmdb_text_cut(card->issuer, PAY_LMDB_CARD_TEXT_MAX, p);
+    charge->card.country = pay_lmdb_text_cut(card->country, PAY_LMDB_CARD_TEXT_MAX, p);
+    charge->card.type = pay_lmdb_text_cut(card->type, PAY_LMDB_CARD_TEXT_MAX, p);
 }
 
 int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
@@ -64,7 +85,9 @@ int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, a
         return 0;
     }
     pay_lmdb_charge_clear_worker(charge);
-    charge->due_at = 0;
+    charge->due_at = outcome->kind == PAY_OUTCOME_DECLINED ? outcome->late_check_at : 0;
+    charge->absent_since = 0;
+    take_card(charge, outcome->card, p);
     freeze(charge, outcome, p);
     pay_lmdb_charge_follow_refunds(charge); /* imported history may have refunded it already */
     return 1;
@@ -85,6 +108,12 @@ static int decide(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_due_del_charge(txn, db, &before);
+    if (!rc && charge->due_at != 0) {
+        rc = pay_lmdb_due_put_charge(txn, db, charge);
+    }
+    if (!rc) {
+        rc = pay_lmdb_held_charge(txn, db, charge, PAY_NOT_HELD);
+    }
     if (!rc) {
         rc = pay_lmdb_event_of_charge(txn, db, charge, 1, resolve->p);
     }
@@ -105,7 +134,8 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
     pay_charge_t *charge = resolve->out;
     int approved = charge->decided_state == PAY_CHARGE_SUCCESSFUL;
 
-    if ((resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved) {
+    if ((resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved
+        || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */
         return MDB_SUCCESS;
     }
     resolve->contradicts = 1;

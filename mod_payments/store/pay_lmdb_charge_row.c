@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Scope and seq are the key's. New fields go to the end, before kept_as. */
+/* Scope and seq are the key's. New fields go to the end. */
 static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, reference),
     PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, request_digest),
@@ -49,10 +49,19 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refund_at_acquirer),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, events),
     PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, kept_as),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, acquirer_reference),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, absent_since),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, held),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, late),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, late_tag),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, spent),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, resolution),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
-/* Most charges have no Idempotency-Key: as long as kept_as is the last field, they leave it out. */
-#define CHARGE_FIELDS_UNKEPT (CHARGE_FIELDS - 1)
+/* Most charges stay in this process, and have no Idempotency-Key: they leave out what is last. */
+#define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS - 7)
+#define CHARGE_FIELDS_UNKEPT (CHARGE_FIELDS_INSIDE - 1)
+#define FIELDS_OUTSIDE_LEN (4 * 8 + 3 * 2) /* bytes of the last seven while they are empty */
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
 {
@@ -79,7 +88,27 @@ static int is_sound(const pay_charge_t *charge)
            && charge->token && charge->card.issuer && charge->card.country && charge->card.type
            && charge->email && charge->first_name && charge->last_name && charge->request_ip
            && charge->acquirer && charge->key_id && charge->code && charge->message
-           && charge->authorization_code && charge->contradiction;
+           && charge->authorization_code && charge->contradiction && charge->acquirer_reference
+           && (unsigned int)charge->held < PAY_HELD_COUNT
+           && (unsigned int)charge->late < PAY_LATE_COUNT && charge->late_tag && charge->resolution;
+}
+
+static int is_given(const char *text)
+{
+    return text && *text;
+}
+
+/* As few fields as tell all there is. */
+static size_t fields_of(const pay_charge_t *charge)
+{
+    static const unsigned char none[sizeof(charge->kept_as)];
+
+    if (is_given(charge->acquirer_reference) || charge->absent_since || charge->held || charge->late
+        || is_given(charge->late_tag) || charge->spent || is_given(charge->resolution)) {
+        return CHARGE_FIELDS;
+    }
+    return memcmp(charge->kept_as, none, sizeof(none)) != 0 ? CHARGE_FIELDS_INSIDE
+                                                            : CHARGE_FIELDS_UNKEPT;
 }
 
 int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
@@ -102,14 +131,24 @@ int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val
     return MDB_SUCCESS;
 }
 
+apr_size_t pay_lmdb_charge_growth_max(const pay_charge_t *charge)
+{
+    const apr_size_t decided = PAY_OUTCOME_CODE_MAX + PAY_OUTCOME_MESSAGE_MAX
+                               + PAY_AUTHORIZATION_MAX + PAY_LMDB_CONTRADICTION_MAX;
+    const apr_size_t outside = PAY_TAG_LEN + PAY_RESOLUTION_MAX;
+    const apr_size_t card = PAY_CARD_FIRST6_LEN + PAY_CARD_LAST4_LEN + 3 * PAY_LMDB_CARD_TEXT_MAX;
+
+    if (!is_given(charge->acquirer_reference)) {
+        return decided + sizeof(charge->kept_as) + FIELDS_OUTSIDE_LEN + outside;
+    }
+    return decided + outside + (*charge->card.last4 ? 0 : card); /* kept_as is there already */
+}
+
 int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p)
 {
-    static const unsigned char none[sizeof(charge->kept_as)];
-    int is_kept = memcmp(charge->kept_as, none, sizeof(none)) != 0;
     int rc;
 
-    rc = pay_row_encode(out, charge_fields, is_kept ? CHARGE_FIELDS : CHARGE_FIELDS_UNKEPT, charge,
-                        p);
+    rc = pay_row_encode(out, charge_fields, fields_of(charge), charge, p);
     if (!rc && out->mv_size > PAY_LMDB_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }

@@ -3,6 +3,7 @@
 
 #include "base/pay_writer.h"
 #include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -39,6 +40,9 @@ static int close_checkout(void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
     int rc;
 
     rc = pay_lmdb_due_del_charge(txn, db, charge);
+    if (!rc) {
+        rc = pay_lmdb_held_charge(txn, db, charge, PAY_NOT_HELD);
+    }
     if (rc) {
         return rc;
     }

@@ -84,8 +84,17 @@ int pay_lmdb_check_event_parked(pay_lmdb_check_t *check, const MDB_val *key, con
 
 /* pay_lmdb_check_due.c */
 int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-/* A pending row has its entry at due_at; others have none to look for. */
+/* A row that is due has its entry at due_at; others have none to look for. */
 int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
-                             int pending, const MDB_val *due_key);
+                             int is_due, const MDB_val *due_key);
+
+/* pay_lmdb_check_acquirer.c */
+int pay_lmdb_check_acquirer(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_held(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+/* The indexes of one row that goes through an acquirer. */
+int pay_lmdb_check_charge_outside(pay_lmdb_check_t *check, const MDB_val *key,
+                                  const pay_charge_t *charge);
+int pay_lmdb_check_refund_outside(pay_lmdb_check_t *check, const MDB_val *key,
+                                  const pay_refund_t *refund);
 
 #endif

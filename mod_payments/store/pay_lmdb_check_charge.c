@@ -209,13 +209,17 @@ int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB
     if (!rc) {
         rc = check_amounts(check, key, charge);
     }
+    if (!rc) {
+        rc = pay_lmdb_check_charge_outside(check, key, charge);
+    }
     if (rc) {
         return rc;
     }
     pay_lmdb_due_key(&due, charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
     due_key = pay_lmdb_key_val(&due);
     return pay_lmdb_check_due_entry(check, PAY_TABLE_CHARGE, key,
-                                    charge->state == PAY_CHARGE_PENDING, &due_key);
+                                    charge->state == PAY_CHARGE_PENDING || charge->due_at != 0,
+                                    &due_key);
 }
 
 int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)

@@ -6,7 +6,7 @@
 #include "store/pay_lmdb_refund.h"
 
 int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
-                             int pending, const MDB_val *due_key)
+                             int is_due, const MDB_val *due_key)
 {
     int rc, found;
 
@@ -14,14 +14,14 @@ int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, co
     if (rc) {
         return rc;
     }
-    if (pending && !found) {
-        pay_lmdb_check_fault(check, table, key, "it is pending, but nothing will ask about it");
+    if (is_due && !found) {
+        pay_lmdb_check_fault(check, table, key, "it is due, but nothing will ask about it");
     }
     return MDB_SUCCESS;
 }
 
-/* When the row behind an entry is due: *pending 0 when it is not, or there is none. */
-static int row_due_at(apr_time_t *due_at, int *pending, pay_lmdb_check_t *check, const MDB_val *key,
+/* When the row behind an entry is due: *is_due 0 when it is not, or there is none. */
+static int row_due_at(apr_time_t *due_at, int *is_due, pay_lmdb_check_t *check, const MDB_val *key,
                       const MDB_val *row)
 {
     const unsigned char *at = (const unsigned char *)key->mv_data + sizeof(apr_uint64_t);
@@ -32,14 +32,14 @@ static int row_due_at(apr_time_t *due_at, int *pending, pay_lmdb_check_t *check,
     int rc;
 
     *due_at = 0;
-    *pending = 0;
+    *is_due = 0;
     pay_lmdb_read_scope(&scope, at);
     seq = pay_lmdb_read_u64(at + PAY_LMDB_SCOPE_LEN + 1);
     if (at[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE) {
         rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &scope, seq, check->ptemp);
         if (!rc) {
             *due_at = charge->due_at;
-            *pending = charge->state == PAY_CHARGE_PENDING;
+            *is_due = charge->due_at != 0;
         }
         return rc;
     }
@@ -49,7 +49,7 @@ static int row_due_at(apr_time_t *due_at, int *pending, pay_lmdb_check_t *check,
     rc = pay_lmdb_refund_get(&refund, check->txn, check->db, row, check->ptemp);
     if (!rc) {
         *due_at = refund->refund.due_at;
-        *pending = refund->refund.state == PAY_REFUND_PENDING && refund->refund.seq == seq;
+        *is_due = refund->refund.due_at != 0 && refund->refund.seq == seq;
     }
     return rc;
 }
@@ -57,21 +57,21 @@ static int row_due_at(apr_time_t *due_at, int *pending, pay_lmdb_check_t *check,
 int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     apr_time_t due_at;
-    int rc, pending;
+    int rc, is_due;
 
     if (key->mv_size != PAY_LMDB_DUE_KEY_LEN) {
         pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "the key has a wrong length");
         return MDB_SUCCESS;
     }
-    rc = row_due_at(&due_at, &pending, check, key, row);
+    rc = row_due_at(&due_at, &is_due, check, key, row);
     if (rc == PAY_LMDB_BAD_ROW) { /* told with the row */
         return MDB_SUCCESS;
     }
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
     }
-    if (!pending) {
-        pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "leads to nothing that is pending");
+    if (!is_due) {
+        pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "leads to nothing that is due");
     } else if (due_at != pay_lmdb_read_time(key->mv_data)) {
         pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "its row is due at another time");
     }

@@ -153,6 +153,9 @@ int pay_lmdb_check_refund(pay_lmdb_check_t *check, const MDB_val *key, const MDB
     if (!rc) {
         rc = check_ties(check, key, refund);
     }
+    if (!rc) {
+        rc = pay_lmdb_check_refund_outside(check, key, refund);
+    }
     if (rc) {
         return rc;
     }
@@ -160,7 +163,8 @@ int pay_lmdb_check_refund(pay_lmdb_check_t *check, const MDB_val *key, const MDB
     due_key = pay_lmdb_key_val(&due);
     return pay_lmdb_check_due_entry(
         check, PAY_TABLE_REFUND, key,
-        refund->state == PAY_REFUND_PENDING && refund->import_number == 0, &due_key);
+        (refund->state == PAY_REFUND_PENDING && refund->import_number == 0) || refund->due_at != 0,
+        &due_key);
 }
 
 /* The refund that an index entry leads to; *found 0 when there is none. A row that does not decode

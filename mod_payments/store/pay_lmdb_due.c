@@ -35,7 +35,7 @@ typedef struct work_in_flight_t {
     apr_int64_t wait_until_ms;
     apr_time_t *due_at;
     apr_uint32_t *attempts;
-    int pending;
+    int is_due; /* pending, or failed for absence and asked about late */
 } work_in_flight_t;
 
 void pay_lmdb_due_key(pay_lmdb_key_t *key, apr_time_t due_at, const pay_scope_t *scope,
@@ -230,12 +230,12 @@ static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const en
     if (refund) {
         work = (work_in_flight_t){&refund->refund.worker, refund->refund.wait_until_ms,
                                   &refund->refund.due_at, &refund->refund.attempts,
-                                  refund->refund.state == PAY_REFUND_PENDING};
+                                  refund->refund.due_at != 0};
     } else {
         work = (work_in_flight_t){&charge->worker, charge->wait_until_ms, &charge->due_at,
-                                  &charge->attempts, charge->state == PAY_CHARGE_PENDING};
+                                  &charge->attempts, charge->due_at != 0};
     }
-    if (!work.pending) {
+    if (!work.is_due) {
         return MDB_SUCCESS; /* a leftover of an entry that was once pushed back unread */
     }
     if (*work.due_at == entry->due_at) {

@@ -126,7 +126,7 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     copy->updated_at = pay_lmdb_scope_cut(refund->updated_at);
     copy->decided_state = copy->state;
     copy->decided_at = copy->state == PAY_REFUND_PENDING ? 0 : copy->updated_at;
-    copy->charge_seq = 0;
+    copy->charge_seq = import->by_seq ? refund->charge_seq : 0;
     copy->import_number = import->number;
     copy->acquirer = "";
     copy->key_id = "";
@@ -135,6 +135,12 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     copy->wait_until_ms = 0;
     copy->due_at = 0;
     copy->attempts = 0;
+    copy->waiting = 0;
+    copy->tag = "";
+    copy->acquirer_reference = "";
+    copy->absent_since = 0;
+    copy->held = PAY_NOT_HELD;
+    copy->resolution = "";
     record->row.contradiction = "";
     record->text = pay_lmdb_refund_text(copy, p);
     if (copy->created_at > latest || strlen(record->text) > PAY_REFUND_TEXT_MAX
@@ -228,18 +234,29 @@ static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* The charge it belongs to, if that is known here in the same currency: its amounts move. */
-static int count_on_charge(pay_refund_t *refund, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+/* The charge of the refund's reference, which must have the number `seq` unless that is 0. */
+static int find_charge(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                       const pay_refund_t *refund, apr_uint64_t seq, apr_pool_t *p)
 {
+    int rc;
+
+    rc = pay_lmdb_charge_get_ref(out, txn, db, &refund->scope, refund->transaction_reference, p);
+    return !rc && seq != 0 && (*out)->seq != seq ? MDB_NOTFOUND : rc;
+}
+
+/* The charge it belongs to, if that is known here in the same currency: its amounts move. */
+static int count_on_charge(pay_refund_t *refund, int by_seq, MDB_txn *txn, const pay_lmdb_t *db,
+                           apr_pool_t *p)
+{
+    apr_uint64_t seq = refund->charge_seq;
     pay_charge_t *charge;
     int rc;
 
     refund->charge_seq = 0;
-    if (!refund->transaction_reference || refund->money.amount_minor <= 0) {
+    if (!refund->transaction_reference || refund->money.amount_minor <= 0 || (by_seq && seq == 0)) {
         return MDB_SUCCESS;
     }
-    rc =
-        pay_lmdb_charge_get_ref(&charge, txn, db, &refund->scope, refund->transaction_reference, p);
+    rc = find_charge(&charge, txn, db, refund, by_seq ? seq : 0, p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -270,7 +287,7 @@ static int write_records(rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db, pay_l
             continue;
         }
         record->row.refund.seq = ++last->refund_seq;
-        rc = count_on_charge(&record->row.refund, txn, db, rows->p);
+        rc = count_on_charge(&record->row.refund, rows->import->by_seq, txn, db, rows->p);
         if (rc) {
             rows->at = i;
             return rc == ERANGE ? EINVAL : rc; /* more than any sum of money can be */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_refund.h"
 
+#include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_kept.h"
@@ -110,6 +111,8 @@ static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pa
         refuse(open, PAY_REFUND_REFUSED_FULL, 1);
     } else if (wanted > unrefunded) {
         refuse(open, PAY_REFUND_REFUSED_ABOVE, 1);
+    } else if (charge->spent) { /* given back at the acquirer, whether or not it is listed here */
+        refuse(open, PAY_REFUND_REFUSED_FULL, 0);
     } else if (charge->refund_at_acquirer != 0) {
         refuse(open, PAY_REFUND_REFUSED_BUSY, 0);
     } else if (left <= 0) {
@@ -172,6 +175,11 @@ static pay_lmdb_refund_t *opened(const open_t *open, apr_int64_t amount_minor, a
     refund->acquirer = pay_lmdb_text_cut(open->proposal->acquirer, PAY_LMDB_NAME_MAX, open->p);
     refund->key_id = pay_lmdb_text_cut(open->proposal->key_id, PAY_LMDB_NAME_MAX, open->p);
     refund->attempts = 0;
+    refund->tag = pay_lmdb_text_cut(open->proposal->tag, PAY_TAG_LEN, open->p);
+    refund->acquirer_reference = "";
+    refund->absent_since = 0;
+    refund->held = PAY_NOT_HELD;
+    refund->resolution = "";
     row->contradiction = "";
     return row;
 }
@@ -207,6 +215,9 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
     rc = pay_lmdb_refund_insert(txn, db, row, pay_lmdb_refund_text(refund, open->p), open->p);
     if (!rc) {
         rc = pay_lmdb_refund_repeat_put(txn, db, refund);
+    }
+    if (!rc) {
+        rc = pay_lmdb_acquirer_put_refund(txn, db, refund);
     }
     if (!rc) {
         rc = pay_lmdb_due_put_refund(txn, db, refund);

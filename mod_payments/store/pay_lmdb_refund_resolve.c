@@ -2,9 +2,11 @@
 #include "store/pay_lmdb_refund.h"
 
 #include "base/pay_log.h"
+#include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
+#include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
@@ -43,7 +45,15 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_l
     }
     clear_work_in_flight(&row->refund);
     row->refund.due_at = resolve->due_at;
-    rc = pay_lmdb_due_put_refund(txn, db, &row->refund);
+    row->refund.absent_since = resolve->outcome->absent_since;
+    rc = pay_lmdb_acquirer_name_refund(txn, db, &row->refund, resolve->outcome->acquirer_reference,
+                                       resolve->p);
+    if (!rc) {
+        rc = pay_lmdb_held_refund(txn, db, &row->refund, resolve->outcome->held);
+    }
+    if (!rc) {
+        rc = pay_lmdb_due_put_refund(txn, db, &row->refund);
+    }
     if (rc) {
         return rc;
     }
@@ -55,6 +65,7 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_l
 static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
                 pay_refund_state_t to)
 {
+    const pay_outcome_t *outcome = resolve->outcome;
     pay_refund_t *refund = &row->refund;
     int rc;
 
@@ -72,7 +83,25 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
         return rc;
     }
     clear_work_in_flight(refund);
-    refund->due_at = 0;
+    refund->waiting = 0;
+    refund->absent_since = 0;
+    refund->due_at = to == PAY_REFUND_FAILED ? outcome->late_check_at : 0;
+    if (refund->due_at != 0) {
+        rc = pay_lmdb_due_put_refund(txn, db, refund);
+    }
+    if (!rc) {
+        rc = pay_lmdb_held_refund(txn, db, refund, PAY_NOT_HELD);
+    }
+    if (!rc) {
+        rc =
+            pay_lmdb_acquirer_name_refund(txn, db, refund, outcome->acquirer_reference, resolve->p);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (outcome->resolution) {
+        refund->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, resolve->p);
+    }
     refund->state = to;
     refund->updated_at = pay_lmdb_scope_now(refund->created_at);
     refund->decided_state = to;
@@ -100,7 +129,8 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
     int processed = row->refund.decided_state == PAY_REFUND_PROCESSED;
 
     if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN
-        || (resolve->outcome->kind == PAY_OUTCOME_APPROVED) == processed) {
+        || (resolve->outcome->kind == PAY_OUTCOME_APPROVED) == processed
+        || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */
         return MDB_SUCCESS;
     }
     resolve->contradicts = 1;

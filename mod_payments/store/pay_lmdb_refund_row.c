@@ -32,6 +32,12 @@ static const pay_row_field_t refund_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, contradiction),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.decided_state),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.decided_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.waiting),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.tag),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.acquirer_reference),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.absent_since),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.held),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.resolution),
 };
 #define REFUND_FIELDS (sizeof(refund_fields) / sizeof(refund_fields[0]))
 
@@ -106,7 +112,9 @@ static int is_sound(const pay_lmdb_refund_t *row)
            && refund->money.amount_minor >= 0
            && (refund->money.currency[0] == '\0' ? refund->money.amount_minor == 0
                                                  : pay_currency_digits(refund->money.currency) >= 0)
-           && refund->acquirer && refund->key_id && row->contradiction;
+           && refund->acquirer && refund->key_id && row->contradiction && refund->tag
+           && refund->acquirer_reference && (unsigned int)refund->held < PAY_HELD_COUNT
+           && refund->resolution;
 }
 
 /* Head and fields; *head points into the row. */

@@ -7,6 +7,11 @@
 
 #include "store/pay_store_types.h"
 
+/* By the acquirer's reference of it, of charges that have one; APR_NOTFOUND. */
+typedef apr_status_t pay_store_charge_find_acquirer_fn(pay_charge_t **out, pay_store_t *store,
+                                                       const pay_scope_t *scope,
+                                                       const char *acquirer_reference,
+                                                       apr_pool_t *p);
 typedef apr_status_t pay_store_charge_find_fn(pay_charge_t **out, pay_store_t *store,
                                               const pay_scope_t *scope, const char *reference,
                                               apr_pool_t *p);
@@ -26,13 +31,33 @@ typedef apr_status_t pay_store_charge_open_fn(pay_charge_t **out, pay_claim_t *c
  * Compare and set: acts only while the charge is pending. *changed 1: this call decided it
  * (or, for PAY_OUTCOME_UNKNOWN, released its worker and made it due at `due_at`). *changed 0:
  * it was decided before; *out is the stored outcome, which is what the client is told. A
- * contradicting outcome is logged at ALERT and kept. A checkout that is void or abandoned was not
- * decided: PAY_OUTCOME_APPROVED makes it successful (*changed 1), anything else leaves it alone.
+ * contradicting outcome is logged at ALERT and kept, unless it is a person's. A checkout that is
+ * void or abandoned was not decided: PAY_OUTCOME_APPROVED makes it successful (*changed 1),
+ * anything else leaves it alone. With PAY_OUTCOME_UNKNOWN the row takes over absent_since and held;
+ * a decision ends both. One for absence leaves it due at late_check_at, for charge_late.
  */
 typedef apr_status_t pay_store_charge_resolve_fn(pay_charge_t **out, int *changed,
                                                  pay_store_t *store, const pay_scope_t *scope,
                                                  apr_uint64_t seq, const pay_outcome_t *outcome,
                                                  apr_time_t due_at, apr_pool_t *p);
+/*
+ * What is done about a failed charge that is asked about late (docs/live-mode.md, "Late
+ * approvals"): acts only while it is failed and its `late` is step->from, else *changed 0. Becoming
+ * PAY_LATE_FOUND or PAY_LATE_REFUNDING from PAY_LATE_NONE keeps step->outcome as a contradiction,
+ * logged at ALERT. Its state, amounts and totals never change.
+ */
+typedef struct pay_late_step_t {
+    pay_late_t from, to;
+    const char *tag;              /* of PAY_LATE_REFUNDING; NULL: as it is */
+    const pay_outcome_t *outcome; /* the approval; NULL: none */
+    apr_time_t sent_at;           /* of PAY_LATE_REFUNDING, kept as absent_since; 0: as it is */
+    apr_time_t due_at;            /* when it is looked at next; 0: no more */
+    pay_held_t held;
+    const char *resolution; /* NULL: as it is */
+} pay_late_step_t;
+typedef apr_status_t pay_store_charge_late_fn(pay_charge_t **out, int *changed, pay_store_t *store,
+                                              const pay_scope_t *scope, apr_uint64_t seq,
+                                              const pay_late_step_t *step, apr_pool_t *p);
 /* Takes back a pending charge that provably never left the process: the reference is free
  * again. APR_EINVAL: it is not pending. */
 typedef apr_status_t pay_store_charge_withdraw_fn(pay_store_t *store, const pay_scope_t *scope,

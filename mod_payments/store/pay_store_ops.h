@@ -14,11 +14,20 @@
  * Array of pay_due_t, at most `limit`, due at `now`; each is pushed `lease` ahead and its
  * attempts counted in the same transaction, so that a process that dies loses nothing.
  * Rows whose worker is at work are left alone. A row that does not decode is logged and
- * skipped.
+ * skipped. Among them are failed ones, which are asked about late.
  */
 typedef apr_status_t pay_store_due_take_fn(apr_array_header_t **out, pay_store_t *store,
                                            apr_time_t now, apr_interval_time_t lease, int limit,
                                            apr_pool_t *p);
+
+/*
+ * Charges and refunds that are held for a person, of one scope or (NULL) of all, at most `limit`,
+ * by scope, charges first; those behind `after` (NULL: from the start), the last one of the call
+ * before.
+ */
+typedef apr_status_t pay_store_held_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                            const pay_scope_t *scope, const pay_due_t *after,
+                                            int limit, apr_pool_t *p);
 
 /* --- totals (docs/store.md) --- */
 /*
@@ -63,8 +72,10 @@ typedef struct pay_store_ops_t {
     pay_store_token_revoke_fn *token_revoke;
     /* charges, idempotency keys: pay_store_charge_ops.h */
     pay_store_charge_find_fn *charge_find;
+    pay_store_charge_find_acquirer_fn *charge_find_acquirer;
     pay_store_charge_open_fn *charge_open;
     pay_store_charge_resolve_fn *charge_resolve;
+    pay_store_charge_late_fn *charge_late;
     pay_store_charge_withdraw_fn *charge_withdraw;
     pay_store_charge_list_fn *charge_list;
     pay_store_transaction_find_fn *transaction_find;
@@ -76,8 +87,14 @@ typedef struct pay_store_ops_t {
     pay_store_refund_open_fn *refund_open;
     pay_store_refund_resolve_fn *refund_resolve;
     pay_store_refund_fail_fn *refund_fail;
+    pay_store_refund_claim_fn *refund_claim;
+    pay_store_refund_late_fn *refund_late;
     pay_store_refund_find_fn *refund_find;
+    pay_store_refund_find_acquirer_fn *refund_find_acquirer;
     pay_store_refund_scan_fn *refund_scan;
+    pay_store_history_get_fn *history_get;
+    pay_store_history_ask_fn *history_ask;
+    pay_store_history_put_fn *history_put;
     pay_store_import_begin_fn *import_begin;
     pay_store_import_rows_fn *import_rows;
     pay_store_import_finish_fn *import_finish;
@@ -99,6 +116,7 @@ typedef struct pay_store_ops_t {
     pay_store_event_stat_fn *event_stat;
     /* above */
     pay_store_due_take_fn *due_take;
+    pay_store_held_list_fn *held_list;
     pay_store_total_list_fn *total_list;
     pay_store_stat_fn *stat;
     pay_store_check_fn *check;

@@ -52,6 +52,46 @@ typedef apr_status_t pay_store_refund_scan_fn(pay_refund_cursor_t *cursor, apr_s
                                               const pay_time_range_t *range, char *buffer,
                                               apr_size_t size);
 
+/*
+ * Claims a refund that waits to be sent: it is no longer waiting, and has this worker and these
+ * deadlines. *claimed 0: it was not waiting, and nothing was done.
+ */
+typedef apr_status_t
+pay_store_refund_claim_fn(pay_refund_t **out, int *claimed, pay_store_t *store,
+                          const pay_scope_t *scope, const char *refund_reference,
+                          const pay_worker_t *worker, apr_int64_t send_before_ms,
+                          apr_int64_t wait_until_ms, apr_time_t due_at, apr_pool_t *p);
+/*
+ * A refund that failed for absence is asked about late: it is due at `due_at` (0: no more), held,
+ * and `found` (NULL: nothing was) is kept as a contradiction, logged at ALERT. *changed 0: it is
+ * not failed, and nothing was done.
+ */
+typedef apr_status_t pay_store_refund_late_fn(pay_refund_t **out, int *changed, pay_store_t *store,
+                                              const pay_scope_t *scope,
+                                              const char *refund_reference,
+                                              const pay_outcome_t *found, apr_time_t due_at,
+                                              pay_held_t held, const char *resolution,
+                                              apr_pool_t *p);
+/* The refund made here that the acquirer calls `acquirer_reference`, else the one sent under `tag`
+ * (each may be ""); APR_NOTFOUND. */
+typedef apr_status_t pay_store_refund_find_acquirer_fn(pay_refund_t **out, pay_store_t *store,
+                                                       const pay_scope_t *scope,
+                                                       const char *acquirer_reference,
+                                                       const char *tag, apr_pool_t *p);
+
+/* --- how far an acquirer's refunds were fetched (model/pay_history.h) --- */
+/* Never APR_NOTFOUND: a scope without one has an empty one. */
+typedef apr_status_t pay_store_history_get_fn(pay_history_t **out, pay_store_t *store,
+                                              const pay_scope_t *scope, apr_pool_t *p);
+/* Asks for a range; APR_EBUSY: one is under way. *out as it is stored. */
+typedef apr_status_t pay_store_history_ask_fn(pay_history_t **out, pay_store_t *store,
+                                              const pay_scope_t *scope, apr_time_t from,
+                                              apr_time_t to, apr_pool_t *p);
+/* Writes all but what history_ask writes: asked, from, to. A row whose `asked` has moved on keeps
+ * its own request's part. */
+typedef apr_status_t pay_store_history_put_fn(pay_store_t *store, const pay_history_t *history,
+                                              apr_pool_t *p);
+
 /* --- import (docs/operations.md); APR_EBUSY: another one is running --- */
 typedef apr_status_t pay_store_import_begin_fn(pay_import_t *out, pay_store_t *store,
                                                const pay_scope_t *scope, apr_pool_t *p);

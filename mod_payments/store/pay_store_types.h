@@ -10,6 +10,7 @@
 #include "model/pay_delivery.h"
 #include "model/pay_endpoint.h"
 #include "model/pay_event.h"
+#include "model/pay_history.h"
 #include "model/pay_idempotency.h"
 #include "model/pay_refund.h"
 #include "model/pay_token.h"
@@ -68,10 +69,13 @@ typedef struct pay_import_t {
     apr_uint32_t number;
     apr_uint64_t written;
     apr_uint64_t skipped; /* same id and same content: already there */
+    /* The caller's, set once it was begun. 1: rows name their charge by charge_seq (0: it is not
+     * known here); 0: by its reference. */
+    int by_seq;
 } pay_import_t;
 
 typedef struct pay_store_stat_t {
-    apr_uint64_t accounts, api_keys, tokens, charges, refunds, due, kept, events, parked;
+    apr_uint64_t accounts, api_keys, tokens, charges, refunds, due, held, kept, events, parked;
     apr_int64_t map_bytes, used_bytes, file_bytes, disk_free_bytes;
     unsigned int readers, readers_max;
     unsigned int schema_version;

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from fixtures import server  # noqa: F401
+from fixtures import authority, proxy, server, till, upstream  # noqa: F401
 from harness import ROOT, Httpd
-from receiver import INSECURE, Authority, Receiver
+from receiver import INSECURE, Receiver
 
 MPMS = os.environ.get("PAYMENTS_MPM", "event,worker,prefork").split(",")
 
@@ -47,13 +47,6 @@ def httpd(shared):
 @pytest.fixture
 def shop(httpd):
     return httpd.shop()
-
-
-@pytest.fixture(scope="session")
-def authority():
-    made = Authority()
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="session")

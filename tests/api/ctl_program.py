@@ -12,12 +12,13 @@ NOBODY = 65534
 KEY = re.compile(r"pay_(test|live)(sk|pk)_[a-z0-9]{40,}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 COMMANDS = {
-    "account": ["create", "list", "set", "show"],
-    "charge": ["list", "show"],
+    "account": ["create", "list", "mode", "set", "show"],
+    "charge": ["list", "resolve", "show"],
     "event": ["deliver", "drop", "list", "retry", "show"],
+    "held": ["list"],
     "key": ["create", "import", "list", "revoke", "rotate"],
     "mail": ["set", "show", "test"],
-    "refund": ["create", "import", "list"],
+    "refund": ["create", "import", "list", "resolve", "show", "sync"],
     "store": ["backup", "check", "rotate-master-key", "stat", "upgrade"],
     "token": ["create", "list", "revoke"],
     "totals": [""],

@@ -4,6 +4,19 @@
 import pytest
 
 from harness import Httpd
+from receiver import Authority
+from upstream import Till, Upstream
+from upstream_proxy import Proxy
+
+
+def close_all(servers):
+    failures = []
+    for one in servers:
+        try:
+            one.close()
+        except AssertionError as failure:
+            failures.append(str(failure))
+    assert not failures, "\n".join(failures)
 
 
 @pytest.fixture
@@ -17,10 +30,41 @@ def server():
         return one.start() if start else one
 
     yield make
-    failures = []
-    for one in made:
-        try:
-            one.close()
-        except AssertionError as failure:
-            failures.append(str(failure))
-    assert not failures, "\n".join(failures)
+    close_all(made)
+
+
+@pytest.fixture(scope="session")
+def authority():
+    made = Authority()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def upstream(authority):
+    """The server that Live Mode of the tests' shops goes to; each test keeps to what it charged itself."""
+    made = Upstream(authority).start()
+    made.make_tokens()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def proxy(authority, upstream):
+    """All that passes between a shop's server and the upstream passes here."""
+    with Proxy(authority, upstream.port) as made:
+        yield made
+
+
+@pytest.fixture
+def till(authority, upstream, proxy):
+    """Makes servers whose Live Mode goes through the proxy; all are stopped and checked at the end."""
+    made = []
+
+    def make(start=True, **options):
+        one = Till(proxy.url, upstream.key, authority, **options)
+        made.append(one)
+        return one.start() if start else one
+
+    yield make
+    close_all(made)

@@ -210,10 +210,10 @@ DocumentRoot {self.docroot}
         return [httpd_binary(), "-d", str(self.root), "-f", str(self.root / "httpd.conf"),
                 *args]
 
-    def configtest(self):
+    def configtest(self, *options):
         self.port = self.port or free_port()
         self.write_config()
-        return subprocess.run(self.command("-t"), capture_output=True, text=True, timeout=60,
+        return subprocess.run(self.command("-t", *options), capture_output=True, text=True, timeout=60,
                               env=self.environment(), check=False)
 
     def start(self):

@@ -118,7 +118,7 @@ def test_options_stand_anywhere(ctl):
     (6, ["account", "create", "b", "--timezone", "../../etc/passwd"]),
     (5, ["account", "create", "b", "--timezone", "a" * 64]),
     (6, ["account", "create", "b", "--key-prefix", "9a"]), (5, ["account", "create", "b", "--key-prefix", "a" * 17]),
-    (6, ["account", "set", "shop", "--mode", "on"]), (6, ["account", "list", "--limit", "0"]),
+    (6, ["account", "mode", "shop", "on"]), (6, ["account", "list", "--limit", "0"]),
     (6, ["account", "list", "--limit", "-1"]), (6, ["account", "list", "--limit", "1000000001"]),
     (6, ["account", "list", "--limit", "1x"]), (6, ["account", "show", "no such"]), (5, ["account", "show", "a" * 65]),
     (6, ["key", "create", "shop", "--mode", "prod", "--kind", "secret"]),
@@ -161,7 +161,7 @@ def test_values_of_wrong_form_and_length(ctl, code, args):
     pytest.param(3, ["charge", "show", "shop", "none", *TEST_MODE], id="no such charge"),
     pytest.param(3, ["refund", "list", "none", *TEST_MODE], id="refunds of no account"),
     pytest.param(3, ["refund", "create", "shop", *TEST_MODE, "--reference", "none"], id="refund of no charge"),
-    pytest.param(3, ["refund", "create", "shop", "--mode", "live", "--reference", "r"], id="no live acquirer"),
+    pytest.param(3, ["refund", "create", "shop", "--mode", "live", "--reference", "r"], id="refund of Live Mode in Test Mode"),
     pytest.param(1, ["refund", "import", "shop", "/nonexistent", *TEST_MODE], id="no such file"),
     pytest.param(1, ["store", "backup", "/nonexistent/dir"], id="backup nowhere"),
 ])
@@ -171,6 +171,7 @@ def test_what_cannot_be_done(ctl, code, args):
 
 @pytest.mark.parametrize("args", [
     ["account", "list"], ["account", "show", "shop"], ["account", "set", "shop", "--currency", "EUR"],
+    ["account", "mode", "shop", "live"], ["held", "list"], ["refund", "show", "shop", "r", *TEST_MODE],
     ["key", "create", "shop", *TEST_SECRET], ["key", "import", "shop", *TEST_SECRET], ["key", "list", "shop"],
     ["key", "revoke", "key_1"], ["key", "rotate", "key_1"], ["token", "create", "shop", *TEST_MODE, *TEST_CARD],
     ["token", "list", "shop", *TEST_MODE], ["token", "revoke", "shop", "tok_1", *TEST_MODE],
@@ -230,7 +231,8 @@ def test_account_create_and_set(empty):
     other = empty.json("account", "create", "b-2", "--key-prefix", "nc", "--currency", "eur",
                        "--timezone", "Africa/Lagos")
     assert (other["number"], *settings(other)) == (2, "nc", "EUR", "Africa/Lagos", "test")
-    changed = empty.json("account", "set", "b-2", "--timezone", "UTC", "--mode", "live")
+    empty.ok("account", "mode", "b-2", "live")
+    changed = empty.json("account", "set", "b-2", "--timezone", "UTC")
     assert settings(changed) == ("nc", "EUR", "UTC", "live")
     assert empty.json("account", "show", "b-2") == changed
     assert empty.json("account", "list") == [changed, empty.json("account", "show", "shop")]

@@ -103,7 +103,8 @@ def test_charges_and_refunds_beside_a_server(server):
         (1, refs[0], "successful"), (2, refs[1], "failed"), (3, refs[2], "successful")]
     assert set(rows[0]) <= set(answers[0]["data"]) and rows[0]["customer"]["email"] == "ada@example.com"
     assert ctl.json("charge", "list", shop.name, *TEST_MODE, "--limit", 2) == rows[:2]
-    assert ctl.json("charge", "show", shop.name, refs[1], *TEST_MODE) == rows[1]
+    shown = ctl.json("charge", "show", shop.name, refs[1], *TEST_MODE)
+    assert {name: shown[name] for name in rows[1]} == rows[1] and shown["acquirer"] == "simulator"
     assert re.search(r"^status +failed$", ctl.ok("charge", "show", shop.name, refs[1], *TEST_MODE), re.M)
     assert refs[2] in ctl.ok("charge", "list", shop.name, *TEST_MODE).splitlines()[3]
 
@@ -123,5 +124,8 @@ def test_charges_and_refunds_beside_a_server(server):
     assert failed.stderr.startswith("paymentsctl: ")
     listed = ctl.json("refund", "list", shop.name, *TEST_MODE)
     assert len(listed) == 3 and listed[0] == first
+    shown = ctl.json("refund", "show", shop.name, first["refundReference"], *TEST_MODE)
+    assert {name: shown[name] for name in first} == first
+    assert (shown["held"], shown["waiting"], shown["tag"], shown["nextQuestionAt"]) == (None, False, "", None)
     assert ctl.json("charge", "show", shop.name, refs[0], *TEST_MODE)["status"] == "reversed"
     assert ctl.run("store", "check").returncode == 0

@@ -195,7 +195,7 @@ def test_charges_of_others(httpd, shop, path):
 def test_live_key_sees_no_test_charge(shop):
     """Also where the account is live: no live acquirer is configured, so nothing is started either."""
     ref = charged(shop)
-    shop.httpd.ctl("account", "set", shop.name, "--mode", "live")
+    shop.httpd.ctl("account", "mode", shop.name, "live")
     before = stored(shop)
     assert code_of(full(shop, ref, key=shop.live_secret)) == (403, "B02")
     assert code_of(shop.call("GET", f"/api/v1/transaction/{ref}/verify", key=shop.live_secret)) == (404, "N1")

@@ -11,6 +11,7 @@
  * it made. The first failure ends it with status 1.
  */
 
+#include "acquirer/pay_acquirer.h"
 #include "acquirer/pay_acquirer_simulator.h"
 #include "base/pay_json.h"
 #include "service/pay_charges.h"
@@ -24,6 +25,8 @@
 
 #define THREADS PAY_STORE_COMMIT_BATCH_MAX
 #define THREAD_STACK_BYTES (256 * 1024)
+
+static const pay_acquirer_t simulator = {.connector = &pay_acquirer_simulator, .name = "simulator"};
 
 static const char body[] = "{\"token\":\"tok_test_success\",\"amount\":1500.50,"
                            "\"email\":\"ada@example.com\",\"reference\":\"fill\"}";
@@ -131,8 +134,7 @@ static int prepare(const char *url, const char *account, apr_pool_t *p)
         fail(account, "there is no such account");
         return 0;
     }
-    fill.service.acquirer[PAY_TEST] = &pay_acquirer_simulator;
-    fill.service.policy.acquirer_timeout = apr_time_from_sec(20);
+    fill.service.acquirer[PAY_TEST] = &simulator;
     fill.caller.account = found;
     fill.caller.scope.account = found->number;
     fill.caller.scope.mode = PAY_TEST;

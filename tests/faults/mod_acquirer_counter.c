@@ -14,7 +14,7 @@
 #include <http_config.h>
 #include <http_log.h>
 
-#include "acquirer/pay_acquirer.h"
+#include "acquirer/mod_payments.h"
 
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -27,8 +27,8 @@
 
 module AP_MODULE_DECLARE_DATA acquirer_counter_module;
 
-static const pay_acquirer_t *simulator;
-static pay_acquirer_t counter;
+static const payments_acquirer_t *simulator;
+static payments_acquirer_t counter;
 static const char *file_name;
 static int file = -1;
 static apr_interval_time_t delay;
@@ -45,8 +45,9 @@ static apr_status_t count(const char *verb, const char *reference)
     return written == len ? APR_SUCCESS : APR_EGENERAL;
 }
 
-static apr_status_t counter_charge(pay_outcome_t *out, void *context, const pay_charge_t *charge,
-                                   apr_interval_time_t timeout, apr_pool_t *p)
+static apr_status_t counter_charge(payments_answer_t *out, void *context,
+                                   const payments_charge_t *charge, apr_interval_time_t timeout,
+                                   apr_pool_t *p)
 {
     apr_status_t rv = count("charge", charge->reference);
 
@@ -59,9 +60,9 @@ static apr_status_t counter_charge(pay_outcome_t *out, void *context, const pay_
     return simulator->charge(out, context, charge, timeout, p);
 }
 
-static apr_status_t counter_charge_query(pay_outcome_t *out, void *context,
-                                         const pay_charge_t *charge, apr_interval_time_t timeout,
-                                         apr_pool_t *p)
+static apr_status_t counter_charge_query(payments_answer_t *out, void *context,
+                                         const payments_charge_t *charge,
+                                         apr_interval_time_t timeout, apr_pool_t *p)
 {
     apr_status_t rv = count("charge-query", charge->reference);
 
@@ -71,11 +72,11 @@ static apr_status_t counter_charge_query(pay_outcome_t *out, void *context,
     return simulator->charge_query(out, context, charge, timeout, p);
 }
 
-static apr_status_t counter_refund(pay_outcome_t *out, void *context, const pay_refund_t *refund,
-                                   const pay_charge_t *charge, apr_interval_time_t timeout,
-                                   apr_pool_t *p)
+static apr_status_t counter_refund(payments_answer_t *out, void *context,
+                                   const payments_refund_t *refund, const payments_charge_t *charge,
+                                   apr_interval_time_t timeout, apr_pool_t *p)
 {
-    apr_status_t rv = count("refund", refund->refund_reference);
+    apr_status_t rv = count("refund", refund->reference);
 
     if (rv != APR_SUCCESS) {
         return rv;
@@ -86,11 +87,12 @@ static apr_status_t counter_refund(pay_outcome_t *out, void *context, const pay_
     return simulator->refund(out, context, refund, charge, timeout, p);
 }
 
-static apr_status_t counter_refund_query(pay_outcome_t *out, void *context,
-                                         const pay_refund_t *refund, const pay_charge_t *charge,
+static apr_status_t counter_refund_query(payments_answer_t *out, void *context,
+                                         const payments_refund_t *refund,
+                                         const payments_charge_t *charge,
                                          apr_interval_time_t timeout, apr_pool_t *p)
 {
-    apr_status_t rv = count("refund-query", refund->refund_reference);
+    apr_status_t rv = count("refund-query", refund->reference);
 
     if (rv != APR_SUCCESS) {
         return rv;
@@ -153,15 +155,16 @@ static const command_rec directives[] = {
 
 static void register_hooks(apr_pool_t *p)
 {
-    simulator = ap_lookup_provider(PAY_ACQUIRER_GROUP, SIMULATOR, PAY_ACQUIRER_VERSION);
+    simulator = ap_lookup_provider(PAYMENTS_ACQUIRER_GROUP, SIMULATOR, PAYMENTS_ACQUIRER_VERSION);
     if (simulator) {
-        counter = *simulator; /* size, ABI and name */
-        counter.is_pure = 0;
+        counter = *simulator; /* size, ABI and name, and what is not counted */
+        counter.flags &= ~(apr_uint32_t)PAYMENTS_PURE;
         counter.charge = counter_charge;
         counter.charge_query = counter_charge_query;
         counter.refund = counter_refund;
         counter.refund_query = counter_refund_query;
-        ap_register_provider(p, PAY_ACQUIRER_GROUP, SIMULATOR, PAY_ACQUIRER_VERSION, &counter);
+        ap_register_provider(p, PAYMENTS_ACQUIRER_GROUP, SIMULATOR, PAYMENTS_ACQUIRER_VERSION,
+                             &counter);
     }
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
 }

@@ -158,7 +158,10 @@ static void tables_check(bench_t *bench)
 /* The store that was found takes a new charge, and keeps it. */
 static void charge_check(bench_t *bench)
 {
-    static const pay_outcome_t approved = {PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"};
+    static const pay_outcome_t approved = {.kind = PAY_OUTCOME_APPROVED,
+                                           .code = "00",
+                                           .message = "Approved",
+                                           .authorization_code = "A1B2C3"};
     const pay_store_ops_t *ops = bench->store->ops;
     pay_charge_t proposal = {.scope = bench->scope,
                              .reference = "after-the-cut",

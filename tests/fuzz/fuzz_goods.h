@@ -53,7 +53,8 @@ static inline void fuzz_goods_charge(const char *reference, pay_charge_kind_t by
                              .acquirer = "simulator",
                              .key_id = "key_fuzz",
                              .due_at = FUZZ_NOW};
-    pay_outcome_t outcome = {kind, "00", "Approved", "A1B2C3"};
+    pay_outcome_t outcome = {
+        .kind = kind, .code = "00", .message = "Approved", .authorization_code = "A1B2C3"};
     pay_charge_t *charge;
     pay_claim_t claim;
     int changed;

@@ -35,6 +35,7 @@ static const struct {
     {'d', PAY_TABLE_PENDING_DUE},   {'e', PAY_TABLE_ENDPOINT},
     {'E', PAY_TABLE_ENDPOINT_DUE},  {'v', PAY_TABLE_EVENT},
     {'V', PAY_TABLE_EVENT_DUE},     {'P', PAY_TABLE_EVENT_PARKED},
+    {'q', PAY_TABLE_ACQUIRER},      {'h', PAY_TABLE_HELD},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 _Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
@@ -389,7 +390,10 @@ static void write_events(apr_pool_t *p)
 /* Whatever these answer, nothing ends the process. */
 static void write_money(apr_pool_t *p)
 {
-    const pay_outcome_t outcome = {PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"};
+    const pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED,
+                                   .code = "00",
+                                   .message = "Approved",
+                                   .authorization_code = "A1B2C3"};
     const pay_store_ops_t *ops = fuzz_store.ops;
     apr_array_header_t *list;
     pay_charge_t *charge;

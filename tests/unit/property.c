@@ -203,7 +203,7 @@ void property_set_pure(int is_pure)
 
 /* --- crashes: a process of its own that dies at the acquirer --- */
 
-static void die(const pay_charge_t *charge, const pay_refund_t *refund)
+static void die(const payments_charge_t *charge, const payments_refund_t *refund)
 {
     (void)charge;
     (void)refund;

@@ -74,7 +74,7 @@ void property_do_charge(void)
     }
     if (property_below(8) == 0) {
         not_sent = 1;
-        property_say(kind, PAY_ACQUIRER_NOT_SENT);
+        property_say(kind, PAYMENTS_NOT_SENT);
     }
     property_set_pure(!not_sent && property_below(2));
     problem = charge_ask(&out, &replayed, charge->reference, charge->amount_minor, charge->key);

@@ -6,6 +6,7 @@
 
 #include "unit.h"
 
+#include "acquirer/pay_acquirer.h"
 #include "acquirer/pay_acquirer_simulator.h"
 #include "base/pay_json.h"
 #include "base/pay_time.h"
@@ -15,6 +16,9 @@
 #include "service/pay_service.h"
 
 #include <string.h>
+
+static const pay_acquirer_t shop_simulator = {
+    .connector = &pay_acquirer_simulator, .name = "simulator", .timeout = apr_time_from_sec(20)};
 
 typedef struct shop_t {
     const char *url;
@@ -61,10 +65,20 @@ static inline shop_t *shop_open(const char *dir)
     }
     ck_assert_int_eq(rv, APR_SUCCESS);
     shop->service.store = shop->store;
-    shop->service.acquirer[PAY_TEST] = &pay_acquirer_simulator;
-    shop->service.policy.acquirer_timeout = apr_time_from_sec(20);
+    shop->service.acquirer[PAY_TEST] = &shop_simulator;
     shop->service.policy.refund_repeat_window = apr_time_from_sec(600);
     return shop;
+}
+
+/* The charge as it stands in Test Mode. */
+static inline pay_charge_t *shop_stored(shop_t *shop, const char *reference)
+{
+    const pay_scope_t scope = {shop->account->number, PAY_TEST};
+    pay_charge_t *charge;
+
+    ck_assert_int_eq(shop->real->charge_find(&charge, shop->store, &scope, reference, unit_pool),
+                     APR_SUCCESS);
+    return charge;
 }
 
 /* As a request's gate would give it. */

@@ -42,7 +42,10 @@ static inline pay_charge_t *shop_charge_open(shop_t *shop, const pay_scope_t *sc
 static inline pay_charge_t *shop_charge(shop_t *shop, const pay_scope_t *scope,
                                         const char *reference)
 {
-    static const pay_outcome_t approved = {PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"};
+    static const pay_outcome_t approved = {.kind = PAY_OUTCOME_APPROVED,
+                                           .code = "00",
+                                           .message = "Approved",
+                                           .authorization_code = "A1B2C3"};
     pay_charge_t *charge = shop_charge_open(shop, scope, reference, PAY_CHARGE_TOKENIZED);
     int changed;
 

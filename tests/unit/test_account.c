@@ -98,12 +98,52 @@ START_TEST(test_json)
 }
 END_TEST
 
+/* The same for ever, and another one for another account, mode, reference or secret. */
+START_TEST(test_reference)
+{
+    static const struct {
+        const char *name;
+        apr_uint32_t number;
+        pay_mode_t mode;
+        unsigned char secret;
+        const char *reference;
+    } others[] = {
+        {"account", 2, PAY_LIVE, 7, "order-1"},
+        {"mode", 1, PAY_TEST, 7, "order-1"},
+        {"secret", 1, PAY_LIVE, 8, "order-1"},
+        {"reference", 1, PAY_LIVE, 7, "order-2"},
+    };
+    pay_account_t account = {.number = 1};
+    const char *first, *other;
+    int i;
+
+    ck_assert_int_eq(pay_account_reference(&first, &account, PAY_LIVE, "order-1", unit_pool),
+                     APR_EINVAL);
+    ck_assert_ptr_null(first);
+    memset(account.secret, 7, sizeof(account.secret));
+    ck_assert_int_eq(pay_account_reference(&first, &account, PAY_LIVE, "order-1", unit_pool),
+                     APR_SUCCESS);
+    /* python3 -c 'import hmac; print(hmac.new(b"\x07" * 32, b"\0\0\0\x01\x01order-1",
+     * "sha256").hexdigest()[:32])' */
+    ck_assert_str_eq(first, "694793de71d9f0e65379c038f6ee158f");
+    for (i = 0; i < UNIT_ROWS(others); i++) {
+        account.number = others[i].number;
+        memset(account.secret, others[i].secret, sizeof(account.secret));
+        ck_assert_int_eq(
+            pay_account_reference(&other, &account, others[i].mode, others[i].reference, unit_pool),
+            APR_SUCCESS);
+        ck_assert_msg(strlen(other) == 32 && strcmp(other, first) != 0, "%s", others[i].name);
+    }
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_name, 0, UNIT_ROWS(name_cases));
     tcase_add_loop_test(tcase, test_prefix, 0, UNIT_ROWS(prefix_cases));
     tcase_add_loop_test(tcase, test_mode, 0, UNIT_ROWS(mode_cases));
     tcase_add_test(tcase, test_json);
+    tcase_add_test(tcase, test_reference);
 }
 
 int main(void)

@@ -21,7 +21,10 @@ static void set_up(const pay_acquirer_t *acquirer)
     shop->service.acquirer[PAY_TEST] = acquirer;
     key = shop_key(shop, PAY_TEST);
     memset(&script, 0, sizeof(script));
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = "A1B2C3"};
     meter = pay_meter_init(apr_pcalloc(unit_pool, pay_meter_size()));
     pay_meter_use(meter);
 }
@@ -66,17 +69,17 @@ static const struct {
     {"declined", 0, APR_SUCCESS, PAY_OUTCOME_DECLINED, 0, 1, 0},
     {"unknown", 0, APR_SUCCESS, PAY_OUTCOME_UNKNOWN, 0, 0, 1},
     {"it fails", 0, APR_EGENERAL, PAY_OUTCOME_APPROVED, 0, 0, 1},
-    {"not sent", 0, PAY_ACQUIRER_NOT_SENT, PAY_OUTCOME_UNKNOWN, 0, 0, 0},
+    {"not sent", 0, PAYMENTS_NOT_SENT, PAY_OUTCOME_UNKNOWN, 0, 0, 0},
     {"pure, approved", 1, APR_SUCCESS, PAY_OUTCOME_APPROVED, 1, 0, 0},
     {"pure, declined", 1, APR_SUCCESS, PAY_OUTCOME_DECLINED, 0, 1, 0},
     {"pure, unknown", 1, APR_SUCCESS, PAY_OUTCOME_UNKNOWN, 0, 0, 1},
-    {"pure, not sent", 1, PAY_ACQUIRER_NOT_SENT, PAY_OUTCOME_UNKNOWN, 0, 0, 0},
+    {"pure, not sent", 1, PAYMENTS_NOT_SENT, PAY_OUTCOME_UNKNOWN, 0, 0, 0},
 };
 
 /* Once, however often it is asked for; an acquirer of this process takes no time. */
 START_TEST(test_counted_once)
 {
-    const int calls = rows[_i].status == PAY_ACQUIRER_NOT_SENT ? 3 : 1;
+    const int calls = rows[_i].status == PAYMENTS_NOT_SENT ? 3 : 1;
     int i;
 
     set_up(rows[_i].is_pure ? &script_pure_acquirer : &script_acquirer);
@@ -92,15 +95,18 @@ START_TEST(test_counted_once)
 END_TEST
 
 /* Reconciliation was faster: what it stored is counted by it, not by the charge that came late. */
-static void decide_meanwhile(const pay_charge_t *charge, const pay_refund_t *refund)
+static void decide_meanwhile(const payments_charge_t *charge, const payments_refund_t *refund)
 {
-    const pay_outcome_t declined = {PAY_OUTCOME_DECLINED, "05", "Do not honor", ""};
-    pay_charge_t *out;
+    const pay_outcome_t declined = {.kind = PAY_OUTCOME_DECLINED,
+                                    .code = "05",
+                                    .message = "Do not honor",
+                                    .authorization_code = ""};
+    pay_charge_t *out, *row = shop_stored(shop, charge->reference);
     int changed;
 
     (void)refund;
-    ck_assert_int_eq(shop->real->charge_resolve(&out, &changed, shop->store, &charge->scope,
-                                                charge->seq, &declined, 0, unit_pool),
+    ck_assert_int_eq(shop->real->charge_resolve(&out, &changed, shop->store, &row->scope, row->seq,
+                                                &declined, 0, unit_pool),
                      APR_SUCCESS);
 }
 

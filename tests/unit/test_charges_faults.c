@@ -5,7 +5,10 @@
 static shop_t *shop;
 static pay_api_key_t *key;
 
-static const pay_outcome_t approved = {PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"};
+static const pay_outcome_t approved = {.kind = PAY_OUTCOME_APPROVED,
+                                       .code = "00",
+                                       .message = "Approved",
+                                       .authorization_code = "A1B2C3"};
 
 /* A shop whose Test Mode is decided by the script. */
 static void set_up_scripted(void)
@@ -152,9 +155,9 @@ static const struct {
     {"open: schema", SLOT_OPEN, PAY_STORE_ESCHEMA, APR_SUCCESS, 503, "E2", 0, 0},
     {"open: unknown", SLOT_OPEN, PAY_STORE_EUNKNOWN, APR_SUCCESS, 503, "E2", 0, 0},
     {"opened too late", SLOT_OPEN_LATE, 0, APR_SUCCESS, 503, "E2", 0, 0},
-    {"not sent", SLOT_NONE, 0, PAY_ACQUIRER_NOT_SENT, 503, "E2", 1, 0},
-    {"not sent nor taken back", SLOT_WITHDRAW, 0, PAY_ACQUIRER_NOT_SENT, 0, "", 1, 1},
-    {"not sent but decided", SLOT_WITHDRAW_LATE, 0, PAY_ACQUIRER_NOT_SENT, 1, "", 1, 1},
+    {"not sent", SLOT_NONE, 0, PAYMENTS_NOT_SENT, 503, "E2", 1, 0},
+    {"not sent nor taken back", SLOT_WITHDRAW, 0, PAYMENTS_NOT_SENT, 0, "", 1, 1},
+    {"not sent but decided", SLOT_WITHDRAW_LATE, 0, PAYMENTS_NOT_SENT, 1, "", 1, 1},
     {"acquirer: time-out", SLOT_NONE, 0, APR_TIMEUP, 0, "", 1, 1},
     {"acquirer: reset", SLOT_NONE, 0, APR_ECONNRESET, 0, "", 1, 1},
     {"resolve fails", SLOT_RESOLVE, 0, APR_SUCCESS, 0, "", 1, 1},
@@ -227,7 +230,7 @@ START_TEST(test_not_sent_frees_the_reference)
     int replayed;
 
     set_up_scripted();
-    script.status = PAY_ACQUIRER_NOT_SENT;
+    script.status = PAYMENTS_NOT_SENT;
     shop_check_problem("not sent", create(&charge, &replayed, request), 503, "E2");
     script.status = APR_SUCCESS;
     ck_assert_ptr_null(create(&charge, &replayed, request));

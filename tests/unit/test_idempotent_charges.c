@@ -15,7 +15,10 @@ static void set_up(void)
     shop = shop_open(unit_dir());
     shop->service.acquirer[PAY_TEST] = &script_acquirer;
     memset(&script, 0, sizeof(script));
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = "A1B2C3"};
     caller = pay_caller_of_key(shop_key(shop, PAY_TEST), NULL);
 }
 
@@ -120,7 +123,7 @@ START_TEST(test_not_sent)
     pay_charge_t *made;
 
     set_up();
-    script.status = PAY_ACQUIRER_NOT_SENT;
+    script.status = PAYMENTS_NOT_SENT;
     shop_check_problem("not sent", charge(&made, "k-1", "order-1"), 503, "E2");
     script.status = APR_SUCCESS;
     ck_assert_ptr_null(charge(&made, "k-1", "order-2"));
@@ -184,7 +187,7 @@ START_TEST(test_time)
 }
 END_TEST
 
-static void meanwhile(const pay_charge_t *pending, const pay_refund_t *refund)
+static void meanwhile(const payments_charge_t *pending, const payments_refund_t *refund)
 {
     pay_charge_t *out;
 

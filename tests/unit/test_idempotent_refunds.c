@@ -31,7 +31,8 @@ static void set_up(void)
     shop->service.acquirer[PAY_TEST] = &script_acquirer;
     shop->service.acquirer[PAY_LIVE] = &script_acquirer;
     memset(&script, 0, sizeof(script));
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome =
+        (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED, .code = "00", .message = "Approved"};
     caller = pay_caller_of_key(shop_key(shop, PAY_TEST), "k-1");
     for (i = 0; i < 4; i++) {
         scope = (pay_scope_t){shop->account->number, i < 2 ? PAY_TEST : PAY_LIVE};
@@ -319,7 +320,7 @@ static const struct {
 /* The acquirer's word on charge "order-3". */
 static void charge_decide(pay_outcome_kind_t kind)
 {
-    const pay_outcome_t outcome = {kind, "00", "", ""};
+    const pay_outcome_t outcome = {.kind = kind, .code = "00"};
     pay_charge_t *charge;
     int changed;
 
@@ -394,7 +395,7 @@ START_TEST(test_not_kept)
     slot = pay_slots_take(shop->service.slots, shop->account->number);
     shop_check_problem("no slot", refund(&made, "k-1", "order-1", "1"), 503, "E2");
     pay_slots_give(shop->service.slots, slot);
-    shop->service.acquirer[PAY_TEST] = &pay_acquirer_simulator;
+    shop->service.acquirer[PAY_TEST] = &shop_simulator;
     shop_check_problem("elsewhere", refund(&made, "k-1", "order-1", "1"), 503, "E2");
     shop->service.acquirer[PAY_TEST] = &script_acquirer;
     ck_assert_ptr_null(refund(&made, "k-1", "order-1", "2"));
@@ -410,12 +411,13 @@ END_TEST
 
 /* ---- at once */
 
-static void meanwhile(const pay_charge_t *charge, const pay_refund_t *pending)
+static void meanwhile(const payments_charge_t *charge, const payments_refund_t *pending)
 {
     const pay_problem_t *problem;
     pay_refund_t *out;
 
-    ck_assert_int_eq(charge->refunds_pending_minor, pending->money.amount_minor);
+    ck_assert_int_eq(shop_stored(shop, charge->reference)->refunds_pending_minor,
+                     pending->amount_minor);
     problem = refund(&out, "k-1", "order-1", "4.20");
     shop_check_problem("the same", problem, 409, "D2");
     ck_assert_int_gt(problem->retry_after, 0);

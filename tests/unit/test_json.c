@@ -230,6 +230,58 @@ START_TEST(test_many_members)
 }
 END_TEST
 
+static const char nested_document[] =
+    "{\"a\":{ \"n\" : 10.50 ,\"s\":\"}{\",\"in\":{\"n\":1e2,\"t\":true}} , \"n\":-7,"
+    "\"list\":[{\"n\":3}],\"f\":false,\"t\":true,\"null\":null,\"e\":{}}";
+
+/* Objects inside have members and literals of their own. */
+START_TEST(test_object)
+{
+    apr_size_t len = strlen(nested_document);
+    char *text = apr_pstrmemdup(unit_pool, nested_document, len);
+    const pay_json_t *json, *a, *in, *empty;
+    const char *reason;
+
+    ck_assert_int_eq(pay_json_parse(&json, &reason, text, len, unit_pool), APR_SUCCESS);
+    memset(text, 'x', len); /* nothing of the text is needed any more */
+    ck_assert_str_eq(pay_json_number(json, "n"), "-7");
+    a = pay_json_object(json, "a", unit_pool);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_uint_eq(pay_json_count(a), 3);
+    ck_assert_str_eq(pay_json_number(a, "n"), "10.50");
+    ck_assert_str_eq(pay_json_string(a, "s"), "}{");
+    in = pay_json_object(a, "in", unit_pool);
+    ck_assert_ptr_nonnull(in);
+    ck_assert_str_eq(pay_json_number(in, "n"), "1e2");
+    ck_assert_int_eq(pay_json_bool(in, "t"), 1);
+    empty = pay_json_object(json, "e", unit_pool);
+    ck_assert_ptr_nonnull(empty);
+    ck_assert_uint_eq(pay_json_count(empty), 0);
+    ck_assert_ptr_null(pay_json_number(json, "a"));
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    int boolean;
+} bool_rows[] = {{"t", 1},  {"f", 0},     {"null", -1}, {"n", -1},
+                 {"a", -1}, {"list", -1}, {"none", -1}, {"", -1}};
+
+START_TEST(test_bool)
+{
+    const char *name = bool_rows[_i].name;
+    const pay_json_t *json;
+    const char *reason;
+
+    ck_assert_int_eq(
+        pay_json_parse(&json, &reason, nested_document, strlen(nested_document), unit_pool),
+        APR_SUCCESS);
+    ck_assert_msg(pay_json_bool(json, name) == bool_rows[_i].boolean, "%s", name);
+    ck_assert_msg((pay_json_object(json, name, unit_pool) != NULL) == (strcmp(name, "a") == 0),
+                  "%s", name);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_parse, 0, UNIT_ROWS(parse_rows));
@@ -237,6 +289,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_member, 0, UNIT_ROWS(member_rows));
     tcase_add_loop_test(tcase, test_literal, 0, UNIT_ROWS(literals));
     tcase_add_test(tcase, test_many_members);
+    tcase_add_test(tcase, test_object);
+    tcase_add_loop_test(tcase, test_bool, 0, UNIT_ROWS(bool_rows));
 }
 
 int main(void)

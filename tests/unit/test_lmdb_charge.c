@@ -100,9 +100,12 @@ END_TEST
 
 START_TEST(test_longest_charge)
 {
-    pay_outcome_t outcome = {PAY_OUTCOME_APPROVED, text_of('0', 99), text_of('m', 999),
-                             text_of('A', 99)};
-    pay_outcome_t later = {PAY_OUTCOME_DECLINED, text_of('0', 99), text_of('n', 999), ""};
+    pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED,
+                             .code = text_of('0', 99),
+                             .message = text_of('m', 999),
+                             .authorization_code = text_of('A', 99)};
+    pay_outcome_t later = {
+        .kind = PAY_OUTCOME_DECLINED, .code = text_of('0', 99), .message = text_of('n', 999)};
     pay_charge_t *proposal = till_proposal(_i, text_of('r', PAY_REFERENCE_MAX), 100), *charge;
     pay_claim_t claim;
     int changed;

@@ -204,7 +204,8 @@ END_TEST
 static void resolve_at_length(int i, pay_outcome_kind_t kind)
 {
     char text[PAY_OUTCOME_MESSAGE_MAX + 1];
-    pay_outcome_t outcome = {kind, text, text, text};
+    pay_outcome_t outcome = {
+        .kind = kind, .code = text, .message = text, .authorization_code = text};
     pay_charge_t *charge;
     int changed;
 

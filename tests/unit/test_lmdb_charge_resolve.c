@@ -287,6 +287,28 @@ START_TEST(test_race)
 }
 END_TEST
 
+/* A person who decides what was decided a moment ago contradicts nobody. */
+START_TEST(test_person_comes_late)
+{
+    const pay_outcome_t late = {.kind = PAY_OUTCOME_DECLINED, .resolution = "never arrived"};
+    pay_charge_t *charge;
+    int changed;
+
+    till_open(_i, "order-1", 100);
+    (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED);
+    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
+                                               &late, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 0);
+    charge = till_find(_i, "order-1");
+    ck_assert_int_eq(charge->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_str_eq(charge->contradiction, "");
+    ck_assert_str_eq(charge->resolution, "");
+    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 0);
+    till_check_clean();
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
@@ -297,6 +319,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_reversed_at_once, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_no_such_charge, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_bad_row, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_person_comes_late, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_race);
 }
 

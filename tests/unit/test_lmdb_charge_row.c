@@ -41,6 +41,13 @@ static pay_charge_t *longest(int i)
     charge->refunded_minor = APR_INT64_MAX;
     charge->refund_at_acquirer = APR_UINT64_MAX;
     charge->kind = PAY_CHARGE_CHECKOUT;
+    charge->acquirer_reference = text_of('u', PAY_ACQUIRER_REFERENCE_LEN);
+    charge->absent_since = APR_INT64_MAX;
+    charge->held = PAY_HELD_LATE;
+    charge->late = PAY_LATE_REFUNDING;
+    charge->late_tag = text_of('g', PAY_TAG_LEN);
+    charge->spent = 1;
+    charge->resolution = text_of('p', PAY_RESOLUTION_MAX);
     memset(charge->kept_as, 0xFF, sizeof(charge->kept_as));
     return charge;
 }
@@ -62,6 +69,11 @@ START_TEST(test_without_a_key_its_digest_is_left_out)
     MDB_val key, row;
     pay_lmdb_key_t at;
 
+    charge->acquirer_reference = charge->late_tag = charge->resolution = "";
+    charge->absent_since = 0;
+    charge->held = PAY_NOT_HELD;
+    charge->late = PAY_LATE_NONE;
+    charge->spent = 0;
     pay_lmdb_charge_key(&at, &charge->scope, charge->seq);
     key = pay_lmdb_key_val(&at);
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
@@ -342,7 +354,10 @@ END_TEST
 
 START_TEST(test_contradiction)
 {
-    pay_outcome_t outcome = {PAY_OUTCOME_DECLINED, "05", text_of('m', 400), ""};
+    pay_outcome_t outcome = {.kind = PAY_OUTCOME_DECLINED,
+                             .code = "05",
+                             .message = text_of('m', 400),
+                             .authorization_code = ""};
 
     ck_assert_str_eq(pay_lmdb_contradiction(till_outcome(PAY_OUTCOME_APPROVED), unit_pool),
                      "approved 00: Approved");

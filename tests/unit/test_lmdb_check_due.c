@@ -19,10 +19,10 @@ static const struct {
     {"a refund's entry is gone", DUE, PAY_DUE_REFUND, 1, 1, 1, "nothing will ask about it"},
     {"another entry of a charge", DUE + 1, PAY_DUE_CHARGE, 1, 0, 1, "due at another time"},
     {"another entry of a refund", DUE + 1, PAY_DUE_REFUND, 1, 0, 1, "due at another time"},
-    {"of a charge that was decided", DUE, PAY_DUE_CHARGE, 2, 0, 1, "nothing that is pending"},
-    {"of no charge", DUE, PAY_DUE_CHARGE, 99, 0, 1, "nothing that is pending"},
-    {"of no refund", DUE, PAY_DUE_REFUND, 99, 0, 1, "nothing that is pending"},
-    {"of no known kind", DUE, 3, 1, 0, 1, "nothing that is pending"},
+    {"of a charge that was decided", DUE, PAY_DUE_CHARGE, 2, 0, 1, "nothing that is due"},
+    {"of no charge", DUE, PAY_DUE_CHARGE, 99, 0, 1, "nothing that is due"},
+    {"of no refund", DUE, PAY_DUE_REFUND, 99, 0, 1, "nothing that is due"},
+    {"of no known kind", DUE, 3, 1, 0, 1, "nothing that is due"},
 };
 
 START_TEST(test_spoiled)

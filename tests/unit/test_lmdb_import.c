@@ -275,6 +275,39 @@ START_TEST(test_history_counts_against_what_is_left)
 }
 END_TEST
 
+/* Rows of an acquirer's books name their charge by its number: the text may be somebody else's. */
+static const struct {
+    const char *name;
+    apr_uint64_t seq;
+    const char *reference;
+    apr_int64_t refunded;
+} number_cases[] = {
+    {"the charge", 1, "order-1", 500},     {"none that is known", 0, "order-1", 0},
+    {"another one", 2, "order-1", 0},      {"one that is not there", 9, "order-1", 0},
+    {"without its reference", 1, NULL, 0},
+};
+
+START_TEST(test_charges_by_number)
+{
+    pay_refund_t *row =
+        till_history(0, 1, TILL_NOW, PAY_REFUND_PROCESSED, number_cases[_i].reference, 500);
+    pay_import_t run;
+    int at;
+
+    ck_assert_uint_eq(till_charge(0, "order-1", 1000)->seq, 1);
+    (void)till_charge(0, "order-2", 1000);
+    row->charge_seq = number_cases[_i].seq;
+    run = begin(0);
+    run.by_seq = 1;
+    ck_assert_int_eq(put(&run, &at, row, NULL), APR_SUCCESS);
+    finish(&run);
+    ck_assert_msg(till_find(0, "order-1")->refunded_minor == number_cases[_i].refunded, "%s",
+                  number_cases[_i].name);
+    ck_assert_int_eq(till_find(0, "order-2")->refunded_minor, 0);
+    till_check_clean();
+}
+END_TEST
+
 START_TEST(test_last_time_does_not_move)
 {
     pay_import_t run = begin(_i);
@@ -392,6 +425,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_full_batch, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_charge_known_here, 0, UNIT_ROWS(charge_cases));
     tcase_add_loop_test(tcase, test_history_counts_against_what_is_left, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_charges_by_number, 0, UNIT_ROWS(number_cases));
     tcase_add_loop_test(tcase, test_last_time_does_not_move, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_begin_again_takes_over, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_another_process, 0, TILL_SCOPES);

@@ -152,6 +152,29 @@ START_TEST(test_contradiction_is_kept)
 }
 END_TEST
 
+/* A person who decides what was decided a moment ago contradicts nobody. */
+START_TEST(test_person_comes_late)
+{
+    const pay_outcome_t late = {.kind = PAY_OUTCOME_DECLINED, .resolution = "never arrived"};
+    kept_t kept = {&till->scopes[1], ""};
+    pay_refund_t *refund;
+    int changed;
+
+    (void)till_charge(1, "order-1", 1000);
+    (void)till_refund(1, "order-1", 400, PAY_REFUND_OPENED);
+    (void)till_refund_resolve(&refund, 1, "rfd_1", PAY_OUTCOME_APPROVED);
+    ck_assert_int_eq(till->ops->refund_resolve(&refund, &changed, till->store, &till->scopes[1],
+                                               "rfd_1", &late, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 0);
+    ck_assert_int_eq(refund->state, PAY_REFUND_PROCESSED);
+    ck_assert_str_eq(refund->resolution, "");
+    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 0);
+    till_raw(read_contradiction, &kept);
+    till_check_clean();
+}
+END_TEST
+
 START_TEST(test_unknown_releases_the_worker)
 {
     pay_refund_t *proposal, *refund;
@@ -220,6 +243,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_resolve, 0, UNIT_ROWS(resolve_cases));
     tcase_add_loop_test(tcase, test_reversed_stays, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_contradiction_is_kept, 0, UNIT_ROWS(contradiction_cases));
+    tcase_add_test(tcase, test_person_comes_late);
     tcase_add_loop_test(tcase, test_unknown_releases_the_worker, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_no_such_refund, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_charge_is_gone, 0, TILL_SCOPES);

@@ -21,6 +21,12 @@ static pay_lmdb_refund_t *record_of(int i)
     row->refund.wait_until_ms = 6;
     row->refund.attempts = 7;
     row->refund.decided_at = 8;
+    row->refund.waiting = 1;
+    row->refund.tag = "tag-of-the-refund";
+    row->refund.acquirer_reference = "rfd_elsewhere";
+    row->refund.absent_since = 10;
+    row->refund.held = PAY_HELD_DIFFERENT;
+    row->refund.resolution = "seen in the acquirer's books";
     row->contradiction = "declined 05: no";
     return row;
 }
@@ -57,6 +63,11 @@ static void check_same(const pay_lmdb_refund_t *got, int i)
     ck_assert_str_eq(got->refund.acquirer, "simulator");
     ck_assert_str_eq(got->refund.key_id, till->key_ids[i]);
     ck_assert(got->refund.worker.pid == 1 && got->refund.worker.boot_id == 3);
+    ck_assert(got->refund.waiting == 1 && got->refund.absent_since == 10);
+    ck_assert_int_eq(got->refund.held, PAY_HELD_DIFFERENT);
+    ck_assert_str_eq(got->refund.tag, "tag-of-the-refund");
+    ck_assert_str_eq(got->refund.acquirer_reference, "rfd_elsewhere");
+    ck_assert_str_eq(got->refund.resolution, "seen in the acquirer's books");
     ck_assert(got->refund.send_before_ms == 5 && got->refund.wait_until_ms == 6);
     ck_assert(got->refund.due_at == want->refund.due_at);
     ck_assert_uint_eq(got->refund.attempts, 7);

@@ -351,7 +351,21 @@ static const struct {
                    "payments_deliveries_total{channel=\"mail\",result=\"delivered\"} 109\n"
                    "payments_deliveries_total{channel=\"mail\",result=\"failed\"} 110\n"
                    "payments_deliveries_total{channel=\"mail\",result=\"parked\"} 111\n"
-                   "# HELP payments_commit_seconds "},
+                   "# HELP payments_acquirer_refused_total "},
+    {"refusals", "# TYPE payments_acquirer_refused_total counter\n"
+                 "payments_acquirer_refused_total{reason=\"in_flight\"} 112\n"
+                 "payments_acquirer_refused_total{reason=\"breaker\"} 113\n"
+                 "payments_acquirer_refused_total{reason=\"credentials\"} 114\n"
+                 "# HELP payments_acquirer_unknown_total "},
+    {"unknown outcomes", "# TYPE payments_acquirer_unknown_total counter\n"
+                         "payments_acquirer_unknown_total 115\n"
+                         "# HELP payments_acquirer_not_sent_total "},
+    {"calls not sent", "# TYPE payments_acquirer_not_sent_total counter\n"
+                       "payments_acquirer_not_sent_total 116\n"
+                       "# HELP payments_acquirer_queries_total "},
+    {"questions", "# TYPE payments_acquirer_queries_total counter\n"
+                  "payments_acquirer_queries_total 117\n"
+                  "# HELP payments_commit_seconds "},
     {"histogram", "# TYPE payments_commit_seconds histogram\n"
                   "payments_commit_seconds_bucket{le=\"0.0001\"} 1\n"
                   "payments_commit_seconds_bucket{le=\"0.00025\"} 2\n"
@@ -376,7 +390,16 @@ static const struct {
                   "# HELP payments_acquirer_seconds "},
     {"empty histogram", "payments_delivery_seconds_bucket{le=\"+Inf\"} 0\n"
                         "payments_delivery_seconds_sum 0\n"
-                        "payments_delivery_seconds_count 0\n"},
+                        "payments_delivery_seconds_count 0\n"
+                        "# HELP payments_acquirer_connect_seconds "},
+    {"parts of a call", "payments_acquirer_connect_seconds_sum 0.002\n"
+                        "payments_acquirer_connect_seconds_count 1\n"
+                        "# HELP payments_acquirer_tls_seconds "},
+    {"TLS", "payments_acquirer_tls_seconds_sum 0.03\n"
+            "payments_acquirer_tls_seconds_count 1\n"
+            "# HELP payments_acquirer_first_byte_seconds "},
+    {"first byte", "payments_acquirer_first_byte_seconds_sum 0.4\n"
+                   "payments_acquirer_first_byte_seconds_count 1\n"},
 };
 
 START_TEST(test_text)
@@ -397,6 +420,9 @@ START_TEST(test_text)
     for (i = 0; i < UNIT_ROWS(times_us); i++) {
         pay_meter_observe(PAY_METER_COMMIT, times_us[i]);
     }
+    pay_meter_observe(PAY_METER_ACQUIRER_CONNECT, 2000);
+    pay_meter_observe(PAY_METER_ACQUIRER_TLS, 30000);
+    pay_meter_observe(PAY_METER_ACQUIRER_FIRST_BYTE, 400000);
     text = text_of(meter);
     ck_assert_msg(strstr(text, text_rows[_i].lines) != NULL, "%s: not in\n%s", text_rows[_i].name,
                   text);

@@ -321,7 +321,10 @@ START_TEST(test_order)
     set_up();
     caller = pay_caller_of_key(shop_key(shop, PAY_TEST), NULL);
     shop->service.acquirer[PAY_TEST] = &script_acquirer;
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = ""};
     endpoint_put(&scope, PAY_ENDPOINT_WEBHOOK, peer_url(peer, "http"));
     charges(&scope, "order", 1);
     ck_assert_ptr_null(

@@ -1,29 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service/pay_reconcile.h"
+#include "reconcile_rows.h"
 
 #include "service/pay_charges.h"
 #include "service/pay_refunds.h"
-#include "shop.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
-#define SECOND apr_time_from_sec(1)
-#define MINUTE apr_time_from_sec(60)
-#define HOUR (60 * MINUTE)
-#define DAY (24 * HOUR)
-#define NOW apr_time_from_sec(1800000000)
-
-static shop_t *shop;
 static pay_api_key_t *key;
 
-static void set_up(const pay_acquirer_t *acquirer)
+static void set_up_in(const char *dir, const pay_acquirer_t *test_acquirer)
 {
-    shop_clock_set(NOW);
-    shop = shop_open(unit_dir());
-    shop->service.acquirer[PAY_TEST] = acquirer;
+    shop_set_up(dir);
+    shop->service.acquirer[PAY_TEST] = test_acquirer;
     key = shop_key(shop, PAY_TEST);
-    memset(&script, 0, sizeof(script));
+}
+
+static void set_up(const pay_acquirer_t *test_acquirer)
+{
+    set_up_in(unit_dir(), test_acquirer);
 }
 
 static const pay_problem_t *charge_create(pay_charge_t **out, int *replayed, const char *reference,
@@ -51,26 +45,6 @@ static pay_charge_t *find(const char *reference)
     ck_assert_int_eq(shop->real->charge_find(&out, shop->store, &key->scope, reference, unit_pool),
                      APR_SUCCESS);
     return out;
-}
-
-static int step_with(pay_service_t *first, pay_service_t *second)
-{
-    apr_array_header_t *services = apr_array_make(unit_pool, 2, sizeof(pay_service_t *));
-    int settled;
-
-    if (first) {
-        APR_ARRAY_PUSH(services, pay_service_t *) = first;
-    }
-    if (second) {
-        APR_ARRAY_PUSH(services, pay_service_t *) = second;
-    }
-    ck_assert_int_eq(pay_reconcile_step(&settled, shop->store, services, unit_pool), APR_SUCCESS);
-    return settled;
-}
-
-static int step(void)
-{
-    return step_with(&shop->service, NULL);
 }
 
 static const struct {
@@ -102,12 +76,37 @@ START_TEST(test_next)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    apr_interval_time_t now, next; /* counted from the decision; next 0: no more */
+} late_cases[] = {
+    {"decided just now", 0, 6 * HOUR},
+    {"a clock that stepped back", -DAY, 6 * HOUR},
+    {"just before the first", 6 * HOUR - 1, 6 * HOUR},
+    {"the first", 6 * HOUR, DAY},
+    {"the second", DAY, 3 * DAY},
+    {"the third", 3 * DAY, 7 * DAY},
+    {"one was left out", 2 * DAY, 3 * DAY},
+    {"just before the last", 7 * DAY - 1, 7 * DAY},
+    {"the last", 7 * DAY, 0},
+    {"years", 4000 * DAY, 0},
+};
+
+START_TEST(test_next_late)
+{
+    apr_time_t next = pay_reconcile_next_late(NOW + late_cases[_i].now, NOW);
+
+    ck_assert_msg(next == (late_cases[_i].next ? NOW + late_cases[_i].next : 0), "%s: %d s",
+                  late_cases[_i].name, (int)apr_time_sec(next - NOW));
+}
+END_TEST
+
 START_TEST(test_simulator_settles)
 {
     pay_charge_t *replay;
     int replayed;
 
-    set_up(&pay_acquirer_simulator);
+    set_up(&shop_simulator);
     charge("late", "tok_test_timeout");
     charge("error", "tok_test_error");
     charge("decided", "tok_test_success");
@@ -141,7 +140,10 @@ START_TEST(test_back_off)
         ck_assert_int_eq(step(), 0);
         ck_assert_msg(script.queries == i + 1, "asked %d times at %d", script.queries, i);
     }
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = ""};
     script.status = APR_TIMEUP; /* what comes with an error is no word of the acquirer's */
     shop_clock_set(due + MINUTE);
     ck_assert_int_eq(step(), 0);
@@ -161,7 +163,10 @@ START_TEST(test_at_most_a_batch)
     for (i = 0; i <= PAY_RECONCILE_BATCH_MAX; i++) {
         charge(apr_psprintf(unit_pool, "order-%d", i), "tok_test_success");
     }
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_DECLINED, "05", "Do not honor", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_DECLINED,
+                                     .code = "05",
+                                     .message = "Do not honor",
+                                     .authorization_code = ""};
     shop_clock_set(NOW + SECOND);
     ck_assert_int_eq(step(), PAY_RECONCILE_BATCH_MAX);
     ck_assert_int_eq(script.queries, PAY_RECONCILE_BATCH_MAX);
@@ -169,7 +174,7 @@ START_TEST(test_at_most_a_batch)
 }
 END_TEST
 
-static void let_the_lease_pass(const pay_charge_t *asked, const pay_refund_t *refund)
+static void let_the_lease_pass(const payments_charge_t *asked, const payments_refund_t *refund)
 {
     (void)asked, (void)refund;
     shop_clock_set(shop_clock + MINUTE);
@@ -180,7 +185,10 @@ START_TEST(test_lease_passes)
     set_up(&script_acquirer);
     charge("order-1", "tok_test_success");
     charge("order-2", "tok_test_success");
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = ""};
     script.meanwhile = let_the_lease_pass;
     shop_clock_set(NOW + SECOND);
     ck_assert_int_eq(step(), 1);
@@ -197,19 +205,22 @@ START_TEST(test_other_acquirers)
 
     set_up(&script_acquirer);
     charge("order-1", "tok_test_success");
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = ""};
     other = shop->service;
-    other.acquirer[PAY_TEST] = &pay_acquirer_simulator;
+    other.acquirer[PAY_TEST] = &shop_simulator;
     other.acquirer[PAY_LIVE] = &script_acquirer; /* another mode's is not asked */
     shop_clock_set(NOW + SECOND);
-    ck_assert_int_eq(step_with(&other, NULL), 0);
+    ck_assert_int_eq(step_of(&other, NULL), 0);
     ck_assert_int_eq(find("order-1")->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(find("order-1")->due_at, NOW + 2 * SECOND);
     shop_clock_set(NOW + 2 * SECOND);
-    ck_assert_int_eq(step_with(NULL, NULL), 0);
+    ck_assert_int_eq(step_of(NULL, NULL), 0);
     ck_assert_int_eq(script.queries, 0);
     shop_clock_set(NOW + 4 * SECOND);
-    ck_assert_int_eq(step_with(&other, &shop->service), 1);
+    ck_assert_int_eq(step_of(&other, &shop->service), 1);
     ck_assert_int_eq(script.queries, 1);
 }
 END_TEST
@@ -236,7 +247,10 @@ START_TEST(test_refund)
     int replayed;
 
     set_up(&script_acquirer);
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = ""};
     charge("order-1", "tok_test_success");
     script.outcome.kind = PAY_OUTCOME_UNKNOWN;
     caller = pay_caller_of_key(key, NULL);
@@ -266,7 +280,7 @@ static apr_status_t resolve_fails(pay_charge_t **out, int *changed, pay_store_t 
 
 START_TEST(test_lost_answer_is_asked_again)
 {
-    set_up(&pay_acquirer_simulator);
+    set_up(&shop_simulator);
     charge("order-1", "tok_test_timeout");
     shop_clock_set(NOW + SECOND);
     shop->ops.charge_resolve = resolve_fails;
@@ -278,14 +292,14 @@ START_TEST(test_lost_answer_is_asked_again)
 }
 END_TEST
 
-static void decide_meanwhile(const pay_charge_t *asked, const pay_refund_t *refund)
+static void decide_meanwhile(const payments_charge_t *asked, const payments_refund_t *refund)
 {
-    pay_charge_t *out;
+    pay_charge_t *out = find(asked->reference);
     int changed;
 
     (void)refund;
-    ck_assert_int_eq(shop->real->charge_resolve(&out, &changed, shop->store, &asked->scope,
-                                                asked->seq, &script.outcome, 0, unit_pool),
+    ck_assert_int_eq(shop->real->charge_resolve(&out, &changed, shop->store, &out->scope, out->seq,
+                                                &script.outcome, 0, unit_pool),
                      APR_SUCCESS);
 }
 
@@ -293,7 +307,10 @@ START_TEST(test_decided_by_another)
 {
     set_up(&script_acquirer);
     charge("order-1", "tok_test_success");
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = ""};
     script.meanwhile = decide_meanwhile;
     shop_clock_set(NOW + SECOND);
     ck_assert_int_eq(step(), 0);
@@ -302,7 +319,7 @@ START_TEST(test_decided_by_another)
 }
 END_TEST
 
-static void die(const pay_charge_t *asked, const pay_refund_t *refund)
+static void die(const payments_charge_t *asked, const payments_refund_t *refund)
 {
     (void)asked, (void)refund;
     _exit(0);
@@ -316,27 +333,25 @@ START_TEST(test_crash)
     int replayed, status;
     pid_t child;
 
-    memset(&script, 0, sizeof(script));
     child = fork();
     ck_assert_int_ge(child, 0);
     if (!child) {
-        shop = shop_open(dir);
-        shop->service.acquirer[PAY_TEST] = &script_acquirer;
-        key = shop_key(shop, PAY_TEST);
+        set_up_in(dir, &script_acquirer);
         script.meanwhile = die;
         charge("order-1", "tok_test_success");
         _exit(1);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    shop = shop_open(dir);
-    shop->service.acquirer[PAY_TEST] = &script_acquirer;
-    key = shop_key(shop, PAY_TEST);
+    set_up_in(dir, &script_acquirer);
     ck_assert_ptr_null(charge_create(&retried, &replayed, "order-1", "tok_test_success"));
     ck_assert_int_eq(retried->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(replayed, 0);
     ck_assert_int_eq(script.calls, 0);
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = ""};
     shop_clock_set(retried->due_at - 1);
     ck_assert_int_eq(step(), 0);
     shop_clock_set(retried->due_at);
@@ -365,8 +380,194 @@ START_TEST(test_store_down)
 }
 END_TEST
 
+/* ---- who asks */
+
+static const struct {
+    const char *name;
+    const char *account;       /* of the service; NULL: any */
+    const char *first, *later; /* names of its acquirers; NULL: none */
+    int asked;
+} places[] = {
+    {"its own", "demo", "scripted", NULL, 1},
+    {"one for old charges only", "demo", "relay@new.example", "scripted", 1},
+    {"another name", "demo", "relay@new.example", NULL, 0},
+    {"another's name", "demo", "scripted2", "scripte", 0},
+    {"none", "demo", NULL, NULL, 0},
+    {"another account's", "other", "scripted", NULL, 0},
+    {"no account's", NULL, "scripted", NULL, 0},
+    {"an account that is not there", "renamed", "scripted", NULL, 0},
+};
+
+/* Live charges are asked about only by their account's service, at the acquirer they went to. */
+START_TEST(test_place)
+{
+    pay_acquirer_t first = script_acquirer, later = script_acquirer;
+    apr_array_header_t *acquirers;
+    pay_account_t *other;
+    pay_service_t stranger;
+
+    set_up(&script_acquirer);
+    ck_assert_int_eq(shop->real->account_create(&other, shop->store, "other",
+                                                &pay_account_settings_builtin, unit_pool),
+                     APR_SUCCESS);
+    stranger = shop->service;
+    stranger.account_name = "other";
+    first.name = places[_i].first;
+    later.name = places[_i].later;
+    shop->service.account_name = places[_i].account;
+    shop->service.acquirer[PAY_LIVE] = first.name ? &first : NULL;
+    acquirers = apr_array_make(unit_pool, 2, sizeof(const pay_acquirer_t *));
+    if (first.name) {
+        APR_ARRAY_PUSH(acquirers, const pay_acquirer_t *) = &first;
+    }
+    if (later.name) {
+        APR_ARRAY_PUSH(acquirers, const pay_acquirer_t *) = &later;
+    }
+    shop->service.acquirers = acquirers;
+    shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
+    script_say('+');
+    shop_clock_set(NOW + MINUTE);
+    ck_assert_msg(step_of(&stranger, &shop->service) == places[_i].asked, "%s", places[_i].name);
+    ck_assert_int_eq(script.queries, places[_i].asked);
+    ck_assert_msg(charge_of("order-1")->held
+                      == (places[_i].asked ? PAY_NOT_HELD : PAY_HELD_NO_ACQUIRER),
+                  "%s", places[_i].name);
+}
+END_TEST
+
+static apr_status_t account_fails(pay_account_t **out, pay_store_t *store, const char *name,
+                                  apr_pool_t *p)
+{
+    (void)store, (void)name, (void)p;
+    *out = NULL;
+    return PAY_STORE_EDOWN;
+}
+
+/* What cannot be looked up is not missing. */
+START_TEST(test_accounts_cannot_be_read)
+{
+    apr_array_header_t *services = apr_array_make(unit_pool, 1, sizeof(const pay_service_t *));
+    int settled;
+
+    set_up(&script_acquirer);
+    APR_ARRAY_PUSH(services, const pay_service_t *) = &shop->service;
+    shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
+    shop_clock_set(NOW + MINUTE);
+    shop->ops.account_get = account_fails;
+    ck_assert_int_eq(pay_reconcile_step(&settled, shop->store, services, unit_pool),
+                     PAY_STORE_EDOWN);
+    ck_assert_int_eq(script.queries, 0);
+    ck_assert_int_eq(charge_of("order-1")->held, PAY_NOT_HELD);
+}
+END_TEST
+
+/* A call that begins ends before the lease does. */
+START_TEST(test_lease_is_longer_than_a_call)
+{
+    set_up(&script_acquirer);
+    acquirer.timeout = 50 * SECOND;
+    shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
+    shop_charge_open(shop, &live, "order-2", PAY_CHARGE_TOKENIZED);
+    shop_clock_set(NOW + MINUTE);
+    script.meanwhile = let_the_lease_pass; /* a minute of 100 s: the second one would take 50 s */
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.queries, 1);
+    ck_assert_int_eq(charge_of("order-2")->due_at, NOW + MINUTE + 100 * SECOND);
+}
+END_TEST
+
+/* ---- an acquirer that is out of order */
+
+#define ROWS 12
+
+static _Alignas(16) char breaker_memory[256];
+
+static void set_up_breaker(void)
+{
+    int i;
+
+    set_up(&script_acquirer);
+    ck_assert_uint_le(pay_breaker_size(), sizeof(breaker_memory));
+    acquirer.breaker = pay_breaker_init(breaker_memory);
+    for (i = 0; i < ROWS; i++) {
+        shop_charge_open(shop, &live, apr_psprintf(unit_pool, "order-%d", i), PAY_CHARGE_TOKENIZED);
+    }
+    shop_clock_set(NOW + MINUTE);
+}
+
+START_TEST(test_breaker)
+{
+    apr_int64_t retry_after_ms;
+    int i, ticket;
+
+    set_up_breaker();
+    for (i = 0; i < PAY_BREAKER_FAILURES; i++) {
+        ticket = pay_breaker_enter(acquirer.breaker, &retry_after_ms);
+        ck_assert_int_ne(ticket, 0);
+        pay_breaker_failure(acquirer.breaker, ticket);
+    }
+    ck_assert_int_eq(pay_breaker_state(acquirer.breaker), PAY_BREAKER_OPEN);
+    script_say('U');
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.queries, 1);
+    shop_clock_set(NOW + HOUR); /* one that goes through makes way for the rest */
+    script_say('+');
+    ck_assert_int_eq(step(), ROWS);
+    ck_assert_int_eq(script.queries, 1 + ROWS);
+}
+END_TEST
+
+START_TEST(test_credentials)
+{
+    set_up_breaker();
+    script_say('U');
+    script.trouble = PAYMENTS_CREDENTIALS;
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.queries, 1);
+    ck_assert_int_eq(pay_breaker_is_faulty(acquirer.breaker), 1);
+    script.trouble = PAYMENTS_NO_TROUBLE;
+    script_say('-');
+    shop_clock_set(NOW + HOUR);
+    ck_assert_int_eq(step(), ROWS);
+    ck_assert_int_eq(pay_breaker_is_faulty(acquirer.breaker), 0);
+}
+END_TEST
+
+START_TEST(test_patience)
+{
+    set_up_breaker();
+    acquirer.breaker = NULL;
+    script_say('U');
+    script.trouble = PAYMENTS_BUSY;
+    script.retry_after = 5 * SECOND;
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.queries, 1);
+}
+END_TEST
+
+/* The others are asked all the same. */
+START_TEST(test_breaker_of_one)
+{
+    set_up_breaker();
+    pay_breaker_fault(acquirer.breaker);
+    charge("order-99", "tok_test_success");
+    shop_clock_set(shop_clock + MINUTE);
+    script_say('U');
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.queries, 2);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_next_late, 0, UNIT_ROWS(late_cases));
+    tcase_add_loop_test(tcase, test_place, 0, UNIT_ROWS(places));
+    tcase_add_test(tcase, test_accounts_cannot_be_read);
+    tcase_add_test(tcase, test_lease_is_longer_than_a_call);
+    tcase_add_test(tcase, test_breaker);
+    tcase_add_test(tcase, test_credentials);
+    tcase_add_test(tcase, test_patience);
+    tcase_add_test(tcase, test_breaker_of_one);
     tcase_add_loop_test(tcase, test_next, 0, UNIT_ROWS(next_cases));
     tcase_add_test(tcase, test_simulator_settles);
     tcase_add_test(tcase, test_back_off);

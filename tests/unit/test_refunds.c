@@ -19,7 +19,10 @@ static void set_up(const pay_acquirer_t *acquirer, const char *token)
     shop->service.acquirer[PAY_TEST] = acquirer;
     key = shop_key(shop, PAY_TEST);
     memset(&script, 0, sizeof(script));
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = ""};
     caller = pay_caller_of_key(key, NULL);
     ck_assert_ptr_null(pay_charge_create(&charge, &replayed, &shop->service, &caller,
                                          shop_request("order-1", token), "", unit_pool));
@@ -54,7 +57,7 @@ START_TEST(test_record)
 {
     pay_refund_t *made, *found;
 
-    set_up(&pay_acquirer_simulator, "tok_test_success");
+    set_up(&shop_simulator, "tok_test_success");
     ck_assert_ptr_null(refund_noted(&made, "order-1", "4.20", "for you", "for us"));
     ck_assert_int_eq(made->state, PAY_REFUND_PROCESSED);
     ck_assert_int_eq(made->money.amount_minor, 420);
@@ -114,7 +117,7 @@ START_TEST(test_series)
     pay_refund_t *made;
     int i;
 
-    set_up(&pay_acquirer_simulator, series_cases[_i].token);
+    set_up(&shop_simulator, series_cases[_i].token);
     for (i = 0; i < 3 && series_cases[_i].amounts[i]; i++) {
         amount = series_cases[_i].amounts[i];
         code = series_cases[_i].codes[i];
@@ -136,7 +139,7 @@ START_TEST(test_refused_is_failed)
 {
     pay_refund_t *made;
 
-    set_up(&pay_acquirer_simulator, "tok_test_refund_fails");
+    set_up(&shop_simulator, "tok_test_refund_fails");
     ck_assert_ptr_null(refund(&made, "order-1", NULL));
     ck_assert_int_eq(made->state, PAY_REFUND_FAILED);
     ck_assert_int_eq(made->money.amount_minor, 1050);
@@ -148,7 +151,7 @@ START_TEST(test_repeated)
     const pay_problem_t *problem;
     pay_refund_t *first, *again;
 
-    set_up(&pay_acquirer_simulator, "tok_test_success");
+    set_up(&shop_simulator, "tok_test_success");
     ck_assert_ptr_null(refund(&first, "order-1", "1"));
     problem = refund(&again, "order-1", "1.00");
     shop_check_problem("repeated", problem, 409, "R5");
@@ -160,12 +163,13 @@ START_TEST(test_repeated)
 }
 END_TEST
 
-static void refund_meanwhile(const pay_charge_t *charge, const pay_refund_t *pending)
+static void refund_meanwhile(const payments_charge_t *charge, const payments_refund_t *pending)
 {
     const pay_problem_t *problem;
     pay_refund_t *out;
 
-    ck_assert_int_eq(charge->refunds_pending_minor, pending->money.amount_minor);
+    ck_assert_int_eq(shop_stored(shop, charge->reference)->refunds_pending_minor,
+                     pending->amount_minor);
     problem = refund(&out, "order-1", "2");
     shop_check_problem("at the acquirer", problem, 409, "R4");
     ck_assert_int_gt(problem->retry_after, 0);
@@ -298,7 +302,7 @@ static const struct {
     {"open: unknown", SLOT_OPEN, PAY_STORE_EUNKNOWN, APR_SUCCESS, 503, 0, 0, 0},
     {"open: gone", SLOT_OPEN, APR_NOTFOUND, APR_SUCCESS, 404, 0, 0, 0},
     {"opened too late", SLOT_OPEN_LATE, 0, APR_SUCCESS, 0, PAY_REFUND_FAILED, 0, 0},
-    {"not sent", SLOT_NONE, 0, PAY_ACQUIRER_NOT_SENT, 0, PAY_REFUND_FAILED, 1, 0},
+    {"not sent", SLOT_NONE, 0, PAYMENTS_NOT_SENT, 0, PAY_REFUND_FAILED, 1, 0},
     {"acquirer: time-out", SLOT_NONE, 0, APR_TIMEUP, 0, PAY_REFUND_PENDING, 1, 100},
     {"resolve fails", SLOT_RESOLVE, 0, APR_SUCCESS, 0, PAY_REFUND_PENDING, 1, 100},
 };
@@ -339,7 +343,7 @@ START_TEST(test_failed_may_be_asked_for_again)
     pay_refund_t *made;
 
     set_up(&script_acquirer, "tok_test_success");
-    script.status = PAY_ACQUIRER_NOT_SENT;
+    script.status = PAYMENTS_NOT_SENT;
     ck_assert_ptr_null(refund(&made, "order-1", "1"));
     script.status = APR_SUCCESS;
     ck_assert_ptr_null(refund(&made, "order-1", "1"));
@@ -359,7 +363,7 @@ START_TEST(test_refused_by_the_service)
     problem = pay_refund_create(&made, &replayed, &shop->service, &caller, &request, unit_pool);
     shop_check_problem("live, Test Mode", problem, 403, "B02");
     caller.scope.mode = PAY_TEST;
-    shop->service.acquirer[PAY_TEST] = &pay_acquirer_simulator;
+    shop->service.acquirer[PAY_TEST] = &shop_simulator;
     shop_check_problem("charged elsewhere", refund(&made, "order-1", "1"), 503, "E2");
     shop->service.acquirer[PAY_TEST] = NULL;
     shop_check_problem("no acquirer", refund(&made, "order-1", "1"), 403, "B02");
@@ -375,18 +379,17 @@ START_TEST(test_refused_by_the_service)
 END_TEST
 
 /* Reconciliation settles it and the acquirer takes it back while its first caller waits. */
-static void decide_and_take_back(const pay_charge_t *charge, const pay_refund_t *pending)
+static void decide_and_take_back(const payments_charge_t *charge, const payments_refund_t *pending)
 {
     pay_refund_t *out;
     int changed;
 
     (void)charge;
     ck_assert_int_eq(shop->real->refund_resolve(&out, &changed, shop->store, &key->scope,
-                                                pending->refund_reference, &script.outcome, 0,
-                                                unit_pool),
+                                                pending->reference, &script.outcome, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(shop->real->refund_fail(&out, &changed, shop->store, &key->scope,
-                                             pending->refund_reference, unit_pool),
+                                             pending->reference, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
 }
@@ -420,7 +423,7 @@ START_TEST(test_scan)
     pay_refund_t *made;
     apr_size_t len, count;
 
-    set_up(&pay_acquirer_simulator, "tok_test_success");
+    set_up(&shop_simulator, "tok_test_success");
     ck_assert_ptr_null(refund(&made, "order-1", "1"));
     range.to = made->created_at;
     ck_assert_ptr_null(pay_refunds_scan(&cursor, &len, &count, &shop->service, &key->scope, &range,

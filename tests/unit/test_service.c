@@ -63,47 +63,20 @@ END_TEST
 
 START_TEST(test_deadline)
 {
-    pay_service_t service = {.policy = {.acquirer_timeout = apr_time_from_sec(20)}};
+    pay_acquirer_t acquirer = {.timeout = apr_time_from_sec(7)};
     apr_int64_t before_ms = pay_time_boot_ms(), after_ms;
     pay_worker_t self = pay_worker_self();
     pay_deadline_t deadline;
 
     shop_clock_set(apr_time_from_sec(1800000000));
-    deadline = pay_deadline_make(&service);
+    deadline = pay_deadline_make(&acquirer);
     after_ms = pay_time_boot_ms();
     ck_assert_int_ge(deadline.send_before_ms, before_ms + PAY_SEND_BEFORE_MS);
     ck_assert_int_le(deadline.send_before_ms, after_ms + PAY_SEND_BEFORE_MS);
-    ck_assert_int_eq(deadline.wait_until_ms, deadline.send_before_ms + 20000);
-    ck_assert_int_eq(deadline.due_at, shop_clock + apr_time_from_sec(5 + 20 + 30));
+    ck_assert_int_eq(deadline.wait_until_ms, deadline.send_before_ms + 7000);
+    ck_assert_int_eq(deadline.due_at, shop_clock + apr_time_from_sec(5 + 7 + 30));
     ck_assert_int_eq(deadline.worker.pid, self.pid);
     ck_assert_int_eq(deadline.worker.start_ticks, self.start_ticks);
-}
-END_TEST
-
-static const struct {
-    const char *name;
-    pay_outcome_kind_t kind;
-    apr_status_t answered;
-    pay_outcome_kind_t want;
-} outcome_cases[] = {
-    {"approved", PAY_OUTCOME_APPROVED, APR_SUCCESS, PAY_OUTCOME_APPROVED},
-    {"declined", PAY_OUTCOME_DECLINED, APR_SUCCESS, PAY_OUTCOME_DECLINED},
-    {"unknown", PAY_OUTCOME_UNKNOWN, APR_SUCCESS, PAY_OUTCOME_UNKNOWN},
-    {"approved with an error", PAY_OUTCOME_APPROVED, APR_TIMEUP, PAY_OUTCOME_UNKNOWN},
-    {"declined with an error", PAY_OUTCOME_DECLINED, APR_EOF, PAY_OUTCOME_UNKNOWN},
-    {"no kind at all", (pay_outcome_kind_t)77, APR_SUCCESS, PAY_OUTCOME_UNKNOWN},
-};
-
-START_TEST(test_outcome_tidy)
-{
-    pay_outcome_t outcome = {outcome_cases[_i].kind, NULL, NULL, NULL};
-
-    pay_outcome_tidy(&outcome, outcome_cases[_i].answered);
-    ck_assert_msg(outcome.kind == outcome_cases[_i].want, "%s: %d", outcome_cases[_i].name,
-                  outcome.kind);
-    ck_assert_str_eq(outcome.code, "");
-    ck_assert_str_eq(outcome.message, "");
-    ck_assert_str_eq(outcome.authorization_code, "");
 }
 END_TEST
 
@@ -205,24 +178,29 @@ START_TEST(test_recall)
 }
 END_TEST
 
-/* Accounts of one number in two stores have a share of their own each. */
+/* Accounts of one number in two stores have a share of their own each, and so have both modes. */
 START_TEST(test_enter)
 {
+    const pay_scope_t test = {1, PAY_TEST}, live = {1, PAY_LIVE};
     pay_service_t one = {.slots_base = 0}, two = {.slots_base = 1000};
-    int slot[3];
+    int slot[4];
 
-    ck_assert(!pay_service_enter(&slot[0], &one, 1, unit_pool));
+    ck_assert(!pay_service_enter(&slot[0], &one, &test, unit_pool));
     ck_assert_int_eq(slot[0], -1);
     pay_service_leave(&one, slot[0]);
     one.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(4)), 4, 4, 1);
     two.slots = one.slots;
-    ck_assert(!pay_service_enter(&slot[0], &one, 1, unit_pool));
-    shop_check_problem("the same account", pay_service_enter(&slot[1], &one, 1, unit_pool), 503,
+    ck_assert(!pay_service_enter(&slot[0], &one, &test, unit_pool));
+    shop_check_problem("the same account", pay_service_enter(&slot[1], &one, &test, unit_pool), 503,
                        "E2");
     ck_assert_int_eq(slot[1], -1);
-    ck_assert(!pay_service_enter(&slot[2], &two, 1, unit_pool));
+    ck_assert(!pay_service_enter(&slot[2], &two, &test, unit_pool));
+    ck_assert(!pay_service_enter(&slot[3], &one, &live, unit_pool));
+    shop_check_problem("the same in Live Mode", pay_service_enter(&slot[1], &one, &live, unit_pool),
+                       503, "E2");
     pay_service_leave(&one, slot[0]);
     pay_service_leave(&two, slot[2]);
+    pay_service_leave(&one, slot[3]);
     ck_assert_int_eq(pay_slots_count(one.slots), 0);
 }
 END_TEST
@@ -233,7 +211,6 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_judge_mode, 0, UNIT_ROWS(mode_cases));
     tcase_add_test(tcase, test_enter);
     tcase_add_test(tcase, test_deadline);
-    tcase_add_loop_test(tcase, test_outcome_tidy, 0, UNIT_ROWS(outcome_cases));
     tcase_add_test(tcase, test_problem_of_reference);
     tcase_add_test(tcase, test_problem_of_no_reference);
     tcase_add_test(tcase, test_caller_use);

@@ -22,7 +22,10 @@ static void set_up(void)
     shop = shop_open(unit_dir());
     shop->service.acquirer[PAY_TEST] = &script_acquirer;
     memset(&script, 0, sizeof(script));
-    script.outcome = (pay_outcome_t){PAY_OUTCOME_APPROVED, "00", "Approved", ""};
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "Approved",
+                                     .authorization_code = ""};
     for (mode = 0; mode < PAY_MODE_COUNT; mode++) {
         scope = (pay_scope_t){shop->account->number, (pay_mode_t)mode};
         shop_charge(shop, &scope, "order-1");
@@ -300,7 +303,7 @@ START_TEST(test_verify_polls)
 {
     const char *name = poll_cases[_i].name, *reference = poll_cases[_i].reference;
     const char *status = poll_cases[_i].status, *text, *again;
-    const pay_outcome_t outcome = {poll_cases[_i].kind, "00", "", ""};
+    const pay_outcome_t outcome = {.kind = poll_cases[_i].kind, .code = "00"};
     pay_charge_t *charge;
     int i, changed;
 

@@ -186,9 +186,18 @@ pay_kept_t *till_kept(int i, const pay_idempotency_t *use)
 const pay_outcome_t *till_outcome(pay_outcome_kind_t kind)
 {
     static const pay_outcome_t outcomes[] = {
-        [PAY_OUTCOME_UNKNOWN] = {PAY_OUTCOME_UNKNOWN, "", "", ""},
-        [PAY_OUTCOME_APPROVED] = {PAY_OUTCOME_APPROVED, "00", "Approved", "A1B2C3"},
-        [PAY_OUTCOME_DECLINED] = {PAY_OUTCOME_DECLINED, "05", "Do not honour", ""},
+        [PAY_OUTCOME_UNKNOWN] = {.kind = PAY_OUTCOME_UNKNOWN,
+                                 .code = "",
+                                 .message = "",
+                                 .authorization_code = ""},
+        [PAY_OUTCOME_APPROVED] = {.kind = PAY_OUTCOME_APPROVED,
+                                  .code = "00",
+                                  .message = "Approved",
+                                  .authorization_code = "A1B2C3"},
+        [PAY_OUTCOME_DECLINED] = {.kind = PAY_OUTCOME_DECLINED,
+                                  .code = "05",
+                                  .message = "Do not honour",
+                                  .authorization_code = ""},
     };
 
     return &outcomes[kind];

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "acquirer/pay_acquirer.h"
+
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <string.h>
+
+#define RETRY_AFTER_MAX apr_time_from_sec(60)
+
+const char *pay_acquirer_fault(const payments_acquirer_t *connector, apr_pool_t *p)
+{
+    if (connector->abi != PAYMENTS_ACQUIRER_ABI) {
+        return apr_psprintf(p, "it is built for version %u of this interface, not for %d",
+                            connector->abi, PAYMENTS_ACQUIRER_ABI);
+    }
+    if (connector->struct_size < sizeof(*connector)) {
+        return "its table of functions is too short: build it again with this mod_payments.h";
+    }
+    if (!connector->check || !connector->open || !connector->charge || !connector->charge_query
+        || !connector->refund || !connector->refund_query) {
+        return "it lacks one of check, open, charge, charge_query, refund and refund_query";
+    }
+    return NULL;
+}
+
+int pay_acquirer_is_pure(const pay_acquirer_t *acquirer)
+{
+    return (acquirer->connector->flags & PAYMENTS_PURE) != 0;
+}
+
+int pay_acquirer_keeps_tokens(const pay_acquirer_t *acquirer)
+{
+    return (acquirer->connector->flags & PAYMENTS_OWN_TOKENS) != 0;
+}
+
+/* ---- what connectors are told */
+
+static const char *major_units(const pay_money_t *money, apr_pool_t *p)
+{
+    char text[PAY_MONEY_TEXT_MAX];
+
+    return apr_pstrdup(p, pay_money_format(text, money->amount_minor, money->currency));
+}
+
+static payments_charge_t charge_told(const pay_charge_t *charge, apr_pool_t *p)
+{
+    payments_charge_t told = {
+        .struct_size = sizeof(told),
+        .reference = pay_charge_acquirer_reference(charge),
+        .token = charge->token,
+        .amount_minor = charge->money.amount_minor,
+        .currency = charge->money.currency,
+        .amount = major_units(&charge->money, p),
+        .email = charge->email,
+        .first_name = charge->first_name,
+        .last_name = charge->last_name,
+        .card_first6 = charge->card.first6,
+        .card_last4 = charge->card.last4,
+        .opened_at = charge->created_at,
+        .live = charge->scope.mode == PAY_LIVE,
+    };
+
+    return told;
+}
+
+static payments_refund_t refund_told(const pay_refund_t *refund, apr_pool_t *p)
+{
+    payments_refund_t told = {
+        .struct_size = sizeof(told),
+        .reference = refund->refund_reference,
+        .tag = refund->tag,
+        .acquirer_reference = refund->acquirer_reference,
+        .amount_minor = refund->money.amount_minor,
+        .currency = refund->money.currency,
+        .amount = major_units(&refund->money, p),
+        .merchant_note = refund->merchant_note ? refund->merchant_note : "",
+        .customer_note = refund->customer_note ? refund->customer_note : "",
+        .opened_at = refund->created_at,
+    };
+
+    return told;
+}
+
+/* All of a charge that was approved when nobody waited for it any more. */
+static payments_refund_t late_refund_told(const pay_charge_t *charge, apr_pool_t *p)
+{
+    payments_refund_t told = {
+        .struct_size = sizeof(told),
+        .reference = charge->late_tag,
+        .tag = charge->late_tag,
+        .acquirer_reference = "",
+        .amount_minor = charge->money.amount_minor,
+        .currency = charge->money.currency,
+        .amount = major_units(&charge->money, p),
+        .merchant_note = "",
+        .customer_note = "",
+        .opened_at = charge->decided_at,
+    };
+
+    return told;
+}
+
+/* ---- what they answer */
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+/* `len` digits, or nothing: what is not of that form is no part of a card's number. */
+static void copy_digits(char *out, const char *text, apr_size_t len)
+{
+    apr_size_t i;
+
+    out[0] = '\0';
+    if (!text || strlen(text) != len) {
+        return;
+    }
+    for (i = 0; i < len; i++) {
+        if (!apr_isdigit(text[i])) {
+            return;
+        }
+    }
+    memcpy(out, text, len + 1);
+}
+
+/* NULL: the acquirer tells nothing of the card. */
+static const pay_card_t *card_of(const payments_answer_t *answer, apr_pool_t *p)
+{
+    pay_card_t *card = apr_pcalloc(p, sizeof(*card));
+
+    copy_digits(card->first6, answer->card_first6, PAY_CARD_FIRST6_LEN);
+    copy_digits(card->last4, answer->card_last4, PAY_CARD_LAST4_LEN);
+    card->issuer = text_of(answer->card_issuer);
+    card->country = text_of(answer->card_country);
+    card->type = text_of(answer->card_type);
+    return *card->last4 || *card->issuer ? card : NULL;
+}
+
+static void news_take(pay_acquirer_news_t *news, const payments_answer_t *answer)
+{
+    news->times = answer->times;
+    news->trouble = answer->trouble;
+    news->retry_after = answer->retry_after;
+    if (news->retry_after < 0) {
+        news->retry_after = 0;
+    } else if (news->retry_after > RETRY_AFTER_MAX) {
+        news->retry_after = RETRY_AFTER_MAX;
+    }
+}
+
+/*
+ * Only an answer that came whole and has a verdict of the table counts. A connector is another's
+ * code: what it leaves out reads as nothing, what it makes up as an unknown outcome.
+ */
+static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
+                         const payments_answer_t *answer, apr_status_t answered, apr_pool_t *p)
+{
+    memset(out, 0, sizeof(*out));
+    out->code = out->message = out->authorization_code = out->acquirer_reference = "";
+    memset(news, 0, sizeof(*news));
+    news_take(news, answer);
+    if (answered != APR_SUCCESS) {
+        return answered;
+    }
+    out->acquirer_reference = text_of(answer->acquirer_reference);
+    switch (answer->verdict) {
+    case PAYMENTS_APPROVED:
+        out->kind = PAY_OUTCOME_APPROVED;
+        out->spent = answer->spent != 0;
+        out->card = card_of(answer, p);
+        news->present = 1;
+        break;
+    case PAYMENTS_DECLINED:
+        out->kind = PAY_OUTCOME_DECLINED;
+        out->card = card_of(answer, p);
+        news->present = 1;
+        break;
+    case PAYMENTS_PENDING:
+        news->present = 1;
+        break;
+    case PAYMENTS_DIFFERENT:
+        news->present = 1;
+        news->different = 1;
+        out->acquirer_reference = "";
+        break;
+    case PAYMENTS_ABSENT:
+        news->absent = 1;
+        break;
+    default:
+        break;
+    }
+    if (out->kind != PAY_OUTCOME_UNKNOWN) {
+        out->code = text_of(answer->code);
+        out->message = text_of(answer->message);
+        out->authorization_code = text_of(answer->authorization_code);
+    }
+    return APR_SUCCESS;
+}
+
+/* An answer to what was sent just now: that there is none such says nothing about it. */
+static void take_sent(pay_acquirer_news_t *news)
+{
+    news->absent = 0;
+}
+
+/* ---- calls */
+
+#define ANSWER_EMPTY                                                                               \
+    {                                                                                              \
+        .struct_size = sizeof(payments_answer_t)                                                   \
+    }
+
+apr_status_t pay_acquirer_charge(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                 const pay_acquirer_t *acquirer, const pay_charge_t *charge,
+                                 apr_pool_t *p)
+{
+    const payments_charge_t told = charge_told(charge, p);
+    payments_answer_t answer = ANSWER_EMPTY;
+    apr_status_t rv;
+
+    rv = acquirer->connector->charge(&answer, acquirer->context, &told, acquirer->timeout, p);
+    rv = take(out, news, &answer, rv, p);
+    take_sent(news);
+    return rv;
+}
+
+apr_status_t pay_acquirer_charge_query(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                       const pay_acquirer_t *acquirer, const pay_charge_t *charge,
+                                       apr_pool_t *p)
+{
+    const payments_charge_t told = charge_told(charge, p);
+    payments_answer_t answer = ANSWER_EMPTY;
+    apr_status_t rv;
+
+    rv = acquirer->connector->charge_query(&answer, acquirer->context, &told, acquirer->timeout, p);
+    return take(out, news, &answer, rv, p);
+}
+
+/* Of a charge that is not known here there is nothing to tell but its currency. */
+static apr_status_t refund_call(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                const pay_acquirer_t *acquirer, const payments_refund_t *refund,
+                                const pay_charge_t *charge, int query, apr_pool_t *p)
+{
+    const payments_charge_t unknown = {.struct_size = sizeof(unknown), .reference = ""};
+    const payments_charge_t told = charge ? charge_told(charge, p) : unknown;
+    payments_answer_t answer = ANSWER_EMPTY;
+    apr_status_t rv;
+
+    if (query) {
+        rv = acquirer->connector->refund_query(&answer, acquirer->context, refund, &told,
+                                               acquirer->timeout, p);
+        return take(out, news, &answer, rv, p);
+    }
+    rv = acquirer->connector->refund(&answer, acquirer->context, refund, &told, acquirer->timeout,
+                                     p);
+    rv = take(out, news, &answer, rv, p);
+    take_sent(news);
+    return rv;
+}
+
+apr_status_t pay_acquirer_refund(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                 const pay_acquirer_t *acquirer, const pay_refund_t *refund,
+                                 const pay_charge_t *charge, apr_pool_t *p)
+{
+    const payments_refund_t told = refund_told(refund, p);
+
+    return refund_call(out, news, acquirer, &told, charge, 0, p);
+}
+
+apr_status_t pay_acquirer_refund_query(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                       const pay_acquirer_t *acquirer, const pay_refund_t *refund,
+                                       const pay_charge_t *charge, apr_pool_t *p)
+{
+    const payments_refund_t told = refund_told(refund, p);
+
+    return refund_call(out, news, acquirer, &told, charge, 1, p);
+}
+
+apr_status_t pay_acquirer_late_refund(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                      const pay_acquirer_t *acquirer, const pay_charge_t *charge,
+                                      apr_pool_t *p)
+{
+    const payments_refund_t told = late_refund_told(charge, p);
+
+    return refund_call(out, news, acquirer, &told, charge, 0, p);
+}
+
+apr_status_t pay_acquirer_late_refund_query(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                            const pay_acquirer_t *acquirer,
+                                            const pay_charge_t *charge, apr_pool_t *p)
+{
+    const payments_refund_t told = late_refund_told(charge, p);
+
+    return refund_call(out, news, acquirer, &told, charge, 1, p);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CTL_DECISION_H
+#define CTL_DECISION_H
+
+/* What a person decides, and what is shown to whoever must (docs/live-mode.md). */
+
+#include "ctl/ctl_output.h"
+
+/*
+ * --outcome, which is `approved` or "failed", and --reason as the outcome of a charge or refund.
+ * With `by_acquirer` 1 one outside of this process may know better: a failed one is asked about
+ * again.
+ */
+ctl_exit_t ctl_decision_read(pay_outcome_t *out, const ctl_t *ctl, const char *approved);
+void ctl_decision_late_check(pay_outcome_t *outcome);
+
+/* The refusal of what a process is at work on until this time of the boot clock; `what` is a noun
+ * and a reference. */
+ctl_exit_t ctl_decision_busy(const char *what, const char *reference, apr_int64_t until_ms);
+
+/* Why it waits for a person, with a few words on it; NULL: it does not. */
+const char *ctl_held_text(pay_held_t held, apr_pool_t *p);
+
+/* "found", "refunding", "refunded" of a late approval; NULL: there was none. */
+const char *ctl_late_text(pay_late_t late);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_ACQUIRING_H
+#define PAY_ACQUIRING_H
+
+/*
+ * A call of an acquirer, whoever makes it: its place among the calls under way, the circuit
+ * breaker, times and counters, and the log line about what went wrong.
+ */
+
+#include "acquirer/pay_acquirer.h"
+#include "base/pay_problem.h"
+
+struct pay_service_t;
+
+/* A place that was taken; owed to one of the calls below, or to pay_acquiring_leave. */
+typedef struct pay_acquiring_t {
+    const pay_acquirer_t *acquirer;
+    int slot;
+    int ticket; /* of the breaker, which was entered and not told yet; else 0 */
+} pay_acquiring_t;
+
+/* The account's acquirer of this name, for what was sent through it; NULL: not configured. */
+const pay_acquirer_t *pay_acquiring_find(const struct pay_service_t *service, pay_mode_t mode,
+                                         const char *name);
+
+/*
+ * Before anything is written: a place for a charge or refund. 503 with Retry-After when all are
+ * taken, while the breaker is open, or while the acquirer refuses our credentials.
+ */
+const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const pay_acquirer_t *acquirer,
+                                         apr_pool_t *p);
+/* Gives the place back; a call that was never made is taken off the breaker. May be repeated. */
+void pay_acquiring_leave(pay_acquiring_t *acquiring);
+
+/* Statuses and *out as of pay_acquirer_charge and _refund; failures are logged. */
+apr_status_t pay_acquiring_charge(pay_outcome_t *out, pay_acquiring_t *acquiring,
+                                  const pay_charge_t *charge, apr_pool_t *p);
+apr_status_t pay_acquiring_refund(pay_outcome_t *out, pay_acquiring_t *acquiring,
+                                  const pay_refund_t *refund, const pay_charge_t *charge,
+                                  apr_pool_t *p);
+apr_status_t pay_acquiring_late_refund(pay_outcome_t *out, pay_acquiring_t *acquiring,
+                                       const pay_charge_t *charge, apr_pool_t *p);
+
+/* Queries take no place; they tell the breaker what they learn. `refund` NULL: of the charge; with
+ * `late` 1: of the refund of its late approval. */
+apr_status_t pay_acquiring_query(pay_outcome_t *out, pay_acquirer_news_t *news,
+                                 const pay_acquirer_t *acquirer, const pay_refund_t *refund,
+                                 const pay_charge_t *charge, int late, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_history_window.h"
+
+#include "base/pay_log.h"
+#include "base/pay_time.h"
+#include "service/pay_history_parts.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+static const char found_message[] = "found in the acquirer's list of refunds";
+
+/* What a refund that is known here is to take over. */
+typedef enum step_t {
+    STEP_NONE,
+    STEP_PROCESSED, /* as refund_resolve */
+    STEP_FAILED,
+    STEP_TAKE_BACK, /* as refund_fail */
+    STEP_LATE,      /* as refund_late */
+    STEP_DIFFERENT  /* a person must look */
+} step_t;
+
+/* By the state here, then the acquirer's. */
+static const step_t steps[][PAY_REFUND_STATE_COUNT] = {
+    [PAY_REFUND_PENDING] = {STEP_NONE, STEP_PROCESSED, STEP_FAILED},
+    [PAY_REFUND_PROCESSED] = {STEP_NONE, STEP_NONE, STEP_TAKE_BACK},
+    [PAY_REFUND_FAILED] = {STEP_NONE, STEP_LATE, STEP_NONE},
+};
+_Static_assert(sizeof(steps) / sizeof(steps[0]) == PAY_REFUND_STATE_COUNT, "one row a state");
+
+typedef struct change_t {
+    step_t step;
+    const char *refund_reference;
+    const char *acquirer_reference; /* NULL: the row has none to keep */
+    apr_time_t due_at;
+    apr_time_t absent_since;
+    pay_refund_state_t state; /* here */
+    int processed;            /* there */
+} change_t;
+
+typedef struct fetch_t {
+    const pay_history_window_t *window;
+    pay_history_news_t *news;
+    apr_array_header_t *changes; /* of change_t */
+    apr_array_header_t *fresh;   /* of pay_refund_t *: not known here */
+    apr_status_t failed;         /* the store's status that ended the list */
+    apr_pool_t *pool;
+    apr_pool_t *ptemp; /* cleared with each record */
+} fetch_t;
+
+/*
+ * The refund that the record is about. One that carries the tag of a refund which the acquirer
+ * calls otherwise is a copy of its note. APR_NOTFOUND: there is none.
+ */
+static apr_status_t find_refund(pay_refund_t **out, const fetch_t *fetch,
+                                const payments_record_t *record)
+{
+    const pay_history_window_t *window = fetch->window;
+    const pay_store_ops_t *ops = window->store->ops;
+    apr_status_t rv;
+
+    rv = ops->refund_find_acquirer(out, window->store, &window->scope, record->reference,
+                                   record->tag ? record->tag : "", fetch->ptemp);
+    if (rv == APR_SUCCESS && (*out)->acquirer_reference[0] != '\0'
+        && strcmp((*out)->acquirer_reference, record->reference) != 0) {
+        rv = APR_NOTFOUND;
+    }
+    if (rv != APR_NOTFOUND) {
+        return rv;
+    }
+    return ops->refund_find(out, window->store, &window->scope, record->reference, fetch->ptemp);
+}
+
+/* What a refund that is at work here is said to be different from is looked at when it has ended.
+ */
+static step_t judge(const pay_refund_t *refund, pay_refund_state_t there, int same)
+{
+    if (same) {
+        return steps[refund->state][there];
+    }
+    return refund->held == PAY_HELD_DIFFERENT || refund->resolution[0] != '\0'
+                   || pay_refund_in_flight(refund)
+               ? STEP_NONE
+               : STEP_DIFFERENT;
+}
+
+static void note_change(fetch_t *fetch, step_t step, const pay_refund_t *refund,
+                        const payments_record_t *record, pay_refund_state_t there)
+{
+    change_t *change = &APR_ARRAY_PUSH(fetch->changes, change_t);
+
+    change->step = step;
+    change->refund_reference = apr_pstrdup(fetch->pool, refund->refund_reference);
+    change->acquirer_reference =
+        refund->import_number ? NULL : apr_pstrdup(fetch->pool, record->reference);
+    change->due_at = refund->due_at;
+    change->absent_since = refund->absent_since;
+    change->state = refund->state;
+    change->processed = there == PAY_REFUND_PROCESSED;
+}
+
+/*
+ * A refund that is held may be so for anybody to see; what has no place for that is told with what
+ * could not be kept: one that was processed here, and history.
+ */
+static int may_be_held(const pay_refund_t *refund)
+{
+    return refund->import_number == 0 && refund->state != PAY_REFUND_PROCESSED;
+}
+
+static void follow(fetch_t *fetch, const pay_refund_t *refund, const payments_record_t *record)
+{
+    pay_refund_state_t there;
+    step_t step;
+    int same;
+
+    if (!pay_history_record_state(&there, record)) {
+        pay_history_refuse(fetch->news, record->reference, "its status is none that a refund has");
+        return;
+    }
+    same = pay_history_record_agrees(record, &refund->money);
+    step = judge(refund, there, same);
+    if (step == STEP_DIFFERENT && !may_be_held(refund)) {
+        pay_history_refuse(fetch->news, record->reference,
+                           "its amount or currency is another than here");
+        return;
+    }
+    if (step != STEP_NONE) {
+        note_change(fetch, step, refund, record, there);
+    }
+}
+
+/*
+ * A refund made elsewhere, of a charge of ours or of none. Our own refund of a late approval is
+ * none: the charge's record tells of it.
+ */
+static apr_status_t add_fresh(fetch_t *fetch, const payments_record_t *record)
+{
+    const pay_history_window_t *window = fetch->window;
+    const char *reason = NULL;
+    pay_charge_t *charge;
+    pay_refund_t *refund;
+    apr_status_t rv = APR_NOTFOUND;
+
+    charge = NULL;
+    if (record->transaction_reference && record->transaction_reference[0] != '\0') {
+        rv = window->store->ops->charge_find_acquirer(&charge, window->store, &window->scope,
+                                                      record->transaction_reference, fetch->ptemp);
+    }
+    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
+        return rv;
+    }
+    if (charge && charge->late_tag[0] != '\0' && record->tag
+        && strcmp(charge->late_tag, record->tag) == 0) {
+        return APR_SUCCESS;
+    }
+    rv = pay_history_record_read(&refund, &reason, record, &window->scope, charge, fetch->pool);
+    if (rv != APR_SUCCESS) {
+        pay_history_refuse(fetch->news, record->reference, reason);
+        return APR_SUCCESS;
+    }
+    APR_ARRAY_PUSH(fetch->fresh, pay_refund_t *) = refund;
+    return APR_SUCCESS;
+}
+
+/* One record as it comes; what follows from it is done when all have come. */
+static apr_status_t take_record(void *baton, const payments_record_t *record)
+{
+    fetch_t *fetch = baton;
+    pay_refund_t *refund;
+    apr_status_t rv;
+
+    if (fetch->changes->nelts + fetch->fresh->nelts >= PAY_HISTORY_CHANGES_MAX) {
+        fetch->news->full = 1;
+        return APR_INCOMPLETE;
+    }
+    apr_pool_clear(fetch->ptemp);
+    fetch->news->seen++;
+    if (!record->reference || record->reference[0] == '\0') {
+        pay_history_refuse(fetch->news, NULL, "it has no reference");
+        return APR_SUCCESS;
+    }
+    rv = find_refund(&refund, fetch, record);
+    if (rv == APR_NOTFOUND) {
+        rv = add_fresh(fetch, record);
+    } else if (rv == APR_SUCCESS && refund->import_number == 0
+               && strcmp(refund->refund_reference, record->reference) == 0
+               && strcmp(refund->acquirer_reference, record->reference) != 0
+               && (!record->tag || strcmp(refund->tag, record->tag) != 0)) {
+        pay_history_refuse(fetch->news, record->reference,
+                           "a refund that was made here has its reference");
+    } else if (rv == APR_SUCCESS) {
+        follow(fetch, refund, record);
+    }
+    if (rv == PAY_STORE_ECORRUPT) { /* logged by the store, and none of the others' business */
+        pay_history_refuse(fetch->news, record->reference, "what the store holds of it is damaged");
+        return APR_SUCCESS;
+    }
+    fetch->failed = rv;
+    return rv;
+}
+
+static apr_status_t differ(int *changed, const change_t *change, const pay_history_window_t *window,
+                           apr_pool_t *p)
+{
+    const pay_store_ops_t *ops = window->store->ops;
+    pay_outcome_t outcome = {.kind = PAY_OUTCOME_UNKNOWN,
+                             .absent_since = change->absent_since,
+                             .held = PAY_HELD_DIFFERENT};
+    pay_refund_t *refund;
+    apr_status_t rv;
+
+    if (change->state == PAY_REFUND_PENDING) {
+        rv = ops->refund_resolve(&refund, changed, window->store, &window->scope,
+                                 change->refund_reference, &outcome,
+                                 change->due_at ? change->due_at : pay_time_now(), p);
+    } else {
+        outcome.kind = PAY_OUTCOME_APPROVED;
+        outcome.message = found_message;
+        rv = ops->refund_late(&refund, changed, window->store, &window->scope,
+                              change->refund_reference, change->processed ? &outcome : NULL,
+                              change->due_at, PAY_HELD_DIFFERENT, NULL, p);
+    }
+    if (rv == APR_SUCCESS && *changed) {
+        pay_log(PAY_LOG_ALERT, APR_SUCCESS,
+                PAYLOGNO(00440) "refund %s: acquirer %s has it with another amount or currency "
+                                "than it was asked for: a person must look",
+                change->refund_reference, window->acquirer->name);
+    }
+    return rv;
+}
+
+static apr_status_t make_change(int *changed, const change_t *change,
+                                const pay_history_window_t *window, apr_pool_t *p)
+{
+    const pay_store_ops_t *ops = window->store->ops;
+    pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED,
+                             .message = found_message,
+                             .acquirer_reference = change->acquirer_reference};
+    pay_refund_t *refund;
+
+    *changed = 0;
+    switch (change->step) {
+    case STEP_FAILED:
+        outcome.kind = PAY_OUTCOME_DECLINED;
+        /* fall through */
+    case STEP_PROCESSED:
+        return ops->refund_resolve(&refund, changed, window->store, &window->scope,
+                                   change->refund_reference, &outcome, 0, p);
+    case STEP_TAKE_BACK:
+        return ops->refund_fail(&refund, changed, window->store, &window->scope,
+                                change->refund_reference, p);
+    case STEP_LATE:
+        return ops->refund_late(&refund, changed, window->store, &window->scope,
+                                change->refund_reference, &outcome, change->due_at, PAY_HELD_LATE,
+                                NULL, p);
+    case STEP_DIFFERENT:
+        return differ(changed, change, window, p);
+    default:
+        return APR_SUCCESS;
+    }
+}
+
+static apr_status_t make_changes(fetch_t *fetch)
+{
+    const change_t *change;
+    apr_status_t rv;
+    int i, changed;
+
+    for (i = 0; i < fetch->changes->nelts; i++) {
+        change = &APR_ARRAY_IDX(fetch->changes, i, change_t);
+        apr_pool_clear(fetch->ptemp);
+        rv = make_change(&changed, change, fetch->window, fetch->ptemp);
+        if (rv == PAY_STORE_ECORRUPT) {
+            pay_history_refuse(fetch->news, change->refund_reference,
+                               "what the store holds of it is damaged");
+        } else if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
+            return rv;
+        }
+        fetch->news->changed += changed != 0;
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_history_window_fetch(pay_history_news_t *news, const pay_history_window_t *window,
+                                      apr_pool_t *p)
+{
+    const pay_acquirer_t *acquirer = window->acquirer;
+    fetch_t fetch = {.window = window, .news = news, .pool = p};
+    apr_status_t rv;
+
+    memset(news, 0, sizeof(*news));
+    news->faults = apr_array_make(p, 1, sizeof(const char *));
+    fetch.changes = apr_array_make(p, 16, sizeof(change_t));
+    fetch.fresh = apr_array_make(p, 16, sizeof(pay_refund_t *));
+    apr_pool_create(&fetch.ptemp, p);
+    rv = acquirer->connector->refund_list(acquirer->context, window->from, window->to, take_record,
+                                          &fetch, window->timeout, p);
+    if (news->full) {
+        rv = APR_SUCCESS;
+    } else if (fetch.failed != APR_SUCCESS) {
+        rv = fetch.failed;
+    } else if (rv != APR_SUCCESS) {
+        news->silent = 1;
+    }
+    if (rv == APR_SUCCESS) {
+        rv = make_changes(&fetch);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = pay_history_add(news, window, fetch.fresh, p);
+    }
+    apr_pool_destroy(fetch.ptemp);
+    return rv;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_keys.h"
+#include "store/pay_lmdb_row.h"
+
+#include <string.h>
+
+/* Rows of the table meta: "history/" and the scope. New fields go to the end. */
+static const char history_prefix[] = "history/";
+
+static const pay_row_field_t history_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, fetched_until),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, due_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, asked),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, answered),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, from),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, to),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, done_until),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, seen),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, added),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, changed),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, refused),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_history_t, error),
+};
+#define HISTORY_FIELDS (sizeof(history_fields) / sizeof(history_fields[0]))
+
+typedef struct ask_t {
+    const pay_scope_t *scope;
+    apr_time_t from, to;
+    apr_pool_t *p;
+    pay_history_t *out;
+    int busy;
+} ask_t;
+
+typedef struct put_t {
+    const pay_history_t *history;
+    apr_pool_t *p;
+} put_t;
+
+static void history_key(pay_lmdb_key_t *key, const pay_scope_t *scope)
+{
+    pay_lmdb_key_start(key);
+    (void)pay_lmdb_key_bytes(key, history_prefix, sizeof(history_prefix) - 1);
+    pay_lmdb_key_scope(key, scope);
+}
+
+static int is_sound(const pay_history_t *history)
+{
+    return history->answered <= history->asked && history->from <= history->to && history->error;
+}
+
+/* Of a scope without a row: an empty one. */
+static int history_load(pay_history_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope, apr_pool_t *p)
+{
+    pay_history_t *history = apr_pcalloc(p, sizeof(*history));
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    history->error = "";
+    history_key(&key, scope);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row);
+    if (!rc) {
+        rc = pay_row_decode(history, history_fields, HISTORY_FIELDS, &row, NULL, p);
+        if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(history))) {
+            rc = pay_lmdb_bad_row(PAY_TABLE_META, &at);
+        }
+    }
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    history->scope = *scope;
+    *out = history;
+    return MDB_SUCCESS;
+}
+
+static int history_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_history_t *history,
+                         apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    rc = pay_row_encode(&row, history_fields, HISTORY_FIELDS, history, p);
+    if (rc) {
+        return rc;
+    }
+    history_key(&key, &history->scope);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row, 0);
+}
+
+apr_status_t pay_lmdb_history_get(pay_history_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                  apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv;
+    MDB_txn *txn;
+    int rc;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = history_load(out, txn, db, scope, p);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    ask_t *ask = baton;
+    pay_history_t *history;
+    int rc;
+
+    ask->out = NULL;
+    ask->busy = 0;
+    rc = history_load(&history, txn, db, ask->scope, ask->p);
+    if (rc) {
+        return rc;
+    }
+    ask->out = history;
+    if (history->asked != history->answered) {
+        ask->busy = 1;
+        return MDB_SUCCESS;
+    }
+    history->asked++;
+    history->from = ask->from;
+    history->to = ask->to;
+    history->done_until = 0;
+    history->seen = 0;
+    history->added = 0;
+    history->changed = 0;
+    history->refused = 0;
+    history->error = "";
+    return history_store(txn, db, history, ask->p);
+}
+
+apr_status_t pay_lmdb_history_ask(pay_history_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                  apr_time_t from, apr_time_t to, apr_pool_t *p)
+{
+    ask_t ask = {.scope = scope, .from = from, .to = to, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    if (from <= 0 || from > to) { /* 0 stands for "not begun" */
+        return APR_EINVAL;
+    }
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, ask_work, &ask);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *out = ask.out;
+    return ask.busy ? APR_EBUSY : APR_SUCCESS;
+}
+
+/*
+ * The request's part comes from who works on it, unless that is over: another one was made since,
+ * or another process, which took over while a window of this one was fetched, is further on.
+ */
+static int is_overtaken(const pay_history_t *history, const pay_history_t *stored)
+{
+    return stored->asked != history->asked || stored->answered > history->answered
+           || stored->done_until > history->done_until;
+}
+
+static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const put_t *put = baton;
+    pay_history_t row = *put->history;
+    pay_history_t *stored;
+    int rc;
+
+    rc = history_load(&stored, txn, db, &row.scope, put->p);
+    if (rc) {
+        return rc;
+    }
+    if (is_overtaken(&row, stored)) {
+        stored->fetched_until = row.fetched_until;
+        stored->due_at = row.due_at;
+        return history_store(txn, db, stored, put->p);
+    }
+    row.from = stored->from;
+    row.to = stored->to;
+    row.error = pay_lmdb_text_cut(row.error, PAY_HISTORY_ERROR_MAX, put->p);
+    return history_store(txn, db, &row, put->p);
+}
+
+apr_status_t pay_lmdb_history_put(pay_store_t *store, const pay_history_t *history, apr_pool_t *p)
+{
+    put_t put = {history, p};
+
+    if (history->answered > history->asked || !history->error) {
+        return APR_EINVAL;
+    }
+    return pay_lmdb_commit((pay_lmdb_t *)store, 0, put_work, &put);
+}

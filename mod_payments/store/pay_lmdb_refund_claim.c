@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_refund.h"
+
+#include <assert.h>
+
+typedef struct claim_t {
+    const pay_scope_t *scope;
+    const char *refund_reference;
+    const pay_worker_t *worker;
+    apr_int64_t send_before_ms, wait_until_ms;
+    apr_time_t due_at;
+    apr_pool_t *p;
+    pay_refund_t *out; /* NULL: there is none */
+    int claimed;
+} claim_t;
+
+/* From here on it may have been sent: whoever finds it asks, and does not send it again. */
+static int claim_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    claim_t *claim = baton;
+    pay_lmdb_refund_t *row;
+    pay_refund_t *refund;
+    int rc;
+
+    claim->out = NULL;
+    claim->claimed = 0;
+    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, claim->scope,
+                                  claim->refund_reference, claim->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    refund = &row->refund;
+    claim->out = refund;
+    if (!refund->waiting || refund->state != PAY_REFUND_PENDING) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_due_del_refund(txn, db, refund);
+    if (rc) {
+        return rc;
+    }
+    refund->waiting = 0;
+    refund->worker = *claim->worker;
+    refund->send_before_ms = claim->send_before_ms;
+    refund->wait_until_ms = claim->wait_until_ms;
+    refund->due_at = claim->due_at;
+    rc = pay_lmdb_due_put_refund(txn, db, refund);
+    claim->claimed = 1;
+    return rc ? rc : pay_lmdb_refund_put(txn, db, row, claim->p);
+}
+
+apr_status_t pay_lmdb_refund_claim(pay_refund_t **out, int *claimed, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *refund_reference,
+                                   const pay_worker_t *worker, apr_int64_t send_before_ms,
+                                   apr_int64_t wait_until_ms, apr_time_t due_at, apr_pool_t *p)
+{
+    claim_t claim = {.scope = scope,
+                     .refund_reference = refund_reference,
+                     .worker = worker,
+                     .send_before_ms = send_before_ms,
+                     .wait_until_ms = wait_until_ms,
+                     .due_at = due_at,
+                     .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *claimed = 0;
+    assert(due_at > 0);
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, claim_work, &claim);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!claim.out) {
+        return APR_NOTFOUND;
+    }
+    *out = claim.out;
+    *claimed = claim.claimed;
+    return APR_SUCCESS;
+}

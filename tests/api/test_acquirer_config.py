@@ -1,0 +1,473 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PaymentsAcquirer and its neighbours: each wrong configuration stops `httpd -t` with its sentence; secrets are read as
+root, repeated nowhere, and one that cannot be read puts its acquirer out of service, never the server.
+"""
+
+import os
+import re
+import secrets
+import stat
+
+import pytest
+
+from exposition import OPEN, scrape
+from harness import Httpd, Shop, reference, run_ctl, wait_for
+
+URL = "https://127.0.0.1:9"
+KEY = "key=file:/nowhere/relay.key"
+RELAY = f"PaymentsAcquirer live relay {URL} {KEY}"
+NAME = "1 to 64 of A-Z a-z 0-9 . _ : @ [ ] -, first a letter or digit"
+FORM = ("PaymentsAcquirer: want live, a connector's name, its URL where it has one, and parameters as name=value; such "
+        "as: live relay https://api.example.com key=file:/etc/apache2/payments/relay.key")
+PARAMETERS = ("PaymentsAcquirer: want parameters as name=value behind connector and URL, names of 1 to 32 of a-z 0-9 _ -, "
+              "first a letter")
+SECRET = ("PaymentsAcquirer: key= is a secret: want key=file:<absolute path of a file> or key=exec:<absolute path of a "
+          "program>")
+OUT = "PAY00380"
+INFO = '<Location "/server-info">\nSetHandler server-info\nRequire local\n</Location>\n'
+STATUS = '<Location "/server-status">\nSetHandler server-status\nRequire local\n</Location>\n'
+
+
+def wrong_value(name, value, want):
+    return (f"{name} {value}", f"{name}: want {want}, got '{value}'")
+
+
+# What the line of a directive itself is refused with.
+WRONG = [
+    *[(f"PaymentsAcquirer {words}", FORM) for words in
+      ("live", "test relay", "LIVE relay", "relay live", "live Relay", "live _relay", f"live {'a' * 33}", "live re/lay")],
+    ("PaymentsAcquirer", FORM),
+    (f"{RELAY} name=", "PaymentsAcquirer: want name= of 1 to 1000 bytes"),
+    (f"{RELAY} ca=/{'a' * 1000}", "PaymentsAcquirer: want ca= of 1 to 1000 bytes"),
+    *[(f"{RELAY} {word}", PARAMETERS) for word in ("word", "=x", "Ca=/x", "1a=x", "c.a=x", f"{'a' * 33}=x", "-a=x")],
+    *[(f"{RELAY} {word} {word}", f"PaymentsAcquirer: want {word.split('=')[0]}= once")
+      for word in ("ca=/x", "timeout=5s", "name=one")],
+    *[(f"{RELAY} timeout={time}", "PaymentsAcquirer: want timeout= of 1s to 60s")
+      for time in ("0", "999ms", "61s", "-1", "soon", "1h")],
+    *[(f"{RELAY} name={name}", f"PaymentsAcquirer: want name= of {NAME}")
+      for name in ("a" * 65, "-a", "a/b", "a,b", ".a")],
+    (f"PaymentsAcquirer live relay https://{'a' * 50}.{'a' * 8}.example {KEY}",
+     f"PaymentsAcquirer: want name= too, of {NAME}: connector and host make none"),
+    (f"{RELAY} " + " ".join(f"p{number}=x" for number in range(16)), "PaymentsAcquirer: want at most 16 parameters"),
+    *[(f"PaymentsAcquirer live relay {url} {KEY}", f"PaymentsAcquirer: URL: {fault}") for url, fault in [
+        ("https://shop:hidden@api.example.com", "want no user and no password in the URL"),
+        ("https://", "want a host"),
+        ("https://api.example.com:65536", "want a port from 1 to 65535"),
+        (f"https://api.example.com/{'a' * 1000}", "want at most 1000 bytes")]],
+    (f"PaymentsAcquirer live relay shop@api.example.com {KEY}",
+     "PaymentsAcquirer: want a URL without user and password behind the connector, or a word without @ of at most 1000 "
+     "bytes"),
+    *[(f"PaymentsAcquirer live relay {URL} key={value}", SECRET)
+      for value in ("hidden", "file:", "file:relay.key", "file:/", "file:/etc/keys/", "FILE:/x", "exec:", "exec:bin/key",
+                    "exec:/", "env:KEY", "/etc/relay.key")],
+    (f"{RELAY}\n{RELAY}",
+     "PaymentsAcquirer: want another name than 'relay@127.0.0.1:9' for the next one: payments keep the name of the "
+     "acquirer that they went through (name=)"),
+    (f"PaymentsAcquirer live relay https://api.example.com {KEY}\n"
+     f"PaymentsAcquirer live relay https://API.example.com:443/ {KEY}",
+     "PaymentsAcquirer: want another name than 'relay@api.example.com' for the next one: payments keep the name of the "
+     "acquirer that they went through (name=)"),
+    ("\n".join(f"{RELAY} name=n{number}" for number in range(9)), "PaymentsAcquirer: want at most 8 in one place"),
+    *[wrong_value("PaymentsAcquirerMaxInFlight", value, "1 to 4096") for value in ("0", "4097", "-1", "many", "64k")],
+    *[wrong_value("PaymentsAcquirerLateAfter", value, "1s to 168h") for value in ("0", "999ms", "169h", "never")],
+    *[wrong_value("PaymentsPendingAlert", value, "1s to 168h") for value in ("0", "604801", "off")],
+    *[wrong_value("PaymentsLateApproval", value, "refund or hold") for value in ("keep", "Off")],
+    *[wrong_value("PaymentsRefundSync", value, "1s to 24h, or off") for value in ("0", "25h", "86401", "On")],
+]
+
+# What only the whole configuration shows; it is told with the place of the virtual host.
+WRONG_TOGETHER = [
+    (RELAY, "PaymentsAcquirer needs PaymentsAccount: what it moves is one account's money"),
+    (f"PaymentsAccount shop\nPaymentsAcquirer live bank {URL}",
+     "PaymentsAcquirer: want a connector that a loaded module has (relay), got 'bank'"),
+    ("PaymentsAccount shop\nPaymentsAcquirer live simulator",
+     "PaymentsAcquirer: the connector 'simulator' cannot be used in Live Mode: it decides by itself and moves no money; "
+     "Test Mode needs no PaymentsAcquirer"),
+    (f"PaymentsAccount shop\nPaymentsAcquirer live relay {URL} key=file:@ROOT@/htdocs/relay.key",
+     "PaymentsAcquirer live relay: key=: want a file outside of every DocumentRoot, got '@ROOT@/htdocs/relay.key', which "
+     "DocumentRoot @ROOT@/htdocs serves"),
+    (f"PaymentsAccount shop\nPaymentsAcquirer live relay {KEY}",
+     "PaymentsAcquirer live relay: want the upstream's URL, https://HOST or https://HOST/PATH"),
+    (f"PaymentsAccount shop\nPaymentsAcquirer live relay http://127.0.0.1:9 {KEY}",
+     "PaymentsAcquirer live relay: the upstream's URL: want https as the scheme"),
+    (f"PaymentsAccount shop\nPaymentsAcquirer live relay {URL}",
+     "PaymentsAcquirer live relay: key: want a secret key of the upstream's, as key=file:PATH or key=exec:PROGRAM"),
+    (f"PaymentsAccount shop\n{RELAY} ca=ca.pem",
+     "PaymentsAcquirer live relay: ca: want the absolute path of a file of certificates"),
+    (f"PaymentsAccount shop\n{RELAY} password=file:/x",
+     "PaymentsAcquirer live relay: password is no parameter of the relay: there are key and ca"),
+    # 16 parameters are not too many: the last of them is unknown to this connector only.
+    (f"PaymentsAccount shop\n{RELAY} timeout=1s name=n " + " ".join(f"p{number}=x" for number in range(13)),
+     "PaymentsAcquirer live relay: p0 is no parameter of the relay: there are key and ca"),
+]
+
+
+def named(line):
+    return re.sub(r"a{20,}", "aaa...", line.replace("\n", " "))[:90]
+
+
+@pytest.mark.parametrize("line, sentence", [pytest.param(l, s, id=named(l)) for l, s in WRONG])
+def test_wrong_line(server, line, sentence):
+    done = server(start=False, mpm="event", host_extra=f"PaymentsAccount shop\n{line}").configtest()
+    assert done.returncode != 0 and "Syntax OK" not in done.stderr
+    assert sentence in done.stderr.splitlines(), done.stderr
+
+
+@pytest.mark.parametrize("lines, sentence", [pytest.param(l, s, id=named(l)) for l, s in WRONG_TOGETHER])
+def test_wrong_together(server, lines, sentence):
+    httpd = server(start=False, mpm="event")
+    lines, sentence = (text.replace("@ROOT@", str(httpd.root)) for text in (lines, sentence))
+    httpd.host_extra = lines
+    done = httpd.configtest()
+    assert done.returncode != 0 and "Syntax OK" not in done.stderr
+    assert f"PAY00300: {sentence} ({httpd.root}/httpd.conf:" in done.stderr, done.stderr
+
+
+def host(httpd, name, lines, store=None, account=None):
+    return (f"<VirtualHost 127.0.0.1:@PORT@>\nServerName {name}.example\nPaymentsEngine On\n"
+            f"PaymentsStore lmdb:{store or httpd.store}\nPaymentsAccount {account or name}\n{lines}\n</VirtualHost>\n")
+
+
+@pytest.mark.parametrize("lines", [
+    pytest.param(f"PaymentsAcquirer live relay {URL} key=file:/nowhere/other.key", id="another key"),
+    pytest.param(f"PaymentsAcquirer live relay {URL} key=exec:/nowhere/relay.key", id="a program for a file"),
+    pytest.param(f"PaymentsAcquirer live relay {URL}/path {KEY}", id="another URL"),
+    pytest.param(f"{RELAY} ca=/nowhere/ca.pem", id="one parameter more"),
+    pytest.param(f"{RELAY} timeout=19s", id="its own time-out"),
+    pytest.param(f"{RELAY}\nPaymentsAcquirerTimeout 19s", id="the host's time-out"),
+    pytest.param(f"{RELAY}\nPaymentsAcquirerMaxInFlight 63", id="other calls at once"),
+    pytest.param(f"PaymentsAcquirer live relay https://other.example {KEY} name=relay@127.0.0.1:9", id="by name="),
+])
+def test_hosts_of_one_account_agree(server, lines):
+    """The same acquirer of an account is one; another account's, another store's or another name is another's."""
+    httpd = server(start=False, mpm="event", host_extra=f"PaymentsAccount shop\n{RELAY}")
+    httpd.extra = host(httpd, "two", lines, account="shop")
+    done = httpd.configtest()
+    assert done.returncode != 0
+    assert ("PAY00300: PaymentsAcquirer: want one URL, one set of parameters, one time-out and one "
+            "PaymentsAcquirerMaxInFlight for 'relay@127.0.0.1:9' in all virtual hosts of PaymentsAccount shop, or another "
+            "name= (") in done.stderr, done.stderr
+    for text in (host(httpd, "two", lines), host(httpd, "two", lines, store=httpd.root / "other", account="shop"),
+                 host(httpd, "two", f"PaymentsAcquirer live relay {URL}/path {KEY} name=two", account="shop"),
+                 host(httpd, "two", f"{RELAY} timeout=20s", account="shop")):
+        httpd.extra = text
+        done = httpd.configtest()
+        assert done.returncode == 0, done.stderr
+
+
+def program(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o700)
+    return path
+
+
+RIGHT = """PaymentsAccount shop
+PaymentsAcquirer live relay https://api.example.com:8443/base key=exec:@ROOT@/key.sh ca=/nowhere/ca.pem timeout=60s
+PaymentsAcquirer live relay https://[::1]:8443 key=file:/nowhere/relay.key timeout=1000ms
+PaymentsAcquirer live relay https://api.example.com key=file:/nowhere/relay.key name=@NAME@
+PaymentsAcquirer live relay https://api.example.com key=file:/nowhere/relay.key name=n4
+PaymentsAcquirer live relay https://api.example.com key=file:/nowhere/relay.key name=n5
+PaymentsAcquirer live relay https://api.example.com key=file:/nowhere/relay.key name=n6
+PaymentsAcquirer live relay https://api.example.com key=file:/nowhere/relay.key name=n7
+PaymentsAcquirer live relay https://api.example.com key=file:/nowhere/relay.key name=n8
+PaymentsAcquirerMaxInFlight 4096
+PaymentsAcquirerLateAfter 168h
+PaymentsLateApproval Refund
+PaymentsPendingAlert 168h
+PaymentsRefundSync 24h""".replace("@NAME@", "n" * 64)
+LEAST = """PaymentsAcquirerMaxInFlight 1
+PaymentsAcquirerLateAfter 1s
+PaymentsLateApproval HOLD
+PaymentsPendingAlert 1000ms
+PaymentsRefundSync OFF"""
+
+
+def test_configtest_reads_no_secret(server):
+    """The limits themselves are right; no file is missed, no program runs, nothing is left behind."""
+    httpd = server(start=False, mpm="event")
+    program(httpd.root / "key.sh", f"touch {httpd.root}/ran; echo x")
+    for lines in RIGHT, LEAST:
+        httpd.host_extra = lines.replace("@ROOT@", str(httpd.root))
+        httpd.configtest()  # writes httpd.conf itself
+        before = sorted(httpd.root.rglob("*"))
+        done = httpd.configtest()
+        assert done.returncode == 0, done.stderr
+        assert sorted(httpd.root.rglob("*")) == before
+
+
+# ---- secrets that stand where they must not, or are kept where they must
+
+HIDDEN = "pay_livesk_hidden0123456789abcdef"
+
+
+@pytest.mark.parametrize("words", [
+    f"live relay {URL} key={HIDDEN}", f"live relay {URL} {HIDDEN}", f"live relay https://shop:{HIDDEN}@127.0.0.1 {KEY}",
+    f"live relay {HIDDEN}@127.0.0.1 {KEY}", f"live {HIDDEN} {URL} {KEY}", f"{HIDDEN} relay {URL} {KEY}",
+    f"live relay {URL} key=file:{HIDDEN}", f"live relay {URL} {KEY} timeout={HIDDEN}",
+    f"live relay {URL} {KEY} name=/{HIDDEN}", f"live relay {URL} {KEY} ca={HIDDEN}", f"live relay {URL} {KEY} {HIDDEN}=x",
+    f"live relay {HIDDEN} {KEY}",
+])
+@pytest.mark.parametrize("options", [(), ("-DDUMP_CONFIG",)], ids=str)
+def test_misplaced_secret_is_not_repeated(server, words, options):
+    """Not by the sentence that refuses it, nor by -DDUMP_CONFIG, which shows what is right as it stands."""
+    httpd = server(start=False, mpm="event", host_extra=f"PaymentsAccount shop\nPaymentsAcquirer {words}")
+    done = httpd.configtest(*options)
+    assert done.returncode != 0 and "PaymentsAcquirer" in done.stderr
+    assert HIDDEN not in done.stderr + done.stdout, done.stderr
+    assert "hidden" not in done.stderr + done.stdout
+
+
+def secret_file(path, text, mode=0o600):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.chmod(mode)
+    return path
+
+
+class NamedShop(Shop):
+    """An account of Live Mode whose virtual host is called as it is."""
+
+    def __init__(self, httpd, name):
+        self.httpd, self.name = httpd, name
+
+    def make(self):
+        run_ctl(self.httpd.store, "account", "create", self.name)
+        run_ctl(self.httpd.store, "account", "mode", self.name, "live")
+        self.secret = self.live_secret
+        return self
+
+    def call(self, method, path, body=None, **options):
+        return super().call(method, f"http://{self.name}.example:{self.httpd.port}{path}", body, **options)
+
+
+def page(httpd, path):
+    answer = httpd.request("GET", path)
+    assert answer.status == 200, answer
+    return answer.body.decode()
+
+
+@pytest.mark.parametrize("by", ["file", "exec"])
+def test_secret_is_used_and_never_told(server, authority, upstream, by):
+    """Money is asked for with it; the log, mod_info, -DDUMP_CONFIG, -t, mod_status and the metrics know the path alone."""
+    httpd = server(start=False, mpm="event")
+    path = httpd.root / ("relay.key" if by == "file" else "relay.sh")
+    if by == "file":
+        secret_file(path, upstream.key + "\n")
+    else:
+        program(path, f"echo {upstream.key}\necho a second line")
+    httpd.host_extra = (f"PaymentsAccount shop\nPaymentsAcquirer live relay https://127.0.0.1:{upstream.port} "
+                        f"key={by}:{path} ca={authority.file}\n{OPEN}\n{INFO}{STATUS}LogLevel trace8\n")
+    shop = NamedShop(httpd, "shop").make()
+    httpd.expect_log("PAY00381")
+    httpd.start()
+    answer = Shop.call(shop, "POST", "/api/v1/tokenized-card-charge",
+                       {"token": "acq_success", "amount": 10, "email": "ada@example.com", "reference": reference()})
+    assert (answer.status, answer.json["data"]["paymentStatus"]) == (200, "successful"), answer
+    told = [page(httpd, "/server-info"), page(httpd, "/server-info?config"), page(httpd, "/server-status"),
+            page(httpd, "/server-status?auto"), page(httpd, "/payments-metrics")]
+    dumped = httpd.configtest("-DDUMP_CONFIG")
+    assert dumped.returncode == 0 and f"key={by}:{path}" in dumped.stdout
+    assert f"key={by}:{path}" in told[0]
+    assert "relay@127.0.0.1" in told[2] and "relay@127.0.0.1" in told[4]
+    told += [dumped.stdout, dumped.stderr, httpd.log_text(), (httpd.root / "access.log").read_text()]
+    [warning] = [line for line in httpd.log_text().splitlines() if "PAY00381" in line]
+    assert f"relay@127.0.0.1:{upstream.port} of account shop: key= is a key of Test Mode: NO MONEY MOVES" in warning
+    body = upstream.key.rsplit("_", 1)[1]
+    assert len(body) >= 40 and not [text for text in told if body in text or body[:20] in text]
+
+
+def mask(httpd, name, value):
+    """A secret as `value` says: bytes for a file, (bytes, mode), a program's text, or a function."""
+    path = httpd.root / "keys" / name
+    if callable(value):
+        value(path)
+    elif isinstance(value, str):
+        program(path, value)
+    elif isinstance(value, tuple):
+        secret_file(path, *value)
+    else:
+        secret_file(path, value)
+    return path
+
+
+GOOD = b"pay_livesk_" + b"0" * 40
+KEPT = "the secret of PaymentsAcquirer @PATH@ "
+FORMLESS = ("the secret of PaymentsAcquirer from @PATH@ is not of 1 to 4096 bytes in one line, without control "
+            "characters")
+SILENT = "the program @PATH@ for its secret of PaymentsAcquirer wrote no line: is it there, and may root run it?"
+UNREADABLE = {
+    "missing": (lambda path: None, "file", KEPT + "cannot be opened: No such file or directory"),
+    "open": ((GOOD, 0o644), "file", KEPT + "is open to others (mode 0644)"),
+    "group": ((GOOD, 0o640), "file", KEPT + "is open to others (mode 0640)"),
+    "linked": (lambda path: path.symlink_to("/etc/hostname"), "file", KEPT + "is a symbolic link"),
+    "folder": (lambda path: path.mkdir(0o700), "file", KEPT + "is no regular file"),
+    "fifo": (lambda path: os.mkfifo(path, 0o600), "file", KEPT + "is no regular file"),
+    "empty": (b"", "file", FORMLESS),
+    "newline": (b"\n", "file", FORMLESS),
+    "lines": (GOOD + b"\n" + GOOD, "file", FORMLESS),
+    "control": (GOOD + b"\x01\n", "file", FORMLESS),
+    "nul": (GOOD + b"\0" + GOOD, "file", FORMLESS),
+    "delete": (GOOD + b"\x7f", "file", FORMLESS),
+    "long": (b"a" * 4097, "file", FORMLESS),
+    "longer": (b"a" * 5000, "file", KEPT + "is longer than 4097 bytes"),
+    "no-program": (lambda path: None, "exec", SILENT),
+    "not-run": ((b"#!/bin/sh\necho x\n", 0o600), "exec", SILENT),
+    "silent": ("exit 0", "exec", SILENT),
+    "waits": ("read line || true", "exec", "the program @PATH@ for its secret of PaymentsAcquirer wrote no line within 10 s"),
+    "long-line": ("head -c 4097 /dev/zero | tr '\\0' a", "exec", FORMLESS),
+    "long-lines": ("head -c 5000 /dev/zero | tr '\\0' a", "exec",
+                   "the program @PATH@ for its secret of PaymentsAcquirer wrote more than 4096 bytes"),
+}
+# Read well, and refused by the connector in each child: said once all the same.
+UNFIT = (b"a" * 4096 + b"\n", "file", "key: what was read has not the form of a secret key")
+
+
+@pytest.fixture(scope="module")
+def damaged():
+    """A server with a virtual host for each of UNREADABLE, one whose connector refuses the key, and a sound one."""
+    httpd = Httpd(mpm="event")
+    (httpd.root / "keys").mkdir(0o700)
+    cases = {**UNREADABLE, "unfit": UNFIT, "sound": (GOOD + b"\n", "file", None)}
+    shops = {}
+    for name, (value, by, _) in cases.items():
+        path = mask(httpd, name, value)
+        httpd.extra += host(httpd, name, f"PaymentsAcquirer live relay {URL} key={by}:{path}")
+        shops[name] = NamedShop(httpd, name).make()
+    httpd.extra = "PaymentsRefundSync off\n" + httpd.extra
+    httpd.host_extra = OPEN
+    httpd.expect_log(f"{OUT}|PAY00383")
+    httpd.start()
+    yield httpd, shops
+    httpd.expect_log("PAY00203|PAY0040")  # what is sent to nobody
+    httpd.close()
+
+
+def lines_about(httpd, name):
+    return [line for line in httpd.log_text().splitlines() if f" of account {name} " in line]
+
+
+@pytest.mark.parametrize("name", list(UNREADABLE))
+def test_unreadable_secret(damaged, name):
+    """The server runs; the log says at level error what is wrong with which file; live charges are 503, and nothing is
+    written for them; Test Mode works.
+    """
+    httpd, shops = damaged
+    path = httpd.root / "keys" / name
+    [line] = [line for line in lines_about(httpd, name) if OUT in line]
+    assert ":error]" in line
+    assert f"PaymentsAcquirer relay@127.0.0.1:9 of account {name} is out of service" in line
+    assert "key=: " + UNREADABLE[name][2].replace("@PATH@", str(path)) in line
+    refused_by(shops[name])
+
+
+def refused_by(shop):
+    answer = shop.charge(token="acq_success")
+    assert (answer.status, answer.json["data"]["responseCode"]) == (503, "E2"), answer
+    assert answer.json["message"] == "The card acquirer is unavailable at the moment."
+    assert int(answer.header("retry-after")) >= 1
+    assert shop.httpd.ctl("charge", "list", shop.name, "--mode", "live", "--json").stdout.strip() == "[]"
+    test_key = shop.key("test", "secret")
+    assert shop.charge(key=test_key).json["data"]["paymentStatus"] == "successful"
+
+
+def test_key_the_connector_refuses(damaged):
+    """Each child finds that out; one says so, without a word of the key; charges are 503 and leave no row."""
+    httpd, shops = damaged
+    [line] = lines_about(httpd, "unfit")
+    assert "PAY00383" in line and ":error]" in line and UNFIT[2] in line and "aaaaaaaa" not in line
+    refused_by(shops["unfit"])
+
+
+def test_neighbour_of_the_damaged(damaged):
+    """An acquirer with a sound key is in service, beside twenty that are not: nobody listens where it is."""
+    httpd, shops = damaged
+    assert lines_about(httpd, "sound") == []
+    httpd.expect_log("PAY00203|PAY0040")
+    assert shops["sound"].charge(token="acq_success").status == 503
+    counts = gauges(httpd, "payments_acquirers", "breaker")
+    assert counts["faulty"] == len(UNREADABLE)
+    assert sum(counts.values()) == len(UNREADABLE) + 2
+
+
+def test_mended_secret(server, authority, upstream):
+    """After the file is mended a graceful restart brings the acquirer back, and takes it away again."""
+    httpd = server(start=False, mpm="event")
+    path = secret_file(httpd.root / "relay.key", upstream.key, 0o644)
+    httpd.extra = host(httpd, "shop", f"PaymentsAcquirer live relay https://127.0.0.1:{upstream.port} key=file:{path} "
+                                      f"ca={authority.file}")
+    shop = NamedShop(httpd, "shop").make()
+    httpd.expect_log(f"{OUT}|PAY00381")
+    httpd.start()
+    for mode, status in [(None, 503), (0o600, 200), (0o644, 503)]:
+        if mode:
+            path.chmod(mode)
+            httpd.graceful()
+        wait_for(lambda: shop.charge(token="acq_success").status == status, f"an answer {status}")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+# ---- what stands where
+
+def gauges(httpd, family, by, **labels):
+    """{value of the label `by`: value of the sample} of those samples that have `labels`."""
+    found = {}
+    for (name, pairs), value in scrape(httpd).samples.items():
+        if name == family and labels.items() <= dict(pairs).items():
+            assert dict(pairs)[by] not in found
+            found[dict(pairs)[by]] = value
+    return found
+
+
+def test_inheritance(server, authority, upstream):
+    """The main server's acquirer serves each host with its own account; a host that names one takes none of those."""
+    httpd = server(start=False, mpm="event")
+    path = secret_file(httpd.root / "relay.key", upstream.key)
+    reached = f"PaymentsAcquirer live relay https://127.0.0.1:{upstream.port} key=file:{path} ca={authority.file}"
+    httpd.extra = (f"{reached}\nPaymentsAcquirerMaxInFlight 7\n" + host(httpd, "one", "") + host(httpd, "two", "")
+                   + host(httpd, "three", f"PaymentsAcquirer live relay {URL} key=file:{path}\nPaymentsRefundSync off\n"))
+    httpd.host_extra = f"PaymentsAccount four\n{OPEN}"
+    shops = [NamedShop(httpd, name).make() for name in ("one", "two", "three")]
+    httpd.expect_log("PAY00381|PAY00203|PAY0040|PAY00302")
+    httpd.start()
+    assert [shop.charge(token="acq_success").status for shop in shops] == [200, 200, 503]
+    most = gauges(httpd, "payments_acquirer_in_flight_max", "acquirer")
+    assert most == {f"relay@127.0.0.1:{upstream.port}": 21, "relay@127.0.0.1:9": 7}
+    assert gauges(httpd, "payments_acquirer_in_flight", "acquirer") == {name: 0 for name in most}
+
+
+def test_names_in_metrics_are_bounded(server):
+    """33 names and more are 32 and "other": who reads the page needs no customer's name."""
+    httpd = server(start=False, mpm="event")
+    path = secret_file(httpd.root / "relay.key", GOOD)
+    lines = [f"PaymentsAcquirer live relay {URL} key=file:{path} name=n{number}" for number in range(40)]
+    hosts = ["\n".join(lines[first:first + 8]) for first in range(0, 40, 8)]
+    httpd.extra = "PaymentsRefundSync off\n" + "".join(host(httpd, f"shop{number}", text) for number, text in enumerate(hosts))
+    httpd.host_extra = f"{OPEN}\n{STATUS}"
+    httpd.expect_log("PAY00302")  # the accounts do not exist yet
+    httpd.start()
+    closed = gauges(httpd, "payments_acquirers", "acquirer", breaker="closed")
+    assert closed.pop("other") == 8
+    assert set(closed.values()) == {1} and len(closed) == 32
+    text = page(httpd, "/server-status?auto")
+    assert "PaymentsStore0Acquirer32Name: other\n" in text and "PaymentsStore0Acquirer32InFlightMax: 512\n" in text
+    assert "Acquirer33" not in text
+
+
+def test_program_is_ended(server):
+    """One that goes on behind its line, or gives none, does not outlive the start."""
+    httpd = server(start=False, mpm="event")
+    mark = "sleep-" + secrets.token_hex(8)
+    (httpd.root / mark).symlink_to("/bin/sleep")
+    path = program(httpd.root / "key.sh", f"echo {GOOD.decode()}; exec {httpd.root}/{mark} 600")
+    httpd.extra = host(httpd, "shop", f"PaymentsRefundSync off\nPaymentsAcquirer live relay {URL} key=exec:{path}")
+    httpd.expect_log("PAY00302")
+    httpd.start()
+    assert OUT not in httpd.log_text()
+    assert not [pid for pid in os.listdir("/proc") if pid.isdigit() and mark in cmdline(pid)]
+
+
+def cmdline(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", encoding="latin-1") as file:
+            return file.read()
+    except OSError:
+        return ""

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "scripted_acquirer.h"
+
+#include <apr_strings.h>
+
+static pay_charge_t charge_of(pay_mode_t mode)
+{
+    pay_charge_t charge = {.scope = {7, mode},
+                           .reference = "order-1",
+                           .acquirer_reference = mode == PAY_LIVE ? "0f0f" : "",
+                           .token = "card_9",
+                           .card = {"411111", "1111", "Visa", "NG", "credit"},
+                           .money = {105, "KWD"},
+                           .email = "ada@example.com",
+                           .first_name = "Ada",
+                           .last_name = "",
+                           .late_tag = "late-tag",
+                           .created_at = 17};
+
+    return charge;
+}
+
+static const pay_refund_t refund = {.refund_reference = "rfd_1",
+                                    .money = {5, "KWD"},
+                                    .tag = "tag-1",
+                                    .acquirer_reference = "up-1",
+                                    .customer_note = "sorry",
+                                    .created_at = 18};
+
+static void reset(void)
+{
+    memset(&script, 0, sizeof(script));
+}
+
+/* ---- what connectors are told */
+
+static payments_charge_t told_charge;
+static payments_refund_t told_refund;
+
+static void hear(const payments_charge_t *charge, const payments_refund_t *refund_told)
+{
+    told_charge = *charge;
+    if (refund_told) {
+        told_refund = *refund_told;
+    }
+}
+
+START_TEST(test_charge_told)
+{
+    const pay_charge_t charge = charge_of(_i ? PAY_LIVE : PAY_TEST);
+    pay_acquirer_news_t news;
+    pay_outcome_t out;
+
+    reset();
+    script.meanwhile = hear;
+    ck_assert_int_eq(pay_acquirer_charge(&out, &news, &script_acquirer, &charge, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_uint_eq(told_charge.struct_size, sizeof(told_charge));
+    ck_assert_str_eq(told_charge.reference, _i ? "0f0f" : "order-1");
+    ck_assert_str_eq(told_charge.token, "card_9");
+    ck_assert_int_eq(told_charge.amount_minor, 105);
+    ck_assert_str_eq(told_charge.amount, "0.105");
+    ck_assert_str_eq(told_charge.currency, "KWD");
+    ck_assert_str_eq(told_charge.email, "ada@example.com");
+    ck_assert_str_eq(told_charge.first_name, "Ada");
+    ck_assert_str_eq(told_charge.card_last4, "1111");
+    ck_assert_int_eq(told_charge.opened_at, 17);
+    ck_assert_int_eq(told_charge.live, _i);
+}
+END_TEST
+
+START_TEST(test_refund_told)
+{
+    const pay_charge_t charge = charge_of(PAY_LIVE);
+    pay_acquirer_news_t news;
+    pay_outcome_t out;
+
+    reset();
+    script.meanwhile = hear;
+    ck_assert_int_eq(
+        pay_acquirer_refund(&out, &news, &script_acquirer, &refund, &charge, unit_pool),
+        APR_SUCCESS);
+    ck_assert_str_eq(told_charge.reference, "0f0f");
+    ck_assert_str_eq(told_refund.reference, "rfd_1");
+    ck_assert_str_eq(told_refund.tag, "tag-1");
+    ck_assert_str_eq(told_refund.acquirer_reference, "up-1");
+    ck_assert_str_eq(told_refund.amount, "0.005");
+    ck_assert_str_eq(told_refund.merchant_note, "");
+    ck_assert_str_eq(told_refund.customer_note, "sorry");
+    /* The refund of a late approval is of all of it, under the charge's tag. */
+    ck_assert_int_eq(pay_acquirer_late_refund(&out, &news, &script_acquirer, &charge, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_str_eq(told_refund.tag, "late-tag");
+    ck_assert_str_eq(told_refund.amount, "0.105");
+    ck_assert_str_eq(told_refund.acquirer_reference, "");
+}
+END_TEST
+
+/* ---- what they answer */
+
+static const struct {
+    const char *name;
+    apr_status_t status;
+    payments_verdict_t verdict;
+    pay_outcome_kind_t want;
+    int present, absent, different; /* of a query */
+} answers[] = {
+    {"approved", APR_SUCCESS, PAYMENTS_APPROVED, PAY_OUTCOME_APPROVED, 1, 0, 0},
+    {"declined", APR_SUCCESS, PAYMENTS_DECLINED, PAY_OUTCOME_DECLINED, 1, 0, 0},
+    {"pending there", APR_SUCCESS, PAYMENTS_PENDING, PAY_OUTCOME_UNKNOWN, 1, 0, 0},
+    {"absent there", APR_SUCCESS, PAYMENTS_ABSENT, PAY_OUTCOME_UNKNOWN, 0, 1, 0},
+    {"different there", APR_SUCCESS, PAYMENTS_DIFFERENT, PAY_OUTCOME_UNKNOWN, 1, 0, 1},
+    {"no verdict of the table", APR_SUCCESS, (payments_verdict_t)77, PAY_OUTCOME_UNKNOWN, 0, 0, 0},
+    {"approved with an error", APR_TIMEUP, PAYMENTS_APPROVED, PAY_OUTCOME_UNKNOWN, 0, 0, 0},
+    {"absent with an error", APR_EOF, PAYMENTS_ABSENT, PAY_OUTCOME_UNKNOWN, 0, 0, 0},
+    {"not sent", PAYMENTS_NOT_SENT, PAYMENTS_DECLINED, PAY_OUTCOME_UNKNOWN, 0, 0, 0},
+};
+
+START_TEST(test_answer)
+{
+    const char *name = answers[_i].name;
+    const pay_charge_t charge = charge_of(PAY_LIVE);
+    pay_acquirer_news_t news;
+    pay_outcome_t out;
+
+    reset();
+    script.verdict = answers[_i].verdict;
+    script.status = answers[_i].status;
+    ck_assert_int_eq(pay_acquirer_charge_query(&out, &news, &script_acquirer, &charge, unit_pool),
+                     answers[_i].status);
+    ck_assert_msg(out.kind == answers[_i].want, "%s: %d", name, out.kind);
+    ck_assert_msg(news.present == answers[_i].present && news.absent == answers[_i].absent
+                      && news.different == answers[_i].different,
+                  "%s: %d %d %d", name, news.present, news.absent, news.different);
+    ck_assert_str_eq(out.code, "");
+    ck_assert_str_eq(out.message, "");
+    ck_assert_str_eq(out.authorization_code, "");
+    ck_assert_str_eq(out.acquirer_reference, "");
+    /* Of what was sent just now, "there is none such" says nothing. */
+    ck_assert_int_eq(pay_acquirer_charge(&out, &news, &script_acquirer, &charge, unit_pool),
+                     answers[_i].status);
+    ck_assert_msg(!news.absent, "%s", name);
+    ck_assert_int_eq(
+        pay_acquirer_refund(&out, &news, &script_acquirer, &refund, &charge, unit_pool),
+        answers[_i].status);
+    ck_assert_msg(!news.absent, "%s", name);
+}
+END_TEST
+
+/* What comes with a verdict counts with it alone, and what is no card's digits is left out. */
+START_TEST(test_details)
+{
+    static const pay_card_t card = {"41x111", "1111", "Visa", "", ""};
+    const pay_charge_t charge = charge_of(PAY_LIVE);
+    pay_acquirer_news_t news;
+    pay_outcome_t out;
+
+    reset();
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED,
+                                     .code = "00",
+                                     .message = "ok",
+                                     .authorization_code = "A1",
+                                     .acquirer_reference = "up-1",
+                                     .spent = 1,
+                                     .card = &card};
+    script.trouble = PAYMENTS_BUSY;
+    script.retry_after = apr_time_from_sec(3600);
+    ck_assert_int_eq(pay_acquirer_charge(&out, &news, &script_acquirer, &charge, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_str_eq(out.code, "00");
+    ck_assert_str_eq(out.authorization_code, "A1");
+    ck_assert_str_eq(out.acquirer_reference, "up-1");
+    ck_assert_int_eq(out.spent, 1);
+    ck_assert_str_eq(out.card->first6, "");
+    ck_assert_str_eq(out.card->last4, "1111");
+    ck_assert_str_eq(out.card->issuer, "Visa");
+    ck_assert_int_eq(news.trouble, PAYMENTS_BUSY);
+    ck_assert_int_eq(news.retry_after, apr_time_from_sec(60));
+    script.outcome.kind = PAY_OUTCOME_UNKNOWN;
+    script.retry_after = -1;
+    ck_assert_int_eq(pay_acquirer_charge(&out, &news, &script_acquirer, &charge, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_str_eq(out.code, "");
+    ck_assert_str_eq(out.acquirer_reference, "up-1"); /* a refund's name is known before its end */
+    ck_assert_ptr_null(out.card);
+    ck_assert_int_eq(news.retry_after, 0);
+}
+END_TEST
+
+/* ---- which providers can be used */
+
+static const struct {
+    const char *name;
+    apr_uint32_t abi, missing;
+    int cut; /* 1: charge is missing */
+    const char *want;
+} faults[] = {
+    {"sound", PAYMENTS_ACQUIRER_ABI, 0, 0, NULL},
+    {"another version", PAYMENTS_ACQUIRER_ABI + 1, 0, 0, "version 2"},
+    {"an older, shorter table", PAYMENTS_ACQUIRER_ABI, sizeof(void *), 0, "too short"},
+    {"a slot is missing", PAYMENTS_ACQUIRER_ABI, 0, 1, "lacks one of"},
+};
+
+START_TEST(test_fault)
+{
+    payments_acquirer_t connector = script_connector;
+    const char *fault;
+
+    connector.abi = faults[_i].abi;
+    connector.struct_size -= faults[_i].missing;
+    connector.charge = faults[_i].cut ? NULL : connector.charge;
+    fault = pay_acquirer_fault(&connector, unit_pool);
+    if (!faults[_i].want) {
+        ck_assert_msg(fault == NULL, "%s: %s", faults[_i].name, fault);
+        return;
+    }
+    ck_assert_msg(fault && strstr(fault, faults[_i].want), "%s: %s", faults[_i].name,
+                  fault ? fault : "(none)");
+}
+END_TEST
+
+START_TEST(test_flags)
+{
+    ck_assert_int_eq(pay_acquirer_is_pure(&script_acquirer), 0);
+    ck_assert_int_eq(pay_acquirer_is_pure(&script_pure_acquirer), 1);
+    ck_assert_int_eq(pay_acquirer_keeps_tokens(&script_acquirer), 0);
+    ck_assert_int_eq(pay_acquirer_keeps_tokens(&script_tokens_acquirer), 1);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_charge_told, 0, 2);
+    tcase_add_test(tcase, test_refund_told);
+    tcase_add_loop_test(tcase, test_answer, 0, UNIT_ROWS(answers));
+    tcase_add_test(tcase, test_details);
+    tcase_add_loop_test(tcase, test_fault, 0, UNIT_ROWS(faults));
+    tcase_add_test(tcase, test_flags);
+}
+
+int main(void)
+{
+    return unit_run("acquirer", add);
+}

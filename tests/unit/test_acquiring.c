@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shop.h"
+
+#include "base/pay_meter.h"
+#include "service/pay_acquiring.h"
+
+#include <apr_strings.h>
+
+static pay_meter_t *meter;
+static pay_acquirer_t acquirer;
+static pay_charge_t charge;
+
+static void set_up(int calls_max)
+{
+    meter = pay_meter_init(apr_pcalloc(unit_pool, pay_meter_size()));
+    pay_meter_use(meter);
+    memset(&script, 0, sizeof(script));
+    script.outcome.kind = PAY_OUTCOME_APPROVED;
+    acquirer = script_acquirer;
+    acquirer.breaker = pay_breaker_init(apr_pcalloc(unit_pool, pay_breaker_size()));
+    acquirer.slots = pay_slots_init(apr_pcalloc(unit_pool, pay_slots_size(calls_max)), calls_max,
+                                    calls_max, calls_max);
+    charge = (pay_charge_t){.reference = "order-1",
+                            .acquirer_reference = "",
+                            .token = "card_9",
+                            .money = {100, "NGN"},
+                            .email = "",
+                            .first_name = "",
+                            .last_name = "",
+                            .late_tag = ""};
+}
+
+static apr_uint64_t counted(pay_meter_counter_t counter)
+{
+    return pay_meter_read(meter, counter);
+}
+
+/* One charge, entered for; the problem when it was refused. */
+static const pay_problem_t *call(pay_outcome_t *out, apr_status_t *status)
+{
+    pay_acquiring_t acquiring;
+    const pay_problem_t *problem;
+
+    problem = pay_acquiring_enter(&acquiring, &acquirer, unit_pool);
+    if (problem) {
+        return problem;
+    }
+    *status = pay_acquiring_charge(out, &acquiring, &charge, unit_pool);
+    pay_acquiring_leave(&acquiring);
+    pay_acquiring_leave(&acquiring); /* may be repeated */
+    ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+    return NULL;
+}
+
+/* One above the limit is refused, and there is room again when one has left. */
+START_TEST(test_in_flight)
+{
+    pay_acquiring_t places[3];
+    const pay_problem_t *problem;
+
+    set_up(2);
+    ck_assert_ptr_null(pay_acquiring_enter(&places[0], &acquirer, unit_pool));
+    ck_assert_ptr_null(pay_acquiring_enter(&places[1], &acquirer, unit_pool));
+    problem = pay_acquiring_enter(&places[2], &acquirer, unit_pool);
+    shop_check_problem("one above", problem, 503, "E2");
+    ck_assert_int_eq(problem->retry_after, 1);
+    ck_assert_uint_eq(counted(PAY_METER_REFUSED_IN_FLIGHT), 1);
+    pay_acquiring_leave(&places[2]);
+    pay_acquiring_leave(&places[0]);
+    ck_assert_ptr_null(pay_acquiring_enter(&places[2], &acquirer, unit_pool));
+    pay_acquiring_leave(&places[1]);
+    pay_acquiring_leave(&places[2]);
+    ck_assert_int_eq(pay_breaker_state(acquirer.breaker), PAY_BREAKER_CLOSED);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    apr_status_t status;
+    payments_verdict_t verdict; /* UNKNOWN: that of the script's outcome */
+    pay_outcome_kind_t kind;
+    pay_breaker_state_t want; /* after as many as open it */
+    int unknown, not_sent;    /* counted each time */
+} calls[] = {
+    {"approved", APR_SUCCESS, PAYMENTS_UNKNOWN, PAY_OUTCOME_APPROVED, PAY_BREAKER_CLOSED, 0, 0},
+    {"declined", APR_SUCCESS, PAYMENTS_UNKNOWN, PAY_OUTCOME_DECLINED, PAY_BREAKER_CLOSED, 0, 0},
+    {"pending", APR_SUCCESS, PAYMENTS_PENDING, PAY_OUTCOME_UNKNOWN, PAY_BREAKER_CLOSED, 1, 0},
+    {"different", APR_SUCCESS, PAYMENTS_DIFFERENT, PAY_OUTCOME_UNKNOWN, PAY_BREAKER_CLOSED, 1, 0},
+    {"no sense", APR_SUCCESS, PAYMENTS_UNKNOWN, PAY_OUTCOME_UNKNOWN, PAY_BREAKER_OPEN, 1, 0},
+    {"no time", APR_TIMEUP, PAYMENTS_UNKNOWN, PAY_OUTCOME_APPROVED, PAY_BREAKER_OPEN, 1, 0},
+    {"not sent", PAYMENTS_NOT_SENT, PAYMENTS_UNKNOWN, PAY_OUTCOME_UNKNOWN, PAY_BREAKER_OPEN, 0, 1},
+};
+
+START_TEST(test_breaker)
+{
+    const char *name = calls[_i].name;
+    const pay_problem_t *problem;
+    pay_outcome_t out;
+    apr_status_t rv;
+    int n;
+
+    set_up(2);
+    script.status = calls[_i].status;
+    script.verdict = calls[_i].verdict;
+    script.outcome.kind = calls[_i].kind;
+    for (n = 0; n < PAY_BREAKER_FAILURES; n++) {
+        ck_assert_msg(pay_breaker_state(acquirer.breaker) == PAY_BREAKER_CLOSED, "%s: call %d",
+                      name, n);
+        ck_assert_ptr_null(call(&out, &rv));
+        ck_assert_int_eq(rv, calls[_i].status);
+    }
+    ck_assert_msg(pay_breaker_state(acquirer.breaker) == calls[_i].want, "%s", name);
+    ck_assert_uint_eq(counted(PAY_METER_ACQUIRER_UNKNOWN),
+                      (apr_uint64_t)(calls[_i].unknown * PAY_BREAKER_FAILURES));
+    ck_assert_uint_eq(counted(PAY_METER_ACQUIRER_NOT_SENT),
+                      (apr_uint64_t)(calls[_i].not_sent * PAY_BREAKER_FAILURES));
+    problem = call(&out, &rv);
+    if (calls[_i].want == PAY_BREAKER_CLOSED) {
+        ck_assert_msg(problem == NULL, "%s", name);
+        return;
+    }
+    shop_check_problem(name, problem, 503, "E2");
+    ck_assert_int_ge(problem->retry_after, 1);
+    ck_assert_uint_eq(counted(PAY_METER_REFUSED_BREAKER), 1);
+    ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+    ck_assert_int_eq(script.calls, PAY_BREAKER_FAILURES);
+}
+END_TEST
+
+/* A refused key stops all calls, until a question is answered. */
+START_TEST(test_credentials)
+{
+    const pay_problem_t *problem;
+    pay_acquirer_news_t news;
+    pay_outcome_t out;
+    apr_status_t rv;
+    int n;
+
+    set_up(2);
+    script.trouble = PAYMENTS_CREDENTIALS;
+    script.outcome.kind = PAY_OUTCOME_UNKNOWN;
+    ck_assert_ptr_null(call(&out, &rv));
+    ck_assert_int_eq(pay_breaker_is_faulty(acquirer.breaker), 1);
+    for (n = 1; n <= 3; n++) {
+        problem = call(&out, &rv);
+        shop_check_problem("faulty", problem, 503, "E2");
+        ck_assert_int_gt(problem->retry_after, 1);
+        ck_assert_uint_eq(counted(PAY_METER_REFUSED_CREDENTIALS), (apr_uint64_t)n);
+    }
+    ck_assert_int_eq(script.calls, 1);
+    ck_assert_int_eq(pay_acquiring_query(&out, &news, &acquirer, NULL, &charge, 0, unit_pool),
+                     APR_SUCCESS);
+    shop_check_problem("still refused", call(&out, &rv), 503, "E2");
+    script.trouble = PAYMENTS_NO_TROUBLE;
+    script.verdict = PAYMENTS_ABSENT;
+    ck_assert_int_eq(pay_acquiring_query(&out, &news, &acquirer, NULL, &charge, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(pay_breaker_is_faulty(acquirer.breaker), 0);
+    script.verdict = PAYMENTS_APPROVED;
+    ck_assert_ptr_null(call(&out, &rv));
+    ck_assert_uint_eq(counted(PAY_METER_ACQUIRER_QUERIES), 2);
+}
+END_TEST
+
+/* Asked for patience, nothing is sent for that long. */
+START_TEST(test_busy)
+{
+    const pay_problem_t *problem;
+    pay_outcome_t out;
+    apr_status_t rv;
+
+    set_up(2);
+    script.trouble = PAYMENTS_BUSY;
+    script.retry_after = apr_time_from_sec(7);
+    script.outcome.kind = PAY_OUTCOME_UNKNOWN;
+    ck_assert_ptr_null(call(&out, &rv));
+    problem = call(&out, &rv);
+    shop_check_problem("busy", problem, 503, "E2");
+    ck_assert_int_ge(problem->retry_after, 6);
+    ck_assert_int_le(problem->retry_after, 7);
+    ck_assert_int_eq(script.calls, 1);
+}
+END_TEST
+
+/* Who entered and called nothing leaves the breaker as it was. */
+START_TEST(test_left_without_a_call)
+{
+    pay_acquiring_t acquiring;
+    int n;
+
+    set_up(2);
+    for (n = 0; n < 2 * PAY_BREAKER_FAILURES; n++) {
+        ck_assert_ptr_null(pay_acquiring_enter(&acquiring, &acquirer, unit_pool));
+        pay_acquiring_leave(&acquiring);
+    }
+    ck_assert_int_eq(pay_breaker_state(acquirer.breaker), PAY_BREAKER_CLOSED);
+    ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    pay_mode_t mode;
+    const char *acquirer;
+    const char *want; /* NULL: not configured */
+} find_cases[] = {
+    {"the simulator", PAY_TEST, "simulator", "simulator"},
+    {"another mode's", PAY_LIVE, "simulator", NULL},
+    {"the one for new charges", PAY_LIVE, "new", "new"},
+    {"one that only old charges went through", PAY_LIVE, "old", "old"},
+    {"that one is not Test Mode's", PAY_TEST, "old", NULL},
+    {"one that is gone", PAY_LIVE, "gone", NULL},
+};
+
+START_TEST(test_find)
+{
+    static const pay_acquirer_t of_new = {.connector = &script_connector, .name = "new"};
+    static const pay_acquirer_t of_old = {.connector = &script_connector, .name = "old"};
+    apr_array_header_t *list = apr_array_make(unit_pool, 2, sizeof(const pay_acquirer_t *));
+    const pay_service_t service = {.acquirer = {&shop_simulator, &of_new}, .acquirers = list};
+    const pay_acquirer_t *found;
+
+    APR_ARRAY_PUSH(list, const pay_acquirer_t *) = &of_new;
+    APR_ARRAY_PUSH(list, const pay_acquirer_t *) = &of_old;
+    found = pay_acquiring_find(&service, find_cases[_i].mode, find_cases[_i].acquirer);
+    ck_assert_msg(!found == !find_cases[_i].want, "%s", find_cases[_i].name);
+    if (found) {
+        ck_assert_str_eq(found->name, find_cases[_i].want);
+    }
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_test(tcase, test_in_flight);
+    tcase_add_loop_test(tcase, test_breaker, 0, UNIT_ROWS(calls));
+    tcase_add_test(tcase, test_credentials);
+    tcase_add_test(tcase, test_busy);
+    tcase_add_test(tcase, test_left_without_a_call);
+    tcase_add_loop_test(tcase, test_find, 0, UNIT_ROWS(find_cases));
+}
+
+int main(void)
+{
+    return unit_run("acquiring", add);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_charge_rules.h"
+#include "service/pay_charges.h"
+#include "shop.h"
+
+static shop_t *shop;
+static pay_api_key_t *key;
+
+static const pay_outcome_t approved = {.kind = PAY_OUTCOME_APPROVED,
+                                       .code = "00",
+                                       .message = "Approved",
+                                       .authorization_code = "A1B2C3"};
+
+/* A shop whose Test Mode is decided by the script. */
+static void set_up_scripted(void)
+{
+    shop = shop_open(unit_dir());
+    shop->service.acquirer[PAY_TEST] = &script_acquirer;
+    key = shop_key(shop, PAY_TEST);
+    memset(&script, 0, sizeof(script));
+    script.outcome = approved;
+}
+
+static const pay_problem_t *create(pay_charge_t **out, int *replayed,
+                                   const pay_charge_request_t *request)
+{
+    const pay_caller_t caller = pay_caller_of_key(key, NULL);
+
+    return pay_charge_create(out, replayed, &shop->service, &caller, request, "192.0.2.1",
+                             unit_pool);
+}
+
+static void check_unknown(const char *name, const char *reference)
+{
+    pay_charge_t *charge;
+
+    ck_assert_msg(shop->real->charge_find(&charge, shop->store, &key->scope, reference, unit_pool)
+                      == APR_NOTFOUND,
+                  "%s: the reference is taken", name);
+}
+
+typedef enum given_t {
+    GIVEN_NOTHING,
+    GIVEN_LIVE_KEY = 1,
+    GIVEN_LIVE_ACCOUNT = 2,
+    GIVEN_LIVE_ACQUIRER = 4,
+    GIVEN_USD_ONLY = 8,
+    GIVEN_REVOKED = 16,
+    GIVEN_OWN_TOKENS = 32,
+    GIVEN_LIVE = GIVEN_LIVE_KEY | GIVEN_LIVE_ACCOUNT | GIVEN_LIVE_ACQUIRER
+} given_t;
+
+static const struct {
+    const char *name;
+    const char *token;
+    const char *token_email; /* NULL: the token is not stored */
+    unsigned int given;      /* of given_t */
+    int status;              /* 0: charged */
+    const char *fields;      /* at fault, joined */
+    const char *message;     /* part of it */
+} policy_cases[] = {
+    {"test token", "tok_test_success", NULL, GIVEN_NOTHING, 0, "", ""},
+    {"no such test token", "tok_test_nonsense", NULL, GIVEN_NOTHING, 400, "/token", "parameter"},
+    {"unknown token", "tok_abc", NULL, GIVEN_NOTHING, 400, "/token", "parameter"},
+    {"stored token", "tok_abc", "payer@shop.example", GIVEN_NOTHING, 0, "", ""},
+    {"stored token, other case", "tok_abc", "Payer@Shop.Example", GIVEN_NOTHING, 0, "", ""},
+    {"of another payer", "tok_abc", "other@shop.example", GIVEN_NOTHING, 400, "/email", ""},
+    {"revoked", "tok_abc", "payer@shop.example", GIVEN_REVOKED, 400, "/token", ""},
+    {"currency", "tok_test_success", NULL, GIVEN_USD_ONLY, 400, "/currency", ""},
+    {"several", "tok_abc", "other@shop.example", GIVEN_USD_ONLY, 400, "/email/currency", ""},
+    {"several", "tok_abc", NULL, GIVEN_USD_ONLY, 400, "/token/currency", ""},
+    {"live key in Test Mode", "tok_abc", NULL, GIVEN_LIVE_KEY | GIVEN_LIVE_ACQUIRER, 403, "",
+     "Invalid Merchant Authorization"},
+    {"no live acquirer", "tok_abc", NULL, GIVEN_LIVE_KEY | GIVEN_LIVE_ACCOUNT, 403, "",
+     "No live acquirer"},
+    {"live, test token", "tok_test_success", NULL, GIVEN_LIVE, 400, "/token", ""},
+    {"live, token of test mode", "tok_abc", "payer@shop.example", GIVEN_LIVE, 400, "/token", ""},
+    {"live, token of the acquirer", "tok_abc", NULL, GIVEN_LIVE | GIVEN_OWN_TOKENS, 0, "", ""},
+    {"live, test token, own tokens", "tok_test_success", NULL, GIVEN_LIVE | GIVEN_OWN_TOKENS, 400,
+     "/token", ""},
+    {"test key, live account", "tok_test_success", NULL, GIVEN_LIVE_ACCOUNT, 0, "", ""},
+};
+
+static void store_token(const char *text, const char *email, int revoked)
+{
+    pay_token_t token = {{shop->account->number, PAY_TEST},
+                         text,
+                         {"555555", "4444", "Mastercard", "NG", "debit"},
+                         email,
+                         0,
+                         0};
+    pay_token_t *out;
+
+    ck_assert_int_eq(shop->real->token_create(&out, shop->store, &token, unit_pool), APR_SUCCESS);
+    if (revoked) {
+        ck_assert_int_eq(shop->real->token_revoke(&out, shop->store, &token.scope, text, unit_pool),
+                         APR_SUCCESS);
+    }
+}
+
+static void set_account_mode(pay_mode_t mode)
+{
+    pay_account_settings_t none = {NULL, NULL, NULL};
+    pay_account_t *account;
+
+    ck_assert_int_eq(
+        shop->real->account_set(&account, shop->store, "demo", &none, &mode, unit_pool),
+        APR_SUCCESS);
+}
+
+START_TEST(test_policy)
+{
+    const char *name = policy_cases[_i].name;
+    unsigned int given = policy_cases[_i].given;
+    pay_charge_request_t *request = shop_request("order-1", policy_cases[_i].token);
+    apr_array_header_t *usd = apr_array_make(unit_pool, 1, sizeof(const char *));
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    int replayed;
+
+    APR_ARRAY_PUSH(usd, const char *) = "USD";
+    set_up_scripted();
+    shop->service.policy.currencies = given & GIVEN_USD_ONLY ? usd : NULL;
+    shop->service.acquirer[PAY_LIVE] = !(given & GIVEN_LIVE_ACQUIRER) ? NULL
+                                       : given & GIVEN_OWN_TOKENS     ? &script_tokens_acquirer
+                                                                      : &script_acquirer;
+    set_account_mode(given & GIVEN_LIVE_ACCOUNT ? PAY_LIVE : PAY_TEST);
+    key = shop_key(shop, given & GIVEN_LIVE_KEY ? PAY_LIVE : PAY_TEST);
+    if (policy_cases[_i].token_email) {
+        store_token(policy_cases[_i].token, policy_cases[_i].token_email,
+                    (given & GIVEN_REVOKED) != 0);
+    }
+    problem = create(&charge, &replayed, request);
+    ck_assert_msg(!strcmp(shop_fields(problem), policy_cases[_i].fields), "%s: %s", name,
+                  shop_fields(problem));
+    if (!policy_cases[_i].status) {
+        ck_assert_msg(problem == NULL, "%s: %s", name, problem ? problem->message : "");
+        return;
+    }
+    shop_check_problem(name, problem, policy_cases[_i].status,
+                       policy_cases[_i].status == 400 ? "T1" : "B02");
+    ck_assert_msg(strstr(problem->message, policy_cases[_i].message) != NULL, "%s: %s", name,
+                  problem->message);
+    check_unknown(name, "order-1");
+    ck_assert_int_eq(script.calls, 0);
+}
+END_TEST
+
+/* A live charge of the acquirer's own token carries a name that tells nothing of the reference. */
+START_TEST(test_name_at_the_acquirer)
+{
+    const char *want;
+    pay_charge_t *charge, *again;
+    int replayed;
+
+    set_up_scripted();
+    shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
+    set_account_mode(PAY_LIVE);
+    key = shop_key(shop, PAY_LIVE);
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "card_9")));
+    ck_assert_int_eq(pay_account_reference(&want, key->account, PAY_LIVE, "order-1", unit_pool),
+                     APR_SUCCESS);
+    ck_assert_str_eq(charge->acquirer_reference, want);
+    ck_assert_str_eq(charge->card.last4, "");
+    ck_assert_ptr_null(create(&again, &replayed, shop_request("order-1", "card_9")));
+    ck_assert_int_eq(replayed, 1);
+    ck_assert_int_eq(script.calls, 1);
+}
+END_TEST
+
+/* What the acquirer tells of its card is on record; in Test Mode no such name is made. */
+START_TEST(test_card_of_the_acquirer)
+{
+    static const pay_card_t card = {"411111", "1111", "Visa", "NG", "credit"};
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    ck_assert_str_eq(charge->acquirer_reference, "");
+    shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
+    set_account_mode(PAY_LIVE);
+    key = shop_key(shop, PAY_LIVE);
+    script.outcome.card = &card;
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "card_9")));
+    ck_assert_str_eq(charge->card.first6, "411111");
+    ck_assert_str_eq(charge->card.last4, "1111");
+    ck_assert_str_eq(charge->card.issuer, "Visa");
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_policy, 0, UNIT_ROWS(policy_cases));
+    tcase_add_test(tcase, test_name_at_the_acquirer);
+    tcase_add_test(tcase, test_card_of_the_acquirer);
+}
+
+int main(void)
+{
+    return unit_run("charge_rules", add);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_history_parts.h"
+
+#include "books.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DAY apr_time_from_sec(24 * 3600)
+
+static books_t *books;
+static pay_history_window_t window;
+
+static void set_up(void)
+{
+    till_set_up();
+    books = books_make();
+    window = (pay_history_window_t){.store = till->store,
+                                    .scope = till->scopes[BOOKS_SCOPE],
+                                    .acquirer = books_acquirer(books),
+                                    .timeout = apr_time_from_sec(20),
+                                    .from = TILL_NOW - 7 * DAY,
+                                    .to = TILL_NOW};
+}
+
+static pay_history_news_t fetch(apr_status_t want)
+{
+    pay_history_news_t news;
+
+    ck_assert_int_eq(pay_history_window_fetch(&news, &window, unit_pool), want);
+    return news;
+}
+
+static void check_again(void)
+{
+    const char *before = till_snapshot();
+    pay_history_news_t news;
+
+    news = fetch(APR_SUCCESS);
+    ck_assert_uint_eq(news.added, 0);
+    ck_assert_uint_eq(news.changed, 0);
+    ck_assert_str_eq(before, till_snapshot());
+    till_check_clean();
+}
+
+/* What a refund made elsewhere does to a charge of 10.00 of ours. */
+static const struct {
+    const char *name;
+    const char *status;
+    const char *amount;
+    const char *currency;
+    apr_int64_t refunded, pending;
+    pay_charge_state_t state;
+} elsewhere[] = {
+    {"processed, of a part", "processed", "5.00", "NGN", 500, 0, PAY_CHARGE_SUCCESSFUL},
+    {"processed, of all", "processed", "10.00", "NGN", 1000, 0, PAY_CHARGE_REVERSED},
+    {"processed, of more", "processed", "10.01", "NGN", 1001, 0, PAY_CHARGE_REVERSED},
+    {"pending", "pending", "5.00", "NGN", 0, 500, PAY_CHARGE_SUCCESSFUL},
+    {"failed", "failed", "5.00", "NGN", 0, 0, PAY_CHARGE_SUCCESSFUL},
+    {"in another currency", "processed", "5.00", "USD", 0, 0, PAY_CHARGE_SUCCESSFUL},
+    {"of no amount", "processed", NULL, NULL, 0, 0, PAY_CHARGE_SUCCESSFUL},
+};
+
+START_TEST(test_elsewhere)
+{
+    payments_record_t *record;
+    pay_refund_t *refund;
+    pay_charge_t *charge;
+
+    (void)books_charge("shop-1", 1000);
+    record = books_add(books, "1", elsewhere[_i].status);
+    record->amount = elsewhere[_i].amount;
+    record->currency = elsewhere[_i].currency;
+    record->transaction_reference = books_reference("shop-1");
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
+
+    charge = till_find(BOOKS_SCOPE, "shop-1");
+    ck_assert_msg(charge->refunded_minor == elsewhere[_i].refunded, "%s", elsewhere[_i].name);
+    ck_assert_msg(charge->refunds_pending_minor == elsewhere[_i].pending, "%s", elsewhere[_i].name);
+    ck_assert_msg(charge->state == elsewhere[_i].state, "%s", elsewhere[_i].name);
+    refund = books_find("up_1");
+    ck_assert_str_eq(refund->id, "id_1");
+    ck_assert_str_eq(refund->transaction_reference, "shop-1");
+    ck_assert_str_eq(refund->channel, "dashboard");
+    ck_assert_int_eq(refund->created_at, record->created_at);
+    ck_assert_uint_ne(refund->import_number, 0);
+    ck_assert_int_eq(books_listed(), 1);
+    /* What can be refunded here is less by it. */
+    if (elsewhere[_i].state == PAY_CHARGE_SUCCESSFUL) {
+        (void)till_refund(BOOKS_SCOPE, "shop-1",
+                          1001 - elsewhere[_i].refunded - elsewhere[_i].pending,
+                          PAY_REFUND_REFUSED_ABOVE);
+    } else {
+        (void)till_refund(BOOKS_SCOPE, "shop-1", 1, PAY_REFUND_REFUSED_FULL);
+    }
+    check_again();
+}
+END_TEST
+
+/* What becomes of it is followed, into the charge's amounts and back. */
+static const struct {
+    const char *name;
+    const char *first, *then;
+    pay_refund_state_t state;
+    pay_held_t held;
+    apr_int64_t refunded;
+    int changed;
+} later[] = {
+    {"processed", "pending", "processed", PAY_REFUND_PROCESSED, PAY_NOT_HELD, 500, 1},
+    {"failed", "pending", "failed", PAY_REFUND_FAILED, PAY_NOT_HELD, 0, 1},
+    {"failed after all", "processed", "failed", PAY_REFUND_FAILED, PAY_NOT_HELD, 0, 1},
+    {"processed after all", "failed", "processed", PAY_REFUND_FAILED, PAY_HELD_LATE, 0, 1},
+    {"pending again", "processed", "pending", PAY_REFUND_PROCESSED, PAY_NOT_HELD, 500, 0},
+};
+
+START_TEST(test_later)
+{
+    payments_record_t *record;
+    pay_history_news_t news;
+    pay_refund_t *refund;
+
+    (void)books_charge("shop-1", 500);
+    record = books_add(books, "1", later[_i].first);
+    record->transaction_reference = books_reference("shop-1");
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
+    record->status = later[_i].then;
+    till_clock += apr_time_from_sec(60);
+    news = fetch(APR_SUCCESS);
+    ck_assert_msg((int)news.changed == later[_i].changed, "%s", later[_i].name);
+    refund = books_find("up_1");
+    ck_assert_msg(refund->state == later[_i].state, "%s", later[_i].name);
+    ck_assert_msg(refund->held == later[_i].held, "%s", later[_i].name);
+    ck_assert_msg(till_find(BOOKS_SCOPE, "shop-1")->refunded_minor == later[_i].refunded, "%s",
+                  later[_i].name);
+    check_again();
+    record->amount = "4.00"; /* what was told once is not changed */
+    news = fetch(APR_SUCCESS);
+    ck_assert_uint_eq(news.changed, 0);
+    ck_assert_uint_eq(news.refused, 1);
+    ck_assert_int_eq(books_find("up_1")->money.amount_minor, 500);
+    check_again();
+}
+END_TEST
+
+/* A refund that becomes known before its charge is decided, and one of a charge that failed here.
+ */
+START_TEST(test_charges_that_are_not_successful)
+{
+    pay_charge_t *pending = books_open("shop-1", 500), *failed = books_open("shop-2", 500);
+
+    ck_assert_int_eq(till_resolve(&failed, BOOKS_SCOPE, failed->seq, PAY_OUTCOME_DECLINED), 1);
+    books_add(books, "1", "processed")->transaction_reference = books_reference("shop-1");
+    books_add(books, "2", "processed")->transaction_reference = books_reference("shop-2");
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 2);
+    till_check_clean();
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-2")->state, PAY_CHARGE_FAILED);
+    ck_assert_int_eq(till_resolve(&pending, BOOKS_SCOPE, pending->seq, PAY_OUTCOME_APPROVED), 1);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_REVERSED);
+    check_again();
+}
+END_TEST
+
+/* The shop's own text may have been used at the acquirer by somebody else: it names no charge. */
+START_TEST(test_charge_of_the_same_name)
+{
+    (void)books_charge("shop-1", 500);
+    books_add(books, "1", "processed")->transaction_reference = "shop-1";
+    books_add(books, "2", "processed")->transaction_reference = "not known here";
+    books_add(books, "3", "processed")->transaction_reference = NULL;
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 3);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->refunded_minor, 0);
+    ck_assert_str_eq(books_find("up_1")->transaction_reference, "shop-1");
+    ck_assert_str_eq(books_find("up_2")->transaction_reference, "not known here");
+    ck_assert_ptr_null(books_find("up_3")->transaction_reference);
+    ck_assert_int_eq(books_listed(), 3);
+    check_again();
+}
+END_TEST
+
+/* History that was imported from a file is matched by the acquirer's reference. */
+START_TEST(test_imported_before)
+{
+    pay_refund_t *old =
+        till_history(BOOKS_SCOPE, 1, TILL_NOW - DAY, PAY_REFUND_PENDING, "shop-1", 500);
+    apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
+    payments_record_t *record;
+    pay_import_t import;
+    int at;
+
+    (void)books_charge("shop-1", 500);
+    APR_ARRAY_PUSH(rows, pay_refund_t *) = old;
+    ck_assert_int_eq(till->ops->import_begin(&import, till->store, &window.scope, unit_pool), 0);
+    ck_assert_int_eq(till->ops->import_rows(&import, &at, till->store, rows, unit_pool), 0);
+    ck_assert_int_eq(till->ops->import_finish(&import, till->store, unit_pool), 0);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->refunds_pending_minor, 500);
+    record = books_add(books, "1", "processed");
+    record->id = old->id;
+    record->reference = old->refund_reference;
+    record->merchant_note = "other than in the file";
+    ck_assert_uint_eq(fetch(APR_SUCCESS).changed, 1);
+    ck_assert_int_eq(books_listed(), 1);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_REVERSED);
+    check_again();
+}
+END_TEST
+
+/* Only so many are taken from one call; the same window again finds the rest. */
+static const struct {
+    const char *name;
+    int count, full;
+} many[] = {
+    {"as many as one call takes", PAY_HISTORY_CHANGES_MAX, 0},
+    {"one more", PAY_HISTORY_CHANGES_MAX + 1, 1},
+};
+
+START_TEST(test_many)
+{
+    pay_history_news_t news;
+    int i;
+
+    for (i = 0; i < many[_i].count; i++) {
+        (void)books_add(books, apr_itoa(unit_pool, i), "processed");
+    }
+    (void)books_add(books, "0", "processed"); /* the acquirer lists one twice */
+    books->count -= !many[_i].full;
+    news = fetch(APR_SUCCESS);
+    ck_assert_msg(news.full == many[_i].full, "%s", many[_i].name);
+    ck_assert_uint_eq(news.added, PAY_HISTORY_CHANGES_MAX);
+    if (news.full) {
+        news = fetch(APR_SUCCESS);
+        ck_assert_int_eq(news.full, 0);
+        ck_assert_uint_eq(news.added, 1);
+    }
+    ck_assert_int_eq(books_listed(), many[_i].count);
+    till_check_clean();
+}
+END_TEST
+
+static void begin_import(void)
+{
+    pay_import_t import;
+    pid_t pid = fork();
+    int status;
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        till_reopen();
+        _exit(till->ops->import_begin(&import, till->store, &window.scope, unit_pool) != 0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+}
+
+/* What a process that died left of an import is removed; it keeps nobody waiting. */
+START_TEST(test_import_of_a_dead_process)
+{
+    till_close();
+    begin_import();
+    till_reopen();
+    window.store = till->store;
+    (void)books_add(books, "1", "processed");
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
+    check_again();
+}
+END_TEST
+
+/* An acquirer that fails in the middle has told nothing. */
+START_TEST(test_acquirer_fails)
+{
+    const char *before = till_snapshot();
+    pay_history_news_t news;
+
+    (void)books_add(books, "1", "processed");
+    books->failures = 1;
+    news = fetch(APR_EGENERAL);
+    ck_assert_int_eq(news.silent, 1);
+    ck_assert_str_eq(before, till_snapshot());
+    news = fetch(APR_SUCCESS);
+    ck_assert_int_eq(news.silent, 0);
+    ck_assert_uint_eq(news.added, 1);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, set_up, till_tear_down);
+    tcase_add_loop_test(tcase, test_elsewhere, 0, UNIT_ROWS(elsewhere));
+    tcase_add_loop_test(tcase, test_later, 0, UNIT_ROWS(later));
+    tcase_add_test(tcase, test_charges_that_are_not_successful);
+    tcase_add_test(tcase, test_charge_of_the_same_name);
+    tcase_add_test(tcase, test_imported_before);
+    tcase_add_loop_test(tcase, test_many, 0, UNIT_ROWS(many));
+    tcase_add_test(tcase, test_import_of_a_dead_process);
+    tcase_add_test(tcase, test_acquirer_fails);
+}
+
+int main(void)
+{
+    return unit_run("history_add", add);
+}

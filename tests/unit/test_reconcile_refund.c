@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reconcile_rows.h"
+
+#include <sys/wait.h>
+
+#define SLOTS_SIZE 4096
+
+static _Alignas(16) char slots_memory[SLOTS_SIZE];
+
+/* A refund of order-1 that waits to be sent, and is due. */
+static void set_up(const char *dir)
+{
+    shop_set_up(dir);
+    shop->service.policy.late_after = SECOND;
+    ck_assert_uint_le(pay_slots_size(1), SLOTS_SIZE);
+    acquirer.slots = pay_slots_init(slots_memory, 1, 1, 1);
+}
+
+static void waiting_refund(void)
+{
+    shop_charge(shop, &live, "order-1");
+    refund_open("order-1", "rfd_1", 1);
+    shop_clock_set(NOW + MINUTE);
+}
+
+static char says;
+
+/* Before it is sent the row says that it may have been, and by whom. */
+static void called(const payments_charge_t *charge, const payments_refund_t *refund)
+{
+    const pay_refund_t *row = refund_of("rfd_1");
+
+    ck_assert_int_eq(row->waiting, 0);
+    ck_assert_int_eq(row->worker.pid, getpid());
+    ck_assert_int_gt(row->wait_until_ms, row->send_before_ms);
+    ck_assert_int_gt(row->due_at, shop_clock + SCRIPT_TIMEOUT);
+    ck_assert_str_eq(refund->tag, row->tag);
+    ck_assert_str_eq(refund->amount, "1.00");
+    ck_assert_str_eq(charge->amount, "10.50");
+    ck_assert_int_eq(pay_slots_count(acquirer.slots), 1);
+    if (says == 'N') {
+        script.status = PAYMENTS_NOT_SENT;
+    } else {
+        script_say(says);
+    }
+}
+
+static const struct {
+    const char *name;
+    char says;
+    pay_refund_state_t state;
+    int settled;
+    int due; /* seconds; 0: no more */
+    apr_int64_t refunded_minor, pending_minor;
+} sent[] = {
+    {"processed", '+', PAY_REFUND_PROCESSED, 1, 0, 100, 0},
+    {"refused", '-', PAY_REFUND_FAILED, 1, 0, 0, 0},
+    {"not known", 'U', PAY_REFUND_PENDING, 0, 1, 0, 100},
+    {"failed on the way", 'T', PAY_REFUND_PENDING, 0, 1, 0, 100},
+    {"pending", 'P', PAY_REFUND_PENDING, 0, 1, 0, 100},
+    {"absence of what was sent just now means nothing", 'A', PAY_REFUND_PENDING, 0, 1, 0, 100},
+    {"not sent", 'N', PAY_REFUND_FAILED, 1, 0, 0, 0},
+};
+
+START_TEST(test_sent)
+{
+    const char *name = sent[_i].name;
+    const pay_refund_t *refund;
+
+    set_up(unit_dir());
+    waiting_refund();
+    says = sent[_i].says;
+    script.meanwhile = called;
+    ck_assert_msg(step() == sent[_i].settled, "%s", name);
+    script.meanwhile = NULL;
+    refund = refund_of("rfd_1");
+    ck_assert_msg(refund->state == sent[_i].state, "%s: %d", name, refund->state);
+    ck_assert_msg(refund->due_at == (sent[_i].due ? shop_clock + sent[_i].due * SECOND : 0), "%s",
+                  name);
+    ck_assert_int_eq(refund->waiting, 0);
+    ck_assert_int_eq(refund->worker.pid, 0);
+    ck_assert_int_eq(charge_of("order-1")->refunded_minor, sent[_i].refunded_minor);
+    ck_assert_int_eq(charge_of("order-1")->refunds_pending_minor, sent[_i].pending_minor);
+    ck_assert_int_eq(script.calls, 1);
+    ck_assert_int_eq(script.queries, 0);
+    ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+    /* From now on it is asked about. */
+    script_say('P');
+    shop_clock_set(NOW + DAY);
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.calls, 1);
+    ck_assert_int_eq(script.queries, sent[_i].due != 0);
+    store_is_clean();
+}
+END_TEST
+
+START_TEST(test_no_place)
+{
+    int slot, i;
+
+    set_up(unit_dir());
+    waiting_refund();
+    shop->service.policy.pending_alert = HOUR;
+    slot = pay_slots_take(acquirer.slots, 0);
+    script_say('+');
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(refund_of("rfd_1")->due_at, NOW + MINUTE + SECOND);
+    ck_assert_int_eq(refund_of("rfd_1")->held, PAY_NOT_HELD);
+    for (i = 0; i < 2; i++) { /* what is old is tried as often */
+        shop_clock_set(NOW + HOUR + i * MINUTE);
+        ck_assert_int_eq(step(), 0);
+        ck_assert_int_eq(refund_of("rfd_1")->due_at, shop_clock + MINUTE);
+        ck_assert_int_eq(refund_of("rfd_1")->held, PAY_HELD_OVERDUE);
+        ck_assert_int_eq(said(PAY_LOG_WARNING, "rfd_1"), 1);
+    }
+    ck_assert_int_eq(refund_of("rfd_1")->waiting, 1);
+    ck_assert_int_eq(script.calls + script.queries, 0);
+    pay_slots_give(acquirer.slots, slot);
+    shop_clock_set(shop_clock + MINUTE);
+    ck_assert_int_eq(step(), 1);
+    ck_assert_int_eq(script.calls, 1);
+    ck_assert_int_eq(refund_of("rfd_1")->state, PAY_REFUND_PROCESSED);
+    ck_assert_int_eq(refund_of("rfd_1")->held, PAY_NOT_HELD);
+}
+END_TEST
+
+static apr_status_t claim_status;
+static int claim_takes_ms, claim_is_late;
+
+/* `claim_is_late` 1: another process claims it in between. */
+static apr_status_t claim_other(pay_refund_t **out, int *claimed, pay_store_t *store,
+                                const pay_scope_t *scope, const char *reference,
+                                const pay_worker_t *worker, apr_int64_t send_before_ms,
+                                apr_int64_t wait_until_ms, apr_time_t due_at, apr_pool_t *p)
+{
+    const pay_worker_t other = {1, 1, 1};
+    apr_status_t rv;
+
+    *out = NULL;
+    *claimed = 0;
+    if (claim_status != APR_SUCCESS) {
+        return claim_status;
+    }
+    if (claim_is_late) {
+        ck_assert_int_eq(shop->real->refund_claim(out, claimed, store, scope, reference, &other,
+                                                  send_before_ms, wait_until_ms, due_at, p),
+                         APR_SUCCESS);
+        ck_assert_int_eq(*claimed, 1);
+    }
+    rv = shop->real->refund_claim(out, claimed, store, scope, reference, worker, send_before_ms,
+                                  wait_until_ms, due_at, p);
+    boot_ahead_ms += claim_takes_ms;
+    return rv;
+}
+
+static const struct {
+    const char *name;
+    apr_status_t status;
+    int is_late, takes_ms;
+    int waiting;
+    pay_refund_state_t state;
+} hindrances[] = {
+    {"the store is busy", PAY_STORE_EBUSY, 0, 0, 1, PAY_REFUND_PENDING},
+    {"another process was faster", APR_SUCCESS, 1, 0, 0, PAY_REFUND_PENDING},
+    {"the store took too long", APR_SUCCESS, 0, PAY_SEND_BEFORE_MS + 1000, 0, PAY_REFUND_FAILED},
+};
+
+START_TEST(test_not_sent)
+{
+    const char *name = hindrances[_i].name;
+
+    set_up(unit_dir());
+    waiting_refund();
+    claim_status = hindrances[_i].status;
+    claim_is_late = hindrances[_i].is_late;
+    claim_takes_ms = hindrances[_i].takes_ms;
+    shop->ops.refund_claim = claim_other;
+    script_say('+');
+    ck_assert_msg(step() == (hindrances[_i].state == PAY_REFUND_FAILED), "%s", name);
+    ck_assert_msg(script.calls == 0, "%s", name);
+    ck_assert_msg(refund_of("rfd_1")->waiting == hindrances[_i].waiting, "%s", name);
+    ck_assert_msg(refund_of("rfd_1")->state == hindrances[_i].state, "%s", name);
+    ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+    shop->ops.refund_claim = shop->real->refund_claim;
+    shop_clock_set(shop_clock + DAY);
+    step();
+    ck_assert_msg(script.calls == hindrances[_i].waiting, "%s", name);
+}
+END_TEST
+
+static void die(const payments_charge_t *charge, const payments_refund_t *refund)
+{
+    (void)charge, (void)refund;
+    _exit(0);
+}
+
+/* The process ends while the refund is on its way: another one asks, and never sends it again. */
+START_TEST(test_crash)
+{
+    const char *dir = unit_dir();
+    int status, i;
+    pid_t child;
+
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (!child) {
+        set_up(dir);
+        waiting_refund();
+        script.meanwhile = die;
+        (void)step();
+        _exit(1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    set_up(dir);
+    ck_assert_int_eq(refund_of("rfd_1")->waiting, 0);
+    script_say('A');
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(refund_of("rfd_1")->state, PAY_REFUND_PENDING);
+        shop_clock_set(refund_of("rfd_1")->due_at);
+        ck_assert_int_eq(step(), i);
+    }
+    ck_assert_int_eq(refund_of("rfd_1")->state, PAY_REFUND_FAILED);
+    ck_assert_int_eq(script.calls, 0);
+    ck_assert_int_eq(script.queries, 2);
+}
+END_TEST
+
+static apr_status_t take_bare(apr_array_header_t **out, pay_store_t *store, apr_time_t now,
+                              apr_interval_time_t lease, int limit, apr_pool_t *p)
+{
+    apr_status_t rv;
+    int i;
+
+    rv = shop->real->due_take(out, store, now, lease, limit, p);
+    for (i = 0; i < (*out)->nelts; i++) {
+        APR_ARRAY_IDX(*out, i, pay_due_t).charge = NULL;
+    }
+    return rv;
+}
+
+/* Nothing is sent without the charge that it is a refund of. */
+START_TEST(test_no_charge)
+{
+    set_up(unit_dir());
+    waiting_refund();
+    shop->ops.due_take = take_bare;
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.calls + script.queries, 0);
+    ck_assert_int_eq(refund_of("rfd_1")->waiting, 1);
+    ck_assert_int_eq(refund_of("rfd_1")->held, PAY_HELD_OVERDUE);
+    ck_assert_int_eq(said(PAY_LOG_ERR, "rfd_1"), 1);
+}
+END_TEST
+
+static apr_status_t resolve_fails(pay_refund_t **out, int *changed, pay_store_t *store,
+                                  const pay_scope_t *scope, const char *refund_reference,
+                                  const pay_outcome_t *outcome, apr_time_t due_at, apr_pool_t *p)
+{
+    (void)store, (void)scope, (void)refund_reference, (void)outcome, (void)due_at, (void)p;
+    *out = NULL;
+    *changed = 0;
+    return PAY_STORE_EBUSY;
+}
+
+/* An answer that cannot be stored is asked for again; what was sent is not sent again. */
+START_TEST(test_answer_is_lost)
+{
+    set_up(unit_dir());
+    waiting_refund();
+    script_say('+');
+    shop->ops.refund_resolve = resolve_fails;
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.calls, 1);
+    shop->ops.refund_resolve = shop->real->refund_resolve;
+    shop_clock_set(refund_of("rfd_1")->due_at);
+    boot_ahead_ms = 60 * 1000; /* its worker, which lives, has had its time */
+    ck_assert_int_eq(step(), 1);
+    ck_assert_int_eq(script.calls, 1);
+    ck_assert_int_eq(script.queries, 1);
+    ck_assert_int_eq(refund_of("rfd_1")->state, PAY_REFUND_PROCESSED);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_sent, 0, UNIT_ROWS(sent));
+    tcase_add_test(tcase, test_no_place);
+    tcase_add_loop_test(tcase, test_not_sent, 0, UNIT_ROWS(hindrances));
+    tcase_add_test(tcase, test_crash);
+    tcase_add_test(tcase, test_no_charge);
+    tcase_add_test(tcase, test_answer_is_lost);
+}
+
+int main(void)
+{
+    return unit_run("reconcile_refund", add);
+}
