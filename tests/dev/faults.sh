@@ -3,8 +3,8 @@
 # The stages tsan and faults of ./dev test, small, and ./dev faults, which runs them in full.
 
 FAULT_PARTS="property api faults tsan"
-# A part of faults, for those who work on it.
-FAULT_PARTS_NAMED="notifications"
+# Parts of faults, for those who work on them.
+FAULT_PARTS_NAMED="acquirer notifications"
 
 # ---- ThreadSanitizer
 
@@ -90,6 +90,16 @@ part_notifications() {
             -k test_notifications
     fi
     count_api notifications "in full"
+}
+
+part_acquirer() {
+    stage acquirer
+    say "acquirer: Live Mode while the way to the acquirer breaks and processes die, in full"
+    if build_unit "$NORMAL"; then
+        PROGRESS=1 run_api acquirer faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full -- \
+            -k test_acquirer
+    fi
+    count_api acquirer "in full"
 }
 
 part_tsan() {

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "api"))
 
-from fixtures import server  # noqa: E402,F401
+from fixtures import authority, proxy, server, till, upstream  # noqa: E402,F401
 from harness import ROOT, loaded  # noqa: E402,F401
 
 FULL = os.environ.get("PAYMENTS_FAULTS") == "full"
