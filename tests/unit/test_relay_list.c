@@ -84,11 +84,12 @@ START_TEST(test_range)
     told_t told = {"", 0, APR_SUCCESS};
 
     upstream_answer(
-        200,
-        "[" PLAIN("before", "2027-01-14T07:59:59.999Z") "," PLAIN("first", "2027-01-14T08:00:00."
-                                                                           "000Z") "," PLAIN(
-            "last", "2027-01-15T08:00:00.000Z") "," PLAIN("behind",
-                                                          "2027-01-15T08:00:00.001Z") "]");
+        200, "[" PLAIN("before", "2027-01-14T07:59:59.999Z") "," PLAIN(
+                 "first",
+                 "2027-01-14T08:00:00."
+                 "000Z") "," PLAIN("last", "2027-01-15T08:00:00.000Z") "," PLAIN("behind",
+                                                                                 "2027-01-15T08:00:"
+                                                                                 "00.001Z") "]");
     ck_assert_int_eq(list(&told, context, UPSTREAM_NOW - DAY, UPSTREAM_NOW), APR_SUCCESS);
     ck_assert_int_eq(told.count, 2);
     ck_assert_int_eq(times_told(&told, "first"), 1);

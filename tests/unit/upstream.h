@@ -12,8 +12,9 @@
 #define UPSTREAM_KEY "nc_testsk_abcdefghijklmnopqrstuvwx"
 #define UPSTREAM_REFERENCE "0123456789abcdef0123456789abcdef"
 #define UPSTREAM_TAG "tag0tag1tag2tag3tag4tag5"
-#define UPSTREAM_NOW APR_TIME_C(1800000000000000) /* 2027-01-15T08:00:00Z, where the clock stands  \
-                                                   */
+#define UPSTREAM_NOW                                                                               \
+    APR_TIME_C(1800000000000000) /* 2027-01-15T08:00:00Z, where the clock stands                   \
+                                  */
 
 /* Of 10.50 NGN. */
 extern const payments_charge_t upstream_charge;
@@ -37,7 +38,7 @@ void upstream_release(void); /* what is held is answered */
 
 int upstream_requests(void);
 int upstream_connections(void);
-int upstream_ends(void); /* connections that it has closed */
+int upstream_ends(void);                  /* connections that it has closed */
 const char *upstream_request(int number); /* from 1 */
 
 /* Zeroed, with its size. */
