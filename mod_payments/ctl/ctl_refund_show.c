@@ -40,8 +40,8 @@ static void refund_json(pay_writer_t *w, const void *row)
 {
     const pay_refund_t *refund = row;
 
-    pay_refund_to_json(w, NULL, refund);
-    w->text[--w->len] = '\0'; /* opened again */
+    pay_writer_object_open(w, NULL);
+    pay_refund_members_to_json(w, refund);
     pay_writer_string(w, "held", refund->held ? pay_held_name(refund->held) : NULL);
     pay_writer_bool(w, "waiting", refund->waiting);
     pay_writer_string(w, "resolution", refund->resolution);

@@ -91,9 +91,6 @@ pay_conf_t *pay_conf_get(const server_rec *s);
 void *pay_conf_create(apr_pool_t *p, server_rec *s);
 void *pay_conf_merge(apr_pool_t *p, void *base, void *add);
 
-/* The DocumentRoot, of any host, that would serve this file; NULL: none. */
-const char *pay_conf_served_by(const server_rec *main_server, const char *path);
-
 /* Where the master key of its store lies. */
 const char *pay_conf_master_key(const pay_conf_t *conf, apr_pool_t *p);
 

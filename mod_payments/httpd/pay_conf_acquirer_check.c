@@ -3,6 +3,7 @@
 
 #include "acquirer/pay_acquirer.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_conf_root.h"
 
 #include <ap_provider.h>
 #include <apr_strings.h>

@@ -4,6 +4,7 @@
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_conf_acquirer.h"
+#include "httpd/pay_conf_root.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
@@ -60,35 +61,6 @@ static const char *store_conflict(const server_rec *first, const server_rec *s, 
     return NULL;
 }
 
-/* Whether `path` is `dir`, whose name has `len` bytes, or in it. */
-static int is_inside(const char *path, const char *dir, apr_size_t len)
-{
-    return len > 0 && !strncmp(path, dir, len) && (path[len] == '/' || path[len] == '\0');
-}
-
-/* What is below a DocumentRoot could be downloaded: its files belong to the server's own user. */
-const char *pay_conf_served_by(const server_rec *main_server, const char *path)
-{
-    const core_server_config *core;
-    const server_rec *s;
-    apr_size_t len;
-
-    for (s = main_server; s; s = s->next) {
-        core = ap_get_core_module_config(s->module_config);
-        if (!core || !core->ap_document_root) {
-            continue;
-        }
-        len = strlen(core->ap_document_root);
-        while (len > 0 && core->ap_document_root[len - 1] == '/') {
-            len--;
-        }
-        if (is_inside(path, core->ap_document_root, len)) {
-            return core->ap_document_root;
-        }
-    }
-    return NULL;
-}
-
 static const char *site_path_fault(const pay_conf_t *conf, const char *directive, const char *path,
                                    apr_pool_t *p)
 {
@@ -114,7 +86,7 @@ static const char *master_key_fault(const server_rec *main_server, const pay_con
                             "'%s', which DocumentRoot %s serves",
                             path, root);
     }
-    if (is_inside(path, store, strlen(store))) {
+    if (pay_conf_is_inside(path, store, strlen(store))) {
         return apr_psprintf(p,
                             "PaymentsMasterKey: want a file outside of the store, got '%s': it "
                             "would be in every backup of %s",

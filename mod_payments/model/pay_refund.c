@@ -53,14 +53,13 @@ int pay_refund_in_flight(const pay_refund_t *refund)
            && pay_time_boot_ms() < refund->wait_until_ms && pay_worker_alive(&refund->worker);
 }
 
-void pay_refund_to_json(pay_writer_t *w, const char *name, const pay_refund_t *refund)
+void pay_refund_members_to_json(pay_writer_t *w, const pay_refund_t *refund)
 {
     char amount[PAY_MONEY_TEXT_MAX];
     const pay_money_t *money = &refund->money;
     int has_currency = money->currency[0] != '\0';
 
     /* No refund is of nothing: an amount of 0 is one that imported history left out. */
-    pay_writer_object_open(w, name);
     pay_writer_string(w, "id", refund->id);
     pay_writer_string(w, "refundReference", refund->refund_reference);
     if (money->amount_minor && has_currency) {
@@ -78,6 +77,12 @@ void pay_refund_to_json(pay_writer_t *w, const char *name, const pay_refund_t *r
     pay_writer_string(w, "transactionReference", refund->transaction_reference);
     pay_writer_time(w, "createdAt", refund->created_at);
     pay_writer_time(w, "updatedAt", refund->updated_at);
+}
+
+void pay_refund_to_json(pay_writer_t *w, const char *name, const pay_refund_t *refund)
+{
+    pay_writer_object_open(w, name);
+    pay_refund_members_to_json(w, refund);
     pay_writer_object_close(w);
 }
 

@@ -86,7 +86,10 @@ const struct pay_problem_t *pay_refund_request_from_json(pay_refund_request_t **
 int pay_refund_may_become(pay_refund_state_t from, pay_refund_state_t to);
 const char *pay_refund_state_name(pay_refund_state_t state);
 
-/* The record: one object of exactly 12 members, compact. */
+/* The record's 12 members, into an object that is open. */
+void pay_refund_members_to_json(struct pay_writer_t *w, const pay_refund_t *refund);
+
+/* The record: one object of exactly these, compact. */
 void pay_refund_to_json(struct pay_writer_t *w, const char *name, const pay_refund_t *refund);
 
 /*
