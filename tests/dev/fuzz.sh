@@ -45,7 +45,7 @@ fuzz_program() { # TARGET
     local flags libraries
     flags=$(pkg-config --cflags apr-1 apr-util-1 jansson | sed 's/-I */-isystem /g')
     libraries="$(pkg-config --libs lmdb 2>/dev/null || echo -llmdb) $(pkg-config --libs jansson \
-        libcrypto apr-util-1 apr-1)"
+        libcurl libcrypto apr-util-1 apr-1)"
     # shellcheck disable=SC2086 # flags and libraries are words
     quiet "fuzz-$1-build.log" "build of fuzz_$1" clang $FUZZ_FLAGS \
         -fsanitize=fuzzer,address,undefined -Imod_payments $flags "tests/fuzz/fuzz_$1.c" \

@@ -4,7 +4,7 @@
 
 /* What the store of fuzz_store.h holds. */
 
-#include "fuzz_events.h"
+#include "fuzz_live.h"
 
 static inline void fuzz_goods_key(void)
 {
@@ -33,10 +33,7 @@ static inline const pay_idempotency_t *fuzz_goods_use(pay_operation_t operation)
     return &use;
 }
 
-/*
- * A charge of 10.50 NGN; `kind` PAY_OUTCOME_UNKNOWN leaves it pending, PAY_OUTCOME_APPROVED has an
- * Idempotency-Key.
- */
+/* A charge of 10.50 NGN: PAY_OUTCOME_UNKNOWN leaves it pending, an approved one has a key. */
 static inline void fuzz_goods_charge(const char *reference, pay_charge_kind_t by,
                                      pay_outcome_kind_t kind)
 {
@@ -144,6 +141,7 @@ static inline void fuzz_goods_ready(void)
                                    fuzz_goods_use(PAY_OPERATION_VERIFY), "{\"status\":true}",
                                    fuzz_store.pool)
           == APR_SUCCESS);
+    fuzz_live_make();
     fuzz_store_remember();
 }
 

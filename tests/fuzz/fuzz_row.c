@@ -35,7 +35,8 @@ static const struct {
     {'d', PAY_TABLE_PENDING_DUE},   {'e', PAY_TABLE_ENDPOINT},
     {'E', PAY_TABLE_ENDPOINT_DUE},  {'v', PAY_TABLE_EVENT},
     {'V', PAY_TABLE_EVENT_DUE},     {'P', PAY_TABLE_EVENT_PARKED},
-    {'q', PAY_TABLE_ACQUIRER},      {'h', PAY_TABLE_HELD},
+    {'q', PAY_TABLE_ACQUIRER},      {'l', PAY_TABLE_LATE_DUE},
+    {'h', PAY_TABLE_HELD},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 _Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
@@ -95,6 +96,19 @@ static void check_sample(const MDB_val *row, apr_pool_t *p)
     CHECK(same(&written, &twice));
 }
 
+/*
+ * A charge is written with as few fields as tell all there is, so one that has more of them may be
+ * written shorter: then nothing is lost of those behind.
+ */
+static void check_charge_kept(const pay_charge_t *charge, const pay_charge_t *again)
+{
+    CHECK(!memcmp(charge->kept_as, again->kept_as, sizeof(charge->kept_as)));
+    CHECK(!strcmp(charge->acquirer_reference, again->acquirer_reference));
+    CHECK(charge->absent_since == again->absent_since && charge->held == again->held);
+    CHECK(charge->late == again->late && !strcmp(charge->late_tag, again->late_tag));
+    CHECK(charge->spent == again->spent && !strcmp(charge->resolution, again->resolution));
+}
+
 /* A charge that decodes is written as it was, and can be shown. */
 static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
@@ -123,6 +137,7 @@ static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     }
     CHECK(!is_whole(row, &written) || same(row, &written));
     CHECK(pay_lmdb_charge_decode(&again, key, &written, p) == 0);
+    check_charge_kept(charge, again);
     CHECK(pay_lmdb_charge_encode(&twice, again, p) == 0 && same(&written, &twice));
 }
 
@@ -144,6 +159,12 @@ static void check_refund_put(const MDB_val *key, const pay_lmdb_refund_t *row, a
         CHECK(again->refund.created_at == row->refund.created_at);
         CHECK(again->refund.money.amount_minor == row->refund.money.amount_minor);
         CHECK(!strcmp(again->contradiction, row->contradiction));
+        CHECK(!strcmp(again->refund.tag, row->refund.tag));
+        CHECK(!strcmp(again->refund.acquirer_reference, row->refund.acquirer_reference));
+        CHECK(!strcmp(again->refund.resolution, row->refund.resolution));
+        CHECK(again->refund.absent_since == row->refund.absent_since);
+        CHECK(again->refund.held == row->refund.held);
+        CHECK(again->refund.waiting == row->refund.waiting);
     }
     mdb_txn_abort(txn);
 }
@@ -326,6 +347,28 @@ static void show(const pay_transaction_t *transaction, apr_pool_t *p)
     }
 }
 
+static void read_live(apr_size_t faults, apr_pool_t *p)
+{
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    pay_history_t *history;
+    apr_array_header_t *list;
+    pay_charge_t *charge;
+    pay_refund_t *refund;
+
+    allow(
+        ops->charge_find_acquirer(&charge, fuzz_store.store, &fuzz_store.scope, FUZZ_LIVE_HELD, p),
+        faults);
+    allow(ops->refund_find_acquirer(&refund, fuzz_store.store, &fuzz_store.scope, FUZZ_LIVE_REFUND,
+                                    "", p),
+          faults);
+    allow(ops->refund_find_acquirer(&refund, fuzz_store.store, &fuzz_store.scope, "nothing",
+                                    FUZZ_LIVE_TAG, p),
+          faults);
+    allow(ops->held_list(&list, fuzz_store.store, NULL, NULL, ROWS_MAX, p), faults);
+    allow(ops->held_list(&list, fuzz_store.store, &fuzz_store.scope, NULL, ROWS_MAX, p), faults);
+    allow(ops->history_get(&history, fuzz_store.store, &fuzz_store.scope, p), faults);
+}
+
 static void read_money(apr_size_t faults, apr_pool_t *p)
 {
     const pay_time_range_t range = {APR_INT64_MIN, APR_INT64_MAX};
@@ -348,6 +391,7 @@ static void read_money(apr_size_t faults, apr_pool_t *p)
           faults);
     allow(ops->stat(&stat, fuzz_store.store, p), faults);
     read_kept(faults, p);
+    read_live(faults, p);
     read_events(faults, p);
     read_refunds(faults);
 }
@@ -385,6 +429,53 @@ static void write_events(apr_pool_t *p)
     }
     (void)ops->event_test(&event, fuzz_store.store, &fuzz_store.scope, PAY_ENDPOINT_WEBHOOK, p);
     (void)ops->event_drop(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
+}
+
+static void write_history(apr_pool_t *p)
+{
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    pay_history_t *history;
+
+    (void)ops->history_ask(&history, fuzz_store.store, &fuzz_store.scope, 0, FUZZ_NOW, p);
+    if (ops->history_get(&history, fuzz_store.store, &fuzz_store.scope, p) == APR_SUCCESS) {
+        history->answered = history->asked;
+        (void)ops->history_put(fuzz_store.store, history, p);
+    }
+}
+
+/* Whatever these answer, nothing ends the process. */
+static void write_live(apr_pool_t *p)
+{
+    const pay_outcome_t approved = {
+        .kind = PAY_OUTCOME_APPROVED, .code = "00", .message = "Approved"};
+    const pay_late_step_t refunding = {.from = PAY_LATE_FOUND,
+                                       .to = PAY_LATE_REFUNDING,
+                                       .tag = FUZZ_LIVE_TAG,
+                                       .sent_at = FUZZ_NOW,
+                                       .due_at = FUZZ_NOW};
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    const pay_worker_t worker = {.pid = 1};
+    pay_charge_t *charge;
+    pay_refund_t *refund;
+    int changed;
+
+    if (ops->charge_find_acquirer(&charge, fuzz_store.store, &fuzz_store.scope, FUZZ_LIVE_LATE, p)
+        == APR_SUCCESS) {
+        (void)ops->charge_late(&charge, &changed, fuzz_store.store, &fuzz_store.scope, charge->seq,
+                               &refunding, p);
+    }
+    if (ops->charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "live-held", p)
+        == APR_SUCCESS) {
+        (void)ops->charge_withdraw(fuzz_store.store, &fuzz_store.scope, charge->seq, p);
+    }
+    (void)ops->refund_claim(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
+                            &worker, 1, 2, FUZZ_NOW, p);
+    (void)ops->refund_resolve(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
+                              &approved, FUZZ_NOW, p);
+    (void)ops->refund_fail(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live", p);
+    (void)ops->refund_late(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
+                           &approved, FUZZ_NOW, PAY_HELD_LATE, "seen", p);
+    write_history(p);
 }
 
 /* Whatever these answer, nothing ends the process. */
@@ -448,6 +539,7 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
     read_accounts(faults, p);
     read_money(faults, p);
     write_events(p);
+    write_live(p);
     write_money(p);
 }
 

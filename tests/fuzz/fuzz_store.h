@@ -3,8 +3,8 @@
 #define FUZZ_STORE_H
 
 /*
- * A real store for the targets that need one: account "shop" with a key, a token, four charges, a
- * refund and a finished import of one record. It is the same again before each input.
+ * A real store for the targets that need one: account "shop" with a key, a token, charges, refunds
+ * and a finished import of one record. It is the same again before each input.
  */
 
 #include "fuzz.h"

@@ -53,6 +53,15 @@ const pay_outcome_t *property_say(pay_outcome_kind_t kind, apr_status_t status)
     return &script.outcome;
 }
 
+void property_say_verdict(payments_verdict_t verdict)
+{
+    property_say(verdict == PAYMENTS_APPROVED   ? PAY_OUTCOME_APPROVED
+                 : verdict == PAYMENTS_DECLINED ? PAY_OUTCOME_DECLINED
+                                                : PAY_OUTCOME_UNKNOWN,
+                 APR_SUCCESS);
+    script.verdict = verdict;
+}
+
 int property_calls(void)
 {
     return script.calls;
@@ -61,6 +70,7 @@ int property_calls(void)
 void property_open(void)
 {
     pay_store_options_t options = pay_store_options_default;
+    apr_array_header_t *live;
 
     options.create = 1;
     options.map_bytes = 256 * 1024 * 1024;
@@ -70,6 +80,10 @@ void property_open(void)
         pay_store_open(&property.service.store, property.url, &options, property.store_pool),
         APR_SUCCESS);
     property.service.acquirer[PAY_TEST] = &script_acquirer;
+    property.service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
+    live = apr_array_make(property.store_pool, 1, sizeof(const pay_acquirer_t *));
+    APR_ARRAY_PUSH(live, const pay_acquirer_t *) = &script_tokens_acquirer;
+    property.service.acquirers = live;
 }
 
 void property_close(void)
@@ -115,6 +129,26 @@ static void compare_refund(const model_refund_t *want, const char *reference)
          "a refund is gone");
     HOLD(got->state == want->state, "a refund's state differs");
     HOLD(got->money.amount_minor == want->amount_minor, "a refund's amount differs");
+    HOLD(got->held == want->question.held, "a refund is held for another reason");
+    HOLD(got->absent_since == want->question.absent_since, "a refund is absent since another time");
+}
+
+/* Of Live Mode's: its acquirer knows it by a name that leads to it alone, and tells nothing. */
+static void compare_name(const pay_charge_t *charge)
+{
+    const int is_named = charge->scope.mode == PAY_LIVE && charge->kind == PAY_CHARGE_TOKENIZED;
+    pay_charge_t *found;
+
+    HOLD(strlen(charge->acquirer_reference) == (is_named ? PAY_ACQUIRER_REFERENCE_LEN : 0),
+         "the acquirer knows it by another name");
+    if (is_named) {
+        HOLD(property.service.store->ops->charge_find_acquirer(
+                 &found, property.service.store, &charge->scope, charge->acquirer_reference,
+                 property.step)
+                     == APR_SUCCESS
+                 && found->seq == charge->seq,
+             "the acquirer's name leads to another charge");
+    }
 }
 
 static void compare_charge(const model_charge_t *want)
@@ -131,6 +165,13 @@ static void compare_charge(const model_charge_t *want)
          "the refunded amount differs");
     HOLD(got.charge->refunds_pending_minor == model_sum(want, PAY_REFUND_PENDING),
          "the amount of pending refunds differs");
+    compare_name(got.charge);
+    HOLD(got.charge->held == want->question.held, "a charge is held for another reason");
+    HOLD(want->state != PAY_CHARGE_PENDING
+             || got.charge->absent_since == want->question.absent_since,
+         "a charge is absent since another time");
+    HOLD(got.charge->late == want->question.late, "what was done about a late approval differs");
+    HOLD(!*got.charge->contradiction == !want->question.late, "a late approval is not kept");
     HOLD(got.refunds->nelts == want->refund_count, "the number of refunds differs");
     for (i = 0; i < want->refund_count; i++) {
         compare_refund(&want->refunds[i], APR_ARRAY_IDX(got.refunds, i, const char *));

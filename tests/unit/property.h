@@ -36,7 +36,7 @@ typedef struct property_t {
     apr_time_t now;
     const char *doing;
     int names;
-    int steps, crashes, refunds, refusals, replays, delivered;
+    int steps, crashes, refunds, refusals, replays, delivered, found_late;
 } property_t;
 
 extern property_t property;
@@ -56,6 +56,8 @@ pay_outcome_kind_t property_outcome(void);
 void property_set_pure(int is_pure);
 /* What the acquirer answers from here on; `status` other than APR_SUCCESS: it fails so. */
 const pay_outcome_t *property_say(pay_outcome_kind_t kind, apr_status_t status);
+/* The same of a query. */
+void property_say_verdict(payments_verdict_t verdict);
 /* How often it was asked for a charge or refund since. */
 int property_calls(void);
 
@@ -76,8 +78,9 @@ void property_compare(int whole_store);
 /* Does `work` in a process that dies when it reaches the acquirer. */
 void property_crash(void (*work)(const void *), const void *baton);
 
-/* All that is pending is asked about, with one answer for all. */
-void property_reconcile(pay_outcome_kind_t kind);
+/* All that is pending, or failed for absence, is asked about, with one answer for all. */
+void property_reconcile(payments_verdict_t says);
+void property_end_late(void);
 
 /* The operations; each does nothing when the model has nothing to do it with. */
 void property_do_charge(void);
@@ -91,6 +94,7 @@ void property_do_refund_again(void);
 void property_do_refusal_again(void);
 void property_do_refund_fail(void);
 void property_do_reconcile(void);
+void property_do_absence(void);
 void property_do_verify(void);
 void property_do_expire(void);
 void property_do_endpoint(void);

@@ -19,10 +19,12 @@ static const pay_problem_t *charge_ask(pay_charge_t **out, int *replayed, const 
     const pay_json_t *json;
     const char *reason;
     char amount[PAY_MONEY_TEXT_MAX];
-    char *text = apr_psprintf(property.step,
-                              "{\"reference\":\"%s\",\"token\":\"tok_test_success\",\"amount\":%s,"
-                              "\"email\":\"payer@shop.example\",\"currency\":\"NGN\"}",
-                              reference, pay_money_format(amount, amount_minor, "NGN"));
+    char *text =
+        apr_psprintf(property.step,
+                     "{\"reference\":\"%s\",\"token\":\"%s\",\"amount\":%s,"
+                     "\"email\":\"payer@shop.example\",\"currency\":\"NGN\"}",
+                     reference, caller.scope.mode == PAY_LIVE ? "card_1" : "tok_test_success",
+                     pay_money_format(amount, amount_minor, "NGN"));
 
     ck_assert_int_eq(pay_json_parse(&json, &reason, text, strlen(text), property.step),
                      APR_SUCCESS);

@@ -9,6 +9,7 @@
 
 #include "model/pay_charge.h"
 #include "model/pay_refund.h"
+#include "property_question.h"
 
 #include <assert.h>
 
@@ -24,6 +25,7 @@ typedef struct model_refund_t {
     pay_refund_state_t state;
     apr_time_t created_at;
     const char *answer; /* the first one once it was decided */
+    model_question_t question;
 } model_refund_t;
 
 typedef struct model_charge_t {
@@ -34,6 +36,7 @@ typedef struct model_charge_t {
     pay_charge_state_t state;
     apr_time_t created_at;
     const char *answer;
+    model_question_t question;
     model_refund_t refunds[MODEL_REFUNDS_MAX];
     int refund_count;
 } model_charge_t;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "property.h"
-#include "service/pay_reconcile.h"
 
 #define ACCEPTED ""
 
@@ -198,40 +197,6 @@ void property_do_refund_fail(void)
         refund->state = PAY_REFUND_FAILED;
         model_settle(charge);
     }
-}
-
-void property_reconcile(pay_outcome_kind_t kind)
-{
-    apr_array_header_t *services = apr_array_make(property.step, 1, sizeof(pay_service_t *));
-    int i, k, settled, all = 0, want = 0;
-
-    APR_ARRAY_PUSH(services, pay_service_t *) = &property.service;
-    property.now += 2 * PROPERTY_HOUR;
-    property_say(kind, APR_SUCCESS);
-    for (i = 0; i < property.model.charge_count; i++) {
-        model_charge_t *charge = &property.model.charges[i];
-
-        if (charge->kind == PAY_CHARGE_TOKENIZED && charge->state == PAY_CHARGE_PENDING) {
-            want++;
-            model_charge_outcome(charge, kind);
-        }
-        for (k = 0; k < charge->refund_count; k++) {
-            want += charge->refunds[k].state == PAY_REFUND_PENDING;
-            model_refund_outcome(charge, &charge->refunds[k], kind);
-        }
-    }
-    for (i = 0; i < 1 + want / PAY_RECONCILE_BATCH_MAX; i++) {
-        HOLD(pay_reconcile_step(&settled, property.service.store, services, property.step)
-                 == APR_SUCCESS,
-             "reconciliation failed");
-        all += settled;
-    }
-    HOLD(all == (kind == PAY_OUTCOME_UNKNOWN ? 0 : want), "it settled another number of rows");
-}
-
-void property_do_reconcile(void)
-{
-    property_reconcile(property_outcome());
 }
 
 /* A day later: only refunds' keys are still known. */

@@ -31,6 +31,7 @@ static const struct {
     {"refused refund again", property_do_refusal_again, 2},
     {"refund fails later", property_do_refund_fail, 1},
     {"reconcile", property_do_reconcile, 2},
+    {"absence", property_do_absence, 1},
     {"verify", property_do_verify, 1},
     {"expire keys", property_do_expire, 1},
     {"endpoint on or off", property_do_endpoint, 1},
@@ -66,7 +67,9 @@ static void step(void)
 
 static void sequence(apr_uint64_t seed)
 {
+    const pay_store_ops_t *ops = property.service.store->ops;
     pay_account_t *account;
+    pay_mode_t mode;
     int count;
 
     property.seed = property.random = seed;
@@ -75,13 +78,18 @@ static void sequence(apr_uint64_t seed)
     memset(&property.model, 0, sizeof(property.model));
     apr_pool_create(&property.pool, unit_pool);
     apr_pool_create(&property.step, property.pool);
-    ck_assert_int_eq(property.service.store->ops->account_create(
-                         &account, property.service.store,
-                         apr_psprintf(property.pool, "shop-%" PRIu64, seed),
-                         &pay_account_settings_builtin, property.pool),
+    ck_assert_int_eq(ops->account_create(&account, property.service.store,
+                                         apr_psprintf(property.pool, "shop-%" PRIu64, seed),
+                                         &pay_account_settings_builtin, property.pool),
                      APR_SUCCESS);
+    mode = property_below(2) ? PAY_LIVE : PAY_TEST;
+    ck_assert_int_eq(ops->account_set(&account, property.service.store, account->name, NULL, &mode,
+                                      property.pool),
+                     APR_SUCCESS);
+    property.service.policy.late_refund = property_below(2);
+    property.service.account_name = account->name; /* live acquirers belong to one account */
     property.caller = (pay_caller_t){.account = account,
-                                     .scope = {account->number, PAY_TEST},
+                                     .scope = {account->number, mode},
                                      .key_kind = PAY_KEY_SECRET,
                                      .key_id = ""};
     property_events_begin();
@@ -89,17 +97,19 @@ static void sequence(apr_uint64_t seed)
         step();
     }
     property.doing = "at the end";
-    property_reconcile(PAY_OUTCOME_APPROVED); /* nothing is left for the next one's */
+    property_reconcile(PAYMENTS_APPROVED); /* nothing is left for the next one's */
     property_compare(1);
     property_events_end();
+    property_end_late();
     property_compare(1);
+    property.service.account_name = NULL;
     apr_pool_destroy(property.pool);
 }
 
 static int is_all_seen(void)
 {
     return property.refunds > 0 && property.refusals > 0 && property.replays > 0
-           && property.crashes > 0 && property.delivered > 0;
+           && property.crashes > 0 && property.delivered > 0 && property.found_late > 0;
 }
 
 /* As many as were asked for, and, since few may lack something by chance, until all was seen. */
@@ -112,6 +122,8 @@ START_TEST(test_random_sequences_keep_to_the_model)
     pay_time_set_source(property_clock);
     property.now = PROPERTY_START;
     property.service.policy.refund_repeat_window = PROPERTY_WINDOW;
+    property.service.policy.late_after = MODEL_LATE_AFTER;
+    property.service.policy.pending_alert = MODEL_PENDING_ALERT;
     for (i = 0; i < count || (i < count + MORE_MAX && !is_all_seen()); i++) {
         if (i % SEQUENCES_A_STORE == 0) {
             if (i > 0) {
@@ -124,10 +136,11 @@ START_TEST(test_random_sequences_keep_to_the_model)
         steps += (apr_uint64_t)property.steps;
     }
     property_close();
-    printf("%" PRIu64 " sequences from PAYMENTS_SEED=%" PRIu64 ": %" PRIu64
-           " steps, %d refunds, %d refusals, %d replays, %d crashes, %d events\n",
-           i, first, steps, property.refunds, property.refusals, property.replays, property.crashes,
-           property.delivered);
+    printf(
+        "%" PRIu64 " sequences from PAYMENTS_SEED=%" PRIu64 ": %" PRIu64
+        " steps, %d refunds, %d refusals, %d replays, %d crashes, %d events, %d late approvals\n",
+        i, first, steps, property.refunds, property.refusals, property.replays, property.crashes,
+        property.delivered, property.found_late);
     ck_assert_msg(is_all_seen(), "the sequences did not do what they are for");
 }
 END_TEST
