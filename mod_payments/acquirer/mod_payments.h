@@ -108,7 +108,9 @@ typedef struct payments_refund_t {
     apr_time_t opened_at;
 } payments_refund_t;
 
-/* Strings are "" or NULL where there is nothing to tell. Zeroed before each call. */
+/* Strings are "" or NULL where there is nothing to tell. What is no plain UTF-8 is kept with
+ * question marks in its place, text with a card number in it not at all. Zeroed before each call.
+ */
 typedef struct payments_answer_t {
     apr_uint32_t struct_size;
     payments_verdict_t verdict;

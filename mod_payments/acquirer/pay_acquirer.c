@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "acquirer/pay_acquirer.h"
 
+#include "model/pay_text.h"
+
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <string.h>
@@ -102,9 +104,33 @@ static payments_refund_t late_refund_told(const pay_charge_t *charge, apr_pool_t
 
 /* ---- what they answer */
 
-static const char *text_of(const char *text)
+/* What is stored and shown of text from elsewhere: one line of UTF-8 without control characters,
+ * with a question mark or a blank in place of what is none; nothing where a card number is in it.
+ */
+static const char *text_of(const char *text, apr_pool_t *p)
 {
-    return text ? text : "";
+    char *line;
+    char *at;
+
+    if (!text || pay_card_number_within(text)) {
+        return "";
+    }
+    if (pay_text_is_plain(text, "")) {
+        return text;
+    }
+    line = apr_pstrdup(p, pay_text_printable(text, PAY_OUTCOME_MESSAGE_MAX, p));
+    for (at = line; *at; at++) {
+        if (*at == '\n' || *at == '\t') {
+            *at = ' ';
+        }
+    }
+    return line;
+}
+
+/* It is looked for by its name, so another spelling will not do. */
+static const char *name_of(const char *text)
+{
+    return text && pay_text_is_plain(text, "") ? text : "";
 }
 
 /* `len` digits, or nothing: what is not of that form is no part of a card's number. */
@@ -131,9 +157,9 @@ static const pay_card_t *card_of(const payments_answer_t *answer, apr_pool_t *p)
 
     copy_digits(card->first6, answer->card_first6, PAY_CARD_FIRST6_LEN);
     copy_digits(card->last4, answer->card_last4, PAY_CARD_LAST4_LEN);
-    card->issuer = text_of(answer->card_issuer);
-    card->country = text_of(answer->card_country);
-    card->type = text_of(answer->card_type);
+    card->issuer = text_of(answer->card_issuer, p);
+    card->country = text_of(answer->card_country, p);
+    card->type = text_of(answer->card_type, p);
     return *card->last4 || *card->issuer ? card : NULL;
 }
 
@@ -163,7 +189,7 @@ static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
     if (answered != APR_SUCCESS) {
         return answered;
     }
-    out->acquirer_reference = text_of(answer->acquirer_reference);
+    out->acquirer_reference = name_of(answer->acquirer_reference);
     switch (answer->verdict) {
     case PAYMENTS_APPROVED:
         out->kind = PAY_OUTCOME_APPROVED;
@@ -182,6 +208,7 @@ static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
     case PAYMENTS_DIFFERENT:
         news->present = 1;
         news->different = 1;
+        out->held = PAY_HELD_DIFFERENT;
         out->acquirer_reference = "";
         break;
     case PAYMENTS_ABSENT:
@@ -191,9 +218,9 @@ static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
         break;
     }
     if (out->kind != PAY_OUTCOME_UNKNOWN) {
-        out->code = text_of(answer->code);
-        out->message = text_of(answer->message);
-        out->authorization_code = text_of(answer->authorization_code);
+        out->code = text_of(answer->code, p);
+        out->message = text_of(answer->message, p);
+        out->authorization_code = text_of(answer->authorization_code, p);
     }
     return APR_SUCCESS;
 }

@@ -19,8 +19,9 @@
 
 typedef struct pay_acquirer_t {
     const payments_acquirer_t *connector;
-    void *context;    /* of this process */
-    const char *name; /* as stored in rows that went through it */
+    void *context;       /* of this process */
+    const char *name;    /* as stored in rows that went through it */
+    const char *account; /* whose money it moves, for the log; NULL: no one account's */
     apr_interval_time_t timeout;
     pay_slots_t *slots;     /* calls under way in all processes; NULL: no limit */
     pay_breaker_t *breaker; /* NULL: none */

@@ -8,7 +8,9 @@
 
 #include <apr_atomic.h>
 #include <apr_strings.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AUTHORIZATION "Authorization: Bearer "
 #define KEY_WANTED "key: want a secret key of the upstream's, as key=file:PATH or key=exec:PROGRAM"
@@ -181,8 +183,14 @@ static apr_status_t relay_open(void **context, const char **fault,
         return APR_EINVAL;
     }
     *fault = url_fault(&url, &relay->base, settings->url, p);
-    relay->host = apr_psprintf(p, "%s:%d", url->host, url->port);
+    relay->host = apr_psprintf(p, "%s:%d of account %s", url->host, url->port,
+                               settings->account ? settings->account : "-");
     relay->ca_file = ca_file ? apr_pstrdup(p, ca_file) : NULL;
+    if (ca_file && access(ca_file, R_OK) != 0) {
+        rv = errno;
+        *fault = apr_psprintf(p, "ca: %s cannot be read by the server's user", ca_file);
+        return rv;
+    }
     rv = key_take(relay, fault, settings, p);
     if (rv != APR_SUCCESS) {
         return rv;

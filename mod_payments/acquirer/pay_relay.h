@@ -23,8 +23,8 @@ struct pay_relay_line_t;
 
 /* Of a process, used by all its threads. */
 typedef struct pay_relay_t {
-    const char *base; /* URL without a slash at its end */
-    const char *host;
+    const char *base;    /* URL without a slash at its end */
+    const char *host;    /* and whose calls go there, for the log */
     const char *ca_file; /* NULL: the system's */
     pay_mode_t mode;     /* the upstream's, as the key tells */
     const apr_array_header_t *get_headers;

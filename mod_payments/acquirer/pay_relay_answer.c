@@ -41,6 +41,15 @@ static int trouble_of(payments_trouble_t *trouble, apr_interval_time_t *retry_af
     }
 }
 
+/* "/token is not known": the message of most refusals alone tells nobody what is wrong. */
+static const char *fault_of(const pay_json_t *data, apr_pool_t *p)
+{
+    const pay_json_t *error = data ? pay_json_first(data, "errors", p) : NULL;
+    const char *reason = pay_relay_text(error, "reason");
+
+    return *reason ? apr_pstrcat(p, pay_relay_text(error, "field"), " ", reason, NULL) : "";
+}
+
 void pay_relay_answer_read(pay_relay_answer_t *out, payments_trouble_t *trouble,
                            apr_interval_time_t *retry_after, const pay_relay_reply_t *reply,
                            apr_pool_t *p)
@@ -49,7 +58,7 @@ void pay_relay_answer_read(pay_relay_answer_t *out, payments_trouble_t *trouble,
 
     memset(out, 0, sizeof(*out));
     out->good = -1;
-    out->message = out->code = "";
+    out->message = out->code = out->fault = "";
     out->status = reply->status;
     if (trouble_of(trouble, retry_after, reply)) {
         return;
@@ -63,6 +72,7 @@ void pay_relay_answer_read(pay_relay_answer_t *out, payments_trouble_t *trouble,
     out->message = pay_relay_text(out->body, "message");
     out->data = pay_json_object(out->body, "data", p);
     out->code = pay_relay_text(out->data, "responseCode");
+    out->fault = fault_of(out->data, p);
 }
 
 apr_status_t pay_relay_ask(pay_relay_answer_t *out, payments_trouble_t *trouble,
@@ -141,7 +151,14 @@ static int mentions(const char *text, const char *word)
 int pay_relay_is_refusal(const pay_relay_answer_t *answer)
 {
     return (answer->status == 400 || answer->status == 422) && pay_relay_is_error(answer)
-           && !mentions(answer->message, "duplicate") && !mentions(answer->message, "already");
+           && !mentions(answer->message, "duplicate") && !mentions(answer->message, "already")
+           && !mentions(answer->fault, "duplicate") && !mentions(answer->fault, "already");
+}
+
+const char *pay_relay_refusal(const pay_relay_answer_t *answer, apr_pool_t *p)
+{
+    return *answer->fault ? apr_pstrcat(p, answer->message, " ", answer->fault, NULL)
+                          : answer->message;
 }
 
 /* A code that may be shown; what is longer, or of other characters, is told as none. */

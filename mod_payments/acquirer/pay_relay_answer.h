@@ -16,6 +16,7 @@ typedef struct pay_relay_answer_t {
     int good;               /* the envelope's status: 1, 0, or -1 when there is none */
     const char *message;    /* of the envelope, "" when there is none */
     const char *code;       /* responseCode of an error, "" as well */
+    const char *fault;      /* the first field at fault and why, "" as well */
 } pay_relay_answer_t;
 
 /* Whether something is what was asked for. */
@@ -39,6 +40,8 @@ int pay_relay_is_error(const pay_relay_answer_t *answer);
 int pay_relay_is_absent(const pay_relay_answer_t *answer, const char *reference);
 /* 1: one that refuses the request itself for good (400, 422). */
 int pay_relay_is_refusal(const pay_relay_answer_t *answer);
+/* What a refusal says. */
+const char *pay_relay_refusal(const pay_relay_answer_t *answer, apr_pool_t *p);
 /* The status of a call whose answer decides nothing: APR_SUCCESS where it is one of the API's. */
 apr_status_t pay_relay_undecided(pay_relay_call_t *call, const pay_relay_answer_t *answer,
                                  apr_pool_t *p);

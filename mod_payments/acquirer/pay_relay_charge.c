@@ -151,7 +151,7 @@ static apr_status_t charge_judge(payments_answer_t *out, pay_relay_call_t *call,
         }
     } else if (pay_relay_is_refusal(answer)) {
         out->verdict = PAYMENTS_DECLINED;
-        out->message = answer->message;
+        out->message = pay_relay_refusal(answer, p);
     }
     return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(call, answer, p) : APR_SUCCESS;
 }

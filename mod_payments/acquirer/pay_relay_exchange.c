@@ -267,6 +267,9 @@ apr_status_t pay_relay_exchange(pay_relay_reply_t *out, pay_relay_call_t *call, 
     memset(out, 0, sizeof(*out));
     out->text = "";
     out->retry_after = -1;
+    if (!body && apr_atomic_read32(&relay->stopping)) {
+        return APR_EINTR;
+    }
     if (left_ms <= 0 || left_ms > APR_INT32_MAX || apr_atomic_read32(&relay->stopping)) {
         return PAYMENTS_NOT_SENT;
     }

@@ -85,99 +85,7 @@ static void answer_take(wanted_t *wanted, const pay_relay_t *relay,
     }
 }
 
-/* ---- refund */
-
-static pay_writer_t *refund_body(const payments_refund_t *refund, const char *charge_reference,
-                                 apr_pool_t *p)
-{
-    pay_writer_t *w = pay_writer_make(BODY_SIZE, p);
-
-    pay_writer_object_open(w, NULL);
-    pay_writer_string(w, "reference", charge_reference);
-    pay_writer_amount(w, "amount", refund->amount_minor, refund->currency);
-    if (refund->customer_note && *refund->customer_note) {
-        pay_writer_string(w, "customer_note", refund->customer_note);
-    }
-    pay_writer_string(w, "merchant_note",
-                      pay_relay_note_tagged(refund->merchant_note, refund->tag, p));
-    pay_writer_object_close(w);
-    return w;
-}
-
-/* 1: nothing was given back, and nothing will be. R5 and D2 tell of another one like it, which may
- * be this one, if it arrived twice. */
-static int is_refused(const pay_relay_answer_t *answer, const char *charge_reference)
-{
-    static const char *const codes[] = {"R1", "R2", "R3", "R4"};
-    apr_size_t i;
-
-    if (pay_relay_is_refusal(answer) || pay_relay_is_absent(answer, charge_reference)) {
-        return 1;
-    }
-    if (answer->status != 409 || !pay_relay_is_error(answer)) {
-        return 0;
-    }
-    for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-        if (strcmp(answer->code, codes[i]) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-apr_status_t pay_relay_refund(payments_answer_t *out, void *context,
-                              const payments_refund_t *refund, const payments_charge_t *charge,
-                              apr_interval_time_t timeout, apr_pool_t *p)
-{
-    pay_relay_call_t call = pay_relay_call_begin(context, &out->times, timeout);
-    wanted_t wanted = wanted_make(out, refund, charge, p);
-    pay_relay_answer_t answer;
-    apr_status_t rv;
-
-    /* Without a tag it could not be found again, without its charge not be made. */
-    if (!*refund->tag || !*wanted.charge_reference) {
-        return PAYMENTS_NOT_SENT;
-    }
-    rv = pay_relay_ask(&answer, &out->trouble, &out->retry_after, &call, REFUND_PATH,
-                       refund_body(refund, wanted.charge_reference, p), p);
-    if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
-        return rv;
-    }
-    if (answer.status == 200 || answer.status == 202) {
-        answer_take(&wanted, call.relay, &answer);
-    } else if (is_refused(&answer, wanted.charge_reference)) {
-        out->verdict = PAYMENTS_DECLINED;
-        out->message = answer.message;
-    }
-    return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(&call, &answer, p) : APR_SUCCESS;
-}
-
-/* ---- query */
-
-static apr_status_t query_by_reference(wanted_t *wanted, pay_relay_call_t *call)
-{
-    const char *reference = wanted->refund->acquirer_reference;
-    payments_answer_t *out = wanted->out;
-    const char *path = apr_pstrcat(wanted->pool, "/api/v1/refund/",
-                                   pay_relay_segment(reference, wanted->pool), NULL);
-    pay_relay_answer_t answer;
-    apr_status_t rv;
-
-    rv = pay_relay_ask(&answer, &out->trouble, &out->retry_after, call, path, NULL, wanted->pool);
-    if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
-        return rv;
-    }
-    if (answer.status == 200) {
-        answer_take(wanted, call->relay, &answer);
-        if (out->acquirer_reference && strcmp(out->acquirer_reference, reference) != 0) {
-            out->verdict = PAYMENTS_DIFFERENT;
-        }
-    } else if (pay_relay_is_absent(&answer, reference)) {
-        out->verdict = PAYMENTS_ABSENT;
-    }
-    return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(call, &answer, wanted->pool)
-                                            : APR_SUCCESS;
-}
+/* ---- by its tag */
 
 static apr_status_t tag_compare(void *baton, const payments_record_t *record)
 {
@@ -210,6 +118,125 @@ static apr_status_t query_by_tag(wanted_t *wanted, pay_relay_call_t *call)
         out->verdict = PAYMENTS_DIFFERENT; /* it was made twice */
     }
     return APR_SUCCESS;
+}
+
+/* ---- refund */
+
+static pay_writer_t *refund_body(const payments_refund_t *refund, const char *charge_reference,
+                                 apr_pool_t *p)
+{
+    pay_writer_t *w = pay_writer_make(BODY_SIZE, p);
+
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "reference", charge_reference);
+    pay_writer_amount(w, "amount", refund->amount_minor, refund->currency);
+    if (refund->customer_note && *refund->customer_note) {
+        pay_writer_string(w, "customer_note", refund->customer_note);
+    }
+    pay_writer_string(w, "merchant_note",
+                      pay_relay_note_tagged(refund->merchant_note, refund->tag, p));
+    pay_writer_object_close(w);
+    return w;
+}
+
+/* 1: nothing was given back, and nothing will be. */
+static int is_refused(const pay_relay_answer_t *answer, const char *charge_reference)
+{
+    return pay_relay_is_refusal(answer) || pay_relay_is_absent(answer, charge_reference)
+           || (answer->status == 409 && pay_relay_is_error(answer) && !strcmp(answer->code, "R1"));
+}
+
+/* 1: there is too little left, or a refund is under way. R5 and D2 tell of another one like it. */
+static int is_forestalled(const pay_relay_answer_t *answer)
+{
+    static const char *const codes[] = {"R2", "R3", "R4"};
+    apr_size_t i;
+
+    for (i = 0; answer->status == 409 && pay_relay_is_error(answer)
+                && i < sizeof(codes) / sizeof(codes[0]);
+         i++) {
+        if (!strcmp(answer->code, codes[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/*
+ * What forestalls it may be itself: something between that sends requests again had it arrive
+ * twice. The upstream's books tell; while they are not read nothing is known.
+ */
+static apr_status_t forestalled(wanted_t *wanted, pay_relay_call_t *call,
+                                const pay_relay_answer_t *answer)
+{
+    payments_answer_t *out = wanted->out;
+    apr_status_t rv;
+
+    rv = query_by_tag(wanted, call);
+    if (rv != APR_SUCCESS) {
+        return rv == PAYMENTS_NOT_SENT ? APR_EGENERAL : rv; /* the refund was sent */
+    }
+    if (out->verdict == PAYMENTS_ABSENT) {
+        out->verdict = PAYMENTS_DECLINED;
+        out->message = pay_relay_refusal(answer, wanted->pool);
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_relay_refund(payments_answer_t *out, void *context,
+                              const payments_refund_t *refund, const payments_charge_t *charge,
+                              apr_interval_time_t timeout, apr_pool_t *p)
+{
+    pay_relay_call_t call = pay_relay_call_begin(context, &out->times, timeout);
+    wanted_t wanted = wanted_make(out, refund, charge, p);
+    pay_relay_answer_t answer;
+    apr_status_t rv;
+
+    /* Without a tag it could not be found again, without its charge not be made. */
+    if (!*refund->tag || !*wanted.charge_reference) {
+        return PAYMENTS_NOT_SENT;
+    }
+    rv = pay_relay_ask(&answer, &out->trouble, &out->retry_after, &call, REFUND_PATH,
+                       refund_body(refund, wanted.charge_reference, p), p);
+    if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
+        return rv;
+    }
+    if (answer.status == 200 || answer.status == 202) {
+        answer_take(&wanted, call.relay, &answer);
+    } else if (is_refused(&answer, wanted.charge_reference)) {
+        out->verdict = PAYMENTS_DECLINED;
+        out->message = pay_relay_refusal(&answer, p);
+    } else if (is_forestalled(&answer)) {
+        return forestalled(&wanted, &call, &answer);
+    }
+    return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(&call, &answer, p) : APR_SUCCESS;
+}
+
+/* ---- query */
+
+static apr_status_t query_by_reference(wanted_t *wanted, pay_relay_call_t *call)
+{
+    const char *reference = wanted->refund->acquirer_reference;
+    payments_answer_t *out = wanted->out;
+    const char *path = apr_pstrcat(wanted->pool, "/api/v1/refund/",
+                                   pay_relay_segment(reference, wanted->pool), NULL);
+    pay_relay_answer_t answer;
+    apr_status_t rv;
+
+    rv = pay_relay_ask(&answer, &out->trouble, &out->retry_after, call, path, NULL, wanted->pool);
+    if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
+        return rv;
+    }
+    if (answer.status == 200) {
+        answer_take(wanted, call->relay, &answer);
+        if (out->acquirer_reference && strcmp(out->acquirer_reference, reference) != 0) {
+            out->verdict = PAYMENTS_DIFFERENT;
+        }
+    } else if (pay_relay_is_absent(&answer, reference)) {
+        out->verdict = PAYMENTS_ABSENT;
+    }
+    return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(call, &answer, wanted->pool)
+                                            : APR_SUCCESS;
 }
 
 apr_status_t pay_relay_refund_query(payments_answer_t *out, void *context,

@@ -208,6 +208,13 @@ const pay_json_t *pay_json_object(const pay_json_t *json, const char *name, apr_
     return document_make(value, text, strlen(text), p);
 }
 
+const pay_json_t *pay_json_first(const pay_json_t *json, const char *name, apr_pool_t *p)
+{
+    json_t *value = json_array_get(json_object_get(json->root, name), 0);
+
+    return json_is_object(value) ? document_make(value, "", 0, p) : NULL;
+}
+
 apr_size_t pay_json_count(const pay_json_t *json)
 {
     return json_object_size(json->root);

@@ -92,10 +92,13 @@ static void release(slot_t *slot)
     atomic_store(&slot->owner, 0);
 }
 
-/* A limit's part for work that waits. */
-static int half(int limit)
+/* A limit's part for work that waits: a quarter, and one at least, is left to other work. */
+static int part(int limit)
 {
-    return limit > 0 ? (limit + 1) / 2 : limit;
+    if (limit <= 1) {
+        return limit;
+    }
+    return limit - (limit < 4 ? 1 : limit / 4);
 }
 
 /* 1 when no more than the limits less `spare` are held by this process and account. */
@@ -118,8 +121,8 @@ static int is_within(const pay_slots_t *slots, apr_uint64_t owner, apr_uint64_t 
         return 0;
     }
     return !(account & WAITING)
-           || (waiting <= half(slots->count) - spare
-               && waiting_of_process <= half(slots->process_max) - spare);
+           || (waiting <= part(slots->count) - spare
+               && waiting_of_process <= part(slots->process_max) - spare);
 }
 
 /* 1 when `owner` is one of the `known` ones, kept in a ring, or lives and is noted there. */

@@ -26,8 +26,8 @@ int pay_slots_take(pay_slots_t *slots, apr_uint32_t account);
 
 /*
  * The same for work that waits for somebody outside of this server, who may never answer: it gets
- * at most half of all slots and of a process's, so that there is room for other work, and counts
- * for another account than the other work of the same account.
+ * at most three quarters of all slots and of a process's, so that there is room for other work, and
+ * counts for another account than the other work of the same account.
  */
 int pay_slots_take_waiting(pay_slots_t *slots, apr_uint32_t account);
 

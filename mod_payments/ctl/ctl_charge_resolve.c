@@ -36,7 +36,7 @@ static ctl_exit_t pending_decide(const ctl_t *ctl, const pay_charge_t *charge,
     return CTL_OK;
 }
 
-/* It failed, was approved at the acquirer later, and somebody has seen to that. */
+/* It failed, something else was found at the acquirer later, and somebody has seen to that. */
 static ctl_exit_t late_close(const ctl_t *ctl, const pay_charge_t *charge,
                              const pay_outcome_t *outcome)
 {
@@ -83,7 +83,7 @@ ctl_exit_t ctl_charge_resolve(ctl_t *ctl)
     if (charge->state == PAY_CHARGE_PENDING) {
         return pending_decide(ctl, charge, &outcome);
     }
-    if (charge->state == PAY_CHARGE_FAILED && charge->held == PAY_HELD_LATE) {
+    if (charge->state == PAY_CHARGE_FAILED && charge->held != PAY_NOT_HELD) {
         return late_close(ctl, charge, &outcome);
     }
     return ctl_fail(CTL_EXIT_REFUSED, "charge %s is %s: it waits for no decision",

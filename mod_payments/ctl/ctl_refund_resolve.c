@@ -69,7 +69,7 @@ static ctl_exit_t pending_decide(const ctl_t *ctl, const pay_refund_t *refund,
     return CTL_OK;
 }
 
-/* It failed, was found processed at the acquirer later, and somebody has seen to that. */
+/* It failed, something else was found at the acquirer later, and somebody has seen to that. */
 static ctl_exit_t late_close(const ctl_t *ctl, const pay_refund_t *refund,
                              const pay_outcome_t *outcome)
 {
@@ -113,7 +113,7 @@ ctl_exit_t ctl_refund_resolve(ctl_t *ctl)
     if (refund->state == PAY_REFUND_PENDING) {
         return pending_decide(ctl, refund, &outcome);
     }
-    if (refund->state == PAY_REFUND_FAILED && refund->held == PAY_HELD_LATE) {
+    if (refund->state == PAY_REFUND_FAILED && refund->held != PAY_NOT_HELD) {
         return late_close(ctl, refund, &outcome);
     }
     return ctl_fail(CTL_EXIT_REFUSED, "refund %s is %s: it waits for no decision",

@@ -108,6 +108,7 @@ static void add(pay_ledger_t *ledger, server_rec *s, const pay_conf_acquirer_t *
     one->settings.timeout = pay_conf_acquirer_timeout(conf, said);
     one->acquirer.connector = one->connector;
     one->acquirer.name = said->name;
+    one->acquirer.account = conf->account;
     one->acquirer.timeout = one->settings.timeout;
     APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = one;
 }
@@ -196,6 +197,13 @@ void pay_acquirers_share(const apr_array_header_t *ledgers, server_rec *main_ser
 
 /* ---- the child's part */
 
+/* In this process alone, before anything is written: others may have opened it. */
+static void refuse_here(pay_acquirers_one_t *one, apr_pool_t *forever)
+{
+    one->acquirer.breaker = pay_breaker_init(apr_palloc(forever, pay_breaker_size()));
+    pay_breaker_fault(one->acquirer.breaker);
+}
+
 static void open_one(pay_acquirers_one_t *one, apr_pool_t *forever)
 {
     const char *fault = NULL;
@@ -216,6 +224,7 @@ static void open_one(pay_acquirers_one_t *one, apr_pool_t *forever)
     }
     one->acquirer.connector = out_of_service(one->connector, forever);
     one->acquirer.context = NULL;
+    refuse_here(one, forever);
     level = atomic_exchange(one->told, 1) ? APLOG_DEBUG : APLOG_ERR; /* one child says so for all */
     ap_log_error(APLOG_MARK, level, rv, one->host,
                  PAYLOGNO(00383) "PaymentsAcquirer %s of account %s is out of service until the "

@@ -50,6 +50,12 @@ void *pay_conf_create(apr_pool_t *p, server_rec *s)
         conf->name##_set = add->name##_set || base->name##_set;                                    \
     } while (0)
 
+/* The main server's acquirers move the money of the account that it names, if it names one. */
+static int is_other_account(const pay_conf_t *base, const pay_conf_t *add)
+{
+    return base->account_set && add->account_set && strcmp(base->account, add->account) != 0;
+}
+
 void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
 {
     const pay_conf_t *base = base_conf;
@@ -78,6 +84,10 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(policy.late_refund, late_refund);
     INHERIT(policy.pending_alert, pending_alert);
     INHERIT(acquirers, acquirers);
+    if (conf->acquirers == base->acquirers && is_other_account(base, add)) {
+        conf->acquirers = NULL;
+        conf->acquirers_set = 0;
+    }
     INHERIT(in_flight_max, in_flight_max);
     INHERIT(policy.refund_sync, refund_sync);
     INHERIT(rate_limit[PAY_KEY_SECRET], rate_secret);

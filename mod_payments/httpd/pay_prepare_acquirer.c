@@ -8,6 +8,7 @@
 #include "base/pay_secret_file.h"
 #include "base/pay_secret_memory.h"
 #include "httpd/pay_acquirers.h"
+#include "httpd/pay_conf.h"
 #include "httpd/pay_exec_line.h"
 
 #include <apr_strings.h>
@@ -140,6 +141,51 @@ static void prepare(pay_acquirers_one_t *one, apr_pool_t *pconf)
     one->settings.given = given;
 }
 
+/* 1 when both were given the same secrets, and have some. */
+static int same_secrets(const pay_acquirers_one_t *a, const pay_acquirers_one_t *b)
+{
+    const char *const *name = a->connector->secrets;
+    const char *one, *other;
+    int same = 0;
+
+    for (; name && *name; name++) {
+        one = apr_table_get(a->settings.given, *name);
+        other = apr_table_get(b->settings.given, *name);
+        if (!one || !other || strcmp(one, other) != 0) {
+            return 0;
+        }
+        same = 1;
+    }
+    return same;
+}
+
+/* An upstream lists the refunds of a key: each account would count those of the other as its own.
+ */
+static void warn_of_shared_key(const pay_ledger_t *ledger, int last)
+{
+    const pay_acquirers_one_t *one =
+        APR_ARRAY_IDX(ledger->acquirers, last, const pay_acquirers_one_t *);
+    const pay_acquirers_one_t *other;
+    int i;
+
+    if (one->is_out || pay_conf_get(one->host)->policy.refund_sync == 0) {
+        return;
+    }
+    for (i = 0; i < last; i++) {
+        other = APR_ARRAY_IDX(ledger->acquirers, i, const pay_acquirers_one_t *);
+        if (!other->is_out && one->connector == other->connector && one->settings.url
+            && other->settings.url && !strcmp(one->settings.url, other->settings.url)
+            && strcmp(one->account, other->account) != 0 && same_secrets(one, other)) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, one->host,
+                         PAYLOGNO(00385) "PaymentsAcquirer %s: accounts %s and %s use one key of "
+                                         "it, so that each lists the other's refunds too: give "
+                                         "each a key of its own, or set PaymentsRefundSync off",
+                         one->acquirer.name, other->account, one->account);
+            return;
+        }
+    }
+}
+
 void pay_prepare_acquirers(const apr_array_header_t *ledgers, apr_pool_t *pconf)
 {
     const pay_ledger_t *ledger;
@@ -149,6 +195,7 @@ void pay_prepare_acquirers(const apr_array_header_t *ledgers, apr_pool_t *pconf)
         ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
         for (k = 0; k < ledger->acquirers->nelts; k++) {
             prepare(APR_ARRAY_IDX(ledger->acquirers, k, pay_acquirers_one_t *), pconf);
+            warn_of_shared_key(ledger, k);
         }
     }
 }

@@ -10,6 +10,12 @@
 #define MS_PER_SECOND 1000
 #define NO_ACCOUNT 0 /* slots of an instance are one account's */
 
+/* In the log: many accounts may call one acquirer. */
+static const char *account_of(const pay_acquirer_t *acquirer)
+{
+    return acquirer->account ? acquirer->account : "-";
+}
+
 const pay_acquirer_t *pay_acquiring_find(const pay_service_t *service, pay_mode_t mode,
                                          const char *name)
 {
@@ -30,11 +36,14 @@ const pay_acquirer_t *pay_acquiring_find(const pay_service_t *service, pay_mode_
 
 /* ---- entering and leaving */
 
-static const pay_problem_t *refuse(pay_meter_counter_t why, apr_int64_t retry_after_ms,
-                                   apr_pool_t *p)
+static const pay_problem_t *refuse(const pay_acquirer_t *acquirer, pay_meter_counter_t why,
+                                   const char *sentence, apr_int64_t retry_after_ms, apr_pool_t *p)
 {
     pay_problem_t *problem = pay_problem_make(PAY_ERR_ACQUIRER_UNAVAILABLE, NULL, APR_SUCCESS, p);
 
+    pay_log(PAY_LOG_INFO, APR_SUCCESS,
+            PAYLOGNO(00452) "acquirer %s of account %s is not called: %s", acquirer->name,
+            account_of(acquirer), sentence);
     pay_meter_add(why, 1);
     problem->retry_after = (int)((retry_after_ms + MS_PER_SECOND - 1) / MS_PER_SECOND);
     return problem;
@@ -49,7 +58,8 @@ const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const pay_acquire
     if (acquirer->slots) {
         out->slot = pay_slots_take(acquirer->slots, NO_ACCOUNT);
         if (out->slot < 0) {
-            return refuse(PAY_METER_REFUSED_IN_FLIGHT, MS_PER_SECOND, p);
+            return refuse(acquirer, PAY_METER_REFUSED_IN_FLIGHT,
+                          "as many calls of it are under way as may be", MS_PER_SECOND, p);
         }
     }
     if (!acquirer->breaker) {
@@ -58,9 +68,11 @@ const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const pay_acquire
     out->ticket = pay_breaker_enter(acquirer->breaker, &retry_after_ms);
     if (!out->ticket) {
         pay_acquiring_leave(out);
-        return refuse(pay_breaker_is_faulty(acquirer->breaker) ? PAY_METER_REFUSED_CREDENTIALS
-                                                               : PAY_METER_REFUSED_BREAKER,
-                      retry_after_ms, p);
+        return pay_breaker_is_faulty(acquirer->breaker)
+                   ? refuse(acquirer, PAY_METER_REFUSED_CREDENTIALS,
+                            "its key is missing or was refused", retry_after_ms, p)
+                   : refuse(acquirer, PAY_METER_REFUSED_BREAKER,
+                            "it is left alone for a while after failures", retry_after_ms, p);
     }
     return NULL;
 }
@@ -98,36 +110,67 @@ static void times_observe(const pay_acquirer_t *acquirer, const payments_times_t
     observe(PAY_METER_ACQUIRER_FIRST_BYTE, times->first_byte);
 }
 
+/* When this call opened or closed it; of two at once each may say so. */
+static void breaker_moved(const pay_acquirer_t *acquirer, pay_breaker_state_t was)
+{
+    const pay_breaker_state_t is = pay_breaker_state(acquirer->breaker);
+
+    if (was == PAY_BREAKER_CLOSED && is == PAY_BREAKER_OPEN) {
+        pay_log(PAY_LOG_ERR, APR_SUCCESS,
+                PAYLOGNO(00454) "acquirer %s of account %s gave no answer %d times in a row: its "
+                                "charges and refunds are answered 503, but for one that tries "
+                                "now and then",
+                acquirer->name, account_of(acquirer), PAY_BREAKER_FAILURES);
+    } else if (was != PAY_BREAKER_CLOSED && is == PAY_BREAKER_CLOSED) {
+        pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
+                PAYLOGNO(00455) "acquirer %s of account %s answers again", acquirer->name,
+                account_of(acquirer));
+    }
+}
+
 /* `ticket`: the breaker's, which is owed a word; 0: it was not entered. */
 static void breaker_tell(const pay_acquirer_t *acquirer, const pay_acquirer_news_t *news,
                          int ticket)
 {
     pay_breaker_t *breaker = acquirer->breaker;
+    pay_breaker_state_t was;
 
     if (!breaker) {
         return;
     }
     if (news->trouble == PAYMENTS_NO_TROUBLE) {
+        was = pay_breaker_state(breaker);
         if (news->present || news->absent) {
             pay_breaker_success(breaker, ticket);
         } else {
             pay_breaker_failure(breaker, ticket);
         }
+        breaker_moved(acquirer, was);
         return;
     }
     if (news->trouble == PAYMENTS_CREDENTIALS) {
         if (!pay_breaker_is_faulty(breaker)) {
             pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-                    PAYLOGNO(00450) "acquirer %s refuses the key: its charges and refunds are "
-                                    "answered 503 until a question to it is answered, or the "
-                                    "server is restarted with another key",
-                    acquirer->name);
+                    PAYLOGNO(00450) "acquirer %s refuses the key of account %s: its charges and "
+                                    "refunds are answered 503 until a question to it is answered, "
+                                    "or the server is restarted with another key",
+                    acquirer->name, account_of(acquirer));
         }
         pay_breaker_fault(breaker);
     } else {
         pay_breaker_hold(breaker, apr_time_as_msec(news->retry_after));
     }
     pay_breaker_skip(breaker, ticket); /* last: a probe's place is not free before it is shut */
+}
+
+/* What it has is not what it was asked for: a person must look, whatever it answers later. */
+static void tell_different(const pay_acquirer_t *acquirer, const char *noun, const char *reference)
+{
+    pay_log(PAY_LOG_ALERT, APR_SUCCESS,
+            PAYLOGNO(00453) "acquirer %s answered %s %s of account %s with something else than it "
+                            "was asked for (amount, currency, mode or name): it is held until that "
+                            "is clear",
+            acquirer->name, noun, reference, account_of(acquirer));
 }
 
 static void learn(pay_acquiring_t *acquiring, const pay_acquirer_news_t *news, apr_time_t began,
@@ -145,6 +188,15 @@ static void learn(pay_acquiring_t *acquiring, const pay_acquirer_news_t *news, a
 
 /* ---- calls */
 
+/*
+ * What the log says beside the sentence. A status that stands for nothing in particular says
+ * nothing, and an answer without end is no full disk: connectors tell in lines of their own.
+ */
+static apr_status_t cause_of(apr_status_t answered)
+{
+    return answered == APR_EGENERAL || answered == APR_ENOSPC ? APR_SUCCESS : answered;
+}
+
 apr_status_t pay_acquiring_charge(pay_outcome_t *out, pay_acquiring_t *acquiring,
                                   const pay_charge_t *charge, apr_pool_t *p)
 {
@@ -155,9 +207,13 @@ apr_status_t pay_acquiring_charge(pay_outcome_t *out, pay_acquiring_t *acquiring
     rv = pay_acquirer_charge(out, &news, acquiring->acquirer, charge, p);
     learn(acquiring, &news, began, out, rv);
     if (rv != APR_SUCCESS && rv != PAYMENTS_NOT_SENT) {
-        pay_log(PAY_LOG_WARNING, rv,
-                PAYLOGNO(00203) "acquirer %s failed on charge %s: its outcome is unknown",
-                acquiring->acquirer->name, charge->reference);
+        pay_log(
+            PAY_LOG_WARNING, cause_of(rv),
+            PAYLOGNO(00203) "acquirer %s failed on charge %s of account %s: its outcome is unknown",
+            acquiring->acquirer->name, charge->reference, account_of(acquiring->acquirer));
+    }
+    if (news.different) {
+        tell_different(acquiring->acquirer, "charge", charge->reference);
     }
     return rv;
 }
@@ -173,9 +229,13 @@ apr_status_t pay_acquiring_refund(pay_outcome_t *out, pay_acquiring_t *acquiring
     rv = pay_acquirer_refund(out, &news, acquiring->acquirer, refund, charge, p);
     learn(acquiring, &news, began, out, rv);
     if (rv != APR_SUCCESS && rv != PAYMENTS_NOT_SENT) {
-        pay_log(PAY_LOG_WARNING, rv,
-                PAYLOGNO(00213) "acquirer %s failed on refund %s: its outcome is unknown",
-                acquiring->acquirer->name, refund->refund_reference);
+        pay_log(
+            PAY_LOG_WARNING, cause_of(rv),
+            PAYLOGNO(00213) "acquirer %s failed on refund %s of account %s: its outcome is unknown",
+            acquiring->acquirer->name, refund->refund_reference, account_of(acquiring->acquirer));
+    }
+    if (news.different) {
+        tell_different(acquiring->acquirer, "refund", refund->refund_reference);
     }
     return rv;
 }
@@ -190,7 +250,7 @@ apr_status_t pay_acquiring_late_refund(pay_outcome_t *out, pay_acquiring_t *acqu
     rv = pay_acquirer_late_refund(out, &news, acquiring->acquirer, charge, p);
     learn(acquiring, &news, began, out, rv);
     if (rv != APR_SUCCESS) {
-        pay_log(PAY_LOG_WARNING, rv,
+        pay_log(PAY_LOG_WARNING, cause_of(rv),
                 PAYLOGNO(00451) "acquirer %s failed on the refund of charge %s, which it had "
                                 "approved late",
                 acquiring->acquirer->name, charge->reference);

@@ -137,6 +137,9 @@ static const pay_problem_t *withdraw(pay_charge_t **out, pay_charge_t *charge, p
     pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00200) "charge %s was not sent, but could not be taken back",
             charge->reference);
     rv = store->ops->charge_find(&stored, store, &charge->scope, charge->reference, c->pool);
+    if (rv == APR_NOTFOUND) { /* it was, and the store could not tell */
+        return pay_problem_make(error, NULL, cause, c->pool);
+    }
     *out = rv == APR_SUCCESS ? stored : charge;
     return NULL;
 }

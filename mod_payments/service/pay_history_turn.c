@@ -106,6 +106,9 @@ static apr_status_t request_failed(pay_history_turn_t *turn, apr_status_t rv)
     pay_history_account_t *account = turn->account;
     pay_history_t *history = turn->history;
 
+    if (APR_STATUS_IS_EINTR(rv)) {
+        return APR_SUCCESS; /* this process ends: the next one fetches the same */
+    }
     history->changed += turn->news.changed;
     history->error = failure_text(turn, rv);
     if (rv == APR_EBUSY) {
@@ -179,6 +182,9 @@ static apr_status_t round_failed(pay_history_turn_t *turn, apr_status_t rv)
 {
     pay_history_account_t *account = turn->account;
 
+    if (APR_STATUS_IS_EINTR(rv)) {
+        return APR_SUCCESS; /* as above */
+    }
     if (rv == APR_EBUSY) {
         account->not_before = turn->now + BUSY_AGAIN;
         return APR_SUCCESS;

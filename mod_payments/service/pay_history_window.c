@@ -5,6 +5,7 @@
 #include "base/pay_time.h"
 #include "service/pay_history_parts.h"
 
+#include <apr_hash.h>
 #include <apr_strings.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ typedef struct fetch_t {
     pay_history_news_t *news;
     apr_array_header_t *changes; /* of change_t */
     apr_array_header_t *fresh;   /* of pay_refund_t *: not known here */
+    apr_hash_t *tagged;          /* by reference here, those that a record leads to by its tag */
     apr_status_t failed;         /* the store's status that ended the list */
     apr_pool_t *pool;
     apr_pool_t *ptemp; /* cleared with each record */
@@ -108,6 +110,45 @@ static int may_be_held(const pay_refund_t *refund)
     return refund->import_number == 0 && refund->state != PAY_REFUND_PROCESSED;
 }
 
+/* 1 when another record had its tag, too: which of them it is cannot be told. */
+static int is_there_twice(fetch_t *fetch, const pay_refund_t *refund,
+                          const payments_record_t *record)
+{
+    const char *first;
+
+    if (refund->import_number != 0 || refund->acquirer_reference[0] != '\0') {
+        return 0; /* found by its name */
+    }
+    first = apr_hash_get(fetch->tagged, refund->refund_reference, APR_HASH_KEY_STRING);
+    if (!first) {
+        apr_hash_set(fetch->tagged, apr_pstrdup(fetch->pool, refund->refund_reference),
+                     APR_HASH_KEY_STRING, apr_pstrdup(fetch->pool, record->reference));
+        return 0;
+    }
+    return strcmp(first, record->reference) != 0;
+}
+
+/* What the first record was to change is not changed. */
+static void hold_twice(fetch_t *fetch, const pay_refund_t *refund, const payments_record_t *record,
+                       pay_refund_state_t there)
+{
+    const step_t step = may_be_held(refund) ? judge(refund, there, 0) : STEP_NONE;
+    change_t *change;
+    int i;
+
+    for (i = 0; i < fetch->changes->nelts; i++) {
+        change = &APR_ARRAY_IDX(fetch->changes, i, change_t);
+        if (!strcmp(change->refund_reference, refund->refund_reference)) {
+            change->step = step;
+            change->processed |= there == PAY_REFUND_PROCESSED;
+            return;
+        }
+    }
+    if (step != STEP_NONE) {
+        note_change(fetch, step, refund, record, there);
+    }
+}
+
 static void follow(fetch_t *fetch, const pay_refund_t *refund, const payments_record_t *record)
 {
     pay_refund_state_t there;
@@ -116,6 +157,10 @@ static void follow(fetch_t *fetch, const pay_refund_t *refund, const payments_re
 
     if (!pay_history_record_state(&there, record)) {
         pay_history_refuse(fetch->news, record->reference, "its status is none that a refund has");
+        return;
+    }
+    if (is_there_twice(fetch, refund, record)) {
+        hold_twice(fetch, refund, record, there);
         return;
     }
     same = pay_history_record_agrees(record, &refund->money);
@@ -223,8 +268,8 @@ static apr_status_t differ(int *changed, const change_t *change, const pay_histo
     }
     if (rv == APR_SUCCESS && *changed) {
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-                PAYLOGNO(00440) "refund %s: acquirer %s has it with another amount or currency "
-                                "than it was asked for: a person must look",
+                PAYLOGNO(00440) "refund %s: acquirer %s has it twice, or with another amount or "
+                                "currency than it was asked for: a person must look",
                 change->refund_reference, window->acquirer->name);
     }
     return rv;
@@ -293,6 +338,7 @@ apr_status_t pay_history_window_fetch(pay_history_news_t *news, const pay_histor
     news->faults = apr_array_make(p, 1, sizeof(const char *));
     fetch.changes = apr_array_make(p, 16, sizeof(change_t));
     fetch.fresh = apr_array_make(p, 16, sizeof(pay_refund_t *));
+    fetch.tagged = apr_hash_make(p);
     apr_pool_create(&fetch.ptemp, p);
     rv = acquirer->connector->refund_list(acquirer->context, window->from, window->to, take_record,
                                           &fetch, window->timeout, p);

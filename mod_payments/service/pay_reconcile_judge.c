@@ -4,6 +4,7 @@
 #include "service/pay_reconcile_parts.h"
 
 #define SOONEST apr_time_from_sec(1)
+#define REFUSED_AGAIN_AFTER apr_time_from_sec(60)
 
 pay_reconcile_subject_t pay_reconcile_subject(const pay_reconcile_row_t *row)
 {
@@ -80,6 +81,14 @@ static apr_time_t absent_since(const pay_acquirer_news_t *news, apr_time_t was, 
     return news->present ? 0 : was;
 }
 
+apr_time_t pay_reconcile_soon(const pay_reconcile_finding_t *finding, apr_time_t due_at,
+                              apr_time_t now)
+{
+    const apr_time_t soon = now + REFUSED_AGAIN_AFTER;
+
+    return finding->news.trouble == PAYMENTS_CREDENTIALS && due_at > soon ? soon : due_at;
+}
+
 void pay_reconcile_judge(pay_reconcile_finding_t *finding, const pay_reconcile_row_t *row)
 {
     const pay_reconcile_subject_t subject = pay_reconcile_subject(row);
@@ -103,7 +112,8 @@ void pay_reconcile_judge(pay_reconcile_finding_t *finding, const pay_reconcile_r
         return;
     }
     outcome->held = pay_reconcile_held(finding, row, subject.created_at);
-    finding->due_at = pay_reconcile_next(now, subject.created_at, subject.attempts);
+    finding->due_at = pay_reconcile_soon(
+        finding, pay_reconcile_next(now, subject.created_at, subject.attempts), now);
     if (outcome->absent_since && gone_at > now && finding->due_at > gone_at) {
         finding->due_at = gone_at > now + SOONEST ? gone_at : now + SOONEST;
     }
@@ -128,15 +138,18 @@ void pay_reconcile_tell(const pay_reconcile_subject_t *subject, pay_held_t held)
     case PAY_HELD_OVERDUE:
         pay_log(PAY_LOG_WARNING, APR_SUCCESS,
                 PAYLOGNO(00421) "%s %s of account %u has been pending at acquirer %s for too long: "
-                                "paymentsctl %s resolve decides it",
+                                "see that it can be reached, and ask its people; it is asked again "
+                                "and again. paymentsctl %s resolve tells what they say",
                 subject->noun, subject->reference, subject->scope->account, subject->acquirer,
                 subject->noun);
         return;
     case PAY_HELD_NO_ACQUIRER:
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
                 PAYLOGNO(00230) "%s %s of account %u is left as it is: its acquirer %s is not "
-                                "configured",
-                subject->noun, subject->reference, subject->scope->account, subject->acquirer);
+                                "configured. Put its PaymentsAcquirer back, or decide it with "
+                                "paymentsctl %s resolve",
+                subject->noun, subject->reference, subject->scope->account, subject->acquirer,
+                subject->noun);
         return;
     case PAY_HELD_DIFFERENT:
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,

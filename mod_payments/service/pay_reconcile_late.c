@@ -31,7 +31,8 @@ static void judge_late(pay_reconcile_finding_t *finding, const pay_reconcile_row
     if (news->absent || news->different) {
         finding->due_at = pay_reconcile_next_late(now, subject.decided_at);
     } else {
-        finding->due_at = pay_reconcile_next(now, subject.created_at, subject.attempts);
+        finding->due_at = pay_reconcile_soon(
+            finding, pay_reconcile_next(now, subject.created_at, subject.attempts), now);
     }
 }
 
@@ -95,7 +96,8 @@ static void follow(const pay_reconcile_row_t *row, const pay_reconcile_finding_t
         return;
     }
     what.held = pay_reconcile_held(finding, row, sent_at);
-    what.due_at = pay_reconcile_next(now, sent_at, row->charge->attempts);
+    what.due_at =
+        pay_reconcile_soon(finding, pay_reconcile_next(now, sent_at, row->charge->attempts), now);
     if (finding->news.absent && what.due_at > gone_at) {
         what.due_at = gone_at > now + ASK_AFTER ? gone_at : now + ASK_AFTER;
     }

@@ -65,6 +65,9 @@ pay_reconcile_subject_t pay_reconcile_subject(const pay_reconcile_row_t *row);
 /* The acquirer's answer of now; nothing when there is no acquirer. `late` 1: of the refund of a
  * late approval. */
 void pay_reconcile_ask(pay_reconcile_finding_t *out, const pay_reconcile_row_t *row, int late);
+/* `due_at`, or sooner where our key was refused: no payment goes through until a question does. */
+apr_time_t pay_reconcile_soon(const pay_reconcile_finding_t *finding, apr_time_t due_at,
+                              apr_time_t now);
 /* What follows from the finding for a row that is pending: an outcome that may be stored. */
 void pay_reconcile_judge(pay_reconcile_finding_t *finding, const pay_reconcile_row_t *row);
 /* Why a person should look at a row that stays undecided; `since` when that began. */

@@ -40,6 +40,7 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_EVENT_DUE,    /* scope, endpoint kind, due time, charge seq -> empty */
     PAY_TABLE_EVENT_PARKED, /* scope, endpoint kind, charge seq -> empty */
     PAY_TABLE_ACQUIRER,     /* scope, kind, name at the acquirer -> charge seq or refund key */
+    PAY_TABLE_LATE_DUE,     /* as pending_due: what failed for absence and is asked about late */
     PAY_TABLE_HELD,         /* scope, kind, seq -> refund key, or empty for a charge */
     PAY_TABLE_COUNT
 } pay_lmdb_table_t;

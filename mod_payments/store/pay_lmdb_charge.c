@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
+#include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
@@ -337,6 +338,9 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     rc = pay_lmdb_charge_time_del(txn, db, charge);
     if (!rc) {
         rc = pay_lmdb_acquirer_del_charge(txn, db, charge);
+    }
+    if (!rc) {
+        rc = pay_lmdb_held_charge(txn, db, charge, PAY_NOT_HELD);
     }
     if (!rc) {
         rc = pay_lmdb_due_del_charge(txn, db, charge);

@@ -116,6 +116,7 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_KEPT, .row = pay_lmdb_check_kept},
     {.table = PAY_TABLE_KEPT_DUE, .row = pay_lmdb_check_kept_due},
     {.table = PAY_TABLE_PENDING_DUE, .row = pay_lmdb_check_due},
+    {.table = PAY_TABLE_LATE_DUE, .row = pay_lmdb_check_late_due},
     {.table = PAY_TABLE_ACQUIRER, .row = pay_lmdb_check_acquirer},
     {.table = PAY_TABLE_HELD, .row = pay_lmdb_check_held},
     {.table = PAY_TABLE_TOTAL, .row = pay_lmdb_check_total},

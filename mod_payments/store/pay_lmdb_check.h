@@ -84,9 +84,10 @@ int pay_lmdb_check_event_parked(pay_lmdb_check_t *check, const MDB_val *key, con
 
 /* pay_lmdb_check_due.c */
 int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_late_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 /* A row that is due has its entry at due_at; others have none to look for. */
 int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
-                             int is_due, const MDB_val *due_key);
+                             int is_due, pay_lmdb_table_t due_table, const MDB_val *due_key);
 
 /* pay_lmdb_check_acquirer.c */
 int pay_lmdb_check_acquirer(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);

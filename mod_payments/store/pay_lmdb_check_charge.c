@@ -219,7 +219,7 @@ int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB
     due_key = pay_lmdb_key_val(&due);
     return pay_lmdb_check_due_entry(check, PAY_TABLE_CHARGE, key,
                                     charge->state == PAY_CHARGE_PENDING || charge->due_at != 0,
-                                    &due_key);
+                                    pay_lmdb_due_table_charge(charge), &due_key);
 }
 
 int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)

@@ -6,11 +6,11 @@
 #include "store/pay_lmdb_refund.h"
 
 int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
-                             int is_due, const MDB_val *due_key)
+                             int is_due, pay_lmdb_table_t due_table, const MDB_val *due_key)
 {
     int rc, found;
 
-    rc = pay_lmdb_check_has(&found, NULL, check, PAY_TABLE_PENDING_DUE, due_key);
+    rc = pay_lmdb_check_has(&found, NULL, check, due_table, due_key);
     if (rc) {
         return rc;
     }
@@ -21,8 +21,8 @@ int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, co
 }
 
 /* When the row behind an entry is due: *is_due 0 when it is not, or there is none. */
-static int row_due_at(apr_time_t *due_at, int *is_due, pay_lmdb_check_t *check, const MDB_val *key,
-                      const MDB_val *row)
+static int row_due_at(apr_time_t *due_at, int *is_due, pay_lmdb_check_t *check,
+                      pay_lmdb_table_t table, const MDB_val *key, const MDB_val *row)
 {
     const unsigned char *at = (const unsigned char *)key->mv_data + sizeof(apr_uint64_t);
     pay_lmdb_refund_t *refund;
@@ -39,7 +39,7 @@ static int row_due_at(apr_time_t *due_at, int *is_due, pay_lmdb_check_t *check, 
         rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &scope, seq, check->ptemp);
         if (!rc) {
             *due_at = charge->due_at;
-            *is_due = charge->due_at != 0;
+            *is_due = charge->due_at != 0 && pay_lmdb_due_table_charge(charge) == table;
         }
         return rc;
     }
@@ -49,21 +49,23 @@ static int row_due_at(apr_time_t *due_at, int *is_due, pay_lmdb_check_t *check, 
     rc = pay_lmdb_refund_get(&refund, check->txn, check->db, row, check->ptemp);
     if (!rc) {
         *due_at = refund->refund.due_at;
-        *is_due = refund->refund.due_at != 0 && refund->refund.seq == seq;
+        *is_due = refund->refund.due_at != 0 && refund->refund.seq == seq
+                  && pay_lmdb_due_table_refund(&refund->refund) == table;
     }
     return rc;
 }
 
-int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+static int check_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+                       const MDB_val *row)
 {
     apr_time_t due_at;
     int rc, is_due;
 
     if (key->mv_size != PAY_LMDB_DUE_KEY_LEN) {
-        pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "the key has a wrong length");
+        pay_lmdb_check_fault(check, table, key, "the key has a wrong length");
         return MDB_SUCCESS;
     }
-    rc = row_due_at(&due_at, &is_due, check, key, row);
+    rc = row_due_at(&due_at, &is_due, check, table, key, row);
     if (rc == PAY_LMDB_BAD_ROW) { /* told with the row */
         return MDB_SUCCESS;
     }
@@ -71,9 +73,19 @@ int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_va
         return rc;
     }
     if (!is_due) {
-        pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "leads to nothing that is due");
+        pay_lmdb_check_fault(check, table, key, "leads to nothing that is due");
     } else if (due_at != pay_lmdb_read_time(key->mv_data)) {
-        pay_lmdb_check_fault(check, PAY_TABLE_PENDING_DUE, key, "its row is due at another time");
+        pay_lmdb_check_fault(check, table, key, "its row is due at another time");
     }
     return MDB_SUCCESS;
+}
+
+int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    return check_entry(check, PAY_TABLE_PENDING_DUE, key, row);
+}
+
+int pay_lmdb_check_late_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    return check_entry(check, PAY_TABLE_LATE_DUE, key, row);
 }

@@ -164,7 +164,7 @@ int pay_lmdb_check_refund(pay_lmdb_check_t *check, const MDB_val *key, const MDB
     return pay_lmdb_check_due_entry(
         check, PAY_TABLE_REFUND, key,
         (refund->state == PAY_REFUND_PENDING && refund->import_number == 0) || refund->due_at != 0,
-        &due_key);
+        pay_lmdb_due_table_refund(refund), &due_key);
 }
 
 /* The refund that an index entry leads to; *found 0 when there is none. A row that does not decode

@@ -14,6 +14,7 @@
 
 /* A copy of an index entry. */
 typedef struct entry_t {
+    pay_lmdb_table_t table;
     apr_time_t due_at;
     pay_scope_t scope;
     pay_lmdb_due_kind_t kind;
@@ -50,6 +51,16 @@ void pay_lmdb_due_key(pay_lmdb_key_t *key, apr_time_t due_at, const pay_scope_t 
     pay_lmdb_key_u64(key, seq);
 }
 
+pay_lmdb_table_t pay_lmdb_due_table_charge(const pay_charge_t *charge)
+{
+    return charge->state == PAY_CHARGE_FAILED ? PAY_TABLE_LATE_DUE : PAY_TABLE_PENDING_DUE;
+}
+
+pay_lmdb_table_t pay_lmdb_due_table_refund(const pay_refund_t *refund)
+{
+    return refund->state == PAY_REFUND_FAILED ? PAY_TABLE_LATE_DUE : PAY_TABLE_PENDING_DUE;
+}
+
 int pay_lmdb_due_put_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
@@ -57,7 +68,7 @@ int pay_lmdb_due_put_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge
 
     pay_lmdb_due_key(&key, charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, &val, 0);
+    return mdb_put(txn, pay_lmdb_dbi(db, pay_lmdb_due_table_charge(charge)), &at, &val, 0);
 }
 
 int pay_lmdb_due_put_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
@@ -69,15 +80,16 @@ int pay_lmdb_due_put_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund
     pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
     at = pay_lmdb_key_val(&key);
     val = pay_lmdb_key_val(&refund_key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, &val, 0);
+    return mdb_put(txn, pay_lmdb_dbi(db, pay_lmdb_due_table_refund(refund)), &at, &val, 0);
 }
 
-static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key)
+static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+                        const MDB_val *key)
 {
     MDB_val at = *key;
     int rc;
 
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, NULL);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, table), &at, NULL);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
@@ -88,7 +100,7 @@ int pay_lmdb_due_del_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge
 
     pay_lmdb_due_key(&key, charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
     at = pay_lmdb_key_val(&key);
-    return delete_entry(txn, db, &at);
+    return delete_entry(txn, db, pay_lmdb_due_table_charge(charge), &at);
 }
 
 int pay_lmdb_due_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
@@ -98,7 +110,7 @@ int pay_lmdb_due_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund
 
     pay_lmdb_due_key(&key, refund->due_at, &refund->scope, PAY_DUE_REFUND, refund->seq);
     at = pay_lmdb_key_val(&key);
-    return delete_entry(txn, db, &at);
+    return delete_entry(txn, db, pay_lmdb_due_table_refund(refund), &at);
 }
 
 static MDB_val val_dup(const MDB_val *val, apr_pool_t *p)
@@ -108,11 +120,13 @@ static MDB_val val_dup(const MDB_val *val, apr_pool_t *p)
     return copy;
 }
 
-static entry_t entry_read(const MDB_val *key, const MDB_val *val, apr_pool_t *p)
+static entry_t entry_read(pay_lmdb_table_t table, const MDB_val *key, const MDB_val *val,
+                          apr_pool_t *p)
 {
     const unsigned char *at = key->mv_data;
     entry_t entry;
 
+    entry.table = table;
     entry.due_at = pay_lmdb_read_time(at);
     pay_lmdb_read_scope(&entry.scope, at + 8);
     entry.kind = (pay_lmdb_due_kind_t)at[8 + PAY_LMDB_SCOPE_LEN];
@@ -122,33 +136,43 @@ static entry_t entry_read(const MDB_val *key, const MDB_val *val, apr_pool_t *p)
     return entry;
 }
 
-/* The first entries that are due, at most `limit`; copied, for the index changes as they are
- * worked on. */
-static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now,
-                       int limit, apr_pool_t *p)
+/* The first entries of a table that are due, until `out` has `limit` of them. */
+static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                      pay_lmdb_table_t table, apr_time_t now, int limit, apr_pool_t *p)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
-    int rc, seen = 0;
+    int rc, seen = out->nelts;
 
-    *out = apr_array_make(p, 16, sizeof(entry_t));
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &cursor);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
     if (rc) {
         return rc;
     }
     rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
     while (!rc && seen++ < limit) {
         if (key.mv_size != PAY_LMDB_DUE_KEY_LEN) {
-            (void)pay_lmdb_bad_row(PAY_TABLE_PENDING_DUE, &key);
+            (void)pay_lmdb_bad_row(table, &key);
         } else if (pay_lmdb_read_time(key.mv_data) > now) {
             break;
         } else {
-            APR_ARRAY_PUSH(*out, entry_t) = entry_read(&key, &val, p);
+            APR_ARRAY_PUSH(out, entry_t) = entry_read(table, &key, &val, p);
         }
         rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
     }
     mdb_cursor_close(cursor);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* What is due, at most `limit` entries, pending ones first; copied, for the index changes as they
+ * are worked on. */
+static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now,
+                       int limit, apr_pool_t *p)
+{
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(entry_t));
+    rc = entries_of(*out, txn, db, PAY_TABLE_PENDING_DUE, now, limit, p);
+    return rc ? rc : entries_of(*out, txn, db, PAY_TABLE_LATE_DUE, now, limit, p);
 }
 
 /* The row behind an entry; *due stays empty when there is none. */
@@ -168,7 +192,7 @@ static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charg
             rc = pay_lmdb_charge_get(charge, txn, db, &entry->scope, (*refund)->refund.charge_seq,
                                      p);
             if (rc == MDB_NOTFOUND) { /* a refund of a charge that is gone is not to be sent */
-                return pay_lmdb_bad_row(PAY_TABLE_PENDING_DUE, &entry->key);
+                return pay_lmdb_bad_row(entry->table, &entry->key);
             }
         }
     }
@@ -187,13 +211,13 @@ static int push_entry(MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry, 
     MDB_val at, val = entry->refund_key;
     int rc;
 
-    rc = delete_entry(txn, db, &entry->key);
+    rc = delete_entry(txn, db, entry->table, &entry->key);
     if (rc) {
         return rc;
     }
     pay_lmdb_due_key(&key, due_at, &entry->scope, entry->kind, entry->seq);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, &val, 0);
+    return mdb_put(txn, pay_lmdb_dbi(db, entry->table), &at, &val, 0);
 }
 
 /* Milliseconds for which the row's worker may still be at it; 0: it is ours to ask about. */
@@ -223,7 +247,7 @@ static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const en
     if (rc) {
         return rc;
     }
-    rc = delete_entry(txn, db, &entry->key);
+    rc = delete_entry(txn, db, entry->table, &entry->key);
     if (rc || (!refund && !charge)) {
         return rc;
     }

@@ -19,7 +19,8 @@
 typedef struct record_t {
     pay_lmdb_refund_t row;
     const char *text;
-    int skip; /* the batch has it already */
+    apr_uint64_t charge_seq; /* that its maker names; a batch may run again, the row's is lost */
+    int skip;                /* the batch has it already */
 } record_t;
 
 typedef struct begin_t {
@@ -126,7 +127,7 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     copy->updated_at = pay_lmdb_scope_cut(refund->updated_at);
     copy->decided_state = copy->state;
     copy->decided_at = copy->state == PAY_REFUND_PENDING ? 0 : copy->updated_at;
-    copy->charge_seq = import->by_seq ? refund->charge_seq : 0;
+    record->charge_seq = import->by_seq ? refund->charge_seq : 0;
     copy->import_number = import->number;
     copy->acquirer = "";
     copy->key_id = "";
@@ -245,10 +246,11 @@ static int find_charge(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /* The charge it belongs to, if that is known here in the same currency: its amounts move. */
-static int count_on_charge(pay_refund_t *refund, int by_seq, MDB_txn *txn, const pay_lmdb_t *db,
+static int count_on_charge(record_t *record, int by_seq, MDB_txn *txn, const pay_lmdb_t *db,
                            apr_pool_t *p)
 {
-    apr_uint64_t seq = refund->charge_seq;
+    const apr_uint64_t seq = record->charge_seq;
+    pay_refund_t *refund = &record->row.refund;
     pay_charge_t *charge;
     int rc;
 
@@ -256,7 +258,7 @@ static int count_on_charge(pay_refund_t *refund, int by_seq, MDB_txn *txn, const
     if (!refund->transaction_reference || refund->money.amount_minor <= 0 || (by_seq && seq == 0)) {
         return MDB_SUCCESS;
     }
-    rc = find_charge(&charge, txn, db, refund, by_seq ? seq : 0, p);
+    rc = find_charge(&charge, txn, db, refund, seq, p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -287,7 +289,7 @@ static int write_records(rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db, pay_l
             continue;
         }
         record->row.refund.seq = ++last->refund_seq;
-        rc = count_on_charge(&record->row.refund, rows->import->by_seq, txn, db, rows->p);
+        rc = count_on_charge(record, rows->import->by_seq, txn, db, rows->p);
         if (rc) {
             rows->at = i;
             return rc == ERANGE ? EINVAL : rc; /* more than any sum of money can be */

@@ -86,6 +86,7 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
     refund->waiting = 0;
     refund->absent_since = 0;
     refund->due_at = to == PAY_REFUND_FAILED ? outcome->late_check_at : 0;
+    refund->state = to; /* from here on its entry is among the late ones */
     if (refund->due_at != 0) {
         rc = pay_lmdb_due_put_refund(txn, db, refund);
     }
@@ -102,7 +103,6 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
     if (outcome->resolution) {
         refund->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, resolve->p);
     }
-    refund->state = to;
     refund->updated_at = pay_lmdb_scope_now(refund->created_at);
     refund->decided_state = to;
     refund->decided_at = refund->updated_at;

@@ -39,6 +39,7 @@ static const char *const table_names[] = {
     [PAY_TABLE_EVENT_DUE] = "event_due",
     [PAY_TABLE_EVENT_PARKED] = "event_parked",
     [PAY_TABLE_ACQUIRER] = "acquirer",
+    [PAY_TABLE_LATE_DUE] = "late_due",
     [PAY_TABLE_HELD] = "held",
 };
 _Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");

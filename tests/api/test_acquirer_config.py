@@ -384,7 +384,7 @@ def test_neighbour_of_the_damaged(damaged):
     httpd.expect_log("PAY00203|PAY0040")
     assert shops["sound"].charge(token="acq_success").status == 503
     counts = gauges(httpd, "payments_acquirers", "breaker")
-    assert counts["faulty"] == len(UNREADABLE)
+    assert counts["faulty"] == len(UNREADABLE) + 1  # and the one that is unfit
     assert sum(counts.values()) == len(UNREADABLE) + 2
 
 
@@ -426,12 +426,43 @@ def test_inheritance(server, authority, upstream):
                    + host(httpd, "three", f"PaymentsAcquirer live relay {URL} key=file:{path}\nPaymentsRefundSync off\n"))
     httpd.host_extra = f"PaymentsAccount four\n{OPEN}"
     shops = [NamedShop(httpd, name).make() for name in ("one", "two", "three")]
-    httpd.expect_log("PAY00381|PAY00203|PAY0040|PAY00302")
+    httpd.expect_log("PAY00381|PAY00203|PAY0040|PAY00302|PAY00385")
     httpd.start()
     assert [shop.charge(token="acq_success").status for shop in shops] == [200, 200, 503]
     most = gauges(httpd, "payments_acquirer_in_flight_max", "acquirer")
     assert most == {f"relay@127.0.0.1:{upstream.port}": 21, "relay@127.0.0.1:9": 7}
     assert gauges(httpd, "payments_acquirer_in_flight", "acquirer") == {name: 0 for name in most}
+
+
+def test_acquirer_of_another_account(server, authority, upstream):
+    """Where the main server names the account, its acquirer moves that account's money and no other's."""
+    httpd = server(start=False, mpm="event")
+    path = secret_file(httpd.root / "relay.key", upstream.key)
+    httpd.extra = (f"PaymentsAccount one\nPaymentsAcquirer live relay https://127.0.0.1:{upstream.port} key=file:{path} "
+                   f"ca={authority.file}\n" + host(httpd, "one", "") + host(httpd, "two", ""))
+    httpd.host_extra = f"PaymentsAccount three\n{OPEN}"
+    shops = [NamedShop(httpd, name).make() for name in ("one", "two")]
+    httpd.expect_log("PAY00381|PAY00302")
+    httpd.start()
+    assert [shop.charge(token="acq_success").status for shop in shops] == [200, 403]
+    assert gauges(httpd, "payments_acquirers", "acquirer", breaker="closed") == {f"relay@127.0.0.1:{upstream.port}": 1}
+
+
+@pytest.mark.parametrize("sync, other, told", [
+    pytest.param("10min", GOOD, True, id="one key"),
+    pytest.param("10min", GOOD + b"1", False, id="two keys"),
+    pytest.param("off", GOOD, False, id="one key, nothing fetched"),
+])
+def test_accounts_of_one_key(server, sync, other, told):
+    """The upstream lists the refunds of a key, so that each account would count the other's: the start warns."""
+    httpd = server(start=False, mpm="event")
+    paths = [secret_file(httpd.root / name, value) for name, value in (("one.key", GOOD), ("two.key", other))]
+    httpd.extra = f"PaymentsRefundSync {sync}\n" + "".join(
+        host(httpd, name, f"PaymentsAcquirer live relay {URL} key=file:{path}") for name, path in zip(("one", "two"), paths))
+    httpd.expect_log("PAY00302|PAY004" + ("|PAY00385" if told else ""))
+    httpd.start()
+    wanted = r"PAY00385: PaymentsAcquirer relay@127.0.0.1:9: accounts (one and two|two and one) use one key of it"
+    assert len(re.findall(wanted, httpd.log_text())) == told
 
 
 def test_names_in_metrics_are_bounded(server):

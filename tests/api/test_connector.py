@@ -181,7 +181,7 @@ def test_charges_and_refunds(till, acquirer, before):
 def test_lost_answers_are_asked_for(till, acquirer):
     """No answer by the time-out, none at all, half of one: 202, asked about, and nothing is sent a second time."""
     httpd = till()
-    httpd.expect_log(UNKNOWN)
+    httpd.expect_log(f"{UNKNOWN}|PAY00453")
     shop = httpd.live_shop
     refs = {}
     for what in ("silence", "lost", "approved {name} 1000.00", "approved {name} " + "x" * 600):
@@ -263,7 +263,7 @@ def test_key_refused_and_patience(till, acquirer):
 def test_something_else_under_our_name(till, acquirer):
     """It waits for a person, who decides it."""
     httpd = till()
-    httpd.expect_log("PAY00422")
+    httpd.expect_log("PAY00422|PAY00453")
     shop, ref = httpd.live_shop, live_reference()
     acquirer.next("charge", "approved {name} 1.00 NGN 00 Thank you")
     assert shop.charge(reference=ref).status == 202
@@ -350,6 +350,25 @@ def test_plain_secret(server, example):
                    host_extra=f"PaymentsAccount shop\nPaymentsAcquirer live example 127.0.0.1:9 key={KEY}")
     said = httpd.configtest().stderr
     assert "key= is a secret: want key=file:<absolute path of a file>" in said and KEY not in said
+
+
+def test_refund_while_it_cannot_start(till, acquirer):
+    """Neither is a refund taken whose charge went through it: 503, nothing written; started again it is carried out."""
+    httpd = till(parameters="timeout=1s name=bank")
+    shop, ref = httpd.live_shop, live_reference()
+    assert shop.charge(reference=ref).json["data"]["paymentStatus"] == "successful"
+    httpd.expect_log("PAY00383")
+    good = httpd.host_extra
+    httpd.host_extra = good.replace(f"127.0.0.1:{acquirer.port}", "no..where:9100")
+    httpd.stop()
+    httpd.start()
+    refused = shop.call("POST", "/api/v1/refund", {"reference": ref})
+    assert refused.status == 503 and int(refused.header("retry-after")) >= 1, refused
+    assert shop.verify(ref)["refundsPendingAmount"] == 0
+    httpd.host_extra = good
+    httpd.stop()
+    httpd.start()
+    assert shop.call("POST", "/api/v1/refund", {"reference": ref}).json["status"] == "processed"
 
 
 def test_address_that_is_not_found(till):

@@ -428,6 +428,29 @@ def test_late_approvals(till, proxy, upstream):
     desk.well()
 
 
+def test_late_different(till, proxy, upstream):
+    """What failed here for absence and is there with another amount waits for a person, who can close the case."""
+    httpd = till(start=False, host_extra="PaymentsAcquirerLateAfter 1s", **Later.options)
+    clock = Later(httpd)
+    desk = Desk(httpd.start(), proxy)
+    httpd.expect_log(r"PAY\d+")
+    proxy.next("charge", own(500, "lost", "text/html"))
+    ref = live_reference()
+    assert desk.shop.charge(reference=ref, amount="21.00").status == 202
+    wait_for(lambda: desk.row("charge", ref)["status"] == "failed", "the charge to fail")
+    assert upstream.call("POST", "/api/v1/tokenized-card-charge", {
+        "token": "acq_success", "amount": 22, "email": EMAIL,
+        "reference": desk.row("charge", ref)["acquirerReference"]}).status == 200
+    clock.put(6 * HOUR + 60)
+    rows = wait_for(desk.held, "it to be held")
+    assert [(row["reference"], row["status"], row["why"]) for row in rows] == [(ref, "failed", "different")]
+    assert "--outcome failed" in desk.refuses("charge", ref, *SUCCESSFUL)
+    shown = desk.resolve("charge", ref, *FAILED)
+    assert (shown["status"], shown["held"], shown["resolution"], shown["nextQuestionAt"]) == ("failed", None, WHY, None)
+    assert desk.held() == []
+    desk.well()
+
+
 # --- refunds made elsewhere ---
 
 def sync(desk, *options):

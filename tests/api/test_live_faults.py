@@ -12,7 +12,8 @@ import pytest
 from exposition import OPEN, scrape
 from harness import wait_for
 from receiver import closed_port
-from test_live import breaker, decided
+from test_live import decided
+from test_live_limits import breaker
 from upstream import NOT_RECEIVED, Till, live_reference
 from upstream_proxy import Fault, Proxy, changed, closed_unanswered, own, problem
 
@@ -70,6 +71,11 @@ DONE = {
     "all but the last byte": Fault(edit=None, answer_bytes=-1),
     "an answer after the deadline": Fault(after=TIMEOUT_S + 1),
     "a request after the deadline": Fault(before=TIMEOUT_S + 0.5),
+    "an answer that goes on and on": Fault(drip=0.01),
+    "said to be pending": changed(status="pending", paymentStatus="pending"),
+    "a status that there is not": changed(status="settled", paymentStatus="settled"),
+    "no status": changed(status=None, paymentStatus=None),
+    "another reference": changed(reference="0" * 32, transactionReference="0" * 32),
 }
 Told = collections.namedtuple("Told", "first row")
 
@@ -250,7 +256,7 @@ def test_held_for_a_person(till, proxy, fields):
     (held,) = shop.rows_held()
     assert (held["kind"], held["reference"], held["why"], held["status"]) == ("charge", ref, "different", "pending")
     assert shop.verify(ref)["status"] == "pending"
-    assert any("PAY" in line and ref in line for line in httpd.log_text().splitlines()), "no word in the log"
+    assert any("alert" in line and "PAY00453" in line and ref in line for line in httpd.log_text().splitlines())
     httpd.ctl("charge", "resolve", "shop", ref, "--mode", "live", "--outcome", "successful", "--reason",
               "the acquirer confirmed it on the telephone")
     assert shop.verify(ref)["status"] == "successful" and not shop.rows_held()
@@ -345,7 +351,7 @@ def test_refused_key(till, proxy, status, code):
     metrics = scrape(httpd)
     assert metrics("payments_acquirer_refused_total", reason="credentials") == 1
     assert breaker(metrics, proxy) == "faulty"
-    assert any("alert" in line and "refuses the key" in line for line in httpd.log_text().splitlines())
+    assert any("alert" in line and "refuses the key of account shop:" in line for line in httpd.log_text().splitlines())
     proxy.wait("query", 2)
     assert shop.verify(first)["status"] == "pending"
     proxy.heal()

@@ -115,7 +115,7 @@ class Till(Httpd):
 
     def __init__(self, url, key, authority, parameters="", acquirer=True, live=True, sync="off", host_extra="",
                  **options):
-        super().__init__(mpm="event", **options)
+        super().__init__(**options)
         self.key_file = self.root / "acquirer.key"
         self.key_file.touch(mode=0o600)
         self.key_file.write_text(key + "\n")

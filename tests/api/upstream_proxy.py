@@ -58,7 +58,7 @@ class Fault:
     request_bytes: so many bytes of the request reach the upstream, then both connections end; all of it where it is
     shorter, and the answer is not waited for. answer_bytes: so many of the answer come back before they end. `gently`:
     TLS and TCP are closed in order; else the connection just ends. before, after: seconds that the request, the answer
-    waits. hold: before, hold_answer: after the upstream did its work. answer: what is answered in place of the
+    waits; drip: seconds between two bytes of it. hold: before, hold_answer: after the upstream did its work. answer: what is answered in place of the
     upstream, which is not asked. edit: a function that is given status and JSON of its answer and returns others.
     """
     request_bytes: int = None
@@ -66,14 +66,11 @@ class Fault:
     gently: bool = False
     before: float = 0
     after: float = 0
+    drip: float = 0
     hold: Hold = None
     hold_answer: Hold = None
     answer: bytes = None
     edit: object = None
-
-    @property
-    def cuts(self):
-        return self.request_bytes is not None or self.answer_bytes is not None
 
 
 def http_answer(status, body=b"", content_type="application/json; charset=utf-8", more=""):
@@ -338,9 +335,17 @@ class Proxy:
         if fault.answer_bytes is not None:
             writer.write(made.answer[:fault.answer_bytes])
             self.end(writer, fault)
-        writer.write(made.answer)
-        await writer.drain()
+        await self.write(writer, made.answer, fault.drip)
         return data
+
+    @staticmethod
+    async def write(writer, answer, drip):
+        for place in range(0, len(answer) if drip else 1):
+            writer.write(answer[place:place + 1] if drip else answer)
+            await writer.drain()
+            await asyncio.sleep(drip)
+            if writer.is_closing():
+                raise Broken(b"")
 
     async def cut_request(self, made, fault, reader, data):
         """Passes the first bytes on, as soon as they are here, and waits for nothing."""

@@ -3,11 +3,11 @@
 # ./dev lint.
 
 c_files() {
-    find mod_payments tests/unit tests/bench tests/fuzz -name '*.[ch]' | sort
+    find mod_payments tests/unit tests/bench tests/faults tests/fuzz -name '*.[ch]' | sort
 }
 
 lint_format() {
-    c_files | xargs clang-format --dry-run -Werror
+    { c_files; echo docs/example-connector.c; } | xargs clang-format --dry-run -Werror
 }
 
 # Without the headers of APR, which make it slow: the macros that it must understand are given. The

@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from conftest import loaded, size
+from conftest import FULL, loaded, size
 from harness import SANITIZE, wait_for
 from load import PAUSE_S, RETRY_S, Client, Load, dead_readers, is_passing, seed
 from test_clock import Clock
@@ -163,6 +163,16 @@ def kill_one(httpd, chance):
     return 0
 
 
+def power_off(httpd):
+    """SIGKILL to every process at once, and the server is started anew."""
+    pids = [httpd.process.pid, *httpd.pids()]  # the parent first: it would replace the others
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    httpd.process.wait()
+    httpd.start()
+
+
 def verify_told(load, shop):
     """What was acknowledged is what it came to, and nothing is stored that nobody asked for."""
     rows = {row["reference"]: row for row in shop.rows("charge")}
@@ -182,22 +192,26 @@ def verify_told(load, shop):
 
 
 def test_acquirer(till, upstream, proxy):
-    """Every fault at once, and children killed at any step."""
-    charges, refunds, kills = size(300, 5000), size(120, 2000), size(5, 100)
+    """Every fault at once, children killed at any step, reloads, and in full all processes killed together."""
+    charges, refunds, kills, restarts = size(300, 5000), size(120, 2000), size(6, 100), size(1, 10)
     number, started = seed(), time.monotonic()
     chance = random.Random(number)
     print(f"PAYMENTS_SEED={number}")
     last = upstream.last()
     # Refunds are fetched meanwhile too, those that are at the acquirer just now among them.
     httpd = till(threads=CHILDREN["event"], parameters=f"timeout={TIMEOUT_S}s", host_extra=SETTINGS, sync="2s")
-    httpd.expect_log(DIED)
-    shop, killed = httpd.live_shop, 0
+    httpd.expect_log(f"{DIED}|AH00098")
+    shop, killed, restart_at = httpd.live_shop, 0, set(chance.sample(range(1, kills + 1), restarts))
     trouble = proxy.default = Trouble(random.Random(chance.randrange(1 << 32)))
     with LiveLoad(shop, charges, refunds, chance) as load:
         for step in range(1, kills + 1):
             wait_for(lambda step=step: load.failures or load.count() >= charges * step // (kills + 1),
                      "more charges", RETRY_S)
             killed += kill_one(httpd, chance)
+            if step in restart_at:
+                httpd.graceful()
+            if FULL and step % 25 == 0:  # what a dead reconciliation had taken is asked about a minute later
+                power_off(httpd)
         wait_for(lambda: load.failures or load.done(), "all charges and refunds", size(120, 1800))
     assert not load.failures, load.failures[:3]
     left = sum(row["status"] == "pending" for noun in ("charge", "refund") for row in shop.rows(noun))
@@ -208,8 +222,8 @@ def test_acquirer(till, upstream, proxy):
     took = time.monotonic() - started
     done = trouble.done
     print(f"PAYMENTS_FAULTS: {len(rows)} charges, {len(listed)} refunds, {done['cut']} cuts, {done['delay']} delays, "
-          f"{done['own']} false answers, {killed} kills, {left} left pending by them, {len(proxy.of('query'))} "
-          f"questions, differences: {len(differences)}, PAYMENTS_SEED={number}, {took:.0f} s")
+          f"{done['own']} false answers, {killed} kills, {restarts} reloads, {left} left pending, "
+          f"{len(proxy.of('query'))} questions, differences: {len(differences)}, PAYMENTS_SEED={number}, {took:.0f} s")
     assert not differences, differences[:5]
     assert not proxy.repeated(), proxy.repeated()
     assert all(name for _, name in proxy.posts), "a refund without a tag"

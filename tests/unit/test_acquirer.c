@@ -138,6 +138,7 @@ START_TEST(test_answer)
     ck_assert_str_eq(out.message, "");
     ck_assert_str_eq(out.authorization_code, "");
     ck_assert_str_eq(out.acquirer_reference, "");
+    ck_assert_int_eq(out.held, answers[_i].different ? PAY_HELD_DIFFERENT : PAY_NOT_HELD);
     /* Of what was sent just now, "there is none such" says nothing. */
     ck_assert_int_eq(pay_acquirer_charge(&out, &news, &script_acquirer, &charge, unit_pool),
                      answers[_i].status);
@@ -186,6 +187,56 @@ START_TEST(test_details)
     ck_assert_str_eq(out.acquirer_reference, "up-1"); /* a refund's name is known before its end */
     ck_assert_ptr_null(out.card);
     ck_assert_int_eq(news.retry_after, 0);
+    script.verdict = PAYMENTS_DIFFERENT; /* the name is that of something else */
+    ck_assert_int_eq(pay_acquirer_charge(&out, &news, &script_acquirer, &charge, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_str_eq(out.acquirer_reference, "");
+}
+END_TEST
+
+/* A connector's text is anybody's: what is stored and shown of it is one line of plain text. */
+static const struct {
+    const char *name, *text, *want;
+    int may_name; /* 1: a refund can be looked for by it */
+} texts[] = {
+    {"plain", "Declined", "Declined", 1},
+    {"accents", "Refus\303\251", "Refus\303\251", 1},
+    {"lines", "a\r\nb\tc", "a? b c", 0},
+    {"an escape sequence", "\033[31mred", "?[31mred", 0},
+    {"DEL", "a\177", "a?", 0},
+    {"a C1 control", "a\302\205b", "a??b", 0},
+    {"a byte that is no UTF-8", "a\377b", "a?b", 0},
+    {"a sequence that is cut off", "a\303", "a?", 0},
+    {"a surrogate", "\355\240\200", "???", 0},
+    {"a long number", "Order 4111111111111112", "Order 4111111111111112", 1},
+    {"a card number", "Card 4111 1111 1111 1111 is blocked", "", 1},
+};
+
+START_TEST(test_texts)
+{
+    const char *text = texts[_i].text;
+    const char *want = texts[_i].want;
+    const pay_card_t card = {"", "1111", text, text, text};
+    const pay_charge_t charge = charge_of(PAY_LIVE);
+    pay_acquirer_news_t news;
+    pay_outcome_t out;
+
+    reset();
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_DECLINED,
+                                     .code = text,
+                                     .message = text,
+                                     .authorization_code = text,
+                                     .acquirer_reference = text,
+                                     .card = &card};
+    ck_assert_int_eq(pay_acquirer_charge(&out, &news, &script_acquirer, &charge, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_msg(!strcmp(out.message, want), "%s: %s", texts[_i].name, out.message);
+    ck_assert_str_eq(out.code, want);
+    ck_assert_str_eq(out.authorization_code, want);
+    ck_assert_str_eq(out.card->issuer, want);
+    ck_assert_str_eq(out.card->country, want);
+    ck_assert_str_eq(out.card->type, want);
+    ck_assert_str_eq(out.acquirer_reference, texts[_i].may_name ? text : "");
 }
 END_TEST
 
@@ -236,6 +287,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_refund_told);
     tcase_add_loop_test(tcase, test_answer, 0, UNIT_ROWS(answers));
     tcase_add_test(tcase, test_details);
+    tcase_add_loop_test(tcase, test_texts, 0, UNIT_ROWS(texts));
     tcase_add_loop_test(tcase, test_fault, 0, UNIT_ROWS(faults));
     tcase_add_test(tcase, test_flags);
 }

@@ -4,6 +4,8 @@
 #include "acquirer/pay_acquirer.h"
 #include "unit.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LIVE_KEY "nc_livesk_abcdefghijklmnopqrstuvwx"
@@ -136,6 +138,28 @@ START_TEST(test_open_checks)
 }
 END_TEST
 
+/* Told at the start, not by each charge: the file is there, and this process may read it. */
+START_TEST(test_certificates)
+{
+    const char *dir = unit_dir(), *path = apr_pstrcat(unit_pool, dir, "/ca.pem", NULL);
+    payments_settings_t *given = settings("https://api.example.com", "ca", path);
+    const char *fault;
+    void *context;
+    FILE *file;
+
+    apr_table_set((apr_table_t *)given->given, "key", LIVE_KEY);
+    ck_assert_int_eq(pay_acquirer_relay.open(&context, &fault, given, unit_pool), ENOENT);
+    ck_assert_str_eq(fault,
+                     apr_psprintf(unit_pool, "ca: %s cannot be read by the server's user", path));
+    ck_assert_ptr_null(context);
+    file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+    ck_assert_int_eq(pay_acquirer_relay.open(&context, &fault, given, unit_pool), APR_SUCCESS);
+    ck_assert_ptr_nonnull(context);
+}
+END_TEST
+
 START_TEST(test_table)
 {
     ck_assert_ptr_null(pay_acquirer_fault(&pay_acquirer_relay, unit_pool));
@@ -153,6 +177,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_check, 0, UNIT_ROWS(check_rows));
     tcase_add_loop_test(tcase, test_key, 0, UNIT_ROWS(key_rows));
     tcase_add_test(tcase, test_open_checks);
+    tcase_add_test(tcase, test_certificates);
     tcase_add_test(tcase, test_table);
 }
 

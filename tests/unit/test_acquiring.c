@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shop.h"
 
+#include "base/pay_log.h"
 #include "base/pay_meter.h"
 #include "service/pay_acquiring.h"
 
@@ -182,6 +183,46 @@ START_TEST(test_busy)
 }
 END_TEST
 
+enum { LINE_OPENED, LINE_CLOSED, LINE_DIFFERENT, LINES };
+static int lines[LINES];
+
+static void count_line(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
+{
+    (void)baton, (void)status;
+    lines[LINE_OPENED] += level == PAY_LOG_ERR && !strncmp(text, "PAY00454: ", 10);
+    lines[LINE_CLOSED] += !strncmp(text, "PAY00455: ", 10);
+    lines[LINE_DIFFERENT] += level == PAY_LOG_ALERT && !strncmp(text, "PAY00453: ", 10);
+}
+
+/* Opened and closed it says so, once each; and what was not asked for is told loudly. */
+START_TEST(test_told)
+{
+    pay_outcome_t out;
+    apr_status_t rv;
+    int n;
+
+    set_up(2);
+    acquirer.account = "demo";
+    pay_log_set_sink(count_line, NULL);
+    script.status = APR_TIMEUP;
+    for (n = 0; n < PAY_BREAKER_FAILURES; n++) {
+        (void)call(&out, &rv);
+    }
+    ck_assert_int_eq(lines[LINE_OPENED], 1);
+    script.status = APR_SUCCESS;
+    pay_breaker_init(acquirer.breaker);
+    for (n = 0; n < 3; n++) {
+        (void)call(&out, &rv);
+    }
+    ck_assert_int_eq(lines[LINE_CLOSED], 0); /* it was closed all the time */
+    script.verdict = PAYMENTS_DIFFERENT;
+    (void)call(&out, &rv);
+    pay_log_set_sink(NULL, NULL);
+    ck_assert_int_eq(lines[LINE_OPENED], 1);
+    ck_assert_int_eq(lines[LINE_DIFFERENT], 1);
+}
+END_TEST
+
 /* Who entered and called nothing leaves the breaker as it was. */
 START_TEST(test_left_without_a_call)
 {
@@ -230,12 +271,75 @@ START_TEST(test_find)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    apr_status_t status;
+    payments_trouble_t trouble;
+    int calls;
+    apr_status_t want; /* beside the line */
+    const char *line;  /* of the last one */
+} log_rows[] = {
+    {"no sense", APR_EGENERAL, PAYMENTS_NO_TROUBLE, 1, APR_SUCCESS,
+     "PAY00203: acquirer scripted failed on charge order-1 of account demo: its outcome is "
+     "unknown"},
+    {"an answer without end", APR_ENOSPC, PAYMENTS_NO_TROUBLE, 1, APR_SUCCESS, "PAY00203: "},
+    {"no time", APR_TIMEUP, PAYMENTS_NO_TROUBLE, 1, APR_TIMEUP, "PAY00203: "},
+    {"key refused", APR_SUCCESS, PAYMENTS_CREDENTIALS, 1, APR_SUCCESS,
+     "PAY00450: acquirer scripted refuses the key of account demo: "},
+    {"key refused before", APR_SUCCESS, PAYMENTS_CREDENTIALS, 2, APR_SUCCESS,
+     "PAY00452: acquirer scripted of account demo is not called: its key "},
+    {"failures", APR_TIMEUP, PAYMENTS_NO_TROUBLE, PAY_BREAKER_FAILURES + 1, APR_SUCCESS,
+     "PAY00452: acquirer scripted of account demo is not called: it is left alone "},
+    {"too many", APR_SUCCESS, PAYMENTS_NO_TROUBLE, 0, APR_SUCCESS,
+     "PAY00452: acquirer scripted of account demo is not called: as many "},
+};
+
+static char line[400];
+static apr_status_t line_status;
+
+static void sink(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
+{
+    (void)baton;
+    (void)level;
+    apr_cpystrn(line, text, sizeof(line));
+    line_status = status;
+}
+
+/* Many accounts may call one acquirer: each line says whose call it was, and why. */
+START_TEST(test_log)
+{
+    pay_acquiring_t acquiring;
+    pay_outcome_t out;
+    apr_status_t rv;
+    int n;
+
+    set_up(log_rows[_i].calls ? 2 : 0);
+    acquirer.account = "demo";
+    script.status = log_rows[_i].status;
+    script.trouble = log_rows[_i].trouble;
+    script.outcome.kind = PAY_OUTCOME_UNKNOWN;
+    pay_log_set_sink(sink, NULL);
+    for (n = 0; n < log_rows[_i].calls; n++) {
+        (void)call(&out, &rv);
+    }
+    if (!log_rows[_i].calls) {
+        ck_assert_ptr_nonnull(pay_acquiring_enter(&acquiring, &acquirer, unit_pool));
+    }
+    pay_log_set_sink(NULL, NULL);
+    ck_assert_msg(strncmp(line, log_rows[_i].line, strlen(log_rows[_i].line)) == 0, "%s: %s",
+                  log_rows[_i].name, line);
+    ck_assert_msg(line_status == log_rows[_i].want, "%s: %d", log_rows[_i].name, line_status);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_log, 0, UNIT_ROWS(log_rows));
     tcase_add_test(tcase, test_in_flight);
     tcase_add_loop_test(tcase, test_breaker, 0, UNIT_ROWS(calls));
     tcase_add_test(tcase, test_credentials);
     tcase_add_test(tcase, test_busy);
+    tcase_add_test(tcase, test_told);
     tcase_add_test(tcase, test_left_without_a_call);
     tcase_add_loop_test(tcase, test_find, 0, UNIT_ROWS(find_cases));
 }

@@ -189,11 +189,67 @@ START_TEST(test_card_of_the_acquirer)
 }
 END_TEST
 
+static const struct {
+    apr_status_t status;
+    pay_outcome_kind_t kind;
+    int want; /* 0: answered with the charge */
+} place_cases[] = {
+    {APR_SUCCESS, PAY_OUTCOME_APPROVED, 0},
+    {APR_TIMEUP, PAY_OUTCOME_UNKNOWN, 0},
+    {PAYMENTS_NOT_SENT, PAY_OUTCOME_UNKNOWN, 503},
+};
+
+/* The one place at the acquirer is free again, whatever became of the charge before. */
+START_TEST(test_place_is_given_back)
+{
+    pay_acquirer_t acquirer = script_tokens_acquirer;
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    apr_size_t i;
+    int replayed;
+
+    set_up_scripted();
+    acquirer.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(1)), 1, 1, 1);
+    shop->service.acquirer[PAY_LIVE] = &acquirer;
+    set_account_mode(PAY_LIVE);
+    key = shop_key(shop, PAY_LIVE);
+    for (i = 0; i < UNIT_ROWS(place_cases); i++) {
+        script.status = place_cases[i].status;
+        script.outcome.kind = place_cases[i].kind;
+        problem = create(&charge, &replayed,
+                         shop_request(apr_psprintf(unit_pool, "order-%d", (int)i), "card_9"));
+        ck_assert_int_eq(problem ? problem->status : 0, place_cases[i].want);
+        ck_assert_int_eq(script.calls, (int)i + 1);
+        ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+    }
+}
+END_TEST
+
+/* Answered with another amount it is held at once, whether or not the acquirer answers again. */
+START_TEST(test_different)
+{
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
+    set_account_mode(PAY_LIVE);
+    key = shop_key(shop, PAY_LIVE);
+    script.verdict = PAYMENTS_DIFFERENT;
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "card_9")));
+    ck_assert_int_eq(charge->state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(charge->held, PAY_HELD_DIFFERENT);
+    ck_assert_int_gt(charge->due_at, 0);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_policy, 0, UNIT_ROWS(policy_cases));
     tcase_add_test(tcase, test_name_at_the_acquirer);
     tcase_add_test(tcase, test_card_of_the_acquirer);
+    tcase_add_test(tcase, test_place_is_given_back);
+    tcase_add_test(tcase, test_different);
 }
 
 int main(void)

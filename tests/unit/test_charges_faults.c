@@ -110,6 +110,14 @@ static apr_status_t withdraw_fails(pay_store_t *store, const pay_scope_t *scope,
     return PAY_STORE_EDOWN;
 }
 
+/* Done, as far as anybody can see, but the store could not tell. */
+static apr_status_t withdraw_unknown(pay_store_t *store, const pay_scope_t *scope, apr_uint64_t seq,
+                                     apr_pool_t *p)
+{
+    ck_assert_int_eq(shop->real->charge_withdraw(store, scope, seq, p), APR_SUCCESS);
+    return PAY_STORE_EUNKNOWN;
+}
+
 /* Reconciliation was faster: what it stored is what the client is told. */
 static apr_status_t withdraw_late(pay_store_t *store, const pay_scope_t *scope, apr_uint64_t seq,
                                   apr_pool_t *p)
@@ -131,6 +139,7 @@ typedef enum slot_t {
     SLOT_OPEN,
     SLOT_OPEN_LATE,
     SLOT_WITHDRAW,
+    SLOT_WITHDRAW_UNKNOWN,
     SLOT_WITHDRAW_LATE,
     SLOT_RESOLVE
 } slot_t;
@@ -157,6 +166,7 @@ static const struct {
     {"opened too late", SLOT_OPEN_LATE, 0, APR_SUCCESS, 503, "E2", 0, 0},
     {"not sent", SLOT_NONE, 0, PAYMENTS_NOT_SENT, 503, "E2", 1, 0},
     {"not sent nor taken back", SLOT_WITHDRAW, 0, PAYMENTS_NOT_SENT, 0, "", 1, 1},
+    {"not sent, and gone", SLOT_WITHDRAW_UNKNOWN, 0, PAYMENTS_NOT_SENT, 503, "E2", 1, 0},
     {"not sent but decided", SLOT_WITHDRAW_LATE, 0, PAYMENTS_NOT_SENT, 1, "", 1, 1},
     {"acquirer: time-out", SLOT_NONE, 0, APR_TIMEUP, 0, "", 1, 1},
     {"acquirer: reset", SLOT_NONE, 0, APR_ECONNRESET, 0, "", 1, 1},
@@ -182,6 +192,9 @@ static void break_slot(slot_t slot)
         break;
     case SLOT_WITHDRAW:
         shop->ops.charge_withdraw = withdraw_fails;
+        break;
+    case SLOT_WITHDRAW_UNKNOWN:
+        shop->ops.charge_withdraw = withdraw_unknown;
         break;
     case SLOT_WITHDRAW_LATE:
         shop->ops.charge_withdraw = withdraw_late;

@@ -348,6 +348,25 @@ START_TEST(test_too_many_refused)
 }
 END_TEST
 
+/* What was asked for is not answered before its last window is empty. */
+START_TEST(test_request_in_parts)
+{
+    int i;
+
+    service->policy.refund_sync = 0;
+    for (i = 0; i <= PAY_HISTORY_CHANGES_MAX; i++) {
+        books_add(books, apr_itoa(unit_pool, i), "processed")->id = "id_0";
+    }
+    books_ask(&live, TILL_NOW - DAY, till_clock);
+    ck_assert_int_eq(books_steps(history_sync), 2);
+    ck_assert_uint_eq(books_row(&live)->answered, 1);
+    ck_assert_uint_eq(books_row(&live)->seen, PAY_HISTORY_CHANGES_MAX + 1);
+    ck_assert_uint_eq(books_row(&live)->added, 1);
+    ck_assert_uint_eq(books_row(&live)->refused, PAY_HISTORY_CHANGES_MAX);
+    till_check_clean();
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, set_up, till_tear_down);
@@ -363,6 +382,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_store_is_full);
     tcase_add_test(tcase, test_refused);
     tcase_add_test(tcase, test_too_many_refused);
+    tcase_add_test(tcase, test_request_in_parts);
 }
 
 int main(void)

@@ -240,6 +240,32 @@ START_TEST(test_held_once)
 }
 END_TEST
 
+/* So is one that differs, whatever became of it there. */
+START_TEST(test_different_once)
+{
+    payments_record_t *record;
+    pay_refund_t *refund;
+    int changed;
+
+    (void)books_charge("shop-1", 2000);
+    refund = books_refund("shop-1", 500, TAG);
+    resolve(refund, PAY_OUTCOME_DECLINED, NULL);
+    record = books_add(books, "1", _i ? "processed" : "failed");
+    record->amount = "4.99";
+    record->tag = TAG;
+    ck_assert_uint_eq(fetch().changed, 1);
+    ck_assert_int_eq(books_find(refund->refund_reference)->held, PAY_HELD_DIFFERENT);
+    ck_assert_int_eq(till->ops->refund_late(&refund, &changed, till->store, &window.scope,
+                                            refund->refund_reference, NULL, 0, PAY_NOT_HELD,
+                                            "they correct it", unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+    ck_assert_uint_eq(fetch().changed, 0);
+    ck_assert_int_eq(books_find(refund->refund_reference)->held, PAY_NOT_HELD);
+    check_again("resolved");
+}
+END_TEST
+
 /* The tag of one of ours in the note of somebody else's refund does not make it ours. */
 START_TEST(test_copied_tag)
 {
@@ -260,6 +286,42 @@ START_TEST(test_copied_tag)
     ck_assert_int_eq(books_find(refund->refund_reference)->state, PAY_REFUND_PROCESSED);
     ck_assert_int_eq(books_find("up_2")->state, PAY_REFUND_FAILED);
     check_again("copied");
+}
+END_TEST
+
+/* With two of one tag nobody knows which is ours: neither decides it, in whatever order they come.
+ */
+static const struct {
+    pay_outcome_kind_t here;
+    const char *first, *second;
+    pay_refund_state_t want;
+} twins[] = {
+    {PAY_OUTCOME_UNKNOWN, "failed", "processed", PAY_REFUND_PENDING},
+    {PAY_OUTCOME_UNKNOWN, "processed", "failed", PAY_REFUND_PENDING},
+    {PAY_OUTCOME_UNKNOWN, "pending", "processed", PAY_REFUND_PENDING},
+    {PAY_OUTCOME_UNKNOWN, "processed", "processed", PAY_REFUND_PENDING},
+    {PAY_OUTCOME_UNKNOWN, "pending", "pending", PAY_REFUND_PENDING},
+    {PAY_OUTCOME_DECLINED, "failed", "processed", PAY_REFUND_FAILED},
+    {PAY_OUTCOME_DECLINED, "processed", "failed", PAY_REFUND_FAILED},
+};
+
+START_TEST(test_two_of_one_tag)
+{
+    pay_refund_t *refund;
+
+    (void)books_charge("shop-1", 2000);
+    refund = books_refund("shop-1", 500, TAG);
+    resolve(refund, twins[_i].here, NULL);
+    books_add(books, "1", twins[_i].first)->tag = TAG;
+    books_add(books, "2", twins[_i].second)->tag = TAG;
+    ck_assert_uint_eq(fetch().changed, 1);
+    refund = books_find(refund->refund_reference);
+    ck_assert_int_eq(refund->state, twins[_i].want);
+    ck_assert_int_eq(refund->held, PAY_HELD_DIFFERENT);
+    ck_assert_str_eq(refund->acquirer_reference, "");
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->refunds_pending_minor,
+                     twins[_i].want == PAY_REFUND_PENDING ? 500 : 0);
+    check_again("twins");
 }
 END_TEST
 
@@ -316,7 +378,9 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_currency_differs);
     tcase_add_test(tcase, test_in_flight);
     tcase_add_test(tcase, test_held_once);
+    tcase_add_loop_test(tcase, test_different_once, 0, 2);
     tcase_add_test(tcase, test_copied_tag);
+    tcase_add_loop_test(tcase, test_two_of_one_tag, 0, UNIT_ROWS(twins));
     tcase_add_test(tcase, test_reference_of_ours);
     tcase_add_test(tcase, test_refund_of_a_late_approval);
 }

@@ -263,6 +263,30 @@ END_TEST
 
 static const struct {
     const char *name;
+    const char *text; /* of its member "x", or NULL when there is no such object */
+} first_rows[] = {
+    {"list", "one"}, {"empty", NULL}, {"words", NULL}, {"object", NULL}, {"none", NULL},
+};
+
+START_TEST(test_first)
+{
+    static const char text[] = "{\"list\":[{\"n\":3,\"x\":\"one\"},{\"x\":\"two\"}],\"empty\":[],"
+                               "\"words\":[\"x\"],\"object\":{\"x\":\"one\"}}";
+    const pay_json_t *json, *first;
+    const char *reason;
+
+    ck_assert_int_eq(pay_json_parse(&json, &reason, text, strlen(text), unit_pool), APR_SUCCESS);
+    first = pay_json_first(json, first_rows[_i].name, unit_pool);
+    ck_assert_msg((first != NULL) == (first_rows[_i].text != NULL), "%s", first_rows[_i].name);
+    if (first) {
+        ck_assert_pstr_eq(pay_json_string(first, "x"), first_rows[_i].text);
+        ck_assert_ptr_null(pay_json_number(first, "n"));
+    }
+}
+END_TEST
+
+static const struct {
+    const char *name;
     int boolean;
 } bool_rows[] = {{"t", 1},  {"f", 0},     {"null", -1}, {"n", -1},
                  {"a", -1}, {"list", -1}, {"none", -1}, {"", -1}};
@@ -290,6 +314,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_literal, 0, UNIT_ROWS(literals));
     tcase_add_test(tcase, test_many_members);
     tcase_add_test(tcase, test_object);
+    tcase_add_loop_test(tcase, test_first, 0, UNIT_ROWS(first_rows));
     tcase_add_loop_test(tcase, test_bool, 0, UNIT_ROWS(bool_rows));
 }
 

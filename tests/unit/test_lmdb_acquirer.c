@@ -179,6 +179,28 @@ START_TEST(test_names_of_refunds)
 }
 END_TEST
 
+/* A name that is too long is none: cut, it would be another's, and the refund not found by it. */
+START_TEST(test_long_name)
+{
+    const char *longest = apr_psprintf(unit_pool, "%0*d", PAY_REFUND_REFERENCE_MAX, 7);
+    pay_refund_t *refund, *found;
+
+    (void)till_charge(0, "order-1", 1000);
+    refund = open_tagged(0, "tag-1");
+    resolve_named(0, refund, PAY_OUTCOME_UNKNOWN, apr_pstrcat(unit_pool, longest, "8", NULL), 1);
+    ck_assert_int_eq(till->ops->refund_find_acquirer(&found, till->store, &till->scopes[0], "",
+                                                     "tag-1", unit_pool),
+                     APR_SUCCESS);
+    ck_assert_str_eq(found->acquirer_reference, "");
+    resolve_named(0, refund, PAY_OUTCOME_UNKNOWN, longest, 1);
+    ck_assert_int_eq(till->ops->refund_find_acquirer(&found, till->store, &till->scopes[0], longest,
+                                                     "", unit_pool),
+                     APR_SUCCESS);
+    ck_assert_str_eq(found->acquirer_reference, longest);
+    till_check_clean();
+}
+END_TEST
+
 START_TEST(test_entry_without_a_row)
 {
     pay_lmdb_key_t key;
@@ -207,6 +229,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_name_taken);
     tcase_add_loop_test(tcase, test_refunds, 0, UNIT_ROWS(refund_cases));
     tcase_add_test(tcase, test_names_of_refunds);
+    tcase_add_test(tcase, test_long_name);
     tcase_add_loop_test(tcase, test_entry_without_a_row, 0, 2);
 }
 

@@ -51,11 +51,14 @@ static int due(apr_time_t now)
 /* One that failed for absence is due again, with its lease, as pending ones are. */
 START_TEST(test_due_once_more)
 {
+    pay_store_stat_t stat;
     int i;
 
     for (i = 0; i < TILL_SCOPES; i++) {
         (void)absent(i);
     }
+    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_uint_eq(stat.due, 0); /* it is not among what is pending */
     ck_assert_int_eq(due(TILL_NOW + HOUR - 1), 0);
     ck_assert_int_eq(due(TILL_NOW + HOUR), TILL_SCOPES);
     ck_assert_int_eq(due(TILL_NOW + HOUR), 0);

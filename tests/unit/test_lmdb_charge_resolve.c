@@ -309,6 +309,49 @@ START_TEST(test_person_comes_late)
 }
 END_TEST
 
+static pay_charge_t *resolved(int i, const pay_outcome_t *outcome)
+{
+    pay_charge_t *charge = till_open(i, "order-1", 100);
+    int changed;
+
+    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[i],
+                                               charge->seq, outcome, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+    return till_find(i, "order-1");
+}
+
+/* What the acquirer has given back since is not given back here, in part or whole. */
+START_TEST(test_spent)
+{
+    const pay_outcome_t reversed = {.kind = PAY_OUTCOME_APPROVED, .spent = 1};
+    const pay_outcome_t declined = {.kind = PAY_OUTCOME_DECLINED, .spent = 1};
+    pay_charge_t *charge = resolved(0, &reversed);
+
+    ck_assert_int_eq(charge->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_int_eq(charge->spent, 1);
+    (void)till_refund(0, "order-1", 1, PAY_REFUND_REFUSED_FULL);
+    (void)till_refund(0, "order-1", 0, PAY_REFUND_REFUSED_FULL);
+    (void)till_refund(0, "order-1", 101, PAY_REFUND_REFUSED_ABOVE);
+    ck_assert_int_eq(till_find(0, "order-1")->refunds_pending_minor, 0);
+    ck_assert_int_eq(resolved(1, &declined)->spent, 0);
+    till_check_clean();
+}
+END_TEST
+
+/* The card that its token stands for here is not exchanged for what the acquirer tells. */
+START_TEST(test_known_card_stays)
+{
+    static const pay_card_t other = {"411111", "1111", "Visa", "GH", "credit"};
+    const pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED, .card = &other};
+    const pay_charge_t *charge = resolved(_i, &outcome);
+
+    ck_assert_str_eq(charge->card.first6, "555555");
+    ck_assert_str_eq(charge->card.last4, "4444");
+    ck_assert_str_ne(charge->card.issuer, "Visa");
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
@@ -320,6 +363,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_no_such_charge, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_bad_row, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_person_comes_late, 0, TILL_SCOPES);
+    tcase_add_test(tcase, test_spent);
+    tcase_add_loop_test(tcase, test_known_card_stays, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_race);
 }
 

@@ -133,6 +133,46 @@ START_TEST(test_limit_is_lmdbs)
 }
 END_TEST
 
+static pay_charge_t *grown(const pay_charge_t *opened)
+{
+    const pay_charge_t *full = longest(0);
+    pay_charge_t *charge = apr_pmemdup(unit_pool, opened, sizeof(*opened));
+
+    charge->code = full->code;
+    charge->message = full->message;
+    charge->authorization_code = full->authorization_code;
+    charge->contradiction = full->contradiction;
+    charge->held = full->held;
+    charge->late_tag = full->late_tag;
+    charge->resolution = full->resolution;
+    if (!*opened->acquirer_reference) {
+        memcpy(charge->kept_as, full->kept_as, sizeof(charge->kept_as));
+    } else if (!*opened->card.last4) {
+        charge->card = full->card;
+    }
+    return charge;
+}
+
+/* What a row may grow by is what it does grow by at most: of a charge in this process, of one that
+ * goes through an acquirer, and of one whose card only that knows. */
+START_TEST(test_growth)
+{
+    static const pay_card_t unknown = {.issuer = "", .country = "", .type = ""};
+    pay_charge_t *opened = till_proposal(0, "order-1", 1000);
+    MDB_val before, after;
+
+    opened->code = opened->message = opened->authorization_code = opened->contradiction = "";
+    opened->late_tag = opened->resolution = "";
+    opened->acquirer_reference = _i == 0 ? "" : text_of('u', PAY_ACQUIRER_REFERENCE_LEN);
+    if (_i == 2) {
+        opened->card = unknown;
+    }
+    ck_assert_int_eq(pay_lmdb_charge_encode(&before, opened, unit_pool), 0);
+    ck_assert_int_eq(pay_lmdb_charge_encode(&after, grown(opened), unit_pool), 0);
+    ck_assert_uint_eq(after.mv_size - before.mv_size, pay_lmdb_charge_growth_max(opened));
+}
+END_TEST
+
 START_TEST(test_round_trip)
 {
     pay_charge_t *charge = longest(_i), *got;
@@ -373,6 +413,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_without_a_key_its_digest_is_left_out);
     tcase_add_test(tcase, test_limit);
     tcase_add_test(tcase, test_limit_is_lmdbs);
+    tcase_add_loop_test(tcase, test_growth, 0, 3);
     tcase_add_loop_test(tcase, test_round_trip, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_unsound_row, 0, UNIT_ROWS(unsound_cases));
     tcase_add_test(tcase, test_unsound_kind);

@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_refund.h"
 
+#define LATE (TILL_NOW + apr_time_from_sec(6 * 3600))
 #define DUE (TILL_NOW + apr_time_from_sec(60)) /* of everything that till.h opens */
 
 static const struct {
@@ -14,20 +15,43 @@ static const struct {
     int gone; /* the entry is taken out, else put in */
     int want;
     const char *told;
+    int late; /* the entry is of table late_due */
 } spoil_cases[] = {
-    {"a charge's entry is gone", DUE, PAY_DUE_CHARGE, 1, 1, 1, "nothing will ask about it"},
-    {"a refund's entry is gone", DUE, PAY_DUE_REFUND, 1, 1, 1, "nothing will ask about it"},
-    {"another entry of a charge", DUE + 1, PAY_DUE_CHARGE, 1, 0, 1, "due at another time"},
-    {"another entry of a refund", DUE + 1, PAY_DUE_REFUND, 1, 0, 1, "due at another time"},
-    {"of a charge that was decided", DUE, PAY_DUE_CHARGE, 2, 0, 1, "nothing that is due"},
-    {"of no charge", DUE, PAY_DUE_CHARGE, 99, 0, 1, "nothing that is due"},
-    {"of no refund", DUE, PAY_DUE_REFUND, 99, 0, 1, "nothing that is due"},
-    {"of no known kind", DUE, 3, 1, 0, 1, "nothing that is due"},
+    {"a charge's entry is gone", DUE, PAY_DUE_CHARGE, 1, 1, 1, "nothing will ask about it", 0},
+    {"a refund's entry is gone", DUE, PAY_DUE_REFUND, 1, 1, 1, "nothing will ask about it", 0},
+    {"another entry of a charge", DUE + 1, PAY_DUE_CHARGE, 1, 0, 1, "due at another time", 0},
+    {"another entry of a refund", DUE + 1, PAY_DUE_REFUND, 1, 0, 1, "due at another time", 0},
+    {"of a charge that was decided", DUE, PAY_DUE_CHARGE, 2, 0, 1, "nothing that is due", 0},
+    {"of no charge", DUE, PAY_DUE_CHARGE, 99, 0, 1, "nothing that is due", 0},
+    {"of no refund", DUE, PAY_DUE_REFUND, 99, 0, 1, "nothing that is due", 0},
+    {"of no known kind", DUE, 3, 1, 0, 1, "nothing that is due", 0},
+    {"late, and pending", DUE, PAY_DUE_CHARGE, 1, 0, 1, "nothing that is due", 1},
+    {"late, and a pending refund", DUE, PAY_DUE_REFUND, 1, 0, 1, "nothing that is due", 1},
+    {"late, and decided for good", DUE, PAY_DUE_CHARGE, 2, 0, 1, "nothing that is due", 1},
+    {"late, and failed for absence, at another time", DUE, PAY_DUE_CHARGE, 3, 0, 1,
+     "due at another time", 1},
+    {"failed for absence, and pending", LATE, PAY_DUE_CHARGE, 3, 0, 1, "nothing that is due", 0},
+    {"a late charge's entry is gone", LATE, PAY_DUE_CHARGE, 3, 1, 1, "nothing will ask about it",
+     1},
 };
+
+static void fail_for_absence(int i, const pay_charge_t *charge)
+{
+    const pay_outcome_t outcome = {.kind = PAY_OUTCOME_DECLINED, .late_check_at = LATE};
+    pay_charge_t *out;
+    int changed;
+
+    ck_assert_int_eq(till->ops->charge_resolve(&out, &changed, till->store, &till->scopes[i],
+                                               charge->seq, &outcome, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+}
 
 START_TEST(test_spoiled)
 {
     const char *name = spoil_cases[_i].name;
+    const pay_lmdb_table_t table =
+        spoil_cases[_i].late ? PAY_TABLE_LATE_DUE : PAY_TABLE_PENDING_DUE;
     pay_lmdb_key_t key, refund_key;
     int i, faults;
 
@@ -35,6 +59,7 @@ START_TEST(test_spoiled)
         (void)till_open(i, "order-1", 1000);
         (void)till_charge(i, "order-2", 1000);
         (void)till_refund(i, "order-2", 200, PAY_REFUND_OPENED);
+        fail_for_absence(i, till_open(i, "order-3", 1000));
     }
     till_check_clean();
     i = _i % TILL_SCOPES;
@@ -42,11 +67,11 @@ START_TEST(test_spoiled)
                      (pay_lmdb_due_kind_t)spoil_cases[_i].kind, spoil_cases[_i].seq);
     pay_lmdb_refund_key(&refund_key, &till->scopes[i], TILL_NOW, spoil_cases[_i].seq);
     if (spoil_cases[_i].gone) {
-        till_plant(PAY_TABLE_PENDING_DUE, &key, NULL, 0);
+        till_plant(table, &key, NULL, 0);
     } else if (spoil_cases[_i].kind == PAY_DUE_REFUND) {
-        till_plant(PAY_TABLE_PENDING_DUE, &key, refund_key.bytes, refund_key.len);
+        till_plant(table, &key, refund_key.bytes, refund_key.len);
     } else {
-        till_plant(PAY_TABLE_PENDING_DUE, &key, "", 0);
+        till_plant(table, &key, "", 0);
     }
     faults = till_faults(spoil_cases[_i].told);
     ck_assert_msg(faults == spoil_cases[_i].want, "%s: %d faults, among them: %s", name, faults,

@@ -136,6 +136,21 @@ START_TEST(test_ends)
 }
 END_TEST
 
+/* What is taken back, because it never left this process, waits for nobody either. */
+START_TEST(test_taken_back)
+{
+    pay_charge_t *charge = till_open(0, "order-1", 1000);
+
+    hold_charge(0, charge, PAY_HELD_OVERDUE);
+    ck_assert_uint_eq(counted(), 1);
+    ck_assert_int_eq(
+        till->ops->charge_withdraw(till->store, &till->scopes[0], charge->seq, unit_pool),
+        APR_SUCCESS);
+    ck_assert_uint_eq(counted(), 0);
+    till_check_clean();
+}
+END_TEST
+
 /* How long it has been absent is kept while nobody knows, and gone with the decision. */
 START_TEST(test_absent_since)
 {
@@ -175,6 +190,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_list);
     tcase_add_loop_test(tcase, test_batches, 0, 2);
     tcase_add_loop_test(tcase, test_ends, 0, 3);
+    tcase_add_test(tcase, test_taken_back);
     tcase_add_test(tcase, test_absent_since);
     tcase_add_test(tcase, test_spoiled_entries);
 }

@@ -2,8 +2,11 @@
 #include "till.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_scope.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -275,6 +278,51 @@ START_TEST(test_history_counts_against_what_is_left)
 }
 END_TEST
 
+/* What becomes of history does not end that a refund of ours is at the acquirer. */
+START_TEST(test_history_makes_nobody_free)
+{
+    pay_import_t run = begin(_i);
+    pay_refund_t *refund, *out;
+    int at;
+
+    (void)till_charge(_i, "order-1", 1000);
+    ck_assert_int_eq(
+        put(&run, &at, till_history(_i, 1, TILL_NOW, PAY_REFUND_PENDING, "order-1", 200), NULL),
+        APR_SUCCESS);
+    finish(&run);
+    refund = till_refund(_i, "order-1", 300, PAY_REFUND_OPENED);
+    ck_assert_int_eq(
+        till_refund_resolve(&out, _i, till_history(_i, 1, TILL_NOW, 0, NULL, 0)->refund_reference,
+                            PAY_OUTCOME_DECLINED),
+        1);
+    ck_assert_uint_eq(till_find(_i, "order-1")->refund_at_acquirer, refund->seq);
+    (void)till_refund(_i, "order-1", 100, PAY_REFUND_REFUSED_BUSY);
+    till_check_clean();
+}
+END_TEST
+
+/* A charge whose refunds are known was sent: it is not taken back. */
+START_TEST(test_charge_with_history_stays)
+{
+    pay_charge_t *charge = till_open(0, "order-1", 1000);
+    pay_import_t run = begin(0);
+    int at;
+
+    ck_assert_int_eq(
+        put(&run, &at,
+            till_history(0, 1, TILL_NOW, _i ? PAY_REFUND_PENDING : PAY_REFUND_PROCESSED, "order-1",
+                         200),
+            NULL),
+        APR_SUCCESS);
+    finish(&run);
+    ck_assert_int_eq(
+        till->ops->charge_withdraw(till->store, &till->scopes[0], charge->seq, unit_pool),
+        APR_EINVAL);
+    ck_assert_uint_eq(till_find(0, "order-1")->seq, charge->seq);
+    till_check_clean();
+}
+END_TEST
+
 /* Rows of an acquirer's books name their charge by its number: the text may be somebody else's. */
 static const struct {
     const char *name;
@@ -305,6 +353,68 @@ START_TEST(test_charges_by_number)
                   number_cases[_i].name);
     ck_assert_int_eq(till_find(0, "order-2")->refunded_minor, 0);
     till_check_clean();
+}
+END_TEST
+
+/* ---- a batch that is run again */
+
+typedef struct company_t {
+    pthread_t thread;
+    pay_import_t run;
+    apr_array_header_t *rows;
+    apr_pool_t *pool;
+    apr_status_t rv;
+} company_t;
+
+static void *put_beside(void *baton)
+{
+    company_t *company = baton;
+    int at;
+
+    company->rv =
+        till->ops->import_rows(&company->run, &at, till->store, company->rows, company->pool);
+    return NULL;
+}
+
+/* Leads until the rows stand in line: they are run in one transaction with this. */
+static int wait_for_company(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    company_t *company = baton;
+    unsigned int in_line = 0;
+
+    (void)txn;
+    if (company->pool) { /* else it runs again */
+        return MDB_SUCCESS;
+    }
+    apr_pool_create(&company->pool, unit_pool);
+    ck_assert_int_eq(pthread_create(&company->thread, NULL, put_beside, company), 0);
+    while (in_line == 0) {
+        pthread_mutex_lock(&db->env->mutex);
+        in_line = db->env->in_line;
+        pthread_mutex_unlock(&db->env->mutex);
+        (void)sched_yield();
+    }
+    return MDB_SUCCESS;
+}
+
+/* Rows whose charge cannot be read are not taken for rows of none when they are run once more. */
+START_TEST(test_spoiled_charge_in_company)
+{
+    pay_refund_t *row = till_history(0, 1, TILL_NOW, PAY_REFUND_PROCESSED, "order-1", 500);
+    company_t company = {.rv = APR_EGENERAL};
+    pay_lmdb_key_t key;
+
+    row->charge_seq = till_charge(0, "order-1", 1000)->seq;
+    pay_lmdb_charge_key(&key, &till->scopes[0], row->charge_seq);
+    till_plant(PAY_TABLE_CHARGE, &key, "x", 1);
+    company.run = begin(0);
+    company.run.by_seq = 1;
+    company.rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
+    APR_ARRAY_PUSH(company.rows, pay_refund_t *) = row;
+    till_raw(wait_for_company, &company);
+    ck_assert_int_eq(pthread_join(company.thread, NULL), 0);
+    ck_assert_int_eq(company.rv, PAY_STORE_ECORRUPT);
+    ck_assert_int_eq(company.run.written, 0);
 }
 END_TEST
 
@@ -425,7 +535,10 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_full_batch, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_charge_known_here, 0, UNIT_ROWS(charge_cases));
     tcase_add_loop_test(tcase, test_history_counts_against_what_is_left, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_history_makes_nobody_free, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_charge_with_history_stays, 0, 2);
     tcase_add_loop_test(tcase, test_charges_by_number, 0, UNIT_ROWS(number_cases));
+    tcase_add_test(tcase, test_spoiled_charge_in_company);
     tcase_add_loop_test(tcase, test_last_time_does_not_move, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_begin_again_takes_over, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_another_process, 0, TILL_SCOPES);

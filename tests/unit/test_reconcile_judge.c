@@ -240,6 +240,26 @@ START_TEST(test_refused_is_not_absent)
 }
 END_TEST
 
+/* Until a question goes through nobody can pay: the next one does not wait for an hour or a day. */
+START_TEST(test_refused_is_asked_soon)
+{
+    shop_set_up(unit_dir());
+    shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
+    shop_charge(shop, &live, "order-2");
+    refund_open("order-2", "rfd_2", 0);
+    script_say('U');
+    script.trouble = PAYMENTS_CREDENTIALS;
+    shop_clock_set(NOW + (_i ? 100 * DAY : 2 * HOUR));
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(charge_of("order-1")->due_at, shop_clock + MINUTE);
+    ck_assert_int_eq(refund_of("rfd_2")->due_at, shop_clock + MINUTE);
+    script.trouble = PAYMENTS_NO_TROUBLE;
+    shop_clock_set(shop_clock + MINUTE);
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(charge_of("order-1")->due_at, shop_clock + (_i ? DAY : HOUR));
+}
+END_TEST
+
 START_TEST(test_no_acquirer)
 {
     pay_service_t bare;
@@ -284,6 +304,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_told_once);
     tcase_add_test(tcase, test_words_of_absence);
     tcase_add_test(tcase, test_refused_is_not_absent);
+    tcase_add_loop_test(tcase, test_refused_is_asked_soon, 0, 2);
     tcase_add_test(tcase, test_no_acquirer);
 }
 

@@ -132,6 +132,9 @@ static void story_tell(int number, int is_refund)
     ck_assert_int_eq(script.calls, 0);
     ck_assert_int_eq(said(PAY_LOG_ALERT, "paymentsctl") > 0,
                      strstr(name, "approved") || strstr(name, "different"));
+    /* What was found is kept beside what the shop was told. */
+    ck_assert_int_eq(said(PAY_LOG_ALERT, is_refund ? "says otherwise" : "approved there all"),
+                     strstr(name, "approved") != NULL);
     store_is_clean();
 }
 
@@ -478,6 +481,20 @@ START_TEST(test_no_acquirer)
 }
 END_TEST
 
+/* As of one that is pending: nobody can pay until a question goes through. */
+START_TEST(test_refused_is_asked_soon)
+{
+    set_up(unit_dir());
+    (void)failed_charge("order-1");
+    script_say('U');
+    script.trouble = PAYMENTS_CREDENTIALS;
+    shop_clock_set(FAILED_AT + 6 * HOUR);
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(charge_of("order-1")->due_at, shop_clock + MINUTE);
+    ck_assert_int_eq(charge_of("order-1")->held, PAY_NOT_HELD);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_story_of_a_charge, 0, UNIT_ROWS(stories));
@@ -490,6 +507,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_not_sent, 0, UNIT_ROWS(hindrances));
     tcase_add_test(tcase, test_crash);
     tcase_add_test(tcase, test_no_acquirer);
+    tcase_add_test(tcase, test_refused_is_asked_soon);
 }
 
 int main(void)

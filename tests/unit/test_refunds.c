@@ -378,6 +378,68 @@ START_TEST(test_refused_by_the_service)
 }
 END_TEST
 
+/* "order-1" again, in Live Mode, through an acquirer with one place. */
+static pay_acquirer_t *set_up_live(void)
+{
+    pay_acquirer_t *acquirer = apr_pmemdup(unit_pool, &script_tokens_acquirer, sizeof(*acquirer));
+    pay_account_settings_t none = {NULL, NULL, NULL};
+    pay_mode_t mode = PAY_LIVE;
+    pay_account_t *account;
+    pay_charge_t *charge;
+
+    set_up(&script_acquirer, "tok_test_success");
+    acquirer->slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(1)), 1, 1, 1);
+    shop->service.acquirer[PAY_LIVE] = acquirer;
+    ck_assert_int_eq(
+        shop->real->account_set(&account, shop->store, "demo", &none, &mode, unit_pool),
+        APR_SUCCESS);
+    key = shop_key(shop, PAY_LIVE);
+    caller = pay_caller_of_key(key, NULL);
+    ck_assert_ptr_null(pay_charge_create(&charge, &replayed, &shop->service, &caller,
+                                         shop_request("order-1", "card_9"), "", unit_pool));
+    script.calls = 0;
+    return acquirer;
+}
+
+/* Each has a tag of its own before it is sent, and gives its place at the acquirer back. */
+START_TEST(test_live)
+{
+    const pay_acquirer_t *acquirer = set_up_live();
+    pay_refund_t *one, *two;
+
+    ck_assert_ptr_null(refund(&one, "order-1", "1"));
+    ck_assert_int_eq(one->state, PAY_REFUND_PROCESSED);
+    ck_assert_uint_eq(strlen(one->tag), PAY_TAG_LEN);
+    ck_assert_int_eq(pay_slots_count(acquirer->slots), 0);
+    script.status = PAYMENTS_NOT_SENT;
+    ck_assert_ptr_null(refund(&two, "order-1", "2"));
+    ck_assert_int_eq(two->state, PAY_REFUND_FAILED);
+    ck_assert_uint_eq(strlen(two->tag), PAY_TAG_LEN);
+    ck_assert_str_ne(one->tag, two->tag);
+    ck_assert_int_eq(pay_slots_count(acquirer->slots), 0);
+    ck_assert_int_eq(script.calls, 2);
+}
+END_TEST
+
+/* The tool sends nothing: the refund waits for the server, which finds it at once. */
+START_TEST(test_deferred)
+{
+    pay_refund_t *made;
+
+    (void)set_up_live();
+    shop->service.deferred = 1;
+    shop->service.acquirer[PAY_LIVE] = NULL;
+    ck_assert_ptr_null(refund(&made, "order-1", "1"));
+    ck_assert_int_eq(made->state, PAY_REFUND_PENDING);
+    ck_assert_int_eq(made->waiting, 1);
+    ck_assert_int_le(made->due_at, pay_time_now());
+    ck_assert_int_eq((int)made->worker.pid, 0);
+    ck_assert_uint_eq(strlen(made->tag), PAY_TAG_LEN);
+    ck_assert_int_eq(charge_now()->refunds_pending_minor, 100);
+    ck_assert_int_eq(script.calls, 0);
+}
+END_TEST
+
 /* Reconciliation settles it and the acquirer takes it back while its first caller waits. */
 static void decide_and_take_back(const payments_charge_t *charge, const payments_refund_t *pending)
 {
@@ -445,6 +507,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_fault, 0, UNIT_ROWS(fault_cases));
     tcase_add_test(tcase, test_failed_may_be_asked_for_again);
     tcase_add_test(tcase, test_refused_by_the_service);
+    tcase_add_test(tcase, test_live);
+    tcase_add_test(tcase, test_deferred);
     tcase_add_test(tcase, test_taken_back_meanwhile);
     tcase_add_test(tcase, test_scan);
 }

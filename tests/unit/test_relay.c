@@ -94,6 +94,8 @@ static const row_t charge_rows[] = {
     {"refused, envelope says yes", 400, ENVELOPE("true", "no", "{\"responseCode\":\"T1\"}"),
      "unknown error"},
     {"a duplicate", 400, ERROR("T1", "Duplicate transaction reference."), "unknown"},
+    {"a duplicate, of the field", 400, FAULT("/reference", "is a duplicate"), "unknown"},
+    {"used already, of the field", 400, FAULT("/reference", "was already used"), "unknown"},
     {"used already", 400, ERROR("T1", "The reference was ALREADY used."), "unknown"},
     {"key refused", 401, ERROR("B01", "Invalid Merchant Authorization."), "unknown credentials"},
     {"key refused by a proxy", 401, HTML, "unknown credentials"},
@@ -194,6 +196,9 @@ static const struct {
      200, "Expired card"},
     {"the envelope's", DECLINED, 200, "Do not honor"},
     {"a refusal's", ERROR("T1", "No such token."), 400, "No such token."},
+    {"a refusal's, with the field", FAULT("/token", "is not known"), 400,
+     "Invalid request parameter. /token is not known"},
+    {"a refusal's, without a reason", FAULT("/token", ""), 400, "Invalid request parameter."},
 };
 
 START_TEST(test_decline_told)
@@ -297,6 +302,7 @@ static const row_t query_rows[] = {
     {"403", 403, HTML, "unknown credentials"},
     {"429", 429, ERROR("L1", "too many"), "unknown busy"},
     {"500", 500, ERROR("E1", "failed"), "unknown error"},
+    {"500 with a whole record", 500, YES(OURS("successful")), "unknown error"},
     {"503 that says absent", 503, UNKNOWN_OF(REF), "unknown error"},
     {"HTML", 200, HTML, "unknown error"},
 };

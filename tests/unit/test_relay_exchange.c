@@ -254,7 +254,8 @@ START_TEST(test_stop)
     workers_end(workers, 4, "unknown");
     ck_assert_int_lt(pay_time_boot_ms() - begun_ms, STOP_MS_MAX);
     for (slot = 0; slot < SLOTS; slot++) {
-        check("stopped", context, slot, LONG, "unknown not sent");
+        check("stopped", context, slot, LONG,
+              slot == CHARGE || slot == REFUND_SLOT ? "unknown not sent" : "unknown error");
     }
     ck_assert_int_eq(upstream_requests(), 4);
 }
@@ -402,6 +403,7 @@ START_TEST(test_log)
     ck_assert_int_eq(atomic_load(&lines), 1);
     ck_assert_ptr_nonnull(strstr(line, "PAY00400"));
     ck_assert_ptr_nonnull(strstr(line, "relay 127.0.0.1:"));
+    ck_assert_ptr_nonnull(strstr(line, " of account demo: "));
     ck_assert_ptr_nonnull(
         strstr(line, "It answers with status 200 and something that is not this"));
     ck_assert_ptr_null(strstr(line, UPSTREAM_TAG));

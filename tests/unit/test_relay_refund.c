@@ -67,9 +67,6 @@ static const row_t refund_rows[] = {
     {"another charge", 404, UNKNOWN_OF("x"), "unknown", NULL},
     {"no such path", 404, ERROR("N2", "none " REF), "unknown", NULL},
     {"not successful", 409, ERROR("R1", "no"), "declined", NULL},
-    {"above what is left", 409, ERROR("R2", "no"), "declined", NULL},
-    {"fully refunded", 409, ERROR("R3", "no"), "declined", NULL},
-    {"another at work", 409, ERROR("R4", "no"), "declined", NULL},
     {"just made", 409, ERROR("R5", "it is re_0"), "unknown", NULL},
     {"worked on", 409, ERROR("D2", "no"), "unknown", NULL},
     {"409 of a proxy", 409, HTML, "unknown error", NULL},
@@ -115,6 +112,49 @@ START_TEST(test_refunds)
     ck_assert_str_eq(strstr(upstream_request(1), "\r\n\r\n") + 4,
                      "{\"reference\":\"" REF "\",\"amount\":2.50,\"customer_note\":\"sorry\","
                      "\"merchant_note\":\"late [payments:" TAG "]\"}");
+}
+END_TEST
+
+/* What its list of refunds tells after "too little is left". */
+static const row_t forestalled_rows[] = {
+    {"an empty list", 200, "[]", "declined", NULL},
+    {"others", 200, "[" BESIDE "]", "declined", NULL},
+    {"itself, processed", 200, "[" BESIDE "," REFUNDED("processed") "]", "approved", "re_1"},
+    {"itself, failed", 200, LISTED("failed"), "declined", "re_1"},
+    {"itself, pending", 200, LISTED("pending"), "pending", "re_1"},
+    {"itself, twice", 200,
+     "[" REFUNDED("processed") "," REFUND("re_2", "processed", "2.50", "NGN", NOTE, REF, WHEN) "]",
+     "different", "re_2"},
+    {"no list", 200, HTML, "unknown error", NULL},
+    {"a failure", 503, ERROR("E2", "later"), "unknown error", NULL},
+    {"a list that is cut", 200, "[" REFUNDED("processed"), "unknown error", NULL},
+};
+
+/* A refund that arrived twice is forestalled by itself: it is not told as refused. */
+START_TEST(test_forestalled)
+{
+    static const char *const codes[] = {"R2", "R3", "R4"};
+    const char *refusal = apr_psprintf(unit_pool, ERROR("%s", "no"), codes[_i]);
+    void *context = (upstream_start(), upstream_open());
+    int i;
+
+    for (i = 0; i < UNIT_ROWS(forestalled_rows); i++) {
+        payments_answer_t answer = upstream_empty();
+        apr_status_t rv;
+
+        upstream_clear();
+        upstream_answer(forestalled_rows[i].status, forestalled_rows[i].body);
+        upstream_say("/api/v1/partial-refund", "keep",
+                     apr_psprintf(unit_pool,
+                                  "HTTP/1.1 409 X\r\nContent-Type: application/json\r\n"
+                                  "Content-Length: %d\r\n\r\n%s",
+                                  (int)strlen(refusal), refusal));
+        rv = pay_acquirer_relay.refund(&answer, context, &upstream_refund, &upstream_charge,
+                                       TIMEOUT, unit_pool);
+        check(&forestalled_rows[i], rv, &answer);
+        ck_assert_int_ge(upstream_requests(), 2);
+        ck_assert_ptr_null(strstr(upstream_request(2), "POST"));
+    }
 }
 END_TEST
 
@@ -357,6 +397,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_test(tcase, test_refunds);
+    tcase_add_loop_test(tcase, test_forestalled, 0, 3);
     tcase_add_test(tcase, test_refund_without);
     tcase_add_loop_test(tcase, test_note, 0, UNIT_ROWS(note_rows));
     tcase_add_test(tcase, test_known);

@@ -122,9 +122,11 @@ static const struct {
     int waiting; /* how many that wait one process gets for one account */
     int others;  /* and then of the others */
 } waiting_rows[] = {
-    {"slots", 8, MANY, MANY, 4, 4},
-    {"an odd number", 5, MANY, MANY, 3, 2},
-    {"process", 8, 6, MANY, 3, 3},
+    {"slots", 8, MANY, MANY, 6, 2},
+    {"an odd number", 5, MANY, MANY, 4, 1},
+    {"few", 3, MANY, MANY, 2, 1},
+    {"two", 2, MANY, MANY, 1, 1},
+    {"process", 8, 6, MANY, 5, 1},
     {"account, each of its own", 8, MANY, 2, 2, 2},
     {"one", 1, 1, 1, 1, 0},
     {"one for a process", 8, 1, MANY, 1, 0},

@@ -25,6 +25,10 @@
 #define ERROR(code, message)                                                                       \
     ENVELOPE("false", message,                                                                     \
              "{\"responseCode\":\"" code "\",\"responseMessage\":\"" message "\"}")
+#define FAULT(field, reason)                                                                       \
+    ENVELOPE("false", "Invalid request parameter.",                                                \
+             "{\"responseCode\":\"T1\",\"errors\":[{\"field\":\"" field "\",\"reason\":\"" reason  \
+             "\"},{\"field\":\"/email\",\"reason\":\"is none\"}]}")
 #define UNKNOWN_OF(reference)                                                                      \
     ERROR("N1", "no record found for transaction with reference " reference)
 
