@@ -4,59 +4,10 @@
 #include "acquirer/pay_relay_answer.h"
 #include "model/pay_outcome.h"
 #include "model/pay_refund.h"
+#include "model/pay_refund_tag.h"
 
 #include <apr_strings.h>
 #include <string.h>
-
-/* How our tag ends a note in the upstream's books. */
-#define TAG_OPEN "[payments:"
-#define TAG_OPEN_LEN (sizeof(TAG_OPEN) - 1)
-#define TAG_LEN (TAG_OPEN_LEN + PAY_TAG_LEN + 1)
-#define TAG_CHARS "abcdefghijklmnopqrstuvwxyz0123456789"
-
-/* Bytes of the first `count` characters of UTF-8 text. */
-static apr_size_t characters_len(const char *text, apr_size_t count)
-{
-    const char *at = text;
-
-    for (; *at && count > 0; count--) {
-        do {
-            at++;
-        } while (((unsigned char)*at & 0xc0) == 0x80);
-    }
-    return (apr_size_t)(at - text);
-}
-
-const char *pay_relay_note_tagged(const char *note, const char *tag, apr_pool_t *p)
-{
-    const char *end = apr_pstrcat(p, TAG_OPEN, tag, "]", NULL);
-
-    if (!note || !*note) {
-        return end;
-    }
-    return apr_pstrcat(
-        p, apr_pstrmemdup(p, note, characters_len(note, PAY_NOTE_MAX - strlen(end) - 1)), " ", end,
-        NULL);
-}
-
-/* *note without the tag at its end, and that; "" when it has none. */
-static const char *tag_split(const char **note, apr_pool_t *p)
-{
-    const apr_size_t len = strlen(*note);
-    const char *tag;
-
-    if (len < TAG_LEN) {
-        return "";
-    }
-    tag = *note + len - TAG_LEN;
-    if (strncmp(tag, TAG_OPEN, TAG_OPEN_LEN) != 0
-        || strspn(tag + TAG_OPEN_LEN, TAG_CHARS) != PAY_TAG_LEN || (*note)[len - 1] != ']'
-        || (tag > *note && tag[-1] != ' ')) {
-        return "";
-    }
-    *note = tag > *note ? apr_pstrmemdup(p, *note, (apr_size_t)(tag - *note) - 1) : "";
-    return apr_pstrmemdup(p, tag + TAG_OPEN_LEN, PAY_TAG_LEN);
-}
 
 static int is_status(const char *text)
 {
@@ -134,7 +85,7 @@ apr_status_t pay_relay_record_read(payments_record_t *out, pay_mode_t mode, cons
     out->customer_note = pay_relay_text(json, "customerNote");
     out->status = pay_relay_text(json, "status");
     out->transaction_reference = pay_relay_text(json, "transactionReference");
-    out->tag = tag_split(&out->merchant_note, p);
+    out->tag = pay_refund_tag_split(&out->merchant_note, p);
     if (!*out->id || !*out->reference || !*out->amount || !is_status(out->status)
         || (*domain && strcmp(domain, pay_mode_name(mode)) != 0)) {
         return APR_EINVAL;

@@ -7,8 +7,6 @@
 #include "acquirer/pay_relay.h"
 #include "base/pay_json.h"
 
-/* The note that carries the tag, cut so that it fits. */
-const char *pay_relay_note_tagged(const char *note, const char *tag, apr_pool_t *p);
 /* A record of the upstream's; APR_EINVAL: it lacks what a refund needs. */
 apr_status_t pay_relay_record_read(payments_record_t *out, pay_mode_t mode, const pay_json_t *json,
                                    apr_pool_t *p);

@@ -3,6 +3,7 @@
 #include "acquirer/pay_relay_record.h"
 #include "model/pay_outcome.h"
 #include "model/pay_refund.h"
+#include "model/pay_refund_tag.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -134,7 +135,7 @@ static pay_writer_t *refund_body(const payments_refund_t *refund, const char *ch
         pay_writer_string(w, "customer_note", refund->customer_note);
     }
     pay_writer_string(w, "merchant_note",
-                      pay_relay_note_tagged(refund->merchant_note, refund->tag, p));
+                      pay_refund_tag_join(refund->merchant_note, refund->tag, p));
     pay_writer_object_close(w);
     return w;
 }

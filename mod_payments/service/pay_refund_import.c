@@ -4,9 +4,11 @@
 #include "base/pay_json.h"
 #include "base/pay_log.h"
 #include "base/pay_time.h"
+#include "model/pay_refund_tag.h"
 #include "service/pay_record_file.h"
 
 #include <apr_strings.h>
+#include <string.h>
 
 #define AHEAD_MAX apr_time_from_sec(300) /* of a record's createdAt (docs/operations.md) */
 #define PROGRESS_EVERY 1000              /* records */
@@ -38,6 +40,7 @@ typedef struct run_t {
 typedef struct batch_t {
     apr_array_header_t *refunds; /* of pay_refund_t * */
     apr_array_header_t *lines;   /* of apr_uint64_t, beside them */
+    apr_uint64_t known;          /* records of refunds that were made here: they are left out */
     apr_pool_t *pool;            /* cleared with each batch */
 } batch_t;
 
@@ -121,19 +124,60 @@ static apr_status_t judge(run_t *run)
     return rv == APR_EOF ? APR_SUCCESS : rv;
 }
 
+/*
+ * An acquirer's books hold the refunds that were made here, too, under its own names and ours for
+ * their charges. *known 1: it is one of those. One made elsewhere counts on the charge that is
+ * meant.
+ */
+static apr_status_t recognise(int *known, pay_refund_t *refund, const run_t *run, apr_pool_t *p)
+{
+    const pay_store_ops_t *ops = run->store->ops;
+    const char *note = refund->merchant_note ? refund->merchant_note : "";
+    const char *tag = pay_refund_tag_split(&note, p);
+    pay_charge_t *charge;
+    pay_refund_t *ours;
+    apr_status_t rv;
+
+    *known = 0;
+    if (run->scope->mode != PAY_LIVE) {
+        return APR_SUCCESS; /* nothing leaves Test Mode */
+    }
+    rv = ops->refund_find_acquirer(&ours, run->store, run->scope, refund->refund_reference, tag, p);
+    if (rv == APR_SUCCESS) {
+        *known = 1;
+    }
+    if (rv != APR_NOTFOUND || !refund->transaction_reference) {
+        return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
+    }
+    rv = ops->charge_find_acquirer(&charge, run->store, run->scope, refund->transaction_reference,
+                                   p);
+    if (rv == APR_SUCCESS) {
+        refund->transaction_reference = charge->reference;
+        *known = *tag && !strcmp(charge->late_tag, tag);
+    }
+    return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
+}
+
 /* Up to `size` records; APR_EOF when the file ended, with the last records in the batch. */
 static apr_status_t fill(batch_t *batch, int size, const run_t *run)
 {
     pay_refund_t *refund;
     apr_uint64_t line;
     apr_status_t rv = APR_SUCCESS;
+    int known = 0;
 
+    batch->known = 0;
     apr_pool_clear(batch->pool);
     batch->refunds = apr_array_make(batch->pool, size, sizeof(pay_refund_t *));
     batch->lines = apr_array_make(batch->pool, size, sizeof(apr_uint64_t));
-    while (rv == APR_SUCCESS && batch->refunds->nelts < size) {
+    while (rv == APR_SUCCESS && batch->refunds->nelts < size && batch->known < BATCH_MAX) {
         rv = read_refund(&refund, &line, run, batch->pool);
         if (rv == APR_SUCCESS) {
+            rv = recognise(&known, refund, run, batch->pool);
+        }
+        if (rv == APR_SUCCESS && known) {
+            batch->known++;
+        } else if (rv == APR_SUCCESS) {
             APR_ARRAY_PUSH(batch->refunds, pay_refund_t *) = refund;
             APR_ARRAY_PUSH(batch->lines, apr_uint64_t) = line;
         }
@@ -197,7 +241,7 @@ static int make_way(pay_store_stat_t *seen, apr_int64_t took_ms, const run_t *ru
 /* Pass 2: reads the file again and writes. */
 static apr_status_t write_all(pay_import_t *import, const run_t *run)
 {
-    batch_t batch = {NULL, NULL, NULL};
+    batch_t batch = {.refunds = NULL};
     pay_store_stat_t seen = {0};
     apr_status_t filled = APR_SUCCESS, rv;
     apr_uint64_t done = 0;
@@ -220,6 +264,8 @@ static apr_status_t write_all(pay_import_t *import, const run_t *run)
             size = next_size(size, make_way(&seen, took_ms, run, batch.pool), took_ms);
             done += (apr_uint64_t)batch.refunds->nelts;
         }
+        done += batch.known;
+        run->result->skipped += batch.known;
         if (run->progress) {
             run->progress(run->baton, 2, done, run->total);
         }
@@ -268,14 +314,15 @@ static apr_status_t import_file(const run_t *run)
     }
     if (rv != APR_SUCCESS) {
         take_back(&import, run);
+        run->result->skipped = 0;
         return rv;
     }
     run->result->written = import.written;
-    run->result->skipped = import.skipped;
+    run->result->skipped += import.skipped;
     pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
             PAYLOGNO(00240) "imported %" APR_UINT64_T_FMT " refunds for account %u, skipped "
                             "%" APR_UINT64_T_FMT,
-            import.written, (unsigned int)run->scope->account, import.skipped);
+            import.written, (unsigned int)run->scope->account, run->result->skipped);
     return APR_SUCCESS;
 }
 

@@ -243,6 +243,31 @@ START_TEST(test_different)
 }
 END_TEST
 
+/* While the acquirer is left alone what is known is told; what is new is refused, and not written.
+ */
+START_TEST(test_known_while_it_is_left_alone)
+{
+    pay_acquirer_t acquirer = script_tokens_acquirer;
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    acquirer.breaker = pay_breaker_init(apr_palloc(unit_pool, pay_breaker_size()));
+    shop->service.acquirer[PAY_LIVE] = &acquirer;
+    set_account_mode(PAY_LIVE);
+    key = shop_key(shop, PAY_LIVE);
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "card_9")));
+    pay_breaker_fault(acquirer.breaker);
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "card_9")));
+    ck_assert_int_eq(replayed, 1);
+    ck_assert_int_eq(charge->state, PAY_CHARGE_SUCCESSFUL);
+    shop_check_problem("new", create(&charge, &replayed, shop_request("order-2", "card_9")), 503,
+                       "E2");
+    check_unknown("new", "order-2");
+    ck_assert_int_eq(script.calls, 1);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_policy, 0, UNIT_ROWS(policy_cases));
@@ -250,6 +275,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_card_of_the_acquirer);
     tcase_add_test(tcase, test_place_is_given_back);
     tcase_add_test(tcase, test_different);
+    tcase_add_test(tcase, test_known_while_it_is_left_alone);
 }
 
 int main(void)

@@ -261,6 +261,67 @@ START_TEST(test_known_charge)
 }
 END_TEST
 
+/* ---- the books of an acquirer */
+
+static const struct {
+    const char *name;
+    const char *reference, *note, *charge; /* NULL: those that the refund or charge has there */
+    int written;
+    apr_int64_t refunded_minor; /* of the charge, afterwards */
+} book_cases[] = {
+    {"ours, by the acquirer's name", NULL, "", NULL, 0, 100},
+    {"ours, by its tag", "up-9", NULL, NULL, 0, 100},
+    {"ours, of a charge by another name", NULL, "", "elsewhere", 0, 100},
+    {"made elsewhere", "up-9", "", NULL, 1, 600},
+    {"made elsewhere, under a tag of nobody's", "up-9", "[payments:0123456789abcdefghijklmn]", NULL,
+     1, 600},
+    {"of a charge that is not ours", "up-9", "", "elsewhere", 1, 100},
+};
+
+/* An export of its upstream: what was made here is not listed twice, what was not counts here. */
+START_TEST(test_books)
+{
+    const char *name = book_cases[_i].name, *note = book_cases[_i].note;
+    pay_refund_request_t request = {.reference = "order-1", .amount = "1.00", .channel = "API"};
+    const pay_mode_t live = PAY_LIVE;
+    pay_import_result_t result;
+    pay_charge_t *charge;
+    pay_refund_t *refund;
+    pay_caller_t caller;
+    pay_account_t *account;
+    int replayed;
+
+    set_up();
+    ck_assert_int_eq(shop->real->account_set(&account, shop->store, "demo", NULL, &live, unit_pool),
+                     APR_SUCCESS);
+    shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
+    scope.mode = PAY_LIVE;
+    memset(&script, 0, sizeof(script));
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_APPROVED, .acquirer_reference = "up-1"};
+    caller = pay_caller_of_key(shop_key(shop, PAY_LIVE), NULL);
+    ck_assert_ptr_null(charge_create(&charge, shop_key(shop, PAY_LIVE), "order-1", "card_9"));
+    ck_assert_ptr_null(
+        pay_refund_create(&refund, &replayed, &shop->service, &caller, &request, unit_pool));
+    if (!note) {
+        note = apr_psprintf(unit_pool, "late [payments:%s]", refund->tag);
+    }
+    result = import(
+        file_of(record_with(
+            "i", book_cases[_i].reference ? book_cases[_i].reference : "up-1",
+            apr_psprintf(
+                unit_pool, ",\"merchantNote\":\"%s\",\"transactionReference\":\"%s\"", note,
+                book_cases[_i].charge ? book_cases[_i].charge : charge->acquirer_reference))),
+        APR_SUCCESS);
+    ck_assert_msg(result.written == (apr_uint64_t)book_cases[_i].written
+                      && result.skipped == 1 - result.written,
+                  "%s: %d written", name, (int)result.written);
+    ck_assert_int_eq(shop->ops.charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
+                     APR_SUCCESS);
+    ck_assert_msg(charge->refunded_minor == book_cases[_i].refunded_minor, "%s: %d", name,
+                  (int)charge->refunded_minor);
+}
+END_TEST
+
 /* ---- faults of the store and of the file */
 
 static int busy_left, charged, abort_tries;
@@ -506,6 +567,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_all_faults_of_a_line);
     tcase_add_loop_test(tcase, test_batches, 0, UNIT_ROWS(batch_cases));
     tcase_add_test(tcase, test_known_charge);
+    tcase_add_loop_test(tcase, test_books, 0, UNIT_ROWS(book_cases));
     tcase_add_loop_test(tcase, test_failure_is_taken_back, 0, UNIT_ROWS(take_back_cases));
     tcase_add_loop_test(tcase, test_busy, 0, UNIT_ROWS(busy_cases));
     tcase_add_test(tcase, test_beside_charges);
