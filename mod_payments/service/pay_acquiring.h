@@ -41,8 +41,11 @@ apr_status_t pay_acquiring_refund(pay_outcome_t *out, pay_acquiring_t *acquiring
 apr_status_t pay_acquiring_late_refund(pay_outcome_t *out, pay_acquiring_t *acquiring,
                                        const pay_charge_t *charge, apr_pool_t *p);
 
-/* Queries take no place; they tell the breaker what they learn. `refund` NULL: of the charge; with
- * `late` 1: of the refund of its late approval. */
+/*
+ * Queries take no place, and neither open nor close the breaker; one that goes through ends the
+ * refusal of our credentials. `refund` NULL: of the charge; with `late` 1: of the refund of its
+ * late approval.
+ */
 apr_status_t pay_acquiring_query(pay_outcome_t *out, pay_acquirer_news_t *news,
                                  const pay_acquirer_t *acquirer, const pay_refund_t *refund,
                                  const pay_charge_t *charge, int late, apr_pool_t *p);

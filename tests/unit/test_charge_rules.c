@@ -1,43 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_charge_rules.h"
-#include "service/pay_charges.h"
-#include "shop.h"
-
-static shop_t *shop;
-static pay_api_key_t *key;
-
-static const pay_outcome_t approved = {.kind = PAY_OUTCOME_APPROVED,
-                                       .code = "00",
-                                       .message = "Approved",
-                                       .authorization_code = "A1B2C3"};
-
-/* A shop whose Test Mode is decided by the script. */
-static void set_up_scripted(void)
-{
-    shop = shop_open(unit_dir());
-    shop->service.acquirer[PAY_TEST] = &script_acquirer;
-    key = shop_key(shop, PAY_TEST);
-    memset(&script, 0, sizeof(script));
-    script.outcome = approved;
-}
-
-static const pay_problem_t *create(pay_charge_t **out, int *replayed,
-                                   const pay_charge_request_t *request)
-{
-    const pay_caller_t caller = pay_caller_of_key(key, NULL);
-
-    return pay_charge_create(out, replayed, &shop->service, &caller, request, "192.0.2.1",
-                             unit_pool);
-}
-
-static void check_unknown(const char *name, const char *reference)
-{
-    pay_charge_t *charge;
-
-    ck_assert_msg(shop->real->charge_find(&charge, shop->store, &key->scope, reference, unit_pool)
-                      == APR_NOTFOUND,
-                  "%s: the reference is taken", name);
-}
+#include "shop_scripted.h"
 
 typedef enum given_t {
     GIVEN_NOTHING,
