@@ -12,6 +12,7 @@
 
 #include <apr_pools.h>
 
+struct pay_checkout_t;
 struct pay_writer_t;
 
 #define PAY_REFERENCE_MAX 100
@@ -33,6 +34,13 @@ typedef enum pay_charge_kind_t {
     PAY_CHARGE_TOKENIZED, /* by a card's token, at once */
     PAY_CHARGE_CHECKOUT   /* on a hosted page, by the payer: may become void or abandoned */
 } pay_charge_kind_t;
+
+/* By what the payer pays; stored. */
+typedef enum pay_channel_t {
+    PAY_CHANNEL_CARD,
+    PAY_CHANNEL_BANK_TRANSFER,
+    PAY_CHANNEL_COUNT
+} pay_channel_t;
 
 typedef struct pay_charge_t {
     pay_scope_t scope;
@@ -85,6 +93,10 @@ typedef struct pay_charge_t {
     const char *late_tag;   /* of the refund of a late approval; "" when there is none */
     int spent;              /* as in pay_outcome_t: nothing is left to refund */
     const char *resolution; /* as there; "" when no person decided */
+
+    pay_channel_t channel;
+    /* Of PAY_CHARGE_CHECKOUT: filled in by the store; NULL when its row is lost. */
+    const struct pay_checkout_t *checkout;
 
     /* The store's own: kind and digest of the Idempotency-Key it was opened with; zero: none. */
     unsigned char kept_as[1 + PAY_SHA256_LEN];

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_CHECKOUT_H
+#define PAY_CHECKOUT_H
+
+/*
+ * What a charge that is paid on a hosted page has beside the charge itself (docs/api.md,
+ * "Checkouts"): the page, where the payer returns to, and how far the payer came. Pure.
+ */
+
+#include "model/pay_charge.h"
+
+#define PAY_PAGE_ID_BITS 160 /* of a page's id: a secret between shop and payer */
+#define PAY_PAGE_ID_LEN 32   /* its characters */
+#define PAY_CHECKOUT_URL_MAX 1000
+#define PAY_CHECKOUT_METADATA_MAX 2000 /* bytes of JSON */
+#define PAY_CHECKOUT_TEXT_MAX 200      /* bytes of title and description, each */
+#define PAY_CHECKOUT_PHONE_MAX 32
+#define PAY_LINK_REFERENCE_MAX 50
+
+/* How far the payer came; stored. Who pays moves it forward by compare and set. */
+typedef enum pay_checkout_step_t {
+    PAY_CHECKOUT_OPEN,      /* the payer has not paid yet */
+    PAY_CHECKOUT_CODE,      /* a card was given that asks for a one-time code */
+    PAY_CHECKOUT_SENT,      /* handed to the acquirer: nothing is taken from the payer any more */
+    PAY_CHECKOUT_CANCELLED, /* by the payer */
+    PAY_CHECKOUT_EXPIRED,
+    PAY_CHECKOUT_STEP_COUNT
+} pay_checkout_step_t;
+
+/* Strings are never NULL; "" where there is nothing. */
+typedef struct pay_checkout_t {
+    const char *page_id;
+    const char *link; /* reference of the payment link it was made from */
+    const char *phone;
+    const char *redirect_url; /* absolute, http or https */
+    const char *metadata;     /* JSON */
+    const char *logo_url;
+    const char *title;
+    const char *description;
+    apr_time_t expires_at;
+    pay_checkout_step_t step;
+    const char *acquirer_url; /* Live Mode: its page, https; "" until it is known */
+} pay_checkout_t;
+
+/* What the payer is shown. */
+typedef enum pay_checkout_stage_t {
+    PAY_STAGE_PAY,       /* the form to pay with, or Live Mode's page of the acquirer */
+    PAY_STAGE_CODE,      /* the form for the one-time code */
+    PAY_STAGE_WAITING,   /* the acquirer has not decided */
+    PAY_STAGE_APPROVED,  /* paid, whether given back since or not */
+    PAY_STAGE_DECLINED,  /* final */
+    PAY_STAGE_CANCELLED, /* by the payer */
+    PAY_STAGE_EXPIRED,
+    PAY_STAGE_CLOSED, /* voided by the shop */
+    PAY_STAGE_COUNT
+} pay_checkout_stage_t;
+
+/* Of a charge with its checkout, at `now`: one that is over its time is expired, whether or not
+ * the row says so already. */
+pay_checkout_stage_t pay_checkout_stage(const pay_charge_t *charge, apr_time_t now);
+
+/* The word for redirectUrl's parameter status: "successful", "failed", "cancelled" or, while the
+ * acquirer has not decided, "pending". */
+const char *pay_checkout_return_status(pay_checkout_stage_t stage);
+
+/*
+ * Where the payer's browser goes in the end: redirect_url with reference and status added to its
+ * query; "" when the checkout has none.
+ */
+const char *pay_checkout_return_url(const pay_charge_t *charge, pay_checkout_stage_t stage,
+                                    apr_pool_t *p);
+
+/* 1 when `text` has the form of a page's id. */
+int pay_page_id_is(const char *text);
+
+#endif
