@@ -9,6 +9,7 @@
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_cors.h"
+#include "httpd/pay_dashboard_claim.h"
 #include "httpd/pay_error_filter.h"
 #include "httpd/pay_gate.h"
 #include "httpd/pay_handler.h"
@@ -38,6 +39,7 @@ static void register_hooks(apr_pool_t *p)
     pay_claim_register_hooks(p);
     pay_cors_register_hooks(p);
     pay_site_path_register_hooks(p);
+    pay_dashboard_claim_register_hooks(p);
     pay_gate_register_hooks(p);
     pay_handler_register_hooks(p);
     pay_error_filter_register_hooks(p);

@@ -13,6 +13,7 @@
 
 struct pay_json_t;
 struct pay_site_path_t;
+struct pay_dashboard_t;
 
 #define PAY_CALL_SEGMENTS_MAX 2 /* variable segments of a path */
 
@@ -24,6 +25,9 @@ typedef struct pay_call_t {
 
     /* pay_site_path: what it asks for beside the API; `path` is NULL */
     const struct pay_site_path_t *site_path;
+
+    /* pay_dashboard_claim: NULL: it is not for the dashboard; `path` is NULL else */
+    struct pay_dashboard_t *dashboard;
 
     /* pay_cors */
     int cors_varies;            /* answers of this path depend on Origin */

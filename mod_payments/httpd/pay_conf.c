@@ -94,6 +94,7 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(rate_limit[PAY_KEY_PUBLIC], rate_public);
     INHERIT(failure_limit, failure_limit);
     INHERIT(master_key, master_key);
+    INHERIT(dashboard_files, dashboard_files);
     conf->delivery = base->delivery; /* no virtual host says it */
     conf->mail_login_file = base->mail_login_file;
     return conf;

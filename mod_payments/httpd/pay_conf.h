@@ -3,8 +3,8 @@
 #define PAY_CONF_H
 
 /*
- * The directives of one server (docs/directives.md). All but the first four members are inherited
- * from the main server. Constant once the server runs, but for `service`.
+ * The directives of one server (docs/directives.md). All but the first five members are inherited
+ * from the main server. Constant once the server runs, but for the last two.
  */
 
 #include "base/pay_rate.h"
@@ -33,6 +33,7 @@ typedef struct pay_conf_t {
     apr_array_header_t *cors_origins;    /* of const char *, lower case; NULL: no CORS */
     const char *health_path;             /* "/a/b", NULL: none */
     const char *metrics_path;            /* as that */
+    const char *dashboard_path;          /* as that */
     const char *store;                   /* URL without a slash at its end; NULL: none */
     const char *account;                 /* NULL: the key selects it */
     const char *base_path;               /* "" or "/a/b" */
@@ -49,6 +50,7 @@ typedef struct pay_conf_t {
     pay_rate_limit_t rate_limit[2]; /* by pay_key_kind_t */
     pay_rate_limit_t failure_limit;
     const char *master_key;      /* a path; NULL: beside the store */
+    const char *dashboard_files; /* a directory; NULL: the installed one */
     pay_delivery_t delivery;     /* the main server's, as the next one; mail_login is "" */
     const char *mail_login_file; /* NULL: the relay wants none */
 
@@ -80,8 +82,10 @@ typedef struct pay_conf_t {
     unsigned rate_public_set : 1;
     unsigned failure_limit_set : 1;
     unsigned master_key_set : 1;
+    unsigned dashboard_files_set : 1;
 
-    pay_service_t *service; /* of this process; written once in child_init */
+    pay_service_t *service;                    /* of this process; written once in child_init */
+    const apr_array_header_t *dashboard_pages; /* pay_dashboard_files, in the parent; NULL: none */
 } pay_conf_t;
 
 extern const command_rec pay_conf_directives[];

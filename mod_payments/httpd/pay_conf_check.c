@@ -4,6 +4,7 @@
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_conf_acquirer.h"
+#include "httpd/pay_conf_dashboard.h"
 #include "httpd/pay_conf_root.h"
 
 #include <apr_strings.h>
@@ -131,6 +132,9 @@ static const char *host_fault(const server_rec *main_server, const server_rec *s
     }
     if (!fault) {
         fault = site_path_fault(conf, "PaymentsMetrics", conf->metrics_path, p);
+    }
+    if (!fault) {
+        fault = pay_conf_dashboard_fault(conf, p);
     }
     if (!fault) {
         fault = pay_conf_acquirers_fault(main_server, s, p);

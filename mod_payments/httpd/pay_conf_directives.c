@@ -2,6 +2,7 @@
 #include "base/pay_timezone.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_conf_acquirer.h"
+#include "httpd/pay_conf_dashboard.h"
 #include "httpd/pay_conf_delivery.h"
 #include "httpd/pay_conf_parse.h"
 #include "httpd/pay_conf_rate.h"
@@ -257,7 +258,7 @@ static const char *add_cors_origin(cmd_parms *cmd, void *dir, const char *arg)
 }
 
 /* *out is a place in the server's configuration. */
-static const char *set_site_path(const char **out, cmd_parms *cmd, const char *arg)
+const char *pay_conf_set_site_path(const char **out, cmd_parms *cmd, const char *arg)
 {
     if (arg[0] != '/' || !pay_conf_is_path(arg) || strlen(arg) > PAY_CONF_SITE_PATH_LEN_MAX) {
         return pay_conf_wrong(cmd,
@@ -272,13 +273,13 @@ static const char *set_site_path(const char **out, cmd_parms *cmd, const char *a
 static const char *set_health(cmd_parms *cmd, void *dir, const char *arg)
 {
     (void)dir;
-    return set_site_path(&pay_conf_get(cmd->server)->health_path, cmd, arg);
+    return pay_conf_set_site_path(&pay_conf_get(cmd->server)->health_path, cmd, arg);
 }
 
 static const char *set_metrics(cmd_parms *cmd, void *dir, const char *arg)
 {
     (void)dir;
-    return set_site_path(&pay_conf_get(cmd->server)->metrics_path, cmd, arg);
+    return pay_conf_set_site_path(&pay_conf_get(cmd->server)->metrics_path, cmd, arg);
 }
 
 const command_rec pay_conf_directives[] = {
@@ -342,6 +343,10 @@ const command_rec pay_conf_directives[] = {
                   "Path that tells load balancers 200 or 503 without a key (default: none)"),
     AP_INIT_TAKE1("PaymentsMetrics", set_metrics, NULL, RSRC_CONF,
                   "Path that tells Prometheus what is counted; needs a Require (default: none)"),
+    AP_INIT_TAKE1("PaymentsDashboard", pay_conf_set_dashboard, NULL, RSRC_CONF,
+                  "Path of the dashboard; needs the site's authentication (default: none)"),
+    AP_INIT_TAKE1("PaymentsDashboardFiles", pay_conf_set_dashboard_files, NULL, RSRC_CONF,
+                  "Directory of the dashboard's pages (default: the installed one)"),
     AP_INIT_TAKE1("PaymentsMasterKey", pay_conf_set_master_key, NULL, RSRC_CONF,
                   "Key of stored secrets: file:<absolute path> (default: the store's path.key)"),
     AP_INIT_TAKE1("PaymentsWebhookInsecure", pay_conf_set_webhook_insecure, NULL, RSRC_CONF,

@@ -5,6 +5,8 @@
 #include "httpd/pay_acquirers.h"
 #include "httpd/pay_child.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_dashboard_files.h"
+#include "httpd/pay_dashboard_guard.h"
 #include "httpd/pay_httpd_log.h"
 #include "httpd/pay_ledger.h"
 #include "httpd/pay_prepare_acquirer.h"
@@ -195,6 +197,8 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     pay_acquirers_share(ledgers, main_server, pconf);
     pay_prepare_acquirers(ledgers, pconf);
     pay_rates_share(main_server, pconf);
+    pay_dashboard_guard_share(main_server);
+    pay_dashboard_files_load(main_server, pconf);
     pay_watchdog_start(main_server, ledgers, pconf);
     return OK;
 }

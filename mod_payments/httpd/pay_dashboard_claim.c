@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_dashboard_claim.h"
+
+#include "httpd/pay_body.h"
+#include "httpd/pay_claim.h"
+#include "httpd/pay_conf.h"
+#include "httpd/pay_dashboard.h"
+#include "httpd/pay_dashboard_reply.h"
+#include "httpd/pay_gate.h"
+
+#include <apr_strings.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <util_filter.h>
+
+#define HANDLER "payments-dashboard"
+#define FILTER_NAME "PAYMENTS_DASHBOARD"
+
+static pay_dashboard_t *claimed(const request_rec *r)
+{
+    const pay_call_t *call = pay_call_get(r);
+
+    return call ? call->dashboard : NULL;
+}
+
+/* What is left of `path` after the directive's, or NULL when it is not ours. */
+static const char *own_part(const char *path, const request_rec *r)
+{
+    const pay_conf_t *conf = pay_conf_get(r->server);
+    apr_size_t len;
+
+    if (!conf->engine || !conf->dashboard_path || r->proxyreq) {
+        return NULL;
+    }
+    len = strlen(conf->dashboard_path);
+    if (strncmp(path, conf->dashboard_path, len) != 0 || (path[len] != '\0' && path[len] != '/')) {
+        return NULL;
+    }
+    return path + len;
+}
+
+/* Before the URL is decoded, which can fail by itself: the site's documents do not show that. */
+static int post_read_request(request_rec *r)
+{
+    char *path;
+
+    if (!r->uri || r->uri[0] != '/') {
+        return DECLINED;
+    }
+    path = apr_pstrdup(r->pool, r->uri);
+    ap_normalize_path(path, AP_NORMALIZE_NOT_ABOVE_ROOT | AP_NORMALIZE_DECODE_UNRESERVED
+                                | AP_NORMALIZE_MERGE_SLASHES);
+    if (own_part(path, r)) {
+        pay_claim_forget_error_documents(r);
+    }
+    return DECLINED;
+}
+
+static int translate_name(request_rec *r)
+{
+    static const char *const unread[] = {"Range", "If-Range", NULL};
+    pay_dashboard_t *dashboard;
+    const char *path;
+    char *merged;
+    int i;
+
+    if (!r->uri || r->uri[0] != '/') {
+        return DECLINED;
+    }
+    merged = apr_pstrdup(r->pool, r->uri);
+    ap_no2slash(merged);
+    path = own_part(merged, r);
+    if (!path) {
+        return DECLINED;
+    }
+    /* An administrator's <Location> must hold for doubled slashes too, with MergeSlashes Off. */
+    r->uri = merged;
+    dashboard = apr_pcalloc(r->pool, sizeof(*dashboard));
+    dashboard->path = path;
+    pay_call_make(r)->dashboard = dashboard;
+    pay_claim_forget_error_documents(r);
+    pay_dashboard_headers(r);
+    for (i = 0; unread[i]; i++) {
+        apr_table_unset(r->headers_in, unread[i]); /* a part of an answer is none */
+    }
+    r->filename = apr_pstrdup(r->pool, "payments:"); /* without the URL: AddHandler looks at it */
+    r->handler = HANDLER;
+    return OK;
+}
+
+/* No directory, no file, no .htaccess; nor what another page or an ErrorDocument asks for. */
+static int map_to_storage(request_rec *r)
+{
+    if (!claimed(r)) {
+        return DECLINED;
+    }
+    return r->main || r->prev ? HTTP_FORBIDDEN : OK;
+}
+
+/* Ahead of the site's authentication, which would ask for a password that all can read. */
+static int check_access(request_rec *r)
+{
+    if (!claimed(r) || !pay_gate_judge_transport(r)) {
+        return DECLINED;
+    }
+    return HTTP_FORBIDDEN;
+}
+
+/* After mod_mime, mod_rewrite and SetHandler had their say. */
+static int fixups(request_rec *r)
+{
+    if (!claimed(r)) {
+        return DECLINED;
+    }
+    r->handler = HANDLER;
+    return OK;
+}
+
+static int handler(request_rec *r)
+{
+    pay_dashboard_t *dashboard = claimed(r);
+
+    if (!dashboard) {
+        return DECLINED;
+    }
+    if (r->main || r->prev) {
+        return HTTP_FORBIDDEN;
+    }
+    return pay_dashboard_serve(r, dashboard);
+}
+
+/* httpd's own page goes, ours comes. */
+static apr_status_t error_filter(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    request_rec *r = f->r;
+    apr_bucket *bucket = APR_BRIGADE_FIRST(bb);
+    apr_bucket *next;
+    const char *text;
+
+    for (; bucket != APR_BRIGADE_SENTINEL(bb); bucket = next) {
+        next = APR_BUCKET_NEXT(bucket);
+        if (!APR_BUCKET_IS_METADATA(bucket)) {
+            apr_bucket_delete(bucket);
+        }
+    }
+    if (!f->ctx) {
+        f->ctx = r;
+        text = pay_dashboard_status_text(r, claimed(r));
+        ap_set_content_length(r, (apr_off_t)strlen(text));
+        bucket = apr_bucket_pool_create(text, strlen(text), r->pool, bb->bucket_alloc);
+        APR_BRIGADE_INSERT_HEAD(bb, bucket);
+    }
+    return ap_pass_brigade(f->next, bb);
+}
+
+static void insert_error_filter(request_rec *r)
+{
+    if (!claimed(r) || !ap_is_HTTP_ERROR(r->status)) {
+        return;
+    }
+    if (r->connection->master) {
+        (void)pay_body_discard(r); /* a client of HTTP/2 loses an answer before its body's end */
+    }
+    ap_add_output_filter(FILTER_NAME, NULL, r, r->connection);
+}
+
+void pay_dashboard_claim_register_hooks(apr_pool_t *p)
+{
+    static const char *const before[] = {"mod_rewrite.c", "mod_alias.c", "mod_proxy.c", NULL};
+
+    (void)p;
+    ap_hook_post_read_request(post_read_request, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_translate_name(translate_name, NULL, before, APR_HOOK_FIRST);
+    ap_hook_map_to_storage(map_to_storage, NULL, before, APR_HOOK_FIRST);
+    ap_hook_check_access(check_access, NULL, NULL, APR_HOOK_FIRST, AP_AUTH_INTERNAL_PER_CONF);
+    ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_handler(handler, NULL, NULL, APR_HOOK_FIRST);
+    ap_register_output_filter(FILTER_NAME, error_filter, NULL, AP_FTYPE_RESOURCE);
+    ap_hook_insert_error_filter(insert_error_filter, NULL, NULL, APR_HOOK_LAST);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_DASHBOARD_REPLY_H
+#define PAY_DASHBOARD_REPLY_H
+
+/* Answers of the dashboard. Functions that return int return what a handler returns. */
+
+#include "base/pay_writer.h"
+#include "httpd/pay_dashboard.h"
+
+/* The headers that every answer has, errors of httpd's own too. */
+void pay_dashboard_headers(request_rec *r);
+
+/* Reads away the request's body, then sets status, type and headers. OK: send the answer's body. */
+int pay_dashboard_begin(request_rec *r, int status, const char *type);
+
+int pay_dashboard_json(request_rec *r, int status, const pay_writer_t *body);
+
+/* JSON below api/, a line of plain text elsewhere. */
+int pay_dashboard_problem(request_rec *r, const pay_dashboard_t *dashboard,
+                          const pay_problem_t *problem);
+
+/* The same for a status that httpd raised; sets the content type. */
+const char *pay_dashboard_status_text(request_rec *r, const pay_dashboard_t *dashboard);
+
+/* 1 when it is answered as JSON. */
+int pay_dashboard_is_api(const pay_dashboard_t *dashboard);
+
+#endif

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dashboard as the tests use it: pages, users who sign in by Basic, and the calls of its pages."""
+
+import base64
+import hashlib
+import json
+
+PATH = "/payments-dashboard"
+USERS = ("olga", "oskar", "vera", "stranger")
+PASSWORD = "right"
+PAGE = "<!doctype html><title>Payments</title>\n"
+SCRIPT = "export const answer = 42;\n"
+
+
+def location(rule, path=PATH):
+    return f'<Location "{path}">\n{rule}\n</Location>\n'
+
+
+def basic(user, password=PASSWORD):
+    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
+
+
+def pages(httpd):
+    """A directory of pages, and what lies beside them and must not be served."""
+    root = httpd.root / "pages"
+    (root / "assets").mkdir(parents=True)
+    (root / "index.html").write_text(PAGE)
+    (root / "assets/app.js").write_text(SCRIPT)
+    (root / "assets/app.css").write_text("")
+    (root / "assets/app.js~").write_text("old")
+    (root / "assets/.hidden.js").write_text("hidden")
+    (root / "assets/notes.txt").write_text("notes")
+    (httpd.root / "outside.html").write_text("outside")
+    return f"PaymentsDashboardFiles {root}"
+
+
+def auth(httpd):
+    digest = base64.b64encode(hashlib.sha1(PASSWORD.encode()).digest()).decode()
+    (httpd.root / "users").write_text("".join(f"{user}:{{SHA}}{digest}\n" for user in USERS))
+    return f"AuthType Basic\nAuthName site\nAuthBasicProvider file\nAuthUserFile {httpd.root}/users"
+
+
+def settings(httpd, rule="Require valid-user", extra=""):
+    """What a host with a dashboard has in its configuration."""
+    return f"PaymentsDashboard {PATH}\n{pages(httpd)}\n{location(auth(httpd) + chr(10) + rule)}{extra}"
+
+
+class Person:
+    """Somebody at a browser: signs in, and calls as the dashboard's pages do."""
+
+    def __init__(self, httpd, user, host=None):
+        self.httpd, self.user = httpd, user
+        self.host = host or f"127.0.0.1:{httpd.port}"
+        self.token = None
+
+    def headers(self, **more):
+        return {**basic(self.user), "Host": self.host, "Sec-Fetch-Site": "same-origin",
+                **{name.replace("_", "-"): value for name, value in more.items()}}
+
+    def get(self, path, method="GET", connection=None):
+        return self.httpd.request(method, f"{PATH}/api/{path}", headers=self.headers(), connection=connection)
+
+    def session(self):
+        answer = self.get("session")
+        assert answer.status == 200, answer
+        self.token = answer.json["csrf"]
+        return answer.json
+
+    def post(self, path, body=None, headers=None, connection=None):
+        if self.token is None:
+            self.session()
+        sent = {**self.headers(), "Origin": f"http://{self.host}", "X-CSRF-Token": self.token,
+                "Content-Type": "application/json"}
+        sent.update(headers or {})
+        sent = {name: value for name, value in sent.items() if value is not None}
+        text = body if isinstance(body, (str, bytes)) else json.dumps({} if body is None else body)
+        return self.httpd.request("POST", f"{PATH}/api/{path}", text, sent, connection)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PaymentsDashboard: whose path it is, who comes in, and what its pages and headers are."""
+
+import http.client
+
+import pytest
+
+from dashboard import PAGE, PATH, SCRIPT, auth, basic, location, pages, settings
+from conftest import MPMS
+
+REFUSED = "PAY00543"
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
+                               "'self'; font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+def is_safe(answer):
+    for name, value in HEADERS.items():
+        assert answer.header(name) == value, (name, answer.headers)
+    for name in "etag", "last-modified", "set-cookie", "access-control-allow-origin":
+        assert answer.header(name) is None
+    return True
+
+
+@pytest.fixture(scope="module", params=MPMS)
+def running(request):
+    from harness import Httpd
+    httpd = Httpd(mpm=request.param)
+    httpd.host_extra = settings(httpd, extra="ErrorDocument 401 /nonce.txt\nErrorDocument 404 /nonce.txt\n"
+                                             "ErrorDocument 403 https://elsewhere.example/\n")
+    httpd.start()
+    (httpd.docroot / ".htaccess").write_text("RewriteEngine On\nRewriteRule !nonce /nonce.txt [L]\n")
+    yield httpd
+    httpd.close()
+
+
+@pytest.fixture
+def site(running):
+    yield running
+    loud = running.unexpected()
+    assert not loud, "unexpected in the error log:\n" + "\n".join(loud)
+
+
+@pytest.mark.parametrize("path, body, kind", [
+    pytest.param("/", PAGE, "text/html; charset=utf-8", id="the directory"),
+    pytest.param("/index.html", PAGE, "text/html; charset=utf-8", id="its page"),
+    pytest.param("/assets/app.js", SCRIPT, "text/javascript; charset=utf-8", id="script"),
+    pytest.param("/assets/app.css", "", "text/css; charset=utf-8", id="an empty style"),
+    pytest.param("//assets///app.js", SCRIPT, "text/javascript; charset=utf-8", id="doubled slashes"),
+    pytest.param("/assets/%61pp.js", SCRIPT, "text/javascript; charset=utf-8", id="an encoded letter"),
+    pytest.param("/x/../assets/app.js?v=1", SCRIPT, "text/javascript; charset=utf-8", id="dots and a query"),
+])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_pages(site, method, path, body, kind):
+    answer = site.request(method, PATH + path, headers=basic("vera"))
+    assert answer.status == 200 and is_safe(answer)
+    assert answer.header("content-type") == kind
+    assert (answer.header("content-length") or "0") == str(len(body))  # httpd leaves a 0 out of a HEAD's answer
+    assert answer.body.decode() == (body if method == "GET" else "")
+
+
+@pytest.mark.parametrize("path", [
+    "/assets", "/assets/", "/assets/app.js~", "/assets/.hidden.js", "/assets/notes.txt", "/assets/app.js/", "/app.js",
+    "/assets/app.js%00", "/..%2f..%2foutside.html", "/assets/..%5c..%5coutside.html", "/%2e%2e/%2e%2e/outside.html",
+    "/assets/%252e%252e/outside.html", "/outside.html", "/index.html/x", "/API/session", "/nonce.txt",
+])
+def test_what_is_no_page(site, path):
+    site.expect_log("AH10244")
+    answer = site.request("GET", PATH + path, headers=basic("vera"))
+    assert answer.status in (400, 404), answer
+    assert b"outside" not in answer.body and site.nonce.encode() not in answer.body
+
+
+def test_pages_have_no_validators_and_no_parts(site):
+    """Whatever a browser has kept, it is given the whole page anew."""
+    for headers in ({"Range": "bytes=0-3"}, {"If-None-Match": "*"}, {"If-Modified-Since": "Fri, 01 Jan 2038 00:00:00 GMT"},
+                    {"If-Match": '"x"'}, {"Range": "bytes=0-3", "If-Range": '"x"'}):
+        answer = site.request("GET", PATH + "/", headers={**basic("vera"), **headers})
+        assert answer.status == 200 and answer.body.decode() == PAGE and is_safe(answer)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"])
+def test_pages_are_read_only(site, method):
+    answer = site.request(method, PATH + "/", headers=basic("vera"))
+    assert answer.status == 405 and is_safe(answer)
+    assert answer.header("allow") == "GET, HEAD"
+
+
+def test_the_directory_has_a_slash(site):
+    answer = site.request("GET", PATH, headers=basic("vera"))
+    assert answer.status == 308 and is_safe(answer)
+    assert answer.header("location").endswith(PATH + "/")
+    assert site.request("POST", PATH, headers=basic("vera")).status == 405
+
+
+@pytest.mark.parametrize("path", [PATH + "x", PATH + ".html", "/payments", "/x" + PATH])
+def test_the_rest_is_the_sites(site, path):
+    assert site.request("GET", path).body.decode().strip() == site.nonce
+
+
+@pytest.mark.parametrize("path", ["", "/", "/assets/app.js", "/nothing", "/api/session", "/api/nothing"])
+@pytest.mark.parametrize("headers", [{}, basic("vera", "wrong"), basic("nobody"), {"Authorization": "Bearer x"}],
+                         ids=["nothing", "wrong password", "unknown", "another scheme"])
+def test_nobody_comes_in_unknown(site, path, headers):
+    site.expect_log("AH01617|AH01618|AH01614")
+    answer = site.request("GET", PATH + path, headers=headers)
+    assert answer.status == 401 and is_safe(answer)
+    assert answer.header("www-authenticate") == 'Basic realm="site"'
+    assert site.nonce.encode() not in answer.body
+    if path.startswith("/api/"):
+        assert answer.json["status"] is False and answer.json["data"]["requestId"]
+        assert answer.header("content-type") == "application/json; charset=utf-8"
+    else:
+        assert answer.body == b"Sign in to see this page.\n"
+        assert answer.header("content-type") == "text/plain; charset=utf-8"
+
+
+def test_a_key_of_the_api_is_no_user(site):
+    shop = site.shop()
+    site.expect_log("AH01614")
+    assert shop.call("GET", PATH + "/").status == 401
+    assert shop.call("GET", "/api/v1/refund/2026-01-01/2026-01-02").status == 200
+
+
+@pytest.mark.parametrize("rule, modules", [
+    pytest.param(None, [], id="no block"),
+    pytest.param("Require all granted", [], id="everybody"),
+    pytest.param("{auth}\nRequire all granted", [], id="a password that nobody needs"),
+    pytest.param("{auth}\nRequire valid-user\nRequire local", [], id="a password or the address"),
+    pytest.param("{auth}\nRequire valid-user\nOrder allow,deny\nAllow from all\nSatisfy Any", ["access_compat"],
+                 id="Satisfy Any"),
+    pytest.param("AuthType Payments\nRequire payments-key secret", [], id="an API key"),
+    pytest.param("AuthType Basic\nAuthName x\nAuthBasicProvider anon\nAnonymous nobody\nAnonymous_NoUserID On\n"
+                 "Anonymous_MustGiveEmail Off\nRequire valid-user", ["authn_anon"], id="a name that is empty"),
+])
+def test_without_a_user_it_is_closed(server, rule, modules):
+    httpd = server(start=False, modules=modules)
+    block = "" if rule is None else location(rule.replace("{auth}", auth(httpd)))
+    httpd.host_extra = f"PaymentsDashboard {PATH}\n{pages(httpd)}\n{block}"
+    httpd.start()
+    httpd.expect_log(REFUSED)
+    headers = basic("")
+    if rule and "Payments" in rule:
+        headers = {"Authorization": "Bearer " + httpd.shop().secret}
+    for path in "/", "/assets/app.js", "/api/session":
+        answer = httpd.request("GET", PATH + path, headers=headers)
+        assert answer.status == 403 and is_safe(answer)
+        assert b"error log" in answer.body
+    said = [line for line in httpd.log_text().splitlines() if REFUSED in line]
+    assert 1 <= len(said) <= len(httpd.pids()), "once for each process"
+    assert f'<Location "{PATH}"> AuthType Basic' in said[0]
+
+
+def test_the_sites_error_documents_come_back_elsewhere(site):
+    (site.docroot / ".htaccess").unlink()
+    assert site.request("GET", "/missing").body.decode().strip() == site.nonce
+    (site.docroot / ".htaccess").write_text("RewriteEngine On\nRewriteRule !nonce /nonce.txt [L]\n")
+
+
+def test_no_page_of_the_sites_brings_it_along(server):
+    """Neither a subrequest nor a redirect inside the server reaches it."""
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd, extra=f"ErrorDocument 404 {PATH}/index.html\n")
+    (httpd.docroot / "inc.shtml").write_text(f'[<!--#include virtual="{PATH}/index.html" -->]')
+    (httpd.docroot / ".htaccess").write_text("Options +Includes\nAddOutputFilter INCLUDES .shtml\n")
+    httpd.start()
+    httpd.expect_log("unable to include|AH01374")
+    got = httpd.request("GET", "/inc.shtml", headers=basic("vera"))
+    assert PAGE.encode() not in got.body
+    got = httpd.request("GET", "/missing", headers=basic("vera"))
+    assert got.status in (403, 404) and PAGE.encode() not in got.body
+
+
+def test_tls_is_required_ahead_of_the_password(server):
+    """On loopback, which counts as secure, the header of a trusted proxy says that it came without."""
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd, extra="PaymentsTrustedTLSProxy 127.0.0.1\n")
+    httpd.start()
+    for headers in {}, basic("vera"):
+        answer = httpd.request("GET", PATH + "/", headers={**headers, "X-Forwarded-Proto": "http"})
+        assert answer.status == 403 and answer.header("www-authenticate") is None and is_safe(answer)
+    assert httpd.request("GET", PATH + "/", headers={**basic("vera"), "X-Forwarded-Proto": "https"}).status == 200
+
+
+def test_pages_that_are_missing(server):
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd, extra="PaymentsDashboardFiles /nonexistent/dashboard\n")
+    httpd.start()
+    httpd.expect_log("PAY00541")
+    answer = httpd.request("GET", PATH + "/", headers=basic("vera"))
+    assert answer.status == 503 and b"not installed" in answer.body
+    assert httpd.log_text().count("PAY00541") == 2, "the directory and its assets, once"
+
+
+def test_pages_of_a_size_and_number(server):
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd)
+    assets = httpd.root / "pages/assets"
+    (assets / "large.js").write_text("x" * (2 << 20))
+    (assets / "larger.js").write_text("x" * ((2 << 20) + 1))
+    (assets / ("n" * 61 + ".js")).write_text("x")
+    (assets / ("n" * 62 + ".js")).write_text("x")
+    (assets / "directory.js").mkdir()
+    httpd.start()
+    httpd.expect_log("PAY00541: PaymentsDashboard: .*/(larger|directory).js")
+    for name, want in [("large", 200), ("larger", 404), ("n" * 61, 200), ("n" * 62, 404), ("directory", 404)]:
+        assert httpd.request("GET", f"{PATH}/assets/{name}.js", headers=basic("vera")).status == want, name
+    for number in range(128):
+        (assets / f"{number}.js").write_text("x")
+    httpd.expect_log("No space left.*PAY00541")
+    httpd.graceful()
+    got = [httpd.request("GET", f"{PATH}/assets/{number}.js", headers=basic("vera")).status for number in range(128)]
+    assert 0 < got.count(404) < 128
+
+
+@pytest.mark.parametrize("lines, words", [
+    pytest.param("PaymentsDashboard payments", "PaymentsDashboard: want a path", id="no path"),
+    pytest.param("PaymentsDashboard /", "PaymentsDashboard: want a path", id="the whole site"),
+    pytest.param("PaymentsDashboard /payments/", "PaymentsDashboard: want a path", id="a slash at its end"),
+    pytest.param("PaymentsDashboard /api/v1/dashboard", "neither one of the API's", id="inside of the API"),
+    pytest.param("PaymentsDashboard /api", "neither one of the API's", id="above the API"),
+    pytest.param("PaymentsDashboard /payment", "neither one of the API's", id="above the hosted page"),
+    pytest.param("PaymentsBasePath /shop\nPaymentsDashboard /shop", "neither one of the API's", id="the base path"),
+    pytest.param("PaymentsDashboard /d\nPaymentsHealth /d/health", "PaymentsHealth: want a path outside", id="health"),
+    pytest.param("PaymentsDashboard /d\nPaymentsMetrics /d", "PaymentsMetrics: want a path outside", id="metrics"),
+    pytest.param("PaymentsDashboardFiles share", "PaymentsDashboardFiles: want an absolute path", id="files"),
+])
+def test_configurations_that_are_refused(server, lines, words):
+    httpd = server(start=False, host_extra=lines)
+    done = httpd.configtest()
+    assert done.returncode != 0 and words in done.stderr + done.stdout + httpd.log_text()
+
+
+def test_it_is_not_inherited(server):
+    httpd = server(start=False)
+    httpd.extra = settings(httpd)
+    httpd.start()
+    assert httpd.request("GET", PATH + "/nothing", headers=basic("vera")).status == 404
+    assert httpd.request("GET", PATH + "/", headers=basic("vera")).body.decode() != PAGE
+
+
+def test_kept_connections(site):
+    conn = site.connect()
+    for _ in range(3):
+        assert site.request("GET", PATH + "/", headers=basic("vera"), connection=conn).status == 200
+        assert site.request("POST", PATH + "/", "x" * 5000, headers=basic("vera"), connection=conn).status == 405
+    assert isinstance(conn, http.client.HTTPConnection)
+    conn.close()
