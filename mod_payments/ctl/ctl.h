@@ -57,10 +57,12 @@ typedef enum ctl_option_id_t {
     CTL_OPTION_OUTCOME,
     CTL_OPTION_REASON,
     CTL_OPTION_NO_WAIT,
+    CTL_OPTION_HOST,
+    CTL_OPTION_ROLE,
     CTL_OPTION_COUNT
 } ctl_option_id_t;
 
-#define CTL_O(id) (1U << CTL_OPTION_##id)
+#define CTL_O(id) (APR_UINT64_C(1) << CTL_OPTION_##id)
 
 /* How a command wants its store. */
 typedef enum ctl_open_t {
@@ -86,8 +88,8 @@ typedef struct ctl_command_t {
     const char *details;  /* more lines for the command's own --help, or NULL */
     int args_min;
     int args_max;
-    unsigned int required; /* CTL_O() bits */
-    unsigned int optional; /* CTL_O() bits; CTL_OPTIONS_COMMON need not be named */
+    apr_uint64_t required; /* CTL_O() bits */
+    apr_uint64_t optional; /* CTL_O() bits; CTL_OPTIONS_COMMON need not be named */
     ctl_open_t open;
     ctl_keyring_use_t keyring;
     ctl_exit_t (*run)(ctl_t *ctl);

@@ -10,6 +10,11 @@
     "Mode they start none. Test keys work in both. Before going live, check that the server has\n" \
     "a PaymentsAcquirer for the account: without one live charges are refused with 403.\n"
 
+#define GRANT_DETAILS                                                                              \
+    "USER is the name that the site's authentication gives on that host, letter by letter; the\n"  \
+    "same name on another host is somebody else. A viewer sees, an operator also refunds and\n"    \
+    "decides, an owner also has the keys and the settings. Done again, the role is replaced.\n"
+
 #define RESOLVE_DETAILS                                                                            \
     "For when nobody else can tell what became of it: ask the acquirer first. The reason is\n"     \
     "kept in the record; no card number may be in it.\n"
@@ -65,6 +70,30 @@ static const ctl_command_t money[] = {
      .args_max = 2,
      .open = CTL_OPEN_WRITE,
      .run = ctl_account_mode},
+    {.name = "account grant",
+     .synopsis = "ACCOUNT USER --host NAME --role owner|operator|viewer",
+     .summary = "let a user of a virtual host use the dashboard",
+     .details = GRANT_DETAILS,
+     .args_min = 2,
+     .args_max = 2,
+     .required = CTL_O(HOST) | CTL_O(ROLE),
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_account_grant},
+    {.name = "account revoke",
+     .synopsis = "ACCOUNT USER --host NAME",
+     .summary = "take a user's grant away",
+     .args_min = 2,
+     .args_max = 2,
+     .required = CTL_O(HOST),
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_account_revoke},
+    {.name = "account grants",
+     .synopsis = "[ACCOUNT]",
+     .summary = "list who may use the dashboard",
+     .args_max = 1,
+     .optional = CTL_O(LIMIT),
+     .open = CTL_OPEN_READ,
+     .run = ctl_account_grants},
     {.name = "key create",
      .synopsis = "ACCOUNT --mode test|live --kind secret|public",
      .summary = "make a key and print it, once",

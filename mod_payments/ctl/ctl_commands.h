@@ -31,6 +31,9 @@ CTL_RUN(account_list);
 CTL_RUN(account_show);
 CTL_RUN(account_set);
 CTL_RUN(account_mode);
+CTL_RUN(account_grant); /* ctl_grant.c */
+CTL_RUN(account_revoke);
+CTL_RUN(account_grants);
 CTL_RUN(key_create); /* ctl_key.c */
 CTL_RUN(key_import);
 CTL_RUN(key_list);

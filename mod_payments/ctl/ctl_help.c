@@ -9,7 +9,7 @@
 #define COMMAND_WIDTH 25
 #define OPTION_WIDTH 28
 
-static void options_print(unsigned int which)
+static void options_print(apr_uint64_t which)
 {
     char left[OPTION_WIDTH * 2];
     int id;
@@ -17,7 +17,7 @@ static void options_print(unsigned int which)
     for (id = 0; id < CTL_OPTION_COUNT; id++) {
         const ctl_option_t *option = &ctl_options[id];
 
-        if (which & (1U << id)) {
+        if (which & (APR_UINT64_C(1) << id)) {
             snprintf(left, sizeof(left), "%c%c --%s%s%s", option->letter ? '-' : ' ',
                      option->letter ? option->letter : ' ', option->name, option->value ? " " : "",
                      option->value ? option->value : "");

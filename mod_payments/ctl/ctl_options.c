@@ -68,10 +68,14 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_REASON] = { "reason", 0, "TEXT",
         "why, to be kept in the record", PAY_RESOLUTION_MAX },
     [CTL_OPTION_NO_WAIT] = { "no-wait", 0, NULL, "ask for it, and do not wait for the end", 0 },
+    [CTL_OPTION_HOST] = { "host", 0, "NAME",
+        "the virtual host whose dashboard it is", 0 },
+    [CTL_OPTION_ROLE] = { "role", 0, "owner|operator|viewer",
+        "what the user may do there", 0 },
 };
 /* clang-format on */
 
-_Static_assert(CTL_OPTION_COUNT <= 8 * sizeof(unsigned int), "CTL_O() is a bit of an unsigned int");
+_Static_assert(CTL_OPTION_COUNT <= 8 * sizeof(apr_uint64_t), "CTL_O() is a bit of 64");
 
 /* Where to read more: "paymentsctl key create --help", or the list of all before a command. */
 static const char *help_hint(const ctl_t *ctl)
@@ -125,7 +129,7 @@ static ctl_exit_t option_take(ctl_t *ctl, int id, const char *value)
 }
 
 /* Reads the options of `allowed`; what is left begins at (*os)->ind of (*os)->argv. */
-static ctl_exit_t options_read(apr_getopt_t **os, ctl_t *ctl, unsigned int allowed, int interleave,
+static ctl_exit_t options_read(apr_getopt_t **os, ctl_t *ctl, apr_uint64_t allowed, int interleave,
                                int argc, const char *const *argv)
 {
     apr_getopt_option_t table[CTL_OPTION_COUNT + 1] = {{0}};
@@ -140,7 +144,7 @@ static ctl_exit_t options_read(apr_getopt_t **os, ctl_t *ctl, unsigned int allow
     for (id = 0; id < CTL_OPTION_COUNT; id++) {
         const ctl_option_t *option = &ctl_options[id];
 
-        if (allowed & (1U << id)) {
+        if (allowed & (APR_UINT64_C(1) << id)) {
             table[count].name = option->name;
             table[count].optch = option->letter ? option->letter : GETOPT_CODE_FIRST + id;
             table[count].has_arg = option->value != NULL;
@@ -211,7 +215,7 @@ ctl_exit_t ctl_options_command(ctl_t *ctl, int argc, const char *const *argv)
         ctl->arg[i] = os->argv[os->ind + i];
     }
     for (i = 0; i < CTL_OPTION_COUNT; i++) {
-        if ((command->required & (1U << i)) && !ctl->option[i]) {
+        if ((command->required & (APR_UINT64_C(1) << i)) && !ctl->option[i]) {
             return ctl_fail(CTL_EXIT_USAGE, "--%s is missing; see '%s'", ctl_options[i].name,
                             help_hint(ctl));
         }

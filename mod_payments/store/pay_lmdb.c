@@ -32,7 +32,8 @@ const pay_store_ops_t pay_lmdb_ops = {
     SLOT(delivery_get),    SLOT(endpoint_put),     SLOT(endpoint_get), SLOT(endpoint_list),
     SLOT(endpoint_reseal), SLOT(event_test),       SLOT(event_take),   SLOT(event_finish),
     SLOT(event_list),      SLOT(event_get),        SLOT(event_retry),  SLOT(event_drop),
-    SLOT(event_stat),
+    SLOT(event_stat),      SLOT(grant_put),        SLOT(grant_delete), SLOT(grant_get),
+    SLOT(grant_list),      SLOT(grant_list_user),
 };
 #undef SLOT
 

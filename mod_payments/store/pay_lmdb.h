@@ -42,6 +42,8 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_ACQUIRER,     /* scope, kind, name at the acquirer -> charge seq or refund key */
     PAY_TABLE_LATE_DUE,     /* as pending_due: what failed for absence and is asked about late */
     PAY_TABLE_HELD,         /* scope, kind, seq -> refund key, or empty for a charge */
+    PAY_TABLE_GRANT,        /* account number, SHA-256 of host and user -> grant row */
+    PAY_TABLE_GRANT_USER,   /* SHA-256 of host and user, account number -> empty */
     PAY_TABLE_COUNT
 } pay_lmdb_table_t;
 

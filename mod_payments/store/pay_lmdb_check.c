@@ -119,6 +119,8 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_LATE_DUE, .row = pay_lmdb_check_late_due},
     {.table = PAY_TABLE_ACQUIRER, .row = pay_lmdb_check_acquirer},
     {.table = PAY_TABLE_HELD, .row = pay_lmdb_check_held},
+    {.table = PAY_TABLE_GRANT, .row = pay_lmdb_check_grant},
+    {.table = PAY_TABLE_GRANT_USER, .row = pay_lmdb_check_grant_user},
     {.table = PAY_TABLE_TOTAL, .row = pay_lmdb_check_total},
     {.table = PAY_TABLE_TOTAL, .part = pay_lmdb_check_total_part},
 };

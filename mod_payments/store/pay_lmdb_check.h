@@ -98,4 +98,8 @@ int pay_lmdb_check_charge_outside(pay_lmdb_check_t *check, const MDB_val *key,
 int pay_lmdb_check_refund_outside(pay_lmdb_check_t *check, const MDB_val *key,
                                   const pay_refund_t *refund);
 
+/* pay_lmdb_check_grant.c */
+int pay_lmdb_check_grant(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_grant_user(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+
 #endif

@@ -25,6 +25,11 @@ PAY_LMDB_SLOT(token_create); /* pay_lmdb_token.c */
 PAY_LMDB_SLOT(token_get);
 PAY_LMDB_SLOT(token_list);
 PAY_LMDB_SLOT(token_revoke);
+PAY_LMDB_SLOT(grant_put); /* pay_lmdb_grant.c */
+PAY_LMDB_SLOT(grant_delete);
+PAY_LMDB_SLOT(grant_get); /* pay_lmdb_grant_list.c */
+PAY_LMDB_SLOT(grant_list);
+PAY_LMDB_SLOT(grant_list_user);
 PAY_LMDB_SLOT(charge_find); /* pay_lmdb_charge.c */
 PAY_LMDB_SLOT(charge_open);
 PAY_LMDB_SLOT(charge_resolve);

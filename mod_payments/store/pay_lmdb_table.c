@@ -41,6 +41,8 @@ static const char *const table_names[] = {
     [PAY_TABLE_ACQUIRER] = "acquirer",
     [PAY_TABLE_LATE_DUE] = "late_due",
     [PAY_TABLE_HELD] = "held",
+    [PAY_TABLE_GRANT] = "grant",
+    [PAY_TABLE_GRANT_USER] = "grant_user",
 };
 _Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");
 

@@ -2,7 +2,8 @@
 #ifndef PAY_STORE_ACCOUNT_OPS_H
 #define PAY_STORE_ACCOUNT_OPS_H
 
-/* Slots of the store's vtable for accounts, keys and tokens. Include store/pay_store.h instead. */
+/* Slots of the store's vtable for accounts, keys, tokens and grants. Include store/pay_store.h
+ * instead. */
 
 #include "store/pay_store_types.h"
 
@@ -65,5 +66,31 @@ typedef apr_status_t pay_store_token_list_fn(apr_array_header_t **out, pay_store
 typedef apr_status_t pay_store_token_revoke_fn(pay_token_t **out, pay_store_t *store,
                                                const pay_scope_t *scope, const char *token,
                                                apr_pool_t *p);
+
+/*
+ * --- grants: host and user in any form that pay_grant.h takes ---
+ * Where `keep_owner` is set, the only owner that the account has, on whatever host, keeps that
+ * role: the verdict says so, and nothing was done.
+ */
+/* Gives the user the role, in place of another. APR_NOTFOUND: no such account; APR_EINVAL: no user
+ * or host has such a name. *out is what stands now; NULL with PAY_GRANT_REFUSED_FULL. */
+typedef apr_status_t pay_store_grant_put_fn(pay_grant_t **out, pay_grant_verdict_t *verdict,
+                                            pay_store_t *store, const char *name, const char *host,
+                                            const char *user, pay_role_t role, int keep_owner,
+                                            apr_pool_t *p);
+/* APR_NOTFOUND: there is no such grant (any more). */
+typedef apr_status_t pay_store_grant_delete_fn(pay_grant_verdict_t *verdict, pay_store_t *store,
+                                               const char *name, const char *host, const char *user,
+                                               int keep_owner, apr_pool_t *p);
+/* APR_NOTFOUND: no such account, or not for this user. */
+typedef apr_status_t pay_store_grant_get_fn(pay_grant_t **out, pay_store_t *store, const char *name,
+                                            const char *host, const char *user, apr_pool_t *p);
+/* Arrays of pay_grant_t *, at most PAY_GRANTS_MAX: of an account, by host and user; of a user of a
+ * host, by account (nobody's list is empty). */
+typedef apr_status_t pay_store_grant_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                             const char *name, apr_pool_t *p);
+typedef apr_status_t pay_store_grant_list_user_fn(apr_array_header_t **out, pay_store_t *store,
+                                                  const char *host, const char *user,
+                                                  apr_pool_t *p);
 
 #endif

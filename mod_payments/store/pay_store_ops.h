@@ -52,7 +52,7 @@ typedef apr_status_t pay_store_housekeep_fn(pay_store_t *store, apr_pool_t *p);
 
 /* A typed unit of work each. */
 typedef struct pay_store_ops_t {
-    /* accounts, keys, tokens: pay_store_account_ops.h */
+    /* accounts, keys, tokens, grants: pay_store_account_ops.h */
     pay_store_account_create_fn *account_create;
     pay_store_account_get_fn *account_get;
     pay_store_account_set_fn *account_set;
@@ -70,6 +70,11 @@ typedef struct pay_store_ops_t {
     pay_store_token_get_fn *token_get;
     pay_store_token_list_fn *token_list;
     pay_store_token_revoke_fn *token_revoke;
+    pay_store_grant_put_fn *grant_put;
+    pay_store_grant_delete_fn *grant_delete;
+    pay_store_grant_get_fn *grant_get;
+    pay_store_grant_list_fn *grant_list;
+    pay_store_grant_list_user_fn *grant_list_user;
     /* charges, idempotency keys: pay_store_charge_ops.h */
     pay_store_charge_find_fn *charge_find;
     pay_store_charge_find_acquirer_fn *charge_find_acquirer;

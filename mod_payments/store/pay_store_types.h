@@ -10,6 +10,7 @@
 #include "model/pay_delivery.h"
 #include "model/pay_endpoint.h"
 #include "model/pay_event.h"
+#include "model/pay_grant.h"
 #include "model/pay_history.h"
 #include "model/pay_idempotency.h"
 #include "model/pay_refund.h"
@@ -38,6 +39,14 @@ typedef enum pay_refund_verdict_t {
     PAY_REFUND_REFUSED_BUSY,    /* R4: another refund of it is pending */
     PAY_REFUND_REFUSED_REPEATED /* R5: the same partial refund was just made; *out is that row */
 } pay_refund_verdict_t;
+
+/* What grant_put and grant_delete decided. */
+typedef enum pay_grant_verdict_t {
+    PAY_GRANT_DONE,
+    PAY_GRANT_UNCHANGED,    /* the user has that role already */
+    PAY_GRANT_REFUSED_FULL, /* the account, or the user, has PAY_GRANTS_MAX grants */
+    PAY_GRANT_REFUSED_OWNER /* the account would be left without an owner */
+} pay_grant_verdict_t;
 
 /* What an Idempotency-Key stands for: one of charge, refund, refusal and text is set. */
 typedef struct pay_kept_t {

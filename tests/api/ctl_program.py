@@ -12,7 +12,7 @@ NOBODY = 65534
 KEY = re.compile(r"pay_(test|live)(sk|pk)_[a-z0-9]{40,}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 COMMANDS = {
-    "account": ["create", "list", "mode", "set", "show"],
+    "account": ["create", "grant", "grants", "list", "mode", "revoke", "set", "show"],
     "charge": ["list", "resolve", "show"],
     "event": ["deliver", "drop", "list", "retry", "show"],
     "held": ["list"],

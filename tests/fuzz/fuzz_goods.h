@@ -4,6 +4,7 @@
 
 /* What the store of fuzz_store.h holds. */
 
+#include "fuzz_grants.h"
 #include "fuzz_live.h"
 
 static inline void fuzz_goods_key(void)
@@ -142,6 +143,7 @@ static inline void fuzz_goods_ready(void)
                                    fuzz_store.pool)
           == APR_SUCCESS);
     fuzz_live_make();
+    fuzz_grants_make();
     fuzz_store_remember();
 }
 

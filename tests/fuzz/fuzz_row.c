@@ -36,7 +36,8 @@ static const struct {
     {'E', PAY_TABLE_ENDPOINT_DUE},  {'v', PAY_TABLE_EVENT},
     {'V', PAY_TABLE_EVENT_DUE},     {'P', PAY_TABLE_EVENT_PARKED},
     {'q', PAY_TABLE_ACQUIRER},      {'l', PAY_TABLE_LATE_DUE},
-    {'h', PAY_TABLE_HELD},
+    {'h', PAY_TABLE_HELD},          {'g', PAY_TABLE_GRANT},
+    {'G', PAY_TABLE_GRANT_USER},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 _Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
@@ -538,6 +539,8 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
     }
     read_accounts(faults, p);
     read_money(faults, p);
+    fuzz_grants_read(faults, p);
+    fuzz_grants_write(p);
     write_events(p);
     write_live(p);
     write_money(p);
@@ -570,6 +573,8 @@ static void run(const uint8_t *data, size_t size, apr_pool_t *p)
         check_endpoint(&key, &row, p);
     } else if (tables[i].table == PAY_TABLE_EVENT) {
         check_event(&key, &row, p);
+    } else if (tables[i].table == PAY_TABLE_GRANT) {
+        fuzz_grants_decode(&key, &row, p);
     }
     if (plant(tables[i].table, &key, &row)) {
         check_planted(tables[i].table, p);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_grant.h"
+
+#include "store/pay_lmdb_account.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+typedef struct grant_work_t {
+    const char *name;
+    const char *host, *user;
+    pay_role_t role;
+    int keep_owner;
+    unsigned char digest[PAY_SHA256_LEN];
+    pay_grant_t *grant;
+    pay_grant_verdict_t verdict;
+    apr_pool_t *pool;
+} grant_work_t;
+
+static int grant_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_grant_t *grant,
+                       const unsigned char *digest, apr_pool_t *p)
+{
+    MDB_val at, row, none = {0, NULL};
+    pay_lmdb_key_t key;
+    int rc;
+
+    rc = pay_lmdb_grant_encode(&row, grant, p);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_grant_key(&key, grant->account->number, digest);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT), &at, &row, 0);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_grant_user_key(&key, digest, grant->account->number);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT_USER), &at, &none, 0);
+}
+
+static int visit_count(void *baton, const MDB_val *key, const MDB_val *row)
+{
+    (void)key;
+    (void)row;
+    ++*(int *)baton;
+    return MDB_SUCCESS;
+}
+
+/* 1 in *out when the account, or the user, has as many grants as it may have. */
+static int is_full(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_account_t *account,
+                   const unsigned char *digest)
+{
+    int of_account = 0, of_user = 0;
+    pay_lmdb_key_t prefix;
+    int rc;
+
+    *out = 0;
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_u32(&prefix, account->number);
+    rc = pay_lmdb_grant_each(txn, db, PAY_TABLE_GRANT, &prefix, visit_count, &of_account);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_key_start(&prefix);
+    (void)pay_lmdb_key_bytes(&prefix, digest, PAY_SHA256_LEN);
+    rc = pay_lmdb_grant_each(txn, db, PAY_TABLE_GRANT_USER, &prefix, visit_count, &of_user);
+    *out = of_account >= PAY_GRANTS_MAX || of_user >= PAY_GRANTS_MAX;
+    return rc;
+}
+
+/* 1 in *out when no other grant makes an owner of the account. */
+static int is_last_owner(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_grant_t *grant,
+                         apr_pool_t *p)
+{
+    apr_array_header_t *grants;
+    int rc, i, owners = 0;
+
+    *out = 0;
+    if (grant->role != PAY_ROLE_OWNER) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_grant_of_account(&grants, txn, db, grant->account, p);
+    for (i = 0; !rc && i < grants->nelts; i++) {
+        owners += APR_ARRAY_IDX(grants, i, const pay_grant_t *)->role == PAY_ROLE_OWNER;
+    }
+    *out = owners == 1;
+    return rc;
+}
+
+/* What is there may not get another role, or a new one may not be added: work->verdict says why. */
+static int put_judge(grant_work_t *work, MDB_txn *txn, const pay_lmdb_t *db,
+                     const pay_account_t *account, const pay_grant_t *before)
+{
+    int rc, refused = 0;
+
+    if (!before) {
+        rc = is_full(&refused, txn, db, account, work->digest);
+        work->verdict = refused ? PAY_GRANT_REFUSED_FULL : PAY_GRANT_DONE;
+        return rc;
+    }
+    if (before->role == work->role) {
+        work->verdict = PAY_GRANT_UNCHANGED;
+        return MDB_SUCCESS;
+    }
+    rc = work->keep_owner ? is_last_owner(&refused, txn, db, before, work->pool) : MDB_SUCCESS;
+    work->verdict = refused ? PAY_GRANT_REFUSED_OWNER : PAY_GRANT_DONE;
+    return rc;
+}
+
+static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    grant_work_t *work = baton;
+    pay_grant_t *grant;
+    pay_account_t *account;
+    int rc;
+
+    work->grant = NULL;
+    work->verdict = PAY_GRANT_DONE;
+    rc = pay_lmdb_account_by_name(&account, txn, db, work->name, work->pool);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_grant_load(&grant, txn, db, account, work->digest, work->pool);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    rc = put_judge(work, txn, db, account, grant);
+    if (rc || work->verdict != PAY_GRANT_DONE) {
+        work->grant = grant;
+        return rc;
+    }
+    if (!grant) {
+        grant = apr_pcalloc(work->pool, sizeof(*grant));
+        grant->host = work->host;
+        grant->user = work->user;
+        grant->account = account;
+        grant->created_at = pay_lmdb_account_now();
+    }
+    grant->role = work->role;
+    grant->updated_at = pay_lmdb_account_now();
+    work->grant = grant;
+    return grant_write(txn, db, grant, work->digest, work->pool);
+}
+
+apr_status_t pay_lmdb_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict, pay_store_t *store,
+                                const char *name, const char *host, const char *user,
+                                pay_role_t role, int keep_owner, apr_pool_t *p)
+{
+    grant_work_t work = {.name = name, .role = role, .keep_owner = keep_owner, .pool = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *verdict = PAY_GRANT_DONE;
+    if (role < PAY_ROLE_VIEWER || role > PAY_ROLE_LAST) {
+        return APR_EINVAL;
+    }
+    rv = pay_lmdb_grant_name_read(&work.host, &work.user, work.digest, host, user, p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, put_work, &work);
+    }
+    if (rv == APR_SUCCESS) {
+        *out = work.grant;
+        *verdict = work.verdict;
+    }
+    return rv;
+}
+
+static int delete_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    grant_work_t *work = baton;
+    pay_account_t *account;
+    pay_lmdb_key_t key;
+    pay_grant_t *grant;
+    int rc, last = 0;
+    MDB_val at;
+
+    work->verdict = PAY_GRANT_DONE;
+    rc = pay_lmdb_account_by_name(&account, txn, db, work->name, work->pool);
+    if (!rc) {
+        rc = pay_lmdb_grant_load(&grant, txn, db, account, work->digest, work->pool);
+    }
+    if (!rc && work->keep_owner) {
+        rc = is_last_owner(&last, txn, db, grant, work->pool);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (last) {
+        work->verdict = PAY_GRANT_REFUSED_OWNER;
+        return MDB_SUCCESS;
+    }
+    pay_lmdb_grant_key(&key, account->number, work->digest);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT), &at, NULL);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_grant_user_key(&key, work->digest, account->number);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT_USER), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* a lost entry is no reason to keep the grant */
+}
+
+apr_status_t pay_lmdb_grant_delete(pay_grant_verdict_t *verdict, pay_store_t *store,
+                                   const char *name, const char *host, const char *user,
+                                   int keep_owner, apr_pool_t *p)
+{
+    grant_work_t work = {.name = name, .keep_owner = keep_owner, .pool = p};
+    apr_status_t rv;
+
+    *verdict = PAY_GRANT_DONE;
+    rv = pay_lmdb_grant_name_read(&work.host, &work.user, work.digest, host, user, p);
+    if (rv != APR_SUCCESS) {
+        return rv == APR_EINVAL ? APR_NOTFOUND : rv;
+    }
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, delete_work, &work);
+    if (rv == APR_SUCCESS) {
+        *verdict = work.verdict;
+    }
+    return rv;
+}

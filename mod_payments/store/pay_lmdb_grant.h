@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_GRANT_H
+#define PAY_LMDB_GRANT_H
+
+/*
+ * Rows of grants. Host and user have room in no key of LMDB's, so a digest of both stands there:
+ * behind the account in the rows, before it in the index.
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+#define PAY_LMDB_GRANT_KEY_LEN (4 + PAY_SHA256_LEN)
+
+/* The digest of host and user, which hold no NUL. */
+apr_status_t pay_lmdb_grant_digest(unsigned char out[PAY_SHA256_LEN], const char *host,
+                                   const char *user, apr_pool_t *p);
+
+void pay_lmdb_grant_key(pay_lmdb_key_t *key, apr_uint32_t account, const unsigned char *digest);
+void pay_lmdb_grant_user_key(pay_lmdb_key_t *key, const unsigned char *digest,
+                             apr_uint32_t account);
+
+/*
+ * Host and user as they stand in the store, and their digest. APR_EINVAL: nobody can have such a
+ * grant.
+ */
+apr_status_t pay_lmdb_grant_name_read(const char **host_out, const char **user_out,
+                                      unsigned char digest[PAY_SHA256_LEN], const char *host,
+                                      const char *user, apr_pool_t *p);
+
+/* The row at a key, without its account. PAY_LMDB_BAD_ROW also when the key is another grant's. */
+int pay_lmdb_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
+int pay_lmdb_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p);
+
+/* The user's grant for the account, with its account. */
+int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_account_t *account, const unsigned char *digest, apr_pool_t *p);
+
+/* 0 goes on. */
+typedef int (*pay_lmdb_grant_visit_t)(void *baton, const MDB_val *key, const MDB_val *row);
+
+/* The rows whose key begins with `prefix`: never more than PAY_GRANTS_MAX, which put sees to. */
+int pay_lmdb_grant_each(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+                        const pay_lmdb_key_t *prefix, pay_lmdb_grant_visit_t visit, void *baton);
+
+/* Array of pay_grant_t *, in no order. */
+int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                              const pay_account_t *account, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_grant.h"
+
+#include "store/pay_lmdb_row.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+static const pay_row_field_t grant_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_grant_t, host),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_grant_t, user),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_grant_t, role),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_grant_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_grant_t, updated_at),
+};
+#define GRANT_FIELDS (sizeof(grant_fields) / sizeof(grant_fields[0]))
+
+apr_status_t pay_lmdb_grant_digest(unsigned char out[PAY_SHA256_LEN], const char *host,
+                                   const char *user, apr_pool_t *p)
+{
+    const size_t host_size = strlen(host) + 1, user_len = strlen(user);
+    char *both = apr_palloc(p, host_size + user_len + 1);
+
+    memcpy(both, host, host_size);
+    memcpy(both + host_size, user, user_len + 1);
+    return pay_sha256(out, both, host_size + user_len);
+}
+
+apr_status_t pay_lmdb_grant_name_read(const char **host_out, const char **user_out,
+                                      unsigned char digest[PAY_SHA256_LEN], const char *host,
+                                      const char *user, apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    *user_out = NULL;
+    rv = pay_grant_host(host_out, host, p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_grant_user_check(user);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *user_out = apr_pstrdup(p, user);
+    return pay_lmdb_grant_digest(digest, *host_out, *user_out, p);
+}
+
+void pay_lmdb_grant_key(pay_lmdb_key_t *key, apr_uint32_t account, const unsigned char *digest)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_u32(key, account);
+    (void)pay_lmdb_key_bytes(key, digest, PAY_SHA256_LEN);
+}
+
+void pay_lmdb_grant_user_key(pay_lmdb_key_t *key, const unsigned char *digest, apr_uint32_t account)
+{
+    pay_lmdb_key_start(key);
+    (void)pay_lmdb_key_bytes(key, digest, PAY_SHA256_LEN);
+    pay_lmdb_key_u32(key, account);
+}
+
+/* 1 when the row is what its key says, and of the form that pay_grant.h wants. */
+static int is_sound(const pay_grant_t *grant, const MDB_val *key, apr_pool_t *p)
+{
+    unsigned char digest[PAY_SHA256_LEN];
+    const char *host;
+
+    if (!grant->host || !grant->user || grant->role < PAY_ROLE_VIEWER || grant->role > PAY_ROLE_LAST
+        || pay_grant_user_check(grant->user) != APR_SUCCESS
+        || pay_grant_host(&host, grant->host, p) != APR_SUCCESS || strcmp(host, grant->host) != 0) {
+        return 0;
+    }
+    return pay_lmdb_grant_digest(digest, grant->host, grant->user, p) == APR_SUCCESS
+           && !memcmp(digest, (const char *)key->mv_data + 4, sizeof(digest));
+}
+
+int pay_lmdb_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_grant_t *grant = apr_pcalloc(p, sizeof(*grant));
+    int rc;
+
+    *out = NULL;
+    if (key->mv_size != PAY_LMDB_GRANT_KEY_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_GRANT, key);
+    }
+    rc = pay_row_decode(grant, grant_fields, GRANT_FIELDS, row, NULL, p);
+    if (rc || !is_sound(grant, key, p)) {
+        return pay_lmdb_bad_row(PAY_TABLE_GRANT, key);
+    }
+    *out = grant;
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p)
+{
+    return pay_row_encode(row, grant_fields, GRANT_FIELDS, grant, p);
+}
+
+int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_account_t *account, const unsigned char *digest, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    pay_lmdb_grant_key(&key, account->number, digest);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT), &at, &row);
+    if (!rc) {
+        rc = pay_lmdb_grant_decode(out, &at, &row, p);
+    }
+    if (!rc) {
+        (*out)->account = account;
+    }
+    return rc;
+}
+
+/* ---- ranges */
+
+int pay_lmdb_grant_each(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+                        const pay_lmdb_key_t *prefix, pay_lmdb_grant_visit_t visit, void *baton)
+{
+    MDB_val key = pay_lmdb_key_val(prefix), row;
+    MDB_cursor *cursor;
+    int rc, count;
+
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    for (count = 0; !rc && count < PAY_GRANTS_MAX; count++) {
+        if (key.mv_size < prefix->len || memcmp(key.mv_data, prefix->bytes, prefix->len) != 0) {
+            break;
+        }
+        rc = visit(baton, &key, &row);
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* Grants of an account while they are listed. */
+typedef struct listing_t {
+    const pay_account_t *account;
+    apr_array_header_t *grants;
+} listing_t;
+
+static int visit_grant(void *baton, const MDB_val *key, const MDB_val *row)
+{
+    listing_t *listing = baton;
+    pay_grant_t *grant;
+    int rc;
+
+    rc = pay_lmdb_grant_decode(&grant, key, row, listing->grants->pool);
+    if (!rc) {
+        grant->account = listing->account;
+        APR_ARRAY_PUSH(listing->grants, pay_grant_t *) = grant;
+    }
+    return rc;
+}
+
+int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                              const pay_account_t *account, apr_pool_t *p)
+{
+    listing_t listing = {account, apr_array_make(p, 8, sizeof(pay_grant_t *))};
+    pay_lmdb_key_t prefix;
+
+    *out = listing.grants;
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_u32(&prefix, account->number);
+    return pay_lmdb_grant_each(txn, db, PAY_TABLE_GRANT, &prefix, visit_grant, &listing);
+}
