@@ -194,3 +194,22 @@ apr_status_t pay_url_parse(pay_url_t **out, const char **fault, const char *text
     }
     return rv;
 }
+
+int pay_url_is_at(const pay_url_t *url, const char *authority)
+{
+    const apr_size_t len = strlen(url->host);
+    char *end;
+    long port;
+
+    if (strncasecmp(authority, url->host, len) != 0) {
+        return 0;
+    }
+    if (authority[len] == '\0') {
+        return url->port == (strcmp(url->scheme, "https") == 0 ? 443 : 80);
+    }
+    if (authority[len] != ':' || !apr_isdigit(authority[len + 1])) {
+        return 0;
+    }
+    port = strtol(authority + len + 1, &end, 10);
+    return *end == '\0' && port == url->port;
+}

@@ -22,4 +22,8 @@ typedef struct pay_url_t {
 apr_status_t pay_url_parse(pay_url_t **out, const char **fault, const char *text,
                            const char *schemes, apr_pool_t *p);
 
+/* 1 when `authority` (of a Host header: "shop.example", "[::1]:8443", any case) is the URL's host
+ * and port; without a port it stands for the port of the URL's own scheme. */
+int pay_url_is_at(const pay_url_t *url, const char *authority);
+
 #endif

@@ -59,6 +59,9 @@ typedef enum ctl_option_id_t {
     CTL_OPTION_NO_WAIT,
     CTL_OPTION_HOST,
     CTL_OPTION_ROLE,
+    CTL_OPTION_SHOP_NAME,
+    CTL_OPTION_SHOP_LOGO,
+    CTL_OPTION_SHOP_TEXT,
     CTL_OPTION_COUNT
 } ctl_option_id_t;
 

@@ -5,6 +5,7 @@
 #include "ctl/ctl_output.h"
 
 #include "base/pay_timezone.h"
+#include "model/pay_shop.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -89,6 +90,37 @@ ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl)
     return CTL_OK;
 }
 
+static ctl_exit_t text_read(const char **out, const ctl_t *ctl, ctl_option_id_t id,
+                            const char *fault)
+{
+    *out = ctl->option[id];
+    if (fault) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--%s: %s", ctl_options[id].name, fault);
+    }
+    return CTL_OK;
+}
+
+static ctl_exit_t shop_read(pay_account_settings_t *out, const ctl_t *ctl)
+{
+    const char *name = ctl->option[CTL_OPTION_SHOP_NAME];
+    const char *logo = ctl->option[CTL_OPTION_SHOP_LOGO];
+    const char *text = ctl->option[CTL_OPTION_SHOP_TEXT];
+    ctl_exit_t failed;
+
+    failed = text_read(&out->shop_name, ctl, CTL_OPTION_SHOP_NAME,
+                       name ? pay_shop_name_fault(name) : NULL);
+    if (failed) {
+        return failed;
+    }
+    failed = text_read(&out->shop_logo, ctl, CTL_OPTION_SHOP_LOGO,
+                       logo ? pay_shop_logo_fault(logo, ctl->pool) : NULL);
+    if (failed) {
+        return failed;
+    }
+    return text_read(&out->shop_text, ctl, CTL_OPTION_SHOP_TEXT,
+                     text ? pay_shop_text_fault(text) : NULL);
+}
+
 /* The settings given as options; those that were not given are NULL. */
 static ctl_exit_t settings_read(pay_account_settings_t *out, const ctl_t *ctl)
 {
@@ -123,7 +155,7 @@ static ctl_exit_t settings_read(pay_account_settings_t *out, const ctl_t *ctl)
                                               "such as UTC or Africa/Lagos");
         }
     }
-    return CTL_OK;
+    return shop_read(out, ctl);
 }
 
 ctl_exit_t ctl_account_create(ctl_t *ctl)
@@ -153,6 +185,9 @@ ctl_exit_t ctl_account_create(ctl_t *ctl)
     settings.key_prefix = given.key_prefix ? given.key_prefix : defaults->key_prefix;
     settings.currency = given.currency ? given.currency : defaults->currency;
     settings.timezone = given.timezone ? given.timezone : defaults->timezone;
+    settings.shop_name = given.shop_name; /* no server has defaults of these */
+    settings.shop_logo = given.shop_logo;
+    settings.shop_text = given.shop_text;
     rv = ctl->store->ops->account_create(&account, ctl->store, name, &settings, ctl->pool);
     if (rv == APR_EEXIST) {
         return ctl_fail(CTL_EXIT_REFUSED,
@@ -190,7 +225,8 @@ ctl_exit_t ctl_account_set(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    if (!settings.key_prefix && !settings.currency && !settings.timezone) {
+    if (!settings.key_prefix && !settings.currency && !settings.timezone && !settings.shop_name
+        && !settings.shop_logo && !settings.shop_text) {
         return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl account set --help'");
     }
     failed = ctl_account_find(&account, ctl, ctl->arg[0]);
@@ -208,7 +244,7 @@ ctl_exit_t ctl_account_set(ctl_t *ctl)
 
 ctl_exit_t ctl_account_mode(ctl_t *ctl)
 {
-    const pay_account_settings_t unchanged = {NULL, NULL, NULL};
+    const pay_account_settings_t unchanged = {.key_prefix = NULL};
     pay_account_t *account;
     pay_mode_t mode;
     ctl_exit_t failed;

@@ -5,6 +5,7 @@
 #include "ctl/ctl_message.h"
 #include "model/pay_email.h"
 #include "model/pay_outcome.h"
+#include "model/pay_shop.h"
 #include "model/pay_text.h"
 
 #include <apr_getopt.h>
@@ -72,6 +73,12 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
         "the virtual host whose dashboard it is", 0 },
     [CTL_OPTION_ROLE] = { "role", 0, "owner|operator|viewer",
         "what the user may do there", 0 },
+    [CTL_OPTION_SHOP_NAME] = { "shop-name", 0, "TEXT",
+        "what payers see on payment pages (\"\": NAME)", PAY_SHOP_NAME_MAX },
+    [CTL_OPTION_SHOP_LOGO] = { "shop-logo", 0, "PATH",
+        "a picture on the payment pages' own host, as /logo.png (\"\": none)", PAY_SHOP_LOGO_MAX },
+    [CTL_OPTION_SHOP_TEXT] = { "shop-text", 0, "TEXT",
+        "plain text below the amount on payment pages (\"\": none)", PAY_SHOP_TEXT_MAX },
 };
 /* clang-format on */
 

@@ -11,6 +11,9 @@ const pay_account_settings_t pay_account_settings_builtin = {
     .key_prefix = "pay",
     .currency = "NGN",
     .timezone = "UTC",
+    .shop_name = "",
+    .shop_logo = "",
+    .shop_text = "",
 };
 
 static const char *const mode_names[] = {
@@ -93,6 +96,11 @@ void pay_account_to_json(pay_writer_t *w, const char *name, const pay_account_t 
     pay_writer_string(w, "keyPrefix", account->settings.key_prefix);
     pay_writer_string(w, "currency", account->settings.currency);
     pay_writer_string(w, "timezone", account->settings.timezone);
+    pay_writer_object_open(w, "shop");
+    pay_writer_string(w, "name", account->settings.shop_name);
+    pay_writer_string(w, "logo", account->settings.shop_logo);
+    pay_writer_string(w, "text", account->settings.shop_text);
+    pay_writer_object_close(w);
     pay_writer_time(w, "createdAt", account->created_at);
     pay_writer_time(w, "updatedAt", account->updated_at);
     pay_writer_object_close(w);

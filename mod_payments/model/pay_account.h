@@ -28,6 +28,9 @@ typedef struct pay_account_settings_t {
     const char *key_prefix; /* of new keys */
     const char *currency;   /* ISO 4217, upper case: of a charge that names none */
     const char *timezone;   /* IANA name: whose days bare dates are */
+    const char *shop_name;  /* what payers see (model/pay_shop.h): "" is the account's name */
+    const char *shop_logo;  /* "": none, as the next one */
+    const char *shop_text;
 } pay_account_settings_t;
 
 typedef struct pay_account_t {
@@ -40,7 +43,7 @@ typedef struct pay_account_t {
     unsigned char secret[PAY_ACCOUNT_SECRET_LEN]; /* of pay_account_reference; never shown */
 } pay_account_t;
 
-/* NGN, UTC, "pay". */
+/* NGN, UTC, "pay"; nothing for payers. */
 extern const pay_account_settings_t pay_account_settings_builtin;
 
 /* 1 to 64 of a-z 0-9 . _ - and first a letter or digit; else APR_EINVAL. */
@@ -61,7 +64,8 @@ apr_status_t pay_mode_parse(pay_mode_t *out, const char *text);
 apr_status_t pay_account_reference(const char **out, const pay_account_t *account, pay_mode_t mode,
                                    const char *reference, apr_pool_t *p);
 
-/* {"name","number","mode","keyPrefix","currency","timezone","createdAt","updatedAt"}. */
+/* {"name","number","mode","keyPrefix","currency","timezone","shop":{"name","logo","text"},
+ * "createdAt","updatedAt"}. */
 void pay_account_to_json(struct pay_writer_t *w, const char *name, const pay_account_t *account);
 
 #endif

@@ -22,6 +22,9 @@ static const pay_row_field_t account_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, updated_at),
     PAY_ROW_FIELD(PAY_ROW_BYTES, pay_account_t, secret),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.shop_name),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.shop_logo),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.shop_text),
 };
 #define ACCOUNT_FIELDS (sizeof(account_fields) / sizeof(account_fields[0]))
 
@@ -46,6 +49,8 @@ static int account_is_sound(const pay_account_t *account, apr_uint32_t number)
 {
     return account->number == number && account->name && account->settings.key_prefix
            && account->settings.currency && account->settings.timezone
+           && account->settings.shop_name && account->settings.shop_logo
+           && account->settings.shop_text
            && (account->mode == PAY_TEST || account->mode == PAY_LIVE);
 }
 
@@ -147,6 +152,24 @@ static int number_next(apr_uint32_t *number, MDB_txn *txn, const pay_lmdb_t *db)
     return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
+static void setting_change(const char **setting, const char *wanted)
+{
+    if (wanted) {
+        *setting = wanted;
+    }
+}
+
+/* Members that are NULL stay as they are. */
+static void settings_change(pay_account_settings_t *settings, const pay_account_settings_t *wanted)
+{
+    setting_change(&settings->key_prefix, wanted->key_prefix);
+    setting_change(&settings->currency, wanted->currency);
+    setting_change(&settings->timezone, wanted->timezone);
+    setting_change(&settings->shop_name, wanted->shop_name);
+    setting_change(&settings->shop_logo, wanted->shop_logo);
+    setting_change(&settings->shop_text, wanted->shop_text);
+}
+
 static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     account_work_t *work = baton;
@@ -162,7 +185,8 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     account->name = work->name;
-    account->settings = *work->settings;
+    account->settings = pay_account_settings_builtin;
+    settings_change(&account->settings, work->settings);
     account->mode = PAY_TEST;
     memcpy(account->secret, work->secret, sizeof(account->secret));
     account->created_at = pay_lmdb_account_now();
@@ -232,14 +256,8 @@ static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
-    if (settings && settings->key_prefix) {
-        account->settings.key_prefix = settings->key_prefix;
-    }
-    if (settings && settings->currency) {
-        account->settings.currency = settings->currency;
-    }
-    if (settings && settings->timezone) {
-        account->settings.timezone = settings->timezone;
+    if (settings) {
+        settings_change(&account->settings, settings);
     }
     if (work->mode) {
         account->mode = *work->mode;

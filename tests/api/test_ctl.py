@@ -224,7 +224,8 @@ def settings(account):
 
 def test_account_create_and_set(empty):
     made = empty.json("account", "create", "shop")
-    assert list(made) == ["name", "number", "mode", "keyPrefix", "currency", "timezone", "createdAt", "updatedAt"]
+    assert list(made) == ["name", "number", "mode", "keyPrefix", "currency", "timezone", "shop", "createdAt",
+                          "updatedAt"]
     assert (made["name"], made["number"], made["mode"]) == ("shop", 1, "test")
     assert settings(made) == ("pay", "NGN", "UTC", "test")
     assert TIME.fullmatch(made["createdAt"])
@@ -241,6 +242,30 @@ def test_account_create_and_set(empty):
     assert lines[0].split()[:2] == ["NAME", "NUMBER"] and lines[1].startswith("b-2 ") and len(lines) == 3
     assert lines[1].index("live") == lines[2].index("test") == lines[0].index("MODE")
     assert empty.key("b-2", *TEST_SECRET).startswith("nc_testsk_")
+
+
+def test_account_shows_itself_to_payers(empty):
+    shop = {"name": "Ada's <Books> & Co", "logo": "/logo.png", "text": "Thank you.\nCome again."}
+    options = [part for name, value in shop.items() for part in (f"--shop-{name}", value)]
+    assert empty.json("account", "create", "plain")["shop"] == {"name": "", "logo": "", "text": ""}
+    assert empty.json("account", "create", "shop", *options)["shop"] == shop
+    assert empty.json("account", "set", "shop", "--shop-text", "")["shop"] == {**shop, "text": ""}
+    assert empty.json("account", "set", "plain", *options)["shop"] == shop
+    assert settings(empty.json("account", "show", "plain")) == ("pay", "NGN", "UTC", "test")
+
+
+@pytest.mark.parametrize("code, option, value", [
+    pytest.param(6, "--shop-name", "a\nb", id="a name of two lines"),
+    pytest.param(6, "--shop-name", "4111111111111111", id="a card number"),
+    pytest.param(5, "--shop-name", "a" * 101, id="a name that is too long"),
+    pytest.param(6, "--shop-logo", "javascript:alert(1)", id="a logo that is no picture"),
+    pytest.param(6, "--shop-logo", "//elsewhere.example/a.png", id="a logo without a scheme"),
+    pytest.param(6, "--shop-text", "a\tb", id="a control character"),
+])
+def test_what_no_payer_is_shown(empty, code, option, value):
+    empty.ok("account", "create", "shop")
+    assert option in empty.refused(code, "account", "set", "shop", option, value)
+    assert empty.json("account", "show", "shop")["shop"] == {"name": "", "logo": "", "text": ""}
 
 
 def test_wrong_account_makes_no_store(empty):

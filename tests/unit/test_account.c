@@ -93,6 +93,7 @@ START_TEST(test_json)
     pay_account_to_json(w, NULL, &account);
     ck_assert_str_eq(w->text, "{\"name\":\"demo\",\"number\":4000000000,\"mode\":\"live\","
                               "\"keyPrefix\":\"pay\",\"currency\":\"NGN\",\"timezone\":\"UTC\","
+                              "\"shop\":{\"name\":\"\",\"logo\":\"\",\"text\":\"\"},"
                               "\"createdAt\":\"2026-01-01T00:00:00.000Z\","
                               "\"updatedAt\":\"2026-01-01T00:00:00.001Z\"}");
 }

@@ -63,7 +63,7 @@ static void store_token(const char *text, const char *email, int revoked)
 
 static void set_account_mode(pay_mode_t mode)
 {
-    pay_account_settings_t none = {NULL, NULL, NULL};
+    pay_account_settings_t none = {.key_prefix = NULL};
     pay_account_t *account;
 
     ck_assert_int_eq(

@@ -17,7 +17,7 @@ static int replayed;
 /* A shop in Live Mode with charges "order-1" and "order-2" of 10.50 NGN in both modes. */
 static void set_up(void)
 {
-    static const pay_account_settings_t same = {NULL, NULL, NULL};
+    static const pay_account_settings_t same = {.key_prefix = NULL};
     static const char *const references[] = {"order-1", "order-2"};
     pay_mode_t live = PAY_LIVE;
     pay_scope_t scope;
@@ -148,7 +148,7 @@ static const struct {
 START_TEST(test_replay_later)
 {
     const char *name = later_cases[_i].name, *amount = later_cases[_i].amount, *text;
-    static const pay_account_settings_t same = {NULL, NULL, NULL};
+    static const pay_account_settings_t same = {.key_prefix = NULL};
     pay_mode_t test = PAY_TEST;
     pay_refund_t *first, *again;
 

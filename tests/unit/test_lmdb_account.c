@@ -23,7 +23,8 @@ static pay_account_t *create(pay_store_t *store, const char *name)
 
 START_TEST(test_create_and_get)
 {
-    const pay_account_settings_t settings = {"shop", "EUR", "Europe/Berlin"};
+    const pay_account_settings_t settings = {
+        .key_prefix = "shop", .currency = "EUR", .timezone = "Europe/Berlin", .shop_name = "Shop"};
     pay_store_t *store = fixture_open(unit_dir());
     pay_account_t *made, *got;
 
@@ -39,6 +40,9 @@ START_TEST(test_create_and_get)
     ck_assert_str_eq(got->settings.key_prefix, "shop");
     ck_assert_str_eq(got->settings.currency, "EUR");
     ck_assert_str_eq(got->settings.timezone, "Europe/Berlin");
+    ck_assert_str_eq(got->settings.shop_name, "Shop");
+    ck_assert_str_eq(got->settings.shop_logo, "");
+    ck_assert_str_eq(got->settings.shop_text, "");
     ck_assert_int_eq(got->mode, PAY_TEST);
     ck_assert_int_eq(got->created_at, apr_time_from_sec(1000) + 1000); /* whole milliseconds */
     ck_assert_int_eq(got->updated_at, got->created_at);
@@ -97,7 +101,7 @@ END_TEST
 
 START_TEST(test_set_changes_only_what_is_given)
 {
-    const pay_account_settings_t currency = {NULL, "KWD", NULL};
+    const pay_account_settings_t currency = {.currency = "KWD", .shop_logo = "/l.png"};
     const pay_mode_t live = PAY_LIVE;
     pay_store_t *store = fixture_open(unit_dir());
     pay_account_t *account;
@@ -107,6 +111,8 @@ START_TEST(test_set_changes_only_what_is_given)
     ck_assert_int_eq(store->ops->account_set(&account, store, "demo", &currency, NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(account->settings.currency, "KWD");
+    ck_assert_str_eq(account->settings.shop_logo, "/l.png");
+    ck_assert_str_eq(account->settings.shop_name, "");
     ck_assert_str_eq(account->settings.key_prefix, pay_account_settings_builtin.key_prefix);
     ck_assert_str_eq(account->settings.timezone, pay_account_settings_builtin.timezone);
     ck_assert_int_eq(account->mode, PAY_TEST);

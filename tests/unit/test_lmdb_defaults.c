@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lmdb_fixture.h"
 
-static const pay_account_settings_t general = {"gen", "EUR", "Europe/Paris"};
-static const pay_account_settings_t special = {"spec", "JPY", "Asia/Tokyo"};
+static const pay_account_settings_t general = {
+    .key_prefix = "gen", .currency = "EUR", .timezone = "Europe/Paris"};
+static const pay_account_settings_t special = {
+    .key_prefix = "spec", .currency = "JPY", .timezone = "Asia/Tokyo"};
 
 static const char *prefix_of(pay_store_t *store, const char *name)
 {
@@ -51,10 +53,12 @@ static const struct {
     const char *account;
     pay_account_settings_t settings;
 } bad_rows[] = {
-    {"a name that no account can have", "No Name", {"pay", "NGN", "UTC"}},
-    {"no prefix", "", {NULL, "NGN", "UTC"}},
-    {"no currency", "", {"pay", NULL, "UTC"}},
-    {"no time zone", "", {"pay", "NGN", NULL}},
+    {"a name that no account can have",
+     "No Name",
+     {.key_prefix = "pay", .currency = "NGN", .timezone = "UTC"}},
+    {"no prefix", "", {.currency = "NGN", .timezone = "UTC"}},
+    {"no currency", "", {.key_prefix = "pay", .timezone = "UTC"}},
+    {"no time zone", "", {.key_prefix = "pay", .currency = "NGN"}},
 };
 
 START_TEST(test_bad_ones_are_refused)

@@ -382,7 +382,7 @@ END_TEST
 static pay_acquirer_t *set_up_live(void)
 {
     pay_acquirer_t *acquirer = apr_pmemdup(unit_pool, &script_tokens_acquirer, sizeof(*acquirer));
-    pay_account_settings_t none = {NULL, NULL, NULL};
+    pay_account_settings_t none = {.key_prefix = NULL};
     pay_mode_t mode = PAY_LIVE;
     pay_account_t *account;
     pay_charge_t *charge;
