@@ -37,8 +37,9 @@ PAY_LMDB_SLOT(charge_withdraw);
 PAY_LMDB_SLOT(charge_late);      /* pay_lmdb_charge_late.c */
 PAY_LMDB_SLOT(charge_list);      /* pay_lmdb_charge_list.c */
 PAY_LMDB_SLOT(transaction_find); /* pay_lmdb_transaction.c */
-PAY_LMDB_SLOT(charge_void);      /* pay_lmdb_charge_void.c */
-PAY_LMDB_SLOT(kept_find);        /* pay_lmdb_kept.c */
+PAY_LMDB_SLOT(transaction_get);
+PAY_LMDB_SLOT(charge_void); /* pay_lmdb_charge_void.c */
+PAY_LMDB_SLOT(kept_find);   /* pay_lmdb_kept.c */
 PAY_LMDB_SLOT(kept_put);
 PAY_LMDB_SLOT(kept_expire);    /* pay_lmdb_kept_expire.c */
 PAY_LMDB_SLOT(total_list);     /* pay_lmdb_total.c */
@@ -53,9 +54,11 @@ PAY_LMDB_SLOT(refund_find_acquirer);
 PAY_LMDB_SLOT(history_get); /* pay_lmdb_history.c */
 PAY_LMDB_SLOT(history_ask);
 PAY_LMDB_SLOT(history_put);
-PAY_LMDB_SLOT(held_list);    /* pay_lmdb_held.c */
-PAY_LMDB_SLOT(refund_scan);  /* pay_lmdb_refund_list.c */
-PAY_LMDB_SLOT(import_begin); /* pay_lmdb_import.c */
+PAY_LMDB_SLOT(held_list);     /* pay_lmdb_held.c */
+PAY_LMDB_SLOT(refund_scan);   /* pay_lmdb_refund_list.c */
+PAY_LMDB_SLOT(refund_page);   /* pay_lmdb_refund_page.c */
+PAY_LMDB_SLOT(waiting_count); /* pay_lmdb_waiting.c */
+PAY_LMDB_SLOT(import_begin);  /* pay_lmdb_import.c */
 PAY_LMDB_SLOT(import_rows);
 PAY_LMDB_SLOT(import_finish);
 PAY_LMDB_SLOT(import_abort); /* pay_lmdb_import_abort.c */

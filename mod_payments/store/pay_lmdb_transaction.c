@@ -74,11 +74,10 @@ static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_lmdb_t *
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_transaction_find(pay_transaction_t *out, pay_store_t *store,
-                                       const pay_scope_t *scope, const char *reference,
-                                       apr_pool_t *p)
+/* By `reference`, or by `seq` where that is NULL. */
+static apr_status_t look_up(pay_transaction_t *out, pay_lmdb_t *db, const pay_scope_t *scope,
+                            const char *reference, apr_uint64_t seq, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
@@ -90,7 +89,11 @@ apr_status_t pay_lmdb_transaction_find(pay_transaction_t *out, pay_store_t *stor
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_charge_get_ref(&out->charge, txn, db, scope, reference, p);
+    if (reference) {
+        rc = pay_lmdb_charge_get_ref(&out->charge, txn, db, scope, reference, p);
+    } else {
+        rc = pay_lmdb_charge_get(&out->charge, txn, db, scope, seq, p);
+    }
     if (!rc) {
         rc = list_refunds(out, txn, db, p);
     }
@@ -99,4 +102,17 @@ apr_status_t pay_lmdb_transaction_find(pay_transaction_t *out, pay_store_t *stor
         out->charge = NULL;
     }
     return pay_lmdb_status(rc);
+}
+
+apr_status_t pay_lmdb_transaction_find(pay_transaction_t *out, pay_store_t *store,
+                                       const pay_scope_t *scope, const char *reference,
+                                       apr_pool_t *p)
+{
+    return look_up(out, (pay_lmdb_t *)store, scope, reference, 0, p);
+}
+
+apr_status_t pay_lmdb_transaction_get(pay_transaction_t *out, pay_store_t *store,
+                                      const pay_scope_t *scope, apr_uint64_t seq, apr_pool_t *p)
+{
+    return look_up(out, (pay_lmdb_t *)store, scope, NULL, seq, p);
 }

@@ -32,6 +32,7 @@
 const char *pay_store_status_text(apr_status_t status);
 
 #define PAY_STORE_ROWS_MAX 1000          /* rows of one list or batch call */
+#define PAY_STORE_LOOKS_MAX 10000        /* rows that one call of a search looks at */
 #define PAY_STORE_CHUNK_SIZE (64 * 1024) /* bytes of one chunk of a refund list */
 #define PAY_STORE_COMMIT_BATCH_MAX 256
 #define PAY_STORE_KEPT_TEXT_MAX (64 * 1024) /* bytes of an answer kept under an Idempotency-Key */

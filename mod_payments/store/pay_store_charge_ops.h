@@ -74,6 +74,10 @@ typedef apr_status_t pay_store_charge_list_fn(apr_array_header_t **out, pay_stor
 typedef apr_status_t pay_store_transaction_find_fn(pay_transaction_t *out, pay_store_t *store,
                                                    const pay_scope_t *scope, const char *reference,
                                                    apr_pool_t *p);
+/* The same by the charge's seq. */
+typedef apr_status_t pay_store_transaction_get_fn(pay_transaction_t *out, pay_store_t *store,
+                                                  const pay_scope_t *scope, apr_uint64_t seq,
+                                                  apr_pool_t *p);
 /*
  * A pending checkout becomes void, in one transaction with what `use` (NULL: none) keeps: the text
  * of pay_void_answer_to_json. *voided 0: it is something else, or a worker is at work on it, and

@@ -29,6 +29,11 @@ typedef apr_status_t pay_store_held_list_fn(apr_array_header_t **out, pay_store_
                                             const pay_scope_t *scope, const pay_due_t *after,
                                             int limit, apr_pool_t *p);
 
+/* What waits in a scope, counted up to `limit` each; of the pending charges the first ones that are
+ * due, of all scopes PAY_STORE_LOOKS_MAX at most. */
+typedef apr_status_t pay_store_waiting_count_fn(pay_waiting_t *out, pay_store_t *store,
+                                                const pay_scope_t *scope, int limit);
+
 /* --- totals (docs/store.md) --- */
 /*
  * Array of pay_total_t that begin within `range`, by time and then currency, at most `limit`; those
@@ -84,6 +89,7 @@ typedef struct pay_store_ops_t {
     pay_store_charge_withdraw_fn *charge_withdraw;
     pay_store_charge_list_fn *charge_list;
     pay_store_transaction_find_fn *transaction_find;
+    pay_store_transaction_get_fn *transaction_get;
     pay_store_charge_void_fn *charge_void;
     pay_store_kept_find_fn *kept_find;
     pay_store_kept_put_fn *kept_put;
@@ -97,6 +103,7 @@ typedef struct pay_store_ops_t {
     pay_store_refund_find_fn *refund_find;
     pay_store_refund_find_acquirer_fn *refund_find_acquirer;
     pay_store_refund_scan_fn *refund_scan;
+    pay_store_refund_page_fn *refund_page;
     pay_store_history_get_fn *history_get;
     pay_store_history_ask_fn *history_ask;
     pay_store_history_put_fn *history_put;
@@ -122,6 +129,7 @@ typedef struct pay_store_ops_t {
     /* above */
     pay_store_due_take_fn *due_take;
     pay_store_held_list_fn *held_list;
+    pay_store_waiting_count_fn *waiting_count;
     pay_store_total_list_fn *total_list;
     pay_store_stat_fn *stat;
     pay_store_check_fn *check;

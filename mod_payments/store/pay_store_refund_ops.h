@@ -51,6 +51,15 @@ typedef apr_status_t pay_store_refund_scan_fn(pay_refund_cursor_t *cursor, apr_s
                                               const pay_scope_t *scope,
                                               const pay_time_range_t *range, char *buffer,
                                               apr_size_t size);
+/*
+ * Array of pay_refund_t * created in `range`, newest first, at most `limit`: by createdAt and then
+ * seq. Looks at no more than PAY_STORE_LOOKS_MAX rows, of which those of an unfinished import are
+ * passed by: fewer than `limit`, or none, is not the end. Call again until cursor->done.
+ */
+typedef apr_status_t pay_store_refund_page_fn(apr_array_header_t **out, pay_page_cursor_t *cursor,
+                                              pay_store_t *store, const pay_scope_t *scope,
+                                              const pay_time_range_t *range, int limit,
+                                              apr_pool_t *p);
 
 /*
  * Claims a refund that waits to be sent: it is no longer waiting, and has this worker and these

@@ -73,6 +73,26 @@ typedef struct pay_refund_cursor_t {
     int done; /* 1: the last chunk was given */
 } pay_refund_cursor_t;
 
+/*
+ * Where pages of rows, newest first, stand. Zero it before the first call; to go on later, its
+ * first two members with started 1 are enough.
+ */
+typedef struct pay_page_cursor_t {
+    apr_time_t created_at; /* of the row looked at last */
+    apr_uint64_t seq;
+    int started;
+    int done; /* 1: there are no more */
+} pay_page_cursor_t;
+
+/* What waits in a scope. */
+typedef struct pay_waiting_t {
+    int pending;  /* charges */
+    int held;     /* charges and refunds */
+    int webhooks; /* events that are not delivered, parked ones too */
+    int parked;   /* transactions whose webhooks were given up */
+    int charges;  /* 1: there was a charge ever */
+} pay_waiting_t;
+
 typedef struct pay_import_t {
     pay_scope_t scope;
     apr_uint32_t number;

@@ -293,10 +293,37 @@ START_TEST(test_bad_rows)
 }
 END_TEST
 
+/* By its seq a transaction is the same as by its reference. */
+START_TEST(test_by_seq)
+{
+    pay_transaction_t found, got;
+    int i;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        (void)till_charge(i, apr_psprintf(unit_pool, "order-%d", i), 1000 + i);
+        (void)refund_one(i, apr_psprintf(unit_pool, "order-%d", i));
+    }
+    for (i = 0; i < TILL_SCOPES; i++) {
+        found = find(i, apr_psprintf(unit_pool, "order-%d", i));
+        ck_assert_int_eq(till->ops->transaction_get(&got, till->store, &till->scopes[i],
+                                                    found.charge->seq, unit_pool),
+                         APR_SUCCESS);
+        ck_assert_str_eq(got.charge->reference, found.charge->reference);
+        ck_assert_str_eq(shown(&got), shown(&found));
+        ck_assert_int_eq(got.refunds_complete, 1);
+        ck_assert_int_eq(till->ops->transaction_get(&got, till->store, &till->scopes[i],
+                                                    found.charge->seq + 1, unit_pool),
+                         APR_NOTFOUND);
+        ck_assert_ptr_null(got.charge);
+    }
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_test(tcase, test_order);
+    tcase_add_test(tcase, test_by_seq);
     tcase_add_loop_test(tcase, test_none, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_limit, 0, UNIT_ROWS(limit_cases));
     tcase_add_loop_test(tcase, test_unfinished_import, 0, TILL_SCOPES);

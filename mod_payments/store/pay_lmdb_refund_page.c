@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ROWS_HINT 64
+
+typedef struct page_t {
+    MDB_txn *txn;
+    const pay_lmdb_t *db;
+    const pay_scope_t *scope;
+    const pay_time_range_t *range;
+    pay_page_cursor_t *at;
+    apr_uint32_t import_done; /* refunds up to it are visible */
+    apr_array_header_t *rows;
+} page_t;
+
+/* To the last row that was not looked at yet: before the cursor, within the range. */
+static int seek(const page_t *page, MDB_cursor *cursor, MDB_val *key, MDB_val *val)
+{
+    const pay_page_cursor_t *at = page->at;
+    pay_lmdb_key_t bound;
+    int rc;
+
+    if (at->started && at->created_at <= page->range->to) {
+        pay_lmdb_refund_key(&bound, page->scope, at->created_at, at->seq);
+    } else {
+        pay_lmdb_refund_key(&bound, page->scope, page->range->to, APR_UINT64_MAX);
+    }
+    *key = pay_lmdb_key_val(&bound);
+    rc = mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    return mdb_cursor_get(cursor, key, val, rc ? MDB_LAST : MDB_PREV);
+}
+
+static int is_of_scope(const page_t *page, const MDB_val *key)
+{
+    pay_lmdb_key_t prefix;
+
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_scope(&prefix, page->scope);
+    return key->mv_size >= prefix.len && !memcmp(key->mv_data, prefix.bytes, prefix.len);
+}
+
+/* MDB_NOTFOUND: neither this one nor any before it. */
+static int look(page_t *page, const MDB_val *key, const MDB_val *val)
+{
+    pay_lmdb_refund_head_t head;
+    pay_lmdb_refund_t *row;
+    int rc;
+
+    if (!is_of_scope(page, key)) {
+        return MDB_NOTFOUND;
+    }
+    rc = pay_lmdb_refund_head(&head, key, val); /* which judges the key's length too */
+    if (rc) {
+        return rc;
+    }
+    page->at->created_at = pay_lmdb_read_time((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
+    page->at->seq = pay_lmdb_read_u64((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN + 8);
+    page->at->started = 1;
+    if (page->at->created_at < page->range->from) {
+        return MDB_NOTFOUND;
+    }
+    if (head.import_number > page->import_done) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_refund_decode(&row, key, val, page->rows->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(page->rows, const pay_refund_t *) = &row->refund;
+    }
+    return rc;
+}
+
+/* MDB_NOTFOUND: there are no more. */
+static int walk(page_t *page, int limit)
+{
+    pay_lmdb_scope_t last;
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc, looks;
+
+    rc = pay_lmdb_scope_get(&last, page->txn, page->db, page->scope);
+    if (!rc) {
+        rc = mdb_cursor_open(page->txn, pay_lmdb_dbi(page->db, PAY_TABLE_REFUND), &cursor);
+    }
+    if (rc) {
+        return rc;
+    }
+    page->import_done = last.import_done;
+    rc = seek(page, cursor, &key, &val);
+    for (looks = 1; !rc; looks++) {
+        rc = look(page, &key, &val);
+        if (rc || page->rows->nelts >= limit || looks == PAY_STORE_LOOKS_MAX) {
+            break;
+        }
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_PREV);
+    }
+    mdb_cursor_close(cursor);
+    return rc;
+}
+
+apr_status_t pay_lmdb_refund_page(apr_array_header_t **out, pay_page_cursor_t *cursor,
+                                  pay_store_t *store, const pay_scope_t *scope,
+                                  const pay_time_range_t *range, int limit, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    page_t page = {.db = db, .scope = scope, .range = range, .at = cursor};
+    apr_status_t rv;
+    int rc;
+
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    *out = apr_array_make(p, limit < ROWS_HINT ? limit : ROWS_HINT, sizeof(pay_refund_t *));
+    page.rows = *out;
+    if (cursor->done) {
+        return APR_SUCCESS;
+    }
+    rv = pay_lmdb_read_begin(&page.txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = walk(&page, limit);
+    pay_lmdb_read_end(db, page.txn);
+    cursor->done = rc == MDB_NOTFOUND;
+    return pay_lmdb_status(cursor->done ? MDB_SUCCESS : rc);
+}
