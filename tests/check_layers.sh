@@ -12,7 +12,7 @@ function fault(text) { printf "%s:%d: %s\n", file, line, text; faults++ }
 # Which files may include this header; "" when anyone may.
 function border_of(header) {
     if (header ~ /^jansson/) return "^base/pay_json\\.c$"
-    if (header ~ /^openssl\//) return "^base/pay_crypto\\.c$"
+    if (header ~ /^openssl\//) return "^base/pay_(crypto|rsa)\\.c$"
     if (header ~ /^curl\//) return "^base/pay_(url|transfer)[a-z_]*\\.c$"
     if (header ~ /^lmdb\.h$/) return "^store/pay_lmdb"
     if (header ~ httpd) return "^httpd/"

@@ -2,7 +2,7 @@
 #ifndef PAY_CRYPTO_H
 #define PAY_CRYPTO_H
 
-/* The only file that calls libcrypto. Thread-safe. */
+/* libcrypto, but for RSA (base/pay_rsa.h). Thread-safe. */
 
 #include <apr_errno.h>
 #include <apr_pools.h>

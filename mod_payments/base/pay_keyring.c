@@ -261,37 +261,45 @@ static int key_find(const pay_keyring_t *ring, const char *sealed, int first)
     return -1;
 }
 
-apr_status_t pay_keyring_open(const char **text, const pay_keyring_t *ring, const char *context,
-                              const char *sealed, apr_pool_t *p)
+apr_status_t pay_keyring_open_into(char *text, apr_size_t size, const pay_keyring_t *ring,
+                                   const char *context, const char *sealed, apr_pool_t *p)
 {
     apr_status_t rv = APR_NOTFOUND;
-    unsigned char *frame, *opened;
+    unsigned char *frame;
     const char *bound;
     apr_size_t len;
     int i;
 
-    *text = NULL;
+    assert(size > 0);
+    text[0] = '\0';
     if (strncmp(sealed, VERSION, sizeof(VERSION) - 1) != 0 || strlen(sealed) > SEALED_LEN_MAX
         || strspn(sealed + sizeof(VERSION) - 1, "0123456789abcdef") != ID_LEN
         || sealed[PREFIX_LEN - 1] != ':'
-        || pay_base64_decode(&frame, &len, sealed + PREFIX_LEN, p) != APR_SUCCESS
-        || len < FRAME_LEN) {
+        || pay_base64_decode(&frame, &len, sealed + PREFIX_LEN, p) != APR_SUCCESS || len < FRAME_LEN
+        || len - FRAME_LEN >= size) {
         return APR_EINVAL;
     }
-    opened = apr_palloc(p, len - FRAME_LEN + 1);
     /* Two keys of one ring may share an id, though hardly ever do. */
     for (i = key_find(ring, sealed, 0); i >= 0 && rv != APR_SUCCESS;
          i = key_find(ring, sealed, i + 1)) {
         bound = bound_text(ring->id[i], context, p);
-        rv = pay_gcm_open(opened, ring->secret->key[i], frame, bound, strlen(bound),
+        rv = pay_gcm_open((unsigned char *)text, ring->secret->key[i], frame, bound, strlen(bound),
                           frame + PAY_GCM_NONCE_LEN, len - PAY_GCM_NONCE_LEN);
     }
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    opened[len - FRAME_LEN] = '\0';
-    *text = (const char *)opened;
-    return APR_SUCCESS;
+    text[rv == APR_SUCCESS ? len - FRAME_LEN : 0] = '\0';
+    return rv;
+}
+
+apr_status_t pay_keyring_open(const char **text, const pay_keyring_t *ring, const char *context,
+                              const char *sealed, apr_pool_t *p)
+{
+    const apr_size_t size = strlen(sealed) + 1; /* longer than what is in it */
+    char *opened = apr_palloc(p, size);
+    apr_status_t rv;
+
+    rv = pay_keyring_open_into(opened, size, ring, context, sealed, p);
+    *text = rv == APR_SUCCESS ? opened : NULL;
+    return rv;
 }
 
 int pay_keyring_is_current(const pay_keyring_t *ring, const char *sealed)

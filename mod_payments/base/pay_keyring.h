@@ -42,6 +42,10 @@ apr_status_t pay_keyring_seal(const char **sealed, const pay_keyring_t *ring, co
  * context. */
 apr_status_t pay_keyring_open(const char **text, const pay_keyring_t *ring, const char *context,
                               const char *sealed, apr_pool_t *p);
+/* The same into the caller's memory (base/pay_secret_memory.h); "" after an error. APR_EINVAL also
+ * when it is too small. */
+apr_status_t pay_keyring_open_into(char *text, apr_size_t size, const pay_keyring_t *ring,
+                                   const char *context, const char *sealed, apr_pool_t *p);
 
 /* 1 when `sealed` is under the current key. */
 int pay_keyring_is_current(const pay_keyring_t *ring, const char *sealed);

@@ -63,6 +63,7 @@ static void open_host(pay_ledger_t *ledger, server_rec *s, apr_pool_t *forever)
     service->slots = slots;
     service->slots_base = ledger->number * ACCOUNTS_OF_A_STORE;
     service->usage = ledger->usage;
+    service->keyring = ledger->keyring;
     service->policy = conf->policy;
     pay_acquirers_serve(service, ledger, s, forever);
     APR_ARRAY_PUSH(ledger->services, pay_service_t *) = service;

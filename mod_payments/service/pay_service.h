@@ -20,6 +20,7 @@
 #define PAY_RECONCILE_AFTER_MS 30000 /* reconciliation leaves a row alone this much longer */
 
 struct pay_key_usage_t;
+struct pay_keyring_t;
 
 typedef struct pay_policy_t {
     const apr_array_header_t *currencies; /* of const char *, upper case; NULL: every currency */
@@ -41,7 +42,8 @@ typedef struct pay_service_t {
     int deferred;            /* 1: live refunds are written for the server to send (paymentsctl) */
     pay_slots_t *slots;      /* NULL: no limit on work in flight (paymentsctl) */
     apr_uint32_t slots_base; /* tells accounts of different stores apart in `slots` */
-    struct pay_key_usage_t *usage; /* NULL: last use of keys is not recorded */
+    const struct pay_keyring_t *keyring; /* NULL: there is no master key; what needs it waits */
+    struct pay_key_usage_t *usage;       /* NULL: last use of keys is not recorded */
     pay_policy_t policy;
 } pay_service_t;
 

@@ -44,6 +44,8 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_HELD,         /* scope, kind, seq -> refund key, or empty for a charge */
     PAY_TABLE_GRANT,        /* account number, SHA-256 of host and user -> grant row */
     PAY_TABLE_GRANT_USER,   /* SHA-256 of host and user, account number -> empty */
+    /* scope -> encryption key row */
+    PAY_TABLE_ENCRYPTION_KEY,
     PAY_TABLE_COUNT
 } pay_lmdb_table_t;
 

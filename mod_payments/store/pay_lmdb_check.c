@@ -99,6 +99,7 @@ static const table_t tables[] = {
      .after = pay_lmdb_check_api_key_after},
     {.table = PAY_TABLE_API_KEY_ID, .row = pay_lmdb_check_api_key_id},
     {.table = PAY_TABLE_TOKEN, .row = pay_lmdb_check_token, .after = pay_lmdb_check_token_after},
+    {.table = PAY_TABLE_ENCRYPTION_KEY, .row = pay_lmdb_check_encryption_key},
     {.table = PAY_TABLE_SCOPE, .row = check_scope},
     {.table = PAY_TABLE_CHARGE, .row = pay_lmdb_check_charge},
     {.table = PAY_TABLE_CHARGE_REF, .row = pay_lmdb_check_charge_ref},

@@ -42,7 +42,7 @@ void pay_lmdb_check_fault(pay_lmdb_check_t *check, pay_lmdb_table_t table, const
 int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check,
                        pay_lmdb_table_t table, const MDB_val *key);
 
-/* pay_lmdb_check_account.c: accounts, keys, tokens. Tokens are never told. */
+/* pay_lmdb_check_account.c: accounts, keys, tokens, encryption keys. Tokens are never told. */
 int pay_lmdb_check_account(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_account_name(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_api_key(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
@@ -50,6 +50,7 @@ apr_status_t pay_lmdb_check_api_key_after(pay_lmdb_check_t *check, const MDB_val
 int pay_lmdb_check_api_key_id(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_token(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 apr_status_t pay_lmdb_check_token_after(pay_lmdb_check_t *check, const MDB_val *key);
+int pay_lmdb_check_encryption_key(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 /* 1 in *found when there is an account of the big-endian number at `number`. */
 int pay_lmdb_check_account_known(int *found, const pay_lmdb_check_t *check, const void *number);
 

@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_check.h"
 
 #include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_encryption_key.h"
 #include "store/pay_lmdb_keys.h"
 
 #include <apr_strings.h>
@@ -165,4 +166,23 @@ apr_status_t pay_lmdb_check_token_after(pay_lmdb_check_t *check, const MDB_val *
         return APR_SUCCESS;
     }
     return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
+}
+
+/* Whether the private half opens is told by the server at its start: the check has no master key.
+ */
+int pay_lmdb_check_encryption_key(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_encryption_key_t *record;
+    int rc, found;
+
+    rc = pay_lmdb_encryption_key_decode(&record, key, row, check->ptemp);
+    if (rc) {
+        pay_lmdb_check_fault(check, PAY_TABLE_ENCRYPTION_KEY, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_check_account_known(&found, check, key->mv_data);
+    if (!rc && !found) {
+        pay_lmdb_check_fault(check, PAY_TABLE_ENCRYPTION_KEY, key, "there is no such account");
+    }
+    return rc;
 }

@@ -68,6 +68,10 @@ PAY_LMDB_SLOT(endpoint_put); /* pay_lmdb_endpoint.c */
 PAY_LMDB_SLOT(endpoint_get);
 PAY_LMDB_SLOT(endpoint_list);
 PAY_LMDB_SLOT(endpoint_reseal);
+PAY_LMDB_SLOT(encryption_key_put); /* pay_lmdb_encryption_key.c */
+PAY_LMDB_SLOT(encryption_key_get);
+PAY_LMDB_SLOT(encryption_key_list);
+PAY_LMDB_SLOT(encryption_key_reseal);
 PAY_LMDB_SLOT(event_test);   /* pay_lmdb_event_add.c */
 PAY_LMDB_SLOT(event_take);   /* pay_lmdb_event_take.c */
 PAY_LMDB_SLOT(event_finish); /* pay_lmdb_event_finish.c */

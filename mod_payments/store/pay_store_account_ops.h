@@ -2,8 +2,8 @@
 #ifndef PAY_STORE_ACCOUNT_OPS_H
 #define PAY_STORE_ACCOUNT_OPS_H
 
-/* Slots of the store's vtable for accounts, keys, tokens and grants. Include store/pay_store.h
- * instead. */
+/* Slots of the store's vtable for accounts, keys, tokens, grants and encryption keys. Include
+ * store/pay_store.h instead. */
 
 #include "store/pay_store_types.h"
 
@@ -92,5 +92,23 @@ typedef apr_status_t pay_store_grant_list_fn(apr_array_header_t **out, pay_store
 typedef apr_status_t pay_store_grant_list_user_fn(apr_array_header_t **out, pay_store_t *store,
                                                   const char *host, const char *user,
                                                   apr_pool_t *p);
+/* --- encryption keys --- */
+/*
+ * Stores scope, public_pem and sealed of `key` unless the scope has a key, or in its place with
+ * `replace` 1; *out is what the scope has now. APR_NOTFOUND: no such account.
+ */
+typedef apr_status_t pay_store_encryption_key_put_fn(pay_encryption_key_t **out, pay_store_t *store,
+                                                     const pay_encryption_key_t *key, int replace,
+                                                     apr_pool_t *p);
+typedef apr_status_t pay_store_encryption_key_get_fn(pay_encryption_key_t **out, pay_store_t *store,
+                                                     const pay_scope_t *scope, apr_pool_t *p);
+/* Array of pay_encryption_key_t *, at most `limit`, by scope, behind `after` (NULL: all). */
+typedef apr_status_t pay_store_encryption_key_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                                      const pay_scope_t *after, int limit,
+                                                      apr_pool_t *p);
+/* Puts `sealed` in the place of `was` (compare and set): *changed 0 when the scope has another. */
+typedef apr_status_t pay_store_encryption_key_reseal_fn(int *changed, pay_store_t *store,
+                                                        const pay_scope_t *scope, const char *was,
+                                                        const char *sealed, apr_pool_t *p);
 
 #endif

@@ -126,6 +126,11 @@ typedef struct pay_store_ops_t {
     pay_store_event_retry_fn *event_retry;
     pay_store_event_drop_fn *event_drop;
     pay_store_event_stat_fn *event_stat;
+    /* encryption keys: pay_store_account_ops.h */
+    pay_store_encryption_key_put_fn *encryption_key_put;
+    pay_store_encryption_key_get_fn *encryption_key_get;
+    pay_store_encryption_key_list_fn *encryption_key_list;
+    pay_store_encryption_key_reseal_fn *encryption_key_reseal;
     /* above */
     pay_store_due_take_fn *due_take;
     pay_store_held_list_fn *held_list;

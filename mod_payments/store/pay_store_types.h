@@ -8,6 +8,7 @@
 #include "model/pay_api_key.h"
 #include "model/pay_charge.h"
 #include "model/pay_delivery.h"
+#include "model/pay_encryption_key.h"
 #include "model/pay_endpoint.h"
 #include "model/pay_event.h"
 #include "model/pay_grant.h"

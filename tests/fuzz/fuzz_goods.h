@@ -3,7 +3,7 @@
 #define FUZZ_GOODS_H
 
 /* What the store of fuzz_store.h holds. */
-
+#include "fuzz_encryption.h"
 #include "fuzz_grants.h"
 #include "fuzz_live.h"
 
@@ -14,15 +14,14 @@ static inline void fuzz_goods_key(void)
                          .token = "tok_fuzz",
                          .email = "ada@example.com",
                          .card = {"555555", "4444", "Mastercard", "NG", "debit"}};
+    const fuzz_store_t *in = &fuzz_store;
     pay_api_key_t *made;
     pay_token_t *issued;
 
     memset(fuzz_store.digest, 'k', sizeof(fuzz_store.digest));
     memcpy(key.digest, fuzz_store.digest, sizeof(key.digest));
-    CHECK(fuzz_store.ops->key_create(&made, fuzz_store.store, &key, fuzz_store.pool)
-          == APR_SUCCESS);
-    CHECK(fuzz_store.ops->token_create(&issued, fuzz_store.store, &token, fuzz_store.pool)
-          == APR_SUCCESS);
+    CHECK(in->ops->key_create(&made, in->store, &key, in->pool) == APR_SUCCESS);
+    CHECK(in->ops->token_create(&issued, in->store, &token, in->pool) == APR_SUCCESS);
 }
 
 /* The Idempotency-Key "fuzz" of an operation. */
@@ -129,6 +128,7 @@ static inline void fuzz_goods_ready(void)
     }
     fuzz_store_make();
     fuzz_goods_key();
+    fuzz_encryption_key();
     fuzz_events_endpoints();
     fuzz_goods_charge("known", PAY_CHARGE_TOKENIZED, PAY_OUTCOME_APPROVED);
     fuzz_goods_charge("declined", PAY_CHARGE_TOKENIZED, PAY_OUTCOME_DECLINED);

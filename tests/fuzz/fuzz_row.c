@@ -37,7 +37,7 @@ static const struct {
     {'V', PAY_TABLE_EVENT_DUE},     {'P', PAY_TABLE_EVENT_PARKED},
     {'q', PAY_TABLE_ACQUIRER},      {'l', PAY_TABLE_LATE_DUE},
     {'h', PAY_TABLE_HELD},          {'g', PAY_TABLE_GRANT},
-    {'G', PAY_TABLE_GRANT_USER},
+    {'G', PAY_TABLE_GRANT_USER},    {'x', PAY_TABLE_ENCRYPTION_KEY},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 _Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
@@ -270,6 +270,7 @@ static void read_accounts(apr_size_t faults, apr_pool_t *p)
     allow(ops->key_list(&list, fuzz_store.store, NULL, p), faults);
     allow(ops->token_get(&token, fuzz_store.store, &fuzz_store.scope, "tok_fuzz", p), faults);
     allow(ops->token_list(&list, fuzz_store.store, &fuzz_store.scope, p), faults);
+    allow(fuzz_encryption_read(p), faults);
 }
 
 static void read_refunds(apr_size_t faults)
@@ -541,6 +542,7 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
     read_money(faults, p);
     fuzz_grants_read(faults, p);
     fuzz_grants_write(p);
+    fuzz_encryption_write(p);
     write_events(p);
     write_live(p);
     write_money(p);
@@ -548,7 +550,7 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
 
 static void run(const uint8_t *data, size_t size, apr_pool_t *p)
 {
-    MDB_val key, row;
+    MDB_val key, row, written;
     size_t i;
 
     if (size < HEAD_LEN) {
@@ -575,6 +577,9 @@ static void run(const uint8_t *data, size_t size, apr_pool_t *p)
         check_event(&key, &row, p);
     } else if (tables[i].table == PAY_TABLE_GRANT) {
         fuzz_grants_decode(&key, &row, p);
+    } else if (tables[i].table == PAY_TABLE_ENCRYPTION_KEY) {
+        CHECK(!fuzz_encryption_decode(&written, &key, &row, p) || !is_whole(&row, &written)
+              || same(&row, &written));
     }
     if (plant(tables[i].table, &key, &row)) {
         check_planted(tables[i].table, p);

@@ -536,6 +536,40 @@ START_TEST(test_wiped_with_pool)
 }
 END_TEST
 
+/* Into memory of the caller's, which is one byte too small, just enough, or more than that. */
+START_TEST(test_open_into)
+{
+    const pay_keyring_t *ring = load(1);
+    const char *sealed = seal(ring, SECRET), *empty = seal(ring, "");
+    char text[sizeof(SECRET) + 2];
+    int size;
+
+    for (size = 1; size <= (int)sizeof(text); size++) {
+        memset(text, 'x', sizeof(text));
+        ck_assert_int_eq(
+            pay_keyring_open_into(text, (apr_size_t)size, ring, CONTEXT, sealed, unit_pool),
+            size < (int)sizeof(SECRET) ? APR_EINVAL : APR_SUCCESS);
+        ck_assert_str_eq(text, size < (int)sizeof(SECRET) ? "" : SECRET);
+        ck_assert_int_eq(text[sizeof(text) - 1], 'x');
+        ck_assert_int_eq(
+            pay_keyring_open_into(text, (apr_size_t)size, ring, CONTEXT, empty, unit_pool),
+            APR_SUCCESS);
+        ck_assert_str_eq(text, "");
+    }
+    ck_assert_int_eq(
+        pay_keyring_open_into(text, sizeof(text), ring, "elsewhere", sealed, unit_pool),
+        APR_EINVAL);
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(pay_keyring_open_into(text, sizeof(text), ring, CONTEXT, "v1:", unit_pool),
+                     APR_EINVAL);
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(
+        pay_keyring_open_into(text, sizeof(text), ring, CONTEXT, "v1:00000000:" FOREIGN, unit_pool),
+        APR_NOTFOUND);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_path, 0, UNIT_ROWS(path_rows));
@@ -547,6 +581,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_form);
     tcase_add_test(tcase, test_lengths);
     tcase_add_test(tcase, test_tampered);
+    tcase_add_test(tcase, test_open_into);
     tcase_add_test(tcase, test_rotate);
     tcase_add_test(tcase, test_prune_after_another);
     tcase_add_test(tcase, test_full);

@@ -13,7 +13,10 @@ typedef enum spoil_t {
     SPOIL_TOKEN_ROW,
     SPOIL_TOKEN_ACCOUNT,
     SPOIL_TOKEN_NUL,
-    SPOIL_TOKEN_LONG
+    SPOIL_TOKEN_LONG,
+    SPOIL_ENCRYPTION_ROW,
+    SPOIL_ENCRYPTION_KEY,
+    SPOIL_ENCRYPTION_ACCOUNT
 } spoil_t;
 
 static const struct {
@@ -34,6 +37,10 @@ static const struct {
     {"a token of no account", SPOIL_TOKEN_ACCOUNT, 2, "token: a token belongs to no account"},
     {"a token with a NUL", SPOIL_TOKEN_NUL, 1, "token: a key of account 1, live is no token's"},
     {"a token of 256 bytes", SPOIL_TOKEN_LONG, 1, "token: a key of account 1, live is no token's"},
+    {"an encryption key does not decode", SPOIL_ENCRYPTION_ROW, 1, "the row does not decode"},
+    {"an encryption key of a key too long", SPOIL_ENCRYPTION_KEY, 1, "encryption_key 00"},
+    {"an encryption key of no account", SPOIL_ENCRYPTION_ACCOUNT, 1,
+     "encryption_key 0000270f01: there is no such account"},
 };
 
 static const pay_scope_t nobody = {9999, PAY_LIVE};
@@ -42,6 +49,20 @@ static void name_key(pay_lmdb_key_t *key, const char *name)
 {
     pay_lmdb_key_start(key);
     (void)pay_lmdb_key_bytes(key, name, strlen(name));
+}
+
+static void spoil_encryption(spoil_t how)
+{
+    pay_lmdb_key_t key;
+
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_scope(&key, how == SPOIL_ENCRYPTION_ACCOUNT ? &nobody : &till->scopes[1]);
+    if (how == SPOIL_ENCRYPTION_KEY) {
+        (void)pay_lmdb_key_bytes(&key, "", 1);
+    }
+    /* "\1" and no fields: a row of strings that are empty. */
+    till_plant(PAY_TABLE_ENCRYPTION_KEY, &key, how == SPOIL_ENCRYPTION_ROW ? "\xff" : "\1",
+               how == SPOIL_ENCRYPTION_ROW ? 1 : 2);
 }
 
 static void spoil(spoil_t how)
@@ -108,6 +129,9 @@ static void spoil(spoil_t how)
         pay_lmdb_key_scope(&key, &nobody);
         (void)pay_lmdb_key_bytes(&key, "secret", 6);
         till_plant(PAY_TABLE_TOKEN, &key, "\xff", 1);
+        return;
+    default:
+        spoil_encryption(how);
         return;
     }
 }

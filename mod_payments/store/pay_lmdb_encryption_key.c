@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_encryption_key.h"
+
+#include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_row.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+/* The scope is the row's key. */
+static const pay_row_field_t record_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_encryption_key_t, public_pem),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_encryption_key_t, sealed),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_encryption_key_t, created_at),
+};
+#define RECORD_FIELDS (sizeof(record_fields) / sizeof(record_fields[0]))
+
+typedef struct put_t {
+    const pay_encryption_key_t *proposal;
+    int replace;
+    apr_pool_t *p;
+    pay_encryption_key_t *out;
+} put_t;
+
+typedef struct reseal_t {
+    const pay_scope_t *scope;
+    const char *was, *sealed;
+    apr_pool_t *p;
+    int changed;
+} reseal_t;
+
+static void record_key(pay_lmdb_key_t *key, const pay_scope_t *scope)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_scope(key, scope);
+}
+
+int pay_lmdb_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *key,
+                                   const MDB_val *row, apr_pool_t *p)
+{
+    pay_encryption_key_t *record = apr_pcalloc(p, sizeof(*record));
+    int rc;
+
+    *out = NULL;
+    if (key->mv_size != PAY_LMDB_SCOPE_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_ENCRYPTION_KEY, key);
+    }
+    rc = pay_row_decode(record, record_fields, RECORD_FIELDS, row, NULL, p);
+    if (rc || !record->public_pem || !record->sealed) {
+        return pay_lmdb_bad_row(PAY_TABLE_ENCRYPTION_KEY, key);
+    }
+    pay_lmdb_read_scope(&record->scope, key->mv_data);
+    *out = record;
+    return MDB_SUCCESS;
+}
+
+static int record_load(pay_encryption_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                       const pay_scope_t *scope, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    record_key(&key, scope);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ENCRYPTION_KEY), &at, &row);
+    return rc ? rc : pay_lmdb_encryption_key_decode(out, &at, &row, p);
+}
+
+int pay_lmdb_encryption_key_store(MDB_txn *txn, const pay_lmdb_t *db,
+                                  const pay_encryption_key_t *record, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    rc = pay_row_encode(&row, record_fields, RECORD_FIELDS, record, p);
+    if (rc) {
+        return rc;
+    }
+    record_key(&key, &record->scope);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ENCRYPTION_KEY), &at, &row, 0);
+}
+
+static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    put_t *put = baton;
+    pay_encryption_key_t *record;
+    pay_account_t *account;
+    int rc;
+
+    put->out = NULL;
+    rc = pay_lmdb_account_by_number(&account, txn, db, put->proposal->scope.account, put->p);
+    if (rc) {
+        return rc;
+    }
+    rc = put->replace ? MDB_NOTFOUND : record_load(&record, txn, db, &put->proposal->scope, put->p);
+    if (rc == MDB_NOTFOUND) {
+        record = apr_pmemdup(put->p, put->proposal, sizeof(*record));
+        record->created_at = pay_lmdb_account_now();
+        rc = pay_lmdb_encryption_key_store(txn, db, record, put->p);
+    }
+    if (!rc) {
+        put->out = record;
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_encryption_key_put(pay_encryption_key_t **out, pay_store_t *store,
+                                         const pay_encryption_key_t *key, int replace,
+                                         apr_pool_t *p)
+{
+    put_t put = {.proposal = key, .replace = replace, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    assert(key->public_pem);
+    assert(key->sealed);
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, put_work, &put);
+    if (rv == APR_SUCCESS) {
+        *out = put.out;
+    }
+    return rv;
+}
+
+apr_status_t pay_lmdb_encryption_key_get(pay_encryption_key_t **out, pay_store_t *store,
+                                         const pay_scope_t *scope, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv;
+    MDB_txn *txn;
+    int rc;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = record_load(out, txn, db, scope, p);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                     const pay_scope_t *after, int limit, apr_pool_t *p)
+{
+    pay_encryption_key_t *record;
+    pay_lmdb_key_t from;
+    MDB_cursor *cursor;
+    MDB_val key, row;
+    int rc;
+
+    pay_lmdb_key_start(&from);
+    if (after) {
+        record_key(&from, after);
+    }
+    key = pay_lmdb_key_val(&from);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ENCRYPTION_KEY), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, after ? MDB_SET_RANGE : MDB_FIRST);
+    if (!rc && after && key.mv_size == from.len && !memcmp(key.mv_data, from.bytes, from.len)) {
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+    }
+    while (!rc && out->nelts < limit) {
+        rc = pay_lmdb_encryption_key_decode(&record, &key, &row, p);
+        if (!rc) {
+            APR_ARRAY_PUSH(out, pay_encryption_key_t *) = record;
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_encryption_key_list(apr_array_header_t **out, pay_store_t *store,
+                                          const pay_scope_t *after, int limit, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(pay_encryption_key_t *));
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = list_work(*out, txn, db, after, limit, p);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+static int reseal_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    reseal_t *reseal = baton;
+    pay_encryption_key_t *record;
+    int rc;
+
+    reseal->changed = 0;
+    rc = record_load(&record, txn, db, reseal->scope, reseal->p);
+    if (rc || strcmp(record->sealed, reseal->was) != 0) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    record->sealed = reseal->sealed;
+    reseal->changed = 1;
+    return pay_lmdb_encryption_key_store(txn, db, record, reseal->p);
+}
+
+apr_status_t pay_lmdb_encryption_key_reseal(int *changed, pay_store_t *store,
+                                            const pay_scope_t *scope, const char *was,
+                                            const char *sealed, apr_pool_t *p)
+{
+    reseal_t reseal = {.scope = scope, .was = was, .sealed = sealed, .p = p};
+    apr_status_t rv;
+
+    *changed = 0;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, reseal_work, &reseal);
+    if (rv == APR_SUCCESS) {
+        *changed = reseal.changed;
+    }
+    return rv;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_ENCRYPTION_KEY_H
+#define PAY_LMDB_ENCRYPTION_KEY_H
+
+/*
+ * Rows of encryption keys inside a transaction that the caller holds. Functions return LMDB's codes
+ * or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+int pay_lmdb_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *key,
+                                   const MDB_val *row, apr_pool_t *p);
+int pay_lmdb_encryption_key_store(MDB_txn *txn, const pay_lmdb_t *db,
+                                  const pay_encryption_key_t *record, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FUZZ_ENCRYPTION_H
+#define FUZZ_ENCRYPTION_H
+
+/* The encryption key of the store of fuzz_store.h. */
+
+#include "fuzz_store.h"
+#include "store/pay_lmdb_encryption_key.h"
+
+static inline void fuzz_encryption_key(void)
+{
+    const pay_encryption_key_t wanted = {
+        .scope = fuzz_store.scope, .public_pem = "public", .sealed = "sealed"};
+    pay_encryption_key_t *made;
+
+    CHECK(fuzz_store.ops->encryption_key_put(&made, fuzz_store.store, &wanted, 0, fuzz_store.pool)
+          == APR_SUCCESS);
+}
+
+/* 1 when the row decodes; `written` is then what it is written as. */
+static inline int fuzz_encryption_decode(MDB_val *written, const MDB_val *key, const MDB_val *row,
+                                         apr_pool_t *p)
+{
+    MDB_val at = *key, stored;
+    pay_encryption_key_t *record;
+    MDB_txn *txn;
+    int rc;
+
+    rc = pay_lmdb_encryption_key_decode(&record, key, row, p);
+    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK((rc == 0) == (record != NULL));
+    if (rc) {
+        return 0;
+    }
+    txn = fuzz_store_begin(0);
+    CHECK(pay_lmdb_encryption_key_store(txn, fuzz_store.db, record, p) == 0);
+    CHECK(mdb_get(txn, pay_lmdb_dbi(fuzz_store.db, PAY_TABLE_ENCRYPTION_KEY), &at, &stored) == 0);
+    written->mv_size = stored.mv_size;
+    written->mv_data = apr_pmemdup(p, stored.mv_data, stored.mv_size);
+    mdb_txn_abort(txn);
+    return 1;
+}
+
+static inline apr_status_t fuzz_encryption_read(apr_pool_t *p)
+{
+    pay_encryption_key_t *record;
+    apr_array_header_t *list;
+    apr_status_t rv;
+
+    rv = fuzz_store.ops->encryption_key_get(&record, fuzz_store.store, &fuzz_store.scope, p);
+    CHECK((rv == APR_SUCCESS) == (record != NULL));
+    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
+        return rv;
+    }
+    return fuzz_store.ops->encryption_key_list(&list, fuzz_store.store, NULL, 100, p);
+}
+
+static inline void fuzz_encryption_write(apr_pool_t *p)
+{
+    const pay_encryption_key_t wanted = {
+        .scope = fuzz_store.scope, .public_pem = "p", .sealed = "s"};
+    pay_encryption_key_t *record;
+    int changed;
+
+    (void)fuzz_store.ops->encryption_key_reseal(&changed, fuzz_store.store, &fuzz_store.scope,
+                                                "sealed", "anew", p);
+    (void)fuzz_store.ops->encryption_key_put(&record, fuzz_store.store, &wanted, 0, p);
+}
+
+#endif
