@@ -1,39 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures: one server for each MPM that most tests share, and servers of a test's own."""
 
+import collections
 import os
 
 import pytest
 
-from fixtures import authority, proxy, server, till, upstream  # noqa: F401
+from fixtures import authority, close_all, proxy, server, till, upstream  # noqa: F401
 from harness import ROOT, Httpd
 from receiver import INSECURE, Receiver
+from shares import in_order, scheduler
 
 MPMS = os.environ.get("PAYMENTS_MPM", "event,worker,prefork").split(",")
 
 
+LEFT_OUT = pytest.StashKey()  # how many tests of each mark
+
+
 def pytest_configure(config):
-    config.addinivalue_line("markers", "faults: long runs, part of ./dev faults only")
-    config.addinivalue_line("markers", "root: what only root can do, part of the runs as root")
+    config.stash[LEFT_OUT] = collections.Counter()
+    for line in ("faults: long runs, part of ./dev faults only",
+                 "root: what only root can do, part of the runs as root",
+                 "any_user(reason): what is the same for every user, left out where PAYMENTS_LEAVE_OUT names it"):
+        config.addinivalue_line("markers", line)
 
 
+@pytest.hookimpl(trylast=True)  # pytest itself puts those with one MPM together
 def pytest_collection_modifyitems(config, items):
     """Long runs are for ./dev faults, and what only root can do for the runs as root."""
     left_out = set() if config.getoption("markexpr", "") else {"faults"}
+    left_out |= set(os.environ.get("PAYMENTS_LEAVE_OUT", "").split())
     if not ROOT:
         left_out.add("root")
-    kept = [item for item in items if not left_out & {mark.name for mark in item.iter_markers()}]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    kept, gone = [], []
+    for item in items:
+        marks = left_out & {mark.name for mark in item.iter_markers()}
+        (gone if marks else kept).append(item)
+        config.stash[LEFT_OUT].update(sorted(marks)[:1])
+    config.hook.pytest_deselected(items=gone)
+    items[:] = in_order(kept)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """How many tests of which mark were left out: ./dev test shows it with what passed."""
+    counts = ", ".join(f"{number} {mark}" for mark, number in sorted(config.stash[LEFT_OUT].items()))
+    terminalreporter.write_line(f"left out: {counts or 'none'}")
+
+
+# --- with pytest-xdist: its processes collect the tests, and what begins them tells ---
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return scheduler(config, log)
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(session.config.stash[LEFT_OUT])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", {})
+
+
+@pytest.fixture(scope="session")
+def fleet():
+    """The servers that tests share, by their MPM: started when first asked for, stopped at the end."""
+    servers = {}
+    yield servers
+    close_all(servers.values())
 
 
 @pytest.fixture(scope="session", params=MPMS)
-def shared(request):
+def shared(request, fleet):
     """A running server, one for each MPM; tests that share it keep to accounts of their own."""
-    httpd = Httpd(mpm=request.param)
-    httpd.start()
-    yield httpd
-    httpd.close()
+    if request.param not in fleet:
+        fleet[request.param] = Httpd(mpm=request.param).start()
+    return fleet[request.param]
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A private httpd with mod_payments on a free port, its store, and accounts in it."""
 
+import contextlib
 import functools
 import http.client
 import json
 import os
 import pathlib
+import random
 import re
 import secrets
 import shutil
@@ -22,6 +24,7 @@ PAYMENTSCTL = os.environ.get("PAYMENTSCTL", str(BUILD / "mod_payments/paymentsct
 SANITIZE = bool(os.environ.get("PAYMENTS_SANITIZE"))
 WAIT_S = 60 if SANITIZE else 20  # longest wait for any condition
 ROOT = os.geteuid() == 0
+PORTS_FROM = 10240  # the first that servers of tests may have
 MODULES = (
     "authn_core authz_core authz_host authz_user auth_basic authn_file unixd log_config mime dir alias rewrite headers"
     " env setenvif deflate reqtimeout watchdog status info http2 negotiation include").split()
@@ -216,7 +219,12 @@ DocumentRoot {self.docroot}
         return subprocess.run(self.command("-t", *options), capture_output=True, text=True, timeout=60,
                               env=self.environment(), check=False)
 
+    def resumed(self):
+        """How often it has said that it serves: its first children answer before that, and signals wait until then."""
+        return self.log_text().count("resuming normal operations")
+
     def start(self):
+        before = self.resumed()
         for _ in range(5):
             self.port = free_port()
             self.write_config()
@@ -224,7 +232,8 @@ DocumentRoot {self.docroot}
                                             stdout=open(self.root / "stdout", "wb"),
                                             stderr=subprocess.STDOUT, env=self.environment(),
                                             start_new_session=True)  # it ends its process group
-            wait_for(lambda: self.process.poll() is not None or self.answers(), "httpd to answer")
+            wait_for(lambda: self.process.poll() is not None or (self.answers() and self.resumed() > before),
+                     "httpd to answer")
             if self.process.poll() is None:
                 return self
             said = (self.root / "stdout").read_text() + self.log_text()
@@ -249,10 +258,9 @@ DocumentRoot {self.docroot}
 
     def graceful(self):
         """One graceful restart; returns once the parent has said that it resumed."""
-        before = self.log_text().count("resuming normal operations")
+        before = self.resumed()
         self.signal(signal.SIGUSR1)
-        wait_for(lambda: self.log_text().count("resuming normal operations") > before,
-                 "the graceful restart")
+        wait_for(lambda: self.resumed() > before, "the graceful restart")
 
     def stop(self):
         if self.process and self.process.poll() is None:
@@ -425,6 +433,10 @@ def charge_body(**fields):
 
 
 def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    """A port where nobody listens, below those that the kernel gives to the connections of other tests."""
+    low = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for _ in range(100):
+        with socket.socket() as sock, contextlib.suppress(OSError):
+            sock.bind(("127.0.0.1", random.randrange(PORTS_FROM, low)))
+            return sock.getsockname()[1]
+    raise AssertionError(f"no free port from {PORTS_FROM} to {low} in a hundred tries")

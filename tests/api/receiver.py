@@ -32,6 +32,7 @@ HUGE_BYTES = 100 << 20
 SLOW_BYTE_S = 1.0
 # What can be answered in place of a status.
 STAGES = ("hang", "hang in the header", "byte a second", "huge", "close", "close in the header", "close in the body")
+CLOSED = []  # the sockets of ports where nobody listens
 
 
 # --- certificates ---
@@ -354,7 +355,7 @@ def instant(text):
 
 
 def closed_port():
-    """A port of 127.0.0.1 where nobody listens."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    """A port of this machine where nobody listens, nor will: it stays taken while the tests run."""
+    CLOSED.append(socket.socket())
+    CLOSED[-1].bind(("", 0))
+    return CLOSED[-1].getsockname()[1]

@@ -8,6 +8,9 @@ import time
 import pytest
 
 from harness import WAIT_S, charge_body, reference
+from shares import ANSWERED
+
+pytestmark = ANSWERED
 
 CHARGE = "/api/v1/tokenized-card-charge"
 

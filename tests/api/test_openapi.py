@@ -122,10 +122,13 @@ def shop():
     httpd.close()
 
 
+PAGES = {"/payment/page"}  # of payers: no operations
+
+
 def server_routes(shop):
     """Patterns of the table that was built into the module, with the methods that the server names for each."""
     patterns = {m.decode() for m in re.findall(rb"(?<=\0)/(?:api/v1|payment)/[a-z0-9*/._-]*[a-z0-9*](?=\0)",
-                                               MODULE.read_bytes())}
+                                               MODULE.read_bytes())} - PAGES
     found = {}
     for pattern in patterns:
         answer = shop.call("OPTIONS", pattern.replace("*", "x"))

@@ -7,6 +7,9 @@ from urllib.parse import quote
 import pytest
 
 from harness import reference, wait_for
+from shares import ANSWERED
+
+pytestmark = ANSWERED
 
 FULL, PARTIAL = "/api/v1/refund", "/api/v1/partial-refund"
 MEMBERS = ["id", "refundReference", "amount", "currency", "domain", "channel", "merchantNote",

@@ -7,7 +7,10 @@ import json
 import pytest
 
 from harness import charge_body, reference
+from shares import ANSWERED
 from test_errors import check_envelope
+
+pytestmark = ANSWERED
 
 Operation = collections.namedtuple("Operation", "method path public body status")
 JSON = ("Content-Type", "application/json")

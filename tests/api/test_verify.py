@@ -6,6 +6,9 @@ import json
 import pytest
 
 from harness import reference, wait_for
+from shares import ANSWERED
+
+pytestmark = ANSWERED
 
 MEMBERS = {
     "id", "transactionReference", "reference", "status", "paymentStatus", "amount", "chargedAmount",

@@ -13,6 +13,9 @@ import pytest
 
 from harness import BUILD, TOP, reference, wait_for
 from receiver import INSECURE, Receiver, instant, plain_sign, sign
+from shares import ANSWERED
+
+pytestmark = ANSWERED
 
 TEST = ("--mode", "test")
 HERE = TOP / "tests/api"

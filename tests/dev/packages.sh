@@ -35,6 +35,7 @@ need_test() {
     need_run
     cat <<'TABLE'
 py:pytest       python3-pytest   python3-pytest    py3-pytest
+py:xdist        python3-pytest-xdist python3-pytest-xdist py3-pytest-xdist
 py:jsonschema   python3-jsonschema python3-jsonschema py3-jsonschema
 py:aiosmtpd     python3-aiosmtpd python3-aiosmtpd py3-aiosmtpd
 tool:valgrind   valgrind         valgrind          valgrind

@@ -290,13 +290,18 @@ copy_loaded() { # TREE BUILD
     true # a tree without them is whole for the other tests
 }
 
-# What is shown of a long run while it goes on.
-progress() { # LOG
-    if [ -n "${PROGRESS:-}" ]; then
-        tee "$1" | { grep --line-buffered -E '::.* (PASSED|FAILED|ERROR)' || true; }
-    else
-        cat >"$1"
-    fi
+# What is shown of a run while it goes on: each test, or every half minute how far it is.
+progress() { # STAGE LOG
+    local line told=$SECONDS begun=$SECONDS
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >&3
+        if [ -n "${PROGRESS:-}" ]; then
+            [[ ! $line =~ (PASSED|FAILED|ERROR).*::|::.*(PASSED|FAILED|ERROR) ]] || say "$line"
+        elif [[ $line =~ \[\ *([0-9]+)%\]$ ]] && [ $((SECONDS - told)) -ge 30 ]; then
+            say "$1: ${BASH_REMATCH[1]} % of the tests after $((SECONDS - begun)) s"
+            told=$SECONDS
+        fi
+    done 3>"$2"
 }
 
 # run_api STAGE FOLDER TREE PREFIX... -- PYTEST OPTIONS...: the tests of tests/FOLDER; PREFIX sets
@@ -309,13 +314,14 @@ run_api() {
         shift
     done
     shift
+    build_unit "$tree" || return 0 # with what the tests load into servers
     copy=$(stage_copy "$tree")
     (
         cd "$copy/tests/$folder" && umask 022 && "${prefix[@]}" env PAYMENTS_BUILD="$copy/build" \
             PAYMENTSCTL="$copy/build/mod_payments/paymentsctl" HOME="$copy/home" \
             PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider \
             --junitxml="$copy/tmp/results.xml" --durations=15 -rsP ${PROGRESS:+-vv} "$@" .
-    ) 2>&1 | progress "$RESULTS/$stage/pytest.log" || true
+    ) 2>&1 | progress "$stage" "$RESULTS/$stage/pytest.log" || true
     cp "$copy/tmp/results.xml" "$RESULTS/$stage/results.xml" 2>/dev/null || true
     rm -rf "$copy"
 }
@@ -353,34 +359,47 @@ ordinary_user() {
     echo setpriv --reuid "$(id -u nobody)" --regid "$(id -g nobody)" --clear-groups
 }
 
+# The tests of tests/api wait more than they work: twice as many processes as cores share them.
+SHARED_OUT="-n $((JOBS * 2))"
+
+# How many tests of which mark a run left out; tests/api/conftest.py tells what each mark is.
+left_out() { # STAGE
+    grep '^left out: ' "$RESULTS/$1/pytest.log" || echo "left out: unknown"
+}
+
 stage_api-root() {
     stage api-root
     if [ "$(id -u)" -ne 0 ]; then
         say "api-root       left out: this is not root"
         return
     fi
-    run_api api-root api "$NORMAL" env --
-    count_api api-root "as root"
+    # shellcheck disable=SC2086 # options are words
+    run_api api-root api "$NORMAL" env -- $SHARED_OUT
+    count_api api-root "as root. $(left_out api-root)"
 }
 
+# What differs for another user does not differ by MPM, and what a child of httpd answers not by
+# the user who started it: root's run has all three and these tests.
 stage_api-user() {
     stage api-user
     if [ "$(id -u)" -eq 0 ]; then
-        # What differs for another user does not differ by MPM: root's run has all three.
-        # shellcheck disable=SC2046 # the prefix is words
-        run_api api-user api "$NORMAL" $(ordinary_user) env PAYMENTS_MPM=event --
+        # shellcheck disable=SC2046,SC2086 # prefix and options are words
+        run_api api-user api "$NORMAL" $(ordinary_user) env PAYMENTS_MPM=event \
+            PAYMENTS_LEAVE_OUT=any_user -- $SHARED_OUT
     else
-        run_api api-user api "$NORMAL" env --
+        # shellcheck disable=SC2086 # options are words
+        run_api api-user api "$NORMAL" env -- $SHARED_OUT
     fi
-    count_api api-user "as an ordinary user"
+    count_api api-user "as an ordinary user. $(left_out api-user)"
 }
 
 stage_api-sanitize() {
     stage api-sanitize
     if build_sanitize; then
-        run_api api-sanitize api "$SANITIZE" env PAYMENTS_SANITIZE=1 PAYMENTS_MPM=event --
+        # shellcheck disable=SC2086 # options are words
+        run_api api-sanitize api "$SANITIZE" env PAYMENTS_SANITIZE=1 PAYMENTS_MPM=event -- $SHARED_OUT
     fi
-    count_api api-sanitize "ASan and UBSan, event"
+    count_api api-sanitize "ASan and UBSan, event. $(left_out api-sanitize)"
 }
 
 # ---- the commands

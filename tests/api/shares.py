@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the tests are shared out between several processes by pytest-xdist, which is not needed otherwise.
+
+Each process has servers of its own. A share is what one process runs in a row: the tests of a file, or those of them
+that one MPM has. Most of a test's time is waiting, so there may be more processes than cores.
+"""
+
+import re
+
+import pytest
+
+# Of files whose tests ask the children of a server, and not the tool nor the parent process.
+ANSWERED = pytest.mark.any_user("under root's run, too, it is a process of an ordinary user that answers and delivers")
+MPM = re.compile(r"\[(event|worker|prefork)\b")
+
+
+def share_of(nodeid):
+    """The name of the share that a test is part of."""
+    file, _, test = nodeid.partition("::")
+    mpm = MPM.search(test)
+    return f"{file} {mpm[1]}" if mpm else file
+
+
+def in_order(items):
+    """Tests with a server of their own, which wait longest, come first: short shares at the end fill all processes."""
+    return sorted(items, key=lambda item: bool(MPM.search(item.name)))
+
+
+def scheduler(config, log):
+    """What hands the shares out."""
+    from xdist.scheduler import LoadScopeScheduling  # pylint: disable=import-outside-toplevel
+
+    class Shares(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return share_of(nodeid)
+
+    return Shares(config, log)
