@@ -15,7 +15,7 @@ fresh() {
     mkdir "$work/tree"
     (cd "$top" && tar -cf - --exclude=.libs --exclude=.deps --exclude='*.o' --exclude='*.lo' \
         --exclude=__pycache__ Makefile.am configure.ac bootstrap dev .ci conf docs m4 mod_payments \
-        tests) | tar -xf - -C "$work/tree"
+        share tests) | tar -xf - -C "$work/tree"
     chmod -R u+w "$work/tree"
 }
 
@@ -134,6 +134,33 @@ test_man() {
         expect_failure "a command that does not exist" "stray verb" check_man.sh
 }
 
+page() { # WHAT FILE TEXT WORDS
+    fresh
+    plant "share/dashboard/$2" "$3"
+    expect_failure "$1" "$4" check_pages.sh
+}
+
+test_pages() {
+    page "a text that becomes markup" assets/dom.js 'node.innerHTML = text;\n' "dom.js:"
+    page "an inline handler" index.html '<p onclick="go()">\n' "inline script"
+    page "an inline script" index.html '<script type="module">go()</script>\n' "inline script"
+    page "an inline style" index.html '<p style="color: red">\n' "inline script or style"
+    page "a script from elsewhere" index.html '<script src="https://cdn.example/x.js"></script>\n' cdn.example
+    page "a style sheet from elsewhere" assets/parts.css '@import "x.css";\n' "fetches something"
+    page "a module that is not there" assets/app.js "import './stray.js';\nimport { a } from './stray.js';\n" stray.js
+    page "a module that is none" assets/money.js 'export const = 1;\n' money.js
+    page "a long line" assets/app.js "// $(repeat 100 x)\n" "100 columns"
+    fresh
+    sed -i 's/--accent: #0f6b50/--accent: #0f6b51/' "$PAYMENTS_TOP/share/checkout/checkout.css"
+    expect_failure "another colour" "--accent" check_pages.sh
+    fresh
+    sed -i 's/--soft: #54615a/--soft: #94a19a/' "$PAYMENTS_TOP"/share/*/checkout.css "$PAYMENTS_TOP"/share/dashboard/assets/tokens.css
+    expect_failure "too little contrast" "tests/pages: failed" check_pages.sh
+    fresh
+    rm -r "$PAYMENTS_TOP/share/dashboard"
+    expect_failure "no pages" "nothing to check" check_pages.sh
+}
+
 # Stand-ins for the fuzz targets: they fail over the money of no decimals.
 test_replay() {
     local programs=$work/build/tests/fuzz name
@@ -154,7 +181,7 @@ test_replay() {
         fuzz/replay.sh
 }
 
-for part in layers sources style directives symbols man replay; do
+for part in layers sources style pages directives symbols man replay; do
     "test_$part"
 done
 echo "check_selftest: $count planted faults, $faults not seen"

@@ -33,7 +33,7 @@ while read -r file; do
         docs/* | conf/* | share/*) want Makefile.am "$file" "$file" ;;
     esac
 done < <(find mod_payments tests docs conf share -type f \
-    \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.lua' -o -path 'docs/*' -o -path 'conf/*' -o -path 'share/*' \) \
+    \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.lua' -o -name '*.mjs' -o -path 'docs/*' -o -path 'conf/*' -o -path 'share/*' \) \
     ! -path '*/__pycache__/*' ! -path '*/.*' | sort)
 
 while read -r listed; do
@@ -43,7 +43,7 @@ while read -r listed; do
     fi
 done < <(
     tr -s ' \t\\' '\n' <mod_payments/Makefile.am | grep -E '^[a-z]+/.*\.[ch]$' | sed 's,^,mod_payments/,'
-    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua)$' | sed 's,^,tests/,'
+    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua|mjs)$' | sed 's,^,tests/,'
     tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^unit/test_[a-z0-9_]+$' | sed 's,^,tests/,; s,$,.c,'
 )
 

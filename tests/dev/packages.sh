@@ -28,6 +28,7 @@ tool:python3    python3          python3           python3
 tool:curl       curl             curl              curl
 tool:setpriv    util-linux       util-linux        setpriv
 zone            tzdata           tzdata            tzdata
+charts          libjs-chart.js   -                 -
 TABLE
 }
 
@@ -114,6 +115,8 @@ probe() {
         py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
         module:*) module_there "${1#module:}" ;;
         zone) [ -e /usr/share/zoneinfo/Africa/Lagos ] ;;
+        # Packaged by Debian only; elsewhere the dashboard's tables say the same.
+        charts) [ -e /usr/share/javascript/chart.js/chart.min.js ] || ! command -v apt-get >/dev/null ;;
         mod_php) compgen -G "$(apxs -q LIBEXECDIR 2>/dev/null)/*php*.so" >/dev/null ;;
         php:*) php -m 2>/dev/null | grep -qx "${1#php:}" ;;
         libfuzzer) echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' \

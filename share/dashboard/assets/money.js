@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Amounts: decimal strings in major units. They are never turned into floating point to be shown,
+// compared or sent; only a chart, which is drawn in pixels, may round them.
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+function parts(text) {
+  const match = DECIMAL.exec(String(text));
+  return match && { sign: match[1], whole: match[2], decimals: match[3] || '' };
+}
+
+// Older browsers round strings to a double; then the code and the digits as they are.
+function exactNumbers() {
+  try {
+    return new Intl.NumberFormat('en').format('9007199254740993') === '9,007,199,254,740,993';
+  } catch {
+    return false;
+  }
+}
+
+const EXACT = exactNumbers();
+
+export function formatMoney(amount, currency, locale) {
+  const number = parts(amount);
+  if (!number) {
+    return `${currency || ''} ${amount ?? ''}`.trim();
+  }
+  if (EXACT && currency) {
+    try {
+      return new Intl.NumberFormat(locale, {
+        style: 'currency',
+        currency,
+        minimumFractionDigits: number.decimals.length,
+        maximumFractionDigits: number.decimals.length,
+      }).format(String(amount));
+    } catch {
+      // A code that is no currency's: as below.
+    }
+  }
+  return `${currency || ''} ${amount}`.trim();
+}
+
+export function formatCount(count, locale) {
+  return new Intl.NumberFormat(locale).format(count);
+}
+
+// What is counted by a scan that stops at 1000 says so.
+export function formatBounded(count, locale) {
+  return count >= 1000 ? `${formatCount(1000, locale)} or more` : formatCount(count, locale);
+}
+
+export function formatRate(rate, locale) {
+  if (rate === null || rate === undefined) {
+    return '–';
+  }
+  return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(rate);
+}
+
+// Less than 0, 0 or more, as the difference of two decimal strings.
+export function compareAmounts(left, right) {
+  const a = parts(left);
+  const b = parts(right);
+  const digits = Math.max(a.decimals.length, b.decimals.length);
+  const minor = (n) => BigInt(n.sign + n.whole + n.decimals.padEnd(digits, '0'));
+  const difference = minor(a) - minor(b);
+  return difference < 0n ? -1 : Number(difference > 0n);
+}
+
+export function isZero(amount) {
+  return parts(amount) !== null && /^[-0.]*$/.test(String(amount));
+}
+
+export function decimalsOf(amount) {
+  return parts(amount)?.decimals.length ?? 0;
+}
+
+// An amount as it is typed, with `digits` decimals: {amount} or {fault}. A comma is taken for the
+// decimal point only where it cannot be a separator of thousands.
+export function readAmount(text, digits) {
+  const typed = text.trim().replace(/^(\d+),(\d{1,2})$/, '$1.$2');
+  const number = parts(typed);
+  if (!number || number.sign) {
+    const example = digits ? `1500.${'0'.repeat(digits)}` : '1500';
+    return { fault: `Write the amount in digits, such as ${example}.` };
+  }
+  if (number.decimals.length > digits) {
+    return { fault: digits ? `At most ${digits} decimals.` : 'This currency has no decimals.' };
+  }
+  if (isZero(typed)) {
+    return { fault: 'The amount must be more than 0.' };
+  }
+  const whole = number.whole.replace(/^0+(?=\d)/, '');
+  return { amount: digits ? `${whole}.${number.decimals.padEnd(digits, '0')}` : whole };
+}
+
+// Decimals that a currency usually has, for amounts that no server has written yet.
+export function currencyDigits(currency) {
+  try {
+    return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+      .maximumFractionDigits;
+  } catch {
+    return 2;
+  }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// One charge: what it is, what happened to it, and what can be done.
+
+import { copyButton } from './copy.js';
+import { el } from './dom.js';
+import { icon } from './icons.js';
+import { load } from './loading.js';
+import { formatMoney, isZero } from './money.js';
+import { callout } from './notice.js';
+import { chargeStatus } from './page_charges.js';
+import { refundDialog } from './refund_form.js';
+import { resolveDialog } from './resolve_form.js';
+import { facts, table } from './table.js';
+import { timeElement } from './time.js';
+import { badge, cardWord, endpointWord, eventWord } from './words.js';
+
+export const title = (view) => `Charge ${view.args[0]}`;
+
+export const before = (view) =>
+  el('p', { class: 'crumb' }, el('a', { href: view.link(['charges']) }, icon('back'), 'Charges'));
+
+// The list's item has amounts as strings, the transaction object as numbers.
+function itemOf({ item, charge, held }) {
+  return (
+    item ?? {
+      id: charge.id,
+      reference: charge.reference,
+      createdAt: charge.createdAt,
+      amount: String(charge.amount),
+      currency: charge.currency,
+      status: charge.status,
+      email: charge.customer?.email,
+      name: charge.customer?.name,
+      card: charge.card,
+      channel: charge.channel,
+      refundedAmount: String(charge.refundedAmount ?? 0),
+      held: held?.reason ?? '',
+    }
+  );
+}
+
+function head(view, answer, item) {
+  const reference = el('code', null, item.reference);
+  const canRefund = item.status === 'successful' && !isZero(answer.refundable);
+  const refund = canRefund
+    ? el(
+        'button',
+        {
+          type: 'button',
+          id: 'refund',
+          disabled: !view.can('operator'),
+          on: { click: () => refundDialog(view, item, answer.refundable) },
+        },
+        icon('refunds'),
+        'Refund',
+      )
+    : null;
+  return el(
+    'section',
+    { class: 'card charge-head', 'aria-label': 'Summary' },
+    el(
+      'div',
+      null,
+      el('p', { class: 'amount' }, formatMoney(item.amount, item.currency)),
+      el('p', null, chargeStatus(item)),
+      el(
+        'p',
+        { class: 'reference' },
+        reference,
+        ' ',
+        copyButton('reference', item.reference, reference),
+      ),
+    ),
+    el(
+      'div',
+      { class: 'actions' },
+      refund,
+      refund && !view.can('operator')
+        ? el('p', { class: 'small' }, 'Operators and owners can refund.')
+        : null,
+    ),
+  );
+}
+
+function heldPart(view, answer, item) {
+  if (!answer.held) {
+    return null;
+  }
+  return callout(
+    'warn',
+    el('p', null, el('strong', null, 'This needs you. '), answer.held.sentence),
+    view.can('operator')
+      ? el(
+          'p',
+          null,
+          el(
+            'button',
+            {
+              type: 'button',
+              id: 'resolve',
+              on: {
+                click: () =>
+                  resolveDialog(
+                    view,
+                    'charge',
+                    String(item.id),
+                    item.reference,
+                    answer.held.sentence,
+                  ),
+              },
+            },
+            'Decide',
+          ),
+        )
+      : el('p', { class: 'small' }, 'Operators and owners can decide it.'),
+  );
+}
+
+function details(charge, item, refundable) {
+  const money = (amount) => formatMoney(amount, item.currency);
+  return el(
+    'section',
+    { class: 'card' },
+    el('h2', null, 'Details'),
+    facts([
+      ['Payer', item.name],
+      ['E-mail', item.email],
+      ['Paid with', item.card?.last4Digits ? cardWord(item.card) : null],
+      ['Channel', item.channel],
+      ['Refunded', isZero(item.refundedAmount) ? null : money(item.refundedAmount)],
+      ['Left to refund', refundable && !isZero(refundable) ? money(refundable) : null],
+      [
+        'Answer',
+        [charge.gatewayResponseCode, charge.gatewayResponseMessage].filter(Boolean).join(' – '),
+      ],
+      ['Authorization code', charge.authorizationCode],
+      ['Created', timeElement(charge.createdAt)],
+      ['Updated', timeElement(charge.updatedAt)],
+      ['Number', String(charge.id)],
+    ]),
+  );
+}
+
+const TONES = [
+  [/failed|declined|parked/, 'bad'],
+  [/processed|decided|approved|delivered/, 'good'],
+];
+
+function timeline(entries) {
+  return el(
+    'section',
+    { class: 'card' },
+    el('h2', null, 'Timeline'),
+    el(
+      'ol',
+      { class: 'timeline' },
+      entries.map(({ at, what, text }) =>
+        el(
+          'li',
+          { class: TONES.find(([pattern]) => pattern.test(what))?.[1] ?? 'plain' },
+          el('p', null, text || what),
+          el('p', { class: 'small' }, timeElement(at)),
+        ),
+      ),
+    ),
+  );
+}
+
+function refunds(records) {
+  if (!records.length) {
+    return null;
+  }
+  return el(
+    'section',
+    { class: 'card flush' },
+    el('h2', null, 'Refunds'),
+    table(
+      'Refunds of this charge',
+      [
+        { title: 'Refund', kind: 'text', cell: (row) => el('code', null, row.refundReference) },
+        { title: 'Amount', kind: 'number', cell: (row) => formatMoney(row.amount, row.currency) },
+        { title: 'Status', cell: (row) => badge(row.status) },
+        { title: 'Channel', cell: (row) => row.channel ?? '–' },
+        {
+          title: 'Notes',
+          kind: 'text',
+          cell: (row) => [row.customerNote, row.merchantNote].filter(Boolean).join(' / ') || '–',
+        },
+        { title: 'Created', cell: (row) => timeElement(row.createdAt) },
+      ],
+      records,
+    ),
+  );
+}
+
+function events(view, items) {
+  if (!items.length) {
+    return null;
+  }
+  return el(
+    'section',
+    { class: 'card flush' },
+    el('h2', null, 'Notifications on their way'),
+    table(
+      'Events of this charge that are not delivered',
+      [
+        {
+          title: 'Event',
+          cell: (row) => el('a', { href: view.link(['events', row.id]) }, eventWord(row)),
+        },
+        { title: 'To', cell: (row) => endpointWord(row.endpoint) },
+        { title: 'Standing', cell: (row) => badge(row.standing) },
+        { title: 'Failed tries', kind: 'number', cell: (row) => String(row.failures) },
+        {
+          title: 'Last answer',
+          kind: 'text',
+          cell: (row) => row.error || (row.status ? String(row.status) : '–'),
+        },
+      ],
+      items,
+    ),
+  );
+}
+
+export function draw(view) {
+  const box = el('div', { class: 'stack' });
+  load(
+    box,
+    view.signal,
+    () => view.getScope(['charges', view.args[0]]),
+    (answer) => {
+      const item = itemOf(answer);
+      return [
+        head(view, answer, item),
+        heldPart(view, answer, item),
+        el(
+          'div',
+          { class: 'two' },
+          details(answer.charge, item, answer.refundable),
+          timeline(answer.timeline ?? []),
+        ),
+        refunds(answer.refunds ?? []),
+        events(view, answer.events ?? []),
+      ];
+    },
+  );
+  return box;
+}
