@@ -34,7 +34,7 @@ const pay_store_ops_t pay_lmdb_ops = {
     SLOT(event_retry), SLOT(event_drop), SLOT(event_stat), SLOT(encryption_key_put),
     SLOT(encryption_key_get), SLOT(encryption_key_list), SLOT(encryption_key_reseal),
     SLOT(due_take), SLOT(held_list), SLOT(waiting_count), SLOT(total_list), SLOT(stat), SLOT(check),
-    SLOT(backup), SLOT(housekeep),
+    SLOT(backup), SLOT(housekeep), SLOT(audit_note), SLOT(audit_list),
 };
 /* clang-format on */
 #undef SLOT
@@ -154,11 +154,17 @@ static int is_forked(pay_lmdb_env_t *env)
     return env->pid && env->pid != getpid();
 }
 
+pay_lmdb_t *pay_lmdb_base(pay_lmdb_t *db)
+{
+    return db->base ? db->base : db;
+}
+
 apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_lmdb_t *db)
 {
     pay_lmdb_reason_t reason;
     apr_status_t rv;
 
+    db = pay_lmdb_base(db);
     *env = db->env;
     if (*env && is_forked(*env)) {
         *env = NULL;
@@ -296,7 +302,7 @@ apr_status_t pay_lmdb_open(pay_store_t **out, const char *path, const pay_store_
 
 apr_status_t pay_lmdb_ready(const char **reason, pay_store_t *store, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_t *db = pay_lmdb_base((pay_lmdb_t *)store);
     pay_lmdb_reason_t text;
     pay_lmdb_env_t *env;
     apr_status_t rv;

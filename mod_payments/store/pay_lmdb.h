@@ -46,6 +46,7 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_GRANT_USER,   /* SHA-256 of host and user, account number -> empty */
     /* scope -> encryption key row */
     PAY_TABLE_ENCRYPTION_KEY,
+    PAY_TABLE_AUDIT, /* account number (0: the store), seq -> entry; only ever appended */
     PAY_TABLE_COUNT
 } pay_lmdb_table_t;
 
@@ -54,11 +55,23 @@ typedef struct pay_lmdb_t pay_lmdb_t; /* first member: pay_store_t */
 /* A code of ours beside LMDB's (negative) and errno's (positive): a row does not decode. */
 #define PAY_LMDB_BAD_ROW (-30001)
 
+/*
+ * What a work returns in place of 0 when nothing came of it that the audit tells of: a refusal, or
+ * what was so already. What it wrote (a key with the refusal) is committed all the same.
+ */
+#define PAY_LMDB_SILENT (-30002)
+
 /* LMDB's and errno's codes to the statuses of pay_store.h: the one place where they are mapped. */
 apr_status_t pay_lmdb_status(int rc);
 
 /* The handle of a table; valid while a transaction is open. */
 MDB_dbi pay_lmdb_dbi(const pay_lmdb_t *db, pay_lmdb_table_t table);
+
+/*
+ * The handle that was opened, of one that pay_store_audited made of it: for commits that are a step
+ * on the way to a change, of which the audit tells at its end.
+ */
+pay_lmdb_t *pay_lmdb_base(pay_lmdb_t *db);
 
 /*
  * A read transaction from the process's free list (MDB_NOTLS). Never keep one across a network
@@ -70,8 +83,8 @@ void pay_lmdb_read_end(pay_lmdb_t *db, MDB_txn *txn);
 /*
  * One unit of work inside a write transaction. It may run again in a transaction of its own when
  * its batch failed: it resets its outputs at entry, draws nothing random, touches nothing outside.
- * All checks come before the first write; a refusal writes nothing and returns 0 with its verdict
- * in the baton. Any other code aborts.
+ * All checks come before the first write; a refusal writes nothing and returns PAY_LMDB_SILENT
+ * with its verdict in the baton. Any other code aborts.
  */
 typedef int (*pay_lmdb_work_t)(MDB_txn *txn, pay_lmdb_t *db, void *baton);
 

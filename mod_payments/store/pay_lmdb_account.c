@@ -3,11 +3,14 @@
 
 #include "base/pay_crypto.h"
 #include "base/pay_time.h"
+#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_walk.h"
 
+#include <apr_strings.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #define NUMBER_LEN 4
@@ -185,6 +188,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     account->name = work->name;
+    pay_lmdb_audit_tell(db, account->number, work->name, NULL);
     account->settings = pay_account_settings_builtin;
     settings_change(&account->settings, work->settings);
     account->mode = PAY_TEST;
@@ -243,12 +247,55 @@ apr_status_t pay_lmdb_account_get(pay_account_t **out, pay_store_t *store, const
     return rv;
 }
 
+/* What the audit says of a setting; long texts are not repeated. */
+static const struct {
+    const char *name;
+    size_t offset; /* of the text */
+    int is_short;
+} told[] = {
+    {"key prefix", offsetof(pay_account_settings_t, key_prefix), 1},
+    {"currency", offsetof(pay_account_settings_t, currency), 1},
+    {"time zone", offsetof(pay_account_settings_t, timezone), 1},
+    {"shop name", offsetof(pay_account_settings_t, shop_name), 0},
+    {"shop logo", offsetof(pay_account_settings_t, shop_logo), 0},
+    {"shop text", offsetof(pay_account_settings_t, shop_text), 0},
+};
+
+static const char *text_at(const pay_account_t *account, size_t offset)
+{
+    const char *text;
+
+    memcpy(&text, (const char *)&account->settings + offset, sizeof(text));
+    return text;
+}
+
+static void tell(pay_lmdb_t *db, const pay_account_t *before, const pay_account_t *account,
+                 apr_pool_t *p)
+{
+    const char *text = "", *from, *to;
+    size_t i;
+
+    for (i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        from = text_at(before, told[i].offset);
+        to = text_at(account, told[i].offset);
+        if (strcmp(from, to) != 0) {
+            text = apr_pstrcat(p, text, *text ? ", " : "", told[i].name, NULL);
+            text = told[i].is_short ? apr_pstrcat(p, text, " ", from, " -> ", to, NULL) : text;
+        }
+    }
+    if (before->mode != account->mode) {
+        text = apr_pstrcat(p, text, *text ? ", " : "", pay_mode_name(before->mode), " -> ",
+                           pay_mode_name(account->mode), NULL);
+    }
+    pay_lmdb_audit_tell(db, account->number, account->name, text);
+}
+
 static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     static const unsigned char none[PAY_ACCOUNT_SECRET_LEN];
     account_work_t *work = baton;
     const pay_account_settings_t *settings = work->settings;
-    pay_account_t *account;
+    pay_account_t *account, before;
     int rc;
 
     work->account = NULL;
@@ -256,12 +303,14 @@ static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
+    before = *account;
     if (settings) {
         settings_change(&account->settings, settings);
     }
     if (work->mode) {
         account->mode = *work->mode;
     }
+    tell(db, &before, account, work->pool);
     if (!memcmp(account->secret, none, sizeof(none))) { /* made by a build without */
         memcpy(account->secret, work->secret, sizeof(account->secret));
     }

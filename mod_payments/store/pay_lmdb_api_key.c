@@ -2,10 +2,12 @@
 #include "store/pay_lmdb.h"
 
 #include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_walk.h"
 
+#include <apr_strings.h>
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -52,8 +54,7 @@ static int key_by_digest(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db
 {
     pay_api_key_t *key = apr_pcalloc(p, sizeof(*key));
     pay_account_t *account;
-    MDB_val at = digest_val(digest);
-    MDB_val row;
+    MDB_val at = digest_val(digest), row;
     int rc;
 
     *out = NULL;
@@ -92,8 +93,7 @@ static int key_of_id_row(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db
 static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, const char *id,
                      apr_pool_t *p)
 {
-    MDB_val at = {strlen(id), (void *)id};
-    MDB_val row;
+    MDB_val at = {strlen(id), (void *)id}, row;
     int rc;
 
     *out = NULL;
@@ -110,8 +110,7 @@ static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, co
 static int key_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_api_key_t *key, unsigned int flags,
                    apr_pool_t *p)
 {
-    MDB_val at = digest_val(key->digest);
-    MDB_val row;
+    MDB_val at = digest_val(key->digest), row;
     int rc;
 
     rc = pay_row_encode(&row, key_fields, KEY_FIELDS, key, p);
@@ -146,6 +145,14 @@ static int key_insert(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return key_by_digest(out, txn, db, key.digest, p);
 }
 
+/* What the audit says of a key: its id, what it is for. */
+static void tell(pay_lmdb_t *db, const pay_api_key_t *key, const char *more, apr_pool_t *p)
+{
+    pay_lmdb_audit_tell(db, key->scope.account, key->id,
+                        apr_psprintf(p, "%s %s%s", pay_mode_name(key->scope.mode),
+                                     pay_key_kind_name(key->kind), more));
+}
+
 static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     key_work_t *work = baton;
@@ -157,6 +164,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
+    tell(db, work->proposal, "", work->pool);
     return key_insert(&work->key, txn, db, work->proposal, pay_lmdb_account_now(), work->pool);
 }
 
@@ -267,23 +275,21 @@ apr_status_t pay_lmdb_key_list(apr_array_header_t **out, pay_store_t *store, con
 
 /*
  * Ends the key at `when` (0: now). An end that is not ahead is no time to compare with later, but a
- * state: a clock that steps back must not undo it. The first end stands.
+ * state: a clock that steps back must not undo it. The first end stands: 0, it stood before.
  */
-static void key_end(pay_api_key_t *key, apr_time_t when, apr_time_t now)
+static int key_end(pay_api_key_t *key, apr_time_t when, apr_time_t now)
 {
+    const apr_time_t before = key->valid_until;
     apr_time_t end = when ? when : now;
 
     if (key->revoked_at) {
-        return;
+        return 0;
     }
-    if (key->valid_until && key->valid_until < end) {
-        end = key->valid_until;
+    if (before && before < end) {
+        end = before;
     }
-    if (end > now) {
-        key->valid_until = end;
-    } else {
-        key->revoked_at = end;
-    }
+    *(end > now ? &key->valid_until : &key->revoked_at) = end;
+    return key->revoked_at || key->valid_until != before;
 }
 
 static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
@@ -297,8 +303,11 @@ static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
-    key_end(key, work->when, pay_lmdb_account_now());
     work->key = key;
+    if (!key_end(key, work->when, pay_lmdb_account_now())) {
+        return PAY_LMDB_SILENT;
+    }
+    tell(db, key, "", work->pool);
     return key_put(txn, db, key, 0, work->pool);
 }
 
@@ -338,7 +347,8 @@ static int rotate_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
-    key_end(key, work->when, now);
+    (void)key_end(key, work->when, now);
+    tell(db, key, apr_pstrcat(work->pool, ", now ", proposal.id, NULL), work->pool);
     return key_put(txn, db, key, 0, work->pool);
 }
 
@@ -361,8 +371,7 @@ static int touch_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     const key_work_t *work = baton;
     const pay_api_key_t *used;
     pay_api_key_t *key;
-    int rc = 0;
-    int i;
+    int i, rc = 0;
 
     for (i = 0; !rc && i < work->used->nelts; i++) {
         used = &APR_ARRAY_IDX(work->used, i, pay_api_key_t);
@@ -387,5 +396,5 @@ apr_status_t pay_lmdb_key_touch(pay_store_t *store, const apr_array_header_t *us
     if (used->nelts == 0) {
         return APR_SUCCESS;
     }
-    return pay_lmdb_commit((pay_lmdb_t *)store, 0, touch_work, &work);
+    return pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, touch_work, &work);
 }

@@ -53,11 +53,11 @@ static int late_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     late->found = 0;
     rc = pay_lmdb_charge_get(&charge, txn, db, late->scope, late->seq, late->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
     }
     late->out = charge;
     if (charge->state != PAY_CHARGE_FAILED || charge->late != late->step->from) {
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     if (charge->due_at != 0) {
         rc = pay_lmdb_due_del_charge(txn, db, charge);

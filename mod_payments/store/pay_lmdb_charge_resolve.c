@@ -136,7 +136,7 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
 
     if ((resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved
         || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     resolve->contradicts = 1;
     if (charge->contradiction[0] != '\0') { /* the first one stays */
@@ -157,7 +157,7 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     resolve->contradicts = 0;
     rc = pay_lmdb_charge_get(&charge, txn, db, resolve->scope, resolve->seq, resolve->p);
     if (rc == MDB_NOTFOUND) {
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     if (rc) {
         return rc;

@@ -122,6 +122,7 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_HELD, .row = pay_lmdb_check_held},
     {.table = PAY_TABLE_GRANT, .row = pay_lmdb_check_grant},
     {.table = PAY_TABLE_GRANT_USER, .row = pay_lmdb_check_grant_user},
+    {.table = PAY_TABLE_AUDIT, .row = pay_lmdb_check_audit},
     {.table = PAY_TABLE_TOTAL, .row = pay_lmdb_check_total},
     {.table = PAY_TABLE_TOTAL, .part = pay_lmdb_check_total_part},
 };

@@ -103,4 +103,7 @@ int pay_lmdb_check_refund_outside(pay_lmdb_check_t *check, const MDB_val *key,
 int pay_lmdb_check_grant(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_grant_user(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
+/* pay_lmdb_check_audit.c */
+int pay_lmdb_check_audit(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/pay_log.h"
 #include "base/pay_meter.h"
+#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_open.h"
 #include "store/pay_lmdb_turn.h"
 
@@ -126,7 +127,7 @@ static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *tx
             return 0; /* it is refused, the others go on */
         }
     }
-    rc = waiter->work(txn, waiter->db, waiter->baton);
+    rc = pay_lmdb_audit_run(txn, waiter->db, waiter->work, waiter->baton);
     waiter->ran = !rc;
     waiter->rv = pay_lmdb_status(rc);
     return rc;
@@ -350,6 +351,7 @@ apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, vo
     if (pay_lmdb_lead_take(env, &waiter, now_ms)) {
         lead(env, &waiter);
     }
+    pay_lmdb_audit_committed(db, waiter.rv);
     if (waiter.rv == PAY_STORE_EBUSY) {
         log_busy(env, db);
     }

@@ -44,7 +44,7 @@ apr_status_t pay_lmdb_delivery_put(pay_store_t *store, const pay_delivery_t *del
     if (rc) {
         return pay_lmdb_status(rc);
     }
-    return pay_lmdb_commit((pay_lmdb_t *)store, 0, put_work, &row);
+    return pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, put_work, &row);
 }
 
 apr_status_t pay_lmdb_delivery_get(pay_delivery_t **out, pay_store_t *store, apr_pool_t *p)

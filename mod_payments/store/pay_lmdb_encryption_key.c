@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_encryption_key.h"
 
 #include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_row.h"
 
 #include <apr_strings.h>
@@ -98,7 +99,12 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     rc = put->replace ? MDB_NOTFOUND : record_load(&record, txn, db, &put->proposal->scope, put->p);
+    if (!rc) {
+        put->out = record;
+        return PAY_LMDB_SILENT;
+    }
     if (rc == MDB_NOTFOUND) {
+        pay_lmdb_audit_tell(db, account->number, NULL, pay_mode_name(put->proposal->scope.mode));
         record = apr_pmemdup(put->p, put->proposal, sizeof(*record));
         record->created_at = pay_lmdb_account_now();
         rc = pay_lmdb_encryption_key_store(txn, db, record, put->p);
@@ -221,7 +227,7 @@ apr_status_t pay_lmdb_encryption_key_reseal(int *changed, pay_store_t *store,
     apr_status_t rv;
 
     *changed = 0;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, reseal_work, &reseal);
+    rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, reseal_work, &reseal);
     if (rv == APR_SUCCESS) {
         *changed = reseal.changed;
     }

@@ -208,7 +208,7 @@ apr_status_t pay_lmdb_endpoint_reseal(int *changed, pay_store_t *store,
     apr_status_t rv;
 
     *changed = 0;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, reseal_work, &reseal);
+    rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, reseal_work, &reseal);
     if (rv == APR_SUCCESS) {
         *changed = reseal.changed;
     }

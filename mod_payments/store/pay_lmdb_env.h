@@ -3,7 +3,7 @@
 #define PAY_LMDB_ENV_H
 
 /*
- * The insides of the LMDB store's core: environments and handles. For pay_lmdb.c, pay_lmdb_env.c,
+ * The insides of the LMDB store's core: environments and handles. For pay_lmdb.c, _audit, _env,
  * _use, _reader, _commit, _space, _table, _opener, _stat, _prepare and _upgrade only.
  *
  * An environment stands for one directory (device, inode) and lives until the process ends; what it
@@ -88,6 +88,8 @@ struct pay_lmdb_t {
     _Atomic int closed;
     apr_status_t down_status;
     apr_int64_t next_try_ms, delay_ms;
+    struct pay_lmdb_t *base;        /* of a handle of pay_store_audited: the one that was opened */
+    struct pay_lmdb_audit_t *audit; /* NULL: changes leave no entry */
 };
 
 extern const pay_store_ops_t pay_lmdb_ops;

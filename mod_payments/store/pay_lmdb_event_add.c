@@ -261,7 +261,7 @@ static int test_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     work->out = NULL;
     rc = pay_lmdb_endpoint_load(&endpoint, txn, db, work->scope, work->kind, work->p);
     if (rc == MDB_NOTFOUND || (!rc && !endpoint->enabled)) {
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     if (rc) {
         return rc;

@@ -49,7 +49,7 @@ static int retry(hand_t *hand, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t no
 
     if (!event->due_at && !event->parked_at) {
         hand->verdict = APR_EBUSY;
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     event->failures = 0;
     event->first_try_at = 0;
@@ -81,7 +81,7 @@ static int hand_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     hand->verdict = APR_SUCCESS;
     rc = pay_lmdb_event_load(&hand->out, txn, db, &hand->place, hand->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
     }
     return hand->drop ? drop(hand, txn, db, now) : retry(hand, txn, db, now);
 }

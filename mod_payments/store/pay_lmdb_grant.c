@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_grant.h"
 
 #include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_audit.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -108,6 +109,15 @@ static int put_judge(grant_work_t *work, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
+static void put_tell(const grant_work_t *work, pay_lmdb_t *db, const pay_account_t *account,
+                     const pay_grant_t *before)
+{
+    pay_lmdb_audit_tell(db, account->number, work->user,
+                        apr_psprintf(work->pool, "%s: %s -> %s", work->host,
+                                     before ? pay_role_name(before->role) : "none",
+                                     pay_role_name(work->role)));
+}
+
 static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     grant_work_t *work = baton;
@@ -128,8 +138,9 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     rc = put_judge(work, txn, db, account, grant);
     if (rc || work->verdict != PAY_GRANT_DONE) {
         work->grant = grant;
-        return rc;
+        return rc ? rc : PAY_LMDB_SILENT;
     }
+    put_tell(work, db, account, grant);
     if (!grant) {
         grant = apr_pcalloc(work->pool, sizeof(*grant));
         grant->host = work->host;
@@ -188,8 +199,11 @@ static int delete_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     if (last) {
         work->verdict = PAY_GRANT_REFUSED_OWNER;
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
+    pay_lmdb_audit_tell(
+        db, account->number, work->user,
+        apr_psprintf(work->pool, "%s: %s -> none", work->host, pay_role_name(grant->role)));
     pay_lmdb_grant_key(&key, account->number, work->digest);
     at = pay_lmdb_key_val(&key);
     rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT), &at, NULL);

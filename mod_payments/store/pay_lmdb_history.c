@@ -128,7 +128,7 @@ static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     ask->out = history;
     if (history->asked != history->answered) {
         ask->busy = 1;
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     history->asked++;
     history->from = ask->from;

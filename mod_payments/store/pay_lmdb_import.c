@@ -41,12 +41,6 @@ typedef struct rows_t {
     apr_uint64_t written, skipped;
 } rows_t;
 
-typedef struct finish_t {
-    const pay_import_t *import;
-    apr_pool_t *p;
-    int busy;
-} finish_t;
-
 /*
  * Claims the scope. An import that was left unfinished is closed first, so that nobody adds to it
  * while it is swept; then this runs again for a number of its own.
@@ -88,7 +82,7 @@ apr_status_t pay_lmdb_import_begin(pay_import_t *out, pay_store_t *store, const 
                                    apr_pool_t *p)
 {
     begin_t begin = {.scope = scope, .p = p};
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_t *db = pay_lmdb_base((pay_lmdb_t *)store);
     apr_status_t rv;
 
     memset(out, 0, sizeof(*out));
@@ -350,7 +344,7 @@ apr_status_t pay_lmdb_import_rows(pay_import_t *import, int *at, pay_store_t *st
     assert(refunds->nelts <= PAY_STORE_ROWS_MAX);
     rv = prepare(&rows, refunds);
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, rows_work, &rows);
+        rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 1, rows_work, &rows);
         if (rv == APR_SUCCESS) {
             rv = rows.verdict;
         }
@@ -363,38 +357,4 @@ apr_status_t pay_lmdb_import_rows(pay_import_t *import, int *at, pay_store_t *st
         import->skipped += rows.skipped;
     }
     return rv;
-}
-
-static int finish_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
-{
-    finish_t *finish = baton;
-    const pay_import_t *import = finish->import;
-    pay_lmdb_scope_t last;
-    int rc;
-
-    finish->busy = 0;
-    rc = pay_lmdb_scope_get(&last, txn, db, &import->scope);
-    if (rc) {
-        return rc;
-    }
-    if (!pay_lmdb_scope_runs_import(&last, import->number)) {
-        finish->busy = 1;
-        return MDB_SUCCESS;
-    }
-    last.import_done = import->number;
-    last.import_open = 0;
-    memset(&last.import_worker, 0, sizeof(last.import_worker));
-    return pay_lmdb_scope_put(txn, db, &import->scope, &last, finish->p);
-}
-
-apr_status_t pay_lmdb_import_finish(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
-{
-    finish_t finish = {.import = import, .p = p};
-    apr_status_t rv;
-
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, finish_work, &finish);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    return finish.busy ? APR_EBUSY : APR_SUCCESS;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_sweep.h"
 
+#include <apr_strings.h>
 #include <string.h>
 
 typedef struct abort_t {
@@ -58,7 +60,7 @@ static int release_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 apr_status_t pay_lmdb_import_abort(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
 {
     abort_t work = {.import = import, .p = p};
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_t *db = pay_lmdb_base((pay_lmdb_t *)store);
     apr_status_t rv;
 
     rv = pay_lmdb_commit(db, 0, close_work, &work);
@@ -73,4 +75,49 @@ apr_status_t pay_lmdb_import_abort(pay_import_t *import, pay_store_t *store, apr
         return rv;
     }
     return pay_lmdb_commit(db, 0, release_work, &work);
+}
+
+/* ---- the other end: all of it becomes visible at once */
+
+typedef struct finish_t {
+    const pay_import_t *import;
+    apr_pool_t *p;
+    int busy;
+} finish_t;
+
+static int finish_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    finish_t *finish = baton;
+    const pay_import_t *import = finish->import;
+    pay_lmdb_scope_t last;
+    int rc;
+
+    finish->busy = 0;
+    rc = pay_lmdb_scope_get(&last, txn, db, &import->scope);
+    if (rc) {
+        return rc;
+    }
+    if (!pay_lmdb_scope_runs_import(&last, import->number)) {
+        finish->busy = 1;
+        return PAY_LMDB_SILENT;
+    }
+    pay_lmdb_audit_tell(db, import->scope.account, NULL,
+                        apr_psprintf(finish->p, "%s: %" APR_UINT64_T_FMT " records",
+                                     pay_mode_name(import->scope.mode), import->written));
+    last.import_done = import->number;
+    last.import_open = 0;
+    memset(&last.import_worker, 0, sizeof(last.import_worker));
+    return pay_lmdb_scope_put(txn, db, &import->scope, &last, finish->p);
+}
+
+apr_status_t pay_lmdb_import_finish(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
+{
+    finish_t finish = {.import = import, .p = p};
+    apr_status_t rv;
+
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, finish_work, &finish);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return finish.busy ? APR_EBUSY : APR_SUCCESS;
 }

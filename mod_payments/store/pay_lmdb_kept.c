@@ -310,7 +310,7 @@ apr_status_t pay_lmdb_kept_put(pay_kept_t **out, pay_store_t *store, const pay_s
         return APR_EINVAL;
     }
     keep.text = apr_pstrdup(p, text);
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, keep_work, &keep);
+    rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 1, keep_work, &keep);
     if (rv == APR_SUCCESS) {
         *out = keep.out;
     }

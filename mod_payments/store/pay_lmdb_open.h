@@ -14,6 +14,8 @@ const char *pay_lmdb_path_fault(const char *path);
 apr_status_t pay_lmdb_open(pay_store_t **out, const char *path, const pay_store_options_t *options,
                            apr_pool_t *p);
 apr_status_t pay_lmdb_ready(const char **reason, pay_store_t *store, apr_pool_t *p);
+apr_status_t pay_lmdb_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
+                              apr_pool_t *p);
 apr_status_t pay_lmdb_probe(pay_store_t *store);
 apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
                               const pay_store_options_t *options, apr_uid_t uid, apr_gid_t gid,

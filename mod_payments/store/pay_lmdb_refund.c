@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_refund.h"
 
 #include "store/pay_lmdb_acquirer.h"
+#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_kept.h"
@@ -199,7 +200,7 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
     }
     if (pay_lmdb_quota_reached(txn, db, scope, pay_lmdb_scope_count(&last))) {
         open->refused = PAY_STORE_EFULL;
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     last.refund_seq++;
     row = opened(open, amount_minor, last.refund_seq,
@@ -253,6 +254,18 @@ static int keep_refusal(const open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
                                      pay_lmdb_scope_now(0), open->p);
 }
 
+static void tell(const open_t *open, pay_lmdb_t *db)
+{
+    const pay_refund_t *refund = open->out;
+    char amount[PAY_MONEY_TEXT_MAX];
+
+    pay_lmdb_audit_tell(
+        db, refund->scope.account, refund->refund_reference,
+        apr_psprintf(open->p, "%s: %s %s of %s", pay_mode_name(refund->scope.mode),
+                     pay_money_format(amount, refund->money.amount_minor, refund->money.currency),
+                     refund->money.currency, refund->transaction_reference));
+}
+
 static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     open_t *open = baton;
@@ -269,31 +282,36 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (open->use) {
         rc = pay_lmdb_kept_get(&open->kept, txn, db, &proposal->scope, open->use, open->p);
         if (rc != MDB_NOTFOUND) {
-            return rc;
+            return rc ? rc : PAY_LMDB_SILENT;
         }
     }
     rc = pay_lmdb_charge_get_ref(&open->charge, txn, db, &proposal->scope,
                                  proposal->transaction_reference, open->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
     }
     if (proposal->money.amount_minor > 0
         && strcmp(proposal->money.currency, open->charge->money.currency) != 0) {
         open->refused = APR_EINVAL;
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     rc = judge(&amount_minor, open, txn, db);
     if (rc) {
         return rc;
     }
     if (open->verdict != PAY_REFUND_OPENED) {
-        return keep_refusal(open, txn, db);
+        rc = keep_refusal(open, txn, db);
+        return rc ? rc : PAY_LMDB_SILENT;
     }
     rc = check_names(open, txn, db);
     if (rc || open->refused != APR_SUCCESS) {
-        return rc;
+        return rc ? rc : PAY_LMDB_SILENT;
     }
-    return insert(open, txn, db, amount_minor);
+    rc = insert(open, txn, db, amount_minor);
+    if (!rc) {
+        tell(open, db);
+    }
+    return rc;
 }
 
 apr_status_t pay_lmdb_refund_open(pay_refund_t **out, pay_charge_t **charge,

@@ -66,7 +66,7 @@ apr_status_t pay_lmdb_refund_claim(pay_refund_t **out, int *claimed, pay_store_t
     *out = NULL;
     *claimed = 0;
     assert(due_at > 0);
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, claim_work, &claim);
+    rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, claim_work, &claim);
     if (rv != APR_SUCCESS) {
         return rv;
     }

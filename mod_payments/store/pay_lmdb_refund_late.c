@@ -48,12 +48,12 @@ static int late_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, late->scope,
                                   late->refund_reference, late->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
     }
     refund = &row->refund;
     late->out = refund;
     if (refund->state != PAY_REFUND_FAILED || changes_nothing(late, row)) {
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     if (refund->due_at != 0) {
         rc = pay_lmdb_due_del_refund(txn, db, refund);

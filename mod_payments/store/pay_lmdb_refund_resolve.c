@@ -131,7 +131,7 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
     if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN
         || (resolve->outcome->kind == PAY_OUTCOME_APPROVED) == processed
         || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     resolve->contradicts = 1;
     if (row->contradiction[0] != '\0') { /* the first one stays */
@@ -154,11 +154,11 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, resolve->scope,
                                   resolve->refund_reference, resolve->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
     }
     rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
     if (rc || !visible) {
-        return rc;
+        return rc ? rc : PAY_LMDB_SILENT;
     }
     resolve->out = &row->refund;
     to = resolve->outcome->kind == PAY_OUTCOME_APPROVED ? PAY_REFUND_PROCESSED : PAY_REFUND_FAILED;

@@ -30,6 +30,8 @@ PAY_LMDB_SLOT(grant_delete);
 PAY_LMDB_SLOT(grant_get); /* pay_lmdb_grant_list.c */
 PAY_LMDB_SLOT(grant_list);
 PAY_LMDB_SLOT(grant_list_user);
+PAY_LMDB_SLOT(audit_note); /* pay_lmdb_audit.c */
+PAY_LMDB_SLOT(audit_list);
 PAY_LMDB_SLOT(charge_find); /* pay_lmdb_charge.c */
 PAY_LMDB_SLOT(charge_open);
 PAY_LMDB_SLOT(charge_resolve);
@@ -60,8 +62,8 @@ PAY_LMDB_SLOT(refund_page);   /* pay_lmdb_refund_page.c */
 PAY_LMDB_SLOT(waiting_count); /* pay_lmdb_waiting.c */
 PAY_LMDB_SLOT(import_begin);  /* pay_lmdb_import.c */
 PAY_LMDB_SLOT(import_rows);
-PAY_LMDB_SLOT(import_finish);
 PAY_LMDB_SLOT(import_abort); /* pay_lmdb_import_abort.c */
+PAY_LMDB_SLOT(import_finish);
 PAY_LMDB_SLOT(delivery_put); /* pay_lmdb_delivery.c */
 PAY_LMDB_SLOT(delivery_get);
 PAY_LMDB_SLOT(endpoint_put); /* pay_lmdb_endpoint.c */

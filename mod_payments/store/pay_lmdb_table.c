@@ -44,6 +44,7 @@ static const char *const table_names[] = {
     [PAY_TABLE_GRANT] = "grant",
     [PAY_TABLE_GRANT_USER] = "grant_user",
     [PAY_TABLE_ENCRYPTION_KEY] = "encryption_key",
+    [PAY_TABLE_AUDIT] = "audit",
 };
 _Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");
 

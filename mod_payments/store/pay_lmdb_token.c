@@ -2,6 +2,7 @@
 #include "store/pay_lmdb.h"
 
 #include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_walk.h"
@@ -97,6 +98,13 @@ static int token_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *to
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, &row, flags);
 }
 
+/* The audit names the card, never the token. */
+static void tell(pay_lmdb_t *db, const pay_token_t *token, apr_pool_t *p)
+{
+    pay_lmdb_audit_tell(db, token->scope.account, apr_psprintf(p, "card ...%s", token->card.last4),
+                        pay_mode_name(token->scope.mode));
+}
+
 static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     token_work_t *work = baton;
@@ -109,6 +117,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
+    tell(db, &token, work->pool);
     token.created_at = pay_lmdb_account_now();
     token.revoked_at = 0;
     rc = token_write(txn, db, &token, MDB_NOOVERWRITE, work->pool);
@@ -194,12 +203,13 @@ static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
-    if (!token->revoked_at) {
-        token->revoked_at = pay_lmdb_account_now();
-        rc = token_write(txn, db, token, 0, work->pool);
-    }
     work->token = token;
-    return rc;
+    if (token->revoked_at) {
+        return PAY_LMDB_SILENT;
+    }
+    tell(db, token, work->pool);
+    token->revoked_at = pay_lmdb_account_now();
+    return token_write(txn, db, token, 0, work->pool);
 }
 
 apr_status_t pay_lmdb_token_revoke(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,

@@ -69,6 +69,12 @@ apr_status_t pay_store_ready(const char **reason, pay_store_t *store, apr_pool_t
     return pay_lmdb_ready(reason, store, p);
 }
 
+apr_status_t pay_store_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
+                               apr_pool_t *p)
+{
+    return pay_lmdb_audited(out, store, entry, p);
+}
+
 apr_status_t pay_store_probe(pay_store_t *store)
 {
     return pay_lmdb_probe(store);

@@ -85,6 +85,17 @@ apr_status_t pay_store_open(pay_store_t **out, const char *url, const pay_store_
 apr_status_t pay_store_ready(const char **reason, pay_store_t *store, apr_pool_t *p);
 
 /*
+ * A handle on the same store, for one thread and for one change that a person makes: the first
+ * change through it appends the entry to the audit, in the same transaction, so that there is never
+ * one without the other. What is read, refused or was so already leaves no entry; further changes
+ * through it are part of the first. The entry's account, subject and detail may still be set, and
+ * the store itself fills in what it knows better (the id of a new key). `entry` and its texts live
+ * as long as the handle, which lives as long as `p` and `store`.
+ */
+apr_status_t pay_store_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
+                               apr_pool_t *p);
+
+/*
  * Whether the store can be used now: a short read of it, at the path and of the schema version that
  * belong to this program, with nobody waiting for its write lock for longer than the commit wait.
  * A store that is down is tried again no sooner than any other call would.

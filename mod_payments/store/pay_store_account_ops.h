@@ -2,8 +2,8 @@
 #ifndef PAY_STORE_ACCOUNT_OPS_H
 #define PAY_STORE_ACCOUNT_OPS_H
 
-/* Slots of the store's vtable for accounts, keys, tokens, grants and encryption keys. Include
- * store/pay_store.h instead. */
+/* Slots of the store's vtable for accounts, keys, tokens, grants, encryption keys and the audit.
+ * Include store/pay_store.h instead. */
 
 #include "store/pay_store_types.h"
 
@@ -110,5 +110,15 @@ typedef apr_status_t pay_store_encryption_key_list_fn(apr_array_header_t **out, 
 typedef apr_status_t pay_store_encryption_key_reseal_fn(int *changed, pay_store_t *store,
                                                         const pay_scope_t *scope, const char *was,
                                                         const char *sealed, apr_pool_t *p);
+
+/* --- audit: nothing changes or deletes what stands there --- */
+/* Appends the entry of a handle of pay_store_audited through which no change was made: for a change
+ * of many transactions, at its end. APR_EINVAL: the handle has none. */
+typedef apr_status_t pay_store_audit_note_fn(pay_store_t *store);
+/* Array of const pay_audit_t *, newest first, at most `limit`, of an account's number (0: of the
+ * whole store); those before the entry of the seq `before` (0: from the newest). */
+typedef apr_status_t pay_store_audit_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                             apr_uint32_t account, apr_uint64_t before, int limit,
+                                             apr_pool_t *p);
 
 #endif

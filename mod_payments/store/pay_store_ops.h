@@ -57,7 +57,7 @@ typedef apr_status_t pay_store_housekeep_fn(pay_store_t *store, apr_pool_t *p);
 
 /* A typed unit of work each. */
 typedef struct pay_store_ops_t {
-    /* accounts, keys, tokens, grants: pay_store_account_ops.h */
+    /* accounts, keys, tokens, grants, audit: pay_store_account_ops.h */
     pay_store_account_create_fn *account_create;
     pay_store_account_get_fn *account_get;
     pay_store_account_set_fn *account_set;
@@ -80,6 +80,8 @@ typedef struct pay_store_ops_t {
     pay_store_grant_get_fn *grant_get;
     pay_store_grant_list_fn *grant_list;
     pay_store_grant_list_user_fn *grant_list_user;
+    pay_store_audit_note_fn *audit_note;
+    pay_store_audit_list_fn *audit_list;
     /* charges, idempotency keys: pay_store_charge_ops.h */
     pay_store_charge_find_fn *charge_find;
     pay_store_charge_find_acquirer_fn *charge_find_acquirer;

@@ -6,6 +6,7 @@
 
 #include "model/pay_account.h"
 #include "model/pay_api_key.h"
+#include "model/pay_audit.h"
 #include "model/pay_charge.h"
 #include "model/pay_delivery.h"
 #include "model/pay_encryption_key.h"

@@ -2,25 +2,40 @@
 #ifndef FUZZ_GRANTS_H
 #define FUZZ_GRANTS_H
 
-/* The grant that the store of fuzz_store.h holds, and what is done to grants. */
+/* The grant and the entries of the audit that the store of fuzz_store.h holds, and what is done to
+ * them. */
 
 #include "fuzz_store.h"
 
 #include "base/pay_writer.h"
+#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_grant.h"
 
 #define FUZZ_HOST "pay.example.com"
 #define FUZZ_USER "ada"
+#define FUZZ_ENTRIES_MAX 1000
+
+/* A handle whose change leaves an entry. */
+static inline pay_store_t *fuzz_audit_store(apr_pool_t *p)
+{
+    static const pay_audit_t entry = {
+        .account = 1, .who = FUZZ_USER, .from = "dashboard", .what = "account grant"};
+    pay_store_t *store;
+
+    CHECK(pay_store_audited(&store, fuzz_store.store, &entry, p) == APR_SUCCESS);
+    return store;
+}
 
 static inline void fuzz_grants_make(void)
 {
     pay_grant_verdict_t verdict;
     pay_grant_t *grant;
 
-    CHECK(fuzz_store.ops->grant_put(&grant, &verdict, fuzz_store.store, "shop", FUZZ_HOST,
-                                    FUZZ_USER, PAY_ROLE_OWNER, 0, fuzz_store.pool)
+    CHECK(fuzz_store.ops->grant_put(&grant, &verdict, fuzz_audit_store(fuzz_store.pool), "shop",
+                                    FUZZ_HOST, FUZZ_USER, PAY_ROLE_OWNER, 0, fuzz_store.pool)
           == APR_SUCCESS);
     CHECK(verdict == PAY_GRANT_DONE);
+    CHECK(fuzz_store.ops->audit_note(fuzz_audit_store(fuzz_store.pool)) == APR_SUCCESS);
 }
 
 /* A grant that decodes is written as it was, and its host and user are what grants are given to. */
@@ -78,6 +93,49 @@ static inline void fuzz_grants_write(apr_pool_t *p)
                          PAY_ROLE_VIEWER, 1, p);
     (void)ops->grant_delete(&verdict, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER, 1, p);
     (void)ops->grant_delete(&verdict, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER, 0, p);
+}
+
+static inline void fuzz_audit_decode(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_audit_t *entry;
+    MDB_val written;
+    int rc;
+
+    rc = pay_lmdb_audit_decode(&entry, key, row, p);
+    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK((rc == 0) == (entry != NULL));
+    if (rc) {
+        return;
+    }
+    CHECK(entry->seq > 0);
+    pay_audit_to_json(pay_writer_make(0, p), NULL, entry, NULL);
+    CHECK(pay_lmdb_audit_encode(&written, entry, p) == 0);
+    CHECK(((const unsigned char *)row->mv_data)[1] != ((const unsigned char *)written.mv_data)[1]
+          || (row->mv_size == written.mv_size
+              && !memcmp(row->mv_data, written.mv_data, row->mv_size)));
+}
+
+/* One more entry, and the list of all, one by one; either fails only where there is a fault. */
+static inline void fuzz_audit_write(apr_size_t faults, apr_pool_t *p)
+{
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    apr_uint64_t before = 0;
+    apr_array_header_t *list;
+    apr_status_t rv;
+    int count;
+
+    rv = ops->audit_note(fuzz_audit_store(p));
+    CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
+    for (count = 0; count < FUZZ_ENTRIES_MAX; count++) {
+        rv = ops->audit_list(&list, fuzz_store.store, 1, before, 1, p);
+        CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
+        if (rv != APR_SUCCESS || list->nelts == 0) {
+            break;
+        }
+        CHECK(!before || APR_ARRAY_IDX(list, 0, const pay_audit_t *)->seq < before);
+        before = APR_ARRAY_IDX(list, 0, const pay_audit_t *)->seq;
+    }
+    CHECK(count < FUZZ_ENTRIES_MAX);
 }
 
 #endif

@@ -38,6 +38,7 @@ static const struct {
     {'q', PAY_TABLE_ACQUIRER},      {'l', PAY_TABLE_LATE_DUE},
     {'h', PAY_TABLE_HELD},          {'g', PAY_TABLE_GRANT},
     {'G', PAY_TABLE_GRANT_USER},    {'x', PAY_TABLE_ENCRYPTION_KEY},
+    {'A', PAY_TABLE_AUDIT},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 _Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
@@ -543,6 +544,7 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
     fuzz_grants_read(faults, p);
     fuzz_grants_write(p);
     fuzz_encryption_write(p);
+    fuzz_audit_write(faults, p);
     write_events(p);
     write_live(p);
     write_money(p);
@@ -580,6 +582,8 @@ static void run(const uint8_t *data, size_t size, apr_pool_t *p)
     } else if (tables[i].table == PAY_TABLE_ENCRYPTION_KEY) {
         CHECK(!fuzz_encryption_decode(&written, &key, &row, p) || !is_whole(&row, &written)
               || same(&row, &written));
+    } else if (tables[i].table == PAY_TABLE_AUDIT) {
+        fuzz_audit_decode(&key, &row, p);
     }
     if (plant(tables[i].table, &key, &row)) {
         check_planted(tables[i].table, p);

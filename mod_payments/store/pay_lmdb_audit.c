@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_audit.h"
+
+#include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_env.h"
+#include "store/pay_lmdb_open.h"
+#include "store/pay_lmdb_row.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+/* Account and seq are the row's key. */
+static const pay_row_field_t audit_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_audit_t, at),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_audit_t, who),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_audit_t, from),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_audit_t, what),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_audit_t, subject),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_audit_t, detail),
+};
+#define AUDIT_FIELDS (sizeof(audit_fields) / sizeof(audit_fields[0]))
+
+/* Of one handle, which one thread uses; whoever leads its commit works for that thread. */
+typedef struct pay_lmdb_audit_t {
+    const pay_audit_t *entry; /* the caller's */
+    pay_audit_t now;          /* what is to be appended by the work that runs */
+    int appended;             /* in the transaction that is not committed yet */
+    int done;
+    apr_pool_t *pool;
+} pay_lmdb_audit_t;
+
+void pay_lmdb_audit_key(pay_lmdb_key_t *key, apr_uint32_t account, apr_uint64_t seq)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_u32(key, account);
+    pay_lmdb_key_u64(key, seq);
+}
+
+int pay_lmdb_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    const unsigned char *at = key->mv_data;
+    pay_audit_t *entry = apr_pcalloc(p, sizeof(*entry));
+    int rc;
+
+    *out = NULL;
+    if (key->mv_size != PAY_LMDB_AUDIT_KEY_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_AUDIT, key);
+    }
+    rc = pay_row_decode(entry, audit_fields, AUDIT_FIELDS, row, NULL, p);
+    if (rc || !entry->who || !entry->from || !entry->what || !entry->subject || !entry->detail) {
+        return pay_lmdb_bad_row(PAY_TABLE_AUDIT, key);
+    }
+    entry->account = pay_lmdb_read_u32(at);
+    entry->seq = pay_lmdb_read_u64(at + 4);
+    if (entry->seq == 0) {
+        return pay_lmdb_bad_row(PAY_TABLE_AUDIT, key);
+    }
+    *out = entry;
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_audit_encode(MDB_val *row, const pay_audit_t *entry, apr_pool_t *p)
+{
+    return pay_row_encode(row, audit_fields, AUDIT_FIELDS, entry, p);
+}
+
+/* Onto the last row whose key is below `end`. */
+static int seek_below(MDB_cursor *cursor, const pay_lmdb_key_t *end, MDB_val *key, MDB_val *row)
+{
+    int rc;
+
+    *key = pay_lmdb_key_val(end);
+    rc = mdb_cursor_get(cursor, key, row, MDB_SET_RANGE);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    return mdb_cursor_get(cursor, key, row, rc ? MDB_LAST : MDB_PREV);
+}
+
+static int is_of_account(const MDB_val *key, apr_uint32_t account)
+{
+    return key->mv_size >= 4 && pay_lmdb_read_u32(key->mv_data) == account;
+}
+
+int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db, apr_uint32_t account)
+{
+    pay_lmdb_key_t end;
+    MDB_cursor *cursor;
+    MDB_val key, row;
+    int rc;
+
+    *out = 0;
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_AUDIT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_audit_key(&end, account, UINT64_MAX);
+    rc = seek_below(cursor, &end, &key, &row);
+    if (!rc && is_of_account(&key, account)) {
+        if (key.mv_size == PAY_LMDB_AUDIT_KEY_LEN) {
+            *out = pay_lmdb_read_u64((const unsigned char *)key.mv_data + 4);
+        } else {
+            rc = pay_lmdb_bad_row(PAY_TABLE_AUDIT, &key);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* MDB_NOOVERWRITE: what stands in this table is never changed. */
+static int append(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_audit_t *audit)
+{
+    pay_audit_t *entry = &audit->now;
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    rc = pay_lmdb_audit_last(&entry->seq, txn, db, entry->account);
+    if (rc) {
+        return rc;
+    }
+    entry->seq++;
+    entry->at = pay_lmdb_account_now();
+    entry->who = pay_audit_text(entry->who, audit->pool);
+    entry->from = pay_audit_text(entry->from, audit->pool);
+    entry->what = pay_audit_text(entry->what, audit->pool);
+    entry->subject = pay_audit_text(entry->subject, audit->pool);
+    entry->detail = pay_audit_text(entry->detail, audit->pool);
+    rc = pay_lmdb_audit_encode(&row, entry, audit->pool);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_audit_key(&key, entry->account, entry->seq);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_AUDIT), &at, &row, MDB_NOOVERWRITE);
+    return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
+}
+
+void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subject,
+                         const char *detail)
+{
+    pay_lmdb_audit_t *audit = db->audit;
+
+    if (!audit) {
+        return;
+    }
+    if (account) {
+        audit->now.account = account;
+    }
+    if (subject) {
+        audit->now.subject = subject;
+    }
+    if (detail) {
+        audit->now.detail = detail;
+    }
+}
+
+int pay_lmdb_audit_run(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton)
+{
+    pay_lmdb_audit_t *audit = db->audit;
+    int rc;
+
+    if (audit) {
+        audit->appended = 0;
+        audit->now = *audit->entry;
+    }
+    rc = work(txn, db, baton);
+    if (rc == PAY_LMDB_SILENT) {
+        return MDB_SUCCESS;
+    }
+    if (rc || !audit || audit->done) {
+        return rc;
+    }
+    rc = append(txn, db, audit);
+    audit->appended = !rc;
+    return rc;
+}
+
+void pay_lmdb_audit_committed(pay_lmdb_t *db, apr_status_t rv)
+{
+    if (db->audit && rv == APR_SUCCESS && db->audit->appended) {
+        db->audit->done = 1;
+    }
+}
+
+apr_status_t pay_lmdb_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
+                              apr_pool_t *p)
+{
+    pay_lmdb_t *base = pay_lmdb_base((pay_lmdb_t *)store);
+    pay_lmdb_t *db = apr_pcalloc(p, sizeof(*db));
+
+    db->store.ops = base->store.ops;
+    db->path = base->path;
+    db->options = base->options;
+    db->base = base;
+    db->audit = apr_pcalloc(p, sizeof(*db->audit));
+    db->audit->entry = entry;
+    db->audit->pool = p;
+    *out = &db->store;
+    return APR_SUCCESS;
+}
+
+/* ---- the table's own operations */
+
+static int note_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    (void)txn;
+    (void)db;
+    (void)baton;
+    return MDB_SUCCESS; /* the entry is all that there is to write */
+}
+
+apr_status_t pay_lmdb_audit_note(pay_store_t *store)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+
+    if (!db->audit) {
+        return APR_EINVAL;
+    }
+    return db->audit->done ? APR_SUCCESS : pay_lmdb_commit(db, 0, note_work, NULL);
+}
+
+static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                     apr_uint32_t account, apr_uint64_t before, int limit)
+{
+    pay_lmdb_key_t end;
+    pay_audit_t *entry;
+    MDB_cursor *cursor;
+    MDB_val key, row;
+    int rc;
+
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_AUDIT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_audit_key(&end, account, before ? before : UINT64_MAX);
+    rc = seek_below(cursor, &end, &key, &row);
+    while (!rc && out->nelts < limit && is_of_account(&key, account)) {
+        rc = pay_lmdb_audit_decode(&entry, &key, &row, out->pool);
+        if (!rc) {
+            APR_ARRAY_PUSH(out, const pay_audit_t *) = entry;
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_PREV);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_audit_list(apr_array_header_t **out, pay_store_t *store, apr_uint32_t account,
+                                 apr_uint64_t before, int limit, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv;
+    MDB_txn *txn;
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(const pay_audit_t *));
+    if (limit < 1 || limit > PAY_STORE_ROWS_MAX) {
+        return APR_EINVAL;
+    }
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = list_work(*out, txn, db, account, before, limit);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_AUDIT_H
+#define PAY_LMDB_AUDIT_H
+
+/*
+ * The audit: a handle of pay_store_audited appends its entry in the transaction of the first change
+ * that is made through it. Works know nothing of it, but for those that can tell more.
+ */
+
+#include "store/pay_lmdb_keys.h"
+#include "store/pay_lmdb.h"
+
+#define PAY_LMDB_AUDIT_KEY_LEN (4 + 8)
+
+/*
+ * What a work adds to the entry of its handle, if there is one: account 0, NULL: what the caller
+ * said stands. The texts live until the work has ended.
+ */
+void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subject,
+                         const char *detail);
+
+/* Runs `work`, and appends the entry where one is due; PAY_LMDB_SILENT becomes 0. */
+int pay_lmdb_audit_run(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton);
+
+/* Of the commit that what was run in ended with `rv`. */
+void pay_lmdb_audit_committed(pay_lmdb_t *db, apr_status_t rv);
+
+void pay_lmdb_audit_key(pay_lmdb_key_t *key, apr_uint32_t account, apr_uint64_t seq);
+int pay_lmdb_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
+int pay_lmdb_audit_encode(MDB_val *row, const pay_audit_t *entry, apr_pool_t *p);
+
+/* The seq of the account's last entry, 0: it has none. PAY_LMDB_BAD_ROW: its key is none. */
+int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        apr_uint32_t account);
+
+#endif
