@@ -15,7 +15,8 @@
 #define PATH_LEN_MAX (PATH_MAX - 16) /* the names of the files follow */
 
 #define SLOT(name) .name = pay_lmdb_##name
-/* clang-format off: as many a line as fit, in the order of the vtable */
+/* As many a line as fit, in the order of the vtable. */
+/* clang-format off */
 const pay_store_ops_t pay_lmdb_ops = {
     SLOT(account_create), SLOT(account_get), SLOT(account_set), SLOT(account_list),
     SLOT(defaults_put), SLOT(defaults_get), SLOT(key_create), SLOT(key_find), SLOT(key_get),
