@@ -62,6 +62,8 @@ typedef enum ctl_option_id_t {
     CTL_OPTION_SHOP_NAME,
     CTL_OPTION_SHOP_LOGO,
     CTL_OPTION_SHOP_TEXT,
+    CTL_OPTION_STATE,
+    CTL_OPTION_YES,
     CTL_OPTION_COUNT
 } ctl_option_id_t;
 

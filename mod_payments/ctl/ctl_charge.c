@@ -6,6 +6,7 @@
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
 #include "ctl/ctl_range.h"
+#include "model/pay_email.h"
 
 #include <string.h>
 
@@ -181,9 +182,63 @@ static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_
     return APR_SUCCESS;
 }
 
+/* Prints those that the filter wants, newest first. */
+static apr_status_t found_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope,
+                                const pay_charge_filter_t *filter)
+{
+    pay_charge_cursor_t cursor = {.seq = 0};
+    apr_array_header_t *charges;
+    apr_pool_t *batch;
+    apr_status_t rv;
+    int i;
+
+    apr_pool_create(&batch, ctl->pool);
+    while (!cursor.done && !ctl_list_is_full(list)) {
+        apr_pool_clear(batch);
+        rv = ctl->store->ops->charge_search(&charges, &cursor, ctl->store, scope, filter,
+                                            PAY_STORE_ROWS_MAX, batch);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        for (i = 0; i < charges->nelts; i++) {
+            ctl_list_row(list, APR_ARRAY_IDX(charges, i, const pay_charge_t *));
+        }
+    }
+    apr_pool_destroy(batch);
+    return APR_SUCCESS;
+}
+
+/* *searches 1: something but a range is looked for. */
+static ctl_exit_t filter_read(pay_charge_filter_t *out, int *searches, const ctl_t *ctl)
+{
+    const char *email = ctl->option[CTL_OPTION_EMAIL];
+    const char *state = ctl->option[CTL_OPTION_STATE];
+    pay_charge_state_t wanted;
+    apr_status_t rv;
+
+    memset(out, 0, sizeof(*out));
+    *searches = email || state;
+    if (email) {
+        rv = pay_email_normalize(&out->email, email, ctl->pool);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail(CTL_EXIT_ILLEGAL, "--email: want one e-mail address");
+        }
+    }
+    if (state) {
+        rv = pay_charge_state_parse(&wanted, state);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail(CTL_EXIT_ILLEGAL, "--state: want pending, successful, failed, "
+                                              "reversed, void or abandoned");
+        }
+        out->states = 1U << wanted;
+    }
+    return CTL_OK;
+}
+
 ctl_exit_t ctl_charge_list(ctl_t *ctl)
 {
-    pay_time_range_t range;
+    pay_charge_filter_t filter;
+    int searches;
     pay_account_t *account;
     pay_scope_t scope;
     apr_uint64_t limit;
@@ -195,16 +250,21 @@ ctl_exit_t ctl_charge_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
+    failed = filter_read(&filter, &searches, ctl);
+    if (failed) {
+        return failed;
+    }
     failed = ctl_scope_find(&scope, &account, ctl);
     if (failed) {
         return failed;
     }
-    failed = ctl_range_read(&range, ctl, account);
+    failed = ctl_range_read(&filter.range, ctl, account);
     if (failed) {
         return failed;
     }
     list = ctl_list_open(ctl, &charge_view, limit);
-    rv = charges_print(list, ctl, &scope, &range);
+    rv = searches ? found_print(list, ctl, &scope, &filter)
+                  : charges_print(list, ctl, &scope, &filter.range);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the charges"); /* the array stays open: no list */
     }

@@ -31,7 +31,8 @@
     "Cards of Test Mode: 5555555555554444 approved, 1234567898765432 declined,\n"                  \
     "4000000000009995 insufficient funds, 4000000000000069 expired card,\n"                        \
     "4000000000000119 no answer (pending, later successful),\n"                                    \
-    "4000000000003220 asks a one-time code at checkout.\n"
+    "4000000000003220 asks a one-time code at checkout.\n"                                         \
+    "Only the payer of --email is charged with the token.\n"
 
 /* Each in the order of --help. docs/paymentsctl.8 has a section for each command. */
 static const ctl_command_t money[] = {
@@ -166,11 +167,12 @@ static const ctl_command_t money[] = {
     {.name = "charge list",
      .synopsis = "ACCOUNT --mode test|live",
      .summary = "list the charges, oldest first",
-     .details = RANGE_DETAILS,
+     .details = RANGE_DETAILS "With --email or --state those that are found stand newest first.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE),
-     .optional = CTL_O(FROM) | CTL_O(TO) | CTL_O(LIMIT) | CTL_O(FORMAT),
+     .optional =
+         CTL_O(EMAIL) | CTL_O(STATE) | CTL_O(FROM) | CTL_O(TO) | CTL_O(LIMIT) | CTL_O(FORMAT),
      .open = CTL_OPEN_READ,
      .run = ctl_charge_list},
     {.name = "charge show",

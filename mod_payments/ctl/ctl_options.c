@@ -38,7 +38,7 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
         "IANA time zone of bare dates, as Africa/Lagos", PAY_TIMEZONE_NAME_MAX },
     [CTL_OPTION_CARD] = { "card", 0, "NUMBER", "a card of Test Mode", 0 },
     [CTL_OPTION_EMAIL] = { "email", 0, "ADDRESS",
-        "the payer; only this payer is charged with the token", PAY_EMAIL_MAX },
+        "the payer's e-mail address", PAY_EMAIL_MAX },
     [CTL_OPTION_TOKEN] = { "token", 0, "TEXT",
         "the token's text (default: a random one)", PAY_TOKEN_TEXT_MAX },
     [CTL_OPTION_REFERENCE] = { "reference", 0, "TEXT",
@@ -79,6 +79,9 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
         "a picture on the payment pages' own host, as /logo.png (\"\": none)", PAY_SHOP_LOGO_MAX },
     [CTL_OPTION_SHOP_TEXT] = { "shop-text", 0, "TEXT",
         "plain text below the amount on payment pages (\"\": none)", PAY_SHOP_TEXT_MAX },
+    [CTL_OPTION_STATE] = { "state", 0, "WORD",
+        "only those that are pending, successful, failed, reversed, void or abandoned", 0 },
+    [CTL_OPTION_YES] = { "yes", 0, NULL, "do it without asking", 0 },
 };
 /* clang-format on */
 

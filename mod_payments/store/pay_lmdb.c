@@ -14,32 +14,6 @@
 
 #define PATH_LEN_MAX (PATH_MAX - 16) /* the names of the files follow */
 
-#define SLOT(name) .name = pay_lmdb_##name
-/* As many a line as fit, in the order of the vtable. */
-/* clang-format off */
-const pay_store_ops_t pay_lmdb_ops = {
-    SLOT(account_create), SLOT(account_get), SLOT(account_set), SLOT(account_list),
-    SLOT(defaults_put), SLOT(defaults_get), SLOT(key_create), SLOT(key_find), SLOT(key_get),
-    SLOT(key_list), SLOT(key_revoke), SLOT(key_rotate), SLOT(key_touch), SLOT(token_create),
-    SLOT(token_get), SLOT(token_list), SLOT(token_revoke), SLOT(grant_put), SLOT(grant_delete),
-    SLOT(grant_get), SLOT(grant_list), SLOT(grant_list_user), SLOT(charge_find),
-    SLOT(charge_find_acquirer), SLOT(charge_open), SLOT(charge_resolve), SLOT(charge_late),
-    SLOT(charge_withdraw), SLOT(charge_list), SLOT(transaction_find), SLOT(transaction_get),
-    SLOT(charge_void), SLOT(kept_find), SLOT(kept_put), SLOT(kept_expire), SLOT(refund_open),
-    SLOT(refund_resolve), SLOT(refund_fail), SLOT(refund_claim), SLOT(refund_late),
-    SLOT(refund_find), SLOT(refund_find_acquirer), SLOT(refund_scan), SLOT(refund_page),
-    SLOT(history_get), SLOT(history_ask), SLOT(history_put), SLOT(import_begin), SLOT(import_rows),
-    SLOT(import_finish), SLOT(import_abort), SLOT(delivery_put), SLOT(delivery_get),
-    SLOT(endpoint_put), SLOT(endpoint_get), SLOT(endpoint_list), SLOT(endpoint_reseal),
-    SLOT(event_test), SLOT(event_take), SLOT(event_finish), SLOT(event_list), SLOT(event_get),
-    SLOT(event_retry), SLOT(event_drop), SLOT(event_stat), SLOT(encryption_key_put),
-    SLOT(encryption_key_get), SLOT(encryption_key_list), SLOT(encryption_key_reseal),
-    SLOT(due_take), SLOT(held_list), SLOT(waiting_count), SLOT(total_list), SLOT(stat), SLOT(check),
-    SLOT(backup), SLOT(housekeep), SLOT(audit_note), SLOT(audit_list),
-};
-/* clang-format on */
-#undef SLOT
-
 /* Codes that stand for one status each; the rest of LMDB's and errno's mean "out of service". */
 static const struct {
     int rc;

@@ -29,7 +29,7 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_REFUND_ID,        /* scope, refund id -> refund key */
     PAY_TABLE_REFUND_BY_CHARGE, /* scope, charge seq, refund seq -> refund key */
     PAY_TABLE_REFUND_REPEAT,    /* scope, charge seq, digest, refund seq -> refund key */
-    PAY_TABLE_CHARGE_BY_TIME,   /* scope, createdAt, seq -> empty */
+    PAY_TABLE_CHARGE_BY_TIME,   /* scope, createdAt, seq -> mark of the e-mail */
     PAY_TABLE_KEPT,         /* scope, key kind, operation, SHA-256 of an Idempotency-Key -> row */
     PAY_TABLE_KEPT_DUE,     /* end of its time, key of kept -> empty */
     PAY_TABLE_TOTAL,        /* scope, step, currency, import number -> counts and sums */

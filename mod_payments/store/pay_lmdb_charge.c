@@ -19,6 +19,7 @@ typedef struct open_t {
     const pay_charge_t *proposal;
     const pay_outcome_t *outcome; /* NULL: not known yet */
     const pay_idempotency_t *use; /* NULL: none */
+    apr_uint32_t email_mark;
     apr_pool_t *p;
     pay_charge_t *out;
     pay_claim_t claim;
@@ -172,7 +173,7 @@ static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_charge_time_put(txn, db, open->out);
+    rc = pay_lmdb_charge_time_put(txn, db, open->out, open->email_mark);
     if (!rc) {
         rc = pay_lmdb_acquirer_put_charge(txn, db, open->out);
     }
@@ -281,6 +282,10 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
     }
     if (rc) {
         return APR_EINVAL;
+    }
+    rv = pay_lmdb_charge_mark(&open.email_mark, proposal->email); /* not while others wait */
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, open_work, &open);
     if (rv == APR_SUCCESS) {

@@ -17,14 +17,34 @@ void pay_lmdb_charge_time_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr
     pay_lmdb_key_u64(key, seq);
 }
 
-int pay_lmdb_charge_time_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+apr_status_t pay_lmdb_charge_mark(apr_uint32_t *out, const char *email)
 {
-    MDB_val at, empty = {0, (void *)""};
-    pay_lmdb_key_t key;
+    unsigned char digest[PAY_SHA256_LEN];
+    apr_status_t rv;
+
+    *out = 0;
+    if (!*email) {
+        return APR_SUCCESS;
+    }
+    rv = pay_sha256(digest, email, strlen(email));
+    if (rv == APR_SUCCESS) {
+        *out = pay_lmdb_read_u32(digest);
+    }
+    return rv;
+}
+
+int pay_lmdb_charge_time_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                             apr_uint32_t mark)
+{
+    pay_lmdb_key_t key, value;
+    MDB_val at, val;
 
     pay_lmdb_charge_time_key(&key, &charge->scope, charge->created_at, charge->seq);
+    pay_lmdb_key_start(&value);
+    pay_lmdb_key_u32(&value, mark);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &at, &empty, 0);
+    val = pay_lmdb_key_val(&value);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &at, &val, 0);
 }
 
 int pay_lmdb_charge_time_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)

@@ -251,10 +251,12 @@ int pay_lmdb_check_charge_time(pay_lmdb_check_t *check, const MDB_val *key, cons
 {
     const unsigned char *at = (const unsigned char *)key->mv_data + PAY_LMDB_SCOPE_LEN;
     pay_charge_t *charge = NULL;
+    apr_uint32_t mark;
     pay_scope_t scope;
+    apr_status_t rv;
     int rc = MDB_NOTFOUND;
 
-    if (key->mv_size == PAY_LMDB_CHARGE_TIME_KEY_LEN && row->mv_size == 0) {
+    if (key->mv_size == PAY_LMDB_CHARGE_TIME_KEY_LEN && row->mv_size == PAY_LMDB_CHARGE_MARK_LEN) {
         pay_lmdb_read_scope(&scope, key->mv_data);
         rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &scope,
                                  pay_lmdb_read_u64(at + sizeof(apr_uint64_t)), check->ptemp);
@@ -268,6 +270,12 @@ int pay_lmdb_check_charge_time(pay_lmdb_check_t *check, const MDB_val *key, cons
     if (rc == MDB_NOTFOUND || charge->created_at != pay_lmdb_read_time(at)) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHARGE_BY_TIME, key,
                              "leads to no charge of that time");
+        return MDB_SUCCESS;
     }
-    return MDB_SUCCESS;
+    rv = pay_lmdb_charge_mark(&mark, charge->email);
+    if (rv == APR_SUCCESS && mark != pay_lmdb_read_u32(row->mv_data)) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE_BY_TIME, key,
+                             "charge %s: its mark is of another e-mail", charge->reference);
+    }
+    return rv;
 }

@@ -4,7 +4,7 @@
 
 /*
  * The insides of the LMDB store's core: environments and handles. For pay_lmdb.c, _audit, _env,
- * _use, _reader, _commit, _space, _table, _opener, _stat, _prepare and _upgrade only.
+ * _use, _reader, _commit, _space, _table, _opener, _slots, _stat, _prepare and _upgrade only.
  *
  * An environment stands for one directory (device, inode) and lives until the process ends; what it
  * has open comes and goes. A handle names a path and finds its environment when it is first used.

@@ -6,7 +6,7 @@
 
 #include "store/pay_store.h"
 
-/* Slots of the vtable, by file. pay_lmdb_ops in pay_lmdb.c names them all. */
+/* Slots of the vtable, by file. pay_lmdb_ops in pay_lmdb_slots.c names them all. */
 #define PAY_LMDB_SLOT(name) __typeof__(*((pay_store_ops_t *)0)->name) pay_lmdb_##name
 PAY_LMDB_SLOT(account_create); /* pay_lmdb_account.c */
 PAY_LMDB_SLOT(account_get);
@@ -38,6 +38,7 @@ PAY_LMDB_SLOT(charge_resolve);
 PAY_LMDB_SLOT(charge_withdraw);
 PAY_LMDB_SLOT(charge_late);      /* pay_lmdb_charge_late.c */
 PAY_LMDB_SLOT(charge_list);      /* pay_lmdb_charge_list.c */
+PAY_LMDB_SLOT(charge_search);    /* pay_lmdb_charge_search.c */
 PAY_LMDB_SLOT(transaction_find); /* pay_lmdb_transaction.c */
 PAY_LMDB_SLOT(transaction_get);
 PAY_LMDB_SLOT(charge_void); /* pay_lmdb_charge_void.c */

@@ -70,6 +70,16 @@ typedef apr_status_t pay_store_charge_list_fn(apr_array_header_t **out, pay_stor
                                               const pay_scope_t *scope,
                                               const pay_time_range_t *range,
                                               const pay_charge_t *after, int limit, apr_pool_t *p);
+/*
+ * Array of pay_charge_t * that `filter` wants, newest first (by createdAt and then seq), at most
+ * `limit`. One short read transaction, which reads no more than PAY_STORE_LOOKS_MAX rows: fewer
+ * than `limit`, or none, is not the end. Call again until cursor->done.
+ */
+typedef apr_status_t pay_store_charge_search_fn(apr_array_header_t **out,
+                                                pay_charge_cursor_t *cursor, pay_store_t *store,
+                                                const pay_scope_t *scope,
+                                                const pay_charge_filter_t *filter, int limit,
+                                                apr_pool_t *p);
 /* The charge and its refunds, as one read transaction sees them. */
 typedef apr_status_t pay_store_transaction_find_fn(pay_transaction_t *out, pay_store_t *store,
                                                    const pay_scope_t *scope, const char *reference,

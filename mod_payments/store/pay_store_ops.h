@@ -90,6 +90,7 @@ typedef struct pay_store_ops_t {
     pay_store_charge_late_fn *charge_late;
     pay_store_charge_withdraw_fn *charge_withdraw;
     pay_store_charge_list_fn *charge_list;
+    pay_store_charge_search_fn *charge_search;
     pay_store_transaction_find_fn *transaction_find;
     pay_store_transaction_get_fn *transaction_get;
     pay_store_charge_void_fn *charge_void;

@@ -50,6 +50,26 @@ typedef enum pay_grant_verdict_t {
     PAY_GRANT_REFUSED_OWNER /* the account would be left without an owner */
 } pay_grant_verdict_t;
 
+/* Which charges are looked for: those of which all holds that is given. */
+typedef struct pay_charge_filter_t {
+    const char *reference; /* NULL: any */
+    const char *email;     /* as pay_email_normalize gives it; NULL: any */
+    const char *currency;  /* NULL: any */
+    unsigned int states;   /* 1U << pay_charge_state_t each; 0: any */
+    pay_time_range_t range;
+} pay_charge_filter_t;
+
+/*
+ * Where a search stands. Zero it before the first call. What a page is told in between, so that it
+ * goes on later: the first two members, with started 1.
+ */
+typedef struct pay_charge_cursor_t {
+    apr_time_t created_at; /* of the charge looked at last */
+    apr_uint64_t seq;
+    int started;
+    int done; /* 1: there are no more */
+} pay_charge_cursor_t;
+
 /* What an Idempotency-Key stands for: one of charge, refund, refusal and text is set. */
 typedef struct pay_kept_t {
     int same_request; /* 0: the key belongs to a different request, and nothing below is set */

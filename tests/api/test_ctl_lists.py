@@ -170,7 +170,39 @@ def test_charges_as_csv(server):
     totals_agree(ctl, shop.name)
 
 
+def test_charges_are_found(server):
+    httpd = server()
+    shop, other = httpd.shop(), httpd.shop()
+    ctl = Ctl(httpd.store)
+    emails = ["ada@example.com", "grace@example.com", "Ada@Example.COM"]
+    for number in range(12):
+        for one in (shop, other):
+            one.charge(reference=f"order-{number}", email=emails[number % 3],
+                       token="tok_test_declined" if number % 4 == 0 else "tok_test_success")
+
+    def found(*args):
+        return [int(row["reference"].split("-")[1])
+                for row in ctl.json("charge", "list", shop.name, *TEST_MODE, *args)]
+
+    assert found("--email", "ADA@example.com") == [11, 9, 8, 6, 5, 3, 2, 0]
+    assert found("--email", " grace@example.com ") == [10, 7, 4, 1]
+    assert found("--email", "grace@example.com", "--limit", "2") == [10, 7]
+    assert found("--email", "grace@example.com", "--state", "failed") == [4]
+    assert found("--state", "failed") == [8, 4, 0]
+    assert found("--state", "pending") == found("--email", "nobody@example.com") == []
+    at = ctl.json("charge", "show", shop.name, "order-8", *TEST_MODE)["createdAt"]
+    assert found("--email", "ada@example.com", "--to", at) == [8, 6, 5, 3, 2, 0]
+    assert found("--state", "failed", "--from", at) == [8]
+    cells = listed(ctl, "charge list", shop.name, "--email", "grace@example.com")[1]
+    assert [cell["reference"] for cell in cells] == ["order-10", "order-7", "order-4", "order-1"]
+    ctl.ok("store", "check")
+
+
 @pytest.mark.parametrize("code, args", [
+    (6, ["charge", "list", "shop", *TEST_MODE, "--email", "ada"]),
+    (6, ["charge", "list", "shop", *TEST_MODE, "--email", ""]),
+    (5, ["charge", "list", "shop", *TEST_MODE, "--email", "a" * 300]),
+    (6, ["charge", "list", "shop", *TEST_MODE, "--state", "paid"]),
     (6, ["charge", "list", "shop", *TEST_MODE, "--format", "xml"]),
     (6, ["charge", "list", "shop", *TEST_MODE, "--format", ""]),
     (6, ["charge", "list", "shop", *TEST_MODE, "--from", "2026-02-30"]),

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_list.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ROWS_HINT 64
+#define SCRATCH_ROWS_MAX 64 /* rows that are decoded until their memory is used again */
+#define MARKS_A_LOOK 50     /* entries that are passed by take as long as one row that is read */
+
+typedef struct search_t {
+    MDB_txn *txn;
+    const pay_lmdb_t *db;
+    const pay_scope_t *scope;
+    const pay_charge_filter_t *filter;
+    apr_uint32_t mark; /* of filter->email */
+    pay_charge_cursor_t *cursor;
+    int limit;
+    int looks, passed; /* rows read, and entries passed by, so far */
+    apr_array_header_t *rows;
+    apr_pool_t *scratch;
+} search_t;
+
+static int is_wanted(const pay_charge_t *charge, const pay_charge_filter_t *filter)
+{
+    return (!filter->states || filter->states & (1U << charge->state))
+           && (!filter->currency || !strcmp(charge->money.currency, filter->currency))
+           && (!filter->email || !strcmp(charge->email, filter->email))
+           && charge->created_at >= filter->range.from && charge->created_at <= filter->range.to;
+}
+
+/* The page is full, or this call has done enough. */
+static int is_enough(const search_t *search)
+{
+    return search->rows->nelts >= search->limit
+           || search->looks + search->passed / MARKS_A_LOOK >= PAY_STORE_LOOKS_MAX;
+}
+
+/* The charge of an entry, which is taken when it is wanted. */
+static int look(search_t *search, const MDB_val *key)
+{
+    const pay_charge_cursor_t *at = search->cursor;
+    pay_charge_t *charge;
+    int rc;
+
+    if (search->looks++ % SCRATCH_ROWS_MAX == 0) {
+        apr_pool_clear(search->scratch);
+    }
+    rc = pay_lmdb_charge_get(&charge, search->txn, search->db, search->scope, at->seq,
+                             search->scratch);
+    if (rc == MDB_NOTFOUND || (!rc && charge->created_at != at->created_at)) {
+        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, key);
+    }
+    if (rc || !is_wanted(charge, search->filter)) {
+        return rc;
+    }
+    rc = pay_lmdb_charge_get(&charge, search->txn, search->db, search->scope, at->seq,
+                             search->rows->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(search->rows, pay_charge_t *) = charge;
+    }
+    return rc;
+}
+
+/* MDB_NOTFOUND: neither this one nor any behind it. */
+static int entry(search_t *search, const MDB_val *key, const MDB_val *val)
+{
+    const unsigned char *at = (const unsigned char *)key->mv_data + PAY_LMDB_SCOPE_LEN;
+    pay_charge_cursor_t *cursor = search->cursor;
+
+    if (key->mv_size != PAY_LMDB_CHARGE_TIME_KEY_LEN || val->mv_size != PAY_LMDB_CHARGE_MARK_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, key);
+    }
+    cursor->created_at = pay_lmdb_read_time(at);
+    cursor->seq = pay_lmdb_read_u64(at + sizeof(apr_uint64_t));
+    cursor->started = 1;
+    if (cursor->created_at < search->filter->range.from) {
+        return MDB_NOTFOUND;
+    }
+    if (search->filter->email && pay_lmdb_read_u32(val->mv_data) != search->mark) {
+        search->passed++;
+        return MDB_SUCCESS;
+    }
+    return look(search, key);
+}
+
+/* To the last entry that was not looked at yet: before the cursor, within the range. */
+static int seek(const search_t *search, MDB_cursor *cursor, MDB_val *key, MDB_val *val)
+{
+    const pay_charge_cursor_t *at = search->cursor;
+    const apr_time_t to = search->filter->range.to;
+    pay_lmdb_key_t bound;
+    int rc;
+
+    if (at->started && at->created_at <= to) {
+        pay_lmdb_charge_time_key(&bound, search->scope, at->created_at, at->seq);
+    } else {
+        pay_lmdb_charge_time_key(&bound, search->scope, to, APR_UINT64_MAX);
+    }
+    *key = pay_lmdb_key_val(&bound);
+    rc = mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    return mdb_cursor_get(cursor, key, val, rc ? MDB_LAST : MDB_PREV);
+}
+
+/* MDB_NOTFOUND: there are no more. */
+static int search_time(search_t *search)
+{
+    pay_lmdb_key_t prefix;
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc;
+
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_scope(&prefix, search->scope);
+    rc = mdb_cursor_open(search->txn, pay_lmdb_dbi(search->db, PAY_TABLE_CHARGE_BY_TIME), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = seek(search, cursor, &key, &val);
+    while (!rc) {
+        if (key.mv_size < prefix.len || memcmp(key.mv_data, prefix.bytes, prefix.len) != 0) {
+            rc = MDB_NOTFOUND;
+            break;
+        }
+        rc = entry(search, &key, &val);
+        if (rc || is_enough(search)) {
+            break;
+        }
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_PREV);
+    }
+    mdb_cursor_close(cursor);
+    return rc;
+}
+
+/* There is at most one; MDB_NOTFOUND as above. */
+static int search_reference(search_t *search)
+{
+    pay_charge_t *charge;
+    int rc;
+
+    if (search->cursor->started) {
+        return MDB_NOTFOUND;
+    }
+    rc = pay_lmdb_charge_get_ref(&charge, search->txn, search->db, search->scope,
+                                 search->filter->reference, search->rows->pool);
+    if (!rc && is_wanted(charge, search->filter)) {
+        APR_ARRAY_PUSH(search->rows, pay_charge_t *) = charge;
+    }
+    return rc ? rc : MDB_NOTFOUND;
+}
+
+apr_status_t pay_lmdb_charge_search(apr_array_header_t **out, pay_charge_cursor_t *cursor,
+                                    pay_store_t *store, const pay_scope_t *scope,
+                                    const pay_charge_filter_t *filter, int limit, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    search_t search = {
+        .db = db, .scope = scope, .filter = filter, .cursor = cursor, .limit = limit};
+    apr_status_t rv;
+    int rc;
+
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    *out = apr_array_make(p, limit < ROWS_HINT ? limit : ROWS_HINT, sizeof(pay_charge_t *));
+    search.rows = *out;
+    if (cursor->done) {
+        return APR_SUCCESS;
+    }
+    rv = pay_lmdb_charge_mark(&search.mark, filter->email ? filter->email : "");
+    if (rv == APR_SUCCESS) {
+        rv = apr_pool_create(&search.scratch, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_lmdb_read_begin(&search.txn, db);
+    if (rv == APR_SUCCESS) {
+        rc = filter->reference ? search_reference(&search) : search_time(&search);
+        pay_lmdb_read_end(db, search.txn);
+        cursor->done = rc == MDB_NOTFOUND;
+        rv = pay_lmdb_status(cursor->done ? MDB_SUCCESS : rc);
+    }
+    apr_pool_destroy(search.scratch);
+    return rv;
+}
