@@ -125,7 +125,7 @@ dev_faults() {
     done
     packages test
     build_normal
-    node_packages "$NORMAL"
+    node_packages api "$NORMAL/node" "what signatures are verified with"
     rm -rf "$RESULTS"
     for name in "$@"; do
         "part_$name"

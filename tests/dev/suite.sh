@@ -7,6 +7,7 @@ FAILED=0
 SUMMARY=()
 RESULTS=$OUT/results
 STAGES="scripts demo unit unit-sanitize tsan fuzz-replay faults api-root api-user api-sanitize valgrind"
+STAGES_NAMED="browser" # by its name only, until all that it looks at is served
 
 # count NAME PASSED FAILED NOTE: a stage that ran nothing has failed.
 count() {
@@ -20,6 +21,14 @@ count() {
     FAILED=$((FAILED + failed))
     line=$(printf '%-14s %5d passed, %3d failed  %4d s  %s' "$1" "$passed" "$failed" \
         $((SECONDS - STAGE_START)) "$note")
+    SUMMARY+=("$line")
+    say "$line"
+}
+
+# leave_out NAME WHY: a stage that cannot be run here counts for nothing, and says so at the end too.
+leave_out() {
+    local line
+    line=$(printf '%-14s left out: %s' "$1" "$2")
     SUMMARY+=("$line")
     say "$line"
 }
@@ -247,25 +256,26 @@ stage_fuzz-replay() {
 
 # ---- tests of the running server
 
-# What the tests need, where any user can read it: a checkout is often below a private home.
-# The public verifier of webhooks' signatures, at the version that the lock file names: fetched once.
-node_packages() { # BUILD
-    local lock=tests/api/package-lock.json
-    cmp -s "$lock" "$1/node/installed" && return
-    mkdir -p "$1/node"
-    cp tests/api/package.json "$lock" "$1/node/"
-    quiet npm.log "installation of what signatures are verified with" \
-        npm ci --prefix "$1/node" --ignore-scripts --no-audit --no-fund || exit 1
-    cp "$lock" "$1/node/installed"
+# node_packages FOLDER DIR WHAT: what tests/FOLDER wants of npm, at the versions that its lock file
+# names, in DIR: fetched once.
+node_packages() {
+    local lock=tests/$1/package-lock.json
+    cmp -s "$lock" "$2/installed" && return
+    mkdir -p "$2"
+    cp "tests/$1/package.json" "$lock" "$2/"
+    quiet "npm-$1.log" "installation of $3" \
+        npm ci --prefix "$2" --ignore-scripts --no-audit --no-fund || exit 1
+    cp "$lock" "$2/installed"
 }
 
+# What the tests need, where any user can read it: a checkout is often below a private home.
 stage_copy() { # TREE
     local copy
     copy=$(mktemp -d "${TMPDIR:-/tmp}/payments-test-XXXXXXXX")
     mkdir -p "$copy/build/mod_payments/.libs" "$copy/tests"
     cp "$1/mod_payments/.libs/mod_payments.so" "$copy/build/mod_payments/.libs/"
     cp "$1/mod_payments/paymentsctl" "$copy/build/mod_payments/"
-    cp -R tests/api tests/faults tests/bench "$copy/tests/"
+    cp -R tests/api tests/faults tests/bench tests/browser "$copy/tests/"
     copy_loaded "$1" "$copy/build"
     cp -R conf docs share "$copy/"
     # The header that connectors are built against, and the words that the manual repeats.
@@ -273,6 +283,8 @@ stage_copy() { # TREE
     cp mod_payments/acquirer/mod_payments.h "$copy/mod_payments/acquirer/"
     cp mod_payments/model/pay_outcome.c "$copy/mod_payments/model/"
     cp -R "$NORMAL/node" "$copy/build/"
+    [ ! -d "$NORMAL/browser" ] || cp -R "$NORMAL/browser" "$copy/build/"
+    [ ! -d "$NORMAL/share" ] || cp -R "$NORMAL/share" "$copy/build/" # pages, as make put them together
     mkdir "$copy/home" "$copy/tmp"
     chmod -R a+rX "$copy"
     chmod 1777 "$copy/home" "$copy/tmp"
@@ -370,7 +382,7 @@ left_out() { # STAGE
 stage_api-root() {
     stage api-root
     if [ "$(id -u)" -ne 0 ]; then
-        say "api-root       left out: this is not root"
+        leave_out api-root "this is not root"
         return
     fi
     # shellcheck disable=SC2086 # options are words
@@ -409,14 +421,14 @@ dev_test() {
     # shellcheck disable=SC2086 # names of stages are words
     [ $# -gt 0 ] || set -- $STAGES
     for name in "$@"; do
-        case " $STAGES " in
+        case " $STAGES $STAGES_NAMED " in
             *" $name "*) ;;
-            *) die "no such stage: $name; there are: $STAGES" ;;
+            *) die "no such stage: $name; there are: $STAGES $STAGES_NAMED" ;;
         esac
     done
     packages test
     build_normal
-    node_packages "$NORMAL"
+    node_packages api "$NORMAL/node" "what signatures are verified with"
     rm -rf "$RESULTS"
     case " $* " in
         *" valgrind "*) valgrind_begin ;;

@@ -22,11 +22,13 @@ async function copyText(text, field) {
 // `label`: what it is, such as "secret key".
 export function copyButton(label, text, field) {
   const face = el('span', null, 'Copy');
+  // Its name holds the word that it shows, also while that is the outcome.
   const button = el(
     'button',
-    { type: 'button', class: 'secondary small', 'aria-label': `Copy ${label}` },
+    { type: 'button', class: 'secondary small' },
     icon('copy'),
     face,
+    el('span', { class: 'hidden' }, ` ${label}`),
   );
   button.addEventListener('click', async () => {
     const outcome = await copyText(text, field);

@@ -5,7 +5,7 @@ import { copyButton } from './copy.js';
 import { el } from './dom.js';
 import { icon } from './icons.js';
 import { load } from './loading.js';
-import { formatMoney, isZero } from './money.js';
+import { currencyDigits, formatMoney, isZero } from './money.js';
 import { callout } from './notice.js';
 import { chargeStatus } from './page_charges.js';
 import { refundDialog } from './refund_form.js';
@@ -26,14 +26,14 @@ function itemOf({ item, charge, held }) {
       id: charge.id,
       reference: charge.reference,
       createdAt: charge.createdAt,
-      amount: String(charge.amount),
+      amount: charge.amount.toFixed(currencyDigits(charge.currency)),
       currency: charge.currency,
       status: charge.status,
       email: charge.customer?.email,
       name: charge.customer?.name,
       card: charge.card,
       channel: charge.channel,
-      refundedAmount: String(charge.refundedAmount ?? 0),
+      refundedAmount: (charge.refundedAmount ?? 0).toFixed(currencyDigits(charge.currency)),
       held: held?.reason ?? '',
     }
   );
@@ -146,6 +146,14 @@ const TONES = [
   [/processed|decided|approved|delivered/, 'good'],
 ];
 
+const STEPS = {
+  opened: 'Opened',
+  decided: 'Decided',
+  'refund-opened': 'Refund asked for',
+  'refund-processed': 'Refund processed',
+  'refund-failed': 'Refund failed',
+};
+
 function timeline(entries) {
   return el(
     'section',
@@ -158,7 +166,7 @@ function timeline(entries) {
         el(
           'li',
           { class: TONES.find(([pattern]) => pattern.test(what))?.[1] ?? 'plain' },
-          el('p', null, text || what),
+          el('p', null, el('strong', null, STEPS[what] ?? what), text ? ` ${text}` : null),
           el('p', { class: 'small' }, timeElement(at)),
         ),
       ),

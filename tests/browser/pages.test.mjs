@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every page of the dashboard with thirty days behind it: light, dark and narrow, for eyes, keyboards and screen readers.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+
+import { Browser } from './browser.mjs';
+import { World } from './world.mjs';
+
+const NOW = '2026-03-16T10:00:00Z';
+const BEGUN = '2026-02-13T06:00:00Z';
+const PAGES = ['overview', 'charges', 'charges/1', 'refunds', 'events', 'held', 'settings/keys', 'settings/webhook',
+  'settings/mail', 'settings/encryption', 'settings/team', 'settings/account'];
+const LOOKS = {
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  narrow: { colorScheme: 'light', size: 'narrow', hasTouch: true, isMobile: true },
+  'narrow-dark': { colorScheme: 'dark', size: 'narrow', hasTouch: true, isMobile: true },
+};
+let world;
+let browser;
+
+before(async () => {
+  world = await World.start(['olga', 'vera'], { at: BEGUN });
+  await world.do('account', 'bakery', { olga: 'owner', vera: 'viewer' });
+  await world.do('sample', 'bakery', NOW);
+  const hook = await world.do('receiver');
+  await world.do('answer', hook.number, 500);
+  await world.ctl('webhook', 'set', 'bakery', hook.url, '--mode', 'test');
+  await world.do('charge', 'bakery', { reference: 'order-9001', firstName: 'Ada', lastName: 'Obi' });
+  await world.do('charge', 'bakery', { reference: 'order-9002', token: 'tok_test_timeout' });
+  await world.do('expect', 'PAY00267', true); // the receiver that refuses is told once
+  await world.do('refused', hook.number, 'order-9001');
+  browser = await Browser.start();
+});
+
+after(async () => {
+  await browser?.close();
+  await world?.close();
+});
+
+afterEach(async () => {
+  assert.deepEqual(await world.do('loud'), []);
+});
+
+for (const [look, options] of Object.entries(LOOKS)) {
+  test(`every page, ${look}`, async (t) => {
+    const one = await browser.person(world, 'olga', options);
+    await one.page.clock.setFixedTime(new Date(NOW));
+    for (const where of PAGES) {
+      await t.test(where, async () => {
+        await one.open(where);
+        await one.shot(`${where.replaceAll('/', '-')}-${look}`);
+        assert.equal(await one.page.locator('main [role="alert"]').count(), 0, await one.page.locator('main').innerText());
+        await one.usable(`${where}, ${look}`);
+      });
+    }
+    await one.leave();
+  });
+}
+
+test('Test Mode is told on every page, and the switch stands at the bottom left', async () => {
+  const one = await browser.person(world, 'olga');
+  for (const where of PAGES) {
+    await one.open(where);
+    assert.match(await one.page.locator('#banner').innerText(), /Test Mode/, where);
+    const box = await one.page.locator('#mode-switch').boundingBox();
+    const { width, height } = one.page.viewportSize();
+    assert.ok(box && box.x < width / 4 && box.y > height / 2 && box.y + box.height <= height, `${where}: ${JSON.stringify(box)}`);
+  }
+  await one.leave();
+});
+
+test('the chart says no more than the table beside it', async () => {
+  const one = await browser.person(world, 'olga');
+  await one.open();
+  const rows = one.page.getByRole('region', { name: 'Days in NGN' }).getByRole('row');
+  assert.equal(await rows.count(), 31, 'a head and thirty days');
+  assert.ok(await one.page.locator('main canvas').count() <= 2);
+  await one.leave();
+});
+
+test('reload and the back button show the same page', async () => {
+  const one = await browser.person(world, 'olga');
+  await one.open('charges');
+  await one.page.getByLabel('Reference or e-mail').fill('ada@example.com');
+  await one.page.getByRole('button', { name: 'Show', exact: true }).click();
+  await one.settled();
+  await one.page.waitForURL(/email=ada/);
+  const seen = await one.page.locator('main tbody').innerText();
+  assert.doesNotMatch(seen, /bayo@/);
+  await one.page.reload();
+  await one.settled();
+  assert.equal(await one.page.locator('main tbody').innerText(), seen);
+  await one.page.locator('main tbody a').first().click();
+  await one.page.getByRole('heading', { name: /^Charge/ }).waitFor();
+  await one.page.goBack();
+  await one.settled();
+  assert.equal(await one.page.locator('main tbody').innerText(), seen);
+  await one.leave();
+});
+
+test('charges and refunds are taken away as CSV and JSON', async () => {
+  const one = await browser.person(world, 'olga', { acceptDownloads: true });
+  for (const what of ['charges', 'refunds']) {
+    await one.open(what);
+    for (const form of ['CSV', 'JSON']) {
+      const [download] = await Promise.all([
+        one.page.waitForEvent('download'),
+        one.page.getByRole('link', { name: `Export ${what} as ${form}` }).click(),
+      ]);
+      assert.match(download.suggestedFilename(), new RegExp(`^${what}.*\\.${form.toLowerCase()}$`));
+      const { readFile } = await import('node:fs/promises');
+      const text = await readFile(await download.path(), 'utf8');
+      const rows = form === 'JSON' ? JSON.parse(text).length : text.trim().split('\n').length - 1;
+      const known = JSON.parse(await world.ctl(what.slice(0, -1), 'list', 'bakery', '--mode', 'test', '--json')).length;
+      assert.equal(rows, known, `${what} as ${form}`);
+    }
+  }
+  await one.leave();
+});
+
+test('times are those of the reader', async () => {
+  const lagos = await browser.person(world, 'olga', { timezoneId: 'Africa/Lagos' });
+  const tokyo = await browser.person(world, 'olga', { timezoneId: 'Asia/Tokyo', locale: 'ja-JP' });
+  const shown = [];
+  for (const one of [lagos, tokyo]) {
+    await one.open('charges/1');
+    shown.push(await one.page.locator('main time').first().innerText());
+    await one.leave();
+  }
+  assert.notEqual(shown[0], shown[1]);
+});

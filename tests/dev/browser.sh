@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The stage browser of ./dev test: the pages that people see, in Chromium, as people use them.
+
+SHOTS=$OUT/browser # pictures of pages, for a person to look at
+
+chromium_path() {
+    command -v chromium || command -v chromium-browser
+}
+
+# Installs it where that can be done; the rest of the tests needs none. Its fonts are what pages are
+# drawn with.
+get_chromium() {
+    local prefix
+    chromium_path >/dev/null && return
+    command -v apt-get >/dev/null && prefix=$(root_prefix) || return 1
+    say "installing: chromium"
+    quiet chromium.log "installation" apt_install "$prefix" chromium fonts-dejavu-core || true
+    chromium_path >/dev/null
+}
+
+# The number of a line "# pass 12" of node's summary.
+tap_count() { # LOG WORD
+    sed -nE "s/^# $2 ([0-9]+)\$/\\1/p" "$1" | tail -n 1
+}
+
+# run_browser STAGE ENVIRONMENT... -- FILES: node's own runner, one file after the other: each has a
+# server and a browser of its own.
+run_browser() {
+    local stage=$1 copy env=()
+    shift
+    while [ "$1" != -- ]; do
+        env+=("$1")
+        shift
+    done
+    shift
+    build_pages && copy=$(stage_copy "$NORMAL") || return 1
+    (
+        cd "$copy/tests/browser" && umask 022 && env TMPDIR="$copy/tmp" PAYMENTS_BUILD="$copy/build" \
+            PAYMENTSCTL="$copy/build/mod_payments/paymentsctl" HOME="$copy/home" \
+            PAYMENTS_CHROMIUM="$(chromium_path)" PYTHONDONTWRITEBYTECODE=1 "${env[@]}" \
+            timeout "$BROWSER_SECONDS_MAX" node --test --test-concurrency=1 --test-reporter=tap "$@"
+    ) 2>&1 | browser_progress "$stage" "$RESULTS/$stage/tap.log" || true
+    rm -rf "$copy"
+}
+
+BROWSER_SECONDS_MAX=1800
+
+# The dashboard's pages as they are installed, with the library of its charts.
+build_pages() {
+    quiet pages.log "the dashboard's pages" make -C "$NORMAL" all-am
+}
+
+# Every half minute how many tests are done; a test that failed at once.
+browser_progress() { # STAGE LOG
+    local line done=0 told=$SECONDS begun=$SECONDS
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >&3
+        [[ $line =~ ^\ *(not\ )?ok\  ]] || continue
+        done=$((done + 1))
+        [[ ! $line =~ ^\ *not\ ok ]] || say "$1: $line"
+        if [ $((SECONDS - told)) -ge 30 ]; then
+            say "$1: $done tests after $((SECONDS - begun)) s"
+            told=$SECONDS
+        fi
+    done 3>"$2"
+}
+
+stage_browser() {
+    local log=$RESULTS/browser/tap.log passed failed
+    stage browser
+    if ! get_chromium; then
+        leave_out browser "Chromium is not here and cannot be installed; no page was looked at"
+        return
+    fi
+    node_packages browser "$NORMAL/browser" "what drives Chromium"
+    rm -rf "$SHOTS"
+    mkdir -p "$SHOTS"
+    if build_unit "$NORMAL"; then
+        run_browser browser PAYMENTS_SHOTS="$SHOTS" --
+    fi
+    passed=$(tap_count "$log" pass)
+    failed=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
+    if [ "$failed" -gt 0 ]; then
+        say "the failures in $log:"
+        grep -E -A 25 '^ *not ok ' "$log" | head -n 120
+    fi
+    count browser "${passed:-0}" "$failed" \
+        "$(chromium_path), $(tap_count "$log" skipped) skipped; pictures in ${SHOTS#"$TOP/"}"
+}
+
+# ./dev pictures: the same account at the same time, so that only what changed looks different.
+dev_pictures() {
+    [ $# -eq 0 ] || die "pictures takes no arguments"
+    packages test
+    build_normal
+    get_chromium || die "Chromium is not here and cannot be installed"
+    node_packages api "$NORMAL/node" "what signatures are verified with"
+    node_packages browser "$NORMAL/browser" "what drives Chromium"
+    build_unit "$NORMAL" && build_pages || exit 1
+    mkdir -p "$TOP/docs/images"
+    PAYMENTS_BUILD=$NORMAL PAYMENTSCTL=$NORMAL/mod_payments/paymentsctl PAYMENTS_CHROMIUM=$(chromium_path) \
+        PAYMENTS_SHOTS=$TOP/docs/images PYTHONDONTWRITEBYTECODE=1 node tests/browser/pictures.mjs
+}
