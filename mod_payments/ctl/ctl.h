@@ -64,6 +64,8 @@ typedef enum ctl_option_id_t {
     CTL_OPTION_SHOP_TEXT,
     CTL_OPTION_STATE,
     CTL_OPTION_YES,
+    CTL_OPTION_XML,
+    CTL_OPTION_BASE64,
     CTL_OPTION_COUNT
 } ctl_option_id_t;
 

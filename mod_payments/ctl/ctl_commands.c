@@ -317,7 +317,10 @@ const ctl_command_t *ctl_command_at(int i)
     const struct {
         const ctl_command_t *rows;
         int count;
-    } groups[] = {ROWS(money), {ctl_commands_notify, ctl_commands_notify_count}, ROWS(store)};
+    } groups[] = {ROWS(money),
+                  {ctl_commands_notify, ctl_commands_notify_count},
+                  {ctl_commands_checkout, ctl_commands_checkout_count},
+                  ROWS(store)};
     size_t group;
 
     for (group = 0; group < sizeof(groups) / sizeof(groups[0]); group++) {

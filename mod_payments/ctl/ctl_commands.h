@@ -15,6 +15,10 @@ const ctl_command_t *ctl_command_at(int i);
 extern const ctl_command_t ctl_commands_notify[];
 extern const int ctl_commands_notify_count;
 
+/* Those of what payers meet (ctl_commands_checkout.c). */
+extern const ctl_command_t ctl_commands_checkout[];
+extern const int ctl_commands_checkout_count;
+
 /* 1 when its name begins with these words; *all 1: and ends with them. */
 int ctl_command_begins(int *all, const ctl_command_t *command, const char *const *words, int count);
 
@@ -65,7 +69,9 @@ CTL_RUN(event_drop);
 CTL_RUN(event_deliver); /* ctl_deliver.c */
 CTL_RUN(mail_set);      /* ctl_mail.c */
 CTL_RUN(mail_show);
-CTL_RUN(mail_test);   /* ctl_test.c */
+CTL_RUN(mail_test);           /* ctl_test.c */
+CTL_RUN(encryption_key_show); /* ctl_encryption_key.c */
+CTL_RUN(encryption_key_renew);
 CTL_RUN(store_check); /* ctl_store.c */
 CTL_RUN(store_stat);
 CTL_RUN(store_backup);

@@ -97,17 +97,21 @@ ctl_exit_t ctl_keyring_fail(const ctl_t *ctl, apr_status_t status, const char *r
 static apr_status_t sealed_find(int *found, ctl_t *ctl)
 {
     const pay_endpoint_t *after = NULL;
-    apr_array_header_t *endpoints;
+    apr_array_header_t *endpoints, *keys;
     pay_delivery_t *delivery;
     apr_status_t rv;
     int i;
 
     *found = 0;
+    rv = ctl->store->ops->encryption_key_list(&keys, ctl->store, NULL, 1, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
     rv = ctl->store->ops->delivery_get(&delivery, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return rv;
     }
-    *found = rv == APR_SUCCESS && *delivery->mail_login;
+    *found = keys->nelts > 0 || (rv == APR_SUCCESS && *delivery->mail_login);
     do {
         rv = ctl->store->ops->endpoint_list(&endpoints, ctl->store, after, PAY_STORE_ROWS_MAX,
                                             ctl->pool);
@@ -162,7 +166,7 @@ ctl_exit_t ctl_keyring_need(ctl_t *ctl, int create)
     }
     rv = sealed_find(&found, ctl);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot read the webhooks");
+        return ctl_fail_status(rv, "cannot read what is sealed");
     }
     if (found) { /* a second key beside the right one would leave the server without the secret */
         return ctl_fail(CTL_EXIT_ACCESS,
@@ -183,7 +187,7 @@ ctl_exit_t ctl_keyring_need_if_sealed(ctl_t *ctl)
     }
     rv = sealed_find(&found, ctl);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot read the webhooks");
+        return ctl_fail_status(rv, "cannot read what is sealed");
     }
     return found ? ctl_keyring_need(ctl, 0) : CTL_OK;
 }

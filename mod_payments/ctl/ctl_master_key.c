@@ -129,6 +129,61 @@ static ctl_exit_t endpoints_reseal(rotation_t *rotation)
     return failed;
 }
 
+static ctl_exit_t encryption_key_reseal(rotation_t *rotation, const pay_encryption_key_t *key,
+                                        apr_pool_t *p)
+{
+    const char *what = apr_psprintf(p, "the encryption key of account %u in %s mode",
+                                    key->scope.account, pay_mode_name(key->scope.mode));
+    const char *fresh;
+    ctl_exit_t failed;
+    apr_status_t rv;
+    int changed;
+
+    failed = seal_anew(&fresh, rotation, pay_encryption_key_context(&key->scope, p), key->sealed,
+                       what, p);
+    if (failed || !fresh) {
+        return failed;
+    }
+    rotation->behind++;
+    rv = rotation->ctl->store->ops->encryption_key_reseal(&changed, rotation->ctl->store,
+                                                          &key->scope, key->sealed, fresh, p);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot store an encryption key that was sealed anew");
+    }
+    rotation->resealed += changed != 0;
+    return CTL_OK;
+}
+
+static ctl_exit_t encryption_keys_reseal(rotation_t *rotation)
+{
+    pay_store_t *store = rotation->ctl->store;
+    pay_scope_t last; /* where the batch before ended */
+    const pay_scope_t *after = NULL;
+    ctl_exit_t failed = CTL_OK;
+    apr_array_header_t *keys;
+    apr_pool_t *batch;
+    apr_status_t rv;
+    int i;
+
+    apr_pool_create(&batch, rotation->ctl->pool);
+    do {
+        apr_pool_clear(batch);
+        rv = store->ops->encryption_key_list(&keys, store, after, PAY_STORE_ROWS_MAX, batch);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail_status(rv, "cannot list the encryption keys");
+        }
+        for (i = 0; i < keys->nelts && !failed; i++) {
+            const pay_encryption_key_t *key = APR_ARRAY_IDX(keys, i, const pay_encryption_key_t *);
+
+            failed = encryption_key_reseal(rotation, key, batch);
+            last = key->scope;
+            after = &last;
+        }
+    } while (keys->nelts > 0 && !failed);
+    apr_pool_destroy(batch);
+    return failed;
+}
+
 static ctl_exit_t login_reseal(rotation_t *rotation)
 {
     ctl_t *ctl = rotation->ctl;
@@ -178,6 +233,9 @@ static ctl_exit_t reseal_all(rotation_t *rotation)
         }
         rotation->behind = 0;
         failed = endpoints_reseal(rotation);
+        if (!failed) {
+            failed = encryption_keys_reseal(rotation);
+        }
         if (!failed) {
             failed = login_reseal(rotation);
         }

@@ -5,7 +5,9 @@
 
 #include "base/pay_crypto.h"
 #include "base/pay_log.h"
+#include "base/pay_rsa.h"
 #include "base/pay_secret_file.h"
+#include "base/pay_secret_memory.h"
 #include "base/pay_time.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_httpd_log.h"
@@ -105,6 +107,60 @@ static apr_status_t count_secrets(sealed_count_t *count, const pay_ledger_t *led
         }
     } while (list->nelts == PAY_STORE_ROWS_MAX);
     return APR_SUCCESS;
+}
+
+static apr_status_t count_encryption_keys(int *closed, const pay_ledger_t *ledger,
+                                          pay_store_t *store, apr_pool_t *p)
+{
+    const pay_encryption_key_t *key;
+    const pay_scope_t *after = NULL;
+    apr_array_header_t *list = NULL;
+    apr_status_t rv, opened;
+    void *text; /* all that is inherited by the children is wiped before there are any */
+    int i;
+
+    rv = pay_secret_memory_make(&text, PAY_RSA_PRIVATE_SIZE, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    do {
+        rv = store->ops->encryption_key_list(&list, store, after, PAY_STORE_ROWS_MAX, p);
+        for (i = 0; rv == APR_SUCCESS && i < list->nelts; i++) {
+            key = APR_ARRAY_IDX(list, i, const pay_encryption_key_t *);
+            opened =
+                pay_keyring_open_into(text, PAY_RSA_PRIVATE_SIZE, ledger->keyring,
+                                      pay_encryption_key_context(&key->scope, p), key->sealed, p);
+            *closed += opened != APR_SUCCESS;
+            after = &key->scope;
+        }
+    } while (rv == APR_SUCCESS && list->nelts == PAY_STORE_ROWS_MAX);
+    pay_secret_memory_free(text, p);
+    return rv;
+}
+
+static void check_encryption_keys(const pay_ledger_t *ledger, pay_store_t *store, apr_pool_t *p)
+{
+    const char *cause;
+    apr_status_t rv;
+    int closed = 0;
+
+    rv = count_encryption_keys(&closed, ledger, store, p);
+    if (rv != APR_SUCCESS) {
+        cause = pay_httpd_log_cause(&rv, "unknown");
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(ledger),
+                     PAYLOGNO(00504) "PaymentsStore %s: whether its master key opens the stored "
+                                     "encryption keys could not be seen: %s",
+                     ledger->url, cause);
+    }
+    if (closed > 0) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+                     PAYLOGNO(00505) "PaymentsStore %s: the master key %s does not open %d of the "
+                                     "encryption keys: encrypted orders of their accounts are "
+                                     "answered 503. Put back the file that they were stored under "
+                                     "and restart; or, if it is lost, make others (paymentsctl "
+                                     "encryption-key renew ACCOUNT --mode MODE)",
+                     ledger->url, ledger->key_path, closed);
+    }
 }
 
 static void check_secrets(const pay_ledger_t *ledger, pay_store_t *store, apr_pool_t *p)
@@ -267,5 +323,6 @@ void pay_prepare_delivery(const pay_ledger_t *ledger, pay_store_t *store, apr_po
     check_templates(ledger, p);
     if (ledger->keyring) {
         check_secrets(ledger, store, p);
+        check_encryption_keys(ledger, store, p);
     }
 }

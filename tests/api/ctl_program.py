@@ -14,6 +14,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 COMMANDS = {
     "account": ["create", "grant", "grants", "list", "mode", "revoke", "set", "show"],
     "charge": ["list", "resolve", "show"],
+    "encryption-key": ["renew", "show"],
     "event": ["deliver", "drop", "list", "retry", "show"],
     "held": ["list"],
     "key": ["create", "import", "list", "revoke", "rotate"],
