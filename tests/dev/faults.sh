@@ -4,7 +4,7 @@
 
 FAULT_PARTS="property api faults tsan"
 # Parts of faults, for those who work on them.
-FAULT_PARTS_NAMED="acquirer notifications"
+FAULT_PARTS_NAMED="acquirer notifications timing"
 
 # ---- ThreadSanitizer
 
@@ -100,6 +100,16 @@ part_acquirer() {
             -k test_acquirer
     fi
     count_api acquirer "in full"
+}
+
+part_timing() {
+    stage timing
+    say "timing: 12,000 encrypted orders that are refused, and a control, by the clock"
+    if build_unit "$NORMAL"; then
+        PROGRESS=1 run_api timing faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full -- \
+            -k test_timing
+    fi
+    count_api timing "in full"
 }
 
 part_tsan() {

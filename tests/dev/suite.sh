@@ -159,6 +159,9 @@ MANY_ROWS=$MANY_ROWS'|test_lmdb_sweep|test_refund_import'
 # Dozens of connections, for each of which OpenSSL reads all certificates of the system: a minute. The
 # sanitizers have it.
 CERTIFICATES='test_transfer_tls'
+# RSA pairs that are made, a second each and a minute under valgrind. The sanitizers have them; test_rsa
+# and test_rsa_padding, which tells valgrind what must not be branched on, stay.
+PAIRS='test_encryption|test_rsa_make'
 LEFT_OUT=none
 
 # run_unit STAGE TREE JOBS WRAPPER...: every program of TREE but those of LEFT_OUT.
@@ -217,7 +220,7 @@ valgrind_begin() {
     # One process for each program: a new one for each test would translate the same code again,
     # which is six sevenths of the time. Its word becomes the program's exit status. The stores lie
     # in memory: what a disk does is for the other stages.
-    LEFT_OUT="$WANT_PROCESSES|$STORMS|$MANY_ROWS|$CERTIFICATES" ONE_PROCESS=1 \
+    LEFT_OUT="$WANT_PROCESSES|$STORMS|$MANY_ROWS|$CERTIFICATES|$PAIRS" ONE_PROCESS=1 \
         run_unit valgrind "$NORMAL" 1 env TMPDIR="$(memory_dir)" PAYMENTS_SEQUENCES=20 \
         CK_TIMEOUT_MULTIPLIER=20 timeout 600 valgrind --quiet --error-exitcode=99 --leak-check=full \
         --show-leak-kinds=definite --errors-for-leak-kinds=definite &
