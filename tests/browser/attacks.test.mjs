@@ -42,6 +42,16 @@ async function otherSite(name, html) {
   await one.page.goto(`http://${EVIL}:${port}/${name}`);
 }
 
+test('the page itself may change what the attempts are about', async () => {
+  one = await browser.person(world, null);
+  await one.open('settings/keys');
+  await one.page.getByRole('button', { name: 'Create a key' }).first().click();
+  await one.page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
+  await one.page.getByRole('heading', { name: 'Your new key' }).waitFor();
+  const keys = JSON.parse(await world.ctl('key', 'list', 'bakery', '--json'));
+  assert.equal(keys.length, 2, 'that of the account and this one');
+});
+
 // Each way of another site to send a change.
 const ATTEMPTS = {
   'a form': `<form id="f" method="post" action="@/accounts/bakery/keys"><input name="kind" value="secret"></form>

@@ -172,6 +172,25 @@ test('an event that the receiver did not take is tried again from the page', asy
   await olga.until('events', async () => await olga.page.getByRole('heading', { name: 'Everything is delivered' }).count() === 1);
 });
 
+test('payers and the merchant get e-mails once that is set', async () => {
+  await olga.open('settings/mail');
+  await olga.page.getByText(/^smtp:/).waitFor();
+  await olga.page.getByLabel(/^Notices to the merchant/).fill('owner@bakery.example');
+  await olga.page.getByLabel(/^Payers get a receipt/).check();
+  await olga.page.getByRole('button', { name: 'Save', exact: true }).click();
+  await olga.page.locator('#notice').waitFor();
+  const answer = await fetch(`${world.origin}/api/v1/tokenized-card-charge`, {
+    method: 'POST', headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token: 'tok_test_success', amount: 9, email: 'payer@example.com', reference: 'mailed-1' }),
+  });
+  assert.equal(answer.status, 200);
+  for (const recipient of ['owner@bakery.example', 'payer@example.com']) {
+    const [mail] = await world.do('mails', recipient, 1);
+    assert.match(mail.subject, /^\[TEST\]/);
+    assert.match(mail.text, /mailed-1/);
+  }
+});
+
 test('going live says what is missing', async () => {
   await olga.open();
   await olga.page.locator('#mode-switch').click();

@@ -141,14 +141,21 @@ function details(charge, item, refundable) {
   );
 }
 
-const TONES = [
-  [/failed|declined|parked/, 'bad'],
-  [/processed|decided|approved|delivered/, 'good'],
-];
+// A decision is told by its outcome, which comes first in its words.
+function toneOf(what, text) {
+  const outcome = what === 'decided' ? text : what;
+  if (/^failed|-failed$/.test(outcome)) {
+    return 'bad';
+  }
+  return /^successful|-processed$/.test(outcome) ? 'good' : 'plain';
+}
 
 const STEPS = {
   opened: 'Opened',
+  absent: 'Not there',
   decided: 'Decided',
+  contradicted: 'Contradicted',
+  resolved: 'Decided by hand',
   'refund-opened': 'Refund asked for',
   'refund-processed': 'Refund processed',
   'refund-failed': 'Refund failed',
@@ -165,7 +172,7 @@ function timeline(entries) {
       entries.map(({ at, what, text }) =>
         el(
           'li',
-          { class: TONES.find(([pattern]) => pattern.test(what))?.[1] ?? 'plain' },
+          { class: toneOf(what, text ?? '') },
           el('p', null, el('strong', null, STEPS[what] ?? what), text ? ` ${text}` : null),
           el('p', { class: 'small' }, timeElement(at)),
         ),
