@@ -19,9 +19,11 @@ get_chromium() {
     chromium_path >/dev/null
 }
 
-# The number of a line "# pass 12" of node's summary.
+# The number of a line "# pass 12" of node's summary; 0 when it came to none.
 tap_count() { # LOG WORD
-    sed -nE "s/^# $2 ([0-9]+)\$/\\1/p" "$1" | tail -n 1
+    local number
+    number=$(sed -nE "s/^# $2 ([0-9]+)\$/\\1/p" "$1" 2>/dev/null | tail -n 1) || true
+    echo "${number:-0}"
 }
 
 # run_browser STAGE ENVIRONMENT... -- FILES: node's own runner, one file after the other: each has a
@@ -85,7 +87,7 @@ stage_browser() {
         say "the failures in $log:"
         grep -E -A 25 '^ *not ok ' "$log" | head -n 120
     fi
-    count browser "${passed:-0}" "$failed" \
+    count browser "$passed" "$failed" \
         "$(chromium_path), $(tap_count "$log" skipped) skipped; pictures in ${SHOTS#"$TOP/"}"
 }
 
