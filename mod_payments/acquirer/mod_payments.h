@@ -127,6 +127,9 @@ typedef struct payments_answer_t {
     const char *card_country;
     const char *card_type;
     payments_times_t times;
+    /* Of a checkout that was paid by card: the acquirer's own token of it, by which its payer can
+     * be charged again. */
+    const char *card_token;
 } payments_answer_t;
 
 /* A refund in the acquirer's books. `transaction_reference` is payments_charge_t.reference where we

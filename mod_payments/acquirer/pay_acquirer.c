@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "acquirer/pay_acquirer.h"
 
+#include "base/pay_url.h"
+#include "model/pay_checkout.h"
 #include "model/pay_text.h"
+#include "model/pay_token.h"
 
 #include <apr_lib.h>
 #include <apr_strings.h>
@@ -163,11 +166,22 @@ static const pay_card_t *card_of(const payments_answer_t *answer, apr_pool_t *p)
     return *card->last4 || *card->issuer ? card : NULL;
 }
 
-static void news_take(pay_acquirer_news_t *news, const payments_answer_t *answer)
+/* NULL: it tells none that could be charged later. */
+static const char *token_of(const char *text)
 {
-    news->times = answer->times;
-    news->trouble = answer->trouble;
-    news->retry_after = answer->retry_after;
+    if (!text || pay_token_text_check(text) != APR_SUCCESS || pay_test_token_is_reserved(text)) {
+        return NULL;
+    }
+    return text;
+}
+
+static void news_take(pay_acquirer_news_t *news, const payments_times_t *times,
+                      payments_trouble_t trouble, apr_interval_time_t retry_after)
+{
+    memset(news, 0, sizeof(*news));
+    news->times = *times;
+    news->trouble = trouble;
+    news->retry_after = retry_after;
     if (news->retry_after < 0) {
         news->retry_after = 0;
     } else if (news->retry_after > RETRY_AFTER_MAX) {
@@ -184,8 +198,7 @@ static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
 {
     memset(out, 0, sizeof(*out));
     out->code = out->message = out->authorization_code = out->acquirer_reference = "";
-    memset(news, 0, sizeof(*news));
-    news_take(news, answer);
+    news_take(news, &answer->times, answer->trouble, answer->retry_after);
     if (answered != APR_SUCCESS) {
         return answered;
     }
@@ -195,6 +208,7 @@ static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
         out->kind = PAY_OUTCOME_APPROVED;
         out->spent = answer->spent != 0;
         out->card = card_of(answer, p);
+        out->token = token_of(answer->card_token);
         news->present = 1;
         break;
     case PAYMENTS_DECLINED:
@@ -320,4 +334,65 @@ apr_status_t pay_acquirer_late_refund_query(pay_outcome_t *out, pay_acquirer_new
     const payments_refund_t told = late_refund_told(charge, p);
 
     return refund_call(out, news, acquirer, &told, charge, 1, p);
+}
+
+/* ---- pages */
+
+int pay_acquirer_has_checkout(const pay_acquirer_t *acquirer)
+{
+    return acquirer->connector->checkout != NULL;
+}
+
+static payments_checkout_t checkout_told(const pay_charge_t *charge, const char *return_url,
+                                         apr_pool_t *p)
+{
+    payments_checkout_t told = {
+        .struct_size = sizeof(told),
+        .reference = pay_charge_acquirer_reference(charge),
+        .amount_minor = charge->money.amount_minor,
+        .currency = charge->money.currency,
+        .amount = major_units(&charge->money, p),
+        .email = charge->email,
+        .first_name = charge->first_name,
+        .last_name = charge->last_name,
+        .phone = charge->checkout ? charge->checkout->phone : "",
+        .redirect_url = return_url,
+        .description = charge->checkout ? charge->checkout->description : "",
+        .opened_at = charge->created_at,
+        .live = charge->scope.mode == PAY_LIVE,
+    };
+
+    return told;
+}
+
+/* A payer's browser is sent there: only a whole https URL, which is not too long, will do. */
+static int is_page(const char *text, apr_pool_t *p)
+{
+    const char *fault;
+    pay_url_t *url;
+
+    return text && strlen(text) <= PAY_CHECKOUT_URL_MAX
+           && pay_url_parse(&url, &fault, text, "https", p) == APR_SUCCESS;
+}
+
+apr_status_t pay_acquirer_checkout(const char **page_url, pay_acquirer_news_t *news,
+                                   const pay_acquirer_t *acquirer, const pay_charge_t *charge,
+                                   const char *return_url, apr_pool_t *p)
+{
+    const payments_checkout_t told = checkout_told(charge, return_url, p);
+    payments_page_t page = {.struct_size = sizeof(page)};
+    apr_status_t rv;
+
+    *page_url = NULL;
+    rv = acquirer->connector->checkout(&page, acquirer->context, &told, acquirer->timeout, p);
+    news_take(news, &page.times, page.trouble, page.retry_after);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!is_page(page.url, p)) {
+        return APR_EGENERAL;
+    }
+    news->present = 1;
+    *page_url = page.url;
+    return APR_SUCCESS;
 }

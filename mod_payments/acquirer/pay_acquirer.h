@@ -61,6 +61,16 @@ apr_status_t pay_acquirer_refund_query(pay_outcome_t *out, pay_acquirer_news_t *
                                        const pay_acquirer_t *acquirer, const pay_refund_t *refund,
                                        const pay_charge_t *charge, apr_pool_t *p);
 
+/*
+ * A page of the acquirer's on which the payer of the checkout pays, https, in `p`. `return_url`:
+ * where the payer comes back to. PAYMENTS_NOT_SENT as there; any other status: the acquirer may
+ * know of the checkout, but there is no page.
+ */
+apr_status_t pay_acquirer_checkout(const char **page_url, pay_acquirer_news_t *news,
+                                   const pay_acquirer_t *acquirer, const pay_charge_t *charge,
+                                   const char *return_url, apr_pool_t *p);
+int pay_acquirer_has_checkout(const pay_acquirer_t *acquirer);
+
 /* The refund of all of a late approval under charge->late_tag, and what became of it. */
 apr_status_t pay_acquirer_late_refund(pay_outcome_t *out, pay_acquirer_news_t *news,
                                       const pay_acquirer_t *acquirer, const pay_charge_t *charge,

@@ -92,6 +92,7 @@ static void details_take(payments_answer_t *out, const pay_json_t *data, apr_poo
     out->card_issuer = pay_relay_text(card, "issuer");
     out->card_country = pay_relay_text(card, "country");
     out->card_type = pay_relay_text(card, "type");
+    out->card_token = pay_relay_text(card, "token");
 }
 
 /* An envelope with a transaction; what does not agree with itself leaves the verdict unknown. */

@@ -208,6 +208,14 @@ const pay_json_t *pay_json_object(const pay_json_t *json, const char *name, apr_
     return document_make(value, text, strlen(text), p);
 }
 
+const char *pay_json_object_text(const pay_json_t *json, const char *name)
+{
+    if (!json_is_object(json_object_get(json->root, name))) {
+        return NULL;
+    }
+    return apr_hash_get(json->literals, name, APR_HASH_KEY_STRING);
+}
+
 const pay_json_t *pay_json_first(const pay_json_t *json, const char *name, apr_pool_t *p)
 {
     json_t *value = json_array_get(json_object_get(json->root, name), 0);

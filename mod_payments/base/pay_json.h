@@ -46,6 +46,10 @@ int pay_json_bool(const pay_json_t *json, const char *name);
  * absent or no object. */
 const pay_json_t *pay_json_object(const pay_json_t *json, const char *name, apr_pool_t *p);
 
+/* The text of the member that is an object, as it was given, in the document's pool; NULL when it
+ * is absent or no object. */
+const char *pay_json_object_text(const pay_json_t *json, const char *name);
+
 /* The object that is the first element of the member, which is an array; NULL: it is none. Its
  * numbers are not told. Otherwise as above. */
 const pay_json_t *pay_json_first(const pay_json_t *json, const char *name, apr_pool_t *p);

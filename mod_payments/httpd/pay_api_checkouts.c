@@ -1,29 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_writer.h"
 #include "httpd/pay_api.h"
+#include "httpd/pay_conf_checkout.h"
 #include "httpd/pay_reply.h"
+#include "model/pay_checkout_answer.h"
+#include "service/pay_checkout_create.h"
 
-/* All are named by the specification; docs/api.md, "Payment links", says what they will do. */
+#include <apr_strings.h>
 
-static int answer_unbuilt(request_rec *r)
+#define ANSWER_SIZE_HINT 1024
+
+static const pay_problem_t *create(const pay_charge_t **out, int *replayed, request_rec *r,
+                                   const pay_call_t *call, const char *page_root,
+                                   pay_checkout_form_t form)
 {
-    return pay_reply_problem(r,
-                             pay_problem_make(PAY_ERR_NOT_IMPLEMENTED, NULL, APR_SUCCESS, r->pool));
+    const pay_caller_t caller = pay_caller_of_key(call->key, call->idempotency_key);
+    pay_checkout_request_t *request;
+    const pay_problem_t *problem;
+
+    *out = NULL;
+    problem = pay_checkout_request_from_json(&request, call->body, form, r->pool);
+    if (problem) {
+        return problem;
+    }
+    apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE",
+                   *request->reference ? request->reference : request->link);
+    return pay_checkout_create(out, replayed, call->service, &caller, request, page_root,
+                               r->useragent_ip, r->pool);
+}
+
+static int initiate(request_rec *r, const pay_call_t *call, pay_checkout_form_t form)
+{
+    const char *page_root = pay_conf_page_root(r);
+    const pay_problem_t *problem;
+    const pay_charge_t *charge;
+    const char *page_url;
+    pay_writer_t *w;
+    int replayed = 0;
+
+    problem = create(&charge, &replayed, r, call, page_root, form);
+    if (problem) {
+        return pay_reply_problem(r, problem);
+    }
+    if (replayed) {
+        pay_reply_mark_replayed(r);
+    }
+    page_url = apr_pstrcat(r->pool, page_root, charge->checkout->page_id, NULL);
+    w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
+    if (form == PAY_CHECKOUT_FORM_ORDER) {
+        pay_checkout_order_answer_to_json(w, charge, page_url);
+    } else {
+        pay_checkout_answer_to_json(w, charge, page_url, call->public_key);
+    }
+    return pay_reply_json(r, HTTP_OK, w);
+}
+
+int pay_api_checkout_initiate(request_rec *r, const pay_call_t *call)
+{
+    return initiate(r, call, PAY_CHECKOUT_FORM_INITIATE);
+}
+
+int pay_api_order_create(request_rec *r, const pay_call_t *call)
+{
+    return initiate(r, call, PAY_CHECKOUT_FORM_ORDER);
 }
 
 int pay_api_paymentlink_initiate(request_rec *r, const pay_call_t *call)
 {
     (void)call;
-    return answer_unbuilt(r);
-}
-
-int pay_api_checkout_initiate(request_rec *r, const pay_call_t *call)
-{
-    (void)call;
-    return answer_unbuilt(r);
-}
-
-int pay_api_order_create(request_rec *r, const pay_call_t *call)
-{
-    (void)call;
-    return answer_unbuilt(r);
+    return pay_reply_problem(r,
+                             pay_problem_make(PAY_ERR_NOT_IMPLEMENTED, NULL, APR_SUCCESS, r->pool));
 }

@@ -40,6 +40,7 @@ typedef struct pay_call_t {
     const pay_api_key_t *key;
     const pay_problem_t *problem;
     pay_service_t *service; /* never NULL beside a key */
+    const char *public_key; /* the text of a key that is public; "" of a secret one */
 
     /* pay_handler */
     int operation; /* the route's number; 0: none was found, or not yet */

@@ -2,6 +2,7 @@
 #include "httpd/pay_conf.h"
 
 #include "httpd/pay_conf_acquirer.h"
+#include "service/pay_checkout_create.h"
 
 #include <apr_strings.h>
 #include <http_log.h>
@@ -40,6 +41,7 @@ void *pay_conf_create(apr_pool_t *p, server_rec *s)
     conf->rate_limit[PAY_KEY_PUBLIC] = public_default;
     conf->failure_limit = failure_default;
     conf->delivery = delivery_default;
+    conf->policy.checkout_lifetime = PAY_CHECKOUT_LIFETIME_DEFAULT;
     return conf;
 }
 
@@ -95,6 +97,8 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(failure_limit, failure_limit);
     INHERIT(master_key, master_key);
     INHERIT(dashboard_files, dashboard_files);
+    INHERIT(checkout_url, checkout_url);
+    INHERIT(policy.checkout_lifetime, checkout_lifetime);
     conf->delivery = base->delivery; /* no virtual host says it */
     conf->mail_login_file = base->mail_login_file;
     return conf;

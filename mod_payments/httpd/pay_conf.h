@@ -53,6 +53,7 @@ typedef struct pay_conf_t {
     const char *dashboard_files; /* a directory; NULL: the installed one */
     pay_delivery_t delivery;     /* the main server's, as the next one; mail_login is "" */
     const char *mail_login_file; /* NULL: the relay wants none */
+    const char *checkout_url;    /* scheme and host of hosted pages; NULL: those of the call */
 
     unsigned store_set : 1;
     unsigned account_set : 1;
@@ -83,6 +84,8 @@ typedef struct pay_conf_t {
     unsigned failure_limit_set : 1;
     unsigned master_key_set : 1;
     unsigned dashboard_files_set : 1;
+    unsigned checkout_url_set : 1;
+    unsigned checkout_lifetime_set : 1;
 
     pay_service_t *service;                    /* of this process; written once in child_init */
     const apr_array_header_t *dashboard_pages; /* pay_dashboard_files, in the parent; NULL: none */

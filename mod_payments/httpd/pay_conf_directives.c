@@ -3,6 +3,7 @@
 #include "httpd/pay_conf.h"
 #include "httpd/pay_conf_acquirer.h"
 #include "httpd/pay_conf_dashboard.h"
+#include "httpd/pay_conf_checkout.h"
 #include "httpd/pay_conf_delivery.h"
 #include "httpd/pay_conf_parse.h"
 #include "httpd/pay_conf_rate.h"
@@ -347,6 +348,11 @@ const command_rec pay_conf_directives[] = {
                   "Path of the dashboard; needs the site's authentication (default: none)"),
     AP_INIT_TAKE1("PaymentsDashboardFiles", pay_conf_set_dashboard_files, NULL, RSRC_CONF,
                   "Directory of the dashboard's pages (default: the installed one)"),
+    AP_INIT_TAKE1(
+        "PaymentsCheckoutLifetime", pay_conf_set_checkout_lifetime, NULL, RSRC_CONF,
+        "How long a checkout can be paid before it is abandoned, 1s to 168h (default 1h)"),
+    AP_INIT_TAKE1("PaymentsCheckoutURL", pay_conf_set_checkout_url, NULL, RSRC_CONF,
+                  "Scheme and host of hosted pages (default: those that the API was called by)"),
     AP_INIT_TAKE1("PaymentsMasterKey", pay_conf_set_master_key, NULL, RSRC_CONF,
                   "Key of stored secrets: file:<absolute path> (default: the store's path.key)"),
     AP_INIT_TAKE1("PaymentsWebhookInsecure", pay_conf_set_webhook_insecure, NULL, RSRC_CONF,

@@ -41,20 +41,32 @@ static int is_trusted_proxy(const pay_conf_t *conf, apr_sockaddr_t *address)
     return 0;
 }
 
-/* Judged by the connection's own address, mod_remoteip or not: headers can claim any other. */
+/* What a proxy that may say so says of the client's scheme; NULL: nothing. Judged by the
+ * connection's own address, mod_remoteip or not: headers can claim any other. */
+static const char *scheme_told(const request_rec *r)
+{
+    const char *proto = apr_table_get(r->headers_in, "X-Forwarded-Proto");
+
+    return proto && is_trusted_proxy(pay_conf_get(r->server), r->connection->client_addr) ? proto
+                                                                                          : NULL;
+}
+
+int pay_gate_is_behind_tls(const request_rec *r)
+{
+    const char *proto = scheme_told(r);
+
+    return proto && !strcasecmp(proto, "https");
+}
+
 static int is_secure(request_rec *r, const pay_conf_t *conf)
 {
-    apr_sockaddr_t *address = r->connection->client_addr;
     const char *proto;
 
     if (!conf->require_tls || ap_ssl_conn_is_ssl(r->connection)) {
         return 1;
     }
-    proto = apr_table_get(r->headers_in, "X-Forwarded-Proto");
-    if (proto && is_trusted_proxy(conf, address)) {
-        return !strcasecmp(proto, "https");
-    }
-    return is_loopback(address);
+    proto = scheme_told(r);
+    return proto ? !strcasecmp(proto, "https") : is_loopback(r->connection->client_addr);
 }
 
 static int count_value(void *baton, const char *name, const char *value)
@@ -108,6 +120,9 @@ static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
     problem =
         pay_key_authenticate(&call->key, &call->given, call->service, credentials(r), r->pool);
     if (!problem) {
+        call->public_key = call->key->kind == PAY_KEY_PUBLIC
+                               ? pay_api_key_from_header(credentials(r), r->pool)
+                               : "";
         return NULL;
     }
     call->key = NULL;

@@ -16,6 +16,9 @@ const pay_problem_t *pay_gate_judge(request_rec *r);
 /* PaymentsRequireTLS alone: NULL, or 403 B02. */
 const pay_problem_t *pay_gate_judge_transport(request_rec *r);
 
+/* 1 when a PaymentsTrustedTLSProxy in front of us ended the client's TLS. */
+int pay_gate_is_behind_tls(const request_rec *r);
+
 /* WWW-Authenticate (RFC 6750 section 3) for an answer 401 or 403. */
 void pay_gate_challenge(request_rec *r, int status);
 

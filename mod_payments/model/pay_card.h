@@ -30,6 +30,11 @@ typedef enum pay_test_behaviour_t {
     PAY_TEST_BEHAVIOUR_COUNT
 } pay_test_behaviour_t;
 
+/* The bank account of Test Mode (docs/api.md, "Test data"). */
+#define PAY_TEST_BANK_CODE "000"
+#define PAY_TEST_BANK_NAME "Test Bank"
+#define PAY_TEST_BANK_ACCOUNT "0000000000"
+
 /* A card of Test Mode by its full number (blanks and dashes allowed); NULL when there is none such.
  */
 const pay_card_t *pay_test_card_find(const char *number);

@@ -98,7 +98,8 @@ typedef struct pay_charge_t {
     /* Of PAY_CHARGE_CHECKOUT: filled in by the store; NULL when its row is lost. */
     const struct pay_checkout_t *checkout;
 
-    /* The store's own: kind and digest of the Idempotency-Key it was opened with; zero: none. */
+    /* The store's own: kind (and operation) and digest of the Idempotency-Key it was opened with;
+     * zero: none. */
     unsigned char kept_as[1 + PAY_SHA256_LEN];
 } pay_charge_t;
 

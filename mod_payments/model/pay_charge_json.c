@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_writer.h"
-#include "model/pay_charge.h"
+#include "model/pay_checkout.h"
 
 #include <apr_strings.h>
 #include <assert.h>
 #include <string.h>
 
-#define CHARGE_CHANNEL "card"
 #define CUSTOMER_CODE_BYTES 8
 
 /* The envelope of an answer by the state that was decided; a NULL message is the acquirer's. */
@@ -84,19 +83,33 @@ static void card_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_view_t
     pay_writer_object_close(w);
 }
 
-/* Charges are paid by card, so nothing of a bank transfer is ever known. */
-static void transfer_to_json(pay_writer_t *w)
+/* Of a transfer no more is known than the account of Test Mode that it came from. */
+static void transfer_to_json(pay_writer_t *w, const pay_charge_t *charge)
 {
-    static const char *const members[] = {
-        "bankCode",          "bankName",       "accountNumber",          "sessionId",
-        "creditAccountName", "originatorName", "originatorAccountNumber"};
+    static const struct {
+        const char *name;
+        const char *test_value;
+    } members[] = {{"bankCode", PAY_TEST_BANK_CODE},
+                   {"bankName", PAY_TEST_BANK_NAME},
+                   {"accountNumber", PAY_TEST_BANK_ACCOUNT},
+                   {"sessionId", ""},
+                   {"creditAccountName", ""},
+                   {"originatorName", ""},
+                   {"originatorAccountNumber", ""}};
+    const int known =
+        charge->channel == PAY_CHANNEL_BANK_TRANSFER && charge->scope.mode == PAY_TEST;
     apr_size_t i;
 
     pay_writer_object_open(w, "transferDetail");
     for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        pay_writer_string(w, members[i], "");
+        pay_writer_string(w, members[i].name, known ? members[i].test_value : "");
     }
     pay_writer_object_close(w);
+}
+
+static const char *channel_name(pay_channel_t channel)
+{
+    return channel == PAY_CHANNEL_BANK_TRANSFER ? "bank_transfer" : "card";
 }
 
 static void amounts_to_json(pay_writer_t *w, const pay_charge_t *charge)
@@ -116,6 +129,7 @@ static void amounts_to_json(pay_writer_t *w, const pay_charge_t *charge)
 void pay_charge_members_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_view_t view)
 {
     const char *state = pay_charge_state_name(charge->state);
+    const pay_checkout_t *checkout = charge->checkout;
     int secret = view == PAY_VIEW_SECRET;
 
     pay_writer_integer(w, "id", (apr_int64_t)charge->seq);
@@ -125,7 +139,7 @@ void pay_charge_members_to_json(pay_writer_t *w, const pay_charge_t *charge, pay
     pay_writer_string(w, "paymentStatus", state);
     amounts_to_json(w, charge);
     pay_writer_string(w, "domain", pay_mode_name(charge->scope.mode));
-    pay_writer_string(w, "channel", CHARGE_CHANNEL);
+    pay_writer_string(w, "channel", channel_name(charge->channel));
     text(w, "gatewayResponseCode", charge->code);
     text(w, "gatewayResponseMessage", charge->message);
     text(w, "authorizationCode", secret ? charge->authorization_code : "");
@@ -133,11 +147,11 @@ void pay_charge_members_to_json(pay_writer_t *w, const pay_charge_t *charge, pay
     text(w, "requestIp", secret ? charge->request_ip : "");
     pay_writer_string(w, "paymentDescriptor", "");
     pay_writer_string(w, "transactionType", "");
-    pay_writer_string(w, "redirectUrl", "");
-    pay_writer_string(w, "checkoutMetadata", "");
+    text(w, "redirectUrl", checkout ? checkout->redirect_url : "");
+    text(w, "checkoutMetadata", checkout && secret ? checkout->metadata : "");
     card_to_json(w, charge, view);
     customer_to_json(w, charge, view);
-    transfer_to_json(w);
+    transfer_to_json(w, charge);
     pay_writer_time(w, "createdAt", charge->created_at);
     pay_writer_time(w, "updatedAt", charge->updated_at);
 }

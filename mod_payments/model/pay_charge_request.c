@@ -162,7 +162,7 @@ const pay_problem_t *pay_charge_request_from_json(pay_charge_request_t **out,
                                                   const char *default_currency, apr_pool_t *p)
 {
     pay_charge_request_t *request = apr_pcalloc(p, sizeof(*request));
-    pay_form_t form = {body, NULL, p};
+    pay_form_t form = {body, NULL, p, NULL};
     const char *currency;
     apr_status_t rv;
 

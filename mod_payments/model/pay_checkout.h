@@ -17,6 +17,10 @@
 #define PAY_CHECKOUT_PHONE_MAX 32
 #define PAY_LINK_REFERENCE_MAX 50
 
+/* What is told of one for which the acquirer of Live Mode opened no page. */
+#define PAY_CHECKOUT_UNOPENED                                                                      \
+    "The acquirer opened no payment page. Try again under another reference."
+
 /* How far the payer came; stored. Who pays moves it forward by compare and set. */
 typedef enum pay_checkout_step_t {
     PAY_CHECKOUT_OPEN,      /* the payer has not paid yet */

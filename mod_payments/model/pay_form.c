@@ -15,7 +15,9 @@
 
 void pay_form_fault(pay_form_t *form, const char *name, const char *reason)
 {
-    pay_problem_add(&form->problem, apr_pstrcat(form->p, "/", name, NULL), reason, form->p);
+    pay_problem_add(&form->problem,
+                    apr_pstrcat(form->p, "/", form->within ? form->within : "", name, NULL), reason,
+                    form->p);
 }
 
 int pay_form_is_given(const pay_form_t *form, const char *name)

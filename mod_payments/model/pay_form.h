@@ -18,6 +18,8 @@ typedef struct pay_form_t {
     const struct pay_json_t *body;
     struct pay_problem_t *problem; /* NULL: no fault was found so far */
     apr_pool_t *p;
+    const char
+        *within; /* "order/" where the body is that member of another one; NULL: it is whole */
 } pay_form_t;
 
 /* Notes that the member `name` is at fault; `reason` is static or in the form's pool. */

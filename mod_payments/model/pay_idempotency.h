@@ -21,7 +21,10 @@ typedef enum pay_operation_t {
     PAY_OPERATION_REFUND = 2,
     PAY_OPERATION_PARTIAL_REFUND = 3,
     PAY_OPERATION_VERIFY = 4,
-    PAY_OPERATION_VOID = 5
+    PAY_OPERATION_VOID = 5,
+    PAY_OPERATION_INITIATE = 6,
+    PAY_OPERATION_LINK_INITIATE = 7,
+    PAY_OPERATION_ORDER = 8
 } pay_operation_t;
 
 /* One request's use of a key; scoped by account and mode beside it. */

@@ -51,6 +51,8 @@ typedef struct pay_outcome_t {
     const char *message;            /* for people; cut to PAY_OUTCOME_MESSAGE_MAX when stored */
     const char *authorization_code; /* "" when there is none */
     const pay_card_t *card;         /* of a token that the store does not hold; NULL: not told */
+    const char *token; /* of a checkout that was paid by card: by which its payer is charged again;
+                          NULL: none */
     const char *acquirer_reference; /* of a refund: what the acquirer calls it */
     int spent;                      /* approved, and given back since by somebody else */
     const char *resolution;         /* why a person decided it so; NULL: no person did */

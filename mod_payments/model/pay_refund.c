@@ -267,7 +267,7 @@ const pay_problem_t *pay_refund_from_json(pay_refund_t **out, const pay_json_t *
                                           pay_mode_t mode, apr_pool_t *p)
 {
     pay_refund_t *refund = apr_pcalloc(p, sizeof(*refund));
-    pay_form_t form = {record, NULL, p};
+    pay_form_t form = {record, NULL, p, NULL};
 
     *out = NULL;
     refund->id = read_reference(&form, "id");

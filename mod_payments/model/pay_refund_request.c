@@ -22,7 +22,7 @@ const pay_problem_t *pay_refund_request_from_json(pay_refund_request_t **out,
                                                   apr_pool_t *p)
 {
     pay_refund_request_t *request = apr_pcalloc(p, sizeof(*request));
-    pay_form_t form = {body, NULL, p};
+    pay_form_t form = {body, NULL, p, NULL};
 
     *out = NULL;
     request->reference = pay_form_reference(&form, "reference");

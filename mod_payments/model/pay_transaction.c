@@ -29,7 +29,7 @@ const pay_problem_t *pay_verify_request_from_json(pay_verify_request_t **out,
                                                   const struct pay_json_t *body, apr_pool_t *p)
 {
     pay_verify_request_t *request = apr_pcalloc(p, sizeof(*request));
-    pay_form_t form = {body, NULL, p};
+    pay_form_t form = {body, NULL, p, NULL};
 
     *out = NULL;
     request->reference = pay_form_reference(&form, "transactionReference");
@@ -45,7 +45,7 @@ const pay_problem_t *pay_verify_request_from_json(pay_verify_request_t **out,
 const pay_problem_t *pay_void_reference_from_json(const char **out, const struct pay_json_t *body,
                                                   apr_pool_t *p)
 {
-    pay_form_t form = {body, NULL, p};
+    pay_form_t form = {body, NULL, p, NULL};
 
     *out = pay_form_reference(&form, "transactionReference");
     return form.problem;

@@ -181,7 +181,8 @@ static void learn(pay_acquiring_t *acquiring, const pay_acquirer_news_t *news, a
     acquiring->ticket = 0;
     if (answered == PAYMENTS_NOT_SENT) {
         pay_meter_add(PAY_METER_ACQUIRER_NOT_SENT, 1);
-    } else if (outcome->kind == PAY_OUTCOME_UNKNOWN && !pay_acquirer_is_pure(acquiring->acquirer)) {
+    } else if (outcome && outcome->kind == PAY_OUTCOME_UNKNOWN
+               && !pay_acquirer_is_pure(acquiring->acquirer)) {
         pay_meter_add(PAY_METER_ACQUIRER_UNKNOWN, 1);
     }
 }
@@ -254,6 +255,25 @@ apr_status_t pay_acquiring_late_refund(pay_outcome_t *out, pay_acquiring_t *acqu
                 PAYLOGNO(00451) "acquirer %s failed on the refund of charge %s, which it had "
                                 "approved late",
                 acquiring->acquirer->name, charge->reference);
+    }
+    return rv;
+}
+
+apr_status_t pay_acquiring_checkout(const char **page_url, pay_acquiring_t *acquiring,
+                                    const pay_charge_t *charge, const char *return_url,
+                                    apr_pool_t *p)
+{
+    const pay_outcome_t none = {.kind = PAY_OUTCOME_UNKNOWN};
+    const apr_time_t began = pay_meter_now();
+    pay_acquirer_news_t news;
+    apr_status_t rv;
+
+    rv = pay_acquirer_checkout(page_url, &news, acquiring->acquirer, charge, return_url, p);
+    learn(acquiring, &news, began, rv == APR_SUCCESS ? NULL : &none, rv);
+    if (rv != APR_SUCCESS && rv != PAYMENTS_NOT_SENT) {
+        pay_log(PAY_LOG_WARNING, cause_of(rv),
+                PAYLOGNO(00570) "acquirer %s opened no page for checkout %s of account %s",
+                acquiring->acquirer->name, charge->reference, account_of(acquiring->acquirer));
     }
     return rv;
 }

@@ -41,6 +41,11 @@ apr_status_t pay_acquiring_refund(pay_outcome_t *out, pay_acquiring_t *acquiring
 apr_status_t pay_acquiring_late_refund(pay_outcome_t *out, pay_acquiring_t *acquiring,
                                        const pay_charge_t *charge, apr_pool_t *p);
 
+/* The acquirer's page for a checkout; statuses as of pay_acquirer_checkout; failures are logged. */
+apr_status_t pay_acquiring_checkout(const char **page_url, pay_acquiring_t *acquiring,
+                                    const pay_charge_t *charge, const char *return_url,
+                                    apr_pool_t *p);
+
 /*
  * Queries take no place, and neither open nor close the breaker; one that goes through ends the
  * refusal of our credentials. `refund` NULL: of the charge; with `late` 1: of the refund of its

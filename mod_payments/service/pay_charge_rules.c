@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_charge_rules.h"
 
+#include "base/pay_log.h"
+
 #include <apr_cstr.h>
 #include <string.h>
 
@@ -14,8 +16,9 @@ typedef struct rules_t {
     apr_pool_t *pool;
 } rules_t;
 
-static int currency_is_allowed(const pay_policy_t *policy, const char *currency)
+int pay_charge_currency_is_allowed(const pay_service_t *service, const char *currency)
 {
+    const pay_policy_t *policy = &service->policy;
     int i;
 
     if (!policy->currencies) {
@@ -105,8 +108,27 @@ const pay_problem_t *pay_charge_judge(const pay_card_t **card, const pay_service
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
     }
-    if (!currency_is_allowed(&service->policy, request->money.currency)) {
+    if (!pay_charge_currency_is_allowed(service, request->money.currency)) {
         pay_problem_add(&faults, "/currency", "is not accepted here", p);
     }
     return faults;
+}
+
+apr_status_t pay_charge_acquirer_name(const char **out, const pay_account_t *account,
+                                      pay_mode_t mode, const char *reference, apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    *out = "";
+    if (mode != PAY_LIVE) {
+        return APR_SUCCESS;
+    }
+    rv = pay_account_reference(out, account, mode, reference, p);
+    if (rv == APR_EINVAL) {
+        pay_log(PAY_LOG_ERR, rv,
+                PAYLOGNO(00204) "account %s was made by an earlier build, without a secret for its "
+                                "references: paymentsctl account mode %s live makes one",
+                account->name, account->name);
+    }
+    return rv;
 }

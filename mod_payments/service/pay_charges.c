@@ -57,27 +57,6 @@ static const pay_problem_t *answer_known(pay_charge_t **out, int *replayed, pay_
     return NULL;
 }
 
-/* In Test Mode it is known by its own reference: what decides there is inside of this process. */
-static apr_status_t name_for_acquirer(const char **out, const counter_t *c)
-{
-    const pay_account_t *account = c->caller->account;
-    const pay_mode_t mode = c->caller->scope.mode;
-    apr_status_t rv;
-
-    *out = "";
-    if (mode != PAY_LIVE) {
-        return APR_SUCCESS;
-    }
-    rv = pay_account_reference(out, account, mode, c->request->reference, c->pool);
-    if (rv == APR_EINVAL) {
-        pay_log(PAY_LOG_ERR, rv,
-                PAYLOGNO(00204) "account %s was made by an earlier build, without a secret for its "
-                                "references: paymentsctl account mode %s live makes one",
-                account->name, account->name);
-    }
-    return rv;
-}
-
 static apr_status_t propose(pay_charge_t **out, const pay_card_t *card, const counter_t *c)
 {
     pay_charge_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
@@ -86,7 +65,8 @@ static apr_status_t propose(pay_charge_t **out, const pay_card_t *card, const co
     apr_status_t rv;
 
     *out = proposal;
-    rv = name_for_acquirer(&proposal->acquirer_reference, c);
+    rv = pay_charge_acquirer_name(&proposal->acquirer_reference, c->caller->account,
+                                  c->caller->scope.mode, c->request->reference, c->pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -106,6 +106,9 @@ int pay_reconcile_row(const pay_reconcile_row_t *row)
     if (row->charge->state == PAY_CHARGE_FAILED) {
         return pay_reconcile_charge_late(row);
     }
+    if (pay_reconcile_is_checkout(row->charge)) {
+        return pay_reconcile_checkout(row);
+    }
     return pay_reconcile_charge(row);
 }
 

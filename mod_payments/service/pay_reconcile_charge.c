@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_log.h"
+#include "service/pay_checkout_token.h"
 #include "service/pay_reconcile_parts.h"
 
 int pay_reconcile_charge(const pay_reconcile_row_t *row)
@@ -13,6 +14,9 @@ int pay_reconcile_charge(const pay_reconcile_row_t *row)
 
     pay_reconcile_ask(&finding, row, 0);
     pay_reconcile_judge(&finding, row);
+    if (pay_checkout_token_draw(&finding.outcome, charge, row->pool)) {
+        return 0; /* it is due again when the lease is over */
+    }
     rv = row->store->ops->charge_resolve(&resolved, &changed, row->store, &charge->scope,
                                          charge->seq, &finding.outcome, finding.due_at, row->pool);
     if (rv != APR_SUCCESS) {

@@ -76,6 +76,11 @@ pay_held_t pay_reconcile_held(const pay_reconcile_finding_t *finding,
 /* Tells the log why a person should look at it, when the reason is a new one. */
 void pay_reconcile_tell(const pay_reconcile_subject_t *subject, pay_held_t held);
 
+/* --- pay_reconcile_checkout.c --- */
+/* 1 when it is a checkout that its payer has not paid, as far as is known, or that was closed. */
+int pay_reconcile_is_checkout(const pay_charge_t *charge);
+int pay_reconcile_checkout(const pay_reconcile_row_t *row);
+
 /* --- pay_reconcile_charge.c, pay_reconcile_refund.c, pay_reconcile_late.c --- */
 int pay_reconcile_charge(const pay_reconcile_row_t *row);
 int pay_reconcile_refund(const pay_reconcile_row_t *row);

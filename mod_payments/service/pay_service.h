@@ -31,6 +31,7 @@ typedef struct pay_policy_t {
     apr_interval_time_t pending_alert;        /* pending for longer: a person is asked */
     int late_refund;                          /* 1: late approvals are refunded; 0: held */
     apr_interval_time_t refund_sync;          /* between fetches of refunds; 0: none */
+    apr_interval_time_t checkout_lifetime;    /* not paid by then: abandoned */
 } pay_policy_t;
 
 typedef struct pay_service_t {

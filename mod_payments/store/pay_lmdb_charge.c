@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_held.h"
@@ -92,6 +93,7 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->late_tag = "";
     charge->spent = 0;
     charge->resolution = "";
+    charge->channel = PAY_CHANNEL_CARD;
     memset(charge->kept_as, 0, sizeof(charge->kept_as));
     return charge;
 }
@@ -176,6 +178,9 @@ static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
     rc = pay_lmdb_charge_time_put(txn, db, open->out, open->email_mark);
     if (!rc) {
         rc = pay_lmdb_acquirer_put_charge(txn, db, open->out);
+    }
+    if (!rc) {
+        rc = pay_lmdb_checkout_add(txn, db, open->out, open->p);
     }
     if (rc) {
         return rc;
@@ -341,6 +346,9 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     rc = pay_lmdb_charge_time_del(txn, db, charge);
+    if (!rc) {
+        rc = pay_lmdb_checkout_del(txn, db, charge);
+    }
     if (!rc) {
         rc = pay_lmdb_acquirer_del_charge(txn, db, charge);
     }

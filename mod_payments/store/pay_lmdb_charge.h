@@ -54,6 +54,13 @@ int pay_lmdb_charge_become(pay_charge_t *charge, pay_charge_state_t to);
  */
 int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p);
 
+/*
+ * Decides it and writes all that belongs to that: row, indexes, event, total, the token of a
+ * checkout. *changed 0, and nothing written: its state does not allow it.
+ */
+int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+                           const pay_outcome_t *outcome, apr_pool_t *p);
+
 /* Nobody is at work on it any more. */
 void pay_lmdb_charge_clear_worker(pay_charge_t *charge);
 

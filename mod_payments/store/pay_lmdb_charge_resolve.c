@@ -6,9 +6,10 @@
 #include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_token.h"
 #include "store/pay_lmdb_total.h"
 
-#include <assert.h>
+#include <apr_strings.h>
 
 typedef struct resolve_t {
     const pay_scope_t *scope;
@@ -21,13 +22,46 @@ typedef struct resolve_t {
     int contradicts;
 } resolve_t;
 
+/* A checkout that was closed without an outcome, and is asked about all the same. */
+static int is_closed(const pay_charge_t *charge)
+{
+    return charge->state == PAY_CHARGE_VOID || charge->state == PAY_CHARGE_ABANDONED;
+}
+
+/* A closed checkout that is asked about is so at due_at; 0: no more. Others are left alone. */
+static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    pay_charge_t *charge = resolve->out;
+    int rc;
+
+    if (charge->due_at == 0) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_due_del_charge(txn, db, charge);
+    charge->due_at = resolve->due_at;
+    if (!rc && charge->due_at != 0) {
+        rc = pay_lmdb_due_put_charge(txn, db, charge);
+    }
+    if (!rc) {
+        rc = pay_lmdb_held_charge(txn, db, charge, resolve->outcome->held);
+    }
+    if (rc) {
+        return rc;
+    }
+    resolve->changed = 1;
+    return pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+}
+
 /* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
 static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 {
     pay_charge_t *charge = resolve->out;
     int rc;
 
-    if (charge->state != PAY_CHARGE_PENDING) {
+    if (is_closed(charge)) {
+        return ask_closed(resolve, txn, db);
+    }
+    if (charge->state != PAY_CHARGE_PENDING || resolve->due_at == 0) {
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_due_del_charge(txn, db, charge);
@@ -76,6 +110,15 @@ static void take_card(pay_charge_t *charge, const pay_card_t *card, apr_pool_t *
     charge->card.type = pay_lmdb_text_cut(card->type, PAY_LMDB_CARD_TEXT_MAX, p);
 }
 
+/* By which the payer of a checkout is charged again. */
+static void take_token(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
+{
+    if (charge->kind == PAY_CHARGE_CHECKOUT && outcome->kind == PAY_OUTCOME_APPROVED
+        && charge->channel == PAY_CHANNEL_CARD && !*charge->token && outcome->token) {
+        charge->token = apr_pstrdup(p, outcome->token);
+    }
+}
+
 int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
 {
     const pay_charge_state_t to =
@@ -88,9 +131,27 @@ int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, a
     charge->due_at = outcome->kind == PAY_OUTCOME_DECLINED ? outcome->late_check_at : 0;
     charge->absent_since = 0;
     take_card(charge, outcome->card, p);
+    take_token(charge, outcome, p);
     freeze(charge, outcome, p);
     pay_lmdb_charge_follow_refunds(charge); /* imported history may have refunded it already */
     return 1;
+}
+
+/* The token of a checkout that was paid is its payer's. */
+static int issue_token(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                       apr_pool_t *p)
+{
+    const pay_token_t token = {.scope = charge->scope,
+                               .token = charge->token,
+                               .card = charge->card,
+                               .email = charge->email,
+                               .created_at = charge->decided_at};
+
+    if (charge->kind != PAY_CHARGE_CHECKOUT || charge->state == PAY_CHARGE_FAILED
+        || !*charge->token) {
+        return MDB_SUCCESS;
+    }
+    return pay_lmdb_token_issue(txn, db, &token, p);
 }
 
 /*
@@ -98,13 +159,14 @@ int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, a
  * had paid just before, and the acquirer's word counts. A closed checkout that was not paid stays
  * closed: a decline contradicts nothing there.
  */
-static int decide(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
+int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+                           const pay_outcome_t *outcome, apr_pool_t *p)
 {
-    pay_charge_t *charge = resolve->out;
     pay_charge_t before = *charge;
     int rc;
 
-    if (!pay_lmdb_charge_decide(charge, resolve->outcome, resolve->p)) {
+    *changed = 0;
+    if (!pay_lmdb_charge_decide(charge, outcome, p)) {
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_due_del_charge(txn, db, &before);
@@ -115,17 +177,20 @@ static int decide(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
         rc = pay_lmdb_held_charge(txn, db, charge, PAY_NOT_HELD);
     }
     if (!rc) {
-        rc = pay_lmdb_event_of_charge(txn, db, charge, 1, resolve->p);
+        rc = issue_token(txn, db, charge, p);
+    }
+    if (!rc) {
+        rc = pay_lmdb_event_of_charge(txn, db, charge, 1, p);
     }
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+    rc = pay_lmdb_charge_put(txn, db, charge, 0, p);
     if (rc) {
         return rc;
     }
-    resolve->changed = 1;
-    return pay_lmdb_total_charge(txn, db, charge, 1, resolve->p);
+    *changed = 1;
+    return pay_lmdb_total_charge(txn, db, charge, 1, p);
 }
 
 /* It was decided before: nothing changes, but an outcome that says otherwise is kept. */
@@ -169,7 +234,7 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (charge->decided_state != PAY_CHARGE_PENDING) {
         return resolve_decided(resolve, txn, db);
     }
-    return decide(resolve, txn, db);
+    return pay_lmdb_charge_settle(&resolve->changed, txn, db, charge, resolve->outcome, resolve->p);
 }
 
 apr_status_t pay_lmdb_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,
@@ -181,7 +246,6 @@ apr_status_t pay_lmdb_charge_resolve(pay_charge_t **out, int *changed, pay_store
 
     *out = NULL;
     *changed = 0;
-    assert(outcome->kind != PAY_OUTCOME_UNKNOWN || due_at > 0);
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, resolve_work, &resolve);
     if (rv != APR_SUCCESS) {
         return rv;

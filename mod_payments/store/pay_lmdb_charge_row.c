@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_charge.h"
 
+#include "model/pay_token.h"
+#include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -56,12 +58,13 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, late_tag),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, spent),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, resolution),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, channel),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
 /* Most charges stay in this process, and have no Idempotency-Key: they leave out what is last. */
-#define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS - 7)
+#define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS - 8)
 #define CHARGE_FIELDS_UNKEPT (CHARGE_FIELDS_INSIDE - 1)
-#define FIELDS_OUTSIDE_LEN (4 * 8 + 3 * 2) /* bytes of the last seven while they are empty */
+#define FIELDS_OUTSIDE_LEN (5 * 8 + 3 * 2) /* bytes of the last eight while they are empty */
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
 {
@@ -90,7 +93,8 @@ static int is_sound(const pay_charge_t *charge)
            && charge->acquirer && charge->key_id && charge->code && charge->message
            && charge->authorization_code && charge->contradiction && charge->acquirer_reference
            && (unsigned int)charge->held < PAY_HELD_COUNT
-           && (unsigned int)charge->late < PAY_LATE_COUNT && charge->late_tag && charge->resolution;
+           && (unsigned int)charge->late < PAY_LATE_COUNT && charge->late_tag && charge->resolution
+           && (unsigned int)charge->channel < PAY_CHANNEL_COUNT;
 }
 
 static int is_given(const char *text)
@@ -104,7 +108,8 @@ static size_t fields_of(const pay_charge_t *charge)
     static const unsigned char none[sizeof(charge->kept_as)];
 
     if (is_given(charge->acquirer_reference) || charge->absent_since || charge->held || charge->late
-        || is_given(charge->late_tag) || charge->spent || is_given(charge->resolution)) {
+        || is_given(charge->late_tag) || charge->spent || is_given(charge->resolution)
+        || charge->channel) {
         return CHARGE_FIELDS;
     }
     return memcmp(charge->kept_as, none, sizeof(none)) != 0 ? CHARGE_FIELDS_INSIDE
@@ -137,11 +142,14 @@ apr_size_t pay_lmdb_charge_growth_max(const pay_charge_t *charge)
                                + PAY_AUTHORIZATION_MAX + PAY_LMDB_CONTRADICTION_MAX;
     const apr_size_t outside = PAY_TAG_LEN + PAY_RESOLUTION_MAX;
     const apr_size_t card = PAY_CARD_FIRST6_LEN + PAY_CARD_LAST4_LEN + 3 * PAY_LMDB_CARD_TEXT_MAX;
+    const int pays_later = charge->kind == PAY_CHARGE_CHECKOUT;
+    const apr_size_t paid = pays_later ? card + PAY_TOKEN_TEXT_MAX : 0;
 
     if (!is_given(charge->acquirer_reference)) {
-        return decided + sizeof(charge->kept_as) + FIELDS_OUTSIDE_LEN + outside;
+        return decided + sizeof(charge->kept_as) + FIELDS_OUTSIDE_LEN + outside + paid;
     }
-    return decided + outside + (*charge->card.last4 ? 0 : card); /* kept_as is there already */
+    /* kept_as is there already */
+    return decided + outside + (pays_later || *charge->card.last4 ? paid : card);
 }
 
 int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p)
@@ -169,7 +177,8 @@ int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     if (rc) {
         return rc;
     }
-    return pay_lmdb_charge_decode(out, &at, &row, p);
+    rc = pay_lmdb_charge_decode(out, &at, &row, p);
+    return rc ? rc : pay_lmdb_checkout_load(*out, txn, db, p);
 }
 
 int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,

@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_charge.h"
 
 #include "base/pay_writer.h"
+#include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_kept.h"
@@ -33,7 +34,7 @@ static int keep_answer(const void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
                                   work->p);
 }
 
-/* Nothing is decided by it: the acquirer may still report that the payer had paid. */
+/* Nothing is decided by it: the acquirer may still report that the payer had paid, and is asked. */
 static int close_checkout(void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
 {
     pay_charge_t *charge = work->out;
@@ -41,15 +42,23 @@ static int close_checkout(void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
 
     rc = pay_lmdb_due_del_charge(txn, db, charge);
     if (!rc) {
+        (void)pay_lmdb_charge_become(charge, PAY_CHARGE_VOID);
+    }
+    if (!rc) {
         rc = pay_lmdb_held_charge(txn, db, charge, PAY_NOT_HELD);
     }
     if (rc) {
         return rc;
     }
     pay_lmdb_charge_clear_worker(charge);
-    charge->due_at = 0;
+    charge->due_at = pay_lmdb_checkout_is_asked(charge) ? charge->due_at : 0;
     charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
-    rc = pay_lmdb_charge_put(txn, db, charge, 0, work->p);
+    if (charge->due_at != 0) {
+        rc = pay_lmdb_due_put_charge(txn, db, charge);
+    }
+    if (!rc) {
+        rc = pay_lmdb_charge_put(txn, db, charge, 0, work->p);
+    }
     if (rc) {
         return rc;
     }
@@ -77,7 +86,7 @@ static int void_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     if (work->out->kind != PAY_CHARGE_CHECKOUT
         || pay_charge_in_flight(work->out) /* the payer may be paying at this moment */
-        || !pay_lmdb_charge_become(work->out, PAY_CHARGE_VOID)) {
+        || !pay_charge_may_become(work->out->state, PAY_CHARGE_VOID)) {
         return MDB_SUCCESS;
     }
     return close_checkout(work, txn, db);

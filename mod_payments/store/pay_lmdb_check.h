@@ -59,6 +59,13 @@ int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB
 int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_charge_time(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
+/* pay_lmdb_check_checkout.c */
+int pay_lmdb_check_checkout(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_lmdb_check_page(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+/* A checkout has its row beside the charge's. */
+int pay_lmdb_check_charge_checkout(pay_lmdb_check_t *check, const MDB_val *key,
+                                   const pay_charge_t *charge);
+
 /* pay_lmdb_check_refund.c */
 int pay_lmdb_check_refund(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_refund_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);

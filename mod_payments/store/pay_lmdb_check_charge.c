@@ -212,6 +212,9 @@ int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB
     if (!rc) {
         rc = pay_lmdb_check_charge_outside(check, key, charge);
     }
+    if (!rc) {
+        rc = pay_lmdb_check_charge_checkout(check, key, charge);
+    }
     if (rc) {
         return rc;
     }

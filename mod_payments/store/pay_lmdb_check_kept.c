@@ -14,7 +14,7 @@ static int is_key(const MDB_val *key)
     return key->mv_size == PAY_LMDB_KEPT_KEY_LEN
            && (at[KIND_OFFSET] == PAY_KEY_SECRET || at[KIND_OFFSET] == PAY_KEY_PUBLIC)
            && at[OPERATION_OFFSET] >= PAY_OPERATION_CHARGE
-           && at[OPERATION_OFFSET] <= PAY_OPERATION_VOID;
+           && at[OPERATION_OFFSET] <= PAY_OPERATION_ORDER;
 }
 
 /* The charge and its row name each other; a charge that does not decode is told with its row. */

@@ -36,7 +36,7 @@ typedef struct work_in_flight_t {
     apr_int64_t wait_until_ms;
     apr_time_t *due_at;
     apr_uint32_t *attempts;
-    int is_due; /* pending, or failed for absence and asked about late */
+    int is_due; /* pending; failed for absence, or a closed checkout, and asked about late */
 } work_in_flight_t;
 
 void pay_lmdb_due_key(pay_lmdb_key_t *key, apr_time_t due_at, const pay_scope_t *scope,
@@ -53,7 +53,7 @@ void pay_lmdb_due_key(pay_lmdb_key_t *key, apr_time_t due_at, const pay_scope_t 
 
 pay_lmdb_table_t pay_lmdb_due_table_charge(const pay_charge_t *charge)
 {
-    return charge->state == PAY_CHARGE_FAILED ? PAY_TABLE_LATE_DUE : PAY_TABLE_PENDING_DUE;
+    return charge->state == PAY_CHARGE_PENDING ? PAY_TABLE_PENDING_DUE : PAY_TABLE_LATE_DUE;
 }
 
 pay_lmdb_table_t pay_lmdb_due_table_refund(const pay_refund_t *refund)

@@ -4,8 +4,9 @@
 
 /*
  * The index of rows by the time of the next question to their acquirer, in one of two tables: while
- * it is pending a row has an entry in pending_due at its own due_at; one that failed for absence
- * has it in late_due as long as its due_at is not 0. Functions run inside the caller's transaction.
+ * it is pending a row has an entry in pending_due at its own due_at; one that failed for absence,
+ * or a checkout that was closed, has it in late_due as long as its due_at is not 0. A checkout that
+ * nobody paid yet is due when its time is over. Functions run inside the caller's transaction.
  */
 
 #include "store/pay_lmdb.h"

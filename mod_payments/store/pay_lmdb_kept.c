@@ -12,6 +12,8 @@
 #define KIND_OFFSET PAY_LMDB_SCOPE_LEN
 #define OPERATION_OFFSET (KIND_OFFSET + 1)
 #define DIGEST_OFFSET (OPERATION_OFFSET + 1)
+#define OPERATION_SHIFT 4 /* in the first byte of kept_as */
+#define KIND_MASK 15
 
 typedef struct keep_t {
     const pay_scope_t *scope;
@@ -41,11 +43,30 @@ static int kept_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const pay_ide
     return MDB_SUCCESS;
 }
 
+/* The first byte of kept_as: the kind of key, and the operation where it is not the charge's own.
+ */
+static unsigned char kept_as_first(pay_key_kind_t kind, pay_operation_t operation)
+{
+    const unsigned int other = operation == PAY_OPERATION_CHARGE ? 0 : (unsigned int)operation;
+
+    return (unsigned char)(kind | other << OPERATION_SHIFT);
+}
+
+static void kept_as_head(unsigned char head[2], const pay_charge_t *charge)
+{
+    const unsigned char other = charge->kept_as[0] >> OPERATION_SHIFT;
+
+    head[0] = charge->kept_as[0] & KIND_MASK;
+    head[1] = other ? other : PAY_OPERATION_CHARGE;
+}
+
 int pay_lmdb_kept_is_of_charge(const pay_charge_t *charge, const MDB_val *key)
 {
     const unsigned char *at = key->mv_data;
+    unsigned char head[2];
 
-    return at[OPERATION_OFFSET] == PAY_OPERATION_CHARGE && charge->kept_as[0] == at[KIND_OFFSET]
+    kept_as_head(head, charge);
+    return at[KIND_OFFSET] == head[0] && at[OPERATION_OFFSET] == head[1]
            && memcmp(charge->kept_as + 1, at + DIGEST_OFFSET, PAY_SHA256_LEN) == 0;
 }
 
@@ -173,8 +194,7 @@ int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_idemp
                             .due_at = charge->created_at + PAY_IDEMPOTENCY_KEEP};
     apr_status_t rv;
 
-    assert(use->operation == PAY_OPERATION_CHARGE);
-    charge->kept_as[0] = (unsigned char)use->key_kind;
+    charge->kept_as[0] = kept_as_first(use->key_kind, use->operation);
     rv = pay_sha256(charge->kept_as + 1, use->key, strlen(use->key));
     if (rv != APR_SUCCESS) {
         return rv;
@@ -185,7 +205,7 @@ int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_idemp
 int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
 {
     static const unsigned char none[sizeof(charge->kept_as)];
-    unsigned char head[2] = {charge->kept_as[0], PAY_OPERATION_CHARGE};
+    unsigned char head[2];
     pay_lmdb_key_t key, due;
     pay_lmdb_kept_t kept;
     MDB_val at, row;
@@ -194,6 +214,7 @@ int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_ch
     if (memcmp(charge->kept_as, none, sizeof(none)) == 0) {
         return MDB_SUCCESS;
     }
+    kept_as_head(head, charge);
     pay_lmdb_key_start(&key);
     pay_lmdb_key_scope(&key, &charge->scope);
     (void)pay_lmdb_key_bytes(&key, head, sizeof(head));

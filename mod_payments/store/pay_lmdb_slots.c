@@ -38,7 +38,7 @@ const pay_store_ops_t pay_lmdb_ops = {
     SLOT(transaction_find),
     SLOT(transaction_get),
     SLOT(charge_void),
-    SLOT(kept_find),
+    SLOT(page_find), SLOT(checkout_move), SLOT(kept_find),
     SLOT(kept_put),
     SLOT(kept_expire),
     SLOT(refund_open),

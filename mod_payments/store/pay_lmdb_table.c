@@ -45,6 +45,8 @@ static const char *const table_names[] = {
     [PAY_TABLE_GRANT_USER] = "grant_user",
     [PAY_TABLE_ENCRYPTION_KEY] = "encryption_key",
     [PAY_TABLE_AUDIT] = "audit",
+    [PAY_TABLE_CHECKOUT] = "checkout",
+    [PAY_TABLE_PAGE] = "page",
 };
 _Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");
 

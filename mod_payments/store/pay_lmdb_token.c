@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_token.h"
 
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
@@ -103,6 +103,15 @@ static void tell(pay_lmdb_t *db, const pay_token_t *token, apr_pool_t *p)
 {
     pay_lmdb_audit_tell(db, token->scope.account, apr_psprintf(p, "card ...%s", token->card.last4),
                         pay_mode_name(token->scope.mode));
+}
+
+int pay_lmdb_token_issue(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *token,
+                         apr_pool_t *p)
+{
+    int rc;
+
+    rc = token_write(txn, db, token, MDB_NOOVERWRITE, p);
+    return rc == MDB_KEYEXIST ? MDB_SUCCESS : rc;
 }
 
 static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

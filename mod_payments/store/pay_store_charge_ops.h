@@ -33,8 +33,9 @@ typedef apr_status_t pay_store_charge_open_fn(pay_charge_t **out, pay_claim_t *c
  * it was decided before; *out is the stored outcome, which is what the client is told. A
  * contradicting outcome is logged at ALERT and kept, unless it is a person's. A checkout that is
  * void or abandoned was not decided: PAY_OUTCOME_APPROVED makes it successful (*changed 1),
- * anything else leaves it alone. With PAY_OUTCOME_UNKNOWN the row takes over absent_since and held;
- * a decision ends both. One for absence leaves it due at late_check_at, for charge_late.
+ * anything else leaves it alone, but for the time (0: none) of the next question where it is asked
+ * about. With PAY_OUTCOME_UNKNOWN the row takes over absent_since and held; a decision ends both.
+ * One for absence leaves it due at late_check_at, for charge_late.
  */
 typedef apr_status_t pay_store_charge_resolve_fn(pay_charge_t **out, int *changed,
                                                  pay_store_t *store, const pay_scope_t *scope,

@@ -6,6 +6,7 @@
 
 #include "store/pay_store_account_ops.h"
 #include "store/pay_store_charge_ops.h"
+#include "store/pay_store_checkout_ops.h"
 #include "store/pay_store_event_ops.h"
 #include "store/pay_store_refund_ops.h"
 
@@ -33,17 +34,6 @@ typedef apr_status_t pay_store_held_list_fn(apr_array_header_t **out, pay_store_
  * due, of all scopes PAY_STORE_LOOKS_MAX at most. */
 typedef apr_status_t pay_store_waiting_count_fn(pay_waiting_t *out, pay_store_t *store,
                                                 const pay_scope_t *scope, int limit);
-
-/* --- totals (docs/store.md) --- */
-/*
- * Array of pay_total_t that begin within `range`, by time and then currency, at most `limit`; those
- * behind `after` (NULL: from the start), the last one of the call before. They are kept in the
- * transactions that change them; what an unfinished import wrote is not part of them.
- */
-typedef apr_status_t pay_store_total_list_fn(apr_array_header_t **out, pay_store_t *store,
-                                             const pay_scope_t *scope,
-                                             const pay_time_range_t *range,
-                                             const pay_total_t *after, int limit, apr_pool_t *p);
 
 /* --- housekeeping --- */
 typedef apr_status_t pay_store_stat_fn(pay_store_stat_t *out, pay_store_t *store, apr_pool_t *p);
@@ -94,6 +84,8 @@ typedef struct pay_store_ops_t {
     pay_store_transaction_find_fn *transaction_find;
     pay_store_transaction_get_fn *transaction_get;
     pay_store_charge_void_fn *charge_void;
+    pay_store_page_find_fn *page_find; /* pay_store_checkout_ops.h */
+    pay_store_checkout_move_fn *checkout_move;
     pay_store_kept_find_fn *kept_find;
     pay_store_kept_put_fn *kept_put;
     pay_store_kept_expire_fn *kept_expire;

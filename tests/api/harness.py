@@ -432,6 +432,21 @@ def charge_body(**fields):
     return {name: value for name, value in body.items() if value is not ...}
 
 
+def checkout_body(**fields):
+    """A request of /api/v1/initiate."""
+    return {"transactionReference": reference(), "amount": 1000, "currency": "NGN",
+            "checkoutCustomerData": {"email": "payer@shop.example", "firstName": "Ada", "lastName": "Obi"},
+            "redirectUrl": "https://shop.example/done", **fields}
+
+
+def order_body(payment=None, customer=None, **order):
+    """A request of /payment/order/create."""
+    return {"customer": {"firstname": "Ada", "lastname": "Obi", "mobile": "+2348000000000", "country": "NG",
+                         "email": "payer@shop.example", **(customer or {})},
+            "order": {"reference": reference(), "amount": 1000, "currency": "NGN", "description": "Shoes", **order},
+            "payment": {"RedirectUrl": "https://shop.example/done"} if payment is None else payment}
+
+
 def free_port():
     """A port where nobody listens, below those that the kernel gives to the connections of other tests."""
     low = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])

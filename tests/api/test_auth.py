@@ -75,8 +75,8 @@ def test_key_in_the_query_is_no_key(httpd, shop):
     pytest.param("GET", "/api/v1/refund/abc", "public", 403, id="single refund, public"),
     pytest.param("POST", "/api/v1/paymentlink/initiate", "secret", 501, id="link, secret"),
     pytest.param("POST", "/api/v1/paymentlink/initiate", "public", 501, id="link, public"),
-    pytest.param("POST", "/payment/order/create", "secret", 501, id="order, secret"),
-    pytest.param("POST", "/payment/order/create", "public", 501, id="order, public"),
+    pytest.param("POST", "/payment/order/create", "secret", 400, id="order, secret"),
+    pytest.param("POST", "/payment/order/create", "public", 400, id="order, public"),
     pytest.param("POST", "/api/v1/paymentlink/initiate", None, 401, id="link, no key"),
     pytest.param("POST", "/payment/order/create", None, 401, id="order, no key"),
     pytest.param("GET", "/api/v1/nothing", None, 401, id="unknown path, no key"),
@@ -96,7 +96,7 @@ def test_who_may(shop, method, path, key, status):
         headers.append(("Authorization", "Bearer " + getattr(shop, key)))
     answer = shop.httpd.request(method, path, body, headers)
     assert answer.status == status, answer
-    code = {200: None, 401: "B01", 403: "B02", 404: "N2", 405: "M1", 501: "I1"}[status]
+    code = {200: None, 400: "T1", 401: "B01", 403: "B02", 404: "N2", 405: "M1", 501: "I1"}[status]
     if code:
         assert answer.json["data"]["responseCode"] == code
         assert answer.json["status"] is False

@@ -89,7 +89,7 @@ def test_base_path(server, base):
     shop = httpd.shop()
     at = base.rstrip("/")
     assert shop.call("GET", at + LIST).status == 200
-    assert shop.call("POST", at + "/payment/order/create", {}).status == 501
+    assert shop.call("POST", at + "/payment/order/create", {}).status == 400
     assert shop.call("GET", LIST).header("content-type") != "application/json; charset=utf-8"
 
 

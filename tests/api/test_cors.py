@@ -146,9 +146,9 @@ PUBLIC = [
     ("GET", UNKNOWN, 404),
     ("HEAD", UNKNOWN, 404),
     ("GET", "/api/v1/openapi.json", 200),
-    ("POST", "/api/v1/initiate", 501),
+    ("POST", "/api/v1/initiate", 400),
     ("POST", "/api/v1/paymentlink/initiate", 501),
-    ("POST", "/payment/order/create", 501),
+    ("POST", "/payment/order/create", 400),
 ]
 SECRET = [
     ("POST", "/api/v1/tokenized-card-charge"),

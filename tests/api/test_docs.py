@@ -12,7 +12,7 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 EXAMPLE = re.compile(r"^```sh\n(?P<command>curl .*?)\n```\n(?:```(?:json|text)\n(?P<answer>.*?)```\n)?", re.S | re.M)
 # What differs from run to run; its presence and type are compared all the same.
 VOLATILE = {"id", "refundReference", "createdAt", "updatedAt", "authorizationCode", "authCode", "requestId",
-            "customerCode", "refunds"}
+            "customerCode", "refunds", "paymentRedirectUrl", "publicKey", "checkout_url", "paymentLink"}
 
 
 def examples(text):

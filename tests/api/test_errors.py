@@ -80,7 +80,7 @@ JSON = [("Content-Type", "application/json")]
     pytest.param("GET", LIST, None, [("Accept", "text/html")], 406, "A1", id="not acceptable"),
     pytest.param("POST", CHARGE, "x" * 65537, JSON, 413, "S1", id="too large"),
     pytest.param("POST", "/api/v1/paymentlink/initiate", "{}", JSON, 501, "I1", id="not built"),
-    pytest.param("POST", "/payment/order/create", "{}", JSON, 501, "I1", id="not built either"),
+    pytest.param("POST", "/payment/order/create", "{}", JSON, 400, "T1", id="an empty order"),
     pytest.param("GET", "/payment/order/create", None, [], 405, "M1", id="GET on an order"),
 ])
 def test_our_errors(shop, method, path, body, headers, status, code):
@@ -189,7 +189,7 @@ def test_errors_that_apache_raises(served, text, status):
     pytest.param("GET", LIST, "public", 403, id="403"),
     pytest.param("GET", "/api/v1/none", "secret", 404, id="404"),
     pytest.param("PUT", LIST, "secret", 405, id="405"),
-    pytest.param("POST", "/payment/order/create", "secret", 501, id="501"),
+    pytest.param("POST", "/api/v1/paymentlink/initiate", "secret", 501, id="501"),
 ])
 def test_error_documents_of_the_site_are_not_ours(served, method, path, key, status):
     headers = [("Authorization", "Bearer " + getattr(served, key))] if key else []

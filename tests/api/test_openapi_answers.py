@@ -10,7 +10,7 @@ import pytest
 
 import openapi_document
 from conftest import MPMS
-from harness import Httpd, Response, charge_body, loaded, reference, wait_for
+from harness import Httpd, Response, charge_body, checkout_body, loaded, order_body, reference, wait_for
 from raw_lmdb import Raw
 from shares import ANSWERED
 
@@ -25,6 +25,10 @@ CLIENTS = 12  # that ask at once
 # What the document names and nobody can bring about here: (operation, status, responseCode) to the reason.
 UNPROVOKED = {
     **{(one.id, "500", "E1"): "the server does not fail on request" for one in OPERATIONS},
+    **{(one, "409", "D2"): "Live Mode only, while its acquirer is asked for a page"
+       for one in ("initiateTransaction", "createOrder")},
+    **{(one, "501", "I1"): "Live Mode only, where the acquirer has no pages"
+       for one in ("initiateTransaction", "createOrder")},
 }
 # What the web server refuses before it reads Accept: application/json only.
 BEFORE_ACCEPT = {
@@ -273,6 +277,16 @@ UNKNOWN_SEGMENT = {
     ("404", "N2"): lambda ask: ask(path=re.sub(r"{\w+}", "", ask.operation.path)),
 }
 VERIFIED = {("200", ""): lambda ask: ask(reference=ask.world.charged()), **UNKNOWN_SEGMENT}
+
+
+def again(ask, body):
+    """The same reference for another amount."""
+    assert ask(body).status == 200
+    inner = body.get("order", body)
+    inner["amount"] = 2
+    return ask(body)
+
+
 UNBUILT = {("501", "I1"): lambda ask: ask({"any": "thing"})}
 OWN = {
     "createCharge": {
@@ -329,8 +343,14 @@ OWN = {
         ("409", "V2"): lambda ask: ask({"transactionReference": ask.world.charged()}),
     },
     "initiatePaymentLink": UNBUILT,
-    "initiateTransaction": UNBUILT,
-    "createOrder": UNBUILT,
+    "initiateTransaction": {
+        ("200", ""): lambda ask: ask(checkout_body(metaData={"cart": 7})),
+        ("409", "D1"): lambda ask: again(ask, checkout_body()),
+    },
+    "createOrder": {
+        ("200", ""): lambda ask: ask(order_body()),
+        ("409", "D1"): lambda ask: again(ask, order_body()),
+    },
     "getDescription": {("200", ""): lambda ask: ask()},
 }
 
@@ -422,7 +442,8 @@ def test_replay(world, operation):
     ref = world.charged()
     body = {"createCharge": charge_body(), "createRefund": {"reference": ref},
             "createPartialRefund": {"reference": ref, "amount": 1},
-            "verifyTransactionAmount": {"transactionReference": ref}}.get(operation.id)
+            "verifyTransactionAmount": {"transactionReference": ref},
+            "initiateTransaction": checkout_body(), "createOrder": order_body()}.get(operation.id)
     if operation.id == "voidTransaction":
         body, first = voided(ask, headers)
     else:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harness import charge_body, reference
+from harness import charge_body, checkout_body, order_body, reference
 from shares import ANSWERED
 from test_errors import check_envelope
 
@@ -30,8 +30,8 @@ OPERATIONS = {
                              404),
     "void": Operation("POST", "/api/v1/void-transaction", False, lambda ref: {"transactionReference": ref}, 404),
     "payment link": Operation("POST", "/api/v1/paymentlink/initiate", True, lambda ref: {}, 501),
-    "initiate": Operation("POST", "/api/v1/initiate", True, lambda ref: {}, 501),
-    "order": Operation("POST", "/payment/order/create", True, lambda ref: {}, 501),
+    "initiate": Operation("POST", "/api/v1/initiate", True, lambda ref: checkout_body(transactionReference=ref), 200),
+    "order": Operation("POST", "/payment/order/create", True, lambda ref: order_body(reference=ref), 200),
     "openapi": Operation("GET", "/api/v1/openapi.json", True, None, 200),
 }
 POSTS = {name: one for name, one in OPERATIONS.items() if one.method == "POST"}

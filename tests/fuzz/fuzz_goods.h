@@ -3,8 +3,10 @@
 #define FUZZ_GOODS_H
 
 /* What the store of fuzz_store.h holds. */
+
 #include "fuzz_encryption.h"
 #include "fuzz_grants.h"
+#include "fuzz_import.h"
 #include "fuzz_live.h"
 
 static inline void fuzz_goods_key(void)
@@ -49,7 +51,8 @@ static inline void fuzz_goods_charge(const char *reference, pay_charge_kind_t by
                              .request_ip = "192.0.2.1",
                              .acquirer = "simulator",
                              .key_id = "key_fuzz",
-                             .due_at = FUZZ_NOW};
+                             .due_at = FUZZ_NOW,
+                             .checkout = by == PAY_CHARGE_CHECKOUT ? &fuzz_page : NULL};
     pay_outcome_t outcome = {
         .kind = kind, .code = "00", .message = "Approved", .authorization_code = "A1B2C3"};
     pay_charge_t *charge;
@@ -60,8 +63,8 @@ static inline void fuzz_goods_charge(const char *reference, pay_charge_kind_t by
               &charge, &claim, fuzz_store.store, &proposal, NULL,
               kind == PAY_OUTCOME_APPROVED ? fuzz_goods_use(PAY_OPERATION_CHARGE) : NULL,
               fuzz_store.pool)
-          == APR_SUCCESS);
-    CHECK(claim == PAY_CLAIM_NEW);
+              == APR_SUCCESS
+          && claim == PAY_CLAIM_NEW);
     CHECK(fuzz_store.ops->charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
                                          charge->seq, &outcome, FUZZ_NOW, fuzz_store.pool)
           == APR_SUCCESS);
@@ -90,32 +93,6 @@ static inline apr_status_t fuzz_goods_refund(pay_refund_t **out, const char *nam
                                        use, 0, p);
 }
 
-/* A record of history, imported under the name "kept". */
-static inline void fuzz_goods_import(void)
-{
-    pay_refund_t record = {.id = "kept",
-                           .refund_reference = "kept",
-                           .scope = fuzz_store.scope,
-                           .money = {500, "NGN"},
-                           .channel = "dashboard",
-                           .merchant_note = "returned",
-                           .state = PAY_REFUND_PROCESSED,
-                           .transaction_reference = "known",
-                           .created_at = APR_TIME_C(1767323045678000),
-                           .updated_at = APR_TIME_C(1767323045678000)};
-    apr_array_header_t *records = apr_array_make(fuzz_store.pool, 1, sizeof(pay_refund_t *));
-    pay_import_t import;
-    int at;
-
-    APR_ARRAY_PUSH(records, pay_refund_t *) = &record;
-    CHECK(
-        fuzz_store.ops->import_begin(&import, fuzz_store.store, &fuzz_store.scope, fuzz_store.pool)
-        == APR_SUCCESS);
-    CHECK(fuzz_store.ops->import_rows(&import, &at, fuzz_store.store, records, fuzz_store.pool)
-          == APR_SUCCESS);
-    CHECK(fuzz_store.ops->import_finish(&import, fuzz_store.store, fuzz_store.pool) == APR_SUCCESS);
-}
-
 /* The store as it is before each input; made at the first call. */
 static inline void fuzz_goods_ready(void)
 {
@@ -137,7 +114,7 @@ static inline void fuzz_goods_ready(void)
     CHECK(fuzz_goods_refund(&refund, "re_pending", "known", 100,
                             fuzz_goods_use(PAY_OPERATION_REFUND), fuzz_store.pool)
           == APR_SUCCESS);
-    fuzz_goods_import();
+    fuzz_import_make();
     CHECK(fuzz_store.ops->kept_put(&kept, fuzz_store.store, &fuzz_store.scope,
                                    fuzz_goods_use(PAY_OPERATION_VERIFY), "{\"status\":true}",
                                    fuzz_store.pool)

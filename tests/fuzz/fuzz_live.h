@@ -9,6 +9,7 @@
  */
 
 #include "fuzz_events.h"
+#include "fuzz_page.h"
 
 #define FUZZ_LIVE_APPROVED "00000000000000000000000000000001"
 #define FUZZ_LIVE_HELD "00000000000000000000000000000002"

@@ -38,7 +38,8 @@ static const struct {
     {'q', PAY_TABLE_ACQUIRER},      {'l', PAY_TABLE_LATE_DUE},
     {'h', PAY_TABLE_HELD},          {'g', PAY_TABLE_GRANT},
     {'G', PAY_TABLE_GRANT_USER},    {'x', PAY_TABLE_ENCRYPTION_KEY},
-    {'A', PAY_TABLE_AUDIT},
+    {'A', PAY_TABLE_AUDIT},         {'o', PAY_TABLE_CHECKOUT},
+    {'p', PAY_TABLE_PAGE},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 _Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
@@ -108,7 +109,8 @@ static void check_charge_kept(const pay_charge_t *charge, const pay_charge_t *ag
     CHECK(!strcmp(charge->acquirer_reference, again->acquirer_reference));
     CHECK(charge->absent_since == again->absent_since && charge->held == again->held);
     CHECK(charge->late == again->late && !strcmp(charge->late_tag, again->late_tag));
-    CHECK(charge->spent == again->spent && !strcmp(charge->resolution, again->resolution));
+    CHECK(charge->channel == again->channel && charge->spent == again->spent
+          && !strcmp(charge->resolution, again->resolution));
 }
 
 /* A charge that decodes is written as it was, and can be shown. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "property.h"
 
+#include "checkout_goods.h"
+
 #define AMOUNT_MAX 2000 /* minor units: small, so that amounts meet and charges run out */
 
 static const char *charge_answer(const pay_charge_t *charge)
@@ -132,7 +134,6 @@ void property_do_charge_under_a_used_key(void)
     HOLD(property_calls() == 0, "it reached the acquirer");
 }
 
-/* Checkouts are made by a later version's operation; the store knows them already. */
 void property_do_checkout(void)
 {
     pay_charge_t proposal = {.acquirer = "scripted", .key_id = "", .token = ""};
@@ -157,6 +158,7 @@ void property_do_checkout(void)
     proposal.code = proposal.message = proposal.authorization_code = proposal.contradiction = "";
     proposal.due_at =
         property.now + 1000 * 24 * PROPERTY_HOUR; /* nobody asks: the payer has not paid */
+    proposal.checkout = checkout_make(proposal.due_at, property.step);
     rv = property.service.store->ops->charge_open(&out, &claim, property.service.store, &proposal,
                                                   NULL, NULL, property.step);
     HOLD(rv == APR_SUCCESS && claim == PAY_CLAIM_NEW, "a checkout was not made");

@@ -53,6 +53,7 @@ static inline apr_status_t script_answer(payments_answer_t *out, const payments_
     out->authorization_code = script.outcome.authorization_code;
     out->acquirer_reference = script.outcome.acquirer_reference;
     out->spent = script.outcome.spent;
+    out->card_token = script.outcome.token;
     if (card) {
         out->card_first6 = card->first6;
         out->card_last4 = card->last4;

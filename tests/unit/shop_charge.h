@@ -4,30 +4,35 @@
 
 /* Charges that a test puts into the shop's store by itself, without a request. */
 
+#include "checkout_goods.h"
 #include "shop.h"
 
 /* A charge of 10.50 NGN through the scripted acquirer, put into the store as pending. */
 static inline pay_charge_t *shop_charge_open(shop_t *shop, const pay_scope_t *scope,
                                              const char *reference, pay_charge_kind_t kind)
 {
-    const pay_charge_t proposal = {.scope = *scope,
-                                   .kind = kind,
-                                   .reference = reference,
-                                   .token = "tok_1",
-                                   .card = {"555555", "4444", "Mastercard", "NG", "debit"},
-                                   .money = {1050, "NGN"},
-                                   .email = "payer@shop.example",
-                                   .first_name = "Ada",
-                                   .last_name = "Obi",
-                                   .request_ip = "192.0.2.1",
-                                   .acquirer = "scripted",
-                                   .key_id = "key_1",
-                                   .due_at = pay_time_now() + apr_time_from_sec(60),
-                                   .answer_version = PAY_CHARGE_ANSWER_VERSION,
-                                   .code = "",
-                                   .message = "",
-                                   .authorization_code = "",
-                                   .contradiction = ""};
+    const pay_charge_t proposal = {
+        .scope = *scope,
+        .kind = kind,
+        .reference = reference,
+        .token = "tok_1",
+        .card = {"555555", "4444", "Mastercard", "NG", "debit"},
+        .money = {1050, "NGN"},
+        .email = "payer@shop.example",
+        .first_name = "Ada",
+        .last_name = "Obi",
+        .request_ip = "192.0.2.1",
+        .acquirer = "scripted",
+        .key_id = "key_1",
+        .due_at = pay_time_now() + apr_time_from_sec(60),
+        .answer_version = PAY_CHARGE_ANSWER_VERSION,
+        .code = "",
+        .message = "",
+        .authorization_code = "",
+        .contradiction = "",
+        .checkout = kind == PAY_CHARGE_CHECKOUT
+                        ? checkout_make(pay_time_now() + apr_time_from_sec(60), unit_pool)
+                        : NULL};
     pay_charge_t *charge;
     pay_claim_t claim;
 

@@ -13,7 +13,7 @@
 static pay_form_t form_of(const char *member)
 {
     const char *text = apr_psprintf(unit_pool, "{\"other\":1%s%s}", *member ? "," : "", member);
-    pay_form_t form = {NULL, NULL, unit_pool};
+    pay_form_t form = {NULL, NULL, unit_pool, NULL};
     const char *reason;
 
     ck_assert_msg(pay_json_parse(&form.body, &reason, text, strlen(text), unit_pool) == APR_SUCCESS,

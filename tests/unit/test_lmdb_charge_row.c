@@ -41,6 +41,7 @@ static pay_charge_t *longest(int i)
     charge->refunded_minor = APR_INT64_MAX;
     charge->refund_at_acquirer = APR_UINT64_MAX;
     charge->kind = PAY_CHARGE_CHECKOUT;
+    charge->channel = PAY_CHANNEL_BANK_TRANSFER;
     charge->acquirer_reference = text_of('u', PAY_ACQUIRER_REFERENCE_LEN);
     charge->absent_since = APR_INT64_MAX;
     charge->held = PAY_HELD_LATE;
@@ -74,6 +75,7 @@ START_TEST(test_without_a_key_its_digest_is_left_out)
     charge->held = PAY_NOT_HELD;
     charge->late = PAY_LATE_NONE;
     charge->spent = 0;
+    charge->channel = PAY_CHANNEL_CARD;
     pay_lmdb_charge_key(&at, &charge->scope, charge->seq);
     key = pay_lmdb_key_val(&at);
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);

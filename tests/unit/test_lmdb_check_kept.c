@@ -123,7 +123,7 @@ static void spoil_kind(int i)
 
 static void spoil_operation(int i)
 {
-    spoil_key(i, PAY_LMDB_SCOPE_LEN + 1, PAY_OPERATION_VOID + 1);
+    spoil_key(i, PAY_LMDB_SCOPE_LEN + 1, PAY_OPERATION_ORDER + 1);
 }
 
 static void spoil_no_operation(int i)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
+#include "checkout_goods.h"
+
 #include <apr_escape.h>
 #include <pthread.h>
 
@@ -143,6 +145,7 @@ pay_charge_t *till_checkout(int i, const char *reference, apr_int64_t amount_min
 
     proposal->kind = PAY_CHARGE_CHECKOUT;
     proposal->token = "";
+    proposal->checkout = checkout_make(till_clock + apr_time_from_sec(60), unit_pool);
     ck_assert_int_eq(
         till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/pay_checkout.h"
+
+#include <apr_escape.h>
+#include <apr_strings.h>
+#include <string.h>
+
+#define PAGE_ID_ALPHABET "abcdefghijklmnopqrstuvwxyz234567"
+
+static pay_checkout_stage_t stage_of_pending(const pay_checkout_t *checkout, apr_time_t now)
+{
+    if (!checkout) {
+        return PAY_STAGE_CLOSED; /* its row is lost: nobody can pay it here */
+    }
+    if (checkout->step == PAY_CHECKOUT_SENT) {
+        return PAY_STAGE_WAITING;
+    }
+    if (now >= checkout->expires_at) {
+        return PAY_STAGE_EXPIRED;
+    }
+    return checkout->step == PAY_CHECKOUT_CODE ? PAY_STAGE_CODE : PAY_STAGE_PAY;
+}
+
+pay_checkout_stage_t pay_checkout_stage(const pay_charge_t *charge, apr_time_t now)
+{
+    const pay_checkout_t *checkout = charge->checkout;
+
+    switch (charge->state) {
+    case PAY_CHARGE_PENDING:
+        return stage_of_pending(checkout, now);
+    case PAY_CHARGE_SUCCESSFUL:
+    case PAY_CHARGE_REVERSED:
+        return PAY_STAGE_APPROVED;
+    case PAY_CHARGE_FAILED:
+        return PAY_STAGE_DECLINED;
+    case PAY_CHARGE_ABANDONED:
+        return checkout && checkout->step == PAY_CHECKOUT_CANCELLED ? PAY_STAGE_CANCELLED
+                                                                    : PAY_STAGE_EXPIRED;
+    case PAY_CHARGE_VOID:
+    case PAY_CHARGE_STATE_COUNT:
+        break;
+    }
+    return PAY_STAGE_CLOSED;
+}
+
+const char *pay_checkout_return_status(pay_checkout_stage_t stage)
+{
+    static const char *const statuses[] = {
+        [PAY_STAGE_PAY] = "cancelled",     [PAY_STAGE_CODE] = "cancelled",
+        [PAY_STAGE_WAITING] = "pending",   [PAY_STAGE_APPROVED] = "successful",
+        [PAY_STAGE_DECLINED] = "failed",   [PAY_STAGE_CANCELLED] = "cancelled",
+        [PAY_STAGE_EXPIRED] = "cancelled", [PAY_STAGE_CLOSED] = "cancelled",
+    };
+    _Static_assert(sizeof(statuses) / sizeof(statuses[0]) == PAY_STAGE_COUNT, "one row a stage");
+
+    return (unsigned int)stage < PAY_STAGE_COUNT ? statuses[stage] : "cancelled";
+}
+
+const char *pay_checkout_return_url(const pay_charge_t *charge, pay_checkout_stage_t stage,
+                                    apr_pool_t *p)
+{
+    const char *url = charge->checkout ? charge->checkout->redirect_url : "";
+    const char *fragment = strchr(url, '#');
+    const char *bare;
+
+    if (!*url) {
+        return "";
+    }
+    bare = fragment ? apr_pstrmemdup(p, url, (apr_size_t)(fragment - url)) : url;
+    return apr_pstrcat(p, bare, strchr(bare, '?') ? "&" : "?",
+                       "reference=", apr_pescape_urlencoded(p, charge->reference),
+                       "&status=", pay_checkout_return_status(stage), fragment ? fragment : "",
+                       NULL);
+}
+
+int pay_page_id_is(const char *text)
+{
+    return strlen(text) == PAY_PAGE_ID_LEN && strspn(text, PAGE_ID_ALPHABET) == PAY_PAGE_ID_LEN;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_CHECKOUT_ANSWER_H
+#define PAY_CHECKOUT_ANSWER_H
+
+/* The answers to the requests that make a checkout (docs/api.md, "Checkouts"). Pure. */
+
+#include "model/pay_checkout.h"
+
+struct pay_writer_t;
+
+/* `page_url`: the hosted page, absolute. `public_key`: the caller's own; "" for a secret key. */
+void pay_checkout_answer_to_json(struct pay_writer_t *w, const pay_charge_t *charge,
+                                 const char *page_url, const char *public_key);
+void pay_checkout_order_answer_to_json(struct pay_writer_t *w, const pay_charge_t *charge,
+                                       const char *page_url);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_checkout_create.h"
+
+#include "base/pay_id.h"
+#include "base/pay_log.h"
+#include "base/pay_time.h"
+#include "service/pay_acquiring.h"
+#include "service/pay_charge_rules.h"
+#include "service/pay_reconcile.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+#define REFERENCE_PREFIX "link_"
+#define ASK_AFTER apr_time_from_sec(30) /* the payer has just been sent to the acquirer's page */
+
+/* What one request for a checkout is worked on with. */
+typedef struct desk_t {
+    pay_service_t *service;
+    const pay_caller_t *caller;
+    const pay_checkout_request_t *request;
+    const char *page_root;
+    const char *request_ip;
+    const pay_idempotency_t *use; /* NULL: none */
+    apr_pool_t *pool;
+} desk_t;
+
+static const pay_operation_t operations[] = {
+    [PAY_CHECKOUT_FORM_INITIATE] = PAY_OPERATION_INITIATE,
+    [PAY_CHECKOUT_FORM_LINK] = PAY_OPERATION_LINK_INITIATE,
+    [PAY_CHECKOUT_FORM_ORDER] = PAY_OPERATION_ORDER,
+};
+
+static const pay_problem_t *use_of(desk_t *d)
+{
+    const char *values[] = {d->request->reference,
+                            pay_hex(d->request->digest, PAY_SHA256_LEN, d->pool)};
+
+    return pay_caller_use(&d->use, d->caller, operations[d->request->form], values,
+                          sizeof(values) / sizeof(values[0]), d->pool);
+}
+
+/* The answer for a reference that has a charge already. */
+static const pay_problem_t *answer_known(const pay_charge_t **out, int *replayed,
+                                         const pay_charge_t *known, const desk_t *d)
+{
+    if (known->kind != PAY_CHARGE_CHECKOUT || !known->checkout
+        || memcmp(known->request_digest, d->request->digest, PAY_SHA256_LEN) != 0) {
+        return pay_problem_make(PAY_ERR_REFERENCE_REUSED, NULL, APR_SUCCESS, d->pool);
+    }
+    if (pay_charge_in_flight(known)) {
+        return pay_problem_make(PAY_ERR_IN_PROGRESS, NULL, APR_SUCCESS, d->pool);
+    }
+    *replayed = 1;
+    *out = known;
+    return NULL;
+}
+
+/* What was made before, by reference or by Idempotency-Key; *out NULL: nothing. */
+static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, const desk_t *d)
+{
+    pay_store_t *store = d->service->store;
+    const pay_scope_t *scope = &d->caller->scope;
+    const pay_problem_t *problem;
+    pay_charge_t *known = NULL;
+    pay_kept_t *kept = NULL;
+    apr_status_t rv = APR_NOTFOUND;
+
+    if (*d->request->reference) {
+        rv = store->ops->charge_find(&known, store, scope, d->request->reference, d->pool);
+    }
+    if (rv == APR_SUCCESS) {
+        return answer_known(out, replayed, known, d);
+    }
+    if (rv != APR_NOTFOUND) {
+        return pay_problem_of_store(rv, d->pool);
+    }
+    problem = pay_service_recall(&kept, d->service, scope, d->use, d->pool);
+    if (problem || !kept) {
+        return problem;
+    }
+    if (!kept->charge) {
+        return pay_problem_of_key(d->pool);
+    }
+    return answer_known(out, replayed, kept->charge, d);
+}
+
+static const pay_problem_t *judge(const desk_t *d)
+{
+    const pay_mode_t mode = d->caller->scope.mode;
+    const pay_problem_t *refusal;
+    pay_problem_t *faults = NULL;
+
+    refusal = pay_service_judge_mode(d->service, d->caller->account, mode, d->pool);
+    if (refusal) {
+        return refusal;
+    }
+    if (!pay_charge_currency_is_allowed(d->service, d->request->money.currency)) {
+        pay_problem_add(
+            &faults, d->request->form == PAY_CHECKOUT_FORM_ORDER ? "/order/currency" : "/currency",
+            "is not accepted here", d->pool);
+        return faults;
+    }
+    if (mode == PAY_LIVE && !pay_acquirer_has_checkout(d->service->acquirer[mode])) {
+        return pay_problem_makef(PAY_ERR_NOT_IMPLEMENTED, d->pool,
+                                 "The acquirer of this service has no payment pages.");
+    }
+    return NULL;
+}
+
+static apr_status_t checkout_make(const pay_checkout_t **out, const desk_t *d)
+{
+    const pay_checkout_request_t *request = d->request;
+    pay_checkout_t *checkout = apr_pcalloc(d->pool, sizeof(*checkout));
+
+    *out = checkout;
+    checkout->link = request->link;
+    checkout->phone = request->phone;
+    checkout->redirect_url = request->redirect_url;
+    checkout->metadata = request->metadata;
+    checkout->logo_url = request->logo_url;
+    checkout->title = request->title;
+    checkout->description = request->description;
+    checkout->expires_at = pay_time_now() + d->service->policy.checkout_lifetime;
+    checkout->step = PAY_CHECKOUT_OPEN;
+    checkout->acquirer_url = "";
+    return pay_id_make(&checkout->page_id, "", PAY_PAGE_ID_BITS, d->pool);
+}
+
+static apr_status_t name_it(pay_charge_t *proposal, const desk_t *d)
+{
+    apr_status_t rv;
+
+    proposal->reference = d->request->reference;
+    if (!*proposal->reference) {
+        rv = pay_id_make(&proposal->reference, REFERENCE_PREFIX, PAY_ID_BITS, d->pool);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+    }
+    return pay_charge_acquirer_name(&proposal->acquirer_reference, d->caller->account,
+                                    d->caller->scope.mode, proposal->reference, d->pool);
+}
+
+static apr_status_t propose(pay_charge_t **out, const desk_t *d)
+{
+    pay_charge_t *proposal = apr_pcalloc(d->pool, sizeof(*proposal));
+    const pay_acquirer_t *acquirer = d->service->acquirer[d->caller->scope.mode];
+    pay_deadline_t deadline;
+    apr_status_t rv;
+
+    *out = proposal;
+    rv = name_it(proposal, d);
+    if (rv == APR_SUCCESS) {
+        rv = checkout_make(&proposal->checkout, d);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    proposal->scope = d->caller->scope;
+    proposal->kind = PAY_CHARGE_CHECKOUT;
+    memcpy(proposal->request_digest, d->request->digest, PAY_SHA256_LEN);
+    proposal->token = "";
+    proposal->card = (pay_card_t){.issuer = "", .country = "", .type = ""};
+    proposal->money = d->request->money;
+    proposal->email = d->request->email;
+    proposal->first_name = d->request->first_name;
+    proposal->last_name = d->request->last_name;
+    proposal->request_ip = d->request_ip ? d->request_ip : "";
+    proposal->acquirer = acquirer->name;
+    proposal->key_id = d->caller->key_id;
+    proposal->answer_version = PAY_CHARGE_ANSWER_VERSION;
+    proposal->code = proposal->message = proposal->authorization_code = "";
+    proposal->contradiction = proposal->late_tag = proposal->resolution = "";
+    /* In Test Mode nothing happens until the payer pays, or does not in time. */
+    proposal->due_at = proposal->checkout->expires_at;
+    if (d->caller->scope.mode == PAY_LIVE) {
+        deadline = pay_deadline_make(acquirer);
+        proposal->worker = deadline.worker;
+        proposal->send_before_ms = deadline.send_before_ms;
+        proposal->wait_until_ms = deadline.wait_until_ms;
+        proposal->due_at = deadline.due_at;
+    }
+    return APR_SUCCESS;
+}
+
+/* *charge is new, or *out is what was there before. */
+static const pay_problem_t *open_row(pay_charge_t **charge, const pay_charge_t **out, int *replayed,
+                                     const desk_t *d)
+{
+    pay_store_t *store = d->service->store;
+    pay_charge_t *proposal;
+    pay_claim_t claim;
+    apr_status_t rv;
+
+    *charge = NULL;
+    rv = propose(&proposal, d);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_make(PAY_ERR_ACQUIRER_UNAVAILABLE, NULL, rv, d->pool);
+    }
+    rv = store->ops->charge_open(charge, &claim, store, proposal, NULL, d->use, d->pool);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, d->pool);
+    }
+    if (claim == PAY_CLAIM_KEY_USED) {
+        return pay_problem_of_key(d->pool);
+    }
+    if (claim != PAY_CLAIM_NEW) {
+        return answer_known(out, replayed, *charge, d);
+    }
+    *out = *charge;
+    return NULL;
+}
+
+/* ---- Live Mode: the acquirer's page */
+
+static const pay_problem_t *withdraw(const pay_charge_t *charge, pay_error_t error,
+                                     apr_status_t cause, const desk_t *d)
+{
+    pay_store_t *store = d->service->store;
+    apr_status_t rv;
+
+    rv = store->ops->charge_withdraw(store, &charge->scope, charge->seq, d->pool);
+    if (rv != APR_SUCCESS) {
+        pay_log(PAY_LOG_ERR, rv,
+                PAYLOGNO(00571) "checkout %s was not sent, but could not be taken back: it fails "
+                                "when its time is over",
+                charge->reference);
+    }
+    return pay_problem_make(error, NULL, cause, d->pool);
+}
+
+/* Nobody has the address of a page, so nobody can pay; should the acquirer say otherwise later, it
+ * is found as any late approval is. */
+static void fail(const pay_charge_t **out, const desk_t *d)
+{
+    const apr_time_t now = pay_time_now();
+    const pay_outcome_t outcome = {.kind = PAY_OUTCOME_DECLINED,
+                                   .message = PAY_CHECKOUT_UNOPENED,
+                                   .late_check_at = pay_reconcile_next_late(now, now)};
+    pay_store_t *store = d->service->store;
+    pay_charge_t *resolved = NULL;
+    int changed = 0;
+    apr_status_t rv;
+
+    rv = store->ops->charge_resolve(&resolved, &changed, store, &(*out)->scope, (*out)->seq,
+                                    &outcome, 0, d->pool);
+    if (rv != APR_SUCCESS) {
+        pay_log(PAY_LOG_ERR, rv,
+                PAYLOGNO(00572) "that checkout %s has no page could not be stored: reconciliation "
+                                "does it",
+                (*out)->reference);
+        return;
+    }
+    if (changed) {
+        pay_service_count(resolved);
+    }
+    *out = resolved;
+}
+
+/* The page's address is durable before anybody is told of it. */
+static void keep_page(const pay_charge_t **out, const char *page_url, const desk_t *d)
+{
+    const pay_checkout_move_t move = {.from = PAY_CHECKOUT_OPEN,
+                                      .to = PAY_CHECKOUT_OPEN,
+                                      .now = pay_time_now(),
+                                      .acquirer_url = page_url,
+                                      .due_at = pay_time_now() + ASK_AFTER};
+    pay_store_t *store = d->service->store;
+    pay_charge_t *stored = NULL;
+    int changed = 0;
+    apr_status_t rv;
+
+    rv = store->ops->checkout_move(&stored, &changed, store, &(*out)->scope, (*out)->seq, &move,
+                                   d->pool);
+    if (rv != APR_SUCCESS) {
+        pay_log(PAY_LOG_ERR, rv,
+                PAYLOGNO(00573) "the page of checkout %s could not be stored: it cannot be paid",
+                (*out)->reference);
+        return;
+    }
+    *out = stored;
+}
+
+static const pay_problem_t *ask_page(const pay_charge_t **out, pay_acquiring_t *acquiring,
+                                     const desk_t *d)
+{
+    const char *back =
+        apr_pstrcat(d->pool, d->page_root, (*out)->checkout->page_id, PAY_PAGE_RETURN_SUFFIX, NULL);
+    const char *page_url;
+    apr_status_t rv;
+
+    if (pay_time_boot_ms() > (*out)->send_before_ms) {
+        return withdraw(*out, PAY_ERR_BUSY, APR_SUCCESS, d);
+    }
+    rv = pay_acquiring_checkout(&page_url, acquiring, *out, back, d->pool);
+    if (rv == PAYMENTS_NOT_SENT) {
+        return withdraw(*out, PAY_ERR_ACQUIRER_UNAVAILABLE, rv, d);
+    }
+    if (rv == APR_SUCCESS) {
+        keep_page(out, page_url, d);
+    } else {
+        fail(out, d);
+    }
+    return NULL;
+}
+
+static const pay_problem_t *open_live(const pay_charge_t **out, int *replayed, const desk_t *d)
+{
+    const pay_problem_t *problem;
+    pay_acquiring_t acquiring;
+    pay_charge_t *charge;
+
+    problem = pay_acquiring_enter(&acquiring, d->service->acquirer[PAY_LIVE], d->pool);
+    if (problem) {
+        return problem;
+    }
+    problem = open_row(&charge, out, replayed, d);
+    if (!problem && !*replayed) {
+        problem = ask_page(out, &acquiring, d);
+    }
+    pay_acquiring_leave(&acquiring);
+    return problem;
+}
+
+const pay_problem_t *pay_checkout_create(const pay_charge_t **out, int *replayed,
+                                         pay_service_t *service, const pay_caller_t *caller,
+                                         const pay_checkout_request_t *request,
+                                         const char *page_root, const char *request_ip,
+                                         apr_pool_t *p)
+{
+    desk_t d = {service, caller, request, page_root, request_ip, NULL, p};
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    int slot;
+
+    *out = NULL;
+    *replayed = 0;
+    problem = use_of(&d);
+    if (!problem) {
+        problem = find_known(out, replayed, &d);
+    }
+    if (problem || *out) {
+        return problem;
+    }
+    problem = judge(&d);
+    if (problem) {
+        return problem;
+    }
+    problem = pay_service_enter(&slot, service, &caller->scope, p);
+    if (problem) {
+        return problem;
+    }
+    problem = caller->scope.mode == PAY_LIVE ? open_live(out, replayed, &d)
+                                             : open_row(&charge, out, replayed, &d);
+    pay_service_leave(service, slot);
+    return problem;
+}

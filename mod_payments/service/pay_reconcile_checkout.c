@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_log.h"
+#include "base/pay_time.h"
+#include "service/pay_checkout_token.h"
+#include "service/pay_reconcile_parts.h"
+
+int pay_reconcile_is_checkout(const pay_charge_t *charge)
+{
+    return charge->checkout
+           && (charge->state != PAY_CHARGE_PENDING || charge->checkout->step != PAY_CHECKOUT_SENT);
+}
+
+/* Not paid in time: abandoned, which its shop is told. Live, its acquirer is asked all the same. */
+static int abandon(const pay_reconcile_row_t *row, apr_time_t now)
+{
+    const pay_charge_t *charge = row->charge;
+    const pay_checkout_move_t what = {
+        .from = charge->checkout->step,
+        .to = PAY_CHECKOUT_EXPIRED,
+        .now = now,
+        .channel = charge->channel,
+        .due_at = charge->scope.mode == PAY_LIVE ? pay_reconcile_next_late(now, now) : 0};
+    pay_charge_t *stored = NULL;
+    apr_status_t rv;
+    int changed = 0;
+
+    rv = row->store->ops->checkout_move(&stored, &changed, row->store, &charge->scope, charge->seq,
+                                        &what, row->pool);
+    if (rv != APR_SUCCESS) {
+        pay_log(PAY_LOG_ERR, rv,
+                PAYLOGNO(00575) "that checkout %s was abandoned could not be stored",
+                charge->reference);
+        return 0;
+    }
+    if (changed) {
+        pay_log(PAY_LOG_INFO, APR_SUCCESS,
+                PAYLOGNO(00576) "checkout %s was not paid in time: it is abandoned",
+                charge->reference);
+    }
+    return changed;
+}
+
+/* An answer about a checkout, or that there was none; 1: it was decided by it. */
+static int store(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding)
+{
+    const pay_reconcile_subject_t subject = pay_reconcile_subject(row);
+    const pay_charge_t *charge = row->charge;
+    pay_charge_t *resolved = NULL;
+    apr_status_t rv;
+    int changed = 0;
+
+    rv =
+        row->store->ops->charge_resolve(&resolved, &changed, row->store, &charge->scope,
+                                        charge->seq, &finding->outcome, finding->due_at, row->pool);
+    if (rv != APR_SUCCESS) {
+        pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00577) "the outcome of checkout %s could not be stored",
+                charge->reference);
+        return 0;
+    }
+    if (!changed) {
+        return 0;
+    }
+    if (finding->outcome.kind == PAY_OUTCOME_UNKNOWN) {
+        pay_reconcile_tell(&subject, finding->outcome.held);
+        return 0;
+    }
+    pay_service_count(resolved);
+    pay_log(PAY_LOG_INFO, APR_SUCCESS, PAYLOGNO(00578) "checkout %s is %s", charge->reference,
+            pay_charge_state_name(resolved->state));
+    return 1;
+}
+
+/* That it was not paid yet is how every checkout begins: a person is asked only where the acquirer
+ * is not configured, or has something else under its name. */
+static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding)
+{
+    if (!row->acquirer) {
+        return PAY_HELD_NO_ACQUIRER;
+    }
+    return finding->news.different ? PAY_HELD_DIFFERENT : PAY_NOT_HELD;
+}
+
+/* The time of the next question; 0: it is over. */
+static apr_time_t next_of(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
+                          apr_time_t now)
+{
+    const pay_charge_t *charge = row->charge;
+    const apr_time_t expires_at = charge->checkout->expires_at;
+    apr_time_t next;
+
+    if (charge->state != PAY_CHARGE_PENDING) {
+        return pay_reconcile_next_late(now, charge->updated_at);
+    }
+    next = pay_reconcile_soon(finding,
+                              pay_reconcile_next(now, charge->created_at, charge->attempts), now);
+    return next > expires_at ? expires_at : next;
+}
+
+/* The acquirer opened no page for it, or nobody knows whether it did: nobody can pay it. */
+static void fail(pay_reconcile_finding_t *finding, apr_time_t now)
+{
+    finding->outcome = (pay_outcome_t){.kind = PAY_OUTCOME_DECLINED,
+                                       .message = PAY_CHECKOUT_UNOPENED,
+                                       .late_check_at = pay_reconcile_next_late(now, now)};
+}
+
+int pay_reconcile_checkout(const pay_reconcile_row_t *row)
+{
+    const pay_charge_t *charge = row->charge;
+    const int is_open = charge->state == PAY_CHARGE_PENDING;
+    const apr_time_t now = pay_time_now();
+    pay_reconcile_finding_t finding;
+
+    if (is_open && charge->scope.mode == PAY_TEST) {
+        return abandon(row, now);
+    }
+    pay_reconcile_ask(&finding, row, 0);
+    if (finding.outcome.kind == PAY_OUTCOME_UNKNOWN) {
+        if (is_open && !*charge->checkout->acquirer_url) {
+            fail(&finding, now);
+            return store(row, &finding);
+        }
+        if (is_open && now >= charge->checkout->expires_at && !finding.news.different) {
+            return abandon(row, now);
+        }
+        finding.outcome.held = held_of(row, &finding);
+        finding.due_at = next_of(row, &finding, now);
+    } else if (!is_open && finding.outcome.kind == PAY_OUTCOME_DECLINED) {
+        finding.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
+        finding.due_at = 0; /* it stays closed, and nobody asks any more */
+    }
+    if (pay_checkout_token_draw(&finding.outcome, charge, row->pool)) {
+        return 0; /* it is due again when the lease is over */
+    }
+    return store(row, &finding);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_CHECKOUT_H
+#define PAY_LMDB_CHECKOUT_H
+
+/*
+ * What a charge that is paid on a page has beside its row: the row in table checkout, under the
+ * charge's own key, and the page's id, which leads to it. Functions run inside the caller's
+ * transaction and return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "model/pay_checkout.h"
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+/* What a page's id leads to. */
+typedef enum pay_lmdb_page_kind_t { PAY_PAGE_CHECKOUT = 1 } pay_lmdb_page_kind_t;
+#define PAY_LMDB_PAGE_LEN (1 + PAY_LMDB_SCOPE_LEN + 8) /* kind, scope, seq */
+
+/* 0 when no page can have that id. */
+int pay_lmdb_page_key(pay_lmdb_key_t *key, const char *page_id);
+
+/* Fills in charge->checkout of a checkout; NULL when its row is lost. */
+int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p);
+
+int pay_lmdb_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB_val *row,
+                             apr_pool_t *p);
+
+/* The row and the page of a charge that is opened. EINVAL: the page's id is none, or is taken. */
+int pay_lmdb_checkout_add(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                          apr_pool_t *p);
+/* Writes the row again. */
+int pay_lmdb_checkout_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                          apr_pool_t *p);
+/* Takes out row and page, if there are any. */
+int pay_lmdb_checkout_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge);
+
+/* 1 while an acquirer may still say that a checkout was paid: it is asked, closed or not. */
+int pay_lmdb_checkout_is_asked(const pay_charge_t *charge);
+
+#endif

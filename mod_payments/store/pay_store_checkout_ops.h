@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_CHECKOUT_OPS_H
+#define PAY_STORE_CHECKOUT_OPS_H
+
+/* Slots of the store's vtable for checkouts, and for totals. Include store/pay_store.h instead. A
+ * checkout is opened by charge_open, with `checkout` of the proposal set. */
+
+#include "model/pay_checkout.h"
+#include "store/pay_store_types.h"
+
+/* What a page's id leads to. */
+typedef struct pay_store_page_t {
+    pay_account_t *account;
+    pay_charge_t *charge; /* with its checkout */
+} pay_store_page_t;
+
+/* APR_NOTFOUND: there is no such page. */
+typedef apr_status_t pay_store_page_find_fn(pay_store_page_t *out, pay_store_t *store,
+                                            const char *page_id, apr_pool_t *p);
+
+/* One move of a checkout, made by its payer or because its time is over. */
+typedef struct pay_checkout_move_t {
+    pay_checkout_step_t from;
+    pay_checkout_step_t to; /* CANCELLED and EXPIRED: the charge is abandoned */
+    apr_time_t now; /* from expires_at on nothing moves but to EXPIRED, and that not before */
+    const pay_card_t *card; /* NULL: as it is */
+    pay_channel_t channel;
+    const char *acquirer_url;     /* NULL: as it is */
+    const pay_outcome_t *outcome; /* NULL, or PAY_OUTCOME_UNKNOWN: not decided */
+    /* When it is looked at next: of one that stays pending more than 0; of one that is abandoned
+     * 0: nobody is asked about it. */
+    apr_time_t due_at;
+} pay_checkout_move_t;
+
+/*
+ * Compare and set: acts only while the charge is pending and the checkout's step is move->from.
+ * *changed 0: it is not, and *out is as it is. An outcome decides the charge in the same
+ * transaction, as charge_resolve does. APR_NOTFOUND: there is no such checkout.
+ */
+typedef apr_status_t pay_store_checkout_move_fn(pay_charge_t **out, int *changed,
+                                                pay_store_t *store, const pay_scope_t *scope,
+                                                apr_uint64_t seq, const pay_checkout_move_t *move,
+                                                apr_pool_t *p);
+
+/* --- totals (docs/store.md) --- */
+/*
+ * Array of pay_total_t that begin within `range`, by time and then currency, at most `limit`; those
+ * behind `after` (NULL: from the start), the last one of the call before. They are kept in the
+ * transactions that change them; what an unfinished import wrote is not part of them.
+ */
+typedef apr_status_t pay_store_total_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                             const pay_scope_t *scope,
+                                             const pay_time_range_t *range,
+                                             const pay_total_t *after, int limit, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FUZZ_PAGE_H
+#define FUZZ_PAGE_H
+
+/* What the checkout in the store of fuzz_store.h has beside its charge. */
+
+#include "fuzz.h"
+
+#include "base/pay_time.h"
+#include "model/pay_checkout.h"
+
+static const pay_checkout_t fuzz_page = {.page_id = "abcdefghijklmnopqrstuvwxyz234567",
+                                         .link = "",
+                                         .phone = "+2348000000000",
+                                         .redirect_url = "https://shop.example/done?a=b#c",
+                                         .metadata = "{\"cart\": 7}",
+                                         .logo_url = "",
+                                         .title = "Shoes",
+                                         .description = "One pair",
+                                         .expires_at = FUZZ_NOW,
+                                         .acquirer_url = ""};
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include "checkout_goods.h"
+
+#define EXPIRES_AT apr_time_from_sec(1000)
+
+/* ---- what the payer is shown */
+
+static const struct {
+    const char *name;
+    pay_charge_state_t state;
+    pay_checkout_step_t step;
+    apr_time_t now;
+    pay_checkout_stage_t want;
+    const char *status;
+} stages[] = {
+    {"new", PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, 0, PAY_STAGE_PAY, "cancelled"},
+    {"the last moment", PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, EXPIRES_AT - 1, PAY_STAGE_PAY,
+     "cancelled"},
+    {"its time is over", PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, EXPIRES_AT, PAY_STAGE_EXPIRED,
+     "cancelled"},
+    {"a code is asked for", PAY_CHARGE_PENDING, PAY_CHECKOUT_CODE, 0, PAY_STAGE_CODE, "cancelled"},
+    {"a code that comes too late", PAY_CHARGE_PENDING, PAY_CHECKOUT_CODE, EXPIRES_AT,
+     PAY_STAGE_EXPIRED, "cancelled"},
+    {"sent", PAY_CHARGE_PENDING, PAY_CHECKOUT_SENT, 0, PAY_STAGE_WAITING, "pending"},
+    {"sent, and time does not matter", PAY_CHARGE_PENDING, PAY_CHECKOUT_SENT, EXPIRES_AT,
+     PAY_STAGE_WAITING, "pending"},
+    {"paid", PAY_CHARGE_SUCCESSFUL, PAY_CHECKOUT_SENT, 0, PAY_STAGE_APPROVED, "successful"},
+    {"paid, and given back", PAY_CHARGE_REVERSED, PAY_CHECKOUT_SENT, 0, PAY_STAGE_APPROVED,
+     "successful"},
+    {"paid after it was cancelled", PAY_CHARGE_SUCCESSFUL, PAY_CHECKOUT_CANCELLED, EXPIRES_AT,
+     PAY_STAGE_APPROVED, "successful"},
+    {"declined", PAY_CHARGE_FAILED, PAY_CHECKOUT_SENT, 0, PAY_STAGE_DECLINED, "failed"},
+    {"cancelled", PAY_CHARGE_ABANDONED, PAY_CHECKOUT_CANCELLED, EXPIRES_AT, PAY_STAGE_CANCELLED,
+     "cancelled"},
+    {"abandoned", PAY_CHARGE_ABANDONED, PAY_CHECKOUT_EXPIRED, EXPIRES_AT, PAY_STAGE_EXPIRED,
+     "cancelled"},
+    {"voided by the shop", PAY_CHARGE_VOID, PAY_CHECKOUT_OPEN, 0, PAY_STAGE_CLOSED, "cancelled"},
+};
+
+START_TEST(test_stage)
+{
+    pay_checkout_t *checkout = checkout_make(EXPIRES_AT, unit_pool);
+    const pay_charge_t charge = {.state = stages[_i].state, .checkout = checkout};
+    pay_checkout_stage_t got;
+
+    checkout->step = stages[_i].step;
+    got = pay_checkout_stage(&charge, stages[_i].now);
+    ck_assert_msg(got == stages[_i].want, "%s: %d", stages[_i].name, got);
+    ck_assert_str_eq(pay_checkout_return_status(got), stages[_i].status);
+}
+END_TEST
+
+START_TEST(test_lost)
+{
+    const pay_charge_t charge = {.state = PAY_CHARGE_PENDING};
+
+    ck_assert_int_eq(pay_checkout_stage(&charge, 0), PAY_STAGE_CLOSED);
+    ck_assert_str_eq(pay_checkout_return_url(&charge, PAY_STAGE_CLOSED, unit_pool), "");
+    ck_assert_str_eq(pay_checkout_return_status(PAY_STAGE_COUNT), "cancelled");
+}
+END_TEST
+
+/* ---- the way back */
+
+static const struct {
+    const char *name;
+    const char *url;
+    const char *reference;
+    const char *want;
+} returns[] = {
+    {"bare", "https://shop.example/done", "order-1",
+     "https://shop.example/done?reference=order-1&status=successful"},
+    {"with a query", "https://shop.example/done?a=b", "order-1",
+     "https://shop.example/done?a=b&reference=order-1&status=successful"},
+    {"with a fragment", "https://shop.example/#/done", "order-1",
+     "https://shop.example/?reference=order-1&status=successful#/done"},
+    {"a question mark in the fragment", "https://shop.example/#/done?x", "order-1",
+     "https://shop.example/?reference=order-1&status=successful#/done?x"},
+    {"a reference with reserved characters", "https://shop.example/", "a&b=c%d+e",
+     "https://shop.example/?reference=a%26b%3dc%25d%2be&status=successful"},
+    {"none", "", "order-1", ""},
+};
+
+START_TEST(test_return_url)
+{
+    pay_checkout_t *checkout = checkout_make(EXPIRES_AT, unit_pool);
+    const pay_charge_t charge = {.reference = returns[_i].reference, .checkout = checkout};
+    const char *got;
+
+    checkout->redirect_url = returns[_i].url;
+    got = pay_checkout_return_url(&charge, PAY_STAGE_APPROVED, unit_pool);
+    ck_assert_msg(strcmp(got, returns[_i].want) == 0, "%s: %s", returns[_i].name, got);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *text;
+    int want;
+} ids[] = {
+    {"an id", "abcdefghijklmnopqrstuvwxyz234567", 1},
+    {"one short", "abcdefghijklmnopqrstuvwxyz23456", 0},
+    {"one too many", "abcdefghijklmnopqrstuvwxyz234567a", 0},
+    {"capitals", "Abcdefghijklmnopqrstuvwxyz234567", 0},
+    {"digits that base32 has not", "abcdefghijklmnopqrstuvwxyz234561", 0},
+    {"empty", "", 0},
+};
+
+START_TEST(test_page_id)
+{
+    ck_assert_msg(pay_page_id_is(ids[_i].text) == ids[_i].want, "%s", ids[_i].name);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_stage, 0, UNIT_ROWS(stages));
+    tcase_add_test(tcase, test_lost);
+    tcase_add_loop_test(tcase, test_return_url, 0, UNIT_ROWS(returns));
+    tcase_add_loop_test(tcase, test_page_id, 0, UNIT_ROWS(ids));
+}
+
+int main(void)
+{
+    return unit_run("checkout", add);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "checkout_shop.h"
+
+#define REFERENCE "checkout-00000001"
+
+static void set_up(void)
+{
+    checkout_shop_open(unit_dir());
+}
+
+static const pay_charge_t *now(const pay_charge_t *charge)
+{
+    return checkout_page(charge).charge;
+}
+
+/* The fields at fault, or "" and *out. */
+static const char *pay_by_card(const pay_charge_t **out, const pay_charge_t *charge,
+                               const char *number)
+{
+    const pay_card_entry_t entry = {number, "12/34", "123"};
+    const pay_page_t page = checkout_page(charge);
+    const pay_problem_t *problem;
+
+    problem = pay_checkout_pay_card(out, &shop->service, &page, &entry, unit_pool);
+    return problem ? APR_ARRAY_IDX(problem->fields, 0, pay_field_error_t).field : "";
+}
+
+/* ---- by card */
+
+static const struct {
+    const char *name;
+    const char *number;
+    const char *field;
+    pay_checkout_stage_t stage;
+    const char *code;
+    int has_token;
+} cards[] = {
+    {"approved", "5555 5555 5555 4444", "", PAY_STAGE_APPROVED, "00", 1},
+    {"declined", "1234567898765432", "", PAY_STAGE_DECLINED, "05", 0},
+    {"insufficient funds", "4000000000009995", "", PAY_STAGE_DECLINED, "51", 0},
+    {"expired card", "4000000000000069", "", PAY_STAGE_DECLINED, "54", 0},
+    {"no answer", "4000000000000119", "", PAY_STAGE_WAITING, "", 0},
+    {"asks for a code", "4000000000003220", "", PAY_STAGE_CODE, "", 0},
+    {"a real one", "4111111111111111", "/number", PAY_STAGE_PAY, "", 0},
+};
+
+START_TEST(test_cards)
+{
+    const pay_charge_t *charge = checkout_new(PAY_TEST, REFERENCE), *out;
+    const char *name = cards[_i].name;
+    const char *field = pay_by_card(&out, charge, cards[_i].number);
+    pay_token_t *token = NULL;
+
+    ck_assert_msg(strcmp(field, cards[_i].field) == 0, "%s: %s", name, field);
+    out = now(charge);
+    ck_assert_msg(pay_checkout_stage(out, pay_time_now()) == cards[_i].stage, "%s", name);
+    ck_assert_str_eq(out->code, cards[_i].code);
+    ck_assert_msg((*out->token != '\0') == cards[_i].has_token, "%s", name);
+    ck_assert_msg((*out->card.last4 != '\0') == !*field, "%s", name);
+    if (cards[_i].has_token) {
+        ck_assert_int_eq(shop->real->token_get(&token, shop->store, &test, out->token, unit_pool),
+                         APR_SUCCESS);
+        ck_assert_str_eq(token->email, "ada@shop.example");
+    }
+    store_is_clean();
+}
+END_TEST
+
+/* The acquirer that gave no answer is asked, and its word issues the token. */
+START_TEST(test_answer_that_comes_later)
+{
+    const pay_charge_t *charge = checkout_new(PAY_TEST, REFERENCE), *out;
+
+    ck_assert_str_eq(pay_by_card(&out, charge, "4000000000000119"), "");
+    shop_clock_set(NOW + SECOND);
+    checkout_watchdog();
+    out = now(charge);
+    ck_assert_int_eq(out->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_int_eq(strncmp(out->token, "tok_", 4), 0);
+    store_is_clean();
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *code;
+    const char *field;
+    pay_checkout_stage_t stage;
+} codes[] = {
+    {"right", "123456", "", PAY_STAGE_APPROVED},
+    {"wrong", "123457", "", PAY_STAGE_DECLINED},
+    {"longer", "1234567", "", PAY_STAGE_DECLINED},
+    {"empty", "", "/code", PAY_STAGE_CODE},
+    {"none", NULL, "/code", PAY_STAGE_CODE},
+    {"33 digits", "123456789012345678901234567890123", "/code", PAY_STAGE_CODE},
+};
+
+START_TEST(test_codes)
+{
+    const pay_charge_t *charge = checkout_new(PAY_TEST, REFERENCE), *out;
+    const pay_problem_t *problem;
+    pay_page_t page;
+
+    ck_assert_str_eq(pay_by_card(&out, charge, "4000000000003220"), "");
+    page = checkout_page(charge);
+    problem = pay_checkout_pay_code(&out, &shop->service, &page, codes[_i].code, unit_pool);
+    ck_assert_msg((problem != NULL) == (*codes[_i].field != '\0'), "%s", codes[_i].name);
+    out = now(charge);
+    ck_assert_msg(pay_checkout_stage(out, pay_time_now()) == codes[_i].stage, "%s", codes[_i].name);
+    ck_assert_int_eq(*out->token != '\0', codes[_i].stage == PAY_STAGE_APPROVED);
+    store_is_clean();
+}
+END_TEST
+
+START_TEST(test_code_that_nobody_asked_for)
+{
+    const pay_page_t page = checkout_page(checkout_new(PAY_TEST, REFERENCE));
+    const pay_charge_t *out;
+
+    ck_assert_ptr_null(pay_checkout_pay_code(&out, &shop->service, &page, "123456", unit_pool));
+    ck_assert_int_eq(pay_checkout_stage(out, pay_time_now()), PAY_STAGE_PAY);
+}
+END_TEST
+
+/* ---- by transfer */
+
+static const struct {
+    const char *name;
+    const char *bank, *account;
+    int faults;
+} transfers[] = {
+    {"the test account", "000", "0000000000", 0},
+    {"another bank", "001", "0000000000", 1},
+    {"another account", "000", "0000000001", 1},
+    {"nothing", NULL, NULL, 2},
+};
+
+START_TEST(test_transfer)
+{
+    const pay_charge_t *charge = checkout_new(PAY_TEST, REFERENCE), *out;
+    const pay_page_t page = checkout_page(charge);
+    const pay_problem_t *problem = pay_checkout_pay_transfer(
+        &out, &shop->service, &page, transfers[_i].bank, transfers[_i].account, unit_pool);
+
+    ck_assert_msg((problem ? problem->fields->nelts : 0) == transfers[_i].faults, "%s",
+                  transfers[_i].name);
+    out = now(charge);
+    ck_assert_int_eq(out->state, transfers[_i].faults ? PAY_CHARGE_PENDING : PAY_CHARGE_SUCCESSFUL);
+    ck_assert_int_eq(out->channel,
+                     transfers[_i].faults ? PAY_CHANNEL_CARD : PAY_CHANNEL_BANK_TRANSFER);
+    ck_assert_str_eq(out->token, "");
+    store_is_clean();
+}
+END_TEST
+
+/* ---- what another window, or time, did meanwhile */
+
+START_TEST(test_old_page)
+{
+    const pay_charge_t *charge = checkout_new(PAY_TEST, REFERENCE), *out;
+    const pay_card_entry_t entry = {"5555555555554444", "12/34", "123"};
+    const pay_page_t old = checkout_page(charge);
+
+    ck_assert_str_eq(pay_by_card(&out, charge, "1234567898765432"), "");
+    ck_assert_ptr_null(pay_checkout_pay_card(&out, &shop->service, &old, &entry, unit_pool));
+    ck_assert_int_eq(out->state, PAY_CHARGE_FAILED);
+    ck_assert_ptr_null(pay_checkout_cancel(&out, &shop->service, &old, unit_pool));
+    ck_assert_int_eq(out->state, PAY_CHARGE_FAILED);
+    store_is_clean();
+}
+END_TEST
+
+START_TEST(test_cancel)
+{
+    const pay_charge_t *charge = checkout_new((pay_mode_t)_i, REFERENCE), *out;
+    const pay_page_t page = checkout_page(charge);
+
+    ck_assert_ptr_null(pay_checkout_cancel(&out, &shop->service, &page, unit_pool));
+    ck_assert_int_eq(out->state, PAY_CHARGE_ABANDONED);
+    ck_assert_int_eq(pay_checkout_stage(out, pay_time_now()), PAY_STAGE_CANCELLED);
+    ck_assert_int_eq(out->due_at != 0, _i == PAY_LIVE); /* it may be paid there all the same */
+    store_is_clean();
+}
+END_TEST
+
+START_TEST(test_expires)
+{
+    const pay_charge_t *charge = checkout_new(PAY_TEST, REFERENCE), *out;
+
+    shop_clock_set(NOW + LIFETIME - SECOND);
+    checkout_watchdog();
+    ck_assert_int_eq(now(charge)->state, PAY_CHARGE_PENDING);
+    shop_clock_set(NOW + LIFETIME);
+    ck_assert_str_eq(pay_by_card(&out, charge, "5555555555554444"), "");
+    ck_assert_int_eq(out->state, PAY_CHARGE_PENDING); /* too late, whoever comes first */
+    checkout_watchdog();
+    out = now(charge);
+    ck_assert_int_eq(out->state, PAY_CHARGE_ABANDONED);
+    ck_assert_int_eq(pay_checkout_stage(out, pay_time_now()), PAY_STAGE_EXPIRED);
+    ck_assert_int_eq(out->due_at, 0);
+    store_is_clean();
+}
+END_TEST
+
+/* ---- whose page it is */
+
+START_TEST(test_page_of_another_account)
+{
+    const pay_charge_t *charge = checkout_new(PAY_TEST, REFERENCE);
+    pay_page_t page;
+
+    shop->service.account_name = "another";
+    ck_assert_str_eq(
+        pay_page_get(&page, &shop->service, charge->checkout->page_id, unit_pool)->code, "N2");
+    shop->service.account_name = NULL;
+    ck_assert_ptr_null(pay_page_get(&page, &shop->service, charge->checkout->page_id, unit_pool));
+    ck_assert_str_eq(page.account->name, "demo");
+    ck_assert_str_eq(pay_page_get(&page, &shop->service, "no page", unit_pool)->code, "N2");
+    ck_assert_ptr_null(page.charge);
+}
+END_TEST
+
+/* ---- Live Mode: back from the acquirer's page */
+
+static const struct {
+    const char *name;
+    char says;
+    pay_charge_state_t want;
+} comebacks[] = {
+    {"paid", '+', PAY_CHARGE_SUCCESSFUL},     {"declined", '-', PAY_CHARGE_FAILED},
+    {"not decided", 'P', PAY_CHARGE_PENDING}, {"unknown there", 'A', PAY_CHARGE_PENDING},
+    {"no answer", 'U', PAY_CHARGE_PENDING},
+};
+
+START_TEST(test_return)
+{
+    const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
+    const pay_page_t page = checkout_page(charge);
+    pay_token_t *token;
+
+    script_say(comebacks[_i].says);
+    script.outcome.token = "acq_token";
+    ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
+    ck_assert_msg(out->state == comebacks[_i].want, "%s", comebacks[_i].name);
+    ck_assert_int_eq(script.queries, 1);
+    ck_assert_int_eq(shop->real->token_get(&token, shop->store, &live, "acq_token", unit_pool),
+                     comebacks[_i].want == PAY_CHARGE_SUCCESSFUL ? APR_SUCCESS : APR_NOTFOUND);
+    ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
+    store_is_clean();
+}
+END_TEST
+
+/* No card is taken there. */
+START_TEST(test_card_in_live_mode)
+{
+    const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
+
+    ck_assert_str_eq(pay_by_card(&out, charge, "5555555555554444"), "");
+    ck_assert_int_eq(now(charge)->state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(script.calls + script.queries, 0);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, set_up, NULL);
+    tcase_add_loop_test(tcase, test_cards, 0, UNIT_ROWS(cards));
+    tcase_add_test(tcase, test_answer_that_comes_later);
+    tcase_add_loop_test(tcase, test_codes, 0, UNIT_ROWS(codes));
+    tcase_add_test(tcase, test_code_that_nobody_asked_for);
+    tcase_add_loop_test(tcase, test_transfer, 0, UNIT_ROWS(transfers));
+    tcase_add_test(tcase, test_old_page);
+    tcase_add_loop_test(tcase, test_cancel, 0, PAY_MODE_COUNT);
+    tcase_add_test(tcase, test_expires);
+    tcase_add_test(tcase, test_page_of_another_account);
+    tcase_add_loop_test(tcase, test_return, 0, UNIT_ROWS(comebacks));
+    tcase_add_test(tcase, test_card_in_live_mode);
+}
+
+int main(void)
+{
+    return unit_run("checkouts", add);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "checkout_shop.h"
+
+#define REFERENCE "checkout-00000001"
+
+static const pay_charge_t *charge;
+
+static void set_up(void)
+{
+    checkout_shop_open(unit_dir());
+}
+
+static const pay_charge_t *stored(void)
+{
+    return charge_of(REFERENCE);
+}
+
+static void step_at(apr_time_t when, char says)
+{
+    shop_clock_set(when);
+    script_say(says);
+    checkout_watchdog();
+}
+
+/* ---- while it is open */
+
+static const struct {
+    const char *name;
+    char says;
+    pay_charge_state_t want;
+    pay_held_t held;
+} opens[] = {
+    {"paid", '+', PAY_CHARGE_SUCCESSFUL, PAY_NOT_HELD},
+    {"declined", '-', PAY_CHARGE_FAILED, PAY_NOT_HELD},
+    {"not yet", 'P', PAY_CHARGE_PENDING, PAY_NOT_HELD},
+    {"not known there: the payer has not begun", 'A', PAY_CHARGE_PENDING, PAY_NOT_HELD},
+    {"something else", 'D', PAY_CHARGE_PENDING, PAY_HELD_DIFFERENT},
+    {"no answer", 'U', PAY_CHARGE_PENDING, PAY_NOT_HELD},
+};
+
+START_TEST(test_open)
+{
+    charge = checkout_new(PAY_LIVE, REFERENCE);
+    step_at(NOW + 30 * SECOND, opens[_i].says);
+    ck_assert_int_eq(script.queries, 1);
+    charge = stored();
+    ck_assert_msg(charge->state == opens[_i].want, "%s", opens[_i].name);
+    ck_assert_msg(charge->held == opens[_i].held, "%s", opens[_i].name);
+    ck_assert(charge->due_at <= NOW + LIFETIME);
+    store_is_clean();
+}
+END_TEST
+
+/* ---- when its time is over */
+
+static const struct {
+    const char *name;
+    char says;
+    pay_charge_state_t want;
+} ends[] = {
+    {"paid", '+', PAY_CHARGE_SUCCESSFUL},     {"declined", '-', PAY_CHARGE_FAILED},
+    {"not yet", 'P', PAY_CHARGE_ABANDONED},   {"not known there", 'A', PAY_CHARGE_ABANDONED},
+    {"no answer", 'U', PAY_CHARGE_ABANDONED}, {"something else", 'D', PAY_CHARGE_PENDING},
+};
+
+START_TEST(test_over)
+{
+    charge = checkout_new(PAY_LIVE, REFERENCE);
+    step_at(NOW + LIFETIME, ends[_i].says);
+    charge = stored();
+    ck_assert_msg(charge->state == ends[_i].want, "%s", ends[_i].name);
+    ck_assert_msg(
+        (charge->due_at != 0)
+            == (ends[_i].want == PAY_CHARGE_ABANDONED || ends[_i].want == PAY_CHARGE_PENDING),
+        "%s", ends[_i].name);
+    store_is_clean();
+}
+END_TEST
+
+/* ---- closed, and asked about late */
+
+static const struct {
+    const char *name;
+    const char *says; /* 6 hours, 1, 3 and 7 days after */
+    pay_charge_state_t want;
+    int queries;
+} lates[] = {
+    {"paid just before", "+", PAY_CHARGE_SUCCESSFUL, 1},
+    {"paid, which is known after days", "PUA+", PAY_CHARGE_SUCCESSFUL, 4},
+    {"never paid", "PPPPP", PAY_CHARGE_ABANDONED, 4},
+    {"declined: nobody asks again", "P-PP", PAY_CHARGE_ABANDONED, 2},
+};
+
+START_TEST(test_late)
+{
+    static const apr_interval_time_t after[] = {6 * HOUR, DAY, 3 * DAY, 7 * DAY, 30 * DAY};
+    const char *says = lates[_i].says;
+    int i;
+
+    charge = checkout_new(PAY_LIVE, REFERENCE);
+    step_at(NOW + LIFETIME, 'P');
+    ck_assert_int_eq(stored()->state, PAY_CHARGE_ABANDONED);
+    script.queries = 0;
+    for (i = 0; says[i]; i++) {
+        step_at(NOW + LIFETIME + after[i], says[i]);
+        store_is_clean();
+    }
+    ck_assert_msg(stored()->state == lates[_i].want, "%s", lates[_i].name);
+    ck_assert_msg(script.queries == lates[_i].queries, "%s: %d", lates[_i].name, script.queries);
+    ck_assert_int_eq(stored()->due_at, 0);
+}
+END_TEST
+
+/* ---- nobody knows whether the acquirer opened a page: nobody has its address either */
+
+START_TEST(test_killed_before_the_page_was_stored)
+{
+    const pay_checkout_t *lost;
+
+    charge = shop_charge_open(shop, &live, REFERENCE, PAY_CHARGE_CHECKOUT);
+    lost = charge->checkout;
+    ck_assert_str_eq(lost->acquirer_url, "");
+    step_at(NOW + MINUTE, 'P');
+    charge = stored();
+    ck_assert_int_eq(charge->state, PAY_CHARGE_FAILED);
+    ck_assert_str_eq(charge->message, PAY_CHECKOUT_UNOPENED);
+    ck_assert_int_eq(charge->due_at, NOW + MINUTE + 6 * HOUR); /* a late approval would be found */
+    store_is_clean();
+}
+END_TEST
+
+/* Its acquirer is not configured: it is held for a person, who decides it as any other. */
+START_TEST(test_no_acquirer)
+{
+    charge = checkout_new(PAY_LIVE, REFERENCE);
+    service_acquirers(&shop->service, NULL);
+    step_at(NOW + 30 * SECOND, 'P');
+    ck_assert_int_eq(stored()->held, PAY_HELD_NO_ACQUIRER);
+    ck_assert_int_eq(script.queries, 0);
+    store_is_clean();
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, set_up, NULL);
+    tcase_add_loop_test(tcase, test_open, 0, UNIT_ROWS(opens));
+    tcase_add_loop_test(tcase, test_over, 0, UNIT_ROWS(ends));
+    tcase_add_loop_test(tcase, test_late, 0, UNIT_ROWS(lates));
+    tcase_add_test(tcase, test_killed_before_the_page_was_stored);
+    tcase_add_test(tcase, test_no_acquirer);
+}
+
+int main(void)
+{
+    return unit_run("reconcile_checkout", add);
+}
