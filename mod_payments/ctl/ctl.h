@@ -74,8 +74,9 @@ typedef enum ctl_option_id_t {
 /* How a command wants its store. */
 typedef enum ctl_open_t {
     CTL_OPEN_READ,     /* it must exist, nothing is written */
-    CTL_OPEN_WRITE,    /* it must exist */
-    CTL_OPEN_CREATE,   /* made when missing */
+    CTL_OPEN_WRITE,    /* it must exist; the change leaves an entry in the audit (ctl_audit.h) */
+    CTL_OPEN_CREATE,   /* as CTL_OPEN_WRITE, and made when missing */
+    CTL_OPEN_SERVE,    /* it must exist; the server's work is done, which leaves no entry */
     CTL_OPEN_BY_ITSELF /* it must exist; the command opens it */
 } ctl_open_t;
 
@@ -85,6 +86,12 @@ typedef enum ctl_keyring_use_t {
     CTL_KEYRING_READ, /* the keyring is loaded when there is one */
     CTL_KEYRING_WRITE /* so it is, and no other such command works on the store meanwhile */
 } ctl_keyring_use_t;
+
+/* 1: what the command changes leaves an entry in the audit. */
+static inline int ctl_open_is_audited(ctl_open_t how)
+{
+    return how == CTL_OPEN_WRITE || how == CTL_OPEN_CREATE;
+}
 
 typedef struct ctl_t ctl_t;
 
@@ -109,6 +116,7 @@ struct ctl_t {
     int json;
     int csv;            /* neither: a table for people */
     pay_store_t *store; /* NULL with CTL_OPEN_BY_ITSELF */
+    pay_audit_t *audit; /* what the change leaves; NULL: the command leaves none */
     pay_store_options_t store_options;
     apr_uid_t store_owner;
     const struct pay_keyring_t *keyring; /* NULL: it was not loaded, as the next two tell */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
@@ -69,6 +70,9 @@ ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name)
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read the account");
     }
+    if (ctl->audit) {
+        ctl->audit->account = (*out)->number;
+    }
     return CTL_OK;
 }
 
@@ -87,6 +91,7 @@ ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl)
         return failed;
     }
     out->account = (*account)->number;
+    ctl_audit_say(ctl, NULL, pay_mode_name(out->mode));
     return CTL_OK;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_charge.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_decision.h"
 #include "ctl/ctl_message.h"
+
+#include <apr_strings.h>
 
 /* The charge is not what it was when it was read. */
 static ctl_exit_t decided_meanwhile(const pay_charge_t *charge)
@@ -80,6 +83,9 @@ ctl_exit_t ctl_charge_resolve(ctl_t *ctl)
     if (failed) {
         return failed;
     }
+    ctl_audit_say(ctl, charge->reference,
+                  apr_pstrcat(ctl->pool, pay_mode_name(charge->scope.mode), ": ",
+                              ctl->option[CTL_OPTION_OUTCOME], NULL));
     if (charge->state == PAY_CHARGE_PENDING) {
         return pending_decide(ctl, charge, &outcome);
     }

@@ -23,6 +23,10 @@
 
 #define RANGE_DETAILS "Both dates are inclusive; bare ones are days in the account's time zone.\n"
 
+#define AUDIT_DETAILS                                                                              \
+    "Without ACCOUNT first what concerns the whole store, then account by account. Both dates\n"   \
+    "are inclusive; bare ones are days in the account's time zone, without ACCOUNT in UTC.\n"
+
 #define SYNC_DETAILS                                                                               \
     "Both dates are inclusive; bare ones are days in the account's time zone. The server alone\n"  \
     "holds the acquirer's key and does it; this waits for the end.\n"
@@ -272,6 +276,14 @@ static const ctl_command_t money[] = {
 };
 
 static const ctl_command_t store[] = {
+    {.name = "audit list",
+     .synopsis = "[ACCOUNT]",
+     .summary = "list what people changed, newest first",
+     .details = AUDIT_DETAILS,
+     .args_max = 1,
+     .optional = CTL_O(FROM) | CTL_O(TO) | CTL_O(LIMIT) | CTL_O(FORMAT),
+     .open = CTL_OPEN_READ,
+     .run = ctl_audit_list},
     {.name = "store check",
      .synopsis = "",
      .summary = "read all of the store and print one line per fault",

@@ -72,6 +72,7 @@ CTL_RUN(mail_show);
 CTL_RUN(mail_test);           /* ctl_test.c */
 CTL_RUN(encryption_key_show); /* ctl_encryption_key.c */
 CTL_RUN(encryption_key_renew);
+CTL_RUN(audit_list);  /* ctl_audit_list.c */
 CTL_RUN(store_check); /* ctl_store.c */
 CTL_RUN(store_stat);
 CTL_RUN(store_backup);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_event.h"
 
 #include "ctl/ctl_commands.h"
@@ -136,9 +137,16 @@ static apr_status_t change_parked(void *baton, const pay_event_t *event, apr_poo
 {
     change_t *change = baton;
     pay_event_t *changed;
+    pay_audit_t entry;
+    pay_store_t *store;
     apr_status_t rv;
 
-    rv = change->op(&changed, change->ctl->store, &event->scope, event, p);
+    rv = ctl_audit_next(&store, change->ctl, &entry, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    entry.subject = pay_event_id(event, p);
+    rv = change->op(&changed, store, &event->scope, event, p);
     if (rv == APR_NOTFOUND || rv == APR_EBUSY) {
         return APR_SUCCESS; /* somebody else was first */
     }
@@ -180,6 +188,7 @@ static ctl_exit_t change_one(ctl_t *ctl, const change_t *change, const pay_scope
     if (failed) {
         return failed;
     }
+    ctl_audit_say(ctl, pay_event_id(event, ctl->pool), NULL);
     rv = change->op(&changed, ctl->store, scope, event, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return event_absent(account, scope);

@@ -87,6 +87,9 @@ void ctl_help_command(const ctl_command_t *command)
     if (command->details) {
         fputs(command->details, stdout);
     }
+    if (ctl_open_is_audited(command->open)) {
+        puts("What it changes leaves an entry in the audit, which 'audit list' shows.");
+    }
     puts("\nOptions:");
     options_print(command->required | command->optional | CTL_OPTIONS_COMMON);
 }

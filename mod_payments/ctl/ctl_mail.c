@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_endpoint.h"
 #include "ctl/ctl_message.h"
@@ -192,6 +193,22 @@ static ctl_exit_t address_read(const char **address, const ctl_t *ctl)
     return CTL_OK;
 }
 
+/* An address is nobody's to read in the audit. */
+static void mail_say(ctl_t *ctl, const char *address, int receipts)
+{
+    const char *merchant = "";
+
+    if (ctl->option[CTL_OPTION_MERCHANT_ADDRESS]) {
+        merchant = address ? "another merchant's address" : "no merchant's address";
+    }
+    ctl_audit_say(ctl, "mail",
+                  apr_pstrcat(ctl->pool, merchant, *merchant && receipts >= 0 ? ", " : "",
+                              receipts < 0 ? ""
+                              : receipts   ? "receipts on"
+                                           : "receipts off",
+                              NULL));
+}
+
 ctl_exit_t ctl_mail_set(ctl_t *ctl)
 {
     const char *address;
@@ -214,6 +231,7 @@ ctl_exit_t ctl_mail_set(ctl_t *ctl)
     if (failed) {
         return failed;
     }
+    mail_say(ctl, address, receipts);
     if (ctl->option[CTL_OPTION_MERCHANT_ADDRESS]) {
         failed = mail_switch(ctl, account, PAY_ENDPOINT_NOTICE, address != NULL, address);
         if (failed) {

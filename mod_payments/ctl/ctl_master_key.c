@@ -6,6 +6,7 @@
  * the next run goes on from there.
  */
 
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_keyring.h"
 #include "ctl/ctl_message.h"
@@ -298,6 +299,9 @@ ctl_exit_t ctl_store_rotate_master_key(ctl_t *ctl)
     if (failed) {
         return failed;
     }
+    ctl_audit_say(ctl, "master key",
+                  apr_psprintf(ctl->pool, "%" APR_UINT64_T_FMT " sealed anew", rotation.resealed));
+    failed = ctl_audit_note(ctl);
     rotation_print(&rotation);
-    return CTL_OK;
+    return failed;
 }

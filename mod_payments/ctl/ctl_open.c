@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/ctl.h"
 
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_keyring.h"
 #include "ctl/ctl_message.h"
 
@@ -153,7 +154,7 @@ static ctl_exit_t store_ready(ctl_t *ctl, const char *url, const struct stat *ow
         rv = pay_store_ready(&reason, ctl->store, ctl->pool);
     }
     if (rv == APR_SUCCESS) {
-        return CTL_OK;
+        return ctl_open_is_audited(ctl->command->open) ? ctl_audit_begin(ctl) : CTL_OK;
     }
     if (!reason) {
         reason = pay_store_status_text(rv);

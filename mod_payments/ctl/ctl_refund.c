@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
@@ -9,6 +10,7 @@
 #include "service/pay_refund_import.h"
 #include "service/pay_refunds.h"
 
+#include <apr_lib.h>
 #include <apr_strings.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -153,6 +155,7 @@ ctl_exit_t ctl_refund_import(ctl_t *ctl)
     if (failed) {
         return failed;
     }
+    ctl_audit_say(ctl, apr_filepath_name_get(path), NULL);
     rv = pay_refund_import(&result, ctl->store, &scope, path,
                            isatty(STDERR_FILENO) ? progress_print : NULL, &shown, ctl->pool);
     if (shown) {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_time.h"
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_decision.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_refund.h"
+
+#include <apr_strings.h>
 
 #define CLAIM_SECONDS 60 /* a claim whose process dies: the server asks about the refund then */
 
@@ -110,6 +113,9 @@ ctl_exit_t ctl_refund_resolve(ctl_t *ctl)
     if (failed) {
         return failed;
     }
+    ctl_audit_say(ctl, refund->refund_reference,
+                  apr_pstrcat(ctl->pool, pay_mode_name(refund->scope.mode), ": ",
+                              ctl->option[CTL_OPTION_OUTCOME], NULL));
     if (refund->state == PAY_REFUND_PENDING) {
         return pending_decide(ctl, refund, &outcome);
     }

@@ -3,6 +3,7 @@
 /* refund sync: the server, which alone holds the acquirer's key, fetches; this asks and waits. */
 
 #include "base/pay_time.h"
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
@@ -223,6 +224,10 @@ ctl_exit_t ctl_refund_sync(ctl_t *ctl)
     if (failed) {
         return failed;
     }
+    ctl_audit_say(ctl,
+                  apr_pstrcat(ctl->pool, ctl->option[CTL_OPTION_FROM], " to ",
+                              ctl->option[CTL_OPTION_TO], NULL),
+                  NULL);
     rv = ctl->store->ops->history_ask(&history, ctl->store, &sync.scope, range.from, range.to,
                                       ctl->pool);
     if (APR_STATUS_IS_EBUSY(rv)) {

@@ -2,6 +2,7 @@
 
 /* webhook test, mail test: a test event is written, whoever delivers sends it, its end is told. */
 
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_endpoint.h"
 #include "ctl/ctl_message.h"
@@ -139,6 +140,7 @@ static ctl_exit_t test_run(ctl_t *ctl, const pay_endpoint_t *endpoint)
     pay_event_t *event;
     apr_status_t rv;
 
+    ctl_audit_say(ctl, endpoint->kind == PAY_ENDPOINT_WEBHOOK ? "webhook" : "mail", NULL);
     rv = ctl->store->ops->event_test(&event, ctl->store, &endpoint->scope, endpoint->kind,
                                      ctl->pool);
     if (rv != APR_SUCCESS) {

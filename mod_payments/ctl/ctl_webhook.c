@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_endpoint.h"
 #include "ctl/ctl_keyring.h"
@@ -7,6 +8,7 @@
 #include "base/pay_url.h"
 #include "service/pay_webhook.h"
 
+#include <apr_strings.h>
 #include <string.h>
 
 /* What is shown of a webhook. */
@@ -91,8 +93,9 @@ static ctl_exit_t secret_first(ctl_t *ctl, pay_endpoint_t *endpoint)
     return CTL_OK;
 }
 
-/* *url NULL: "off". Whether its host may be called is judged when it is. */
-static ctl_exit_t url_read(const char **url, const ctl_t *ctl)
+/* *url NULL: "off"; *place without its path. Whether its host may be called is judged when it is.
+ */
+static ctl_exit_t url_read(const char **url, const char **place, const ctl_t *ctl)
 {
     const char *text = ctl->arg[1];
     const char *fault;
@@ -100,6 +103,7 @@ static ctl_exit_t url_read(const char **url, const ctl_t *ctl)
     apr_status_t rv;
 
     *url = NULL;
+    *place = NULL;
     if (strcmp(text, "off") == 0) {
         return CTL_OK;
     }
@@ -112,6 +116,7 @@ static ctl_exit_t url_read(const char **url, const ctl_t *ctl)
         return ctl_fail(CTL_EXIT_ILLEGAL, "the URL: %s", fault);
     }
     *url = parsed->text;
+    *place = apr_psprintf(ctl->pool, "%s://%s:%d", parsed->scheme, parsed->host, (int)parsed->port);
     return CTL_OK;
 }
 
@@ -129,16 +134,23 @@ static ctl_exit_t webhook_put(ctl_t *ctl, const pay_endpoint_t *endpoint,
     return CTL_OK;
 }
 
+/* What stands behind the host of a URL may be a secret of the receiver's. */
+static void webhook_say(ctl_t *ctl, const pay_endpoint_t *endpoint, const char *where)
+{
+    ctl_audit_say(ctl, "webhook",
+                  apr_pstrcat(ctl->pool, pay_mode_name(endpoint->scope.mode), ": ", where, NULL));
+}
+
 ctl_exit_t ctl_webhook_set(ctl_t *ctl)
 {
     pay_endpoint_t endpoint = {.kind = PAY_ENDPOINT_WEBHOOK};
     pay_endpoint_t *stored;
     pay_account_t *account;
     pay_scope_t scope;
-    const char *url;
+    const char *url, *place;
     ctl_exit_t failed;
 
-    failed = url_read(&url, ctl);
+    failed = url_read(&url, &place, ctl);
     if (failed) {
         return failed;
     }
@@ -148,6 +160,7 @@ ctl_exit_t ctl_webhook_set(ctl_t *ctl)
             return failed;
         }
         stored->enabled = 0;
+        webhook_say(ctl, stored, "off");
         return webhook_put(ctl, stored, account);
     }
     failed = ctl_scope_find(&scope, &account, ctl);
@@ -171,6 +184,7 @@ ctl_exit_t ctl_webhook_set(ctl_t *ctl)
     }
     stored->address = url;
     stored->enabled = 1;
+    webhook_say(ctl, stored, place);
     return webhook_put(ctl, stored, account);
 }
 

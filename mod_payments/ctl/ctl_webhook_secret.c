@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_audit.h"
 #include "ctl/ctl_commands.h"
 #include "ctl/ctl_endpoint.h"
 #include "ctl/ctl_keyring.h"
@@ -8,6 +9,7 @@
 #include "base/pay_time.h"
 #include "service/pay_webhook.h"
 
+#include <apr_strings.h>
 #include <stdio.h>
 
 #define OVERLAP_DEFAULT apr_time_from_sec(24 * 3600)
@@ -109,6 +111,11 @@ ctl_exit_t ctl_webhook_secret_rotate(ctl_t *ctl)
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot make the webhook's secret");
     }
+    ctl_audit_say(
+        ctl, "webhook secret",
+        apr_pstrcat(ctl->pool, pay_mode_name(endpoint->scope.mode),
+                    overlap ? ": the old one signs as well for a while" : ": the old one ended",
+                    NULL));
     rv = ctl->store->ops->endpoint_put(&stored, ctl->store, endpoint, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot store the webhook's secret");

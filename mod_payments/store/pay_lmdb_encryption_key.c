@@ -104,7 +104,8 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return PAY_LMDB_SILENT;
     }
     if (rc == MDB_NOTFOUND) {
-        pay_lmdb_audit_tell(db, account->number, NULL, pay_mode_name(put->proposal->scope.mode));
+        pay_lmdb_audit_tell(db, account->number, "encryption key",
+                            pay_mode_name(put->proposal->scope.mode));
         record = apr_pmemdup(put->p, put->proposal, sizeof(*record));
         record->created_at = pay_lmdb_account_now();
         rc = pay_lmdb_encryption_key_store(txn, db, record, put->p);
