@@ -267,3 +267,30 @@ const char *pay_money_format(char out[PAY_MONEY_TEXT_MAX], apr_int64_t amount_mi
     memmove(out, start, (size_t)(out + PAY_MONEY_TEXT_MAX - start));
     return out;
 }
+
+const char *pay_money_show(char out[PAY_MONEY_SHOWN_MAX], apr_int64_t amount_minor,
+                           const char *currency)
+{
+    char text[PAY_MONEY_TEXT_MAX];
+    const char *from = pay_money_format(text, amount_minor, currency);
+    size_t whole;
+    char *to = out;
+
+    while (*currency && to - out < PAY_CURRENCY_LEN) {
+        *to++ = *currency++;
+    }
+    if (to > out) {
+        *to++ = ' ';
+    }
+    if (*from == '-') {
+        *to++ = *from++;
+    }
+    for (whole = strcspn(from, "."); whole > 0; whole--) {
+        *to++ = *from++;
+        if (whole > 1 && whole % 3 == 1) {
+            *to++ = ',';
+        }
+    }
+    memcpy(to, from, strlen(from) + 1);
+    return out;
+}

@@ -12,6 +12,7 @@
 
 /* Largest amount in major units is 999,999,999,999.99 (docs/api.md, "Amounts"). */
 #define PAY_MONEY_TEXT_MAX 32    /* bytes that any formatted amount needs, NUL included */
+#define PAY_MONEY_SHOWN_MAX 48   /* bytes of one with its currency and commas */
 #define PAY_MONEY_LITERAL_MAX 64 /* longest decimal literal that is parsed at all */
 #define PAY_DECIMAL_TEXT_MAX 80  /* bytes that any normalised literal needs, NUL included */
 #define PAY_CURRENCY_LEN 3
@@ -45,5 +46,9 @@ apr_status_t pay_decimal_normalize(char out[PAY_DECIMAL_TEXT_MAX], const char *t
 /* "1234.50": all of the currency's decimals, no grouping. Returns `out`. */
 const char *pay_money_format(char out[PAY_MONEY_TEXT_MAX], apr_int64_t amount_minor,
                              const char *currency);
+
+/* For people: "NGN 1,234.50". Returns `out`. */
+const char *pay_money_show(char out[PAY_MONEY_SHOWN_MAX], apr_int64_t amount_minor,
+                           const char *currency);
 
 #endif

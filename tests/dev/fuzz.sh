@@ -25,7 +25,7 @@ fuzz_length_max() {
         path) echo 256 ;;
         accept | authorization) echo 512 ;;
         row) echo 4096 ;;
-        body) echo 8192 ;;
+        body | fields) echo 8192 ;;
         *) echo 16384 ;;
     esac
 }

@@ -259,8 +259,37 @@ START_TEST(test_decimal)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    apr_int64_t amount_minor;
+    const char *currency;
+    const char *want;
+} show_rows[] = {
+    {"below a thousand", 99999, "NGN", "NGN 999.99"},
+    {"thousands", 150000, "NGN", "NGN 1,500.00"},
+    {"millions", 123456789, "EUR", "EUR 1,234,567.89"},
+    {"no decimals", 1000, "JPY", "JPY 1,000"},
+    {"three decimals", 1000, "KWD", "KWD 1.000"},
+    {"zero", 0, "NGN", "NGN 0.00"},
+    {"negative", -100000, "NGN", "NGN -1,000.00"},
+    {"the largest that is stored", APR_INT64_MAX, "JPY", "JPY 9,223,372,036,854,775,807"},
+    {"the least", APR_INT64_MIN, "CLF", "CLF -922,337,203,685,477.5808"},
+    {"no currency", 1000, "", "1,000"},
+};
+
+START_TEST(test_show)
+{
+    char text[PAY_MONEY_SHOWN_MAX];
+
+    ck_assert_ptr_eq(pay_money_show(text, show_rows[_i].amount_minor, show_rows[_i].currency),
+                     text);
+    ck_assert_msg(strcmp(text, show_rows[_i].want) == 0, "%s: %s", show_rows[_i].name, text);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_show, 0, UNIT_ROWS(show_rows));
     tcase_add_loop_test(tcase, test_decimal, 0, UNIT_ROWS(decimal_rows));
     tcase_add_loop_test(tcase, test_parse, 0, UNIT_ROWS(parse_rows));
     tcase_add_loop_test(tcase, test_format, 0, UNIT_ROWS(format_rows));
