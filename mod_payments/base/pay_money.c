@@ -243,7 +243,7 @@ const char *pay_money_format(char out[PAY_MONEY_TEXT_MAX], apr_int64_t amount_mi
 {
     int digits = pay_currency_digits(currency);
     apr_uint64_t rest = (apr_uint64_t)amount_minor;
-    char *start = out + PAY_MONEY_TEXT_MAX - 1;
+    char *start = &out[PAY_MONEY_TEXT_MAX - 1];
     int written = 0;
 
     if (digits < 0) {

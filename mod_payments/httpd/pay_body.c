@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_body.h"
 
+#include "base/pay_crypto.h"
 #include "httpd/pay_accept.h"
 #include "httpd/pay_conf.h"
+#include "model/pay_text.h"
 
 #include <apr_buckets.h>
 #include <apr_strings.h>
@@ -12,6 +14,7 @@
 #define DISCARD_MAX (1 << 20)
 #define DISCARD_TIME_MAX apr_time_from_sec(10)
 #define DISCARD_WAIT apr_time_from_sec(2)
+#define FORM_TYPE "application/x-www-form-urlencoded"
 #define FIRST_SIZE 8192 /* of the buffer for a body of unknown length */
 
 typedef struct body_t {
@@ -20,6 +23,7 @@ typedef struct body_t {
     apr_size_t size;
     apr_size_t max;   /* reading stops once len is above it */
     apr_time_t until; /* or this has passed, 0: no limit but the server's own */
+    int wiped;        /* what httpd read for us is zeroed once it was taken */
 } body_t;
 
 /* Keeps room for the NUL at the end. */
@@ -62,6 +66,9 @@ static apr_status_t take(body_t *body, pay_call_t *call, apr_bucket_brigade *bb,
             return rv;
         }
         append(body, data, len, p);
+        if (body->wiped && APR_BUCKET_IS_HEAP(bucket)) {
+            pay_wipe((void *)data, len); /* a part of what the connection read, and ours alone */
+        }
     }
     return APR_SUCCESS;
 }
@@ -123,7 +130,6 @@ static const pay_problem_t *read_text(body_t *body, request_rec *r, pay_call_t *
     apr_off_t length = stated_length(r);
     const pay_problem_t *problem;
 
-    body->max = (apr_size_t)pay_conf_get(r->server)->body_max;
     if (limit > 0 && (apr_uint64_t)limit < body->max) {
         body->max = (apr_size_t)limit;
     }
@@ -150,7 +156,7 @@ const pay_problem_t *pay_body_read_json(const pay_json_t **out, request_rec *r)
 {
     pay_call_t *call = pay_call_make(r);
     const char *content_type = apr_table_get(r->headers_in, "Content-Type");
-    body_t body = {NULL, 0, 0, 0, 0};
+    body_t body = {.max = (apr_size_t)pay_conf_get(r->server)->body_max};
     const pay_problem_t *problem;
     pay_problem_t *invalid = NULL;
     const char *reason;
@@ -179,6 +185,60 @@ const pay_problem_t *pay_body_read_json(const pay_json_t **out, request_rec *r)
     return NULL;
 }
 
+static int is_form(const char *content_type)
+{
+    const apr_size_t len = content_type ? strcspn(content_type, "; \t") : 0;
+
+    return len == sizeof(FORM_TYPE) - 1 && !strncasecmp(content_type, FORM_TYPE, len);
+}
+
+static int are_plain(const pay_fields_t *fields)
+{
+    int i;
+
+    for (i = 0; i < fields->count; i++) {
+        if (!pay_text_is_plain(fields->name[i], "") || !pay_text_is_plain(fields->value[i], "")) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The body as a form, or why it is none. */
+static const pay_problem_t *judge_fields(pay_fields_t *out, const body_t *body, request_rec *r)
+{
+    if (is_encoded(r)) {
+        return pay_problem_make(PAY_ERR_MEDIA_TYPE, NULL, APR_SUCCESS, r->pool);
+    }
+    if (body->len > body->max) {
+        return pay_problem_make(PAY_ERR_BODY_TOO_LARGE, NULL, APR_SUCCESS, r->pool);
+    }
+    if (pay_fields_parse(out, body->text, body->len) != APR_SUCCESS || !are_plain(out)) {
+        return pay_problem_make(PAY_ERR_INVALID, NULL, APR_SUCCESS, r->pool);
+    }
+    return NULL;
+}
+
+const pay_problem_t *pay_body_read_fields(pay_fields_t *out, request_rec *r)
+{
+    body_t body = {.max = PAY_FIELDS_LEN_MAX, .wiped = 1};
+    const pay_problem_t *problem;
+
+    memset(out, 0, sizeof(*out));
+    if (!is_form(apr_table_get(r->headers_in, "Content-Type"))) {
+        return pay_problem_make(PAY_ERR_MEDIA_TYPE, NULL, APR_SUCCESS, r->pool);
+    }
+    problem = read_text(&body, r, pay_call_make(r));
+    if (!problem) {
+        problem = judge_fields(out, &body, r);
+    }
+    if (problem && body.text) {
+        pay_wipe(body.text, body.len < body.size ? body.len : body.size);
+        out->count = 0;
+    }
+    return problem;
+}
+
 /* Nobody waits long for what nobody wants: each read gets DISCARD_WAIT of the client's time. */
 static const pay_problem_t *pull_soon(body_t *body, request_rec *r, pay_call_t *call)
 {
@@ -202,7 +262,7 @@ static const pay_problem_t *pull_soon(body_t *body, request_rec *r, pay_call_t *
 const pay_problem_t *pay_body_discard(request_rec *r)
 {
     pay_call_t *call = pay_call_make(r);
-    body_t body = {NULL, 0, 0, DISCARD_MAX, 0};
+    body_t body = {.max = DISCARD_MAX};
     apr_off_t limit = ap_get_limit_req_body(r);
     const pay_problem_t *problem = NULL;
 

@@ -4,11 +4,18 @@
 
 /* The request's body: bounded, read to its end before anything is done. */
 
+#include "base/pay_fields.h"
 #include "base/pay_json.h"
 #include "httpd/pay_call.h"
 
 /* The JSON body. NULL and *out, or a problem; see also pay_call_t.answered. */
 const pay_problem_t *pay_body_read_json(const pay_json_t **out, request_rec *r);
+
+/*
+ * The fields of an HTML form, UTF-8 without control characters, in memory that pay_fields_wipe
+ * clears. NULL and *out, or a problem, and nothing of what came is left in our memory.
+ */
+const pay_problem_t *pay_body_read_fields(pay_fields_t *out, request_rec *r);
 
 /*
  * Reads away what is left of the body, within bounds; beyond them the connection is closed after

@@ -23,6 +23,8 @@ typedef struct pay_call_t {
     int read;        /* pay_claim: it passed post_read_request, looking like ours */
     int shows_error; /* pay_claim: an internal redirect to an ErrorDocument; the error's status */
 
+    int is_page; /* pay_claim: a hosted payment page, which is no call (pay_page.h) */
+
     /* pay_site_path: what it asks for beside the API; `path` is NULL */
     const struct pay_site_path_t *site_path;
 

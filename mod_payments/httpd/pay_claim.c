@@ -4,6 +4,7 @@
 #include "httpd/pay_call.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_cors.h"
+#include "httpd/pay_page_hide.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
@@ -12,7 +13,13 @@
 
 #define API_ROOT "/api/v1"
 #define ORDER_PATH "/payment/order/create"
-#define PAGE_ROOT "/payment/page/"
+
+static int is_page(const char *path)
+{
+    const apr_size_t len = sizeof(PAY_CLAIM_PAGES) - 1;
+
+    return !strncmp(path, PAY_CLAIM_PAGES, len) && path[len] != '\0' && !strchr(path + len, '/');
+}
 
 const char *pay_claim_own_part(const char *path, const char *base)
 {
@@ -29,28 +36,46 @@ const char *pay_claim_own_part(const char *path, const char *base)
     if (!strcmp(path, ORDER_PATH)) {
         return path;
     }
-    if (!strncmp(path, PAGE_ROOT, sizeof(PAGE_ROOT) - 1) && path[sizeof(PAGE_ROOT) - 1] != '\0'
-        && !strchr(path + sizeof(PAGE_ROOT) - 1, '/')) {
+    if (is_page(path)) {
         return path;
     }
     return NULL;
 }
 
+/* The URL's own part, also before httpd has decoded it; NULL: it is not ours. */
+static const char *own_part_early(const request_rec *r)
+{
+    char *path = apr_pstrdup(r->pool, r->uri);
+
+    ap_normalize_path(path, AP_NORMALIZE_NOT_ABOVE_ROOT | AP_NORMALIZE_DECODE_UNRESERVED
+                                | AP_NORMALIZE_MERGE_SLASHES);
+    return pay_claim_own_part(path, pay_conf_get(r->server)->base_path);
+}
+
 int pay_claim_is_ours(request_rec *r)
 {
     const pay_conf_t *conf = pay_conf_get(r->server);
-    char *path;
+    const pay_call_t *call = pay_call_get(r);
 
     if (!conf->engine || !r->uri || r->uri[0] != '/' || r->proxyreq) {
         return 0;
     }
-    if (pay_call_is_claimed(r)) {
-        return 1;
+    if (call && (call->path || call->read)) {
+        return 1; /* decoding has failed in between, where it was only read: an encoded slash */
     }
-    path = apr_pstrdup(r->pool, r->uri);
-    ap_normalize_path(path, AP_NORMALIZE_NOT_ABOVE_ROOT | AP_NORMALIZE_DECODE_UNRESERVED
-                                | AP_NORMALIZE_MERGE_SLASHES);
-    return pay_claim_own_part(path, conf->base_path) != NULL;
+    return own_part_early(r) != NULL;
+}
+
+int pay_claim_is_page(request_rec *r)
+{
+    const pay_call_t *call = pay_call_get(r);
+    const char *path;
+
+    if (call && (call->path || call->read)) {
+        return call->is_page;
+    }
+    path = own_part_early(r);
+    return path && is_page(path);
 }
 
 void pay_claim_forget_error_documents(request_rec *r)
@@ -73,22 +98,32 @@ static void remember_error_documents(request_rec *r)
 
     if (call && call->read) {
         core->response_code_strings = NULL;
+        call->read = 0;
+        call->is_page = 0;
     }
 }
 
 /* Before the URL is decoded, which can fail by itself (an encoded slash). */
 static int post_read_request(request_rec *r)
 {
+    const char *path;
+
     if (pay_claim_is_ours(r)) {
+        path = own_part_early(r);
         pay_call_make(r)->read = 1;
+        pay_call_make(r)->is_page = path && is_page(path);
         pay_claim_forget_error_documents(r);
+        if (pay_claim_is_page(r)) {
+            pay_page_hide(r);
+        }
     }
     return DECLINED;
 }
 
-static void claim(request_rec *r, const char *path)
+static void claim(request_rec *r, const char *path, int page)
 {
     pay_call_make(r)->path = path;
+    pay_call_make(r)->is_page = page;
     apr_table_unset(r->headers_in, "Range"); /* part of an answer would hide what was done */
     r->filename = apr_pstrdup(r->pool, "payments:"); /* without the URL: AddHandler looks at it */
     r->handler = PAY_CLAIM_HANDLER;
@@ -105,7 +140,7 @@ static int translate_name(request_rec *r)
     }
     if (r->prev && ap_is_HTTP_ERROR(r->prev->status) && pay_claim_is_ours(r->prev)) {
         /* A malformed request fails before post_read_request: its ErrorDocument comes here. */
-        claim(r, "");
+        claim(r, "", pay_claim_is_page(r->prev));
         pay_call_get(r)->shows_error = r->prev->status;
         return OK;
     }
@@ -118,7 +153,7 @@ static int translate_name(request_rec *r)
     }
     /* An administrator's <Location> must hold for doubled slashes too, with MergeSlashes Off. */
     r->uri = merged;
-    claim(r, path);
+    claim(r, path, is_page(path));
     pay_cors_begin(r);
     if (!r->main) {
         pay_claim_forget_error_documents(r);
@@ -153,6 +188,10 @@ static int log_transaction(request_rec *r)
 {
     if (pay_claim_is_ours(r)) {
         apr_table_unset(r->headers_in, "Authorization");
+        if (pay_claim_is_page(r)) {
+            pay_page_hide(r);
+            r->uri = pay_page_hidden_path(r); /* %U */
+        }
     }
     return DECLINED;
 }

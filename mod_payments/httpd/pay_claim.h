@@ -15,6 +15,12 @@
 /* 1 when the URL of `r` is ours; also before httpd has decoded it, where an error came early. */
 int pay_claim_is_ours(request_rec *r);
 
+/* Hosted pages: the path below PaymentsBasePath is this and one more segment. */
+#define PAY_CLAIM_PAGES "/payment/page/"
+
+/* 1 when the URL of `r`, which is ours, is that of a hosted page. */
+int pay_claim_is_page(request_rec *r);
+
 /* What is left of `path` (single slashes) after the base path when it is ours, else NULL. */
 const char *pay_claim_own_part(const char *path, const char *base);
 

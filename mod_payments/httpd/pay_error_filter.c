@@ -4,6 +4,7 @@
 #include "httpd/pay_body.h"
 #include "httpd/pay_claim.h"
 #include "httpd/pay_gate.h"
+#include "httpd/pay_page_reply.h"
 #include "httpd/pay_reply.h"
 
 #include <http_protocol.h>
@@ -33,6 +34,10 @@ static void set_headers(request_rec *r)
         apr_table_unset(r->headers_out, gone[i]);
         apr_table_unset(r->err_headers_out, gone[i]);
     }
+    if (pay_claim_is_page(r)) {
+        pay_page_headers(r); /* a challenge is the site's own: pages ask for no key */
+        return;
+    }
     pay_reply_headers(r);
     if (r->status == HTTP_FORBIDDEN
         || (r->status == HTTP_UNAUTHORIZED && !apr_table_get(r->headers_out, "WWW-Authenticate")
@@ -42,12 +47,25 @@ static void set_headers(request_rec *r)
     }
 }
 
+static apr_bucket *body_of(request_rec *r, apr_bucket_alloc_t *alloc)
+{
+    const pay_problem_t *problem = problem_of(r);
+    const pay_writer_t *json;
+    const pay_html_t *html;
+
+    if (pay_claim_is_page(r)) {
+        html = pay_page_problem_html(r, problem);
+        return apr_bucket_pool_create(html->text, html->len, r->pool, alloc);
+    }
+    json = pay_reply_problem_text(r, problem);
+    return apr_bucket_pool_create(json->text, json->len, r->pool, alloc);
+}
+
 /* httpd has set text/html by now and hands its page on: the page goes, the envelope comes. */
 static apr_status_t error_filter(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     request_rec *r = f->r;
     apr_bucket *bucket = APR_BRIGADE_FIRST(bb);
-    const pay_writer_t *text;
     apr_bucket *next;
 
     for (; bucket != APR_BRIGADE_SENTINEL(bb); bucket = next) {
@@ -59,9 +77,8 @@ static apr_status_t error_filter(ap_filter_t *f, apr_bucket_brigade *bb)
     if (!f->ctx) {
         f->ctx = r;
         set_headers(r);
-        text = pay_reply_problem_text(r, problem_of(r));
-        ap_set_content_length(r, (apr_off_t)text->len);
-        bucket = apr_bucket_pool_create(text->text, text->len, r->pool, bb->bucket_alloc);
+        bucket = body_of(r, bb->bucket_alloc);
+        ap_set_content_length(r, (apr_off_t)bucket->length);
         APR_BRIGADE_INSERT_HEAD(bb, bucket);
     }
     return ap_pass_brigade(f->next, bb);

@@ -177,10 +177,14 @@ void pay_gate_challenge(request_rec *r, int status)
 static int check_authn(request_rec *r)
 {
     const char *auth_type = ap_auth_type(r);
+    const pay_call_t *call = pay_call_get(r);
     const pay_problem_t *problem;
 
     if (auth_type ? strcasecmp(auth_type, AUTH_TYPE) != 0 : !pay_call_is_claimed(r)) {
         return DECLINED;
+    }
+    if (call && call->is_page && !auth_type) {
+        return DECLINED; /* payers have no key */
     }
     problem = pay_gate_judge(r);
     if (!problem) {

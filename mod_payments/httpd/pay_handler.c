@@ -6,6 +6,8 @@
 #include "httpd/pay_claim.h"
 #include "httpd/pay_cors.h"
 #include "httpd/pay_gate.h"
+#include "httpd/pay_page.h"
+#include "httpd/pay_page_reply.h"
 #include "httpd/pay_rates.h"
 #include "httpd/pay_reply.h"
 #include "httpd/pay_routes.h"
@@ -115,6 +117,12 @@ static int handler(request_rec *r)
     }
     if (r->main) {
         return HTTP_FORBIDDEN;
+    }
+    if (call->is_page && !call->shows_error) {
+        return pay_page_serve(r, call);
+    }
+    if (call->is_page) {
+        return pay_page_problem(r, pay_problem_from_status(call->shows_error, r->pool));
     }
     if (call->shows_error) {
         return pay_reply_problem(r, pay_problem_from_status(call->shows_error, r->pool));

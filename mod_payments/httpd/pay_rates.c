@@ -18,7 +18,13 @@ APLOG_USE_MODULE(payments);
 #define ADDRESS_LEN_MAX 8
 
 /* Tables of their own: no flood of one kind takes over the buckets of another. */
-enum { OF_SECRET_KEYS = PAY_KEY_SECRET, OF_PUBLIC_KEYS = PAY_KEY_PUBLIC, OF_FAILURES, TABLES };
+enum {
+    OF_SECRET_KEYS = PAY_KEY_SECRET,
+    OF_PUBLIC_KEYS = PAY_KEY_PUBLIC,
+    OF_FAILURES,
+    OF_PAGES,
+    TABLES
+};
 
 /* What the log has been told. Shared by all children, zeroed. */
 typedef struct told_t {
@@ -139,6 +145,27 @@ const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call
                       PAYLOGNO(00342) "key %s is above PaymentsRateLimit %s; calls answered 429 "
                                       "since the last such line: %" APR_UINT64_T_FMT,
                       call->key->id, pay_key_kind_name(call->key->kind), count);
+    }
+    return problem;
+}
+
+const pay_problem_t *pay_rates_judge_page(request_rec *r)
+{
+    const pay_rate_limit_t *limit = &pay_conf_get(r->server)->rate_limit[PAY_KEY_PUBLIC];
+    unsigned char address[ADDRESS_LEN_MAX];
+    const pay_problem_t *problem;
+    apr_uint64_t count;
+
+    if (!limit->interval) {
+        return NULL;
+    }
+    problem = take(&count, OF_PAGES, limit, address, address_of(address, r), r->pool);
+    if (count) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                      PAYLOGNO(00594) "requests for payment pages are above PaymentsRateLimit "
+                                      "public; answered 429 since the last such line: "
+                                      "%" APR_UINT64_T_FMT,
+                      count);
     }
     return problem;
 }

@@ -15,6 +15,10 @@ void pay_rates_share(server_rec *main_server, apr_pool_t *pconf);
 /* One more call with a good key, which may make it: NULL, or 429 L1. */
 const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call);
 
+/* One more request for a hosted page, which counts by address as calls with a public key do: NULL,
+ * or 429 L1. */
+const pay_problem_t *pay_rates_judge_page(request_rec *r);
+
 /* One more call with a key that was refused: NULL (it is 401), or 429 L1. */
 const pay_problem_t *pay_rates_judge_failure(request_rec *r);
 

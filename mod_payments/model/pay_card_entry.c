@@ -102,7 +102,7 @@ const pay_problem_t *pay_card_entry_judge(const pay_card_t **card, const pay_car
         pay_problem_add(&problem, "/expiry", fault, p);
     }
     if (!csc_is(entry->csc)) {
-        pay_problem_add(&problem, "/csc", "must be the 3 or 4 digits of the security code", p);
+        pay_problem_add(&problem, "/csc", "must be 3 or 4 digits", p);
     }
     if (problem) {
         *card = NULL;

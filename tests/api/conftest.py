@@ -8,6 +8,7 @@ import pytest
 
 from fixtures import authority, close_all, proxy, server, till, upstream  # noqa: F401
 from harness import ROOT, Httpd
+from payer import Checkout
 from receiver import INSECURE, Receiver
 from shares import in_order, scheduler
 
@@ -86,6 +87,28 @@ def httpd(shared):
     yield shared
     loud = shared.unexpected()
     assert not loud, "unexpected in the error log:\n" + "\n".join(loud)
+
+
+@pytest.fixture(scope="session", params=MPMS)
+def open_till(request):
+    """A running server with hosted pages that count nobody's requests, for there is but one address."""
+    httpd = Httpd(mpm=request.param, extra=INSECURE + "PaymentsRateLimit public off\n")
+    httpd.start()
+    yield httpd
+    httpd.close()
+
+
+@pytest.fixture
+def seller(open_till):
+    """A fresh shop there; a loud log line that this test did not expect fails this test."""
+    yield open_till.shop()
+    loud = open_till.unexpected()
+    assert not loud, "unexpected in the error log:\n" + "\n".join(loud)
+
+
+@pytest.fixture
+def checkout(seller):
+    return Checkout(seller)
 
 
 @pytest.fixture

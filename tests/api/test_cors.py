@@ -164,7 +164,6 @@ NO_OPERATION = [
     ("GET", "/api/v1"),
     ("GET", "/api/v1/nothing"),
     ("POST", "/api/v1/checkout/a/b/verify"),
-    ("GET", "/payment/page/x"),
 ]
 
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_PAGE_STYLE_H
+#define PAY_PAGE_STYLE_H
+
+/* The style sheet of hosted pages: share/checkout/checkout.css, as it was built in. */
+
+#include <apr.h>
+
+extern const char *const pay_page_style_text; /* no NUL behind it */
+extern const apr_size_t pay_page_style_len;
+
+#endif

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Live Mode's page sends the payer to the acquirer's, which is another mod_payments, and takes them back."""
+
+import urllib.parse
+
+import pytest
+
+from harness import wait_for
+from payer import Checkout, Page, Payer
+from test_page import check_end
+from upstream_proxy import closed_unanswered
+
+CARD = {"action": "card", "number": "4111111111111111", "expiry": "12/40", "csc": "123"}
+
+
+@pytest.fixture
+def shop(till):
+    return till(host_extra="PaymentsRateLimit public off\n").live_shop
+
+
+def at_acquirer(checkout, upstream):
+    """The payer at the acquirer's page, as our page's answer says."""
+    answer = checkout.get()
+    assert (answer.status, answer.body) == (303, b"")
+    where = urllib.parse.urlsplit(answer.header("location"))
+    assert (where.scheme, where.path.rpartition("/")[0]) == ("https", "/payment/page")
+    return Payer(upstream, where.path)
+
+
+def back(payer):
+    """The path at the shop's server that the acquirer's page leads to in the end."""
+    where = urllib.parse.urlsplit(payer.page().refresh().removeprefix("5; url="))
+    return f"{where.path}?{where.query}"
+
+
+@pytest.mark.parametrize("card, kind, status, returned", [
+    pytest.param("approved", "approved", "successful", "successful", id="approved"),
+    pytest.param("declined", "declined", "failed", "failed", id="declined"),
+])
+def test_paid_at_the_acquirer(shop, upstream, card, kind, status, returned):
+    checkout = Checkout(shop)
+    payer = at_acquirer(checkout, upstream)
+    assert payer.card(card).kind == kind
+    path = back(payer)
+    assert path.startswith(checkout.path + ".return?")
+    answer = checkout.get(path)
+    assert (answer.status, answer.header("location")) == (303, checkout.id + "?n=0")
+    check_end(checkout.page(), checkout, kind, status, returned)
+    assert "Test Mode" not in checkout.page().said()
+    assert checkout.get().status == 200
+
+
+def test_no_card_is_taken_here(shop, upstream):
+    """Whatever is sent is refused unread; it is neither stored nor logged."""
+    checkout = Checkout(shop)
+    answer = checkout.post(CARD)
+    page = Page(answer, checkout.path)
+    assert (page.status, page.forms()) == (403, {}) and "no card data" in page.heading
+    assert Page(checkout.post({"action": "cancel"}), checkout.path).status == 403
+    assert b"4111" not in answer.body and "4111111111111111" not in checkout.httpd.log_text()
+    assert at_acquirer(checkout, upstream).card().kind == "approved"
+
+
+def test_who_comes_back_without_having_paid_is_not_sent_round_in_circles(shop, upstream):
+    checkout = Checkout(shop)
+    page = checkout.page(checkout.path + ".return")
+    assert (page.kind, page.refresh()) == ("pending", f"3; url={checkout.id}?n=1")
+    links = [a["href"] for a in page.find("a")]
+    assert links[0] == checkout.id + ".return" and links[1] == checkout.get().header("location")
+    assert checkout.page(checkout.path + "?n=20").refresh() is None
+    assert at_acquirer(checkout, upstream).card().kind == "approved"
+    page = checkout.page(urllib.parse.urljoin(checkout.path, links[0]))
+    assert (page.kind, checkout.status()) == ("approved", "successful")
+
+
+def test_acquirer_that_does_not_say_is_asked_again(shop, upstream, proxy):
+    checkout = Checkout(shop)
+    payer = at_acquirer(checkout, upstream)
+    payer.card()
+    checkout.httpd.expect_log("PAY00203|PAY00213|PAY00400")
+    proxy.next("query", closed_unanswered())
+    assert checkout.page(back(payer)).kind == "pending"
+    assert wait_for(lambda: checkout.page(back(payer)).kind == "approved", "the acquirer's word")
+
+
+def test_return_is_for_reading_only(shop):
+    checkout = Checkout(shop)
+    answer = checkout.post(CARD, path=checkout.path + ".return")
+    assert (answer.status, answer.header("allow")) == (405, "GET, HEAD")
+    assert Page(checkout.get(checkout.path + ".returned"), checkout.path).status == 404
