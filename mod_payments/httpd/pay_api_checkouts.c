@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_json.h"
 #include "base/pay_writer.h"
 #include "httpd/pay_api.h"
 #include "httpd/pay_conf_checkout.h"
 #include "httpd/pay_reply.h"
 #include "model/pay_checkout_answer.h"
 #include "service/pay_checkout_create.h"
+#include "service/pay_encryption.h"
 
 #include <apr_strings.h>
+#include <string.h>
 
 #define ANSWER_SIZE_HINT 1024
+
+/* A body that holds only `data`, a string, is what an operation's plain body was encrypted to. */
+static const pay_problem_t *open_body(const pay_json_t **body, request_rec *r,
+                                      const pay_call_t *call)
+{
+    const char *data = pay_json_string(call->body, "data");
+    const pay_problem_t *problem;
+    const char *text, *reason;
+    apr_status_t rv;
+
+    *body = call->body;
+    if (!data || pay_json_count(call->body) != 1) {
+        return NULL;
+    }
+    problem = pay_encryption_open(&text, call->service, &call->key->scope, data, r->pool);
+    if (problem) {
+        return problem;
+    }
+    rv = pay_json_parse(body, &reason, text, strlen(text), r->pool);
+    return rv == APR_SUCCESS ? NULL : pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, r->pool);
+}
 
 static const pay_problem_t *create(const pay_charge_t **out, int *replayed, request_rec *r,
                                    const pay_call_t *call, const char *page_root,
@@ -17,9 +41,13 @@ static const pay_problem_t *create(const pay_charge_t **out, int *replayed, requ
     const pay_caller_t caller = pay_caller_of_key(call->key, call->idempotency_key);
     pay_checkout_request_t *request;
     const pay_problem_t *problem;
+    const pay_json_t *body = call->body;
 
     *out = NULL;
-    problem = pay_checkout_request_from_json(&request, call->body, form, r->pool);
+    problem = form == PAY_CHECKOUT_FORM_INITIATE ? NULL : open_body(&body, r, call);
+    if (!problem) {
+        problem = pay_checkout_request_from_json(&request, body, form, r->pool);
+    }
     if (problem) {
         return problem;
     }

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checkouts by the API: what makes one, what it is told again, how it ends without its payer, and Live Mode's."""
+
+import json
+import re
+
+import pytest
+
+from harness import checkout_body, order_body, reference
+from receiver import INSECURE, Receiver
+from upstream import live_reference
+
+INITIATE = "/api/v1/initiate"
+ORDER = "/payment/order/create"
+PAGE = re.compile(r"http://127\.0\.0\.1:\d+/payment/page/[a-z2-7]{32}")
+
+
+def initiate(shop, headers=None, key=None, **fields):
+    return shop.call("POST", INITIATE, checkout_body(**fields), headers=headers, key=key)
+
+
+def verify(shop, ref, key=None):
+    return shop.call("GET", f"/api/v1/checkout/{ref}/verify", key=key).json["data"]
+
+
+def faults(answer):
+    return [one["field"] for one in answer.json["data"]["errors"]]
+
+
+# ---- what makes one
+
+@pytest.mark.parametrize("kind", ["secret", "public"])
+def test_initiate(shop, kind):
+    ref = reference()
+    answer = initiate(shop, key=getattr(shop, kind), transactionReference=ref, amount="1000.50", currency="ngn",
+                      metaData={"cart": 7.10, "x": ["ö"]})
+    assert answer.status == 200, answer
+    data = answer.json["data"]
+    assert list(data) == ["transactionReference", "amount", "statusCode", "statusMessage", "publicKey",
+                          "paymentRedirectUrl"]
+    assert answer.json["status"] is True and answer.json["message"] == "Transaction Initialized successfully"
+    assert (data["transactionReference"], data["amount"], data["statusCode"]) == (ref, 1000.5, "01")
+    assert data["publicKey"] == (shop.public if kind == "public" else "")
+    assert PAGE.fullmatch(data["paymentRedirectUrl"])
+    found = verify(shop, ref)
+    assert (found["status"], found["amount"], found["currency"], found["channel"]) == ("pending", 1000.5, "NGN", "card")
+    assert found["redirectUrl"] == "https://shop.example/done"
+    assert json.loads(found["checkoutMetadata"]) == {"cart": 7.10, "x": ["ö"]}
+    assert found["customer"]["name"] == "Ada Obi" and found["card"]["token"] == ""
+    public = verify(shop, ref, shop.public)
+    assert public["checkoutMetadata"] == "" and public["redirectUrl"] == "https://shop.example/done"
+
+
+def test_order(shop):
+    body = order_body(amount=10)
+    answer = shop.call("POST", ORDER, body, key=shop.public)
+    assert answer.status == 200, answer
+    data = answer.json["data"]
+    assert (answer.json["status"], answer.json["status_code"], answer.json["statusCode"], answer.json["message"]) == (
+        "success", "00", "00", "Order created successfully")
+    assert data["checkout_url"] == data["paymentLink"] and PAGE.fullmatch(data["paymentLink"]) and data["payment"] == {}
+    assert (data["order"]["reference"], data["order"]["amount"], data["order"]["status"]) == (
+        body["order"]["reference"], 10, "pending")
+    assert verify(shop, body["order"]["reference"])["status"] == "pending"
+
+
+CUSTOMER = {"email": "payer@shop.example", "firstName": "Ada", "lastName": "Obi"}
+
+
+@pytest.mark.parametrize("fields, at", [
+    pytest.param({"transactionReference": "x" * 15}, "/transactionReference", id="reference of 15"),
+    pytest.param({"transactionReference": "x" * 51}, "/transactionReference", id="reference of 51"),
+    pytest.param({"transactionReference": "x" * 16 + "/"}, "/transactionReference", id="reference with a slash"),
+    pytest.param({"amount": 0}, "/amount", id="amount 0"),
+    pytest.param({"amount": "10.505"}, "/amount", id="too many decimals"),
+    pytest.param({"amount": None}, "/amount", id="no amount"),
+    pytest.param({"currency": None}, "/currency", id="no currency"),
+    pytest.param({"currency": "XXQ"}, "/currency", id="no such currency"),
+    pytest.param({"checkoutCustomerData": None}, "/checkoutCustomerData", id="no payer"),
+    pytest.param({"checkoutCustomerData": {**CUSTOMER, "email": "x"}}, "/checkoutCustomerData/email", id="e-mail"),
+    pytest.param({"checkoutCustomerData": {**CUSTOMER, "firstName": ""}}, "/checkoutCustomerData/firstName", id="name"),
+    pytest.param({"checkoutCustomerData": {**CUSTOMER, "lastName": "4111 1111 1111 1111"}},
+                 "/checkoutCustomerData/lastName", id="a card number for a name"),
+    pytest.param({"checkoutCustomerData": {**CUSTOMER, "phoneNumber": "1" * 33}},
+                 "/checkoutCustomerData/phoneNumber", id="phone of 33"),
+    pytest.param({"redirectUrl": "/done"}, "/redirectUrl", id="relative URL"),
+    pytest.param({"redirectUrl": "javascript:alert(1)"}, "/redirectUrl", id="a script for a URL"),
+    pytest.param({"redirectUrl": "https://a:b@shop.example/"}, "/redirectUrl", id="a password in the URL"),
+    pytest.param({"redirectUrl": "https://shop.example/" + "x" * 980}, "/redirectUrl", id="URL of 1,001"),
+    pytest.param({"metaData": {"x": "y" * 1993}}, "/metaData", id="metadata of 2,001"),
+    pytest.param({"metaData": ["x"]}, "/metaData", id="metadata that is an array"),
+    pytest.param({"metaData": {"note": "4111111111111111"}}, "/metaData", id="a card number in metadata"),
+    pytest.param({"checkoutCustomizationData": {"checkoutModalTitle": "x" * 201}},
+                 "/checkoutCustomizationData/checkoutModalTitle", id="title of 201"),
+    pytest.param({"checkoutCustomizationData": "x"}, "/checkoutCustomizationData", id="texts that are no object"),
+])
+def test_refused(shop, fields, at):
+    answer = initiate(shop, **fields)
+    assert (answer.status, faults(answer)) == (400, [at]), answer
+
+
+@pytest.mark.parametrize("fields", [
+    pytest.param({"transactionReference": "x" * 16}, id="reference of 16"),
+    pytest.param({"transactionReference": "y" * 50}, id="reference of 50"),
+    pytest.param({"redirectUrl": "https://shop.example/" + "x" * 979}, id="URL of 1,000"),
+    pytest.param({"metaData": {"x": "y" * 1991}}, id="metadata of 2,000"),
+    pytest.param({"metaData": "a string"}, id="metadata that is a string"),
+    pytest.param({"redirectUrl": None, "metaData": None, "checkoutCustomizationData": None}, id="nothing more"),
+])
+def test_taken(shop, fields):
+    assert initiate(shop, **fields).status == 200
+
+
+def test_all_faults_at_once(shop):
+    answer = shop.call("POST", ORDER, {"customer": {"email": "x"}, "order": {"amount": -1}, "payment": 1})
+    assert set(faults(answer)) == {"/customer/firstname", "/customer/lastname", "/customer/email", "/order/reference",
+                                   "/order/currency", "/order/amount", "/payment"}
+
+
+# ---- told again
+
+def test_again(shop):
+    body = checkout_body()
+    first = shop.call("POST", INITIATE, body)
+    again = shop.call("POST", INITIATE, {**body, "metaData": {"other": 1}})
+    assert again.header("idempotent-replayed") == "true" and again.body == first.body
+    other = shop.call("POST", INITIATE, {**body, "amount": 1})
+    assert (other.status, other.json["data"]["responseCode"]) == (409, "D1")
+    charged = shop.charge(reference=body["transactionReference"])
+    assert (charged.status, charged.json["data"]["responseCode"]) == (409, "D1")
+
+
+def test_idempotency_key(shop):
+    headers = {"Idempotency-Key": "k-1"}
+    body = checkout_body()
+    first = shop.call("POST", INITIATE, body, headers=headers)
+    again = shop.call("POST", INITIATE, body, headers=headers)
+    assert again.body == first.body
+    assert initiate(shop, headers=headers).status == 409
+    order = shop.call("POST", ORDER, order_body(), headers=headers)
+    assert order.status == 200, "the key of another operation"
+
+
+def test_url_of_the_page(server):
+    httpd = server(host_extra="PaymentsCheckoutURL https://pay.shop.example/\nPaymentsBasePath /shop")
+    shop = httpd.shop()
+    answer = shop.call("POST", "/shop" + INITIATE, checkout_body())
+    assert answer.json["data"]["paymentRedirectUrl"].startswith("https://pay.shop.example/shop/payment/page/")
+
+
+# ---- how it ends without its payer
+
+def test_void(shop):
+    ref = reference()
+    initiate(shop, transactionReference=ref)
+    answer = shop.call("POST", "/api/v1/void-transaction", {"transactionReference": ref})
+    assert (answer.status, answer.json["data"]["status"]) == (200, "void")
+    again = shop.call("POST", "/api/v1/void-transaction", {"transactionReference": ref})
+    assert again.json["data"]["responseCode"] == "V2"
+
+
+def test_abandoned(server):
+    """When its time is over its shop is told, and verify says the same."""
+    httpd = server(extra=INSECURE, host_extra="PaymentsCheckoutLifetime 1s")
+    shop = httpd.shop()
+    receiver = Receiver()
+    try:
+        secret = shop.webhook(receiver.url())
+        ref = reference()
+        initiate(shop, transactionReference=ref)
+        [told] = receiver.wait(1)
+        told.check(secret)
+        assert told.what == ("transaction", "abandoned")
+        assert told.json["data"]["reference"] == ref and told.json["data"]["status"] == "abandoned"
+        assert verify(shop, ref)["status"] == "abandoned"
+    finally:
+        shop.webhook_off()
+        receiver.close()
+    assert httpd.ctl("store", "check").returncode == 0
+
+
+# ---- Live Mode
+
+def test_live(till, upstream):
+    """The acquirer opens a page under a name of its own for it; closed there, it is not ours to say so before its time."""
+    httpd = till()
+    shop = httpd.live_shop
+    ref = live_reference()
+    after = upstream.last()
+    answer = initiate(shop, transactionReference=ref)
+    assert answer.status == 200 and answer.json["data"]["statusCode"] == "01", answer
+    (theirs,) = upstream.charges(after).values()
+    assert (theirs["status"], theirs["amount"], theirs["currency"]) == ("pending", 1000, "NGN")
+    assert theirs["reference"] != ref
+    assert verify(shop, ref)["domain"] == "live"
+    again = initiate(shop, transactionReference=ref)
+    assert again.body == answer.body and len(upstream.charges(after)) == 1
