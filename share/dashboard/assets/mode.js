@@ -9,17 +9,22 @@ import { callout, tell } from './notice.js';
 import { modeWord } from './words.js';
 
 export function missingList(missing) {
-  return callout(
-    'warn',
-    el('p', null, 'What is missing for Live Mode:'),
+  const needed = missing.filter(({ essential }) => essential !== false);
+  const advice = missing.filter(({ essential }) => essential === false);
+  const lines = (list) =>
     el(
       'ul',
       null,
-      missing.map(({ what, how }) =>
-        el('li', null, el('strong', null, what), how ? ` – ${how}` : ''),
-      ),
-    ),
-  );
+      list.map(({ what, how }) => el('li', null, el('strong', null, what), how ? ` ${how}` : '')),
+    );
+  return [
+    needed.length
+      ? callout('warn', el('p', null, 'What is missing for Live Mode:'), lines(needed))
+      : null,
+    advice.length
+      ? callout('plain', el('p', null, 'It is better to have before:'), lines(advice))
+      : null,
+  ];
 }
 
 function notReady(account) {
@@ -44,7 +49,10 @@ function goLive(view, account, done) {
     return;
   }
   formDialog('Go live?', {
-    intro: el('p', null, 'In Live Mode the live keys start charges and refunds: real money moves.'),
+    intro: [
+      el('p', null, 'In Live Mode the live keys start charges and refunds: real money moves.'),
+      missingList(account.live?.missing ?? []),
+    ],
     fields: field('confirm', `Type the account’s name, ${view.account}, to go live`, {
       attributes: { autocapitalize: 'none', spellcheck: 'false' },
     }),
@@ -87,7 +95,7 @@ async function ask(view, changed) {
     goLive(view, await view.getAccount(['account']), done);
   } catch (error) {
     if (!view.signal.aborted) {
-      tell(error.message);
+      tell(error.message, false);
     }
   }
 }

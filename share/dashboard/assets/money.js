@@ -66,6 +66,11 @@ export function compareAmounts(left, right) {
   return difference < 0n ? -1 : Number(difference > 0n);
 }
 
+// A number of the API with `digits` decimals: the nearest decimal string.
+export function fromNumber(number, digits) {
+  return Number(number ?? 0).toFixed(digits);
+}
+
 export function isZero(amount) {
   return parts(amount) !== null && /^[-0.]*$/.test(String(amount));
 }

@@ -17,8 +17,8 @@ export function say(text) {
 
 let timer = 0;
 
-// A line at the foot of the page that goes away by itself.
-export function tell(text) {
+// A line at the foot of the page that goes away by itself. `worked` false: something did not.
+export function tell(text, worked = true) {
   document.getElementById('notice')?.remove();
   clearTimeout(timer);
   const close = el(
@@ -29,7 +29,7 @@ export function tell(text) {
   const box = el(
     'div',
     { class: 'notice', id: 'notice' },
-    icon('done'),
+    icon(worked ? 'done' : 'warn'),
     el('p', null, text),
     close,
   );

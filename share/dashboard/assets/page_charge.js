@@ -5,7 +5,7 @@ import { copyButton } from './copy.js';
 import { el } from './dom.js';
 import { icon } from './icons.js';
 import { load } from './loading.js';
-import { currencyDigits, formatMoney, isZero } from './money.js';
+import { decimalsOf, formatMoney, fromNumber, isZero } from './money.js';
 import { callout } from './notice.js';
 import { chargeStatus } from './page_charges.js';
 import { refundDialog } from './refund_form.js';
@@ -19,21 +19,16 @@ export const title = (view) => `Charge ${view.args[0]}`;
 export const before = (view) =>
   el('p', { class: 'crumb' }, el('a', { href: view.link(['charges']) }, icon('back'), 'Charges'));
 
-// The list's item has amounts as strings, the transaction object as numbers.
-function itemOf({ item, charge, held }) {
+// What the list would show of it, with amounts as strings.
+function itemOf({ item, charge, held, refundable }) {
+  const digits = decimalsOf(refundable);
   return (
     item ?? {
-      id: charge.id,
-      reference: charge.reference,
-      createdAt: charge.createdAt,
-      amount: charge.amount.toFixed(currencyDigits(charge.currency)),
-      currency: charge.currency,
-      status: charge.status,
+      ...charge,
+      amount: fromNumber(charge.amount, digits),
+      refundedAmount: fromNumber(charge.refundedAmount, digits),
       email: charge.customer?.email,
       name: charge.customer?.name,
-      card: charge.card,
-      channel: charge.channel,
-      refundedAmount: (charge.refundedAmount ?? 0).toFixed(currencyDigits(charge.currency)),
       held: held?.reason ?? '',
     }
   );
@@ -141,27 +136,37 @@ function details(charge, item, refundable) {
   );
 }
 
-// A decision is told by its outcome, which comes first in its words.
-function toneOf(what, text) {
-  const outcome = what === 'decided' ? text : what;
-  if (/^failed|-failed$/.test(outcome)) {
-    return 'bad';
-  }
-  return /^successful|-processed$/.test(outcome) ? 'good' : 'plain';
-}
-
+// What a step is called; and its text, unless that is only a reference.
 const STEPS = {
-  opened: 'Opened',
-  absent: 'Not there',
-  decided: 'Decided',
-  contradicted: 'Contradicted',
-  resolved: 'Decided by hand',
-  'refund-opened': 'Refund asked for',
-  'refund-processed': 'Refund processed',
-  'refund-failed': 'Refund failed',
+  opened: ['Charge opened'],
+  absent: ['', 'warn'],
+  decided: ['Decided'],
+  contradicted: ['The acquirer contradicts', 'bad'],
+  resolved: ['Decided by a person', 'good'],
+  'refund-opened': ['Refund opened'],
+  'refund-processed': ['Refund processed', 'good'],
+  'refund-failed': ['Refund failed', 'bad'],
 };
 
-function timeline(entries) {
+function stepWords({ what, text }, refunded) {
+  const word = STEPS[what]?.[0] ?? what;
+  if (what === 'opened') {
+    return word;
+  }
+  const refund = refunded.find(({ refundReference }) => refundReference === text);
+  const more = refund ? formatMoney(refund.amount, refund.currency) : text;
+  return [word, more].filter(Boolean).join(': ');
+}
+
+function stepTone({ what, text }) {
+  if (what === 'decided') {
+    return /^(successful|approved)/i.test(text) ? 'good' : 'bad';
+  }
+  return STEPS[what]?.[1] ?? 'plain';
+}
+
+function timeline(steps, refunded) {
+  const inOrder = [...steps].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   return el(
     'section',
     { class: 'card' },
@@ -169,19 +174,19 @@ function timeline(entries) {
     el(
       'ol',
       { class: 'timeline' },
-      entries.map(({ at, what, text }) =>
+      inOrder.map((step) =>
         el(
           'li',
-          { class: toneOf(what, text ?? '') },
-          el('p', null, el('strong', null, STEPS[what] ?? what), text ? ` ${text}` : null),
-          el('p', { class: 'small' }, timeElement(at)),
+          { class: stepTone(step) },
+          el('p', null, stepWords(step, refunded)),
+          el('p', { class: 'small' }, timeElement(step.at)),
         ),
       ),
     ),
   );
 }
 
-function refunds(records) {
+function refunds(records, complete) {
   if (!records.length) {
     return null;
   }
@@ -205,6 +210,13 @@ function refunds(records) {
       ],
       records,
     ),
+    complete
+      ? null
+      : el(
+          'p',
+          { class: 'small more' },
+          'There are more of them: see Refunds for the days of each.',
+        ),
   );
 }
 
@@ -252,9 +264,9 @@ export function draw(view) {
           'div',
           { class: 'two' },
           details(answer.charge, item, answer.refundable),
-          timeline(answer.timeline ?? []),
+          timeline(answer.timeline ?? [], answer.refunds ?? []),
         ),
-        refunds(answer.refunds ?? []),
+        refunds(answer.refunds ?? [], answer.refundsComplete !== false),
         events(view, answer.events ?? []),
       ];
     },

@@ -27,7 +27,7 @@ function filters(view) {
         value: find,
         type: 'search',
         attributes: {
-          placeholder: 'order-1001, order-* or ada@example.com',
+          placeholder: 'order-1001 or ada@example.com',
           spellcheck: 'false',
           autocapitalize: 'none',
         },
@@ -90,12 +90,7 @@ function empty(view, filtered) {
   if (filtered) {
     return emptyState(
       'No such charges',
-      el(
-        'p',
-        null,
-        'Nothing here is like that. A reference is found whole, or by its beginning with ' +
-          '* at its end; an e-mail whole.',
-      ),
+      el('p', null, 'Nothing here is like that. References and e-mails are found whole.'),
       el(
         'p',
         null,

@@ -11,7 +11,10 @@ export const title = 'Waiting for you';
 
 function name(view, row) {
   const id = row.kind === 'charge' ? row.id : row.chargeId;
-  return id ? el('a', { href: view.link(['charges', String(id)]) }, row.reference) : row.reference;
+  const href = id
+    ? view.link(['charges', String(id)])
+    : view.link(['charges'], { reference: row.reference });
+  return row.reference ? el('a', { href }, row.reference) : String(row.id);
 }
 
 function decide(view, row) {
@@ -21,9 +24,16 @@ function decide(view, row) {
       type: 'button',
       class: 'secondary small',
       disabled: !view.can('operator'),
-      'aria-label': `Decide ${row.reference}`,
+      'aria-label': `Decide ${row.kind} ${row.reference ?? row.id}`,
       on: {
-        click: () => resolveDialog(view, row.kind, String(row.id), row.reference, row.sentence),
+        click: () =>
+          resolveDialog(
+            view,
+            row.kind,
+            String(row.id),
+            `${row.kind} ${row.reference ?? row.id}`,
+            row.sentence,
+          ),
       },
     },
     'Decide',

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // E-mails: receipts to payers, notices to the merchant.
 
-import { deliveryFacts, sendTest } from './delivery_test.js';
+import { deliveryFacts } from './delivery.js';
 import { el } from './dom.js';
 import { checkbox, field, workingForm } from './form.js';
 import { load } from './loading.js';
 import { callout, tell } from './notice.js';
 import { ownersOnly, settingsTabs } from './settings_tabs.js';
 import { facts } from './table.js';
-import { timeElement } from './time.js';
-import { endpointWord, modeWord } from './words.js';
+import { modeWord } from './words.js';
 
 export const title = 'E-mail';
 export const before = settingsTabs;
@@ -43,28 +42,27 @@ function settings(view, mail) {
   return el(
     'section',
     { class: 'card' },
-    el('h2', null, 'Who gets e-mails'),
-    el('p', { class: 'small' }, 'For both modes; in Test Mode the subject says so.'),
+    el('h2', null, `Who gets e-mails in ${modeWord(view.mode)}`),
+    el(
+      'p',
+      { class: 'small' },
+      view.mode === 'test' ? 'Their subjects say that it is a test.' : 'Real payers get them.',
+    ),
     view.can('owner') ? form : [shown, ownersOnly(view, 'change this')],
   );
 }
 
 function deliveries(view, mail) {
-  const test = el(
-    'button',
-    { type: 'button', class: 'secondary', id: 'test-mail' },
-    'Send a test to the merchant',
-  );
-  test.addEventListener('click', () => sendTest(view, test, ['mail', 'test']));
+  const parts = [
+    ['Notices to the merchant', mail.noticeDelivery],
+    ['Receipts to payers', mail.receiptDelivery],
+  ].filter(([, delivery]) => delivery);
   return el(
     'section',
     { class: 'card' },
     el('h2', null, 'How they go'),
-    mail.relay
-      ? facts([
-          ['Relay', mail.relay],
-          ['Sender', mail.sender],
-        ])
+    mail.relaySet
+      ? facts([['Sender', mail.sender]])
       : callout(
           'warn',
           el(
@@ -74,15 +72,8 @@ function deliveries(view, mail) {
               'PaymentsMailRelay and PaymentsMailFrom.',
           ),
         ),
-    (mail.deliveries ?? [])
-      .filter(({ mode }) => mode === view.mode)
-      .map((one) => [
-        el('h3', null, `${endpointWord(one.kind)}, ${modeWord(one.mode)}`),
-        facts(deliveryFacts(one, timeElement)),
-      ]),
-    mail.merchantAddress && view.can('operator')
-      ? el('div', { class: 'actions start' }, test)
-      : null,
+    parts.map(([name, delivery]) => [el('h3', null, name), deliveryFacts(delivery)]),
+    parts.length ? null : el('p', null, 'Nothing was sent yet.'),
   );
 }
 

@@ -2,14 +2,14 @@
 // The webhook of this mode: where it goes, its secret, and how deliveries go.
 
 import { copyBox } from './copy.js';
-import { deliveryFacts, sendTest } from './delivery_test.js';
+import { deliveryFacts } from './delivery.js';
+import { sendTest } from './delivery_test.js';
 import { confirmDialog, formDialog, onceDialog } from './dialog.js';
 import { el } from './dom.js';
 import { field, radios } from './form.js';
 import { load } from './loading.js';
 import { callout, tell } from './notice.js';
 import { ownersOnly, settingsTabs } from './settings_tabs.js';
-import { facts } from './table.js';
 import { timeElement } from './time.js';
 import { badge, modeWord } from './words.js';
 
@@ -102,6 +102,9 @@ function drawWebhook(view, webhook) {
       'section',
       { class: 'card empty' },
       el('h2', null, `No webhook in ${modeWord(view.mode)}`),
+      webhook.secretSet
+        ? el('p', null, 'It is switched off: what waits is sent once it has an address again.')
+        : null,
       el(
         'p',
         null,
@@ -127,25 +130,21 @@ function drawWebhook(view, webhook) {
       'div',
       { class: 'card-head' },
       el('h2', null, `Webhook of ${modeWord(view.mode)}`),
-      badge(
-        webhook.enabled === false ? 'disabled' : 'active',
-        webhook.enabled === false ? 'Off' : 'On',
-      ),
+      badge('active', 'On'),
     ),
-    facts([
+    deliveryFacts(webhook, [
       ['Address', el('code', null, webhook.url)],
       ['Secret', webhook.secretSet ? 'set' : 'none'],
       [
         'Old secret signs until',
         webhook.oldSecretUntil ? timeElement(webhook.oldSecretUntil) : null,
       ],
-      ...deliveryFacts(webhook, timeElement),
     ]),
     el(
       'div',
       { class: 'actions start' },
       view.can('operator')
-        ? button('Send a test', 'secondary', (node) => sendTest(view, node, ['webhook', 'test']), {
+        ? button('Send a test', 'secondary', (node) => sendTest(view, node), {
             id: 'test-webhook',
           })
         : null,
@@ -157,9 +156,7 @@ function drawWebhook(view, webhook) {
             button('Rotate the secret', 'secondary', () => rotateDialog(view), {
               id: 'rotate-secret',
             }),
-            webhook.enabled === false
-              ? null
-              : button('Switch off', 'ghost danger', () => offDialog(view), { id: 'webhook-off' }),
+            button('Switch off', 'ghost danger', () => offDialog(view), { id: 'webhook-off' }),
           ]
         : ownersOnly(view, 'change it'),
     ),

@@ -129,11 +129,11 @@ export function refundDialog(view, charge, refundable) {
     },
     done: ({ refund }) => {
       view.redraw();
-      tell(
-        refund.status === 'failed'
-          ? `The refund of ${money(refund.amount)} was refused by the acquirer.`
-          : `Refund of ${money(refund.amount)}: ${refund.status}.`,
-      );
+      if (refund.status === 'failed') {
+        tell(`The refund of ${money(refund.amount)} was refused by the acquirer.`, false);
+      } else {
+        tell(`Refund of ${money(refund.amount)}: ${refund.status}.`);
+      }
     },
   });
 }

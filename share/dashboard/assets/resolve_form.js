@@ -7,6 +7,7 @@ import { field, radios } from './form.js';
 import { callout, tell } from './notice.js';
 
 const REASON_MAX = 100;
+const CODE_MAX = 8;
 
 const OUTCOMES = {
   charge: [
@@ -14,8 +15,8 @@ const OUTCOMES = {
     ['declined', 'Declined', 'The payer was not charged.'],
   ],
   refund: [
-    ['processed', 'Processed', 'The payer has got the money back.'],
-    ['failed', 'Failed', 'It was not paid out; it can be refunded again.'],
+    ['approved', 'Processed', 'The payer has got the money back.'],
+    ['declined', 'Failed', 'It was not paid out; it can be refunded again.'],
   ],
 };
 
@@ -39,9 +40,9 @@ export function resolveDialog(view, kind, id, name, sentence) {
         attributes: { maxlength: REASON_MAX },
       }),
       kind === 'charge'
-        ? field('code', 'Authorization code', {
-            hint: 'Optional, as the acquirer told it',
-            attributes: { maxlength: 40 },
+        ? field('code', 'Response code', {
+            hint: 'Optional, as the acquirer told it, such as 05',
+            attributes: { maxlength: CODE_MAX },
           })
         : null,
     ],
