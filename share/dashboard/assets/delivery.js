@@ -4,33 +4,29 @@
 import { facts } from './table.js';
 import { timeElement } from './time.js';
 
-const STANDINGS = {
-  off: 'switched off',
-  new: 'nothing sent yet',
-  well: 'going well',
-  failing: 'failing',
-};
-
-// A test is tried once, and counts for nothing in how the deliveries go.
-function standingWord({ standing, lastError }) {
-  return standing === 'well' && lastError
-    ? 'going well, but for the last one'
-    : (STANDINGS[standing] ?? standing);
+// A test is tried once, and counts for nothing in whether the deliveries fail.
+function standing({ failing, answeredAt, error }) {
+  if (failing) {
+    return 'failing';
+  }
+  if (!answeredAt) {
+    return 'nothing sent yet';
+  }
+  return error ? 'going well, but for the last one' : 'going well';
 }
 
 const time = (at) => (at ? timeElement(at) : null);
 
 // `before`: pairs that stand above.
 export function deliveryFacts(delivery, before = []) {
-  const { failures, failingSince, dueAt } = delivery;
-  const status = delivery.lastStatus ? String(delivery.lastStatus) : null;
+  const { failures, status, error } = delivery;
   return facts([
     ...before,
-    ['Deliveries', standingWord(delivery)],
+    ['Deliveries', standing(delivery)],
     ['Failures in a row', failures ? String(failures) : null],
-    ['Failing since', time(failingSince)],
-    ['Last try', time(delivery.lastAnsweredAt)],
-    ['Last answer', [status, delivery.lastError].filter(Boolean).join(' – ')],
-    ['Next delivery', time(dueAt)],
+    ['Failing since', time(delivery.failingSince)],
+    ['Last try', time(delivery.answeredAt)],
+    ['Last answer', [status ? String(status) : null, error].filter(Boolean).join(' – ')],
+    ['Next delivery', time(delivery.dueAt)],
   ]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test of a webhook: sent by the server, and asked for until it has an answer.
+// A test of a webhook or of e-mails: sent by the server, and asked for until it has an answer.
 
 import { tell } from './notice.js';
 
@@ -32,21 +32,22 @@ async function tried(view, event) {
 function tellOutcome(event) {
   if (event === undefined) {
     tell('Nobody has sent the test yet; it stands under Events.', false);
-  } else if (event === null || (event.status >= 200 && event.status <= 204 && !event.error)) {
+  } else if (event === null || !event.error) {
     tell('The test was taken.');
   } else {
     tell(`The test was not taken: ${event.error || event.status || 'no answer'}`, false);
   }
 }
 
-export async function sendTest(view, button) {
+// `of`: "webhook" or "mail".
+export async function sendTest(view, button, of) {
   if (button.getAttribute('aria-disabled')) {
     return;
   }
   button.setAttribute('aria-disabled', 'true');
   tell('The test is on its way.');
   try {
-    const { event } = await view.api.post(view.scopePath('webhook', 'test'));
+    const { event } = await view.api.post(view.scopePath(of, 'test'));
     tellOutcome(await tried(view, event));
     if (!view.signal.aborted) {
       view.redraw();

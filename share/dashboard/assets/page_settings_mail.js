@@ -2,13 +2,14 @@
 // E-mails: receipts to payers, notices to the merchant.
 
 import { deliveryFacts } from './delivery.js';
+import { sendTest } from './delivery_test.js';
 import { el } from './dom.js';
 import { checkbox, field, workingForm } from './form.js';
 import { load } from './loading.js';
 import { callout, tell } from './notice.js';
 import { ownersOnly, settingsTabs } from './settings_tabs.js';
 import { facts } from './table.js';
-import { modeWord } from './words.js';
+import { endpointWord, modeWord } from './words.js';
 
 export const title = 'E-mail';
 export const before = settingsTabs;
@@ -42,27 +43,33 @@ function settings(view, mail) {
   return el(
     'section',
     { class: 'card' },
-    el('h2', null, `Who gets e-mails in ${modeWord(view.mode)}`),
-    el(
-      'p',
-      { class: 'small' },
-      view.mode === 'test' ? 'Their subjects say that it is a test.' : 'Real payers get them.',
-    ),
+    el('h2', null, 'Who gets e-mails'),
+    el('p', { class: 'small' }, 'For both modes; in Test Mode the subject says so.'),
     view.can('owner') ? form : [shown, ownersOnly(view, 'change this')],
   );
 }
 
+function testButton(view) {
+  const test = el(
+    'button',
+    { type: 'button', class: 'secondary', id: 'test-mail' },
+    'Send a test to the merchant',
+  );
+  test.addEventListener('click', () => sendTest(view, test, 'mail'));
+  return el('div', { class: 'actions start' }, test);
+}
+
 function deliveries(view, mail) {
-  const parts = [
-    ['Notices to the merchant', mail.noticeDelivery],
-    ['Receipts to payers', mail.receiptDelivery],
-  ].filter(([, delivery]) => delivery);
+  const ours = mail.deliveries.filter(({ mode, enabled }) => mode === view.mode && enabled);
   return el(
     'section',
     { class: 'card' },
-    el('h2', null, 'How they go'),
-    mail.relaySet
-      ? facts([['Sender', mail.sender]])
+    el('h2', null, `How they go in ${modeWord(view.mode)}`),
+    mail.relay
+      ? facts([
+          ['Relay', mail.relay],
+          ['Sender', mail.sender],
+        ])
       : callout(
           'warn',
           el(
@@ -72,8 +79,8 @@ function deliveries(view, mail) {
               'PaymentsMailRelay and PaymentsMailFrom.',
           ),
         ),
-    parts.map(([name, delivery]) => [el('h3', null, name), deliveryFacts(delivery)]),
-    parts.length ? null : el('p', null, 'Nothing was sent yet.'),
+    ours.map((one) => [el('h3', null, endpointWord(one.kind)), deliveryFacts(one)]),
+    mail.merchantAddress && view.can('operator') ? testButton(view) : null,
   );
 }
 

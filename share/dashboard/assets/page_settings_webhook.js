@@ -97,12 +97,12 @@ function button(word, tone, act, attributes) {
 
 function drawWebhook(view, webhook) {
   const owner = view.can('owner');
-  if (!webhook.url) {
+  if (!webhook.url || !webhook.enabled) {
     return el(
       'section',
       { class: 'card empty' },
       el('h2', null, `No webhook in ${modeWord(view.mode)}`),
-      webhook.secretSet
+      webhook.url
         ? el('p', null, 'It is switched off: what waits is sent once it has an address again.')
         : null,
       el(
@@ -144,7 +144,7 @@ function drawWebhook(view, webhook) {
       'div',
       { class: 'actions start' },
       view.can('operator')
-        ? button('Send a test', 'secondary', (node) => sendTest(view, node), {
+        ? button('Send a test', 'secondary', (node) => sendTest(view, node, 'webhook'), {
             id: 'test-webhook',
           })
         : null,

@@ -15,8 +15,8 @@ const OUTCOMES = {
     ['declined', 'Declined', 'The payer was not charged.'],
   ],
   refund: [
-    ['approved', 'Processed', 'The payer has got the money back.'],
-    ['declined', 'Failed', 'It was not paid out; it can be refunded again.'],
+    ['processed', 'Processed', 'The payer has got the money back.'],
+    ['failed', 'Failed', 'It was not paid out; it can be refunded again.'],
   ],
 };
 
