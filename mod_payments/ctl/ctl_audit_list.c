@@ -35,17 +35,17 @@ static void entry_json(pay_writer_t *w, const void *row)
     pay_audit_to_json(w, NULL, ((const row_t *)row)->entry, ((const row_t *)row)->account);
 }
 
-static void entry_csv(ctl_csv_t *csv, const void *row)
+static void entry_csv(pay_csv_t *csv, const void *row)
 {
     const pay_audit_t *entry = ((const row_t *)row)->entry;
 
-    ctl_csv_text(csv, ((const row_t *)row)->account);
-    ctl_csv_time(csv, entry->at);
-    ctl_csv_text(csv, entry->who);
-    ctl_csv_text(csv, entry->from);
-    ctl_csv_text(csv, entry->what);
-    ctl_csv_text(csv, entry->subject);
-    ctl_csv_text(csv, entry->detail);
+    pay_csv_text(csv, ((const row_t *)row)->account);
+    pay_csv_time(csv, entry->at);
+    pay_csv_text(csv, entry->who);
+    pay_csv_text(csv, entry->from);
+    pay_csv_text(csv, entry->what);
+    pay_csv_text(csv, entry->subject);
+    pay_csv_text(csv, entry->detail);
 }
 
 static const ctl_view_t entry_view = {.titles = titles,

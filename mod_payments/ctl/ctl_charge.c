@@ -13,23 +13,6 @@
 static const char *const titles[] = {"ID",       "REFERENCE", "STATUS",  "AMOUNT", "REFUNDED",
                                      "CURRENCY", "CARD",      "CREATED", NULL};
 
-static const char *const csv_titles[] = {"id",
-                                         "reference",
-                                         "status",
-                                         "amount",
-                                         "currency",
-                                         "refundedAmount",
-                                         "refundsPendingAmount",
-                                         "last4Digits",
-                                         "email",
-                                         "createdAt",
-                                         "updatedAt",
-                                         "gatewayResponseCode",
-                                         "gatewayResponseMessage",
-                                         "authorizationCode",
-                                         "keyId",
-                                         NULL};
-
 static void charge_cells(ctl_table_t *table, const void *row)
 {
     const pay_charge_t *charge = row;
@@ -49,26 +32,9 @@ static void charge_json(pay_writer_t *w, const void *row)
     pay_charge_to_json(w, NULL, row, PAY_VIEW_SECRET);
 }
 
-static void charge_csv(ctl_csv_t *csv, const void *row)
+static void charge_csv(pay_csv_t *csv, const void *row)
 {
-    const pay_charge_t *charge = row;
-    const char *currency = charge->money.currency;
-
-    ctl_csv_number(csv, charge->seq);
-    ctl_csv_text(csv, charge->reference);
-    ctl_csv_text(csv, pay_charge_state_name(charge->state));
-    ctl_csv_amount(csv, charge->money.amount_minor, currency);
-    ctl_csv_text(csv, currency);
-    ctl_csv_amount(csv, charge->refunded_minor, currency);
-    ctl_csv_amount(csv, charge->refunds_pending_minor, currency);
-    ctl_csv_text(csv, charge->card.last4);
-    ctl_csv_text(csv, charge->email);
-    ctl_csv_time(csv, charge->created_at);
-    ctl_csv_time(csv, charge->updated_at);
-    ctl_csv_text(csv, charge->code);
-    ctl_csv_text(csv, charge->message);
-    ctl_csv_text(csv, charge->authorization_code);
-    ctl_csv_text(csv, charge->key_id);
+    pay_charge_to_csv(csv, row);
 }
 
 static void detail_amount(ctl_table_t *table, const char *name, const pay_charge_t *charge,
@@ -119,7 +85,7 @@ static void charge_details(ctl_table_t *table, const void *row)
 static const ctl_view_t charge_view = {.titles = titles,
                                        .cells = charge_cells,
                                        .json = charge_json,
-                                       .csv_titles = csv_titles,
+                                       .csv_titles = pay_charge_csv_titles,
                                        .csv = charge_csv};
 
 /* What the list has, and behind it what is not told to shops. */

@@ -6,13 +6,8 @@
 
 #include "ctl/ctl_output.h"
 
-/*
- * --outcome, which is `approved` or "failed", and --reason as the outcome of a charge or refund.
- * With `by_acquirer` 1 one outside of this process may know better: a failed one is asked about
- * again.
- */
+/* --outcome, which is `approved` or "failed", and --reason as the outcome of a charge or refund. */
 ctl_exit_t ctl_decision_read(pay_outcome_t *out, const ctl_t *ctl, const char *approved);
-void ctl_decision_late_check(pay_outcome_t *outcome);
 
 /* The refusal of what a process is at work on until this time of the boot clock; `what` is a noun
  * and a reference. */

@@ -45,27 +45,27 @@ static void event_json(pay_writer_t *w, const void *row)
     pay_event_to_json(w, NULL, ((const row_t *)row)->event);
 }
 
-static void event_csv(ctl_csv_t *csv, const void *row)
+static void event_csv(pay_csv_t *csv, const void *row)
 {
     const pay_event_t *event = ((const row_t *)row)->event;
 
-    ctl_csv_text(csv, pay_event_id(event, ((const row_t *)row)->pool));
-    ctl_csv_text(csv, pay_event_notify(event));
-    ctl_csv_text(csv, pay_event_notify_type(event));
-    ctl_csv_text(csv, pay_endpoint_kind_name(event->endpoint));
-    ctl_csv_text(csv, pay_mode_name(event->scope.mode));
-    ctl_csv_number(csv, pay_event_charge_seq(event));
-    ctl_csv_number(csv, event->sequence);
-    ctl_csv_text(csv, pay_event_standing(event));
-    ctl_csv_time(csv, event->created_at);
-    ctl_csv_number(csv, event->failures);
-    ctl_csv_time(csv, event->first_try_at);
-    ctl_csv_time(csv, event->due_at);
-    ctl_csv_time(csv, event->parked_at);
-    ctl_csv_time(csv, event->answered_at);
-    ctl_csv_number(csv, (apr_uint64_t)event->status);
-    ctl_csv_text(csv, event->error);
-    ctl_csv_text(csv, event->answer);
+    pay_csv_text(csv, pay_event_id(event, ((const row_t *)row)->pool));
+    pay_csv_text(csv, pay_event_notify(event));
+    pay_csv_text(csv, pay_event_notify_type(event));
+    pay_csv_text(csv, pay_endpoint_kind_name(event->endpoint));
+    pay_csv_text(csv, pay_mode_name(event->scope.mode));
+    pay_csv_number(csv, pay_event_charge_seq(event));
+    pay_csv_number(csv, event->sequence);
+    pay_csv_text(csv, pay_event_standing(event));
+    pay_csv_time(csv, event->created_at);
+    pay_csv_number(csv, event->failures);
+    pay_csv_time(csv, event->first_try_at);
+    pay_csv_time(csv, event->due_at);
+    pay_csv_time(csv, event->parked_at);
+    pay_csv_time(csv, event->answered_at);
+    pay_csv_number(csv, (apr_uint64_t)event->status);
+    pay_csv_text(csv, event->error);
+    pay_csv_text(csv, event->answer);
 }
 
 static const ctl_view_t event_view = {.titles = titles,

@@ -75,26 +75,26 @@ static void held_json(pay_writer_t *w, const void *row)
     pay_writer_object_close(w);
 }
 
-static void held_csv(ctl_csv_t *csv, const void *row)
+static void held_csv(pay_csv_t *csv, const void *row)
 {
     const held_t *held = row;
 
-    ctl_csv_text(csv, held->kind);
-    ctl_csv_text(csv, held->reference);
-    ctl_csv_text(csv, held->account);
-    ctl_csv_text(csv, pay_mode_name(held->mode));
-    ctl_csv_text(csv, held->status);
+    pay_csv_text(csv, held->kind);
+    pay_csv_text(csv, held->reference);
+    pay_csv_text(csv, held->account);
+    pay_csv_text(csv, pay_mode_name(held->mode));
+    pay_csv_text(csv, held->status);
     if (is_told(held->money)) {
-        ctl_csv_amount(csv, held->money->amount_minor, held->money->currency);
+        pay_csv_amount(csv, held->money->amount_minor, held->money->currency);
     } else {
-        ctl_csv_text(csv, NULL);
+        pay_csv_text(csv, NULL);
     }
-    ctl_csv_text(csv, held->money->currency);
-    ctl_csv_text(csv, pay_held_name(held->why));
-    ctl_csv_time(csv, held->since);
-    ctl_csv_text(csv, held->acquirer);
-    ctl_csv_text(csv, held->acquirer_reference);
-    ctl_csv_text(csv, held->charge);
+    pay_csv_text(csv, held->money->currency);
+    pay_csv_text(csv, pay_held_name(held->why));
+    pay_csv_time(csv, held->since);
+    pay_csv_text(csv, held->acquirer);
+    pay_csv_text(csv, held->acquirer_reference);
+    pay_csv_text(csv, held->charge);
 }
 
 static const ctl_view_t held_view = {.titles = titles,

@@ -26,7 +26,7 @@ struct ctl_table_t {
 struct ctl_list_t {
     const ctl_view_t *view;
     ctl_table_t *table; /* NULL: JSON or CSV */
-    ctl_csv_t csv;
+    pay_csv_t csv;
     apr_uint64_t limit; /* 0: none */
     apr_uint64_t count;
     apr_pool_t *row_pool;
@@ -209,6 +209,12 @@ void ctl_row_print(const ctl_t *ctl, const ctl_view_t *view, const void *row)
     table_end(table);
 }
 
+static void csv_print(void *baton, const char *text, apr_size_t len)
+{
+    (void)baton;
+    fwrite(text, 1, len, stdout);
+}
+
 ctl_list_t *ctl_list_open(const ctl_t *ctl, const ctl_view_t *view, apr_uint64_t limit)
 {
     ctl_list_t *list = apr_pcalloc(ctl->pool, sizeof(*list));
@@ -218,7 +224,7 @@ ctl_list_t *ctl_list_open(const ctl_t *ctl, const ctl_view_t *view, apr_uint64_t
     apr_pool_create(&list->row_pool, ctl->pool);
     if (ctl->csv) {
         assert(view->csv);
-        ctl_csv_open(&list->csv, view->csv_titles);
+        pay_csv_open(&list->csv, csv_print, NULL, view->csv_titles);
     } else if (ctl->json) {
         putchar('[');
     } else {

@@ -6,7 +6,7 @@
 
 #include "base/pay_writer.h"
 #include "ctl/ctl.h"
-#include "ctl/ctl_csv.h"
+#include "base/pay_csv.h"
 
 #define CTL_COLUMNS_MAX 8
 #define CTL_TABLE_ROWS_MAX 1000 /* rows that are measured together */
@@ -22,7 +22,7 @@ typedef struct ctl_view_t {
     void (*cells)(ctl_table_t *table, const void *row); /* one cell a title, in their order */
     void (*json)(pay_writer_t *w, const void *row);     /* one value */
     const char *const *csv_titles; /* NULL-ended, any number; NULL where there is no --format */
-    void (*csv)(ctl_csv_t *csv, const void *row); /* one cell a title */
+    void (*csv)(pay_csv_t *csv, const void *row); /* one cell a title */
 } ctl_view_t;
 
 /* One cell more; NULL or empty is shown as "-". Copied; control characters become "?". */

@@ -9,20 +9,6 @@
 
 #include <string.h>
 
-static const char *const csv_titles[] = {"id",
-                                         "refundReference",
-                                         "amount",
-                                         "currency",
-                                         "domain",
-                                         "channel",
-                                         "merchantNote",
-                                         "customerNote",
-                                         "status",
-                                         "transactionReference",
-                                         "createdAt",
-                                         "updatedAt",
-                                         NULL};
-
 /* One record of the list: its text, and but for JSON what the text says. */
 typedef struct record_t {
     const char *text;
@@ -43,34 +29,15 @@ static void record_json(pay_writer_t *w, const void *row)
     pay_writer_raw(w, NULL, record->text); /* the very bytes that the list operation sends */
 }
 
-/* The record's twelve members; one that is null is an empty cell. */
-static void record_csv(ctl_csv_t *csv, const void *row)
+static void record_csv(pay_csv_t *csv, const void *row)
 {
-    const pay_refund_t *refund = ((const record_t *)row)->refund;
-    const pay_money_t *money = &refund->money;
-
-    ctl_csv_text(csv, refund->id);
-    ctl_csv_text(csv, refund->refund_reference);
-    if (money->amount_minor) { /* history may have left it out */
-        ctl_csv_amount(csv, money->amount_minor, money->currency);
-    } else {
-        ctl_csv_text(csv, NULL);
-    }
-    ctl_csv_text(csv, money->currency);
-    ctl_csv_text(csv, pay_mode_name(refund->scope.mode));
-    ctl_csv_text(csv, refund->channel);
-    ctl_csv_text(csv, refund->merchant_note);
-    ctl_csv_text(csv, refund->customer_note);
-    ctl_csv_text(csv, pay_refund_state_name(refund->state));
-    ctl_csv_text(csv, refund->transaction_reference);
-    ctl_csv_time(csv, refund->created_at);
-    ctl_csv_time(csv, refund->updated_at);
+    pay_refund_to_csv(csv, ((const record_t *)row)->refund);
 }
 
 static const ctl_view_t record_view = {.titles = ctl_refund_titles,
                                        .cells = record_cells,
                                        .json = record_json,
-                                       .csv_titles = csv_titles,
+                                       .csv_titles = pay_refund_csv_titles,
                                        .csv = record_csv};
 
 /* The end of the JSON object that begins at `text`, or NULL when it has none. */

@@ -81,20 +81,20 @@ static void total_json(pay_writer_t *w, const void *data)
     pay_writer_object_close(w);
 }
 
-static void total_csv(ctl_csv_t *csv, const void *data)
+static void total_csv(pay_csv_t *csv, const void *data)
 {
     const row_t *row = data;
     const pay_total_t *total = row->total;
     char text[PAY_SUM_TEXT_MAX];
 
-    ctl_csv_text(csv, row->period->name);
-    ctl_csv_text(csv, total->currency);
-    ctl_csv_decimal(csv, pay_sum_format(text, &total->charged, total->currency));
-    ctl_csv_decimal(csv, pay_sum_format(text, &total->refunded, total->currency));
-    ctl_csv_decimal(csv, net_text(text, total));
-    ctl_csv_number(csv, total->charges);
-    ctl_csv_number(csv, total->refunds);
-    ctl_csv_number(csv, total->failed);
+    pay_csv_text(csv, row->period->name);
+    pay_csv_text(csv, total->currency);
+    pay_csv_decimal(csv, pay_sum_format(text, &total->charged, total->currency));
+    pay_csv_decimal(csv, pay_sum_format(text, &total->refunded, total->currency));
+    pay_csv_decimal(csv, net_text(text, total));
+    pay_csv_number(csv, total->charges);
+    pay_csv_number(csv, total->refunds);
+    pay_csv_number(csv, total->failed);
 }
 
 static const ctl_view_t total_view = {.titles = titles,

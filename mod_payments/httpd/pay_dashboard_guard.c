@@ -5,8 +5,8 @@
 #include "base/pay_log.h"
 #include "base/pay_meter.h"
 #include "httpd/pay_conf.h"
+#include "model/pay_grant.h"
 #include "model/pay_idempotency.h"
-#include "model/pay_text.h"
 
 #include <apr_strings.h>
 #include <http_config.h>
@@ -104,7 +104,7 @@ static cause_t judge(request_rec *r)
     if (!is_authenticated(r)) {
         return UNVERIFIED;
     }
-    if (strlen(r->user) > PAY_DASHBOARD_USER_MAX || !pay_text_is_plain(r->user, "")) {
+    if (pay_grant_user_check(r->user) != APR_SUCCESS) {
         return BAD_NAME;
     }
     return CAUSE_COUNT;
@@ -112,8 +112,9 @@ static cause_t judge(request_rec *r)
 
 const pay_problem_t *pay_dashboard_judge_user(request_rec *r, pay_dashboard_t *dashboard)
 {
-    char *host = apr_pstrdup(r->pool, r->server->server_hostname ? r->server->server_hostname : "");
+    const char *name = r->server->server_hostname;
     cause_t cause = judge(r);
+    apr_status_t rv;
 
     if (cause != CAUSE_COUNT) {
         tell(r, cause);
@@ -122,9 +123,13 @@ const pay_problem_t *pay_dashboard_judge_user(request_rec *r, pay_dashboard_t *d
                                  "finds in its error log what to add to the configuration.",
                                  causes[cause]);
     }
-    ap_str_tolower(host);
+    rv = pay_grant_host(&dashboard->host, name ? name : "", r->pool);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_makef(PAY_ERR_FORBIDDEN, r->pool,
+                                 "The dashboard is closed, because this virtual host has no name. "
+                                 "The server's administrator gives it one by ServerName.");
+    }
     dashboard->user = r->user;
-    dashboard->host = host;
     return NULL;
 }
 
@@ -149,11 +154,11 @@ const pay_problem_t *pay_dashboard_token(const char **out, const pay_dashboard_t
     return NULL;
 }
 
-static const pay_problem_t *refuse(const char *message, apr_pool_t *p)
+static const pay_problem_t *refuse(const char *code, const char *message, apr_pool_t *p)
 {
     pay_problem_t *problem = pay_problem_makef(PAY_ERR_FORBIDDEN, p, "%s", message);
 
-    problem->code = "C1";
+    problem->code = code;
     return problem;
 }
 
@@ -166,7 +171,7 @@ const pay_problem_t *pay_dashboard_judge_site(const request_rec *r)
         || (!strcasecmp(site, "none") && r->method_number == M_GET)) {
         return NULL;
     }
-    return refuse("Only the dashboard's own pages may ask this.", r->pool);
+    return refuse("C2", "Only the dashboard's own pages may ask this.", r->pool);
 }
 
 /* The authority of an http or https origin; NULL: it is none that this connection can have. */
@@ -211,7 +216,8 @@ const pay_problem_t *pay_dashboard_judge_change(request_rec *r, const pay_dashbo
         return problem;
     }
     if (origin ? !is_this_host(r, origin) : !apr_table_get(r->headers_in, "Sec-Fetch-Site")) {
-        return refuse("Only the dashboard's own pages may change anything: the Origin header must "
+        return refuse("C2",
+                      "Only the dashboard's own pages may change anything: the Origin header must "
                       "name this host.",
                       r->pool);
     }
@@ -220,7 +226,7 @@ const pay_problem_t *pay_dashboard_judge_change(request_rec *r, const pay_dashbo
         return problem;
     }
     if (!given || strlen(given) != strlen(want) || !pay_bytes_equal(given, want, strlen(want))) {
-        return refuse("The page is out of date: load it again.", r->pool);
+        return refuse("C1", "The page is out of date: load it again.", r->pool);
     }
     return NULL;
 }

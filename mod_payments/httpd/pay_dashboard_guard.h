@@ -6,8 +6,6 @@
 
 #include "httpd/pay_dashboard.h"
 
-#define PAY_DASHBOARD_USER_MAX 255 /* bytes of a user's name */
-
 /* In the parent: makes the secret of the tokens, which outlives graceful restarts. */
 void pay_dashboard_guard_share(server_rec *main_server);
 
@@ -18,10 +16,11 @@ const pay_problem_t *pay_dashboard_judge_user(request_rec *r, pay_dashboard_t *d
 const pay_problem_t *pay_dashboard_token(const char **out, const pay_dashboard_t *dashboard,
                                          apr_pool_t *p);
 
-/* 403 when a page of another site asks (Sec-Fetch-Site). */
+/* 403 C2 when a page of another site asks (Sec-Fetch-Site). */
 const pay_problem_t *pay_dashboard_judge_site(const request_rec *r);
 
-/* As above, and 403 C1 without the token, with another's Origin, or without any sign of ours. */
+/* As above, 403 C2 with another's Origin or without any sign of ours, and 403 C1 without the token.
+ */
 const pay_problem_t *pay_dashboard_judge_change(request_rec *r, const pay_dashboard_t *dashboard);
 
 #endif

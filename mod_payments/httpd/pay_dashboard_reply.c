@@ -24,7 +24,8 @@ static const struct {
 } headers[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-     "font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"},
+     "font-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; "
+     "require-trusted-types-for 'script'; trusted-types 'none'"},
     {"X-Frame-Options", "DENY"},
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
@@ -113,6 +114,29 @@ int pay_dashboard_json(request_rec *r, int status, const pay_writer_t *body)
     apr_table_setn(r->subprocess_env, "no-gzip", "1");
     apr_table_setn(r->subprocess_env, "no-brotli", "1");
     return reply_bytes(r, status, TYPE_JSON, body->text, body->len);
+}
+
+void pay_dashboard_items_open(pay_writer_t *w)
+{
+    pay_writer_object_open(w, NULL);
+    pay_writer_array_open(w, "items");
+}
+
+int pay_dashboard_items(request_rec *r, pay_writer_t *w, const char *next)
+{
+    pay_writer_array_close(w);
+    pay_writer_string(w, "next", next);
+    pay_writer_object_close(w);
+    return pay_dashboard_json(r, HTTP_OK, w);
+}
+
+void pay_dashboard_charge_id(pay_writer_t *w, apr_uint64_t charge_seq)
+{
+    if (charge_seq) {
+        pay_writer_integer(w, "chargeId", (apr_int64_t)charge_seq);
+    } else {
+        pay_writer_null(w, "chargeId");
+    }
 }
 
 int pay_dashboard_problem(request_rec *r, const pay_dashboard_t *dashboard,

@@ -15,6 +15,14 @@ int pay_dashboard_begin(request_rec *r, int status, const char *type);
 
 int pay_dashboard_json(request_rec *r, int status, const pay_writer_t *body);
 
+/* A page of a list: {"items":[...],"next":...}; the items are written in between. */
+void pay_dashboard_items_open(pay_writer_t *w);
+/* `next` NULL: there are no more. */
+int pay_dashboard_items(request_rec *r, pay_writer_t *w, const char *next);
+
+/* "chargeId"; 0: the charge is not known here. */
+void pay_dashboard_charge_id(pay_writer_t *w, apr_uint64_t charge_seq);
+
 /* JSON below api/, a line of plain text elsewhere. */
 int pay_dashboard_problem(request_rec *r, const pay_dashboard_t *dashboard,
                           const pay_problem_t *problem);

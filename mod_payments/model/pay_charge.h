@@ -13,6 +13,7 @@
 #include <apr_pools.h>
 
 struct pay_checkout_t;
+struct pay_csv_t;
 struct pay_writer_t;
 
 #define PAY_REFERENCE_MAX 100
@@ -129,6 +130,10 @@ void pay_charge_members_to_json(struct pay_writer_t *w, const pay_charge_t *char
 /* As above in an object of their own. */
 void pay_charge_to_json(struct pay_writer_t *w, const char *name, const pay_charge_t *charge,
                         pay_view_t view);
+
+/* One row of a file of charges, under these titles. */
+extern const char *const pay_charge_csv_titles[];
+void pay_charge_to_csv(struct pay_csv_t *csv, const pay_charge_t *charge);
 
 /*
  * The answer to the request that made the charge: the whole envelope. Once decided it is the

@@ -12,6 +12,7 @@
 
 #include <apr_pools.h>
 
+struct pay_csv_t;
 struct pay_json_t;
 struct pay_problem_t;
 struct pay_timezone_t;
@@ -91,6 +92,10 @@ void pay_refund_members_to_json(struct pay_writer_t *w, const pay_refund_t *refu
 
 /* The record: one object of exactly these, compact. */
 void pay_refund_to_json(struct pay_writer_t *w, const char *name, const pay_refund_t *refund);
+
+/* One row of a file of refunds, the record's members; one that is null is an empty cell. */
+extern const char *const pay_refund_csv_titles[];
+void pay_refund_to_csv(struct pay_csv_t *csv, const pay_refund_t *refund);
 
 /*
  * Reads a record as pay_refund_to_json writes it, or as an export of the deployed API gives it

@@ -4,6 +4,10 @@
 import base64
 import hashlib
 import json
+import shutil
+import subprocess
+
+from harness import BUILD, ROOT
 
 PATH = "/payments-dashboard"
 USERS = ("olga", "oskar", "vera", "stranger")
@@ -45,16 +49,46 @@ def settings(httpd, rule="Require valid-user", extra=""):
     return f"PaymentsDashboard {PATH}\n{pages(httpd)}\n{location(auth(httpd) + chr(10) + rule)}{extra}"
 
 
+# What is asked of an account that tests/bench/fill has filled: the pages, and the searches that look longest.
+FILLED_PAGES = [
+    "overview", "charges", "charges?limit=200", "charges?state=failed", "charges?email=nobody@example.com",
+    "charges?email=ada@example.com", "charges?currency=USD", "charges?reference=fill-000000007", "charges?to=2001-01-01",
+    "charges/1", "refunds", "events", "events?standing=parked", "held",
+]
+
+
+def fill(httpd, shop, count):
+    """So many charges more, by tests/bench/fill beside the server, as the store's owner."""
+    program = httpd.root / "fill"
+    shutil.copy(BUILD / "tests/bench/fill", program)
+    program.chmod(0o755)
+    owner = {"user": "www-data", "group": "www-data", "extra_groups": []} if ROOT else {}
+    done = subprocess.run([program, f"lmdb:{httpd.store}", shop.name, "fill", "0", str(count)], capture_output=True,
+                          text=True, check=True, **owner)
+    assert int(done.stdout) == count
+
+
+def walk(person, path, limit):
+    """All items of a list, page by page."""
+    after = ""
+    while True:
+        page = person.get(f"{path}{'&' if '?' in path else '?'}limit={limit}{after}").json
+        yield from page["items"]
+        if page["next"] is None:
+            return
+        after = "&after=" + page["next"]
+
+
 class Person:
     """Somebody at a browser: signs in, and calls as the dashboard's pages do."""
 
-    def __init__(self, httpd, user, host=None):
+    def __init__(self, httpd, user):
         self.httpd, self.user = httpd, user
-        self.host = host or f"127.0.0.1:{httpd.port}"
+        self.host = f"127.0.0.1:{httpd.port}"  # as http.client says in Host
         self.token = None
 
     def headers(self, **more):
-        return {**basic(self.user), "Host": self.host, "Sec-Fetch-Site": "same-origin",
+        return {**basic(self.user), "Sec-Fetch-Site": "same-origin",
                 **{name.replace("_", "-"): value for name, value in more.items()}}
 
     def get(self, path, method="GET", connection=None):

@@ -11,7 +11,8 @@ from conftest import MPMS
 REFUSED = "PAY00543"
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
-                               "'self'; font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+                               "'self'; font-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; "
+                               "require-trusted-types-for 'script'; trusted-types 'none'",
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",

@@ -3,7 +3,7 @@
 # ./dev bench: one script of tests/bench for each measure.
 
 # Those that take long are last.
-BENCHES="noop group_commit latency unknown memory deliveries php_sqlite refund_list clients long_list stored"
+BENCHES="noop group_commit latency unknown memory deliveries dashboard php_sqlite refund_list clients long_list stored"
 # Named, they are run too: they explain figures and want none.
 EXPLAINING="costs one_transaction"
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/pay_dashboard_query.h"
+
+#include "httpd/pay_zones.h"
+#include "model/pay_refund.h"
+#include "model/pay_text.h"
+
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_DAY "1000-01-01"
+#define LAST_DAY "9999-12-31"
+#define NUMBER_LEN_MAX 18 /* digits of what no arithmetic overflows */
+
+static const pay_problem_t *fault(const char *field, const char *reason, apr_pool_t *p)
+{
+    pay_problem_t *problem = NULL;
+
+    pay_problem_add(&problem, field, reason, p);
+    return problem;
+}
+
+const pay_problem_t *pay_dashboard_query_parse(const apr_table_t **out, const char *args,
+                                               apr_pool_t *p)
+{
+    apr_table_t *table = apr_table_make(p, PAY_DASHBOARD_QUERY_MAX);
+    char *rest, *pair, *value;
+    int count = 0;
+
+    *out = table;
+    rest = apr_pstrdup(p, args ? args : "");
+    for (pair = apr_strtok(rest, "&", &rest); pair; pair = apr_strtok(NULL, "&", &rest)) {
+        value = strchr(pair, '=');
+        if (value) {
+            *value++ = '\0';
+        } else {
+            value = pair + strlen(pair);
+        }
+        if (count++ == PAY_DASHBOARD_QUERY_MAX || ap_unescape_urlencoded(pair) != OK
+            || ap_unescape_urlencoded(value) != OK || !pay_text_is_plain(pair, "")
+            || !pay_text_is_plain(value, "") || apr_table_get(table, pair)) {
+            return fault("", "must be a query of at most 16 parameters, each given once, in UTF-8",
+                         p);
+        }
+        apr_table_setn(table, pair, value);
+    }
+    return NULL;
+}
+
+const char *pay_dashboard_query(const pay_dashboard_t *dashboard, const char *name)
+{
+    const char *value = apr_table_get(dashboard->query, name);
+
+    return value && *value ? value : NULL;
+}
+
+int pay_dashboard_number(apr_uint64_t *out, const char *text)
+{
+    apr_size_t digits = strspn(text, "0123456789");
+
+    *out = 0;
+    if (digits == 0 || digits > NUMBER_LEN_MAX || text[digits] != '\0') {
+        return 0;
+    }
+    *out = (apr_uint64_t)apr_atoi64(text);
+    return 1;
+}
+
+const pay_problem_t *pay_dashboard_limit(int *out, const pay_dashboard_t *dashboard, apr_pool_t *p)
+{
+    const char *text = pay_dashboard_query(dashboard, "limit");
+    apr_uint64_t value;
+
+    *out = PAY_DASHBOARD_PAGE_DEFAULT;
+    if (!text) {
+        return NULL;
+    }
+    if (!pay_dashboard_number(&value, text) || value < 1 || value > PAY_DASHBOARD_PAGE_MAX) {
+        return fault("/limit", "must be a number from 1 to 200", p);
+    }
+    *out = (int)value;
+    return NULL;
+}
+
+const pay_problem_t *pay_dashboard_zone(const struct pay_timezone_t **out, const char **name,
+                                        const pay_dashboard_t *dashboard, apr_pool_t *p)
+{
+    const char *text = pay_dashboard_query(dashboard, "tz");
+    apr_status_t rv;
+
+    *name = text ? text : dashboard->account->settings.timezone;
+    rv = pay_zones_get(out, *name, p);
+    if (rv == APR_SUCCESS) {
+        return NULL;
+    }
+    return fault("/tz", "must be an IANA time zone that the server knows, such as Africa/Lagos", p);
+}
+
+const pay_problem_t *pay_dashboard_range(pay_time_range_t *out, const pay_dashboard_t *dashboard,
+                                         apr_pool_t *p)
+{
+    const char *from = pay_dashboard_query(dashboard, "from");
+    const char *to = pay_dashboard_query(dashboard, "to");
+    const struct pay_timezone_t *zone;
+    const pay_problem_t *problem;
+    pay_field_error_t *field;
+    const char *name;
+    int i;
+
+    memset(out, 0, sizeof(*out));
+    problem = pay_dashboard_zone(&zone, &name, dashboard, p);
+    if (problem) {
+        return problem;
+    }
+    problem = pay_refund_range_parse(out, from ? from : FIRST_DAY, to ? to : LAST_DAY, zone, 0, p);
+    for (i = 0; problem && problem->fields && i < problem->fields->nelts; i++) {
+        field = &APR_ARRAY_IDX(problem->fields, i, pay_field_error_t);
+        field->field = !strcmp(field->field, "/startDate") ? "/from" : "/to";
+    }
+    if (!problem && !from) {
+        out->from = -APR_INT64_MAX; /* history may be older than any date that is read */
+    }
+    return problem;
+}
+
+const pay_problem_t *pay_dashboard_cursor(apr_int64_t *first, apr_uint64_t *second, int *given,
+                                          const pay_dashboard_t *dashboard, apr_pool_t *p)
+{
+    const char *text = pay_dashboard_query(dashboard, "after");
+    apr_uint64_t value = 0;
+    const char *dot;
+    int negative;
+
+    *first = 0;
+    *second = 0;
+    *given = text != NULL;
+    if (!text) {
+        return NULL;
+    }
+    negative = *text == '-';
+    text += negative;
+    dot = strchr(text, '.');
+    if (!dot || !pay_dashboard_number(&value, apr_pstrmemdup(p, text, (apr_size_t)(dot - text)))
+        || !pay_dashboard_number(second, dot + 1)) {
+        return fault("/after", "must be what the page before said in next", p);
+    }
+    *first = negative ? -(apr_int64_t)value : (apr_int64_t)value;
+    return NULL;
+}
+
+const char *pay_dashboard_cursor_text(apr_int64_t first, apr_uint64_t second, apr_pool_t *p)
+{
+    return apr_psprintf(p, "%" APR_INT64_T_FMT ".%" APR_UINT64_T_FMT, first, second);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_endpoints.h"
+
+#include "base/pay_keyring.h"
+#include "base/pay_time.h"
+#include "base/pay_url.h"
+#include "service/pay_webhook.h"
+
+#include <string.h>
+
+static const pay_problem_t *no_master_key(apr_pool_t *p)
+{
+    return pay_problem_makef(PAY_ERR_STORE_UNAVAILABLE, p,
+                             "The server has no master key, under which secrets are stored. Its "
+                             "error log says what to do.");
+}
+
+const pay_problem_t *pay_endpoint_find(pay_endpoint_t **out, const pay_service_t *service,
+                                       const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                       apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    rv = service->store->ops->endpoint_get(out, service->store, scope, kind, p);
+    if (rv == APR_NOTFOUND) {
+        *out = NULL;
+        return NULL;
+    }
+    return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
+}
+
+static const pay_problem_t *put(pay_endpoint_t **out, const pay_service_t *service,
+                                const pay_endpoint_t *endpoint, apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    rv = service->store->ops->endpoint_put(out, service->store, endpoint, p);
+    return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
+}
+
+/* A new secret in endpoint->secret; its text in *text. */
+static const pay_problem_t *make_secret(const char **text, pay_endpoint_t *endpoint,
+                                        const pay_service_t *service, apr_pool_t *p)
+{
+    const char *made;
+    apr_status_t rv;
+
+    if (!service->keyring) {
+        return no_master_key(p);
+    }
+    rv = pay_webhook_secret_make(&made, p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_keyring_seal(&endpoint->secret, service->keyring,
+                              pay_endpoint_secret_context(&endpoint->scope, p), made, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
+    }
+    *text = made;
+    return NULL;
+}
+
+/* Whether its host may be called is judged when it is. */
+static const pay_problem_t *read_url(const char **out, const char *url, apr_pool_t *p)
+{
+    pay_problem_t *problem = NULL;
+    const char *fault;
+    pay_url_t *parsed;
+    apr_status_t rv;
+
+    if (strlen(url) > PAY_ENDPOINT_ADDRESS_MAX) {
+        pay_problem_add(&problem, "/url", "must be at most 1000 bytes long", p);
+        return problem;
+    }
+    rv = pay_url_parse(&parsed, &fault, url, "https http", p);
+    if (rv != APR_SUCCESS) {
+        pay_problem_add(&problem, "/url", fault, p);
+        return problem;
+    }
+    *out = parsed->text;
+    return NULL;
+}
+
+const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
+                                     const pay_service_t *service, const pay_scope_t *scope,
+                                     const char *url, apr_pool_t *p)
+{
+    pay_endpoint_t fresh = {
+        .scope = *scope, .kind = PAY_ENDPOINT_WEBHOOK, .secret = "", .old_secret = "", .error = ""};
+    pay_endpoint_t *endpoint;
+    const pay_problem_t *problem;
+
+    *secret = NULL;
+    problem = url ? read_url(&url, url, p) : NULL;
+    if (!problem) {
+        problem = pay_endpoint_find(out, service, scope, PAY_ENDPOINT_WEBHOOK, p);
+    }
+    if (problem || (!*out && !url)) {
+        return problem;
+    }
+    endpoint = *out ? *out : &fresh;
+    endpoint->enabled = url != NULL;
+    if (url) {
+        endpoint->address = url;
+    }
+    if (url && !*endpoint->secret) {
+        problem = make_secret(secret, endpoint, service, p);
+        if (problem) {
+            return problem;
+        }
+    }
+    return put(out, service, endpoint, p);
+}
+
+const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret,
+                                       const pay_service_t *service, const pay_scope_t *scope,
+                                       apr_interval_time_t overlap, apr_pool_t *p)
+{
+    pay_endpoint_t *endpoint;
+    const pay_problem_t *problem;
+
+    *secret = NULL;
+    problem = pay_endpoint_find(out, service, scope, PAY_ENDPOINT_WEBHOOK, p);
+    if (problem) {
+        return problem;
+    }
+    endpoint = *out;
+    if (!endpoint) {
+        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                                 "There is no webhook yet: set its URL first.");
+    }
+    endpoint->old_secret = overlap ? endpoint->secret : "";
+    endpoint->old_secret_until = overlap ? pay_time_now() + overlap : 0;
+    problem = make_secret(secret, endpoint, service, p);
+    if (problem) {
+        return problem;
+    }
+    return put(out, service, endpoint, p);
+}
+
+const pay_problem_t *pay_mail_switch(const pay_service_t *service, const pay_scope_t *scope,
+                                     pay_endpoint_kind_t kind, int enabled, const char *address,
+                                     apr_pool_t *p)
+{
+    pay_endpoint_t fresh = {
+        .scope = *scope, .kind = kind, .address = "", .secret = "", .old_secret = "", .error = ""};
+    pay_endpoint_t *endpoint;
+    const pay_problem_t *problem;
+
+    problem = pay_endpoint_find(&endpoint, service, scope, kind, p);
+    if (problem || (!endpoint && !enabled)) {
+        return problem;
+    }
+    if (!endpoint) {
+        endpoint = &fresh;
+    }
+    endpoint->enabled = enabled;
+    if (address) {
+        endpoint->address = address;
+    }
+    return put(&endpoint, service, endpoint, p);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_ENDPOINTS_H
+#define PAY_ENDPOINTS_H
+
+/* Where an account's events go is set here, whichever way it is said. */
+
+#include "service/pay_service.h"
+
+#define PAY_WEBHOOK_OVERLAP_DEFAULT apr_time_from_sec(24 * 3600)
+
+/* *out NULL: it was never set. */
+const pay_problem_t *pay_endpoint_find(pay_endpoint_t **out, const pay_service_t *service,
+                                       const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                       apr_pool_t *p);
+
+/*
+ * Events of the scope go to `url` from now on; NULL: nowhere, *out NULL when there was no webhook.
+ * *secret is the first secret of a webhook that had none, to be shown once, else NULL. 400 on /url;
+ * 503 without a master key.
+ */
+const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
+                                     const pay_service_t *service, const pay_scope_t *scope,
+                                     const char *url, apr_pool_t *p);
+
+/* A new secret, to be shown once; the one before signs beside it for `overlap`. 409 when there is
+ * no webhook. */
+const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret,
+                                       const pay_service_t *service, const pay_scope_t *scope,
+                                       apr_interval_time_t overlap, apr_pool_t *p);
+
+/*
+ * Switches e-mails of a kind, in one mode. `address` NULL: the one there. What was never on is not
+ * switched off.
+ */
+const pay_problem_t *pay_mail_switch(const pay_service_t *service, const pay_scope_t *scope,
+                                     pay_endpoint_kind_t kind, int enabled, const char *address,
+                                     apr_pool_t *p);
+
+#endif

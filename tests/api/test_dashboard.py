@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the dashboard shows: every route by role, lists, details and exports, and all that is refused."""
+
+import csv
+import datetime
+import io
+import json
+import re
+import secrets
+
+import pytest
+
+from conftest import MPMS
+from dashboard import PATH, Person, settings
+from harness import Httpd, reference
+
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+ROLES = ("viewer", "operator", "owner")
+
+
+@pytest.fixture(scope="module", params=MPMS)
+def running(request):
+    httpd = Httpd(mpm=request.param)
+    httpd.host_extra = settings(httpd)
+    httpd.start()
+    yield httpd
+    httpd.close()
+
+
+@pytest.fixture
+def site(running):
+    """Webhooks of these tests lead nowhere."""
+    running.expect_log("PAY0026[0-9]")
+    yield running
+    loud = running.unexpected()
+    assert not loud, "unexpected in the error log:\n" + "\n".join(loud)
+
+
+def grant(httpd, account, user, role, host="localhost"):
+    httpd.ctl("account", "grant", account, user, "--host", host, "--role", role)
+
+
+class Desk:
+    """A fresh account and the people who work for it."""
+
+    def __init__(self, httpd):
+        self.shop = httpd.shop()
+        self.name = self.shop.name
+        self.viewer, self.operator, self.owner = (Person(httpd, user) for user in ("vera", "oskar", "olga"))
+        for person, role in zip((self.viewer, self.operator, self.owner), ROLES):
+            grant(httpd, self.name, person.user, role)
+
+    def scope(self, path, mode="test"):
+        return f"accounts/{self.name}/{mode}/{path}"
+
+    def get(self, path, person=None, mode="test"):
+        answer = (person or self.viewer).get(self.scope(path, mode))
+        assert answer.status == 200, answer
+        return answer.json
+
+    def pages(self, path, limit):
+        """All items of a list, page by page."""
+        items, after = [], ""
+        while True:
+            joint = "&" if "?" in path else "?"
+            page = self.get(f"{path}{joint}limit={limit}{after}")
+            assert len(page["items"]) <= limit
+            items += page["items"]
+            if page["next"] is None:
+                return items
+            after = "&after=" + page["next"]
+
+
+@pytest.fixture
+def desk(site):
+    return Desk(site)
+
+
+# --- session
+
+def test_session(site, desk):
+    other = site.shop()
+    grant(site, other.name, "vera", "owner", host="elsewhere.example")
+    session = desk.viewer.session()
+    assert session["user"] == "vera" and session["host"] == "localhost"
+    assert re.fullmatch(r"[0-9a-f]{64}", session["csrf"]) and session["version"]
+    mine = [one for one in session["accounts"] if one["name"] == desk.name]
+    assert mine == [{"name": desk.name, "role": "viewer", "mode": "test"}]
+    assert other.name not in [one["name"] for one in session["accounts"]]
+    assert Person(site, "stranger").session()["accounts"] == []
+
+
+def test_tokens_are_a_users_own_and_outlive_a_reload(site):
+    tokens = {user: Person(site, user).session()["csrf"] for user in ("vera", "oskar", "olga")}
+    assert len(set(tokens.values())) == 3
+    site.graceful()
+    assert {user: Person(site, user).session()["csrf"] for user in tokens} == tokens
+
+
+# --- roles: a viewer reads everything
+
+READS = ["overview", "charges", "charges/1", "refunds", "export/charges.csv", "export/charges.json",
+         "export/refunds.csv", "export/refunds.json", "events", "held"]
+
+
+@pytest.mark.parametrize("path", READS)
+def test_who_may_read(site, desk, path):
+    desk.shop.charge()
+    for person in desk.viewer, desk.operator, desk.owner:
+        for method in "GET", "HEAD":
+            answer = person.get(desk.scope(path), method)
+            assert answer.status == 200, answer
+            assert answer.header("cache-control") == "no-store"
+            assert (method == "GET") == bool(answer.body)
+    stranger = Person(site, "stranger").get(desk.scope(path))
+    assert stranger.status == 404 and stranger.json["data"]["responseCode"] == "N2"
+    assert stranger.json["message"] == Person(site, "vera").get("accounts/nothing/test/overview").json["message"]
+    assert desk.viewer.post(desk.scope(path)).status == 405
+
+
+@pytest.mark.parametrize("path", [
+    "", "nothing", "session/x", "accounts", "accounts/", "accounts/{name}", "accounts/{name}/", "accounts/{name}/test",
+    "accounts/{name}/test/", "accounts/{name}/prod/overview", "accounts/{name}/test/overview/x",
+    "accounts/{name}/test/charges/", "accounts/{name}/test/charges/1/2/3", "accounts/../test/overview",
+    "accounts/{upper}/test/overview", "accounts/%20/test/overview",
+])
+def test_paths_that_are_none(desk, path):
+    answer = desk.viewer.get(path.format(name=desk.name, upper=desk.name.upper()))
+    assert answer.status == 404 and answer.json["status"] is False
+
+
+def test_a_grant_of_another_host_or_account_is_none(site, desk):
+    other = site.shop()
+    grant(site, other.name, "stranger", "owner", host="elsewhere.example")
+    assert Person(site, "stranger").get(f"accounts/{other.name}/test/overview").status == 404
+    assert desk.owner.get(f"accounts/{other.name}/test/overview").status == 404
+    site.ctl("account", "revoke", desk.name, "vera", "--host", "localhost")
+    assert desk.viewer.get(desk.scope("overview")).status == 404
+
+
+def test_host_with_one_account(server):
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd, extra="PaymentsAccount one\n")
+    httpd.start()
+    httpd.expect_log("PAY00302")
+    httpd.ctl("account", "create", "one")
+    httpd.ctl("account", "create", "two")
+    for name in "one", "two":
+        grant(httpd, name, "vera", "owner")
+    vera = Person(httpd, "vera")
+    assert [one["name"] for one in vera.session()["accounts"]] == ["one"]
+    assert vera.get("accounts/one/test/overview").status == 200
+    assert vera.get("accounts/two/test/overview").status == 404
+
+
+# --- who asks
+
+def test_reads_of_other_sites_are_refused(site, desk):
+    for value, want in [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200), (None, 200)]:
+        headers = desk.viewer.headers()
+        headers.pop("Sec-Fetch-Site")
+        if value:
+            headers["Sec-Fetch-Site"] = value
+        answer = site.request("GET", f"{PATH}/api/session", headers=headers)
+        assert answer.status == want, value
+        assert want == 200 or answer.json["data"]["responseCode"] == "C2"
+
+
+# --- charges
+
+def test_charges_newest_first(desk):
+    made = [desk.shop.charge(email=f"payer{n % 3}@example.com", amount=10 + n).json["data"] for n in range(7)]
+    items = desk.get("charges")["items"]
+    assert [one["id"] for one in items] == [one["id"] for one in reversed(made)]
+    first = items[0]
+    assert first["reference"] == made[-1]["reference"] and first["amount"] == "16.00" and first["currency"] == "NGN"
+    assert first["status"] == "successful" and first["card"]["last4Digits"] == "4444" and first["held"] == ""
+    assert TIME.fullmatch(first["createdAt"])
+    for limit in 1, 2, 3, 7, 200:
+        assert desk.pages("charges", limit) == items
+
+
+@pytest.mark.parametrize("query, want", [
+    ("reference=find-{mark}-2", [2]), ("reference=find-{mark}-9", []), ("email=Payer1@Example.com", [1, 4]),
+    ("state=failed", [5]), ("state=failed,successful", [0, 1, 2, 3, 4, 5]), ("state=pending", []),
+    ("currency=usd", [3]), ("currency=USD&state=failed", []), ("from=2000-01-01&to=2001-01-01", []),
+    ("from=2000-01-01", [0, 1, 2, 3, 4, 5]), ("to=2000-01-01", []), ("reference=&email=", [0, 1, 2, 3, 4, 5]),
+    ("email=payer1%2Bx@example.com", []),
+])
+def test_charges_are_found(desk, query, want):
+    mark = secrets.token_hex(4)
+    for n in range(6):
+        desk.shop.charge(reference=f"find-{mark}-{n}", email=f"payer{n % 3}@example.com",
+                         currency="USD" if n == 3 else "NGN", token="tok_test_declined" if n == 5 else "tok_test_success")
+    items = desk.pages("charges?" + query.format(mark=mark), 2)
+    assert sorted(int(one["reference"][-1]) for one in items) == want
+
+
+@pytest.mark.parametrize("path, fields", [
+    ("charges?limit=0", ["/limit"]), ("charges?limit=201", ["/limit"]), ("charges?limit=x", ["/limit"]),
+    ("charges?after=x", ["/after"]), ("charges?after=1", ["/after"]), ("charges?after=1.", ["/after"]),
+    ("charges?after=1.1.1", ["/after"]), ("charges?after=" + "9" * 19 + ".1", ["/after"]),
+    ("charges?state=paid", ["/state"]), ("charges?email=nobody&currency=XXY", ["/email", "/currency"]),
+    ("charges?reference=a%2Fb", ["/reference"]), ("charges?from=2026-02-30", ["/from"]),
+    ("charges?to=yesterday", ["/to"]), ("charges?tz=Mars/Olympus", ["/tz"]), ("charges?tz=../../etc/passwd", ["/tz"]),
+    ("charges?from=2026-01-02&to=2026-01-01", ["/to"]),
+    ("charges?limit=1&limit=2", [""]), ("charges?x=%ff", [""]), ("charges?x=%00", [""]), ("charges?x=%zz", [""]),
+    ("charges?" + "&".join(f"p{n}=1" for n in range(17)), [""]),
+    ("refunds?after=x", ["/after"]), ("refunds?from=x", ["/from"]), ("overview?tz=x", ["/tz"]),
+    ("events?standing=lost", ["/standing"]), ("events?after=evt_1", ["/after"]), ("held?after=1", ["/after"]),
+    ("held?after=charge.", ["/after"]), ("export/charges.csv?from=x", ["/from"]),
+])
+def test_queries_that_are_refused(desk, path, fields):
+    answer = desk.viewer.get(desk.scope(path))
+    assert answer.status == 400, answer
+    assert [one["field"] for one in answer.json["data"]["errors"]] == fields
+
+
+def test_queries_at_their_limits(desk):
+    assert desk.get("charges?limit=200")["items"] == []
+    assert desk.get("charges?" + "&".join(f"p{n}=1" for n in range(16)))["items"] == []
+
+
+def test_charge(desk):
+    charge = desk.shop.charge(amount=100, customer=None).json["data"]
+    desk.shop.refund(charge["reference"], "30", merchant_note="broken")
+    seen = desk.get(f"charges/{charge['id']}")
+    verified = desk.shop.call("GET", f"/api/v1/transaction/{charge['reference']}/verify").json["data"]
+    assert seen["charge"] == {name: value for name, value in verified.items()
+                              if name not in ("refunds", "refundsComplete")}
+    assert seen["item"] == desk.get("charges")["items"][0]
+    assert [one["amount"] for one in seen["refunds"]] == ["30.00"] and seen["refundsComplete"] is True
+    assert seen["refundable"] == "70.00" and seen["held"] is None and seen["events"] == []
+    assert [one["what"] for one in seen["timeline"]] == ["opened", "decided", "refund-opened", "refund-processed"]
+    assert all(TIME.fullmatch(one["at"]) for one in seen["timeline"])
+
+
+@pytest.mark.parametrize("number", ["0", "2", "-1", "x", "1x", "9" * 18, "9" * 40])
+def test_charges_that_are_none(desk, number):
+    desk.shop.charge()
+    assert desk.viewer.get(desk.scope(f"charges/{number}")).status == 404
+    assert desk.viewer.get(desk.scope("charges/1", "live")).status == 404
+
+
+MARKUP = "<script>alert(1)</script>\"'&\u2028"
+
+
+def test_what_people_typed_stays_text(desk):
+    charge = desk.shop.charge(firstName=MARKUP, lastName="<b>").json["data"]
+    desk.shop.refund(charge["reference"], "1", customer_note=MARKUP.replace("\u2028", ""))
+    for path in "charges", f"charges/{charge['id']}", "refunds":
+        answer = desk.viewer.get(desk.scope(path))
+        assert answer.header("content-type") == "application/json; charset=utf-8"
+        assert answer.header("x-content-type-options") == "nosniff"
+        assert "\u2028".encode() not in answer.body
+    assert desk.get("charges")["items"][0]["name"] == MARKUP + " <b>"
+    assert desk.get("refunds")["items"][0]["customerNote"] == MARKUP.replace("\u2028", "")
+
+
+# --- refunds, exports
+
+def test_refunds_newest_first(desk):
+    charge = desk.shop.charge(amount=100).json["data"]
+    for n in range(1, 6):
+        desk.shop.refund(charge["reference"], str(n))
+    items = desk.get("refunds")["items"]
+    assert [one["amount"] for one in items] == ["5.00", "4.00", "3.00", "2.00", "1.00"]
+    assert [{**one, "chargeId": charge["id"]} for one in reversed(desk.shop.refunds().json)] == items
+    for limit in 1, 2, 5, 6:
+        assert desk.pages("refunds", limit) == items
+    assert desk.get("refunds?to=2001-01-01")["items"] == []
+
+
+def rows(answer):
+    return list(csv.DictReader(io.StringIO(answer.body.decode(), newline="")))
+
+
+def test_exports(desk):
+    """Both forms hold what the store holds, and what paymentsctl prints of it."""
+    for n in range(12):
+        charge = desk.shop.charge(amount=50 + n, reference="=cmd-" + reference() if n == 3 else reference())
+        assert charge.status == 200
+        desk.shop.refund(charge.json["data"]["reference"], "5", customer_note="=1+1, \"quoted\"")
+    for noun in "charge", "refund":
+        told = desk.shop.httpd.ctl(noun, "list", desk.name, "--mode", "test", "--format", "csv").stdout
+        answer = desk.viewer.get(desk.scope(f"export/{noun}s.csv"))
+        assert answer.header("content-type") == "text/csv; charset=utf-8"
+        assert answer.header("content-disposition") == f'attachment; filename="{noun}s-{desk.name}-test.csv"'
+        assert answer.body.decode().splitlines() == told.splitlines() and len(rows(answer)) == 12
+        as_json = desk.viewer.get(desk.scope(f"export/{noun}s.json"))
+        assert as_json.header("content-disposition").endswith('-test.json"')
+        listed = json.loads(desk.shop.httpd.ctl(noun, "list", desk.name, "--mode", "test", "--json").stdout)
+        assert as_json.json == listed
+    assert [one["customerNote"] for one in rows(desk.viewer.get(desk.scope("export/refunds.csv")))] \
+        == ["'=1+1, \"quoted\""] * 12
+    assert desk.viewer.get(desk.scope("export/charges.json?to=2001-01-01")).json == []
+    assert rows(desk.viewer.get(desk.scope("export/refunds.csv?to=2001-01-01"))) == []
+
+
+# --- overview, held, events
+
+def test_overview_of_nothing(desk):
+    seen = desk.get("overview?tz=Africa/Lagos")
+    assert seen == {"timezone": "Africa/Lagos", "today": [], "days30": [], "chart": [], "pending": 0, "held": 0,
+                    "openWebhooks": 0, "parkedWebhooks": 0, "hasKeys": True, "hasCharges": False, "hasWebhook": False}
+    assert desk.get("overview", mode="live")["hasKeys"] is False
+    assert desk.get("overview")["timezone"] == "UTC"
+
+
+def test_overview(desk):
+    for amount in 10, 20, 30:
+        kept = desk.shop.charge(amount=amount).json["data"]["reference"]
+    desk.shop.charge(token="tok_test_declined")
+    desk.shop.charge(amount=7, currency="USD")
+    desk.shop.charge(token="tok_test_timeout")
+    desk.shop.refund(kept, "4")
+    desk.shop.webhook("https://127.0.0.1:1/hook")
+    desk.shop.charge(amount=1, currency="USD")
+    seen = desk.get("overview?tz=Pacific/Kiritimati")
+    naira = {"currency": "NGN", "charges": 3, "volume": "60.00", "failed": 1, "successRate": 0.75, "refunds": 1,
+             "refundVolume": "4.00"}
+    dollar = {"currency": "USD", "charges": 2, "volume": "8.00", "failed": 0, "successRate": 1, "refunds": 0,
+              "refundVolume": "0.00"}
+    assert seen["today"] == seen["days30"] == [naira, dollar]
+    assert [one["currency"] for one in seen["chart"]] == ["NGN", "USD"]
+    days = seen["chart"][0]["days"]
+    assert len(days) == 30
+    today = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=14))).date()
+    assert [one["date"] for one in days] == [str(today - datetime.timedelta(days=29 - n)) for n in range(30)]
+    assert days[-1] == {"date": str(today), "volume": "60.00", "charges": 3, "failed": 1, "refunds": 1,
+                        "refundVolume": "4.00"}
+    assert all(one["charges"] == 0 and one["volume"] == "0.00" for one in days[:-1])
+    assert seen["hasCharges"] and seen["hasWebhook"] and seen["hasKeys"]
+    assert seen["openWebhooks"] == 1 and seen["parkedWebhooks"] == 0
+
+
+def test_events(desk):
+    desk.shop.webhook("https://127.0.0.1:1/hook")  # where nobody may be dialled
+    made = [desk.shop.charge().json["data"]["reference"] for _ in range(3)]
+    desk.shop.refund(made[0], "1")
+    items = desk.get("events")["items"]
+    assert [(one["reference"], one["notify"], one["sequence"]) for one in items] == [
+        (made[0], "transaction", 1), (made[0], "refund", 2), (made[1], "transaction", 1), (made[2], "transaction", 1)]
+    assert {one["endpoint"] for one in items} == {"webhook"}
+    for limit in 1, 2, 3, 4:
+        assert [one["id"] for one in desk.pages("events", limit)] == [one["id"] for one in items]
+    assert [one["reference"] for one in desk.get("events?standing=behind")["items"]] == [made[0]]
+    assert desk.get("events?standing=parked")["items"] == []
+    one = desk.get(f"events/{items[1]['id']}")
+    body = json.loads(one["body"])
+    assert one["notify"] == body["notify"] == "refund" and body["data"]["transactionReference"] == made[0]
+    charge = desk.get("charges")["items"][-1]
+    assert [event["id"] for event in desk.get(f"charges/{charge['id']}")["events"]] == [items[0]["id"], items[1]["id"]]
+    assert desk.viewer.get(desk.scope("events/evt_" + "01" + "0" * 40)).status == 404
+    assert desk.viewer.get(desk.scope("events/x")).status == 404
+    desk.shop.webhook_off()
+
+
+def test_nothing_is_held(desk):
+    assert desk.get("held") == {"items": [], "next": None}
