@@ -25,7 +25,7 @@ typedef enum pay_error_t {
     PAY_ERR_REFUND_BUSY,          /* 409 R4 */
     PAY_ERR_REFUND_REPEATED,      /* 409 R5 */
     PAY_ERR_AMOUNT_DIFFERS,       /* 409 V1 */
-    PAY_ERR_NOT_VOIDABLE,         /* 409 V2 */
+    PAY_ERR_NOT_VOIDABLE,         /* 409 V2; also of a payment link that is closed */
     PAY_ERR_BODY_TOO_LARGE,       /* 413 S1 */
     PAY_ERR_MEDIA_TYPE,           /* 415 U1 */
     PAY_ERR_RATE,                 /* 429 L1 */

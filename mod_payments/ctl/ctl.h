@@ -5,6 +5,7 @@
 /* What the files of paymentsctl share. One command runs per process, in one thread. */
 
 #include "base/pay_problem.h"
+#include "ctl/ctl_option_id.h"
 #include "store/pay_store.h"
 
 #include <apr_pools.h>
@@ -24,52 +25,6 @@ typedef enum ctl_exit_t {
     CTL_EXIT_ILLEGAL = 6,   /* a value is not of the form wanted */
     CTL_EXIT_NOT_VALID = 7, /* store or file is damaged, or not what it should be */
 } ctl_exit_t;
-
-typedef enum ctl_option_id_t {
-    CTL_OPTION_STORE,
-    CTL_OPTION_MASTER_KEY,
-    CTL_OPTION_JSON,
-    CTL_OPTION_HELP,
-    CTL_OPTION_MODE,
-    CTL_OPTION_KIND,
-    CTL_OPTION_OVERLAP,
-    CTL_OPTION_KEY_PREFIX,
-    CTL_OPTION_CURRENCY,
-    CTL_OPTION_TIMEZONE,
-    CTL_OPTION_CARD,
-    CTL_OPTION_EMAIL,
-    CTL_OPTION_TOKEN,
-    CTL_OPTION_REFERENCE,
-    CTL_OPTION_AMOUNT,
-    CTL_OPTION_CUSTOMER_NOTE,
-    CTL_OPTION_MERCHANT_NOTE,
-    CTL_OPTION_FROM,
-    CTL_OPTION_TO,
-    CTL_OPTION_LIMIT,
-    CTL_OPTION_BY,
-    CTL_OPTION_FORMAT,
-    CTL_OPTION_DRY_RUN,
-    CTL_OPTION_PARKED,
-    CTL_OPTION_ALL,
-    CTL_OPTION_ONCE,
-    CTL_OPTION_MERCHANT_ADDRESS,
-    CTL_OPTION_RECEIPTS,
-    CTL_OPTION_OUTCOME,
-    CTL_OPTION_REASON,
-    CTL_OPTION_NO_WAIT,
-    CTL_OPTION_HOST,
-    CTL_OPTION_ROLE,
-    CTL_OPTION_SHOP_NAME,
-    CTL_OPTION_SHOP_LOGO,
-    CTL_OPTION_SHOP_TEXT,
-    CTL_OPTION_STATE,
-    CTL_OPTION_YES,
-    CTL_OPTION_XML,
-    CTL_OPTION_BASE64,
-    CTL_OPTION_COUNT
-} ctl_option_id_t;
-
-#define CTL_O(id) (APR_UINT64_C(1) << CTL_OPTION_##id)
 
 /* How a command wants its store. */
 typedef enum ctl_open_t {

@@ -56,8 +56,12 @@ CTL_RUN(refund_show);    /* ctl_refund_show.c */
 CTL_RUN(refund_resolve); /* ctl_refund_resolve.c */
 CTL_RUN(refund_sync);    /* ctl_refund_sync.c */
 CTL_RUN(held_list);      /* ctl_held_list.c */
-CTL_RUN(totals);         /* ctl_totals.c */
-CTL_RUN(webhook_set);    /* ctl_webhook.c */
+CTL_RUN(link_create);    /* ctl_link.c */
+CTL_RUN(link_list);
+CTL_RUN(link_show);
+CTL_RUN(link_disable);
+CTL_RUN(totals);      /* ctl_totals.c */
+CTL_RUN(webhook_set); /* ctl_webhook.c */
 CTL_RUN(webhook_show);
 CTL_RUN(webhook_test);        /* ctl_test.c */
 CTL_RUN(webhook_secret_show); /* ctl_webhook_secret.c */

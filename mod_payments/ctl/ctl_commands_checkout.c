@@ -4,6 +4,17 @@
 #define SYNOPSIS "ACCOUNT --mode test|live"
 #define FORMS (CTL_O(XML) | CTL_O(BASE64))
 
+#define CREATE_OPTIONS                                                                             \
+    (CTL_O(REFERENCE) | CTL_O(AMOUNT) | CTL_O(CURRENCY) | CTL_O(TITLE) | CTL_O(DESCRIPTION)        \
+     | CTL_O(ONCE) | CTL_O(EXPIRES) | CTL_O(REDIRECT) | CTL_O(SITE))
+
+#define CREATE_DETAILS                                                                             \
+    "Without --amount payers say how much they pay. Prints the address of the link's page, with\n" \
+    "--site all of it.\n"
+
+#define DISABLE_DETAILS                                                                            \
+    "What payers have begun to pay, they can pay. A link that is disabled stays so.\n"
+
 const ctl_command_t ctl_commands_checkout[] = {
     {.name = "encryption-key show",
      .synopsis = SYNOPSIS,
@@ -28,6 +39,44 @@ const ctl_command_t ctl_commands_checkout[] = {
      .open = CTL_OPEN_WRITE,
      .keyring = CTL_KEYRING_WRITE,
      .run = ctl_encryption_key_renew},
+    {.name = "link create",
+     .synopsis = SYNOPSIS,
+     .summary = "make a payment link",
+     .details = CREATE_DETAILS,
+     .args_min = 1,
+     .args_max = 1,
+     .required = CTL_O(MODE),
+     .optional = CREATE_OPTIONS,
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_link_create},
+    {.name = "link list",
+     .synopsis = SYNOPSIS,
+     .summary = "list the payment links by reference",
+     .args_min = 1,
+     .args_max = 1,
+     .required = CTL_O(MODE),
+     .optional = CTL_O(LIMIT) | CTL_O(FORMAT) | CTL_O(SITE),
+     .open = CTL_OPEN_READ,
+     .run = ctl_link_list},
+    {.name = "link show",
+     .synopsis = "ACCOUNT REFERENCE --mode test|live",
+     .summary = "show one payment link",
+     .args_min = 2,
+     .args_max = 2,
+     .required = CTL_O(MODE),
+     .optional = CTL_O(SITE),
+     .open = CTL_OPEN_READ,
+     .run = ctl_link_show},
+    {.name = "link disable",
+     .synopsis = "ACCOUNT REFERENCE --mode test|live",
+     .summary = "end a payment link now",
+     .details = DISABLE_DETAILS,
+     .args_min = 2,
+     .args_max = 2,
+     .required = CTL_O(MODE),
+     .optional = CTL_O(SITE),
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_link_disable},
 };
 
 const int ctl_commands_checkout_count =

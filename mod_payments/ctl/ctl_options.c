@@ -3,6 +3,7 @@
 
 #include "base/pay_timezone.h"
 #include "ctl/ctl_message.h"
+#include "model/pay_checkout.h"
 #include "model/pay_email.h"
 #include "model/pay_outcome.h"
 #include "model/pay_shop.h"
@@ -33,7 +34,7 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_KEY_PREFIX] = { "key-prefix", 0, "TEXT",
         "what new keys begin with", PAY_KEY_PREFIX_MAX },
     [CTL_OPTION_CURRENCY] = { "currency", 0, "CODE",
-        "ISO 4217 currency of charges that name none", 0 },
+        "ISO 4217 currency; an account's: of charges that name none", 0 },
     [CTL_OPTION_TIMEZONE] = { "timezone", 0, "ZONE",
         "IANA time zone of bare dates, as Africa/Lagos", PAY_TIMEZONE_NAME_MAX },
     [CTL_OPTION_CARD] = { "card", 0, "NUMBER", "a card of Test Mode", 0 },
@@ -42,9 +43,9 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_TOKEN] = { "token", 0, "TEXT",
         "the token's text (default: a random one)", PAY_TOKEN_TEXT_MAX },
     [CTL_OPTION_REFERENCE] = { "reference", 0, "TEXT",
-        "reference of the charge", PAY_REFERENCE_MAX },
+        "reference of the charge, or of the new link", PAY_REFERENCE_MAX },
     [CTL_OPTION_AMOUNT] = { "amount", 0, "NUMBER",
-        "in major units, as 12.50 (default: all that is left)", PAY_MONEY_LITERAL_MAX },
+        "in major units, as 12.50; of a refund, without it: all", PAY_MONEY_LITERAL_MAX },
     [CTL_OPTION_CUSTOMER_NOTE] = { "customer-note", 0, "TEXT",
         "a note that the payer may see", PAY_NOTE_MAX },
     [CTL_OPTION_MERCHANT_NOTE] = { "merchant-note", 0, "TEXT",
@@ -60,7 +61,8 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_DRY_RUN] = { "dry-run", 0, NULL, "tell what would be done, and do nothing", 0 },
     [CTL_OPTION_PARKED] = { "parked", 0, NULL, "only those that were given up", 0 },
     [CTL_OPTION_ALL] = { "all", 0, NULL, "all that are parked, in place of one ID", 0 },
-    [CTL_OPTION_ONCE] = { "once", 0, NULL, "end when nothing is due any more", 0 },
+    [CTL_OPTION_ONCE] = { "once", 0, NULL,
+        "end when nothing is due any more; of a link: one payer pays it, once", 0 },
     [CTL_OPTION_MERCHANT_ADDRESS] = { "merchant-address", 0, "ADDRESS|off",
         "who gets notices of payments and refunds", PAY_EMAIL_MAX },
     [CTL_OPTION_RECEIPTS] = { "receipts", 0, "on|off", "whether payers get receipts", 0 },
@@ -84,6 +86,16 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_YES] = { "yes", 0, NULL, "do it without asking", 0 },
     [CTL_OPTION_XML] = { "xml", 0, NULL, "in the form 4096!<RSAKeyValue>...", 0 },
     [CTL_OPTION_BASE64] = { "base64", 0, NULL, "with --xml: the base64 of it", 0 },
+    [CTL_OPTION_TITLE] = { "title", 0, "TEXT",
+        "what the page of a link is headed with", PAY_CHECKOUT_TEXT_MAX },
+    [CTL_OPTION_DESCRIPTION] = { "description", 0, "TEXT",
+        "what is paid for, below the title", PAY_CHECKOUT_TEXT_MAX },
+    [CTL_OPTION_EXPIRES] = { "expires", 0, "WHEN",
+        "last yyyy-MM-dd, or RFC 3339 time, of it (default: never)", 0 },
+    [CTL_OPTION_REDIRECT] = { "redirect", 0, "URL",
+        "where payers return to", PAY_CHECKOUT_URL_MAX },
+    [CTL_OPTION_SITE] = { "site", 0, "URL",
+        "the server's address, as https://shop.example, to print whole links", 0 },
 };
 /* clang-format on */
 

@@ -95,7 +95,5 @@ int pay_api_order_create(request_rec *r, const pay_call_t *call)
 
 int pay_api_paymentlink_initiate(request_rec *r, const pay_call_t *call)
 {
-    (void)call;
-    return pay_reply_problem(r,
-                             pay_problem_make(PAY_ERR_NOT_IMPLEMENTED, NULL, APR_SUCCESS, r->pool));
+    return initiate(r, call, PAY_CHECKOUT_FORM_LINK);
 }

@@ -6,6 +6,7 @@
 #include "base/pay_time.h"
 #include "service/pay_acquiring.h"
 #include "service/pay_charge_rules.h"
+#include "service/pay_links.h"
 #include "service/pay_reconcile.h"
 
 #include <apr_strings.h>
@@ -184,6 +185,21 @@ static apr_status_t propose(pay_charge_t **out, const desk_t *d)
     return APR_SUCCESS;
 }
 
+/* Why the link opens none; but a payer who has begun to pay it goes on. */
+static const pay_problem_t *answer_link(const pay_charge_t **out, int *replayed, pay_claim_t claim,
+                                        const pay_charge_t *begun, const desk_t *d)
+{
+    if (claim != PAY_CLAIM_LINK_AGAIN) {
+        return pay_problem_of_link(claim, d->request->link, d->pool);
+    }
+    if (pay_charge_in_flight(begun)) {
+        return pay_problem_make(PAY_ERR_IN_PROGRESS, NULL, APR_SUCCESS, d->pool);
+    }
+    *replayed = 1;
+    *out = begun;
+    return NULL;
+}
+
 /* *charge is new, or *out is what was there before. */
 static const pay_problem_t *open_row(pay_charge_t **charge, const pay_charge_t **out, int *replayed,
                                      const desk_t *d)
@@ -204,6 +220,9 @@ static const pay_problem_t *open_row(pay_charge_t **charge, const pay_charge_t *
     }
     if (claim == PAY_CLAIM_KEY_USED) {
         return pay_problem_of_key(d->pool);
+    }
+    if (claim >= PAY_CLAIM_LINK_AGAIN) {
+        return answer_link(out, replayed, claim, *charge, d);
     }
     if (claim != PAY_CLAIM_NEW) {
         return answer_known(out, replayed, *charge, d);
@@ -344,6 +363,9 @@ const pay_problem_t *pay_checkout_create(const pay_charge_t **out, int *replayed
         return problem;
     }
     problem = judge(&d);
+    if (!problem && request->form == PAY_CHECKOUT_FORM_LINK) {
+        problem = pay_link_apply(&d.request, service->store, &caller->scope, request, p);
+    }
     if (problem) {
         return problem;
     }

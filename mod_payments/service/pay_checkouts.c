@@ -32,7 +32,7 @@ const pay_problem_t *pay_page_get(pay_page_t *out, pay_service_t *service, const
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return pay_problem_of_store(rv, p);
     }
-    if (rv == APR_NOTFOUND
+    if (rv == APR_NOTFOUND || !page.charge
         || (service->account_name && strcmp(service->account_name, page.account->name) != 0)) {
         return pay_problem_make(PAY_ERR_PATH_UNKNOWN, NULL, APR_SUCCESS, p);
     }

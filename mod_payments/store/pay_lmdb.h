@@ -48,7 +48,8 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_ENCRYPTION_KEY,
     PAY_TABLE_AUDIT,    /* account number (0: the store), seq -> entry; only ever appended */
     PAY_TABLE_CHECKOUT, /* scope, seq of the charge -> checkout row */
-    PAY_TABLE_PAGE,     /* page id -> what it is of: kind, scope, seq */
+    PAY_TABLE_PAGE,     /* page id -> what it is of: kind, scope, seq or reference */
+    PAY_TABLE_LINK,     /* scope, reference of a payment link -> link row */
     PAY_TABLE_COUNT
 } pay_lmdb_table_t;
 

@@ -8,6 +8,7 @@
 #include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
@@ -23,6 +24,7 @@ typedef struct open_t {
     apr_uint32_t email_mark;
     apr_pool_t *p;
     pay_charge_t *out;
+    pay_link_t *link; /* NULL: none */
     pay_claim_t claim;
     apr_interval_time_t stepped_back;
     apr_status_t refused; /* APR_SUCCESS: it was not */
@@ -182,6 +184,9 @@ static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
     if (!rc) {
         rc = pay_lmdb_checkout_add(txn, db, open->out, open->p);
     }
+    if (!rc) {
+        rc = pay_lmdb_link_opened(txn, db, open->link, open->out, open->p);
+    }
     if (rc) {
         return rc;
     }
@@ -251,6 +256,11 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     if (pay_lmdb_quota_reached(txn, db, scope, pay_lmdb_scope_count(&last))) {
         return open_over_quota(open, txn, db, &ref_key);
+    }
+    rc = pay_lmdb_link_judge(&open->claim, &open->link, &open->out, txn, db, open->proposal,
+                             open->p);
+    if (rc || open->claim != PAY_CLAIM_NEW) {
+        return rc;
     }
     last.charge_seq++;
     pay_lmdb_key_start(&seq);

@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_held.h"
+#include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_token.h"
 #include "store/pay_lmdb_total.h"
@@ -178,6 +179,9 @@ int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay
     }
     if (!rc) {
         rc = issue_token(txn, db, charge, p);
+    }
+    if (!rc) {
+        rc = pay_lmdb_link_decided(txn, db, charge, p);
     }
     if (!rc) {
         rc = pay_lmdb_event_of_charge(txn, db, charge, 1, p);

@@ -106,6 +106,7 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_CHARGE_BY_TIME, .row = pay_lmdb_check_charge_time},
     {.table = PAY_TABLE_CHECKOUT, .row = pay_lmdb_check_checkout},
     {.table = PAY_TABLE_PAGE, .row = pay_lmdb_check_page},
+    {.table = PAY_TABLE_LINK, .row = pay_lmdb_check_link},
     {.table = PAY_TABLE_REFUND, .row = pay_lmdb_check_refund},
     {.table = PAY_TABLE_REFUND_REF, .row = pay_lmdb_check_refund_ref},
     {.table = PAY_TABLE_REFUND_ID, .row = pay_lmdb_check_refund_id},

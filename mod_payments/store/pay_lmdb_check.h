@@ -62,7 +62,17 @@ int pay_lmdb_check_charge_time(pay_lmdb_check_t *check, const MDB_val *key, cons
 /* pay_lmdb_check_checkout.c */
 int pay_lmdb_check_checkout(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_page(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-/* A checkout has its row beside the charge's. */
+/* pay_lmdb_check_link.c */
+int pay_lmdb_check_link(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+/* 1 in *found when the key of table link at `at` has that page, or cannot be read, which is told
+ * elsewhere. */
+int pay_lmdb_check_page_link(int *found, pay_lmdb_check_t *check, const MDB_val *page,
+                             const MDB_val *at);
+/* The link that a checkout was made from knows of it. */
+int pay_lmdb_check_checkout_link(pay_lmdb_check_t *check, const MDB_val *key,
+                                 const pay_checkout_t *checkout, const pay_charge_t *charge);
+
+/* A checkout has its row beside the charge's (pay_lmdb_check_checkout.c). */
 int pay_lmdb_check_charge_checkout(pay_lmdb_check_t *check, const MDB_val *key,
                                    const pay_charge_t *charge);
 

@@ -53,12 +53,14 @@ int pay_lmdb_check_checkout(pay_lmdb_check_t *check, const MDB_val *key, const M
     }
     if (!found) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHECKOUT, key, "there is no such charge");
-    } else if (pay_lmdb_charge_decode(&charge, key, &val, check->ptemp) == MDB_SUCCESS
-               && charge->kind != PAY_CHARGE_CHECKOUT) {
-        pay_lmdb_check_fault(check, PAY_TABLE_CHECKOUT, key, "charge %s is no checkout",
-                             charge->reference);
+    } else if (pay_lmdb_charge_decode(&charge, key, &val, check->ptemp) == MDB_SUCCESS) {
+        if (charge->kind != PAY_CHARGE_CHECKOUT) {
+            pay_lmdb_check_fault(check, PAY_TABLE_CHECKOUT, key, "charge %s is no checkout",
+                                 charge->reference);
+        }
+        rc = pay_lmdb_check_checkout_link(check, key, checkout, charge);
     }
-    return check_page_of(check, key, checkout);
+    return rc ? rc : check_page_of(check, key, checkout);
 }
 
 int pay_lmdb_check_page(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
@@ -86,8 +88,17 @@ int pay_lmdb_check_page(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
         found = key->mv_size == PAY_PAGE_ID_LEN
                 && memcmp(key->mv_data, checkout->page_id, PAY_PAGE_ID_LEN) == 0;
     }
+    if (row->mv_size > 1 && place[0] == PAY_PAGE_LINK) {
+        at.mv_data = (void *)(place + 1);
+        at.mv_size = row->mv_size - 1;
+        rc = pay_lmdb_check_page_link(&found, check, key, &at);
+        if (rc) {
+            return rc;
+        }
+    }
     if (!found) {
-        pay_lmdb_check_fault(check, PAY_TABLE_PAGE, key, "leads to no checkout of that page");
+        pay_lmdb_check_fault(check, PAY_TABLE_PAGE, key,
+                             "leads to no checkout or link of that page");
     }
     return MDB_SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_row.h"
 
 #include <assert.h>
@@ -163,6 +164,26 @@ int pay_lmdb_checkout_is_asked(const pay_charge_t *charge)
            && (charge->scope.mode == PAY_LIVE || charge->checkout->step == PAY_CHECKOUT_SENT);
 }
 
+static int page_of_link(pay_store_page_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const MDB_val *at, const MDB_val *place, apr_pool_t *p)
+{
+    const MDB_val key = {place->mv_size - 1, (unsigned char *)place->mv_data + 1};
+    pay_link_t *link;
+    int rc;
+
+    rc = pay_lmdb_link_of_page(&link, txn, db, &key, p);
+    if (!rc) {
+        rc = pay_lmdb_account_by_number(&out->account, txn, db, link->scope.account, p);
+    }
+    if (rc == MDB_NOTFOUND) {
+        return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
+    }
+    if (!rc) {
+        out->link = link;
+    }
+    return rc;
+}
+
 /* What stands behind an id of table page. */
 static int page_read(pay_store_page_t *out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *at,
                      const MDB_val *place, apr_pool_t *p)
@@ -172,6 +193,9 @@ static int page_read(pay_store_page_t *out, MDB_txn *txn, const pay_lmdb_t *db, 
     pay_scope_t scope;
     int rc;
 
+    if (place->mv_size > 0 && bytes[0] == PAY_PAGE_LINK) {
+        return page_of_link(out, txn, db, at, place, p);
+    }
     if (place->mv_size != PAY_LMDB_PAGE_LEN || bytes[0] != PAY_PAGE_CHECKOUT) {
         return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
     }

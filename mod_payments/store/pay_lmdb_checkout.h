@@ -8,13 +8,13 @@
  * transaction and return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
  */
 
-#include "model/pay_checkout.h"
+#include "model/pay_link.h"
 #include "store/pay_lmdb.h"
 #include "store/pay_lmdb_keys.h"
 
 /* What a page's id leads to. */
-typedef enum pay_lmdb_page_kind_t { PAY_PAGE_CHECKOUT = 1 } pay_lmdb_page_kind_t;
-#define PAY_LMDB_PAGE_LEN (1 + PAY_LMDB_SCOPE_LEN + 8) /* kind, scope, seq */
+typedef enum pay_lmdb_page_kind_t { PAY_PAGE_CHECKOUT = 1, PAY_PAGE_LINK } pay_lmdb_page_kind_t;
+#define PAY_LMDB_PAGE_LEN (1 + PAY_LMDB_SCOPE_LEN + 8) /* of a checkout: kind, scope, seq */
 
 /* 0 when no page can have that id. */
 int pay_lmdb_page_key(pay_lmdb_key_t *key, const char *page_id);

@@ -44,7 +44,11 @@ PAY_LMDB_SLOT(transaction_get);
 PAY_LMDB_SLOT(charge_void);   /* pay_lmdb_charge_void.c */
 PAY_LMDB_SLOT(page_find);     /* pay_lmdb_checkout.c */
 PAY_LMDB_SLOT(checkout_move); /* pay_lmdb_checkout_move.c */
-PAY_LMDB_SLOT(kept_find);     /* pay_lmdb_kept.c */
+PAY_LMDB_SLOT(link_create);   /* pay_lmdb_link.c */
+PAY_LMDB_SLOT(link_get);
+PAY_LMDB_SLOT(link_list);
+PAY_LMDB_SLOT(link_disable);
+PAY_LMDB_SLOT(kept_find); /* pay_lmdb_kept.c */
 PAY_LMDB_SLOT(kept_put);
 PAY_LMDB_SLOT(kept_expire);    /* pay_lmdb_kept_expire.c */
 PAY_LMDB_SLOT(total_list);     /* pay_lmdb_total.c */

@@ -47,6 +47,7 @@ static const char *const table_names[] = {
     [PAY_TABLE_AUDIT] = "audit",
     [PAY_TABLE_CHECKOUT] = "checkout",
     [PAY_TABLE_PAGE] = "page",
+    [PAY_TABLE_LINK] = "link",
 };
 _Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");
 

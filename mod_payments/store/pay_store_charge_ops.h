@@ -7,6 +7,21 @@
 
 #include "store/pay_store_types.h"
 
+/* What charge_open found under the reference. */
+typedef enum pay_claim_t {
+    PAY_CLAIM_NEW,      /* opened now, pending */
+    PAY_CLAIM_KNOWN,    /* the same request was made before: *out is its row */
+    PAY_CLAIM_CONFLICT, /* another request has the reference: *out is its row */
+    PAY_CLAIM_KEY_USED, /* the reference is new, the Idempotency-Key another request's: *out NULL */
+    /* Of a checkout that is made from a payment link. */
+    PAY_CLAIM_LINK_AGAIN, /* to be paid once, and this payer has begun: *out is that checkout */
+    PAY_CLAIM_LINK_BUSY,  /* another payer has; here and below *out NULL */
+    PAY_CLAIM_LINK_USED,
+    PAY_CLAIM_LINK_EXPIRED,
+    PAY_CLAIM_LINK_DISABLED,
+    PAY_CLAIM_LINK_UNKNOWN
+} pay_claim_t;
+
 /* By the acquirer's reference of it, of charges that have one; APR_NOTFOUND. */
 typedef apr_status_t pay_store_charge_find_acquirer_fn(pay_charge_t **out, pay_store_t *store,
                                                        const pay_scope_t *scope,
@@ -21,7 +36,7 @@ typedef apr_status_t pay_store_charge_find_fn(pay_charge_t **out, pay_store_t *s
  * reconciliation. Else it is decided in the same transaction (never PAY_OUTCOME_UNKNOWN), which is
  * for outcomes that nobody outside this process knows of: pay_acquirer_t's is_pure. `use` (NULL:
  * none) claims its Idempotency-Key for the charge in the same transaction; the reference is judged
- * first.
+ * first. A checkout that names a payment link is opened only if the link can be paid now.
  */
 typedef apr_status_t pay_store_charge_open_fn(pay_charge_t **out, pay_claim_t *claim,
                                               pay_store_t *store, const pay_charge_t *proposal,

@@ -2,16 +2,17 @@
 #ifndef PAY_STORE_CHECKOUT_OPS_H
 #define PAY_STORE_CHECKOUT_OPS_H
 
-/* Slots of the store's vtable for checkouts, and for totals. Include store/pay_store.h instead. A
- * checkout is opened by charge_open, with `checkout` of the proposal set. */
+/* Slots of the store's vtable for checkouts, payment links and totals. Include store/pay_store.h
+ * instead. A checkout is opened by charge_open, with `checkout` of the proposal set. */
 
-#include "model/pay_checkout.h"
+#include "model/pay_link.h"
 #include "store/pay_store_types.h"
 
-/* What a page's id leads to. */
+/* What a page's id leads to: one of charge and link is set. */
 typedef struct pay_store_page_t {
     pay_account_t *account;
     pay_charge_t *charge; /* with its checkout */
+    pay_link_t *link;
 } pay_store_page_t;
 
 /* APR_NOTFOUND: there is no such page. */
@@ -52,5 +53,25 @@ typedef apr_status_t pay_store_total_list_fn(apr_array_header_t **out, pay_store
                                              const pay_scope_t *scope,
                                              const pay_time_range_t *range,
                                              const pay_total_t *after, int limit, apr_pool_t *p);
+
+/* --- payment links --- */
+/* Takes scope, reference, page and what the link is for; created_at is given here. APR_EEXIST: the
+ * reference is taken. APR_NOTFOUND: there is no such account. */
+typedef apr_status_t pay_store_link_create_fn(pay_link_t **out, pay_store_t *store,
+                                              const pay_link_t *proposal, apr_pool_t *p);
+/* APR_NOTFOUND. */
+typedef apr_status_t pay_store_link_get_fn(pay_link_t **out, pay_store_t *store,
+                                           const pay_scope_t *scope, const char *reference,
+                                           apr_pool_t *p);
+/* Array of pay_link_t * by reference, at most `limit`; those behind the reference `after` (NULL:
+ * from the start). */
+typedef apr_status_t pay_store_link_list_fn(apr_array_header_t **out, pay_store_t *store,
+                                            const pay_scope_t *scope, const char *after, int limit,
+                                            apr_pool_t *p);
+/* No checkout is made from it any more; those that are open can be paid. *changed 0: it was
+ * disabled before. APR_NOTFOUND. */
+typedef apr_status_t pay_store_link_disable_fn(pay_link_t **out, int *changed, pay_store_t *store,
+                                               const pay_scope_t *scope, const char *reference,
+                                               apr_pool_t *p);
 
 #endif

@@ -86,6 +86,10 @@ typedef struct pay_store_ops_t {
     pay_store_charge_void_fn *charge_void;
     pay_store_page_find_fn *page_find; /* pay_store_checkout_ops.h */
     pay_store_checkout_move_fn *checkout_move;
+    pay_store_link_create_fn *link_create;
+    pay_store_link_get_fn *link_get;
+    pay_store_link_list_fn *link_list;
+    pay_store_link_disable_fn *link_disable;
     pay_store_kept_find_fn *kept_find;
     pay_store_kept_put_fn *kept_put;
     pay_store_kept_expire_fn *kept_expire;

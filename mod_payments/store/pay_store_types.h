@@ -24,14 +24,6 @@
 
 typedef struct pay_store_t pay_store_t;
 
-/* What charge_open found under the reference. */
-typedef enum pay_claim_t {
-    PAY_CLAIM_NEW,      /* opened now, pending */
-    PAY_CLAIM_KNOWN,    /* the same request was made before: *out is its row */
-    PAY_CLAIM_CONFLICT, /* another request has the reference: *out is its row */
-    PAY_CLAIM_KEY_USED  /* the reference is new, the Idempotency-Key another request's: *out NULL */
-} pay_claim_t;
-
 /* What refund_open decided. */
 typedef enum pay_refund_verdict_t {
     PAY_REFUND_OPENED,

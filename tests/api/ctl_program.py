@@ -19,6 +19,7 @@ COMMANDS = {
     "event": ["deliver", "drop", "list", "retry", "show"],
     "held": ["list"],
     "key": ["create", "import", "list", "revoke", "rotate"],
+    "link": ["create", "disable", "list", "show"],
     "mail": ["set", "show", "test"],
     "refund": ["create", "import", "list", "resolve", "show", "sync"],
     "store": ["backup", "check", "rotate-master-key", "stat", "upgrade"],

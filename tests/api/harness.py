@@ -439,6 +439,13 @@ def checkout_body(**fields):
             "redirectUrl": "https://shop.example/done", **fields}
 
 
+def link_body(link, **fields):
+    """A request of /api/v1/paymentlink/initiate."""
+    body = checkout_body(**{"paymentLinkReference": link, **fields})
+    del body["transactionReference"]
+    return body
+
+
 def order_body(payment=None, customer=None, **order):
     """A request of /payment/order/create."""
     return {"customer": {"firstname": "Ada", "lastname": "Obi", "mobile": "+2348000000000", "country": "NG",

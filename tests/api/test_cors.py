@@ -147,7 +147,7 @@ PUBLIC = [
     ("HEAD", UNKNOWN, 404),
     ("GET", "/api/v1/openapi.json", 200),
     ("POST", "/api/v1/initiate", 400),
-    ("POST", "/api/v1/paymentlink/initiate", 501),
+    ("POST", "/api/v1/paymentlink/initiate", 400),
     ("POST", "/payment/order/create", 400),
 ]
 SECRET = [

@@ -79,7 +79,7 @@ JSON = [("Content-Type", "application/json")]
     pytest.param("TRACE", LIST, None, [], 405, "M1", id="TRACE"),
     pytest.param("GET", LIST, None, [("Accept", "text/html")], 406, "A1", id="not acceptable"),
     pytest.param("POST", CHARGE, "x" * 65537, JSON, 413, "S1", id="too large"),
-    pytest.param("POST", "/api/v1/paymentlink/initiate", "{}", JSON, 501, "I1", id="not built"),
+    pytest.param("POST", "/api/v1/paymentlink/initiate", "{}", JSON, 400, "T1", id="a link without anything"),
     pytest.param("POST", "/payment/order/create", "{}", JSON, 400, "T1", id="an empty order"),
     pytest.param("GET", "/payment/order/create", None, [], 405, "M1", id="GET on an order"),
 ])
@@ -189,7 +189,7 @@ def test_errors_that_apache_raises(served, text, status):
     pytest.param("GET", LIST, "public", 403, id="403"),
     pytest.param("GET", "/api/v1/none", "secret", 404, id="404"),
     pytest.param("PUT", LIST, "secret", 405, id="405"),
-    pytest.param("POST", "/api/v1/paymentlink/initiate", "secret", 501, id="501"),
+    pytest.param("POST", "/api/v1/paymentlink/initiate", "secret", 400, id="400"),
 ])
 def test_error_documents_of_the_site_are_not_ours(served, method, path, key, status):
     headers = [("Authorization", "Bearer " + getattr(served, key))] if key else []

@@ -156,7 +156,7 @@ CALLS = [  # name, call(shop), operation, status
     ("refund", lambda s: s.call("POST", "/api/v1/refund", "{}"), "refund", 400),
     ("partial refund", lambda s: s.call("POST", "/api/v1/partial-refund", "{}"), "partial-refund", 400),
     ("void", lambda s: s.call("POST", "/api/v1/void-transaction", "{}"), "void-transaction", 400),
-    ("link", lambda s: s.call("POST", "/api/v1/paymentlink/initiate", "{}"), "paymentlink-initiate", 501),
+    ("link", lambda s: s.call("POST", "/api/v1/paymentlink/initiate", "{}"), "paymentlink-initiate", 400),
     ("checkout", lambda s: s.call("POST", "/api/v1/initiate", "{}"), "initiate", 400),
     ("order", lambda s: s.call("POST", "/payment/order/create", "{}"), "order-create", 400),
     ("description", lambda s: s.call("GET", "/api/v1/openapi.json"), "openapi", 200),

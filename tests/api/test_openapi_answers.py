@@ -10,7 +10,7 @@ import pytest
 
 import openapi_document
 from conftest import MPMS
-from harness import Httpd, Response, charge_body, checkout_body, loaded, order_body, reference, wait_for
+from harness import Httpd, Response, charge_body, checkout_body, link_body, loaded, order_body, reference, wait_for
 from raw_lmdb import Raw
 from shares import ANSWERED
 
@@ -26,9 +26,9 @@ CLIENTS = 12  # that ask at once
 UNPROVOKED = {
     **{(one.id, "500", "E1"): "the server does not fail on request" for one in OPERATIONS},
     **{(one, "409", "D2"): "Live Mode only, while its acquirer is asked for a page"
-       for one in ("initiateTransaction", "createOrder")},
+       for one in ("initiateTransaction", "initiatePaymentLink", "createOrder")},
     **{(one, "501", "I1"): "Live Mode only, where the acquirer has no pages"
-       for one in ("initiateTransaction", "createOrder")},
+       for one in ("initiateTransaction", "initiatePaymentLink", "createOrder")},
 }
 # What the web server refuses before it reads Accept: application/json only.
 BEFORE_ACCEPT = {
@@ -81,6 +81,14 @@ RequestReadTimeout header=20 body=1
         body = charge_body(**fields)
         assert self.shop.charge(**body).status in (200, 202)
         return body["reference"]
+
+    def link(self, disabled=False):
+        """A payment link for any amount."""
+        ref = reference()
+        self.httpd.ctl("link", "create", self.shop.name, "--mode", "test", "--reference", ref)
+        if disabled:
+            self.httpd.ctl("link", "disable", self.shop.name, ref, "--mode", "test")
+        return ref
 
     def refunded(self, ref, **fields):
         answer = self.shop.call("POST", "/api/v1/partial-refund" if "amount" in fields else "/api/v1/refund",
@@ -287,7 +295,6 @@ def again(ask, body):
     return ask(body)
 
 
-UNBUILT = {("501", "I1"): lambda ask: ask({"any": "thing"})}
 OWN = {
     "createCharge": {
         ("200", ""): lambda ask: ask(charge_body(firstName="Ada")),
@@ -342,7 +349,12 @@ OWN = {
         ("409", "D1"): voided_another,
         ("409", "V2"): lambda ask: ask({"transactionReference": ask.world.charged()}),
     },
-    "initiatePaymentLink": UNBUILT,
+    "initiatePaymentLink": {
+        ("200", ""): lambda ask: ask(link_body(ask.world.link())),
+        ("404", "N1"): lambda ask: ask(link_body("never")),
+        ("409", "D1"): lambda ask: (lambda link: keyed(ask, link_body(link), link_body(link, amount=2)))(ask.world.link()),
+        ("409", "V2"): lambda ask: ask(link_body(ask.world.link(disabled=True))),
+    },
     "initiateTransaction": {
         ("200", ""): lambda ask: ask(checkout_body(metaData={"cart": 7})),
         ("409", "D1"): lambda ask: again(ask, checkout_body()),
@@ -395,7 +407,7 @@ def test_documented_answer(world, operation, status, code, media):
 @pytest.mark.parametrize("operation", OPERATIONS, ids=repr)
 def test_kind_of_key(world, operation, kind):
     ask = Ask(world, operation, "text/plain")
-    call = OWN[operation.id].get(("200", ""), OWN[operation.id].get(("501", "I1")))
+    call = OWN[operation.id]["200", ""]
     if kind == "public":
         ask.key = world.shop.public
     answer = call(ask) if kind == "secret" or operation.id != "voidTransaction" else ask.anything()
@@ -443,7 +455,8 @@ def test_replay(world, operation):
     body = {"createCharge": charge_body(), "createRefund": {"reference": ref},
             "createPartialRefund": {"reference": ref, "amount": 1},
             "verifyTransactionAmount": {"transactionReference": ref},
-            "initiateTransaction": checkout_body(), "createOrder": order_body()}.get(operation.id)
+            "initiateTransaction": checkout_body(), "createOrder": order_body(),
+            "initiatePaymentLink": link_body(world.link())}.get(operation.id)
     if operation.id == "voidTransaction":
         body, first = voided(ask, headers)
     else:

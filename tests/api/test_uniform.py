@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harness import charge_body, checkout_body, order_body, reference
+from harness import charge_body, checkout_body, link_body, order_body, reference
 from shares import ANSWERED
 from test_errors import check_envelope
 
@@ -29,7 +29,7 @@ OPERATIONS = {
     "POST verify": Operation("POST", "/api/v1/transaction/verify", False, lambda ref: {"transactionReference": ref},
                              404),
     "void": Operation("POST", "/api/v1/void-transaction", False, lambda ref: {"transactionReference": ref}, 404),
-    "payment link": Operation("POST", "/api/v1/paymentlink/initiate", True, lambda ref: {}, 501),
+    "payment link": Operation("POST", "/api/v1/paymentlink/initiate", True, lambda ref: link_body(ref), 404),
     "initiate": Operation("POST", "/api/v1/initiate", True, lambda ref: checkout_body(transactionReference=ref), 200),
     "order": Operation("POST", "/payment/order/create", True, lambda ref: order_body(reference=ref), 200),
     "openapi": Operation("GET", "/api/v1/openapi.json", True, None, 200),

@@ -6,6 +6,7 @@
 
 #include "fuzz_encryption.h"
 #include "fuzz_grants.h"
+#include "fuzz_links.h"
 #include "fuzz_import.h"
 #include "fuzz_live.h"
 
@@ -121,6 +122,7 @@ static inline void fuzz_goods_ready(void)
           == APR_SUCCESS);
     fuzz_live_make();
     fuzz_grants_make();
+    fuzz_links_make();
     fuzz_store_remember();
 }
 

@@ -39,7 +39,7 @@ static const struct {
     {'h', PAY_TABLE_HELD},          {'g', PAY_TABLE_GRANT},
     {'G', PAY_TABLE_GRANT_USER},    {'x', PAY_TABLE_ENCRYPTION_KEY},
     {'A', PAY_TABLE_AUDIT},         {'o', PAY_TABLE_CHECKOUT},
-    {'p', PAY_TABLE_PAGE},
+    {'p', PAY_TABLE_PAGE},          {'L', PAY_TABLE_LINK},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 _Static_assert(TABLES == PAY_TABLE_COUNT, "one letter a table");
@@ -550,6 +550,7 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
     write_events(p);
     write_live(p);
     write_money(p);
+    fuzz_links_use(faults, p);
 }
 
 static void run(const uint8_t *data, size_t size, apr_pool_t *p)
@@ -566,6 +567,7 @@ static void run(const uint8_t *data, size_t size, apr_pool_t *p)
     row.mv_size = size - HEAD_LEN - key.mv_size;
     row.mv_data = fuzz_copy(data + HEAD_LEN + key.mv_size, row.mv_size);
     check_sample(&row, p);
+    fuzz_links_decode(&key, &row, p);
     for (i = 0; i < TABLES && tables[i].letter != (char)data[0]; i++) {
     }
     if (i == TABLES) {

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_link.h"
+
+#include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_audit.h"
+#include "store/pay_lmdb_row.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#define LIST_SIZE_HINT 64
+
+/* Scope and reference are the key's. New fields go to the end. */
+static const pay_row_field_t link_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_link_t, page_id),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_link_t, title),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_link_t, description),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_link_t, redirect_url),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, money.amount_minor),
+    PAY_ROW_FIELD(PAY_ROW_TEXT, pay_link_t, money.currency),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, once),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, expires_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, disabled_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, paid),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, last_seq),
+};
+#define LINK_FIELDS (sizeof(link_fields) / sizeof(link_fields[0]))
+
+typedef struct link_work_t {
+    const pay_link_t *proposal;
+    const pay_scope_t *scope;
+    const char *reference;
+    pay_link_t *out;
+    int changed;
+    apr_status_t verdict;
+    apr_pool_t *p;
+} link_work_t;
+
+int pay_lmdb_link_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *reference)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_scope(key, scope);
+    return pay_link_reference_is(reference)
+           && pay_lmdb_key_bytes(key, reference, strlen(reference));
+}
+
+/* What the rest of the program relies on without looking again. */
+static int is_sound(const pay_link_t *link)
+{
+    return link->page_id && link->title && link->description && link->redirect_url
+           && pay_page_id_is(link->page_id) && link->money.amount_minor >= 0
+           && pay_currency_digits(link->money.currency) >= 0 && (link->once == 0 || link->once == 1)
+           && pay_link_reference_is(link->reference);
+}
+
+int pay_lmdb_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_link_t *link = apr_pcalloc(p, sizeof(*link));
+    int rc = PAY_LMDB_BAD_ROW;
+
+    *out = NULL;
+    if (key->mv_size > PAY_LMDB_SCOPE_LEN && key->mv_size <= PAY_LMDB_LINK_KEY_MAX) {
+        const char *reference = (const char *)key->mv_data + PAY_LMDB_SCOPE_LEN;
+
+        pay_lmdb_read_scope(&link->scope, key->mv_data);
+        if (!memchr(reference, '\0', key->mv_size - PAY_LMDB_SCOPE_LEN)) {
+            link->reference = apr_pstrmemdup(p, reference, key->mv_size - PAY_LMDB_SCOPE_LEN);
+            rc = pay_row_decode(link, link_fields, LINK_FIELDS, row, NULL, p);
+        }
+    }
+    if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(link))) {
+        return pay_lmdb_bad_row(PAY_TABLE_LINK, key);
+    }
+    if (!rc) {
+        *out = link;
+    }
+    return rc;
+}
+
+int pay_lmdb_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p)
+{
+    return pay_row_encode(out, link_fields, LINK_FIELDS, link, p);
+}
+
+static int load(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db, MDB_val *at, apr_pool_t *p)
+{
+    MDB_val row;
+    int rc;
+
+    *out = NULL;
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_LINK), at, &row);
+    return rc ? rc : pay_lmdb_link_decode(out, at, &row, p);
+}
+
+int pay_lmdb_link_load(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                       const pay_scope_t *scope, const char *reference, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+
+    *out = NULL;
+    if (!pay_lmdb_link_key(&key, scope, reference)) {
+        return MDB_NOTFOUND;
+    }
+    at = pay_lmdb_key_val(&key);
+    return load(out, txn, db, &at, p);
+}
+
+int pay_lmdb_link_of_page(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *at,
+                          apr_pool_t *p)
+{
+    MDB_val key = *at;
+
+    *out = NULL;
+    if (key.mv_size <= PAY_LMDB_SCOPE_LEN || key.mv_size > PAY_LMDB_LINK_KEY_MAX) {
+        return MDB_NOTFOUND;
+    }
+    return load(out, txn, db, &key, p);
+}
+
+int pay_lmdb_link_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    if (!pay_lmdb_link_key(&key, &link->scope, link->reference)) {
+        return EINVAL;
+    }
+    rc = pay_lmdb_link_encode(&row, link, p);
+    if (rc) {
+        return rc;
+    }
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_LINK), &at, &row, 0);
+}
+
+/* ---- a new one */
+
+/* Its page, which must be its own. */
+static int page_add(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link)
+{
+    unsigned char place[1 + PAY_LMDB_LINK_KEY_MAX];
+    pay_lmdb_key_t id, key;
+    MDB_val at, val;
+    int rc;
+
+    if (!pay_lmdb_page_key(&id, link->page_id)
+        || !pay_lmdb_link_key(&key, &link->scope, link->reference)) {
+        return EINVAL;
+    }
+    place[0] = PAY_PAGE_LINK;
+    memcpy(place + 1, key.bytes, key.len);
+    at = pay_lmdb_key_val(&id);
+    val.mv_data = place;
+    val.mv_size = 1 + key.len;
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PAGE), &at, &val, MDB_NOOVERWRITE);
+    return rc == MDB_KEYEXIST ? EINVAL : rc;
+}
+
+static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    link_work_t *work = baton;
+    const pay_link_t *proposal = work->proposal;
+    pay_account_t *account;
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    work->verdict = APR_SUCCESS;
+    work->out = NULL;
+    if (!pay_lmdb_link_key(&key, &proposal->scope, proposal->reference)) {
+        return EINVAL;
+    }
+    rc = pay_lmdb_account_by_number(&account, txn, db, proposal->scope.account, work->p);
+    if (rc) {
+        return rc;
+    }
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_LINK), &at, &row);
+    if (rc != MDB_NOTFOUND) {
+        work->verdict = APR_EEXIST;
+        return rc ? rc : PAY_LMDB_SILENT;
+    }
+    pay_lmdb_audit_tell(db, proposal->scope.account, proposal->reference,
+                        pay_mode_name(proposal->scope.mode));
+    work->out = apr_pmemdup(work->p, proposal, sizeof(*proposal));
+    work->out->created_at = pay_lmdb_account_now();
+    work->out->disabled_at = 0;
+    work->out->paid = 0;
+    work->out->last_seq = 0;
+    rc = page_add(txn, db, work->out);
+    return rc ? rc : pay_lmdb_link_put(txn, db, work->out, work->p);
+}
+
+apr_status_t pay_lmdb_link_create(pay_link_t **out, pay_store_t *store, const pay_link_t *proposal,
+                                  apr_pool_t *p)
+{
+    link_work_t work = {.proposal = proposal, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    assert(proposal->money.amount_minor >= 0);
+    assert(pay_currency_digits(proposal->money.currency) >= 0);
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
+    if (rv == APR_SUCCESS) {
+        rv = work.verdict;
+    }
+    if (rv == APR_SUCCESS) {
+        *out = work.out;
+    }
+    return rv;
+}
+
+/* ---- those there are */
+
+apr_status_t pay_lmdb_link_get(pay_link_t **out, pay_store_t *store, const pay_scope_t *scope,
+                               const char *reference, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = NULL;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_link_load(out, txn, db, scope, reference, p);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+/* To the first row behind `after`; NULL: the first of all. */
+static int seek(MDB_cursor *cursor, MDB_val *key, MDB_val *row, const pay_scope_t *scope,
+                const char *after)
+{
+    pay_lmdb_key_t from;
+    int rc;
+
+    pay_lmdb_key_start(&from);
+    pay_lmdb_key_scope(&from, scope);
+    if (after && !pay_lmdb_link_key(&from, scope, after)) {
+        return EINVAL;
+    }
+    *key = pay_lmdb_key_val(&from);
+    rc = mdb_cursor_get(cursor, key, row, MDB_SET_RANGE);
+    if (!rc && after && key->mv_size == from.len && !memcmp(key->mv_data, from.bytes, from.len)) {
+        rc = mdb_cursor_get(cursor, key, row, MDB_NEXT);
+    }
+    return rc;
+}
+
+static int collect(apr_array_header_t *links, MDB_txn *txn, const pay_lmdb_t *db,
+                   const pay_scope_t *scope, const char *after, int limit)
+{
+    pay_lmdb_key_t prefix;
+    MDB_cursor *cursor;
+    pay_link_t *link;
+    MDB_val key, row;
+    int rc;
+
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_scope(&prefix, scope);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_LINK), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = seek(cursor, &key, &row, scope, after);
+    while (!rc && links->nelts < limit && key.mv_size >= prefix.len
+           && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0) {
+        rc = pay_lmdb_link_decode(&link, &key, &row, links->pool);
+        if (!rc) {
+            APR_ARRAY_PUSH(links, pay_link_t *) = link;
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* the end of the table ends the list */
+}
+
+apr_status_t pay_lmdb_link_list(apr_array_header_t **out, pay_store_t *store,
+                                const pay_scope_t *scope, const char *after, int limit,
+                                apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    *out = apr_array_make(p, limit < LIST_SIZE_HINT ? limit : LIST_SIZE_HINT, sizeof(pay_link_t *));
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = collect(*out, txn, db, scope, after, limit);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+/* ---- disabling */
+
+static int disable_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    link_work_t *work = baton;
+    int rc;
+
+    work->changed = 0;
+    rc = pay_lmdb_link_load(&work->out, txn, db, work->scope, work->reference, work->p);
+    if (rc) {
+        return rc;
+    }
+    if (work->out->disabled_at != 0) {
+        return PAY_LMDB_SILENT;
+    }
+    pay_lmdb_audit_tell(db, work->scope->account, work->out->reference,
+                        pay_mode_name(work->scope->mode));
+    work->changed = 1;
+    work->out->disabled_at = pay_lmdb_account_now();
+    return pay_lmdb_link_put(txn, db, work->out, work->p);
+}
+
+apr_status_t pay_lmdb_link_disable(pay_link_t **out, int *changed, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *reference, apr_pool_t *p)
+{
+    link_work_t work = {.scope = scope, .reference = reference, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *changed = 0;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, disable_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.out;
+        *changed = work.changed;
+    }
+    return rv;
+}

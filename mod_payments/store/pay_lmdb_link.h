@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_LINK_H
+#define PAY_LMDB_LINK_H
+
+/*
+ * Rows of payment links, and what a checkout that is made from one does to it. Functions run inside
+ * the caller's transaction and return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_checkout.h"
+
+/* In table page, behind the kind: scope and reference. */
+#define PAY_LMDB_LINK_KEY_MAX (PAY_LMDB_SCOPE_LEN + PAY_LINK_REFERENCE_MAX)
+
+/* 0 when no link can have that reference. */
+int pay_lmdb_link_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *reference);
+
+/* PAY_LMDB_BAD_ROW also when the key is another link's. */
+int pay_lmdb_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
+int pay_lmdb_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p);
+
+/* MDB_NOTFOUND when there is none. */
+int pay_lmdb_link_load(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                       const pay_scope_t *scope, const char *reference, apr_pool_t *p);
+/* The link of a page of that kind: the bytes behind it. */
+int pay_lmdb_link_of_page(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *at,
+                          apr_pool_t *p);
+/* Writes the row again. */
+int pay_lmdb_link_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link, apr_pool_t *p);
+
+/* --- pay_lmdb_link_pay.c --- */
+/*
+ * Judges a checkout that is to be opened from a link: *claim PAY_CLAIM_NEW and *link, the row to
+ * hand to pay_lmdb_link_opened; or why not, with *charge where the payer's own one is still open.
+ * A charge without a link: PAY_CLAIM_NEW and *link NULL.
+ */
+int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge, MDB_txn *txn,
+                        const pay_lmdb_t *db, const pay_charge_t *proposal, apr_pool_t *p);
+/* The checkout was opened; `link` NULL: without one. */
+int pay_lmdb_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_link_t *link,
+                         const pay_charge_t *charge, apr_pool_t *p);
+/* A charge was decided: a successful one counts for its link, if it has one. */
+int pay_lmdb_link_decided(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                          apr_pool_t *p);
+
+#endif
