@@ -6,6 +6,7 @@ RUN=$OUT/run
 PIDFILE=$RUN/httpd.pid
 KEYS=$RUN/keys
 ACCOUNT=demo
+PERSON=demo          # who signs in to the dashboard
 WAIT_SECONDS=30
 
 # ---- what the server is
@@ -62,7 +63,7 @@ Listen 127.0.0.1:$1
 PidFile "$PIDFILE"
 DefaultRuntimeDir "$RUN"
 Mutex file:$RUN default
-$(load_lines mpm_event unixd log_config authn_core authz_core reqtimeout watchdog http2)
+$(load_lines mpm_event unixd log_config authn_core authz_core authn_file authz_user auth_basic reqtimeout watchdog http2)
 LoadModule payments_module "$NORMAL/mod_payments/.libs/mod_payments.so"
 $([ "$(id -u)" -ne 0 ] || printf 'User %s\nGroup %s\n' "$(server_user)" "$(id -gn "$(server_user)")")
 StartServers 2
@@ -82,6 +83,14 @@ DocumentRoot "$PUBLIC/htdocs"
 <VirtualHost 127.0.0.1:$1>
     PaymentsEngine On
     PaymentsStore lmdb:$PUBLIC/store
+    PaymentsDashboard /payments-dashboard
+    PaymentsDashboardFiles "$PUBLIC/dashboard"
+    <Location "/payments-dashboard">
+        AuthType Basic
+        AuthName "The dashboard of this demo"
+        AuthUserFile "$PUBLIC/users"
+        Require valid-user
+    </Location>
 </VirtualHost>
 CONF
 }
@@ -146,16 +155,18 @@ dev_stop() {
 
 answers() { [ "$(curl -s -m 5 "$URL/nonce.txt" 2>/dev/null)" = "$1" ]; }
 
-start_server() { # PORT
-    local httpd nonce
+# start_server PORT [VARIABLE=VALUE...]: the variables are of httpd and its children.
+start_server() {
+    local httpd nonce port=$1
+    shift
     httpd=$(httpd_binary) || die "apxs knows of no httpd"
     nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
     mkdir -p "$PUBLIC/htdocs"
     echo "$nonce" >"$PUBLIC/htdocs/nonce.txt"
     chmod 755 "$PUBLIC/htdocs"
     chmod 644 "$PUBLIC/htdocs/nonce.txt"
-    write_config "$1" >"$RUN/httpd.conf"
-    if ! "$httpd" -d "$RUN" -f "$RUN/httpd.conf" -k start >"$LOGS/start.log" 2>&1; then
+    write_config "$port" >"$RUN/httpd.conf"
+    if ! env "$@" "$httpd" -d "$RUN" -f "$RUN/httpd.conf" -k start >"$LOGS/start.log" 2>&1; then
         cat "$LOGS/start.log" >&2
         die "Apache did not start; $RUN/error.log may say more"
     fi
@@ -175,7 +186,7 @@ replace_store() {
     say "the demo's store cannot be used: $(tail -n 1 "$LOGS/store.log")"
     rm -rf "$PUBLIC/store.old"
     mv "$PUBLIC/store" "$PUBLIC/store.old"
-    rm -f "$KEYS"/*
+    rm -f "$KEYS"/* "$PUBLIC/filled"
     say "it is now $PUBLIC/store.old"
 }
 
@@ -198,6 +209,60 @@ make_key() (
         || die "no key could be made: $(cat "$LOGS/key.log")"
     mv "$KEYS/$ACCOUNT-$1-$2.new" "$KEYS/$ACCOUNT-$1-$2"
 )
+
+# ---- the dashboard: its pages, who may see them, and something to see
+
+# The pages that were built, where the server's user can read them.
+copy_pages() {
+    quiet pages.log "the dashboard's pages" make -C "$NORMAL" all-local || exit 1
+    rm -rf "$PUBLIC/dashboard"
+    cp -R "$NORMAL/share/dashboard" "$PUBLIC/dashboard"
+    chmod -R a+rX "$PUBLIC/dashboard"
+}
+
+# The password is drawn once and kept beside the keys.
+make_person() {
+    [ -s "$KEYS/$PERSON-password" ] \
+        || (umask 077 && od -An -N9 -tx1 /dev/urandom | tr -d ' \n' >"$KEYS/$PERSON-password")
+    htpasswd -ciB "$PUBLIC/users" "$PERSON" <"$KEYS/$PERSON-password" 2>"$LOGS/person.log" \
+        || die "no user could be made: $(cat "$LOGS/person.log")"
+    chmod 644 "$PUBLIC/users"
+}
+
+let_in() {
+    local host
+    for host in localhost 127.0.0.1; do
+        ctl account grant "$ACCOUNT" "$PERSON" --host "$host" --role owner >/dev/null
+    done
+}
+
+# Where libfaketime is; nothing when it is not installed.
+faketime_library() {
+    local file
+    for file in /usr/lib/*/faketime/libfaketimeMT.so.1 /usr/lib*/faketime/libfaketimeMT.so.1; do
+        [ ! -e "$file" ] || { echo "$file" && return; }
+    done
+}
+
+# Thirty days of a shop, made by the server itself while its clock is set back.
+fill_store() { # PORT
+    local library clock=$RUN/clock
+    [ ! -e "$PUBLIC/filled" ] || return 0
+    library=$(faketime_library)
+    [ -n "$library" ] || {
+        say "There is no sample data: libfaketime, which sets a program's clock back, is not installed."
+        return 0
+    }
+    echo "-$((30 * 24 * 3600))" >"$clock"
+    chmod 644 "$clock"
+    start_server "$1" LD_PRELOAD="$library" FAKETIME_TIMESTAMP_FILE="$clock" FAKETIME_NO_CACHE=1 \
+        FAKETIME_DONT_FAKE_MONOTONIC=1
+    make_account
+    quiet sample.log "sample data" /usr/bin/python3 tests/dev/sample.py "$URL" \
+        "$KEYS/$ACCOUNT-test-secret" "$clock" || exit 1
+    stop_server
+    touch "$PUBLIC/filled"
+}
 
 # ---- what is shown
 
@@ -250,6 +315,8 @@ demo() {
 closing() {
     say
     say "Apache is running on $URL; ./dev stop ends it."
+    say "  dashboard  $URL/payments-dashboard/"
+    say "           user $PERSON, password $(cat "$KEYS/$PERSON-password")"
     say "  account  $ACCOUNT"
     say "  keys     $KEYS/$ACCOUNT-{test,live}-{secret,public}"
     say "  logs     $RUN/error.log, $RUN/access.log"
@@ -306,9 +373,13 @@ dev_run() {
     PUBLIC=$(readlink -f "$RUN/public")
     URL=http://127.0.0.1:$PORT
     replace_store
+    copy_pages
+    fill_store "$PORT"
     start_server "$PORT"
     say "Apache is started on $URL"
     make_account
+    make_person
+    let_in
     demo
     closing
 }

@@ -29,6 +29,8 @@ tool:curl       curl             curl              curl
 tool:setpriv    util-linux       util-linux        setpriv
 zone            tzdata           tzdata            tzdata
 charts          libjs-chart.js   -                 -
+tool:htpasswd   apache2-utils    httpd-tools       apache2-utils
+faketime        faketime         libfaketime       libfaketime
 TABLE
 }
 
@@ -117,6 +119,8 @@ probe() {
         zone) [ -e /usr/share/zoneinfo/Africa/Lagos ] ;;
         # Packaged by Debian only; elsewhere the dashboard's tables say the same.
         charts) [ -e /usr/share/javascript/chart.js/chart.min.js ] || ! command -v apt-get >/dev/null ;;
+        faketime) compgen -G "/usr/lib*/*/faketime/libfaketimeMT.so.1" >/dev/null \
+            || compgen -G "/usr/lib*/faketime/libfaketimeMT.so.1" >/dev/null ;;
         mod_php) compgen -G "$(apxs -q LIBEXECDIR 2>/dev/null)/*php*.so" >/dev/null ;;
         php:*) php -m 2>/dev/null | grep -qx "${1#php:}" ;;
         libfuzzer) echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' \

@@ -96,6 +96,15 @@ demo_answers() { # PORT STATUS: what a stranger gets there; 000: no connection
     [ "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$1/api/v1/")" = "$2" ]
 }
 
+# The user that ./dev run prints sees charges of the last thirty days.
+demo_dashboard() { # DIRECTORY PORT
+    curl -sf -u "demo:$(cat "$1/build/run/keys/demo-password")" \
+        "http://127.0.0.1:$2/payments-dashboard/api/accounts/demo/test/overview?tz=UTC" \
+        | /usr/bin/python3 -c 'import json, sys
+days = [day for one in json.load(sys.stdin)["chart"] if one["currency"] == "NGN" for day in one["days"]]
+sys.exit(len(days) != 30 or sum(day["charges"] > 0 for day in days) < 25)'
+}
+
 stage_demo() {
     local dir port
     DEMO_PASSED=0
@@ -107,6 +116,7 @@ stage_demo() {
     port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     expect "the first run" demo_says "$dir" "$port" '"paymentStatus": "successful"'
     expect "the server is left running" demo_answers "$port" 401
+    expect "the dashboard shows thirty days" demo_dashboard "$dir" "$port"
     expect "the second run" demo_says "$dir" "$port" '"status": "processed"'
     expect "no key is printed" bash -c '! grep -rqF -- "$(cat "$1/build/run/keys/demo-test-secret")" "$2"' \
         - "$dir" "$RESULTS/demo/log"
