@@ -9,6 +9,7 @@
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_gate.h"
+#include "httpd/pay_page_link.h"
 #include "httpd/pay_page_origin.h"
 #include "httpd/pay_page_reply.h"
 #include "httpd/pay_page_view.h"
@@ -33,6 +34,7 @@ typedef struct visit_t {
     const char *id;
     int returning; /* {id}.return: from Live Mode's page of the acquirer */
     pay_page_t page;
+    pay_link_page_t link; /* of a payment link; `page` is empty then */
 } visit_t;
 
 /* 1 and its parts when `name` is a page's, or a page's with the suffix. */
@@ -267,7 +269,7 @@ static void tell(const visit_t *visit)
     apr_table_setn(env, "PAYMENTS_REFERENCE", charge->reference);
 }
 
-/* NULL: there is such a page, and it is in visit->page. */
+/* NULL: there is such a page, and it is in visit->page, or visit->link. */
 static const pay_problem_t *find(visit_t *visit)
 {
     const pay_problem_t *problem;
@@ -281,6 +283,9 @@ static const pay_problem_t *find(visit_t *visit)
         return pay_problem_make(PAY_ERR_STORE_UNAVAILABLE, NULL, APR_SUCCESS, visit->r->pool);
     }
     problem = pay_page_get(&visit->page, visit->service, visit->id, visit->r->pool);
+    if (problem && problem->error == PAY_ERR_PATH_UNKNOWN && !visit->returning) {
+        return pay_link_page_get(&visit->link, visit->service, visit->id, visit->r->pool);
+    }
     if (problem) {
         return problem;
     }
@@ -317,6 +322,9 @@ int pay_page_serve(request_rec *r, pay_call_t *call)
     problem = find(&visit);
     if (problem) {
         return pay_page_problem(r, problem);
+    }
+    if (visit.link.link) {
+        return pay_page_link_serve(r, visit.service, &visit.link);
     }
     if (visit.returning) {
         return come_back(&visit);

@@ -8,6 +8,7 @@ import pytest
 from harness import wait_for
 from payer import Checkout, Page, Payer
 from test_page import check_end
+from test_page_link import ADA, Link
 from upstream_proxy import closed_unanswered
 
 CARD = {"action": "card", "number": "4111111111111111", "expiry": "12/40", "csc": "123"}
@@ -88,3 +89,18 @@ def test_return_is_for_reading_only(shop):
     answer = checkout.post(CARD, path=checkout.path + ".return")
     assert (answer.status, answer.header("allow")) == (405, "GET, HEAD")
     assert Page(checkout.get(checkout.path + ".returned"), checkout.path).status == 404
+
+
+def test_a_payment_link_leads_there_through_a_page(shop, upstream):
+    """No redirect follows the form: browsers hold it to the form-action of the page that it was sent from."""
+    link = Link(shop, "--amount", "1500", "--once", mode="live")
+    assert "Test Mode" not in link.page().said()
+    onward = Page(link.post(ADA), link.path)
+    assert (onward.status, onward.find("form")) == (200, [])
+    [way] = [one["href"] for one in onward.find("a")]
+    assert onward.refresh() == "0; url=" + way
+    checkout = Payer(link.httpd, urllib.parse.urljoin(link.path, way))
+    payer = at_acquirer(checkout, upstream)
+    assert payer.card().kind == "approved"
+    assert checkout.page(back(payer)).kind == "approved"
+    assert link.state()["state"] == "used"
