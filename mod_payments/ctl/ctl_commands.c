@@ -332,6 +332,7 @@ const ctl_command_t *ctl_command_at(int i)
     } groups[] = {ROWS(money),
                   {ctl_commands_notify, ctl_commands_notify_count},
                   {ctl_commands_checkout, ctl_commands_checkout_count},
+                  {ctl_commands_erase, ctl_commands_erase_count},
                   ROWS(store)};
     size_t group;
 

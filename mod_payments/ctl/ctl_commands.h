@@ -19,6 +19,10 @@ extern const int ctl_commands_notify_count;
 extern const ctl_command_t ctl_commands_checkout[];
 extern const int ctl_commands_checkout_count;
 
+/* Those that take things out (ctl_commands_erase.c). */
+extern const ctl_command_t ctl_commands_erase[];
+extern const int ctl_commands_erase_count;
+
 /* 1 when its name begins with these words; *all 1: and ends with them. */
 int ctl_command_begins(int *all, const ctl_command_t *command, const char *const *words, int count);
 
@@ -61,6 +65,8 @@ CTL_RUN(link_list);
 CTL_RUN(link_show);
 CTL_RUN(link_disable);
 CTL_RUN(totals);      /* ctl_totals.c */
+CTL_RUN(payer_erase); /* ctl_erase.c */
+CTL_RUN(account_reset);
 CTL_RUN(webhook_set); /* ctl_webhook.c */
 CTL_RUN(webhook_show);
 CTL_RUN(webhook_test);        /* ctl_test.c */

@@ -48,7 +48,7 @@ static void customer_to_json(pay_writer_t *w, const pay_charge_t *charge, pay_vi
     apr_int64_t id;
     apr_status_t rv = APR_EGENERAL;
 
-    if (view == PAY_VIEW_SECRET) {
+    if (view == PAY_VIEW_SECRET && *charge->email) { /* of nobody once the payer was erased */
         source = apr_psprintf(w->pool, "%u %s %s", charge->scope.account,
                               pay_mode_name(charge->scope.mode), charge->email);
         rv = pay_sha256(digest, source, strlen(source));

@@ -98,6 +98,38 @@ int pay_lmdb_acquirer_put_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_r
     return put_refund(txn, db, refund, PAY_ACQUIRER_REFUND, refund->acquirer_reference);
 }
 
+/* The entry of a name, unless it is another refund's. */
+static int del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                      pay_lmdb_acquirer_kind_t kind, const char *name)
+{
+    pay_lmdb_key_t key, refund_key;
+    MDB_val at, val;
+    int rc;
+
+    if (!is_named(name) || !pay_lmdb_acquirer_key(&key, &refund->scope, kind, name)) {
+        return MDB_SUCCESS;
+    }
+    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, &val);
+    if (!rc && val.mv_size == refund_key.len
+        && memcmp(val.mv_data, refund_key.bytes, refund_key.len) == 0) {
+        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, NULL);
+    }
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_acquirer_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
+{
+    int rc;
+
+    rc = del_refund(txn, db, refund, PAY_ACQUIRER_TAG, refund->tag);
+    if (rc) {
+        return rc;
+    }
+    return del_refund(txn, db, refund, PAY_ACQUIRER_REFUND, refund->acquirer_reference);
+}
+
 int pay_lmdb_acquirer_name_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
                                   const char *acquirer_reference, apr_pool_t *p)
 {

@@ -33,6 +33,9 @@ int pay_lmdb_acquirer_del_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_c
  */
 int pay_lmdb_acquirer_put_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
 
+/* Takes both out, as far as they lead to it. */
+int pay_lmdb_acquirer_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
+
 /* Takes over what the acquirer calls it, unless that is known. The row is written by the caller. */
 int pay_lmdb_acquirer_name_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
                                   const char *acquirer_reference, apr_pool_t *p);

@@ -105,6 +105,14 @@ static int tell(int *any, MDB_txn *txn, const pay_lmdb_t *db, endpoints_t *endpo
     return rc;
 }
 
+/* Of a payer who was erased there is no address. */
+static void spare_payer(endpoints_t *endpoints, const pay_charge_t *charge)
+{
+    if (!*charge->email) {
+        endpoints->of[PAY_ENDPOINT_RECEIPT] = NULL;
+    }
+}
+
 static pay_event_t event_of_charge(const pay_charge_t *charge)
 {
     pay_event_t event;
@@ -144,6 +152,7 @@ int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *c
     if (rc || endpoints.count == 0) {
         return rc;
     }
+    spare_payer(&endpoints, charge);
     return tell_charge(txn, db, &endpoints, charge, first, p);
 }
 
@@ -192,6 +201,7 @@ int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refun
     if (rc) {
         return rc;
     }
+    spare_payer(&endpoints, charge);
     event = event_of_refund(refund, charge);
     rc = tell(&any, txn, db, &endpoints, &event, 1, charge->events > 0, p);
     if (rc) {

@@ -209,8 +209,7 @@ static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
     (void)pay_lmdb_refund_name_key(&key, &refund->scope, refund->id);
     rc = stored_text(&val, txn, db, &key);
     if (!rc) {
-        if (val.mv_size == strlen(record->text)
-            && memcmp(val.mv_data, record->text, val.mv_size) == 0) {
+        if (pay_lmdb_refund_is_known(&val, refund, record->text, rows->p)) {
             *known = 1;
         } else {
             rows->verdict = APR_EEXIST;

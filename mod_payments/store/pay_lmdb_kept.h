@@ -70,6 +70,9 @@ int pay_lmdb_kept_decode(pay_lmdb_kept_t *out, const MDB_val *key, const MDB_val
 /* Writes the row anew at a key that was read, and its entry in kept_due. */
 int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
                         const pay_lmdb_kept_t *kept, unsigned int flags, apr_pool_t *p);
+/* Takes out a row that was read, and its entry in kept_due. */
+int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+                           const MDB_val *row);
 void pay_lmdb_kept_due_key(pay_lmdb_key_t *out, apr_time_t due_at, const MDB_val *kept_key);
 /* The key of the refund that the row at `key` stands for. */
 void pay_lmdb_kept_refund_key(pay_lmdb_key_t *out, const MDB_val *key, const pay_lmdb_kept_t *kept);

@@ -107,3 +107,27 @@ int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
     at = pay_lmdb_key_val(&due);
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, &nothing, 0);
 }
+
+int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+                           const MDB_val *row)
+{
+    pay_lmdb_kept_t kept;
+    pay_lmdb_key_t due;
+    MDB_val at;
+    int rc;
+
+    rc = pay_lmdb_kept_decode(&kept, key, row);
+    if (rc) {
+        return rc;
+    }
+    if (kept.due_at != 0) {
+        pay_lmdb_kept_due_key(&due, kept.due_at, key);
+        at = pay_lmdb_key_val(&due);
+        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, NULL);
+    }
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    at = *key;
+    return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, NULL);
+}

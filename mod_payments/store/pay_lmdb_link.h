@@ -44,4 +44,8 @@ int pay_lmdb_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_link_t *link,
 int pay_lmdb_link_decided(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
                           apr_pool_t *p);
 
+/* A charge that counted for its link is taken out: it counts no more. */
+int pay_lmdb_link_removed(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                          apr_pool_t *p);
+
 #endif

@@ -117,3 +117,23 @@ int pay_lmdb_link_decided(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
     link->paid++;
     return pay_lmdb_link_put(txn, db, link, p);
 }
+
+int pay_lmdb_link_removed(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                          apr_pool_t *p)
+{
+    pay_link_t *link;
+    int rc;
+
+    if (charge->decided_state != PAY_CHARGE_SUCCESSFUL || !charge->checkout
+        || !*charge->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_link_load(&link, txn, db, &charge->scope, charge->checkout->link, p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (link->paid > 0) {
+        link->paid--;
+    }
+    return pay_lmdb_link_put(txn, db, link, p);
+}

@@ -314,6 +314,21 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
+static int is_text(const MDB_val *stored, const char *text)
+{
+    return stored->mv_size == strlen(text) && memcmp(stored->mv_data, text, stored->mv_size) == 0;
+}
+
+int pay_lmdb_refund_is_known(const MDB_val *stored, const pay_refund_t *refund, const char *text,
+                             apr_pool_t *p)
+{
+    pay_refund_t erased = *refund;
+
+    erased.customer_note = NULL;
+    erased.merchant_note = NULL;
+    return is_text(stored, text) || is_text(stored, pay_lmdb_refund_text(&erased, p));
+}
+
 apr_status_t pay_lmdb_refund_open(pay_refund_t **out, pay_charge_t **charge,
                                   pay_refund_verdict_t *verdict, pay_kept_t **kept,
                                   pay_store_t *store, const pay_refund_t *proposal,

@@ -65,6 +65,10 @@ int pay_lmdb_refund_visible(int *visible, MDB_txn *txn, const pay_lmdb_t *db,
 /* The record's JSON text, in `p`. */
 const char *pay_lmdb_refund_text(const pay_refund_t *refund, apr_pool_t *p);
 
+/* 1 when `stored`, a row's text, is that of `refund`, which is `text`, or became it by erasing. */
+int pay_lmdb_refund_is_known(const MDB_val *stored, const pay_refund_t *refund, const char *text,
+                             apr_pool_t *p);
+
 /* Writes a new row with this text, and its indexes but pending_due. Names are known to be free. */
 int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
                            const char *text, apr_pool_t *p);

@@ -76,6 +76,8 @@ const pay_store_ops_t pay_lmdb_ops = {
     SLOT(event_retry),
     SLOT(event_drop),
     SLOT(event_stat),
+    SLOT(payer_erase),
+    SLOT(scope_reset),
     SLOT(encryption_key_put),
     SLOT(encryption_key_get),
     SLOT(encryption_key_list),

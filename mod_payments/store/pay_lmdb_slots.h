@@ -88,12 +88,14 @@ PAY_LMDB_SLOT(event_list);   /* pay_lmdb_event_list.c */
 PAY_LMDB_SLOT(event_get);
 PAY_LMDB_SLOT(event_retry); /* pay_lmdb_event_retry.c */
 PAY_LMDB_SLOT(event_drop);
-PAY_LMDB_SLOT(event_stat); /* pay_lmdb_event_list.c */
-PAY_LMDB_SLOT(due_take);   /* pay_lmdb_due.c */
-PAY_LMDB_SLOT(stat);       /* pay_lmdb_stat.c */
-PAY_LMDB_SLOT(check);      /* pay_lmdb_check.c */
-PAY_LMDB_SLOT(backup);     /* pay_lmdb_stat.c */
-PAY_LMDB_SLOT(housekeep);  /* pay_lmdb.c */
+PAY_LMDB_SLOT(event_stat);  /* pay_lmdb_event_list.c */
+PAY_LMDB_SLOT(due_take);    /* pay_lmdb_due.c */
+PAY_LMDB_SLOT(stat);        /* pay_lmdb_stat.c */
+PAY_LMDB_SLOT(check);       /* pay_lmdb_check.c */
+PAY_LMDB_SLOT(backup);      /* pay_lmdb_stat.c */
+PAY_LMDB_SLOT(housekeep);   /* pay_lmdb.c */
+PAY_LMDB_SLOT(payer_erase); /* pay_lmdb_erase.c */
+PAY_LMDB_SLOT(scope_reset); /* pay_lmdb_reset.c */
 #undef PAY_LMDB_SLOT
 
 #endif

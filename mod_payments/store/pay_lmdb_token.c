@@ -41,7 +41,7 @@ static int token_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *
     return len > 0 && len <= PAY_TOKEN_TEXT_MAX && pay_lmdb_key_bytes(key, text, len);
 }
 
-static int token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+int pay_lmdb_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_token_t *token = apr_pcalloc(p, sizeof(*token));
     int rc;
@@ -77,7 +77,7 @@ static int token_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     if (rc) {
         return rc;
     }
-    return token_decode(out, &at, &row, p);
+    return pay_lmdb_token_decode(out, &at, &row, p);
 }
 
 static int token_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *token,
@@ -177,7 +177,7 @@ static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
     int rc;
 
     (void)txn;
-    rc = token_decode(&token, key, val, tokens->pool);
+    rc = pay_lmdb_token_decode(&token, key, val, tokens->pool);
     if (!rc) {
         APR_ARRAY_PUSH(tokens, pay_token_t *) = token;
     }

@@ -6,6 +6,8 @@
 
 #include "store/pay_lmdb.h"
 
+/* 0, or PAY_LMDB_BAD_ROW (already logged). */
+int pay_lmdb_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 /* The token of a payer who paid on a page; one that the scope has already stays as it is. */
 int pay_lmdb_token_issue(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *token,
                          apr_pool_t *p);

@@ -7,33 +7,10 @@
 #include "store/pay_store_account_ops.h"
 #include "store/pay_store_charge_ops.h"
 #include "store/pay_store_checkout_ops.h"
+#include "store/pay_store_due_ops.h"
+#include "store/pay_store_erase_ops.h"
 #include "store/pay_store_event_ops.h"
 #include "store/pay_store_refund_ops.h"
-
-/* --- reconciliation --- */
-/*
- * Array of pay_due_t, at most `limit`, due at `now`; each is pushed `lease` ahead and its
- * attempts counted in the same transaction, so that a process that dies loses nothing.
- * Rows whose worker is at work are left alone. A row that does not decode is logged and
- * skipped. Among them are failed ones, which are asked about late.
- */
-typedef apr_status_t pay_store_due_take_fn(apr_array_header_t **out, pay_store_t *store,
-                                           apr_time_t now, apr_interval_time_t lease, int limit,
-                                           apr_pool_t *p);
-
-/*
- * Charges and refunds that are held for a person, of one scope or (NULL) of all, at most `limit`,
- * by scope, charges first; those behind `after` (NULL: from the start), the last one of the call
- * before.
- */
-typedef apr_status_t pay_store_held_list_fn(apr_array_header_t **out, pay_store_t *store,
-                                            const pay_scope_t *scope, const pay_due_t *after,
-                                            int limit, apr_pool_t *p);
-
-/* What waits in a scope, counted up to `limit` each; of the pending charges the first ones that are
- * due, of all scopes PAY_STORE_LOOKS_MAX at most. */
-typedef apr_status_t pay_store_waiting_count_fn(pay_waiting_t *out, pay_store_t *store,
-                                                const pay_scope_t *scope, int limit);
 
 /* --- housekeeping --- */
 typedef apr_status_t pay_store_stat_fn(pay_store_stat_t *out, pay_store_t *store, apr_pool_t *p);
@@ -130,10 +107,14 @@ typedef struct pay_store_ops_t {
     pay_store_encryption_key_get_fn *encryption_key_get;
     pay_store_encryption_key_list_fn *encryption_key_list;
     pay_store_encryption_key_reseal_fn *encryption_key_reseal;
-    /* above */
+    /* erasing: pay_store_erase_ops.h */
+    pay_store_payer_erase_fn *payer_erase;
+    pay_store_scope_reset_fn *scope_reset;
+    /* reconciliation: pay_store_due_ops.h */
     pay_store_due_take_fn *due_take;
     pay_store_held_list_fn *held_list;
     pay_store_waiting_count_fn *waiting_count;
+    /* above */
     pay_store_total_list_fn *total_list;
     pay_store_stat_fn *stat;
     pay_store_check_fn *check;

@@ -14,6 +14,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 COMMANDS = {
     "account": ["create", "grant", "grants", "list", "mode", "revoke", "set", "show"],
     "audit": ["list"],
+    "account": ["create", "grant", "grants", "list", "mode", "reset", "revoke", "set", "show"],
     "charge": ["list", "resolve", "show"],
     "encryption-key": ["renew", "show"],
     "event": ["deliver", "drop", "list", "retry", "show"],
@@ -21,6 +22,7 @@ COMMANDS = {
     "key": ["create", "import", "list", "revoke", "rotate"],
     "link": ["create", "disable", "list", "show"],
     "mail": ["set", "show", "test"],
+    "payer": ["erase"],
     "refund": ["create", "import", "list", "resolve", "show", "sync"],
     "store": ["backup", "check", "rotate-master-key", "stat", "upgrade"],
     "token": ["create", "list", "revoke"],

@@ -36,7 +36,7 @@ typedef struct property_t {
     apr_time_t now;
     const char *doing;
     int names;
-    int steps, crashes, refunds, refusals, replays, delivered, found_late;
+    int steps, crashes, refunds, refusals, replays, delivered, found_late, erased, emptied;
 } property_t;
 
 extern property_t property;
@@ -74,6 +74,8 @@ void property_hold_answer(const char **known, const char *text);
 
 /* The model against the store, and with `whole_store` the store against itself. */
 void property_compare(int whole_store);
+/* The same but for events. */
+void property_compare_money(int whole_store);
 
 /* Does `work` in a process that dies when it reaches the acquirer. */
 void property_crash(void (*work)(const void *), const void *baton);
@@ -105,5 +107,12 @@ void property_do_deliver(void);
 void property_events_begin(void);
 void property_events_compare(void);
 void property_events_end(void);
+/* In place of the end: what still waits is not for the next sequence. */
+void property_events_leave(void);
+
+/* The payer of all charges, which are decided; and all of Test Mode: taken out, and held against
+ * the model. The end of a sequence. */
+void property_erase(void);
+void property_reset(void);
 
 #endif

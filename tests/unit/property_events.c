@@ -346,6 +346,15 @@ void property_events_begin(void)
     }
 }
 
+void property_events_leave(void)
+{
+    int kind;
+
+    for (kind = PAY_ENDPOINT_WEBHOOK; kind < KINDS; kind++) {
+        put_endpoint(kind, 0);
+    }
+}
+
 /* All that was ever told arrives, whatever went wrong before. */
 void property_events_end(void)
 {

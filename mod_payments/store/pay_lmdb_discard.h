@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_DISCARD_H
+#define PAY_LMDB_DISCARD_H
+
+/*
+ * Taking out one record as if it had never been, inside a write transaction: its row, what leads to
+ * it, and what it counts in totals, amounts and the scope. Events are not its own, and what an
+ * Idempotency-Key keeps of a refund has gone before. Functions return LMDB's codes or
+ * PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb.h"
+
+/* Its amounts are given back to the charge. */
+int pay_lmdb_discard_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
+                            apr_pool_t *p);
+/* One without refunds. */
+int pay_lmdb_discard_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+                            apr_pool_t *p);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_gather.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+/* The keys of this part; gather->from is where the next one begins. */
+static int collect(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    MDB_val key = pay_lmdb_key_val(&gather->from), row;
+    unsigned char prefix[PAY_LMDB_SCOPE_LEN];
+    MDB_cursor *cursor;
+    int rc, wanted, visits = 0;
+
+    memcpy(prefix, gather->from.bytes, sizeof(prefix));
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, gather->table), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    while (!rc) {
+        if (key.mv_size < sizeof(prefix) || memcmp(key.mv_data, prefix, sizeof(prefix)) != 0) {
+            rc = MDB_NOTFOUND;
+            break;
+        }
+        if (visits++ == PAY_LMDB_GATHER_VISITS_MAX
+            || gather->keys->nelts == PAY_LMDB_GATHER_ROWS_MAX) {
+            pay_lmdb_key_start(&gather->from);
+            (void)pay_lmdb_key_bytes(&gather->from, key.mv_data, key.mv_size);
+            break;
+        }
+        rc = gather->want(&wanted, gather, &key, &row, gather->ptemp);
+        if (!rc && wanted) {
+            MDB_val copy = {key.mv_size, apr_pmemdup(gather->ptemp, key.mv_data, key.mv_size)};
+
+            APR_ARRAY_PUSH(gather->keys, MDB_val) = copy;
+        }
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    gather->done = rc == MDB_NOTFOUND;
+    return gather->done ? MDB_SUCCESS : rc;
+}
+
+/* What was changed or taken out since it was found is left alone. */
+static int take_out_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    pay_lmdb_gather_t *gather = baton;
+    MDB_val key, row;
+    int i, rc, wanted;
+
+    gather->taken = 0;
+    for (i = 0; i < gather->keys->nelts; i++) {
+        key = APR_ARRAY_IDX(gather->keys, i, MDB_val);
+        rc = mdb_get(txn, pay_lmdb_dbi(db, gather->table), &key, &row);
+        if (rc == MDB_NOTFOUND) {
+            continue;
+        }
+        if (!rc) {
+            rc = gather->want(&wanted, gather, &key, &row, gather->ptemp);
+        }
+        if (!rc && wanted) {
+            rc = gather->take_out(gather, txn, db, &key, &row, gather->ptemp);
+            gather->taken++;
+        }
+        if (rc) {
+            return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(gather->table, &key) : rc;
+        }
+    }
+    return gather->taken ? MDB_SUCCESS : PAY_LMDB_SILENT;
+}
+
+apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place, pay_lmdb_t *db,
+                             apr_pool_t *ptemp)
+{
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    gather->taken = 0;
+    gather->done = 0;
+    gather->ptemp = ptemp;
+    gather->keys = apr_array_make(ptemp, 16, sizeof(MDB_val));
+    pay_lmdb_key_start(&gather->from);
+    if (place->key_len > 0) {
+        (void)pay_lmdb_key_bytes(&gather->from, place->key, place->key_len);
+    } else {
+        pay_lmdb_key_scope(&gather->from, gather->scope);
+    }
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = collect(gather, txn, db);
+    pay_lmdb_read_end(db, txn);
+    rv = pay_lmdb_status(rc);
+    if (rv == APR_SUCCESS && gather->keys->nelts > 0) {
+        rv = pay_lmdb_commit(db, 0, take_out_work, gather);
+    }
+    if (rv == APR_SUCCESS && !gather->done) {
+        memcpy(place->key, gather->from.bytes, gather->from.len);
+        place->key_len = gather->from.len;
+    }
+    return rv;
+}

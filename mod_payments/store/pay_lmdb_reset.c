@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_discard.h"
+#include "store/pay_lmdb_event.h"
+#include "store/pay_lmdb_gather.h"
+#include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_token.h"
+#include "store/pay_lmdb_tour.h"
+
+#include <apr_strings.h>
+#include <stddef.h>
+#include <string.h>
+
+/* What is kept goes before the refunds that it stands for. */
+enum { PHASE_KEPT, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHASE_COUNT };
+
+/* ---- charges */
+
+/* Work in flight would end at a row that is gone. */
+static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+                 pay_charge_t *charge)
+{
+    (void)txn;
+    (void)db;
+    *leave = pay_charge_in_flight(charge);
+    tour->left += *leave ? 1 : 0;
+    return MDB_SUCCESS;
+}
+
+static int take_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event)
+{
+    tour->events_done++;
+    return pay_lmdb_event_remove(txn, db, event);
+}
+
+static int take_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+                       pay_lmdb_refund_t *row)
+{
+    const pay_reset_t *at = tour->baton;
+
+    if (row->refund.seq > at->refund_seq || pay_refund_in_flight(&row->refund)) {
+        tour->left++;
+        *leave = 1;
+        return MDB_SUCCESS;
+    }
+    tour->refunds_done++;
+    return pay_lmdb_discard_refund(txn, db, &row->refund, tour->p);
+}
+
+static int take_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+                       pay_charge_t *charge)
+{
+    int rc, has;
+
+    rc = pay_lmdb_tour_has_event(&has, txn, db, charge, 0, tour->p);
+    if (rc) {
+        return rc;
+    }
+    if (has || charge->refunded_minor != 0 || charge->refunds_pending_minor != 0) {
+        tour->left++; /* something came since another transaction looked */
+        return MDB_SUCCESS;
+    }
+    tour->charges_done++;
+    return pay_lmdb_discard_charge(txn, db, charge, tour->p);
+}
+
+static const pay_lmdb_visitor_t remover = {
+    .begin = begin, .event = take_event, .refund = take_refund, .charge = take_charge};
+
+static void counted(const pay_lmdb_tour_t *tour, void *sums)
+{
+    pay_reset_t *at = sums;
+
+    at->charges += tour->charges_done;
+    at->refunds += tour->refunds_done;
+    at->events += tour->events_done;
+    at->left += tour->left;
+}
+
+/* The next seqs that there are; *done 1: none is left. */
+static int collect(apr_array_header_t *seqs, int *done, const pay_reset_t *at, MDB_txn *txn,
+                   const pay_lmdb_t *db, const pay_scope_t *scope)
+{
+    pay_lmdb_key_t from;
+    MDB_cursor *cursor;
+    MDB_val key, row;
+    apr_uint64_t seq;
+    int rc;
+
+    pay_lmdb_charge_key(&from, scope, at->place.cursor.seq + 1);
+    key = pay_lmdb_key_val(&from);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    while (!rc && seqs->nelts < PAY_LMDB_TOUR_CHARGES_MAX) {
+        if (key.mv_size != PAY_LMDB_CHARGE_KEY_LEN
+            || memcmp(key.mv_data, from.bytes, PAY_LMDB_SCOPE_LEN) != 0) {
+            rc = MDB_NOTFOUND;
+            break;
+        }
+        seq = pay_lmdb_read_u64((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN);
+        if (seq > at->charge_seq) {
+            rc = MDB_NOTFOUND;
+            break;
+        }
+        APR_ARRAY_PUSH(seqs, apr_uint64_t) = seq;
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    *done = rc == MDB_NOTFOUND;
+    return *done ? MDB_SUCCESS : rc;
+}
+
+static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_lmdb_t *db,
+                                  const pay_scope_t *scope, apr_pool_t *ptemp)
+{
+    apr_array_header_t *seqs =
+        apr_array_make(ptemp, PAY_LMDB_TOUR_CHARGES_MAX, sizeof(apr_uint64_t));
+    pay_lmdb_tour_t tour = {
+        .visitor = &remover, .scope = scope, .charges = seqs, .baton = at, .p = ptemp};
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = collect(seqs, done, at, txn, db, scope);
+    pay_lmdb_read_end(db, txn);
+    rv = pay_lmdb_status(rc);
+    if (rv == APR_SUCCESS) {
+        rv = pay_lmdb_tour(&tour, db, counted, at);
+    }
+    if (rv == APR_SUCCESS && seqs->nelts > 0) {
+        at->place.cursor.seq = APR_ARRAY_IDX(seqs, seqs->nelts - 1, apr_uint64_t);
+    }
+    return rv;
+}
+
+/* ---- what hangs on no charge */
+
+static int want_kept(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val *key,
+                     const MDB_val *row, apr_pool_t *p)
+{
+    const pay_reset_t *at = gather->baton;
+    pay_lmdb_kept_t kept;
+    int rc;
+
+    (void)p;
+    rc = pay_lmdb_kept_decode(&kept, key, row);
+    *wanted = !rc && kept.created_at <= at->started_at;
+    return rc;
+}
+
+static int take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+                     const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    (void)gather;
+    (void)p;
+    return pay_lmdb_kept_take_out(txn, db, key, row);
+}
+
+static int want_refund(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val *key,
+                       const MDB_val *row, apr_pool_t *p)
+{
+    const pay_reset_t *at = gather->baton;
+    pay_lmdb_refund_t *refund;
+    int rc;
+
+    *wanted = 0;
+    rc = pay_lmdb_refund_peek(&refund, key, row, p);
+    if (!rc) {
+        *wanted = refund->refund.charge_seq == 0 && refund->refund.seq <= at->refund_seq;
+    }
+    return rc;
+}
+
+static int take_lone_refund(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+                            const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_lmdb_refund_t *refund;
+    int rc;
+
+    (void)gather;
+    rc = pay_lmdb_refund_decode(&refund, key, row, p);
+    return rc ? rc : pay_lmdb_discard_refund(txn, db, &refund->refund, p);
+}
+
+static int want_test(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val *key,
+                     const MDB_val *row, apr_pool_t *p)
+{
+    pay_event_t *event;
+    int rc;
+
+    (void)gather;
+    *wanted = 0;
+    rc = pay_lmdb_event_decode(&event, key, row, p);
+    if (!rc) {
+        *wanted = event->kind == PAY_EVENT_TEST;
+    }
+    return rc;
+}
+
+static int take_test(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+                     const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_event_t *event;
+    int rc;
+
+    (void)gather;
+    rc = pay_lmdb_event_decode(&event, key, row, p);
+    return rc ? rc : pay_lmdb_event_remove(txn, db, event);
+}
+
+static int want_token(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val *key,
+                      const MDB_val *row, apr_pool_t *p)
+{
+    const pay_reset_t *at = gather->baton;
+    pay_token_t *token;
+    int rc;
+
+    *wanted = 0;
+    rc = pay_lmdb_token_decode(&token, key, row, p);
+    if (!rc) {
+        *wanted = token->created_at <= at->started_at;
+    }
+    return rc;
+}
+
+static int take_token(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+                      const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    MDB_val at = *key;
+
+    (void)gather;
+    (void)row;
+    (void)p;
+    return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, NULL);
+}
+
+static const struct {
+    pay_lmdb_table_t table;
+    pay_lmdb_want_t want;
+    pay_lmdb_take_out_t take_out;
+    size_t count; /* of pay_reset_t: where they are counted */
+} phases[PHASE_COUNT] = {
+    [PHASE_KEPT] = {PAY_TABLE_KEPT, want_kept, take_kept, offsetof(pay_reset_t, answers)},
+    [PHASE_CHARGES] = {PAY_TABLE_CHARGE, NULL, NULL, 0}, /* reset_charges */
+    [PHASE_REFUNDS] = {PAY_TABLE_REFUND, want_refund, take_lone_refund,
+                       offsetof(pay_reset_t, refunds)},
+    [PHASE_TESTS] = {PAY_TABLE_EVENT, want_test, take_test, offsetof(pay_reset_t, events)},
+    [PHASE_TOKENS] = {PAY_TABLE_TOKEN, want_token, take_token, offsetof(pay_reset_t, tokens)},
+};
+
+static apr_status_t step(int *done, pay_reset_t *at, pay_lmdb_t *db, const pay_scope_t *scope,
+                         apr_pool_t *ptemp)
+{
+    const int phase = at->place.phase;
+    pay_lmdb_gather_t gather = {.scope = scope, .baton = at};
+    apr_status_t rv;
+
+    if (phase == PHASE_CHARGES) {
+        return reset_charges(done, at, db, scope, ptemp);
+    }
+    gather.table = phases[phase].table;
+    gather.want = phases[phase].want;
+    gather.take_out = phases[phase].take_out;
+    rv = pay_lmdb_gather(&gather, &at->place, db, ptemp);
+    if (rv == APR_SUCCESS) {
+        *(apr_uint64_t *)((char *)at + phases[phase].count) += gather.taken;
+        *done = gather.done;
+    }
+    return rv;
+}
+
+/* What there is now is what goes. */
+static apr_status_t start(pay_reset_t *at, pay_lmdb_t *db, const pay_scope_t *scope)
+{
+    pay_lmdb_scope_t last;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_scope_get(&last, txn, db, scope);
+    pay_lmdb_read_end(db, txn);
+    if (!rc) {
+        at->started_at = pay_lmdb_scope_now(last.created_at);
+        at->charge_seq = last.charge_seq;
+        at->refund_seq = last.refund_seq;
+    }
+    return pay_lmdb_status(rc);
+}
+
+apr_status_t pay_lmdb_scope_reset(pay_reset_t *at, pay_store_t *store, const pay_scope_t *scope,
+                                  apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_status_t rv = APR_SUCCESS;
+    apr_pool_t *ptemp;
+    int done = 0;
+
+    if (scope->mode != PAY_TEST) {
+        return APR_EINVAL;
+    }
+    if (at->done) {
+        return APR_SUCCESS;
+    }
+    if (at->started_at == 0) {
+        rv = start(at, db, scope);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = apr_pool_create(&ptemp, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = step(&done, at, db, scope, ptemp);
+    apr_pool_destroy(ptemp);
+    if (rv == APR_SUCCESS && done) {
+        at->place.phase++;
+        at->place.key_len = 0;
+        at->done = at->place.phase == PHASE_COUNT;
+    }
+    return rv;
+}
