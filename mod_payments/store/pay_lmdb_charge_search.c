@@ -7,7 +7,7 @@
 
 #define ROWS_HINT 64
 #define SCRATCH_ROWS_MAX 64 /* rows that are decoded until their memory is used again */
-#define MARKS_A_LOOK 50     /* entries that are passed by take as long as one row that is read */
+#define MARKS_A_LOOK 20     /* entries that are passed by take as long as one row that is read */
 
 typedef struct search_t {
     MDB_txn *txn;
