@@ -209,6 +209,25 @@ def rotate_master_key(bench):
     bench.name = None
 
 
+def link_create(bench):
+    bench.run("link", "create", bench.name, *TEST_MODE, "--reference", "shoes", "--amount", "10", "--currency", "NGN")
+
+
+def link_disable(bench):
+    link_create(bench)
+    bench.run("link", "disable", bench.name, "shoes", *TEST_MODE)
+
+
+def payer_erase(bench):
+    bench.charge()
+    bench.run("payer", "erase", bench.name, "--email", "ada@example.com", "--yes")
+
+
+def account_reset(bench):
+    bench.charge()
+    bench.run("account", "reset", bench.name, *TEST_MODE, "--yes")
+
+
 # What is done, and what the newest entry then says of it: subject and detail.
 RUNS = {
     "account create": (account_create, r".+-2", ""),
@@ -236,6 +255,10 @@ RUNS = {
     "event drop": (event_drop, "evt_.+", "test"),
     "mail set": (mail_set, "mail", "another merchant's address, receipts on"),
     "mail test": (mail_test, "mail", "test"),
+    "link create": (link_create, "shoes", "test"),
+    "link disable": (link_disable, "shoes", "test"),
+    "payer erase": (payer_erase, ".*", "both modes"),
+    "account reset": (account_reset, ".*", ".*"),
     "store rotate-master-key": (rotate_master_key, "master key", r"\d+ sealed anew"),
 }
 
