@@ -66,6 +66,9 @@ CHANGES = [
     pytest.param("{test}/mail", {"receipts": True}, "owner", "mail set", id="mail"),
     pytest.param("{test}/mail/test", {}, "operator", "mail test", id="mail test"),
     pytest.param("{test}/encryption-key", {}, "owner", "encryption-key create", id="encryption key"),
+    pytest.param("{test}/links", {"title": "Shoes", "amount": "10", "currency": "NGN"}, "operator", "link create",
+                 id="link"),
+    pytest.param("{test}/links/{link}/disable", {}, "operator", "link disable", id="disable a link"),
     pytest.param("keys", {"kind": "secret", "mode": "test"}, "owner", "key create", id="key"),
     pytest.param("keys/{key}/rotate", {"overlap": "24h"}, "owner", "key rotate", id="rotate"),
     pytest.param("keys/{key}/revoke", {}, "owner", "key revoke", id="revoke"),
@@ -84,7 +87,8 @@ def prepare(desk):
     pending = desk.shop.charge(token="tok_test_timeout").json["data"]["id"]
     event = desk.get("events")["items"][0]["id"]
     key = desk.viewer.get(of(desk, "keys")).json["items"][0]["id"]
-    return {"test": "test", "charge": charge, "pending": pending, "event": event, "key": key}
+    desk.shop.httpd.ctl("link", "create", desk.name, "--mode", "test", "--reference", "shoes")
+    return {"test": "test", "charge": charge, "pending": pending, "event": event, "key": key, "link": "shoes"}
 
 
 @pytest.mark.parametrize("path, body, role, what", CHANGES)
@@ -133,7 +137,7 @@ class Owner:
     pytest.param({"Content-Type": "application/x-www-form-urlencoded"}, 415, id="a form"),
 ])
 def test_changes_of_others_are_refused(site, desk, path, body, role, what, headers, status):
-    path = of(desk, path.format(test="test", charge=1, pending=1, event="x", key="x"))
+    path = of(desk, path.format(test="test", charge=1, pending=1, event="x", key="x", link="x"))
     if headers.get("X-CSRF-Token") == "OTHER":
         headers = {"X-CSRF-Token": desk.viewer.session()["csrf"]}
     answer = desk.owner.post(path, body, headers)
@@ -434,3 +438,37 @@ def test_live_mode(till):
     assert olga.post("accounts/shop/mode", {"mode": "test"}).json["mode"] == "test"
     answer = olga.post(path, asked(amount="1"))
     assert answer.status == 403 and "Live Mode is switched off" in answer.json["message"]
+
+
+# ---- payment links
+
+def test_link(desk):
+    """It is made, listed page by page, leads to its page, and is disabled once and for all."""
+    links = of(desk, "test/links")
+    made = desk.operator.post(links, {"title": "Shoes", "description": "One pair", "amount": "1500.50", "currency": "ngn",
+                                      "reusable": True, "expiresAt": "2099-01-01T00:00:00Z"}).json["link"]
+    assert (made["title"], made["amount"], made["currency"], made["reusable"], made["state"], made["paid"]) == (
+        "Shoes", 1500.5, "NGN", True, "active", 0)
+    assert desk.shop.httpd.request("GET", "/" + made["url"].split("/", 3)[3]).status == 200
+    opened = desk.operator.post(links, {"title": "Gift", "amount": None, "currency": "NGN"}).json["link"]
+    assert (opened["amount"], opened["reusable"]) == (None, False)
+    first = desk.viewer.get(links + "?limit=1").json
+    second = desk.viewer.get(links + f"?limit=1&after={first['next']}").json
+    assert {first["items"][0]["reference"], second["items"][0]["reference"]} == {made["reference"], opened["reference"]}
+    assert desk.viewer.get(links + f"?limit=1&after={second['next']}").json == {"items": [], "next": None}
+    disabled = desk.operator.post(f"{links}/{made['reference']}/disable", {}).json["link"]
+    assert disabled["state"] == "disabled" and disabled["disabledAt"]
+    assert desk.operator.post(f"{links}/nothing/disable", {}).status == 404
+
+
+@pytest.mark.parametrize("fields, field", [
+    pytest.param({"amount": "-1"}, "/amount", id="amount"),
+    pytest.param({"amount": "10.505"}, "/amount", id="decimals"),
+    pytest.param({"currency": "XXQ"}, "/currency", id="currency"),
+    pytest.param({"expiresAt": "tomorrow"}, "/expiresAt", id="no time"),
+    pytest.param({"reference": "a b"}, "/reference", id="reference"),
+])
+def test_link_refused(desk, fields, field):
+    answer = desk.operator.post(of(desk, "test/links"), {"title": "Shoes", "amount": "10", "currency": "NGN", **fields})
+    assert (answer.status, [one["field"] for one in answer.json["data"]["errors"]]) == (400, [field])
+    assert audit(desk) == []

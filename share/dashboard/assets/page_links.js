@@ -175,7 +175,7 @@ const columns = (view) => [
     title: 'Amount',
     kind: 'number',
     cell: (row) => [
-      row.amount ? formatMoney(row.amount, row.currency) : `Open, ${row.currency}`,
+      row.amount ? formatMoney(String(row.amount), row.currency) : `Open, ${row.currency}`,
       el('span', { class: 'small' }, row.reusable ? 'any number of times' : 'once'),
     ],
   },
@@ -188,7 +188,7 @@ const columns = (view) => [
 
 export function draw(view) {
   return list(view, {
-    caption: 'Payment links, newest first',
+    caption: 'Payment links',
     columns: columns(view),
     ask: (page) => view.getScope(['links'], page),
     empty: () =>
