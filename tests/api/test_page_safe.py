@@ -193,13 +193,16 @@ def test_real_card_is_neither_stored_nor_logged_nor_told(server):
     assert files_with(httpd.root, checkout.reference), "the search finds nothing at all"
 
 
+SHADOW = 1 << 30  # no memory of the server's is so large; a sanitizer's notes about all memory are
+
+
 def memory_has(pid, text):
     """1 when memory that the process can write to holds the text."""
     with open(f"/proc/{pid}/maps", encoding="ascii") as maps, open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
         for line in maps:
             where, rights = line.split()[:2]
             start, end = (int(part, 16) for part in where.split("-"))
-            if rights.startswith("rw") and "[v" not in line:
+            if rights.startswith("rw") and "[v" not in line and end - start < SHADOW:
                 memory.seek(start)
                 if text in memory.read(end - start):
                     return True
