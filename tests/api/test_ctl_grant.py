@@ -82,6 +82,7 @@ def test_the_longest_names(ctl):
     assert grants(ctl) == []
 
 
+@pytest.mark.root
 def test_who_may_not_write_the_store(ctl):
     ctl.user = NOBODY
     ctl.refused(1, "account", "grant", "shop", "ada", *HOST, *OWNER)
