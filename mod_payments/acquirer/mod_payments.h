@@ -227,7 +227,8 @@ typedef struct payments_acquirer_t {
     apr_status_t (*refund_list)(void *context, apr_time_t from, apr_time_t to,
                                 payments_record_fn *found, void *baton, apr_interval_time_t timeout,
                                 apr_pool_t *p);
-    /* May be NULL: the acquirer has no such page. Statuses as of charge. */
+    /* May be NULL: the acquirer has no such page. Statuses as of charge; APR_SUCCESS without a URL
+     * only when the acquirer itself says that it opens none for this checkout. */
     apr_status_t (*checkout)(payments_page_t *out, void *context,
                              const payments_checkout_t *checkout, apr_interval_time_t timeout,
                              apr_pool_t *p);

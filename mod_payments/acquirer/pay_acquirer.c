@@ -371,7 +371,7 @@ static int is_page(const char *text, apr_pool_t *p)
     const char *fault;
     pay_url_t *url;
 
-    return text && strlen(text) <= PAY_CHECKOUT_URL_MAX
+    return strlen(text) <= PAY_CHECKOUT_URL_MAX
            && pay_url_parse(&url, &fault, text, "https", p) == APR_SUCCESS;
 }
 
@@ -389,10 +389,8 @@ apr_status_t pay_acquirer_checkout(const char **page_url, pay_acquirer_news_t *n
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (!is_page(page.url, p)) {
-        return APR_EGENERAL;
-    }
-    news->present = 1;
-    *page_url = page.url;
-    return APR_SUCCESS;
+    /* That it opens none is an answer too: anybody can ask for what it refuses. */
+    news->present = page.url ? is_page(page.url, p) : page.trouble == PAYMENTS_NO_TROUBLE;
+    *page_url = news->present ? page.url : NULL;
+    return *page_url ? APR_SUCCESS : APR_EGENERAL;
 }

@@ -36,8 +36,7 @@ void pay_html_markup(pay_html_t *html, const char *literal)
     append(html, literal, strlen(literal));
 }
 
-/* What stands in a page for the byte; NULL: the byte itself. */
-static const char *entity_of(unsigned char c)
+const char *pay_html_entity(char c)
 {
     switch (c) {
     case '&':
@@ -50,12 +49,17 @@ static const char *entity_of(unsigned char c)
         return "&quot;";
     case '\'':
         return "&#39;";
-    case '\n':
-    case '\t':
-        return NULL;
     default:
-        return c < 0x20 || c == 0x7f ? "?" : NULL;
+        return NULL;
     }
+}
+
+/* What stands in a page for the byte; NULL: the byte itself. */
+static const char *shown_as(char c)
+{
+    const int is_control = ((unsigned char)c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+
+    return is_control ? "?" : pay_html_entity(c);
 }
 
 void pay_html_text(pay_html_t *html, const char *text)
@@ -64,7 +68,7 @@ void pay_html_text(pay_html_t *html, const char *text)
     const char *entity;
 
     for (; *text; text++) {
-        entity = entity_of((unsigned char)*text);
+        entity = shown_as(*text);
         if (entity) {
             append(html, start, (apr_size_t)(text - start));
             pay_html_markup(html, entity);

@@ -24,4 +24,7 @@ void pay_html_markup(pay_html_t *html, const char *literal);
  * other than line breaks and tabs become question marks. */
 void pay_html_text(pay_html_t *html, const char *text);
 
+/* The entity for a character that could be markup, in text and in attributes; NULL: it is none. */
+const char *pay_html_entity(char c);
+
 #endif

@@ -28,7 +28,7 @@ static const char *who_calls(apr_pool_t *p)
 /* The host that the terminal was opened from, as who(1) tells it; NULL: none, or nobody knows. */
 static const char *terminal_host(apr_pool_t *p)
 {
-    char name[TERMINAL_NAME_MAX];
+    char name[TERMINAL_NAME_MAX] = "";
     const struct utmpx *login;
     struct utmpx line;
     const char *host = NULL;

@@ -74,9 +74,7 @@ static ctl_exit_t key_need(ctl_t *ctl, int renew)
         problem = pay_encryption_need(&key, &service, &scope, renew, ctl->pool);
     }
     if (problem) {
-        return problem->cause == APR_SUCCESS
-                   ? ctl_fail_problem(problem, ctl->pool)
-                   : ctl_fail_status(problem->cause, "cannot read or make the encryption key");
+        return ctl_fail_service(problem, "cannot read or make the encryption key", ctl->pool);
     }
     return key_print(ctl, key, account);
 }

@@ -177,6 +177,16 @@ static ctl_exit_t expires_read(apr_time_t *out, const ctl_t *ctl, const pay_acco
     return CTL_OK;
 }
 
+/* What all commands on links begin with. */
+static ctl_exit_t place_read(const char **site, pay_scope_t *scope, pay_account_t **account,
+                             ctl_t *ctl)
+{
+    ctl_exit_t failed;
+
+    failed = site_read(site, ctl);
+    return failed ? failed : ctl_scope_find(scope, account, ctl);
+}
+
 ctl_exit_t ctl_link_create(ctl_t *ctl)
 {
     pay_link_form_t form = {.reference = ctl->option[CTL_OPTION_REFERENCE],
@@ -193,11 +203,7 @@ ctl_exit_t ctl_link_create(ctl_t *ctl)
     pay_scope_t scope;
     ctl_exit_t failed;
 
-    failed = site_read(&site, ctl);
-    if (failed) {
-        return failed;
-    }
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed = place_read(&site, &scope, &account, ctl);
     if (failed) {
         return failed;
     }
@@ -226,11 +232,7 @@ static ctl_exit_t link_work(ctl_t *ctl,
     pay_scope_t scope;
     ctl_exit_t failed;
 
-    failed = site_read(&site, ctl);
-    if (failed) {
-        return failed;
-    }
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed = place_read(&site, &scope, &account, ctl);
     if (failed) {
         return failed;
     }
@@ -304,11 +306,7 @@ ctl_exit_t ctl_link_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    failed = site_read(&site, ctl);
-    if (failed) {
-        return failed;
-    }
-    failed = ctl_scope_find(&scope, &account, ctl);
+    failed = place_read(&site, &scope, &account, ctl);
     if (failed) {
         return failed;
     }

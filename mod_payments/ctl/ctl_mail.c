@@ -6,6 +6,7 @@
 #include "ctl/ctl_options.h"
 
 #include "model/pay_email.h"
+#include "service/pay_endpoints.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -139,40 +140,15 @@ ctl_exit_t ctl_mail_show(ctl_t *ctl)
     return mail_print(ctl, account);
 }
 
-/* In both modes. `address` NULL: the one there. What was never on is not switched off. */
 static ctl_exit_t mail_switch(ctl_t *ctl, const pay_account_t *account, pay_endpoint_kind_t kind,
                               int enabled, const char *address)
 {
-    pay_endpoint_t fresh = {
-        .kind = kind, .address = "", .secret = "", .old_secret = "", .error = ""};
-    pay_endpoint_t *endpoint, *stored;
-    ctl_exit_t failed;
-    apr_status_t rv;
-    int j;
+    const pay_service_t service = {.store = ctl->store};
+    const pay_problem_t *problem;
 
-    fresh.scope.account = account->number;
-    for (j = 0; j < MODES; j++) {
-        fresh.scope.mode = modes[j];
-        failed = ctl_endpoint_get(&endpoint, ctl, &fresh.scope, kind);
-        if (failed) {
-            return failed;
-        }
-        if (!endpoint && !enabled) {
-            continue;
-        }
-        if (!endpoint) {
-            endpoint = &fresh;
-        }
-        endpoint->enabled = enabled;
-        if (address) {
-            endpoint->address = address;
-        }
-        rv = ctl->store->ops->endpoint_put(&stored, ctl->store, endpoint, ctl->pool);
-        if (rv != APR_SUCCESS) {
-            return ctl_fail_status(rv, "cannot store the mail settings");
-        }
-    }
-    return CTL_OK;
+    problem = pay_mail_switch(&service, account->number, kind, enabled, address, ctl->pool);
+    return problem ? ctl_fail_service(problem, "cannot store the mail settings", ctl->pool)
+                   : CTL_OK;
 }
 
 /* *address NULL: "off", or not given. */

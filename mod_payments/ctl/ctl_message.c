@@ -114,6 +114,12 @@ ctl_exit_t ctl_fail_problem(const pay_problem_t *problem, apr_pool_t *p)
     return ctl_fail(exit_of_problem(problem), "%s", text);
 }
 
+ctl_exit_t ctl_fail_service(const pay_problem_t *problem, const char *what, apr_pool_t *p)
+{
+    return problem->cause == APR_SUCCESS ? ctl_fail_problem(problem, p)
+                                         : ctl_fail_status(problem->cause, what);
+}
+
 static void log_print(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
 {
     char buffer[STATUS_TEXT_SIZE];

@@ -18,6 +18,9 @@ ctl_exit_t ctl_fail_status(apr_status_t status, const char *what);
 /* The same for a problem of the service, with the fields at fault as the options they came from. */
 ctl_exit_t ctl_fail_problem(const pay_problem_t *problem, apr_pool_t *p);
 
+/* The same where `what` says what could not be done if it was for the store or the system. */
+ctl_exit_t ctl_fail_service(const pay_problem_t *problem, const char *what, apr_pool_t *p);
+
 /* The exit code that stands for a status other than APR_SUCCESS. */
 ctl_exit_t ctl_exit_of_status(apr_status_t status);
 

@@ -6,6 +6,7 @@
 #include "ctl/ctl_message.h"
 
 #include "base/pay_url.h"
+#include "service/pay_endpoints.h"
 #include "service/pay_webhook.h"
 
 #include <apr_strings.h>
@@ -70,29 +71,6 @@ static void webhook_print(ctl_t *ctl, const pay_endpoint_t *endpoint, const pay_
     ctl_row_print(ctl, &webhook_view, &webhook);
 }
 
-/* Gives `endpoint` its first secret. */
-static ctl_exit_t secret_first(ctl_t *ctl, pay_endpoint_t *endpoint)
-{
-    const char *text;
-    ctl_exit_t failed;
-    apr_status_t rv;
-
-    failed = ctl_keyring_need(ctl, 1);
-    if (failed) {
-        return failed;
-    }
-    rv = pay_webhook_secret_make(&text, ctl->pool);
-    if (rv == APR_SUCCESS) {
-        rv = pay_keyring_seal(&endpoint->secret, ctl->keyring,
-                              pay_endpoint_secret_context(&endpoint->scope, ctl->pool), text,
-                              ctl->pool);
-    }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot make the webhook's secret");
-    }
-    return CTL_OK;
-}
-
 /* *url NULL: "off"; *place without its path. Whether its host may be called is judged when it is.
  */
 static ctl_exit_t url_read(const char **url, const char **place, const ctl_t *ctl)
@@ -120,30 +98,42 @@ static ctl_exit_t url_read(const char **url, const char **place, const ctl_t *ct
     return CTL_OK;
 }
 
-static ctl_exit_t webhook_put(ctl_t *ctl, const pay_endpoint_t *endpoint,
-                              const pay_account_t *account)
+/* Stores the URL, NULL: switches off; makes the master key for the first secret where there is
+ * none.
+ */
+static ctl_exit_t webhook_put(ctl_t *ctl, const pay_scope_t *scope, const char *url,
+                              const pay_endpoint_t *stored, const pay_account_t *account)
 {
-    pay_endpoint_t *stored;
-    apr_status_t rv;
+    pay_service_t service = {.store = ctl->store};
+    const pay_problem_t *problem;
+    pay_endpoint_t *endpoint;
+    const char *secret;
+    ctl_exit_t failed;
 
-    rv = ctl->store->ops->endpoint_put(&stored, ctl->store, endpoint, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot store the webhook");
+    if (url && (!stored || !*stored->secret)) {
+        failed = ctl_keyring_need(ctl, 1);
+        if (failed) {
+            return failed;
+        }
     }
-    webhook_print(ctl, stored, account);
+    service.keyring = ctl->keyring;
+    problem = pay_webhook_set(&endpoint, &secret, &service, scope, url, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot store the webhook", ctl->pool);
+    }
+    webhook_print(ctl, endpoint, account);
     return CTL_OK;
 }
 
 /* What stands behind the host of a URL may be a secret of the receiver's. */
-static void webhook_say(ctl_t *ctl, const pay_endpoint_t *endpoint, const char *where)
+static void webhook_say(ctl_t *ctl, const pay_scope_t *scope, const char *where)
 {
     ctl_audit_say(ctl, "webhook",
-                  apr_pstrcat(ctl->pool, pay_mode_name(endpoint->scope.mode), ": ", where, NULL));
+                  apr_pstrcat(ctl->pool, pay_mode_name(scope->mode), ": ", where, NULL));
 }
 
 ctl_exit_t ctl_webhook_set(ctl_t *ctl)
 {
-    pay_endpoint_t endpoint = {.kind = PAY_ENDPOINT_WEBHOOK};
     pay_endpoint_t *stored;
     pay_account_t *account;
     pay_scope_t scope;
@@ -159,33 +149,18 @@ ctl_exit_t ctl_webhook_set(ctl_t *ctl)
         if (failed) {
             return failed;
         }
-        stored->enabled = 0;
-        webhook_say(ctl, stored, "off");
-        return webhook_put(ctl, stored, account);
-    }
-    failed = ctl_scope_find(&scope, &account, ctl);
-    if (failed) {
-        return failed;
-    }
-    failed = ctl_endpoint_get(&stored, ctl, &scope, PAY_ENDPOINT_WEBHOOK);
-    if (failed) {
-        return failed;
-    }
-    if (!stored) {
-        endpoint.scope = scope;
-        endpoint.secret = endpoint.old_secret = endpoint.error = "";
-        stored = &endpoint;
-    }
-    if (!*stored->secret) {
-        failed = secret_first(ctl, stored);
+        scope = stored->scope;
+    } else {
+        failed = ctl_scope_find(&scope, &account, ctl);
+        if (!failed) {
+            failed = ctl_endpoint_get(&stored, ctl, &scope, PAY_ENDPOINT_WEBHOOK);
+        }
         if (failed) {
             return failed;
         }
     }
-    stored->address = url;
-    stored->enabled = 1;
-    webhook_say(ctl, stored, place);
-    return webhook_put(ctl, stored, account);
+    webhook_say(ctl, &scope, url ? place : "off");
+    return webhook_put(ctl, &scope, url, stored, account);
 }
 
 ctl_exit_t ctl_webhook_show(ctl_t *ctl)

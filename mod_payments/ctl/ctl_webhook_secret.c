@@ -7,12 +7,10 @@
 #include "ctl/ctl_options.h"
 
 #include "base/pay_time.h"
-#include "service/pay_webhook.h"
+#include "service/pay_endpoints.h"
 
 #include <apr_strings.h>
 #include <stdio.h>
-
-#define OVERLAP_DEFAULT apr_time_from_sec(24 * 3600)
 
 /*
  * The secret alone on standard output, so that a script can take it; in JSON with the one that
@@ -64,34 +62,17 @@ ctl_exit_t ctl_webhook_secret_show(ctl_t *ctl)
     return secret_reveal(ctl, endpoint);
 }
 
-/* Puts a new secret into `endpoint`; the one there signs beside it for `overlap`. */
-static apr_status_t secret_renew(pay_endpoint_t *endpoint, const ctl_t *ctl,
-                                 apr_interval_time_t overlap)
-{
-    const char *text;
-    apr_status_t rv;
-
-    endpoint->old_secret = overlap ? endpoint->secret : "";
-    endpoint->old_secret_until = overlap ? pay_time_now() + overlap : 0;
-    rv = pay_webhook_secret_make(&text, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    return pay_keyring_seal(&endpoint->secret, ctl->keyring,
-                            pay_endpoint_secret_context(&endpoint->scope, ctl->pool), text,
-                            ctl->pool);
-}
-
 ctl_exit_t ctl_webhook_secret_rotate(ctl_t *ctl)
 {
-    pay_endpoint_t *endpoint, *stored;
+    pay_service_t service = {.store = ctl->store};
+    const pay_problem_t *problem;
     apr_interval_time_t overlap;
+    pay_endpoint_t *endpoint;
     pay_account_t *account;
     const char *text;
     ctl_exit_t failed;
-    apr_status_t rv;
 
-    failed = ctl_option_overlap(&overlap, ctl, OVERLAP_DEFAULT);
+    failed = ctl_option_overlap(&overlap, ctl, PAY_WEBHOOK_OVERLAP_DEFAULT);
     if (failed) {
         return failed;
     }
@@ -107,18 +88,15 @@ ctl_exit_t ctl_webhook_secret_rotate(ctl_t *ctl)
     if (failed) { /* it cannot sign: without an overlap it may go */
         return failed;
     }
-    rv = secret_renew(endpoint, ctl, overlap);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot make the webhook's secret");
-    }
     ctl_audit_say(
         ctl, "webhook secret",
         apr_pstrcat(ctl->pool, pay_mode_name(endpoint->scope.mode),
                     overlap ? ": the old one signs as well for a while" : ": the old one ended",
                     NULL));
-    rv = ctl->store->ops->endpoint_put(&stored, ctl->store, endpoint, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot store the webhook's secret");
+    service.keyring = ctl->keyring;
+    problem = pay_webhook_renew(&endpoint, &text, &service, &endpoint->scope, overlap, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot make and store the webhook's secret", ctl->pool);
     }
-    return secret_reveal(ctl, stored);
+    return secret_reveal(ctl, endpoint);
 }

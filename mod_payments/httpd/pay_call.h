@@ -7,6 +7,7 @@
  * and belongs to the thread that handles the request.
  */
 
+#include "httpd/pay_path_pattern.h"
 #include "service/pay_service.h"
 
 #include <httpd.h>
@@ -14,8 +15,6 @@
 struct pay_json_t;
 struct pay_site_path_t;
 struct pay_dashboard_t;
-
-#define PAY_CALL_SEGMENTS_MAX 2 /* variable segments of a path */
 
 typedef struct pay_call_t {
     /* pay_claim: the path below PaymentsBasePath with single slashes; NULL: the URL is not ours */
@@ -46,7 +45,7 @@ typedef struct pay_call_t {
 
     /* pay_handler */
     int operation; /* the route's number; 0: none was found, or not yet */
-    const char *segment[PAY_CALL_SEGMENTS_MAX];
+    const char *segment[PAY_PATH_SEGMENTS_MAX];
     const char *media_type;        /* of the answer; NULL: nothing acceptable, or not judged yet */
     const struct pay_json_t *body; /* POST: never NULL in an operation */
     const char *idempotency_key;   /* POST: NULL when none was given */

@@ -26,7 +26,7 @@ static const char *public_methods(int *asked, const char *path, const char *meth
         const char *name;
         int number;
     } methods[] = {{"GET", M_GET}, {"HEAD", M_GET}, {"POST", M_POST}};
-    const char *segment[PAY_CALL_SEGMENTS_MAX];
+    const char *segment[PAY_PATH_SEGMENTS_MAX];
     const pay_route_t *route;
     const char *list = "";
     const char *allow;

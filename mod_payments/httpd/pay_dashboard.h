@@ -10,7 +10,6 @@
 #include "httpd/pay_call.h"
 
 #define PAY_DASHBOARD_API "/api/" /* below the directive's path: what is answered as JSON */
-#define PAY_DASHBOARD_SEGMENTS_MAX 2
 
 typedef struct pay_dashboard_t {
     const char *path; /* below the directive's path, decoded: "", "/", "/api/session" */
@@ -21,12 +20,12 @@ typedef struct pay_dashboard_t {
 
     /* pay_dashboard_door: of what is answered as JSON */
     pay_service_t *service;
-    const char *segment[PAY_DASHBOARD_SEGMENTS_MAX]; /* the variable ones, as the route says */
-    const apr_table_t *query;                        /* decoded, each name once */
-    const struct pay_json_t *body;                   /* POST: never NULL */
-    const pay_account_t *account;                    /* NULL: it is about none */
-    pay_role_t role;                                 /* that the user has for it */
-    pay_scope_t scope;                               /* the mode counts where the path has one */
+    const char *segment[PAY_PATH_SEGMENTS_MAX]; /* the variable ones, as the route says */
+    const apr_table_t *query;                   /* decoded, each name once */
+    const struct pay_json_t *body;              /* POST: never NULL */
+    const pay_account_t *account;               /* NULL: it is about none */
+    pay_role_t role;                            /* that the user has for it */
+    pay_scope_t scope;                          /* the mode counts where the path has one */
 } pay_dashboard_t;
 
 /* Judges and answers a request that was claimed; returns what a handler returns. */

@@ -161,8 +161,11 @@ static void charge_steps(pay_writer_t *w, const pay_charge_t *charge)
     if (charge->contradiction && *charge->contradiction) {
         step_to_json(w, charge->updated_at, "contradicted", charge->contradiction);
     }
-    if (*charge->resolution) {
-        step_to_json(w, charge->updated_at, "resolved", charge->resolution);
+    if (*charge->resolution) { /* refunds, which only a successful one has, move updated_at */
+        step_to_json(w,
+                     charge->decided_state == PAY_CHARGE_SUCCESSFUL ? charge->decided_at
+                                                                    : charge->updated_at,
+                     "resolved", charge->resolution);
     }
 }
 

@@ -36,13 +36,17 @@ int pay_dashboard_encryption_get(request_rec *r, const pay_dashboard_t *dashboar
 /* {"renew": true} makes another one in its place. */
 int pay_dashboard_encryption_make(request_rec *r, const pay_dashboard_t *dashboard)
 {
-    const int renew = pay_json_bool(dashboard->body, "renew") == 1;
-    const pay_problem_t *problem;
+    pay_form_t form = pay_dashboard_form(r, dashboard);
+    const int renew = pay_form_bool(&form, "renew") == 1;
+    const pay_problem_t *problem = form.problem;
     pay_encryption_key_t *key;
     pay_service_t service;
 
-    problem = pay_dashboard_change(&service, r, dashboard, "encryption-key create",
-                                   pay_mode_name(dashboard->scope.mode), renew ? "renewed" : NULL);
+    if (!problem) {
+        problem =
+            pay_dashboard_change(&service, r, dashboard, "encryption-key create",
+                                 pay_mode_name(dashboard->scope.mode), renew ? "renewed" : NULL);
+    }
     if (!problem) {
         problem = pay_encryption_need(&key, &service, &dashboard->scope, renew, r->pool);
     }

@@ -10,6 +10,7 @@
 #include <apr_strings.h>
 #include <http_log.h>
 #include <http_protocol.h>
+#include <string.h>
 #include <util_filter.h>
 
 APLOG_USE_MODULE(payments);
@@ -138,34 +139,47 @@ static void cut(const export_t *export, apr_status_t rv)
     r->connection->keepalive = AP_CONN_CLOSE;
     APR_BRIGADE_INSERT_TAIL(export->bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool,
                                                                export->bb->bucket_alloc));
+    ap_pass_brigade(r->output_filters, export->bb);
 }
 
-static void stream(export_t *export, batch_t batch, const char *const *titles)
+/* All batches, as far as they can be read and somebody takes them; then `tail`. */
+static apr_status_t send_batches(export_t *export, batch_t batch, const char *tail)
 {
     request_rec *r = export->r;
     apr_status_t rv = APR_SUCCESS;
     apr_pool_t *p;
 
     apr_pool_create(&p, r->pool);
+    while (!export->done && rv == APR_SUCCESS && export->sent == APR_SUCCESS
+           && !r->connection->aborted) {
+        apr_pool_clear(p);
+        rv = batch(export, p);
+    }
+    apr_pool_destroy(p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    put(export, tail, strlen(tail));
+    return export->sent == APR_SUCCESS ? ap_pass_brigade(r->output_filters, export->bb)
+                                       : export->sent;
+}
+
+static void stream(export_t *export, batch_t batch, const char *const *titles)
+{
+    request_rec *r = export->r;
+    apr_status_t rv;
+
     export->bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     if (titles) {
         pay_csv_open(&export->csv, put, export, titles);
     } else {
         put(export, "[", 1);
     }
-    while (!export->done && rv == APR_SUCCESS && export->sent == APR_SUCCESS
-           && !r->connection->aborted) {
-        apr_pool_clear(p);
-        rv = batch(export, p);
-    }
-    if (rv != APR_SUCCESS) {
+    rv = send_batches(export, batch, titles ? "" : "]");
+    if (rv != APR_SUCCESS && !r->connection->aborted) {
         cut(export, rv);
-    } else if (export->done && !titles) {
-        put(export, "]", 1);
     }
-    ap_pass_brigade(r->output_filters, export->bb);
     apr_brigade_cleanup(export->bb);
-    apr_pool_destroy(p);
 }
 
 /* `titles` NULL: JSON. */

@@ -29,8 +29,7 @@ typedef enum cause_t { NO_USER, API_KEY, UNVERIFIED, BAD_NAME, CAUSE_COUNT } cau
 static const char *const causes[] = {
     [NO_USER] = "nobody was authenticated",
     [API_KEY] = "it is behind AuthType Payments, and an API key is no person",
-    [UNVERIFIED] = "the user's name was not authenticated: a client certificate that is not "
-                   "verified names nobody",
+    [UNVERIFIED] = "a client certificate that is not verified names nobody",
     [BAD_NAME] = "the user's name is longer than 255 bytes or no plain UTF-8 text",
 };
 _Static_assert(sizeof(causes) / sizeof(causes[0]) == CAUSE_COUNT, "a text each");
@@ -78,17 +77,20 @@ static void tell(request_rec *r, cause_t cause)
                   path, causes[cause], path);
 }
 
-/* SSLUserName takes names from certificates that nobody has verified too. */
+/*
+ * mod_ssl takes names (SSLUserName, FakeBasicAuth) from certificates that nobody has verified too,
+ * and newer ones call that a type of authentication.
+ */
 static int is_authenticated(request_rec *r)
 {
     const char *type = r->ap_auth_type ? r->ap_auth_type : ap_auth_type(r);
-    const char *verified;
+    const char *verified =
+        ap_ssl_var_lookup(r->pool, r->server, r->connection, r, "SSL_CLIENT_VERIFY");
 
-    if (type && strcasecmp(type, "None") != 0) {
-        return 1;
+    if (verified && *verified && strcmp(verified, "NONE") != 0) { /* a certificate was shown */
+        return !strcmp(verified, "SUCCESS");
     }
-    verified = ap_ssl_var_lookup(r->pool, r->server, r->connection, r, "SSL_CLIENT_VERIFY");
-    return verified && !strcmp(verified, "SUCCESS");
+    return type && strcasecmp(type, "None") != 0 && strcasecmp(type, "ClientCert") != 0;
 }
 
 static cause_t judge(request_rec *r)

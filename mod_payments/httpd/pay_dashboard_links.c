@@ -20,19 +20,24 @@ static void link_to_json(pay_writer_t *w, const char *name, const pay_link_t *li
 int pay_dashboard_links_list(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_writer_t *w = pay_writer_make(SIZE_HINT, r->pool);
+    const char *after = pay_dashboard_query(dashboard, "after");
     pay_store_t *store = dashboard->service->store;
     const pay_problem_t *problem;
+    pay_problem_t *fault = NULL;
     apr_array_header_t *links;
     const pay_link_t *link = NULL;
     apr_status_t rv;
     int i, limit;
 
     problem = pay_dashboard_limit(&limit, dashboard, r->pool);
+    if (!problem && after && !pay_link_reference_is(after)) {
+        pay_problem_add(&fault, "/after", "must be what the page before said in next", r->pool);
+        problem = fault;
+    }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = store->ops->link_list(&links, store, &dashboard->scope,
-                               pay_dashboard_query(dashboard, "after"), limit, r->pool);
+    rv = store->ops->link_list(&links, store, &dashboard->scope, after, limit, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, NO_LINK);
     }
@@ -78,7 +83,7 @@ int pay_dashboard_link_create(request_rec *r, const pay_dashboard_t *dashboard)
                               .reference = pay_form_string(&form, "reference"),
                               .amount = pay_form_amount(&form, "amount"),
                               .currency = pay_form_string(&form, "currency"),
-                              .once = pay_json_bool(dashboard->body, "reusable") != 1,
+                              .once = pay_form_bool(&form, "reusable") != 1,
                               .expires_at = read_expiry(&form)};
     const pay_problem_t *problem = form.problem;
     const pay_link_t *link;

@@ -88,49 +88,33 @@ int pay_dashboard_mail_get(request_rec *r, const pay_dashboard_t *dashboard)
     return pay_dashboard_answer(r, w);
 }
 
-static const pay_problem_t *switch_both(const pay_service_t *service,
-                                        const pay_dashboard_t *dashboard, pay_endpoint_kind_t kind,
-                                        int enabled, const char *address, apr_pool_t *p)
-{
-    const pay_problem_t *problem = NULL;
-    pay_scope_t scope = dashboard->scope;
-    int mode;
-
-    for (mode = 0; !problem && mode < PAY_MODE_COUNT; mode++) {
-        scope.mode = (pay_mode_t)mode;
-        problem = pay_mail_switch(service, &scope, kind, enabled, address, p);
-    }
-    return problem;
-}
-
 /* What is not given stays as it is; merchantAddress null switches notices off. */
 int pay_dashboard_mail_set(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
     const int notices = pay_json_type(dashboard->body, "merchantAddress") != PAY_JSON_ABSENT;
     const char *text = pay_form_string(&form, "merchantAddress");
-    const int receipts = pay_json_bool(dashboard->body, "receipts");
     const char *address = NULL;
     const pay_problem_t *problem;
     pay_service_t service;
+    int receipts;
 
     if (text && *text && pay_email_normalize(&address, text, r->pool) != APR_SUCCESS) {
         pay_form_fault(&form, "merchantAddress", "must be one address such as shop@example.com");
     }
-    if (receipts < 0 && pay_form_is_given(&form, "receipts")) {
-        pay_form_fault(&form, "receipts", "must be true or false");
-    }
+    receipts = pay_form_bool(&form, "receipts");
     problem = form.problem;
     if (!problem) {
         problem = pay_dashboard_change(&service, r, dashboard, "mail set", dashboard->account->name,
                                        NULL);
     }
     if (!problem && notices) {
-        problem = switch_both(&service, dashboard, PAY_ENDPOINT_NOTICE, address != NULL, address,
-                              r->pool);
+        problem = pay_mail_switch(&service, dashboard->account->number, PAY_ENDPOINT_NOTICE,
+                                  address != NULL, address, r->pool);
     }
     if (!problem && receipts >= 0) {
-        problem = switch_both(&service, dashboard, PAY_ENDPOINT_RECEIPT, receipts, NULL, r->pool);
+        problem = pay_mail_switch(&service, dashboard->account->number, PAY_ENDPOINT_RECEIPT,
+                                  receipts, NULL, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);

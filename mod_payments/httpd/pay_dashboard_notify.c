@@ -149,6 +149,9 @@ int pay_dashboard_webhook_set(request_rec *r, const pay_dashboard_t *dashboard)
     pay_service_t service;
     const char *secret;
 
+    if (pay_json_type(dashboard->body, "url") == PAY_JSON_ABSENT) {
+        pay_form_fault(&form, "url", "must be given: null switches the webhook off");
+    }
     problem = form.problem;
     if (!problem) {
         problem =

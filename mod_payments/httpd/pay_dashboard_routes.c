@@ -58,30 +58,6 @@ static const pay_dashboard_route_t routes[] = {
 };
 #define ROUTES (sizeof(routes) / sizeof(routes[0]))
 
-/* 1 when `path` has the form of `pattern`; its variable segments are copied to `segment`. */
-static int path_matches(const char **segment, const char *pattern, const char *path, apr_pool_t *p)
-{
-    apr_size_t len;
-    int count = 0;
-
-    while (*pattern) {
-        if (*pattern != '*') {
-            if (*pattern++ != *path++) {
-                return 0;
-            }
-            continue;
-        }
-        len = strcspn(path, "/");
-        if (len == 0 || count == PAY_DASHBOARD_SEGMENTS_MAX) {
-            return 0;
-        }
-        segment[count++] = apr_pstrmemdup(p, path, len);
-        path += len;
-        pattern++;
-    }
-    return *path == '\0';
-}
-
 /* Takes the segment at *path off it; NULL: it is empty, or the last one. */
 static const char *take(const char **path, apr_pool_t *p)
 {
@@ -118,7 +94,7 @@ static pay_dashboard_place_t place_of(pay_dashboard_way_t *out, const char **pat
 
 void pay_dashboard_route_find(pay_dashboard_way_t *out, const char *path, int method, apr_pool_t *p)
 {
-    const char *tried[PAY_DASHBOARD_SEGMENTS_MAX];
+    const char *tried[PAY_PATH_SEGMENTS_MAX];
     pay_dashboard_place_t place;
     const char *list = "";
     apr_size_t i;
@@ -129,8 +105,7 @@ void pay_dashboard_route_find(pay_dashboard_way_t *out, const char *path, int me
         return;
     }
     for (i = 0; i < ROUTES; i++) {
-        memset(tried, 0, sizeof(tried));
-        if (routes[i].place != place || !path_matches(tried, routes[i].path, path, p)) {
+        if (routes[i].place != place || !pay_path_matches(tried, routes[i].path, path, p)) {
             continue;
         }
         list = apr_pstrcat(p, list, *list ? ", " : "",

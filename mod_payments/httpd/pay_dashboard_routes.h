@@ -27,7 +27,7 @@ typedef struct pay_dashboard_way_t {
     const char *allow;                  /* NULL: no route has the path */
     const char *account;                /* NULL for PAY_DASHBOARD_USER */
     pay_mode_t mode;
-    const char *segment[PAY_DASHBOARD_SEGMENTS_MAX];
+    const char *segment[PAY_PATH_SEGMENTS_MAX];
 } pay_dashboard_way_t;
 
 /* `path` is behind PAY_DASHBOARD_API. */

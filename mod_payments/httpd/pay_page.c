@@ -34,7 +34,6 @@ typedef struct visit_t {
     const char *id;
     int returning; /* {id}.return: from Live Mode's page of the acquirer */
     pay_page_t page;
-    pay_link_page_t link; /* of a payment link; `page` is empty then */
 } visit_t;
 
 /* 1 and its parts when `name` is a page's, or a page's with the suffix. */
@@ -263,13 +262,15 @@ static void tell(const visit_t *visit)
 {
     apr_table_t *env = visit->r->subprocess_env;
     const pay_charge_t *charge = visit->page.charge;
+    const pay_link_t *link = visit->page.link;
 
     apr_table_setn(env, "PAYMENTS_ACCOUNT", visit->page.account->name);
-    apr_table_setn(env, "PAYMENTS_MODE", pay_mode_name(charge->scope.mode));
-    apr_table_setn(env, "PAYMENTS_REFERENCE", charge->reference);
+    apr_table_setn(env, "PAYMENTS_MODE",
+                   pay_mode_name(link ? link->scope.mode : charge->scope.mode));
+    apr_table_setn(env, "PAYMENTS_REFERENCE", link ? link->reference : charge->reference);
 }
 
-/* NULL: there is such a page, and it is in visit->page, or visit->link. */
+/* NULL: there is such a page, and it is in visit->page. */
 static const pay_problem_t *find(visit_t *visit)
 {
     const pay_problem_t *problem;
@@ -283,13 +284,10 @@ static const pay_problem_t *find(visit_t *visit)
         return pay_problem_make(PAY_ERR_STORE_UNAVAILABLE, NULL, APR_SUCCESS, visit->r->pool);
     }
     problem = pay_page_get(&visit->page, visit->service, visit->id, visit->r->pool);
-    if (problem && problem->error == PAY_ERR_PATH_UNKNOWN && !visit->returning) {
-        return pay_link_page_get(&visit->link, visit->service, visit->id, visit->r->pool);
-    }
     if (problem) {
         return problem;
     }
-    if (!visit->page.charge->checkout) {
+    if (visit->page.link ? visit->returning : !visit->page.charge->checkout) {
         return pay_problem_make(PAY_ERR_PATH_UNKNOWN, NULL, APR_SUCCESS, visit->r->pool);
     }
     tell(visit);
@@ -323,8 +321,8 @@ int pay_page_serve(request_rec *r, pay_call_t *call)
     if (problem) {
         return pay_page_problem(r, problem);
     }
-    if (visit.link.link) {
-        return pay_page_link_serve(r, visit.service, &visit.link);
+    if (visit.page.link) {
+        return pay_page_link_serve(r, visit.service, &visit.page);
     }
     if (visit.returning) {
         return come_back(&visit);

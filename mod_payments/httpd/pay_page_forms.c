@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_page_parts.h"
 
-#include "base/pay_problem.h"
-
-#include <string.h>
+#include "httpd/pay_page_inputs.h"
 
 const char *const pay_page_actions[PAY_ACTION_COUNT] = {
     [PAY_ACTION_CARD] = "card",
@@ -12,30 +10,24 @@ const char *const pay_page_actions[PAY_ACTION_COUNT] = {
     [PAY_ACTION_CANCEL] = "cancel",
 };
 
-/* The inputs: a field's name in the form is its id, and behind a slash in a problem. */
-typedef struct input_t {
-    const char *name;
-    const char *label;
-    const char *hint;       /* NULL: none */
-    const char *attributes; /* markup */
-} input_t;
+#define NUMERIC "type=\"text\" spellcheck=\"false\" inputmode=\"numeric\""
 
-static const input_t number = {"number", "Card number", NULL,
-                               "inputmode=\"numeric\" autocomplete=\"cc-number\" maxlength=\"40\""};
-static const input_t expiry = {"expiry", "Expiry date", "MM/YY",
-                               "inputmode=\"numeric\" autocomplete=\"cc-exp\" maxlength=\"12\""};
-static const input_t csc = {"csc", "Security code", "3 or 4 digits",
-                            "inputmode=\"numeric\" autocomplete=\"cc-csc\" maxlength=\"4\""};
-static const input_t code = {
-    "code", "One-time code", NULL,
-    "inputmode=\"numeric\" autocomplete=\"one-time-code\" maxlength=\"12\""};
-static const input_t bank_code = {"bankCode", "Bank code", "000 is Test Bank",
-                                  "inputmode=\"numeric\" autocomplete=\"off\" maxlength=\"12\""};
-static const input_t account_number = {
-    "accountNumber", "Account number", "The test account is 0000000000",
-    "inputmode=\"numeric\" autocomplete=\"off\" maxlength=\"20\""};
+static const pay_page_input_t number = {"number", "Card number", NULL,
+                                        NUMERIC " autocomplete=\"cc-number\" maxlength=\"40\""};
+static const pay_page_input_t expiry = {"expiry", "Expiry date", "MM/YY",
+                                        NUMERIC " autocomplete=\"cc-exp\" maxlength=\"12\""};
+static const pay_page_input_t csc = {"csc", "Security code", "3 or 4 digits",
+                                     NUMERIC " autocomplete=\"cc-csc\" maxlength=\"4\""};
+static const pay_page_input_t code = {"code", "One-time code", NULL,
+                                      NUMERIC " autocomplete=\"one-time-code\" maxlength=\"12\""};
+static const pay_page_input_t bank_code = {"bankCode", "Bank code", "000 is Test Bank",
+                                           NUMERIC " autocomplete=\"off\" maxlength=\"12\""};
+static const pay_page_input_t account_number = {"accountNumber", "Account number",
+                                                "The test account is 0000000000",
+                                                NUMERIC " autocomplete=\"off\" maxlength=\"20\""};
 
-static const input_t *const inputs[] = {&number, &expiry, &csc, &code, &bank_code, &account_number};
+static const pay_page_input_t *const inputs[] = {&number, &expiry,    &csc,
+                                                 &code,   &bank_code, &account_number};
 #define INPUTS (sizeof(inputs) / sizeof(inputs[0]))
 
 /* The cards of Test Mode (docs/api.md, "Test data"). */
@@ -51,78 +43,16 @@ static const struct {
     {"4000 0000 0000 3220", "asks for a one-time code: 123456 approves, any other declines"},
 };
 
-/* The reason, when the field is at fault; else NULL. */
-static const char *fault_of(const pay_page_view_t *view, const char *name)
+void pay_page_write_form_faults(pay_html_t *html, const pay_page_view_t *view)
 {
-    const pay_field_error_t *field;
-    int i;
-
-    for (i = 0; view->faults && view->faults->fields && i < view->faults->fields->nelts; i++) {
-        field = &APR_ARRAY_IDX(view->faults->fields, i, pay_field_error_t);
-        if (!strcmp(field->field + (field->field[0] == '/'), name)) {
-            return field->reason;
-        }
-    }
-    return NULL;
-}
-
-void pay_page_write_faults(pay_html_t *html, const pay_page_view_t *view)
-{
-    const char *reason;
-    apr_size_t i;
-
-    if (!view->faults) {
-        return;
-    }
-    /* autofocus: whoever cannot see the page hears first that something is wrong. */
-    pay_html_markup(html, "<div class=\"errors\" role=\"alert\" id=\"errors\" tabindex=\"-1\" "
-                          "autofocus>\n<h2>Nothing was paid yet. Please correct:</h2>\n<ul>\n");
-    for (i = 0; i < INPUTS; i++) {
-        reason = fault_of(view, inputs[i]->name);
-        if (reason) {
-            pay_page_write(html, "<li><a href=\"#", inputs[i]->name, "\">");
-            pay_page_write(html, "", inputs[i]->label, " ");
-            pay_page_write(html, "", reason, "</a></li>\n");
-        }
-    }
-    pay_html_markup(html, "</ul></div>\n");
-}
-
-static void write_description(pay_html_t *html, const input_t *input, const char *reason)
-{
-    if (!input->hint && !reason) {
-        return;
-    }
-    pay_html_markup(html, " aria-describedby=\"");
-    if (input->hint) {
-        pay_page_write(html, "", input->name, reason ? "-hint " : "-hint");
-    }
-    if (reason) {
-        pay_page_write(html, "", input->name, "-error");
-    }
-    pay_html_markup(html, "\"");
+    pay_page_write_faults(html, view->faults, inputs, INPUTS);
 }
 
 /* Never with a value: what was typed is not sent back. */
-static void write_input(pay_html_t *html, const pay_page_view_t *view, const input_t *input)
+static void write_input(pay_html_t *html, const pay_page_view_t *view,
+                        const pay_page_input_t *input)
 {
-    const char *reason = fault_of(view, input->name);
-
-    pay_page_write(html, "<div class=\"field\"><label for=\"", input->name, "\">");
-    pay_page_write(html, "", input->label, "</label>\n");
-    if (input->hint) {
-        pay_page_write(html, "<span class=\"hint\" id=\"", input->name, "-hint\">");
-        pay_page_write(html, "", input->hint, "</span>\n");
-    }
-    if (reason) {
-        pay_page_write(html, "<span class=\"error\" id=\"", input->name, "-error\">");
-        pay_page_write(html, "", reason, "</span>\n");
-    }
-    pay_page_write(html, "<input id=\"", input->name, "\" ");
-    pay_page_write(html, "name=\"", input->name, "\" type=\"text\" required spellcheck=\"false\" ");
-    pay_html_markup(html, input->attributes);
-    write_description(html, input, reason);
-    pay_html_markup(html, reason ? " aria-invalid=\"true\"></div>\n" : "></div>\n");
+    pay_page_write_input(html, view->faults, input, NULL);
 }
 
 static void form_open(pay_html_t *html, const pay_page_view_t *view, pay_page_action_t action)

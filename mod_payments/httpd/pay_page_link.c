@@ -14,7 +14,7 @@
 
 APLOG_USE_MODULE(payments);
 
-static pay_page_link_view_t view_of(request_rec *r, const pay_link_page_t *page)
+static pay_page_link_view_t view_of(request_rec *r, const pay_page_t *page)
 {
     const pay_page_link_view_t view = {
         .page = page, .authority = pay_page_authority(r), .now = pay_time_now()};
@@ -26,7 +26,7 @@ static pay_page_link_view_t view_of(request_rec *r, const pay_link_page_t *page)
  * To the page of the payer's own checkout. Live, that one leads on to the acquirer's, where a
  * browser does not follow a form that may be sent to our own origin only: a page is in between.
  */
-static int go_on(request_rec *r, const pay_link_page_t *page, const pay_charge_t *charge)
+static int go_on(request_rec *r, const pay_page_t *page, const pay_charge_t *charge)
 {
     const char *page_id = charge->checkout->page_id;
     const pay_page_link_view_t view = view_of(r, page);
@@ -38,7 +38,7 @@ static int go_on(request_rec *r, const pay_link_page_t *page, const pay_charge_t
     return pay_page_send(r, HTTP_OK, pay_page_link_onward(&view, page_id, r->pool));
 }
 
-static int serve_fields(request_rec *r, pay_service_t *service, const pay_link_page_t *page,
+static int serve_fields(request_rec *r, pay_service_t *service, const pay_page_t *page,
                         const pay_fields_t *fields)
 {
     const pay_link_payer_t payer = {
@@ -67,7 +67,7 @@ static int serve_fields(request_rec *r, pay_service_t *service, const pay_link_p
     return pay_page_send(r, HTTP_BAD_REQUEST, pay_page_link_html(&view, r->pool));
 }
 
-static int serve_post(request_rec *r, pay_service_t *service, const pay_link_page_t *page)
+static int serve_post(request_rec *r, pay_service_t *service, const pay_page_t *page)
 {
     const pay_problem_t *problem;
     pay_fields_t fields;
@@ -89,14 +89,10 @@ static int serve_post(request_rec *r, pay_service_t *service, const pay_link_pag
     return rc;
 }
 
-int pay_page_link_serve(request_rec *r, pay_service_t *service, const pay_link_page_t *page)
+int pay_page_link_serve(request_rec *r, pay_service_t *service, const pay_page_t *page)
 {
     const pay_page_link_view_t view = view_of(r, page);
-    apr_table_t *env = r->subprocess_env;
 
-    apr_table_setn(env, "PAYMENTS_ACCOUNT", page->account->name);
-    apr_table_setn(env, "PAYMENTS_MODE", pay_mode_name(page->link->scope.mode));
-    apr_table_setn(env, "PAYMENTS_REFERENCE", page->link->reference);
     if (r->method_number == M_POST) {
         return serve_post(r, service, page);
     }

@@ -10,11 +10,11 @@
 #include <httpd.h>
 
 /* Answers GET, HEAD and POST. Returns what a handler returns. */
-int pay_page_link_serve(request_rec *r, pay_service_t *service, const pay_link_page_t *page);
+int pay_page_link_serve(request_rec *r, pay_service_t *service, const pay_page_t *page);
 
 /* The page as HTML; pure. */
 typedef struct pay_page_link_view_t {
-    const pay_link_page_t *page;
+    const pay_page_t *page;
     const char *authority;         /* of the request */
     apr_time_t now;                /* a link that cannot be paid then says why */
     const pay_problem_t *faults;   /* of what the payer sent; NULL: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/pay_problem.h"
+#include "httpd/pay_page_inputs.h"
 #include "httpd/pay_page_link.h"
 #include "httpd/pay_page_parts.h"
 #include "model/pay_shop.h"
@@ -7,19 +7,17 @@
 #include <apr_strings.h>
 #include <string.h>
 
-/* An input: its name in the form is its id, and the last part of its place in a problem. */
-typedef struct input_t {
-    const char *name;
-    const char *label;
-    const char *attributes; /* markup */
-} input_t;
+static const pay_page_input_t amount = {
+    "amount", "Amount", NULL,
+    "type=\"text\" inputmode=\"decimal\" autocomplete=\"transaction-amount\""};
+static const pay_page_input_t email = {"email", "E-mail", NULL,
+                                       "type=\"email\" autocomplete=\"email\" maxlength=\"254\""};
+static const pay_page_input_t first_name = {
+    "firstName", "First name", NULL, "type=\"text\" autocomplete=\"given-name\" maxlength=\"100\""};
+static const pay_page_input_t last_name = {
+    "lastName", "Last name", NULL, "type=\"text\" autocomplete=\"family-name\" maxlength=\"100\""};
 
-static const input_t inputs[] = {
-    {"amount", "Amount", "type=\"text\" inputmode=\"decimal\" autocomplete=\"transaction-amount\""},
-    {"email", "E-mail", "type=\"email\" autocomplete=\"email\" maxlength=\"254\""},
-    {"firstName", "First name", "type=\"text\" autocomplete=\"given-name\" maxlength=\"100\""},
-    {"lastName", "Last name", "type=\"text\" autocomplete=\"family-name\" maxlength=\"100\""},
-};
+static const pay_page_input_t *const inputs[] = {&amount, &email, &first_name, &last_name};
 #define INPUTS (sizeof(inputs) / sizeof(inputs[0]))
 
 /* What is said of a link that cannot be paid; NULL: it can. */
@@ -31,39 +29,26 @@ static const char *const closed[] = {
 };
 _Static_assert(sizeof(closed) / sizeof(closed[0]) == PAY_LINK_STATE_COUNT, "a text each");
 
-static const char *fault_of(const pay_page_link_view_t *view, const char *name)
-{
-    const pay_field_error_t *field;
-    const char *last;
-    int i;
-
-    for (i = 0; view->faults && view->faults->fields && i < view->faults->fields->nelts; i++) {
-        field = &APR_ARRAY_IDX(view->faults->fields, i, pay_field_error_t);
-        last = strrchr(field->field, '/');
-        if (last && !strcmp(last + 1, name)) {
-            return field->reason;
-        }
-    }
-    return NULL;
-}
-
-/* What the payer typed, to be mended or sent again; what is at fault may be a card number. */
-static const char *value_of(const pay_page_link_view_t *view, const char *name)
+/* What the payer typed there, to be mended or sent again; what is at fault may be a card number. */
+static const char *value_of(const pay_page_link_view_t *view, const pay_page_input_t *input)
 {
     const pay_link_payer_t *payer = view->payer;
-    const char *values[] = {payer ? payer->amount : NULL, payer ? payer->email : NULL,
-                            payer ? payer->first_name : NULL, payer ? payer->last_name : NULL};
-    apr_size_t i;
+    const char *value;
 
-    for (i = 0; i < INPUTS && strcmp(inputs[i].name, name) != 0; i++) {
+    if (!payer || pay_page_fault_of(view->faults, input->name)) {
+        return "";
     }
-    return i < INPUTS && values[i] && !fault_of(view, name) ? values[i] : "";
+    value = input == &amount       ? payer->amount
+            : input == &email      ? payer->email
+            : input == &first_name ? payer->first_name
+                                   : payer->last_name;
+    return value ? value : "";
 }
 
 /* That of a fixed link is not asked for. */
-static int is_asked(const pay_page_link_view_t *view, const input_t *input)
+static int is_asked(const pay_page_link_view_t *view, const pay_page_input_t *input)
 {
-    return input != &inputs[0] || view->page->link->money.amount_minor == 0;
+    return input != &amount || view->page->link->money.amount_minor == 0;
 }
 
 static const char *amount_of(const pay_link_t *link, apr_pool_t *p)
@@ -75,19 +60,11 @@ static const char *amount_of(const pay_link_t *link, apr_pool_t *p)
 static pay_html_t *open(const pay_page_link_view_t *view, const char *title, apr_pool_t *p)
 {
     const pay_account_t *account = view->page->account;
-    const char *shop = pay_page_shop_name(account);
-    const char *logo = pay_shop_logo_path(account->settings.shop_logo, view->authority, p);
-    pay_html_t *html;
 
-    html = pay_page_open_bare(apr_pstrcat(p, title, " \xe2\x80\x93 ", shop, NULL),
-                              view->page->link->scope.mode == PAY_TEST, p);
-    pay_html_markup(html, "<div class=\"shop\">");
-    if (logo) {
-        pay_page_write(html, "<img src=\"", logo,
-                       "\" alt=\"\" width=\"40\" height=\"40\" referrerpolicy=\"no-referrer\">");
-    }
-    pay_page_write(html, "<span>", shop, "</span></div>\n");
-    return html;
+    return pay_page_open_of_shop(
+        title, pay_page_shop_name(account),
+        pay_shop_logo_path(account->settings.shop_logo, view->authority, p),
+        view->page->link->scope.mode == PAY_TEST, p);
 }
 
 static void write_order(pay_html_t *html, const pay_page_link_view_t *view, apr_pool_t *p)
@@ -112,60 +89,27 @@ static void write_order(pay_html_t *html, const pay_page_link_view_t *view, apr_
     }
 }
 
-static void write_faults(pay_html_t *html, const pay_page_link_view_t *view)
+static void write_input(pay_html_t *html, const pay_page_link_view_t *view,
+                        const pay_page_input_t *input, apr_pool_t *p)
 {
-    const char *reason;
-    apr_size_t i;
+    pay_page_input_t shown = *input;
 
-    if (!view->faults) {
-        return;
+    if (input == &amount) {
+        shown.label =
+            apr_pstrcat(p, input->label, " (", view->page->link->money.currency, ")", NULL);
     }
-    pay_html_markup(html, "<div class=\"errors\" role=\"alert\" id=\"errors\" tabindex=\"-1\" "
-                          "autofocus>\n<h2>Nothing was paid yet. Please correct:</h2>\n<ul>\n");
-    for (i = 0; i < INPUTS; i++) {
-        reason = fault_of(view, inputs[i].name);
-        if (reason) {
-            pay_page_write(html, "<li><a href=\"#", inputs[i].name, "\">");
-            pay_page_write(html, "", inputs[i].label, " ");
-            pay_page_write(html, "", reason, "</a></li>\n");
-        }
-    }
-    pay_html_markup(html, "</ul></div>\n");
+    pay_page_write_input(html, view->faults, &shown, value_of(view, input));
 }
 
-static void write_input(pay_html_t *html, const pay_page_link_view_t *view, const input_t *input)
-{
-    const char *reason = fault_of(view, input->name);
-
-    pay_page_write(html, "<div class=\"field\"><label for=\"", input->name, "\">");
-    pay_page_write(html, "", input->label, "");
-    if (input == &inputs[0]) {
-        pay_page_write(html, " (", view->page->link->money.currency, ")");
-    }
-    pay_html_markup(html, "</label>\n");
-    if (reason) {
-        pay_page_write(html, "<span class=\"error\" id=\"", input->name, "-error\">");
-        pay_page_write(html, "", reason, "</span>\n");
-    }
-    pay_page_write(html, "<input id=\"", input->name, "\" ");
-    pay_page_write(html, "name=\"", input->name, "\" required ");
-    pay_html_markup(html, input->attributes);
-    pay_page_write(html, " value=\"", value_of(view, input->name), "\"");
-    if (reason) {
-        pay_page_write(html, " aria-invalid=\"true\" aria-describedby=\"", input->name, "-error\"");
-    }
-    pay_html_markup(html, "></div>\n");
-}
-
-static void write_form(pay_html_t *html, const pay_page_link_view_t *view)
+static void write_form(pay_html_t *html, const pay_page_link_view_t *view, apr_pool_t *p)
 {
     apr_size_t i;
 
     pay_page_write(html, "<form method=\"post\" novalidate action=\"", view->page->link->page_id,
                    "\">\n");
     for (i = 0; i < INPUTS; i++) {
-        if (is_asked(view, &inputs[i])) {
-            write_input(html, view, &inputs[i]);
+        if (is_asked(view, inputs[i])) {
+            write_input(html, view, inputs[i], p);
         }
     }
     pay_html_markup(html, "<div class=\"actions\"><button type=\"submit\">Go on to pay</button>"
@@ -185,8 +129,8 @@ const pay_html_t *pay_page_link_html(const pay_page_link_view_t *view, apr_pool_
                               "</div>\n");
     } else {
         write_order(html, view, p);
-        write_faults(html, view);
-        write_form(html, view);
+        pay_page_write_faults(html, view->faults, inputs, INPUTS);
+        write_form(html, view, p);
     }
     pay_page_close(html);
     return html;

@@ -8,6 +8,9 @@
 
 /* To the start of the page's own part: `title` stands in the window's title. */
 pay_html_t *pay_page_open(const pay_page_view_t *view, const char *title, apr_pool_t *p);
+/* `logo` NULL: none is shown. */
+pay_html_t *pay_page_open_of_shop(const char *title, const char *shop, const char *logo,
+                                  int test_mode, apr_pool_t *p);
 pay_html_t *pay_page_open_bare(const char *title, int test_mode, apr_pool_t *p);
 void pay_page_close(pay_html_t *html);
 
@@ -15,7 +18,7 @@ void pay_page_close(pay_html_t *html);
 const char *pay_page_amount(const pay_charge_t *charge, apr_pool_t *p);
 
 /* The forms of the stages PAY and CODE, with what is wrong above them. */
-void pay_page_write_faults(pay_html_t *html, const pay_page_view_t *view);
+void pay_page_write_form_faults(pay_html_t *html, const pay_page_view_t *view);
 void pay_page_write_pay_forms(pay_html_t *html, const pay_page_view_t *view, apr_pool_t *p);
 void pay_page_write_code_form(pay_html_t *html, const pay_page_view_t *view, apr_pool_t *p);
 

@@ -48,6 +48,21 @@ pay_html_t *pay_page_open_bare(const char *title, int test_mode, apr_pool_t *p)
     return html;
 }
 
+pay_html_t *pay_page_open_of_shop(const char *title, const char *shop, const char *logo,
+                                  int test_mode, apr_pool_t *p)
+{
+    pay_html_t *html;
+
+    html = pay_page_open_bare(apr_pstrcat(p, title, " \xe2\x80\x93 ", shop, NULL), test_mode, p);
+    pay_html_markup(html, "<div class=\"shop\">");
+    if (logo) {
+        pay_page_write(html, "<img src=\"", logo,
+                       "\" alt=\"\" width=\"40\" height=\"40\" referrerpolicy=\"no-referrer\">");
+    }
+    pay_page_write(html, "<span>", shop, "</span></div>\n");
+    return html;
+}
+
 /* The picture that the request for the checkout names, else the shop's; NULL: none to show. */
 static const char *logo_of(const pay_page_view_t *view, apr_pool_t *p)
 {
@@ -62,19 +77,8 @@ static const char *logo_of(const pay_page_view_t *view, apr_pool_t *p)
 
 pay_html_t *pay_page_open(const pay_page_view_t *view, const char *title, apr_pool_t *p)
 {
-    const char *shop = pay_page_shop_name(view->account);
-    const char *logo = logo_of(view, p);
-    pay_html_t *html;
-
-    html = pay_page_open_bare(apr_pstrcat(p, title, " \xe2\x80\x93 ", shop, NULL),
-                              view->charge->scope.mode == PAY_TEST, p);
-    pay_html_markup(html, "<div class=\"shop\">");
-    if (logo) {
-        pay_page_write(html, "<img src=\"", logo,
-                       "\" alt=\"\" width=\"40\" height=\"40\" referrerpolicy=\"no-referrer\">");
-    }
-    pay_page_write(html, "<span>", shop, "</span></div>\n");
-    return html;
+    return pay_page_open_of_shop(title, pay_page_shop_name(view->account), logo_of(view, p),
+                                 view->charge->scope.mode == PAY_TEST, p);
 }
 
 void pay_page_close(pay_html_t *html)
@@ -218,7 +222,7 @@ const pay_html_t *pay_page_html(const pay_page_view_t *view, apr_pool_t *p)
         write_result(html, view, p);
     } else {
         write_order(html, view, p);
-        pay_page_write_faults(html, view);
+        pay_page_write_form_faults(html, view);
     }
     if (view->stage == PAY_STAGE_PAY) {
         pay_page_write_pay_forms(html, view, p);

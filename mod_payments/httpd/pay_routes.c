@@ -28,42 +28,17 @@ static const pay_route_t routes[] = {
 #define ROUTES (sizeof(routes) / sizeof(routes[0]))
 _Static_assert(ROUTES + 1 <= PAY_METER_OPERATIONS_MAX, "each operation is counted");
 
-/* 1 when `path` has the form of `pattern`; its variable segments are copied to `segment`. */
-static int path_matches(const char **segment, const char *pattern, const char *path, apr_pool_t *p)
-{
-    apr_size_t len;
-    int count = 0;
-
-    while (*pattern) {
-        if (*pattern != '*') {
-            if (*pattern++ != *path++) {
-                return 0;
-            }
-            continue;
-        }
-        len = strcspn(path, "/");
-        if (len == 0 || count == PAY_CALL_SEGMENTS_MAX) {
-            return 0;
-        }
-        segment[count++] = apr_pstrmemdup(p, path, len);
-        path += len;
-        pattern++;
-    }
-    return *path == '\0';
-}
-
-const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_CALL_SEGMENTS_MAX],
+const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_PATH_SEGMENTS_MAX],
                                   const char *path, int method, apr_pool_t *p)
 {
     const pay_route_t *found = NULL;
-    const char *tried[PAY_CALL_SEGMENTS_MAX];
+    const char *tried[PAY_PATH_SEGMENTS_MAX];
     const char *list = "";
     apr_size_t i;
 
     *allow = NULL;
     for (i = 0; i < ROUTES; i++) {
-        memset(tried, 0, sizeof(tried));
-        if (!path_matches(tried, routes[i].path, path, p)) {
+        if (!pay_path_matches(tried, routes[i].path, path, p)) {
             continue;
         }
         list = apr_pstrcat(p, list, routes[i].method == M_GET ? "GET, HEAD, " : "POST, ", NULL);

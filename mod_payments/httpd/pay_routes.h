@@ -19,7 +19,7 @@ typedef struct pay_route_t {
  * `segment`, which is left alone otherwise. NULL: none; then *allow is NULL for a path that no
  * operation has, else the Allow header's value. *allow is set beside a route as well.
  */
-const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_CALL_SEGMENTS_MAX],
+const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_PATH_SEGMENTS_MAX],
                                   const char *path, int method, apr_pool_t *p);
 
 /* The operation's number, from 1. */

@@ -3,10 +3,14 @@
 
 #include "base/pay_writer.h"
 
-/* Live, one that the acquirer opened no page for has failed at once: nobody can ever pay it. */
+/*
+ * Live, one that the acquirer opened no page for has failed at once: nobody can ever pay it. One of
+ * another state had a page, also where that was blanked since, with what is known of its payer.
+ */
 static int is_open(const pay_charge_t *charge)
 {
-    return charge->scope.mode != PAY_LIVE || !charge->checkout || *charge->checkout->acquirer_url;
+    return charge->scope.mode != PAY_LIVE || !charge->checkout || *charge->checkout->acquirer_url
+           || (charge->state != PAY_CHARGE_PENDING && charge->state != PAY_CHARGE_FAILED);
 }
 
 void pay_checkout_answer_to_json(pay_writer_t *w, const pay_charge_t *charge, const char *page_url,

@@ -37,6 +37,16 @@ const char *pay_form_string(pay_form_t *form, const char *name)
     return text ? apr_pstrdup(form->p, text) : NULL;
 }
 
+int pay_form_bool(pay_form_t *form, const char *name)
+{
+    const int value = pay_json_bool(form->body, name);
+
+    if (value < 0 && pay_form_is_given(form, name)) {
+        pay_form_fault(form, name, "must be true or false");
+    }
+    return value;
+}
+
 const char *pay_form_required(pay_form_t *form, const char *name)
 {
     const char *text = pay_json_string(form->body, name);

@@ -31,6 +31,9 @@ int pay_form_is_given(const pay_form_t *form, const char *name);
 /* The string, or NULL when it is not given, or with its fault noted when it is no string. */
 const char *pay_form_string(pay_form_t *form, const char *name);
 
+/* 1, 0, or -1 when it is not given, or with its fault noted when it is neither true nor false. */
+int pay_form_bool(pay_form_t *form, const char *name);
+
 /* A required string: not empty, and no card number; NULL with its fault noted. */
 const char *pay_form_required(pay_form_t *form, const char *name);
 

@@ -269,9 +269,10 @@ apr_status_t pay_acquiring_checkout(const char **page_url, pay_acquiring_t *acqu
     apr_status_t rv;
 
     rv = pay_acquirer_checkout(page_url, &news, acquiring->acquirer, charge, return_url, p);
-    learn(acquiring, &news, began, rv == APR_SUCCESS ? NULL : &none, rv);
+    learn(acquiring, &news, began, news.present ? NULL : &none, rv);
     if (rv != APR_SUCCESS && rv != PAYMENTS_NOT_SENT) {
-        pay_log(PAY_LOG_WARNING, cause_of(rv),
+        /* Its own word on this one checkout is its shop's to read; else it may be out of order. */
+        pay_log(news.present ? PAY_LOG_INFO : PAY_LOG_WARNING, cause_of(rv),
                 PAYLOGNO(00570) "acquirer %s opened no page for checkout %s of account %s",
                 acquiring->acquirer->name, charge->reference, account_of(acquiring->acquirer));
     }

@@ -280,11 +280,13 @@ static void fail(const pay_charge_t **out, const desk_t *d)
 /* The page's address is durable before anybody is told of it. */
 static void keep_page(const pay_charge_t **out, const char *page_url, const desk_t *d)
 {
+    const apr_time_t now = pay_time_now(), expires_at = (*out)->checkout->expires_at;
     const pay_checkout_move_t move = {.from = PAY_CHECKOUT_OPEN,
                                       .to = PAY_CHECKOUT_OPEN,
-                                      .now = pay_time_now(),
+                                      .now = now,
                                       .acquirer_url = page_url,
-                                      .due_at = pay_time_now() + ASK_AFTER};
+                                      .due_at = expires_at < now + ASK_AFTER ? expires_at
+                                                                             : now + ASK_AFTER};
     pay_store_t *store = d->service->store;
     pay_charge_t *stored = NULL;
     int changed = 0;

@@ -32,12 +32,13 @@ const pay_problem_t *pay_page_get(pay_page_t *out, pay_service_t *service, const
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return pay_problem_of_store(rv, p);
     }
-    if (rv == APR_NOTFOUND || !page.charge
+    if (rv == APR_NOTFOUND || (!page.charge && !page.link)
         || (service->account_name && strcmp(service->account_name, page.account->name) != 0)) {
         return pay_problem_make(PAY_ERR_PATH_UNKNOWN, NULL, APR_SUCCESS, p);
     }
     out->account = page.account;
     out->charge = page.charge;
+    out->link = page.link;
     return NULL;
 }
 
@@ -150,7 +151,7 @@ const pay_problem_t *pay_checkout_pay_card(const pay_charge_t **out, pay_service
 static const pay_problem_t *decline(const pay_charge_t **out, pay_checkout_move_t *step,
                                     const till_t *till)
 {
-    const pay_outcome_t wrong = {
+    static const pay_outcome_t wrong = {
         .kind = PAY_OUTCOME_DECLINED, .code = "55", .message = "The one-time code was wrong."};
     const pay_problem_t *problem;
     int changed = 0;

@@ -10,12 +10,14 @@
 
 #include "model/pay_card_entry.h"
 #include "model/pay_checkout.h"
+#include "model/pay_link.h"
 #include "service/pay_service.h"
 
-/* What is behind a page's id. */
+/* What is behind a page's id: one of charge and link is set. */
 typedef struct pay_page_t {
     const pay_account_t *account;
     const pay_charge_t *charge; /* with its checkout */
+    const pay_link_t *link;     /* service/pay_link_page.h */
 } pay_page_t;
 
 /* 404 N2 when there is no such page, or it is another account's than the virtual host's. */

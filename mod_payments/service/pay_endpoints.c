@@ -29,13 +29,33 @@ const pay_problem_t *pay_endpoint_find(pay_endpoint_t **out, const pay_service_t
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }
 
+/* `was`: as it was read, before it was changed. */
 static const pay_problem_t *put(pay_endpoint_t **out, const pay_service_t *service,
-                                const pay_endpoint_t *endpoint, apr_pool_t *p)
+                                const pay_endpoint_t *endpoint, const pay_endpoint_t *was,
+                                apr_pool_t *p)
 {
     apr_status_t rv;
 
-    rv = service->store->ops->endpoint_put(out, service->store, endpoint, p);
+    rv = service->store->ops->endpoint_put(out, service->store, endpoint, was, p);
+    if (rv == APR_EEXIST) {
+        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                                 "Its secret was changed by somebody else at the same time. "
+                                 "Nothing was changed here: look at it and try again.");
+    }
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
+}
+
+/* As put; the secret that was made for it is nobody's when it does not get there. */
+static const pay_problem_t *put_secret(pay_endpoint_t **out, const char **secret,
+                                       const pay_service_t *service, const pay_endpoint_t *endpoint,
+                                       const pay_endpoint_t *was, apr_pool_t *p)
+{
+    const pay_problem_t *problem = put(out, service, endpoint, was, p);
+
+    if (problem) {
+        *secret = NULL;
+    }
+    return problem;
 }
 
 /* A new secret in endpoint->secret; its text in *text. */
@@ -87,7 +107,7 @@ const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
 {
     pay_endpoint_t fresh = {
         .scope = *scope, .kind = PAY_ENDPOINT_WEBHOOK, .secret = "", .old_secret = "", .error = ""};
-    pay_endpoint_t *endpoint;
+    pay_endpoint_t *endpoint, was;
     const pay_problem_t *problem;
 
     *secret = NULL;
@@ -99,6 +119,7 @@ const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
         return problem;
     }
     endpoint = *out ? *out : &fresh;
+    was = *endpoint;
     endpoint->enabled = url != NULL;
     if (url) {
         endpoint->address = url;
@@ -109,14 +130,33 @@ const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
             return problem;
         }
     }
-    return put(out, service, endpoint, p);
+    return put_secret(out, secret, service, endpoint, &was, p);
+}
+
+/* A secret that does not open signs nothing: events would wait for as long as it has to sign. */
+static const pay_problem_t *judge_old(const pay_endpoint_t *endpoint, const pay_service_t *service,
+                                      apr_pool_t *p)
+{
+    const char *text;
+    apr_status_t rv;
+
+    if (!service->keyring) {
+        return no_master_key(p);
+    }
+    rv = pay_keyring_open(&text, service->keyring, pay_endpoint_secret_context(&endpoint->scope, p),
+                          endpoint->secret, p);
+    return rv == APR_SUCCESS
+               ? NULL
+               : pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                                   "The secret there does not open under the server's master key "
+                                   "and cannot sign beside a new one: let it end at once.");
 }
 
 const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret,
                                        const pay_service_t *service, const pay_scope_t *scope,
                                        apr_interval_time_t overlap, apr_pool_t *p)
 {
-    pay_endpoint_t *endpoint;
+    pay_endpoint_t *endpoint, was;
     const pay_problem_t *problem;
 
     *secret = NULL;
@@ -129,18 +169,23 @@ const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
                                  "There is no webhook yet: set its URL first.");
     }
+    problem = overlap && *endpoint->secret ? judge_old(endpoint, service, p) : NULL;
+    if (problem) {
+        return problem;
+    }
+    was = *endpoint;
     endpoint->old_secret = overlap ? endpoint->secret : "";
     endpoint->old_secret_until = overlap ? pay_time_now() + overlap : 0;
     problem = make_secret(secret, endpoint, service, p);
     if (problem) {
         return problem;
     }
-    return put(out, service, endpoint, p);
+    return put_secret(out, secret, service, endpoint, &was, p);
 }
 
-const pay_problem_t *pay_mail_switch(const pay_service_t *service, const pay_scope_t *scope,
-                                     pay_endpoint_kind_t kind, int enabled, const char *address,
-                                     apr_pool_t *p)
+static const pay_problem_t *mail_switch(const pay_service_t *service, const pay_scope_t *scope,
+                                        pay_endpoint_kind_t kind, int enabled, const char *address,
+                                        apr_pool_t *p)
 {
     pay_endpoint_t fresh = {
         .scope = *scope, .kind = kind, .address = "", .secret = "", .old_secret = "", .error = ""};
@@ -158,5 +203,20 @@ const pay_problem_t *pay_mail_switch(const pay_service_t *service, const pay_sco
     if (address) {
         endpoint->address = address;
     }
-    return put(&endpoint, service, endpoint, p);
+    return put(&endpoint, service, endpoint, NULL, p);
+}
+
+const pay_problem_t *pay_mail_switch(const pay_service_t *service, apr_uint32_t account,
+                                     pay_endpoint_kind_t kind, int enabled, const char *address,
+                                     apr_pool_t *p)
+{
+    const pay_problem_t *problem = NULL;
+    pay_scope_t scope = {.account = account};
+    int mode;
+
+    for (mode = 0; !problem && mode < PAY_MODE_COUNT; mode++) {
+        scope.mode = (pay_mode_t)mode;
+        problem = mail_switch(service, &scope, kind, enabled, address, p);
+    }
+    return problem;
 }

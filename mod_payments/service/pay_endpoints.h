@@ -16,23 +16,24 @@ const pay_problem_t *pay_endpoint_find(pay_endpoint_t **out, const pay_service_t
 /*
  * Events of the scope go to `url` from now on; NULL: nowhere, *out NULL when there was no webhook.
  * *secret is the first secret of a webhook that had none, to be shown once, else NULL. 400 on /url;
- * 503 without a master key.
+ * 409 when its secret was changed meanwhile, and nothing is; 503 without a master key.
  */
 const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
                                      const pay_service_t *service, const pay_scope_t *scope,
                                      const char *url, apr_pool_t *p);
 
-/* A new secret, to be shown once; the one before signs beside it for `overlap`. 409 when there is
- * no webhook. */
+/* A new secret, to be shown once; the one before signs beside it for `overlap`, and 0 ends it now.
+ * 409 when there is no webhook, when the one before does not open and so cannot sign, and when it
+ * was changed meanwhile. */
 const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret,
                                        const pay_service_t *service, const pay_scope_t *scope,
                                        apr_interval_time_t overlap, apr_pool_t *p);
 
 /*
- * Switches e-mails of a kind, in one mode. `address` NULL: the one there. What was never on is not
- * switched off.
+ * Switches e-mails of a kind, in both modes. `address` NULL: the one there. What was never on is
+ * not switched off.
  */
-const pay_problem_t *pay_mail_switch(const pay_service_t *service, const pay_scope_t *scope,
+const pay_problem_t *pay_mail_switch(const pay_service_t *service, apr_uint32_t account,
                                      pay_endpoint_kind_t kind, int enabled, const char *address,
                                      apr_pool_t *p);
 

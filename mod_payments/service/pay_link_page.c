@@ -10,33 +10,18 @@
 
 #define BODY_SIZE_HINT 512
 
-const pay_problem_t *pay_link_page_get(pay_link_page_t *out, pay_service_t *service,
-                                       const char *page_id, apr_pool_t *p)
-{
-    pay_store_page_t page;
-    apr_status_t rv;
-
-    memset(out, 0, sizeof(*out));
-    rv = service->store->ops->page_find(&page, service->store, page_id, p);
-    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
-        return pay_problem_of_store(rv, p);
-    }
-    if (rv == APR_NOTFOUND || !page.link
-        || (service->account_name && strcmp(service->account_name, page.account->name) != 0)) {
-        return pay_problem_make(PAY_ERR_PATH_UNKNOWN, NULL, APR_SUCCESS, p);
-    }
-    out->account = page.account;
-    out->link = page.link;
-    return NULL;
-}
-
-/* Blanks around what people type are none of it. */
+/* Blanks around what people type are none of it; those within may be a slip of "." and are. */
 static const char *typed(const char *text, apr_pool_t *p)
 {
-    char *copy = apr_pstrdup(p, text ? text : "");
+    apr_size_t len;
 
-    apr_collapse_spaces(copy, copy);
-    return copy;
+    if (!text) {
+        return "";
+    }
+    text += strspn(text, " ");
+    for (len = strlen(text); len > 0 && text[len - 1] == ' '; len--) {
+    }
+    return apr_pstrmemdup(p, text, len);
 }
 
 /* The body of the request that a shop would send for the payer: it is judged in one place. */
@@ -62,7 +47,7 @@ static const char *body_of(const pay_link_t *link, const pay_link_payer_t *payer
 }
 
 const pay_problem_t *pay_link_page_pay(const pay_charge_t **out, pay_service_t *service,
-                                       const pay_link_page_t *page, const pay_link_payer_t *payer,
+                                       const pay_page_t *page, const pay_link_payer_t *payer,
                                        const char *page_root, const char *request_ip, apr_pool_t *p)
 {
     const pay_caller_t caller = {page->account, page->link->scope, PAY_KEY_PUBLIC, "", NULL};

@@ -4,17 +4,7 @@
 
 /* What a payer does on the page of a payment link: says who and how much, and gets a checkout. */
 
-#include "model/pay_link.h"
-#include "service/pay_service.h"
-
-typedef struct pay_link_page_t {
-    const pay_account_t *account;
-    const pay_link_t *link;
-} pay_link_page_t;
-
-/* 404 N2 when the id is no link's page, or it is another account's than the virtual host's. */
-const pay_problem_t *pay_link_page_get(pay_link_page_t *out, pay_service_t *service,
-                                       const char *page_id, apr_pool_t *p);
+#include "service/pay_checkouts.h"
 
 /* As the payer typed them; NULL: nothing. */
 typedef struct pay_link_payer_t {
@@ -25,11 +15,12 @@ typedef struct pay_link_payer_t {
 } pay_link_payer_t;
 
 /*
- * Makes a checkout for the payer, as pay_checkout_create does of a request that names the link.
- * 400 with the fields at fault, named as in that request ("/checkoutCustomerData/email").
+ * Makes a checkout of the page's link for the payer, as pay_checkout_create does of a request that
+ * names the link. 400 with the fields at fault, named as in that request
+ * ("/checkoutCustomerData/email").
  */
 const pay_problem_t *pay_link_page_pay(const pay_charge_t **out, pay_service_t *service,
-                                       const pay_link_page_t *page, const pay_link_payer_t *payer,
+                                       const pay_page_t *page, const pay_link_payer_t *payer,
                                        const char *page_root, const char *request_ip,
                                        apr_pool_t *p);
 

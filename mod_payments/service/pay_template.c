@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_template.h"
 
+#include "base/pay_html.h"
 #include "model/pay_text.h"
 
 #include <apr_file_info.h>
@@ -157,24 +158,6 @@ static apr_size_t character_len(const char *at)
     return len;
 }
 
-static const char *escape_of(char c)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}
-
 static void put_value(expansion_t *x, const char *value)
 {
     const char *escaped;
@@ -182,7 +165,7 @@ static void put_value(expansion_t *x, const char *value)
 
     while (*value) {
         len = character_len(value);
-        escaped = x->form == PAY_TEMPLATE_HTML ? escape_of(*value) : NULL;
+        escaped = x->form == PAY_TEMPLATE_HTML ? pay_html_entity(*value) : NULL;
         if (escaped) {
             put_text(x, escaped);
         } else {

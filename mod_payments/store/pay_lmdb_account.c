@@ -269,8 +269,8 @@ static const char *text_at(const pay_account_t *account, size_t offset)
     return text;
 }
 
-static void tell(pay_lmdb_t *db, const pay_account_t *before, const pay_account_t *account,
-                 apr_pool_t *p)
+/* What became of `before`; "": it is as it was. */
+static const char *changes(const pay_account_t *before, const pay_account_t *account, apr_pool_t *p)
 {
     const char *text = "", *from, *to;
     size_t i;
@@ -287,7 +287,7 @@ static void tell(pay_lmdb_t *db, const pay_account_t *before, const pay_account_
         text = apr_pstrcat(p, text, *text ? ", " : "", pay_mode_name(before->mode), " -> ",
                            pay_mode_name(account->mode), NULL);
     }
-    pay_lmdb_audit_tell(db, account->number, account->name, text);
+    return text;
 }
 
 static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
@@ -296,6 +296,7 @@ static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     account_work_t *work = baton;
     const pay_account_settings_t *settings = work->settings;
     pay_account_t *account, before;
+    const char *text;
     int rc;
 
     work->account = NULL;
@@ -310,10 +311,14 @@ static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (work->mode) {
         account->mode = *work->mode;
     }
-    tell(db, &before, account, work->pool);
+    text = changes(&before, account, work->pool);
     if (!memcmp(account->secret, none, sizeof(none))) { /* made by a build without */
         memcpy(account->secret, work->secret, sizeof(account->secret));
+    } else if (!*text) {
+        work->account = account;
+        return PAY_LMDB_SILENT;
     }
+    pay_lmdb_audit_tell(db, account->number, account->name, text);
     account->updated_at = pay_lmdb_account_now();
     rc = account_put(txn, db, account, 0, work->pool);
     if (rc) {

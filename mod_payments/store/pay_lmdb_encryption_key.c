@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -151,57 +152,32 @@ apr_status_t pay_lmdb_encryption_key_get(pay_encryption_key_t **out, pay_store_t
     return pay_lmdb_status(rc);
 }
 
-static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                     const pay_scope_t *after, int limit, apr_pool_t *p)
+static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
 {
+    apr_array_header_t *records = baton;
     pay_encryption_key_t *record;
-    pay_lmdb_key_t from;
-    MDB_cursor *cursor;
-    MDB_val key, row;
     int rc;
 
-    pay_lmdb_key_start(&from);
-    if (after) {
-        record_key(&from, after);
+    (void)txn;
+    rc = pay_lmdb_encryption_key_decode(&record, key, val, records->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(records, pay_encryption_key_t *) = record;
     }
-    key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ENCRYPTION_KEY), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, after ? MDB_SET_RANGE : MDB_FIRST);
-    if (!rc && after && key.mv_size == from.len && !memcmp(key.mv_data, from.bytes, from.len)) {
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-    }
-    while (!rc && out->nelts < limit) {
-        rc = pay_lmdb_encryption_key_decode(&record, &key, &row, p);
-        if (!rc) {
-            APR_ARRAY_PUSH(out, pay_encryption_key_t *) = record;
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-        }
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc;
 }
 
 apr_status_t pay_lmdb_encryption_key_list(apr_array_header_t **out, pay_store_t *store,
                                           const pay_scope_t *after, int limit, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    MDB_txn *txn;
-    apr_status_t rv;
-    int rc;
+    pay_lmdb_key_t from;
 
     *out = apr_array_make(p, 16, sizeof(pay_encryption_key_t *));
-    assert(limit >= 1);
-    assert(limit <= PAY_STORE_ROWS_MAX);
-    rv = pay_lmdb_read_begin(&txn, db);
-    if (rv != APR_SUCCESS) {
-        return rv;
+    pay_lmdb_key_start(&from);
+    if (after) {
+        record_key(&from, after);
     }
-    rc = list_work(*out, txn, db, after, limit, p);
-    pay_lmdb_read_end(db, txn);
-    return pay_lmdb_status(rc);
+    return pay_lmdb_walk_page((pay_lmdb_t *)store, PAY_TABLE_ENCRYPTION_KEY, NULL, &from, limit,
+                              list_visit, *out);
 }
 
 static int reseal_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

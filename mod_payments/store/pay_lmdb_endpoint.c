@@ -3,15 +3,17 @@
 
 #include "base/pay_time.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
 #include <assert.h>
 #include <string.h>
 
 typedef struct put_t {
-    const pay_endpoint_t *endpoint;
+    const pay_endpoint_t *endpoint, *was;
     apr_pool_t *p;
     pay_endpoint_t *out;
+    apr_status_t verdict;
 } put_t;
 
 typedef struct reseal_t {
@@ -43,30 +45,51 @@ static int something_waits(int *any, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
+/* 1 when it is set to that already, and deliveries have nothing to begin anew. */
+static int is_as_it_was(const pay_endpoint_t *before, const pay_endpoint_t *to, int waits)
+{
+    return before->enabled == to->enabled && !strcmp(before->address, to->address)
+           && !strcmp(before->secret, to->secret) && !strcmp(before->old_secret, to->old_secret)
+           && before->old_secret_until == to->old_secret_until
+           && (!to->enabled || (!waits && !before->failures && !before->failing_since));
+}
+
+/* Secrets are shown to a person once: who put others there meanwhile must not lose them. */
+static int has_secrets_of(const pay_endpoint_t *endpoint, const pay_endpoint_t *was)
+{
+    return !strcmp(endpoint->secret, was->secret) && !strcmp(endpoint->old_secret, was->old_secret);
+}
+
 static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     put_t *put = baton;
     const pay_endpoint_t *from = put->endpoint;
-    pay_endpoint_t *to;
+    pay_endpoint_t *to, before = {.address = NULL};
     int rc, waits = 0;
 
     put->out = NULL;
+    put->verdict = APR_SUCCESS;
     rc = pay_lmdb_endpoint_load(&to, txn, db, &from->scope, from->kind, put->p);
     if (rc == MDB_NOTFOUND) {
         to = apr_pcalloc(put->p, sizeof(*to));
         to->scope = from->scope;
         to->kind = from->kind;
-        to->error = "";
+        to->secret = to->old_secret = to->error = "";
         to->created_at = pay_lmdb_scope_now(0);
     } else if (rc) {
         return rc;
+    } else {
+        before = *to;
+    }
+    if (put->was && !has_secrets_of(to, put->was)) {
+        put->verdict = APR_EEXIST;
+        return PAY_LMDB_SILENT;
     }
     to->enabled = from->enabled;
     to->address = from->address ? from->address : "";
     to->secret = from->secret ? from->secret : "";
     to->old_secret = from->old_secret ? from->old_secret : "";
     to->old_secret_until = from->old_secret_until;
-    to->updated_at = pay_lmdb_scope_now(to->updated_at);
     if (to->enabled) { /* a new address deserves a try */
         to->failures = 0;
         to->probes = 0;
@@ -77,18 +100,23 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
             return rc;
         }
     }
+    put->out = to;
+    if (before.address && is_as_it_was(&before, to, waits)) {
+        return PAY_LMDB_SILENT;
+    }
+    to->updated_at = pay_lmdb_scope_now(to->updated_at);
     rc = pay_lmdb_endpoint_move(txn, db, to, waits ? pay_time_now() : 0);
     if (rc) {
         return rc;
     }
-    put->out = to;
     return pay_lmdb_endpoint_store(txn, db, to, put->p);
 }
 
 apr_status_t pay_lmdb_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
-                                   const pay_endpoint_t *endpoint, apr_pool_t *p)
+                                   const pay_endpoint_t *endpoint, const pay_endpoint_t *was,
+                                   apr_pool_t *p)
 {
-    put_t put = {.endpoint = endpoint, .p = p};
+    put_t put = {.endpoint = endpoint, .was = was, .p = p};
     apr_status_t rv;
 
     *out = NULL;
@@ -99,10 +127,11 @@ apr_status_t pay_lmdb_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
         return APR_EINVAL;
     }
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, put_work, &put);
-    if (rv == APR_SUCCESS) {
-        *out = put.out;
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
-    return rv;
+    *out = put.out;
+    return put.verdict;
 }
 
 apr_status_t pay_lmdb_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
@@ -124,57 +153,32 @@ apr_status_t pay_lmdb_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
     return pay_lmdb_status(rc);
 }
 
-static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                     const pay_endpoint_t *after, int limit, apr_pool_t *p)
+static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
 {
+    apr_array_header_t *endpoints = baton;
     pay_endpoint_t *endpoint;
-    pay_lmdb_key_t from;
-    MDB_cursor *cursor;
-    MDB_val key, row;
     int rc;
 
-    pay_lmdb_key_start(&from);
-    if (after) {
-        pay_lmdb_endpoint_key(&from, &after->scope, after->kind);
+    (void)txn;
+    rc = pay_lmdb_endpoint_decode(&endpoint, key, val, endpoints->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(endpoints, pay_endpoint_t *) = endpoint;
     }
-    key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, after ? MDB_SET_RANGE : MDB_FIRST);
-    if (!rc && after && key.mv_size == from.len && !memcmp(key.mv_data, from.bytes, from.len)) {
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-    }
-    while (!rc && out->nelts < limit) {
-        rc = pay_lmdb_endpoint_decode(&endpoint, &key, &row, p);
-        if (!rc) {
-            APR_ARRAY_PUSH(out, pay_endpoint_t *) = endpoint;
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-        }
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc;
 }
 
 apr_status_t pay_lmdb_endpoint_list(apr_array_header_t **out, pay_store_t *store,
                                     const pay_endpoint_t *after, int limit, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    MDB_txn *txn;
-    apr_status_t rv;
-    int rc;
+    pay_lmdb_key_t from;
 
     *out = apr_array_make(p, 16, sizeof(pay_endpoint_t *));
-    assert(limit >= 1);
-    assert(limit <= PAY_STORE_ROWS_MAX);
-    rv = pay_lmdb_read_begin(&txn, db);
-    if (rv != APR_SUCCESS) {
-        return rv;
+    pay_lmdb_key_start(&from);
+    if (after) {
+        pay_lmdb_endpoint_key(&from, &after->scope, after->kind);
     }
-    rc = list_work(*out, txn, db, after, limit, p);
-    pay_lmdb_read_end(db, txn);
-    return pay_lmdb_status(rc);
+    return pay_lmdb_walk_page((pay_lmdb_t *)store, PAY_TABLE_ENDPOINT, NULL, &from, limit,
+                              list_visit, *out);
 }
 
 static int reseal_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

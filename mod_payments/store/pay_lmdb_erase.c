@@ -171,17 +171,6 @@ static int want_token(int *wanted, const pay_lmdb_gather_t *gather, const MDB_va
     return rc;
 }
 
-static int take_token(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
-                      const MDB_val *key, const MDB_val *row, apr_pool_t *p)
-{
-    MDB_val at = *key;
-
-    (void)gather;
-    (void)row;
-    (void)p;
-    return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, NULL);
-}
-
 /* 1 when the text has the e-mail in it, as JSON writes it. */
 static int holds(const MDB_val *text, const char *email)
 {
@@ -216,14 +205,6 @@ static int want_answer(int *wanted, const pay_lmdb_gather_t *gather, const MDB_v
     return rc;
 }
 
-static int take_answer(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
-                       const MDB_val *key, const MDB_val *row, apr_pool_t *p)
-{
-    (void)gather;
-    (void)p;
-    return pay_lmdb_kept_take_out(txn, db, key, row);
-}
-
 static apr_status_t step(int *done, pay_erasure_t *at, pay_store_t *store, const pay_scope_t *scope,
                          const char *email, apr_pool_t *ptemp)
 {
@@ -236,11 +217,11 @@ static apr_status_t step(int *done, pay_erasure_t *at, pay_store_t *store, const
     if (at->place.phase == PHASE_TOKENS) {
         gather.table = PAY_TABLE_TOKEN;
         gather.want = want_token;
-        gather.take_out = take_token;
+        gather.take_out = pay_lmdb_gather_take_row;
     } else {
         gather.table = PAY_TABLE_KEPT;
         gather.want = want_answer;
-        gather.take_out = take_answer;
+        gather.take_out = pay_lmdb_gather_take_kept;
     }
     rv = pay_lmdb_gather(&gather, &at->place, (pay_lmdb_t *)store, ptemp);
     *(at->place.phase == PHASE_TOKENS ? &at->tokens : &at->answers) += gather.taken;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_gather.h"
 
+#include "store/pay_lmdb_kept.h"
+
 #include <apr_strings.h>
 #include <string.h>
 
@@ -104,4 +106,22 @@ apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place
         place->key_len = gather->from.len;
     }
     return rv;
+}
+
+int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+                             const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    MDB_val at = *key;
+
+    (void)row;
+    (void)p;
+    return mdb_del(txn, pay_lmdb_dbi(db, gather->table), &at, NULL);
+}
+
+int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+                              const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    (void)gather;
+    (void)p;
+    return pay_lmdb_kept_take_out(txn, db, key, row);
 }

@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
+#include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -40,32 +41,23 @@ static int grant_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_grant_t *gr
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT_USER), &at, &none, 0);
 }
 
-static int visit_count(void *baton, const MDB_val *key, const MDB_val *row)
-{
-    (void)key;
-    (void)row;
-    ++*(int *)baton;
-    return MDB_SUCCESS;
-}
-
 /* 1 in *out when the account, or the user, has as many grants as it may have. */
 static int is_full(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_account_t *account,
                    const unsigned char *digest)
 {
-    int of_account = 0, of_user = 0;
+    int of_account, of_user, rc;
     pay_lmdb_key_t prefix;
-    int rc;
 
     *out = 0;
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_u32(&prefix, account->number);
-    rc = pay_lmdb_grant_each(txn, db, PAY_TABLE_GRANT, &prefix, visit_count, &of_account);
+    rc = pay_lmdb_walk_count(&of_account, txn, db, PAY_TABLE_GRANT, &prefix, PAY_GRANTS_MAX);
     if (rc) {
         return rc;
     }
     pay_lmdb_key_start(&prefix);
     (void)pay_lmdb_key_bytes(&prefix, digest, PAY_SHA256_LEN);
-    rc = pay_lmdb_grant_each(txn, db, PAY_TABLE_GRANT_USER, &prefix, visit_count, &of_user);
+    rc = pay_lmdb_walk_count(&of_user, txn, db, PAY_TABLE_GRANT_USER, &prefix, PAY_GRANTS_MAX);
     *out = of_account >= PAY_GRANTS_MAX || of_user >= PAY_GRANTS_MAX;
     return rc;
 }

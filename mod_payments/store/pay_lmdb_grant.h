@@ -36,13 +36,6 @@ int pay_lmdb_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p)
 int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                         const pay_account_t *account, const unsigned char *digest, apr_pool_t *p);
 
-/* 0 goes on. */
-typedef int (*pay_lmdb_grant_visit_t)(void *baton, const MDB_val *key, const MDB_val *row);
-
-/* The rows whose key begins with `prefix`: never more than PAY_GRANTS_MAX, which put sees to. */
-int pay_lmdb_grant_each(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
-                        const pay_lmdb_key_t *prefix, pay_lmdb_grant_visit_t visit, void *baton);
-
 /* Array of pay_grant_t *, in no order. */
 int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                               const pay_account_t *account, apr_pool_t *p);

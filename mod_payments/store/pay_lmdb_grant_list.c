@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_grant.h"
 
 #include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,14 +87,13 @@ apr_status_t pay_lmdb_grant_list(apr_array_header_t **out, pay_store_t *store, c
 
 /* A user's grants while they are listed. */
 typedef struct listing_t {
-    MDB_txn *txn;
     const pay_lmdb_t *db;
     const unsigned char *digest;
     apr_array_header_t *grants;
 } listing_t;
 
 /* An entry of the index, which must lead to a grant of an account that there is. */
-static int visit_entry(void *baton, const MDB_val *key, const MDB_val *row)
+static int visit_entry(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *row)
 {
     const unsigned char *number = (const unsigned char *)key->mv_data + PAY_SHA256_LEN;
     listing_t *listing = baton;
@@ -105,10 +105,10 @@ static int visit_entry(void *baton, const MDB_val *key, const MDB_val *row)
     if (key->mv_size != PAY_LMDB_GRANT_KEY_LEN) {
         return pay_lmdb_bad_row(PAY_TABLE_GRANT_USER, key);
     }
-    rc = pay_lmdb_account_by_number(&account, listing->txn, listing->db, pay_lmdb_read_u32(number),
+    rc = pay_lmdb_account_by_number(&account, txn, listing->db, pay_lmdb_read_u32(number),
                                     listing->grants->pool);
     if (!rc) {
-        rc = pay_lmdb_grant_load(&grant, listing->txn, listing->db, account, listing->digest,
+        rc = pay_lmdb_grant_load(&grant, txn, listing->db, account, listing->digest,
                                  listing->grants->pool);
     }
     if (rc == MDB_NOTFOUND) {
@@ -128,6 +128,7 @@ apr_status_t pay_lmdb_grant_list_user(apr_array_header_t **out, pay_store_t *sto
     listing_t listing = {.db = db, .digest = digest};
     pay_lmdb_key_t prefix;
     apr_status_t rv;
+    MDB_txn *txn;
     int rc;
 
     *out = NULL;
@@ -138,15 +139,16 @@ apr_status_t pay_lmdb_grant_list_user(apr_array_header_t **out, pay_store_t *sto
         return APR_SUCCESS;
     }
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_read_begin(&listing.txn, db);
+        rv = pay_lmdb_read_begin(&txn, db);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
     pay_lmdb_key_start(&prefix);
     (void)pay_lmdb_key_bytes(&prefix, digest, sizeof(digest));
-    rc = pay_lmdb_grant_each(listing.txn, db, PAY_TABLE_GRANT_USER, &prefix, visit_entry, &listing);
-    pay_lmdb_read_end(db, listing.txn);
+    rc = pay_lmdb_walk_part(txn, db, PAY_TABLE_GRANT_USER, &prefix, NULL, PAY_GRANTS_MAX,
+                            visit_entry, &listing);
+    pay_lmdb_read_end(db, txn);
     if (!rc) {
         sort(listing.grants, by_account);
         *out = listing.grants;

@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_grant.h"
 
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -115,45 +116,19 @@ int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
-/* ---- ranges */
-
-int pay_lmdb_grant_each(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
-                        const pay_lmdb_key_t *prefix, pay_lmdb_grant_visit_t visit, void *baton)
-{
-    MDB_val key = pay_lmdb_key_val(prefix), row;
-    MDB_cursor *cursor;
-    int rc, count;
-
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
-    for (count = 0; !rc && count < PAY_GRANTS_MAX; count++) {
-        if (key.mv_size < prefix->len || memcmp(key.mv_data, prefix->bytes, prefix->len) != 0) {
-            break;
-        }
-        rc = visit(baton, &key, &row);
-        if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-        }
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
 /* Grants of an account while they are listed. */
 typedef struct listing_t {
     const pay_account_t *account;
     apr_array_header_t *grants;
 } listing_t;
 
-static int visit_grant(void *baton, const MDB_val *key, const MDB_val *row)
+static int visit_grant(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *row)
 {
     listing_t *listing = baton;
     pay_grant_t *grant;
     int rc;
 
+    (void)txn;
     rc = pay_lmdb_grant_decode(&grant, key, row, listing->grants->pool);
     if (!rc) {
         grant->account = listing->account;
@@ -171,5 +146,6 @@ int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_
     *out = listing.grants;
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_u32(&prefix, account->number);
-    return pay_lmdb_grant_each(txn, db, PAY_TABLE_GRANT, &prefix, visit_grant, &listing);
+    return pay_lmdb_walk_part(txn, db, PAY_TABLE_GRANT, &prefix, NULL, PAY_GRANTS_MAX, visit_grant,
+                              &listing);
 }

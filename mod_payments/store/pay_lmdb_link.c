@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -235,73 +236,35 @@ apr_status_t pay_lmdb_link_get(pay_link_t **out, pay_store_t *store, const pay_s
     return pay_lmdb_status(rc);
 }
 
-/* To the first row behind `after`; NULL: the first of all. */
-static int seek(MDB_cursor *cursor, MDB_val *key, MDB_val *row, const pay_scope_t *scope,
-                const char *after)
+static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
 {
-    pay_lmdb_key_t from;
+    apr_array_header_t *links = baton;
+    pay_link_t *link;
     int rc;
 
-    pay_lmdb_key_start(&from);
-    pay_lmdb_key_scope(&from, scope);
-    if (after && !pay_lmdb_link_key(&from, scope, after)) {
-        return EINVAL;
-    }
-    *key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_get(cursor, key, row, MDB_SET_RANGE);
-    if (!rc && after && key->mv_size == from.len && !memcmp(key->mv_data, from.bytes, from.len)) {
-        rc = mdb_cursor_get(cursor, key, row, MDB_NEXT);
+    (void)txn;
+    rc = pay_lmdb_link_decode(&link, key, val, links->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(links, pay_link_t *) = link;
     }
     return rc;
-}
-
-static int collect(apr_array_header_t *links, MDB_txn *txn, const pay_lmdb_t *db,
-                   const pay_scope_t *scope, const char *after, int limit)
-{
-    pay_lmdb_key_t prefix;
-    MDB_cursor *cursor;
-    pay_link_t *link;
-    MDB_val key, row;
-    int rc;
-
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_LINK), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = seek(cursor, &key, &row, scope, after);
-    while (!rc && links->nelts < limit && key.mv_size >= prefix.len
-           && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0) {
-        rc = pay_lmdb_link_decode(&link, &key, &row, links->pool);
-        if (!rc) {
-            APR_ARRAY_PUSH(links, pay_link_t *) = link;
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-        }
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* the end of the table ends the list */
 }
 
 apr_status_t pay_lmdb_link_list(apr_array_header_t **out, pay_store_t *store,
                                 const pay_scope_t *scope, const char *after, int limit,
                                 apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    MDB_txn *txn;
-    apr_status_t rv;
-    int rc;
+    pay_lmdb_key_t prefix, from;
 
-    assert(limit >= 1);
-    assert(limit <= PAY_STORE_ROWS_MAX);
     *out = apr_array_make(p, limit < LIST_SIZE_HINT ? limit : LIST_SIZE_HINT, sizeof(pay_link_t *));
-    rv = pay_lmdb_read_begin(&txn, db);
-    if (rv != APR_SUCCESS) {
-        return rv;
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_scope(&prefix, scope);
+    pay_lmdb_key_start(&from);
+    if (after && !pay_lmdb_link_key(&from, scope, after)) {
+        return APR_EINVAL;
     }
-    rc = collect(*out, txn, db, scope, after, limit);
-    pay_lmdb_read_end(db, txn);
-    return pay_lmdb_status(rc);
+    return pay_lmdb_walk_page((pay_lmdb_t *)store, PAY_TABLE_LINK, &prefix, &from, limit,
+                              list_visit, *out);
 }
 
 /* ---- disabling */

@@ -156,14 +156,6 @@ static int want_kept(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val
     return rc;
 }
 
-static int take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
-                     const MDB_val *key, const MDB_val *row, apr_pool_t *p)
-{
-    (void)gather;
-    (void)p;
-    return pay_lmdb_kept_take_out(txn, db, key, row);
-}
-
 static int want_refund(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val *key,
                        const MDB_val *row, apr_pool_t *p)
 {
@@ -231,29 +223,20 @@ static int want_token(int *wanted, const pay_lmdb_gather_t *gather, const MDB_va
     return rc;
 }
 
-static int take_token(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
-                      const MDB_val *key, const MDB_val *row, apr_pool_t *p)
-{
-    MDB_val at = *key;
-
-    (void)gather;
-    (void)row;
-    (void)p;
-    return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, NULL);
-}
-
 static const struct {
     pay_lmdb_table_t table;
     pay_lmdb_want_t want;
     pay_lmdb_take_out_t take_out;
     size_t count; /* of pay_reset_t: where they are counted */
 } phases[PHASE_COUNT] = {
-    [PHASE_KEPT] = {PAY_TABLE_KEPT, want_kept, take_kept, offsetof(pay_reset_t, answers)},
+    [PHASE_KEPT] = {PAY_TABLE_KEPT, want_kept, pay_lmdb_gather_take_kept,
+                    offsetof(pay_reset_t, answers)},
     [PHASE_CHARGES] = {PAY_TABLE_CHARGE, NULL, NULL, 0}, /* reset_charges */
     [PHASE_REFUNDS] = {PAY_TABLE_REFUND, want_refund, take_lone_refund,
                        offsetof(pay_reset_t, refunds)},
     [PHASE_TESTS] = {PAY_TABLE_EVENT, want_test, take_test, offsetof(pay_reset_t, events)},
-    [PHASE_TOKENS] = {PAY_TABLE_TOKEN, want_token, take_token, offsetof(pay_reset_t, tokens)},
+    [PHASE_TOKENS] = {PAY_TABLE_TOKEN, want_token, pay_lmdb_gather_take_row,
+                      offsetof(pay_reset_t, tokens)},
 };
 
 static apr_status_t step(int *done, pay_reset_t *at, pay_lmdb_t *db, const pay_scope_t *scope,

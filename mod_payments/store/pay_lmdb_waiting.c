@@ -2,31 +2,10 @@
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_endpoint.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_walk.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* Entries whose key begins with `prefix`, up to `limit`; nothing of them is read. */
-static int count_prefix(int *count, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
-                        const pay_lmdb_key_t *prefix, int limit)
-{
-    MDB_val key = pay_lmdb_key_val(prefix), val;
-    MDB_cursor *cursor;
-    int rc;
-
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    while (!rc && *count < limit && key.mv_size >= prefix->len
-           && memcmp(key.mv_data, prefix->bytes, prefix->len) == 0) {
-        ++*count;
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
 
 /* The time leads the keys of pending_due, so that those of other scopes lie between. */
 static int count_pending(int *count, MDB_txn *txn, const pay_lmdb_t *db,
@@ -71,13 +50,13 @@ static int count_all(pay_waiting_t *out, MDB_txn *txn, const pay_lmdb_t *db,
     out->charges = last.charge_seq > 0;
     rc = count_pending(&out->pending, txn, db, &prefix, limit);
     if (!rc) {
-        rc = count_prefix(&out->held, txn, db, PAY_TABLE_HELD, &prefix, limit);
+        rc = pay_lmdb_walk_count(&out->held, txn, db, PAY_TABLE_HELD, &prefix, limit);
     }
     if (!rc) {
-        rc = count_prefix(&out->webhooks, txn, db, PAY_TABLE_EVENT, &webhook, limit);
+        rc = pay_lmdb_walk_count(&out->webhooks, txn, db, PAY_TABLE_EVENT, &webhook, limit);
     }
     if (!rc) {
-        rc = count_prefix(&out->parked, txn, db, PAY_TABLE_EVENT_PARKED, &webhook, limit);
+        rc = pay_lmdb_walk_count(&out->parked, txn, db, PAY_TABLE_EVENT_PARKED, &webhook, limit);
     }
     return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_walk.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct walk_t {
@@ -36,7 +37,7 @@ static int walk_seek(walk_t *walk, MDB_cursor *cursor, MDB_val *key, MDB_val *va
 }
 
 /* One transaction's share; MDB_NOTFOUND: that was the last one. */
-static int walk_chunk(walk_t *walk, MDB_txn *txn)
+static int walk_chunk(walk_t *walk, MDB_txn *txn, int limit)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
@@ -48,7 +49,7 @@ static int walk_chunk(walk_t *walk, MDB_txn *txn)
         return rc;
     }
     rc = walk_seek(walk, cursor, &key, &val);
-    for (count = 0; !rc && count < PAY_STORE_ROWS_MAX; count++) {
+    for (count = 0; !rc && count < limit; count++) {
         if (!is_inside(walk, &key)) {
             rc = MDB_NOTFOUND;
             break;
@@ -67,6 +68,18 @@ static int walk_chunk(walk_t *walk, MDB_txn *txn)
     return rc;
 }
 
+static void walk_start(walk_t *walk, const pay_lmdb_key_t *prefix, const pay_lmdb_key_t *after)
+{
+    pay_lmdb_key_start(&walk->prefix);
+    pay_lmdb_key_start(&walk->last);
+    if (prefix) {
+        walk->prefix = *prefix;
+    }
+    if (after) {
+        walk->last = *after;
+    }
+}
+
 apr_status_t pay_lmdb_walk(pay_lmdb_t *db, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix,
                            pay_lmdb_visit_t visit, void *baton)
 {
@@ -75,18 +88,61 @@ apr_status_t pay_lmdb_walk(pay_lmdb_t *db, pay_lmdb_table_t table, const pay_lmd
     MDB_txn *txn;
     int rc = 0;
 
-    pay_lmdb_key_start(&walk.prefix);
-    pay_lmdb_key_start(&walk.last);
-    if (prefix) {
-        walk.prefix = *prefix;
-    }
+    walk_start(&walk, prefix, NULL);
     while (!rc) { /* ends with the table: each round moves `last` on */
         rv = pay_lmdb_read_begin(&txn, db);
         if (rv != APR_SUCCESS) {
             return rv;
         }
-        rc = walk_chunk(&walk, txn);
+        rc = walk_chunk(&walk, txn, PAY_STORE_ROWS_MAX);
         pay_lmdb_read_end(db, txn);
     }
     return rc == MDB_NOTFOUND ? APR_SUCCESS : pay_lmdb_status(rc);
+}
+
+int pay_lmdb_walk_part(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+                       const pay_lmdb_key_t *prefix, const pay_lmdb_key_t *after, int limit,
+                       pay_lmdb_visit_t visit, void *baton)
+{
+    walk_t walk = {.dbi = pay_lmdb_dbi(db, table), .visit = visit, .baton = baton};
+    int rc;
+
+    walk_start(&walk, prefix, after);
+    rc = walk_chunk(&walk, txn, limit);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_walk_page(pay_lmdb_t *db, pay_lmdb_table_t table,
+                                const pay_lmdb_key_t *prefix, const pay_lmdb_key_t *after,
+                                int limit, pay_lmdb_visit_t visit, void *baton)
+{
+    apr_status_t rv;
+    MDB_txn *txn;
+    int rc;
+
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_walk_part(txn, db, table, prefix, after, limit, visit, baton);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+static int count_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+{
+    (void)txn;
+    (void)key;
+    (void)val;
+    ++*(int *)baton;
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_walk_count(int *out, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+                        const pay_lmdb_key_t *prefix, int limit)
+{
+    *out = 0;
+    return pay_lmdb_walk_part(txn, db, table, prefix, NULL, limit, count_visit, out);
 }

@@ -20,9 +20,12 @@ typedef apr_status_t pay_store_delivery_get_fn(pay_delivery_t **out, pay_store_t
 /*
  * Writes enabled, address and secrets of `endpoint`, made when there is none; how its deliveries go
  * is left alone, but an enabled one counts as well again and is looked at when something is due.
+ * `was`: whose secrets it must have still (compare and set; "" where there is none), else
+ * APR_EEXIST and nothing is written; NULL: whatever they are.
  */
 typedef apr_status_t pay_store_endpoint_put_fn(pay_endpoint_t **out, pay_store_t *store,
-                                               const pay_endpoint_t *endpoint, apr_pool_t *p);
+                                               const pay_endpoint_t *endpoint,
+                                               const pay_endpoint_t *was, apr_pool_t *p);
 typedef apr_status_t pay_store_endpoint_get_fn(pay_endpoint_t **out, pay_store_t *store,
                                                const pay_scope_t *scope, pay_endpoint_kind_t kind,
                                                apr_pool_t *p);

@@ -12,9 +12,8 @@ NOBODY = 65534
 KEY = re.compile(r"pay_(test|live)(sk|pk)_[a-z0-9]{40,}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 COMMANDS = {
-    "account": ["create", "grant", "grants", "list", "mode", "revoke", "set", "show"],
-    "audit": ["list"],
     "account": ["create", "grant", "grants", "list", "mode", "reset", "revoke", "set", "show"],
+    "audit": ["list"],
     "charge": ["list", "resolve", "show"],
     "encryption-key": ["renew", "show"],
     "event": ["deliver", "drop", "list", "retry", "show"],

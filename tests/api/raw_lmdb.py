@@ -7,6 +7,7 @@ As a program: `raw_lmdb.py DIRECTORY` takes the write lock, says "held" and keep
 
 import ctypes
 import ctypes.util
+import os
 import signal
 import sys
 
@@ -92,6 +93,15 @@ def busy_readers(directory):
     raw = Raw(directory)
     try:
         return [line for line in raw.readers() if line[-1] != "-"]
+    finally:
+        raw.close()
+
+
+def dead_readers(directory):
+    """Slots of the reader table whose processes have ended."""
+    raw = Raw(directory)
+    try:
+        return [line for line in raw.readers() if not os.path.exists(f"/proc/{line[0]}")]
     finally:
         raw.close()
 

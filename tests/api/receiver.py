@@ -74,6 +74,18 @@ class Authority:
         made.load_cert_chain(self.folder / f"{kind}.pem", self.folder / f"{kind}.key")
         return made
 
+    @functools.lru_cache(maxsize=None)
+    def person(self, name, own=False):
+        """Files of certificate and key of somebody of this name; `own`: nobody but the person says so."""
+        file, subject = f"person-{name}-{own}", ("-subj", f"/CN={name}")
+        if own:
+            self.openssl("req", "-x509", *self.key(file), *subject, "-days", "2", "-out", f"{file}.pem")
+        else:
+            self.openssl("req", *self.key(file), *subject, "-out", f"{file}.csr")
+            self.openssl("x509", "-req", "-in", f"{file}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial",
+                         str(random.getrandbits(64)), "-days", "2", "-out", f"{file}.pem")
+        return self.folder / f"{file}.pem", self.folder / f"{file}.key"
+
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 

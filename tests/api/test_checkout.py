@@ -3,14 +3,18 @@
 
 import json
 import re
+import urllib.parse
 
 import pytest
 
-from harness import checkout_body, order_body, reference
-from receiver import INSECURE, Receiver
+from harness import checkout_body, link_body, order_body, reference
+from payer import Payer
+from receiver import ALLOW, INSECURE, Receiver
 from upstream import live_reference
+from upstream_proxy import closed_unanswered, own, problem
 
 INITIATE = "/api/v1/initiate"
+LINK = "/api/v1/paymentlink/initiate"
 ORDER = "/payment/order/create"
 PAGE = re.compile(r"http://127\.0\.0\.1:\d+/payment/page/[a-z2-7]{32}")
 
@@ -181,17 +185,140 @@ def test_abandoned(server):
 
 # ---- Live Mode
 
-def test_live(till, upstream):
-    """The acquirer opens a page under a name of its own for it; closed there, it is not ours to say so before its time."""
-    httpd = till()
-    shop = httpd.live_shop
+@pytest.fixture
+def live(till):
+    return till().live_shop
+
+
+def test_live(live, upstream):
+    """The acquirer opens a page, under a name that is not the shop's reference; a retry opens no other."""
     ref = live_reference()
     after = upstream.last()
-    answer = initiate(shop, transactionReference=ref)
+    answer = initiate(live, transactionReference=ref)
     assert answer.status == 200 and answer.json["data"]["statusCode"] == "01", answer
     (theirs,) = upstream.charges(after).values()
     assert (theirs["status"], theirs["amount"], theirs["currency"]) == ("pending", 1000, "NGN")
     assert theirs["reference"] != ref
-    assert verify(shop, ref)["domain"] == "live"
-    again = initiate(shop, transactionReference=ref)
+    assert verify(live, ref)["domain"] == "live"
+    again = initiate(live, transactionReference=ref)
     assert again.body == answer.body and len(upstream.charges(after)) == 1
+
+
+@pytest.mark.parametrize("path, body, member", [
+    pytest.param(LINK, link_body("link-1"), "paymentRedirectUrl", id="link"),
+    pytest.param(ORDER, order_body(), "checkout_url", id="order"),
+])
+def test_live_by_other_operations(live, upstream, path, body, member):
+    """Theirs lead to the acquirer's page as well."""
+    live.httpd.ctl("link", "create", live.name, "--mode", "live", "--reference", "link-1")
+    after, headers = upstream.last(), {"Idempotency-Key": reference()}
+    answer = live.call("POST", path, body, headers=headers)
+    assert answer.status == 200, answer
+    page = Payer(live.httpd, urllib.parse.urlsplit(answer.json["data"][member]).path).get()
+    assert page.status == 303 and page.header("location").startswith("https://")
+    assert live.call("POST", path, body, headers=headers).body == answer.body
+    (theirs,) = upstream.charges(after).values()
+    assert (theirs["status"], theirs["amount"], theirs["currency"]) == ("pending", 1000, "NGN")
+
+
+UNOPENED = "The acquirer opened no payment page. Try again under another reference."
+SAYS_NO = {"status": False, "message": UNOPENED, "data": {"statusCode": "02", "paymentRedirectUrl": ""}}
+# What the log says of one that is no word of the acquirer's: a page may be open, of which nobody knows.
+UNKNOWN = r"PAY00400|PAY00570"
+
+
+@pytest.mark.parametrize("fault, loud", [
+    pytest.param(own(200, SAYS_NO), None, id="its own acquirer opens none"),
+    pytest.param(own(400, problem("T1", "Invalid request parameter.")), "PAY00400", id="it refuses the request"),
+    pytest.param(own(501, problem("I1", "There are no pages.")), "PAY00400", id="it has no pages"),
+    pytest.param(own(409, problem("D1", "The reference is another's.")), UNKNOWN, id="it knows the reference"),
+    pytest.param(own(500, problem("E1", "out of order")), UNKNOWN, id="it is out of order"),
+    pytest.param(own(502, "<html>", "text/html"), UNKNOWN, id="a proxy's error"),
+    pytest.param(closed_unanswered(), UNKNOWN, id="no answer"),
+])
+def test_live_without_a_page(live, proxy, fault, loud):
+    """Nobody can pay it: it has failed, is told so again, and is never asked for twice."""
+    if loud:
+        live.httpd.expect_log(loud)
+    body, headers = checkout_body(), {"Idempotency-Key": reference()}
+    proxy.next("other", fault)
+    answer = live.call("POST", INITIATE, body, headers=headers)
+    assert (answer.status, answer.json["status"], answer.json["message"]) == (200, False, UNOPENED), answer
+    data = answer.json["data"]
+    assert (data["statusCode"], data["statusMessage"]) == ("02", UNOPENED)
+    assert data["transactionReference"] == body["transactionReference"]
+    found = verify(live, body["transactionReference"])
+    assert (found["status"], found["domain"], found["gatewayResponseMessage"]) == ("failed", "live", UNOPENED)
+    for again in (live.call("POST", INITIATE, body, headers=headers), live.call("POST", INITIATE, body)):
+        assert again.body == answer.body and again.header("idempotent-replayed") == "true"
+    assert len(proxy.of("other")) == 1
+    page = Payer(live.httpd, urllib.parse.urlsplit(data["paymentRedirectUrl"]).path).page()
+    assert (page.status, page.kind, page.forms()) == (200, "declined", {})
+
+
+def test_live_key_while_the_account_is_in_test_mode(live, upstream):
+    """Nothing new is begun; what was, is told and verified all the same."""
+    live.httpd.ctl("link", "create", live.name, "--mode", "live", "--reference", "link-1")
+    body = checkout_body()
+    first = live.call("POST", INITIATE, body)
+    assert first.json["data"]["statusCode"] == "01", first
+    live.mode("test")
+    after = upstream.last()
+    for path, new in ((INITIATE, checkout_body()), (LINK, link_body("link-1")), (ORDER, order_body())):
+        answer = live.call("POST", path, new)
+        assert (answer.status, answer.json["data"]["responseCode"]) == (403, "B02"), path
+    assert live.call("POST", INITIATE, body).body == first.body
+    assert verify(live, body["transactionReference"])["status"] == "pending"
+    assert not upstream.charges(after)
+
+
+def test_live_order_without_a_page(live, proxy):
+    body = order_body()
+    proxy.next("other", own(200, SAYS_NO))
+    answer = live.call("POST", ORDER, body)
+    said = answer.json
+    assert (answer.status, said["status"], said["status_code"], said["statusCode"], said["message"]) == (
+        200, "failed", "02", "02", UNOPENED)
+    assert (said["data"]["order"]["reference"], said["data"]["order"]["status"]) == (body["order"]["reference"], "failed")
+    assert verify(live, body["order"]["reference"])["status"] == "failed"
+
+
+def test_live_acquirer_that_is_down(live, proxy, upstream):
+    """No byte of the request left: nothing was made, and the reference is free."""
+    live.httpd.expect_log("PAY00400")
+    body, after = checkout_body(transactionReference=live_reference()), upstream.last()
+    proxy.refuse()
+    answer = live.call("POST", INITIATE, body)
+    assert (answer.status, answer.json["data"]["responseCode"]) == (503, "E2"), answer
+    assert answer.header("retry-after")
+    assert live.call("GET", f"/api/v1/checkout/{body['transactionReference']}/verify").status == 404
+    proxy.listen()
+    again = live.call("POST", INITIATE, body)
+    assert (again.status, again.json["data"]["statusCode"], again.header("idempotent-replayed")) == (200, "01", None)
+    assert len(upstream.charges(after)) == 1
+
+
+def test_live_refused_checkouts_stop_no_charges(live, proxy):
+    """As many as would have the acquirer left alone for a while: whoever holds the public key can ask for them."""
+    live.httpd.expect_log("PAY00400")
+    proxy.fail(own(400, problem("T1", "Invalid request parameter.")), "other")
+    for _ in range(11):
+        assert initiate(live).json["data"]["statusCode"] == "02"
+    assert live.charge().json["data"]["status"] == "successful"
+
+
+def test_live_abandoned(till, authority):
+    """Its time being over, its shop is told; the acquirer may find a payment later all the same."""
+    shop = till(extra=f"{ALLOW}PaymentsTrustedCA {authority.file}\n",
+                host_extra="PaymentsCheckoutLifetime 1s\n").live_shop
+    with Receiver(authority.context()) as receiver:
+        secret = shop.webhook(receiver.url(), mode="live")
+        ref = live_reference()
+        assert initiate(shop, transactionReference=ref).json["data"]["statusCode"] == "01"
+        [told] = receiver.wait(1)
+        told.check(secret)
+        assert told.what == ("transaction", "abandoned")
+        data = told.json["data"]
+        assert (data["reference"], data["status"], data["domain"]) == (ref, "abandoned", "live")
+        assert verify(shop, ref)["status"] == "abandoned"
+        shop.webhook_off("live")

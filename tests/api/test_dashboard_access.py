@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """PaymentsDashboard: whose path it is, who comes in, and what its pages and headers are."""
 
+import hashlib
 import http.client
+import subprocess
 
 import pytest
 
@@ -157,6 +159,23 @@ def test_without_a_user_it_is_closed(server, rule, modules):
     said = [line for line in httpd.log_text().splitlines() if REFUSED in line]
     assert 1 <= len(said) <= len(httpd.pids()), "once for each process"
     assert f'<Location "{PATH}"> AuthType Basic' in said[0]
+
+
+def test_digest(server):
+    """Digest authentication names a user as well as Basic does."""
+    httpd = server(start=False, modules=("auth_digest",))
+    digest = hashlib.md5(b"vera:site:right").hexdigest()
+    (httpd.root / "digests").write_text(f"vera:site:{digest}\n")
+    httpd.host_extra = (f"PaymentsDashboard {PATH}\n{pages(httpd)}\n" + location(
+        f"AuthType Digest\nAuthName site\nAuthUserFile {httpd.root}/digests\nRequire valid-user"))
+    httpd.start()
+    url = f"http://127.0.0.1:{httpd.port}{PATH}/api/session"
+    for password, status in (("right", "200"), ("wrong", "401")):
+        done = subprocess.run(["curl", "-s", "-w", " %{http_code}", "--digest", "-u", f"vera:{password}", url],
+                              capture_output=True, text=True, check=True)
+        body, _, got = done.stdout.rpartition(" ")
+        assert got == status and ('"user":"vera"' in body.replace(" ", "")) == (status == "200")
+    httpd.expect_log("AH01794: user vera: password mismatch")
 
 
 def test_the_sites_error_documents_come_back_elsewhere(site):

@@ -2,11 +2,14 @@
 """Payment links: made by paymentsctl, paid through POST /api/v1/paymentlink/initiate."""
 
 import concurrent.futures
+import datetime
 import json
+import urllib.parse
 
 import pytest
 
-from harness import link_body, reference
+from harness import link_body, reference, wait_for
+from payer import Payer
 from shares import ANSWERED
 
 pytestmark = ANSWERED
@@ -92,6 +95,18 @@ def test_links_that_are_closed(shop):
     answer = begin(shop, link)
     assert code_of(answer) == (409, "V2") and "disabled" in answer.json["message"]
     assert shown(shop, link)["state"] == "disabled"
+
+
+def test_a_link_that_expires(shop):
+    """While it has time it is paid as any; then no checkout is made from it, and those that were begun can be paid."""
+    ends = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=3)
+    link = make(shop, "--expires", ends.isoformat(timespec="milliseconds"))
+    begun = begin(shop, link)
+    answer = wait_for(lambda: (lambda one: one if one.status != 200 else None)(begin(shop, link)), "the end of the link")
+    assert code_of(answer) == (409, "V2") and "expired" in answer.json["message"]
+    assert shown(shop, link)["state"] == "expired" and datetime.datetime.now(datetime.timezone.utc) >= ends
+    path = urllib.parse.urlsplit(begun.json["data"]["paymentRedirectUrl"]).path
+    assert Payer(shop.httpd, path).card().kind == "approved"
 
 
 def test_a_retry_with_an_idempotency_key(shop):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a payment link, and the whole circle: link, checkout, token, charge, refund."""
+"""The page of a payment link, and the whole circle: link, checkout, token, charge, refund, webhook."""
 
 import json
 import urllib.parse
@@ -8,6 +8,7 @@ import pytest
 
 from harness import charge_body
 from payer import Page, Payer, check_headers_of_redirect
+from receiver import Receiver
 
 MARKUP = "<b>\"'&"
 ADA = {"email": "ada@example.com", "firstName": "Ada", "lastName": "Obi"}
@@ -59,7 +60,16 @@ def test_form(seller):
     assert "Amount (NGN)" in page.said()
 
 
-def test_the_whole_circle(seller):
+@pytest.fixture
+def receiver(seller):
+    """What the seller's webhook in Test Mode is told."""
+    with Receiver() as here:
+        here.secret = seller.webhook(here.url())
+        yield here
+        seller.webhook_off()
+
+
+def test_the_whole_circle(seller, receiver):
     link = Link(seller, "--amount", "1500", "--once", "--redirect", "https://shop.example/thanks")
     payer = link.begin()
     assert payer.card().kind == "approved"
@@ -67,13 +77,19 @@ def test_the_whole_circle(seller):
     [charge] = charges(seller)
     found = seller.call("GET", f"/api/v1/transaction/{charge['reference']}/verify").json["data"]
     assert (found["status"], found["redirectUrl"]) == ("successful", "https://shop.example/thanks")
-    again = seller.charge(**charge_body(token=found["card"]["token"], email=ADA["email"], amount=20))
+    again = seller.charge(**charge_body(token=found["card"]["token"], email=ADA["email"], amount=20, reference="again"))
     assert again.json["data"]["status"] == "successful"
     refund = seller.call("POST", "/api/v1/refund", {"reference": charge["reference"]})
     assert (refund.status, refund.json["status"]) == (200, "processed")
     assert link.state()["state"] == "used"
     page = link.page()
     assert page.kind == "expired" and "paid already" in page.heading and not page.find("form")
+    receiver.wait_taken(4)
+    told = [(one.reference, *one.what) for one in receiver.got]
+    assert [what for name, *what in told if name == charge["reference"]] == [
+        ["transaction", "successful"], ["refund", "processed"], ["transaction", "reversed"]]
+    assert [what for name, *what in told if name == "again"] == [["transaction", "successful"]]
+    assert len(told) == 4 and all(one.check(receiver.secret) for one in receiver.got)
 
 
 def test_an_open_amount(seller):

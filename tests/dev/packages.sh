@@ -42,6 +42,7 @@ py:xdist        python3-pytest-xdist python3-pytest-xdist py3-pytest-xdist
 py:jsonschema   python3-jsonschema python3-jsonschema py3-jsonschema
 py:aiosmtpd     python3-aiosmtpd python3-aiosmtpd py3-aiosmtpd
 tool:valgrind   valgrind         valgrind          valgrind
+module:auth_openidc libapache2-mod-auth-openidc mod_auth_openidc apache-mod-auth-openidc
 tool:nghttp     nghttp2-client   nghttp2           nghttp2
 tool:pgrep      procps           procps-ng         procps
 tool:php        php-cli          php-cli           php83

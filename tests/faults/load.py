@@ -13,7 +13,7 @@ import time
 
 from conftest import loaded
 from harness import WAIT_S, wait_for
-from raw_lmdb import Raw
+from raw_lmdb import dead_readers
 
 PAUSE_S = 0.02  # before a request is sent again
 RETRY_S = 3 * WAIT_S  # within which each request must have its answer
@@ -166,15 +166,6 @@ def refunds(shop):
     return {row["transactionReference"]: row for row in rows}
 
 
-def dead_readers(httpd):
-    """Slots of the store's reader table whose processes have ended."""
-    raw = Raw(httpd.store)
-    try:
-        return [line for line in raw.readers() if not os.path.exists(f"/proc/{line[0]}")]
-    finally:
-        raw.close()
-
-
 def verify_charges(load, rows, pending):
     """Each acknowledged charge is stored as it was acknowledged, and nothing that nobody asked for."""
     assert set(load.charged) <= set(rows), "acknowledged charges are not stored"
@@ -245,7 +236,7 @@ def verify_api(load, rows, chance):
 def verify(load, pending=False, counted=False, chance=None):
     """Compares all that was acknowledged with the store. `pending`: charges of dead processes may be undecided."""
     shop = load.shop
-    wait_for(lambda: not dead_readers(shop.httpd), "readers of dead processes to be cleared")
+    wait_for(lambda: not dead_readers(shop.httpd.store), "readers of dead processes to be cleared")
     rows, listed = charges(shop), refunds(shop)
     verify_charges(load, rows, pending)
     verify_refunds(load, listed, pending)

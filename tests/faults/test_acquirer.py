@@ -19,7 +19,8 @@ import pytest
 
 from conftest import FULL, loaded, size
 from harness import SANITIZE, wait_for
-from load import PAUSE_S, RETRY_S, Client, Load, dead_readers, is_passing, seed
+from load import PAUSE_S, RETRY_S, Client, Load, is_passing, seed
+from raw_lmdb import dead_readers
 from test_clock import Clock
 from test_killed import CHILDREN, DIED
 from test_live_faults import HTML, passed
@@ -229,7 +230,7 @@ def test_acquirer(till, upstream, proxy):
     assert all(name for _, name in proxy.posts), "a refund without a tag"
     assert not shop.rows_held()
     assert len(rows) >= charges and len(listed) >= refunds and killed >= kills - 1
-    wait_for(lambda: not dead_readers(httpd), "readers of dead processes to be cleared")
+    wait_for(lambda: not dead_readers(httpd.store), "readers of dead processes to be cleared")
     done = httpd.ctl("store", "check", check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout
 

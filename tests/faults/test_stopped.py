@@ -6,7 +6,6 @@ The others refuse new writes in time and then at once, all else goes on, and not
 
 import collections
 import os
-import pathlib
 import random
 import re
 import signal
@@ -19,6 +18,7 @@ import pytest
 from conftest import FULL, loaded, size
 from harness import PAYMENTSCTL, SANITIZE, WAIT_S, reference, wait_for
 from load import DECIDED_S, TIMEOUT, Load, counter, seed, undecided, verify
+from stops import is_stopped, stops_in
 
 IN_TIME_S = 3.0  # a refusal of a write that waited for PaymentsCommitWait, 2 s
 AT_ONCE_S = 1.5 if SANITIZE else 0.7  # of one that did not, on a busy machine
@@ -43,19 +43,10 @@ def arm(httpd):
 def make_server(server, more=""):
     httpd = server(start=False, threads=THREADS, extra=WHO + more, host_extra=f"PaymentsHealth {HEALTH}\n{TIMEOUT}",
                    env={"LD_PRELOAD": loaded("faults/preload_stop"), "PAYMENTS_STOP_FILE": "{root}/stop/now"})
-    (httpd.root / "stop").mkdir()
-    (httpd.root / "stop").chmod(0o777)  # the children's user removes the file in it
+    stops_in(httpd.root)
     (httpd.docroot / "page.txt").write_text("the site")
     httpd.expect_log(DIED)
     return httpd.start()
-
-
-def is_stopped(pid):
-    try:
-        status = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False
-    return status.rpartition(")")[2].split()[0] == "T"
 
 
 def stopped_child(httpd):

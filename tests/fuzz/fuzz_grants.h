@@ -125,7 +125,8 @@ static inline void fuzz_audit_write(apr_size_t faults, apr_pool_t *p)
     int count;
 
     rv = ops->audit_note(fuzz_audit_store(p));
-    CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
+    CHECK(rv == APR_SUCCESS
+          || ((rv == PAY_STORE_ECORRUPT || rv == PAY_STORE_ESCHEMA) && faults > 0));
     for (count = 0; count < FUZZ_ENTRIES_MAX; count++) {
         rv = ops->audit_list(&list, fuzz_store.store, 1, before, 1, p);
         CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));

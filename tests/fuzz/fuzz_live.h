@@ -112,4 +112,17 @@ static inline void fuzz_live_make(void)
     apr_pool_destroy(p);
 }
 
+/* Asks for more of the history and answers for it; nothing of that ends the process. */
+static inline void fuzz_live_ask(apr_pool_t *p)
+{
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    pay_history_t *history;
+
+    (void)ops->history_ask(&history, fuzz_store.store, &fuzz_store.scope, 0, FUZZ_NOW, p);
+    if (ops->history_get(&history, fuzz_store.store, &fuzz_store.scope, p) == APR_SUCCESS) {
+        history->answered = history->asked;
+        (void)ops->history_put(fuzz_store.store, history, p);
+    }
+}
+
 #endif

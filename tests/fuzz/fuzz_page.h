@@ -4,9 +4,8 @@
 
 /* What the checkout in the store of fuzz_store.h has beside its charge. */
 
-#include "fuzz.h"
+#include "fuzz_store.h"
 
-#include "base/pay_time.h"
 #include "model/pay_checkout.h"
 
 static const pay_checkout_t fuzz_page = {.page_id = "abcdefghijklmnopqrstuvwxyz234567",

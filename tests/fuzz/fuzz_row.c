@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz_checkouts.h"
+#include "fuzz_erase.h"
 #include "fuzz_goods.h"
 
 #include "base/pay_writer.h"
@@ -436,18 +438,6 @@ static void write_events(apr_pool_t *p)
     (void)ops->event_drop(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
 }
 
-static void write_history(apr_pool_t *p)
-{
-    const pay_store_ops_t *ops = fuzz_store.ops;
-    pay_history_t *history;
-
-    (void)ops->history_ask(&history, fuzz_store.store, &fuzz_store.scope, 0, FUZZ_NOW, p);
-    if (ops->history_get(&history, fuzz_store.store, &fuzz_store.scope, p) == APR_SUCCESS) {
-        history->answered = history->asked;
-        (void)ops->history_put(fuzz_store.store, history, p);
-    }
-}
-
 /* Whatever these answer, nothing ends the process. */
 static void write_live(apr_pool_t *p)
 {
@@ -480,7 +470,7 @@ static void write_live(apr_pool_t *p)
     (void)ops->refund_fail(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live", p);
     (void)ops->refund_late(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
                            &approved, FUZZ_NOW, PAY_HELD_LATE, "seen", p);
-    write_history(p);
+    fuzz_live_ask(p);
 }
 
 /* Whatever these answer, nothing ends the process. */
@@ -544,6 +534,7 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
     read_accounts(faults, p);
     read_money(faults, p);
     fuzz_grants_read(faults, p);
+    fuzz_erase_search(faults, p);
     fuzz_grants_write(p);
     fuzz_encryption_write(p);
     fuzz_audit_write(faults, p);
@@ -551,6 +542,8 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
     write_live(p);
     write_money(p);
     fuzz_links_use(faults, p);
+    fuzz_checkouts_use(faults, p);
+    fuzz_erase_all(p);
 }
 
 static void run(const uint8_t *data, size_t size, apr_pool_t *p)
@@ -585,6 +578,9 @@ static void run(const uint8_t *data, size_t size, apr_pool_t *p)
         fuzz_grants_decode(&key, &row, p);
     } else if (tables[i].table == PAY_TABLE_ENCRYPTION_KEY) {
         CHECK(!fuzz_encryption_decode(&written, &key, &row, p) || !is_whole(&row, &written)
+              || same(&row, &written));
+    } else if (tables[i].table == PAY_TABLE_CHECKOUT) {
+        CHECK(!fuzz_checkouts_decode(&written, &key, &row, p) || !is_whole(&row, &written)
               || same(&row, &written));
     } else if (tables[i].table == PAY_TABLE_AUDIT) {
         fuzz_audit_decode(&key, &row, p);

@@ -57,6 +57,29 @@ for (const [name, text, digits] of [
   });
 }
 
+for (const [name, text, currency, want] of [
+  ['two decimals', '10,5', 'NGN', '10.50'],
+  ['a separator of thousands that looks like a point', '1.500', 'NGN', undefined],
+  ['three decimals', '1.005', 'KWD', '1.005'],
+  ['decimals that the browser does not know of', '1.50', 'AFN', '1.50'],
+  ['no decimals', '1500', 'JPY', '1500.00'],
+]) {
+  test(`readAmountOf: ${name}`, () => {
+    assert.equal(money.readAmountOf(text, currency).amount, want);
+  });
+}
+
+for (const [name, number, currency, want] of [
+  ['whole', 85000, 'NGN', '₦85,000.00'],
+  ['decimals', 12.5, 'NGN', '₦12.50'],
+  ['none', 1500, 'JPY', 'JP¥1,500'],
+  ['decimals that the browser does not know of', 12.5, 'AFN', 'AFN 12.5'],
+]) {
+  test(`formatNumber: ${name}`, () => {
+    assert.equal(plain(money.formatNumber(number, currency, 'en-NG')), want);
+  });
+}
+
 for (const [left, right, want] of [
   ['10.00', '10.00', 0],
   ['10.01', '10.00', 1],

@@ -33,8 +33,11 @@ static inline desk_t *desk_make(pay_endpoint_kind_t endpoint, pay_event_kind_t k
     desk_t *desk = apr_pcalloc(unit_pool, sizeof(*desk));
     const pay_scope_t scope = {7, PAY_TEST};
 
-    desk->account =
-        (pay_account_t){.number = 7, .name = "my-shop", .settings = {"pay", "NGN", "Africa/Lagos"}};
+    desk->account = (pay_account_t){
+        .number = 7,
+        .name = "my-shop",
+        .settings = {
+            .key_prefix = "pay", .currency = "NGN", .timezone = "Africa/Lagos", .shop_name = ""}};
     desk->charge = (pay_charge_t){.scope = scope,
                                   .seq = 42,
                                   .reference = "order-1",

@@ -79,7 +79,8 @@ static inline pay_endpoint_t *endpoint_write(const pay_endpoint_t *endpoint)
 {
     pay_endpoint_t *out;
 
-    ck_assert_int_eq(shop->ops.endpoint_put(&out, shop->store, endpoint, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(shop->ops.endpoint_put(&out, shop->store, endpoint, NULL, unit_pool),
+                     APR_SUCCESS);
     return out;
 }
 

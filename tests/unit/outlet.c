@@ -10,7 +10,7 @@ pay_endpoint_t *outlet_open(int i, pay_endpoint_kind_t kind)
                                    .secret = kind == PAY_ENDPOINT_WEBHOOK ? "sealed" : ""};
     pay_endpoint_t *endpoint;
 
-    ck_assert_int_eq(till->ops->endpoint_put(&endpoint, till->store, &wanted, unit_pool),
+    ck_assert_int_eq(till->ops->endpoint_put(&endpoint, till->store, &wanted, NULL, unit_pool),
                      APR_SUCCESS);
     return endpoint;
 }
@@ -39,7 +39,8 @@ void outlet_shut(int i, pay_endpoint_kind_t kind)
     pay_endpoint_t off = *outlet_get(i, kind), *endpoint;
 
     off.enabled = 0;
-    ck_assert_int_eq(till->ops->endpoint_put(&endpoint, till->store, &off, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(till->ops->endpoint_put(&endpoint, till->store, &off, NULL, unit_pool),
+                     APR_SUCCESS);
 }
 
 /* The same for each endpoint. */

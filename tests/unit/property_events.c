@@ -309,7 +309,7 @@ static void put_endpoint(int kind, int enabled)
         .scope = property.caller.scope, .kind = (pay_endpoint_kind_t)kind, .enabled = enabled};
     pay_endpoint_t *endpoint;
 
-    HOLD(property.service.store->ops->endpoint_put(&endpoint, property.service.store, &wanted,
+    HOLD(property.service.store->ops->endpoint_put(&endpoint, property.service.store, &wanted, NULL,
                                                    property.step)
              == APR_SUCCESS,
          "an endpoint cannot be written");

@@ -128,6 +128,82 @@ START_TEST(test_breaker)
 }
 END_TEST
 
+/* ---- pages of checkouts */
+
+static const char *page_url;
+
+static apr_status_t script_page(payments_page_t *out, void *context,
+                                const payments_checkout_t *checkout, apr_interval_time_t timeout,
+                                apr_pool_t *p)
+{
+    (void)context, (void)checkout, (void)timeout, (void)p;
+    out->url = page_url;
+    out->trouble = script.trouble;
+    return script.status;
+}
+
+static pay_log_level_t page_level; /* of PAY00570; -1: it was not told */
+
+static void page_sink(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
+{
+    (void)baton, (void)status;
+    if (!strncmp(text, "PAY00570: ", 10)) {
+        page_level = level;
+    }
+}
+
+static const struct {
+    const char *name;
+    apr_status_t status;
+    const char *url;
+    payments_trouble_t trouble;
+    pay_breaker_state_t breaker; /* after as many as open it */
+    int unknown;                 /* counted each time */
+    int level;                   /* of what the log says; -1: nothing */
+} pages[] = {
+    {"a page", APR_SUCCESS, "https://bank.example/1", 0, PAY_BREAKER_CLOSED, 0, -1},
+    {"it opens none", APR_SUCCESS, NULL, 0, PAY_BREAKER_CLOSED, 0, PAY_LOG_INFO},
+    {"no URL of a page", APR_SUCCESS, "", 0, PAY_BREAKER_OPEN, 1, PAY_LOG_WARNING},
+    {"without TLS", APR_SUCCESS, "http://bank.example/1", 0, PAY_BREAKER_OPEN, 1, PAY_LOG_WARNING},
+    {"busy", APR_SUCCESS, NULL, PAYMENTS_BUSY, PAY_BREAKER_OPEN, 1, PAY_LOG_WARNING},
+    {"no answer", APR_TIMEUP, NULL, 0, PAY_BREAKER_OPEN, 1, PAY_LOG_WARNING},
+    {"not sent", PAYMENTS_NOT_SENT, NULL, 0, PAY_BREAKER_OPEN, 0, -1},
+};
+
+/* A payer, or a public key, may ask for what the acquirer refuses: its charges go on. */
+START_TEST(test_page)
+{
+    static const payments_acquirer_t connector = {SCRIPT_CONNECTOR, .checkout = script_page};
+    const pay_problem_t *problem = NULL;
+    pay_acquiring_t acquiring;
+    const char *url;
+    int n;
+
+    set_up(2);
+    acquirer.connector = &connector;
+    script.status = pages[_i].status;
+    script.trouble = pages[_i].trouble;
+    page_url = pages[_i].url;
+    page_level = (pay_log_level_t)-1;
+    pay_log_set_sink(page_sink, NULL);
+    for (n = 0; n < PAY_BREAKER_FAILURES && !problem; n++) {
+        problem = pay_acquiring_enter(&acquiring, &acquirer, unit_pool);
+        if (!problem) {
+            (void)pay_acquiring_checkout(&url, &acquiring, &charge, "", unit_pool);
+            pay_acquiring_leave(&acquiring);
+        }
+    }
+    pay_log_set_sink(NULL, NULL);
+    ck_assert_msg((int)page_level == pages[_i].level, "%s: %d", pages[_i].name, (int)page_level);
+    ck_assert_msg(pay_breaker_state(acquirer.breaker) == pages[_i].breaker, "%s", pages[_i].name);
+    if (pages[_i].trouble == PAYMENTS_NO_TROUBLE) {
+        ck_assert_int_eq(n, PAY_BREAKER_FAILURES);
+        ck_assert_uint_eq(counted(PAY_METER_ACQUIRER_UNKNOWN),
+                          (apr_uint64_t)(pages[_i].unknown * PAY_BREAKER_FAILURES));
+    }
+}
+END_TEST
+
 /* A refused key stops all calls, until a question is answered. */
 START_TEST(test_credentials)
 {
@@ -337,6 +413,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_log, 0, UNIT_ROWS(log_rows));
     tcase_add_test(tcase, test_in_flight);
     tcase_add_loop_test(tcase, test_breaker, 0, UNIT_ROWS(calls));
+    tcase_add_loop_test(tcase, test_page, 0, UNIT_ROWS(pages));
     tcase_add_test(tcase, test_credentials);
     tcase_add_test(tcase, test_busy);
     tcase_add_test(tcase, test_told);

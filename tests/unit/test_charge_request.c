@@ -1,52 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unit.h"
+#include "request_goods.h"
 
-#include "base/pay_json.h"
-#include "base/pay_problem.h"
 #include "model/pay_charge_request.h"
-
-#include <string.h>
 
 #define N10 "abcdefghij"
 #define N50 N10 N10 N10 N10 N10
 #define N100 N50 N50
 #define N250 N100 N100 N50
-#define PAN "4111111111111111"
 
 #define WITHOUT_TOKEN "\"amount\":10.5,\"email\":\"a@b.example\",\"reference\":\"r\""
 #define WITHOUT_AMOUNT "\"token\":\"t\",\"email\":\"a@b.example\",\"reference\":\"r\""
 #define WITHOUT_EMAIL "\"token\":\"t\",\"amount\":10.5,\"reference\":\"r\""
 #define WITHOUT_REFERENCE "\"token\":\"t\",\"amount\":10.5,\"email\":\"a@b.example\""
 #define WHOLE WITHOUT_TOKEN ",\"token\":\"t\""
-
-static const pay_json_t *parse(const char *text)
-{
-    const pay_json_t *json;
-    const char *reason;
-    apr_status_t rv;
-
-    rv = pay_json_parse(&json, &reason, text, strlen(text), unit_pool);
-    ck_assert_msg(rv == APR_SUCCESS, "%s: %s", text, reason);
-    return json;
-}
-
-/* The fields of a problem in one line, "" without one. */
-static const char *fields_of(const pay_problem_t *problem)
-{
-    const char *fields = "";
-    int i;
-
-    if (!problem) {
-        return fields;
-    }
-    ck_assert_int_eq(problem->error, PAY_ERR_INVALID);
-    for (i = 0; i < problem->fields->nelts; i++) {
-        const pay_field_error_t *error = &APR_ARRAY_IDX(problem->fields, i, pay_field_error_t);
-        ck_assert_msg(!strstr(error->reason, PAN), "the value is echoed");
-        fields = apr_pstrcat(unit_pool, fields, *fields ? " " : "", error->field, NULL);
-    }
-    return fields;
-}
 
 static const struct {
     const char *name;

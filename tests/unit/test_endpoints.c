@@ -5,24 +5,34 @@
 #include "base/pay_time.h"
 #include "service/pay_endpoints.h"
 
+#include <pthread.h>
 #include <unistd.h>
+
+#define OWNERS 4
+#define ROUNDS 20
 
 static pay_service_t service;
 
-static void set_up(void)
+/* A new master key. */
+static const pay_keyring_t *keyring_make(void)
 {
     const char *reason;
     pay_keyring_t *ring;
     int made;
 
-    till_set_up();
-    memset(&service, 0, sizeof(service));
-    service.store = till->store;
     ck_assert_int_eq(pay_keyring_load(&ring, &made, &reason,
                                       apr_pstrcat(unit_pool, unit_dir(), "/key", NULL), 1, getuid(),
                                       unit_pool),
                      APR_SUCCESS);
-    service.keyring = ring;
+    return ring;
+}
+
+static void set_up(void)
+{
+    till_set_up();
+    memset(&service, 0, sizeof(service));
+    service.store = till->store;
+    service.keyring = keyring_make();
 }
 
 static const char *opened(const pay_scope_t *scope, const char *sealed)
@@ -88,6 +98,104 @@ START_TEST(test_renew)
 }
 END_TEST
 
+/* The master key was lost: what it sealed cannot sign any more, and would hold the new one up. */
+START_TEST(test_renew_what_does_not_open)
+{
+    const pay_keyring_t *lost = service.keyring, *another = keyring_make();
+    const pay_scope_t *scope = &till->scopes[0];
+    const pay_problem_t *problem;
+    const char *first, *second;
+    pay_endpoint_t *endpoint;
+
+    ck_assert_ptr_null(
+        pay_webhook_set(&endpoint, &first, &service, scope, "https://a.example/", unit_pool));
+    service.keyring = another;
+    problem =
+        pay_webhook_renew(&endpoint, &second, &service, scope, apr_time_from_sec(60), unit_pool);
+    ck_assert_int_eq(problem->status, 409);
+    service.keyring = lost;
+    ck_assert_ptr_null(
+        pay_endpoint_find(&endpoint, &service, scope, PAY_ENDPOINT_WEBHOOK, unit_pool));
+    ck_assert_str_eq(opened(scope, endpoint->secret), first);
+    ck_assert_str_eq(endpoint->old_secret, "");
+    service.keyring = another;
+    ck_assert_ptr_null(pay_webhook_renew(&endpoint, &second, &service, scope, 0, unit_pool));
+    ck_assert_str_eq(opened(scope, endpoint->secret), second);
+}
+END_TEST
+
+typedef struct owner_t {
+    pthread_barrier_t *start;
+    const pay_problem_t *problem;
+    const char *secret;
+} owner_t;
+
+static void *renew(void *data)
+{
+    owner_t *owner = data;
+    pay_endpoint_t *endpoint;
+    apr_pool_t *p;
+
+    apr_pool_create(&p, NULL);
+    pthread_barrier_wait(owner->start);
+    owner->problem = pay_webhook_renew(&endpoint, &owner->secret, &service, &till->scopes[0],
+                                       apr_time_from_sec(60), p);
+    return NULL;
+}
+
+/* How many of the owners were shown a secret; *has: whether one of them was shown this one. */
+static int shown(int *has, const owner_t *owners, const char *secret)
+{
+    int i, count = 0;
+
+    *has = 0;
+    for (i = 0; i < OWNERS; i++) {
+        ck_assert_int_eq(owners[i].secret == NULL, owners[i].problem != NULL);
+        if (owners[i].problem) {
+            ck_assert_int_eq(owners[i].problem->status, 409);
+        } else {
+            count++;
+            *has |= strcmp(owners[i].secret, secret) == 0;
+        }
+    }
+    return count;
+}
+
+/* A secret that somebody was shown signs, until it was renewed by who had seen it there. */
+START_TEST(test_owners_who_renew_at_once)
+{
+    owner_t owners[OWNERS];
+    pthread_t threads[OWNERS];
+    pthread_barrier_t start;
+    pay_endpoint_t *endpoint;
+    const char *before;
+    int i, round, has;
+
+    ck_assert_ptr_null(pay_webhook_set(&endpoint, &before, &service, &till->scopes[0],
+                                       "https://a.example/", unit_pool));
+    pthread_barrier_init(&start, NULL, OWNERS);
+    for (round = 0; round < ROUNDS; round++) {
+        for (i = 0; i < OWNERS; i++) {
+            owners[i] = (owner_t){.start = &start};
+            ck_assert_int_eq(pthread_create(&threads[i], NULL, renew, &owners[i]), 0);
+        }
+        for (i = 0; i < OWNERS; i++) {
+            pthread_join(threads[i], NULL);
+        }
+        ck_assert_ptr_null(pay_endpoint_find(&endpoint, &service, &till->scopes[0],
+                                             PAY_ENDPOINT_WEBHOOK, unit_pool));
+        if (shown(&has, owners, opened(&till->scopes[0], endpoint->old_secret)) == 1) {
+            ck_assert_str_eq(opened(&till->scopes[0], endpoint->old_secret), before);
+        } else {
+            ck_assert_int_eq(has, 1);
+        }
+        before = opened(&till->scopes[0], endpoint->secret);
+        ck_assert_int_ge(shown(&has, owners, before), 1);
+        ck_assert_int_eq(has, 1);
+    }
+}
+END_TEST
+
 static const struct {
     const char *name;
     const char *url;
@@ -146,26 +254,42 @@ START_TEST(test_no_master_key)
 }
 END_TEST
 
+/* The endpoint of both modes; NULL: neither was ever set. */
+static const pay_endpoint_t *mail_of(apr_uint32_t account, pay_endpoint_kind_t kind)
+{
+    pay_endpoint_t *found[PAY_MODE_COUNT];
+    pay_scope_t scope = {.account = account};
+    int mode;
+
+    for (mode = 0; mode < PAY_MODE_COUNT; mode++) {
+        scope.mode = (pay_mode_t)mode;
+        ck_assert_ptr_null(pay_endpoint_find(&found[mode], &service, &scope, kind, unit_pool));
+    }
+    ck_assert_int_eq(found[PAY_TEST] != NULL, found[PAY_LIVE] != NULL);
+    if (found[PAY_TEST]) {
+        ck_assert_int_eq(found[PAY_TEST]->enabled, found[PAY_LIVE]->enabled);
+        ck_assert_str_eq(found[PAY_TEST]->address, found[PAY_LIVE]->address);
+    }
+    return found[PAY_TEST];
+}
+
 START_TEST(test_mail)
 {
-    const pay_scope_t *scope = &till->scopes[1];
-    pay_endpoint_t *endpoint;
+    const apr_uint32_t account = till->scopes[1].account;
+    const pay_endpoint_t *endpoint;
 
-    ck_assert_ptr_null(pay_mail_switch(&service, scope, PAY_ENDPOINT_NOTICE, 0, NULL, unit_pool));
+    ck_assert_ptr_null(pay_mail_switch(&service, account, PAY_ENDPOINT_NOTICE, 0, NULL, unit_pool));
+    ck_assert_ptr_null(mail_of(account, PAY_ENDPOINT_NOTICE)); /* never on, so not switched off */
     ck_assert_ptr_null(
-        pay_endpoint_find(&endpoint, &service, scope, PAY_ENDPOINT_NOTICE, unit_pool));
-    ck_assert_ptr_null(endpoint); /* what was never on is not switched off */
-    ck_assert_ptr_null(
-        pay_mail_switch(&service, scope, PAY_ENDPOINT_NOTICE, 1, "shop@example.com", unit_pool));
-    ck_assert_ptr_null(pay_mail_switch(&service, scope, PAY_ENDPOINT_NOTICE, 0, NULL, unit_pool));
-    ck_assert_ptr_null(
-        pay_endpoint_find(&endpoint, &service, scope, PAY_ENDPOINT_NOTICE, unit_pool));
+        pay_mail_switch(&service, account, PAY_ENDPOINT_NOTICE, 1, "shop@example.com", unit_pool));
+    ck_assert_int_eq(mail_of(account, PAY_ENDPOINT_NOTICE)->enabled, 1);
+    ck_assert_ptr_null(pay_mail_switch(&service, account, PAY_ENDPOINT_NOTICE, 0, NULL, unit_pool));
+    endpoint = mail_of(account, PAY_ENDPOINT_NOTICE);
     ck_assert_int_eq(endpoint->enabled, 0);
     ck_assert_str_eq(endpoint->address, "shop@example.com");
-    ck_assert_ptr_null(pay_mail_switch(&service, scope, PAY_ENDPOINT_RECEIPT, 1, NULL, unit_pool));
     ck_assert_ptr_null(
-        pay_endpoint_find(&endpoint, &service, scope, PAY_ENDPOINT_RECEIPT, unit_pool));
-    ck_assert_int_eq(endpoint->enabled, 1);
+        pay_mail_switch(&service, account, PAY_ENDPOINT_RECEIPT, 1, NULL, unit_pool));
+    ck_assert_int_eq(mail_of(account, PAY_ENDPOINT_RECEIPT)->enabled, 1);
 }
 END_TEST
 
@@ -174,6 +298,8 @@ static void add(TCase *tcase)
     tcase_add_checked_fixture(tcase, set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_webhook, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_renew);
+    tcase_add_test(tcase, test_renew_what_does_not_open);
+    tcase_add_test(tcase, test_owners_who_renew_at_once);
     tcase_add_loop_test(tcase, test_url, 0, UNIT_ROWS(url_cases));
     tcase_add_test(tcase, test_url_length);
     tcase_add_test(tcase, test_no_master_key);

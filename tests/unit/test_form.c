@@ -170,12 +170,27 @@ START_TEST(test_string)
 }
 END_TEST
 
+START_TEST(test_bool)
+{
+    pay_form_t form = form_of("\"yes\":true,\"no\":false,\"null\":null,\"text\":\"true\"");
+
+    ck_assert_int_eq(pay_form_bool(&form, "yes"), 1);
+    ck_assert_int_eq(pay_form_bool(&form, "no"), 0);
+    ck_assert_int_eq(pay_form_bool(&form, "null"), -1);
+    ck_assert_int_eq(pay_form_bool(&form, "absent"), -1);
+    ck_assert_ptr_null(form.problem);
+    ck_assert_int_eq(pay_form_bool(&form, "text"), -1);
+    ck_assert_str_eq(reason_of(&form, "/text"), "must be true or false");
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_reference, 0, UNIT_ROWS(reference_cases));
     tcase_add_loop_test(tcase, test_amount, 0, UNIT_ROWS(amount_cases));
     tcase_add_loop_test(tcase, test_amount_fault, 0, UNIT_ROWS(fault_cases));
     tcase_add_test(tcase, test_string);
+    tcase_add_test(tcase, test_bool);
 }
 
 int main(void)

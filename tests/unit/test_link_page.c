@@ -4,7 +4,7 @@
 #include "service/pay_link_page.h"
 #include "service/pay_links.h"
 
-static pay_link_page_t page;
+static pay_page_t page;
 
 static void set_up(void)
 {
@@ -18,7 +18,7 @@ static void open_page(const char *amount)
 
     ck_assert_ptr_null(
         pay_link_make(&link, shop->store, shop->account, PAY_TEST, &form, unit_pool));
-    ck_assert_ptr_null(pay_link_page_get(&page, &shop->service, link->page_id, unit_pool));
+    ck_assert_ptr_null(pay_page_get(&page, &shop->service, link->page_id, unit_pool));
     ck_assert_str_eq(page.link->reference, "shop-1");
 }
 
@@ -31,6 +31,12 @@ static const struct {
 } cases[] = {
     {"a fixed link", "10", {"1", "ada@shop.example", "Ada", "Obi"}, NULL, 1000},
     {"an open link", NULL, {" 12.5 ", " ada@shop.example ", "Ada", "Obi"}, NULL, 1250},
+    {"a blank in the amount", NULL, {"10 50", "ada@shop.example", "Ada", "Obi"}, "/amount", 0},
+    {"a blank in the e-mail",
+     "10",
+     {NULL, "a da@shop.example", "Ada", "Obi"},
+     "/checkoutCustomerData/email",
+     0},
     {"no amount", NULL, {NULL, "ada@shop.example", "Ada", "Obi"}, "/amount", 0},
     {"nothing at all", "10", {NULL, NULL, NULL, NULL}, "/checkoutCustomerData/email", 0},
     {"quotes", "10", {NULL, "ada@shop.example", "\"A\",", "}"}, NULL, 1000},
@@ -65,21 +71,21 @@ START_TEST(test_pay)
 }
 END_TEST
 
-/* A checkout's page is no link's, nor is another account's. */
+/* A checkout's page is no link's, nor the other way round; another account's is none. */
 START_TEST(test_other_pages)
 {
-    const pay_charge_t *charge = checkout_new(PAY_TEST, "checkout-00000001");
+    const pay_page_t other = checkout_page(checkout_new(PAY_TEST, "checkout-00000001"));
     const char *id;
 
+    ck_assert_ptr_null(other.link);
     open_page(NULL);
+    ck_assert_ptr_null(page.charge);
     id = page.link->page_id;
-    ck_assert_str_eq(
-        pay_link_page_get(&page, &shop->service, charge->checkout->page_id, unit_pool)->code, "N2");
-    ck_assert_ptr_null(page.link);
     shop->service.account_name = "another";
-    ck_assert_str_eq(pay_link_page_get(&page, &shop->service, id, unit_pool)->code, "N2");
+    ck_assert_str_eq(pay_page_get(&page, &shop->service, id, unit_pool)->code, "N2");
+    ck_assert_ptr_null(page.link);
     shop->service.account_name = "demo";
-    ck_assert_ptr_null(pay_link_page_get(&page, &shop->service, id, unit_pool));
+    ck_assert_ptr_null(pay_page_get(&page, &shop->service, id, unit_pool));
 }
 END_TEST
 

@@ -236,17 +236,6 @@ START_TEST(test_refusals)
 }
 END_TEST
 
-/* A link's own page is no checkout's. */
-START_TEST(test_page_is_no_checkout)
-{
-    pay_page_t page;
-
-    ck_assert_str_eq(
-        pay_page_get(&page, &shop->service, make_fixed(PAY_TEST, 0)->page_id, unit_pool)->code,
-        "N2");
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, set_up, NULL);
@@ -259,7 +248,6 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_unknown);
     tcase_add_test(tcase, test_disabled);
     tcase_add_loop_test(tcase, test_refusals, 0, UNIT_ROWS(refusals));
-    tcase_add_test(tcase, test_page_is_no_checkout);
 }
 
 int main(void)

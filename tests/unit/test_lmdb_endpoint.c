@@ -3,7 +3,7 @@
 
 static apr_status_t put(pay_endpoint_t **out, const pay_endpoint_t *endpoint)
 {
-    return till->ops->endpoint_put(out, till->store, endpoint, unit_pool);
+    return till->ops->endpoint_put(out, till->store, endpoint, NULL, unit_pool);
 }
 
 /* Each scope and kind has its own. */
@@ -95,6 +95,44 @@ START_TEST(test_put_again)
     ck_assert_uint_eq(got->tests, 0);
     ck_assert_uint_eq(got->failures, 0);
     ck_assert_int_eq(got->due_at, till_clock);
+    till_check_clean();
+}
+END_TEST
+
+static const struct {
+    const char *name, *secret, *old_secret; /* that it was read with */
+    int is_written;
+} was_cases[] = {
+    {"both as they are", "s", "o", 1},
+    {"another secret", "t", "o", 0},
+    {"another old secret", "s", "p", 0},
+    {"none, as before it was made", "", "", 0},
+};
+
+/* Who read it before somebody else changed its secrets does not put the old ones back. */
+START_TEST(test_put_over_other_secrets)
+{
+    const pay_endpoint_t is = {.scope = till->scopes[0],
+                               .kind = PAY_ENDPOINT_WEBHOOK,
+                               .address = "there",
+                               .secret = "s",
+                               .old_secret = "o"};
+    pay_endpoint_t was = is, wanted = is, *out;
+    const int good = was_cases[_i].is_written;
+
+    ck_assert_int_eq(till->ops->endpoint_put(&out, till->store, &is, &was, unit_pool), APR_EEXIST);
+    ck_assert_ptr_null(out); /* there is none, and so no secret */
+    ck_assert_int_eq(put(&out, &is), APR_SUCCESS);
+    was.secret = was_cases[_i].secret;
+    was.old_secret = was_cases[_i].old_secret;
+    wanted.address = "elsewhere";
+    wanted.secret = "new";
+    ck_assert_int_eq(till->ops->endpoint_put(&out, till->store, &wanted, &was, unit_pool),
+                     good ? APR_SUCCESS : APR_EEXIST);
+    ck_assert_int_eq(out != NULL, good);
+    out = outlet_get(0, PAY_ENDPOINT_WEBHOOK);
+    ck_assert_str_eq(out->secret, good ? "new" : "s");
+    ck_assert_str_eq(out->address, good ? "elsewhere" : "there");
     till_check_clean();
 }
 END_TEST
@@ -278,6 +316,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_put_and_get);
     tcase_add_test(tcase, test_address_at_its_longest);
     tcase_add_test(tcase, test_put_again);
+    tcase_add_loop_test(tcase, test_put_over_other_secrets, 0, UNIT_ROWS(was_cases));
     tcase_add_test(tcase, test_put_after_the_clock_went_back);
     tcase_add_test(tcase, test_disabled_is_not_looked_at);
     tcase_add_test(tcase, test_list);

@@ -482,8 +482,9 @@ START_TEST(test_many_that_are_put_off)
     for (k = 0; k < PUT_OFF; k++) {
         proposal.scope.account = (apr_uint32_t)(PUT_OFF_FIRST + k);
         proposal.scope.mode = PAY_TEST;
-        ck_assert_int_eq(till->ops->endpoint_put(&endpoint, till->store, &proposal, unit_pool),
-                         APR_SUCCESS);
+        ck_assert_int_eq(
+            till->ops->endpoint_put(&endpoint, till->store, &proposal, NULL, unit_pool),
+            APR_SUCCESS);
         ck_assert_int_eq(till->ops->event_test(&test, till->store, &proposal.scope,
                                                PAY_ENDPOINT_WEBHOOK, unit_pool),
                          APR_SUCCESS);

@@ -129,6 +129,33 @@ START_TEST(test_killed_before_the_page_was_stored)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    apr_status_t status;
+} unopened[] = {
+    {"no answer", APR_TIMEUP},
+    {"its word that it opens none", APR_SUCCESS},
+};
+
+/* It has failed and stays so; but that money moved all the same is found, and a person told. */
+START_TEST(test_unopened_and_paid_all_the_same)
+{
+    int replayed;
+
+    page_url = NULL;
+    script.status = unopened[_i].status;
+    ck_assert_str_eq(checkout_ask(&charge, &replayed, PAY_LIVE, REFERENCE, 10, NULL), "");
+    ck_assert_msg(charge->state == PAY_CHARGE_FAILED, "%s", unopened[_i].name);
+    script.status = APR_SUCCESS;
+    step_at(NOW + 6 * HOUR, '+');
+    charge = stored();
+    ck_assert_int_eq(charge->state, PAY_CHARGE_FAILED);
+    ck_assert_msg(charge->late == PAY_LATE_FOUND, "%s: %d", unopened[_i].name, charge->late);
+    ck_assert_int_eq(charge->held, PAY_HELD_LATE);
+    store_is_clean();
+}
+END_TEST
+
 /* Its acquirer is not configured: it is held for a person, who decides it as any other. */
 START_TEST(test_no_acquirer)
 {
@@ -148,6 +175,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_over, 0, UNIT_ROWS(ends));
     tcase_add_loop_test(tcase, test_late, 0, UNIT_ROWS(lates));
     tcase_add_test(tcase, test_killed_before_the_page_was_stored);
+    tcase_add_loop_test(tcase, test_unopened_and_paid_all_the_same, 0, UNIT_ROWS(unopened));
     tcase_add_test(tcase, test_no_acquirer);
 }
 

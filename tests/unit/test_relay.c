@@ -357,20 +357,32 @@ static const struct {
     int status;
     const char *body;
     const char *want; /* NULL: no page */
+    int opens_none;   /* by its own word, which is no failure of its own */
 } page_rows[] = {
     {"a page", 200, YES(PAGE(REF, "\"https://pay.example/p/1?a=b#/c\"")),
-     "https://pay.example/p/1?a=b#/c"},
-    {"not encrypted", 200, YES(PAGE(REF, "\"http://pay.example/p/1\"")), NULL},
-    {"a script", 200, YES(PAGE(REF, "\"javascript:alert(1)\"")), NULL},
-    {"no URL", 200, YES(PAGE(REF, "\"\"")), NULL},
-    {"null", 200, YES(PAGE(REF, "null")), NULL},
-    {"a line's end", 200, YES(PAGE(REF, "\"https://pay.example/\\r\\nX: y\"")), NULL},
-    {"of another reference", 200, YES(PAGE("x", "\"https://pay.example/p/1\"")), NULL},
-    {"envelope says no", 200, NO(PAGE(REF, "\"https://pay.example/p/1\"")), NULL},
-    {"refused", 400, ERROR("T1", "no"), NULL},
-    {"not there", 501, ERROR("I1", "no"), NULL},
-    {"HTML", 200, HTML, NULL},
-    {"key refused", 401, HTML, NULL},
+     "https://pay.example/p/1?a=b#/c", 0},
+    {"not encrypted", 200, YES(PAGE(REF, "\"http://pay.example/p/1\"")), NULL, 0},
+    {"a script", 200, YES(PAGE(REF, "\"javascript:alert(1)\"")), NULL, 0},
+    {"no URL", 200, YES(PAGE(REF, "\"\"")), NULL, 0},
+    {"null", 200, YES(PAGE(REF, "null")), NULL, 0},
+    {"a line's end", 200, YES(PAGE(REF, "\"https://pay.example/\\r\\nX: y\"")), NULL, 0},
+    {"of another reference", 200, YES(PAGE("x", "\"https://pay.example/p/1\"")), NULL, 0},
+    {"envelope says no", 200, NO(PAGE(REF, "\"https://pay.example/p/1\"")), NULL, 1},
+    {"refused", 400, ERROR("T1", "no"), NULL, 1},
+    {"refused as a duplicate", 400, ERROR("T1", "Duplicate reference"), NULL, 0},
+    {"known", 409, ERROR("D1", "no"), NULL, 0},
+    {"being worked on", 409, ERROR("D2", "no"), NULL, 0},
+    {"no such path", 404, ERROR("N2", "no"), NULL, 1},
+    {"no pages", 501, ERROR("I1", "no"), NULL, 1},
+    {"out of order", 500, ERROR("E1", "no"), NULL, 0},
+    {"out of service", 503, ERROR("E2", "no"), NULL, 0},
+    {"a proxy's refusal", 400, HTML, NULL, 0},
+    {"a proxy's no such path", 404, HTML, NULL, 0},
+    {"a proxy's 501", 501, HTML, NULL, 0},
+    {"a no that says nothing", 200, "{\"status\":false,\"data\":null}", NULL, 0},
+    {"asks for patience", 429, ERROR("L1", "no"), NULL, 0},
+    {"HTML", 200, HTML, NULL, 0},
+    {"key refused", 401, HTML, NULL, 0},
 };
 
 START_TEST(test_checkouts)
@@ -399,10 +411,11 @@ START_TEST(test_checkouts)
 
         upstream_answer(page_rows[i].status, page_rows[i].body);
         rv = pay_acquirer_relay.checkout(&page, context, &checkout, TIMEOUT, unit_pool);
-        ck_assert_msg((rv == APR_SUCCESS) == (page_rows[i].want != NULL), "%s: %d",
-                      page_rows[i].name, rv);
-        ck_assert_int_eq(page.trouble,
-                         page_rows[i].status == 401 ? PAYMENTS_CREDENTIALS : PAYMENTS_NO_TROUBLE);
+        ck_assert_msg((rv == APR_SUCCESS) == (page_rows[i].want || page_rows[i].opens_none),
+                      "%s: %d", page_rows[i].name, rv);
+        ck_assert_int_eq(page.trouble, page_rows[i].status == 401   ? PAYMENTS_CREDENTIALS
+                                       : page_rows[i].status == 429 ? PAYMENTS_BUSY
+                                                                    : PAYMENTS_NO_TROUBLE);
         ck_assert_pstr_eq(page.url, page_rows[i].want);
     }
     request = upstream_request(1);

@@ -35,11 +35,14 @@ export function openDialog(title, fill, stays = () => false, cross = true) {
       fill(() => dialog.close()),
     ),
   );
-  dialog.addEventListener('cancel', (event) => {
+  const hold = (event) => {
     if (stays()) {
       event.preventDefault();
     }
-  });
+  };
+  dialog.addEventListener('cancel', hold);
+  // The second Escape in a row closes a dialog whatever `cancel` says, unless its key did nothing.
+  dialog.addEventListener('keydown', (event) => event.key === 'Escape' && hold(event));
   dialog.addEventListener('close', () => {
     dialog.remove();
     const back = before?.isConnected ? before : document.querySelector('main h1');

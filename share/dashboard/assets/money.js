@@ -98,7 +98,8 @@ export function readAmount(text, digits) {
   return { amount: digits ? `${whole}.${number.decimals.padEnd(digits, '0')}` : whole };
 }
 
-// Decimals that a currency usually has, for amounts that no server has written yet.
+// Decimals that the browser shows of a currency: not always those of ISO 4217, of which some have
+// more. Amounts that no server has written yet are shown and judged by them.
 export function currencyDigits(currency) {
   try {
     return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
@@ -106,4 +107,16 @@ export function currencyDigits(currency) {
   } catch {
     return 2;
   }
+}
+
+// A number of the API with all of its decimals.
+export function formatNumber(number, currency, locale) {
+  const digits = Math.max(currencyDigits(currency), decimalsOf(number));
+  return formatMoney(fromNumber(number, digits), currency, locale);
+}
+
+// An amount as it is typed for the server, which knows the currency's decimals; more than two are
+// taken only where the browser knows them, so that "1.500" is never one and a half.
+export function readAmountOf(text, currency) {
+  return readAmount(text, Math.max(currencyDigits(currency), 2));
 }

@@ -7,7 +7,7 @@ import { el } from './dom.js';
 import { checkbox, field, fieldRow, radios } from './form.js';
 import { icon } from './icons.js';
 import { emptyState, list } from './list.js';
-import { currencyDigits, formatCount, formatMoney, readAmount } from './money.js';
+import { formatCount, formatNumber, readAmountOf } from './money.js';
 import { tell } from './notice.js';
 import { timeElement } from './time.js';
 import { badge } from './words.js';
@@ -34,7 +34,7 @@ function judge({ title: name, open, amount, currency, expires }) {
   if (!/^[A-Za-z]{3}$/.test(currency)) {
     faults.currency = 'Three letters, such as NGN.';
   } else if (open === 'fixed') {
-    const { fault } = readAmount(amount, currencyDigits(currency.toUpperCase()));
+    const { fault } = readAmountOf(amount, currency.toUpperCase());
     if (fault) {
       faults.amount = fault;
     }
@@ -49,7 +49,7 @@ function bodyOf({ title: name, open, amount, currency, reusable, expires }) {
   const code = currency.toUpperCase();
   return {
     title: name,
-    amount: open === 'fixed' ? readAmount(amount, currencyDigits(code)).amount : null,
+    amount: open === 'fixed' ? readAmountOf(amount, code).amount : null,
     currency: code,
     reusable,
     expiresAt: expires ? new Date(expires).toISOString() : null,
@@ -95,24 +95,8 @@ function showLink(link, done) {
   openDialog('The link is ready', (close) => [
     el('p', null, 'Send it to whoever is to pay.'),
     copyBox('Payment link', link.url),
-    el(
-      'div',
-      { class: 'actions' },
-      el(
-        'button',
-        {
-          type: 'button',
-          on: {
-            click: () => {
-              close();
-              done();
-            },
-          },
-        },
-        'Done',
-      ),
-    ),
-  ]);
+    el('div', { class: 'actions' }, el('button', { type: 'button', on: { click: close } }, 'Done')),
+  ]).addEventListener('close', done); // by Escape and its cross, too
 }
 
 function createDialog(view) {
@@ -175,7 +159,7 @@ const columns = (view) => [
     title: 'Amount',
     kind: 'number',
     cell: (row) => [
-      row.amount ? formatMoney(String(row.amount), row.currency) : `Open, ${row.currency}`,
+      row.amount ? formatNumber(row.amount, row.currency) : `Open, ${row.currency}`,
       el('span', { class: 'small' }, row.reusable ? 'any number of times' : 'once'),
     ],
   },

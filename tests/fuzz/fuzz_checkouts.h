@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FUZZ_CHECKOUTS_H
+#define FUZZ_CHECKOUTS_H
+
+/* The checkout that the store of fuzz_store.h holds, and what is done to it. */
+
+#include "fuzz_page.h"
+#include "fuzz_store.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_checkout.h"
+
+/* A checkout that decodes is written as it was: in *written, of a transaction that is aborted. 0:
+ * it does not decode, or is under a key that no charge has. */
+static inline int fuzz_checkouts_decode(MDB_val *written, const MDB_val *key, const MDB_val *row,
+                                        apr_pool_t *p)
+{
+    pay_charge_t charge = {.seq = 0};
+    pay_checkout_t *checkout;
+    MDB_val at = *key, stored;
+    MDB_txn *txn;
+    int rc;
+
+    rc = pay_lmdb_checkout_decode(&checkout, key, row, p);
+    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK((rc == 0) == (checkout != NULL));
+    if (rc || key->mv_size != PAY_LMDB_CHARGE_KEY_LEN) {
+        return 0;
+    }
+    CHECK(pay_page_id_is(checkout->page_id));
+    CHECK((unsigned int)checkout->step < PAY_CHECKOUT_STEP_COUNT);
+    pay_lmdb_read_scope(&charge.scope, key->mv_data);
+    charge.seq = pay_lmdb_read_u64((const unsigned char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
+    charge.checkout = checkout;
+    txn = fuzz_store_begin(0);
+    CHECK(pay_lmdb_checkout_put(txn, fuzz_store.db, &charge, p) == 0);
+    CHECK(mdb_get(txn, pay_lmdb_dbi(fuzz_store.db, PAY_TABLE_CHECKOUT), &at, &stored) == 0);
+    written->mv_size = stored.mv_size;
+    written->mv_data = apr_pmemdup(p, stored.mv_data, stored.mv_size);
+    mdb_txn_abort(txn);
+    return 1;
+}
+
+/* Moves the checkout on; whatever this answers, nothing ends the process. */
+static inline void fuzz_checkouts_move(apr_uint64_t seq, pay_checkout_step_t from,
+                                       pay_checkout_step_t to, apr_time_t now, apr_pool_t *p)
+{
+    const pay_checkout_move_t move = {.from = from,
+                                      .to = to,
+                                      .now = now,
+                                      .channel = PAY_CHANNEL_CARD,
+                                      .due_at = to == PAY_CHECKOUT_SENT ? FUZZ_NOW : 0};
+    pay_charge_t *charge;
+    int changed;
+
+    (void)fuzz_store.ops->checkout_move(&charge, &changed, fuzz_store.store, &fuzz_store.scope, seq,
+                                        &move, p);
+}
+
+/* Found by its page (ECORRUPT only where the check found a fault), then paid or expired. */
+static inline void fuzz_checkouts_use(apr_size_t faults, apr_pool_t *p)
+{
+    const pay_store_ops_t *ops = fuzz_store.ops;
+    pay_store_page_t page;
+    pay_charge_t *charge;
+    apr_status_t rv;
+
+    rv = ops->page_find(&page, fuzz_store.store, fuzz_page.page_id, p);
+    CHECK(rv == APR_SUCCESS || rv == APR_NOTFOUND || (rv == PAY_STORE_ECORRUPT && faults > 0));
+    CHECK(rv != APR_SUCCESS || !page.charge != !page.link);
+    CHECK(rv != APR_SUCCESS || !page.charge || page.charge->checkout);
+    if (ops->charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "checkout", p)
+        == APR_SUCCESS) {
+        fuzz_checkouts_move(charge->seq, PAY_CHECKOUT_OPEN, PAY_CHECKOUT_SENT, FUZZ_NOW - 1, p);
+        fuzz_checkouts_move(charge->seq, PAY_CHECKOUT_OPEN, PAY_CHECKOUT_EXPIRED, FUZZ_NOW, p);
+        fuzz_checkouts_move(charge->seq, PAY_CHECKOUT_SENT, PAY_CHECKOUT_CANCELLED, FUZZ_NOW - 1,
+                            p);
+    }
+}
+
+#endif
