@@ -220,15 +220,38 @@ for (const [look, options] of Object.entries(LOOKS)) {
 }
 
 test('link to checkout to token to charge to refund to webhook: the whole circle', async () => {
-  const one = await payer();
-  await card(one, '5555555555554444');
-  await one.page.getByText(/approved/i).first().waitFor();
-  const { card: { token } } = await state(one);
-  assert.ok(token, 'a success issues a token');
-  const paid = await world.do('charge', 'bakery', { token, email: EMAIL, reference: 'circle-1', amount: 20 });
-  assert.equal(paid.status, 'successful');
   const olga = await browser.person(world, 'olga');
   people.push(olga);
+  await olga.open('links');
+  await olga.page.getByRole('button', { name: 'Create a link' }).first().click();
+  const dialog = olga.page.getByRole('dialog');
+  await dialog.getByLabel('What is paid for').fill('Two loaves of bread');
+  await dialog.getByLabel('Amount', { exact: true }).fill('1500');
+  await dialog.getByLabel('Currency').fill('NGN');
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  const address = await dialog.locator('.copybox code').innerText();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+
+  const one = await browser.person(world, null);
+  people.push(one);
+  assert.equal((await one.page.goto(address)).status(), 200);
+  await one.page.getByRole('heading', { name: 'Two loaves of bread' }).waitFor();
+  await one.usable('the page of a link');
+  await one.shot('checkout-link');
+  for (const [label, text] of [['E-mail', EMAIL], ['First name', 'Ada'], ['Last name', 'Obi']]) {
+    await one.page.getByLabel(label).fill(text);
+  }
+  await one.page.getByRole('button').first().click();
+  await card(one, '5555555555554444');
+  await one.page.getByText(/approved/i).first().waitFor();
+  const [{ reference }] = JSON.parse(await world.ctl('charge', 'list', 'bakery', '--mode', 'test', '--email', EMAIL, '--json'))
+    .filter((charge) => charge.reference.startsWith('link_'));
+  const { card: { token } } = await state({ reference });
+  assert.ok(token, 'a success issues a token');
+  assert.deepEqual((await world.do('told', hook.number, reference, 1)).map(({ notifyType }) => notifyType), ['successful']);
+
+  const paid = await world.do('charge', 'bakery', { token, email: EMAIL, reference: 'circle-1', amount: 20 });
+  assert.equal(paid.status, 'successful');
   await olga.open('charges?reference=circle-1');
   await olga.page.getByRole('link', { name: 'circle-1' }).click();
   await olga.page.getByRole('button', { name: 'Refund', exact: true }).click();

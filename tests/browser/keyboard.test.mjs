@@ -79,7 +79,7 @@ test('a charge is found and refunded without a mouse', async () => {
   await one.settled();
   await tabTo(page, /^loaf-2$/);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: /^Charge/ }).waitFor();
+  await page.getByRole('heading', { name: /^Charge [0-9]/ }).waitFor();
   await one.settled();
   await tabTo(page, /^Refund$/);
   await page.keyboard.press('Enter');
@@ -97,7 +97,7 @@ test('Escape closes a dialog, and the focus is where it was', async () => {
   const { page } = one;
   await one.open('charges?reference=loaf-1');
   await page.getByRole('link', { name: 'loaf-1' }).click();
-  await page.getByRole('heading', { name: /^Charge/ }).waitFor();
+  await page.getByRole('heading', { name: /^Charge [0-9]/ }).waitFor();
   await one.settled();
   await tabTo(page, /^Refund$/);
   await page.keyboard.press('Space');

@@ -9,7 +9,7 @@ import { World } from './world.mjs';
 
 const NOW = '2026-03-16T10:00:00Z';
 const BEGUN = '2026-02-13T06:00:00Z';
-const PAGES = ['overview', 'charges', 'charges/1', 'refunds', 'events', 'held', 'settings/keys', 'settings/webhook',
+const PAGES = ['overview', 'charges', 'charges/1', 'refunds', 'events', 'held', 'links', 'settings/keys', 'settings/webhook',
   'settings/mail', 'settings/encryption', 'settings/team', 'settings/account'];
 const LOOKS = {
   light: { colorScheme: 'light' },
@@ -29,6 +29,8 @@ before(async () => {
   await world.ctl('webhook', 'set', 'bakery', hook.url, '--mode', 'test');
   await world.do('charge', 'bakery', { reference: 'order-9001', firstName: 'Ada', lastName: 'Obi' });
   await world.do('charge', 'bakery', { reference: 'order-9002', token: 'tok_test_timeout' });
+  await world.ctl('link', 'create', 'bakery', '--mode', 'test', '--title', 'Wedding cake', '--amount', '85000', '--once');
+  await world.ctl('link', 'create', 'bakery', '--mode', 'test', '--title', 'A coffee for the bakers');
   await world.do('expect', 'PAY00267', true); // the receiver that refuses is told once
   await world.do('refused', hook.number, 'order-9001');
   browser = await Browser.start();
@@ -93,7 +95,7 @@ test('reload and the back button show the same page', async () => {
   await one.settled();
   assert.equal(await one.page.locator('main tbody').innerText(), seen);
   await one.page.locator('main tbody a').first().click();
-  await one.page.getByRole('heading', { name: /^Charge/ }).waitFor();
+  await one.page.getByRole('heading', { name: /^Charge [0-9]/ }).waitFor();
   await one.page.goBack();
   await one.settled();
   assert.equal(await one.page.locator('main tbody').innerText(), seen);

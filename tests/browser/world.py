@@ -31,7 +31,7 @@ PASSWORD = "right"
 PAYERS = (("Ada Obi", "ada@example.com"), ("Bayo Ade", "bayo@example.com"), ("Chidi Eze", "chidi@example.org"),
           ("Dele Musa", "dele@example.net"), ("Efe Okoro", "efe@example.com"))
 CALLS = ("start", "expect", "ctl", "account", "grant", "call", "charge", "charges", "clock", "sample", "receiver", "answer", "got",
-         "refused", "taken", "told", "events", "mails", "loud")
+         "refused", "taken", "told", "events", "settled", "mails", "loud")
 
 
 class World:
@@ -181,6 +181,10 @@ Require valid-user
             return [one.json for one in list(here.got) if one.taken and one.reference == reference]
         wait_for(lambda: len(found()) >= count, f"{count} events of {reference}")
         return found()
+
+    def settled(self, account):
+        """Returns once nothing waits to be told."""
+        wait_for(lambda: not json.loads(self.ctl("event", "list", account, "--mode", "test", "--json")), "all to be told")
 
     def mails(self, recipient, count=1):
         return [{"subject": mail.header("subject"), "text": mail.text} for mail in self.relay.wait(recipient, count)]

@@ -310,6 +310,13 @@ demo() {
         "curl -sS $URL/api/v1/refund/$today/$(date -u +%F) $(bearer)"
     answer "any(r['transactionReference'] == '$reference' for r in a)" \
         || die "the refund is not in the list"
+
+    body="{\"transactionReference\": \"page-$reference\", \"amount\": 2500, \"currency\": \"NGN\", \"checkoutCustomerData\": {\"email\": \"ada@example.com\", \"firstName\": \"Ada\", \"lastName\": \"Obi\"}}"
+    show "Let a payer pay on a page of yours" \
+        "curl -sS $URL/api/v1/initiate $(bearer) -H 'Content-Type: application/json' -d '$body'"
+    answer 'a["status"] is True' || die "there is no page"
+    PAGE=$(sed -n 's/.*"paymentRedirectUrl": *"\([^"]*\)".*/\1/p' "$RUN/answer")
+    [ "$(curl -s -o /dev/null -w '%{http_code}' "$PAGE")" = 200 ] || die "the page does not answer"
 }
 
 closing() {
@@ -317,6 +324,8 @@ closing() {
     say "Apache is running on $URL; ./dev stop ends it."
     say "  dashboard  $URL/payments-dashboard/"
     say "           user $PERSON, password $(cat "$KEYS/$PERSON-password")"
+    say "  payment page  $PAGE"
+    say "           test cards stand on it; it can be paid for an hour"
     say "  account  $ACCOUNT"
     say "  keys     $KEYS/$ACCOUNT-{test,live}-{secret,public}"
     say "  logs     $RUN/error.log, $RUN/access.log"
