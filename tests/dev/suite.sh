@@ -356,33 +356,25 @@ run_api() {
     rm -rf "$copy"
 }
 
-# Passed, failed and skipped of a junit file; "0 1 0" when there is none.
-junit_counts() {
-    /usr/bin/python3 - "$1" <<'PY'
-import sys, xml.etree.ElementTree as tree
-try:
-    suites = list(tree.parse(sys.argv[1]).getroot().iter("testsuite"))
-except (OSError, tree.ParseError):
-    print("0 1 0")
-    sys.exit()
-def total(name):
-    return sum(int(suite.get(name)) for suite in suites)
-bad = total("failures") + total("errors")
-print(max(0, total("tests") - bad - total("skipped")), bad, total("skipped"))
-PY
+# What a file of results tells; tests/dev/junit.py says which words there are.
+junit() { # WORD STAGE
+    /usr/bin/python3 tests/dev/junit.py "$1" "$RESULTS/$2/results.xml"
 }
 
 count_api() { # STAGE NOTE
     local passed failed skipped
-    read -r passed failed skipped <<<"$(junit_counts "$RESULTS/$1/results.xml")"
+    read -r passed failed skipped <<<"$(junit counts "$1")"
     if [ "$failed" -gt 0 ]; then
-        say "the end of $RESULTS/$1/pytest.log:"
-        tail -n 60 "$RESULTS/$1/pytest.log"
+        say "what failed; the whole is in $RESULTS/$1/pytest.log:"
+        junit failures "$1"
     fi
     [ "$skipped" -eq 0 ] || set -- "$1" "$skipped skipped. $2"
     # What the random ones and the faults did.
     grep -hE '^PAYMENTS_(SEED=|FAULTS:)' "$RESULTS/$1/pytest.log" || true
     count "$1" "$passed" "$failed" "$2"
+    if [ "$failed" -gt 0 ]; then
+        SUMMARY+=("$(junit names "$1" | head -n 10 | sed 's/^/    /')")
+    fi
 }
 
 ordinary_user() {

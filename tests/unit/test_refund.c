@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unit.h"
+#include "request_goods.h"
 
-#include "base/pay_json.h"
-#include "base/pay_problem.h"
 #include "base/pay_writer.h"
 #include "model/pay_refund.h"
-
-#include <string.h>
 
 #define CREATED APR_INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
 #define N10 "abcdefghij"
@@ -17,7 +13,6 @@
 #define S5 "\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80\xf0\x9f\x98\x80"
 #define S50 S5 S5 S5 S5 S5 S5 S5 S5 S5 S5
 #define S500 S50 S50 S50 S50 S50 S50 S50 S50 S50 S50
-#define PAN "4111111111111111"
 #define NEEDED "\"id\":\"1\",\"refundReference\":\"RF-1\",\"createdAt\":\"2026-01-01T00:00:00Z\""
 
 /* Every pair of states; a row is where it comes from, a column where it goes to. */
@@ -59,17 +54,6 @@ START_TEST(test_states_outside)
     ck_assert_str_eq(pay_refund_state_name(PAY_REFUND_STATE_COUNT), "unknown");
 }
 END_TEST
-
-static const pay_json_t *parse(const char *text)
-{
-    const pay_json_t *json;
-    const char *reason;
-    apr_status_t rv;
-
-    rv = pay_json_parse(&json, &reason, text, strlen(text), unit_pool);
-    ck_assert_msg(rv == APR_SUCCESS, "%s: %s", text, reason);
-    return json;
-}
 
 static const char *render(const pay_refund_t *refund)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "request_goods.h"
 #include "shop.h"
 
 #define N10 "abcdefghij"
@@ -10,12 +11,7 @@
 
 static const pay_problem_t *read_body(pay_refund_request_t **out, const char *text, int partial)
 {
-    const pay_json_t *json;
-    const char *reason;
-
-    ck_assert_msg(pay_json_parse(&json, &reason, text, strlen(text), unit_pool) == APR_SUCCESS,
-                  "%s: %s", text, reason);
-    return pay_refund_request_from_json(out, json, partial, unit_pool);
+    return pay_refund_request_from_json(out, parse(text), partial, unit_pool);
 }
 
 static const struct {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "request_goods.h"
 #include "shop.h"
 
 #include "base/pay_writer.h"
@@ -6,16 +7,6 @@
 #define CREATED APR_INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
 #define T10 "BankTransf"
 #define T100 T10 T10 T10 T10 T10 T10 T10 T10 T10 T10
-
-static const pay_json_t *parse(const char *text)
-{
-    const pay_json_t *json;
-    const char *reason;
-
-    ck_assert_msg(pay_json_parse(&json, &reason, text, strlen(text), unit_pool) == APR_SUCCESS,
-                  "%s: %s", text, reason);
-    return json;
-}
 
 static const struct {
     const char *name;
