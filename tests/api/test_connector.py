@@ -13,7 +13,8 @@ import time
 
 import pytest
 
-from harness import SANITIZE, TOP, Httpd, free_port, run_ctl, wait_for
+from harness import (SANITIZE, TOP, Httpd, checkout_body, free_port, link_body, order_body, run_ctl,
+                     wait_for)
 from upstream import LiveShop, live_reference
 
 SOURCE = TOP / "docs/example-connector.c"
@@ -240,6 +241,22 @@ def test_nothing_was_sent(till, acquirer):
     acquirer.__enter__()
     assert shop.charge(reference=ref).status == 200
     assert len(acquirer.of("charge")) == 1
+
+
+def test_checkouts_need_pages(till, acquirer):
+    """The example has none: each way to begin one says so, the acquirer hears nothing, and the reference is free."""
+    shop = till().live_shop
+    shop.httpd.ctl("link", "create", "shop", "--mode", "live", "--reference", "shoes")
+    ref = live_reference()
+    for path, body in (("/api/v1/initiate", checkout_body(transactionReference=ref)),
+                       ("/api/v1/paymentlink/initiate", link_body("shoes")),
+                       ("/payment/order/create", order_body(reference=ref))):
+        answer = shop.call("POST", path, body)
+        assert (answer.status, answer.json["data"]["responseCode"]) == (501, "I1"), answer
+        assert answer.json["message"] == "The acquirer of this service has no payment pages."
+    assert shop.call("GET", f"/api/v1/checkout/{ref}/verify").status == 404
+    assert acquirer.asked == []
+    assert shop.charge(reference=ref).status == 200
 
 
 def test_key_refused_and_patience(till, acquirer):
