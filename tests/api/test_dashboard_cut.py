@@ -18,7 +18,7 @@ import subprocess
 import pytest
 
 from dashboard import PATH, Person, basic, fill, location, settings
-from harness import Httpd, wait_for
+from harness import KILLED, Httpd, wait_for
 from raw_lmdb import Raw, busy_readers, dead_readers
 from shares import ANSWERED
 from test_dashboard import grant
@@ -221,7 +221,7 @@ def test_process_that_is_killed(shop, name):
     httpd = shop.httpd
     begun = Begun(shop, name)
     (pid,) = httpd.pids()
-    httpd.expect_log("AH00052")
+    httpd.expect_log(KILLED)
     os.kill(pid, signal.SIGKILL)
     assert begun.is_cut()
     wait_for(lambda: pid not in httpd.pids() and httpd.answers(), "another process")

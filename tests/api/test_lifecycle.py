@@ -7,7 +7,7 @@ import pwd
 import signal
 import threading
 
-from harness import ROOT, wait_for
+from harness import KILLED, ROOT, wait_for
 
 
 def stored(shop):
@@ -20,7 +20,7 @@ def stored(shop):
 def test_pending_charge_of_a_killed_child_is_decided(server):
     """Children die all the time; what they left pending is taken up by the watchdog of another."""
     httpd = server(host_extra="PaymentsAcquirerTimeout 1s")
-    httpd.expect_log("AH00052|AH00051|PAY")
+    httpd.expect_log(f"{KILLED}|PAY")
     shop = httpd.shop()
     answers = [shop.charge(token="tok_test_timeout", reference=f"r{n}") for n in range(5)]
     assert {a.status for a in answers} == {202}
@@ -51,7 +51,7 @@ def test_flood_is_refused_not_lost(server):
     """More charges at once than may be in flight: 503 with Retry-After before anything is written."""
     httpd = server(threads="StartServers 1\nServerLimit 1\nThreadsPerChild 64\nMaxRequestWorkers 64\n"
                            "MinSpareThreads 1\nMaxSpareThreads 64")
-    httpd.expect_log("AH00484|AH10159|PAY")
+    httpd.expect_log("PAY")
     shop = httpd.shop()
     answers = []
 

@@ -13,13 +13,13 @@ import pytest
 from conftest import loaded, size
 from ctl_program import TEST_CARD, TEST_MODE, TEST_SECRET, Ctl
 from dashboard import Person, settings
-from harness import PAYMENTSCTL, wait_for
+from harness import KILLED, PAYMENTSCTL, wait_for
 from stops import is_stopped, kill_at, stops_in
 
 HOST = ("--host", "localhost")
 MOMENTS = size(25, 400)  # of each command's run
 TURNS = size(1, 20)
-DIED = "AH00051|AH00052|AH1039[23]|PAY00313"
+DIED = f"{KILLED}|PAY00313"
 
 
 def command(*words):

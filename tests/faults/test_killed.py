@@ -9,7 +9,7 @@ import time
 import pytest
 
 from conftest import FULL, size
-from harness import SANITIZE, wait_for
+from harness import KILLED, SANITIZE, wait_for
 from load import DECIDED_S, TIMEOUT, Load, calls, counter, seed, undecided, verify
 
 CHILDREN = {
@@ -21,7 +21,7 @@ CHILDREN = {
 }
 CHILDREN["worker"] = CHILDREN["event"]
 CLIENTS = 12
-DIED = "AH00051|AH00052|AH00045|AH00046|AH00490|AH10291|AH1039[23]|AH03490|AH03290|PAY"
+DIED = f"{KILLED}|AH00045|AH00046|AH00490|AH10291|AH03490|AH03290|PAY"
 
 
 def kill_one(httpd, chance):

@@ -16,7 +16,7 @@ import time
 import pytest
 
 from conftest import FULL, loaded, size
-from harness import PAYMENTSCTL, SANITIZE, WAIT_S, reference, wait_for
+from harness import KILLED, PAYMENTSCTL, SANITIZE, WAIT_S, reference, wait_for
 from load import DECIDED_S, TIMEOUT, Load, counter, seed, undecided, verify
 from stops import is_stopped, stops_in
 
@@ -31,7 +31,7 @@ HEALTH = "/payments-health"
 THREADS = ("StartServers 3\nServerLimit 3\nThreadsPerChild 64\nThreadLimit 64\nMaxRequestWorkers 192\n"
            "MinSpareThreads 160\nMaxSpareThreads 192")
 WHO = 'LogFormat "%{pid}P %U" who\nCustomLog who.log who\n'  # which child answered
-DIED = "AH00051|AH00052|PAY"
+DIED = f"{KILLED}|PAY"
 ENDS = [signal.SIGCONT, signal.SIGKILL]
 
 
