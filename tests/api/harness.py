@@ -273,8 +273,20 @@ DocumentRoot {self.docroot}
         self.signal(signal.SIGUSR1)
         wait_for(lambda: self.resumed() > before, "the graceful restart")
 
+    def children_have_started(self):
+        """A child of event or worker has threads once it no longer ends from within a signal handler."""
+        for pid in self.pids():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if "\nThreads:\t1\n" in pathlib.Path(f"/proc/{pid}/status").read_text():
+                    return False
+        return True
+
     def stop(self):
         if self.process and self.process.poll() is None:
+            if SANITIZE and self.mpm != "prefork":
+                # httpd's handler of a child that is just starting frees memory. A sanitizer's allocator that was
+                # interrupted waits for itself then, and the child for its SIGKILL.
+                wait_for(self.children_have_started, "the children to have started")
             before = len(self.log_text())
             self.process.send_signal(signal.SIGTERM)
             try:
