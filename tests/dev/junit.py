@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a junit file tells: `counts FILE`: passed, failed, skipped ("0 1 0" when there is no such file);
-`names FILE`: a line for each test that failed; `failures FILE`: these with the end of what each said."""
+`names FILE`: a line for each of the first that failed; `failures FILE`: all, and the end of what those said."""
 
 import sys
 import xml.etree.ElementTree as tree
 
 LINES_MAX = 40  # of one test
-TESTS_MAX = 10  # told in full
+TESTS_MAX = 10  # named at the end of a run, and told in full
 
 
 def suites(path):
@@ -38,7 +38,7 @@ def bad_tests(path):
 
 
 def names(path):
-    return [name for name, _ in bad_tests(path)]
+    return [f"    {name}" for name, _ in bad_tests(path)[:TESTS_MAX]]
 
 
 def failures(path):

@@ -367,13 +367,14 @@ count_api() { # STAGE NOTE
     if [ "$failed" -gt 0 ]; then
         say "what failed; the whole is in $RESULTS/$1/pytest.log:"
         junit failures "$1"
+        [ -s "$RESULTS/$1/results.xml" ] || tail -n 60 "$RESULTS/$1/pytest.log" # it did not get that far
     fi
     [ "$skipped" -eq 0 ] || set -- "$1" "$skipped skipped. $2"
     # What the random ones and the faults did.
     grep -hE '^PAYMENTS_(SEED=|FAULTS:)' "$RESULTS/$1/pytest.log" || true
     count "$1" "$passed" "$failed" "$2"
     if [ "$failed" -gt 0 ]; then
-        SUMMARY+=("$(junit names "$1" | head -n 10 | sed 's/^/    /')")
+        SUMMARY+=("$(junit names "$1")")
     fi
 }
 
