@@ -36,7 +36,7 @@ NOISE = re.compile(r"AH0309[23]|AH01882")
 STOP_NOISE = re.compile(r"\(9\)Bad file descriptor: AH00468")
 # What httpd says, once a second at most, while all places for requests or processes are taken: nothing is wrong
 # with that in a server which a test gave few of them, and whether it is said depends on the moment.
-FULL = "AH00484|AH10159|AH03490"
+CROWDED = "AH00484|AH10159|AH03490"
 # What it says of children that were killed: of each, and of several in a row.
 KILLED = "AH00051|AH00052|AH1039[23]"
 # Lines of these levels fail a test that did not expect them.
@@ -121,7 +121,7 @@ class Httpd:
         self.error_log = self.root / "error.log"
         self.reports = self.root / "reports"  # of the sanitizers
         self.expected = []
-        self.always_expected = [] if threads is None else [re.compile(FULL)]
+        self.always_expected = [] if threads is None else [re.compile(CROWDED)]
         self.checked = 0  # length of the error log that earlier tests have answered for
         self.stops = []  # (length before, length after) of the error log, for each time it was stopped
         self.process = None

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from exposition import OPEN, counted, scrape
-from harness import FULL, SANITIZE, wait_for
+from harness import CROWDED, SANITIZE, wait_for
 from shares import ANSWERED
 from test_live import UNKNOWN, decided
 from upstream import Till, live_reference
@@ -129,7 +129,7 @@ def latencies(calls, number):
 def test_stuck_upstream_slows_nothing_else(till, proxy):
     """As many calls as may hang do: refund lists, verify and Test Mode answer as before."""
     httpd = till(parameters="timeout=20s")
-    httpd.expect_log(f"{UNKNOWN}|{FULL}")
+    httpd.expect_log(f"{UNKNOWN}|{CROWDED}")
     shop, hold = httpd.live_shop, Hold()
     ref = live_reference()
     shop.charge(reference=ref)
