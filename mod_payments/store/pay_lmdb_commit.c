@@ -154,6 +154,23 @@ static void log_commit(pay_lmdb_env_t *env, int rc)
     }
 }
 
+/*
+ * A header that could not be written spoils what this process has open, which LMDB tells whoever
+ * begins next. That may be hours later: asked at once, it is opened again by then.
+ */
+static void panic_look(pay_lmdb_env_t *env)
+{
+    MDB_txn *txn;
+    int rc;
+
+    rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
+    if (!rc) {
+        mdb_txn_abort(txn);
+    } else if (rc == MDB_PANIC) {
+        pay_lmdb_env_fault(env, rc);
+    }
+}
+
 static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
 {
     const apr_int64_t began_us = clock_us();
@@ -170,6 +187,7 @@ static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
         /* Pages or the header may have reached the disk: nobody can tell, so it is never run again.
          */
         log_commit(env, rc);
+        panic_look(env);
         return PAY_STORE_EUNKNOWN;
     }
     return APR_SUCCESS;

@@ -17,6 +17,7 @@ import threading
 
 import pytest
 
+from children import WHO, connections_to_all
 from conftest import FULL, loaded, size
 from harness import charge_body, wait_for
 from load import Load, calls, counter, seed, undecided, verify
@@ -68,14 +69,21 @@ def is_out_of_service(answer):
     return True
 
 
-def reads_go_on(shop, paid):
+def reads_go_on(shop, paid, connection=None):
     """What was stored is still told: by verify, by lists, and to who sends the same charge again."""
-    answers = [shop.call("GET", f"/api/v1/checkout/{paid['reference']}/verify"), shop.refunds(), shop.charge(**paid)]
+    answers = [shop.call("GET", f"/api/v1/checkout/{paid['reference']}/verify", connection=connection),
+               shop.refunds(connection=connection), shop.charge(connection=connection, **paid)]
     if 503 in [answer.status for answer in answers]:
         return False
     assert [answer.status for answer in answers] == [200, 200, 200], answers
     assert answers[-1].header("idempotent-replayed") == "true"
     return True
+
+
+def all_read(shop, paid):
+    """A child that found the header spoiled opens the store anew after a while, each for itself."""
+    found = connections_to_all(shop.httpd).values()
+    wait_for(lambda: all([reads_go_on(shop, paid, one) for one in found]), "every child to tell what was stored")
 
 
 def asked(load):
@@ -131,7 +139,7 @@ TIMEOUT = "PaymentsAcquirerTimeout 1s\n"
     pytest.param({"header": errno.EIO, "restore": errno.EIO}, HEADER, id="header-that-landed"),
 ])
 def test_disk_that_fails_for_a_while(server, kinds, log, extra):
-    httpd, disk = with_disk(server, extra=extra + TIMEOUT)
+    httpd, disk = with_disk(server, extra=extra + TIMEOUT + WHO)
     httpd.expect_log(f"{COMMIT}|{HEADER}|{OUTCOME}|PAY00100|PAY00103")
     if kinds.get("data") in (errno.ENOSPC, SHORT):
         httpd.expect_log(FULL_DISK)
@@ -151,8 +159,7 @@ def test_disk_that_fails_for_a_while(server, kinds, log, extra):
                 assert reads_go_on(shop, paid)
             disk.set()
             went_on(load, shop, children)
-            # A child that found the header spoiled opens the store anew after a while, each for itself.
-            wait_for(lambda: reads_go_on(shop, paid), "what was stored to be told again")
+            all_read(shop, paid)
     assert log in httpd.log_text()
     rows = decided_in_the_end(load)
     pending = sum(1 for row in rows.values() if row["status"] == "pending")

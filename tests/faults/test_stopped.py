@@ -15,6 +15,7 @@ import time
 
 import pytest
 
+from children import WHO, connections_to_all
 from conftest import FULL, loaded, size
 from harness import KILLED, PAYMENTSCTL, SANITIZE, WAIT_S, reference, wait_for
 from load import DECIDED_S, TIMEOUT, Load, counter, seed, undecided, verify
@@ -30,7 +31,6 @@ HEALTH = "/payments-health"
 # An eighth of all threads is more than there are clients: none is refused for being one too many.
 THREADS = ("StartServers 3\nServerLimit 3\nThreadsPerChild 64\nThreadLimit 64\nMaxRequestWorkers 192\n"
            "MinSpareThreads 160\nMaxSpareThreads 192")
-WHO = 'LogFormat "%{pid}P %U" who\nCustomLog who.log who\n'  # which child answered
 DIED = f"{KILLED}|PAY"
 ENDS = [signal.SIGCONT, signal.SIGKILL]
 
@@ -57,18 +57,9 @@ def stopped_child(httpd):
 class Probe:
     """A connection: whichever child took it is the one that answers."""
 
-    def __init__(self, httpd, shop, known):
+    def __init__(self, httpd, shop, known, connection):
         self.httpd, self.shop, self.known = httpd, shop, known
-        self.connection = httpd.connect()
-        self.connection.connect()
-
-    def who(self):
-        """The child's pid, from its access log."""
-        mark = f"/nobody-{reference()}"
-        assert self.httpd.request("GET", mark, connection=self.connection).status == 404
-        log = self.httpd.root / "who.log"
-        return wait_for(lambda: [int(one.split()[0]) for one in log.read_text().splitlines() if one.endswith(mark)],
-                        "the access log")[0]
+        self.connection = connection
 
     def reads(self):
         """Lists, verify and files go on."""
@@ -96,14 +87,8 @@ class Probe:
 
 def probes_of_all(httpd, shop, known):
     """A connection to each of the children, by pid."""
-    found = {}
-
-    def more():
-        burst = [Probe(httpd, shop, known) for _ in range(4 * CHILDREN)]  # at one moment they spread best
-        found.update({probe.who(): probe for probe in burst})
-        return len(found) == CHILDREN and set(found) == set(httpd.pids())
-
-    wait_for(more, "connections to all children")
+    found = {pid: Probe(httpd, shop, known, connection) for pid, connection in connections_to_all(httpd).items()}
+    assert len(found) == CHILDREN
     return found
 
 

@@ -13,6 +13,7 @@
 /* What LMDB is made to say instead of its own answer; 0: nothing. */
 static int begin_says;
 static int commit_says;
+static int failed_begin_says; /* from the next failed commit on */
 
 int mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
 {
@@ -29,6 +30,7 @@ int mdb_txn_commit(MDB_txn *txn)
     *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_commit");
     if (commit_says) {
         mdb_txn_abort(txn);
+        begin_says = failed_begin_says;
         return commit_says;
     }
     return real(txn);
@@ -339,6 +341,30 @@ START_TEST(test_a_panic_closes_and_opens_again)
 }
 END_TEST
 
+/* Whoever comes after the back-off finds it open, also when nobody asked since the fault. */
+START_TEST(test_a_panic_is_seen_by_the_commit_that_failed)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_env_t *env;
+
+    ck_assert_int_eq(count_up(store), APR_SUCCESS);
+    env = db->env;
+    fixture_listen();
+    commit_says = EIO;
+    failed_begin_says = MDB_PANIC;
+    ck_assert_int_eq(count_up(store), PAY_STORE_EUNKNOWN);
+    commit_says = begin_says = 0;
+    ck_assert_int_eq(fixture_level, PAY_LOG_EMERG);
+    ck_assert_int_eq(env->state, PAY_LMDB_CLOSED);
+    ck_assert_int_gt(env->reopen_at_ms, 0);
+
+    env->reopen_at_ms = 0;
+    ck_assert_int_eq(count_up(store), APR_SUCCESS);
+    ck_assert_uint_eq(count_read(store), 2);
+}
+END_TEST
+
 static const struct {
     const char *name;
     unsigned char version[4];
@@ -397,6 +423,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_failed_commit_is_unknown);
     tcase_add_test(tcase, test_a_full_disk_is_survived);
     tcase_add_test(tcase, test_a_panic_closes_and_opens_again);
+    tcase_add_test(tcase, test_a_panic_is_seen_by_the_commit_that_failed);
     tcase_add_loop_test(tcase, test_every_commit_checks_the_schema, 0, UNIT_ROWS(schema_rows));
     tcase_add_test(tcase, test_a_probe_sees_a_replaced_store);
 }
