@@ -171,9 +171,9 @@ STORMS='test_rate|test_slots'
 # takes it from 20 to 70 seconds. The sanitizers have them.
 MANY_ROWS='test_lmdb_batch|test_lmdb_check_total|test_lmdb_refund_list|test_lmdb_refund_repeat'
 MANY_ROWS=$MANY_ROWS'|test_lmdb_sweep|test_refund_import'
-# Dozens of connections, for each of which OpenSSL reads all certificates of the system: a minute. The
-# sanitizers have it.
-CERTIFICATES='test_transfer_tls'
+# Dozens and hundreds of connections, for each of which OpenSSL reads certificates: one minute and
+# three. The sanitizers have them.
+CERTIFICATES='test_transfer_tls|test_relay_exchange'
 # RSA pairs that are made, a second each and a minute under valgrind. The sanitizers have them; test_rsa
 # and test_rsa_padding, which tells valgrind what must not be branched on, stay.
 PAIRS='test_encryption|test_rsa_make'

@@ -52,7 +52,7 @@ static inline int fixture_logged(const char *text)
     return strstr(fixture_log, text) != NULL;
 }
 
-/* 64 MiB, no reserve, made when missing. */
+/* 64 MiB, no reserve, made when missing; a turn to write comes in the end, also in valgrind. */
 static inline pay_store_options_t fixture_options(void)
 {
     pay_store_options_t options = pay_store_options_default;
@@ -61,6 +61,7 @@ static inline pay_store_options_t fixture_options(void)
     options.reserve_bytes = 0;
     options.readers_max = 64;
     options.create = 1;
+    options.commit_wait = apr_time_from_sec(30);
     return options;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define TIMEOUT apr_time_from_sec(20)
+#define TIMEOUT apr_time_from_sec(120)
 #define HTML "<html><body>It works!</body></html>"
 #define PAIRS(state, a, b)                                                                         \
     "{\"reference\":\"" a "\",\"transactionReference\":\"" b "\",\"paymentStatus\":\"" state       \

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LONG apr_time_from_sec(30)
+#define LONG apr_time_from_sec(120)
 #define SHORT apr_time_from_msec(300)
-#define PATIENCE_MS 20000
-#define STOP_MS_MAX 1000
+#define PATIENCE_MS 120000
+#define STOP_MS_MAX 10000
 #define UNTIL_CLOSED "HTTP/1.1 200 OK\r\n\r\n"
 
 /* ---- the slots, by number */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define TIMEOUT apr_time_from_sec(20)
+#define TIMEOUT apr_time_from_sec(120)
 #define DAY apr_time_from_sec(24 * 60 * 60)
 #define PLAIN(reference, created)                                                                  \
     REFUND(reference, "processed", "2.50", "NGN", "null", REF, created)

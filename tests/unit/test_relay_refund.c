@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define TIMEOUT apr_time_from_sec(20)
+#define TIMEOUT apr_time_from_sec(120)
 #define HTML "<html><body>It works!</body></html>"
 #define OTHER_NOTE "\"late [payments:other0other1other2other3]\""
 #define LISTED(state) "[" REFUNDED(state) "]"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Long enough for a busy machine, and short ones for what is to take too long. */
-#define LONG_MS 30000
+#define LONG_MS 120000
 #define SHORT_MS 250
 
 static inline pay_transfers_t *fixture_set(int connect_ms, int total_ms)

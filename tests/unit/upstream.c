@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TIMEOUT apr_time_from_sec(20)
+#define TIMEOUT apr_time_from_sec(120)
 
 #define MAKE_CERTIFICATE                                                                           \
     "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout peer.key "       \
