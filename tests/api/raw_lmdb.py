@@ -89,21 +89,22 @@ def change_schema(directory, version):
     raw.close()
 
 
-def busy_readers(directory):
+def all_readers(directory):
+    """The slots of the reader table that are taken, as Raw.readers tells them."""
     raw = Raw(directory)
     try:
-        return [line for line in raw.readers() if line[-1] != "-"]
+        return raw.readers()
     finally:
         raw.close()
+
+
+def busy_readers(directory):
+    return [line for line in all_readers(directory) if line[-1] != "-"]
 
 
 def dead_readers(directory):
-    """Slots of the reader table whose processes have ended."""
-    raw = Raw(directory)
-    try:
-        return [line for line in raw.readers() if not os.path.exists(f"/proc/{line[0]}")]
-    finally:
-        raw.close()
+    """Those whose processes have ended."""
+    return [line for line in all_readers(directory) if not os.path.exists(f"/proc/{line[0]}")]
 
 
 if __name__ == "__main__":

@@ -273,7 +273,7 @@ def test_cut_at_every_byte(till, upstream, proxy, kind):
         return wait_for(lambda: passed(shop.charge(reference=sent[number], amount=amount)), "no 503")
 
     def refund(number):
-        charge(number)
+        wait_for(lambda: charge(number).status == 200, "a charge to be paid, also where its answer came late")
         return wait_for(lambda: passed(shop.partial(sent[number], "12.34")), "no 503")
 
     act = charge if kind == "charge" else refund

@@ -18,7 +18,7 @@ CLIENTS = 8
 HOUR = 3600
 RAISED_S = 2.0  # a record's time is raised to the last one's if that is at most so far ahead
 BLINK_S = 0.02  # between a look at the clock here and its being set there
-PAUSE_MAX_S = 2.0  # of any request, on a busy machine
+PAUSE_MAX_S = 10.0  # of any request, on a busy machine
 STEP = re.compile(r"PAY00150: account \d+ test: the clock is (\d+) ms behind the last record's time and is believed")
 
 
@@ -93,9 +93,10 @@ def test_clock_is_set_while_charging(server, acquirer):
     phases, paces, want = [], [], size(100, 500)
     # A second and a half is made good by raising; an hour is believed.
     by = [0, -HOUR, -HOUR - 1.5, -HOUR, HOUR, 0] + [chance.randrange(-6, 7) * HOUR / 2 for _ in range(size(0, 60))]
+    begun = time.time()
     with Load(shop, CLIENTS, chance) as load:
         for seconds in by:
-            begin, started = time.time() + seconds, time.monotonic()
+            begin, started = time.time() + seconds if phases else begun, time.monotonic()
             clock.set(seconds)
             load.wait_for_more(want)
             paces.append(want / (time.monotonic() - started))

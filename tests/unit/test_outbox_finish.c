@@ -5,6 +5,7 @@
 #include "outbox_fixture.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
 #define PAYLOG_DROPPED "PAY00268"
 #define PAYLOG_ONE_DROPPED "PAY00269"
@@ -130,6 +131,20 @@ START_TEST(test_refused_beside_one_that_hangs)
 }
 END_TEST
 
+/* How many results the log says were dropped: in one line or, on a slow machine, in more. */
+static int dropped_in_log(void)
+{
+    const char *at;
+    int count = 0;
+
+    for (at = strstr(logged, PAYLOG_DROPPED); at; at = strstr(at + 1, PAYLOG_DROPPED)) {
+        at = strstr(at, "the results of ");
+        ck_assert_ptr_nonnull(at);
+        count += atoi(at + strlen("the results of "));
+    }
+    return count;
+}
+
 /* Once their leases have ended they are nobody's: said in the log, and dropped. */
 START_TEST(test_too_late)
 {
@@ -140,7 +155,7 @@ START_TEST(test_too_late)
     finish.status = PAY_STORE_EBUSY;
     finish.end_leases = 1;
     ck_assert_int_eq(step(), 0);
-    ck_assert_int_eq(log_count(PAYLOG_DROPPED), 1);
+    ck_assert_int_eq(dropped_in_log(), COUNT);
     ck_assert_int_eq(peer_requests(peer), COUNT);
     calls = finish.calls;
     ck_assert_int_eq(step(), 0); /* nothing is left to be stored; the store's leases last */
