@@ -154,24 +154,7 @@ static void log_commit(pay_lmdb_env_t *env, int rc)
     }
 }
 
-/*
- * A header that could not be written spoils what this process has open, which LMDB tells whoever
- * begins next. That may be hours later: asked at once, it is opened again by then.
- */
-static void panic_look(pay_lmdb_env_t *env)
-{
-    MDB_txn *txn;
-    int rc;
-
-    rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
-    if (!rc) {
-        mdb_txn_abort(txn);
-    } else if (rc == MDB_PANIC) {
-        pay_lmdb_env_fault(env, rc);
-    }
-}
-
-static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
+static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn, pay_lmdb_t *db)
 {
     const apr_int64_t began_us = clock_us();
     apr_int64_t took_us;
@@ -184,10 +167,13 @@ static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
         env->commit_us += (took_us - env->commit_us) / SMOOTHING;
     }
     if (rc) {
-        /* Pages or the header may have reached the disk: nobody can tell, so it is never run again.
-         */
+        /* Pages or the header may have reached the disk, nobody can tell: it never runs again. */
         log_commit(env, rc);
-        panic_look(env);
+        /* A header that failed spoils what is open here, and LMDB says so when one begins next:
+         * now, for later may be in hours, and who came then would be refused for nothing. */
+        if (pay_lmdb_read_begin(&txn, db) == APR_SUCCESS) {
+            pay_lmdb_read_end(db, txn);
+        }
         return PAY_STORE_EUNKNOWN;
     }
     return APR_SUCCESS;
@@ -224,7 +210,7 @@ static void batch_commit(batch_t *batch)
     apr_status_t rv;
     int i;
 
-    rv = commit(batch->env, batch->txn);
+    rv = commit(batch->env, batch->txn, batch->waiter[0]->db);
     for (i = 0; i < batch->count && rv != APR_SUCCESS; i++) {
         if (batch->waiter[i]->ran) {
             batch->waiter[i]->rv = rv;
@@ -268,7 +254,7 @@ static void run_alone(pay_lmdb_waiter_t *waiter, batch_t *batch)
         mdb_txn_abort(batch->txn);
         return;
     }
-    waiter->rv = commit(env, batch->txn);
+    waiter->rv = commit(env, batch->txn, waiter->db);
 }
 
 /*

@@ -17,7 +17,7 @@ def child_of(httpd, connection):
 
 
 def connections_to_all(httpd):
-    """A connection to each of the children, by pid."""
+    """A connection to each of the children, by pid. httpd closes it with the first 503, and the next is another's."""
     found = {}
 
     def connected():

@@ -26,8 +26,9 @@ TIMEOUT = "PaymentsAcquirerTimeout 1s"
 DECIDED_S = 36 + 2 * WAIT_S
 COUNTER = 'LoadModule acquirer_counter_module {module}\nCounterFile counter\nCounterDelay {delay}\n'
 
-# One request that was sent: when, for how long, what was answered (None: nothing), for which reference.
-Try = collections.namedtuple("Try", "at took status reference retry_after")
+# One request that was sent: when, for how long, what was answered (None: nothing), for which reference; `replayed`:
+# with what was answered before.
+Try = collections.namedtuple("Try", "at took status reference retry_after replayed")
 
 
 def seed():
@@ -139,7 +140,8 @@ class Client:
         except (OSError, http.client.HTTPException):
             self.close()
         self.load.tries.append(Try(at, time.monotonic() - at, answer.status if answer else None, reference,
-                                   answer.header("retry-after") if answer else None))
+                                   answer.header("retry-after") if answer else None,
+                                   bool(answer) and answer.header("idempotent-replayed") == "true"))
         return answer
 
 

@@ -82,8 +82,8 @@ def reads_go_on(shop, paid, connection=None):
 
 def all_read(shop, paid):
     """A child that found the header spoiled opens the store anew after a while, each for itself."""
-    found = connections_to_all(shop.httpd).values()
-    wait_for(lambda: all([reads_go_on(shop, paid, one) for one in found]), "every child to tell what was stored")
+    wait_for(lambda: all(reads_go_on(shop, paid, one) for one in connections_to_all(shop.httpd).values()),
+             "every child to tell what was stored")
 
 
 def asked(load):
