@@ -154,7 +154,7 @@ static void log_commit(pay_lmdb_env_t *env, int rc)
     }
 }
 
-static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn, pay_lmdb_t *db)
+static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
 {
     const apr_int64_t began_us = clock_us();
     apr_int64_t took_us;
@@ -171,8 +171,11 @@ static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn, pay_lmdb_t *db)
         log_commit(env, rc);
         /* A header that failed spoils what is open here, and LMDB says so when one begins next:
          * now, for later may be in hours, and who came then would be refused for nothing. */
-        if (pay_lmdb_read_begin(&txn, db) == APR_SUCCESS) {
-            pay_lmdb_read_end(db, txn);
+        rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
+        if (rc) {
+            pay_lmdb_env_fault(env, rc);
+        } else {
+            mdb_txn_abort(txn);
         }
         return PAY_STORE_EUNKNOWN;
     }
@@ -210,7 +213,7 @@ static void batch_commit(batch_t *batch)
     apr_status_t rv;
     int i;
 
-    rv = commit(batch->env, batch->txn, batch->waiter[0]->db);
+    rv = commit(batch->env, batch->txn);
     for (i = 0; i < batch->count && rv != APR_SUCCESS; i++) {
         if (batch->waiter[i]->ran) {
             batch->waiter[i]->rv = rv;
@@ -254,7 +257,7 @@ static void run_alone(pay_lmdb_waiter_t *waiter, batch_t *batch)
         mdb_txn_abort(batch->txn);
         return;
     }
-    waiter->rv = commit(env, batch->txn, waiter->db);
+    waiter->rv = commit(env, batch->txn);
 }
 
 /*
