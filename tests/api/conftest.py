@@ -10,7 +10,7 @@ from fixtures import authority, close_all, proxy, server, till, upstream  # noqa
 from harness import ROOT, Httpd
 from payer import Checkout
 from receiver import INSECURE, Receiver
-from shares import in_order, scheduler
+from shares import in_order, mpm_of, scheduler
 
 MPMS = os.environ.get("PAYMENTS_MPM", "event,worker,prefork").split(",")
 
@@ -22,20 +22,21 @@ def pytest_configure(config):
     config.stash[LEFT_OUT] = collections.Counter()
     for line in ("faults: long runs, part of ./dev faults only",
                  "root: what only root can do, part of the runs as root",
-                 "any_user(reason): what is the same for every user, left out where PAYMENTS_LEAVE_OUT names it"):
+                 "any_mpm(reason): what is the same on every MPM, part of ./dev faults for all but the first"):
         config.addinivalue_line("markers", line)
 
 
 @pytest.hookimpl(trylast=True)  # pytest itself puts those with one MPM together
 def pytest_collection_modifyitems(config, items):
     """Long runs are for ./dev faults, and what only root can do for the runs as root."""
-    left_out = set() if config.getoption("markexpr", "") else {"faults"}
-    left_out |= set(os.environ.get("PAYMENTS_LEAVE_OUT", "").split())
+    left_out = set() if config.getoption("markexpr", "") else {"faults", "any_mpm"}
     if not ROOT:
         left_out.add("root")
     kept, gone = [], []
     for item in items:
         marks = left_out & {mark.name for mark in item.iter_markers()}
+        if mpm_of(item.nodeid) in (None, MPMS[0]):
+            marks.discard("any_mpm")
         (gone if marks else kept).append(item)
         config.stash[LEFT_OUT].update(sorted(marks)[:1])
     config.hook.pytest_deselected(items=gone)

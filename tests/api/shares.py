@@ -9,16 +9,22 @@ import re
 
 import pytest
 
-# Of files whose tests ask the children of a server, and not the tool nor the parent process.
-ANSWERED = pytest.mark.any_user("under root's run, too, it is a process of an ordinary user that answers and delivers")
+# Of files whose tests ask for many answers that one function makes; the ways there have files of their own.
+ALIKE = pytest.mark.any_mpm("what is answered here has no word about threads, processes or connections in its code")
 MPM = re.compile(r"\[(event|worker|prefork)\b")
+
+
+def mpm_of(nodeid):
+    """The MPM that a test is for, None: of the test's own choice."""
+    mpm = MPM.search(nodeid)
+    return mpm[1] if mpm else None
 
 
 def share_of(nodeid):
     """The name of the share that a test is part of."""
-    file, _, test = nodeid.partition("::")
-    mpm = MPM.search(test)
-    return f"{file} {mpm[1]}" if mpm else file
+    file = nodeid.partition("::")[0]
+    mpm = mpm_of(nodeid)
+    return f"{file} {mpm}" if mpm else file
 
 
 def in_order(items):

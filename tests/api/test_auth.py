@@ -6,9 +6,7 @@ import json
 import pytest
 
 from harness import charge_body, wait_for
-from shares import ANSWERED
 
-pytestmark = ANSWERED
 
 LIST = "/api/v1/refund/2026-01-01/2026-01-02"
 

@@ -7,9 +7,7 @@ import threading
 import pytest
 
 from harness import charge_body, reference, wait_for
-from shares import ANSWERED
 
-pytestmark = ANSWERED
 
 TRANSACTION_MEMBERS = {
     "id", "transactionReference", "reference", "status", "paymentStatus", "amount", "chargedAmount",

@@ -10,8 +10,11 @@ import pytest
 from harness import checkout_body, link_body, order_body, reference
 from payer import Payer
 from receiver import ALLOW, INSECURE, Receiver
+from shares import ALIKE
 from upstream import live_reference
 from upstream_proxy import closed_unanswered, own, problem
+
+pytestmark = ALIKE
 
 INITIATE = "/api/v1/initiate"
 LINK = "/api/v1/paymentlink/initiate"

@@ -8,9 +8,7 @@ import subprocess
 import pytest
 
 from harness import WAIT_S, Httpd, Response, reference
-from shares import ANSWERED
 
-pytestmark = ANSWERED
 
 SHOP = "https://shop.example"
 LOCAL = "http://localhost:3000"

@@ -13,6 +13,9 @@ import pytest
 from conftest import MPMS
 from dashboard import PATH, Person, settings
 from harness import Httpd, reference
+from shares import ALIKE
+
+pytestmark = ALIKE
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ROLES = ("viewer", "operator", "owner")

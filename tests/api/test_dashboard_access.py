@@ -9,6 +9,9 @@ import pytest
 
 from dashboard import PAGE, PATH, SCRIPT, auth, basic, location, pages, settings
 from conftest import MPMS
+from shares import ALIKE
+
+pytestmark = ALIKE
 
 REFUSED = "PAY00543"
 HEADERS = {

@@ -11,12 +11,10 @@ import pytest
 from dashboard import PATH, Person, auth, basic, location, pages
 from fixtures import close_all
 from harness import WAIT_S
-from shares import ANSWERED
 from test_dashboard import grant
 from test_dashboard_access import REFUSED, is_safe
 from upstream import Upstream
 
-pytestmark = ANSWERED
 
 BY_NAME = "SSLUserName SSL_CLIENT_S_DN_CN"
 OWN = ("vera", True)  # what anybody can make at home

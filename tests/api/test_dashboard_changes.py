@@ -10,7 +10,10 @@ import pytest
 from conftest import MPMS
 from dashboard import Person, settings
 from harness import Httpd
+from shares import ALIKE
 from test_dashboard import Desk
+
+pytestmark = ALIKE
 
 HOOK = "https://127.0.0.1:1/hook"  # where nobody may be dialled
 

@@ -20,11 +20,9 @@ import pytest
 from dashboard import PATH, Person, basic, fill, location, settings
 from harness import KILLED, Httpd, wait_for
 from raw_lmdb import Raw, busy_readers, dead_readers
-from shares import ANSWERED
 from test_dashboard import grant
 from test_refund_list import load, record
 
-pytestmark = ANSWERED
 
 THREADS = 8
 ONE_CHILD = (f"StartServers 1\nServerLimit 1\nThreadsPerChild {THREADS}\nThreadLimit {THREADS}\n"

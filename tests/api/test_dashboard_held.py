@@ -7,14 +7,12 @@ import pytest
 
 from dashboard import settings
 from harness import wait_for
-from shares import ANSWERED
 from test_ctl_live import HOUR, Desk as Books, Later, other_amount
 from test_dashboard import Desk
 from test_dashboard_changes import audit, may_change, of
 from upstream import EMAIL, live_reference
 from upstream_proxy import Fault, Hold, own
 
-pytestmark = ANSWERED
 
 WHY = "ticket 4711"
 # Why it is held, and what the log tells of that: one that is different gets overdue too.

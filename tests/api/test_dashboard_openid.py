@@ -5,10 +5,8 @@ import pytest
 
 from dashboard import PAGE, PATH, Person, location, pages
 from openid import Provider, sign_in
-from shares import ANSWERED
 from test_dashboard import grant
 
-pytestmark = ANSWERED
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from harness import charge_body
-from shares import ANSWERED
+from shares import ALIKE
 
-pytestmark = ANSWERED
+pytestmark = ALIKE
 
 CHARGE = "/api/v1/tokenized-card-charge"
 LIST = "/api/v1/refund/2026-01-01/2026-01-02"

@@ -8,9 +8,7 @@ import pytest
 from ctl_program import record
 from harness import reference, wait_for
 from receiver import in_order
-from shares import ANSWERED
 
-pytestmark = ANSWERED
 
 PAID = ("transaction", "successful", 1)
 DECLINED = ("transaction", "failed", 1)

@@ -9,9 +9,7 @@ import threading
 import pytest
 
 from harness import charge_body, reference, wait_for
-from shares import ANSWERED
 
-pytestmark = ANSWERED
 
 CHARGE, FULL, PARTIAL = "/api/v1/tokenized-card-charge", "/api/v1/refund", "/api/v1/partial-refund"
 VERIFY, VOID = "/api/v1/transaction/verify", "/api/v1/void-transaction"

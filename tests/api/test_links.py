@@ -10,9 +10,9 @@ import pytest
 
 from harness import link_body, reference, wait_for
 from payer import Payer
-from shares import ANSWERED
+from shares import ALIKE
 
-pytestmark = ANSWERED
+pytestmark = ALIKE
 
 INITIATE = "/api/v1/paymentlink/initiate"
 PAYERS = 16

@@ -12,13 +12,11 @@ import pytest
 from exposition import OPEN, scrape
 from harness import wait_for
 from receiver import closed_port
-from shares import ANSWERED
 from test_live import decided
 from test_live_limits import breaker
 from upstream import NOT_RECEIVED, Till, live_reference
 from upstream_proxy import Fault, Proxy, changed, closed_unanswered, own, problem
 
-pytestmark = ANSWERED
 
 LATE_AFTER = "PaymentsAcquirerLateAfter 2s\n"
 TIMEOUT_S = 1

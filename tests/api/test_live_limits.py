@@ -9,12 +9,10 @@ import pytest
 
 from exposition import OPEN, counted, scrape
 from harness import CROWDED, SANITIZE, wait_for
-from shares import ANSWERED
 from test_live import UNKNOWN, decided
 from upstream import Till, live_reference
 from upstream_proxy import Fault, Hold, closed_unanswered, own
 
-pytestmark = ANSWERED
 
 ONE_CHILD = ("StartServers 1\nServerLimit 1\nThreadsPerChild {0}\nThreadLimit {0}\nMaxRequestWorkers {0}\n"
              "MinSpareThreads 1\nMaxSpareThreads {0}")

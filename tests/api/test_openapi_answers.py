@@ -12,9 +12,7 @@ import openapi_document
 from conftest import MPMS
 from harness import Httpd, Response, charge_body, checkout_body, link_body, loaded, order_body, reference, wait_for
 from raw_lmdb import Raw
-from shares import ANSWERED
 
-pytestmark = ANSWERED
 
 DOCUMENT = openapi_document.Document()
 OPERATIONS = list(DOCUMENT.operations.values())

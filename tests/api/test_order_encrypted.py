@@ -10,6 +10,9 @@ import subprocess
 import pytest
 
 from harness import checkout_body, link_body, order_body, reference
+from shares import ALIKE
+
+pytestmark = ALIKE
 
 ORDER = "/payment/order/create"
 LINK = "/api/v1/paymentlink/initiate"
@@ -47,6 +50,17 @@ def by_node(shop, text, form):
 
 def compact(body):
     return json.dumps(body, separators=(",", ":"))
+
+
+@pytest.fixture(scope="session")
+def keyed(shared):
+    """A shop of this file's own: the pair of a new one takes seconds to make."""
+    return shared.shop()
+
+
+@pytest.fixture
+def shop(httpd, keyed):  # pylint: disable=unused-argument # httpd looks at the log
+    return keyed
 
 
 @pytest.fixture

@@ -7,7 +7,10 @@ import pytest
 
 from harness import wait_for
 from payer import CARDS, Checkout, Page
+from shares import ALIKE
 from test_http2 import curl
+
+pytestmark = ALIKE
 
 CARD = "action=card&number=5555555555554444&expiry=12/40&csc=123"
 

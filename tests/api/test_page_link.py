@@ -9,6 +9,9 @@ import pytest
 from harness import charge_body
 from payer import Page, Payer, check_headers_of_redirect
 from receiver import Receiver
+from shares import ALIKE
+
+pytestmark = ALIKE
 
 MARKUP = "<b>\"'&"
 ADA = {"email": "ada@example.com", "firstName": "Ada", "lastName": "Obi"}

@@ -9,7 +9,10 @@ import pytest
 
 from harness import TOP, wait_for
 from payer import FORM, Checkout, Page, check_headers
+from shares import ALIKE
 from test_errors import check_envelope
+
+pytestmark = ALIKE
 
 NONE = "/payment/page/" + "a" * 32
 REAL = "4111111111111111"

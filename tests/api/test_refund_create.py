@@ -7,9 +7,9 @@ from urllib.parse import quote
 import pytest
 
 from harness import reference, wait_for
-from shares import ANSWERED
+from shares import ALIKE
 
-pytestmark = ANSWERED
+pytestmark = ALIKE
 
 FULL, PARTIAL = "/api/v1/refund", "/api/v1/partial-refund"
 MEMBERS = ["id", "refundReference", "amount", "currency", "domain", "channel", "merchantNote",

@@ -10,9 +10,7 @@ import pytest
 
 from harness import reference, wait_for
 from raw_lmdb import busy_readers
-from shares import ANSWERED
 
-pytestmark = ANSWERED
 
 MEMBERS = ["id", "refundReference", "amount", "currency", "domain", "channel", "merchantNote",
            "customerNote", "status", "transactionReference", "createdAt", "updatedAt"]

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from harness import reference, wait_for
-from shares import ANSWERED
+from shares import ALIKE
 
-pytestmark = ANSWERED
+pytestmark = ALIKE
 
 MEMBERS = {
     "id", "transactionReference", "reference", "status", "paymentStatus", "amount", "chargedAmount",

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # The stages tsan and faults of ./dev test, small, and ./dev faults, which runs them in full.
 
-FAULT_PARTS="property api faults tsan"
+FAULT_PARTS="property api faults tsan valgrind"
 # Parts of faults, for those who work on them.
 FAULT_PARTS_NAMED="acquirer notifications timing"
 
@@ -68,9 +68,9 @@ part_property() {
 
 part_api() {
     stage api
-    say "api: the long runs of tests/api"
-    PROGRESS=1 run_api api api "$NORMAL" env -- -m faults
-    count_api api "long runs"
+    say "api: the long runs of tests/api, and on every MPM what ./dev test asks on one"
+    PROGRESS=1 run_api api api "$NORMAL" env -- -m "faults or any_mpm"
+    count_api api "long runs, and every MPM"
 }
 
 part_faults() {
@@ -121,6 +121,15 @@ part_tsan() {
     fi
     unset TSAN_ALL TSAN_SEQUENCES
     count_unit tsan "every program"
+}
+
+part_valgrind() {
+    stage valgrind
+    say "valgrind: the store's unit programs too"
+    if build_unit "$NORMAL"; then
+        run_valgrind valgrind "$VALGRIND_NEVER"
+    fi
+    count_unit valgrind "what is left out, and why, stands in tests/dev/suite.sh"
 }
 
 dev_faults() {

@@ -222,6 +222,7 @@ static void store_check(bench_t *bench, const image_t *image, int charged)
     }
     options.map_bytes = MAP_BYTES;
     options.reserve_bytes = 0;
+    options.commit_wait = apr_time_from_sec(30);
     options.create = !bench->account; /* a store that was being made is made now */
     pay_log_set_sink(log_line, bench);
     if (pay_store_open(&bench->store, apr_pstrcat(bench->pool, "lmdb:", bench->directory, NULL),

@@ -86,8 +86,7 @@ def check_lists(shop, load):
 @pytest.mark.parametrize("acquirer", ["simulator", "counter"])
 def test_clock_is_set_while_charging(server, acquirer):
     """An hour back and ahead while clients charge: order and uniqueness hold, and so does the pace."""
-    wait = "PaymentsCommitWait 20s\n"  # a slow disk is no reason to refuse here
-    httpd, clock = make_server(server, wait + (counter() if acquirer == "counter" else ""))
+    httpd, clock = make_server(server, counter() if acquirer == "counter" else "")
     shop = httpd.shop()
     number = seed()
     chance = random.Random(number)

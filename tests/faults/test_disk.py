@@ -126,8 +126,7 @@ HEADER = "PAY00101"  # a write to the header failed: closed and opened again
 FULL_DISK = "PAY00108"  # the disk is full, where the system says so
 OUTCOME = "PAY00201|PAY00210"  # an outcome could not be stored
 # A charge whose process may still be at work on it is in flight for 5 s and this.
-# Writers wait longer than usual, so that a machine whose disk is slow does not refuse for that.
-TIMEOUT = "PaymentsAcquirerTimeout 1s\nPaymentsCommitWait 20s\n"
+TIMEOUT = "PaymentsAcquirerTimeout 1s\n"
 
 
 @pytest.mark.parametrize("extra", ACQUIRERS)

@@ -21,7 +21,6 @@ CHILDREN = {
 }
 CHILDREN["worker"] = CHILDREN["event"]
 CLIENTS = 12
-WAIT = f"{TIMEOUT}\nPaymentsCommitWait 20s"  # where all writers wait long for a busy machine, none is refused
 DIED = f"{KILLED}|AH00045|AH00046|AH00490|AH10291|AH03490|AH03290|PAY"
 
 
@@ -67,7 +66,7 @@ def test_open_decide_resolve(server, mpm, kills, restarts):
     """With an acquirer outside the transaction: a child dies at any step, and the retry learns what became of it."""
     number, started = seed(), time.monotonic()
     chance = random.Random(number)
-    httpd = server(mpm=mpm, extra=counter(delay=3), threads=CHILDREN[mpm], host_extra=WAIT)
+    httpd = server(mpm=mpm, extra=counter(delay=3), threads=CHILDREN[mpm], host_extra=TIMEOUT)
     httpd.expect_log(DIED)
     shop = httpd.shop()
     with Load(shop, CLIENTS, chance) as load:
@@ -86,7 +85,7 @@ def test_decided_before_it_is_written(server):
     kills, restarts = size(10, 1000), size(2, 100)
     number, started = seed(), time.monotonic()
     chance = random.Random(number)
-    httpd = server(threads=CHILDREN["event"], host_extra=WAIT)
+    httpd = server(threads=CHILDREN["event"], host_extra=TIMEOUT)
     httpd.expect_log(DIED)
     shop = httpd.shop()
     with Load(shop, CLIENTS, chance) as load:
@@ -116,7 +115,7 @@ def test_graceful_restarts_refuse_nobody(server, mpm):
 @pytest.mark.parametrize("mpm", ["event", "prefork"])
 def test_stop_and_start(server, mpm):
     """A server that is stopped and started anew under load has kept everything."""
-    httpd = server(mpm=mpm, extra=counter(delay=3), host_extra=WAIT)
+    httpd = server(mpm=mpm, extra=counter(delay=3), host_extra=TIMEOUT)
     httpd.expect_log("AH00045|AH00046")
     shop = httpd.shop()
     with Load(shop, CLIENTS) as load:

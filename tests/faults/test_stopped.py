@@ -41,7 +41,8 @@ def arm(httpd):
 
 
 def make_server(server, more=""):
-    httpd = server(start=False, threads=THREADS, extra=WHO + more, host_extra=f"PaymentsHealth {HEALTH}\n{TIMEOUT}",
+    httpd = server(start=False, threads=THREADS, extra=f"{WHO}PaymentsCommitWait 2s\n{more}",
+                   host_extra=f"PaymentsHealth {HEALTH}\n{TIMEOUT}",
                    env={"LD_PRELOAD": loaded("faults/preload_stop"), "PAYMENTS_STOP_FILE": "{root}/stop/now"})
     stops_in(httpd.root)
     (httpd.docroot / "page.txt").write_text("the site")

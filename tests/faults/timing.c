@@ -71,6 +71,7 @@ static void prepare(timing_t *timing, const char *directory)
     options.create = 1;
     options.map_bytes = (apr_int64_t)1 << 28;
     options.reserve_bytes = 0;
+    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
     need(pay_store_open(&timing->service.store, url, &options, timing->pool) == APR_SUCCESS,
          "no store");
     rv = timing->service.store->ops->account_create(&account, timing->service.store, "shop",

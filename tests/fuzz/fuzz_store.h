@@ -125,6 +125,7 @@ static inline void fuzz_store_make(void)
     pay_time_set_source(fuzz_clock);
     options.map_bytes = APR_INT64_C(64) << 20;
     options.reserve_bytes = 0;
+    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
     options.create = 1;
     CHECK(pay_store_open(&fuzz_store.store, apr_pstrcat(fuzz_store.pool, "lmdb:", dir, NULL),
                          &options, fuzz_store.pool)

@@ -75,6 +75,7 @@ void property_open(void)
     options.create = 1;
     options.map_bytes = 256 * 1024 * 1024;
     options.reserve_bytes = 1024 * 1024;
+    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
     ck_assert_int_eq(apr_pool_create(&property.store_pool, NULL), APR_SUCCESS);
     ck_assert_int_eq(
         pay_store_open(&property.service.store, property.url, &options, property.store_pool),

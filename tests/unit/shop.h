@@ -53,6 +53,7 @@ static inline shop_t *shop_open(const char *dir)
     options.create = 1;
     options.map_bytes = 1024 * 1024 * 1024;
     options.reserve_bytes = 1024 * 1024;
+    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
     shop->url = apr_pstrcat(unit_pool, "lmdb:", dir, NULL);
     ck_assert_int_eq(pay_store_open(&shop->store, shop->url, &options, unit_pool), APR_SUCCESS);
     shop->real = shop->store->ops;

@@ -168,6 +168,7 @@ START_TEST(test_reserve)
     ck_assert_int_eq(apr_pool_create(&till->pool, unit_pool), APR_SUCCESS);
     options.map_bytes = 1024 * 1024 * 1024;
     options.reserve_bytes = options.map_bytes;
+    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
     ck_assert_int_eq(pay_store_open(&till->store, till->url, &options, till->pool), APR_SUCCESS);
     till->db = (pay_lmdb_t *)till->store;
     check_text(till_kept(_i, use), "{}");
