@@ -57,16 +57,19 @@ stage() { # NAME
 # ---- scripts
 
 stage_scripts() {
-    local script name passed=0 failed=0
+    local log passed=0 failed=0
     stage scripts
-    for script in tests/check_*.sh; do
-        name=$(basename "$script" .sh)
-        if PAYMENTS_BUILD=$NORMAL bash "$script" >"$RESULTS/scripts/$name.log" 2>&1; then
+    printf '%s\n' tests/check_*.sh | PAYMENTS_BUILD=$NORMAL xargs -P "$JOBS" -I '{}' bash -c '
+        log=$2/$(basename "$1" .sh).log
+        bash "$1" >"$log" 2>&1
+        echo "exit status: $?" >>"$log"' - '{}' "$RESULTS/scripts"
+    for log in "$RESULTS"/scripts/check_*.log; do
+        if grep -qx 'exit status: 0' "$log"; then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))
-            say "$name failed:"
-            head -n 40 "$RESULTS/scripts/$name.log"
+            say "$(basename "$log" .log) failed:"
+            head -n 40 "$log"
         fi
     done
     count scripts "$passed" "$failed" ""
@@ -222,16 +225,16 @@ SLOW_PROCESSES='test_keyring|test_outbox|test_outbox_finish|test_outbox_mail|tes
 # Storms of threads and processes on words that they share: valgrind runs one thread at a time, so
 # that nothing meets there. ThreadSanitizer and the sanitizers have them.
 STORMS='test_breaker|test_history_add|test_history_turn|test_rate|test_slots'
-# Thousands of rows or workers through what other programs, which valgrind has, do with a few: each
+# Thousands of rows, days or workers through what other programs, which valgrind has, do with a few: each
 # takes it from 20 to 70 seconds. The sanitizers have them.
 MANY_ROWS='test_lmdb_batch|test_lmdb_check_total|test_lmdb_refund_list|test_lmdb_refund_repeat'
-MANY_ROWS=$MANY_ROWS'|test_lmdb_sweep|test_refund_import'
+MANY_ROWS=$MANY_ROWS'|test_lmdb_sweep|test_refund_import|test_timezone'
 # Dozens and hundreds of connections, for each of which OpenSSL reads certificates: one minute and
 # three. The sanitizers have them.
 CERTIFICATES='test_transfer_tls|test_relay_exchange'
-# RSA pairs that are made, a second each and a minute under valgrind. The sanitizers have them; test_rsa
-# and test_rsa_padding, which tells valgrind what must not be branched on, stay.
-PAIRS='test_encryption|test_rsa_make'
+# RSA pairs, which take a second to make and a minute under valgrind, and hundreds of their blocks. The
+# sanitizers have them; test_rsa_padding, which tells valgrind what must not be branched on, stays.
+PAIRS='test_encryption|test_rsa|test_rsa_make'
 VALGRIND_NEVER="$SLOW_PROCESSES|$STORMS|$MANY_ROWS|$CERTIFICATES|$PAIRS"
 # What it alone finds is the use of memory that was never written. Of the store's programs, two fifths
 # of all, ./dev test gives it those of rows, whose bytes go to the disk; ./dev faults the others too.
