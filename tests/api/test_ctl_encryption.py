@@ -25,6 +25,23 @@ def ctl(tmp_path):
     return one
 
 
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """A store in which the shop has a pair of each mode, each seconds of work: to be copied."""
+    one = Ctl(tmp_path_factory.mktemp("pairs") / "store")
+    one.ok("account", "create", "shop")
+    for mode in (TEST_MODE, LIVE_MODE):
+        one.ok(*SHOW, *mode)
+    return one.store
+
+
+@pytest.fixture
+def keyed(pairs, tmp_path):
+    shutil.copytree(pairs, tmp_path / "store")
+    shutil.copy(pairs.with_suffix(".key"), tmp_path)
+    return Ctl(tmp_path / "store")
+
+
 def openssl(*args, stdin):
     done = subprocess.run(["openssl", *args], input=stdin, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -50,25 +67,25 @@ def test_show(ctl):
     assert ctl.run("store", "check").returncode == 0
 
 
-def test_forms(ctl):
+def test_forms(keyed):
     """The XML form is the PEM's modulus; its base64 is what clients paste; JSON has all."""
-    pem = ctl.ok(*SHOW, *TEST_MODE)
-    xml = ctl.ok(*SHOW, *TEST_MODE, "--xml")
-    encoded = ctl.ok(*SHOW, *TEST_MODE, "--xml", "--base64")
+    pem = keyed.ok(*SHOW, *TEST_MODE)
+    xml = keyed.ok(*SHOW, *TEST_MODE, "--xml")
+    encoded = keyed.ok(*SHOW, *TEST_MODE, "--xml", "--base64")
     assert base64.b64decode(XML.fullmatch(xml)[1], validate=True) == modulus(pem)
     assert encoded.count("\n") == 1
     assert base64.b64decode(encoded.strip(), validate=True).decode() == xml.strip()
-    told = ctl.json(*SHOW, *TEST_MODE)
+    told = keyed.json(*SHOW, *TEST_MODE)
     assert TIME.fullmatch(told.pop("createdAt"))
     assert told == {"account": "shop", "mode": "test", "publicKey": pem, "xml": xml.strip(),
                     "xmlBase64": encoded.strip()}
-    assert ctl.json(*SHOW, *LIVE_MODE)["mode"] == "live"
+    assert keyed.json(*SHOW, *LIVE_MODE)["mode"] == "live"
 
 
-def test_clients_take_it(ctl, tmp_path):
+def test_clients_take_it(keyed, tmp_path):
     """openssl's command line and node:crypto encrypt with the PEM, and node with what clients paste."""
     pem = tmp_path / "public.pem"
-    pem.write_text(ctl.ok(*SHOW, *TEST_MODE))
+    pem.write_text(keyed.ok(*SHOW, *TEST_MODE))
     order = b'{"order":{"amount":10}}'
     made = openssl("pkeyutl", "-encrypt", "-pubin", "-inkey", pem, "-pkeyopt", "rsa_padding_mode:pkcs1", stdin=order)
     assert len(made) == 512
@@ -83,29 +100,28 @@ def test_clients_take_it(ctl, tmp_path):
         const block = crypto.publicEncrypt({key: keys[0], padding: crypto.constants.RSA_PKCS1_PADDING}, Buffer.from("{}"));
         console.log(der[0] === der[1], block.length);
     """
-    pasted = ctl.ok(*SHOW, *TEST_MODE, "--xml", "--base64").strip()
+    pasted = keyed.ok(*SHOW, *TEST_MODE, "--xml", "--base64").strip()
     said = subprocess.run(["node", "-e", script, pem, pasted], capture_output=True, text=True, check=False)
     assert said.stdout == "true 512\n", said
 
 
-def test_private_half_stays(ctl):
+def test_private_half_stays(keyed):
     """Neither printed nor in the store's files as it is."""
-    said = "".join(ctl.ok(*command, *TEST_MODE, *more) for command in (SHOW, RENEW)
-                   for more in ((), ("--xml",), ("--json",)))
+    said = "".join(keyed.ok(*SHOW, *TEST_MODE, *form) for form in ((), ("--xml",), ("--json",)))
+    said += keyed.ok(*RENEW, *TEST_MODE, "--json")
     assert "PRIVATE" not in said and "v1:" not in said
-    stored = (ctl.store / "data.mdb").read_bytes()
+    stored = (keyed.store / "data.mdb").read_bytes()
     assert b"BEGIN PUBLIC KEY" in stored and b"PRIVATE" not in stored
 
 
-def test_renew(ctl):
-    first = ctl.ok(*SHOW, *TEST_MODE)
-    live = ctl.ok(*SHOW, *LIVE_MODE)
-    second = ctl.ok(*RENEW, *TEST_MODE)
+def test_renew(keyed):
+    first, live = keyed.ok(*SHOW, *TEST_MODE), keyed.ok(*SHOW, *LIVE_MODE)
+    second = keyed.ok(*RENEW, *TEST_MODE)
     assert PEM.fullmatch(second) and second != first
-    assert ctl.ok(*SHOW, *TEST_MODE) == second
-    assert ctl.ok(*SHOW, *LIVE_MODE) == live
-    ctl.ok("account", "create", "other")
-    assert PEM.fullmatch(ctl.ok("encryption-key", "renew", "other", *TEST_MODE)), "the first one"
+    assert keyed.ok(*SHOW, *TEST_MODE) == second
+    assert keyed.ok(*SHOW, *LIVE_MODE) == live
+    keyed.ok("account", "create", "other")
+    assert PEM.fullmatch(keyed.ok("encryption-key", "renew", "other", *TEST_MODE)), "the first one"
 
 
 @pytest.mark.parametrize("code, args, words", [
@@ -128,31 +144,33 @@ def test_first_ones_at_once(ctl):
     assert len(set(said)) == 1 and PEM.fullmatch(said[0])
 
 
-def test_without_the_master_key(ctl, tmp_path):
+def test_without_the_master_key(keyed, tmp_path):
     """To show one takes none; to make another does, and no second master key is made beside the lost one."""
-    shown = ctl.ok(*SHOW, *TEST_MODE)
-    ctl.store.with_suffix(".key").rename(tmp_path / "away.key")
-    assert ctl.ok(*SHOW, *TEST_MODE) == shown
-    for command in ([*RENEW, *TEST_MODE], [*SHOW, *LIVE_MODE], ["webhook", "set", "shop", "https://shop.example/", *TEST_MODE]):
-        assert "--master-key" in ctl.refused(1, *command)
-    assert not ctl.store.with_suffix(".key").exists()
-    assert ctl.ok(*RENEW, *TEST_MODE, "--master-key", tmp_path / "away.key") != shown
+    shown = keyed.ok(*SHOW, *TEST_MODE)
+    keyed.store.with_suffix(".key").rename(tmp_path / "away.key")
+    assert keyed.ok(*SHOW, *TEST_MODE) == shown
+    keyed.ok("account", "create", "other")
+    for command in ([*RENEW, *TEST_MODE], ["encryption-key", "show", "other", *LIVE_MODE],
+                    ["webhook", "set", "shop", "https://shop.example/", *TEST_MODE]):
+        assert "--master-key" in keyed.refused(1, *command)
+    assert not keyed.store.with_suffix(".key").exists()
+    assert keyed.ok(*RENEW, *TEST_MODE, "--master-key", tmp_path / "away.key") != shown
 
 
-def test_rotate_master_key(ctl, tmp_path):
+def test_rotate_master_key(keyed, tmp_path):
     """Private halves move to the new key; the old one opens them no more, so that a second change proves the first."""
-    ctl.ok("account", "create", "other")
+    keyed.ok("account", "create", "other")
     keys = [("shop", TEST_MODE), ("shop", LIVE_MODE), ("other", TEST_MODE)]
-    shown = [ctl.ok("encryption-key", "show", name, *mode) for name, mode in keys]
+    shown = [keyed.ok("encryption-key", "show", name, *mode) for name, mode in keys]
     old = tmp_path / "old.key"
-    shutil.copy(ctl.store.with_suffix(".key"), old)
-    assert ctl.ok("store", "rotate-master-key") == "3 sealed anew\n"
-    assert ctl.store.with_suffix(".key").read_text() != old.read_text()
-    assert "the encryption key of account" in ctl.refused(7, "store", "rotate-master-key", "--master-key", old)
-    ctl.ok("webhook", "set", "shop", "https://shop.example/", *TEST_MODE)
-    assert ctl.json("store", "rotate-master-key")["resealed"] == 4
-    assert [ctl.ok("encryption-key", "show", name, *mode) for name, mode in keys] == shown
-    assert ctl.run("store", "check").returncode == 0
+    shutil.copy(keyed.store.with_suffix(".key"), old)
+    assert keyed.ok("store", "rotate-master-key") == "3 sealed anew\n"
+    assert keyed.store.with_suffix(".key").read_text() != old.read_text()
+    assert "the encryption key of account" in keyed.refused(7, "store", "rotate-master-key", "--master-key", old)
+    keyed.ok("webhook", "set", "shop", "https://shop.example/", *TEST_MODE)
+    assert keyed.json("store", "rotate-master-key")["resealed"] == 4
+    assert [keyed.ok("encryption-key", "show", name, *mode) for name, mode in keys] == shown
+    assert keyed.run("store", "check").returncode == 0
 
 
 def test_server_says_what_it_does_not_open(server):
