@@ -292,7 +292,7 @@ def test_deliver_interrupted(desk):
         running.send_signal(signal.SIGTERM)
         said = running.communicate(timeout=60)
     assert (running.returncode, said[0]) == (4, "0 delivered, 1 waiting, 0 parked\n"), said
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 12, "the receiver has 15 s to answer"
     assert [one["id"] for one in desk.events()] == [made["id"]]
 
 
@@ -417,7 +417,7 @@ def test_webhook_test_that_nobody_sends(unsent):
     """It waits so long and no longer, says so, and leaves the event to whoever delivers next."""
     desk, running, ended = unsent
     (out, err), took = ended.result(timeout=60)
-    assert running.returncode == 4 and 20 <= took < 30
+    assert running.returncode == 4 and 20 <= took < 50
     assert "20 seconds" in err and "event deliver --once" in err
     assert re.search("^result +waiting$", out, re.M)
     desk.deliver("1 delivered, 0 waiting, 0 parked\n")
