@@ -172,10 +172,10 @@ static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
         /* A header that failed spoils what is open here, and LMDB says so when one begins next:
          * now, for later may be in hours, and who came then would be refused for nothing. */
         rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
-        if (rc) {
-            pay_lmdb_env_fault(env, rc);
-        } else {
+        if (!rc) {
             mdb_txn_abort(txn);
+        } else if (rc == MDB_PANIC) {
+            pay_lmdb_env_fault(env, rc);
         }
         return PAY_STORE_EUNKNOWN;
     }

@@ -156,7 +156,11 @@ def is_passing(answer):
 
 def charges(shop):
     rows = json.loads(shop.httpd.ctl("charge", "list", shop.name, "--mode", "test", "--json").stdout)
-    assert sorted(row["id"] for row in rows) == list(range(1, len(rows) + 1)), "ids have gaps or repeat"
+    ids = {row["id"] for row in rows}
+    assert len(ids) == len(rows), "ids repeat"
+    # A process that slept between a charge and the acquirer takes the charge back, which says so.
+    withdrawn = shop.httpd.log_text().count("PAY00202")
+    assert len(rows) <= max(ids, default=0) <= len(rows) + withdrawn, f"ids have gaps, and {withdrawn} were taken back"
     assert len({row["reference"] for row in rows}) == len(rows), "a reference is stored twice"
     return {row["reference"]: row for row in rows}
 
@@ -190,9 +194,13 @@ def verify_charges(load, rows, pending):
 def verify_refunds(load, listed, pending):
     assert set(load.refunded) <= set(listed), "acknowledged refunds are not listed"
     assert set(listed) <= set(load.asked_refunds), "refunds are listed that nobody asked for"
+    log = load.httpd.log_text()
     for reference, row in listed.items():
         assert row["amount"] == "0.50", row
-        assert row["status"] == "processed" or pending and row["status"] == "pending", row
+        if row["status"] == "failed":  # only if its process slept before it asked the acquirer
+            assert f"refund {row['refundReference']} was opened too late to be sent" in log, row
+        else:
+            assert row["status"] == "processed" or pending and row["status"] == "pending", row
         told = load.refunded.get(reference)
         if told:
             assert all(row[name] == told[name] for name in row if name not in ("status", "updatedAt")), (told, row)
