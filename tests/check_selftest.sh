@@ -83,6 +83,9 @@ test_sources() {
     fresh
     rm "$PAYMENTS_TOP/$base/pay_money.h"
     expect_failure "a listed file that is gone" "not in the tree" check_sources.sh
+    fresh
+    chmod -x "$PAYMENTS_TOP/tests/check_man.sh"
+    expect_failure "a script that make cannot run" "check_man.sh: cannot be run" check_sources.sh
 }
 
 test_style() {

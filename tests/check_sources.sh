@@ -47,6 +47,14 @@ done < <(
     tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^unit/test_[a-z0-9_]+$' | sed 's,^,tests/,; s,$,.c,'
 )
 
+# make check runs them as they are.
+while read -r script; do
+    if [ ! -x "$script" ]; then
+        echo "$script: cannot be run; chmod +x it"
+        faults=$((faults + 1))
+    fi
+done < <(ls dev bootstrap .ci/run tests/check_*.sh tests/fuzz/*.sh)
+
 [ "$seen" -gt 0 ] || {
     echo "check_sources: found nothing to check"
     exit 1

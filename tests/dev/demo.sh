@@ -258,10 +258,15 @@ fill_store() { # PORT
     start_server "$1" LD_PRELOAD="$library" FAKETIME_TIMESTAMP_FILE="$clock" FAKETIME_NO_CACHE=1 \
         FAKETIME_DONT_FAKE_MONOTONIC=1
     make_account
+    if [ -e "$PUBLIC/filling" ]; then
+        say "The sample data was cut off before its end: Test Mode is emptied, and it is made anew."
+        ctl account reset "$ACCOUNT" --mode test --yes >/dev/null
+    fi
+    touch "$PUBLIC/filling"
     quiet sample.log "sample data" /usr/bin/python3 tests/dev/sample.py "$URL" \
         "$KEYS/$ACCOUNT-test-secret" "$clock" || exit 1
     stop_server
-    touch "$PUBLIC/filled"
+    mv "$PUBLIC/filling" "$PUBLIC/filled"
 }
 
 # ---- what is shown

@@ -52,6 +52,7 @@ def main():
     dice = random.Random(1)
     till = Till(url, key)
     for number in range(DAYS):
+        till.connection.close()  # to the server it has been idle for a day
         clock.write_text(f"-{(DAYS - 1 - number) * DAY + 600}\n")
         day_of(till, dice, number)
 

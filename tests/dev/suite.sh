@@ -114,6 +114,11 @@ days = [day for one in json.load(sys.stdin)["chart"] if one["currency"] == "NGN"
 sys.exit(len(days) != 30 or sum(day["charges"] > 0 for day in days) < 25)'
 }
 
+# What a run leaves that was stopped while it made the sample data.
+demo_cut_off() { # DIRECTORY
+    mv "$1/build/run/public/filled" "$1/build/run/public/filling"
+}
+
 stage_demo() {
     local dir port
     DEMO_PASSED=0
@@ -127,6 +132,9 @@ stage_demo() {
     expect "the server is left running" demo_answers "$port" 401
     expect "the dashboard shows thirty days" demo_dashboard "$dir" "$port"
     expect "the second run" demo_says "$dir" "$port" '"status": "processed"'
+    expect "a run that is cut off" demo_cut_off "$dir"
+    expect "the next one makes the sample data anew" demo_says "$dir" "$port" 'it is made anew'
+    expect "the dashboard shows thirty days again" demo_dashboard "$dir" "$port"
     expect "no key is printed" bash -c '! grep -rqF -- "$(cat "$1/build/run/keys/demo-test-secret")" "$2"' \
         - "$dir" "$RESULTS/demo/log"
     expect "./dev stop" bash -c 'cd "$1" && ./dev stop' - "$dir"
