@@ -28,14 +28,15 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)  # pytest itself puts those with one MPM together
 def pytest_collection_modifyitems(config, items):
-    """Long runs are for ./dev faults, and what only root can do for the runs as root."""
+    """Long runs and other MPMs' like answers are for ./dev faults, and what only root can do for the runs as root."""
     left_out = set() if config.getoption("markexpr", "") else {"faults", "any_mpm"}
     if not ROOT:
         left_out.add("root")
     kept, gone = [], []
     for item in items:
         marks = left_out & {mark.name for mark in item.iter_markers()}
-        if mpm_of(item.nodeid) in (None, MPMS[0]):
+        own = hasattr(item, "callspec") and "mpm" in item.callspec.params  # not a fixture's choice
+        if own or mpm_of(item.nodeid) in (None, MPMS[0]):
             marks.discard("any_mpm")
         (gone if marks else kept).append(item)
         config.stash[LEFT_OUT].update(sorted(marks)[:1])

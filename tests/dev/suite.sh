@@ -244,8 +244,8 @@ CERTIFICATES='test_transfer_tls|test_relay_exchange'
 # sanitizers have them; test_rsa_padding, which tells valgrind what must not be branched on, stays.
 PAIRS='test_encryption|test_rsa|test_rsa_make'
 VALGRIND_NEVER="$SLOW_PROCESSES|$STORMS|$MANY_ROWS|$CERTIFICATES|$PAIRS"
-# What it alone finds is the use of memory that was never written. Of the store's programs, two fifths
-# of all, ./dev test gives it those of rows, whose bytes go to the disk; ./dev faults the others too.
+# What it alone finds is the use of memory that was never written. Of the store's programs
+# ./dev test gives it those of rows, whose bytes go to the disk; ./dev faults the others too.
 STORE_BUT_ROWS='test_lmdb(?!.*_row$).*'
 
 # run_valgrind STAGE LEFT_OUT: one process for each program, for a new one for each test would
