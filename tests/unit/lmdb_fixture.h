@@ -11,6 +11,7 @@
 #include "base/pay_log.h"
 #include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_keys.h"
+#include "store_options.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,16 +53,14 @@ static inline int fixture_logged(const char *text)
     return strstr(fixture_log, text) != NULL;
 }
 
-/* 64 MiB, no reserve, made when missing; a turn to write comes in the end, also in valgrind. */
+/* 64 MiB, no reserve. */
 static inline pay_store_options_t fixture_options(void)
 {
-    pay_store_options_t options = pay_store_options_default;
+    pay_store_options_t options = unit_store_options();
 
     options.map_bytes = APR_INT64_C(64) << 20;
     options.reserve_bytes = 0;
     options.readers_max = 64;
-    options.create = 1;
-    options.commit_wait = apr_time_from_sec(30);
     return options;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "property.h"
 #include "scripted_acquirer.h"
+#include "store_options.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -69,13 +70,10 @@ int property_calls(void)
 
 void property_open(void)
 {
-    pay_store_options_t options = pay_store_options_default;
+    pay_store_options_t options = unit_store_options();
     apr_array_header_t *live;
 
-    options.create = 1;
     options.map_bytes = 256 * 1024 * 1024;
-    options.reserve_bytes = 1024 * 1024;
-    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
     ck_assert_int_eq(apr_pool_create(&property.store_pool, NULL), APR_SUCCESS);
     ck_assert_int_eq(
         pay_store_open(&property.service.store, property.url, &options, property.store_pool),

@@ -14,6 +14,7 @@
 #include "scripted_acquirer.h"
 #include "service/pay_keys.h"
 #include "service/pay_service.h"
+#include "store_options.h"
 
 #include <string.h>
 
@@ -47,13 +48,9 @@ static inline void shop_clock_set(apr_time_t when)
 static inline shop_t *shop_open(const char *dir)
 {
     shop_t *shop = apr_pcalloc(unit_pool, sizeof(*shop));
-    pay_store_options_t options = pay_store_options_default;
+    const pay_store_options_t options = unit_store_options();
     apr_status_t rv;
 
-    options.create = 1;
-    options.map_bytes = 1024 * 1024 * 1024;
-    options.reserve_bytes = 1024 * 1024;
-    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
     shop->url = apr_pstrcat(unit_pool, "lmdb:", dir, NULL);
     ck_assert_int_eq(pay_store_open(&shop->store, shop->url, &options, unit_pool), APR_SUCCESS);
     shop->real = shop->store->ops;

@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_refund.h"
+#include "store_options.h"
 
 #include <pthread.h>
 
@@ -159,16 +160,14 @@ END_TEST
 /* Without a reserve's room nothing new is kept; what is kept is still found. */
 START_TEST(test_reserve)
 {
-    pay_store_options_t options = pay_store_options_default;
+    pay_store_options_t options = unit_store_options();
     const pay_idempotency_t *use = till_use(PAY_OPERATION_VERIFY, "key-1", "a");
     pay_kept_t *kept;
 
     (void)put(_i, use, "{}");
     till_close();
     ck_assert_int_eq(apr_pool_create(&till->pool, unit_pool), APR_SUCCESS);
-    options.map_bytes = 1024 * 1024 * 1024;
     options.reserve_bytes = options.map_bytes;
-    options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
     ck_assert_int_eq(pay_store_open(&till->store, till->url, &options, till->pool), APR_SUCCESS);
     till->db = (pay_lmdb_t *)till->store;
     check_text(till_kept(_i, use), "{}");

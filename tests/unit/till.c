@@ -2,6 +2,7 @@
 #include "till.h"
 
 #include "checkout_goods.h"
+#include "store_options.h"
 
 #include <apr_escape.h>
 #include <pthread.h>
@@ -32,13 +33,9 @@ static void till_sink(void *baton, pay_log_level_t level, apr_status_t status, c
 
 pay_store_t *till_store(const char *url, apr_pool_t *p)
 {
-    pay_store_options_t options = pay_store_options_default;
+    const pay_store_options_t options = unit_store_options();
     pay_store_t *store;
 
-    options.create = 1;
-    options.map_bytes = 1024 * 1024 * 1024;
-    options.reserve_bytes = 1024 * 1024;
-    options.commit_wait = apr_time_from_sec(30); /* races are long where everything is slow */
     return pay_store_open(&store, url, &options, p) == APR_SUCCESS ? store : NULL;
 }
 

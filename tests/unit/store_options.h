@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef STORE_OPTIONS_H
+#define STORE_OPTIONS_H
+
+/* How unit tests open a store when the options are not what they are about. */
+
+#include "store/pay_store.h"
+
+#include <apr_time.h>
+
+/* 1 GiB with 1 MiB in reserve, made when missing; a turn to write comes in the end, also in
+ * valgrind and on a machine that is busy with other things. */
+static inline pay_store_options_t unit_store_options(void)
+{
+    pay_store_options_t options = pay_store_options_default;
+
+    options.create = 1;
+    options.map_bytes = 1024 * 1024 * 1024;
+    options.reserve_bytes = 1024 * 1024;
+    options.commit_wait = apr_time_from_sec(30);
+    return options;
+}
+
+#endif
