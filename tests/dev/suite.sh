@@ -133,8 +133,8 @@ stage_demo() {
     expect "the dashboard shows thirty days" demo_dashboard "$dir" "$port"
     expect "the second run" demo_says "$dir" "$port" '"status": "processed"'
     expect "it ends with the dashboard's address" \
-        grep -F -- "dashboard  http://127.0.0.1:$port/payments-dashboard/" "$RESULTS/demo/log"
-    expect "and with who may sign in" grep -E 'user demo, password [0-9a-f]{18}$' "$RESULTS/demo/log"
+        grep -qF -- "dashboard  http://127.0.0.1:$port/payments-dashboard/" "$RESULTS/demo/log"
+    expect "and with who may sign in" grep -qE 'user demo, password [0-9a-f]{18}$' "$RESULTS/demo/log"
     expect "a run that is cut off" demo_cut_off "$dir"
     expect "the next one makes the sample data anew" demo_says "$dir" "$port" 'it is made anew'
     expect "the dashboard shows thirty days again" demo_dashboard "$dir" "$port"
