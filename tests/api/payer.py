@@ -4,10 +4,9 @@
 import html.parser
 import http.client
 import re
-import secrets
 import urllib.parse
 
-from harness import Response, wait_for
+from harness import Response, any_name, wait_for
 
 VOID = {"input", "meta", "link", "img", "br"}
 CARDS = {"approved": "5555 5555 5555 4444", "declined": "1234567898765432", "poor": "4000000000009995",
@@ -183,7 +182,7 @@ class Checkout(Payer):
 
     def __init__(self, shop, key=None, redirect="https://shop.example/done", reference=None, amount=1500, currency="NGN",
                  **more):
-        self.shop, self.reference = shop, reference or "checkout-" + secrets.token_hex(8)
+        self.shop, self.reference = shop, reference or any_name("checkout-")
         body = {"transactionReference": self.reference, "amount": amount, "currency": currency,
                 "checkoutCustomerData": {"email": "ada@example.com", "firstName": "Ada", "lastName": "Obi"}, **more}
         if redirect:

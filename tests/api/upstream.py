@@ -8,7 +8,7 @@ import http.client
 import json
 import ssl
 
-from harness import WAIT_S, Httpd, Shop, reference as any_reference, run_ctl
+from harness import WAIT_S, Httpd, Shop, any_name, run_ctl
 
 EMAIL = "ada@example.com"
 # The upstream's own tokens: its test tokens are none in Live Mode. What they do follows from their cards.
@@ -133,7 +133,7 @@ class Till(Httpd):
         return super().unexpected()
 
 def live_reference():
-    return any_reference().replace("ref-", "shop-")
+    return any_name("shop-")
 
 
 # --- the two systems compared ---

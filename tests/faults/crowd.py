@@ -8,12 +8,11 @@ import ctypes
 import itertools
 import json
 import multiprocessing
-import secrets
 import selectors
 import socket
 import time
 
-from harness import charge_body, wait_for
+from harness import charge_body, reference, wait_for
 
 FORK = multiprocessing.get_context("fork")
 LIST_EVERY = 4        # of a good client's calls, one is a list
@@ -167,7 +166,7 @@ class Good(Crowd):
             if next(client["calls"]) % LIST_EVERY == 0:
                 client["data"] = request("GET", LIST_PATH, key)
             else:
-                client["reference"] = "ref-" + secrets.token_hex(8)
+                client["reference"] = reference()
                 body = json.dumps(charge_body(reference=client["reference"]))
                 client["data"] = request("POST", CHARGE_PATH, key, body)
         client["waits"] = True
