@@ -176,16 +176,17 @@ def test_a_list_that_is_never_read(server, stock):
         sock.close()
     wait_for(lambda: busy_workers(httpd) < 3, "the workers")
 
+    begun = time.monotonic()
     hanging = [open_reader(httpd, big) for _ in range(WORKERS)]
-    started = time.monotonic()
+    opened = time.monotonic()
     answered = shop.charge(connection=httpd.connect(60)).status
-    waited = time.monotonic() - started
+    free = time.monotonic()
     assert not busy_readers(httpd.store)
     print(f"PAYMENTS_FAULTS: {WORKERS - 2} lists that nobody read: the store grew {beside:.0f} B a charge, "
           f"{without:.0f} B without, {readers} reader slots; {WORKERS} workers that {WORKERS} of them held were free "
-          f"after {waited:.1f} s of {WRITE_TIMEOUT_S} s")
+          f"after {free - begun:.1f} s of {WRITE_TIMEOUT_S} s")
     assert beside <= max(GROWTH_MAX, 2 * without), (beside, without)
     assert readers <= WORKERS + 2
-    assert answered == 200 and 1 <= waited <= WRITE_TIMEOUT_S + 2
+    assert answered == 200 and begun + WRITE_TIMEOUT_S - 0.1 <= free <= opened + WRITE_TIMEOUT_S + 2
     for sock in hanging:
         sock.close()
