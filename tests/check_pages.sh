@@ -82,12 +82,13 @@ part_form() {
     faults_of "too long" < <(sheets | xargs awk -v max="$CSS_LINES_MAX" 'FNR == max + 1 { print FILENAME }')
 }
 
-# Both style sheets have the same colours.
+# Colours and sizes are defined in tokens.css alone, and what a sheet names is there.
 part_tokens() {
-    local tokens='^ +--[a-z0-9-]+:'
-    faults_of "not as in tokens.css" < <(
-        comm -23 <(grep -hE "$tokens" share/checkout/checkout.css | sort -u) \
-            <(grep -hE "$tokens" "$PAGES/assets/tokens.css" | sort -u)
+    local tokens=$PAGES/assets/tokens.css
+    faults_of "belongs into tokens.css" < <(sheets | grep -vxF "$tokens" | xargs grep -nE '^ *--[a-z0-9-]+:')
+    faults_of "not in tokens.css" < <(
+        comm -23 <(sheets | xargs grep -hoE 'var\(--[a-z0-9-]+' | cut -d'(' -f2 | sort -u) \
+            <(grep -oE '^ +--[a-z0-9-]+' "$tokens" | tr -d ' ' | sort -u)
     )
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_page_style.h"
 
-/* Made of share/checkout/checkout.css by the Makefile. */
+/* Made by the Makefile of the two sheets that the header names. */
 static const unsigned char text[] = {
 #include "httpd/pay_page_style_text.inc"
 };

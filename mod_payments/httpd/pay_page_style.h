@@ -2,7 +2,10 @@
 #ifndef PAY_PAGE_STYLE_H
 #define PAY_PAGE_STYLE_H
 
-/* The style sheet of hosted pages: share/checkout/checkout.css, as it was built in. */
+/*
+ * The style sheet of hosted pages, as it was built in: share/dashboard/assets/tokens.css, then
+ * share/checkout/checkout.css.
+ */
 
 #include <apr.h>
 
