@@ -10,8 +10,9 @@ int pay_reconcile_is_checkout(const pay_charge_t *charge)
            && (charge->state != PAY_CHARGE_PENDING || charge->checkout->step != PAY_CHECKOUT_SENT);
 }
 
-/* Not paid in time: abandoned, which its shop is told. Live, its acquirer is asked all the same. */
-static int abandon(const pay_reconcile_row_t *row, apr_time_t now)
+/* Not paid in time: abandoned, which its shop is told; live, its acquirer is asked all the same, at
+ * due_at. */
+static int abandon(const pay_reconcile_row_t *row, apr_time_t now, apr_time_t due_at)
 {
     const pay_charge_t *charge = row->charge;
     const pay_checkout_move_t what = {
@@ -19,7 +20,7 @@ static int abandon(const pay_reconcile_row_t *row, apr_time_t now)
         .to = PAY_CHECKOUT_EXPIRED,
         .now = now,
         .channel = charge->channel,
-        .due_at = charge->scope.mode == PAY_LIVE ? pay_reconcile_next_late(now, now) : 0};
+        .due_at = due_at};
     pay_charge_t *stored = NULL;
     apr_status_t rv;
     int changed = 0;
@@ -80,20 +81,36 @@ static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_fi
     return finding->news.different ? PAY_HELD_DIFFERENT : PAY_NOT_HELD;
 }
 
-/* The time of the next question; 0: it is over. */
-static apr_time_t next_of(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
-                          apr_time_t now)
+/* As for any row whose acquirer was asked and did not say what became of it. */
+static apr_time_t next_try(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
+                           apr_time_t now)
 {
     const pay_charge_t *charge = row->charge;
-    const apr_time_t expires_at = charge->checkout->expires_at;
-    apr_time_t next;
 
-    if (charge->state != PAY_CHARGE_PENDING) {
-        return pay_reconcile_next_late(now, charge->updated_at);
-    }
-    next = pay_reconcile_soon(finding,
+    return pay_reconcile_soon(finding,
                               pay_reconcile_next(now, charge->created_at, charge->attempts), now);
-    return next > expires_at ? expires_at : next;
+}
+
+/* The next question about one that was closed at `closed_at`; 0: it is over. Only answers use up
+ * the times at which it is asked about. */
+static apr_time_t next_closed(const pay_reconcile_row_t *row,
+                              const pay_reconcile_finding_t *finding, apr_time_t closed_at,
+                              apr_time_t now)
+{
+    if (finding->news.present || finding->news.absent) {
+        return pay_reconcile_next_late(now, closed_at);
+    }
+    return next_try(row, finding, now);
+}
+
+/* One that is open is asked about when its time is over, at the latest. */
+static apr_time_t next_open(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
+                            apr_time_t now)
+{
+    const apr_time_t expires_at = row->charge->checkout->expires_at;
+    const apr_time_t next = next_try(row, finding, now);
+
+    return now < expires_at && next > expires_at ? expires_at : next;
 }
 
 /* The acquirer opened no page for it, or nobody knows whether it did: nobody can pay it. */
@@ -112,7 +129,7 @@ int pay_reconcile_checkout(const pay_reconcile_row_t *row)
     pay_reconcile_finding_t finding;
 
     if (is_open && charge->scope.mode == PAY_TEST) {
-        return abandon(row, now);
+        return abandon(row, now, 0);
     }
     pay_reconcile_ask(&finding, row, 0);
     if (finding.outcome.kind == PAY_OUTCOME_UNKNOWN) {
@@ -121,10 +138,11 @@ int pay_reconcile_checkout(const pay_reconcile_row_t *row)
             return store(row, &finding);
         }
         if (is_open && now >= charge->checkout->expires_at && !finding.news.different) {
-            return abandon(row, now);
+            return abandon(row, now, next_closed(row, &finding, now, now));
         }
         finding.outcome.held = held_of(row, &finding);
-        finding.due_at = next_of(row, &finding, now);
+        finding.due_at = is_open ? next_open(row, &finding, now)
+                                 : next_closed(row, &finding, charge->updated_at, now);
     } else if (!is_open && finding.outcome.kind == PAY_OUTCOME_DECLINED) {
         finding.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
         finding.due_at = 0; /* it stays closed, and nobody asks any more */

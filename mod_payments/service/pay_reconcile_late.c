@@ -8,6 +8,13 @@
 #define REFUSED_AGAIN_AFTER apr_time_from_sec(60)
 #define ASK_AFTER apr_time_from_sec(1)
 
+/* That its acquirer has it, unpaid, is all that most of them ever come to: asked about as one that
+ * was closed (service/pay_reconcile_checkout.c). */
+static int is_unpaid_checkout(const pay_reconcile_row_t *row, const pay_acquirer_news_t *news)
+{
+    return news->present && !row->refund && row->charge->kind == PAY_CHARGE_CHECKOUT;
+}
+
 /*
  * What an answer means that approves nothing: when to ask again, and whether a person should look.
  * Only an acquirer that says that there is none, or that it was declined, ends a question.
@@ -28,7 +35,7 @@ static void judge_late(pay_reconcile_finding_t *finding, const pay_reconcile_row
     } else if (news->different || (subject.held == PAY_HELD_DIFFERENT && !news->absent)) {
         finding->outcome.held = PAY_HELD_DIFFERENT;
     }
-    if (news->absent || news->different) {
+    if (news->absent || news->different || is_unpaid_checkout(row, news)) {
         finding->due_at = pay_reconcile_next_late(now, subject.decided_at);
     } else {
         finding->due_at = pay_reconcile_soon(

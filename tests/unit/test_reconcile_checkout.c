@@ -57,10 +57,15 @@ static const struct {
     const char *name;
     char says;
     pay_charge_state_t want;
+    apr_interval_time_t again; /* asked about after that; 0: no more */
 } ends[] = {
-    {"paid", '+', PAY_CHARGE_SUCCESSFUL},     {"declined", '-', PAY_CHARGE_FAILED},
-    {"not yet", 'P', PAY_CHARGE_ABANDONED},   {"not known there", 'A', PAY_CHARGE_ABANDONED},
-    {"no answer", 'U', PAY_CHARGE_ABANDONED}, {"something else", 'D', PAY_CHARGE_PENDING},
+    {"paid", '+', PAY_CHARGE_SUCCESSFUL, 0},
+    {"declined", '-', PAY_CHARGE_FAILED, 0},
+    {"not yet", 'P', PAY_CHARGE_ABANDONED, 6 * HOUR},
+    {"not known there", 'A', PAY_CHARGE_ABANDONED, 6 * HOUR},
+    {"no answer", 'U', PAY_CHARGE_ABANDONED, HOUR},
+    {"no answer in time", 'T', PAY_CHARGE_ABANDONED, HOUR},
+    {"something else", 'D', PAY_CHARGE_PENDING, HOUR},
 };
 
 START_TEST(test_over)
@@ -69,10 +74,8 @@ START_TEST(test_over)
     step_at(NOW + LIFETIME, ends[_i].says);
     charge = stored();
     ck_assert_msg(charge->state == ends[_i].want, "%s", ends[_i].name);
-    ck_assert_msg(
-        (charge->due_at != 0)
-            == (ends[_i].want == PAY_CHARGE_ABANDONED || ends[_i].want == PAY_CHARGE_PENDING),
-        "%s", ends[_i].name);
+    ck_assert_msg(charge->due_at == (ends[_i].again ? NOW + LIFETIME + ends[_i].again : 0), "%s",
+                  ends[_i].name);
     store_is_clean();
 }
 END_TEST
@@ -84,11 +87,15 @@ static const struct {
     const char *says; /* 6 hours, 1, 3 and 7 days after */
     pay_charge_state_t want;
     int queries;
+    int goes_on;
 } lates[] = {
-    {"paid just before", "+", PAY_CHARGE_SUCCESSFUL, 1},
-    {"paid, which is known after days", "PUA+", PAY_CHARGE_SUCCESSFUL, 4},
-    {"never paid", "PPPPP", PAY_CHARGE_ABANDONED, 4},
-    {"declined: nobody asks again", "P-PP", PAY_CHARGE_ABANDONED, 2},
+    {"paid just before", "+", PAY_CHARGE_SUCCESSFUL, 1, 0},
+    {"paid, which is known after days", "PUA+", PAY_CHARGE_SUCCESSFUL, 4, 0},
+    {"never paid", "PPPPP", PAY_CHARGE_ABANDONED, 4, 0},
+    {"declined: nobody asks again", "P-PP", PAY_CHARGE_ABANDONED, 2, 0},
+    {"no answer is no word that it was not paid", "PUTUU", PAY_CHARGE_ABANDONED, 5, 1},
+    {"its first answer comes after all of the times", "UUUUP", PAY_CHARGE_ABANDONED, 5, 0},
+    {"something else stays for a person", "DDDDD", PAY_CHARGE_ABANDONED, 4, 0},
 };
 
 START_TEST(test_late)
@@ -107,7 +114,24 @@ START_TEST(test_late)
     }
     ck_assert_msg(stored()->state == lates[_i].want, "%s", lates[_i].name);
     ck_assert_msg(script.queries == lates[_i].queries, "%s: %d", lates[_i].name, script.queries);
-    ck_assert_int_eq(stored()->due_at, 0);
+    ck_assert_msg((stored()->due_at != 0) == lates[_i].goes_on, "%s", lates[_i].name);
+}
+END_TEST
+
+/* Nobody answered for an acquirer whose line was taken out: it is asked once it is back. */
+START_TEST(test_closed_without_acquirer)
+{
+    charge = checkout_new(PAY_LIVE, REFERENCE);
+    step_at(NOW + LIFETIME, 'P');
+    service_acquirers(&shop->service, NULL);
+    step_at(NOW + LIFETIME + 7 * DAY, '+');
+    ck_assert_int_eq(stored()->held, PAY_HELD_NO_ACQUIRER);
+    ck_assert_int_eq(stored()->due_at, NOW + LIFETIME + 7 * DAY + HOUR);
+    service_acquirers(&shop->service, &acquirer);
+    step_at(NOW + LIFETIME + 7 * DAY + HOUR, '+');
+    ck_assert_int_eq(stored()->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_int_eq(stored()->held, PAY_NOT_HELD);
+    store_is_clean();
 }
 END_TEST
 
@@ -156,6 +180,26 @@ START_TEST(test_unopened_and_paid_all_the_same)
 }
 END_TEST
 
+/* Its page was made there after all, and nobody has its address: that ends like any closed one. */
+START_TEST(test_unopened_and_there)
+{
+    static const apr_interval_time_t after[] = {6 * HOUR, DAY, 3 * DAY, 7 * DAY, 30 * DAY};
+    apr_size_t i;
+    int replayed;
+
+    page_url = NULL;
+    script.status = APR_TIMEUP;
+    ck_assert_str_eq(checkout_ask(&charge, &replayed, PAY_LIVE, REFERENCE, 10, NULL), "");
+    for (i = 0; i < UNIT_ROWS(after); i++) {
+        step_at(NOW + after[i], 'P');
+        ck_assert_int_eq(stored()->due_at, i < 3 ? NOW + after[i + 1] : 0);
+    }
+    ck_assert_int_eq(script.queries, 4);
+    ck_assert_int_eq(stored()->state, PAY_CHARGE_FAILED);
+    store_is_clean();
+}
+END_TEST
+
 /* Its acquirer is not configured: it is held for a person, who decides it as any other. */
 START_TEST(test_no_acquirer)
 {
@@ -176,6 +220,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_late, 0, UNIT_ROWS(lates));
     tcase_add_test(tcase, test_killed_before_the_page_was_stored);
     tcase_add_loop_test(tcase, test_unopened_and_paid_all_the_same, 0, UNIT_ROWS(unopened));
+    tcase_add_test(tcase, test_unopened_and_there);
+    tcase_add_test(tcase, test_closed_without_acquirer);
     tcase_add_test(tcase, test_no_acquirer);
 }
 
