@@ -34,6 +34,13 @@ const pay_acquirer_t *pay_acquiring_find(const pay_service_t *service, pay_mode_
     return NULL;
 }
 
+int pay_acquiring_in_order(const pay_acquirer_t *acquirer)
+{
+    return !acquirer || !acquirer->breaker
+           || (pay_breaker_state(acquirer->breaker) == PAY_BREAKER_CLOSED
+               && !pay_breaker_is_faulty(acquirer->breaker));
+}
+
 /* ---- entering and leaving */
 
 static const pay_problem_t *refuse(const pay_acquirer_t *acquirer, pay_meter_counter_t why,

@@ -23,6 +23,9 @@ typedef struct pay_acquiring_t {
 const pay_acquirer_t *pay_acquiring_find(const struct pay_service_t *service, pay_mode_t mode,
                                          const char *name);
 
+/* 0: its breaker is not closed, or it refuses our key. NULL is in order: nobody is asked. */
+int pay_acquiring_in_order(const pay_acquirer_t *acquirer);
+
 /*
  * Before anything is written: a place for a charge or refund. 503 with Retry-After when all are
  * taken, while the breaker is open, or while the acquirer refuses our credentials.
@@ -47,7 +50,7 @@ apr_status_t pay_acquiring_checkout(const char **page_url, pay_acquiring_t *acqu
                                     apr_pool_t *p);
 
 /*
- * Queries take no place, and neither open nor close the breaker; one that goes through ends the
+ * Queries take no place of their own, and neither open nor close the breaker; one that goes through ends the
  * refusal of our credentials. `refund` NULL: of the charge; with `late` 1: of the refund of its
  * late approval.
  */

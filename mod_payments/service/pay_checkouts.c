@@ -229,27 +229,48 @@ const pay_problem_t *pay_checkout_cancel(const pay_charge_t **out, pay_service_t
     return move(out, &changed, &step, &till);
 }
 
+/* What the acquirer says; unknown without a question where there is no place for a call or the
+ * acquirer is left alone: anybody with the page's address can ask for it, as often as he likes. */
+static void ask(pay_outcome_t *out, const pay_acquirer_t *acquirer, const till_t *till)
+{
+    pay_acquirer_news_t news;
+    pay_acquiring_t acquiring;
+    int slot;
+
+    *out = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
+    if (!pay_acquiring_in_order(acquirer)
+        || pay_service_enter(&slot, till->service, &till->charge->scope, till->pool)) {
+        return;
+    }
+    if (!pay_acquiring_enter(&acquiring, acquirer, till->pool)) {
+        (void)pay_acquiring_query(out, &news, acquirer, NULL, till->charge, 0, till->pool);
+        pay_acquiring_leave(&acquiring);
+    }
+    pay_service_leave(till->service, slot);
+}
+
 const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t *service,
                                          const pay_page_t *page, apr_pool_t *p)
 {
     const pay_charge_t *charge = page->charge;
     pay_store_t *store = service->store;
     const pay_acquirer_t *acquirer;
+    const till_t till = {service, charge, p};
     pay_charge_t *resolved = NULL;
-    pay_acquirer_news_t news;
     pay_outcome_t outcome;
     apr_status_t rv;
     int changed = 0;
 
     *out = charge;
-    if (charge->scope.mode != PAY_LIVE || charge->decided_state != PAY_CHARGE_PENDING) {
+    if (charge->scope.mode != PAY_LIVE || charge->decided_state != PAY_CHARGE_PENDING
+        || charge->due_at == 0) { /* closed, and asked about for the last time */
         return NULL;
     }
     acquirer = pay_acquiring_find(service, PAY_LIVE, charge->acquirer);
     if (!acquirer) {
         return NULL; /* reconciliation holds it for a person */
     }
-    (void)pay_acquiring_query(&outcome, &news, acquirer, NULL, charge, 0, p);
+    ask(&outcome, acquirer, &till);
     if (outcome.kind == PAY_OUTCOME_UNKNOWN) {
         return NULL; /* it is asked again */
     }

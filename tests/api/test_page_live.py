@@ -5,11 +5,14 @@ import urllib.parse
 
 import pytest
 
+from exposition import OPEN, scrape
 from harness import wait_for
 from payer import Checkout, Page, Payer
 from test_page import check_end
+from test_live_limits import in_parallel, instance
 from test_page_link import ADA, Link
-from upstream_proxy import closed_unanswered
+from upstream import live_reference
+from upstream_proxy import Fault, Hold, closed_unanswered
 
 CARD = {"action": "card", "number": "4111111111111111", "expiry": "12/40", "csc": "123"}
 
@@ -82,6 +85,27 @@ def test_acquirer_that_does_not_say_is_asked_again(shop, upstream, proxy):
     proxy.next("query", closed_unanswered())
     assert checkout.page(back(payer)).kind == "pending"
     assert wait_for(lambda: checkout.page(back(payer)).kind == "approved", "the acquirer's word")
+
+
+def test_questions_for_payers_take_the_places_of_calls(till, upstream, proxy):
+    """Whoever has the address can ask as often as he likes: all but PaymentsAcquirerMaxInFlight are told to wait."""
+    httpd = till(host_extra=f"PaymentsRateLimit public off\nPaymentsAcquirerMaxInFlight 2\n{OPEN}")
+    checkout, hold = Checkout(httpd.live_shop), Hold()
+    payer = at_acquirer(checkout, upstream)
+    assert payer.card().kind == "approved"
+    path = back(payer)
+    proxy.fail(Fault(hold=hold), "query")
+    threads, answers = in_parallel([lambda: checkout.get(path).status] * 2)
+    wait_for(lambda: scrape(httpd)("payments_acquirer_in_flight", **instance(proxy)) == 2, "two questions to hang")
+    assert checkout.page(path).kind == "pending"
+    refused = httpd.live_shop.charge(reference=live_reference())
+    assert (refused.status, refused.json["data"]["responseCode"]) == (503, "E2")
+    hold.release()
+    for thread in threads:
+        thread.join(60)
+    assert answers == [303, 303]
+    proxy.heal()
+    assert checkout.page().kind == "approved"
 
 
 def test_return_is_for_reading_only(shop):

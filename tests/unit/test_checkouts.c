@@ -260,6 +260,97 @@ START_TEST(test_return)
 }
 END_TEST
 
+/* ---- whoever has the page's address can ask: no more than there is room for */
+
+static pay_slots_t *slots_new(void)
+{
+    return pay_slots_init(apr_palloc(unit_pool, pay_slots_size(4)), 4, 4, 4);
+}
+
+static void no_place_for_work(void)
+{
+    shop->service.slots = slots_new();
+    while (pay_slots_take_waiting(shop->service.slots, 99) >= 0) {
+    }
+}
+
+static void no_place_for_calls(void)
+{
+    acquirer.slots = slots_new();
+    while (pay_slots_take(acquirer.slots, 99) >= 0) {
+    }
+}
+
+static void it_asked_for_patience(void)
+{
+    acquirer.breaker = pay_breaker_init(apr_palloc(unit_pool, pay_breaker_size()));
+    pay_breaker_hold(acquirer.breaker, 60000);
+}
+
+static void it_refused_our_key(void)
+{
+    acquirer.breaker = pay_breaker_init(apr_palloc(unit_pool, pay_breaker_size()));
+    pay_breaker_fault(acquirer.breaker);
+}
+
+static void asked_for_the_last_time(void)
+{
+    int days;
+
+    script_say('P');
+    shop_clock_set(NOW + LIFETIME);
+    checkout_watchdog();
+    for (days = 1; days <= 8; days++) {
+        shop_clock_set(NOW + days * DAY);
+        checkout_watchdog();
+    }
+    ck_assert_int_eq(charge_of(REFERENCE)->due_at, 0);
+}
+
+static const struct {
+    const char *name;
+    void (*arrange)(void);
+} unasked[] = {
+    {"no place for work", no_place_for_work},
+    {"no place for a call", no_place_for_calls},
+    {"it asked for patience", it_asked_for_patience},
+    {"it refused our key", it_refused_our_key},
+    {"closed for good", asked_for_the_last_time},
+};
+
+START_TEST(test_return_asks_nobody)
+{
+    const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
+    pay_charge_state_t state;
+    pay_page_t page;
+
+    unasked[_i].arrange();
+    page = checkout_page(charge);
+    state = page.charge->state;
+    script.queries = 0;
+    script_say('+');
+    ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
+    ck_assert_msg(script.queries == 0, "%s", unasked[_i].name);
+    ck_assert_msg(out->state == state, "%s", unasked[_i].name);
+}
+END_TEST
+
+/* The places are given back. */
+START_TEST(test_return_leaves_its_places)
+{
+    const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
+    const pay_page_t page = checkout_page(charge);
+
+    shop->service.slots = slots_new();
+    acquirer.slots = slots_new();
+    script_say('U');
+    ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
+    ck_assert_int_eq(script.queries, 1);
+    ck_assert_int_eq(pay_slots_count(shop->service.slots), 0);
+    ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+}
+END_TEST
+
 /* No card is taken there. */
 START_TEST(test_card_in_live_mode)
 {
@@ -284,6 +375,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_expires, 0, 2);
     tcase_add_test(tcase, test_page_of_another_account);
     tcase_add_loop_test(tcase, test_return, 0, UNIT_ROWS(comebacks));
+    tcase_add_loop_test(tcase, test_return_asks_nobody, 0, UNIT_ROWS(unasked));
+    tcase_add_test(tcase, test_return_leaves_its_places);
     tcase_add_test(tcase, test_card_in_live_mode);
 }
 
