@@ -50,9 +50,9 @@ apr_status_t pay_acquiring_checkout(const char **page_url, pay_acquiring_t *acqu
                                     apr_pool_t *p);
 
 /*
- * Queries take no place of their own, and neither open nor close the breaker; one that goes through ends the
- * refusal of our credentials. `refund` NULL: of the charge; with `late` 1: of the refund of its
- * late approval.
+ * Queries take no place of their own, and neither open nor close the breaker; one that goes through
+ * ends the refusal of our credentials. `refund` NULL: of the charge; with `late` 1: of the refund
+ * of its late approval.
  */
 apr_status_t pay_acquiring_query(pay_outcome_t *out, pay_acquirer_news_t *news,
                                  const pay_acquirer_t *acquirer, const pay_refund_t *refund,

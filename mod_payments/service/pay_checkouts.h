@@ -46,8 +46,8 @@ const pay_problem_t *pay_checkout_pay_transfer(const pay_charge_t **out, pay_ser
 const pay_problem_t *pay_checkout_cancel(const pay_charge_t **out, pay_service_t *service,
                                          const pay_page_t *page, apr_pool_t *p);
 
-/* Live Mode, when the payer comes back: asks the acquirer once, where there is a place for a call and
- * it is in order, and stores what it says. */
+/* Live Mode, when the payer comes back: asks the acquirer once, where there is a place for a call
+ * and it is in order, and stores what it says. */
 const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t *service,
                                          const pay_page_t *page, apr_pool_t *p);
 

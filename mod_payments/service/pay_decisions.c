@@ -79,6 +79,23 @@ static apr_status_t charge_pending(pay_charge_t **out, pay_decision_t *decision,
     return rv;
 }
 
+/* A checkout that was closed, and that its acquirer cannot be asked about: a decline leaves it
+ * closed, and nobody asks any more. */
+static apr_status_t charge_closed(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
+                                  const pay_charge_t *charge, pay_outcome_t outcome, apr_pool_t *p)
+{
+    apr_status_t rv;
+    int changed;
+
+    if (outcome.kind == PAY_OUTCOME_DECLINED) {
+        outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN, .resolution = outcome.resolution};
+    }
+    rv = store->ops->charge_resolve(out, &changed, store, &charge->scope, charge->seq, &outcome, 0,
+                                    p);
+    *decision = changed ? PAY_DECISION_DONE : PAY_DECISION_MEANWHILE;
+    return rv;
+}
+
 /* It failed, something else was found at the acquirer later, and somebody has seen to that. */
 static apr_status_t charge_late(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
                                 const pay_charge_t *charge, const pay_outcome_t *outcome,
@@ -109,8 +126,11 @@ apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay
     if (charge->state == PAY_CHARGE_PENDING) {
         return charge_pending(out, decision, store, charge, *outcome, p);
     }
-    if (charge->state == PAY_CHARGE_FAILED && charge->held != PAY_NOT_HELD) {
+    if (charge->held != PAY_NOT_HELD && charge->state == PAY_CHARGE_FAILED) {
         return charge_late(out, decision, store, charge, outcome, p);
+    }
+    if (charge->held != PAY_NOT_HELD && charge->decided_state == PAY_CHARGE_PENDING) {
+        return charge_closed(out, decision, store, charge, *outcome, p);
     }
     return APR_SUCCESS;
 }

@@ -15,12 +15,11 @@ int pay_reconcile_is_checkout(const pay_charge_t *charge)
 static int abandon(const pay_reconcile_row_t *row, apr_time_t now, apr_time_t due_at)
 {
     const pay_charge_t *charge = row->charge;
-    const pay_checkout_move_t what = {
-        .from = charge->checkout->step,
-        .to = PAY_CHECKOUT_EXPIRED,
-        .now = now,
-        .channel = charge->channel,
-        .due_at = due_at};
+    const pay_checkout_move_t what = {.from = charge->checkout->step,
+                                      .to = PAY_CHECKOUT_EXPIRED,
+                                      .now = now,
+                                      .channel = charge->channel,
+                                      .due_at = due_at};
     pay_charge_t *stored = NULL;
     apr_status_t rv;
     int changed = 0;

@@ -29,22 +29,27 @@ static int is_closed(const pay_charge_t *charge)
     return charge->state == PAY_CHARGE_VOID || charge->state == PAY_CHARGE_ABANDONED;
 }
 
-/* A closed checkout that is asked about is so at due_at; 0: no more. Others are left alone. */
+/* A closed checkout that is asked about is so at due_at; 0: no more. A person who says that it
+ * stays closed may do so when nobody asks any more. Others are left alone. */
 static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 {
+    const pay_outcome_t *outcome = resolve->outcome;
     pay_charge_t *charge = resolve->out;
     int rc;
 
-    if (charge->due_at == 0) {
-        return MDB_SUCCESS;
+    if (charge->due_at == 0 && (!outcome->resolution || charge->held == PAY_NOT_HELD)) {
+        return PAY_LMDB_SILENT;
     }
     rc = pay_lmdb_due_del_charge(txn, db, charge);
     charge->due_at = resolve->due_at;
+    if (outcome->resolution) {
+        charge->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, resolve->p);
+    }
     if (!rc && charge->due_at != 0) {
         rc = pay_lmdb_due_put_charge(txn, db, charge);
     }
     if (!rc) {
-        rc = pay_lmdb_held_charge(txn, db, charge, resolve->outcome->held);
+        rc = pay_lmdb_held_charge(txn, db, charge, outcome->held);
     }
     if (rc) {
         return rc;
@@ -63,7 +68,7 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
         return ask_closed(resolve, txn, db);
     }
     if (charge->state != PAY_CHARGE_PENDING || resolve->due_at == 0) {
-        return MDB_SUCCESS;
+        return PAY_LMDB_SILENT;
     }
     rc = pay_lmdb_due_del_charge(txn, db, charge);
     if (rc) {
@@ -238,7 +243,8 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (charge->decided_state != PAY_CHARGE_PENDING) {
         return resolve_decided(resolve, txn, db);
     }
-    return pay_lmdb_charge_settle(&resolve->changed, txn, db, charge, resolve->outcome, resolve->p);
+    rc = pay_lmdb_charge_settle(&resolve->changed, txn, db, charge, resolve->outcome, resolve->p);
+    return rc || resolve->changed ? rc : PAY_LMDB_SILENT;
 }
 
 apr_status_t pay_lmdb_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,

@@ -28,9 +28,9 @@ static int goes_on(const pay_charge_t *last, const pay_charge_t *proposal, apr_t
 
 /*
  * Of a link that is paid once, by the checkout made from it last. One that is over is over for the
- * link only when nobody is asked about it any more: until then its acquirer may say that it was
- * paid. One that its time ended is not free before its row says so, for a payment that began just
- * before may still be on its way into the store.
+ * link only when nobody, no acquirer and no person, is asked about it any more: until then one may
+ * say that it was paid. One that its time ended is not free before its row says so, for a payment
+ * that began just before may still be on its way into the store.
  */
 static pay_claim_t claim_of_last(const pay_charge_t *last, const pay_charge_t *proposal,
                                  apr_time_t now)
@@ -43,7 +43,8 @@ static pay_claim_t claim_of_last(const pay_charge_t *last, const pay_charge_t *p
         return PAY_CLAIM_NEW;
     case PAY_CHARGE_ABANDONED:
     case PAY_CHARGE_VOID:
-        return last->due_at == 0 ? PAY_CLAIM_NEW : PAY_CLAIM_LINK_BUSY;
+        return last->due_at == 0 && last->held == PAY_NOT_HELD ? PAY_CLAIM_NEW
+                                                               : PAY_CLAIM_LINK_BUSY;
     case PAY_CHARGE_PENDING:
     case PAY_CHARGE_STATE_COUNT:
         break;

@@ -7,6 +7,7 @@ import pytest
 
 from dashboard import settings
 from harness import wait_for
+from payer import Checkout
 from test_ctl_live import HOUR, Desk as Books, Later, other_amount
 from test_dashboard import Desk
 from test_dashboard_changes import audit, may_change, of
@@ -177,5 +178,25 @@ def test_one_that_failed_here_only(open_desk, upstream):
     answer = may_change(desk, path, decision("declined"), "operator", "charge resolve")
     assert answer.json["charge"]["status"] == "failed" and held(desk) == []
     answer = desk.operator.post(path, decision("declined"))
+    assert answer.status == 409 and "waits for no decision" in answer.json["message"]
+    books.well()
+
+
+@pytest.mark.parametrize("outcome, status", [("approved", "successful"), ("declined", "void")])
+def test_closed_checkout(open_desk, outcome, status):
+    """It was voided here, and the acquirer has something else under its name: a person says whether it was paid."""
+    clocks = []
+    desk, books = open_desk(prepare=lambda httpd: clocks.append(Later(httpd)), **Later.options)
+    checkout = Checkout(desk.shop)
+    assert desk.shop.call("POST", "/api/v1/void-transaction", {"transactionReference": checkout.reference}).status == 200
+    books.proxy.fail(Fault(edit=other_amount), "query")
+    assert held(desk) == []
+    clocks[0].put(6 * HOUR + 60)
+    item, path = one_held(desk, "different")
+    assert (item["reference"], item["status"]) == (checkout.reference, "void")
+    answer = may_change(desk, path, decision(outcome), "operator", "charge resolve")
+    assert answer.json["charge"]["status"] == status and held(desk) == []
+    assert checkout.status() == status
+    answer = desk.operator.post(path, decision(outcome))
     assert answer.status == 409 and "waits for no decision" in answer.json["message"]
     books.well()

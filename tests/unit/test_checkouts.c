@@ -311,10 +311,8 @@ static const struct {
     const char *name;
     void (*arrange)(void);
 } unasked[] = {
-    {"no place for work", no_place_for_work},
-    {"no place for a call", no_place_for_calls},
-    {"it asked for patience", it_asked_for_patience},
-    {"it refused our key", it_refused_our_key},
+    {"no place for work", no_place_for_work},         {"no place for a call", no_place_for_calls},
+    {"it asked for patience", it_asked_for_patience}, {"it refused our key", it_refused_our_key},
     {"closed for good", asked_for_the_last_time},
 };
 

@@ -292,6 +292,11 @@ static void refuse_decision(pay_store_t *store)
                                                 charge->seq, &outcome, TILL_NOW, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 0);
+    outcome.kind = PAY_OUTCOME_UNKNOWN; /* that a closed one stays so */
+    ck_assert_int_eq(store->ops->charge_resolve(&out, &changed, store, &till->scopes[0],
+                                                charge->seq, &outcome, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 0);
     ck_assert_int_eq(store->ops->charge_resolve(&out, &changed, store, &till->scopes[0], 99,
                                                 &outcome, TILL_NOW, unit_pool),
                      APR_NOTFOUND);

@@ -198,7 +198,7 @@ END_TEST
 START_TEST(test_void)
 {
     pay_charge_t *second, *first;
-    pay_outcome_t unknown = {.kind = PAY_OUTCOME_UNKNOWN};
+    pay_outcome_t unknown = {.kind = PAY_OUTCOME_UNKNOWN, .held = PAY_HELD_DIFFERENT};
     const int live = till->scopes[_i].mode == PAY_LIVE;
 
     link_make(_i, LINK, 1);
@@ -207,7 +207,11 @@ START_TEST(test_void)
     ck_assert_int_eq(link_open(&second, _i, LINK, BOB, unit_pool),
                      live ? PAY_CLAIM_LINK_BUSY : PAY_CLAIM_NEW);
     if (live) {
-        resolve(first, &unknown); /* no more questions */
+        resolve(first, &unknown); /* no more questions, but to a person */
+        ck_assert_int_eq(link_open(&second, _i, LINK, BOB, unit_pool), PAY_CLAIM_LINK_BUSY);
+        unknown.held = PAY_NOT_HELD;
+        unknown.resolution = "seen";
+        resolve(first, &unknown);
         ck_assert_int_eq(link_open(&second, _i, LINK, BOB, unit_pool), PAY_CLAIM_NEW);
     }
     till_check_clean();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "checkout_shop.h"
+#include "service/pay_decisions.h"
 
 #define REFERENCE "checkout-00000001"
 
@@ -135,6 +136,67 @@ START_TEST(test_closed_without_acquirer)
 }
 END_TEST
 
+/* ---- closed, and held for a person */
+
+/* Nobody knows what it is that was paid there. */
+static pay_charge_t *held_when_closed(int days)
+{
+    int day;
+
+    charge = checkout_new(PAY_LIVE, REFERENCE);
+    step_at(NOW + LIFETIME, 'P');
+    for (day = 1; day <= days; day++) {
+        step_at(NOW + LIFETIME + day * DAY, 'D');
+    }
+    ck_assert_int_eq(stored()->state, PAY_CHARGE_ABANDONED);
+    ck_assert_int_eq(stored()->held, PAY_HELD_DIFFERENT);
+    return charge_of(REFERENCE);
+}
+
+static pay_charge_t *decide(pay_decision_t want, const pay_charge_t *as_read, int approved)
+{
+    const pay_outcome_t outcome = pay_decision_outcome(approved, "statement of May");
+    pay_decision_t decision;
+    pay_charge_t *out;
+
+    ck_assert_int_eq(pay_charge_decide(&out, &decision, shop->store, as_read, &outcome, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(decision, want);
+    return out;
+}
+
+static const struct {
+    const char *name;
+    int days; /* 7: it is asked about no more */
+    int approved;
+    pay_charge_state_t want;
+} verdicts[] = {
+    {"not paid, while it is asked about", 1, 0, PAY_CHARGE_ABANDONED},
+    {"not paid, after the last question", 7, 0, PAY_CHARGE_ABANDONED},
+    {"paid, while it is asked about", 1, 1, PAY_CHARGE_SUCCESSFUL},
+    {"paid, after the last question", 7, 1, PAY_CHARGE_SUCCESSFUL},
+};
+
+START_TEST(test_closed_is_decided)
+{
+    pay_charge_t *held = held_when_closed(verdicts[_i].days), *out;
+
+    ck_assert_int_eq(held->due_at == 0, verdicts[_i].days == 7);
+    out = decide(PAY_DECISION_DONE, held, verdicts[_i].approved);
+    ck_assert_msg(out->state == verdicts[_i].want, "%s", verdicts[_i].name);
+    ck_assert_int_eq(out->held, PAY_NOT_HELD);
+    ck_assert_int_eq(out->due_at, 0);
+    ck_assert_str_eq(out->resolution, "statement of May");
+    (void)decide(PAY_DECISION_MEANWHILE, held, 0); /* as it was read */
+    (void)decide(PAY_DECISION_NOT_WAITING, out, 1);
+    script.queries = 0;
+    step_at(NOW + 30 * DAY, '-');
+    ck_assert_int_eq(script.queries, 0);
+    ck_assert_int_eq(stored()->state, verdicts[_i].want);
+    store_is_clean();
+}
+END_TEST
+
 /* ---- nobody knows whether the acquirer opened a page: nobody has its address either */
 
 START_TEST(test_killed_before_the_page_was_stored)
@@ -218,6 +280,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_open, 0, UNIT_ROWS(opens));
     tcase_add_loop_test(tcase, test_over, 0, UNIT_ROWS(ends));
     tcase_add_loop_test(tcase, test_late, 0, UNIT_ROWS(lates));
+    tcase_add_loop_test(tcase, test_closed_is_decided, 0, UNIT_ROWS(verdicts));
     tcase_add_test(tcase, test_killed_before_the_page_was_stored);
     tcase_add_loop_test(tcase, test_unopened_and_paid_all_the_same, 0, UNIT_ROWS(unopened));
     tcase_add_test(tcase, test_unopened_and_there);
