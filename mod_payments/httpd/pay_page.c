@@ -81,7 +81,7 @@ static pay_page_view_t view_of(const visit_t *visit, const pay_charge_t *charge)
     pay_page_view_t view = {
         .account = visit->page.account,
         .charge = charge,
-        .stage = pay_checkout_stage(charge, pay_time_now()),
+        .stage = pay_checkout_told(charge, pay_time_now()),
         .authority = pay_page_authority(visit->r),
         .turn = turn > 0 ? turn : 0,
     };

@@ -113,6 +113,10 @@ static const struct {
 } results[] = {
     [PAY_STAGE_PAY] = {NULL, NULL, NULL},
     [PAY_STAGE_CODE] = {NULL, NULL, NULL},
+    [PAY_STAGE_ASKED] =
+        {"pending", "This payment page is closed",
+         "If you have paid, please do not pay again: the result comes by itself, and "
+         "the shop is told. If you have not, ask the shop for a new page."},
     [PAY_STAGE_WAITING] = {"pending", "Your payment is being processed",
                            "Please do not pay again. The result comes by itself."},
     [PAY_STAGE_APPROVED] = {"approved", "Payment approved", "Thank you. Your payment was made."},
@@ -157,7 +161,8 @@ static void write_facts(pay_html_t *html, const pay_charge_t *charge, apr_pool_t
 /* The ways on: back to the shop, and for a page that waits to itself. */
 static void write_ways(pay_html_t *html, const pay_page_view_t *view)
 {
-    const int waiting = view->stage == PAY_STAGE_WAITING;
+    const int waiting = view->stage <= PAY_STAGE_WAITING;
+    const int asks = view->came_back || view->stage == PAY_STAGE_ASKED; /* the acquirer */
 
     if (!waiting && !*view->return_url) {
         pay_html_markup(html, "<p>You can close this page.</p>\n");
@@ -166,8 +171,7 @@ static void write_ways(pay_html_t *html, const pay_page_view_t *view)
     pay_html_markup(html, "<div class=\"actions\">\n");
     if (waiting) {
         pay_page_write(html, "<a class=\"button\" href=\"", view->charge->checkout->page_id,
-                       view->came_back ? PAY_PAGE_RETURN_SUFFIX "\">Look again</a>\n"
-                                       : "\">Look again</a>\n");
+                       asks ? PAY_PAGE_RETURN_SUFFIX "\">Look again</a>\n" : "\">Look again</a>\n");
     }
     if (view->came_back) {
         pay_page_write(html, "<a class=\"button secondary\" rel=\"noreferrer\" href=\"",
@@ -200,7 +204,7 @@ static void write_result(pay_html_t *html, const pay_page_view_t *view, apr_pool
     }
     pay_page_write(html, "<p>", text, "</p></div>\n");
     write_facts(html, view->charge, p);
-    if (stage != PAY_STAGE_WAITING && *view->return_url) {
+    if (stage > PAY_STAGE_WAITING && *view->return_url) {
         pay_page_write(html, "<p>You will be taken back to ", pay_page_shop_name(view->account),
                        " in a few seconds.</p>\n");
     }

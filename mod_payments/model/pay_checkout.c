@@ -43,13 +43,31 @@ pay_checkout_stage_t pay_checkout_stage(const pay_charge_t *charge, apr_time_t n
     return PAY_STAGE_CLOSED;
 }
 
+pay_checkout_stage_t pay_checkout_told(const pay_charge_t *charge, apr_time_t now)
+{
+    const pay_checkout_stage_t stage = pay_checkout_stage(charge, now);
+
+    if (charge->scope.mode != PAY_LIVE || (charge->due_at == 0 && charge->held == PAY_NOT_HELD)) {
+        return stage;
+    }
+    switch (stage) {
+    case PAY_STAGE_CANCELLED:
+    case PAY_STAGE_EXPIRED:
+    case PAY_STAGE_CLOSED:
+        return PAY_STAGE_ASKED;
+    default:
+        return stage;
+    }
+}
+
 const char *pay_checkout_return_status(pay_checkout_stage_t stage)
 {
     static const char *const statuses[] = {
-        [PAY_STAGE_PAY] = "cancelled",     [PAY_STAGE_CODE] = "cancelled",
-        [PAY_STAGE_WAITING] = "pending",   [PAY_STAGE_APPROVED] = "successful",
-        [PAY_STAGE_DECLINED] = "failed",   [PAY_STAGE_CANCELLED] = "cancelled",
-        [PAY_STAGE_EXPIRED] = "cancelled", [PAY_STAGE_CLOSED] = "cancelled",
+        [PAY_STAGE_PAY] = "cancelled",       [PAY_STAGE_CODE] = "cancelled",
+        [PAY_STAGE_ASKED] = "pending",       [PAY_STAGE_WAITING] = "pending",
+        [PAY_STAGE_APPROVED] = "successful", [PAY_STAGE_DECLINED] = "failed",
+        [PAY_STAGE_CANCELLED] = "cancelled", [PAY_STAGE_EXPIRED] = "cancelled",
+        [PAY_STAGE_CLOSED] = "cancelled",
     };
     _Static_assert(sizeof(statuses) / sizeof(statuses[0]) == PAY_STAGE_COUNT, "one row a stage");
 

@@ -50,6 +50,7 @@ typedef struct pay_checkout_t {
 typedef enum pay_checkout_stage_t {
     PAY_STAGE_PAY,       /* the form to pay with, or Live Mode's page of the acquirer */
     PAY_STAGE_CODE,      /* the form for the one-time code */
+    PAY_STAGE_ASKED,     /* closed here; the acquirer of Live Mode may have been paid */
     PAY_STAGE_WAITING,   /* the acquirer has not decided */
     PAY_STAGE_APPROVED,  /* paid, whether given back since or not */
     PAY_STAGE_DECLINED,  /* final */
@@ -60,8 +61,12 @@ typedef enum pay_checkout_stage_t {
 } pay_checkout_stage_t;
 
 /* Of a charge with its checkout, at `now`: one that is over its time is expired, whether or not
- * the row says so already. */
+ * the row says so already. Never PAY_STAGE_ASKED. */
 pay_checkout_stage_t pay_checkout_stage(const pay_charge_t *charge, apr_time_t now);
+
+/* What its payer may be told: PAY_STAGE_ASKED for one of Live Mode that is over, as long as its
+ * acquirer or a person is asked whether it was paid all the same. */
+pay_checkout_stage_t pay_checkout_told(const pay_charge_t *charge, apr_time_t now);
 
 /* The word for redirectUrl's parameter status: "successful", "failed", "cancelled" or, while the
  * acquirer has not decided, "pending". */

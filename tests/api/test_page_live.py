@@ -14,6 +14,7 @@ from test_page_link import ADA, Link
 from upstream import live_reference
 from upstream_proxy import Fault, Hold, closed_unanswered
 
+SHOP_PAGE = "https://shop.example/done"
 CARD = {"action": "card", "number": "4111111111111111", "expiry": "12/40", "csc": "123"}
 
 
@@ -106,6 +107,27 @@ def test_questions_for_payers_take_the_places_of_calls(till, upstream, proxy):
     assert answers == [303, 303]
     proxy.heal()
     assert checkout.page().kind == "approved"
+
+
+@pytest.mark.parametrize("how", ["expired", "voided"])
+def test_closed_while_the_payer_was_at_the_acquirer(till, upstream, proxy, how):
+    """Nobody who may have paid is told that nothing was: the page says what to do, and asks the acquirer again."""
+    lifetime = "PaymentsCheckoutLifetime 1s\n" if how == "expired" else ""
+    checkout = Checkout(till(host_extra="PaymentsRateLimit public off\n" + lifetime).live_shop, redirect=SHOP_PAGE)
+    payer = at_acquirer(checkout, upstream)
+    if how == "expired":
+        checkout.wait("abandoned")
+    else:
+        void = checkout.shop.call("POST", "/api/v1/void-transaction", {"transactionReference": checkout.reference})
+        assert void.status == 200
+    page = checkout.page(checkout.path + ".return")  # the acquirer says that it is pending
+    assert (page.kind, page.heading, page.refresh()) == ("pending", "This payment page is closed", None)
+    assert "do not pay again" in page.said() and "Nothing was paid" not in page.said()
+    assert [one["href"] for one in page.find("a")] == [
+        checkout.id + ".return", f"{SHOP_PAGE}?reference={checkout.reference}&status=pending"]
+    assert payer.card().kind == "approved"
+    page = checkout.page(checkout.path + ".return")
+    assert (page.kind, checkout.status()) == ("approved", "successful")
 
 
 def test_return_is_for_reading_only(shop):

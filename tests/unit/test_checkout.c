@@ -52,6 +52,51 @@ START_TEST(test_stage)
 }
 END_TEST
 
+/* Live, nobody is told that nothing was paid as long as somebody is asked about it. */
+static const struct {
+    const char *name;
+    pay_mode_t mode;
+    pay_charge_state_t state;
+    pay_checkout_step_t step;
+    apr_time_t due_at;
+    pay_held_t held;
+    pay_checkout_stage_t want;
+} told[] = {
+    {"its time is over", PAY_LIVE, PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, 1, PAY_NOT_HELD,
+     PAY_STAGE_ASKED},
+    {"abandoned", PAY_LIVE, PAY_CHARGE_ABANDONED, PAY_CHECKOUT_EXPIRED, 1, PAY_NOT_HELD,
+     PAY_STAGE_ASKED},
+    {"cancelled", PAY_LIVE, PAY_CHARGE_ABANDONED, PAY_CHECKOUT_CANCELLED, 1, PAY_NOT_HELD,
+     PAY_STAGE_ASKED},
+    {"voided", PAY_LIVE, PAY_CHARGE_VOID, PAY_CHECKOUT_OPEN, 1, PAY_NOT_HELD, PAY_STAGE_ASKED},
+    {"voided, and held", PAY_LIVE, PAY_CHARGE_VOID, PAY_CHECKOUT_OPEN, 0, PAY_HELD_DIFFERENT,
+     PAY_STAGE_ASKED},
+    {"abandoned for good", PAY_LIVE, PAY_CHARGE_ABANDONED, PAY_CHECKOUT_EXPIRED, 0, PAY_NOT_HELD,
+     PAY_STAGE_EXPIRED},
+    {"sent", PAY_LIVE, PAY_CHARGE_PENDING, PAY_CHECKOUT_SENT, 1, PAY_NOT_HELD, PAY_STAGE_WAITING},
+    {"declined", PAY_LIVE, PAY_CHARGE_FAILED, PAY_CHECKOUT_OPEN, 1, PAY_NOT_HELD,
+     PAY_STAGE_DECLINED},
+    {"paid", PAY_LIVE, PAY_CHARGE_SUCCESSFUL, PAY_CHECKOUT_OPEN, 0, PAY_NOT_HELD,
+     PAY_STAGE_APPROVED},
+    {"Test Mode", PAY_TEST, PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, 1, PAY_NOT_HELD,
+     PAY_STAGE_EXPIRED},
+};
+
+START_TEST(test_told)
+{
+    pay_checkout_t *checkout = checkout_make(EXPIRES_AT, unit_pool);
+    const pay_charge_t charge = {.scope = {1, told[_i].mode},
+                                 .state = told[_i].state,
+                                 .checkout = checkout,
+                                 .due_at = told[_i].due_at,
+                                 .held = told[_i].held};
+
+    checkout->step = told[_i].step;
+    ck_assert_msg(pay_checkout_told(&charge, EXPIRES_AT) == told[_i].want, "%s", told[_i].name);
+    ck_assert_str_eq(pay_checkout_return_status(PAY_STAGE_ASKED), "pending");
+}
+END_TEST
+
 START_TEST(test_lost)
 {
     const pay_charge_t charge = {.state = PAY_CHARGE_PENDING};
@@ -117,6 +162,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_stage, 0, UNIT_ROWS(stages));
+    tcase_add_loop_test(tcase, test_told, 0, UNIT_ROWS(told));
     tcase_add_test(tcase, test_lost);
     tcase_add_loop_test(tcase, test_return_url, 0, UNIT_ROWS(returns));
     tcase_add_loop_test(tcase, test_page_id, 0, UNIT_ROWS(ids));
