@@ -51,8 +51,9 @@ void pay_page_headers(request_rec *r)
          "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
          "frame-ancestors 'none'; base-uri 'none'"},
         {"X-Frame-Options", "DENY"},
-        /* no-referrer would make browsers send "Origin: null" with our own forms. */
-        {"Referrer-Policy", "same-origin"},
+        /* Browsers ask for /favicon.ico and go on to a shop on this host: the address holds the id.
+         * no-referrer would make them send "Origin: null" with our own forms. */
+        {"Referrer-Policy", "strict-origin"},
         {"Cross-Origin-Opener-Policy", "same-origin"},
         {"X-Robots-Tag", "noindex, nofollow"},
     };

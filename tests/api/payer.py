@@ -118,7 +118,7 @@ def check_headers(answer):
     assert answer.header("content-security-policy") == CSP
     assert answer.header("x-frame-options") == "DENY"
     assert answer.header("x-content-type-options") == "nosniff"
-    assert answer.header("referrer-policy") == "same-origin"
+    assert answer.header("referrer-policy") == "strict-origin"
     assert answer.header("cross-origin-opener-policy") == "same-origin"
     assert answer.header("x-robots-tag").startswith("noindex")
     assert answer.header("request-id")
@@ -174,7 +174,7 @@ class Payer:
 
 def check_headers_of_redirect(answer):
     assert answer.header("cache-control") == "no-store"
-    assert answer.header("referrer-policy") == "same-origin"
+    assert answer.header("referrer-policy") == "strict-origin"
 
 
 class Checkout(Payer):
