@@ -144,6 +144,7 @@ int pay_dashboard_webhook_set(request_rec *r, const pay_dashboard_t *dashboard)
     pay_form_t form = pay_dashboard_form(r, dashboard);
     const char *url = pay_form_string(&form, "url");
     const char *mode = pay_mode_name(dashboard->scope.mode);
+    const char *wanted = url && *url ? url : NULL;
     pay_endpoint_t *endpoint = NULL;
     const pay_problem_t *problem;
     pay_service_t service;
@@ -154,12 +155,11 @@ int pay_dashboard_webhook_set(request_rec *r, const pay_dashboard_t *dashboard)
     }
     problem = form.problem;
     if (!problem) {
-        problem =
-            pay_dashboard_change(&service, r, dashboard, "webhook set", mode, url ? "on" : "off");
+        problem = pay_dashboard_change(&service, r, dashboard, "webhook set", mode,
+                                       wanted ? "on" : "off");
     }
     if (!problem) {
-        problem = pay_webhook_set(&endpoint, &secret, &service, &dashboard->scope,
-                                  url && *url ? url : NULL, r->pool);
+        problem = pay_webhook_set(&endpoint, &secret, &service, &dashboard->scope, wanted, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);

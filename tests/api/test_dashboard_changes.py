@@ -327,8 +327,13 @@ def test_webhook(desk):
     assert off["enabled"] is False and off["url"] == HOOK + "/2"
     assert desk.operator.post(of(desk, "test/webhook/test")).status == 409
     assert desk.owner.post(of(desk, "live/webhook/secret")).status == 409
-    assert [what for what, _ in audit(desk)] == ["webhook set", "webhook test", "webhook secret rotate", "webhook set",
-                                                 "webhook set"]
+    assert desk.owner.post(of(desk, "test/webhook"), {"url": HOOK}).json["webhook"]["enabled"] is True
+    empty = desk.owner.post(of(desk, "test/webhook"), {"url": ""}).json["webhook"]
+    assert empty["enabled"] is False and empty["url"] == HOOK
+    assert [what for what, _ in audit(desk)] == ["webhook set", "webhook set", "webhook set", "webhook test",
+                                                 "webhook secret rotate", "webhook set", "webhook set"]
+    entries = desk.viewer.get(of(desk, "audit")).json["items"]
+    assert [one["detail"] for one in entries if one["what"] == "webhook set"] == ["off", "on", "off", "on", "on"]
 
 
 def test_mail(desk):
