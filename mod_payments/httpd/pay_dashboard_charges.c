@@ -37,7 +37,7 @@ static void item_to_json(pay_writer_t *w, const char *name, const pay_charge_t *
     pay_writer_string(w, "last4Digits", charge->card.last4);
     pay_writer_string(w, "issuer", charge->card.issuer ? charge->card.issuer : "");
     pay_writer_object_close(w);
-    pay_writer_string(w, "channel", "card");
+    pay_writer_string(w, "channel", pay_channel_name(charge->channel));
     pay_writer_string(w, "refundedAmount", amount(w, charge->refunded_minor, charge));
     pay_writer_string(w, "held", pay_held_name(charge->held));
     pay_writer_object_close(w);

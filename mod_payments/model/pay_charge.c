@@ -59,6 +59,11 @@ const char *pay_charge_state_name(pay_charge_state_t state)
     return is_state(state) ? states[state].name : "unknown";
 }
 
+const char *pay_channel_name(pay_channel_t channel)
+{
+    return channel == PAY_CHANNEL_BANK_TRANSFER ? "bank_transfer" : "card";
+}
+
 apr_status_t pay_charge_state_parse(pay_charge_state_t *out, const char *text)
 {
     int i;

@@ -120,6 +120,8 @@ int pay_charge_in_flight(const pay_charge_t *charge);
 const char *pay_charge_state_name(pay_charge_state_t state);
 apr_status_t pay_charge_state_parse(pay_charge_state_t *out, const char *text); /* APR_EINVAL */
 
+const char *pay_channel_name(pay_channel_t channel); /* "card", "bank_transfer" */
+
 /* By which its acquirer knows the charge. */
 const char *pay_charge_acquirer_reference(const pay_charge_t *charge);
 

@@ -107,11 +107,6 @@ static void transfer_to_json(pay_writer_t *w, const pay_charge_t *charge)
     pay_writer_object_close(w);
 }
 
-static const char *channel_name(pay_channel_t channel)
-{
-    return channel == PAY_CHANNEL_BANK_TRANSFER ? "bank_transfer" : "card";
-}
-
 static void amounts_to_json(pay_writer_t *w, const pay_charge_t *charge)
 {
     const pay_money_t *money = &charge->money;
@@ -139,7 +134,7 @@ void pay_charge_members_to_json(pay_writer_t *w, const pay_charge_t *charge, pay
     pay_writer_string(w, "paymentStatus", state);
     amounts_to_json(w, charge);
     pay_writer_string(w, "domain", pay_mode_name(charge->scope.mode));
-    pay_writer_string(w, "channel", channel_name(charge->channel));
+    pay_writer_string(w, "channel", pay_channel_name(charge->channel));
     text(w, "gatewayResponseCode", charge->code);
     text(w, "gatewayResponseMessage", charge->message);
     text(w, "authorizationCode", secret ? charge->authorization_code : "");

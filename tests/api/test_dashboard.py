@@ -13,6 +13,7 @@ import pytest
 from conftest import MPMS
 from dashboard import PATH, Person, settings
 from harness import Httpd, reference
+from payer import Checkout
 from shares import ALIKE
 
 pytestmark = ALIKE
@@ -240,6 +241,17 @@ def test_charge(desk):
     assert seen["refundable"] == "70.00" and seen["held"] is None and seen["events"] == []
     assert [one["what"] for one in seen["timeline"]] == ["opened", "decided", "refund-opened", "refund-processed"]
     assert all(TIME.fullmatch(one["at"]) for one in seen["timeline"])
+
+
+def test_charge_by_bank_transfer(desk):
+    checkout = Checkout(desk.shop)
+    assert checkout.transfer().kind == "approved"
+    desk.shop.charge()
+    assert [one["channel"] for one in desk.get("charges")["items"]] == ["card", "bank_transfer"]
+    seen = desk.get(f"charges/{checkout.state()['id']}")
+    assert seen["charge"]["channel"] == seen["item"]["channel"] == "bank_transfer"
+    exported = desk.viewer.get(desk.scope("export/charges.json")).json
+    assert {one["reference"]: one["channel"] for one in exported}[checkout.reference] == "bank_transfer"
 
 
 @pytest.mark.parametrize("number", ["0", "2", "-1", "x", "1x", "9" * 18, "9" * 40])
