@@ -268,7 +268,7 @@ ctl_exit_t ctl_key_rotate(ctl_t *ctl)
 {
     const char *id = ctl->arg[0];
     apr_interval_time_t overlap;
-    pay_api_key_t *key;
+    pay_api_key_t *key, *old;
     const char *text;
     ctl_exit_t failed;
     apr_status_t rv;
@@ -281,7 +281,7 @@ ctl_exit_t ctl_key_rotate(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_key_rotate(&key, &text, ctl->store, id, overlap, ctl->pool);
+    rv = pay_key_rotate(&key, &old, &text, ctl->store, id, overlap, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return key_absent(id);
     }

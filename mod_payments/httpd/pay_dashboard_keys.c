@@ -111,7 +111,6 @@ static const pay_problem_t *has_end(apr_pool_t *p)
 int pay_dashboard_key_rotate(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
-    pay_store_t *store = dashboard->service->store;
     const pay_problem_t *problem;
     apr_interval_time_t overlap;
     pay_api_key_t *old, *key;
@@ -132,12 +131,9 @@ int pay_dashboard_key_rotate(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = pay_key_rotate(&key, &text, service.store, old->id, overlap, r->pool);
+    rv = pay_key_rotate(&key, &old, &text, service.store, old->id, overlap, r->pool);
     if (rv == APR_EINVAL) {
         return pay_dashboard_problem(r, dashboard, has_end(r->pool));
-    }
-    if (rv == APR_SUCCESS) {
-        rv = store->ops->key_get(&old, store, old->id, r->pool);
     }
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, NO_KEY);

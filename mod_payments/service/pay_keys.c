@@ -133,34 +133,35 @@ apr_status_t pay_key_import(pay_api_key_t **out, pay_store_t *store, const pay_a
     return store->ops->key_create(out, store, proposal, p);
 }
 
-apr_status_t pay_key_rotate(pay_api_key_t **out, const char **text, pay_store_t *store,
-                            const char *id, apr_interval_time_t overlap, apr_pool_t *p)
+apr_status_t pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char **text,
+                            pay_store_t *store, const char *id, apr_interval_time_t overlap,
+                            apr_pool_t *p)
 {
-    pay_api_key_t *old, *successor;
+    pay_api_key_t *key, *successor;
     const char *secret;
     apr_time_t until;
     apr_status_t rv;
 
-    *out = NULL;
+    *out = *old = NULL;
     *text = NULL;
     if (overlap < 0) {
         return APR_EINVAL;
     }
-    rv = store->ops->key_get(&old, store, id, p);
+    rv = store->ops->key_get(&key, store, id, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_api_key_text_make(&secret, old->account->settings.key_prefix, old->scope.mode,
-                               old->kind, p);
+    rv = pay_api_key_text_make(&secret, key->account->settings.key_prefix, key->scope.mode,
+                               key->kind, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = key_make(&successor, &old->scope, old->kind, secret, p);
+    rv = key_make(&successor, &key->scope, key->kind, secret, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     until = overlap ? pay_time_now() + overlap : 0;
-    rv = store->ops->key_rotate(out, store, id, until, successor, p);
+    rv = store->ops->key_rotate(out, old, store, id, until, successor, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -23,9 +23,12 @@ apr_status_t pay_key_issue(pay_api_key_t **out, const char **text, pay_store_t *
 apr_status_t pay_key_import(pay_api_key_t **out, pay_store_t *store, const pay_account_t *account,
                             pay_mode_t mode, pay_key_kind_t kind, const char *text, apr_pool_t *p);
 
-/* A successor of key `id` with the same account, mode and kind; the old one works `overlap` longer.
+/*
+ * A successor of key `id` with the same account, mode and kind; *old is the old one as it is then:
+ * it works `overlap` longer. *text is shown once, so nothing between here and the answer may fail.
  */
-apr_status_t pay_key_rotate(pay_api_key_t **out, const char **text, pay_store_t *store,
-                            const char *id, apr_interval_time_t overlap, apr_pool_t *p);
+apr_status_t pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char **text,
+                            pay_store_t *store, const char *id, apr_interval_time_t overlap,
+                            apr_pool_t *p);
 
 #endif

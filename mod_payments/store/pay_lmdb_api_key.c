@@ -31,7 +31,7 @@ typedef struct key_work_t {
     const char *id;                 /* to revoke */
     apr_time_t when;                /* 0: now */
     const apr_array_header_t *used; /* to touch */
-    pay_api_key_t *key;
+    pay_api_key_t *key, *old;
     apr_pool_t *pool;
 } key_work_t;
 
@@ -330,38 +330,38 @@ static int rotate_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     key_work_t *work = baton;
     apr_time_t now = pay_lmdb_account_now();
     pay_api_key_t proposal = *work->proposal;
-    pay_api_key_t *key;
     int rc;
 
-    work->key = NULL;
-    rc = key_by_id(&key, txn, db, work->id, work->pool);
+    rc = key_by_id(&work->old, txn, db, work->id, work->pool);
     if (rc) {
         return rc;
     }
-    if (pay_api_key_end(key)) {
+    if (pay_api_key_end(work->old)) {
         return EINVAL; /* revoked, or rotated before and in its overlap */
     }
-    proposal.scope = key->scope; /* whatever the caller says: a successor can do the same */
-    proposal.kind = key->kind;
+    proposal.scope = work->old->scope; /* whatever the caller says: a successor can do the same */
+    proposal.kind = work->old->kind;
     rc = key_insert(&work->key, txn, db, &proposal, now, work->pool);
     if (rc) {
         return rc;
     }
-    (void)key_end(key, work->when, now);
-    tell(db, key, apr_pstrcat(work->pool, ", now ", proposal.id, NULL), work->pool);
-    return key_put(txn, db, key, 0, work->pool);
+    (void)key_end(work->old, work->when, now);
+    tell(db, work->old, apr_pstrcat(work->pool, ", now ", proposal.id, NULL), work->pool);
+    return key_put(txn, db, work->old, 0, work->pool);
 }
 
-apr_status_t pay_lmdb_key_rotate(pay_api_key_t **out, pay_store_t *store, const char *id,
-                                 apr_time_t until, const pay_api_key_t *successor, apr_pool_t *p)
+apr_status_t pay_lmdb_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_store_t *store,
+                                 const char *id, apr_time_t until, const pay_api_key_t *successor,
+                                 apr_pool_t *p)
 {
     key_work_t work = {.proposal = successor, .id = id, .when = until, .pool = p};
     apr_status_t rv;
 
-    *out = NULL;
+    *out = *old = NULL;
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, rotate_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.key;
+        *old = work.old;
     }
     return rv;
 }

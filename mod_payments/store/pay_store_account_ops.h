@@ -46,10 +46,10 @@ typedef apr_status_t pay_store_key_list_fn(apr_array_header_t **out, pay_store_t
 /* Valid until `when`; 0 or not ahead: revoked for good. An earlier end stands. */
 typedef apr_status_t pay_store_key_revoke_fn(pay_api_key_t **out, pay_store_t *store,
                                              const char *id, apr_time_t when, apr_pool_t *p);
-/* At once: `id` ends as by key_revoke, `successor` created. APR_EINVAL: it has an end already.
- */
-typedef apr_status_t pay_store_key_rotate_fn(pay_api_key_t **out, pay_store_t *store,
-                                             const char *id, apr_time_t until,
+/* At once: `id` ends as by key_revoke (*old), `successor` created (*out). APR_EINVAL: it has an end
+ * already. */
+typedef apr_status_t pay_store_key_rotate_fn(pay_api_key_t **out, pay_api_key_t **old,
+                                             pay_store_t *store, const char *id, apr_time_t until,
                                              const pay_api_key_t *successor, apr_pool_t *p);
 /* Array of pay_api_key_t (digest and last_used_at set): moves last_used_at forward only. */
 typedef apr_status_t pay_store_key_touch_fn(pay_store_t *store, const apr_array_header_t *used,

@@ -299,6 +299,20 @@ def test_keys_are_shown_once(site, desk):
     assert secret not in text and rotated.json["secret"] not in text
 
 
+@pytest.mark.parametrize("body, state, end, other_end", [
+    pytest.param({}, "revoked", "revokedAt", "endsAt", id="at once"),
+    pytest.param({"overlap": "1h"}, "ending", "endsAt", "revokedAt", id="after an hour"),
+])
+def test_rotated_keys_are_shown_as_they_are_then(desk, body, state, end, other_end):
+    made = desk.owner.post(of(desk, "keys"), {"kind": "public", "mode": "live"}).json["key"]
+    seen = desk.owner.post(of(desk, f"keys/{made['id']}/rotate"), body).json
+    listed = desk.viewer.get(of(desk, "keys")).json["items"]
+    assert all(one in listed for one in (seen["old"], seen["key"]))
+    assert seen["old"] == {**made, "state": state, end: seen["old"][end]}
+    assert seen["old"][end] > made["createdAt"] and seen["old"][other_end] is None
+    assert seen["secret"] and seen["key"]["id"] != made["id"] and seen["key"]["state"] == "valid"
+
+
 def test_keys_of_other_accounts(site, desk):
     other = Desk(site)
     key = other.viewer.get(of(other, "keys")).json["items"][0]["id"]

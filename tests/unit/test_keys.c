@@ -185,16 +185,20 @@ START_TEST(test_rotate)
     const char *name = rotate_cases[_i].name, *old_text, *text;
     apr_time_t start = apr_time_from_sec(1800000000);
     const pay_api_key_t *key;
-    pay_api_key_t *old, *successor;
+    const apr_interval_time_t overlap = rotate_cases[_i].overlap;
+    pay_api_key_t *old, *successor, *ended;
 
     shop_clock_set(start);
     shop = shop_open(unit_dir());
     ck_assert_int_eq(pay_key_issue(&old, &old_text, shop->store, shop->account, PAY_LIVE,
                                    PAY_KEY_PUBLIC, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(pay_key_rotate(&successor, &text, shop->store, old->id,
-                                    rotate_cases[_i].overlap, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(
+        pay_key_rotate(&successor, &ended, &text, shop->store, old->id, overlap, unit_pool),
+        APR_SUCCESS);
+    ck_assert_str_eq(ended->id, old->id);
+    ck_assert_int_eq(ended->valid_until, overlap ? start + overlap : 0);
+    ck_assert_int_eq(ended->revoked_at, overlap ? 0 : start);
     shop_clock_set(start + rotate_cases[_i].later);
     ck_assert_ptr_null(authenticate(&key, text));
     ck_assert_str_eq(key->id, successor->id);
@@ -208,16 +212,20 @@ END_TEST
 START_TEST(test_rotate_refused)
 {
     const char *text = "left";
-    pay_api_key_t *key, *out;
+    pay_api_key_t *key, *out, *old;
 
     shop = shop_open(unit_dir());
     key = shop_key(shop, PAY_TEST);
-    ck_assert_int_eq(pay_key_rotate(&out, &text, shop->store, "key_unknown", 0, unit_pool),
+    old = key;
+    ck_assert_int_eq(pay_key_rotate(&out, &old, &text, shop->store, "key_unknown", 0, unit_pool),
                      APR_NOTFOUND);
     ck_assert_ptr_null(text);
-    ck_assert_int_eq(pay_key_rotate(&out, &text, shop->store, key->id, -1, unit_pool), APR_EINVAL);
+    ck_assert_ptr_null(old);
+    ck_assert_int_eq(pay_key_rotate(&out, &old, &text, shop->store, key->id, -1, unit_pool),
+                     APR_EINVAL);
     ck_assert_int_eq(shop->ops.key_revoke(&out, shop->store, key->id, 0, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(pay_key_rotate(&out, &text, shop->store, key->id, 0, unit_pool), APR_EINVAL);
+    ck_assert_int_eq(pay_key_rotate(&out, &old, &text, shop->store, key->id, 0, unit_pool),
+                     APR_EINVAL);
     ck_assert_ptr_null(text);
 }
 END_TEST

@@ -65,7 +65,7 @@ START_TEST(test_what_is_not_there)
     pay_store_t *store = fixture_shop(unit_dir());
     apr_array_header_t *keys;
     char id[600];
-    pay_api_key_t *key;
+    pay_api_key_t *key, *old;
 
     memset(id, 'x', sizeof(id));
     id[sizeof(id) - 1] = '\0';
@@ -75,7 +75,7 @@ START_TEST(test_what_is_not_there)
     ck_assert_int_eq(store->ops->key_get(&key, store, "", unit_pool), APR_NOTFOUND);
     ck_assert_int_eq(store->ops->key_get(&key, store, id, unit_pool), APR_NOTFOUND);
     ck_assert_int_eq(store->ops->key_revoke(&key, store, none.id, 0, unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_rotate(&key, store, none.id, 0, &none, unit_pool),
+    ck_assert_int_eq(store->ops->key_rotate(&key, &old, store, none.id, 0, &none, unit_pool),
                      APR_NOTFOUND);
     ck_assert_int_eq(store->ops->key_list(&keys, store, "none", unit_pool), APR_NOTFOUND);
     ck_assert_int_eq(store->ops->key_list(&keys, store, "one", unit_pool), APR_SUCCESS);
@@ -196,32 +196,38 @@ START_TEST(test_rotate)
     pay_store_t *store = fixture_shop(unit_dir());
     pay_api_key_t successor = proposal(2, 2); /* of another account and kind: not believed */
     pay_api_key_t again = proposal(0, 3);
-    pay_api_key_t *key;
+    pay_api_key_t *key, *old;
 
     pay_time_set_source(fixed_clock);
     create(store, 1, 1);
     ck_assert_int_eq(
-        store->ops->key_rotate(&key, store, "key_001", now + MINUTE, &successor, unit_pool),
+        store->ops->key_rotate(&key, &old, store, "key_001", now + MINUTE, &successor, unit_pool),
         APR_SUCCESS);
     ck_assert_str_eq(key->id, "key_002");
     ck_assert_uint_eq(key->scope.account, fixture_scopes[1].account);
     ck_assert_int_eq(key->scope.mode, fixture_scopes[1].mode);
     ck_assert_int_eq(key->kind, PAY_KEY_PUBLIC);
     ck_assert_int_eq(key->revoked_at, 0);
+    ck_assert_str_eq(old->id, "key_001");
+    ck_assert_int_eq(old->valid_until, now + MINUTE);
+    ck_assert_int_eq(old->revoked_at, 0);
     ck_assert_int_eq(store->ops->key_get(&key, store, "key_001", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(key->valid_until, now + MINUTE);
     ck_assert_int_eq(key->revoked_at, 0);
 
     /* A second time: neither a successor nor another end. */
-    ck_assert_int_eq(store->ops->key_rotate(&key, store, "key_001", 0, &again, unit_pool),
+    ck_assert_int_eq(store->ops->key_rotate(&key, &old, store, "key_001", 0, &again, unit_pool),
                      APR_EINVAL);
+    ck_assert_ptr_null(old);
     ck_assert_int_eq(store->ops->key_get(&key, store, "key_003", unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_rotate(&key, store, "key_002", 0, &successor, unit_pool),
+    ck_assert_int_eq(store->ops->key_rotate(&key, &old, store, "key_002", 0, &successor, unit_pool),
                      APR_EEXIST);
     ck_assert_int_eq(store->ops->key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(key->revoked_at, 0);
-    ck_assert_int_eq(store->ops->key_rotate(&key, store, "key_002", 0, &again, unit_pool),
+    ck_assert_int_eq(store->ops->key_rotate(&key, &old, store, "key_002", 0, &again, unit_pool),
                      APR_SUCCESS);
+    ck_assert_int_eq(old->revoked_at, now);
+    ck_assert_int_eq(old->valid_until, 0);
     ck_assert_int_eq(store->ops->key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(key->revoked_at, now);
     ck_assert_int_eq(key->valid_until, 0);

@@ -87,9 +87,9 @@ static apr_status_t key_revoke(pay_store_t *store)
 static apr_status_t key_rotate(pay_store_t *store)
 {
     const pay_api_key_t next = {.digest = {8}, .id = "key_next", .kind = PAY_KEY_PUBLIC};
-    pay_api_key_t *key;
+    pay_api_key_t *key, *old;
 
-    return store->ops->key_rotate(&key, store, till->key_ids[0], 0, &next, unit_pool);
+    return store->ops->key_rotate(&key, &old, store, till->key_ids[0], 0, &next, unit_pool);
 }
 
 static apr_status_t token_create(pay_store_t *store)
