@@ -33,6 +33,8 @@ static const struct {
      "Please check the address, or ask the shop for a new one."},
     {HTTP_METHOD_NOT_ALLOWED, "This page cannot be used in this way", ONCE},
     {HTTP_REQUEST_TIME_OUT, "The connection was too slow", ONCE},
+    {HTTP_CONFLICT, "A payment is being started here just now",
+     "The button was pressed twice, or the page is open in another window, too. " WAIT},
     {HTTP_REQUEST_ENTITY_TOO_LARGE, "Too much was sent", BACK},
     {HTTP_UNSUPPORTED_MEDIA_TYPE, "This is not what the form sends", BACK},
     {HTTP_TOO_MANY_REQUESTS, "There are too many requests at the moment", WAIT},

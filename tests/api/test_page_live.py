@@ -2,6 +2,7 @@
 """Live Mode's page sends the payer to the acquirer's, which is another mod_payments, and takes them back."""
 
 import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -150,3 +151,19 @@ def test_a_payment_link_leads_there_through_a_page(shop, upstream):
     assert payer.card().kind == "approved"
     assert checkout.page(back(payer)).kind == "approved"
     assert link.state()["state"] == "used"
+
+
+def test_a_payment_link_that_is_pressed_twice(shop, proxy):
+    """The second press comes while the acquirer is being asked for the page that the first one leads to."""
+    link, hold = Link(shop, "--amount", "1500", "--once", mode="live"), Hold()
+    proxy.next("other", Fault(hold=hold))
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(link.post, ADA)
+        wait_for(lambda: hold.waiting == 1, "the acquirer to be asked")
+        answer = link.post(ADA)
+        hold.release()
+        page = Page(answer, link.path)
+        assert (page.status, answer.header("retry-after")) == (409, "1")
+        assert "is being started" in page.heading and "load this page again" in page.said()
+        assert first.result().status == 200
+    assert Page(link.post(ADA), link.path).refresh() == Page(first.result(), link.path).refresh()
