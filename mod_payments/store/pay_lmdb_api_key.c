@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_api_key.h"
 
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The digest is the row's key. */
@@ -48,46 +46,51 @@ static int key_is_sound(const pay_api_key_t *key)
            && (key->kind == PAY_KEY_SECRET || key->kind == PAY_KEY_PUBLIC);
 }
 
-/* The row and its account. */
-static int key_by_digest(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
-                         const unsigned char *digest, apr_pool_t *p)
+int pay_lmdb_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_val *row,
+                            apr_pool_t *p)
 {
     pay_api_key_t *key = apr_pcalloc(p, sizeof(*key));
+
+    *out = NULL;
+    if (at->mv_size != PAY_SHA256_LEN || pay_row_decode(key, key_fields, KEY_FIELDS, row, NULL, p)
+        || !key_is_sound(key)) {
+        return pay_lmdb_bad_row(PAY_TABLE_API_KEY, at);
+    }
+    memcpy(key->digest, at->mv_data, PAY_SHA256_LEN);
+    *out = key;
+    return 0;
+}
+
+int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                            const MDB_val *at, const MDB_val *row, apr_pool_t *p)
+{
     pay_account_t *account;
-    MDB_val at = digest_val(digest), row;
+    pay_api_key_t *key;
     int rc;
 
     *out = NULL;
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY), &at, &row);
+    rc = pay_lmdb_api_key_decode(&key, at, row, p);
     if (rc) {
         return rc;
     }
-    rc = pay_row_decode(key, key_fields, KEY_FIELDS, &row, NULL, p);
-    if (rc || !key_is_sound(key)) {
-        return pay_lmdb_bad_row(PAY_TABLE_API_KEY, &at);
-    }
-    memcpy(key->digest, digest, PAY_SHA256_LEN);
     rc = pay_lmdb_account_by_number(&account, txn, db, key->scope.account, p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY, &at) : rc;
+        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY, at) : rc;
     }
     key->account = account;
     *out = key;
     return 0;
 }
 
-/* The key that a row of the table of ids points at. */
-static int key_of_id_row(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *id,
-                         const MDB_val *row, apr_pool_t *p)
+static int key_by_digest(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                         const unsigned char *digest, apr_pool_t *p)
 {
+    MDB_val at = digest_val(digest), row;
     int rc;
 
     *out = NULL;
-    if (row->mv_size != PAY_SHA256_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, id);
-    }
-    rc = key_by_digest(out, txn, db, row->mv_data, p);
-    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, id) : rc;
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY), &at, &row);
+    return rc ? rc : pay_lmdb_api_key_of_row(out, txn, db, &at, &row, p);
 }
 
 static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, const char *id,
@@ -104,7 +107,11 @@ static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, co
     if (rc) {
         return rc;
     }
-    return key_of_id_row(out, txn, db, &at, &row, p);
+    if (row.mv_size != PAY_SHA256_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, &at);
+    }
+    rc = key_by_digest(out, txn, db, row.mv_data, p);
+    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, &at) : rc;
 }
 
 static int key_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_api_key_t *key, unsigned int flags,
@@ -215,62 +222,6 @@ apr_status_t pay_lmdb_key_get(pay_api_key_t **out, pay_store_t *store, const cha
     rv = pay_lmdb_status(key_by_id(out, txn, db, id, p));
     pay_lmdb_read_end(db, txn);
     return rv;
-}
-
-typedef struct key_list_t {
-    const pay_lmdb_t *db;
-    apr_uint32_t account; /* 0: all */
-    apr_array_header_t *keys;
-} key_list_t;
-
-static int list_visit(void *baton, MDB_txn *txn, const MDB_val *at, const MDB_val *val)
-{
-    key_list_t *list = baton;
-    pay_api_key_t *key;
-    int rc;
-
-    rc = key_of_id_row(&key, txn, list->db, at, val, list->keys->pool);
-    if (!rc && (!list->account || key->scope.account == list->account)) {
-        APR_ARRAY_PUSH(list->keys, pay_api_key_t *) = key;
-    }
-    return rc;
-}
-
-/* Oldest first; those of one millisecond by id, so that the order is always the same. */
-static int key_compare(const void *a, const void *b)
-{
-    const pay_api_key_t *one = *(pay_api_key_t *const *)a;
-    const pay_api_key_t *other = *(pay_api_key_t *const *)b;
-
-    if (one->created_at != other->created_at) {
-        return one->created_at < other->created_at ? -1 : 1;
-    }
-    return strcmp(one->id, other->id);
-}
-
-apr_status_t pay_lmdb_key_list(apr_array_header_t **out, pay_store_t *store, const char *name,
-                               apr_pool_t *p)
-{
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    key_list_t list = {.db = db, .keys = apr_array_make(p, 8, sizeof(pay_api_key_t *))};
-    pay_account_t *account;
-    apr_status_t rv;
-
-    *out = NULL;
-    if (name) {
-        rv = pay_lmdb_account_get(&account, store, name, p);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        list.account = account->number;
-    }
-    rv = pay_lmdb_walk(db, PAY_TABLE_API_KEY_ID, NULL, list_visit, &list);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    qsort(list.keys->elts, (size_t)list.keys->nelts, sizeof(pay_api_key_t *), key_compare);
-    *out = list.keys;
-    return APR_SUCCESS;
 }
 
 /*

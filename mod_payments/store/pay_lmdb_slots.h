@@ -17,10 +17,10 @@ PAY_LMDB_SLOT(defaults_get);
 PAY_LMDB_SLOT(key_create); /* pay_lmdb_api_key.c */
 PAY_LMDB_SLOT(key_find);
 PAY_LMDB_SLOT(key_get);
-PAY_LMDB_SLOT(key_list);
 PAY_LMDB_SLOT(key_revoke);
 PAY_LMDB_SLOT(key_rotate);
 PAY_LMDB_SLOT(key_touch);
+PAY_LMDB_SLOT(key_list);     /* pay_lmdb_api_key_list.c */
 PAY_LMDB_SLOT(token_create); /* pay_lmdb_token.c */
 PAY_LMDB_SLOT(token_get);
 PAY_LMDB_SLOT(token_list);

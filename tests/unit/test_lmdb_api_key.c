@@ -3,6 +3,9 @@
 
 #include "base/pay_time.h"
 
+#include <apr_allocator.h>
+#include <stdint.h>
+
 #define MINUTE apr_time_from_sec(60)
 
 static apr_time_t now = APR_INT64_C(1700000000000000);
@@ -127,6 +130,46 @@ START_TEST(test_list_is_oldest_first)
     ck_assert_str_eq(APR_ARRAY_IDX(keys, 0, pay_api_key_t *)->id, "key_009");
     ck_assert_int_eq(store->ops->key_list(&keys, store, "one", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(keys->nelts, 3);
+}
+END_TEST
+
+/* How much of a pool the list of account "one" takes, which has `count` keys. */
+static apr_size_t list_bytes(pay_store_t *store, int count)
+{
+    apr_allocator_t *allocator;
+    apr_array_header_t *keys;
+    const char *from, *to;
+    apr_size_t bytes;
+    apr_pool_t *p;
+
+    ck_assert_int_eq(apr_allocator_create(&allocator), APR_SUCCESS);
+    ck_assert_int_eq(apr_pool_create_ex(&p, NULL, NULL, allocator), APR_SUCCESS);
+    apr_allocator_owner_set(allocator, p);
+    from = apr_palloc(p, 1);
+    ck_assert_int_eq(store->ops->key_list(&keys, store, "one", p), APR_SUCCESS);
+    ck_assert_int_eq(keys->nelts, count);
+    to = apr_palloc(p, 1);
+    bytes = (uintptr_t)to - (uintptr_t)from; /* in order as long as one block holds all of it */
+    apr_pool_destroy(p);
+    return bytes;
+}
+
+/* However many keys other accounts have, the list of one has only its own in its memory. */
+START_TEST(test_list_without_those_of_others)
+{
+    pay_store_t *store = fixture_shop(unit_dir());
+    apr_size_t before;
+    int mark;
+
+    create(store, 0, 1);
+    before = list_bytes(store, 1);
+    ck_assert_uint_lt(before, 4096);
+    for (mark = 2; mark < 102; mark++) {
+        create(store, 2, mark);
+    }
+    ck_assert_uint_eq(list_bytes(store, 1), before);
+    create(store, 0, 200);
+    ck_assert_uint_gt(list_bytes(store, 2), before);
 }
 END_TEST
 
@@ -290,6 +333,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_what_is_not_there);
     tcase_add_test(tcase, test_a_known_digest_or_id_is_refused);
     tcase_add_test(tcase, test_list_is_oldest_first);
+    tcase_add_test(tcase, test_list_without_those_of_others);
     tcase_add_loop_test(tcase, test_revoke, 0, UNIT_ROWS(revoke_rows));
     tcase_add_test(tcase, test_rotate);
     tcase_add_test(tcase, test_touch_moves_forward_only);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_API_KEY_H
+#define PAY_LMDB_API_KEY_H
+
+/* Rows of API keys, for the files that visit their table. */
+
+#include "store/pay_lmdb.h"
+
+/* The row at the digest `at`, without its account. */
+int pay_lmdb_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_val *row,
+                            apr_pool_t *p);
+/* With its account. */
+int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                            const MDB_val *at, const MDB_val *row, apr_pool_t *p);
+
+#endif
