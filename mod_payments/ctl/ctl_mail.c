@@ -140,17 +140,6 @@ ctl_exit_t ctl_mail_show(ctl_t *ctl)
     return mail_print(ctl, account);
 }
 
-static ctl_exit_t mail_switch(ctl_t *ctl, const pay_account_t *account, pay_endpoint_kind_t kind,
-                              int enabled, const char *address)
-{
-    const pay_service_t service = {.store = ctl->store};
-    const pay_problem_t *problem;
-
-    problem = pay_mail_switch(&service, account->number, kind, enabled, address, ctl->pool);
-    return problem ? ctl_fail_service(problem, "cannot store the mail settings", ctl->pool)
-                   : CTL_OK;
-}
-
 /* *address NULL: "off", or not given. */
 static ctl_exit_t address_read(const char **address, const ctl_t *ctl)
 {
@@ -187,19 +176,23 @@ static void mail_say(ctl_t *ctl, const char *address, int receipts)
 
 ctl_exit_t ctl_mail_set(ctl_t *ctl)
 {
-    const char *address;
+    const pay_service_t service = {.store = ctl->store};
+    pay_mail_settings_t settings = {.notices = -1};
+    const pay_problem_t *problem;
     pay_account_t *account;
     ctl_exit_t failed;
-    int receipts;
 
     if (!ctl->option[CTL_OPTION_MERCHANT_ADDRESS] && !ctl->option[CTL_OPTION_RECEIPTS]) {
         return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl mail set --help'");
     }
-    failed = address_read(&address, ctl);
+    failed = address_read(&settings.address, ctl);
     if (failed) {
         return failed;
     }
-    failed = ctl_option_receipts(&receipts, ctl);
+    if (ctl->option[CTL_OPTION_MERCHANT_ADDRESS]) {
+        settings.notices = settings.address != NULL;
+    }
+    failed = ctl_option_receipts(&settings.receipts, ctl);
     if (failed) {
         return failed;
     }
@@ -207,18 +200,10 @@ ctl_exit_t ctl_mail_set(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    mail_say(ctl, address, receipts);
-    if (ctl->option[CTL_OPTION_MERCHANT_ADDRESS]) {
-        failed = mail_switch(ctl, account, PAY_ENDPOINT_NOTICE, address != NULL, address);
-        if (failed) {
-            return failed;
-        }
-    }
-    if (receipts >= 0) {
-        failed = mail_switch(ctl, account, PAY_ENDPOINT_RECEIPT, receipts, NULL);
-        if (failed) {
-            return failed;
-        }
+    mail_say(ctl, settings.address, settings.receipts);
+    problem = pay_mail_set(&service, account->number, &settings, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot store the mail settings", ctl->pool);
     }
     return mail_print(ctl, account);
 }

@@ -92,29 +92,25 @@ int pay_dashboard_mail_get(request_rec *r, const pay_dashboard_t *dashboard)
 int pay_dashboard_mail_set(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
-    const int notices = pay_json_type(dashboard->body, "merchantAddress") != PAY_JSON_ABSENT;
     const char *text = pay_form_string(&form, "merchantAddress");
-    const char *address = NULL;
+    pay_mail_settings_t settings = {.notices = -1};
     const pay_problem_t *problem;
     pay_service_t service;
-    int receipts;
 
-    if (text && *text && pay_email_normalize(&address, text, r->pool) != APR_SUCCESS) {
+    if (text && *text && pay_email_normalize(&settings.address, text, r->pool) != APR_SUCCESS) {
         pay_form_fault(&form, "merchantAddress", "must be one address such as shop@example.com");
     }
-    receipts = pay_form_bool(&form, "receipts");
+    if (pay_json_type(dashboard->body, "merchantAddress") != PAY_JSON_ABSENT) {
+        settings.notices = settings.address != NULL;
+    }
+    settings.receipts = pay_form_bool(&form, "receipts");
     problem = form.problem;
     if (!problem) {
         problem = pay_dashboard_change(&service, r, dashboard, "mail set", dashboard->account->name,
                                        NULL);
     }
-    if (!problem && notices) {
-        problem = pay_mail_switch(&service, dashboard->account->number, PAY_ENDPOINT_NOTICE,
-                                  address != NULL, address, r->pool);
-    }
-    if (!problem && receipts >= 0) {
-        problem = pay_mail_switch(&service, dashboard->account->number, PAY_ENDPOINT_RECEIPT,
-                                  receipts, NULL, r->pool);
+    if (!problem) {
+        problem = pay_mail_set(&service, dashboard->account->number, &settings, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);

@@ -183,40 +183,38 @@ const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret
     return put_secret(out, secret, service, endpoint, &was, p);
 }
 
-static const pay_problem_t *mail_switch(const pay_service_t *service, const pay_scope_t *scope,
-                                        pay_endpoint_kind_t kind, int enabled, const char *address,
-                                        apr_pool_t *p)
+/* In both modes. */
+static void switch_add(apr_array_header_t *switches, apr_uint32_t account, pay_endpoint_kind_t kind,
+                       int enabled, const char *address)
 {
-    pay_endpoint_t fresh = {
-        .scope = *scope, .kind = kind, .address = "", .secret = "", .old_secret = "", .error = ""};
-    pay_endpoint_t *endpoint;
-    const pay_problem_t *problem;
-
-    problem = pay_endpoint_find(&endpoint, service, scope, kind, p);
-    if (problem || (!endpoint && !enabled)) {
-        return problem;
-    }
-    if (!endpoint) {
-        endpoint = &fresh;
-    }
-    endpoint->enabled = enabled;
-    if (address) {
-        endpoint->address = address;
-    }
-    return put(&endpoint, service, endpoint, NULL, p);
-}
-
-const pay_problem_t *pay_mail_switch(const pay_service_t *service, apr_uint32_t account,
-                                     pay_endpoint_kind_t kind, int enabled, const char *address,
-                                     apr_pool_t *p)
-{
-    const pay_problem_t *problem = NULL;
-    pay_scope_t scope = {.account = account};
+    pay_endpoint_switch_t *to_be;
     int mode;
 
-    for (mode = 0; !problem && mode < PAY_MODE_COUNT; mode++) {
-        scope.mode = (pay_mode_t)mode;
-        problem = mail_switch(service, &scope, kind, enabled, address, p);
+    for (mode = 0; mode < PAY_MODE_COUNT; mode++) {
+        to_be = apr_array_push(switches);
+        to_be->scope = (pay_scope_t){account, (pay_mode_t)mode};
+        to_be->kind = kind;
+        to_be->enabled = enabled;
+        to_be->address = address;
     }
-    return problem;
+}
+
+const pay_problem_t *pay_mail_set(const pay_service_t *service, apr_uint32_t account,
+                                  const pay_mail_settings_t *settings, apr_pool_t *p)
+{
+    apr_array_header_t *switches =
+        apr_array_make(p, PAY_STORE_SWITCHES_MAX, sizeof(pay_endpoint_switch_t));
+    apr_status_t rv;
+
+    if (settings->notices >= 0) {
+        switch_add(switches, account, PAY_ENDPOINT_NOTICE, settings->notices, settings->address);
+    }
+    if (settings->receipts >= 0) {
+        switch_add(switches, account, PAY_ENDPOINT_RECEIPT, settings->receipts, NULL);
+    }
+    if (switches->nelts == 0) {
+        return NULL;
+    }
+    rv = service->store->ops->endpoint_switch(service->store, switches, p);
+    return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }

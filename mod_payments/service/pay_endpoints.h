@@ -29,12 +29,17 @@ const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret
                                        const pay_service_t *service, const pay_scope_t *scope,
                                        apr_interval_time_t overlap, apr_pool_t *p);
 
+typedef struct pay_mail_settings_t {
+    int notices;         /* to the merchant: 1, 0, -1: as they are */
+    const char *address; /* of the merchant; NULL: the one there */
+    int receipts;        /* to payers: 1, 0, -1: as they are */
+} pay_mail_settings_t;
+
 /*
- * Switches e-mails of a kind, in both modes. `address` NULL: the one there. What was never on is
- * not switched off.
+ * Says who gets e-mails in both modes, in one transaction: all of it, or nothing. What was never on
+ * is not switched off.
  */
-const pay_problem_t *pay_mail_switch(const pay_service_t *service, apr_uint32_t account,
-                                     pay_endpoint_kind_t kind, int enabled, const char *address,
-                                     apr_pool_t *p);
+const pay_problem_t *pay_mail_set(const pay_service_t *service, apr_uint32_t account,
+                                  const pay_mail_settings_t *settings, apr_pool_t *p);
 
 #endif

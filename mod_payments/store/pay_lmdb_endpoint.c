@@ -16,6 +16,11 @@ typedef struct put_t {
     apr_status_t verdict;
 } put_t;
 
+typedef struct switches_t {
+    const apr_array_header_t *switches;
+    apr_pool_t *p;
+} switches_t;
+
 typedef struct reseal_t {
     const pay_endpoint_t *endpoint;
     const char *was, *secret;
@@ -60,36 +65,34 @@ static int has_secrets_of(const pay_endpoint_t *endpoint, const pay_endpoint_t *
     return !strcmp(endpoint->secret, was->secret) && !strcmp(endpoint->old_secret, was->old_secret);
 }
 
-static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+/* The endpoint that is there, or a new one that is not written yet. */
+static int load_or_make(pay_endpoint_t **out, int *is_new, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope, pay_endpoint_kind_t kind, apr_pool_t *p)
 {
-    put_t *put = baton;
-    const pay_endpoint_t *from = put->endpoint;
-    pay_endpoint_t *to, before = {.address = NULL};
+    pay_endpoint_t *made;
+    int rc;
+
+    rc = pay_lmdb_endpoint_load(out, txn, db, scope, kind, p);
+    *is_new = rc == MDB_NOTFOUND;
+    if (!*is_new) {
+        return rc;
+    }
+    made = apr_pcalloc(p, sizeof(*made));
+    made->scope = *scope;
+    made->kind = kind;
+    made->address = made->secret = made->old_secret = made->error = "";
+    made->created_at = pay_lmdb_scope_now(0);
+    *out = made;
+    return MDB_SUCCESS;
+}
+
+/* Writes `to` over `before` (NULL: there is none); *changed 0: it is as it was, and not written. */
+static int change(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *to,
+                  const pay_endpoint_t *before, apr_pool_t *p)
+{
     int rc, waits = 0;
 
-    put->out = NULL;
-    put->verdict = APR_SUCCESS;
-    rc = pay_lmdb_endpoint_load(&to, txn, db, &from->scope, from->kind, put->p);
-    if (rc == MDB_NOTFOUND) {
-        to = apr_pcalloc(put->p, sizeof(*to));
-        to->scope = from->scope;
-        to->kind = from->kind;
-        to->secret = to->old_secret = to->error = "";
-        to->created_at = pay_lmdb_scope_now(0);
-    } else if (rc) {
-        return rc;
-    } else {
-        before = *to;
-    }
-    if (put->was && !has_secrets_of(to, put->was)) {
-        put->verdict = APR_EEXIST;
-        return PAY_LMDB_SILENT;
-    }
-    to->enabled = from->enabled;
-    to->address = from->address ? from->address : "";
-    to->secret = from->secret ? from->secret : "";
-    to->old_secret = from->old_secret ? from->old_secret : "";
-    to->old_secret_until = from->old_secret_until;
+    *changed = 0;
     if (to->enabled) { /* a new address deserves a try */
         to->failures = 0;
         to->probes = 0;
@@ -100,16 +103,41 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
             return rc;
         }
     }
-    put->out = to;
-    if (before.address && is_as_it_was(&before, to, waits)) {
-        return PAY_LMDB_SILENT;
+    if (before && is_as_it_was(before, to, waits)) {
+        return MDB_SUCCESS;
     }
+    *changed = 1;
     to->updated_at = pay_lmdb_scope_now(to->updated_at);
     rc = pay_lmdb_endpoint_move(txn, db, to, waits ? pay_time_now() : 0);
+    return rc ? rc : pay_lmdb_endpoint_store(txn, db, to, p);
+}
+
+static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    put_t *put = baton;
+    const pay_endpoint_t *from = put->endpoint;
+    pay_endpoint_t *to, before;
+    int rc, is_new, changed;
+
+    put->out = NULL;
+    put->verdict = APR_SUCCESS;
+    rc = load_or_make(&to, &is_new, txn, db, &from->scope, from->kind, put->p);
     if (rc) {
         return rc;
     }
-    return pay_lmdb_endpoint_store(txn, db, to, put->p);
+    if (put->was && !has_secrets_of(to, put->was)) {
+        put->verdict = APR_EEXIST;
+        return PAY_LMDB_SILENT;
+    }
+    before = *to;
+    to->enabled = from->enabled;
+    to->address = from->address ? from->address : "";
+    to->secret = from->secret ? from->secret : "";
+    to->old_secret = from->old_secret ? from->old_secret : "";
+    to->old_secret_until = from->old_secret_until;
+    put->out = to;
+    rc = change(&changed, txn, db, to, is_new ? NULL : &before, put->p);
+    return rc || changed ? rc : PAY_LMDB_SILENT;
 }
 
 apr_status_t pay_lmdb_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
@@ -132,6 +160,53 @@ apr_status_t pay_lmdb_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
     }
     *out = put.out;
     return put.verdict;
+}
+
+static int switch_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const switches_t *work = baton;
+    pay_endpoint_t *to, before;
+    int i, rc, is_new, changed, any = 0;
+
+    for (i = 0; i < work->switches->nelts; i++) {
+        const pay_endpoint_switch_t *to_be =
+            &APR_ARRAY_IDX(work->switches, i, const pay_endpoint_switch_t);
+
+        rc = load_or_make(&to, &is_new, txn, db, &to_be->scope, to_be->kind, work->p);
+        if (rc) {
+            return rc;
+        }
+        if (is_new && !to_be->enabled) {
+            continue;
+        }
+        before = *to;
+        to->enabled = to_be->enabled;
+        to->address = to_be->address ? to_be->address : to->address;
+        rc = change(&changed, txn, db, to, is_new ? NULL : &before, work->p);
+        if (rc) {
+            return rc;
+        }
+        any |= changed;
+    }
+    return any ? MDB_SUCCESS : PAY_LMDB_SILENT;
+}
+
+apr_status_t pay_lmdb_endpoint_switch(pay_store_t *store, const apr_array_header_t *switches,
+                                      apr_pool_t *p)
+{
+    switches_t work = {.switches = switches, .p = p};
+    const pay_endpoint_switch_t *one;
+    int i;
+
+    assert(switches->nelts <= PAY_STORE_SWITCHES_MAX);
+    for (i = 0; i < switches->nelts; i++) {
+        one = &APR_ARRAY_IDX(switches, i, const pay_endpoint_switch_t);
+        assert(one->scope.account > 0);
+        if (one->address && strlen(one->address) > PAY_ENDPOINT_ADDRESS_MAX) {
+            return APR_EINVAL;
+        }
+    }
+    return pay_lmdb_commit((pay_lmdb_t *)store, 1, switch_work, &work);
 }
 
 apr_status_t pay_lmdb_endpoint_get(pay_endpoint_t **out, pay_store_t *store,

@@ -66,6 +66,7 @@ const pay_store_ops_t pay_lmdb_ops = {
     SLOT(delivery_put),
     SLOT(delivery_get),
     SLOT(endpoint_put),
+    SLOT(endpoint_switch),
     SLOT(endpoint_get),
     SLOT(endpoint_list),
     SLOT(endpoint_reseal),

@@ -74,6 +74,7 @@ PAY_LMDB_SLOT(import_finish);
 PAY_LMDB_SLOT(delivery_put); /* pay_lmdb_delivery.c */
 PAY_LMDB_SLOT(delivery_get);
 PAY_LMDB_SLOT(endpoint_put); /* pay_lmdb_endpoint.c */
+PAY_LMDB_SLOT(endpoint_switch);
 PAY_LMDB_SLOT(endpoint_get);
 PAY_LMDB_SLOT(endpoint_list);
 PAY_LMDB_SLOT(endpoint_reseal);

@@ -26,6 +26,20 @@ typedef apr_status_t pay_store_delivery_get_fn(pay_delivery_t **out, pay_store_t
 typedef apr_status_t pay_store_endpoint_put_fn(pay_endpoint_t **out, pay_store_t *store,
                                                const pay_endpoint_t *endpoint,
                                                const pay_endpoint_t *was, apr_pool_t *p);
+/*
+ * Switches endpoints on or off, all of them in one transaction: array of pay_endpoint_switch_t, at
+ * most PAY_STORE_SWITCHES_MAX. What else an endpoint has stays, as above; one that is not there is
+ * made when it is switched on only.
+ */
+#define PAY_STORE_SWITCHES_MAX 4 /* two kinds of e-mail in both modes */
+typedef struct pay_endpoint_switch_t {
+    pay_scope_t scope;
+    pay_endpoint_kind_t kind;
+    int enabled;
+    const char *address; /* NULL: the one there */
+} pay_endpoint_switch_t;
+typedef apr_status_t
+pay_store_endpoint_switch_fn(pay_store_t *store, const apr_array_header_t *switches, apr_pool_t *p);
 typedef apr_status_t pay_store_endpoint_get_fn(pay_endpoint_t **out, pay_store_t *store,
                                                const pay_scope_t *scope, pay_endpoint_kind_t kind,
                                                apr_pool_t *p);

@@ -91,6 +91,7 @@ typedef struct pay_store_ops_t {
     pay_store_delivery_put_fn *delivery_put;
     pay_store_delivery_get_fn *delivery_get;
     pay_store_endpoint_put_fn *endpoint_put;
+    pay_store_endpoint_switch_fn *endpoint_switch;
     pay_store_endpoint_get_fn *endpoint_get;
     pay_store_endpoint_list_fn *endpoint_list;
     pay_store_endpoint_reseal_fn *endpoint_reseal;

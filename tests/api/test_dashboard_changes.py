@@ -368,6 +368,29 @@ def test_mail(desk):
     assert [what for what, _ in audit(desk)] == ["mail set", "mail test", "mail set"]
 
 
+def test_two_who_save_mail_at_once(desk):
+    """Whoever saves last has the word in both modes, on all of it."""
+    desk.owner.session()
+    wishes = {"merchantAddress": "shop@example.com", "receipts": True}, {"merchantAddress": None, "receipts": False}
+    done, rounds = [], 30
+
+    def save(wish):
+        done.append(desk.owner.post(of(desk, "test/mail"), wish).status)
+
+    for _ in range(rounds):
+        threads = [threading.Thread(target=save, args=(wish,)) for wish in wishes]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        deliveries = desk.get("mail")["deliveries"]
+        assert [(one["kind"], one["mode"]) for one in deliveries] == [
+            (kind, mode) for kind in ("notice", "receipt") for mode in ("test", "live")]
+        assert len({one["enabled"] for one in deliveries}) == 1, deliveries
+    assert done == [200] * 2 * rounds
+    assert {what for what, _ in audit(desk)} == {"mail set"}
+
+
 def test_encryption_key(desk):
     assert desk.get("encryption-key") == {"pem": None, "xml": None, "createdAt": None}
     made = desk.owner.post(of(desk, "test/encryption-key")).json

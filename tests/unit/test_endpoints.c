@@ -4,6 +4,7 @@
 #include "base/pay_keyring.h"
 #include "base/pay_time.h"
 #include "service/pay_endpoints.h"
+#include "store/pay_lmdb_endpoint.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -273,23 +274,97 @@ static const pay_endpoint_t *mail_of(apr_uint32_t account, pay_endpoint_kind_t k
     return found[PAY_TEST];
 }
 
+static const pay_problem_t *mail_set(int notices, const char *address, int receipts, apr_pool_t *p)
+{
+    const pay_mail_settings_t settings = {notices, address, receipts};
+
+    return pay_mail_set(&service, till->scopes[1].account, &settings, p);
+}
+
 START_TEST(test_mail)
 {
     const apr_uint32_t account = till->scopes[1].account;
     const pay_endpoint_t *endpoint;
 
-    ck_assert_ptr_null(pay_mail_switch(&service, account, PAY_ENDPOINT_NOTICE, 0, NULL, unit_pool));
+    ck_assert_ptr_null(mail_set(-1, NULL, -1, unit_pool));
+    ck_assert_ptr_null(mail_set(0, NULL, 0, unit_pool));
     ck_assert_ptr_null(mail_of(account, PAY_ENDPOINT_NOTICE)); /* never on, so not switched off */
-    ck_assert_ptr_null(
-        pay_mail_switch(&service, account, PAY_ENDPOINT_NOTICE, 1, "shop@example.com", unit_pool));
+    ck_assert_ptr_null(mail_set(1, "shop@example.com", -1, unit_pool));
     ck_assert_int_eq(mail_of(account, PAY_ENDPOINT_NOTICE)->enabled, 1);
-    ck_assert_ptr_null(pay_mail_switch(&service, account, PAY_ENDPOINT_NOTICE, 0, NULL, unit_pool));
+    ck_assert_ptr_null(mail_of(account, PAY_ENDPOINT_RECEIPT));
+    ck_assert_ptr_null(mail_set(0, NULL, -1, unit_pool));
     endpoint = mail_of(account, PAY_ENDPOINT_NOTICE);
     ck_assert_int_eq(endpoint->enabled, 0);
     ck_assert_str_eq(endpoint->address, "shop@example.com");
-    ck_assert_ptr_null(
-        pay_mail_switch(&service, account, PAY_ENDPOINT_RECEIPT, 1, NULL, unit_pool));
+    ck_assert_ptr_null(mail_set(-1, NULL, 1, unit_pool));
     ck_assert_int_eq(mail_of(account, PAY_ENDPOINT_RECEIPT)->enabled, 1);
+    ck_assert_int_eq(mail_of(account, PAY_ENDPOINT_NOTICE)->enabled, 0);
+}
+END_TEST
+
+/* The last endpoint that would be written is damaged: the others stay as they are. */
+START_TEST(test_mail_is_all_or_nothing)
+{
+    const apr_uint32_t account = till->scopes[1].account;
+    const pay_scope_t live = {account, PAY_LIVE};
+    const pay_endpoint_t *endpoint;
+    const pay_problem_t *problem;
+    pay_lmdb_key_t key;
+
+    ck_assert_ptr_null(mail_set(1, "shop@example.com", -1, unit_pool));
+    pay_lmdb_endpoint_key(&key, &live, PAY_ENDPOINT_RECEIPT);
+    till_plant(PAY_TABLE_ENDPOINT, &key, "x", 1);
+    problem = mail_set(1, "other@example.com", 1, unit_pool);
+    ck_assert_ptr_nonnull(problem);
+    ck_assert_int_ge(problem->status, 500);
+    endpoint = mail_of(account, PAY_ENDPOINT_NOTICE);
+    ck_assert_str_eq(endpoint->address, "shop@example.com");
+}
+END_TEST
+
+typedef struct saver_t {
+    pthread_barrier_t *start;
+    const char *address; /* NULL: no notices */
+    const pay_problem_t *problem;
+} saver_t;
+
+static void *save(void *data)
+{
+    saver_t *saver = data;
+    apr_pool_t *p;
+    int i;
+
+    apr_pool_create(&p, NULL);
+    pthread_barrier_wait(saver->start);
+    for (i = 0; i < ROUNDS && !saver->problem; i++) {
+        saver->problem = mail_set(saver->address != NULL, saver->address, i % 2, p);
+    }
+    return NULL;
+}
+
+/* Whoever saves last has the word in both modes, which mail_of sees to. */
+START_TEST(test_savers_of_mail_at_once)
+{
+    const apr_uint32_t account = till->scopes[1].account;
+    saver_t savers[OWNERS] = {
+        {.address = "a@example.com"}, {.address = "b@example.com"}, {.address = NULL}};
+    pthread_t threads[OWNERS];
+    pthread_barrier_t start;
+    int i, round;
+
+    pthread_barrier_init(&start, NULL, OWNERS);
+    for (round = 0; round < ROUNDS; round++) {
+        for (i = 0; i < OWNERS; i++) {
+            savers[i].start = &start;
+            ck_assert_int_eq(pthread_create(&threads[i], NULL, save, &savers[i]), 0);
+        }
+        for (i = 0; i < OWNERS; i++) {
+            pthread_join(threads[i], NULL);
+            ck_assert_ptr_null(savers[i].problem);
+        }
+        ck_assert_ptr_nonnull(mail_of(account, PAY_ENDPOINT_NOTICE));
+        ck_assert_ptr_nonnull(mail_of(account, PAY_ENDPOINT_RECEIPT));
+    }
 }
 END_TEST
 
@@ -304,6 +379,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_url_length);
     tcase_add_test(tcase, test_no_master_key);
     tcase_add_test(tcase, test_mail);
+    tcase_add_test(tcase, test_mail_is_all_or_nothing);
+    tcase_add_test(tcase, test_savers_of_mail_at_once);
 }
 
 int main(void)

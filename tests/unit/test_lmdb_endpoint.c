@@ -205,6 +205,76 @@ START_TEST(test_list)
 }
 END_TEST
 
+/* Notices of scope 0, then of scope 1. */
+static apr_status_t switch_both(int enabled, const char *first, const char *second)
+{
+    apr_array_header_t *switches = apr_array_make(unit_pool, 2, sizeof(pay_endpoint_switch_t));
+    const char *address[] = {first, second};
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        APR_ARRAY_PUSH(switches, pay_endpoint_switch_t) =
+            (pay_endpoint_switch_t){.scope = till->scopes[i],
+                                    .kind = PAY_ENDPOINT_NOTICE,
+                                    .enabled = enabled,
+                                    .address = address[i]};
+    }
+    return till->ops->endpoint_switch(till->store, switches, unit_pool);
+}
+
+/* One of them is there, and keeps what it is not told to change. */
+START_TEST(test_switch)
+{
+    pay_endpoint_t wanted = {.scope = till->scopes[0],
+                             .kind = PAY_ENDPOINT_NOTICE,
+                             .address = "there",
+                             .secret = "s",
+                             .old_secret = "o"};
+    pay_endpoint_t *got;
+
+    ck_assert_int_eq(switch_both(0, NULL, "x"), APR_SUCCESS);
+    ck_assert_str_eq(listed(NULL, 10), ""); /* never on, so not switched off */
+    ck_assert_int_eq(put(&got, &wanted), APR_SUCCESS);
+    ck_assert_int_eq(switch_both(1, NULL, "new"), APR_SUCCESS);
+    got = outlet_get(0, PAY_ENDPOINT_NOTICE);
+    ck_assert(got->enabled && !strcmp(got->address, "there"));
+    ck_assert(!strcmp(got->secret, "s") && !strcmp(got->old_secret, "o"));
+    got = outlet_get(1, PAY_ENDPOINT_NOTICE);
+    ck_assert(got->enabled && !strcmp(got->address, "new") && !*got->secret);
+    till_clock += OUTLET_DAY;
+    ck_assert_int_eq(switch_both(1, "there", NULL), APR_SUCCESS); /* as they are */
+    ck_assert_int_eq(outlet_get(0, PAY_ENDPOINT_NOTICE)->updated_at, TILL_NOW);
+    ck_assert_int_eq(switch_both(0, NULL, NULL), APR_SUCCESS);
+    ck_assert_int_eq(outlet_get(0, PAY_ENDPOINT_NOTICE)->enabled, 0);
+    ck_assert_int_eq(outlet_get(1, PAY_ENDPOINT_NOTICE)->enabled, 0);
+    ck_assert_str_eq(outlet_get(1, PAY_ENDPOINT_NOTICE)->address, "new");
+    till_check_clean();
+}
+END_TEST
+
+/* The first can be written and the second cannot: neither is, be it damaged or its address long. */
+START_TEST(test_switch_is_all_or_nothing)
+{
+    const pay_endpoint_t before = *outlet_open(0, PAY_ENDPOINT_NOTICE);
+    const pay_endpoint_t *after;
+    char text[PAY_ENDPOINT_ADDRESS_MAX + 2];
+    pay_lmdb_key_t key;
+
+    memset(text, 'a', sizeof(text));
+    text[PAY_ENDPOINT_ADDRESS_MAX + 1] = '\0';
+    if (_i) {
+        pay_lmdb_endpoint_key(&key, &till->scopes[1], PAY_ENDPOINT_NOTICE);
+        till_plant(PAY_TABLE_ENDPOINT, &key, "x", 1);
+    }
+    till_clock += OUTLET_DAY;
+    ck_assert_int_eq(switch_both(1, "new", _i ? "new" : text),
+                     _i ? PAY_STORE_ECORRUPT : APR_EINVAL);
+    after = outlet_get(0, PAY_ENDPOINT_NOTICE);
+    ck_assert_str_eq(after->address, before.address);
+    ck_assert_int_eq(after->updated_at, before.updated_at);
+}
+END_TEST
+
 static int reseal(int i, const char *was, const char *secret)
 {
     const pay_endpoint_t place = {.scope = till->scopes[i], .kind = PAY_ENDPOINT_WEBHOOK};
@@ -320,6 +390,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_put_after_the_clock_went_back);
     tcase_add_test(tcase, test_disabled_is_not_looked_at);
     tcase_add_test(tcase, test_list);
+    tcase_add_test(tcase, test_switch);
+    tcase_add_loop_test(tcase, test_switch_is_all_or_nothing, 0, 2);
     tcase_add_test(tcase, test_reseal);
     tcase_add_test(tcase, test_row);
     tcase_add_test(tcase, test_damaged_row);
