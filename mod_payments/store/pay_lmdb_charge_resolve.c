@@ -116,11 +116,12 @@ static void take_card(pay_charge_t *charge, const pay_card_t *card, apr_pool_t *
     charge->card.type = pay_lmdb_text_cut(card->type, PAY_LMDB_CARD_TEXT_MAX, p);
 }
 
-/* By which the payer of a checkout is charged again. */
+/* By which the payer of a checkout is charged again; none of a payer who was erased meanwhile. */
 static void take_token(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
 {
     if (charge->kind == PAY_CHARGE_CHECKOUT && outcome->kind == PAY_OUTCOME_APPROVED
-        && charge->channel == PAY_CHANNEL_CARD && !*charge->token && outcome->token) {
+        && charge->channel == PAY_CHANNEL_CARD && !*charge->token && *charge->email
+        && outcome->token) {
         charge->token = apr_pstrdup(p, outcome->token);
     }
 }

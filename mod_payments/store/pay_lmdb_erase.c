@@ -171,6 +171,13 @@ static int want_token(int *wanted, const pay_lmdb_gather_t *gather, const MDB_va
     return rc;
 }
 
+static int take_token(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+                      const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    (void)gather;
+    return pay_lmdb_token_erase(txn, db, key, row, p);
+}
+
 /* 1 when the text has the e-mail in it, as JSON writes it. */
 static int holds(const MDB_val *text, const char *email)
 {
@@ -217,7 +224,7 @@ static apr_status_t step(int *done, pay_erasure_t *at, pay_store_t *store, const
     if (at->place.phase == PHASE_TOKENS) {
         gather.table = PAY_TABLE_TOKEN;
         gather.want = want_token;
-        gather.take_out = pay_lmdb_gather_take_row;
+        gather.take_out = take_token;
     } else {
         gather.table = PAY_TABLE_KEPT;
         gather.want = want_answer;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_token.h"
 
+#include "base/pay_crypto.h"
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_keys.h"
@@ -21,6 +22,7 @@ static const pay_row_field_t token_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_token_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_token_t, revoked_at),
 };
+#define ERASED "\x01"
 #define TOKEN_FIELDS (sizeof(token_fields) / sizeof(token_fields[0]))
 
 typedef struct token_work_t {
@@ -61,8 +63,20 @@ int pay_lmdb_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *
     return 0;
 }
 
-static int token_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db,
-                      const pay_scope_t *scope, const char *text, apr_pool_t *p)
+/* Under which an erased token is known: no request's token has such a text. */
+static apr_status_t erased_text(const char **out, const char *text, apr_pool_t *p)
+{
+    unsigned char digest[PAY_SHA256_LEN];
+    apr_status_t rv;
+
+    rv = pay_sha256(digest, text, strlen(text));
+    *out =
+        rv == APR_SUCCESS ? apr_pstrcat(p, ERASED, pay_hex(digest, sizeof(digest), p), NULL) : "";
+    return rv;
+}
+
+static int row_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                    const char *text, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -74,10 +88,28 @@ static int token_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     }
     at = pay_lmdb_key_val(&key);
     rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, &row);
-    if (rc) {
+    return rc ? rc : pay_lmdb_token_decode(out, &at, &row, p);
+}
+
+/* The token; one that was erased is revoked, and there is no more to it. */
+static int token_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                      const pay_scope_t *scope, const char *text, apr_pool_t *p)
+{
+    const char *erased;
+    int rc;
+
+    rc = row_read(out, txn, db, scope, text, p);
+    if (rc != MDB_NOTFOUND || scope->mode == PAY_TEST) {
         return rc;
     }
-    return pay_lmdb_token_decode(out, &at, &row, p);
+    rc = erased_text(&erased, text, p);
+    if (!rc) {
+        rc = row_read(out, txn, db, scope, erased, p);
+    }
+    if (!rc) {
+        (*out)->token = text;
+    }
+    return rc;
 }
 
 static int token_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *token,
@@ -112,6 +144,31 @@ int pay_lmdb_token_issue(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *
 
     rc = token_write(txn, db, token, MDB_NOOVERWRITE, p);
     return rc == MDB_KEYEXIST ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_token_erase(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key, const MDB_val *row,
+                         apr_pool_t *p)
+{
+    const pay_card_t no_card = {.issuer = "", .country = "", .type = ""};
+    pay_token_t *token;
+    MDB_val at = *key;
+    int rc;
+
+    rc = pay_lmdb_token_decode(&token, key, row, p);
+    if (!rc) {
+        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, NULL);
+    }
+    if (rc || token->scope.mode == PAY_TEST) {
+        return rc;
+    }
+    rc = erased_text(&token->token, token->token, p);
+    if (rc) {
+        return rc;
+    }
+    token->email = "";
+    token->card = no_card;
+    token->revoked_at = token->revoked_at ? token->revoked_at : pay_lmdb_account_now();
+    return token_write(txn, db, token, 0, p);
 }
 
 static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
@@ -178,7 +235,7 @@ static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
 
     (void)txn;
     rc = pay_lmdb_token_decode(&token, key, val, tokens->pool);
-    if (!rc) {
+    if (!rc && strncmp(token->token, ERASED, sizeof(ERASED) - 1) != 0) {
         APR_ARRAY_PUSH(tokens, pay_token_t *) = token;
     }
     return rc;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Live Mode's page sends the payer to the acquirer's, which is another mod_payments, and takes them back."""
 
+import json
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 
@@ -87,6 +88,23 @@ def test_acquirer_that_does_not_say_is_asked_again(shop, upstream, proxy):
     proxy.next("query", closed_unanswered())
     assert checkout.page(back(payer)).kind == "pending"
     assert wait_for(lambda: checkout.page(back(payer)).kind == "approved", "the acquirer's word")
+
+
+def test_token_of_an_erased_payer_is_charged_no_more(shop, upstream, proxy):
+    """It is the acquirer's own, which would charge it: that it was this payer's is all that is kept of it."""
+    checkout = Checkout(shop)
+    payer = at_acquirer(checkout, upstream)
+    payer.card()
+    assert checkout.page(back(payer)).kind == "approved"
+    card = {"token": checkout.state()["card"]["token"], "email": "ada@example.com"}
+    assert shop.charge(reference=live_reference(), **card).status == 200
+    sent = len(proxy.of("charge"))
+    shop.httpd.ctl("payer", "erase", shop.name, "--email", "ada@example.com", "--yes")
+    refused = shop.charge(reference=live_reference(), **card)
+    assert refused.status == 400 and [one["field"] for one in refused.json["data"]["errors"]] == ["/token"]
+    assert len(proxy.of("charge")) == sent
+    listed = shop.httpd.ctl("token", "list", shop.name, "--mode", "live", "--json").stdout
+    assert card["token"] not in listed and json.loads(listed) == []
 
 
 def test_questions_for_payers_take_the_places_of_calls(till, upstream, proxy):

@@ -155,6 +155,57 @@ START_TEST(test_replayed)
 }
 END_TEST
 
+/* Live, what is not known is the acquirer's to judge: an erased token stays known as revoked. */
+START_TEST(test_tokens)
+{
+    const pay_scope_t *scope = &till->scopes[_i];
+    const int live = scope->mode == PAY_LIVE;
+    apr_array_header_t *tokens;
+    pay_erasure_t at;
+    pay_token_t *token;
+    int n;
+
+    erase_token(_i, "token-of-ada", ERASE_EMAIL);
+    erase_token(_i, "revoked-of-ada", ERASE_EMAIL);
+    erase_token(_i, "token-of-grace", ERASE_OTHER);
+    ck_assert_int_eq(
+        till->ops->token_revoke(&token, till->store, scope, "revoked-of-ada", unit_pool),
+        APR_SUCCESS);
+    for (n = 0; n < 2; n++) { /* the second one finds nothing to do */
+        memset(&at, 0, sizeof(at));
+        while (!at.done) {
+            ck_assert_int_eq(
+                till->ops->payer_erase(&at, till->store, scope, ERASE_EMAIL, unit_pool),
+                APR_SUCCESS);
+        }
+        ck_assert_uint_eq(at.tokens, n ? 0 : 2);
+    }
+    for (n = 0; n < 2; n++) {
+        const char *text = n ? "revoked-of-ada" : "token-of-ada";
+
+        ck_assert_int_eq(till->ops->token_get(&token, till->store, scope, text, unit_pool),
+                         live ? APR_SUCCESS : APR_NOTFOUND);
+        ck_assert_int_eq(erase_rows_with(_i, text), 0);
+        if (live) {
+            ck_assert_int_ne(token->revoked_at, 0);
+            ck_assert_str_eq(token->token, text);
+            ck_assert_str_eq(token->email, "");
+            ck_assert_str_eq(token->card.first6, "");
+            ck_assert_str_eq(token->card.last4, "");
+        }
+    }
+    ck_assert_int_eq(till->ops->token_list(&tokens, till->store, scope, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(tokens->nelts, 1);
+    ck_assert_str_eq(APR_ARRAY_IDX(tokens, 0, pay_token_t *)->token, "token-of-grace");
+    erase_token(_i, "token-of-ada", ERASE_OTHER); /* issued anew, it is as good as any */
+    ck_assert_int_eq(till->ops->token_get(&token, till->store, scope, "token-of-ada", unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(token->revoked_at, 0);
+    ck_assert_str_eq(token->email, ERASE_OTHER);
+    till_check_clean();
+}
+END_TEST
+
 /* What happens to it later is told to the merchant, and to no payer. */
 START_TEST(test_told_later)
 {
@@ -258,6 +309,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_test(tcase, test_erased);
+    tcase_add_loop_test(tcase, test_tokens, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_pending_later);
     tcase_add_test(tcase, test_killed);
     tcase_add_test(tcase, test_replayed);

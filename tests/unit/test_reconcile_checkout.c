@@ -119,6 +119,32 @@ START_TEST(test_late)
 }
 END_TEST
 
+/* Its payer was erased meanwhile: it is paid, and nobody gets a token of theirs. */
+START_TEST(test_closed_and_erased)
+{
+    pay_erasure_t at;
+    pay_token_t *token;
+
+    charge = checkout_new(PAY_LIVE, REFERENCE);
+    step_at(NOW + LIFETIME, 'P');
+    memset(&at, 0, sizeof(at));
+    while (!at.done) {
+        ck_assert_int_eq(shop->real->payer_erase(&at, shop->store, &live, charge->email, unit_pool),
+                         APR_SUCCESS);
+    }
+    shop_clock_set(NOW + LIFETIME + 6 * HOUR);
+    script_say('+');
+    script.outcome.token = "acq_token";
+    checkout_watchdog();
+    ck_assert_int_eq(stored()->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_str_eq(stored()->email, "");
+    ck_assert_str_eq(stored()->token, "");
+    ck_assert_int_eq(shop->real->token_get(&token, shop->store, &live, "acq_token", unit_pool),
+                     APR_NOTFOUND);
+    store_is_clean();
+}
+END_TEST
+
 /* Nobody answered for an acquirer whose line was taken out: it is asked once it is back. */
 START_TEST(test_closed_without_acquirer)
 {
@@ -285,6 +311,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_unopened_and_paid_all_the_same, 0, UNIT_ROWS(unopened));
     tcase_add_test(tcase, test_unopened_and_there);
     tcase_add_test(tcase, test_closed_without_acquirer);
+    tcase_add_test(tcase, test_closed_and_erased);
     tcase_add_test(tcase, test_no_acquirer);
 }
 
