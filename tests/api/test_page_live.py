@@ -11,6 +11,7 @@ from exposition import OPEN, scrape
 from harness import wait_for
 from payer import Checkout, Page, Payer
 from test_page import check_end
+from test_ctl_live import HOUR, Later
 from test_live_limits import in_parallel, instance
 from test_page_link import ADA, Link
 from upstream import live_reference
@@ -131,10 +132,12 @@ def test_questions_for_payers_take_the_places_of_calls(till, upstream, proxy):
 @pytest.mark.parametrize("how", ["expired", "voided"])
 def test_closed_while_the_payer_was_at_the_acquirer(till, upstream, proxy, how):
     """Nobody who may have paid is told that nothing was: the page says what to do, and asks the acquirer again."""
-    lifetime = "PaymentsCheckoutLifetime 1s\n" if how == "expired" else ""
-    checkout = Checkout(till(host_extra="PaymentsRateLimit public off\n" + lifetime).live_shop, redirect=SHOP_PAGE)
+    httpd = till(start=False, host_extra="PaymentsRateLimit public off\nPaymentsCheckoutLifetime 1h\n", **Later.options)
+    clock = Later(httpd)
+    checkout = Checkout(httpd.start().live_shop, redirect=SHOP_PAGE)
     payer = at_acquirer(checkout, upstream)
     if how == "expired":
+        clock.put(HOUR + 60)
         checkout.wait("abandoned")
     else:
         void = checkout.shop.call("POST", "/api/v1/void-transaction", {"transactionReference": checkout.reference})
