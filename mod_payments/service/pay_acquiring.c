@@ -84,6 +84,29 @@ const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const pay_acquire
     return NULL;
 }
 
+int pay_acquiring_enter_query(pay_acquiring_t *out, const pay_acquirer_t *acquirer)
+{
+    apr_int64_t retry_after_ms;
+    int ticket;
+
+    *out = (pay_acquiring_t){acquirer, -1, 0};
+    if (acquirer->slots) {
+        out->slot = pay_slots_take(acquirer->slots, NO_ACCOUNT);
+        if (out->slot < 0) {
+            return 0;
+        }
+    }
+    if (acquirer->breaker) {
+        ticket = pay_breaker_enter(acquirer->breaker, &retry_after_ms);
+        if (!ticket) {
+            pay_acquiring_leave(out);
+            return 0;
+        }
+        pay_breaker_skip(acquirer->breaker, ticket);
+    }
+    return 1;
+}
+
 void pay_acquiring_leave(pay_acquiring_t *acquiring)
 {
     if (acquiring->ticket) {

@@ -32,6 +32,11 @@ int pay_acquiring_in_order(const pay_acquirer_t *acquirer);
  */
 const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const pay_acquirer_t *acquirer,
                                          apr_pool_t *p);
+/*
+ * A place for a question that somebody outside has made us ask: 1 where a charge would get one. It
+ * is no probe of the breaker's, and 0 is no refusal that is counted.
+ */
+int pay_acquiring_enter_query(pay_acquiring_t *out, const pay_acquirer_t *acquirer);
 /* Gives the place back; a call that was never made is taken off the breaker. May be repeated. */
 void pay_acquiring_leave(pay_acquiring_t *acquiring);
 

@@ -238,11 +238,10 @@ static void ask(pay_outcome_t *out, const pay_acquirer_t *acquirer, const till_t
     int slot;
 
     *out = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
-    if (!pay_acquiring_in_order(acquirer)
-        || pay_service_enter(&slot, till->service, &till->charge->scope, till->pool)) {
+    if (pay_service_enter(&slot, till->service, &till->charge->scope, till->pool)) {
         return;
     }
-    if (!pay_acquiring_enter(&acquiring, acquirer, till->pool)) {
+    if (pay_acquiring_enter_query(&acquiring, acquirer)) {
         (void)pay_acquiring_query(out, &news, acquirer, NULL, till->charge, 0, till->pool);
         pay_acquiring_leave(&acquiring);
     }
@@ -274,6 +273,9 @@ const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t
     if (outcome.kind == PAY_OUTCOME_UNKNOWN) {
         return NULL; /* it is asked again */
     }
+    if (outcome.kind == PAY_OUTCOME_DECLINED && charge->state != PAY_CHARGE_PENDING) {
+        outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN}; /* it stays closed, for good */
+    }
     rv = store->ops->charge_resolve(&resolved, &changed, store, &charge->scope, charge->seq,
                                     &outcome, 0, p);
     if (rv != APR_SUCCESS) {
@@ -283,7 +285,7 @@ const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t
                 charge->reference);
         return NULL;
     }
-    if (changed) {
+    if (changed && outcome.kind != PAY_OUTCOME_UNKNOWN) {
         pay_service_count(resolved);
     }
     *out = resolved;

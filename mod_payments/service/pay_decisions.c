@@ -79,8 +79,8 @@ static apr_status_t charge_pending(pay_charge_t **out, pay_decision_t *decision,
     return rv;
 }
 
-/* A checkout that was closed, and that its acquirer cannot be asked about: a decline leaves it
- * closed, and nobody asks any more. */
+/* A checkout that was closed, and is held or still asked about: a decline leaves it closed, and
+ * nobody asks any more. */
 static apr_status_t charge_closed(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
                                   const pay_charge_t *charge, pay_outcome_t outcome, apr_pool_t *p)
 {
@@ -129,7 +129,8 @@ apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay
     if (charge->held != PAY_NOT_HELD && charge->state == PAY_CHARGE_FAILED) {
         return charge_late(out, decision, store, charge, outcome, p);
     }
-    if (charge->held != PAY_NOT_HELD && charge->decided_state == PAY_CHARGE_PENDING) {
+    if (charge->decided_state == PAY_CHARGE_PENDING
+        && (charge->held != PAY_NOT_HELD || charge->due_at != 0)) {
         return charge_closed(out, decision, store, charge, *outcome, p);
     }
     return APR_SUCCESS;

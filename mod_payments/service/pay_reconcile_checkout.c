@@ -71,13 +71,25 @@ static int store(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *
 }
 
 /* That it was not paid yet is how every checkout begins: a person is asked only where the acquirer
- * is not configured, or has something else under its name. */
-static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding)
+ * is not configured, has something else under its name, or has not answered for as long as closed
+ * ones are asked about. */
+static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
+                          apr_time_t now)
 {
+    const int answered = finding->news.present || finding->news.absent;
+    const pay_charge_t *charge = row->charge;
+
     if (!row->acquirer) {
         return PAY_HELD_NO_ACQUIRER;
     }
-    return finding->news.different ? PAY_HELD_DIFFERENT : PAY_NOT_HELD;
+    if (finding->news.different || (charge->held == PAY_HELD_DIFFERENT && !answered)) {
+        return PAY_HELD_DIFFERENT;
+    }
+    if (charge->state != PAY_CHARGE_PENDING && !answered
+        && pay_reconcile_next_late(now, charge->updated_at) == 0) {
+        return PAY_HELD_OVERDUE;
+    }
+    return PAY_NOT_HELD;
 }
 
 /* As for any row whose acquirer was asked and did not say what became of it. */
@@ -136,10 +148,11 @@ int pay_reconcile_checkout(const pay_reconcile_row_t *row)
             fail(&finding, now);
             return store(row, &finding);
         }
-        if (is_open && now >= charge->checkout->expires_at && !finding.news.different) {
+        finding.outcome.held = held_of(row, &finding, now);
+        if (is_open && now >= charge->checkout->expires_at
+            && finding.outcome.held != PAY_HELD_DIFFERENT) {
             return abandon(row, now, next_closed(row, &finding, now, now));
         }
-        finding.outcome.held = held_of(row, &finding);
         finding.due_at = is_open ? next_open(row, &finding, now)
                                  : next_closed(row, &finding, charge->updated_at, now);
     } else if (!is_open && finding.outcome.kind == PAY_OUTCOME_DECLINED) {

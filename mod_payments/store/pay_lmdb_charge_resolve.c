@@ -44,6 +44,7 @@ static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
     charge->due_at = resolve->due_at;
     if (outcome->resolution) {
         charge->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, resolve->p);
+        charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
     }
     if (!rc && charge->due_at != 0) {
         rc = pay_lmdb_due_put_charge(txn, db, charge);

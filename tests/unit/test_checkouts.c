@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "checkout_shop.h"
+#include "service/pay_acquiring.h"
 
 #define REFERENCE "checkout-00000001"
 
@@ -333,6 +334,48 @@ START_TEST(test_return_asks_nobody)
 }
 END_TEST
 
+/* As a charge would be tried: once it was left alone for long enough, and it is no probe. */
+START_TEST(test_return_asks_again)
+{
+    const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
+    const pay_page_t page = checkout_page(charge);
+    const pay_problem_t *problem;
+    pay_acquiring_t acquiring;
+
+    acquirer.breaker = pay_breaker_init(apr_palloc(unit_pool, pay_breaker_size()));
+    pay_breaker_hold(acquirer.breaker, 1);
+    while (pay_breaker_state(acquirer.breaker) == PAY_BREAKER_OPEN && script.queries == 0) {
+        script_say('P');
+        ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
+    }
+    ck_assert_int_eq(script.queries, 1);
+    problem = pay_acquiring_enter(&acquiring, &acquirer, unit_pool);
+    ck_assert_ptr_null(problem);
+    pay_acquiring_leave(&acquiring);
+}
+END_TEST
+
+/* It was closed meanwhile: that it was declined ends the questions. */
+START_TEST(test_return_of_a_closed_one)
+{
+    const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
+    pay_page_t page;
+
+    script_say('P');
+    shop_clock_set(NOW + LIFETIME);
+    checkout_watchdog();
+    page = checkout_page(charge);
+    ck_assert_int_eq(page.charge->state, PAY_CHARGE_ABANDONED);
+    script_say(_i ? '+' : '-');
+    ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
+    ck_assert_int_eq(out->state, _i ? PAY_CHARGE_SUCCESSFUL : PAY_CHARGE_ABANDONED);
+    ck_assert_int_eq(out->due_at, 0);
+    ck_assert_int_eq(pay_checkout_told(out, NOW + LIFETIME),
+                     _i ? PAY_STAGE_APPROVED : PAY_STAGE_EXPIRED);
+    store_is_clean();
+}
+END_TEST
+
 /* The places are given back. */
 START_TEST(test_return_leaves_its_places)
 {
@@ -374,6 +417,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_page_of_another_account);
     tcase_add_loop_test(tcase, test_return, 0, UNIT_ROWS(comebacks));
     tcase_add_loop_test(tcase, test_return_asks_nobody, 0, UNIT_ROWS(unasked));
+    tcase_add_test(tcase, test_return_asks_again);
+    tcase_add_loop_test(tcase, test_return_of_a_closed_one, 0, 2);
     tcase_add_test(tcase, test_return_leaves_its_places);
     tcase_add_test(tcase, test_card_in_live_mode);
 }

@@ -164,18 +164,16 @@ END_TEST
 
 /* ---- closed, and held for a person */
 
-/* Nobody knows what it is that was paid there. */
-static pay_charge_t *held_when_closed(int days)
+static pay_charge_t *asked_when_closed(int days, char says)
 {
     int day;
 
     charge = checkout_new(PAY_LIVE, REFERENCE);
     step_at(NOW + LIFETIME, 'P');
     for (day = 1; day <= days; day++) {
-        step_at(NOW + LIFETIME + day * DAY, 'D');
+        step_at(NOW + LIFETIME + day * DAY, says);
     }
     ck_assert_int_eq(stored()->state, PAY_CHARGE_ABANDONED);
-    ck_assert_int_eq(stored()->held, PAY_HELD_DIFFERENT);
     return charge_of(REFERENCE);
 }
 
@@ -193,32 +191,61 @@ static pay_charge_t *decide(pay_decision_t want, const pay_charge_t *as_read, in
 
 static const struct {
     const char *name;
-    int days; /* 7: it is asked about no more */
+    int days;
+    char says;
+    pay_held_t held;
+    int is_asked; /* about it, yet */
     int approved;
     pay_charge_state_t want;
 } verdicts[] = {
-    {"not paid, while it is asked about", 1, 0, PAY_CHARGE_ABANDONED},
-    {"not paid, after the last question", 7, 0, PAY_CHARGE_ABANDONED},
-    {"paid, while it is asked about", 1, 1, PAY_CHARGE_SUCCESSFUL},
-    {"paid, after the last question", 7, 1, PAY_CHARGE_SUCCESSFUL},
+    {"not paid, and it is something else", 1, 'D', PAY_HELD_DIFFERENT, 1, 0, PAY_CHARGE_ABANDONED},
+    {"not paid, after the last question", 7, 'D', PAY_HELD_DIFFERENT, 0, 0, PAY_CHARGE_ABANDONED},
+    {"paid, and it is something else", 1, 'D', PAY_HELD_DIFFERENT, 1, 1, PAY_CHARGE_SUCCESSFUL},
+    {"paid, after the last question", 7, 'D', PAY_HELD_DIFFERENT, 0, 1, PAY_CHARGE_SUCCESSFUL},
+    {"not paid, and no answer", 1, 'U', PAY_NOT_HELD, 1, 0, PAY_CHARGE_ABANDONED},
+    {"not paid, and no answer for 7 days", 7, 'T', PAY_HELD_OVERDUE, 1, 0, PAY_CHARGE_ABANDONED},
+    {"paid, and no answer for 7 days", 8, 'U', PAY_HELD_OVERDUE, 1, 1, PAY_CHARGE_SUCCESSFUL},
 };
 
 START_TEST(test_closed_is_decided)
 {
-    pay_charge_t *held = held_when_closed(verdicts[_i].days), *out;
+    pay_charge_t *held = asked_when_closed(verdicts[_i].days, verdicts[_i].says), *out;
 
-    ck_assert_int_eq(held->due_at == 0, verdicts[_i].days == 7);
+    ck_assert_msg(held->held == verdicts[_i].held, "%s", verdicts[_i].name);
+    ck_assert_int_eq(held->due_at != 0, verdicts[_i].is_asked);
     out = decide(PAY_DECISION_DONE, held, verdicts[_i].approved);
     ck_assert_msg(out->state == verdicts[_i].want, "%s", verdicts[_i].name);
     ck_assert_int_eq(out->held, PAY_NOT_HELD);
     ck_assert_int_eq(out->due_at, 0);
     ck_assert_str_eq(out->resolution, "statement of May");
+    ck_assert_int_eq(out->updated_at, shop_clock);
     (void)decide(PAY_DECISION_MEANWHILE, held, 0); /* as it was read */
     (void)decide(PAY_DECISION_NOT_WAITING, out, 1);
     script.queries = 0;
     step_at(NOW + 30 * DAY, '-');
     ck_assert_int_eq(script.queries, 0);
     ck_assert_int_eq(stored()->state, verdicts[_i].want);
+    store_is_clean();
+}
+END_TEST
+
+/* A question without an answer takes nothing off the list that a person works through. */
+START_TEST(test_different_stays)
+{
+    if (_i) {
+        (void)asked_when_closed(1, 'D');
+        step_at(NOW + LIFETIME + 3 * DAY, 'U');
+        ck_assert_int_eq(stored()->state, PAY_CHARGE_ABANDONED);
+    } else {
+        charge = checkout_new(PAY_LIVE, REFERENCE);
+        step_at(NOW + LIFETIME, 'D');
+        step_at(NOW + LIFETIME + HOUR, 'T');
+        ck_assert_int_eq(stored()->state, PAY_CHARGE_PENDING);
+    }
+    ck_assert_int_eq(stored()->held, PAY_HELD_DIFFERENT);
+    step_at(NOW + LIFETIME + 8 * DAY, 'P');
+    ck_assert_int_eq(stored()->held, PAY_NOT_HELD);
+    ck_assert_int_eq(stored()->state, PAY_CHARGE_ABANDONED);
     store_is_clean();
 }
 END_TEST
@@ -306,6 +333,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_open, 0, UNIT_ROWS(opens));
     tcase_add_loop_test(tcase, test_over, 0, UNIT_ROWS(ends));
     tcase_add_loop_test(tcase, test_late, 0, UNIT_ROWS(lates));
+    tcase_add_loop_test(tcase, test_different_stays, 0, 2);
     tcase_add_loop_test(tcase, test_closed_is_decided, 0, UNIT_ROWS(verdicts));
     tcase_add_test(tcase, test_killed_before_the_page_was_stored);
     tcase_add_loop_test(tcase, test_unopened_and_paid_all_the_same, 0, UNIT_ROWS(unopened));

@@ -28,8 +28,7 @@ export function resolveDialog(view, kind, id, name, sentence) {
       el(
         'p',
         null,
-        'Ask the acquirer first. A decision is final, and your shop is told as of any ' +
-          'other outcome.',
+        'Ask the acquirer first. A decision is final, and your shop is told what it changes.',
       ),
     ],
     fields: [
