@@ -200,6 +200,20 @@ static const pay_problem_t *answer_link(const pay_charge_t **out, int *replayed,
     return NULL;
 }
 
+/* The Idempotency-Key was kept since it was looked for: by the same request in another thread, by
+ * another request, or by one that was taken back again. */
+static const pay_problem_t *answer_meanwhile(const pay_charge_t **out, int *replayed,
+                                             const desk_t *d)
+{
+    const pay_problem_t *problem;
+
+    problem = find_known(out, replayed, d);
+    if (!problem && !*out) {
+        problem = pay_problem_make(PAY_ERR_IN_PROGRESS, NULL, APR_SUCCESS, d->pool);
+    }
+    return problem;
+}
+
 /* *charge is new, or *out is what was there before. */
 static const pay_problem_t *open_row(pay_charge_t **charge, const pay_charge_t **out, int *replayed,
                                      const desk_t *d)
@@ -219,7 +233,7 @@ static const pay_problem_t *open_row(pay_charge_t **charge, const pay_charge_t *
         return pay_problem_of_store(rv, d->pool);
     }
     if (claim == PAY_CLAIM_KEY_USED) {
-        return pay_problem_of_key(d->pool);
+        return answer_meanwhile(out, replayed, d);
     }
     if (claim >= PAY_CLAIM_LINK_AGAIN) {
         return answer_link(out, replayed, claim, *charge, d);

@@ -30,6 +30,8 @@ static const pay_link_t *make_fixed(pay_mode_t mode, int once)
     return make(mode, &form);
 }
 
+static const char *key; /* the Idempotency-Key of those that follow; NULL: none */
+
 /* The problem's code, or "" and *out. */
 static const char *ask(const pay_charge_t **out, int *replayed, pay_mode_t mode, const char *email,
                        const char *more)
@@ -39,7 +41,7 @@ static const char *ask(const pay_charge_t **out, int *replayed, pay_mode_t mode,
                                     "\",\"checkoutCustomerData\":{\"email\":\"%s\","
                                     "\"firstName\":\"Ada\",\"lastName\":\"Obi\"},%s}",
                                     email, more);
-    const pay_caller_t caller = checkout_caller(mode, NULL);
+    const pay_caller_t caller = checkout_caller(mode, key);
     pay_checkout_request_t *request;
     const pay_problem_t *problem;
     const pay_json_t *body;
@@ -118,6 +120,57 @@ START_TEST(test_checkout)
     ck_assert_int_eq(replayed, 1);
     ck_assert_str_eq(again->reference, charge->reference);
     ck_assert_int_eq(pages_asked, mode == PAY_LIVE);
+    store_is_clean();
+}
+END_TEST
+
+/* Another thread answers a request of the same key between our look and our turn to write. */
+static const pay_charge_t *meanwhile;
+static const char *meanwhile_more;
+
+static apr_status_t kept_find_early(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                    const pay_idempotency_t *use, apr_pool_t *p)
+{
+    apr_status_t rv = shop->real->kept_find(out, store, scope, use, p);
+    int replayed;
+
+    shop->ops.kept_find = shop->real->kept_find;
+    ck_assert_str_eq(ask(&meanwhile, &replayed, scope->mode, "ada@shop.example", meanwhile_more),
+                     "");
+    ck_assert_int_eq(replayed, 0);
+    return rv;
+}
+
+static const struct {
+    const char *name;
+    pay_mode_t mode;
+    const char *more; /* of the other one */
+    const char *want;
+} races[] = {
+    {"the same request", PAY_TEST, TEN_NGN, ""},
+    {"the same request, live", PAY_LIVE, TEN_NGN, ""},
+    {"another request", PAY_TEST, TEN_NGN ",\"redirectUrl\":\"https://shop.example/other\"", "D1"},
+};
+
+START_TEST(test_key_kept_meanwhile)
+{
+    const pay_charge_t *charge;
+    int replayed = 0;
+
+    make_fixed(races[_i].mode, 0);
+    key = "key-1";
+    meanwhile_more = races[_i].more;
+    shop->ops.kept_find = kept_find_early;
+    ck_assert_msg(
+        strcmp(ask(&charge, &replayed, races[_i].mode, "ada@shop.example", TEN_NGN), races[_i].want)
+            == 0,
+        "%s", races[_i].name);
+    if (!*races[_i].want) {
+        ck_assert_int_eq(replayed, 1);
+        ck_assert_str_eq(charge->reference, meanwhile->reference);
+    }
+    ck_assert_int_eq(pages_asked, races[_i].mode == PAY_LIVE);
+    key = NULL;
     store_is_clean();
 }
 END_TEST
@@ -242,6 +295,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_make);
     tcase_add_test(tcase, test_find_and_disable);
     tcase_add_loop_test(tcase, test_checkout, 0, PAY_MODE_COUNT);
+    tcase_add_loop_test(tcase, test_key_kept_meanwhile, 0, UNIT_ROWS(races));
     tcase_add_test(tcase, test_own_texts);
     tcase_add_loop_test(tcase, test_money, 0, UNIT_ROWS(moneys));
     tcase_add_loop_test(tcase, test_money_fields, 0, 2);
