@@ -146,6 +146,10 @@ static const struct {
      "{" REFERENCE "," MONEY ",\"checkoutCustomerData\":{" PAYER ",\"phoneNumber\":\"" N10 N10 N10
      "abc\"}}",
      "/checkoutCustomerData/phoneNumber"},
+    {"a phone as long as a card number", PAY_CHECKOUT_FORM_INITIATE,
+     "{" REFERENCE "," MONEY ",\"checkoutCustomerData\":{" PAYER
+     ",\"phoneNumber\":\"49 151 12345603\"}}",
+     ""},
     {"a payer that is no object", PAY_CHECKOUT_FORM_INITIATE,
      "{" REFERENCE "," MONEY ",\"checkoutCustomerData\":[]}", "/checkoutCustomerData"},
 
