@@ -142,8 +142,8 @@ const pay_problem_t *pay_transaction_verify(const char **text, int *replayed,
     }
     w = pay_writer_make(ANSWER_SIZE_HINT, p);
     pay_verify_answer_to_json(w, &transaction, PAY_VIEW_SECRET);
-    if (!use || transaction.charge->state == PAY_CHARGE_PENDING) {
-        *text = w->text; /* whoever asks again while it is pending waits for the decision */
+    if (!use || transaction.charge->decided_state == PAY_CHARGE_PENDING) {
+        *text = w->text; /* whoever asks again waits for the decision, of a closed checkout too */
         return NULL;
     }
     return keep(text, replayed, service, &caller->scope, use, request->reference, w->text, p);

@@ -142,6 +142,11 @@ def test_closed_while_the_payer_was_at_the_acquirer(till, upstream, proxy, how):
     else:
         void = checkout.shop.call("POST", "/api/v1/void-transaction", {"transactionReference": checkout.reference})
         assert void.status == 200
+    def verified():
+        return checkout.shop.call("POST", "/api/v1/transaction/verify", {"transactionReference": checkout.reference},
+                                  headers=[("Idempotency-Key", "verify-1")]).json["data"]["status"]
+
+    assert verified() == {"expired": "abandoned", "voided": "void"}[how]
     page = checkout.page(checkout.path + ".return")  # the acquirer says that it is pending
     assert (page.kind, page.heading, page.refresh()) == ("pending", "This payment page is closed", None)
     assert "do not pay again" in page.said() and "Nothing was paid" not in page.said()
@@ -149,7 +154,7 @@ def test_closed_while_the_payer_was_at_the_acquirer(till, upstream, proxy, how):
         checkout.id + ".return", f"{SHOP_PAGE}?reference={checkout.reference}&status=pending"]
     assert payer.card().kind == "approved"
     page = checkout.page(checkout.path + ".return")
-    assert (page.kind, checkout.status()) == ("approved", "successful")
+    assert (page.kind, checkout.status(), verified()) == ("approved", "successful", "successful")
 
 
 def test_return_is_for_reading_only(shop):
