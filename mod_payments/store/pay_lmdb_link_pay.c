@@ -39,8 +39,9 @@ static pay_claim_t claim_of_last(const pay_charge_t *last, const pay_charge_t *p
     case PAY_CHARGE_SUCCESSFUL:
     case PAY_CHARGE_REVERSED:
         return PAY_CLAIM_LINK_USED;
-    case PAY_CHARGE_FAILED:
-        return PAY_CLAIM_NEW;
+    case PAY_CHARGE_FAILED: /* its acquirer may have been paid all the same, as it said late */
+        return last->held == PAY_NOT_HELD && last->late != PAY_LATE_REFUNDING ? PAY_CLAIM_NEW
+                                                                              : PAY_CLAIM_LINK_BUSY;
     case PAY_CHARGE_ABANDONED:
     case PAY_CHARGE_VOID:
         return last->due_at == 0 && last->held == PAY_NOT_HELD ? PAY_CLAIM_NEW

@@ -21,6 +21,7 @@ typedef enum fate_t {
     FATE_PAID,
     FATE_REVERSED,
     FATE_DECLINED,
+    FATE_DECLINED_LATE, /* and its acquirer says later that it was paid */
     FATE_CANCELLED,
     FATE_CANCELLED_ASKED, /* and its acquirer is asked all the same */
     FATE_CANCELLED_PAID,  /* and it says so */
@@ -84,6 +85,22 @@ static void give_back(int i, const pay_charge_t *charge)
         till_refund_resolve(&refund, i, refund->refund_reference, PAY_OUTCOME_APPROVED), 1);
 }
 
+/* A person must decide what becomes of the money. */
+static void find_late(const pay_charge_t *charge)
+{
+    const pay_late_step_t found = {.from = PAY_LATE_NONE,
+                                   .to = PAY_LATE_FOUND,
+                                   .outcome = till_outcome(PAY_OUTCOME_APPROVED),
+                                   .held = PAY_HELD_LATE};
+    pay_charge_t *late;
+    int changed;
+
+    ck_assert_int_eq(till->ops->charge_late(&late, &changed, till->store, &charge->scope,
+                                            charge->seq, &found, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+}
+
 static void meet(fate_t fate, int i, const pay_charge_t *charge)
 {
     pay_charge_t *voided;
@@ -101,7 +118,11 @@ static void meet(fate_t fate, int i, const pay_charge_t *charge)
         }
         return;
     case FATE_DECLINED:
+    case FATE_DECLINED_LATE:
         move(charge, PAY_CHECKOUT_SENT, &declined, 0);
+        if (fate == FATE_DECLINED_LATE) {
+            find_late(charge);
+        }
         return;
     case FATE_CANCELLED:
         move(charge, PAY_CHECKOUT_CANCELLED, NULL, 0);
@@ -154,6 +175,7 @@ static const struct {
     {"paid, by the same", 1, FATE_PAID, ADA, PAY_CLAIM_LINK_USED, 1},
     {"paid and given back", 1, FATE_REVERSED, BOB, PAY_CLAIM_LINK_USED, 1},
     {"declined", 1, FATE_DECLINED, ADA, PAY_CLAIM_NEW, 0},
+    {"declined, and paid all the same", 1, FATE_DECLINED_LATE, BOB, PAY_CLAIM_LINK_BUSY, 0},
     {"cancelled", 1, FATE_CANCELLED, BOB, PAY_CLAIM_NEW, 0},
     {"cancelled, and asked about", 1, FATE_CANCELLED_ASKED, BOB, PAY_CLAIM_LINK_BUSY, 0},
     {"cancelled, and paid all the same", 1, FATE_CANCELLED_PAID, BOB, PAY_CLAIM_LINK_USED, 1},
