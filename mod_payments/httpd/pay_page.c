@@ -71,7 +71,7 @@ static int is_web_url(const char *url)
 
     for (c = url; *c > ' ' && *c < 0x7f; c++) {
     }
-    return *c == '\0' && (!strncmp(url, "https://", 8) || !strncmp(url, "http://", 7));
+    return *c == '\0' && (!strncasecmp(url, "https://", 8) || !strncasecmp(url, "http://", 7));
 }
 
 static pay_page_view_t view_of(const visit_t *visit, const pay_charge_t *charge)

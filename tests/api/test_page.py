@@ -179,6 +179,11 @@ def test_redirect_url_keeps_its_query(seller):
     assert page.refresh() == "5; url=" + want and page.find("a")[0]["href"] == want
 
 
+def test_redirect_url_with_a_capital(seller):
+    checkout = Checkout(seller, redirect="Https://shop.example/done")  # as telephones write it
+    assert checkout.card().refresh().startswith("5; url=Https://shop.example/done?reference=")
+
+
 def test_expired(server):
     httpd = server(extra="PaymentsCheckoutLifetime 1s\nPaymentsRateLimit public off\n")
     checkout = Checkout(httpd.shop())
