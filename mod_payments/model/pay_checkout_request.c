@@ -23,7 +23,6 @@ static pay_form_t inner_form(const pay_form_t *form, const char *name)
     return inner;
 }
 
-/* Text for people that need not be given. */
 static const char *plain(pay_form_t *form, const char *name, const char *text, apr_size_t len_max)
 {
     if (strlen(text) > len_max || !pay_text_is_plain(text, "")) {
@@ -37,6 +36,7 @@ static const char *plain(pay_form_t *form, const char *name, const char *text, a
     return text;
 }
 
+/* Text for people that need not be given. */
 static const char *read_text(pay_form_t *form, const char *name, apr_size_t len_max)
 {
     const char *text = pay_form_string(form, name);

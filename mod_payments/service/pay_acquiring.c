@@ -34,13 +34,6 @@ const pay_acquirer_t *pay_acquiring_find(const pay_service_t *service, pay_mode_
     return NULL;
 }
 
-int pay_acquiring_in_order(const pay_acquirer_t *acquirer)
-{
-    return !acquirer || !acquirer->breaker
-           || (pay_breaker_state(acquirer->breaker) == PAY_BREAKER_CLOSED
-               && !pay_breaker_is_faulty(acquirer->breaker));
-}
-
 /* ---- entering and leaving */
 
 static const pay_problem_t *refuse(const pay_acquirer_t *acquirer, pay_meter_counter_t why,
@@ -56,18 +49,24 @@ static const pay_problem_t *refuse(const pay_acquirer_t *acquirer, pay_meter_cou
     return problem;
 }
 
+/* 0: none is free. */
+static int take_place(pay_acquiring_t *out, const pay_acquirer_t *acquirer)
+{
+    *out = (pay_acquiring_t){acquirer, -1, 0};
+    if (acquirer->slots) {
+        out->slot = pay_slots_take(acquirer->slots, NO_ACCOUNT);
+    }
+    return !acquirer->slots || out->slot >= 0;
+}
+
 const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const pay_acquirer_t *acquirer,
                                          apr_pool_t *p)
 {
     apr_int64_t retry_after_ms;
 
-    *out = (pay_acquiring_t){acquirer, -1, 0};
-    if (acquirer->slots) {
-        out->slot = pay_slots_take(acquirer->slots, NO_ACCOUNT);
-        if (out->slot < 0) {
-            return refuse(acquirer, PAY_METER_REFUSED_IN_FLIGHT,
-                          "as many calls of it are under way as may be", MS_PER_SECOND, p);
-        }
+    if (!take_place(out, acquirer)) {
+        return refuse(acquirer, PAY_METER_REFUSED_IN_FLIGHT,
+                      "as many calls of it are under way as may be", MS_PER_SECOND, p);
     }
     if (!acquirer->breaker) {
         return NULL;
@@ -89,12 +88,8 @@ int pay_acquiring_enter_query(pay_acquiring_t *out, const pay_acquirer_t *acquir
     apr_int64_t retry_after_ms;
     int ticket;
 
-    *out = (pay_acquiring_t){acquirer, -1, 0};
-    if (acquirer->slots) {
-        out->slot = pay_slots_take(acquirer->slots, NO_ACCOUNT);
-        if (out->slot < 0) {
-            return 0;
-        }
+    if (!take_place(out, acquirer)) {
+        return 0;
     }
     if (acquirer->breaker) {
         ticket = pay_breaker_enter(acquirer->breaker, &retry_after_ms);

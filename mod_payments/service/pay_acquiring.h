@@ -23,9 +23,6 @@ typedef struct pay_acquiring_t {
 const pay_acquirer_t *pay_acquiring_find(const struct pay_service_t *service, pay_mode_t mode,
                                          const char *name);
 
-/* 0: its breaker is not closed, or it refuses our key. NULL is in order: nobody is asked. */
-int pay_acquiring_in_order(const pay_acquirer_t *acquirer);
-
 /*
  * Before anything is written: a place for a charge or refund. 503 with Retry-After when all are
  * taken, while the breaker is open, or while the acquirer refuses our credentials.

@@ -60,12 +60,22 @@ static void check_late(pay_outcome_t *outcome)
     }
 }
 
-static apr_status_t charge_pending(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
-                                   const pay_charge_t *charge, pay_outcome_t outcome, apr_pool_t *p)
+static apr_status_t charge_settle(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
+                                  const pay_charge_t *charge, const pay_outcome_t *outcome,
+                                  apr_pool_t *p)
 {
     apr_status_t rv;
     int changed;
 
+    rv = store->ops->charge_resolve(out, &changed, store, &charge->scope, charge->seq, outcome, 0,
+                                    p);
+    *decision = changed ? PAY_DECISION_DONE : PAY_DECISION_MEANWHILE;
+    return rv;
+}
+
+static apr_status_t charge_pending(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
+                                   const pay_charge_t *charge, pay_outcome_t outcome, apr_pool_t *p)
+{
     if (pay_charge_in_flight(charge)) {
         *decision = PAY_DECISION_BUSY;
         return APR_SUCCESS;
@@ -73,10 +83,7 @@ static apr_status_t charge_pending(pay_charge_t **out, pay_decision_t *decision,
     if (*charge->acquirer_reference) {
         check_late(&outcome);
     }
-    rv = store->ops->charge_resolve(out, &changed, store, &charge->scope, charge->seq, &outcome, 0,
-                                    p);
-    *decision = changed ? PAY_DECISION_DONE : PAY_DECISION_MEANWHILE;
-    return rv;
+    return charge_settle(out, decision, store, charge, &outcome, p);
 }
 
 /* A checkout that was closed, and is held or still asked about: a decline leaves it closed, and
@@ -84,16 +91,10 @@ static apr_status_t charge_pending(pay_charge_t **out, pay_decision_t *decision,
 static apr_status_t charge_closed(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
                                   const pay_charge_t *charge, pay_outcome_t outcome, apr_pool_t *p)
 {
-    apr_status_t rv;
-    int changed;
-
     if (outcome.kind == PAY_OUTCOME_DECLINED) {
         outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN, .resolution = outcome.resolution};
     }
-    rv = store->ops->charge_resolve(out, &changed, store, &charge->scope, charge->seq, &outcome, 0,
-                                    p);
-    *decision = changed ? PAY_DECISION_DONE : PAY_DECISION_MEANWHILE;
-    return rv;
+    return charge_settle(out, decision, store, charge, &outcome, p);
 }
 
 /* It failed, something else was found at the acquirer later, and somebody has seen to that. */
@@ -126,7 +127,7 @@ apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay
     if (charge->state == PAY_CHARGE_PENDING) {
         return charge_pending(out, decision, store, charge, *outcome, p);
     }
-    if (charge->held != PAY_NOT_HELD && charge->state == PAY_CHARGE_FAILED) {
+    if (charge->state == PAY_CHARGE_FAILED && charge->held != PAY_NOT_HELD) {
         return charge_late(out, decision, store, charge, outcome, p);
     }
     if (charge->decided_state == PAY_CHARGE_PENDING

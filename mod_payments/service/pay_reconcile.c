@@ -88,6 +88,13 @@ apr_interval_time_t pay_reconcile_lease(const apr_array_header_t *services)
     return lease;
 }
 
+int pay_reconcile_in_order(const pay_acquirer_t *acquirer)
+{
+    return !acquirer || !acquirer->breaker
+           || (pay_breaker_state(acquirer->breaker) == PAY_BREAKER_CLOSED
+               && !pay_breaker_is_faulty(acquirer->breaker));
+}
+
 int pay_reconcile_row(const pay_reconcile_row_t *row)
 {
     if (row->refund && row->refund->state == PAY_REFUND_FAILED) {
@@ -132,7 +139,7 @@ static asked_t *asked_of(apr_array_header_t *asked, const pay_acquirer_t *acquir
 static int may_begin(const pay_reconcile_row_t *row)
 {
     return pay_time_now() < row->begin_before && row->answer->patience == 0
-           && (row->answer->answered >= 0 || pay_acquiring_in_order(row->acquirer));
+           && (row->answer->answered >= 0 || pay_reconcile_in_order(row->acquirer));
 }
 
 apr_status_t pay_reconcile_step(int *settled, pay_store_t *store,

@@ -78,7 +78,7 @@ static int may_ask(lane_t *lane)
     if (now_ms < lane->patience_until_ms) {
         return 0;
     }
-    if (pay_acquiring_in_order(lane->acquirer)) {
+    if (pay_reconcile_in_order(lane->acquirer)) {
         lane->is_back = 0;
         if (lane->unanswered < PAY_BREAKER_FAILURES) {
             return 1;
@@ -99,7 +99,7 @@ static void learn(lane_t *lane, const pay_reconcile_answer_t *answer)
     }
     if (answer->answered > 0) {
         lane->unanswered = 0;
-        lane->is_back = !pay_acquiring_in_order(lane->acquirer);
+        lane->is_back = !pay_reconcile_in_order(lane->acquirer);
     } else if (answer->answered < 0) {
         lane->unanswered++;
         lane->is_back = 0;

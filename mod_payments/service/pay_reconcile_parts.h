@@ -55,6 +55,8 @@ void pay_reconcile_place(pay_reconcile_row_t *row, const apr_array_header_t *ser
                          const apr_uint32_t *accounts, apr_time_t lease_end);
 /* The lease of one take: longer than any call of theirs. */
 apr_interval_time_t pay_reconcile_lease(const apr_array_header_t *services);
+/* 0: its breaker is not closed, or it refuses our key. */
+int pay_reconcile_in_order(const pay_acquirer_t *acquirer);
 /* Asks and stores the answer, or sends what waits. 1: it was decided. */
 int pay_reconcile_row(const pay_reconcile_row_t *row);
 

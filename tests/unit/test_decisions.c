@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
+#include "decide.h"
 
 #include "base/pay_time.h"
-#include "service/pay_decisions.h"
 
 static const struct {
     const char *name;
@@ -36,15 +36,7 @@ END_TEST
 
 static pay_charge_t *decide(pay_decision_t want, const pay_charge_t *charge, int approved)
 {
-    const pay_outcome_t outcome = pay_decision_outcome(approved, "seen");
-    pay_decision_t decision;
-    pay_charge_t *out;
-
-    ck_assert_int_eq(pay_charge_decide(&out, &decision, till->store, charge, &outcome, unit_pool),
-                     APR_SUCCESS);
-    ck_assert_int_eq(decision, want);
-    ck_assert_ptr_nonnull(out);
-    return out;
+    return decide_charge(want, till->store, charge, approved, "seen");
 }
 
 /* A row that is pending, nobody at work on it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "checkout_shop.h"
-#include "service/pay_decisions.h"
+#include "decide.h"
 
 #define REFERENCE "checkout-00000001"
 
@@ -179,14 +179,7 @@ static pay_charge_t *asked_when_closed(int days, char says)
 
 static pay_charge_t *decide(pay_decision_t want, const pay_charge_t *as_read, int approved)
 {
-    const pay_outcome_t outcome = pay_decision_outcome(approved, "statement of May");
-    pay_decision_t decision;
-    pay_charge_t *out;
-
-    ck_assert_int_eq(pay_charge_decide(&out, &decision, shop->store, as_read, &outcome, unit_pool),
-                     APR_SUCCESS);
-    ck_assert_int_eq(decision, want);
-    return out;
+    return decide_charge(want, shop->store, as_read, approved, "statement of May");
 }
 
 static const struct {
