@@ -11,10 +11,10 @@ static const char *const titles[] = {"KIND",     "REFERENCE", "ACCOUNT", "MODE",
                                      "CURRENCY", "WHY",       "SINCE",   NULL};
 
 static const char *const csv_titles[] = {
-    "kind",   "reference", "account",           "mode",
-    "status", "amount",    "currency",          "why",
-    "since",  "acquirer",  "acquirerReference", "transactionReference",
-    NULL};
+    "kind",          "reference", "account",           "mode",
+    "status",        "amount",    "currency",          "why",
+    "since",         "acquirer",  "acquirerReference", "transactionReference",
+    "paymentStatus", NULL};
 
 /* One row, of a charge or of a refund. */
 typedef struct held_t {
@@ -23,7 +23,7 @@ typedef struct held_t {
     const char *charge;    /* NULL: not known */
     const char *account;
     pay_mode_t mode;
-    const char *status;
+    const char *status, *exact; /* of a refund the same word */
     const pay_money_t *money;
     pay_held_t why;
     apr_time_t since; /* pending since, or of a late approval failed since */
@@ -72,6 +72,7 @@ static void held_json(pay_writer_t *w, const void *row)
     pay_writer_string(w, "acquirer", held->acquirer);
     pay_writer_string(w, "acquirerReference", held->acquirer_reference);
     pay_writer_string(w, "transactionReference", held->charge);
+    pay_writer_string(w, "paymentStatus", held->exact);
     pay_writer_object_close(w);
 }
 
@@ -95,6 +96,7 @@ static void held_csv(pay_csv_t *csv, const void *row)
     pay_csv_text(csv, held->acquirer);
     pay_csv_text(csv, held->acquirer_reference);
     pay_csv_text(csv, held->charge);
+    pay_csv_text(csv, held->exact);
 }
 
 static const ctl_view_t held_view = {.titles = titles,
@@ -109,7 +111,8 @@ static held_t of_charge(const pay_charge_t *charge)
                          .reference = charge->reference,
                          .charge = charge->reference,
                          .mode = charge->scope.mode,
-                         .status = pay_charge_state_name(charge->state),
+                         .status = pay_charge_status_name(charge->state),
+                         .exact = pay_charge_state_name(charge->state),
                          .money = &charge->money,
                          .why = charge->held,
                          .since = charge->held == PAY_HELD_LATE ? charge->decided_at
@@ -127,6 +130,7 @@ static held_t of_refund(const pay_refund_t *refund)
                          .charge = refund->transaction_reference,
                          .mode = refund->scope.mode,
                          .status = pay_refund_state_name(refund->state),
+                         .exact = pay_refund_state_name(refund->state),
                          .money = &refund->money,
                          .why = refund->held,
                          .since = refund->held == PAY_HELD_LATE ? refund->decided_at

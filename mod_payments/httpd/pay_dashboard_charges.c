@@ -27,7 +27,8 @@ static void item_to_json(pay_writer_t *w, const char *name, const pay_charge_t *
     pay_writer_time(w, "createdAt", charge->created_at);
     pay_writer_string(w, "amount", amount(w, charge->money.amount_minor, charge));
     pay_writer_string(w, "currency", charge->money.currency);
-    pay_writer_string(w, "status", pay_charge_state_name(charge->state));
+    pay_writer_string(w, "status", pay_charge_status_name(charge->state));
+    pay_writer_string(w, "paymentStatus", pay_charge_state_name(charge->state));
     pay_writer_string(w, "email", charge->email);
     pay_writer_string(w, "name",
                       apr_pstrcat(w->pool, charge->first_name,

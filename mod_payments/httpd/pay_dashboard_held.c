@@ -32,6 +32,9 @@ static void item_to_json(pay_writer_t *w, const pay_due_t *due)
     pay_writer_time(w, "createdAt", refund ? refund->created_at : charge->created_at);
     pay_writer_string(w, "status",
                       refund ? pay_refund_state_name(refund->state)
+                             : pay_charge_status_name(charge->state));
+    pay_writer_string(w, "paymentStatus",
+                      refund ? pay_refund_state_name(refund->state)
                              : pay_charge_state_name(charge->state));
     pay_writer_string(w, "held", pay_held_name(held));
     pay_writer_string(w, "sentence", pay_held_text(held));

@@ -10,17 +10,19 @@
 
 static const struct {
     const char *name;
-    unsigned int next; /* set of TO() */
+    const char *status; /* one of the four words that every client knows */
+    unsigned int next;  /* set of TO() */
 } states[] = {
-    [PAY_CHARGE_PENDING] = {"pending", TO(PAY_CHARGE_SUCCESSFUL) | TO(PAY_CHARGE_FAILED)
-                                           | TO(PAY_CHARGE_VOID) | TO(PAY_CHARGE_ABANDONED)},
-    [PAY_CHARGE_SUCCESSFUL] = {"successful", TO(PAY_CHARGE_REVERSED)},
-    [PAY_CHARGE_FAILED] = {"failed", 0},
+    [PAY_CHARGE_PENDING] = {"pending", "pending",
+                            TO(PAY_CHARGE_SUCCESSFUL) | TO(PAY_CHARGE_FAILED) | TO(PAY_CHARGE_VOID)
+                                | TO(PAY_CHARGE_ABANDONED)},
+    [PAY_CHARGE_SUCCESSFUL] = {"successful", "successful", TO(PAY_CHARGE_REVERSED)},
+    [PAY_CHARGE_FAILED] = {"failed", "failed", 0},
     /* A processed refund that the acquirer takes back leaves the charge successful again. */
-    [PAY_CHARGE_REVERSED] = {"reversed", TO(PAY_CHARGE_SUCCESSFUL)},
+    [PAY_CHARGE_REVERSED] = {"reversed", "reversed", TO(PAY_CHARGE_SUCCESSFUL)},
     /* The payer may have paid just before a checkout was closed: the acquirer's word counts. */
-    [PAY_CHARGE_VOID] = {"void", TO(PAY_CHARGE_SUCCESSFUL)},
-    [PAY_CHARGE_ABANDONED] = {"abandoned", TO(PAY_CHARGE_SUCCESSFUL)},
+    [PAY_CHARGE_VOID] = {"void", "failed", TO(PAY_CHARGE_SUCCESSFUL)},
+    [PAY_CHARGE_ABANDONED] = {"abandoned", "failed", TO(PAY_CHARGE_SUCCESSFUL)},
 };
 _Static_assert(sizeof(states) / sizeof(states[0]) == PAY_CHARGE_STATE_COUNT, "one row a state");
 
@@ -57,6 +59,11 @@ int pay_charge_may_become(pay_charge_state_t from, pay_charge_state_t to)
 const char *pay_charge_state_name(pay_charge_state_t state)
 {
     return is_state(state) ? states[state].name : "unknown";
+}
+
+const char *pay_charge_status_name(pay_charge_state_t state)
+{
+    return is_state(state) ? states[state].status : "pending"; /* never a word for "paid" */
 }
 
 const char *pay_channel_name(pay_channel_t channel)

@@ -18,7 +18,7 @@ struct pay_writer_t;
 
 #define PAY_REFERENCE_MAX 100
 #define PAY_NAME_MAX 100            /* bytes of first or last name */
-#define PAY_CHARGE_ANSWER_VERSION 1 /* form of the answer; older ones keep their renderer */
+#define PAY_CHARGE_ANSWER_VERSION 2 /* form of the answer; older ones keep their renderer */
 
 typedef enum pay_charge_state_t {
     PAY_CHARGE_PENDING,
@@ -117,7 +117,11 @@ int pay_charge_may_become(pay_charge_state_t from, pay_charge_state_t to);
  * (202). */
 int pay_charge_in_flight(const pay_charge_t *charge);
 
+/* The exact word: paymentStatus of the API, and what people are shown. */
 const char *pay_charge_state_name(pay_charge_state_t state);
+/* The API's status: "pending", "successful", "failed" or "reversed". Shops take any other word for
+ * "paid", so that a checkout which was voided or abandoned has failed. */
+const char *pay_charge_status_name(pay_charge_state_t state);
 apr_status_t pay_charge_state_parse(pay_charge_state_t *out, const char *text); /* APR_EINVAL */
 
 const char *pay_channel_name(pay_channel_t channel); /* "card", "bank_transfer" */

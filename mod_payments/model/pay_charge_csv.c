@@ -17,6 +17,7 @@ const char *const pay_charge_csv_titles[] = {"id",
                                              "gatewayResponseMessage",
                                              "authorizationCode",
                                              "keyId",
+                                             "paymentStatus",
                                              NULL};
 
 void pay_charge_to_csv(pay_csv_t *csv, const pay_charge_t *charge)
@@ -25,7 +26,7 @@ void pay_charge_to_csv(pay_csv_t *csv, const pay_charge_t *charge)
 
     pay_csv_number(csv, charge->seq);
     pay_csv_text(csv, charge->reference);
-    pay_csv_text(csv, pay_charge_state_name(charge->state));
+    pay_csv_text(csv, pay_charge_status_name(charge->state));
     pay_csv_amount(csv, charge->money.amount_minor, currency);
     pay_csv_text(csv, currency);
     pay_csv_amount(csv, charge->refunded_minor, currency);
@@ -38,4 +39,5 @@ void pay_charge_to_csv(pay_csv_t *csv, const pay_charge_t *charge)
     pay_csv_text(csv, charge->message);
     pay_csv_text(csv, charge->authorization_code);
     pay_csv_text(csv, charge->key_id);
+    pay_csv_text(csv, pay_charge_state_name(charge->state));
 }

@@ -78,6 +78,7 @@ void pay_transaction_to_json(pay_writer_t *w, const char *name,
     pay_writer_object_close(w);
 }
 
+/* An envelope that is still open. */
 static void envelope(pay_writer_t *w, const char *message, const pay_transaction_t *transaction,
                      pay_view_t view)
 {
@@ -85,6 +86,14 @@ static void envelope(pay_writer_t *w, const char *message, const pay_transaction
     pay_writer_bool(w, "status", 1);
     pay_writer_string(w, "message", message);
     pay_transaction_to_json(w, "data", transaction, view);
+}
+
+/* A client counts its entries after a decline, and breaks where there is none to count. */
+static void log_to_json(pay_writer_t *w)
+{
+    pay_writer_object_open(w, "log");
+    pay_writer_array_open(w, "history");
+    pay_writer_array_close(w);
     pay_writer_object_close(w);
 }
 
@@ -92,6 +101,8 @@ void pay_verify_answer_to_json(pay_writer_t *w, const pay_transaction_t *transac
                                pay_view_t view)
 {
     envelope(w, "Transaction details retrieved successfully", transaction, view);
+    log_to_json(w);
+    pay_writer_object_close(w);
 }
 
 void pay_void_answer_to_json(pay_writer_t *w, const pay_charge_t *charge)
@@ -100,4 +111,5 @@ void pay_void_answer_to_json(pay_writer_t *w, const pay_charge_t *charge)
     const pay_transaction_t transaction = {&now, NULL, 1};
 
     envelope(w, "Transaction voided successfully", &transaction, PAY_VIEW_SECRET);
+    pay_writer_object_close(w);
 }

@@ -200,7 +200,8 @@ class Checkout(Payer):
         return answer.json["data"]
 
     def status(self):
-        return self.state()["status"]
+        """The exact word."""
+        return self.state()["paymentStatus"]
 
     def wait(self, status):
         wait_for(lambda: self.status() == status, f"{self.reference} to be {status}")

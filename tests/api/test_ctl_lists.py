@@ -19,7 +19,8 @@ from raw_lmdb import Raw
 
 DIGITS = {"JPY": 0, "KWD": 3}
 CHARGE_COLUMNS = ("id reference status amount currency refundedAmount refundsPendingAmount last4Digits email createdAt "
-                  "updatedAt gatewayResponseCode gatewayResponseMessage authorizationCode keyId").split()
+                  "updatedAt gatewayResponseCode gatewayResponseMessage authorizationCode keyId "
+                  "paymentStatus").split()
 REFUND_COLUMNS = list(record(0))
 TOTAL_COLUMNS = "period currency charged refunded net charges refunds failed".split()
 SCOPE = b"\0\0\0\1\0"  # the first account, Test Mode
@@ -149,7 +150,8 @@ def test_charges_as_csv(server):
     assert header == CHARGE_COLUMNS
     for row, cell in zip(rows, cells, strict=True):
         currency = row["currency"]
-        for name in ("createdAt", "updatedAt", "status", "currency", "gatewayResponseCode", "gatewayResponseMessage"):
+        for name in ("createdAt", "updatedAt", "status", "currency", "gatewayResponseCode", "gatewayResponseMessage",
+                     "paymentStatus"):
             assert cell[name] == (row[name] or "")
         for name in ("amount", "refundedAmount", "refundsPendingAmount"):
             assert cell[name] == money(str(row[name]), currency)

@@ -344,7 +344,7 @@ def test_held_list(desk):
         "kind": "charge", "reference": overdue, "account": "shop", "mode": "live", "status": "pending",
         "amount": "20.00", "currency": "NGN", "why": "overdue", "since": charge["createdAt"],
         "acquirer": charge["acquirer"], "acquirerReference": charge["acquirerReference"],
-        "transactionReference": overdue}
+        "transactionReference": overdue, "paymentStatus": "pending"}
     assert rows[2]["transactionReference"] == ref and rows[2]["since"] == row["createdAt"]
     assert charge["held"] == row["held"] == "overdue" and rows[2]["amount"] == "10.00"
     assert re.search("^waits for a person +overdue: .*PaymentsPendingAlert$",

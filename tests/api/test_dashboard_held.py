@@ -193,9 +193,9 @@ def test_closed_checkout(open_desk, outcome, status):
     assert held(desk) == []
     clocks[0].put(6 * HOUR + 60)
     item, path = one_held(desk, "different")
-    assert (item["reference"], item["status"]) == (checkout.reference, "void")
+    assert (item["reference"], item["status"], item["paymentStatus"]) == (checkout.reference, "failed", "void")
     answer = may_change(desk, path, decision(outcome), "operator", "charge resolve")
-    assert answer.json["charge"]["status"] == status and held(desk) == []
+    assert answer.json["charge"]["paymentStatus"] == status and held(desk) == []
     assert checkout.status() == status
     answer = desk.operator.post(path, decision(outcome))
     assert answer.status == 409 and "waits for no decision" in answer.json["message"]

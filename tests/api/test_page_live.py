@@ -144,7 +144,7 @@ def test_closed_while_the_payer_was_at_the_acquirer(till, upstream, proxy, how):
         assert void.status == 200
     def verified():
         return checkout.shop.call("POST", "/api/v1/transaction/verify", {"transactionReference": checkout.reference},
-                                  headers=[("Idempotency-Key", "verify-1")]).json["data"]["status"]
+                                  headers=[("Idempotency-Key", "verify-1")]).json["data"]["paymentStatus"]
 
     assert verified() == {"expired": "abandoned", "voided": "void"}[how]
     page = checkout.page(checkout.path + ".return")  # the acquirer says that it is pending

@@ -61,12 +61,12 @@ def test_paid_once(seller, bodies):
                 assert checkout.page().forms() == {"code": ["code"], "cancel": []}
                 assert set(burst(checkout, ["action=code&code=123456", "action=code&code=1"] * (AT_ONCE // 2))) == {303}
                 state = checkout.state()
-            assert state["status"] in ("successful", "failed", "abandoned")
+            assert state["paymentStatus"] in ("successful", "failed", "abandoned")
             paid_by_card = state["status"] == "successful" and state["channel"] == "card"
             assert len(tokens(seller)) - before == int(paid_by_card)
             assert checkout.card().status == 200 and checkout.state() == state
             told = receiver.wait(rounds)
             assert len(told) == rounds and (told[-1].reference, told[-1].json["notifyType"]) == (
-                checkout.reference, state["status"])
+                checkout.reference, state["paymentStatus"])
         wait_for(lambda: seller.events() == [], "all events to be delivered")
         assert len(receiver.wait(ROUNDS)) == ROUNDS

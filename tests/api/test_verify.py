@@ -47,7 +47,8 @@ def test_secret_view(shop, path):
     assert answer.header("content-type") == "application/json; charset=utf-8"
     assert answer.header("idempotent-replayed") is None
     body = answer.json
-    assert list(body) == ["status", "message", "data"]
+    assert list(body) == ["status", "message", "data", "log"]
+    assert body["log"] == {"history": []}
     assert (body["status"], body["message"]) == (True, MESSAGE)
     data = body["data"]
     assert set(data) == MEMBERS

@@ -202,7 +202,8 @@ void property_do_void(void)
     problem = pay_transaction_void(&text, &replayed, &property.service, &property.caller,
                                    charge->reference, property.step);
     if (may) {
-        HOLD(!problem && strstr(text, "\"status\":\"void\""), "a pending checkout was not voided");
+        HOLD(!problem && strstr(text, "\"status\":\"failed\",\"paymentStatus\":\"void\""),
+             "a pending checkout was not voided");
         charge->state = PAY_CHARGE_VOID;
     } else {
         HOLD(problem && !strcmp(problem->code, "V2"), "only pending checkouts can be voided");
@@ -232,7 +233,10 @@ void property_do_verify(void)
         return;
     }
     HOLD(!problem, "verify was refused");
-    HOLD(strstr(text, apr_psprintf(property.step, "\"status\":\"%s\"",
+    HOLD(strstr(text, apr_psprintf(property.step, "\"status\":\"%s\",\"paymentStatus\":\"%s\"",
+                                   pay_charge_status_name(charge->state),
                                    pay_charge_state_name(charge->state))),
          "verify tells another state");
+    HOLD(!strstr(text, "\"requested_amount\":0.00,") == (charge->state == PAY_CHARGE_SUCCESSFUL),
+         "verify tells an amount of what is not paid, or none of what is");
 }

@@ -23,10 +23,11 @@
 #define NONE                                                                                       \
     "\"paymentDescriptor\":\"\",\"transactionType\":\"\",\"redirectUrl\":\"\","                    \
     "\"checkoutMetadata\":\"\","
-#define STATUS(state) "\"status\":\"" state "\",\"paymentStatus\":\"" state "\","
-#define AMOUNTS(charged, refunded, refunding)                                                      \
+#define STATUS_OF(status, state) "\"status\":\"" status "\",\"paymentStatus\":\"" state "\","
+#define STATUS(state) STATUS_OF(state, state)
+#define AMOUNTS(charged, requested, refunded, refunding)                                           \
     "\"amount\":10.50,\"chargedAmount\":" charged ",\"transactionFee\":0.00,"                      \
-    "\"requested_amount\":10.50,\"refundedAmount\":" refunded                                      \
+    "\"requested_amount\":" requested ",\"refundedAmount\":" refunded                              \
     ",\"refundsPendingAmount\":" refunding ",\"currency\":\"NGN\",\"domain\":\"test\","            \
     "\"channel\":\"card\","
 #define GATEWAY(code, message, auth)                                                               \
@@ -83,7 +84,7 @@ START_TEST(test_object)
 
     ck_assert_str_eq(
         object(&charge, PAY_VIEW_SECRET),
-        HEAD STATUS("successful") AMOUNTS("10.50", "0.00", "0.00")
+        HEAD STATUS("successful") AMOUNTS("10.50", "10.50", "0.00", "0.00")
             GATEWAY("00", "Approved", "L5K7O4") "\"requestIp\":\"192.0.2.1\"," NONE CARD("tok_1")
                 CUSTOMER TRANSFER TIMES("00:00.250"));
 }
@@ -94,7 +95,7 @@ START_TEST(test_public_view)
     pay_charge_t charge = charge_make();
 
     ck_assert_str_eq(object(&charge, PAY_VIEW_PUBLIC),
-                     HEAD STATUS("successful") AMOUNTS("10.50", "0.00", "0.00")
+                     HEAD STATUS("successful") AMOUNTS("10.50", "10.50", "0.00", "0.00")
                          GATEWAY("00", "Approved", "") "\"requestIp\":\"\"," NONE CARD(
                              "") "\"customer\":{\"id\":0,\"customerCode\":\"\",\"email\":\"\","
                                  "\"name\":\"\"}," TRANSFER TIMES("00:00.250"));
@@ -110,7 +111,7 @@ START_TEST(test_partly_refunded)
     charge.updated_at = CREATED + apr_time_from_sec(90);
     ck_assert_str_eq(
         object(&charge, PAY_VIEW_SECRET),
-        HEAD STATUS("successful") AMOUNTS("10.50", "3.00", "0.01")
+        HEAD STATUS("successful") AMOUNTS("10.50", "10.50", "3.00", "0.01")
             GATEWAY("00", "Approved", "L5K7O4") "\"requestIp\":\"192.0.2.1\"," NONE CARD("tok_1")
                 CUSTOMER TRANSFER TIMES("01:30.000"));
 }
@@ -188,36 +189,45 @@ START_TEST(test_customer)
 }
 END_TEST
 
-/* Golden bytes: a charge decided under form 1 is answered with these for ever. */
+/* Golden bytes: a charge decided under a form is answered with these for ever. */
 #define GOLDEN_SUCCESSFUL                                                                          \
     "{\"status\":true,\"message\":\"Charge successful\",\"data\":" HEAD STATUS("successful")       \
-        AMOUNTS("10.50", "0.00", "0.00")                                                           \
+        AMOUNTS("10.50", "10.50", "0.00", "0.00")                                                  \
             GATEWAY("00", "Approved", "L5K7O4") "\"requestIp\":\"192.0.2.1\"," NONE CARD("tok_1")  \
                 CUSTOMER TRANSFER TIMES("00:00.250") "}"
-#define GOLDEN_FAILED                                                                              \
+#define GOLDEN_FAILED(requested)                                                                   \
     "{\"status\":false,\"message\":\"Do not honor\",\"data\":" HEAD STATUS("failed")               \
-        AMOUNTS("0.00", "0.00", "0.00")                                                            \
+        AMOUNTS("0.00", requested, "0.00", "0.00")                                                 \
             GATEWAY("05", "Do not honor", "") "\"requestIp\":\"192.0.2.1\"," NONE CARD("tok_1")    \
                 CUSTOMER TRANSFER TIMES("00:00.250") "}"
 #define GOLDEN_PENDING                                                                             \
     "{\"status\":true,\"message\":\"Charge pending\",\"data\":" HEAD STATUS("pending")             \
-        AMOUNTS("0.00", "0.00", "0.00")                                                            \
+        AMOUNTS("0.00", "0.00", "0.00", "0.00")                                                    \
             GATEWAY("", "", "") "\"requestIp\":\"192.0.2.1\"," NONE CARD("tok_1")                  \
                 CUSTOMER TRANSFER TIMES("00:00.000") "}"
 
+#define SHA256_SUCCESSFUL "c601fc1e9ebb53935770a31a76dccde5f78737d5c0436399b37d758fa4c3bb98"
+#define SHA256_PENDING "cffb3393a87d722faf5486760cf82cc6022b833c42bf509742788c529833e61a"
+
 static const struct {
     const char *name;
+    int version;
     pay_charge_state_t decided_state;
     const char *code, *message, *authorization_code;
     const char *want;
     const char *sha256; /* pins the bytes even where a macro above is edited */
 } answer_cases[] = {
-    {"successful", PAY_CHARGE_SUCCESSFUL, "00", "Approved", "L5K7O4", GOLDEN_SUCCESSFUL,
-     "c601fc1e9ebb53935770a31a76dccde5f78737d5c0436399b37d758fa4c3bb98"},
-    {"failed", PAY_CHARGE_FAILED, "05", "Do not honor", "", GOLDEN_FAILED,
+    {"form 1, successful", 1, PAY_CHARGE_SUCCESSFUL, "00", "Approved", "L5K7O4", GOLDEN_SUCCESSFUL,
+     SHA256_SUCCESSFUL},
+    {"form 1, failed", 1, PAY_CHARGE_FAILED, "05", "Do not honor", "", GOLDEN_FAILED("10.50"),
      "a395e0128e544273e72eb177b604c47efb823f59bd2d5e77abc92b5865e15a0b"},
-    {"pending", PAY_CHARGE_PENDING, "", "", "", GOLDEN_PENDING,
-     "8d6525194c9379934b8a6e464eef9da4787532a47e1f5547297b7d95e25c034c"},
+    /* Opened under form 1, and nothing is frozen yet. */
+    {"form 1, pending", 1, PAY_CHARGE_PENDING, "", "", "", GOLDEN_PENDING, SHA256_PENDING},
+    {"form 2, successful", 2, PAY_CHARGE_SUCCESSFUL, "00", "Approved", "L5K7O4", GOLDEN_SUCCESSFUL,
+     SHA256_SUCCESSFUL},
+    {"form 2, failed", 2, PAY_CHARGE_FAILED, "05", "Do not honor", "", GOLDEN_FAILED("0.00"),
+     "f8579ae0d36c2030869f7ce8b18384bddd70b48a359fce059a2ff996640adb49"},
+    {"form 2, pending", 2, PAY_CHARGE_PENDING, "", "", "", GOLDEN_PENDING, SHA256_PENDING},
 };
 
 START_TEST(test_answer)
@@ -228,6 +238,7 @@ START_TEST(test_answer)
     charge.state = answer_cases[_i].decided_state;
     charge.decided_state = answer_cases[_i].decided_state;
     charge.decided_at = charge.state == PAY_CHARGE_PENDING ? 0 : DECIDED;
+    charge.answer_version = answer_cases[_i].version;
     charge.code = answer_cases[_i].code;
     charge.message = answer_cases[_i].message;
     charge.authorization_code = answer_cases[_i].authorization_code;
@@ -235,6 +246,39 @@ START_TEST(test_answer)
                   answer(&charge));
     ck_assert_int_eq(pay_sha256(digest, answer(&charge), strlen(answer(&charge))), APR_SUCCESS);
     ck_assert_str_eq(pay_hex(digest, PAY_SHA256_LEN, unit_pool), answer_cases[_i].sha256);
+}
+END_TEST
+
+/* The words and amounts of each state, whatever form its answer was decided in. */
+static const struct {
+    pay_charge_state_t state;
+    apr_int64_t refunded_minor;
+    const char *want;
+} state_cases[] = {
+    {PAY_CHARGE_PENDING, 0, STATUS("pending") AMOUNTS("0.00", "0.00", "0.00", "0.00")},
+    {PAY_CHARGE_SUCCESSFUL, 0, STATUS("successful") AMOUNTS("10.50", "10.50", "0.00", "0.00")},
+    {PAY_CHARGE_SUCCESSFUL, 300, STATUS("successful") AMOUNTS("10.50", "10.50", "3.00", "0.00")},
+    {PAY_CHARGE_FAILED, 0, STATUS("failed") AMOUNTS("0.00", "0.00", "0.00", "0.00")},
+    {PAY_CHARGE_REVERSED, 1050, STATUS("reversed") AMOUNTS("10.50", "0.00", "10.50", "0.00")},
+    {PAY_CHARGE_VOID, 0, STATUS_OF("failed", "void") AMOUNTS("0.00", "0.00", "0.00", "0.00")},
+    {PAY_CHARGE_ABANDONED, 0,
+     STATUS_OF("failed", "abandoned") AMOUNTS("0.00", "0.00", "0.00", "0.00")},
+};
+
+START_TEST(test_states)
+{
+    pay_charge_t charge = charge_make();
+    int version;
+
+    charge.state = state_cases[_i].state;
+    charge.refunded_minor = state_cases[_i].refunded_minor;
+    for (version = 1; version <= PAY_CHARGE_ANSWER_VERSION; version++) {
+        charge.answer_version = version;
+        ck_assert_msg(strstr(object(&charge, PAY_VIEW_SECRET), state_cases[_i].want) != NULL,
+                      "%s of form %d: %s", pay_charge_state_name(charge.state), version,
+                      object(&charge, PAY_VIEW_SECRET));
+        ck_assert_ptr_nonnull(strstr(object(&charge, PAY_VIEW_PUBLIC), state_cases[_i].want));
+    }
 }
 END_TEST
 
@@ -283,7 +327,7 @@ START_TEST(test_damaged_row)
     ck_assert_ptr_nonnull(strstr(answer(&charge), "\"paymentStatus\":\"pending\""));
     charge.state = (pay_charge_state_t)99;
     ck_assert_ptr_nonnull(
-        strstr(object(&charge, PAY_VIEW_SECRET), "\"paymentStatus\":\"unknown\""));
+        strstr(object(&charge, PAY_VIEW_SECRET), STATUS_OF("pending", "unknown")));
 }
 END_TEST
 
@@ -296,6 +340,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_name, 0, UNIT_ROWS(name_cases));
     tcase_add_loop_test(tcase, test_customer, 0, UNIT_ROWS(customer_cases));
     tcase_add_loop_test(tcase, test_answer, 0, UNIT_ROWS(answer_cases));
+    tcase_add_loop_test(tcase, test_states, 0, UNIT_ROWS(state_cases));
     tcase_add_loop_test(tcase, test_answer_is_frozen, 0, UNIT_ROWS(later_cases));
     tcase_add_test(tcase, test_failed_without_words);
     tcase_add_test(tcase, test_damaged_row);

@@ -10,30 +10,30 @@
 #define DECIDED APR_INT64_C(1767225600250000)
 #define LATER APR_INT64_C(1767225690000000)
 
-#define STATE(state) "\"status\":\"" state "\",\"paymentStatus\":\"" state "\","
-#define AMOUNTS(charged, refunded, refunding)                                                      \
+#define STATE(status, state) "\"status\":\"" status "\",\"paymentStatus\":\"" state "\","
+#define SAME(state) STATE(state, state)
+#define AMOUNTS(charged, requested, refunded, refunding)                                           \
     "\"amount\":10.50,\"chargedAmount\":" charged ",\"transactionFee\":0.00,"                      \
-    "\"requested_amount\":10.50,\"refundedAmount\":" refunded                                      \
+    "\"requested_amount\":" requested ",\"refundedAmount\":" refunded                              \
     ",\"refundsPendingAmount\":" refunding ",\"currency\":\"NGN\","
 #define GATEWAY(code, message, auth)                                                               \
     "\"gatewayResponseCode\":\"" code "\",\"gatewayResponseMessage\":\"" message                   \
     "\",\"authorizationCode\":\"" auth "\",\"authCode\":\"" auth "\","
 #define TRANSACTION(head, state, amounts, gateway, updated)                                        \
     "{\"notify\":\"transaction\"," head ",\"data\":{\"id\":42,"                                    \
-    "\"transactionReference\":\"order-1\",\"reference\":\"order-1\"," STATE(state) amounts         \
-        "\"domain\":\"test\",\"channel\":\"card\"," gateway "\"requestIp\":\"192.0.2.1\","         \
-        "\"paymentDescriptor\":\"\",\"transactionType\":\"\",\"redirectUrl\":\"\","                \
-        "\"checkoutMetadata\":\"\","                                                               \
-        "\"card\":{\"first6Digits\":\"555555\",\"last4Digits\":\"4444\",\"issuer\":"               \
-        "\"Mastercard\","                                                                          \
-        "\"country\":\"NG\",\"type\":\"debit\",\"token\":\"tok_1\"},"                              \
-        "\"customer\":{\"id\":725075357,\"customerCode\":\"CUS_910dd3b09e8bd261\","                \
-        "\"email\":\"ada@example.com\",\"name\":\"Ada Obi\"},"                                     \
-        "\"transferDetail\":{\"bankCode\":\"\",\"bankName\":\"\",\"accountNumber\":\"\","          \
-        "\"sessionId\":\"\",\"creditAccountName\":\"\",\"originatorName\":\"\","                   \
-        "\"originatorAccountNumber\":\"\"},"                                                       \
-        "\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"updatedAt\":\"2026-01-01T00:" updated        \
-        "Z\"}}"
+    "\"transactionReference\":\"order-1\",\"reference\":\"order-1\"," state amounts                \
+    "\"domain\":\"test\",\"channel\":\"card\"," gateway "\"requestIp\":\"192.0.2.1\","             \
+    "\"paymentDescriptor\":\"\",\"transactionType\":\"\",\"redirectUrl\":\"\","                    \
+    "\"checkoutMetadata\":\"\","                                                                   \
+    "\"card\":{\"first6Digits\":\"555555\",\"last4Digits\":\"4444\",\"issuer\":"                   \
+    "\"Mastercard\","                                                                              \
+    "\"country\":\"NG\",\"type\":\"debit\",\"token\":\"tok_1\"},"                                  \
+    "\"customer\":{\"id\":725075357,\"customerCode\":\"CUS_910dd3b09e8bd261\","                    \
+    "\"email\":\"ada@example.com\",\"name\":\"Ada Obi\"},"                                         \
+    "\"transferDetail\":{\"bankCode\":\"\",\"bankName\":\"\",\"accountNumber\":\"\","              \
+    "\"sessionId\":\"\",\"creditAccountName\":\"\",\"originatorName\":\"\","                       \
+    "\"originatorAccountNumber\":\"\"},"                                                           \
+    "\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"updatedAt\":\"2026-01-01T00:" updated "Z\"}}"
 #define REFUND(head, state, updated)                                                               \
     "{\"notify\":\"refund\"," head ",\"data\":{\"id\":\"ref_1\",\"refundReference\":\"rfd_1\","    \
     "\"amount\":\"3.00\",\"currency\":\"NGN\",\"domain\":\"test\",\"channel\":\"API\","            \
@@ -53,23 +53,23 @@ static const struct {
       .state = PAY_CHARGE_SUCCESSFUL,
       .created_at = DECIDED,
       .decided = 1},
-     TRANSACTION("\"notifyType\":\"successful\",\"sequence\":1", "successful",
-                 AMOUNTS("10.50", "0.00", "0.00"), APPROVED, "00:00.250")},
+     TRANSACTION("\"notifyType\":\"successful\",\"sequence\":1", SAME("successful"),
+                 AMOUNTS("10.50", "10.50", "0.00", "0.00"), APPROVED, "00:00.250")},
     {"failed",
      {.sequence = 1,
       .kind = PAY_EVENT_TRANSACTION,
       .state = PAY_CHARGE_FAILED,
       .created_at = DECIDED,
       .decided = 1},
-     TRANSACTION("\"notifyType\":\"failed\",\"sequence\":1", "failed",
-                 AMOUNTS("0.00", "0.00", "0.00"), APPROVED, "00:00.250")},
+     TRANSACTION("\"notifyType\":\"failed\",\"sequence\":1", SAME("failed"),
+                 AMOUNTS("0.00", "0.00", "0.00", "0.00"), APPROVED, "00:00.250")},
     {"abandoned, and paid later",
      {.sequence = 1,
       .kind = PAY_EVENT_TRANSACTION,
       .state = PAY_CHARGE_ABANDONED,
       .created_at = DECIDED},
-     TRANSACTION("\"notifyType\":\"abandoned\",\"sequence\":1", "abandoned",
-                 AMOUNTS("0.00", "0.00", "0.00"), GATEWAY("", "", ""), "00:00.250")},
+     TRANSACTION("\"notifyType\":\"abandoned\",\"sequence\":1", STATE("failed", "abandoned"),
+                 AMOUNTS("0.00", "0.00", "0.00", "0.00"), GATEWAY("", "", ""), "00:00.250")},
     {"reversed",
      {.sequence = 3,
       .kind = PAY_EVENT_TRANSACTION,
@@ -77,8 +77,8 @@ static const struct {
       .created_at = LATER,
       .decided = 1,
       .refunded_minor = 1050},
-     TRANSACTION("\"notifyType\":\"reversed\",\"sequence\":3", "reversed",
-                 AMOUNTS("10.50", "10.50", "0.00"), APPROVED, "01:30.000")},
+     TRANSACTION("\"notifyType\":\"reversed\",\"sequence\":3", SAME("reversed"),
+                 AMOUNTS("10.50", "0.00", "10.50", "0.00"), APPROVED, "01:30.000")},
     {"successful again, another refund pending",
      {.sequence = 4294967295U,
       .kind = PAY_EVENT_TRANSACTION,
@@ -87,8 +87,8 @@ static const struct {
       .decided = 1,
       .refunded_minor = 300,
       .refunds_pending_minor = 1},
-     TRANSACTION("\"notifyType\":\"successful\",\"sequence\":4294967295", "successful",
-                 AMOUNTS("10.50", "3.00", "0.01"), APPROVED, "01:30.000")},
+     TRANSACTION("\"notifyType\":\"successful\",\"sequence\":4294967295", SAME("successful"),
+                 AMOUNTS("10.50", "10.50", "3.00", "0.01"), APPROVED, "01:30.000")},
     {"refund processed",
      {.sequence = 2,
       .kind = PAY_EVENT_REFUND,

@@ -261,6 +261,8 @@ static const row_t query_rows[] = {
     {"pending", 200, YES(OURS("pending")), "pending"},
     {"an abandoned checkout", 200, YES(OURS("abandoned")), "pending"},
     {"a void checkout", 200, YES(OURS("void")), "pending"},
+    {"an abandoned checkout, told as failed", 200, YES(CLOSED("abandoned")), "pending"},
+    {"a void checkout, told as failed", 200, YES(CLOSED("void")), "pending"},
     {"another amount", 200, YES(CHARGE("successful", REF, "1", "NGN", "test", WHEN, "")),
      "different"},
     {"another currency", 200, YES(CHARGE("successful", REF, "10.50", "GHS", "test", WHEN, "")),

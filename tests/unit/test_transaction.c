@@ -154,7 +154,7 @@ START_TEST(test_answers)
         apr_pstrcat(unit_pool,
                     "{\"status\":true,\"message\":\"Transaction details retrieved successfully\","
                     "\"data\":",
-                    object->text, "}", NULL));
+                    object->text, ",\"log\":{\"history\":[]}}", NULL));
     pay_void_answer_to_json(voided, &charge);
     ck_assert_str_eq(voided->text,
                      apr_pstrcat(unit_pool,

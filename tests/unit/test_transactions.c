@@ -341,7 +341,7 @@ START_TEST(test_void)
     ck_assert_int_eq(charge_now("page-1")->state, PAY_CHARGE_VOID);
     pay_void_answer_to_json(w, charge_now("page-1"));
     ck_assert_str_eq(first, w->text);
-    ck_assert_ptr_nonnull(strstr(first, "\"status\":\"void\""));
+    ck_assert_ptr_nonnull(strstr(first, "\"status\":\"failed\",\"paymentStatus\":\"void\""));
     shop_check_problem("again, another key", void_it(&again, "k-2", "page-1"), 409, "V2");
     shop_check_problem("again, no key", void_it(&again, NULL, "page-1"), 409, "V2");
     ck_assert_ptr_null(again);

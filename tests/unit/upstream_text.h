@@ -12,12 +12,16 @@
     "{\"status\":" good ",\"message\":\"" message "\",\"data\":" data "}"
 
 /* `amount` and `more` are JSON. */
-#define CHARGE(state, reference, amount, currency, domain, created, more)                          \
+#define TOLD(status, state, reference, amount, currency, domain, created, more)                    \
     "{\"reference\":\"" reference "\",\"transactionReference\":\"" reference                       \
-    "\",\"paymentStatus\":\"" state "\",\"status\":\"" state "\",\"amount\":" amount               \
+    "\",\"paymentStatus\":\"" state "\",\"status\":\"" status "\",\"amount\":" amount              \
     ",\"currency\":\"" currency "\",\"domain\":\"" domain "\",\"createdAt\":\"" created "\"" more  \
     "}"
+#define CHARGE(state, reference, amount, currency, domain, created, more)                          \
+    TOLD(state, state, reference, amount, currency, domain, created, more)
 #define OURS(state) CHARGE(state, REF, "10.50", "NGN", "test", WHEN, "")
+/* A checkout that was closed: it may be paid all the same. */
+#define CLOSED(state) TOLD("failed", state, REF, "10.50", "NGN", "test", WHEN, "")
 
 #define APPROVED ENVELOPE("true", "Charge successful", OURS("successful"))
 #define DECLINED ENVELOPE("false", "Do not honor", OURS("failed"))

@@ -36,7 +36,7 @@ function itemOf({ item, charge, held, refundable }) {
 
 function head(view, answer, item) {
   const reference = el('code', null, item.reference);
-  const canRefund = item.status === 'successful' && !isZero(answer.refundable);
+  const canRefund = item.paymentStatus === 'successful' && !isZero(answer.refundable);
   const refund = canRefund
     ? el(
         'button',

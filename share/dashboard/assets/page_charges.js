@@ -53,14 +53,17 @@ function filters(view) {
   );
 }
 
+// The exact word: a voided checkout has not failed.
 export function chargeStatus(charge) {
-  if (charge.held) {
-    return [badge(charge.status), ' ', badge('held')];
+  const { paymentStatus, held, refundedAmount } = charge;
+  const word = badge(paymentStatus);
+  if (held) {
+    return [word, ' ', badge('held')];
   }
-  if (charge.status === 'successful' && charge.refundedAmount && !isZero(charge.refundedAmount)) {
-    return [badge(charge.status), ' ', badge('reversed', 'Partly refunded')];
+  if (paymentStatus === 'successful' && refundedAmount && !isZero(refundedAmount)) {
+    return [word, ' ', badge('reversed', 'Partly refunded')];
   }
-  return badge(charge.status);
+  return word;
 }
 
 const columns = (view) => [
