@@ -6,6 +6,7 @@
 #include "ctl/ctl_message.h"
 #include "ctl/ctl_options.h"
 #include "ctl/ctl_range.h"
+#include "model/pay_checkout.h"
 #include "model/pay_email.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ static void charge_cells(ctl_table_t *table, const void *row)
 
     ctl_table_number(table, charge->seq);
     ctl_table_cell(table, charge->reference);
-    ctl_table_cell(table, pay_charge_state_name(charge->state));
+    ctl_table_cell(table, pay_charge_word_name(pay_charge_word(charge)));
     ctl_table_amount(table, charge->money.amount_minor, charge->money.currency);
     ctl_table_amount(table, charge->refunded_minor, charge->money.currency);
     ctl_table_cell(table, charge->money.currency);
@@ -52,7 +53,7 @@ static void charge_details(ctl_table_t *table, const void *row)
     ctl_table_cell(table, "id");
     ctl_table_number(table, charge->seq);
     ctl_detail(table, "reference", charge->reference);
-    ctl_detail(table, "status", pay_charge_state_name(charge->state));
+    ctl_detail(table, "status", pay_charge_word_name(pay_charge_word(charge)));
     ctl_detail(table, "waits for a person", ctl_held_text(charge->held, p));
     detail_amount(table, "amount", charge, charge->money.amount_minor);
     detail_amount(table, "refunded", charge, charge->refunded_minor);
@@ -179,7 +180,7 @@ static ctl_exit_t filter_read(pay_charge_filter_t *out, int *searches, const ctl
 {
     const char *email = ctl->option[CTL_OPTION_EMAIL];
     const char *state = ctl->option[CTL_OPTION_STATE];
-    pay_charge_state_t wanted;
+    unsigned int wanted;
     apr_status_t rv;
 
     memset(out, 0, sizeof(*out));
@@ -191,12 +192,11 @@ static ctl_exit_t filter_read(pay_charge_filter_t *out, int *searches, const ctl
         }
     }
     if (state) {
-        rv = pay_charge_state_parse(&wanted, state);
+        rv = pay_charge_word_parse(&wanted, state);
         if (rv != APR_SUCCESS) {
-            return ctl_fail(CTL_EXIT_ILLEGAL, "--state: want pending, successful, failed, "
-                                              "reversed, void or abandoned");
+            return ctl_fail(CTL_EXIT_ILLEGAL, "--state: want " PAY_CHARGE_WORDS);
         }
-        out->states = 1U << wanted;
+        out->words = 1U << wanted;
     }
     return CTL_OK;
 }

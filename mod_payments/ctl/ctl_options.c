@@ -82,7 +82,7 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_SHOP_TEXT] = { "shop-text", 0, "TEXT",
         "plain text below the amount on payment pages (\"\": none)", PAY_SHOP_TEXT_MAX },
     [CTL_OPTION_STATE] = { "state", 0, "WORD",
-        "only those that are pending, successful, failed, reversed, void or abandoned", 0 },
+        "only those that are " PAY_CHARGE_WORDS, 0 },
     [CTL_OPTION_YES] = { "yes", 0, NULL, "do it without asking", 0 },
     [CTL_OPTION_XML] = { "xml", 0, NULL, "in the form 4096!<RSAKeyValue>...", 0 },
     [CTL_OPTION_BASE64] = { "base64", 0, NULL, "with --xml: the base64 of it", 0 },

@@ -14,7 +14,7 @@ typedef struct stat_row_t {
     apr_int64_t value;
 } stat_row_t;
 
-#define STAT_ROWS 17
+#define STAT_ROWS 18
 
 typedef struct stats_t {
     pay_store_stat_t store;
@@ -31,7 +31,8 @@ static void stat_rows(stat_row_t rows[STAT_ROWS], const stats_t *stats)
         {"tokens", "tokens", (apr_int64_t)stat->tokens},
         {"charges", "charges", (apr_int64_t)stat->charges},
         {"refunds", "refunds", (apr_int64_t)stat->refunds},
-        {"pending at an acquirer", "due", (apr_int64_t)stat->due},
+        {"pending at an acquirer", "pending", (apr_int64_t)stat->pending},
+        {"checkouts that nobody has paid yet", "checkoutsOpen", (apr_int64_t)stat->checkouts_open},
         {"waiting for a person", "held", (apr_int64_t)stat->held},
         {"Idempotency-Keys kept", "kept", (apr_int64_t)stat->kept},
         {"events not delivered", "events", (apr_int64_t)stats->events.events},

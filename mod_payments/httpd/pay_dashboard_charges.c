@@ -2,6 +2,7 @@
 #include "httpd/pay_dashboard_events.h"
 #include "httpd/pay_dashboard_query.h"
 #include "httpd/pay_dashboard_reply.h"
+#include "model/pay_checkout.h"
 #include "model/pay_email.h"
 #include "service/pay_decisions.h"
 
@@ -29,6 +30,7 @@ static void item_to_json(pay_writer_t *w, const char *name, const pay_charge_t *
     pay_writer_string(w, "currency", charge->money.currency);
     pay_writer_string(w, "status", pay_charge_status_name(charge->state));
     pay_writer_string(w, "paymentStatus", pay_charge_state_name(charge->state));
+    pay_writer_bool(w, "open", pay_checkout_is_open(charge));
     pay_writer_string(w, "email", charge->email);
     pay_writer_string(w, "name",
                       apr_pstrcat(w->pool, charge->first_name,
@@ -44,24 +46,19 @@ static void item_to_json(pay_writer_t *w, const char *name, const pay_charge_t *
     pay_writer_object_close(w);
 }
 
-/* state=, one name or several with commas between. */
-static int read_states(unsigned int *out, const char *text, apr_pool_t *p)
+/* state=, one word or several with commas between. */
+static int read_words(unsigned int *out, const char *text, apr_pool_t *p)
 {
     char *rest = apr_pstrdup(p, text);
+    unsigned int word;
     char *name;
-    int state;
 
     *out = 0;
     for (name = apr_strtok(rest, ",", &rest); name; name = apr_strtok(NULL, ",", &rest)) {
-        for (state = 0; state < PAY_CHARGE_STATE_COUNT; state++) {
-            if (!strcmp(name, pay_charge_state_name((pay_charge_state_t)state))) {
-                *out |= 1U << state;
-                break;
-            }
-        }
-        if (state == PAY_CHARGE_STATE_COUNT) {
+        if (pay_charge_word_parse(&word, name) != APR_SUCCESS) {
             return 0;
         }
+        *out |= 1U << word;
     }
     return *out != 0;
 }
@@ -83,11 +80,9 @@ static const pay_problem_t *read_filter(pay_charge_filter_t *out, const pay_dash
     if (email && pay_email_normalize(&out->email, email, p) != APR_SUCCESS) {
         pay_problem_add(&problem, "/email", "must be one whole e-mail address", p);
     }
-    if (states && !read_states(&out->states, states, p)) {
+    if (states && !read_words(&out->words, states, p)) {
         pay_problem_add(&problem, "/state",
-                        "must be pending, successful, failed, reversed, void or abandoned, or "
-                        "several with commas between",
-                        p);
+                        "must be " PAY_CHARGE_WORDS ", or several with commas between", p);
     }
     if (currency && pay_currency_normalize(code, currency) != APR_SUCCESS) {
         pay_problem_add(&problem, "/currency", "must be an ISO 4217 currency such as NGN", p);

@@ -213,6 +213,7 @@ static int reply(request_rec *r, const overview_t *overview)
     sums_to_json(w, "days30", overview, DAYS);
     chart_to_json(w, overview);
     pay_writer_integer(w, "pending", waiting->pending);
+    pay_writer_integer(w, "openCheckouts", waiting->open);
     pay_writer_integer(w, "held", waiting->held);
     pay_writer_integer(w, "openWebhooks", waiting->webhooks);
     pay_writer_integer(w, "parkedWebhooks", waiting->parked);

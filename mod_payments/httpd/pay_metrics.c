@@ -67,15 +67,23 @@ static const char *held(const pay_meters_store_t *store, apr_pool_t *p)
     return number(store->stat.held, p);
 }
 
-static const char *due(const pay_meters_store_t *store, apr_pool_t *p)
+static const char *pending(const pay_meters_store_t *store, apr_pool_t *p)
 {
-    return number(store->stat.due, p);
+    return number(store->stat.pending, p);
+}
+
+static const char *checkouts_open(const pay_meters_store_t *store, apr_pool_t *p)
+{
+    return number(store->stat.checkouts_open, p);
 }
 
 static const family_t families[] = {
     {"payments_outbox_overdue_seconds",
      "How long the first notification that is due has been due; 0: none is.", overdue},
-    {"payments_pending", "Charges and refunds whose outcome is not known yet.", due},
+    {"payments_pending",
+     "Charges and refunds that were sent to an acquirer, whose outcome is not known yet.", pending},
+    {"payments_checkouts_open", "Checkouts that nobody has paid yet, and somebody still may.",
+     checkouts_open},
     {"payments_held", "Charges and refunds that wait for a person's decision.", held},
     {"payments_store_readers", "Slots of the store's reader table that are taken.", readers},
     {"payments_store_readers_max", "Slots of the store's reader table.", readers_max},

@@ -61,14 +61,16 @@ static void store_short(request_rec *r, const pay_meters_store_t *store)
                store->events.parked, store->number, apr_time_sec(store->events.overdue));
     ap_rprintf(r,
                "PaymentsStore%uPending: %" APR_UINT64_T_FMT "\n"
+               "PaymentsStore%uCheckoutsOpen: %" APR_UINT64_T_FMT "\n"
                "PaymentsStore%uHeld: %" APR_UINT64_T_FMT "\n"
                "PaymentsStore%uReaders: %u\n"
                "PaymentsStore%uReadersMax: %u\n"
                "PaymentsStore%uMapUsedBytes: %" APR_INT64_T_FMT "\n"
                "PaymentsStore%uMapBytes: %" APR_INT64_T_FMT "\n",
-               store->number, store->stat.due, store->number, store->stat.held, store->number,
-               store->stat.readers, store->number, store->stat.readers_max, store->number,
-               store->stat.used_bytes, store->number, store->stat.map_bytes);
+               store->number, store->stat.pending, store->number, store->stat.checkouts_open,
+               store->number, store->stat.held, store->number, store->stat.readers, store->number,
+               store->stat.readers_max, store->number, store->stat.used_bytes, store->number,
+               store->stat.map_bytes);
 }
 
 static void show_short(request_rec *r, const apr_array_header_t *stores)
@@ -89,19 +91,19 @@ static void show_short(request_rec *r, const apr_array_header_t *stores)
 static void store_row(request_rec *r, const pay_meters_store_t *store)
 {
     if (!store->counted) {
-        ap_rprintf(r, "<tr><td>%u</td><td>down</td><td colspan=\"7\"></td></tr>\n", store->number);
+        ap_rprintf(r, "<tr><td>%u</td><td>down</td><td colspan=\"8\"></td></tr>\n", store->number);
         return;
     }
     ap_rprintf(r,
                "<tr><td>%u</td><td>%s</td><td>%" APR_UINT64_T_FMT "</td><td>%" APR_UINT64_T_FMT
                "</td><td>%" APR_TIME_T_FMT " s</td><td>%" APR_UINT64_T_FMT
-               "</td><td>%" APR_UINT64_T_FMT "</td><td>%u of %u</td>"
+               "</td><td>%" APR_UINT64_T_FMT "</td><td>%" APR_UINT64_T_FMT "</td><td>%u of %u</td>"
                "<td>%" APR_INT64_T_FMT " of %" APR_INT64_T_FMT " MiB</td></tr>\n",
                store->number, store->up ? "up" : "down",
                store->events.events - store->events.parked, store->events.parked,
-               apr_time_sec(store->events.overdue), store->stat.due, store->stat.held,
-               store->stat.readers, store->stat.readers_max, store->stat.used_bytes >> 20,
-               store->stat.map_bytes >> 20);
+               apr_time_sec(store->events.overdue), store->stat.pending, store->stat.checkouts_open,
+               store->stat.held, store->stat.readers, store->stat.readers_max,
+               store->stat.used_bytes >> 20, store->stat.map_bytes >> 20);
 }
 
 /* Names are of letters, digits and . _ : @ [ ] - alone. */
@@ -150,7 +152,8 @@ static void show_page(request_rec *r, const apr_array_header_t *stores)
         ap_rputs("</dl>\n", r);
     }
     ap_rputs("<table border=\"0\"><tr><th>Store</th><th>State</th><th>Waiting</th><th>Parked</th>"
-             "<th>Overdue</th><th>Pending</th><th>Held</th><th>Readers</th><th>Map</th></tr>\n",
+             "<th>Overdue</th><th>Pending</th><th>Open checkouts</th><th>Held</th>"
+             "<th>Readers</th><th>Map</th></tr>\n",
              r);
     for (i = 0; i < stores->nelts; i++) {
         store_row(r, &APR_ARRAY_IDX(stores, i, pay_meters_store_t));

@@ -71,20 +71,6 @@ const char *pay_channel_name(pay_channel_t channel)
     return channel == PAY_CHANNEL_BANK_TRANSFER ? "bank_transfer" : "card";
 }
 
-apr_status_t pay_charge_state_parse(pay_charge_state_t *out, const char *text)
-{
-    int i;
-
-    *out = PAY_CHARGE_PENDING;
-    for (i = 0; i < PAY_CHARGE_STATE_COUNT; i++) {
-        if (strcmp(text, states[i].name) == 0) {
-            *out = (pay_charge_state_t)i;
-            return APR_SUCCESS;
-        }
-    }
-    return APR_EINVAL;
-}
-
 const char *pay_charge_acquirer_reference(const pay_charge_t *charge)
 {
     const char *given = charge->acquirer_reference;

@@ -122,7 +122,6 @@ const char *pay_charge_state_name(pay_charge_state_t state);
 /* The API's status: "pending", "successful", "failed" or "reversed". Shops take any other word for
  * "paid", so that a checkout which was voided or abandoned has failed. */
 const char *pay_charge_status_name(pay_charge_state_t state);
-apr_status_t pay_charge_state_parse(pay_charge_state_t *out, const char *text); /* APR_EINVAL */
 
 const char *pay_channel_name(pay_channel_t channel); /* "card", "bank_transfer" */
 

@@ -43,6 +43,42 @@ pay_checkout_stage_t pay_checkout_stage(const pay_charge_t *charge, apr_time_t n
     return PAY_STAGE_CLOSED;
 }
 
+int pay_checkout_is_open(const pay_charge_t *charge)
+{
+    const pay_checkout_t *checkout = charge->checkout;
+
+    if (charge->state != PAY_CHARGE_PENDING || !checkout) {
+        return 0;
+    }
+    return (checkout->step == PAY_CHECKOUT_OPEN || checkout->step == PAY_CHECKOUT_CODE)
+           && charge->due_at != 0 && charge->due_at <= checkout->expires_at
+           && (charge->scope.mode != PAY_LIVE || *checkout->acquirer_url);
+}
+
+unsigned int pay_charge_word(const pay_charge_t *charge)
+{
+    return pay_checkout_is_open(charge) ? PAY_CHARGE_WORD_OPEN : (unsigned int)charge->state;
+}
+
+const char *pay_charge_word_name(unsigned int word)
+{
+    return word == PAY_CHARGE_WORD_OPEN ? "open" : pay_charge_state_name((pay_charge_state_t)word);
+}
+
+apr_status_t pay_charge_word_parse(unsigned int *out, const char *text)
+{
+    unsigned int word;
+
+    *out = 0;
+    for (word = 0; word <= PAY_CHARGE_WORD_OPEN; word++) {
+        if (strcmp(text, pay_charge_word_name(word)) == 0) {
+            *out = word;
+            return APR_SUCCESS;
+        }
+    }
+    return APR_EINVAL;
+}
+
 pay_checkout_stage_t pay_checkout_told(const pay_charge_t *charge, apr_time_t now)
 {
     const pay_checkout_stage_t stage = pay_checkout_stage(charge, now);

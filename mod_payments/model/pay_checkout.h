@@ -60,6 +60,21 @@ typedef enum pay_checkout_stage_t {
     PAY_STAGE_COUNT
 } pay_checkout_stage_t;
 
+/*
+ * 1 while its payer has paid nothing and may: not "pending" for people, for no acquirer was sent a
+ * payment. Once its time is over and somebody looks, its acquirer is asked about it, or it is
+ * closed. By the row alone, without the clock, so that counts and lists agree.
+ */
+int pay_checkout_is_open(const pay_charge_t *charge);
+
+/* What people look for: the states, and PAY_CHARGE_WORD_OPEN beside them; one word a charge. */
+#define PAY_CHARGE_WORD_OPEN PAY_CHARGE_STATE_COUNT
+#define PAY_CHARGE_WORDS "pending, successful, failed, reversed, void, abandoned or open"
+
+unsigned int pay_charge_word(const pay_charge_t *charge);
+const char *pay_charge_word_name(unsigned int word);
+apr_status_t pay_charge_word_parse(unsigned int *out, const char *text); /* APR_EINVAL */
+
 /* Of a charge with its checkout, at `now`: one that is over its time is expired, whether or not
  * the row says so already. Never PAY_STAGE_ASKED. */
 pay_checkout_stage_t pay_checkout_stage(const pay_charge_t *charge, apr_time_t now);

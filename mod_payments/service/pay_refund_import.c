@@ -230,7 +230,8 @@ static int make_way(pay_store_stat_t *seen, apr_int64_t took_ms, const run_t *ru
     if (rv != APR_SUCCESS) {
         return 0; /* whatever it is, the next batch meets it too */
     }
-    alone = now.charges == seen->charges && now.due == seen->due;
+    alone = now.charges == seen->charges && now.pending == seen->pending
+            && now.checkouts_open == seen->checkouts_open;
     if (!alone) {
         apr_sleep(apr_time_from_msec(took_ms < PAUSE_MS_MAX ? took_ms : PAUSE_MS_MAX));
     }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/pay_checkout.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_list.h"
 
@@ -24,7 +25,7 @@ typedef struct search_t {
 
 static int is_wanted(const pay_charge_t *charge, const pay_charge_filter_t *filter)
 {
-    return (!filter->states || filter->states & (1U << charge->state))
+    return (!filter->words || filter->words & (1U << pay_charge_word(charge)))
            && (!filter->currency || !strcmp(charge->money.currency, filter->currency))
            && (!filter->email || !strcmp(charge->email, filter->email))
            && charge->created_at >= filter->range.from && charge->created_at <= filter->range.to;

@@ -185,11 +185,29 @@ static int check_ties(pay_lmdb_check_t *check, const MDB_val *key, const pay_cha
     return rc;
 }
 
+static int check_due(pay_lmdb_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+{
+    const int is_due = charge->state == PAY_CHARGE_PENDING || charge->due_at != 0;
+    const pay_lmdb_table_t table = pay_lmdb_due_table_charge(charge);
+    pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX];
+    int count = pay_lmdb_due_places(places, charge);
+    MDB_val at;
+    int rc, found;
+
+    while (--count > 0) {
+        at = pay_lmdb_key_val(&places[count]);
+        rc = pay_lmdb_check_has(&found, NULL, check, table, &at);
+        if (rc || found) {
+            return rc;
+        }
+    }
+    at = pay_lmdb_key_val(&places[0]);
+    return pay_lmdb_check_due_entry(check, PAY_TABLE_CHARGE, key, is_due, table, &at);
+}
+
 int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     pay_charge_t *charge;
-    pay_lmdb_key_t due;
-    MDB_val due_key;
     int rc;
 
     if (key->mv_size != PAY_LMDB_CHARGE_KEY_LEN) {
@@ -218,11 +236,7 @@ int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB
     if (rc) {
         return rc;
     }
-    pay_lmdb_due_key(&due, charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
-    due_key = pay_lmdb_key_val(&due);
-    return pay_lmdb_check_due_entry(check, PAY_TABLE_CHARGE, key,
-                                    charge->state == PAY_CHARGE_PENDING || charge->due_at != 0,
-                                    pay_lmdb_due_table_charge(charge), &due_key);
+    return check_due(check, key, charge);
 }
 
 int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_check.h"
 
+#include "model/pay_checkout.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_refund.h"
@@ -20,8 +21,9 @@ int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, co
     return MDB_SUCCESS;
 }
 
-/* When the row behind an entry is due: *is_due 0 when it is not, or there is none. */
-static int row_due_at(apr_time_t *due_at, int *is_due, pay_lmdb_check_t *check,
+/* When the row behind an entry is due: *is_due 0 when it is not, or there is none; *is_open 1: it
+ * is a checkout that may stand apart. */
+static int row_due_at(apr_time_t *due_at, int *is_due, int *is_open, pay_lmdb_check_t *check,
                       pay_lmdb_table_t table, const MDB_val *key, const MDB_val *row)
 {
     const unsigned char *at = (const unsigned char *)key->mv_data + sizeof(apr_uint64_t);
@@ -33,6 +35,7 @@ static int row_due_at(apr_time_t *due_at, int *is_due, pay_lmdb_check_t *check,
 
     *due_at = 0;
     *is_due = 0;
+    *is_open = 0;
     pay_lmdb_read_scope(&scope, at);
     seq = pay_lmdb_read_u64(at + PAY_LMDB_SCOPE_LEN + 1);
     if (at[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE) {
@@ -40,6 +43,7 @@ static int row_due_at(apr_time_t *due_at, int *is_due, pay_lmdb_check_t *check,
         if (!rc) {
             *due_at = charge->due_at;
             *is_due = charge->due_at != 0 && pay_lmdb_due_table_charge(charge) == table;
+            *is_open = pay_checkout_is_open(charge);
         }
         return rc;
     }
@@ -59,13 +63,13 @@ static int check_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MD
                        const MDB_val *row)
 {
     apr_time_t due_at;
-    int rc, is_due;
+    int rc, is_due, is_open;
 
     if (key->mv_size != PAY_LMDB_DUE_KEY_LEN) {
         pay_lmdb_check_fault(check, table, key, "the key has a wrong length");
         return MDB_SUCCESS;
     }
-    rc = row_due_at(&due_at, &is_due, check, table, key, row);
+    rc = row_due_at(&due_at, &is_due, &is_open, check, table, key, row);
     if (rc == PAY_LMDB_BAD_ROW) { /* told with the row */
         return MDB_SUCCESS;
     }
@@ -74,8 +78,10 @@ static int check_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MD
     }
     if (!is_due) {
         pay_lmdb_check_fault(check, table, key, "leads to nothing that is due");
-    } else if (due_at != pay_lmdb_read_time(key->mv_data)) {
+    } else if (due_at != pay_lmdb_due_time(key)) {
         pay_lmdb_check_fault(check, table, key, "its row is due at another time");
+    } else if (!is_open && pay_lmdb_due_part(key) == PAY_DUE_OPEN) {
+        pay_lmdb_check_fault(check, table, key, "it counts as an open checkout, and is none");
     }
     return MDB_SUCCESS;
 }

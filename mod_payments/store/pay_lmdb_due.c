@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_due.h"
 
 #include "base/pay_time.h"
+#include "model/pay_checkout.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
 
@@ -61,13 +62,88 @@ pay_lmdb_table_t pay_lmdb_due_table_refund(const pay_refund_t *refund)
     return refund->state == PAY_REFUND_FAILED ? PAY_TABLE_LATE_DUE : PAY_TABLE_PENDING_DUE;
 }
 
+/* Of a row that is damaged the time may be anything. */
+static int may_stand_apart(const pay_charge_t *charge)
+{
+    return charge->kind == PAY_CHARGE_CHECKOUT && charge->state == PAY_CHARGE_PENDING
+           && charge->due_at > 0 && charge->due_at < PAY_LMDB_DUE_OPEN_FROM;
+}
+
+int pay_lmdb_due_places(pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX], const pay_charge_t *charge)
+{
+    pay_lmdb_due_key(&places[0], charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
+    if (!may_stand_apart(charge)) {
+        return 1;
+    }
+    pay_lmdb_due_key(&places[1], PAY_LMDB_DUE_OPEN_FROM + charge->due_at, &charge->scope,
+                     PAY_DUE_CHARGE, charge->seq);
+    return 2;
+}
+
+pay_lmdb_due_part_t pay_lmdb_due_part(const MDB_val *key)
+{
+    return key->mv_size == PAY_LMDB_DUE_KEY_LEN
+                   && pay_lmdb_read_time(key->mv_data) >= PAY_LMDB_DUE_OPEN_FROM
+               ? PAY_DUE_OPEN
+               : PAY_DUE_SENT;
+}
+
+apr_time_t pay_lmdb_due_time(const MDB_val *key)
+{
+    const apr_time_t at = pay_lmdb_read_time(key->mv_data);
+
+    return at >= PAY_LMDB_DUE_OPEN_FROM ? at - PAY_LMDB_DUE_OPEN_FROM : at;
+}
+
+int pay_lmdb_due_seek(MDB_cursor *cursor, pay_lmdb_due_part_t part, MDB_val *key, MDB_val *val)
+{
+    pay_lmdb_key_t first;
+
+    if (part == PAY_DUE_SENT) {
+        return mdb_cursor_get(cursor, key, val, MDB_FIRST);
+    }
+    pay_lmdb_key_start(&first);
+    pay_lmdb_key_time(&first, PAY_LMDB_DUE_OPEN_FROM);
+    *key = pay_lmdb_key_val(&first);
+    return mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
+}
+
+int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    const MDB_dbi dbi = pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE);
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    MDB_stat stat;
+    int rc;
+
+    *sent = *open = 0;
+    rc = mdb_stat(txn, dbi, &stat);
+    if (!rc) {
+        rc = mdb_cursor_open(txn, dbi, &cursor);
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_due_seek(cursor, PAY_DUE_SENT, &key, &val);
+    while (!rc && pay_lmdb_due_part(&key) == PAY_DUE_SENT && *sent < PAY_LMDB_DUE_COUNT_MAX) {
+        ++*sent;
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    if (*sent == PAY_LMDB_DUE_COUNT_MAX) {
+        *sent = stat.ms_entries;
+    }
+    *open = stat.ms_entries - *sent;
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
 int pay_lmdb_due_put_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
 {
-    pay_lmdb_key_t key;
+    pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX];
+    const int count = pay_lmdb_due_places(places, charge);
     MDB_val at, val = {0, NULL};
 
-    pay_lmdb_due_key(&key, charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
-    at = pay_lmdb_key_val(&key);
+    at = pay_lmdb_key_val(&places[pay_checkout_is_open(charge) ? count - 1 : 0]);
     return mdb_put(txn, pay_lmdb_dbi(db, pay_lmdb_due_table_charge(charge)), &at, &val, 0);
 }
 
@@ -93,14 +169,21 @@ static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t tab
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
+/* From every place: the caller may have moved the checkout on already, so that the row no longer
+ * says where its entry stands. */
 int pay_lmdb_due_del_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
 {
-    pay_lmdb_key_t key;
+    const pay_lmdb_table_t table = pay_lmdb_due_table_charge(charge);
+    pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX];
+    int count = pay_lmdb_due_places(places, charge);
+    int rc = MDB_SUCCESS;
     MDB_val at;
 
-    pay_lmdb_due_key(&key, charge->due_at, &charge->scope, PAY_DUE_CHARGE, charge->seq);
-    at = pay_lmdb_key_val(&key);
-    return delete_entry(txn, db, pay_lmdb_due_table_charge(charge), &at);
+    while (!rc && count-- > 0) {
+        at = pay_lmdb_key_val(&places[count]);
+        rc = delete_entry(txn, db, table, &at);
+    }
+    return rc;
 }
 
 int pay_lmdb_due_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
@@ -127,7 +210,7 @@ static entry_t entry_read(pay_lmdb_table_t table, const MDB_val *key, const MDB_
     entry_t entry;
 
     entry.table = table;
-    entry.due_at = pay_lmdb_read_time(at);
+    entry.due_at = pay_lmdb_due_time(key);
     pay_lmdb_read_scope(&entry.scope, at + 8);
     entry.kind = (pay_lmdb_due_kind_t)at[8 + PAY_LMDB_SCOPE_LEN];
     entry.seq = pay_lmdb_read_u64(at + 8 + PAY_LMDB_SCOPE_LEN + 1);
@@ -136,9 +219,10 @@ static entry_t entry_read(pay_lmdb_table_t table, const MDB_val *key, const MDB_
     return entry;
 }
 
-/* The first entries of a table that are due, until `out` has `limit` of them. */
+/* The first entries of a part of a table that are due, until `out` has `limit` of them. */
 static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                      pay_lmdb_table_t table, apr_time_t now, int limit, apr_pool_t *p)
+                      pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t now, int limit,
+                      apr_pool_t *p)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
@@ -148,11 +232,11 @@ static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *d
     if (rc) {
         return rc;
     }
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    rc = pay_lmdb_due_seek(cursor, part, &key, &val);
     while (!rc && seen++ < limit) {
         if (key.mv_size != PAY_LMDB_DUE_KEY_LEN) {
             (void)pay_lmdb_bad_row(table, &key);
-        } else if (pay_lmdb_read_time(key.mv_data) > now) {
+        } else if (pay_lmdb_due_part(&key) != part || pay_lmdb_due_time(&key) > now) {
             break;
         } else {
             APR_ARRAY_PUSH(out, entry_t) = entry_read(table, &key, &val, p);
@@ -171,8 +255,11 @@ static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t 
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(entry_t));
-    rc = entries_of(*out, txn, db, PAY_TABLE_PENDING_DUE, now, limit, p);
-    return rc ? rc : entries_of(*out, txn, db, PAY_TABLE_LATE_DUE, now, limit, p);
+    rc = entries_of(*out, txn, db, PAY_TABLE_PENDING_DUE, PAY_DUE_SENT, now, limit, p);
+    if (!rc) {
+        rc = entries_of(*out, txn, db, PAY_TABLE_PENDING_DUE, PAY_DUE_OPEN, now, limit, p);
+    }
+    return rc ? rc : entries_of(*out, txn, db, PAY_TABLE_LATE_DUE, PAY_DUE_SENT, now, limit, p);
 }
 
 /* The row behind an entry; *due stays empty when there is none. */

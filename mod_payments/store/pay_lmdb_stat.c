@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_env.h"
 
 #include "base/pay_log.h"
+#include "store/pay_lmdb_due.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -22,7 +23,6 @@ static const struct {
     {PAY_TABLE_TOKEN, offsetof(pay_store_stat_t, tokens)},
     {PAY_TABLE_CHARGE, offsetof(pay_store_stat_t, charges)},
     {PAY_TABLE_REFUND, offsetof(pay_store_stat_t, refunds)},
-    {PAY_TABLE_PENDING_DUE, offsetof(pay_store_stat_t, due)},
     {PAY_TABLE_HELD, offsetof(pay_store_stat_t, held)},
     {PAY_TABLE_KEPT, offsetof(pay_store_stat_t, kept)},
     {PAY_TABLE_EVENT, offsetof(pay_store_stat_t, events)},
@@ -44,7 +44,7 @@ static int stat_tables(pay_store_stat_t *out, MDB_txn *txn, const pay_lmdb_t *db
         count = stat.ms_entries;
         memcpy((char *)out + counted[i].offset, &count, sizeof(count));
     }
-    return 0;
+    return pay_lmdb_due_count(&out->pending, &out->checkouts_open, txn, db);
 }
 
 static int stat_space(pay_store_stat_t *out, MDB_txn *txn)

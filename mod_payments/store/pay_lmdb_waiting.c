@@ -9,7 +9,7 @@
 
 /* The time leads the keys of pending_due, so that those of other scopes lie between. */
 static int count_pending(int *count, MDB_txn *txn, const pay_lmdb_t *db,
-                         const pay_lmdb_key_t *scope, int limit)
+                         const pay_lmdb_key_t *scope, pay_lmdb_due_part_t part, int limit)
 {
     const unsigned char *at;
     MDB_cursor *cursor;
@@ -20,8 +20,11 @@ static int count_pending(int *count, MDB_txn *txn, const pay_lmdb_t *db,
     if (rc) {
         return rc;
     }
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    rc = pay_lmdb_due_seek(cursor, part, &key, &val);
     for (looks = 0; !rc && *count < limit && looks < PAY_STORE_LOOKS_MAX; looks++) {
+        if (pay_lmdb_due_part(&key) != part) {
+            break;
+        }
         at = (const unsigned char *)key.mv_data + 8;
         if (key.mv_size == PAY_LMDB_DUE_KEY_LEN && memcmp(at, scope->bytes, scope->len) == 0
             && at[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE) {
@@ -48,7 +51,10 @@ static int count_all(pay_waiting_t *out, MDB_txn *txn, const pay_lmdb_t *db,
         return rc;
     }
     out->charges = last.charge_seq > 0;
-    rc = count_pending(&out->pending, txn, db, &prefix, limit);
+    rc = count_pending(&out->pending, txn, db, &prefix, PAY_DUE_SENT, limit);
+    if (!rc) {
+        rc = count_pending(&out->open, txn, db, &prefix, PAY_DUE_OPEN, limit);
+    }
     if (!rc) {
         rc = pay_lmdb_walk_count(&out->held, txn, db, PAY_TABLE_HELD, &prefix, limit);
     }

@@ -26,8 +26,8 @@ typedef apr_status_t pay_store_held_list_fn(apr_array_header_t **out, pay_store_
                                             const pay_scope_t *scope, const pay_due_t *after,
                                             int limit, apr_pool_t *p);
 
-/* What waits in a scope, counted up to `limit` each; of the pending charges the first ones that are
- * due, of all scopes PAY_STORE_LOOKS_MAX at most. */
+/* What waits in a scope, counted up to `limit` each; of the pending charges, and of the open
+ * checkouts, the first ones that are due, of all scopes PAY_STORE_LOOKS_MAX at most. */
 typedef apr_status_t pay_store_waiting_count_fn(pay_waiting_t *out, pay_store_t *store,
                                                 const pay_scope_t *scope, int limit);
 

@@ -47,7 +47,7 @@ typedef struct pay_charge_filter_t {
     const char *reference; /* NULL: any */
     const char *email;     /* as pay_email_normalize gives it; NULL: any */
     const char *currency;  /* NULL: any */
-    unsigned int states;   /* 1U << pay_charge_state_t each; 0: any */
+    unsigned int words;    /* 1U << pay_charge_word() each; 0: any */
     pay_time_range_t range;
 } pay_charge_filter_t;
 
@@ -100,7 +100,8 @@ typedef struct pay_page_cursor_t {
 
 /* What waits in a scope. */
 typedef struct pay_waiting_t {
-    int pending;  /* charges */
+    int pending;  /* charges that were sent to an acquirer */
+    int open;     /* checkouts that nobody has paid yet */
     int held;     /* charges and refunds */
     int webhooks; /* events that are not delivered, parked ones too */
     int parked;   /* transactions whose webhooks were given up */
@@ -118,7 +119,9 @@ typedef struct pay_import_t {
 } pay_import_t;
 
 typedef struct pay_store_stat_t {
-    apr_uint64_t accounts, api_keys, tokens, charges, refunds, due, held, kept, events, parked;
+    apr_uint64_t accounts, api_keys, tokens, charges, refunds, held, kept, events, parked;
+    apr_uint64_t pending;        /* sent to an acquirer, and not decided */
+    apr_uint64_t checkouts_open; /* that nobody has paid yet */
     apr_int64_t map_bytes, used_bytes, file_bytes, disk_free_bytes;
     unsigned int readers, readers_max;
     unsigned int schema_version;

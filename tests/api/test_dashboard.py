@@ -320,8 +320,8 @@ def test_exports(desk):
 
 def test_overview_of_nothing(desk):
     seen = desk.get("overview?tz=Africa/Lagos")
-    assert seen == {"timezone": "Africa/Lagos", "today": [], "days30": [], "chart": [], "pending": 0, "held": 0,
-                    "openWebhooks": 0, "parkedWebhooks": 0, "hasKeys": True, "hasCharges": False, "hasWebhook": False}
+    assert seen == {"timezone": "Africa/Lagos", "today": [], "days30": [], "chart": [], "pending": 0, "openCheckouts": 0,
+                    "held": 0, "openWebhooks": 0, "parkedWebhooks": 0, "hasKeys": True, "hasCharges": False, "hasWebhook": False}
     assert desk.get("overview", mode="live")["hasKeys"] is False
     assert desk.get("overview")["timezone"] == "UTC"
 

@@ -122,7 +122,7 @@ def test_a_fresh_server(server):
     for standing in "waiting", "parked":
         assert metrics("payments_outbox_events", store="0", standing=standing) == 0
     assert metrics("payments_outbox_overdue_seconds", store="0") == 0
-    assert metrics("payments_pending", store="0") == 0
+    assert metrics("payments_pending", store="0") == metrics("payments_checkouts_open", store="0") == 0
     assert 1 <= metrics("payments_store_readers", store="0") <= metrics("payments_store_readers_max", store="0")
     assert metrics("payments_store_map_bytes", store="0") == 64 << 30
     assert 0 < metrics("payments_store_map_used_bytes", store="0") <= metrics("payments_store_file_bytes", store="0")

@@ -12,8 +12,8 @@ from harness import wait_for
 STATUS = '<Location "/server-status">\nSetHandler server-status\nRequire local\n</Location>'
 CHARGES = [f"PaymentsCharges{mode}{outcome}" for mode in ("Test", "Live")
            for outcome in ("Successful", "Failed", "Pending")]
-STORE = ["Up", "OutboxWaiting", "OutboxParked", "OutboxOverdueSeconds", "Pending", "Held", "Readers", "ReadersMax",
-         "MapUsedBytes", "MapBytes"]
+STORE = ["Up", "OutboxWaiting", "OutboxParked", "OutboxOverdueSeconds", "Pending", "CheckoutsOpen", "Held", "Readers",
+         "ReadersMax", "MapUsedBytes", "MapBytes"]
 
 
 def auto(httpd):

@@ -158,7 +158,7 @@ class Charges:
 
         def same():
             now = self.server.stat()
-            seen.append(now["charges"] if now["due"] == 0 else None)
+            seen.append(now["charges"] if now["pending"] == 0 else None)
             time.sleep(SETTLE_S)
             return seen[-1] is not None and seen[-1] == seen[-2]
 

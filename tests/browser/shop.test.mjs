@@ -223,6 +223,38 @@ test('a payment link is made, copied, listed and disabled', async () => {
   assert.match(await (await fetch(address)).text(), /<h1[^>]*>[^<]*closed/);
 });
 
+test('an open checkout is not pending, and each state has its exact word', async () => {
+  const post = async (path, body) => {
+    const answer = await fetch(`${world.origin}/api/v1/${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    assert.equal(answer.status, 200);
+  };
+  for (const transactionReference of ['open-checkout-0001', 'void-checkout-0001']) {
+    await post('initiate', {
+      transactionReference,
+      amount: 10,
+      checkoutCustomerData: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Obi' },
+      currency: 'NGN',
+    });
+  }
+  await post('void-transaction', { transactionReference: 'void-checkout-0001' });
+  await olga.open('overview');
+  await olga.page.getByRole('link', { name: /1 checkout is open/ }).click();
+  await olga.page.getByRole('row', { name: /open-checkout-0001.*Open/ }).waitFor();
+  await olga.settled();
+  assert.equal(await olga.page.locator('main tbody tr').count(), 1);
+  await olga.usable('open checkouts');
+  await olga.open('charges');
+  await olga.page.getByRole('row', { name: /void-checkout-0001.*Voided/ }).waitFor();
+  assert.equal(await olga.page.getByRole('row', { name: /-checkout-0001.*(Failed|Pending)/ }).count(), 0);
+  await olga.page.getByRole('link', { name: 'void-checkout-0001' }).click();
+  await olga.page.locator('main .charge-head').getByText('Voided', { exact: true }).waitFor();
+  assert.equal(await olga.page.getByRole('button', { name: 'Refund', exact: true }).count(), 0);
+});
+
 test('going live says what is missing', async () => {
   await olga.open();
   await olga.page.locator('#mode-switch').click();

@@ -52,6 +52,74 @@ START_TEST(test_stage)
 }
 END_TEST
 
+/* ---- what it counts as */
+
+static const struct {
+    const char *name;
+    pay_mode_t mode;
+    pay_charge_state_t state;
+    pay_checkout_step_t step;
+    apr_time_t due_at;
+    const char *page; /* of the acquirer */
+    const char *want;
+} words[] = {
+    {"new", PAY_TEST, PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, EXPIRES_AT, "", "open"},
+    {"a code is asked for", PAY_TEST, PAY_CHARGE_PENDING, PAY_CHECKOUT_CODE, EXPIRES_AT, "",
+     "open"},
+    {"sent", PAY_TEST, PAY_CHARGE_PENDING, PAY_CHECKOUT_SENT, 1, "", "pending"},
+    {"looked at after its time", PAY_TEST, PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, EXPIRES_AT + 1,
+     "", "pending"},
+    {"due at no time", PAY_TEST, PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, 0, "", "pending"},
+    {"the acquirer has a page", PAY_LIVE, PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, EXPIRES_AT,
+     "https://pay.example/1", "open"},
+    {"asked about before its time is over", PAY_LIVE, PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, 5,
+     "https://pay.example/1", "open"},
+    {"the acquirer is asked for a page", PAY_LIVE, PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, 5, "",
+     "pending"},
+    {"asked about after its time", PAY_LIVE, PAY_CHARGE_PENDING, PAY_CHECKOUT_OPEN, EXPIRES_AT + 1,
+     "https://pay.example/1", "pending"},
+    {"paid", PAY_TEST, PAY_CHARGE_SUCCESSFUL, PAY_CHECKOUT_SENT, 0, "", "successful"},
+    {"declined", PAY_TEST, PAY_CHARGE_FAILED, PAY_CHECKOUT_SENT, 0, "", "failed"},
+    {"given back", PAY_TEST, PAY_CHARGE_REVERSED, PAY_CHECKOUT_SENT, 0, "", "reversed"},
+    {"cancelled", PAY_LIVE, PAY_CHARGE_ABANDONED, PAY_CHECKOUT_CANCELLED, 5,
+     "https://pay.example/1", "abandoned"},
+    {"voided", PAY_LIVE, PAY_CHARGE_VOID, PAY_CHECKOUT_OPEN, 5, "https://pay.example/1", "void"},
+};
+
+START_TEST(test_word)
+{
+    pay_checkout_t *checkout = checkout_make(EXPIRES_AT, unit_pool);
+    pay_charge_t charge = {.scope = {1, words[_i].mode},
+                           .kind = PAY_CHARGE_CHECKOUT,
+                           .state = words[_i].state,
+                           .due_at = words[_i].due_at,
+                           .checkout = checkout};
+    unsigned int parsed;
+
+    checkout->step = words[_i].step;
+    checkout->acquirer_url = words[_i].page;
+    ck_assert_msg(!strcmp(pay_charge_word_name(pay_charge_word(&charge)), words[_i].want), "%s: %s",
+                  words[_i].name, pay_charge_word_name(pay_charge_word(&charge)));
+    ck_assert_int_eq(pay_checkout_is_open(&charge), !strcmp(words[_i].want, "open"));
+    ck_assert_int_eq(pay_charge_word_parse(&parsed, words[_i].want), APR_SUCCESS);
+    ck_assert_uint_eq(parsed, pay_charge_word(&charge));
+    charge.checkout = NULL; /* its row is lost: nobody can pay it here */
+    ck_assert_int_eq(pay_checkout_is_open(&charge), 0);
+}
+END_TEST
+
+START_TEST(test_no_word)
+{
+    static const char *const none[] = {"", "unknown", "cancelled", "Open", "open ", NULL};
+    unsigned int parsed;
+    int i;
+
+    for (i = 0; none[i]; i++) {
+        ck_assert_msg(pay_charge_word_parse(&parsed, none[i]) == APR_EINVAL, "%s", none[i]);
+    }
+}
+END_TEST
+
 /* Live, nobody is told that nothing was paid as long as somebody is asked about it. */
 static const struct {
     const char *name;
@@ -162,6 +230,8 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_stage, 0, UNIT_ROWS(stages));
+    tcase_add_loop_test(tcase, test_word, 0, UNIT_ROWS(words));
+    tcase_add_test(tcase, test_no_word);
     tcase_add_loop_test(tcase, test_told, 0, UNIT_ROWS(told));
     tcase_add_test(tcase, test_lost);
     tcase_add_loop_test(tcase, test_return_url, 0, UNIT_ROWS(returns));

@@ -58,7 +58,7 @@ START_TEST(test_due_once_more)
         (void)absent(i);
     }
     ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
-    ck_assert_uint_eq(stat.due, 0); /* it is not among what is pending */
+    ck_assert_uint_eq(stat.pending, 0); /* it is not among what is pending */
     ck_assert_int_eq(due(TILL_NOW + HOUR - 1), 0);
     ck_assert_int_eq(due(TILL_NOW + HOUR), TILL_SCOPES);
     ck_assert_int_eq(due(TILL_NOW + HOUR), 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
+#include "checkout_goods.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_list.h"
 
@@ -18,12 +19,19 @@ static pay_charge_t *charge_in(int i, int n)
     static const char *const emails[] = {"ada@shop.example", "grace@shop.example", "",
                                          "e@x.example"};
     pay_charge_t *proposal = till_proposal(i, apr_psprintf(unit_pool, "order-%d", n), 100 + n);
+    pay_checkout_t *checkout;
     pay_charge_t *charge;
     pay_claim_t claim;
 
     proposal->email = emails[(n * 7 / 3 + i) % UNIT_ROWS(emails)];
     if (n % 5 == 0) {
         apr_cpystrn(proposal->money.currency, "EUR", sizeof(proposal->money.currency));
+    }
+    if (n % 6 == 0) { /* an open one */
+        proposal->kind = PAY_CHARGE_CHECKOUT;
+        proposal->token = "";
+        proposal->checkout = checkout = checkout_make(proposal->due_at, unit_pool);
+        checkout->acquirer_url = "https://pay.example/1";
     }
     ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal,
                                             n % 3 == 0   ? NULL
@@ -48,6 +56,7 @@ static void fill(void)
 }
 
 #define STATE(state) (1U << PAY_CHARGE_##state)
+#define OPEN (1U << PAY_CHARGE_WORD_OPEN)
 
 static const struct {
     const char *name;
@@ -58,13 +67,16 @@ static const struct {
     {"one e-mail", {.email = "ada@shop.example", .range = ALL_TIME}, 0},
     {"another e-mail", {.email = "grace@shop.example", .range = ALL_TIME}, 0},
     {"an e-mail of nobody", {.email = "nobody@shop.example", .range = ALL_TIME}, 1},
-    {"a state", {.states = STATE(FAILED), .range = ALL_TIME}, 0},
-    {"two states", {.states = STATE(FAILED) | STATE(PENDING), .range = ALL_TIME}, 0},
-    {"a state of none", {.states = STATE(VOID), .range = ALL_TIME}, 1},
+    {"a state", {.words = STATE(FAILED), .range = ALL_TIME}, 0},
+    {"two states", {.words = STATE(FAILED) | STATE(PENDING), .range = ALL_TIME}, 0},
+    {"sent to an acquirer", {.words = STATE(PENDING), .range = ALL_TIME}, 0},
+    {"an open checkout", {.words = OPEN, .range = ALL_TIME}, 0},
+    {"either", {.words = OPEN | STATE(PENDING), .range = ALL_TIME}, 0},
+    {"a state of none", {.words = STATE(VOID), .range = ALL_TIME}, 1},
     {"a currency", {.currency = "EUR", .range = ALL_TIME}, 0},
     {"e-mail, state and currency",
      {.email = "ada@shop.example",
-      .states = STATE(SUCCESSFUL),
+      .words = STATE(SUCCESSFUL),
       .currency = "EUR",
       .range = ALL_TIME},
      0},
@@ -78,10 +90,10 @@ static const struct {
     {"a time that ends before it begins", {.range = {TILL_NOW + SEC(9), TILL_NOW + SEC(8)}}, 1},
     {"a reference", {.reference = "order-7", .range = ALL_TIME}, 0},
     {"a reference and its state",
-     {.reference = "order-7", .states = STATE(SUCCESSFUL), .range = ALL_TIME},
+     {.reference = "order-7", .words = STATE(SUCCESSFUL), .range = ALL_TIME},
      0},
     {"a reference of another state",
-     {.reference = "order-7", .states = STATE(FAILED), .range = ALL_TIME},
+     {.reference = "order-7", .words = STATE(FAILED), .range = ALL_TIME},
      1},
     {"a reference of another time",
      {.reference = "order-7", .range = {TILL_NOW + SEC(50), APR_INT64_MAX}},
@@ -94,10 +106,12 @@ static const struct {
 
 static int is_wanted(const pay_charge_t *charge, const pay_charge_filter_t *filter)
 {
+    const unsigned int word = charge->checkout ? PAY_CHARGE_WORD_OPEN : charge->state;
+
     return (!filter->email || !strcmp(filter->email, charge->email))
            && (!filter->reference || !strcmp(filter->reference, charge->reference))
            && (!filter->currency || !strcmp(filter->currency, charge->money.currency))
-           && (!filter->states || (filter->states >> charge->state & 1))
+           && (!filter->words || (filter->words >> word & 1))
            && charge->created_at >= filter->range.from && charge->created_at <= filter->range.to;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
+#include "checkout_goods.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_refund.h"
 
@@ -24,6 +25,12 @@ static const struct {
     {"of a charge that was decided", DUE, PAY_DUE_CHARGE, 2, 0, 1, "nothing that is due", 0},
     {"of no charge", DUE, PAY_DUE_CHARGE, 99, 0, 1, "nothing that is due", 0},
     {"of no refund", DUE, PAY_DUE_REFUND, 99, 0, 1, "nothing that is due", 0},
+    {"stands apart, and is no open checkout", PAY_LMDB_DUE_OPEN_FROM + DUE, PAY_DUE_CHARGE, 1, 0, 1,
+     "counts as an open checkout", 0},
+    {"stands apart at another time", PAY_LMDB_DUE_OPEN_FROM + DUE + 1, PAY_DUE_CHARGE, 4, 0, 1,
+     "due at another time", 0},
+    {"an open checkout's entry is gone", PAY_LMDB_DUE_OPEN_FROM + DUE, PAY_DUE_CHARGE, 4, 1, 1,
+     "nothing will ask about it", 0},
     {"of no known kind", DUE, 3, 1, 0, 1, "nothing that is due", 0},
     {"late, and pending", DUE, PAY_DUE_CHARGE, 1, 0, 1, "nothing that is due", 1},
     {"late, and a pending refund", DUE, PAY_DUE_REFUND, 1, 0, 1, "nothing that is due", 1},
@@ -47,6 +54,22 @@ static void fail_for_absence(int i, const pay_charge_t *charge)
     ck_assert_int_eq(changed, 1);
 }
 
+static pay_charge_t *open_checkout(int i, const char *reference)
+{
+    pay_charge_t *proposal = till_proposal(i, reference, 1000), *charge;
+    pay_checkout_t *checkout = checkout_make(proposal->due_at, unit_pool);
+    pay_claim_t claim;
+
+    checkout->acquirer_url = "https://pay.example/1";
+    proposal->kind = PAY_CHARGE_CHECKOUT;
+    proposal->token = "";
+    proposal->checkout = checkout;
+    ck_assert_int_eq(
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        APR_SUCCESS);
+    return charge;
+}
+
 START_TEST(test_spoiled)
 {
     const char *name = spoil_cases[_i].name;
@@ -60,6 +83,7 @@ START_TEST(test_spoiled)
         (void)till_charge(i, "order-2", 1000);
         (void)till_refund(i, "order-2", 200, PAY_REFUND_OPENED);
         fail_for_absence(i, till_open(i, "order-3", 1000));
+        (void)open_checkout(i, "order-4");
     }
     till_check_clean();
     i = _i % TILL_SCOPES;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
+#include "checkout_goods.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_refund.h"
@@ -31,6 +32,200 @@ static pay_charge_t *open_due(int i, const char *reference, apr_time_t due_at)
         APR_SUCCESS);
     return charge;
 }
+
+/* A checkout that may be paid for a minute. */
+static pay_charge_t *open_checkout(int i, const char *reference)
+{
+    pay_charge_t *proposal = till_proposal(i, reference, 1000), *charge;
+    pay_checkout_t *checkout = checkout_make(till_clock + SEC(60), unit_pool);
+    pay_claim_t claim;
+
+    checkout->acquirer_url = "https://pay.example/1";
+    proposal->kind = PAY_CHARGE_CHECKOUT;
+    proposal->token = "";
+    proposal->checkout = checkout;
+    proposal->due_at = checkout->expires_at;
+    ck_assert_int_eq(
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        APR_SUCCESS);
+    return charge;
+}
+
+static void move(const pay_charge_t *charge, pay_checkout_step_t from, pay_checkout_step_t to,
+                 apr_time_t due_at)
+{
+    const pay_checkout_move_t what = {
+        .from = from, .to = to, .now = till_clock, .due_at = due_at, .channel = charge->channel};
+    pay_charge_t *moved;
+    int changed;
+
+    ck_assert_int_eq(till->ops->checkout_move(&moved, &changed, till->store, &charge->scope,
+                                              charge->seq, &what, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+}
+
+static void void_it(const pay_charge_t *charge)
+{
+    pay_charge_t *voided;
+    pay_kept_t *kept;
+    int done;
+
+    ck_assert_int_eq(till->ops->charge_void(&voided, &done, &kept, till->store, &charge->scope,
+                                            charge->reference, NULL, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(done, 1);
+}
+
+static void check_counts(const char *when, apr_uint64_t pending, apr_uint64_t open)
+{
+    pay_store_stat_t stat;
+
+    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_msg(stat.pending == pending && stat.checkouts_open == open, "%s: %d pending, %d open",
+                  when, (int)stat.pending, (int)stat.checkouts_open);
+    till_check_clean();
+}
+
+/* What waits in one scope. */
+static void check_waiting(int i, int pending, int open)
+{
+    pay_waiting_t waiting;
+
+    ck_assert_int_eq(till->ops->waiting_count(&waiting, till->store, &till->scopes[i], 100),
+                     APR_SUCCESS);
+    ck_assert_int_eq(waiting.pending, pending);
+    ck_assert_int_eq(waiting.open, open);
+}
+
+START_TEST(test_open_checkouts_count_apart)
+{
+    pay_charge_t *paid, *cancelled, *voided, *charge;
+    int i;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        (void)till_charge(i, "order-1", 1000);
+        (void)till_open(i, "order-2", 1000);
+        (void)till_refund(i, "order-1", 100, PAY_REFUND_OPENED);
+        (void)open_checkout(i, "order-3");
+    }
+    check_counts("opened", 2 * TILL_SCOPES, TILL_SCOPES);
+    paid = open_checkout(_i, "order-4");
+    cancelled = open_checkout(_i, "order-5");
+    voided = open_checkout(_i, "order-6");
+    check_counts("more", 2 * TILL_SCOPES, TILL_SCOPES + 3);
+    check_waiting(_i, 1, 4);
+    move(paid, PAY_CHECKOUT_OPEN, PAY_CHECKOUT_CODE, paid->checkout->expires_at);
+    check_counts("a code is asked for", 2 * TILL_SCOPES, TILL_SCOPES + 3);
+    move(paid, PAY_CHECKOUT_CODE, PAY_CHECKOUT_SENT, till_clock + SEC(1));
+    check_counts("sent", 2 * TILL_SCOPES + 1, TILL_SCOPES + 2);
+    check_waiting(_i, 2, 3);
+    ck_assert_int_eq(till_resolve(&charge, _i, paid->seq, PAY_OUTCOME_APPROVED), 1);
+    check_counts("paid", 2 * TILL_SCOPES, TILL_SCOPES + 2);
+    move(cancelled, PAY_CHECKOUT_OPEN, PAY_CHECKOUT_CANCELLED, till_clock + SEC(3600));
+    check_counts("cancelled, and asked about late", 2 * TILL_SCOPES, TILL_SCOPES + 1);
+    void_it(voided);
+    check_counts("voided", 2 * TILL_SCOPES, TILL_SCOPES);
+    check_waiting(_i, 1, 1);
+    check_waiting((_i + 1) % TILL_SCOPES, 1, 1);
+}
+END_TEST
+
+/* An open one is due when its time is over, like all else; from then on it is asked about. */
+START_TEST(test_open_checkouts_are_due)
+{
+    apr_array_header_t *due;
+    int i;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        (void)open_checkout(i, "order-1");
+        (void)open_due(i, "order-2", TILL_NOW + SEC(90));
+        (void)open_due(i, "order-3", TILL_NOW + SEC(60));
+    }
+    ck_assert_int_eq(take(TILL_NOW + SEC(60) - 1, 10)->nelts, 0);
+    due = take(TILL_NOW + SEC(60), 4);
+    ck_assert_int_eq(due->nelts, 4);
+    ck_assert_str_eq(APR_ARRAY_IDX(due, 2, pay_due_t).charge->reference, "order-3");
+    ck_assert_str_eq(APR_ARRAY_IDX(due, 3, pay_due_t).charge->reference, "order-1");
+    check_counts("one is taken", 2 * TILL_SCOPES + 1, TILL_SCOPES - 1);
+    due = take(TILL_NOW + SEC(60), 10);
+    ck_assert_int_eq(due->nelts, TILL_SCOPES - 1);
+    check_counts("all are taken", 3 * TILL_SCOPES, 0);
+    ck_assert_int_eq(take(TILL_NOW + SEC(60), 10)->nelts, 0);
+    ck_assert_int_eq(take(TILL_NOW + SEC(60) + LEASE, 10)->nelts, 3 * TILL_SCOPES);
+}
+END_TEST
+
+/* As a program left it for which open ones stood among the others. */
+static pay_charge_t *checkout_of_old(int i, const char *reference)
+{
+    pay_charge_t *charge = open_checkout(i, reference);
+    pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX];
+
+    ck_assert_int_eq(pay_lmdb_due_places(places, charge), PAY_LMDB_DUE_PLACES_MAX);
+    till_plant(PAY_TABLE_PENDING_DUE, &places[1], NULL, 0);
+    till_plant(PAY_TABLE_PENDING_DUE, &places[0], "", 0);
+    return charge;
+}
+
+START_TEST(test_a_store_of_before)
+{
+    pay_charge_t *paid = checkout_of_old(_i, "order-1"), *voided = checkout_of_old(_i, "order-2");
+    pay_charge_t *asked = checkout_of_old(_i, "order-3"), *charge;
+
+    (void)checkout_of_old(_i, "order-4");
+    check_counts("as it was", 4, 0);
+    move(paid, PAY_CHECKOUT_OPEN, PAY_CHECKOUT_SENT, till_clock + SEC(1));
+    ck_assert_int_eq(till_resolve(&charge, _i, paid->seq, PAY_OUTCOME_APPROVED), 1);
+    void_it(voided);
+    check_counts("paid, and voided", 2, 0);
+    move(asked, PAY_CHECKOUT_OPEN, PAY_CHECKOUT_CODE, asked->due_at);
+    check_counts("moved", 1, 1);
+    /* Live, the one that was voided is asked about as well. */
+    ck_assert_int_eq(take(TILL_NOW + SEC(60), 10)->nelts, 2 + (till->scopes[_i].mode == PAY_LIVE));
+    check_counts("taken when its time is over", 2, 0);
+}
+END_TEST
+
+typedef struct crowd_t {
+    int count;
+    apr_time_t from;
+} crowd_t;
+
+static int put_crowd(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const crowd_t *crowd = baton;
+    MDB_val at, val = {0, NULL};
+    pay_lmdb_key_t key;
+    int i, rc = MDB_SUCCESS;
+
+    for (i = 1; !rc && i <= crowd->count; i++) {
+        pay_lmdb_due_key(&key, crowd->from, &till->scopes[0], PAY_DUE_CHARGE, (apr_uint64_t)i);
+        at = pay_lmdb_key_val(&key);
+        rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, &val, 0);
+    }
+    return rc;
+}
+
+/* Beyond what is counted one by one nothing is hidden: all count as sent. */
+START_TEST(test_the_most_that_is_counted)
+{
+    crowd_t sent = {PAY_LMDB_DUE_COUNT_MAX - 1, TILL_NOW};
+    crowd_t open = {PAY_LMDB_DUE_COUNT_MAX + 10, PAY_LMDB_DUE_OPEN_FROM + TILL_NOW};
+    pay_store_stat_t stat;
+
+    till_raw(put_crowd, &sent);
+    till_raw(put_crowd, &open);
+    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_uint_eq(stat.pending, PAY_LMDB_DUE_COUNT_MAX - 1);
+    ck_assert_uint_eq(stat.checkouts_open, PAY_LMDB_DUE_COUNT_MAX + 10);
+    sent = (crowd_t){1, TILL_NOW + 1};
+    till_raw(put_crowd, &sent);
+    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_uint_eq(stat.pending, 2 * PAY_LMDB_DUE_COUNT_MAX + 10);
+    ck_assert_uint_eq(stat.checkouts_open, 0);
+}
+END_TEST
 
 START_TEST(test_order_and_limit)
 {
@@ -260,6 +455,10 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_loop_test(tcase, test_open_checkouts_count_apart, 0, TILL_SCOPES);
+    tcase_add_test(tcase, test_open_checkouts_are_due);
+    tcase_add_loop_test(tcase, test_a_store_of_before, 0, TILL_SCOPES);
+    tcase_add_test(tcase, test_the_most_that_is_counted);
     tcase_add_test(tcase, test_order_and_limit);
     tcase_add_loop_test(tcase, test_refunds_come_with_their_charge, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_decided_rows_are_not_due);

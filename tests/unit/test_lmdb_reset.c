@@ -73,7 +73,7 @@ START_TEST(test_emptied)
                        till_use(PAY_OPERATION_REFUND, "refund-ada", "x"));
     till_check_clean();
     ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
-    ck_assert_uint_eq(stat.due, 2 * 2 * 2 + 1);
+    ck_assert_uint_eq(stat.pending, 2 * 2 * 2 + 1);
 }
 END_TEST
 

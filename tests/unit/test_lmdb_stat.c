@@ -40,7 +40,7 @@ START_TEST(test_stat_counts)
     ck_assert_uint_eq(stat.api_keys, 0);
     ck_assert_uint_eq(stat.charges, 0);
     ck_assert_uint_eq(stat.refunds, 0);
-    ck_assert_uint_eq(stat.due, 0);
+    ck_assert_uint_eq(stat.pending, 0);
     ck_assert_uint_eq(stat.kept, 2);
     ck_assert_uint_eq(stat.schema_version, PAY_LMDB_SCHEMA_VERSION);
     ck_assert_int_eq(stat.map_bytes, fixture_options().map_bytes);

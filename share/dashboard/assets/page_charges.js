@@ -13,7 +13,7 @@ import { badge, cardWord, firstChargeLine, stateWord } from './words.js';
 export const title = 'Charges';
 export const actions = (view) => exportLinks(view, 'charges');
 
-const STATES = ['successful', 'pending', 'failed', 'reversed', 'abandoned', 'void'];
+const STATES = ['successful', 'open', 'pending', 'failed', 'reversed', 'abandoned', 'void'];
 
 function filters(view) {
   const { params } = view;
@@ -53,10 +53,10 @@ function filters(view) {
   );
 }
 
-// The exact word: a voided checkout has not failed.
+// The exact word: a voided checkout has not failed, and one that nobody has paid is not pending.
 export function chargeStatus(charge) {
-  const { paymentStatus, held, refundedAmount } = charge;
-  const word = badge(paymentStatus);
+  const { paymentStatus, open, held, refundedAmount } = charge;
+  const word = badge(open ? 'open' : paymentStatus);
   if (held) {
     return [word, ' ', badge('held')];
   }

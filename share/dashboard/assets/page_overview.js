@@ -49,6 +49,12 @@ function attention(view, data) {
       'charges are pending',
       view.link(['charges'], { state: 'pending' }),
     ],
+    [
+      data.openCheckouts,
+      'checkout is open',
+      'checkouts are open',
+      view.link(['charges'], { state: 'open' }),
+    ],
   ].filter(([count]) => count > 0);
   if (!lines.length) {
     return null;

@@ -6,6 +6,7 @@ import { el } from './dom.js';
 const STATES = {
   successful: ['Successful', 'good'],
   pending: ['Pending', 'warn'],
+  open: ['Open', 'plain'],
   failed: ['Failed', 'bad'],
   reversed: ['Refunded', 'plain'],
   void: ['Voided', 'plain'],
