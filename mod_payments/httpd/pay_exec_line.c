@@ -4,13 +4,31 @@
 #include "httpd/pay_exec_line.h"
 
 #include "base/pay_time.h"
+#include "base/pay_trusted_path.h"
 
+#include <apr_strings.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+const char *pay_exec_fault(const char *what, const char *program, apr_pool_t *p)
+{
+    const char *reason;
+    struct stat info;
+    int fd;
+
+    if (pay_trusted_path_open(&fd, &info, &reason, what, program, NULL, p) != APR_SUCCESS) {
+        return reason;
+    }
+    close(fd);
+    if (!S_ISREG(info.st_mode)) {
+        return apr_psprintf(p, "%s %s is no regular file: name one that is", what, program);
+    }
+    return NULL;
+}
 
 /* httpd's own way to run a program knows no time limit: it runs in a process that does. */
 static void run(int fd, const char *program, apr_pool_t *p)

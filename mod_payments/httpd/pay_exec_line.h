@@ -16,4 +16,11 @@
 apr_status_t pay_exec_line(apr_size_t *len, char *text, apr_size_t size, const char *program,
                            apr_pool_t *p);
 
+/*
+ * NULL if nobody but root and this process's user can change the program at that path, or have
+ * the path lead to another one; else a sentence that begins with `what`, names it and says what to
+ * do. What the program itself loads is not looked at.
+ */
+const char *pay_exec_fault(const char *what, const char *program, apr_pool_t *p);
+
 #endif

@@ -24,9 +24,12 @@ APLOG_USE_MODULE(payments);
 
 static const char *run(apr_size_t *len, char *text, const char *program, apr_pool_t *p)
 {
-    apr_status_t rv = pay_exec_line(len, text, SECRET_SIZE, program, p);
+    const char *fault = pay_exec_fault("the program for the " SECRET_WHAT, program, p);
 
-    switch (rv) {
+    if (fault) {
+        return fault;
+    }
+    switch (pay_exec_line(len, text, SECRET_SIZE, program, p)) {
     case APR_SUCCESS:
         return NULL;
     case APR_TIMEUP:

@@ -294,6 +294,8 @@ KEPT = "the secret of PaymentsAcquirer @PATH@ "
 FORMLESS = ("the secret of PaymentsAcquirer from @PATH@ is not of 1 to 4096 bytes in one line, without control "
             "characters")
 SILENT = "the program @PATH@ for its secret of PaymentsAcquirer wrote no line: is it there, and may root run it?"
+PROGRAM = "the program for the secret of PaymentsAcquirer @PATH@"
+PRINTS = "echo " + GOOD.decode()
 UNREADABLE = {
     "missing": (lambda path: None, "file", KEPT + "cannot be opened: No such file or directory"),
     "open": ((GOOD, 0o644), "file", KEPT + "is open to others (mode 0644)"),
@@ -309,7 +311,12 @@ UNREADABLE = {
     "delete": (GOOD + b"\x7f", "file", FORMLESS),
     "long": (b"a" * 4097, "file", FORMLESS),
     "longer": (b"a" * 5000, "file", KEPT + "is longer than 4097 bytes"),
-    "no-program": (lambda path: None, "exec", SILENT),
+    "no-program": (lambda path: None, "exec", PROGRAM + " cannot be opened: No such file or directory"),
+    "program-of-group": (lambda path: os.chmod(program(path, PRINTS), 0o775), "exec",
+                         PROGRAM + " may be changed by others (mode 0775): take that right from them (chmod go-w)"),
+    "program-of-all": (lambda path: os.chmod(program(path, PRINTS), 0o757), "exec",
+                       PROGRAM + " may be changed by others (mode 0757)"),
+    "program-folder": (lambda path: path.mkdir(0o700), "exec", PROGRAM + " is no regular file"),
     "not-run": ((b"#!/bin/sh\necho x\n", 0o600), "exec", SILENT),
     "silent": ("exit 0", "exec", SILENT),
     "waits": ("read line || true", "exec", "the program @PATH@ for its secret of PaymentsAcquirer wrote no line within 10 s"),
@@ -481,6 +488,66 @@ def test_names_in_metrics_are_bounded(server):
     text = page(httpd, "/server-status?auto")
     assert "PaymentsStore0Acquirer32Name: other\n" in text and "PaymentsStore0Acquirer32InFlightMax: 512\n" in text
     assert "Acquirer33" not in text
+
+
+def foreign(path):
+    os.lchown(path, 33, -1)
+
+
+# Who else may change a program, or have its path lead to another one: PATH is that of the directive.
+PROGRAM_FAULTS = [
+    pytest.param(lambda dir: (dir / "bin").chmod(0o777), "bin/key.sh",
+                 "{dir}/bin may be changed by others (mode 0777): take that right from them (chmod go-w)", id="its directory"),
+    pytest.param(lambda dir: dir.chmod(0o757), "bin/key.sh", "{dir} may be changed by others (mode 0757)",
+                 id="a directory above"),
+    pytest.param(lambda dir: dir.chmod(0o757), "link", "{dir} may be changed by others (mode 0757)",
+                 id="the directory of a link to it"),
+    pytest.param(lambda dir: (dir / "bin").chmod(0o777), "link", "{dir}/bin may be changed by others (mode 0777)",
+                 id="its directory, by way of a link"),
+    pytest.param(lambda dir: (dir / "bin").chmod(0o775), "bin/key.sh", "{dir}/bin may be changed by others (mode 0775)",
+                 id="its directory, a group", marks=pytest.mark.root),
+    pytest.param(lambda dir: foreign(dir / "bin/key.sh"), "bin/key.sh", "belongs to user 33: give it to root (chown root)",
+                 id="it is the server's user's", marks=pytest.mark.root),
+    pytest.param(lambda dir: foreign(dir / "bin"), "bin/key.sh", "{dir}/bin belongs to user 33: give it to root",
+                 id="its directory is", marks=pytest.mark.root),
+    pytest.param(lambda dir: (foreign(dir / "link"), dir.chmod(0o1777)), "link",
+                 "is a symbolic link that others may change", id="a link to it is", marks=pytest.mark.root),
+]
+
+
+def program_server(server, change, path):
+    httpd = server(start=False, mpm="event")
+    folder = httpd.root / "programs"
+    (folder / "bin").mkdir(parents=True)
+    program(folder / "bin/key.sh", f"touch {httpd.root}/ran; {PRINTS}")
+    (folder / "link").symlink_to("bin/key.sh")
+    change(folder)
+    httpd.extra = host(httpd, "shop", f"PaymentsRefundSync off\nPaymentsAcquirer live relay {URL} key=exec:{folder}/{path}")
+    httpd.expect_log("PAY00302")
+    return httpd, folder
+
+
+@pytest.mark.parametrize("change, path, fault", PROGRAM_FAULTS)
+def test_program_that_others_may_change(server, change, path, fault):
+    """It is not run, its acquirer is out of service, and the server goes on."""
+    httpd, folder = program_server(server, change, path)
+    httpd.expect_log(OUT)
+    httpd.start()
+    [line] = [line for line in httpd.log_text().splitlines() if OUT in line]
+    assert f"{PROGRAM.replace('@PATH@', f'{folder}/{path}')}" in line and fault.format(dir=folder) in line
+    assert not (httpd.root / "ran").exists()
+
+
+@pytest.mark.parametrize("change, path", [
+    pytest.param(lambda dir: None, "bin/key.sh", id="plain"),
+    pytest.param(lambda dir: None, "link", id="a link"),
+    pytest.param(lambda dir: dir.chmod(0o1777), "bin/key.sh", id="a sticky directory above"),
+])
+def test_program_that_nobody_else_may_change(server, change, path):
+    httpd, _ = program_server(server, change, path)
+    httpd.root.joinpath("ran").unlink(missing_ok=True)
+    httpd.start()
+    assert OUT not in httpd.log_text() and (httpd.root / "ran").exists()
 
 
 def test_program_is_ended(server):
