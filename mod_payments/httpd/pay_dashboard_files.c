@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <httpd.h>
+
 #include "httpd/pay_dashboard_files.h"
 
 #include "base/pay_log.h"
+#include "base/pay_trusted_path.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_dashboard_reply.h"
 
 #include <apr_buckets.h>
-#include <apr_file_io.h>
 #include <apr_strings.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <http_log.h>
 #include <http_protocol.h>
+#include <unistd.h>
+#include <unixd.h>
 #include <util_filter.h>
 
 APLOG_USE_MODULE(payments);
@@ -63,80 +70,154 @@ static int is_page_name(const char *name)
            && type_of(name);
 }
 
-static apr_status_t read_page(page_t *page, const char *file, apr_pool_t *p, apr_pool_t *ptemp)
-{
-    apr_finfo_t info;
-    apr_file_t *opened;
-    apr_status_t rv;
-    char *text;
+/* The directory that is being read, and where its pages go. */
+typedef struct reading_t {
+    apr_array_header_t *pages;
+    const server_rec *s;
+    const char *directory; /* as the directive has it */
+    apr_pool_t *ptemp;
+    pay_guest_t guest; /* who must have no hand in it */
+} reading_t;
 
-    rv = apr_file_open(&opened, file, APR_READ | APR_BINARY, APR_OS_DEFAULT, ptemp);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    rv = apr_file_info_get(&info, APR_FINFO_TYPE | APR_FINFO_SIZE, opened);
-    if (rv == APR_SUCCESS && info.filetype != APR_REG) {
-        rv = APR_EINVAL;
-    } else if (rv == APR_SUCCESS && info.size > PAY_DASHBOARD_FILE_MAX) {
-        rv = APR_ENOSPC;
-    }
-    if (rv == APR_SUCCESS && info.size > 0) {
-        page->len = (apr_size_t)info.size;
-        text = apr_palloc(p, page->len);
-        rv = apr_file_read_full(opened, text, page->len, NULL);
-        page->text = text;
-    }
-    apr_file_close(opened);
-    return rv;
+static void tell(const reading_t *reading, apr_status_t rv, const char *name, const char *fault)
+{
+    ap_log_error(APLOG_MARK, APLOG_ERR, rv, reading->s,
+                 PAYLOGNO(00541) "PaymentsDashboard: %s%s cannot be read as a page%s%s: install "
+                                 "mod_payments again, or name the directory of its pages by "
+                                 "PaymentsDashboardFiles",
+                 reading->directory, name, fault ? ": it " : "", fault ? fault : "");
 }
 
-static void tell(const server_rec *s, apr_status_t rv, const char *file)
+/* Root reads it, and everybody may then fetch it: no link may make a page of another file. */
+static const char *page_fault(const struct stat *info, const reading_t *reading)
 {
-    ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
-                 PAYLOGNO(00541) "PaymentsDashboard: %s cannot be read as a page (a regular file "
-                                 "of at most %d bytes): install mod_payments again, or name the "
-                                 "directory of its pages by PaymentsDashboardFiles",
-                 file, PAY_DASHBOARD_FILE_MAX);
+    if (!S_ISREG(info->st_mode)) {
+        return "is no regular file";
+    }
+    if (info->st_nlink != 1) {
+        return "has another name elsewhere (a hard link): put a copy of the file there";
+    }
+    if (info->st_size > PAY_DASHBOARD_FILE_MAX) {
+        return apr_psprintf(reading->ptemp, "is larger than %d bytes", PAY_DASHBOARD_FILE_MAX);
+    }
+    return pay_trusted_path_fault(info, &reading->guest, reading->ptemp);
 }
 
-/* Adds the pages of one directory, which is `below` ("" or "/assets") the one of the directive. */
-static void read_directory(apr_array_header_t *pages, const server_rec *s, const char *root,
-                           const char *below, apr_pool_t *ptemp)
+/* Up to page->len bytes: a file that becomes shorter meanwhile is no page. */
+static apr_status_t fill_page(page_t *page, int fd, apr_pool_t *p)
 {
-    const char *directory = apr_pstrcat(ptemp, root, below, NULL);
-    apr_pool_t *p = pages->pool;
-    apr_finfo_t info;
-    const char *file;
-    apr_status_t rv;
-    apr_dir_t *dir;
+    char *text = apr_palloc(p, page->len + 1);
+    apr_size_t len = 0;
+    ssize_t got = 1;
+
+    while (len < page->len && got != 0) {
+        got = read(fd, text + len, page->len - len);
+        if (got < 0 && errno != EINTR) {
+            return errno;
+        }
+        len += got > 0 ? (apr_size_t)got : 0;
+    }
+    page->text = text;
+    return len == page->len ? APR_SUCCESS : APR_EOF;
+}
+
+/* 0 if it is left out, and the log says why. */
+static int read_page(page_t *page, const reading_t *reading, int dir_fd, const char *name)
+{
+    /* A FIFO must not make the server wait. */
+    const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    const char *fault = NULL;
+    struct stat info;
+    apr_status_t rv = APR_SUCCESS;
+    int fd;
+
+    fd = openat(dir_fd, name, flags);
+    if (fd < 0) {
+        rv = errno;
+        fault = rv == ELOOP ? "is a symbolic link: put a copy of the file there" : NULL;
+    } else if (fstat(fd, &info) != 0) {
+        rv = errno;
+    } else {
+        fault = page_fault(&info, reading);
+    }
+    if (rv == APR_SUCCESS && !fault) {
+        page->len = (apr_size_t)info.st_size;
+        rv = fill_page(page, fd, reading->pages->pool);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (rv != APR_SUCCESS || fault) {
+        tell(reading, rv, page->path, fault);
+        return 0;
+    }
+    return 1;
+}
+
+/* Adds the pages of the directory `dir_fd`, which is `below` ("" or "/assets") the directive's. */
+static void read_directory(const reading_t *reading, int dir_fd, const char *below)
+{
+    apr_pool_t *p = reading->pages->pool;
+    const struct dirent *entry;
+    DIR *dir = fdopendir(dir_fd);
     page_t page;
 
-    rv = apr_dir_open(&dir, directory, ptemp);
-    if (rv != APR_SUCCESS) {
-        tell(s, rv, directory);
+    if (!dir) {
+        tell(reading, errno, below, NULL);
+        close(dir_fd);
         return;
     }
-    while (apr_dir_read(&info, APR_FINFO_NAME, dir) == APR_SUCCESS) {
-        if (!is_page_name(info.name)) {
+    while ((entry = readdir(dir)) != NULL) {
+        if (!is_page_name(entry->d_name)) {
             continue;
-        }
-        file = apr_pstrcat(ptemp, directory, "/", info.name, NULL);
-        if (pages->nelts == PAY_DASHBOARD_FILES_MAX) {
-            tell(s, APR_ENOSPC, file);
-            break;
         }
         memset(&page, 0, sizeof(page));
-        page.path = apr_pstrcat(p, below, "/", info.name, NULL);
-        page.type = type_of(info.name);
-        page.text = "";
-        rv = read_page(&page, file, p, ptemp);
-        if (rv != APR_SUCCESS) {
-            tell(s, rv, file);
-            continue;
+        page.path = apr_pstrcat(p, below, "/", entry->d_name, NULL);
+        page.type = type_of(entry->d_name);
+        if (reading->pages->nelts == PAY_DASHBOARD_FILES_MAX) {
+            tell(reading, APR_ENOSPC, page.path, NULL);
+            break;
         }
-        APR_ARRAY_PUSH(pages, page_t) = page;
+        if (read_page(&page, reading, dirfd(dir), entry->d_name)) {
+            APR_ARRAY_PUSH(reading->pages, page_t) = page;
+        }
     }
-    apr_dir_close(dir);
+    closedir(dir);
+}
+
+/* The directory of the directive may be reached by links that nobody else can change, no other. */
+static void read_root(const reading_t *reading)
+{
+    struct stat info;
+    const char *reason;
+    int root, fd;
+
+    if (pay_trusted_path_open(&root, &info, &reason, "the directory", reading->directory,
+                              &reading->guest, reading->ptemp)
+        != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, reading->s,
+                     PAYLOGNO(00664) "PaymentsDashboard has no pages: %s. Install mod_payments "
+                                     "again, or name the directory of its pages by "
+                                     "PaymentsDashboardFiles",
+                     reason);
+        return;
+    }
+    fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        tell(reading, errno, "", NULL);
+    } else {
+        read_directory(reading, fd, "");
+    }
+    fd = openat(root, ASSETS + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        tell(reading, errno, ASSETS, errno == ENOTDIR ? "is no directory, or a link" : NULL);
+    } else if (pay_trusted_path_fault(&info, &reading->guest, reading->ptemp)) {
+        tell(reading, 0, ASSETS, pay_trusted_path_fault(&info, &reading->guest, reading->ptemp));
+        close(fd);
+    } else {
+        read_directory(reading, fd, ASSETS);
+    }
+    close(root);
 }
 
 static const page_t *find(const apr_array_header_t *pages, const char *path)
@@ -174,8 +255,7 @@ static const apr_array_header_t *known(const server_rec *first, const server_rec
 
 void pay_dashboard_files_load(server_rec *main_server, apr_pool_t *pconf)
 {
-    apr_array_header_t *pages;
-    apr_pool_t *ptemp;
+    reading_t reading = {.guest = {ap_unixd_config.user_id, ap_unixd_config.group_id}};
     pay_conf_t *conf;
     server_rec *s;
 
@@ -188,12 +268,13 @@ void pay_dashboard_files_load(server_rec *main_server, apr_pool_t *pconf)
         if (conf->dashboard_pages) {
             continue;
         }
-        pages = apr_array_make(pconf, 32, sizeof(page_t));
-        apr_pool_create(&ptemp, pconf);
-        read_directory(pages, s, directory_of(conf), "", ptemp);
-        read_directory(pages, s, directory_of(conf), ASSETS, ptemp);
-        apr_pool_destroy(ptemp);
-        conf->dashboard_pages = pages;
+        reading.pages = apr_array_make(pconf, 32, sizeof(page_t));
+        reading.s = s;
+        reading.directory = directory_of(conf);
+        apr_pool_create(&reading.ptemp, pconf);
+        read_root(&reading);
+        apr_pool_destroy(reading.ptemp);
+        conf->dashboard_pages = reading.pages;
     }
 }
 

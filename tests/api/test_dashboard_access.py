@@ -3,12 +3,15 @@
 
 import hashlib
 import http.client
+import os
+import re
 import subprocess
 
 import pytest
 
 from dashboard import PAGE, PATH, SCRIPT, auth, basic, location, pages, settings
 from conftest import MPMS
+from harness import ROOT
 from shares import ALIKE
 
 pytestmark = ALIKE
@@ -216,10 +219,117 @@ def test_pages_that_are_missing(server):
     httpd = server(start=False)
     httpd.host_extra = settings(httpd, extra="PaymentsDashboardFiles /nonexistent/dashboard\n")
     httpd.start()
-    httpd.expect_log("PAY00541")
+    httpd.expect_log("PAY00664")
     answer = httpd.request("GET", PATH + "/", headers=basic("vera"))
     assert answer.status == 503 and b"not installed" in answer.body
-    assert httpd.log_text().count("PAY00541") == 2, "the directory and its assets, once"
+    assert httpd.log_text().count("PAY00664") == 1
+    assert ("PAY00664: PaymentsDashboard has no pages: the directory /nonexistent/dashboard: /nonexistent cannot be opened: "
+            "No such file or directory. Install mod_payments again") in httpd.log_text()
+
+
+def linked(target):
+    return lambda path, _: path.symlink_to(target)
+
+
+def hard_linked(path, secret):
+    os.link(secret, path)
+
+
+def linked_to_secret(path, secret):
+    path.symlink_to(secret)
+
+
+def given_away(path, _):
+    path.write_text("x")
+    os.chown(path, 33, 33)
+
+
+def open_to_all(path, _):
+    path.write_text("x")
+    path.chmod(0o666)
+
+
+@pytest.mark.parametrize("make, words", [
+    pytest.param(linked_to_secret, "is a symbolic link", id="a link to root's file"),
+    pytest.param(linked("app.js"), "is a symbolic link", id="a link to its neighbour"),
+    pytest.param(linked("../index.html"), "is a symbolic link", id="a link to a page elsewhere"),
+    pytest.param(linked("nowhere.js"), "is a symbolic link", id="a link to nothing"),
+    pytest.param(hard_linked, "has another name elsewhere (a hard link): put a copy of the file there", id="a hard link"),
+    pytest.param(lambda path, _: path.mkdir(), "is no regular file", id="a directory"),
+    pytest.param(lambda path, _: os.mkfifo(path), "is no regular file", id="a pipe"),
+    pytest.param(open_to_all, "may be changed by others (mode 0666)", id="open to all"),
+    pytest.param(given_away, "may be changed by user 33, which the server runs as (mode 0644)", id="the server's user's",
+                 marks=pytest.mark.root),
+])
+def test_pages_that_are_links(server, make, words):
+    """What is not a file of its own is left out and named in the log; the other pages are served."""
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd)
+    secret = httpd.root / "secret.json"
+    secret.write_text('{"secret": "of root"}')
+    secret.chmod(0o600)
+    page = httpd.root / "pages/assets/page.js"
+    make(page, secret)
+    httpd.expect_log("PAY00541")
+    httpd.start()
+    [line] = [line for line in httpd.log_text().splitlines() if "PAY00541" in line]
+    assert f"{httpd.root}/pages/assets/page.js cannot be read as a page: it {words}" in line and ":error]" in line
+    answer = httpd.request("GET", f"{PATH}/assets/page.js", headers=basic("vera"))
+    assert answer.status == 404 and b"of root" not in answer.body
+    assert httpd.request("GET", f"{PATH}/assets/app.js", headers=basic("vera")).status == 200
+    assert httpd.request("GET", PATH + "/", headers=basic("vera")).status == 200
+
+
+def test_assets_that_are_a_link(server):
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd)
+    os.rename(httpd.root / "pages/assets", httpd.root / "elsewhere")
+    (httpd.root / "pages/assets").symlink_to(httpd.root / "elsewhere")
+    httpd.expect_log(f"PAY00541: PaymentsDashboard: {httpd.root}/pages/assets cannot be read as a page: it is no directory")
+    httpd.start()
+    assert httpd.request("GET", f"{PATH}/assets/app.js", headers=basic("vera")).status == 404
+    assert httpd.request("GET", PATH + "/", headers=basic("vera")).status == 200
+
+
+@pytest.mark.parametrize("change, words", [
+    pytest.param(lambda root: None, None, id="the administrator's"),
+    pytest.param(lambda root: (root / "way").chmod(0o757), "/way may be changed by others (mode 0757)",
+                 id="in a directory of all"),
+    pytest.param(lambda root: (root / "pages").chmod(0o757), "/pages may be changed by others (mode 0757)",
+                 id="to a directory of all"),
+    pytest.param(lambda root: os.lchown(root / "way/link", 33, 33), "/way/link is a symbolic link that others may change",
+                 id="of the server's user", marks=pytest.mark.root),
+    pytest.param(lambda root: os.chown(root / "way", 33, 33), "/way may be changed by user 33, which the server runs as",
+                 id="in a directory of the server's user", marks=pytest.mark.root),
+    pytest.param(lambda root: os.chown(root / "way", 4711, 4711), "/way/link is a symbolic link that others may change",
+                 id="in a directory of another user", marks=pytest.mark.root),
+    pytest.param(lambda root: os.chown(root / "pages", 33, 33), "/pages may be changed by user 33, which the server runs as",
+                 id="to a directory of the server's user", marks=pytest.mark.root),
+])
+def test_directory_of_pages_by_a_link(server, change, words):
+    """It may be a link that nobody but the administrator can change."""
+    httpd = server(start=False)
+    (httpd.root / "way").mkdir()
+    httpd.host_extra = settings(httpd).replace(f"{httpd.root}/pages", f"{httpd.root}/way/link")
+    (httpd.root / "way/link").symlink_to("../pages")
+    change(httpd.root)
+    if words:
+        httpd.expect_log(f"PAY00664: PaymentsDashboard has no pages: the directory {httpd.root}/way/link: "
+                         f".*{re.escape(words)}|PAY00664.*{httpd.root}{re.escape(words)}")
+    httpd.start()
+    assert httpd.request("GET", PATH + "/", headers=basic("vera")).status == (503 if words else 200)
+    assert ("PAY00664" in httpd.log_text()) == bool(words)
+
+
+def test_directory_of_pages_of_another_user(server):
+    """A tree that belongs to the administrator's own account will do: neither the server's user nor all can change it."""
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd)
+    if ROOT:
+        for path in httpd.root / "pages", httpd.root / "pages/assets", *(httpd.root / "pages").rglob("*.*"):
+            os.chown(path, 4711, 4711)
+    httpd.start()
+    assert httpd.request("GET", f"{PATH}/assets/app.js", headers=basic("vera")).status == 200
 
 
 def test_pages_of_a_size_and_number(server):
