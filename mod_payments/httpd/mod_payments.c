@@ -11,6 +11,7 @@
 #include "httpd/pay_cors.h"
 #include "httpd/pay_dashboard_claim.h"
 #include "httpd/pay_error_filter.h"
+#include "httpd/pay_fence.h"
 #include "httpd/pay_gate.h"
 #include "httpd/pay_handler.h"
 #include "httpd/pay_meters.h"
@@ -36,6 +37,7 @@ static void register_hooks(apr_pool_t *p)
     pay_child_register_hooks(p);
     pay_acquirers_register_hooks(p);
     pay_meters_register_hooks(p);
+    pay_fence_register_hooks(p);
     pay_claim_register_hooks(p);
     pay_cors_register_hooks(p);
     pay_site_path_register_hooks(p);

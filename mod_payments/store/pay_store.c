@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_store.h"
 
+#include "store/pay_lmdb_files.h"
 #include "store/pay_lmdb_open.h"
 
+#include <apr_strings.h>
 #include <string.h>
 
 static const char lmdb_scheme[] = "lmdb:";
@@ -52,6 +54,22 @@ const char *pay_store_url_fault(const char *url)
         return "a store's URL begins with \"lmdb:\", as in lmdb:/var/lib/payments";
     }
     return pay_lmdb_path_fault(path);
+}
+
+apr_array_header_t *pay_store_paths(const char *url, apr_pool_t *p)
+{
+    static const char *const files[] = {"/" PAY_LMDB_DATA_FILE, "/" PAY_LMDB_LOCK_FILE};
+    apr_array_header_t *paths = apr_array_make(p, 3, sizeof(const char *));
+    size_t i;
+
+    if (pay_store_url_fault(url)) {
+        return paths;
+    }
+    APR_ARRAY_PUSH(paths, const char *) = path_of(url);
+    for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        APR_ARRAY_PUSH(paths, const char *) = apr_pstrcat(p, path_of(url), files[i], NULL);
+    }
+    return paths;
 }
 
 apr_status_t pay_store_open(pay_store_t **out, const char *url, const pay_store_options_t *options,

@@ -72,6 +72,10 @@ struct pay_store_t {
  */
 const char *pay_store_url_fault(const char *url);
 
+/* The absolute paths of what a store has on disk, of const char *: its directory, then the files in
+ * it. Touches nothing; empty for a malformed URL. */
+apr_array_header_t *pay_store_paths(const char *url, apr_pool_t *p);
+
 /*
  * The handle for `url` in this process; handles that name one directory share one environment.
  * Call after fork. A store that cannot be opened now gives a handle too: its operations answer

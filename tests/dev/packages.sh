@@ -43,6 +43,7 @@ py:jsonschema   python3-jsonschema python3-jsonschema py3-jsonschema
 py:aiosmtpd     python3-aiosmtpd python3-aiosmtpd py3-aiosmtpd
 tool:valgrind   valgrind         valgrind          valgrind
 module:auth_openidc libapache2-mod-auth-openidc mod_auth_openidc apache-mod-auth-openidc
+module:xsendfile libapache2-mod-xsendfile mod_xsendfile -
 tool:nghttp     nghttp2-client   nghttp2           nghttp2
 tool:pgrep      procps           procps-ng         procps
 tool:php        php-cli          php-cli           php83

@@ -40,6 +40,20 @@ START_TEST(test_urls)
 }
 END_TEST
 
+START_TEST(test_paths)
+{
+    static const char *const want[] = {"/srv/pay", "/srv/pay/data.mdb", "/srv/pay/lock.mdb"};
+    const apr_array_header_t *paths = pay_store_paths("lmdb:/srv/pay", unit_pool);
+    int i;
+
+    ck_assert_int_eq(paths->nelts, UNIT_ROWS(want));
+    for (i = 0; i < paths->nelts; i++) {
+        ck_assert_str_eq(APR_ARRAY_IDX(paths, i, const char *), want[i]);
+    }
+    ck_assert_int_eq(pay_store_paths("lmdb:srv", unit_pool)->nelts, 0);
+}
+END_TEST
+
 static const struct {
     const char *name;
     apr_status_t status;
@@ -115,6 +129,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_urls, 0, UNIT_ROWS(url_rows));
+    tcase_add_test(tcase, test_paths);
     tcase_add_loop_test(tcase, test_status_texts, 0, UNIT_ROWS(text_rows));
     tcase_add_test(tcase, test_defaults_of_the_options);
     tcase_add_test(tcase, test_every_slot_is_filled);
