@@ -15,6 +15,7 @@
 #include "httpd/pay_gate.h"
 #include "httpd/pay_handler.h"
 #include "httpd/pay_meters.h"
+#include "httpd/pay_neighbours.h"
 #include "httpd/pay_prepare.h"
 #include "httpd/pay_site_path.h"
 #include "httpd/pay_status.h"
@@ -38,6 +39,7 @@ static void register_hooks(apr_pool_t *p)
     pay_acquirers_register_hooks(p);
     pay_meters_register_hooks(p);
     pay_fence_register_hooks(p);
+    pay_neighbours_register_hooks(p);
     pay_claim_register_hooks(p);
     pay_cors_register_hooks(p);
     pay_site_path_register_hooks(p);
