@@ -81,7 +81,9 @@ static int is_fenced(const request_rec *r, const pay_fence_file_t *file)
     return 1;
 }
 
-static int fixups(request_rec *r)
+/* In two places: before a module opens the file to see its type (mod_mime_magic), and once that
+ * stage has chosen another file (mod_negotiation). */
+static int judge(request_rec *r)
 {
     const pay_fence_file_t file = {
         .dev = (dev_t)r->finfo.device,
@@ -190,7 +192,8 @@ void pay_fence_register_hooks(apr_pool_t *p)
 {
     (void)p;
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_LAST); /* the stores are known by then */
-    ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_type_checker(judge, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_fixups(judge, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_insert_filter(insert_filter, NULL, NULL, APR_HOOK_REALLY_LAST);
     first_filter = ap_register_output_filter(FIRST_FILTER, filter, NULL, FIRST_TYPE);
     last_filter = ap_register_output_filter(LAST_FILTER, filter, NULL, LAST_TYPE);

@@ -182,6 +182,9 @@ static apr_status_t env_open(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_fd,
 
     rv = env_open_files(env, db, dir_fd, reason);
     if (rv == APR_SUCCESS) {
+        rv = pay_lmdb_files_hold(env->lock_fd);
+    }
+    if (rv == APR_SUCCESS) {
         env->path = strdup(db->path);
         rv = env->path ? APR_SUCCESS : APR_ENOMEM;
     }

@@ -251,6 +251,22 @@ int pay_lmdb_files_is_shared(int lock_fd)
     return fcntl(lock_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+int pay_lmdb_files_hold(int lock_fd)
+{
+    /* Of the open file, not of the process; shared, as LMDB's own on this byte is. */
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+
+    return fcntl(lock_fd, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+void pay_lmdb_files_claim(int lock_fd)
+{
+    /* LMDB locks the byte whose number is the process's id. */
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = getpid(), .l_len = 1};
+
+    (void)fcntl(lock_fd, F_SETLK, &lock);
+}
+
 apr_status_t pay_lmdb_files_give(int dir_fd, const char *name, const char *path, uid_t uid,
                                  gid_t gid, pay_lmdb_reason_t *reason)
 {

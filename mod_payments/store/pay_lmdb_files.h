@@ -20,8 +20,20 @@
 apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, const char *path,
                                  int create, pay_lmdb_reason_t *reason);
 
-/* 1 while another process has the environment behind `lock_fd` open. */
+/* 1 while another process has the environment behind `lock_fd` open. Asked before it is held. */
 int pay_lmdb_files_is_shared(int lock_fd);
+
+/*
+ * Keeps the environment behind `lock_fd`, which is open in this process, from being taken for one
+ * that nobody uses. LMDB's own locks end as soon as the process closes any other descriptor of the
+ * lock file, as it does for a tenant whose .htaccess names it as AuthUserFile; the next opener
+ * would then make its table of readers anew. This one ends with `lock_fd` alone.
+ */
+int pay_lmdb_files_hold(int lock_fd);
+
+/* The same for the slots of this process in the table of readers: takes LMDB's lock again, which is
+ * the process's and not a descriptor's, in case it has ended. */
+void pay_lmdb_files_claim(int lock_fd);
 
 /* Hands the file `name`, if it exists, to `uid` and `gid`. Root only. */
 apr_status_t pay_lmdb_files_give(int dir_fd, const char *name, const char *path, uid_t uid,

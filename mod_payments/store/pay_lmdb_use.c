@@ -53,6 +53,7 @@ int pay_lmdb_env_use(pay_lmdb_env_t *env)
         return 0;
     }
     env->uses++;
+    pay_lmdb_files_claim(env->lock_fd);
     return 1;
 }
 

@@ -3,6 +3,7 @@
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import threading
 import pytest
 
 from conftest import MPMS
+from dashboard import basic
 from harness import ROOT, wait_for
 
 PAYER = b"payer@fence.example"  # stands in data.mdb, and must be in no answer
@@ -26,6 +28,7 @@ def configure(httpd, extra=""):
     extra = extra.replace("{root}", str(httpd.root)).replace("{store}", str(httpd.store))
     httpd.tenant = httpd.root / "tenant"
     httpd.tenant.mkdir()
+    (httpd.root / "magic").write_text("0 string GIF image/gif\n")
     locks = httpd.root / "locks"
     locks.mkdir()
     locks.chmod(0o777)
@@ -58,9 +61,9 @@ def begin(httpd, extra=""):
 @pytest.fixture
 def fenced(server):
     """A running server with a tenant, whose host gets `extra`."""
-    def make(extra="", mpm="event"):
+    def make(extra="", mpm="event", modules=()):
         threads = None if mpm == "prefork" else ONE_CHILD
-        return begin(server(start=False, mpm=mpm, threads=threads, modules=MODULES), extra)
+        return begin(server(start=False, mpm=mpm, threads=threads, modules=[*MODULES, *modules]), extra)
 
     return make
 
@@ -389,3 +392,52 @@ def test_without_stores_nothing_is_looked_at(server):
     (httpd.docroot / "pic.jpg").symlink_to(httpd.root / "store/data.mdb")
     httpd.start()
     assert httpd.request("GET", "/pic.jpg").body == b"no store"
+
+
+# --- LMDB's locks, which a process loses when it closes any descriptor of the lock file ---
+
+def is_locked(httpd, byte):
+    """Whether somebody else's lock is on that byte, as an opener of the store would ask."""
+    with open(httpd.store / "lock.mdb", "r+b") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        except OSError:
+            return True
+    return False
+
+
+def by_handler(httpd):
+    (httpd.tenant / "leak.lua").write_text(f'function handle(r) r:sendfile("{httpd.store}/lock.mdb") return apache2.OK end\n')
+    (httpd.tenant / ".htaccess").write_text("AddHandler lua-script .lua\n")
+    assert ask(httpd, "/leak.lua").status == 403
+    httpd.expect_log("PAY00660")
+
+
+def by_password_file(httpd):
+    """What httpd reads as a file of passwords is no request's file: nobody is asked."""
+    (httpd.tenant / ".htaccess").write_text(f"AuthType Basic\nAuthName x\nAuthUserFile {httpd.store}/lock.mdb\n"
+                                            "Require valid-user\n")
+    httpd.expect_log("AH0161[78]")
+    assert ask(httpd, "/plain.txt", headers=basic("ada")).status == 401
+
+
+@pytest.mark.parametrize("attack", [by_handler, by_password_file])
+def test_locks_outlive_a_closed_descriptor(fenced, attack):
+    """No opener takes the store for one that nobody uses, and the next call makes the process's slots safe again."""
+    httpd = fenced()
+    [pid] = httpd.pids()
+    assert is_locked(httpd, 0) and is_locked(httpd, pid)
+    attack(httpd)
+    assert is_locked(httpd, 0)
+    assert httpd.fenced_shop.charge().status == 200
+    assert is_locked(httpd, 0) and is_locked(httpd, pid)
+
+
+def test_file_is_not_opened_for_its_type(fenced):
+    """mod_mime_magic would open and close it before a handler is asked."""
+    httpd = fenced("MimeMagicFile {root}/magic", modules=("mime_magic",))
+    path = symlink(httpd, "lock.mdb", "lock")
+    [pid] = httpd.pids()
+    assert_fenced(httpd, ask(httpd, path), "lock.mdb")
+    assert ask(httpd, path).status == 403
+    assert is_locked(httpd, 0) and is_locked(httpd, pid)

@@ -151,15 +151,49 @@ START_TEST(test_who_else_has_it_open)
 }
 END_TEST
 
-/* One's own environment is not somebody else's. */
+/* One's own environment is not somebody else's when that is asked, which is before it is held. */
 START_TEST(test_this_process_is_not_another)
 {
+    struct flock let_go = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
     pay_store_t *store = fixture_open(unit_dir());
     pay_lmdb_env_t *env;
 
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
     env = ((pay_lmdb_t *)store)->env;
+    ck_assert_int_eq(pay_lmdb_files_is_shared(env->lock_fd), 1);
+    ck_assert_int_eq(fcntl(env->lock_fd, F_OFD_SETLK, &let_go), 0);
     ck_assert_int_eq(pay_lmdb_files_is_shared(env->lock_fd), 0);
+}
+END_TEST
+
+/* 1 if a lock would stop one who opens the store and asks for that byte. */
+static int is_locked(int fd, off_t byte)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+
+    ck_assert_int_eq(fcntl(fd, F_OFD_GETLK, &lock), 0);
+    return lock.l_type != F_UNLCK;
+}
+
+/* Any descriptor of the lock file that the process closes takes LMDB's locks with it. */
+START_TEST(test_locks_outlive_a_descriptor)
+{
+    const char *dir = unit_dir();
+    const char *path = apr_pstrcat(unit_pool, dir, "/lock.mdb", NULL);
+    pay_store_t *store = fixture_open(dir);
+    pay_account_t *account;
+    int fd;
+
+    ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(close(open(path, O_RDONLY | O_CLOEXEC)), 0);
+    ck_assert_int_eq(is_locked(fd, 0), 1);
+    ck_assert_int_eq(is_locked(fd, getpid()), 0);
+    ck_assert_int_eq(store->ops->account_get(&account, store, "none", unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(is_locked(fd, 0), 1);
+    ck_assert_int_eq(is_locked(fd, getpid()), 1);
+    close(fd);
 }
 END_TEST
 
@@ -185,6 +219,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_only_plain_files, 0, UNIT_ROWS(kinds));
     tcase_add_test(tcase, test_who_else_has_it_open);
     tcase_add_test(tcase, test_this_process_is_not_another);
+    tcase_add_test(tcase, test_locks_outlive_a_descriptor);
     tcase_add_test(tcase, test_giving_what_is_not_there);
 }
 
