@@ -190,10 +190,12 @@ apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, cons
     struct stat info;
     apr_status_t rv;
     int fd = -1;
+    int found;
 
     *lock_fd = -1;
     *data_ino = 0;
     rv = file_check(&fd, &info, dir_fd, PAY_LMDB_DATA_FILE, path, reason);
+    found = rv == APR_SUCCESS;
     if (rv == ENOENT && !create) {
         pay_lmdb_reason_set(reason,
                             "%s holds no store: correct the path, or let the server's start or "
@@ -224,6 +226,13 @@ apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, cons
         return rv;
     }
     close(fd);
+    if (found && info.st_size == 0) {
+        pay_lmdb_reason_set(reason,
+                            "store %s: data.mdb is empty, as no store ever is: put a backup in its "
+                            "place, or delete the file if nothing was ever stored there",
+                            path);
+        return APR_EGENERAL; /* LMDB would make a new store of it */
+    }
     *data_ino = info.st_ino;
 
     rv = file_check(&fd, &info, dir_fd, PAY_LMDB_LOCK_FILE, path, reason);

@@ -17,6 +17,7 @@ static void touch(const char *dir, const char *name)
     int fd = open(apr_pstrcat(unit_pool, dir, "/", name, NULL), O_CREAT | O_WRONLY, 0600);
 
     ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, "x", 1), 1);
     close(fd);
 }
 
@@ -98,6 +99,23 @@ START_TEST(test_new_data_has_its_header)
     }
     close(fd);
     close(lock_fd);
+    close(dir_fd);
+}
+END_TEST
+
+/* LMDB would make a new store of it, in which every reference can be charged once more. */
+START_TEST(test_empty_data_is_refused)
+{
+    const char *dir = unit_dir();
+    pay_lmdb_reason_t reason = {""};
+    int dir_fd = open_dir(dir);
+    int lock_fd;
+    ino_t data;
+
+    close(openat(dir_fd, "data.mdb", O_RDWR | O_CREAT, 0600));
+    ck_assert_int_ne(pay_lmdb_files_open(&lock_fd, &data, dir_fd, dir, _i, &reason), APR_SUCCESS);
+    ck_assert(strstr(reason.text, "data.mdb is empty") != NULL);
+    ck_assert_int_eq(lock_fd, -1);
     close(dir_fd);
 }
 END_TEST
@@ -216,6 +234,7 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_what_is_made, 0, UNIT_ROWS(file_rows));
     tcase_add_test(tcase, test_new_data_has_its_header);
+    tcase_add_loop_test(tcase, test_empty_data_is_refused, 0, 2); /* create or not */
     tcase_add_loop_test(tcase, test_only_plain_files, 0, UNIT_ROWS(kinds));
     tcase_add_test(tcase, test_who_else_has_it_open);
     tcase_add_test(tcase, test_this_process_is_not_another);
