@@ -99,6 +99,26 @@ static int use_open(pay_lmdb_env_t *env)
     return used;
 }
 
+/* A forked process neither writes with its parent's environment nor waits for its parent's locks,
+ * which may be held by threads that are not there. */
+static int is_forked(pay_lmdb_env_t *env)
+{
+    return env->pid && env->pid != getpid();
+}
+
+/* 1 if a process died in the store and no check has passed since; what was opened before is closed
+ * either way. db->mutex is held. */
+static int is_left_alone(pay_lmdb_t *db)
+{
+    pay_lmdb_env_t *env = db->env;
+
+    if (env && pay_lmdb_env_is_stale(env) && !is_forked(env)) {
+        pay_lmdb_env_drop(env);
+    }
+    pay_lmdb_mark_log(db->options.mark, db->path);
+    return pay_store_mark_is_set(db->options.mark) || (env && pay_store_mark_is_set(env->mark));
+}
+
 /* db->mutex is held; *reason is set when this call tried and failed. */
 static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_lmdb_t *db, int at_once,
                                  pay_lmdb_reason_t *reason)
@@ -106,6 +126,15 @@ static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_lmdb_t *db, int at_on
     apr_status_t rv;
 
     if (db->closed) {
+        return PAY_STORE_EDOWN;
+    }
+    if (is_left_alone(db)) {
+        if (at_once) {
+            pay_lmdb_reason_set(reason,
+                                "store %s is damaged: a process died in it, and no check has "
+                                "passed since",
+                                db->path);
+        }
         return PAY_STORE_EDOWN;
     }
     *env = db->env;
@@ -120,13 +149,6 @@ static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_lmdb_t *db, int at_on
         return rv;
     }
     return use_open(*env) ? APR_SUCCESS : PAY_STORE_EDOWN;
-}
-
-/* A forked process neither writes with its parent's environment nor waits for its parent's locks,
- * which may be held by threads that are not there. */
-static int is_forked(pay_lmdb_env_t *env)
-{
-    return env->pid && env->pid != getpid();
 }
 
 pay_lmdb_t *pay_lmdb_base(pay_lmdb_t *db)

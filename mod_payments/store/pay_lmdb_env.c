@@ -72,7 +72,9 @@ static void env_release_files(pay_lmdb_env_t *env)
 void pay_lmdb_env_close(pay_lmdb_env_t *env)
 {
     assert(env->uses == 0);
+    pay_lmdb_mark_enter(env->mark);
     env_release_files(env);
+    pay_lmdb_mark_leave();
     env->state = PAY_LMDB_CLOSED;
     pthread_cond_broadcast(&env->changed);
 }
@@ -227,8 +229,12 @@ static apr_status_t env_make_ready(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
         return PAY_STORE_EDOWN;
     }
     env->state = PAY_LMDB_OPENING;
+    env->mark = db->options.mark;
+    env->mark_word = pay_lmdb_mark_word(env->mark);
     pthread_mutex_unlock(&env->mutex);
+    pay_lmdb_mark_enter(env->mark);
     rv = env_open(env, db, dir_fd, reason);
+    pay_lmdb_mark_leave();
     pthread_mutex_lock(&env->mutex);
     env->state = rv == APR_SUCCESS ? PAY_LMDB_OPEN : PAY_LMDB_CLOSED;
     pthread_cond_broadcast(&env->changed);

@@ -4,7 +4,8 @@
 
 /*
  * The insides of the LMDB store's core: environments and handles. For pay_lmdb.c, _audit, _env,
- * _use, _reader, _commit, _space, _table, _opener, _slots, _stat, _prepare and _upgrade only.
+ * _use, _mark, _reader, _commit, _space, _table, _opener, _slots, _stat, _prepare, _verify and
+ * _upgrade only.
  *
  * An environment stands for one directory (device, inode) and lives until the process ends; what it
  * has open comes and goes. A handle names a path and finds its environment when it is first used.
@@ -13,6 +14,7 @@
 #include "store/pay_lmdb.h"
 #include "store/pay_lmdb_clock.h"
 #include "store/pay_lmdb_files.h"
+#include "store/pay_lmdb_mark.h"
 
 #define PAY_LMDB_DBI_FIRST 2           /* LMDB keeps 0 and 1; then the tables by their enum */
 #define PAY_LMDB_READERS_FREE_MAX 64   /* read transactions kept for the next use */
@@ -59,7 +61,9 @@ typedef struct pay_lmdb_env_t {
     MDB_env *mdb;
     _Atomic pid_t pid; /* who opened it: LMDB forbids it to processes forked from there */
     ino_t data_ino;
-    int lock_fd; /* closed after `mdb` */
+    int lock_fd;                    /* closed after `mdb` */
+    pay_store_mark_t *_Atomic mark; /* of the handle that opened it last */
+    _Atomic unsigned int mark_word; /* as it was then */
     int read_only;
     apr_int64_t reopen_at_ms, reopen_delay_ms; /* the back-off after a fault */
 
@@ -111,7 +115,8 @@ void pay_lmdb_env_detach(pay_lmdb_env_t *env);
 void pay_lmdb_env_close(pay_lmdb_env_t *env);
 
 /* --- pay_lmdb_use.c --- */
-/* Counts a use: 0 when it is not open. env->mutex is held, and let go while it is resized. */
+/* Counts a use: 0 when it is not open, or is stale. env->mutex is held, and let go while it is
+ * resized. */
 int pay_lmdb_env_use(pay_lmdb_env_t *env);
 /* env->mutex is held. */
 void pay_lmdb_env_release(pay_lmdb_env_t *env);
@@ -119,6 +124,12 @@ void pay_lmdb_env_release(pay_lmdb_env_t *env);
 int pay_lmdb_env_resize(pay_lmdb_env_t *env);
 /* Ends all use: closed after the last one, opened again after the back-off. 0: it was so before. */
 int pay_lmdb_env_down(pay_lmdb_env_t *env);
+/* 1 if its mark was set since it was opened: a process died in the store. */
+int pay_lmdb_env_is_stale(const pay_lmdb_env_t *env);
+/* Ends all use for the mark's sake: closed now, or with the last use; opened again without
+ * back-off.
+ */
+void pay_lmdb_env_drop(pay_lmdb_env_t *env);
 /* 1 while the path leads to the files that are open, else it goes down. Asked before each write. */
 int pay_lmdb_env_in_place(pay_lmdb_env_t *env);
 /* Logs a code that beginning a transaction ended with; MDB_PANIC takes the environment down. */

@@ -20,6 +20,9 @@ apr_status_t pay_lmdb_probe(pay_store_t *store);
 apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
                               const pay_store_options_t *options, apr_uid_t uid, apr_gid_t gid,
                               apr_pool_t *p);
+void pay_lmdb_mark_log(pay_store_mark_t *mark, const char *path);
+apr_status_t pay_lmdb_verify(const char **reason, const char *path,
+                             const pay_store_options_t *options, apr_pool_t *p);
 apr_status_t pay_lmdb_upgrade(const char **text, const char *path,
                               const pay_store_options_t *options, int dry_run, apr_pool_t *p);
 

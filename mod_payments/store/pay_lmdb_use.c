@@ -40,6 +40,11 @@ static void reopen_later(pay_lmdb_env_t *env)
     env->reopen_at_ms = now + env->reopen_delay_ms;
 }
 
+int pay_lmdb_env_is_stale(const pay_lmdb_env_t *env)
+{
+    return pay_lmdb_mark_word(env->mark) != env->mark_word;
+}
+
 int pay_lmdb_env_use(pay_lmdb_env_t *env)
 {
     const apr_int64_t until = pay_lmdb_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
@@ -49,11 +54,12 @@ int pay_lmdb_env_use(pay_lmdb_env_t *env)
             break;
         }
     }
-    if (env->state != PAY_LMDB_OPEN) {
+    if (env->state != PAY_LMDB_OPEN || pay_lmdb_env_is_stale(env)) {
         return 0;
     }
     env->uses++;
     pay_lmdb_files_claim(env->lock_fd);
+    pay_lmdb_mark_enter(env->mark);
     return 1;
 }
 
@@ -61,13 +67,13 @@ void pay_lmdb_env_release(pay_lmdb_env_t *env)
 {
     assert(env->uses > 0);
     env->uses--;
-    if (env->uses > 0) {
-        return;
+    if (env->uses == 0) {
+        if (env->state == PAY_LMDB_DOWN) {
+            pay_lmdb_env_close(env);
+        }
+        pthread_cond_broadcast(&env->changed);
     }
-    if (env->state == PAY_LMDB_DOWN) {
-        pay_lmdb_env_close(env);
-    }
-    pthread_cond_broadcast(&env->changed);
+    pay_lmdb_mark_leave();
 }
 
 int pay_lmdb_env_resize(pay_lmdb_env_t *env)
@@ -87,7 +93,9 @@ int pay_lmdb_env_resize(pay_lmdb_env_t *env)
         if (env->uses > 0) {
             rc = MDB_MAP_RESIZED;
         } else if (env->state == PAY_LMDB_RESIZING) {
+            pay_lmdb_mark_enter(env->mark);
             rc = mdb_env_set_mapsize(env->mdb, 0);
+            pay_lmdb_mark_leave();
         }
         if (rc && rc != MDB_MAP_RESIZED) {
             reopen_later(env);
@@ -117,6 +125,19 @@ int pay_lmdb_env_down(pay_lmdb_env_t *env)
     }
     pthread_mutex_unlock(&env->mutex);
     return first;
+}
+
+void pay_lmdb_env_drop(pay_lmdb_env_t *env)
+{
+    pthread_mutex_lock(&env->mutex);
+    if (env->state == PAY_LMDB_OPEN || env->state == PAY_LMDB_RESIZING) {
+        env->state = PAY_LMDB_DOWN;
+        if (env->uses == 0) {
+            pay_lmdb_env_close(env);
+        }
+        pthread_cond_broadcast(&env->changed);
+    }
+    pthread_mutex_unlock(&env->mutex);
 }
 
 int pay_lmdb_env_in_place(pay_lmdb_env_t *env)

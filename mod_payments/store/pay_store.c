@@ -72,6 +72,11 @@ apr_array_header_t *pay_store_paths(const char *url, apr_pool_t *p)
     return paths;
 }
 
+void pay_store_mark_log(pay_store_mark_t *mark, const char *url)
+{
+    pay_lmdb_mark_log(mark, path_of(url));
+}
+
 apr_status_t pay_store_open(pay_store_t **out, const char *url, const pay_store_options_t *options,
                             apr_pool_t *p)
 {
@@ -107,6 +112,16 @@ apr_status_t pay_store_prepare(const char **reason, const char *url,
         return APR_EINVAL;
     }
     return pay_lmdb_prepare(reason, path_of(url), options, uid, gid, p);
+}
+
+apr_status_t pay_store_verify(const char **reason, const char *url,
+                              const pay_store_options_t *options, apr_pool_t *p)
+{
+    *reason = pay_store_url_fault(url);
+    if (*reason) {
+        return APR_EINVAL;
+    }
+    return pay_lmdb_verify(reason, path_of(url), options, p);
 }
 
 apr_status_t pay_store_upgrade(const char **text, const char *url,

@@ -48,6 +48,36 @@ apr_size_t pay_store_shared_size(void);
 /* `memory` has pay_store_shared_size() bytes, aligned as malloc's. */
 apr_status_t pay_store_shared_init(pay_store_shared_t **out, void *memory);
 
+/*
+ * The mark of a store in which a process died: of a page that cannot be read (SIGBUS), of a pointer
+ * that a damaged page made (SIGSEGV), of an assertion about it (SIGABRT). It lies in memory that
+ * all processes share, zeroed at first, and outlives the one that set it. As long as it is set, all
+ * operations of handles that have it are PAY_STORE_EDOWN, touch nothing of the store, and close
+ * what they have open of it.
+ */
+typedef struct pay_store_mark_t pay_store_mark_t;
+
+#define PAY_STORE_MARK_LAYOUT 1 /* raised when it changes: two builds may share a mark */
+
+apr_size_t pay_store_mark_size(void);
+/* `memory` has pay_store_mark_size() bytes, aligned as malloc's; what stands there is kept. */
+pay_store_mark_t *pay_store_mark_at(void *memory);
+/* `mark` NULL: 0. */
+int pay_store_mark_is_set(const pay_store_mark_t *mark);
+/* Logs that the store `url` is damaged: once each time that the mark was set. NULL: nothing. */
+void pay_store_mark_log(pay_store_mark_t *mark, const char *url);
+/* How many ms to wait before the first check, once it was set: 1 s, doubling where a check passed
+ * not long ago. */
+apr_int64_t pay_store_mark_pause(pay_store_mark_t *mark);
+void pay_store_mark_clear(pay_store_mark_t *mark);
+
+/*
+ * From now on until `p` ends this process sets the mark of the store that a thread dies in, and
+ * dies as it would have without; or, with last words, writes them to standard error and exits with
+ * `code`. Once a process, after all others that handle these signals.
+ */
+void pay_store_deaths_watch(const char *last_words, int code, apr_pool_t *p);
+
 typedef struct pay_store_options_t {
     apr_int64_t map_bytes;           /* size of the map: the largest the store can grow */
     apr_int64_t reserve_bytes;       /* below it opens are refused, resolves go on */
@@ -56,6 +86,7 @@ typedef struct pay_store_options_t {
     int account_rows_max;            /* charges and refunds of a scope; 0: any number */
     unsigned int readers_max;        /* the first opener fixes it */
     pay_store_shared_t *shared;      /* NULL: none */
+    pay_store_mark_t *mark;          /* NULL: none */
     int create;                      /* make directory, environment and tables when missing */
     int read_only;                   /* never writes (store check, lists by other users) */
 } pay_store_options_t;
@@ -114,6 +145,15 @@ apr_status_t pay_store_probe(pay_store_t *store);
 apr_status_t pay_store_prepare(const char **reason, const char *url,
                                const pay_store_options_t *options, apr_uid_t uid, apr_gid_t gid,
                                apr_pool_t *p);
+
+/*
+ * Whether the store can be used again after a process died in it: opens it for reading, whatever
+ * its mark says, reads every page and checks every row. For a process of its own, for this one may
+ * die of it, and with a limit of its time, for a damaged table may have no end. *reason is a
+ * sentence.
+ */
+apr_status_t pay_store_verify(const char **reason, const char *url,
+                              const pay_store_options_t *options, apr_pool_t *p);
 
 /* Migrates an older schema in place, after a backup beside it; *text tells what was, or would be,
  * done. */

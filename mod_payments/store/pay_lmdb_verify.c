@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_env.h"
+
+#include "store/pay_lmdb_open.h"
+
+#include <apr_strings.h>
+
+#define STRIDE 4096       /* no page is smaller */
+#define AGREE_TRIES_MAX 5 /* another process may commit between the two looks */
+#define AGREE_PAUSE apr_time_from_msec(20)
+
+/* Reads a byte of each page that the value lies in. */
+static void value_touch(const MDB_val *val)
+{
+    const volatile unsigned char *at = val->mv_data;
+    size_t i;
+
+    for (i = 0; i < val->mv_size; i += STRIDE) {
+        (void)at[i];
+    }
+    if (val->mv_size > 0) {
+        (void)at[val->mv_size - 1];
+    }
+}
+
+/* Every page of a table: the rows, and what leads to them. */
+static int table_touch(MDB_txn *txn, MDB_dbi dbi)
+{
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc;
+
+    rc = mdb_cursor_open(txn, dbi, &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    while (!rc) {
+        value_touch(&key);
+        value_touch(&val);
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* LMDB's own two tables, free pages and names, and ours. */
+static apr_status_t pages_touch(pay_lmdb_t *db)
+{
+    apr_status_t rv;
+    MDB_txn *txn;
+    MDB_dbi dbi;
+    int rc = 0;
+
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    for (dbi = 0; !rc && dbi < PAY_LMDB_DBI_FIRST + PAY_TABLE_COUNT; dbi++) {
+        rc = table_touch(txn, dbi);
+    }
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+/*
+ * LMDB takes the number of the last transaction from lock.mdb while any process has the store open.
+ * Of another data.mdb, put in place meanwhile, it would take the wrong one of the two newest
+ * states.
+ */
+static apr_status_t numbers_agree(int *agree, pay_lmdb_t *db)
+{
+    MDB_envinfo info;
+    apr_status_t rv;
+    size_t number;
+    MDB_txn *txn;
+    int tries;
+
+    *agree = 0;
+    for (tries = 0; tries < AGREE_TRIES_MAX && !*agree; tries++) {
+        if (tries > 0) {
+            apr_sleep(AGREE_PAUSE);
+        }
+        rv = pay_lmdb_read_begin(&txn, db);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        number = mdb_txn_id(txn);
+        (void)mdb_env_info(mdb_txn_env(txn), &info);
+        pay_lmdb_read_end(db, txn);
+        *agree = number == info.me_last_txnid;
+    }
+    return APR_SUCCESS;
+}
+
+static void fault_ignore(void *baton, const char *text)
+{
+    (void)baton;
+    (void)text;
+}
+
+/* `reason` of what is wrong with an open store, APR_SUCCESS if nothing is. */
+static apr_status_t verify_open(const char **reason, pay_lmdb_t *db, apr_pool_t *p)
+{
+    apr_size_t faults = 0;
+    apr_status_t rv;
+    int agree;
+
+    rv = numbers_agree(&agree, db);
+    if (rv == APR_SUCCESS && !agree) {
+        *reason = "another process still has open what data.mdb held before";
+        return PAY_STORE_EDOWN;
+    }
+    if (rv == APR_SUCCESS) {
+        rv = pages_touch(db);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = pay_lmdb_check(&faults, &db->store, fault_ignore, NULL, p);
+    }
+    if (rv == APR_SUCCESS && faults > 0) {
+        *reason = apr_psprintf(p, "the check found %" APR_SIZE_T_FMT " faults", faults);
+        return PAY_STORE_ECORRUPT;
+    }
+    if (rv != APR_SUCCESS) {
+        *reason = pay_store_status_text(rv);
+    }
+    return rv;
+}
+
+apr_status_t pay_lmdb_verify(const char **reason, const char *path,
+                             const pay_store_options_t *options, apr_pool_t *p)
+{
+    pay_store_options_t looking = *options;
+    apr_status_t rv;
+    pay_lmdb_t db;
+
+    *reason = pay_lmdb_path_fault(path);
+    if (*reason) {
+        return APR_EINVAL;
+    }
+    looking.create = 0;
+    looking.read_only = 1;
+    looking.shared = NULL;
+    looking.mark = NULL; /* it is set, and refuses all other uses */
+    pay_lmdb_handle_init(&db, apr_pstrdup(p, path), &looking);
+    rv = pay_lmdb_ready(reason, &db.store, p);
+    if (rv == APR_SUCCESS) {
+        rv = verify_open(reason, &db, p);
+    }
+    (void)pay_lmdb_handle_close(&db);
+    pthread_mutex_destroy(&db.mutex);
+    return rv;
+}
