@@ -143,6 +143,19 @@ static ctl_exit_t owner_find(struct stat *owner, const char *dir, ctl_open_t how
     return CTL_OK;
 }
 
+/* A page that cannot be read ends a process by a signal: this one says why, and what helps. */
+static void deaths_explain(ctl_t *ctl, const char *url)
+{
+    const char *words =
+        apr_psprintf(ctl->pool,
+                     "paymentsctl: store %s is damaged, or its disk cannot be read: stop the "
+                     "server and put a backup in its place\n",
+                     url + strlen(URL_PREFIX));
+
+    ctl->store_options.mark = pay_store_mark_at(apr_pcalloc(ctl->pool, pay_store_mark_size()));
+    pay_store_deaths_watch(words, CTL_EXIT_NOT_VALID, ctl->pool);
+}
+
 static ctl_exit_t store_ready(ctl_t *ctl, const char *url, const struct stat *owner)
 {
     const char *reason = NULL;
@@ -204,6 +217,7 @@ ctl_exit_t ctl_open(ctl_t *ctl)
     ctl->store_options.create = how == CTL_OPEN_CREATE;
     ctl->store_options.read_only = how == CTL_OPEN_READ;
     ctl->store_options.commit_wait = apr_time_from_sec(CTL_COMMIT_WAIT_SECONDS);
+    deaths_explain(ctl, url);
     if (how == CTL_OPEN_BY_ITSELF) {
         return CTL_OK;
     }
