@@ -14,6 +14,7 @@
 #include "httpd/pay_fence.h"
 #include "httpd/pay_gate.h"
 #include "httpd/pay_handler.h"
+#include "httpd/pay_inspector.h"
 #include "httpd/pay_meters.h"
 #include "httpd/pay_neighbours.h"
 #include "httpd/pay_prepare.h"
@@ -36,6 +37,7 @@ static void register_hooks(apr_pool_t *p)
     pay_conf_register_hooks(p);
     pay_prepare_register_hooks(p);
     pay_child_register_hooks(p);
+    pay_inspector_register_hooks(p);
     pay_acquirers_register_hooks(p);
     pay_meters_register_hooks(p);
     pay_fence_register_hooks(p);

@@ -99,7 +99,7 @@ static void open_ledger(pay_ledger_t *ledger, server_rec *main_server, apr_pool_
     pay_fetcher_init(ledger, pchild, forever);
     /* Until it opens its calls answer 503 and try again. */
     rv = pay_store_ready(&reason, ledger->store, pchild);
-    if (rv != APR_SUCCESS && !ledger->reported) {
+    if (rv != APR_SUCCESS && !ledger->reported && !pay_store_mark_is_set(ledger->options.mark)) {
         cause = pay_httpd_log_cause(&rv, "it failed");
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
                      PAYLOGNO(00307) "PaymentsStore %s cannot be opened by this process: %s; %s",
@@ -118,6 +118,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
         return;
     }
     pay_httpd_log_start(main_server);
+    pay_store_deaths_watch(NULL, 0, pchild);
     pay_zones_init(pchild);
     /* In a pool of nobody's: the child's goes while a thread that does not come back in time may
      * still be at work with them. */

@@ -3,6 +3,7 @@
 
 #include "base/pay_log.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_inspector.h"
 
 #include <ap_mpm.h>
 #include <apr_shm.h>
@@ -94,6 +95,7 @@ const apr_array_header_t *pay_ledgers_collect(server_rec *main_server, apr_pool_
             ledger->options = conf->options;
             ledger->options.readers_max = readers_max();
             ledger->options.shared = share(s, pconf);
+            ledger->options.mark = pay_inspector_mark(conf->store, s, pconf);
             ledger->hosts = apr_array_make(pconf, 1, sizeof(server_rec *));
             APR_ARRAY_PUSH(list, pay_ledger_t *) = ledger;
         }

@@ -130,6 +130,7 @@ apr_array_header_t *pay_meters_stores(apr_pool_t *p)
         store = &APR_ARRAY_PUSH(list, pay_meters_store_t);
         memset(store, 0, sizeof(*store));
         store->number = ledger->number;
+        store->damaged = pay_store_mark_is_set(ledger->options.mark);
         store->acquirers = pay_acquirers_states(ledger, p);
         if (!ledger->store) {
             continue;

@@ -20,6 +20,7 @@ const pay_meter_t *pay_meters(void);
 typedef struct pay_meters_store_t {
     apr_uint32_t number; /* from 0, in the order of the configuration */
     int up;              /* it can be used; 0: what follows may be zero */
+    int damaged;         /* a process died in it, and no check has passed since */
     int counted;         /* `stat` and `events` were read */
     pay_store_stat_t stat;
     pay_event_stat_t events;

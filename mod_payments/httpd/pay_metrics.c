@@ -105,6 +105,20 @@ static void up(apr_array_header_t *lines, const apr_array_header_t *stores)
     }
 }
 
+static void damaged(apr_array_header_t *lines, const apr_array_header_t *stores)
+{
+    const pay_meters_store_t *store;
+    int i;
+
+    pay_meter_family(lines, "payments_store_damaged", "gauge",
+                     "1: a process died in the store, and no check has passed since.");
+    for (i = 0; i < stores->nelts; i++) {
+        store = &APR_ARRAY_IDX(stores, i, pay_meters_store_t);
+        pay_meter_line(lines, "payments_store_damaged{store=\"%u\"} %d\n", store->number,
+                       store->damaged);
+    }
+}
+
 static void outbox(apr_array_header_t *lines, const apr_array_header_t *stores)
 {
     const pay_meters_store_t *store;
@@ -257,6 +271,7 @@ static int answer(const char **text, const char **type, request_rec *r)
     }
     stores = pay_meters_stores(r->pool);
     up(lines, stores);
+    damaged(lines, stores);
     if (pay_meters()) {
         pay_meter_text(lines, pay_meters(), operations, count);
     }

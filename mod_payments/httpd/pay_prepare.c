@@ -8,6 +8,7 @@
 #include "httpd/pay_dashboard_files.h"
 #include "httpd/pay_dashboard_guard.h"
 #include "httpd/pay_httpd_log.h"
+#include "httpd/pay_inspector.h"
 #include "httpd/pay_ledger.h"
 #include "httpd/pay_prepare_acquirer.h"
 #include "httpd/pay_prepare_delivery.h"
@@ -96,22 +97,44 @@ static int prepare_store(const pay_ledger_t *ledger, apr_pool_t *p)
     return 1;
 }
 
+/* What became of a store. */
+enum { NOT_TRIED, PREPARED, FAILED };
+
 static void prepare_all(char *prepared, const apr_array_header_t *ledgers, apr_pool_t *p)
 {
     apr_pool_t *scratch;
     int i;
 
     for (i = 0; i < ledgers->nelts; i++) {
+        if (prepared[i] != NOT_TRIED) {
+            continue;
+        }
         apr_pool_create(&scratch, p);
-        prepared[i] = (char)prepare_store(APR_ARRAY_IDX(ledgers, i, pay_ledger_t *), scratch);
+        prepared[i] =
+            prepare_store(APR_ARRAY_IDX(ledgers, i, pay_ledger_t *), scratch) ? PREPARED : FAILED;
         apr_pool_destroy(scratch);
     }
 }
 
-/* 1 when the process ended by itself in time; else it is ended. *killed_by: a signal, or 0. */
-static int wait_for(int *killed_by, pid_t pid)
+/* 1 if the process died in a store, which is left out from now on: the others are still to do. */
+static int died_in_store(char *prepared, const apr_array_header_t *ledgers)
 {
-    const apr_time_t until = apr_time_now() + PREPARE_TIME_MAX;
+    const pay_ledger_t *ledger;
+    int i, found = 0;
+
+    for (i = 0; i < ledgers->nelts; i++) {
+        ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
+        if (prepared[i] == NOT_TRIED && pay_store_mark_is_set(ledger->options.mark)) {
+            prepared[i] = FAILED;
+            found = 1;
+        }
+    }
+    return found;
+}
+
+/* 1 when the process ended by itself in time; else it is ended. *killed_by: a signal, or 0. */
+static int wait_for(int *killed_by, pid_t pid, apr_time_t until)
+{
     int status = 0;
     pid_t ended;
 
@@ -140,11 +163,12 @@ static int wait_for(int *killed_by, pid_t pid)
  */
 static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_pool_t *p)
 {
+    const apr_time_t until = apr_time_now() + PREPARE_TIME_MAX;
     apr_shm_t *shm;
     char *prepared;
     apr_status_t rv;
     pid_t pid;
-    int killed_by = 0;
+    int ended, killed_by = 0;
     int i;
 
     rv = apr_shm_create(&shm, (apr_size_t)ledgers->nelts, NULL, p);
@@ -155,12 +179,16 @@ static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_
     }
     prepared = apr_shm_baseaddr_get(shm);
     memset(prepared, 0, (size_t)ledgers->nelts);
-    pid = fork();
-    if (pid == 0) {
-        prepare_all(prepared, ledgers, p);
-        _exit(0);
-    }
-    if (pid < 0 || !wait_for(&killed_by, pid)) {
+    do {
+        pid = fork();
+        if (pid == 0) {
+            pay_store_deaths_watch(NULL, 0, p);
+            prepare_all(prepared, ledgers, p);
+            _exit(0);
+        }
+        ended = pid > 0 && wait_for(&killed_by, pid, until);
+    } while (ended && died_in_store(prepared, ledgers));
+    if (!ended) {
         ap_log_error(APLOG_MARK, APLOG_ERR, pid < 0 ? errno : 0, s,
                      PAYLOGNO(00309) "The stores could not be prepared within %d s: a stopped "
                                      "process may hold the write lock of one. Let it go on or end "
@@ -173,7 +201,8 @@ static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_
                      killed_by);
     }
     for (i = 0; i < ledgers->nelts; i++) {
-        APR_ARRAY_IDX(ledgers, i, pay_ledger_t *)->reported = pid > 0 && !killed_by && !prepared[i];
+        APR_ARRAY_IDX(ledgers, i, pay_ledger_t *)->reported =
+            pid > 0 && !killed_by && prepared[i] != PREPARED;
     }
 }
 
@@ -200,6 +229,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     pay_dashboard_guard_share(main_server);
     pay_dashboard_files_load(main_server, pconf);
     pay_watchdog_start(main_server, ledgers, pconf);
+    pay_inspector_start(main_server, pconf);
     return OK;
 }
 

@@ -48,7 +48,8 @@ static void acquirers_short(request_rec *r, const pay_meters_store_t *store)
 
 static void store_short(request_rec *r, const pay_meters_store_t *store)
 {
-    ap_rprintf(r, "PaymentsStore%uUp: %d\n", store->number, store->up);
+    ap_rprintf(r, "PaymentsStore%uUp: %d\nPaymentsStore%uDamaged: %d\n", store->number, store->up,
+               store->number, store->damaged);
     acquirers_short(r, store);
     if (!store->counted) {
         return;
@@ -91,7 +92,8 @@ static void show_short(request_rec *r, const apr_array_header_t *stores)
 static void store_row(request_rec *r, const pay_meters_store_t *store)
 {
     if (!store->counted) {
-        ap_rprintf(r, "<tr><td>%u</td><td>down</td><td colspan=\"8\"></td></tr>\n", store->number);
+        ap_rprintf(r, "<tr><td>%u</td><td>%s</td><td colspan=\"8\"></td></tr>\n", store->number,
+                   store->damaged ? "damaged" : "down");
         return;
     }
     ap_rprintf(r,

@@ -304,7 +304,8 @@ def test_a_store_that_never_was(server):
     httpd.start()
     metrics = scrape(httpd)
     assert metrics("payments_up", store="0") == 0
-    assert {name for name, labels in metrics.samples if dict(labels).get("store")} == {"payments_up"}
+    assert {name for name, labels in metrics.samples if dict(labels).get("store")} == {
+        "payments_up", "payments_store_damaged"}
 
 
 # ---- restarts

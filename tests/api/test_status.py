@@ -12,7 +12,7 @@ from harness import wait_for
 STATUS = '<Location "/server-status">\nSetHandler server-status\nRequire local\n</Location>'
 CHARGES = [f"PaymentsCharges{mode}{outcome}" for mode in ("Test", "Live")
            for outcome in ("Successful", "Failed", "Pending")]
-STORE = ["Up", "OutboxWaiting", "OutboxParked", "OutboxOverdueSeconds", "Pending", "CheckoutsOpen", "Held", "Readers",
+STORE = ["Up", "Damaged", "OutboxWaiting", "OutboxParked", "OutboxOverdueSeconds", "Pending", "CheckoutsOpen", "Held", "Readers",
          "ReadersMax", "MapUsedBytes", "MapBytes"]
 
 
@@ -99,7 +99,8 @@ def test_a_store_that_never_was(server):
     httpd.host_extra += f"\nPaymentsEngine On\nPaymentsStore lmdb:{httpd.root}/missing/store"
     httpd.start()
     values = auto(httpd)
-    assert list(values) == CHARGES + ["PaymentsStore0Up"] and values["PaymentsStore0Up"] == 0
+    assert list(values) == CHARGES + ["PaymentsStore0Up", "PaymentsStore0Damaged"]
+    assert values["PaymentsStore0Up"] == values["PaymentsStore0Damaged"] == 0
     assert "<td>down</td>" in page(httpd)
 
 
