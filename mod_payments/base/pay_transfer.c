@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_transfer.h"
 
+#include "base/pay_descriptor.h"
 #include "base/pay_log.h"
 #include "base/pay_time.h"
 #include "base/pay_transfer_slot.h"
@@ -31,7 +32,8 @@ struct pay_transfers_t {
     int count; /* running and ended ones */
     int connect_ms;
     int total_ms;
-    int last_fd; /* of the transfer that ended last */
+    int last_fd;  /* of the transfer that ended last */
+    int looks_up; /* a lookup began, for which libcurl opens a pair of sockets */
 };
 
 apr_status_t pay_transfer_init(void)
@@ -148,7 +150,10 @@ apr_status_t pay_transfers_create(pay_transfers_t **out, apr_pool_t *p)
     set->last_fd = -1;
     set->connect_ms = PAY_TRANSFER_CONNECT_MS;
     set->total_ms = PAY_TRANSFER_TOTAL_MS;
+    pay_descriptor_guard_begin();
     set->multi = curl_multi_init();
+    pay_descriptor_pairs_close_on_exec(); /* it has one of its own, to be woken up by */
+    pay_descriptor_guard_end();
     if (!set->multi) {
         return APR_ENOMEM;
     }
@@ -236,6 +241,25 @@ static apr_status_t multi_status(CURLMcode code)
     }
 }
 
+/* Called before each lookup of a name. */
+static int lookup_begins(void *resolver, void *reserved, void *baton)
+{
+    (void)resolver;
+    (void)reserved;
+    *(int *)baton = 1;
+    return 0;
+}
+
+/* Each handle is set up anew for each transfer. */
+static apr_status_t lookups_watch(pay_transfers_t *set, CURL *easy)
+{
+    int bad = 0;
+
+    bad |= curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, lookup_begins);
+    bad |= curl_easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, &set->looks_up);
+    return bad ? APR_EGENERAL : APR_SUCCESS;
+}
+
 apr_status_t pay_transfer_start(pay_transfers_t *set, pay_transfer_t *transfer)
 {
     pay_transfer_slot_t *slot;
@@ -253,6 +277,9 @@ apr_status_t pay_transfer_start(pay_transfers_t *set, pay_transfer_t *transfer)
     rv = pay_transfer_slot_prepare(slot, set->connect_ms, set->total_ms, set->scratch);
     apr_pool_clear(set->scratch);
     if (rv == APR_SUCCESS) {
+        rv = lookups_watch(set, slot->easy);
+    }
+    if (rv == APR_SUCCESS) {
         rv = multi_status(curl_multi_add_handle(set->multi, slot->easy));
     }
     if (rv != APR_SUCCESS) {
@@ -263,6 +290,22 @@ apr_status_t pay_transfer_start(pay_transfers_t *set, pay_transfer_t *transfer)
     set->running++;
     set->count++;
     return APR_SUCCESS;
+}
+
+/* Lets libcurl do what can be done now. */
+static CURLMcode step(pay_transfers_t *set)
+{
+    CURLMcode code;
+    int running;
+
+    set->looks_up = 0;
+    pay_descriptor_guard_begin();
+    code = curl_multi_perform(set->multi, &running);
+    if (set->looks_up) {
+        pay_descriptor_pairs_close_on_exec();
+    }
+    pay_descriptor_guard_end();
+    return code;
 }
 
 /* Of the connection that is kept, -1: none is. Asked before the handle leaves its set. */
@@ -302,11 +345,10 @@ void pay_transfers_run(pay_transfers_t *set, apr_interval_time_t wait)
     /* Both are cut to whole milliseconds: one more, or it would end early. */
     apr_int64_t until_ms = pay_time_boot_ms() + apr_time_as_msec(wait) + 1;
     pipe_guard_t guard;
-    int running;
 
     guard_begin(&guard);
     for (;;) {
-        CURLMcode code = curl_multi_perform(set->multi, &running);
+        CURLMcode code = step(set);
         apr_int64_t left_ms;
 
         ended_collect(set);

@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define FILE_MODE 0600
 #define ENV_OPEN_WAIT_MS 10000 /* for another thread that opens or closes it */
 #define READERS_SHARE 4        /* at most a quarter of the reader table is kept by one process */
 
@@ -129,7 +128,7 @@ static int env_open_mdb(MDB_env **mdb, pay_lmdb_env_t *env, const pay_lmdb_t *db
     rc = mdb_env_set_maxdbs(*mdb, PAY_TABLE_COUNT);
     if (rc)
         goto leave;
-    rc = mdb_env_open(*mdb, db->path, flags, FILE_MODE);
+    rc = pay_lmdb_files_map(*mdb, db->path, flags);
     if (rc)
         goto leave;
     rc = mdb_env_set_userctx(*mdb, env);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_files.h"
 
+#include "base/pay_descriptor.h"
 #include "base/pay_log.h"
 
 #include <apr_strings.h>
@@ -45,6 +46,24 @@ static apr_status_t file_check(int *fd, struct stat *info, int dir_fd, const cha
     return APR_SUCCESS;
 }
 
+/* LMDB opens the data file without close-on-exec, and nothing else so. */
+int pay_lmdb_files_map(struct MDB_env *mdb, const char *path, unsigned int flags)
+{
+    int fd;
+    int rc;
+
+    pay_descriptor_guard_begin();
+    rc = mdb_env_open(mdb, path, flags, FILE_MODE);
+    if (!rc) {
+        rc = mdb_env_get_fd(mdb, &fd);
+    }
+    if (!rc) {
+        rc = pay_descriptor_close_on_exec(fd);
+    }
+    pay_descriptor_guard_end();
+    return rc;
+}
+
 /* The header of an empty environment, written by LMDB into the file that `name` leads to. */
 static int header_write(const char *name)
 {
@@ -57,7 +76,7 @@ static int header_write(const char *name)
     }
     rc = mdb_env_set_mapsize(mdb, HEADER_MAP_BYTES);
     if (!rc) {
-        rc = mdb_env_open(mdb, name, MDB_NOSUBDIR | MDB_NOLOCK, FILE_MODE);
+        rc = pay_lmdb_files_map(mdb, name, MDB_NOSUBDIR | MDB_NOLOCK);
     }
     mdb_env_close(mdb);
     return rc;

@@ -20,6 +20,11 @@
 apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, const char *path,
                                  int create, pay_lmdb_reason_t *reason);
 
+struct MDB_env;
+
+/* mdb_env_open: 0 or its code. No descriptor of it reaches a program that this process starts. */
+int pay_lmdb_files_map(struct MDB_env *mdb, const char *path, unsigned int flags);
+
 /* 1 while another process has the environment behind `lock_fd` open. Asked before it is held. */
 int pay_lmdb_files_is_shared(int lock_fd);
 

@@ -42,6 +42,10 @@ py:xdist        python3-pytest-xdist python3-pytest-xdist py3-pytest-xdist
 py:jsonschema   python3-jsonschema python3-jsonschema py3-jsonschema
 py:aiosmtpd     python3-aiosmtpd python3-aiosmtpd py3-aiosmtpd
 tool:valgrind   valgrind         valgrind          valgrind
+module:lua      apache2-bin      mod_lua           apache2-lua
+suexec          apache2-suexec-pristine httpd      apache2
+tool:unshare    util-linux       util-linux        util-linux-misc
+tool:strace     strace           strace            strace
 module:auth_openidc libapache2-mod-auth-openidc mod_auth_openidc apache-mod-auth-openidc
 module:xsendfile libapache2-mod-xsendfile mod_xsendfile -
 tool:nghttp     nghttp2-client   nghttp2           nghttp2
@@ -110,6 +114,14 @@ module_there() {
     [ -e "$(apxs -q LIBEXECDIR)/mod_$1.so" ] || "$httpd" -l | grep "mod_$1.c" >/dev/null
 }
 
+# The program that httpd was built to start as another user.
+suexec_there() {
+    local httpd program
+    httpd=$(httpd_binary) || return 1
+    program=$("$httpd" -V 2>/dev/null | sed -n 's/.*SUEXEC_BIN="\(.*\)".*/\1/p')
+    [ -n "$program" ] && [ -x "$program" ]
+}
+
 probe() {
     case $1 in
         httpd) command -v apache2 httpd >/dev/null || httpd_binary >/dev/null ;;
@@ -118,6 +130,7 @@ probe() {
         file:*) echo "#include <${1#file:}>" | gcc -E -x c - >/dev/null 2>&1 ;;
         py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
         module:*) module_there "${1#module:}" ;;
+        suexec) suexec_there ;;
         zone) [ -e /usr/share/zoneinfo/Africa/Lagos ] ;;
         # Packaged by Debian only; elsewhere the dashboard's tables say the same.
         charts) [ -e /usr/share/javascript/chart.js/chart.min.js ] || ! command -v apt-get >/dev/null ;;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lmdb_fixture.h"
 
+#include "inherited.h"
+
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -46,6 +48,29 @@ START_TEST(test_never_unsafe)
     ck_assert_int_eq(mdb_env_get_flags(((pay_lmdb_t *)store)->env->mdb, &flags), 0);
     ck_assert_uint_eq(flags & never, 0);
     ck_assert_uint_eq(flags & MDB_NOTLS, MDB_NOTLS);
+}
+END_TEST
+
+static int make_store(const char *dir, int ready_fd)
+{
+    (void)ready_fd;
+    return fixture_put_meta(fixture_open(dir), "a") == APR_SUCCESS ? 0 : 1;
+}
+
+/* Not from who makes it, and not from who opens it next, to write or to read. */
+START_TEST(test_no_program_inherits_it)
+{
+    const int before = inherited_count();
+    const char *dir = unit_dir();
+    pay_store_options_t options = fixture_options();
+
+    if (_i > 0) {
+        ck_assert_int_eq(fixture_wait(fixture_fork(make_store, dir)), 0);
+    }
+    options.read_only = _i == 2;
+    ck_assert_int_eq(pay_store_ready(NULL, fixture_open_with(dir, &options), unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(inherited_count(), before);
 }
 END_TEST
 
@@ -125,6 +150,7 @@ static void add(TCase *tcase)
 {
     tcase_add_test(tcase, test_threads_open_one);
     tcase_add_test(tcase, test_never_unsafe);
+    tcase_add_loop_test(tcase, test_no_program_inherits_it, 0, 3);
     tcase_add_test(tcase, test_the_map_in_whole_pages);
     tcase_add_test(tcase, test_a_map_larger_than_the_process_may_have);
     tcase_add_test(tcase, test_a_file_that_is_no_store);

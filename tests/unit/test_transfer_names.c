@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "transfer_fixture.h"
 
+#include "inherited.h"
+
 #include <dlfcn.h>
 #include <netdb.h>
 #include <semaphore.h>
@@ -85,6 +87,23 @@ START_TEST(test_slow_lookup)
     fixture_run(set, quick);
     ck_assert_str_eq(fixture_end(quick), "answered");
     sem_post(&lookup_release);
+}
+END_TEST
+
+/* Neither what wakes a set up nor what a lookup in another thread answers on. */
+START_TEST(test_no_program_inherits_a_lookup)
+{
+    const int before = inherited_count();
+    pay_transfers_t *set = fixture_set(LOOKUP_MS, LONG_MS);
+
+    ck_assert_int_eq(inherited_count(), before);
+    fixture_start(set, fixture_post("http://slow.test/"));
+    pay_transfers_run(set, 0);
+    sem_wait(&lookup_begun);
+    ck_assert_int_eq(inherited_count(), before);
+    sem_post(&lookup_release);
+    (void)fixture_next(set);
+    ck_assert_int_eq(inherited_count(), before);
 }
 END_TEST
 
@@ -182,6 +201,7 @@ static void add(TCase *tcase)
     sem_init(&lookup_release, 0, 0);
     tcase_add_test(tcase, test_no_such_name);
     tcase_add_test(tcase, test_slow_lookup);
+    tcase_add_test(tcase, test_no_program_inherits_a_lookup);
     tcase_add_loop_test(tcase, test_judged, 0, UNIT_ROWS(judge_rows));
     tcase_add_test(tcase, test_kept_judged);
     tcase_add_test(tcase, test_destroyed);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef INHERITED_H
+#define INHERITED_H
+
+/* What a program that this process starts would have open besides its standard three. */
+
+#include <fcntl.h>
+
+#define INHERITED_FD_MAX 1024
+
+/* How many; a test compares two of these, for what runs it may have left some open. */
+static inline int inherited_count(void)
+{
+    int count = 0;
+    int fd, flags;
+
+    for (fd = 3; fd < INHERITED_FD_MAX; fd++) {
+        flags = fcntl(fd, F_GETFD);
+        count += flags >= 0 && !(flags & FD_CLOEXEC);
+    }
+    return count;
+}
+
+#endif
