@@ -13,6 +13,7 @@
 #include "httpd/pay_prepare_acquirer.h"
 #include "httpd/pay_prepare_delivery.h"
 #include "httpd/pay_rates.h"
+#include "httpd/pay_rights.h"
 #include "httpd/pay_watchdog.h"
 
 #include <apr_shm.h>
@@ -65,53 +66,96 @@ static void put_defaults(const pay_ledger_t *ledger, pay_store_t *store, server_
     }
 }
 
-/* 0 when the log says why the store cannot be used. */
-static int prepare_store(const pay_ledger_t *ledger, apr_pool_t *p)
+/* What one store takes from the part of the preparation that is root's to the other. */
+typedef struct prepared_t {
+    const pay_ledger_t *ledger;
+    const pay_mail_login_t *login;
+    int refused; /* the log says why */
+} prepared_t;
+
+static void refuse(prepared_t *one, apr_status_t rv, const char *reason)
 {
-    server_rec *first = APR_ARRAY_IDX(ledger->hosts, 0, server_rec *);
-    pay_store_options_t options = ledger->options;
+    const char *cause = pay_httpd_log_cause(&rv, "it failed");
+
+    ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(one->ledger->hosts, 0, server_rec *),
+                 PAYLOGNO(00303) "PaymentsStore %s cannot be used, its virtual hosts answer 503 "
+                                 "until it can: %s%s%s",
+                 one->ledger->url, reason ? reason : "", reason ? "; " : "", cause);
+    one->refused = 1;
+}
+
+/* As root: what the store's files have no part in. */
+static void prepare_place(prepared_t *one, apr_pool_t *p)
+{
     const char *reason = NULL;
-    const char *cause;
-    pay_store_t *store;
+    apr_status_t rv = APR_SUCCESS;
+
+    one->login = pay_prepare_login(one->ledger, p);
+    if (!ap_unixd_config.chroot_dir) { /* else the path leads elsewhere once that is entered */
+        rv = pay_store_hand_over(&reason, one->ledger->url, ap_unixd_config.user_id,
+                                 ap_unixd_config.group_id, p);
+    }
+    if (rv != APR_SUCCESS) {
+        refuse(one, rv, reason);
+    }
+}
+
+/* As the server's user: the files. */
+static void prepare_store(prepared_t *one, apr_pool_t *p)
+{
+    const pay_ledger_t *ledger = one->ledger;
+    const char *reason = NULL;
+    pay_store_t *store = NULL;
     apr_status_t rv;
     int i;
 
-    options.create = 1;
-    rv = pay_store_prepare(&reason, ledger->url, &options, ap_unixd_config.user_id,
-                           ap_unixd_config.group_id, p);
+    rv = pay_store_prepare(&reason, ledger->url, &ledger->options, p);
     if (rv == APR_SUCCESS) {
         rv = pay_store_open(&store, ledger->url, &ledger->options, p);
     }
     if (rv != APR_SUCCESS) {
-        cause = pay_httpd_log_cause(&rv, "it failed");
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, first,
-                     PAYLOGNO(00303) "PaymentsStore %s cannot be used, its virtual hosts answer "
-                                     "503 until it can: %s%s%s",
-                     ledger->url, reason ? reason : "", reason ? "; " : "", cause);
-        return 0;
+        refuse(one, rv, reason);
+        return;
     }
     for (i = 0; i < ledger->hosts->nelts; i++) {
         put_defaults(ledger, store, APR_ARRAY_IDX(ledger->hosts, i, server_rec *), p);
     }
-    pay_prepare_delivery(ledger, store, p);
-    return 1;
+    pay_prepare_delivery(ledger, one->login, store, p);
 }
 
 /* What became of a store. */
 enum { NOT_TRIED, PREPARED, FAILED };
 
-static void prepare_all(char *prepared, const apr_array_header_t *ledgers, apr_pool_t *p)
+/*
+ * In the process of its own. Whoever owns a store can lay a link to another file under its names at
+ * any moment, so that root opens none of them; and there is no way back to root: first all that
+ * needs it for every store, then the stores.
+ */
+static void prepare_all(char *prepared, const apr_array_header_t *ledgers, server_rec *s,
+                        apr_pool_t *p)
 {
+    prepared_t *all = apr_pcalloc(p, sizeof(*all) * (apr_size_t)ledgers->nelts);
     apr_pool_t *scratch;
     int i;
 
+    for (i = 0; i < ledgers->nelts; i++) {
+        all[i].ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
+        if (prepared[i] == NOT_TRIED) {
+            prepare_place(&all[i], p);
+        }
+    }
+    if (!pay_rights_give_up(s, p)) {
+        return;
+    }
     for (i = 0; i < ledgers->nelts; i++) {
         if (prepared[i] != NOT_TRIED) {
             continue;
         }
         apr_pool_create(&scratch, p);
-        prepared[i] =
-            prepare_store(APR_ARRAY_IDX(ledgers, i, pay_ledger_t *), scratch) ? PREPARED : FAILED;
+        if (!all[i].refused) {
+            prepare_store(&all[i], scratch);
+        }
+        prepared[i] = all[i].refused ? FAILED : PREPARED;
         apr_pool_destroy(scratch);
     }
 }
@@ -157,9 +201,9 @@ static int wait_for(int *killed_by, pid_t pid, apr_time_t until)
 }
 
 /*
- * Stores are prepared in a process of its own, still with the parent's rights. LMDB's write lock
- * and a file system can make one wait without end, and the parent serves every virtual host; nor
- * does it ever have a store open that its children would inherit.
+ * Stores are prepared in a process of its own. LMDB's write lock and a file system can make one
+ * wait without end, and the parent serves every virtual host; nor does it, which is root, ever have
+ * a store open.
  */
 static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_pool_t *p)
 {
@@ -183,7 +227,7 @@ static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_
         pid = fork();
         if (pid == 0) {
             pay_store_deaths_watch(NULL, 0, p);
-            prepare_all(prepared, ledgers, p);
+            prepare_all(prepared, ledgers, s, p);
             _exit(0);
         }
         ended = pid > 0 && wait_for(&killed_by, pid, until);

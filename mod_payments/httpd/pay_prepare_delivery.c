@@ -217,42 +217,60 @@ static int login_parse(char *text, apr_size_t len)
            && text + len - line - 1 <= LOGIN_PART_MAX;
 }
 
-/*
- * The login's file, sealed. `was` is what the store has: it stays when it says the same, so that
- * not every start writes. Else a sentence.
- */
-static const char *login_seal(const char **sealed, const pay_ledger_t *ledger, const char *path,
-                              const char *was, apr_pool_t *p)
+struct pay_mail_login_t {
+    const char *fault;     /* a sentence; NULL: the text is a login */
+    char text[LOGIN_SIZE]; /* "user\npassword" */
+};
+
+const pay_mail_login_t *pay_prepare_login(const pay_ledger_t *ledger, apr_pool_t *p)
 {
-    char text[LOGIN_SIZE];
-    const char *reason, *opened;
+    const char *path = pay_conf_get(host_of(ledger))->mail_login_file;
+    pay_mail_login_t *login;
     apr_size_t len;
+    apr_status_t rv;
+    void *memory;
+
+    if (!path || !ledger->keyring
+        || pay_secret_memory_make(&memory, sizeof(*login), p) != APR_SUCCESS) {
+        return NULL;
+    }
+    login = memory;
+    rv = pay_secret_file_read(&len, &login->fault, login->text, sizeof(login->text), LOGIN_WHAT,
+                              path, ap_unixd_config.user_id, p);
+    if (rv == APR_SUCCESS && !login_parse(login->text, len)) {
+        pay_wipe(login->text, sizeof(login->text));
+        login->fault = apr_psprintf(p,
+                                    "the " LOGIN_WHAT " %s: want two lines, user and password, "
+                                    "each of 1 to %d bytes",
+                                    path, LOGIN_PART_MAX);
+    }
+    return login;
+}
+
+/*
+ * The login, sealed. `was` is what the store has: it stays when it says the same, so that not every
+ * start writes. Else a sentence.
+ */
+static const char *login_seal(const char **sealed, const pay_ledger_t *ledger,
+                              const pay_mail_login_t *login, const char *was, apr_pool_t *p)
+{
+    const char *opened;
     apr_status_t rv;
 
     *sealed = "";
-    if (!ledger->keyring) {
+    if (!login) {
         return "there is no master key to seal its login under";
     }
-    rv = pay_secret_file_read(&len, &reason, text, sizeof(text), LOGIN_WHAT, path,
-                              ap_unixd_config.user_id, p);
-    if (rv != APR_SUCCESS) {
-        return reason;
-    }
-    if (!login_parse(text, len)) {
-        pay_wipe(text, sizeof(text));
-        return apr_psprintf(p,
-                            "the " LOGIN_WHAT " %s: want two lines, user and password, each of 1 "
-                            "to %d bytes",
-                            path, LOGIN_PART_MAX);
+    if (login->fault) {
+        return login->fault;
     }
     rv = pay_keyring_open(&opened, ledger->keyring, PAY_DELIVERY_LOGIN_CONTEXT, was, p);
-    if (rv == APR_SUCCESS && !strcmp(opened, text)
+    if (rv == APR_SUCCESS && !strcmp(opened, login->text)
         && pay_keyring_is_current(ledger->keyring, was)) {
         *sealed = was;
     } else {
-        rv = pay_keyring_seal(sealed, ledger->keyring, PAY_DELIVERY_LOGIN_CONTEXT, text, p);
+        rv = pay_keyring_seal(sealed, ledger->keyring, PAY_DELIVERY_LOGIN_CONTEXT, login->text, p);
     }
-    pay_wipe(text, sizeof(text));
     return rv == APR_SUCCESS ? NULL : "its login could not be sealed";
 }
 
@@ -264,7 +282,8 @@ static int is_same(const pay_delivery_t *a, const pay_delivery_t *b)
            && !strcmp(a->mail_templates, b->mail_templates);
 }
 
-static void put_delivery(const pay_ledger_t *ledger, pay_store_t *store, apr_pool_t *p)
+static void put_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *login,
+                         pay_store_t *store, apr_pool_t *p)
 {
     const pay_conf_t *conf = pay_conf_get(host_of(ledger));
     pay_delivery_t delivery = conf->delivery;
@@ -278,8 +297,7 @@ static void put_delivery(const pay_ledger_t *ledger, pay_store_t *store, apr_poo
         was = NULL;
     }
     if (conf->mail_login_file) {
-        fault = login_seal(&delivery.mail_login, ledger, conf->mail_login_file,
-                           was ? was->mail_login : "", p);
+        fault = login_seal(&delivery.mail_login, ledger, login, was ? was->mail_login : "", p);
         if (fault) {
             ap_log_error(
                 APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
@@ -317,9 +335,10 @@ static void check_templates(const pay_ledger_t *ledger, apr_pool_t *p)
     }
 }
 
-void pay_prepare_delivery(const pay_ledger_t *ledger, pay_store_t *store, apr_pool_t *p)
+void pay_prepare_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *login,
+                          pay_store_t *store, apr_pool_t *p)
 {
-    put_delivery(ledger, store, p);
+    put_delivery(ledger, login, store, p);
     check_templates(ledger, p);
     if (ledger->keyring) {
         check_secrets(ledger, store, p);

@@ -72,6 +72,15 @@ const char *pay_lmdb_path_fault(const char *path)
     return NULL;
 }
 
+void pay_lmdb_path_trim(char *path)
+{
+    size_t len = strlen(path);
+
+    while (len > 1 && path[len - 1] == '/') {
+        path[--len] = '\0';
+    }
+}
+
 /* Opens, or says why not; the back-off starts anew either way. db->mutex is held. */
 static apr_status_t open_now(pay_lmdb_env_t **env, pay_lmdb_t *db, pay_lmdb_reason_t *reason)
 {
@@ -192,14 +201,9 @@ void pay_lmdb_leave(pay_lmdb_env_t *env)
 
 void pay_lmdb_handle_init(pay_lmdb_t *db, char *path, const pay_store_options_t *options)
 {
-    size_t len = strlen(path);
-
     assert(options->map_bytes > 0);
     assert(options->readers_max > 0);
-    while (len > 1 && path[len - 1] == '/') {
-        len--;
-        path[len] = '\0';
-    }
+    pay_lmdb_path_trim(path);
     memset(db, 0, sizeof(*db));
     db->store.ops = &pay_lmdb_ops;
     db->path = path;

@@ -36,7 +36,7 @@ static apr_status_t file_check(int *fd, struct stat *info, int dir_fd, const cha
         }
         return rv;
     }
-    /* Root would follow a link that the directory's owner laid to somebody else's file. */
+    /* It may have got another name while the directory was another user's. */
     if (!S_ISREG(info->st_mode) || (geteuid() == 0 && info->st_nlink != 1)) {
         pay_lmdb_reason_set(reason, "store %s: %s is not a plain file with one name", path, name);
         close(*fd);
@@ -87,7 +87,7 @@ static int header_write(const char *name)
  * is no store and no empty file either. Here the file gets its name once its header is durable.
  * EEXIST: another process was faster. Other codes: it cannot be done on this file system.
  */
-static int data_make(int dir_fd, const struct stat *directory)
+static int data_make(int dir_fd)
 {
     char name[FD_PATH_LEN];
     int fd, rc;
@@ -98,9 +98,6 @@ static int data_make(int dir_fd, const struct stat *directory)
     }
     apr_snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
     rc = header_write(name);
-    if (!rc && geteuid() == 0 && fchown(fd, directory->st_uid, directory->st_gid) != 0) {
-        rc = errno;
-    }
     if (!rc && fsync(fd) != 0) {
         rc = errno;
     }
@@ -128,13 +125,13 @@ static apr_status_t file_make(int dir_fd, const char *name, const char *path,
                               pay_lmdb_reason_t *reason)
 {
     struct stat directory;
-    apr_status_t rv = APR_SUCCESS;
+    apr_status_t rv;
     int fd;
 
     if (fstat(dir_fd, &directory) != 0) {
         return errno;
     }
-    if (geteuid() != 0 && geteuid() != directory.st_uid) {
+    if (geteuid() != directory.st_uid) {
         pay_lmdb_reason_set(reason,
                             "store %s belongs to user %u: %s is not made by another one, who would "
                             "lock the server out",
@@ -142,7 +139,7 @@ static apr_status_t file_make(int dir_fd, const char *name, const char *path,
         return APR_EACCES;
     }
     if (strcmp(name, PAY_LMDB_DATA_FILE) == 0) {
-        int rc = data_make(dir_fd, &directory);
+        int rc = data_make(dir_fd);
 
         if (!rc || rc == EEXIST) {
             return name_sync(dir_fd, path, reason);
@@ -157,14 +154,8 @@ static apr_status_t file_make(int dir_fd, const char *name, const char *path,
         pay_lmdb_reason_set(reason, "store %s: %s cannot be made: %s", path, name, strerror(rv));
         return rv;
     }
-    if (geteuid() == 0 && fchown(fd, directory.st_uid, directory.st_gid) != 0) {
-        rv = errno;
-        pay_lmdb_reason_set(reason, "store %s: %s cannot be given to user %u: %s", path, name,
-                            (unsigned int)directory.st_uid, strerror(rv));
-        (void)unlinkat(dir_fd, name, 0);
-    }
     close(fd);
-    return rv == APR_SUCCESS ? name_sync(dir_fd, path, reason) : rv;
+    return name_sync(dir_fd, path, reason);
 }
 
 /*
@@ -203,6 +194,18 @@ static int directory_is_empty(int dir_fd)
     return empty;
 }
 
+apr_status_t pay_lmdb_files_none(int dir_fd, const char *path, pay_lmdb_reason_t *reason)
+{
+    if (directory_is_empty(dir_fd)) {
+        return APR_SUCCESS;
+    }
+    pay_lmdb_reason_set(reason,
+                        "%s holds other files and no store: name an empty directory, or one that "
+                        "does not exist yet",
+                        path);
+    return APR_ENOTEMPTY;
+}
+
 apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, const char *path,
                                  int create, pay_lmdb_reason_t *reason)
 {
@@ -222,11 +225,7 @@ apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, cons
                             path, path);
         return rv;
     }
-    if (rv == ENOENT && !directory_is_empty(dir_fd)) {
-        pay_lmdb_reason_set(reason,
-                            "%s holds other files and no store: name an empty directory, or one "
-                            "that does not exist yet",
-                            path);
+    if (rv == ENOENT && pay_lmdb_files_none(dir_fd, path, reason) != APR_SUCCESS) {
         return APR_ENOTEMPTY;
     }
     if (rv == ENOENT) {
@@ -293,25 +292,4 @@ void pay_lmdb_files_claim(int lock_fd)
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = getpid(), .l_len = 1};
 
     (void)fcntl(lock_fd, F_SETLK, &lock);
-}
-
-apr_status_t pay_lmdb_files_give(int dir_fd, const char *name, const char *path, uid_t uid,
-                                 gid_t gid, pay_lmdb_reason_t *reason)
-{
-    struct stat info;
-    apr_status_t rv;
-    int fd;
-
-    rv = file_check(&fd, &info, dir_fd, name, path, reason);
-    if (rv != APR_SUCCESS) {
-        return rv == ENOENT ? APR_SUCCESS : rv;
-    }
-    if ((info.st_uid != uid || info.st_gid != gid)
-        && fchownat(fd, "", uid, gid, AT_EMPTY_PATH) != 0) {
-        rv = errno;
-        pay_lmdb_reason_set(reason, "store %s: %s cannot be given to user %u: %s", path, name,
-                            (unsigned int)uid, strerror(rv));
-    }
-    close(fd);
-    return rv;
 }

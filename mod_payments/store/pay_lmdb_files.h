@@ -13,7 +13,7 @@
 #define PAY_LMDB_LOCK_FILE "lock.mdb"
 
 /*
- * Checks the two files and makes what is missing (0600, the directory's owner's when root does it):
+ * Checks the two files and makes what is missing (0600):
  * data.mdb only when `create` says so and the directory is empty. *lock_fd stays open as long as
  * the environment: it answers whether another process has the store open.
  */
@@ -40,8 +40,10 @@ int pay_lmdb_files_hold(int lock_fd);
  * the process's and not a descriptor's, in case it has ended. */
 void pay_lmdb_files_claim(int lock_fd);
 
-/* Hands the file `name`, if it exists, to `uid` and `gid`. Root only. */
-apr_status_t pay_lmdb_files_give(int dir_fd, const char *name, const char *path, uid_t uid,
-                                 gid_t gid, pay_lmdb_reason_t *reason);
+/*
+ * Asked where there is no data.mdb: APR_SUCCESS if nothing else is there either but what a file
+ * system or an earlier store may leave; else APR_ENOTEMPTY and the sentence.
+ */
+apr_status_t pay_lmdb_files_none(int dir_fd, const char *path, pay_lmdb_reason_t *reason);
 
 #endif

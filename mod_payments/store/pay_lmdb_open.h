@@ -10,6 +10,7 @@
 #include "store/pay_store.h"
 
 const char *pay_lmdb_path_fault(const char *path);
+void pay_lmdb_path_trim(char *path); /* of slashes at its end */
 
 apr_status_t pay_lmdb_open(pay_store_t **out, const char *path, const pay_store_options_t *options,
                            apr_pool_t *p);
@@ -17,9 +18,10 @@ apr_status_t pay_lmdb_ready(const char **reason, pay_store_t *store, apr_pool_t 
 apr_status_t pay_lmdb_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
                               apr_pool_t *p);
 apr_status_t pay_lmdb_probe(pay_store_t *store);
+apr_status_t pay_lmdb_hand_over(const char **reason, const char *path, apr_uid_t uid, apr_gid_t gid,
+                                apr_pool_t *p);
 apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
-                              const pay_store_options_t *options, apr_uid_t uid, apr_gid_t gid,
-                              apr_pool_t *p);
+                              const pay_store_options_t *options, apr_pool_t *p);
 void pay_lmdb_mark_log(pay_store_mark_t *mark, const char *path);
 apr_status_t pay_lmdb_verify(const char **reason, const char *path,
                              const pay_store_options_t *options, apr_pool_t *p);

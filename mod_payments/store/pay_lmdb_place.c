@@ -136,12 +136,29 @@ static apr_status_t directory_make(const char *path, pay_lmdb_reason_t *reason)
     return rv;
 }
 
+apr_status_t pay_lmdb_place_mode(const struct stat *info, const char *path,
+                                 pay_lmdb_reason_t *reason)
+{
+    if (!(info->st_mode & (S_IWGRP | S_IWOTH))) {
+        return APR_SUCCESS;
+    }
+    pay_lmdb_reason_set(reason, "store %s: others may write to the directory; chmod 0700 it", path);
+    return APR_EACCES;
+}
+
 static apr_status_t directory_check(int fd, const struct stat *info, const char *path,
                                     pay_lmdb_reason_t *reason)
 {
     struct statfs system;
     apr_status_t rv;
 
+    if (geteuid() == 0 && info->st_uid != 0) {
+        pay_lmdb_reason_set(reason,
+                            "store %s belongs to user %u, who could lay links to other files there "
+                            "at any moment: root opens none of it; run this as that user",
+                            path, (unsigned int)info->st_uid);
+        return APR_EACCES;
+    }
     if (fstatfs(fd, &system) != 0) {
         rv = errno;
         pay_lmdb_reason_set(reason, "store %s: statfs fails (%s)", path, strerror(rv));
@@ -151,12 +168,7 @@ static apr_status_t directory_check(int fd, const struct stat *info, const char 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (info->st_mode & (S_IWGRP | S_IWOTH)) {
-        pay_lmdb_reason_set(reason, "store %s: others may write to the directory; chmod 0700 it",
-                            path);
-        return APR_EACCES;
-    }
-    return APR_SUCCESS;
+    return pay_lmdb_place_mode(info, path, reason);
 }
 
 void pay_lmdb_place_explain(pay_lmdb_reason_t *reason, const char *path, int error)
@@ -178,8 +190,9 @@ void pay_lmdb_place_explain(pay_lmdb_reason_t *reason, const char *path, int err
     case EACCES:
         pay_lmdb_reason_set(reason,
                             "store %s may not be opened by user %u: directory and files must "
-                            "belong to the user that the server runs as",
-                            path, (unsigned int)geteuid());
+                            "belong to the user that the server runs as (chown -R USER: %s), who "
+                            "must be able to reach it",
+                            path, (unsigned int)geteuid(), path);
         return;
     default:
         pay_lmdb_reason_set(reason, "store %s cannot be opened: %s", path, strerror(error));
@@ -238,30 +251,4 @@ int pay_lmdb_place_is_same(const char *path, dev_t dev, ino_t dir_ino, ino_t dat
         return errno != ENOENT;
     }
     return info.st_ino == data_ino;
-}
-
-apr_status_t pay_lmdb_place_give(const char *path, apr_uid_t uid, apr_gid_t gid,
-                                 pay_lmdb_reason_t *reason)
-{
-    struct stat info;
-    apr_status_t rv;
-    int dir_fd;
-
-    rv = pay_lmdb_place_open(&dir_fd, &info, path, 0, reason);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    /* The files first: they are root's business while the directory is. */
-    rv = pay_lmdb_files_give(dir_fd, PAY_LMDB_DATA_FILE, path, uid, gid, reason);
-    if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_files_give(dir_fd, PAY_LMDB_LOCK_FILE, path, uid, gid, reason);
-    }
-    if (rv == APR_SUCCESS && (info.st_uid != uid || info.st_gid != gid)
-        && fchown(dir_fd, uid, gid) != 0) {
-        rv = errno;
-        pay_lmdb_reason_set(reason, "store %s cannot be given to user %u: %s", path,
-                            (unsigned int)uid, strerror(rv));
-    }
-    close(dir_fd);
-    return rv;
 }

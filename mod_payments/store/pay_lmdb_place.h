@@ -8,7 +8,6 @@
  */
 
 #include <apr_errno.h>
-#include <apr_user.h>
 #include <sys/stat.h>
 
 #define PAY_LMDB_REASON_LEN 512
@@ -29,10 +28,15 @@ void pay_lmdb_reason_set(pay_lmdb_reason_t *reason, const char *format, ...)
 apr_status_t pay_lmdb_place_judge(unsigned long magic, const char *path, pay_lmdb_reason_t *reason);
 
 /*
- * Opens the directory, and makes it (0700) first when it is missing and `create` says so. *dir_fd
- * is the caller's to close; -1 on failure.
+ * Opens the directory, and makes it (0700) first when it is missing and `create` says so. Root is
+ * refused where another user owns it. *dir_fd is the caller's to close; -1 on failure.
  */
 apr_status_t pay_lmdb_place_open(int *dir_fd, struct stat *info, const char *path, int create,
+                                 pay_lmdb_reason_t *reason);
+
+/* APR_SUCCESS for a directory that its owner alone may write to, else APR_EACCES and the sentence.
+ */
+apr_status_t pay_lmdb_place_mode(const struct stat *info, const char *path,
                                  pay_lmdb_reason_t *reason);
 
 /* The sentence for an errno that opening the directory or a file in it ended with. */
@@ -40,9 +44,5 @@ void pay_lmdb_place_explain(pay_lmdb_reason_t *reason, const char *path, int err
 
 /* 1 when `path` still leads to that directory and data file. */
 int pay_lmdb_place_is_same(const char *path, dev_t dev, ino_t dir_ino, ino_t data_ino);
-
-/* Hands the files, then the directory, to `uid` and `gid`. Root only. */
-apr_status_t pay_lmdb_place_give(const char *path, apr_uid_t uid, apr_gid_t gid,
-                                 pay_lmdb_reason_t *reason);
 
 #endif

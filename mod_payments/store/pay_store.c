@@ -103,15 +103,24 @@ apr_status_t pay_store_probe(pay_store_t *store)
     return pay_lmdb_probe(store);
 }
 
-apr_status_t pay_store_prepare(const char **reason, const char *url,
-                               const pay_store_options_t *options, apr_uid_t uid, apr_gid_t gid,
-                               apr_pool_t *p)
+apr_status_t pay_store_hand_over(const char **reason, const char *url, apr_uid_t uid, apr_gid_t gid,
+                                 apr_pool_t *p)
 {
     *reason = pay_store_url_fault(url);
     if (*reason) {
         return APR_EINVAL;
     }
-    return pay_lmdb_prepare(reason, path_of(url), options, uid, gid, p);
+    return pay_lmdb_hand_over(reason, path_of(url), uid, gid, p);
+}
+
+apr_status_t pay_store_prepare(const char **reason, const char *url,
+                               const pay_store_options_t *options, apr_pool_t *p)
+{
+    *reason = pay_store_url_fault(url);
+    if (*reason) {
+        return APR_EINVAL;
+    }
+    return pay_lmdb_prepare(reason, path_of(url), options, p);
 }
 
 apr_status_t pay_store_verify(const char **reason, const char *url,

@@ -138,13 +138,20 @@ apr_status_t pay_store_audited(pay_store_t **out, pay_store_t *store, const pay_
 apr_status_t pay_store_probe(pay_store_t *store);
 
 /*
- * What the server's parent does before it forks: makes the directory and tables as `options` say,
- * and hands the directory and its files to `uid` and `gid` (skipped unless root), then closes.
- * *reason is a sentence for the log.
+ * What root does at the server's start before it gives up its rights; others do nothing here. A
+ * directory that is missing is made, and one of root's own is given to `uid` and `gid` with the
+ * store in it, where nobody but root can change the path to it. What another user owns is left
+ * alone. *reason is a sentence for the log.
+ */
+apr_status_t pay_store_hand_over(const char **reason, const char *url, apr_uid_t uid, apr_gid_t gid,
+                                 apr_pool_t *p);
+
+/*
+ * Then, as the user that the server runs as: makes what is missing of directory, files and tables,
+ * and closes them. *reason is a sentence for the log.
  */
 apr_status_t pay_store_prepare(const char **reason, const char *url,
-                               const pay_store_options_t *options, apr_uid_t uid, apr_gid_t gid,
-                               apr_pool_t *p);
+                               const pay_store_options_t *options, apr_pool_t *p);
 
 /*
  * Whether the store can be used again after a process died in it: opens it for reading, whatever

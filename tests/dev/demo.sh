@@ -162,6 +162,11 @@ start_server() {
     httpd=$(httpd_binary) || die "apxs knows of no httpd"
     nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
     mkdir -p "$PUBLIC/htdocs"
+    # Root's server makes its store only where the whole way to it is root's.
+    if [ "$(id -u)" -eq 0 ] && [ ! -e "$PUBLIC/store" ]; then
+        mkdir -m 700 "$PUBLIC/store"
+        chown "$(server_user):" "$PUBLIC/store"
+    fi
     echo "$nonce" >"$PUBLIC/htdocs/nonce.txt"
     chmod 755 "$PUBLIC/htdocs"
     chmod 644 "$PUBLIC/htdocs/nonce.txt"
@@ -180,7 +185,7 @@ ctl() { "$NORMAL/mod_payments/paymentsctl" -s "lmdb:$PUBLIC/store" "$@"; }
 
 # A store of an earlier build is of no use: it is put aside, and the server makes a new one.
 replace_store() {
-    if [ ! -e "$PUBLIC/store" ] || ctl store stat >"$LOGS/store.log" 2>&1; then
+    if [ ! -e "$PUBLIC/store/data.mdb" ] || ctl store stat >"$LOGS/store.log" 2>&1; then
         return
     fi
     say "the demo's store cannot be used: $(tail -n 1 "$LOGS/store.log")"

@@ -215,21 +215,6 @@ START_TEST(test_locks_outlive_a_descriptor)
 }
 END_TEST
 
-START_TEST(test_giving_what_is_not_there)
-{
-    const char *dir = unit_dir();
-    pay_lmdb_reason_t reason;
-    int dir_fd = open_dir(dir);
-
-    ck_assert_int_eq(pay_lmdb_files_give(dir_fd, "data.mdb", dir, geteuid(), getegid(), &reason),
-                     APR_SUCCESS);
-    ck_assert_int_eq(symlink("/etc/passwd", apr_pstrcat(unit_pool, dir, "/data.mdb", NULL)), 0);
-    ck_assert_int_ne(pay_lmdb_files_give(dir_fd, "data.mdb", dir, geteuid(), getegid(), &reason),
-                     APR_SUCCESS);
-    close(dir_fd);
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_what_is_made, 0, UNIT_ROWS(file_rows));
@@ -239,7 +224,6 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_who_else_has_it_open);
     tcase_add_test(tcase, test_this_process_is_not_another);
     tcase_add_test(tcase, test_locks_outlive_a_descriptor);
-    tcase_add_test(tcase, test_giving_what_is_not_there);
 }
 
 int main(void)

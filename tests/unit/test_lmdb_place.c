@@ -143,25 +143,6 @@ START_TEST(test_the_same_or_replaced)
 }
 END_TEST
 
-START_TEST(test_give)
-{
-    const char *dir = unit_dir();
-    pay_lmdb_reason_t reason;
-    struct stat info;
-
-    if (geteuid() != 0) {
-        /* Giving it to oneself is the only thing an ordinary user can do. */
-        ck_assert_int_eq(pay_lmdb_place_give(dir, geteuid(), getegid(), &reason), APR_SUCCESS);
-        ck_assert_int_eq(pay_lmdb_place_give(dir, 0, 0, &reason), EPERM);
-        return;
-    }
-    ck_assert_int_eq(pay_lmdb_place_give(dir, 65534, 65533, &reason), APR_SUCCESS);
-    ck_assert_int_eq(stat(dir, &info), 0);
-    ck_assert_uint_eq(info.st_uid, 65534);
-    ck_assert_uint_eq(info.st_gid, 65533);
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_which_file_systems, 0, UNIT_ROWS(system_rows));
@@ -170,7 +151,6 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_reasons_name_the_path, 0, UNIT_ROWS(explain_rows));
     tcase_add_test(tcase, test_a_long_reason_is_cut);
     tcase_add_test(tcase, test_the_same_or_replaced);
-    tcase_add_test(tcase, test_give);
 }
 
 int main(void)

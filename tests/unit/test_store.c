@@ -30,8 +30,7 @@ START_TEST(test_urls)
     }
     ck_assert_int_eq(pay_store_open(&store, url_rows[_i].url, &options, unit_pool), APR_EINVAL);
     ck_assert_ptr_null(store);
-    ck_assert_int_eq(pay_store_prepare(&reason, url_rows[_i].url, &options, 0, 0, unit_pool),
-                     APR_EINVAL);
+    ck_assert_int_eq(pay_store_prepare(&reason, url_rows[_i].url, &options, unit_pool), APR_EINVAL);
     ck_assert_ptr_nonnull(reason);
     reason = NULL;
     ck_assert_int_eq(pay_store_upgrade(&reason, url_rows[_i].url, &options, 1, unit_pool),
@@ -114,8 +113,7 @@ START_TEST(test_opened_prepared_and_ready)
     const char *reason = "unset";
     pay_store_t *store;
 
-    ck_assert_int_eq(pay_store_prepare(&reason, url, &options, geteuid(), getegid(), unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(pay_store_prepare(&reason, url, &options, unit_pool), APR_SUCCESS);
     ck_assert_ptr_null(reason);
     ck_assert_int_eq(pay_store_open(&store, url, &options, unit_pool), APR_SUCCESS);
     reason = "unset";

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_open.h"
+
+#include "store/pay_lmdb_files.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DIRECTORY_MODE 0700
+#define DIRECTORY_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define STEPS_MAX 256 /* directories and links on the way to a store */
+
+/*
+ * What root does for a store, before it gives up its rights: makes the directory, or gives away one
+ * that is its own. It opens no file, and touches nothing in what another user owns, who could put a
+ * link to somebody else's file there at any moment. What remains to be said is said by who opens
+ * the store, as the user that the server runs as.
+ */
+
+static const char *const files[] = {PAY_LMDB_DATA_FILE, PAY_LMDB_LOCK_FILE};
+
+/* 1 for a directory in which nobody else can put anything in the place of what is root's. */
+static int is_roots(int fd)
+{
+    struct stat info;
+
+    return fstat(fd, &info) == 0 && info.st_uid == 0
+           && (!(info.st_mode & (S_IWGRP | S_IWOTH)) || (info.st_mode & S_ISVTX));
+}
+
+/* The target of root's own link `name`, followed by `rest`; NULL: it is none. */
+static const char *link_follow(int fd, const char *name, const char *rest, apr_pool_t *p)
+{
+    char target[PATH_MAX];
+    ssize_t len = readlinkat(fd, name, target, sizeof(target));
+
+    return len > 0 && len < PATH_MAX ? apr_psprintf(p, "%.*s/%s", (int)len, target, rest) : NULL;
+}
+
+/*
+ * One step along *path, whose directory so far is *fd: what is not root's is not entered, nor a
+ * link followed that another user has laid. *fd becomes -1 there.
+ */
+static void step(int *fd, const char **path, apr_pool_t *p)
+{
+    const apr_size_t len = strcspn(*path, "/");
+    const char *name = apr_pstrmemdup(p, *path, len);
+    const int at = *fd;
+    struct stat info;
+
+    *path += len;
+    *fd = -1;
+    if (is_roots(at) && fstatat(at, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_uid == 0) {
+        if (S_ISLNK(info.st_mode)) {
+            *path = link_follow(at, name, *path, p);
+            *fd = !*path ? -1 : openat(at, **path == '/' ? "/" : ".", DIRECTORY_FLAGS);
+        } else {
+            *fd = openat(at, name, DIRECTORY_FLAGS);
+        }
+    }
+    close(at);
+}
+
+/* The directory above `path`; -1: there is none, or somebody else than root can change the way. */
+static int parent_enter(const char *path, apr_pool_t *p)
+{
+    const char *rest = apr_pstrmemdup(p, path, (apr_size_t)(strrchr(path, '/') - path) + 1);
+    int fd = open("/", DIRECTORY_FLAGS);
+    int steps;
+
+    for (steps = 0; fd >= 0; steps++) {
+        rest += strspn(rest, "/");
+        if (!*rest && is_roots(fd)) {
+            return fd;
+        }
+        if (!*rest || steps == STEPS_MAX) {
+            close(fd);
+            return -1;
+        }
+        step(&fd, &rest, p);
+    }
+    return -1;
+}
+
+/* A new directory of root's, durable with its name. EEXIST: it has come meanwhile. */
+static apr_status_t directory_make(int parent, const char *name)
+{
+    int fd;
+
+    if (mkdirat(parent, name, DIRECTORY_MODE) != 0) {
+        return errno;
+    }
+    fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+    return APR_SUCCESS;
+}
+
+/* In a directory of root's own, so that no entry changes between the look and the deed. */
+static apr_status_t file_give(int dir_fd, const char *name, const char *path, apr_uid_t uid,
+                              apr_gid_t gid, pay_lmdb_reason_t *reason)
+{
+    struct stat info;
+
+    if (fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT ? APR_SUCCESS : errno;
+    }
+    /* Another name of it may lie where somebody else put it. */
+    if (!S_ISREG(info.st_mode) || info.st_nlink != 1) {
+        pay_lmdb_reason_set(reason, "store %s: %s is not a plain file with one name", path, name);
+        return APR_EGENERAL;
+    }
+    if (info.st_uid == 0 && fchownat(dir_fd, name, uid, gid, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno;
+    }
+    return APR_SUCCESS;
+}
+
+/* The files first: they are root's business while the directory is. */
+static apr_status_t directory_give(int dir_fd, const char *path, apr_uid_t uid, apr_gid_t gid,
+                                   pay_lmdb_reason_t *reason)
+{
+    apr_status_t rv = APR_SUCCESS;
+    struct stat info;
+    size_t i;
+
+    if (fstatat(dir_fd, PAY_LMDB_DATA_FILE, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+        rv = pay_lmdb_files_none(dir_fd, path, reason);
+    }
+    for (i = 0; rv == APR_SUCCESS && i < sizeof(files) / sizeof(files[0]); i++) {
+        rv = file_give(dir_fd, files[i], path, uid, gid, reason);
+    }
+    if (rv == APR_SUCCESS && fchown(dir_fd, uid, gid) != 0) {
+        rv = errno;
+    }
+    return rv;
+}
+
+static apr_status_t hand_over(int parent, const char *path, apr_uid_t uid, apr_gid_t gid,
+                              pay_lmdb_reason_t *reason)
+{
+    const char *name = strrchr(path, '/') + 1;
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    apr_status_t rv = APR_SUCCESS;
+    struct stat info;
+    int fd;
+
+    if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+        rv = errno == ENOENT ? directory_make(parent, name) : errno;
+    } else if (info.st_uid != 0 || !S_ISDIR(info.st_mode)) {
+        return APR_SUCCESS;
+    }
+    if (rv != APR_SUCCESS && rv != EEXIST) {
+        return rv;
+    }
+    fd = openat(parent, name, flags);
+    if (fd < 0) {
+        return errno;
+    }
+    rv = fstat(fd, &info) != 0 ? errno : APR_SUCCESS;
+    if (rv == APR_SUCCESS && info.st_uid == 0) {
+        rv = pay_lmdb_place_mode(&info, path, reason);
+        rv = rv == APR_SUCCESS ? directory_give(fd, path, uid, gid, reason) : rv;
+    }
+    close(fd);
+    return rv;
+}
+
+apr_status_t pay_lmdb_hand_over(const char **reason, const char *path, apr_uid_t uid, apr_gid_t gid,
+                                apr_pool_t *p)
+{
+    pay_lmdb_reason_t text = {""};
+    apr_status_t rv;
+    char *trimmed;
+    int parent;
+
+    *reason = pay_lmdb_path_fault(path);
+    if (*reason) {
+        return APR_EINVAL;
+    }
+    if (geteuid() != 0 || uid == 0) {
+        return APR_SUCCESS;
+    }
+    trimmed = apr_pstrdup(p, path);
+    pay_lmdb_path_trim(trimmed);
+    parent = parent_enter(trimmed, p);
+    if (parent < 0) {
+        return APR_SUCCESS;
+    }
+    rv = hand_over(parent, trimmed, uid, gid, &text);
+    close(parent);
+    if (rv != APR_SUCCESS && !text.text[0]) {
+        pay_lmdb_reason_set(&text, "store %s cannot be given to user %u: %s", trimmed,
+                            (unsigned int)uid, strerror(rv));
+    }
+    *reason = rv == APR_SUCCESS ? NULL : apr_pstrdup(p, text.text);
+    return rv;
+}
