@@ -165,7 +165,7 @@ static apr_status_t hand_over(int parent, const char *path, apr_uid_t uid, apr_g
     }
     rv = fstat(fd, &info) != 0 ? errno : APR_SUCCESS;
     if (rv == APR_SUCCESS && info.st_uid == 0) {
-        rv = pay_lmdb_place_mode(&info, path, reason);
+        rv = pay_lmdb_place_check(fd, &info, path, reason);
         rv = rv == APR_SUCCESS ? directory_give(fd, path, uid, gid, reason) : rv;
     }
     close(fd);

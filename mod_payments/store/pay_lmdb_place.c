@@ -136,18 +136,8 @@ static apr_status_t directory_make(const char *path, pay_lmdb_reason_t *reason)
     return rv;
 }
 
-apr_status_t pay_lmdb_place_mode(const struct stat *info, const char *path,
-                                 pay_lmdb_reason_t *reason)
-{
-    if (!(info->st_mode & (S_IWGRP | S_IWOTH))) {
-        return APR_SUCCESS;
-    }
-    pay_lmdb_reason_set(reason, "store %s: others may write to the directory; chmod 0700 it", path);
-    return APR_EACCES;
-}
-
-static apr_status_t directory_check(int fd, const struct stat *info, const char *path,
-                                    pay_lmdb_reason_t *reason)
+apr_status_t pay_lmdb_place_check(int dir_fd, const struct stat *info, const char *path,
+                                  pay_lmdb_reason_t *reason)
 {
     struct statfs system;
     apr_status_t rv;
@@ -159,7 +149,7 @@ static apr_status_t directory_check(int fd, const struct stat *info, const char 
                             path, (unsigned int)info->st_uid);
         return APR_EACCES;
     }
-    if (fstatfs(fd, &system) != 0) {
+    if (fstatfs(dir_fd, &system) != 0) {
         rv = errno;
         pay_lmdb_reason_set(reason, "store %s: statfs fails (%s)", path, strerror(rv));
         return rv;
@@ -168,7 +158,12 @@ static apr_status_t directory_check(int fd, const struct stat *info, const char 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return pay_lmdb_place_mode(info, path, reason);
+    if (info->st_mode & (S_IWGRP | S_IWOTH)) {
+        pay_lmdb_reason_set(reason, "store %s: others may write to the directory; chmod 0700 it",
+                            path);
+        return APR_EACCES;
+    }
+    return APR_SUCCESS;
 }
 
 void pay_lmdb_place_explain(pay_lmdb_reason_t *reason, const char *path, int error)
@@ -224,7 +219,7 @@ apr_status_t pay_lmdb_place_open(int *dir_fd, struct stat *info, const char *pat
         rv = errno;
         pay_lmdb_place_explain(reason, path, rv);
     } else {
-        rv = directory_check(*dir_fd, info, path, reason);
+        rv = pay_lmdb_place_check(*dir_fd, info, path, reason);
     }
     if (rv != APR_SUCCESS) {
         close(*dir_fd);

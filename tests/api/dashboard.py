@@ -57,14 +57,15 @@ FILLED_PAGES = [
 ]
 
 
-def fill(httpd, shop, count):
-    """So many charges more, by tests/bench/fill beside the server, as the store's owner."""
+def fill(httpd, shop, count, prefix="fill", first=0):
+    """So many decided charges more, by tests/bench/fill beside the server, as the store's owner."""
     program = httpd.root / "fill"
     shutil.copy(BUILD / "tests/bench/fill", program)
     program.chmod(0o755)
-    owner = {"user": "www-data", "group": "www-data", "extra_groups": []} if ROOT else {}
-    done = subprocess.run([program, f"lmdb:{httpd.store}", shop.name, "fill", "0", str(count)], capture_output=True,
-                          text=True, check=True, **owner)
+    info = httpd.store.stat()  # root's before the first start
+    owner = {"user": info.st_uid, "group": info.st_gid, "extra_groups": []} if ROOT else {}
+    done = subprocess.run([program, f"lmdb:{httpd.store}", shop.name, prefix, str(first), str(count)],
+                          capture_output=True, text=True, check=True, **owner)
     assert int(done.stdout) == count
 
 

@@ -8,14 +8,14 @@ import random
 import re
 import signal
 import statistics
-import subprocess
 import time
 
 import pytest
 
+import dashboard
 from conftest import FULL, loaded, size
 from crowd import Good, event_sizes
-from harness import BUILD, KILLED, SANITIZE, reference, wait_for
+from harness import KILLED, SANITIZE, reference, wait_for
 from load import Load, seed
 from receiver import INSECURE, Receiver, closed_port, in_order, instant
 from test_clock import Clock
@@ -44,11 +44,7 @@ def make_server(server, clock=False, **options):
 
 def fill(shop, prefix, count):
     """So many decided charges, by the store's own operations; each writes its event if there is a webhook."""
-    done = subprocess.run([BUILD / "tests/bench/fill", f"lmdb:{shop.httpd.store}", shop.name, prefix, "1", str(count)],
-                          capture_output=True, text=True, check=True)
-    assert int(done.stdout) == count
-    if os.geteuid() == 0:
-        subprocess.run(["chown", "-R", "www-data:", str(shop.httpd.store)], check=True)
+    dashboard.fill(shop.httpd, shop, count, prefix, first=1)
 
 
 # --- children that die ---
