@@ -10,6 +10,7 @@ import os
 import pathlib
 import pwd
 import re
+import signal
 import subprocess
 
 import pytest
@@ -47,10 +48,12 @@ def swapping(store, *targets):
     laid = []
     with subprocess.Popen(["setpriv", "--reuid=www-data", "--regid=www-data", "--clear-groups", "/usr/bin/python3", "-c",
                            text, str(store), *map(str, targets)],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+                          stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
-        yield laid
-        process.stdin.close()
+        try:
+            yield laid
+        finally:
+            process.send_signal(signal.SIGTERM)
         laid.append(int(process.stdout.read()))
 
 
