@@ -6,21 +6,56 @@ const money = await import(`${process.env.PAGES}money.js`);
 
 const plain = (text) => text.replace(/[\u00a0\u202f]/g, ' ');
 
-for (const [name, amount, currency, locale, want] of [
-  ['two decimals', '1500.50', 'NGN', 'en-NG', '₦1,500.50'],
-  ['zero', '0.00', 'USD', 'en-US', '$0.00'],
-  ['no decimals', '1500', 'JPY', 'en-US', '¥1,500'],
-  ['three decimals', '1.005', 'KWD', 'en-US', 'KWD 1.005'],
-  ['the most', '999999999999.99', 'NGN', 'en-NG', '₦999,999,999,999.99'],
-  ['more than a double holds', '9007199254740993.01', 'USD', 'en-US', '$9,007,199,254,740,993.01'],
-  ['the language of the reader', '1500.50', 'EUR', 'de-DE', '1.500,50 €'],
-  ['below zero', '-1.50', 'USD', 'en-US', '-$1.50'],
-  ['no currency', '1.50', '', 'en-US', '1.50'],
-  ['a code that is none', '1.50', 'x', 'en-US', 'x 1.50'],
-  ['no amount', null, 'USD', 'en-US', 'USD'],
+// Intl as newer browsers have it: the digits of a string are formatted as they stand, however many.
+class Exact extends Intl.NumberFormat {
+  format(text) {
+    assert.equal(typeof text, 'string', 'an amount became floating point on its way to Intl');
+    const [, sign, whole, decimals] = /^(-?)(\d+)\.?(\d*)$/.exec(text);
+    return sign + this.formatToParts(BigInt(whole))
+      .map(({ type, value }) => (type === 'fraction' ? decimals : value)).join('');
+  }
+}
+
+// Intl as older browsers have it, and Node 18 of Debian 12.
+class Rounding extends Intl.NumberFormat {
+  format(text) {
+    return super.format(Number(text));
+  }
+}
+
+class Refusing extends Intl.NumberFormat {
+  format() {
+    throw new TypeError('no strings here');
+  }
+}
+
+test('exactFormat: only what loses no digit of a string', () => {
+  assert.equal(money.exactFormat(Exact), Exact);
+  assert.equal(money.exactFormat(Rounding), null);
+  assert.equal(money.exactFormat(Refusing), null);
+  assert.equal(money.exactFormat(undefined), null);
+});
+
+for (const [name, amount, currency, locale, exact, fallback] of [
+  ['two decimals', '1500.50', 'NGN', 'en-NG', '₦1,500.50', 'NGN 1500.50'],
+  ['zero', '0.00', 'USD', 'en-US', '$0.00', 'USD 0.00'],
+  ['no decimals', '1500', 'JPY', 'en-US', '¥1,500', 'JPY 1500'],
+  ['three decimals', '1.005', 'KWD', 'en-US', 'KWD 1.005', 'KWD 1.005'],
+  ['the most', '999999999999.99', 'NGN', 'en-NG', '₦999,999,999,999.99', 'NGN 999999999999.99'],
+  ['more than a double holds', '9007199254740993.01', 'USD', 'en-US', '$9,007,199,254,740,993.01',
+    'USD 9007199254740993.01'],
+  ['the language of the reader', '1500.50', 'EUR', 'de-DE', '1.500,50 €', 'EUR 1500.50'],
+  ['below zero', '-1.50', 'USD', 'en-US', '-$1.50', 'USD -1.50'],
+  ['no currency', '1.50', '', 'en-US', '1.50', '1.50'],
+  ['a code that is none', '1.50', 'x', 'en-US', 'x 1.50', 'x 1.50'],
+  ['no amount', null, 'USD', 'en-US', 'USD', 'USD'],
 ]) {
   test(`formatMoney: ${name}`, () => {
-    assert.equal(plain(money.formatMoney(amount, currency, locale)), want);
+    assert.equal(plain(money.formatMoney(amount, currency, locale, Exact)), exact);
+    assert.equal(plain(money.formatMoney(amount, currency, locale, null)), fallback);
+    // What this Intl can do is asked when the page is loaded.
+    const here = money.exactFormat(Intl.NumberFormat) ? exact : fallback;
+    assert.equal(plain(money.formatMoney(amount, currency, locale)), here);
   });
 }
 
@@ -69,14 +104,15 @@ for (const [name, text, currency, want] of [
   });
 }
 
-for (const [name, number, currency, want] of [
-  ['whole', 85000, 'NGN', '₦85,000.00'],
-  ['decimals', 12.5, 'NGN', '₦12.50'],
-  ['none', 1500, 'JPY', 'JP¥1,500'],
-  ['decimals that the browser does not know of', 12.5, 'AFN', 'AFN 12.5'],
+for (const [name, number, currency, exact, fallback] of [
+  ['whole', 85000, 'NGN', '₦85,000.00', 'NGN 85000.00'],
+  ['decimals', 12.5, 'NGN', '₦12.50', 'NGN 12.50'],
+  ['none', 1500, 'JPY', 'JP¥1,500', 'JPY 1500'],
+  ['decimals that the browser does not know of', 12.5, 'AFN', 'AFN 12.5', 'AFN 12.5'],
 ]) {
   test(`formatNumber: ${name}`, () => {
-    assert.equal(plain(money.formatNumber(number, currency, 'en-NG')), want);
+    assert.equal(plain(money.formatNumber(number, currency, 'en-NG', Exact)), exact);
+    assert.equal(plain(money.formatNumber(number, currency, 'en-NG', null)), fallback);
   });
 }
 

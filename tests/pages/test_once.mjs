@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { webcrypto } from 'node:crypto';
 import test from 'node:test';
 
+globalThis.crypto ??= webcrypto; // as browsers have it; Node only since 19
 globalThis.document = { baseURI: 'https://shop.example/pay/' };
 const { OnceKeeper } = await import(`${process.env.PAGES}refund_form.js`);
 

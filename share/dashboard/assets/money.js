@@ -9,25 +9,28 @@ function parts(text) {
   return match && { sign: match[1], whole: match[2], decimals: match[3] || '' };
 }
 
-// Older browsers round strings to a double; then the code and the digits as they are.
-function exactNumbers() {
+// What writes amounts in a reader's language: `Format`, or null where it rounds strings to a
+// double, as in older browsers.
+export function exactFormat(Format) {
   try {
-    return new Intl.NumberFormat('en').format('9007199254740993') === '9,007,199,254,740,993';
+    const said = new Format('en').format('9007199254740993');
+    return said === '9,007,199,254,740,993' ? Format : null;
   } catch {
-    return false;
+    return null;
   }
 }
 
-const EXACT = exactNumbers();
+const EXACT = exactFormat(Intl.NumberFormat);
 
-export function formatMoney(amount, currency, locale) {
+// Without a Format the code, and the digits as they are.
+export function formatMoney(amount, currency, locale, Format = EXACT) {
   const number = parts(amount);
   if (!number) {
     return `${currency || ''} ${amount ?? ''}`.trim();
   }
-  if (EXACT && currency) {
+  if (Format && currency) {
     try {
-      return new Intl.NumberFormat(locale, {
+      return new Format(locale, {
         style: 'currency',
         currency,
         minimumFractionDigits: number.decimals.length,
@@ -110,9 +113,9 @@ export function currencyDigits(currency) {
 }
 
 // A number of the API with all of its decimals.
-export function formatNumber(number, currency, locale) {
+export function formatNumber(number, currency, locale, Format = EXACT) {
   const digits = Math.max(currencyDigits(currency), decimalsOf(number));
-  return formatMoney(fromNumber(number, digits), currency, locale);
+  return formatMoney(fromNumber(number, digits), currency, locale, Format);
 }
 
 // An amount as it is typed for the server, which knows the currency's decimals; more than two are
