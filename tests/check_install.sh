@@ -76,15 +76,31 @@ check_all() {
     fi
 }
 
+# Sources that configure takes: it refuses those that were configured in place, so of them a copy
+# without what configure and make have left there.
+sources() {
+    if [ ! -e "$top/config.status" ]; then
+        echo "$top"
+        return
+    fi
+    mkdir "$work/sources"
+    (cd "$top" && tar -cf - --exclude=config.status --exclude=config.h --exclude=stamp-h1 --exclude=libtool \
+        --exclude=Makefile --exclude=chart_library.js --exclude='*.o' --exclude='*.lo' --exclude=.libs \
+        --exclude=.deps --exclude=./build --exclude=./.git --exclude=./tests/fuzz/corpus .) \
+        | tar -xf - -C "$work/sources"
+    echo "$work/sources"
+}
+
 # configured OPTION: configure in a directory of its own; what it says is in the log.
 configured() {
     rm -rf "$work/build"
     mkdir "$work/build"
-    (cd "$work/build" && "$top/configure" "$1") >"$work/log" 2>&1
+    (cd "$work/build" && "$sources/configure" "$1") >"$work/log" 2>&1
 }
 
 check_charts() {
-    local asset=share/dashboard/assets/chart_library.js
+    local asset=share/dashboard/assets/chart_library.js sources
+    sources=$(sources)
     mkdir "$work/charts" "$work/other"
     echo '/*! * Chart.js v4.4.0 */' >"$work/charts/chart.min.js"
     echo '/*! * Chart.js v2.9.4 */' >"$work/other/chart.min.js"
