@@ -22,6 +22,8 @@ HERE = TOP / "tests/api"
 def node_modules(folder):
     """Where the public verifier is: in the build directory, where ./dev test puts it, or fetched here."""
     made = BUILD / "node"
+    failed = made / "failed"
+    assert not failed.exists(), failed.read_text()
     if not (made / "installed").exists():
         made = folder
         for name in ("package.json", "package-lock.json"):

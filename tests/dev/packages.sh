@@ -54,6 +54,7 @@ tool:php        php-cli          php-cli           php83
 tool:node       nodejs           nodejs            nodejs
 tool:npm        npm              nodejs-npm        npm
 tool:openssl    openssl          openssl           openssl
+tool:ip         iproute2         iproute           iproute2
 asan            gcc              libasan           gcc
 ubsan           gcc              libubsan          gcc
 tsan            gcc              libtsan           gcc
