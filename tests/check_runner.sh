@@ -18,7 +18,7 @@ run_of() (
     # shellcheck source=dev
     . "$top/dev"
     OUT=$work/build LOGS=$work/build/log NORMAL=$work/build/normal RESULTS=$work/build/results JOBS=1
-    STAGES="fine browser"
+    BARE_KEPT=$RESULTS STAGES="fine browser"
     rm -rf "$OUT"
     mkdir -p "$NORMAL"
     "$@"
@@ -193,7 +193,22 @@ test_fetched() {
     expect 0 "left out: PAYMENTS_NO_BROWSER is set" no_chromium 1
 }
 
-for part in counts scripts unit results fetched; do
+# ---- ./dev test bare
+
+# bare STATUS TEXT: a part that said this.
+bare() {
+    stage part
+    echo "$2" >"$RESULTS/part/log"
+    bare_count part "$1" "$RESULTS/part/log" '^[0-9]+ passed, [0-9]+ failed$'
+}
+
+test_bare() {
+    expect 0 "5 passed, 0 failed" bare 0 "5 passed, 0 failed"
+    expect 1 "0 passed, 1 failed" bare 1 "5 passed, 0 failed"
+    expect 1 "it did not get to its end" bare 0 "installing: gcc"
+}
+
+for part in counts scripts unit results fetched bare; do
     "test_$part"
 done
 without=

@@ -83,6 +83,17 @@ need_bench_costs() {
     echo 'tool:strace     strace           strace            strace'
 }
 
+# What ./dev test bare makes machines with.
+need_bare() {
+    cat <<'TABLE'
+tool:debootstrap debootstrap        debootstrap       debootstrap
+debian-keys     debian-archive-keyring debian-keyring debian-archive-keyring
+tool:git        git                git               git
+tool:unshare    util-linux         util-linux        util-linux-misc
+tool:setpriv    util-linux         util-linux        setpriv
+TABLE
+}
+
 need_lint() {
     need_test
     cat <<'TABLE'
@@ -132,6 +143,7 @@ probe() {
         py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;
         module:*) module_there "${1#module:}" ;;
         suexec) suexec_there ;;
+        debian-keys) [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ;;
         zone) [ -e /usr/share/zoneinfo/Africa/Lagos ] ;;
         # Packaged by Debian only; elsewhere the dashboard's tables say the same.
         charts) [ -e /usr/share/javascript/chart.js/chart.min.js ] || ! command -v apt-get >/dev/null ;;

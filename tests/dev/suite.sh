@@ -449,12 +449,17 @@ stage_api-sanitize() {
 
 dev_test() {
     local name start=$SECONDS
+    if [ "${1:-}" = bare ]; then
+        shift
+        dev_bare "$@"
+        return
+    fi
     # shellcheck disable=SC2086 # names of stages are words
     [ $# -gt 0 ] || set -- $STAGES
     for name in "$@"; do
         case " $STAGES " in
             *" $name "*) ;;
-            *) die "no such stage: $name; there are: $STAGES" ;;
+            *) die "no such stage: $name; there are: $STAGES, and bare" ;;
         esac
     done
     packages test
