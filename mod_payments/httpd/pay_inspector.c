@@ -3,6 +3,7 @@
 
 #include "base/pay_log.h"
 #include "httpd/pay_ledger.h"
+#include "httpd/pay_rights.h"
 
 #include <ap_listen.h>
 #include <ap_mpm.h>
@@ -20,7 +21,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <unixd.h>
 
 APLOG_USE_MODULE(payments);
 
@@ -134,8 +134,7 @@ static void inspect(const inspector_t *self)
 
     signals_reset();
     ap_close_listeners();
-    if (ap_run_drop_privileges(self->pool, server) > 0
-        || (geteuid() == 0 && ap_unixd_config.user_id != 0)) {
+    if (!pay_rights_give_up(server, self->pool)) {
         _exit(0); /* the log says why */
     }
     end_with(self->parent);
