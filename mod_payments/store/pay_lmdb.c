@@ -94,7 +94,7 @@ static apr_status_t open_now(pay_lmdb_env_t **env, pay_lmdb_t *db, pay_lmdb_reas
     }
     db->down_status = rv == PAY_STORE_ESCHEMA || rv == PAY_STORE_EFULL ? rv : PAY_STORE_EDOWN;
     db->delay_ms = pay_lmdb_backoff_next(db->delay_ms);
-    db->next_try_ms = pay_lmdb_clock_ms() + db->delay_ms;
+    db->next_try_ms = pay_clock_ms() + db->delay_ms;
     return db->down_status;
 }
 
@@ -150,7 +150,7 @@ static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_lmdb_t *db, int at_on
     if (*env && use_open(*env)) {
         return APR_SUCCESS; /* another thread was faster */
     }
-    if (!at_once && pay_lmdb_clock_ms() < db->next_try_ms) {
+    if (!at_once && pay_clock_ms() < db->next_try_ms) {
         return db->down_status;
     }
     rv = open_now(env, db, reason);

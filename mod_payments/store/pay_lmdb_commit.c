@@ -235,7 +235,7 @@ static void run_alone(pay_lmdb_waiter_t *waiter, batch_t *batch)
     if (!batch->used) {
         return;
     }
-    rc = write_begin(&batch->txn, &batch->used, env, pay_lmdb_clock_ms());
+    rc = write_begin(&batch->txn, &batch->used, env, pay_clock_ms());
     if (rc) {
         waiter->rv = pay_lmdb_status(rc);
         if (batch->used) {
@@ -244,7 +244,7 @@ static void run_alone(pay_lmdb_waiter_t *waiter, batch_t *batch)
         return;
     }
     waiter->rv = transaction_check(env, batch->txn);
-    if (waiter->rv == APR_SUCCESS && pay_lmdb_clock_ms() >= waiter->until_ms) {
+    if (waiter->rv == APR_SUCCESS && pay_clock_ms() >= waiter->until_ms) {
         waiter->rv = PAY_STORE_EBUSY;
     }
     if (waiter->rv == APR_SUCCESS) {
@@ -292,7 +292,7 @@ static void batch_lead(batch_t *batch, pay_lmdb_waiter_t *own)
     pay_lmdb_env_t *env = batch->env;
     int rc;
 
-    rc = write_begin(&batch->txn, &batch->used, env, pay_lmdb_clock_ms());
+    rc = write_begin(&batch->txn, &batch->used, env, pay_clock_ms());
     if (rc) {
         own->rv = pay_lmdb_status(rc);
         if (batch->used) {
@@ -301,7 +301,7 @@ static void batch_lead(batch_t *batch, pay_lmdb_waiter_t *own)
         return;
     }
     own->rv = transaction_check(env, batch->txn);
-    if (own->rv == APR_SUCCESS && pay_lmdb_clock_ms() >= own->until_ms) {
+    if (own->rv == APR_SUCCESS && pay_clock_ms() >= own->until_ms) {
         own->rv = PAY_STORE_EBUSY; /* too late: who asked for it was told, or has given up */
     }
     if (own->rv != APR_SUCCESS) {
@@ -320,7 +320,7 @@ static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
     batch_t batch = {.env = env, .used = 1, .count_max = options->commit_batch};
     int turn;
 
-    begin_mark(env, pay_lmdb_clock_ms());
+    begin_mark(env, pay_clock_ms());
     turn =
         pay_lmdb_turn_take(options->shared, own->until_ms, apr_time_as_msec(options->commit_wait));
     if (turn) {
@@ -338,7 +338,7 @@ static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
 
 apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, void *baton)
 {
-    const apr_int64_t now_ms = pay_lmdb_clock_ms();
+    const apr_int64_t now_ms = pay_clock_ms();
     pay_lmdb_waiter_t waiter = {.db = db,
                                 .grows = grows,
                                 .work = work,
@@ -373,7 +373,7 @@ static int is_stalled(pay_lmdb_env_t *env, const pay_lmdb_t *db)
     int stalled;
 
     pthread_mutex_lock(&env->mutex);
-    stalled = env->begin_since_ms && pay_lmdb_clock_ms() - env->begin_since_ms >= wait_ms;
+    stalled = env->begin_since_ms && pay_clock_ms() - env->begin_since_ms >= wait_ms;
     pthread_mutex_unlock(&env->mutex);
     return stalled || pay_lmdb_turn_is_stalled(db->options.shared, wait_ms);
 }

@@ -25,7 +25,7 @@ static pay_lmdb_env_t *env_make(dev_t dev, ino_t ino)
     env->ino = ino;
     env->lock_fd = -1;
     pthread_mutex_init(&env->mutex, NULL);
-    pay_lmdb_cond_init(&env->changed);
+    pay_clock_cond_init(&env->changed);
     return env;
 }
 
@@ -207,11 +207,11 @@ static apr_status_t env_open(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_fd,
 static apr_status_t env_make_ready(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_fd,
                                    pay_lmdb_reason_t *reason)
 {
-    const apr_int64_t until = pay_lmdb_clock_ms() + ENV_OPEN_WAIT_MS;
+    const apr_int64_t until = pay_clock_ms() + ENV_OPEN_WAIT_MS;
     apr_status_t rv;
 
     while (env->state == PAY_LMDB_OPENING || env->state == PAY_LMDB_RESIZING) {
-        if (!pay_lmdb_cond_wait(&env->changed, &env->mutex, until)) {
+        if (!pay_clock_cond_wait(&env->changed, &env->mutex, until)) {
             break;
         }
     }
@@ -222,7 +222,7 @@ static apr_status_t env_make_ready(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
         }
         return APR_SUCCESS;
     }
-    if (env->state != PAY_LMDB_CLOSED || pay_lmdb_clock_ms() < env->reopen_at_ms) {
+    if (env->state != PAY_LMDB_CLOSED || pay_clock_ms() < env->reopen_at_ms) {
         pay_lmdb_reason_set(reason, "store %s is closed after a fault; next attempt later",
                             db->path);
         return PAY_STORE_EDOWN;
@@ -277,7 +277,7 @@ apr_status_t pay_lmdb_env_attach(pay_lmdb_env_t **out, pay_lmdb_t *db, pay_lmdb_
 
 void pay_lmdb_env_detach(pay_lmdb_env_t *env)
 {
-    const apr_int64_t until = pay_lmdb_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
+    const apr_int64_t until = pay_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
 
     pthread_mutex_lock(&env->mutex);
     assert(env->handles > 0);
@@ -285,7 +285,7 @@ void pay_lmdb_env_detach(pay_lmdb_env_t *env)
     /* Between two leaders of the line nobody uses it, but work is still to be done. */
     while (env->handles == 0
            && (env->uses > 0 || env->turn_taken || env->state == PAY_LMDB_OPENING)) {
-        if (!pay_lmdb_cond_wait(&env->changed, &env->mutex, until)) {
+        if (!pay_clock_cond_wait(&env->changed, &env->mutex, until)) {
             break; /* the process ends under a thread's feet: better left open */
         }
     }

@@ -11,8 +11,8 @@
  * has open comes and goes. A handle names a path and finds its environment when it is first used.
  */
 
+#include "base/pay_clock.h"
 #include "store/pay_lmdb.h"
-#include "store/pay_lmdb_clock.h"
 #include "store/pay_lmdb_files.h"
 #include "store/pay_lmdb_mark.h"
 

@@ -102,7 +102,7 @@ static int withdraw(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 /* What it is told; once its time is over it waits on only for a transaction that it is part of. */
 static pay_lmdb_word_t line_wait(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
 {
-    if (!pay_lmdb_sem_wait(&waiter->told, waiter->until_ms)) {
+    if (!pay_clock_sem_wait(&waiter->told, waiter->until_ms)) {
         if (withdraw(env, waiter)) {
             waiter->rv = PAY_STORE_EBUSY;
             return PAY_LMDB_DONE;

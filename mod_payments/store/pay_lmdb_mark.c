@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_mark.h"
 
+#include "base/pay_clock.h"
 #include "base/pay_log.h"
 #include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_open.h"
@@ -158,7 +159,7 @@ apr_int64_t pay_store_mark_pause(pay_store_mark_t *mark)
     const apr_int64_t cleared_ms = atomic_load(&mark->cleared_ms);
     apr_int64_t pause_ms = 0;
 
-    if (cleared_ms && pay_lmdb_clock_ms() - cleared_ms < AGAIN_MS) {
+    if (cleared_ms && pay_clock_ms() - cleared_ms < AGAIN_MS) {
         pause_ms = atomic_load(&mark->pause_ms);
     }
     pause_ms = pay_lmdb_backoff_next(pause_ms);
@@ -168,7 +169,7 @@ apr_int64_t pay_store_mark_pause(pay_store_mark_t *mark)
 
 void pay_store_mark_clear(pay_store_mark_t *mark)
 {
-    atomic_store(&mark->cleared_ms, pay_lmdb_clock_ms());
+    atomic_store(&mark->cleared_ms, pay_clock_ms());
     if (pay_store_mark_is_set(mark)) {
         atomic_fetch_add(&mark->word, 1);
     }

@@ -101,7 +101,7 @@ static void log_reserve(pay_lmdb_env_t *env, pay_lmdb_cause_t cause, apr_int64_t
 
 int pay_lmdb_space_check(pay_lmdb_env_t *env, apr_int64_t reserve)
 {
-    const apr_int64_t now = pay_lmdb_clock_ms();
+    const apr_int64_t now = pay_clock_ms();
     apr_int64_t map_free, disk_free;
     int fresh;
 

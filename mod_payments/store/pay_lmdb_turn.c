@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_turn.h"
 
-#include "store/pay_lmdb_clock.h"
+#include "base/pay_clock.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -52,7 +52,7 @@ static int lasts(pay_store_shared_t *shared, apr_int64_t stall_ms)
 {
     const apr_int64_t since_ms = atomic_load(&shared->since_ms);
 
-    return since_ms && pay_lmdb_clock_ms() - since_ms >= stall_ms;
+    return since_ms && pay_clock_ms() - since_ms >= stall_ms;
 }
 
 /*
@@ -65,8 +65,8 @@ static int lock_until(pthread_mutex_t *mutex, apr_int64_t until_ms)
     int rc;
 
     do {
-        step_ms = pay_lmdb_clock_ms() + LOOK_AGAIN_MS;
-        rc = pay_lmdb_mutex_lock(mutex, step_ms < until_ms ? step_ms : until_ms);
+        step_ms = pay_clock_ms() + LOOK_AGAIN_MS;
+        rc = pay_clock_mutex_lock(mutex, step_ms < until_ms ? step_ms : until_ms);
     } while (rc == ETIMEDOUT && step_ms < until_ms);
     return rc;
 }
@@ -84,7 +84,7 @@ static void note_silent(pay_store_shared_t *shared, apr_int64_t began_ms)
 
 int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int64_t stall_ms)
 {
-    const apr_int64_t began_ms = pay_lmdb_clock_ms();
+    const apr_int64_t began_ms = pay_clock_ms();
     int rc = EBUSY;
 
     if (!shared) {
@@ -107,7 +107,7 @@ int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int
         (void)pthread_mutex_consistent(&shared->mutex);
     }
     /* Whatever else may be wrong with it, LMDB's own lock still keeps writers apart. */
-    atomic_store(&shared->since_ms, pay_lmdb_clock_ms());
+    atomic_store(&shared->since_ms, pay_clock_ms());
     return 1;
 }
 

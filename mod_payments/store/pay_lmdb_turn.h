@@ -13,7 +13,7 @@
 
 /*
  * 1: the turn is the caller's, and owed to pay_lmdb_turn_give by the same thread. 0: nobody gave it
- * back until `until_ms` (of pay_lmdb_clock_ms), or it is stalled. `shared` NULL: always 1.
+ * back until `until_ms` (of pay_clock_ms), or it is stalled. `shared` NULL: always 1.
  */
 int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int64_t stall_ms);
 void pay_lmdb_turn_give(pay_store_shared_t *shared);

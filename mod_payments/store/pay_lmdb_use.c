@@ -16,7 +16,7 @@ apr_int64_t pay_lmdb_backoff_next(apr_int64_t delay_ms)
 
 int pay_lmdb_env_log_due(pay_lmdb_env_t *env, pay_lmdb_cause_t cause)
 {
-    apr_int64_t now = pay_lmdb_clock_ms();
+    apr_int64_t now = pay_clock_ms();
     int due;
 
     pthread_mutex_lock(&env->mutex);
@@ -31,7 +31,7 @@ int pay_lmdb_env_log_due(pay_lmdb_env_t *env, pay_lmdb_cause_t cause)
 /* The back-off after a fault; faults more than its maximum apart begin anew. */
 static void reopen_later(pay_lmdb_env_t *env)
 {
-    const apr_int64_t now = pay_lmdb_clock_ms();
+    const apr_int64_t now = pay_clock_ms();
 
     if (now - env->reopen_at_ms > PAY_LMDB_BACKOFF_MAX_MS) {
         env->reopen_delay_ms = 0;
@@ -47,10 +47,10 @@ int pay_lmdb_env_is_stale(const pay_lmdb_env_t *env)
 
 int pay_lmdb_env_use(pay_lmdb_env_t *env)
 {
-    const apr_int64_t until = pay_lmdb_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
+    const apr_int64_t until = pay_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
 
     while (env->state == PAY_LMDB_RESIZING) {
-        if (!pay_lmdb_cond_wait(&env->changed, &env->mutex, until)) {
+        if (!pay_clock_cond_wait(&env->changed, &env->mutex, until)) {
             break;
         }
     }
@@ -78,7 +78,7 @@ void pay_lmdb_env_release(pay_lmdb_env_t *env)
 
 int pay_lmdb_env_resize(pay_lmdb_env_t *env)
 {
-    const apr_int64_t until = pay_lmdb_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
+    const apr_int64_t until = pay_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
     int rc = 0;
 
     pthread_mutex_lock(&env->mutex);
@@ -86,7 +86,7 @@ int pay_lmdb_env_resize(pay_lmdb_env_t *env)
     if (env->state == PAY_LMDB_OPEN) {
         env->state = PAY_LMDB_RESIZING;
         while (env->uses > 0 && env->state == PAY_LMDB_RESIZING) {
-            if (!pay_lmdb_cond_wait(&env->changed, &env->mutex, until)) {
+            if (!pay_clock_cond_wait(&env->changed, &env->mutex, until)) {
                 break;
             }
         }

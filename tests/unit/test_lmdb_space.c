@@ -141,7 +141,7 @@ START_TEST(test_the_reserve_of_the_disk)
     ck_assert_int_gt(env->disk_free, 0); /* it was asked */
     ck_assert_int_gt(env->map_free, options.reserve_bytes);
     env->disk_free = options.reserve_bytes + disk_rows[_i].change;
-    env->space_at_ms = pay_lmdb_clock_ms();
+    env->space_at_ms = pay_clock_ms();
     fixture_listen();
     ck_assert_msg(fill(store, 1, 1) == disk_rows[_i].want, "%s", disk_rows[_i].name);
     ck_assert_int_eq(fixture_lines, disk_rows[_i].want == APR_SUCCESS ? 0 : 1);
@@ -162,9 +162,9 @@ START_TEST(test_a_measure_is_kept_a_while)
     env = ((pay_lmdb_t *)store)->env;
     ck_assert_int_gt(env->space_at_ms, 0);
     env->map_free = 0; /* believed as long as it is fresh */
-    env->space_at_ms = pay_lmdb_clock_ms();
+    env->space_at_ms = pay_clock_ms();
     ck_assert_int_eq(fill(store, 1, 1), PAY_STORE_EFULL);
-    env->space_at_ms = pay_lmdb_clock_ms() - PAY_LMDB_SPACE_AGE_MAX_MS;
+    env->space_at_ms = pay_clock_ms() - PAY_LMDB_SPACE_AGE_MAX_MS;
     ck_assert_int_eq(fill(store, 1, 1), APR_SUCCESS);
 }
 END_TEST

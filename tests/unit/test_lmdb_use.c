@@ -65,12 +65,12 @@ START_TEST(test_faults_in_a_row_wait_longer)
     ck_assert_int_eq(pay_lmdb_env_down(env), 1);
     first = env->reopen_at_ms;
     ck_assert_int_eq(env->reopen_delay_ms, PAY_LMDB_BACKOFF_MIN_MS);
-    ck_assert_int_gt(first, pay_lmdb_clock_ms());
+    ck_assert_int_gt(first, pay_clock_ms());
     env->state = PAY_LMDB_OPEN;
     ck_assert_int_eq(pay_lmdb_env_down(env), 1);
     ck_assert_int_eq(env->reopen_delay_ms, 2 * PAY_LMDB_BACKOFF_MIN_MS);
     env->state = PAY_LMDB_OPEN;
-    env->reopen_at_ms = pay_lmdb_clock_ms() - PAY_LMDB_BACKOFF_MAX_MS - 1; /* long ago */
+    env->reopen_at_ms = pay_clock_ms() - PAY_LMDB_BACKOFF_MAX_MS - 1; /* long ago */
     ck_assert_int_eq(pay_lmdb_env_down(env), 1);
     ck_assert_int_eq(env->reopen_delay_ms, PAY_LMDB_BACKOFF_MIN_MS);
     env->state = PAY_LMDB_OPEN; /* for the handle to close it */

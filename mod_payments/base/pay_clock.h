@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_LMDB_CLOCK_H
-#define PAY_LMDB_CLOCK_H
+#ifndef PAY_CLOCK_H
+#define PAY_CLOCK_H
 
 /*
  * Waits that end at a time of CLOCK_MONOTONIC, in milliseconds: a step of the wall clock makes none
@@ -12,16 +12,16 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-apr_int64_t pay_lmdb_clock_ms(void);
+apr_int64_t pay_clock_ms(void);
 
-void pay_lmdb_cond_init(pthread_cond_t *cond);
+void pay_clock_cond_init(pthread_cond_t *cond);
 /* 0 when the time is over; as pthread_cond_timedwait it may also wake for nothing. */
-int pay_lmdb_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, apr_int64_t until_ms);
+int pay_clock_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, apr_int64_t until_ms);
 
 /* 0 when the time is over. */
-int pay_lmdb_sem_wait(sem_t *sem, apr_int64_t until_ms);
+int pay_clock_sem_wait(sem_t *sem, apr_int64_t until_ms);
 
 /* What pthread_mutex_lock returns, or ETIMEDOUT. */
-int pay_lmdb_mutex_lock(pthread_mutex_t *mutex, apr_int64_t until_ms);
+int pay_clock_mutex_lock(pthread_mutex_t *mutex, apr_int64_t until_ms);
 
 #endif

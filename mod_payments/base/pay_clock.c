@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_clock.h"
+#include "base/pay_clock.h"
 
 #include <errno.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #endif
 #endif
 
-apr_int64_t pay_lmdb_clock_ms(void)
+apr_int64_t pay_clock_ms(void)
 {
     struct timespec now = {0, 0};
 
@@ -32,11 +32,11 @@ static struct timespec wall_spec_of(apr_int64_t until_ms)
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
     return spec_of((apr_int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + until_ms
-                   - pay_lmdb_clock_ms());
+                   - pay_clock_ms());
 }
 #endif
 
-void pay_lmdb_cond_init(pthread_cond_t *cond)
+void pay_clock_cond_init(pthread_cond_t *cond)
 {
     pthread_condattr_t attr;
 
@@ -46,14 +46,14 @@ void pay_lmdb_cond_init(pthread_cond_t *cond)
     pthread_condattr_destroy(&attr);
 }
 
-int pay_lmdb_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, apr_int64_t until_ms)
+int pay_clock_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, apr_int64_t until_ms)
 {
     const struct timespec until = spec_of(until_ms);
 
     return pthread_cond_timedwait(cond, mutex, &until) != ETIMEDOUT;
 }
 
-int pay_lmdb_sem_wait(sem_t *sem, apr_int64_t until_ms)
+int pay_clock_sem_wait(sem_t *sem, apr_int64_t until_ms)
 {
     int rc;
 
@@ -71,7 +71,7 @@ int pay_lmdb_sem_wait(sem_t *sem, apr_int64_t until_ms)
     return rc == 0;
 }
 
-int pay_lmdb_mutex_lock(pthread_mutex_t *mutex, apr_int64_t until_ms)
+int pay_clock_mutex_lock(pthread_mutex_t *mutex, apr_int64_t until_ms)
 {
 #ifdef HAS_CLOCK_WAITS
     const struct timespec until = spec_of(until_ms);
