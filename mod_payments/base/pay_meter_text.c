@@ -23,7 +23,7 @@ static const struct {
     {"mail", "delivered"},    {"mail", "failed"},    {"mail", "parked"},
 };
 
-static const char *const refusals[] = {"in_flight", "breaker", "credentials"};
+static const char *const refusals[] = {"in_flight", "breaker", "credentials", "slots"};
 
 static const struct {
     const char *name;

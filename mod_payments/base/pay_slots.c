@@ -1,41 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_slots.h"
 
+#include "base/pay_clock.h"
+#include "base/pay_slots_parts.h"
 #include "base/pay_worker.h"
 
 #include <assert.h>
-#include <sched.h>
-#include <stdatomic.h>
+#include <errno.h>
 #include <stdint.h>
 
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 #define PID_MASK ((APR_UINT64_C(1) << PID_BITS) - 1)
-#define TRIES_MAX 64
 #define KNOWN_MAX 16
-#define WAITING (APR_UINT64_C(1) << 40) /* of a slot's account: its work waits for an outsider */
+#define AT_ONCE 0       /* of a time until which to wait */
+#define LOOK_MS 50      /* who waits looks by itself so often: who owes it a word may have died */
+#define LOOK_DEAD_MS 20 /* and for dead processes, in all that share the slots, so often at most   \
+                         */
+#define MUTEX_MS_MAX                                                                               \
+    2000 /* longest wait for a process that was stopped with the mutex in its hands */
 
-_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "slots are shared by processes: atomics without locks");
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+               "slots are shared by processes: atomics without locks");
 
-/*
- * `owner` is start time and pid of the process in one word, so that one compare-and-set claims a
- * slot or takes it over; 0: free. `account` is the account's number plus 1, with WAITING or
- * without, and 0 whenever the slot changes hands.
- */
-typedef struct slot_t {
-    _Atomic apr_uint64_t owner;
-    _Atomic apr_uint64_t account;
-} slot_t;
-
-struct pay_slots_t {
-    int count;
-    int process_max;
-    int account_max;
-    slot_t slot[];
-};
+static atomic_int closed; /* of this process */
 
 static apr_uint64_t owner_of(const pay_worker_t *worker)
 {
     return (apr_uint64_t)worker->start_ticks << PID_BITS | ((apr_uint64_t)worker->pid & PID_MASK);
+}
+
+static apr_uint64_t self(void)
+{
+    const pay_worker_t worker = pay_worker_self();
+
+    return owner_of(&worker);
 }
 
 static int is_owner_dead(apr_uint64_t owner)
@@ -47,83 +45,100 @@ static int is_owner_dead(apr_uint64_t owner)
     return !pay_worker_alive(&worker);
 }
 
-apr_size_t pay_slots_size(int count)
+/* ---- made */
+
+static int places_of(const pay_slots_limits_t *limits)
 {
-    return sizeof(pay_slots_t) + (apr_size_t)count * sizeof(slot_t);
+    return limits->count + limits->line;
 }
 
-pay_slots_t *pay_slots_init(void *memory, int count, int process_max, int account_max)
+static int sheet_len_of(const pay_slots_limits_t *limits)
+{
+    int len = 2;
+
+    while (len < 2 * (places_of(limits) + 1)) {
+        len *= 2;
+    }
+    return len;
+}
+
+apr_size_t pay_slots_size(const pay_slots_limits_t *limits)
+{
+    return sizeof(pay_slots_t) + (apr_size_t)places_of(limits) * sizeof(pay_slot_t)
+           + (apr_size_t)sheet_len_of(limits) * sizeof(apr_uint64_t);
+}
+
+/* A process that dies gives it back. */
+static int mutex_init(pthread_mutex_t *mutex)
+{
+    pthread_mutexattr_t attr;
+    int rc;
+
+    rc = pthread_mutexattr_init(&attr);
+    if (rc) {
+        return rc;
+    }
+    rc = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    if (!rc) {
+        rc = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    }
+    if (!rc) {
+        rc = pthread_mutex_init(mutex, &attr);
+    }
+    pthread_mutexattr_destroy(&attr);
+    return rc;
+}
+
+pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits)
 {
     pay_slots_t *slots = memory;
     int i;
 
-    assert(count >= 0);
+    assert(limits->count >= 0 && limits->line >= 0);
     assert((uintptr_t)memory % _Alignof(pay_slots_t) == 0);
-    slots->count = count;
-    slots->process_max = process_max;
-    slots->account_max = account_max;
-    for (i = 0; i < count; i++) {
-        atomic_init(&slots->slot[i].owner, 0);
-        atomic_init(&slots->slot[i].account, 0);
+    slots->count = limits->count;
+    slots->process_max = limits->process_max;
+    slots->places = places_of(limits);
+    slots->sheet_len = sheet_len_of(limits);
+    slots->tickets = 0;
+    atomic_init(&slots->looked_ms, 0);
+    for (i = 0; i < slots->places; i++) {
+        slots->place[i] = (pay_slot_t){.account = 0};
+        sem_init(&slots->place[i].told, 1, 0);
+    }
+    if (mutex_init(&slots->mutex)) {
+        slots->count = 0; /* without it nothing can be counted: nobody gets one */
     }
     return slots;
 }
 
-/* A free slot, now `owner`'s and `account`'s; -1 when there is none. */
-static int claim(pay_slots_t *slots, apr_uint64_t owner, apr_uint64_t account)
+/* ---- the mutex */
+
+/*
+ * In short steps, for the wake-up that a killed process owes is lost. 0: a process that was stopped
+ * keeps it. It guards no more than the order of changes, each of which is whole by itself: what a
+ * dead one left is mended by whoever looks for dead processes.
+ */
+static int lock(pay_slots_t *slots)
 {
-    int i;
+    const apr_int64_t until_ms = pay_clock_ms() + MUTEX_MS_MAX;
+    int rc;
 
-    for (i = 0; i < slots->count; i++) {
-        apr_uint64_t expected = 0;
-
-        if (!atomic_load(&slots->slot[i].owner)
-            && atomic_compare_exchange_strong(&slots->slot[i].owner, &expected, owner)) {
-            atomic_store(&slots->slot[i].account, account);
-            return i;
-        }
+    do {
+        rc = pay_clock_mutex_lock(&slots->mutex, pay_clock_ms() + LOOK_MS);
+    } while (rc == ETIMEDOUT && pay_clock_ms() < until_ms);
+    if (rc == EOWNERDEAD) {
+        rc = pthread_mutex_consistent(&slots->mutex);
     }
-    return -1;
+    return rc == 0;
 }
 
-static void release(slot_t *slot)
+static void unlock(pay_slots_t *slots)
 {
-    atomic_store(&slot->account, 0);
-    atomic_store(&slot->owner, 0);
+    pthread_mutex_unlock(&slots->mutex);
 }
 
-/* A limit's part for work that waits: a quarter, and one at least, is left to other work. */
-static int part(int limit)
-{
-    if (limit <= 1) {
-        return limit;
-    }
-    return limit - (limit < 4 ? 1 : limit / 4);
-}
-
-/* 1 when no more than the limits less `spare` are held by this process and account. */
-static int is_within(const pay_slots_t *slots, apr_uint64_t owner, apr_uint64_t account, int spare)
-{
-    int of_process = 0, of_account = 0;
-    int waiting = 0, waiting_of_process = 0;
-    int i;
-
-    for (i = 0; i < slots->count; i++) {
-        const int is_mine = atomic_load(&slots->slot[i].owner) == owner;
-        const apr_uint64_t other = atomic_load(&slots->slot[i].account);
-
-        of_process += is_mine;
-        of_account += other == account;
-        waiting += (other & WAITING) != 0;
-        waiting_of_process += is_mine && other & WAITING;
-    }
-    if (of_process > slots->process_max - spare || of_account > slots->account_max - spare) {
-        return 0;
-    }
-    return !(account & WAITING)
-           || (waiting <= part(slots->count) - spare
-               && waiting_of_process <= part(slots->process_max) - spare);
-}
+/* ---- dead processes */
 
 /* 1 when `owner` is one of the `known` ones, kept in a ring, or lives and is noted there. */
 static int is_living(apr_uint64_t known[KNOWN_MAX], int *next, apr_uint64_t owner)
@@ -143,97 +158,231 @@ static int is_living(apr_uint64_t known[KNOWN_MAX], int *next, apr_uint64_t owne
     return 1;
 }
 
-/*
- * Frees the slots of dead processes. The slot is taken over first: emptied while it still shows
- * the dead one, it could be another's by then.
- */
-static void reclaim(pay_slots_t *slots, apr_uint64_t self)
+static void free_all_of(pay_slots_t *slots, apr_uint64_t owner)
 {
+    int i;
+
+    if (!lock(slots)) {
+        return;
+    }
+    for (i = 0; i < slots->places; i++) {
+        apr_uint64_t dead = owner;
+
+        (void)atomic_compare_exchange_strong(&slots->place[i].owner, &dead, 0);
+    }
+    pay_slots_grant(slots);
+    unlock(slots);
+}
+
+/* Frees the places of dead processes; looking for them costs system calls, so not too often. */
+static void reclaim(pay_slots_t *slots)
+{
+    const apr_int64_t now_ms = pay_clock_ms();
+    const apr_uint64_t own = self();
+    apr_int64_t looked_ms = atomic_load(&slots->looked_ms);
     apr_uint64_t known[KNOWN_MAX] = {0};
     int next = 0;
     int i;
 
-    for (i = 0; i < slots->count; i++) {
-        apr_uint64_t owner = atomic_load(&slots->slot[i].owner);
+    if ((looked_ms && now_ms - looked_ms < LOOK_DEAD_MS)
+        || !atomic_compare_exchange_strong(&slots->looked_ms, &looked_ms, now_ms)) {
+        return;
+    }
+    for (i = 0; i < slots->places; i++) {
+        const apr_uint64_t owner = atomic_load(&slots->place[i].owner);
 
-        if (!owner || owner == self || is_living(known, &next, owner)) {
-            continue;
-        }
-        if (atomic_compare_exchange_strong(&slots->slot[i].owner, &owner, self)) {
-            release(&slots->slot[i]);
+        if (owner && owner != own && !is_living(known, &next, owner)) {
+            free_all_of(slots, owner);
         }
     }
 }
 
-/*
- * Claims first and counts then: of those who pass a limit together, the last to claim sees all
- * others and gives back. Two may see each other and both give back though there is room for one;
- * the later of them sees the room, and tries again.
- */
-static int take(pay_slots_t *slots, apr_uint64_t owner, apr_uint64_t account)
+/* ---- taking and giving */
+
+static int is_taken(const pay_slot_t *one)
 {
-    int tries;
-
-    for (tries = 0; tries < TRIES_MAX; tries++) {
-        int slot = claim(slots, owner, account);
-
-        if (slot < 0 || is_within(slots, owner, account, 0)) {
-            return slot;
-        }
-        release(&slots->slot[slot]);
-        if (!is_within(slots, owner, account, 1)) {
-            return -1;
-        }
-        sched_yield();
-    }
-    return -1;
+    return atomic_load(&one->state) == PAY_SLOT_TAKEN;
 }
 
-static int take_or_reclaim(pay_slots_t *slots, apr_uint64_t account)
+/* A place in line, perhaps with a slot at once; -1: there is no place. */
+static int line_join(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane)
 {
-    pay_worker_t worker = pay_worker_self();
-    apr_uint64_t owner = owner_of(&worker);
+    int i = 0;
+
+    if (!lock(slots)) {
+        return -1;
+    }
+    while (i < slots->places && atomic_load(&slots->place[i].owner)) {
+        i++;
+    }
+    if (i == slots->places) {
+        unlock(slots);
+        return -1;
+    }
+    while (sem_trywait(&slots->place[i].told) == 0) {
+        continue; /* what the last one there did not hear */
+    }
+    slots->place[i].account = account;
+    slots->place[i].lane = lane;
+    slots->place[i].ticket = slots->tickets++;
+    atomic_store(&slots->place[i].state,
+                 lane && pay_slots_first_aside(slots, lane) ? PAY_SLOT_ASIDE : PAY_SLOT_IN_LINE);
+    atomic_store(&slots->place[i].owner, self());
+    pay_slots_grant(slots);
+    unlock(slots);
+    return i;
+}
+
+/* `slot` when it was given meanwhile; else -1, and the place is free. */
+static int give_up(pay_slots_t *slots, int slot)
+{
+    pay_slot_t *one = &slots->place[slot];
+    int taken;
+
+    if (!lock(slots)) {
+        atomic_store(&one->owner, 0);
+        return -1;
+    }
+    taken = is_taken(one);
+    if (!taken) {
+        atomic_store(&one->owner, 0);
+        pay_slots_grant(slots); /* its account may have been the one that others left room for */
+    }
+    unlock(slots);
+    return taken ? slot : -1;
+}
+
+/* Nobody told for a while: those who should have may be dead, or what the lane stands for was given
+ * back by somebody without a slot. */
+static void look(pay_slots_t *slots, pay_slot_t *one)
+{
+    reclaim(slots);
+    if (!lock(slots)) {
+        return;
+    }
+    if (pay_slots_first_aside(slots, one->lane) == one) {
+        atomic_store(&one->state, PAY_SLOT_IN_LINE);
+    }
+    pay_slots_grant(slots);
+    unlock(slots);
+}
+
+static int may_wait(pay_slots_t *slots, int slot)
+{
+    int may;
+
+    if (!lock(slots)) {
+        return 0;
+    }
+    may = is_taken(&slots->place[slot]) || pay_slots_may_wait(slots, &slots->place[slot]);
+    unlock(slots);
+    return may;
+}
+
+static int line_wait(pay_slots_t *slots, int slot, apr_int64_t until_ms)
+{
+    pay_slot_t *one = &slots->place[slot];
+    apr_int64_t now_ms = pay_clock_ms();
+
+    if (now_ms >= until_ms || !may_wait(slots, slot)) {
+        return give_up(slots, slot);
+    }
+    while (!is_taken(one) && now_ms < until_ms && !atomic_load(&closed)) {
+        const apr_int64_t look_ms = now_ms + LOOK_MS;
+
+        if (!pay_clock_sem_wait(&one->told, look_ms < until_ms ? look_ms : until_ms)) {
+            look(slots, one);
+        }
+        now_ms = pay_clock_ms();
+    }
+    return is_taken(one) ? slot : give_up(slots, slot);
+}
+
+int pay_slots_take_until(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane,
+                         apr_int64_t until_ms)
+{
     int slot;
 
-    slot = take(slots, owner, account);
-    if (slot < 0) {
-        reclaim(slots, owner);
-        slot = take(slots, owner, account);
+    slot = line_join(slots, account, lane);
+    if (slot >= 0 && is_taken(&slots->place[slot])) {
+        return slot;
     }
-    return slot;
+    reclaim(slots);
+    if (slot < 0) {
+        slot = line_join(slots, account, lane);
+    }
+    if (slot < 0) {
+        return -1;
+    }
+    return line_wait(slots, slot, until_ms);
 }
 
 int pay_slots_take(pay_slots_t *slots, apr_uint32_t account)
 {
-    return take_or_reclaim(slots, (apr_uint64_t)account + 1);
+    return pay_slots_take_until(slots, account, 0, AT_ONCE);
 }
 
-int pay_slots_take_waiting(pay_slots_t *slots, apr_uint32_t account)
+int pay_slots_again(pay_slots_t *slots, int slot, apr_int64_t until_ms)
 {
-    return take_or_reclaim(slots, ((apr_uint64_t)account + 1) | WAITING);
+    if (pay_clock_ms() >= until_ms || !lock(slots)) {
+        pay_slots_give(slots, slot);
+        return -1;
+    }
+    atomic_store(&slots->place[slot].state, PAY_SLOT_ASIDE);
+    pay_slots_grant(slots);
+    unlock(slots);
+    return line_wait(slots, slot, until_ms);
 }
 
 void pay_slots_give(pay_slots_t *slots, int slot)
 {
-    pay_worker_t worker = pay_worker_self();
+    pay_slot_t *one, *next;
 
     if (slot < 0) {
         return;
     }
-    assert(slot < slots->count);
-    if (atomic_load(&slots->slot[slot].owner) != owner_of(&worker)) {
+    assert(slot < slots->places);
+    one = &slots->place[slot];
+    if (atomic_load(&one->owner) != self()) {
         return; /* a forked child hands back its parent's, which is not its to give */
     }
-    release(&slots->slot[slot]);
+    if (!lock(slots)) {
+        atomic_store(&one->owner, 0);
+        return;
+    }
+    atomic_store(&one->owner, 0);
+    next = one->lane ? pay_slots_first_aside(slots, one->lane) : NULL;
+    if (next) {
+        atomic_store(&next->state, PAY_SLOT_IN_LINE);
+    }
+    pay_slots_grant(slots);
+    unlock(slots);
+}
+
+void pay_slots_close(void)
+{
+    atomic_store(&closed, 1);
+}
+
+/* ---- counted */
+
+static int count(const pay_slots_t *slots, int taken)
+{
+    int found = 0;
+    int i;
+
+    for (i = 0; i < slots->places; i++) {
+        found += atomic_load(&slots->place[i].owner) != 0 && is_taken(&slots->place[i]) == taken;
+    }
+    return found;
 }
 
 int pay_slots_count(const pay_slots_t *slots)
 {
-    int taken = 0;
-    int i;
+    return count(slots, 1);
+}
 
-    for (i = 0; i < slots->count; i++) {
-        taken += atomic_load(&slots->slot[i].owner) != 0;
-    }
-    return taken;
+int pay_slots_waiting(const pay_slots_t *slots)
+{
+    return count(slots, 0);
 }

@@ -3,38 +3,57 @@
 #define PAY_SLOTS_H
 
 /*
- * Limits on work in flight, over all processes that share one piece of memory (docs/operations.md,
- * "Limits"). A slot names its process, so those of dead ones are taken back. Lock-free.
+ * Limits on work in flight, over all processes that share one piece of memory, and the line of
+ * those that wait for a slot (docs/operations.md, "Limits"). Among accounts it is fair and not
+ * fixed: an account takes a slot while a quarter of all stays free, or while it has less than an
+ * equal share of them; the same holds within each process. Among its own work the oldest is first.
+ * A slot names its process, so those of dead ones are taken back.
  */
 
 #include <apr.h>
 
 typedef struct pay_slots_t pay_slots_t;
 
-/* Bytes that `count` slots need. */
-apr_size_t pay_slots_size(int count);
+typedef struct pay_slots_limits_t {
+    int count;       /* slots */
+    int process_max; /* of them for one process */
+    int line;        /* that may wait while all slots are taken: more, while they are not */
+} pay_slots_limits_t;
+
+/* Bytes that these slots need. */
+apr_size_t pay_slots_size(const pay_slots_limits_t *limits);
 
 /*
- * Makes slots in `memory` (zeroed or not; shared and suitably aligned; at least
- * pay_slots_size(count) bytes). At most `process_max` of them for one process and `account_max` for
- * one account at a time.
+ * Makes slots in `memory` (zeroed or not; shared and suitably aligned; at least pay_slots_size
+ * bytes) while no other process looks at it.
  */
-pay_slots_t *pay_slots_init(void *memory, int count, int process_max, int account_max);
+pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits);
 
-/* A slot for this process and account, or -1 when a limit is reached: nothing was taken. */
+/* A slot for this process and account, or -1 when there is none for them: nothing was taken. */
 int pay_slots_take(pay_slots_t *slots, apr_uint32_t account);
 
 /*
- * The same for work that waits for somebody outside of this server, who may never answer: it gets
- * at most three quarters of all slots and of a process's, so that there is room for other work, and
- * counts for another account than the other work of the same account.
+ * The same, but waits for one until `until_ms` (of pay_clock_ms) where the line has room. `lane`
+ * stands for what the work needs beside a slot, 0: nothing; see pay_slots_again.
  */
-int pay_slots_take_waiting(pay_slots_t *slots, apr_uint32_t account);
+int pay_slots_take_until(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane,
+                         apr_int64_t until_ms);
 
-/* Gives back what pay_slots_take returned; -1 is allowed and does nothing. */
+/*
+ * What the lane stands for cannot be had now: lets go of the slot, stands in line at the old place,
+ * and comes back with a slot when somebody of the lane has given one, or to try again. -1: the time
+ * is over, or the line has no room; nothing is held then.
+ */
+int pay_slots_again(pay_slots_t *slots, int slot, apr_int64_t until_ms);
+
+/* Gives back what was taken; -1 is allowed and does nothing. */
 void pay_slots_give(pay_slots_t *slots, int slot);
 
-/* How many are taken now (a snapshot). */
+/* This process ends: nobody waits in it any more. */
+void pay_slots_close(void);
+
+/* How many are taken now, and how many wait for one (snapshots). */
 int pay_slots_count(const pay_slots_t *slots);
+int pay_slots_waiting(const pay_slots_t *slots);
 
 #endif

@@ -133,19 +133,27 @@ static void collect(pay_ledger_t *ledger, apr_pool_t *pconf)
     }
 }
 
+/* Who waits for one does so in the line for the server's own slots. */
+static pay_slots_limits_t limits_of(const pay_acquirers_one_t *one)
+{
+    return (pay_slots_limits_t){.count = one->in_flight_max, .process_max = one->in_flight_max};
+}
+
 static apr_size_t shared_size(const pay_acquirers_one_t *one)
 {
-    return aligned(pay_slots_size(one->in_flight_max)) + aligned(pay_breaker_size())
+    const pay_slots_limits_t limits = limits_of(one);
+
+    return aligned(pay_slots_size(&limits)) + aligned(pay_breaker_size())
            + aligned(sizeof(atomic_int));
 }
 
 /* Takes its part of the memory; what lies behind it. */
 static char *shared_init(pay_acquirers_one_t *one, char *memory)
 {
-    const int count = one->in_flight_max;
+    const pay_slots_limits_t limits = limits_of(one);
 
-    one->acquirer.slots = pay_slots_init(memory, count, count, count);
-    memory += aligned(pay_slots_size(count));
+    one->acquirer.slots = pay_slots_init(memory, &limits);
+    memory += aligned(pay_slots_size(&limits));
     one->acquirer.breaker = pay_breaker_init(memory);
     memory += aligned(pay_breaker_size());
     one->told = (atomic_int *)memory;
@@ -246,6 +254,7 @@ void pay_acquirers_stop(void)
     const pay_ledger_t *ledger;
     int i, k;
 
+    pay_slots_close();
     for (i = 0; ledgers && i < ledgers->nelts; i++) {
         ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
         for (k = 0; ledger->acquirers && k < ledger->acquirers->nelts; k++) {
@@ -348,8 +357,8 @@ apr_array_header_t *pay_acquirers_states(const pay_ledger_t *ledger, apr_pool_t 
     return list;
 }
 
-/* Calls under way would hold up the end of this process for as long as an acquirer may take. A
- * graceful end waits for their clients. */
+/* Calls under way would hold up the end of this process for as long as an acquirer may take, and
+ * with them those that wait for their slots. A graceful end waits for their clients. */
 static void child_stopping(apr_pool_t *pchild, int graceful)
 {
     (void)pchild;

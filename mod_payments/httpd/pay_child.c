@@ -26,31 +26,41 @@ static int at_least(int value, int least)
 }
 
 /*
- * Waiters may fill half of MaxRequestWorkers, one account a quarter of that, one process half of
- * its threads (docs/operations.md, "Limits").
+ * Calls at acquirers fill at most half of MaxRequestWorkers and half of a process's threads; those
+ * and what waits for its turn fill three quarters (docs/operations.md, "Limits").
  */
-void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf)
+static pay_slots_limits_t limits_of_workers(void)
 {
-    int daemons = 0, threads = 0, count;
-    apr_shm_t *shm;
-    apr_status_t rv;
-    void *memory;
+    int daemons = 0, threads = 0, workers;
 
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &daemons);
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     threads = at_least(threads, 1);
-    count = at_least(at_least(daemons, 1) * threads / 2, 1);
-    rv = apr_shm_create(&shm, pay_slots_size(count), NULL, pconf);
+    workers = at_least(daemons, 1) * threads;
+    return (pay_slots_limits_t){.count = at_least(workers / 2, 1),
+                                .process_max = at_least(threads / 2, 1),
+                                .line = workers / 4};
+}
+
+void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf)
+{
+    const pay_slots_limits_t limits = limits_of_workers();
+    apr_shm_t *shm;
+    apr_status_t rv;
+    void *memory;
+
+    rv = apr_shm_create(&shm, pay_slots_size(&limits), NULL, pconf);
     if (rv != APR_SUCCESS) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
-                     PAYLOGNO(00304) "No shared memory for %d slots: work in flight is limited in "
-                                     "each child process by itself",
-                     count);
-        memory = apr_palloc(pconf, pay_slots_size(count));
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, rv, main_server,
+            PAYLOGNO(00304) "No shared memory for %d slots: calls of Live Mode are limited "
+                            "in each child process by itself",
+            limits.count);
+        memory = apr_palloc(pconf, pay_slots_size(&limits));
     } else {
         memory = apr_shm_baseaddr_get(shm);
     }
-    slots = pay_slots_init(memory, count, at_least(threads / 2, 1), at_least(count / 4, 1));
+    slots = pay_slots_init(memory, &limits);
 }
 
 static void open_host(pay_ledger_t *ledger, server_rec *s, apr_pool_t *forever)

@@ -33,6 +33,7 @@ void *pay_conf_create(apr_pool_t *p, server_rec *s)
     conf->body_max = BODY_DEFAULT;
     conf->options = pay_store_options_default;
     conf->policy.acquirer_timeout = PAY_ACQUIRER_TIMEOUT_DEFAULT;
+    conf->policy.slot_wait = PAY_SLOT_WAIT_DEFAULT;
     conf->policy.refund_repeat_window = PAY_CONF_REFUND_REPEAT_WINDOW;
     conf->policy.late_after = PAY_LATE_AFTER_DEFAULT;
     conf->policy.pending_alert = PAY_PENDING_ALERT_DEFAULT;
@@ -81,6 +82,7 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(policy.currencies, currencies);
     INHERIT(policy.refund_days_max, refund_days_max);
     INHERIT(policy.acquirer_timeout, acquirer_timeout);
+    INHERIT(policy.slot_wait, slot_wait);
     INHERIT(policy.refund_repeat_window, refund_repeat_window);
     INHERIT(policy.late_after, late_after);
     INHERIT(policy.late_refund, late_refund);

@@ -21,6 +21,8 @@
 #define PAY_CONF_DAYS_MAX 36600
 #define PAY_CONF_COMMIT_WAIT_MIN apr_time_from_msec(10)
 #define PAY_CONF_COMMIT_WAIT_MAX apr_time_from_sec(60)
+#define PAY_CONF_SLOT_WAIT_MIN apr_time_from_msec(10)
+#define PAY_CONF_SLOT_WAIT_MAX apr_time_from_sec(60)
 #define PAY_CONF_ACQUIRER_TIMEOUT_MIN apr_time_from_sec(1)
 #define PAY_CONF_ACQUIRER_TIMEOUT_MAX apr_time_from_sec(60)
 #define PAY_CONF_REFUND_REPEAT_WINDOW apr_time_from_sec(600)
@@ -72,6 +74,7 @@ typedef struct pay_conf_t {
     unsigned currencies_set : 1;
     unsigned refund_days_max_set : 1;
     unsigned acquirer_timeout_set : 1;
+    unsigned slot_wait_set : 1;
     unsigned refund_repeat_window_set : 1;
     unsigned acquirers_set : 1;
     unsigned in_flight_max_set : 1;

@@ -280,6 +280,20 @@ const char *pay_conf_set_in_flight(cmd_parms *cmd, void *dir, const char *arg)
     return NULL;
 }
 
+const char *pay_conf_set_slot_wait(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (pay_conf_parse_wait(&conf->policy.slot_wait, arg, PAY_CONF_SLOT_WAIT_MIN,
+                            PAY_CONF_SLOT_WAIT_MAX)
+        != APR_SUCCESS) {
+        return pay_conf_wrong(cmd, "10ms to 60s", arg);
+    }
+    conf->slot_wait_set = 1;
+    return NULL;
+}
+
 const char *pay_conf_set_late_after(cmd_parms *cmd, void *dir, const char *arg)
 {
     pay_conf_t *conf = pay_conf_get(cmd->server);

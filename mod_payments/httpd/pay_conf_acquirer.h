@@ -36,6 +36,7 @@ typedef struct pay_conf_acquirer_t {
 /* PaymentsAcquirer live CONNECTOR [URL] [NAME=VALUE ...] */
 const char *pay_conf_add_acquirer(cmd_parms *cmd, void *dir, int count, char *const words[]);
 const char *pay_conf_set_in_flight(cmd_parms *cmd, void *dir, const char *arg);
+const char *pay_conf_set_slot_wait(cmd_parms *cmd, void *dir, const char *arg);
 const char *pay_conf_set_late_after(cmd_parms *cmd, void *dir, const char *arg);
 const char *pay_conf_set_late_approval(cmd_parms *cmd, void *dir, const char *arg);
 const char *pay_conf_set_pending_alert(cmd_parms *cmd, void *dir, const char *arg);

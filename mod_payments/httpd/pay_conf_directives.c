@@ -324,6 +324,8 @@ const command_rec pay_conf_directives[] = {
                       "live, a connector, its URL and parameters as name=value (default: none)"),
     AP_INIT_TAKE1("PaymentsAcquirerMaxInFlight", pay_conf_set_in_flight, NULL, RSRC_CONF,
                   "Most calls of one acquirer at a time, 1 to 4096 (default 64)"),
+    AP_INIT_TAKE1("PaymentsSlotWait", pay_conf_set_slot_wait, NULL, RSRC_CONF,
+                  "Longest wait for a place for a live call, 10ms to 60s (default 500ms)"),
     AP_INIT_TAKE1("PaymentsAcquirerLateAfter", pay_conf_set_late_after, NULL, RSRC_CONF,
                   "How long a payment must be absent there to fail, 1s to 168h (default 1h)"),
     AP_INIT_TAKE1("PaymentsLateApproval", pay_conf_set_late_approval, NULL, RSRC_CONF,

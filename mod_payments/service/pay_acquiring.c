@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_acquiring.h"
 
+#include "base/pay_clock.h"
 #include "base/pay_log.h"
 #include "base/pay_meter.h"
 #include "service/pay_service.h"
@@ -49,55 +50,123 @@ static const pay_problem_t *refuse(const pay_acquirer_t *acquirer, pay_meter_cou
     return problem;
 }
 
-/* 0: none is free. */
-static int take_place(pay_acquiring_t *out, const pay_acquirer_t *acquirer)
+static const pay_problem_t *refuse_crowded(const pay_acquirer_t *acquirer, apr_pool_t *p)
 {
-    *out = (pay_acquiring_t){acquirer, -1, 0};
-    if (acquirer->slots) {
-        out->slot = pay_slots_take(acquirer->slots, NO_ACCOUNT);
-    }
-    return !acquirer->slots || out->slot >= 0;
+    return refuse(acquirer, PAY_METER_REFUSED_IN_FLIGHT,
+                  "as many calls of it are under way as may be (PaymentsAcquirerMaxInFlight)",
+                  MS_PER_SECOND, p);
 }
 
-const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const pay_acquirer_t *acquirer,
-                                         apr_pool_t *p)
+static const pay_problem_t *refuse_full(const pay_acquirer_t *acquirer, apr_pool_t *p)
 {
-    apr_int64_t retry_after_ms;
+    pay_log(PAY_LOG_INFO, APR_SUCCESS,
+            PAYLOGNO(00620) "acquirer %s of account %s is not called: this server has no slot for "
+                            "the call, and none was given back in PaymentsSlotWait or too many "
+                            "wait (MaxRequestWorkers)",
+            acquirer->name, account_of(acquirer));
+    pay_meter_add(PAY_METER_REFUSED_SLOTS, 1);
+    return pay_problem_make(PAY_ERR_BUSY, NULL, APR_SUCCESS, p);
+}
 
-    if (!take_place(out, acquirer)) {
-        return refuse(acquirer, PAY_METER_REFUSED_IN_FLIGHT,
-                      "as many calls of it are under way as may be", MS_PER_SECOND, p);
+/* 0: none is free. */
+static int take_place(pay_acquiring_t *out)
+{
+    pay_slots_t *slots = out->acquirer->slots;
+
+    if (slots) {
+        out->slot = pay_slots_take(slots, NO_ACCOUNT);
     }
-    if (!acquirer->breaker) {
-        return NULL;
+    return !slots || out->slot >= 0;
+}
+
+/*
+ * Both places. Who finds none at the acquirer waits in the line for one of this server, where as
+ * many may stand as there is room for: without a slot that others could use.
+ */
+static const pay_problem_t *take_both(pay_acquiring_t *out, const pay_service_t *service,
+                                      const pay_scope_t *scope, apr_int64_t until_ms, apr_pool_t *p)
+{
+    const apr_uint32_t account = service->slots_base + scope->account;
+    const apr_uint64_t lane = (uintptr_t)out->acquirer->slots; /* the same in all processes */
+
+    if (scope->mode == PAY_LIVE && service->slots) {
+        out->calls = service->slots;
+        out->call = pay_slots_take_until(out->calls, account, lane, until_ms);
+        if (out->call < 0) {
+            return refuse_full(out->acquirer, p);
+        }
     }
-    out->ticket = pay_breaker_enter(acquirer->breaker, &retry_after_ms);
-    if (!out->ticket) {
-        pay_acquiring_leave(out);
-        return pay_breaker_is_faulty(acquirer->breaker)
-                   ? refuse(acquirer, PAY_METER_REFUSED_CREDENTIALS,
-                            "its key is missing or was refused", retry_after_ms, p)
-                   : refuse(acquirer, PAY_METER_REFUSED_BREAKER,
-                            "it is left alone for a while after failures", retry_after_ms, p);
+    while (!take_place(out)) {
+        if (out->calls) {
+            out->call = pay_slots_again(out->calls, out->call, until_ms);
+        }
+        if (out->call < 0) {
+            return refuse_crowded(out->acquirer, p);
+        }
     }
     return NULL;
 }
 
-int pay_acquiring_enter_query(pay_acquiring_t *out, const pay_acquirer_t *acquirer)
+static const pay_problem_t *enter_breaker(pay_acquiring_t *out, apr_pool_t *p)
+{
+    pay_breaker_t *breaker = out->acquirer->breaker;
+    apr_int64_t retry_after_ms;
+
+    if (!breaker) {
+        return NULL;
+    }
+    out->ticket = pay_breaker_enter(breaker, &retry_after_ms);
+    if (out->ticket) {
+        return NULL;
+    }
+    pay_acquiring_leave(out);
+    return pay_breaker_is_faulty(breaker)
+               ? refuse(out->acquirer, PAY_METER_REFUSED_CREDENTIALS,
+                        "its key is missing or was refused", retry_after_ms, p)
+               : refuse(out->acquirer, PAY_METER_REFUSED_BREAKER,
+                        "it is left alone for a while after failures", retry_after_ms, p);
+}
+
+const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const pay_service_t *service,
+                                         const pay_scope_t *scope, const pay_acquirer_t *acquirer,
+                                         apr_pool_t *p)
+{
+    const apr_int64_t until_ms = pay_clock_ms() + apr_time_as_msec(service->policy.slot_wait);
+    const pay_problem_t *problem;
+
+    *out = (pay_acquiring_t){.acquirer = acquirer, .slot = -1, .call = -1};
+    problem = take_both(out, service, scope, until_ms, p);
+    return problem ? problem : enter_breaker(out, p);
+}
+
+const pay_problem_t *pay_acquiring_enter_own(pay_acquiring_t *out, const pay_acquirer_t *acquirer,
+                                             apr_pool_t *p)
+{
+    *out = (pay_acquiring_t){.acquirer = acquirer, .slot = -1, .call = -1};
+    return take_place(out) ? enter_breaker(out, p) : refuse_crowded(acquirer, p);
+}
+
+int pay_acquiring_enter_query(pay_acquiring_t *out, const pay_service_t *service,
+                              const pay_scope_t *scope, const pay_acquirer_t *acquirer)
 {
     apr_int64_t retry_after_ms;
-    int ticket;
 
-    if (!take_place(out, acquirer)) {
+    *out = (pay_acquiring_t){.acquirer = acquirer, .slot = -1, .call = -1, .calls = service->slots};
+    if (out->calls) {
+        out->call = pay_slots_take(out->calls, service->slots_base + scope->account);
+    }
+    if ((out->calls && out->call < 0) || !take_place(out)) {
+        pay_acquiring_leave(out);
         return 0;
     }
     if (acquirer->breaker) {
-        ticket = pay_breaker_enter(acquirer->breaker, &retry_after_ms);
-        if (!ticket) {
+        out->ticket = pay_breaker_enter(acquirer->breaker, &retry_after_ms);
+        if (!out->ticket) {
             pay_acquiring_leave(out);
             return 0;
         }
-        pay_breaker_skip(acquirer->breaker, ticket);
+        pay_breaker_skip(acquirer->breaker, out->ticket);
+        out->ticket = 0;
     }
     return 1;
 }
@@ -111,6 +180,10 @@ void pay_acquiring_leave(pay_acquiring_t *acquiring)
     if (acquiring->slot >= 0) {
         pay_slots_give(acquiring->acquirer->slots, acquiring->slot);
         acquiring->slot = -1;
+    }
+    if (acquiring->call >= 0) { /* the last: who is next wants both */
+        pay_slots_give(acquiring->calls, acquiring->call);
+        acquiring->call = -1;
     }
 }
 

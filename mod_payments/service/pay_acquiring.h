@@ -15,8 +15,10 @@ struct pay_service_t;
 /* A place that was taken; owed to one of the calls below, or to pay_acquiring_leave. */
 typedef struct pay_acquiring_t {
     const pay_acquirer_t *acquirer;
-    int slot;
-    int ticket; /* of the breaker, which was entered and not told yet; else 0 */
+    int slot;           /* of those of the acquirer */
+    int ticket;         /* of the breaker, which was entered and not told yet; else 0 */
+    pay_slots_t *calls; /* Live Mode's of this server; NULL: none was taken of them */
+    int call;           /* which one */
 } pay_acquiring_t;
 
 /* The account's acquirer of this name, for what was sent through it; NULL: not configured. */
@@ -24,16 +26,24 @@ const pay_acquirer_t *pay_acquiring_find(const struct pay_service_t *service, pa
                                          const char *name);
 
 /*
- * Before anything is written: a place for a charge or refund. 503 with Retry-After when all are
- * taken, while the breaker is open, or while the acquirer refuses our credentials.
+ * Before anything is written: a place for a charge, refund or checkout of this scope, among the
+ * calls of this server and among those of the acquirer. It waits for both, PaymentsSlotWait in all,
+ * where none is free. 503 with Retry-After when there is none by then or the line is full, while
+ * the breaker is open, or while the acquirer refuses our credentials. Test Mode takes no slot of
+ * the server's: it waits for nobody outside.
  */
-const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const pay_acquirer_t *acquirer,
+const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const struct pay_service_t *service,
+                                         const pay_scope_t *scope, const pay_acquirer_t *acquirer,
                                          apr_pool_t *p);
+/* The same for a call that no client waits for: a place at the acquirer, at once or not at all. */
+const pay_problem_t *pay_acquiring_enter_own(pay_acquiring_t *out, const pay_acquirer_t *acquirer,
+                                             apr_pool_t *p);
 /*
- * A place for a question that somebody outside has made us ask: 1 where a charge would get one. It
- * is no probe of the breaker's, and 0 is no refusal that is counted.
+ * A place for a question that somebody outside has made us ask: 1 where a charge would get one at
+ * once. It is no probe of the breaker's, and 0 is no refusal that is counted.
  */
-int pay_acquiring_enter_query(pay_acquiring_t *out, const pay_acquirer_t *acquirer);
+int pay_acquiring_enter_query(pay_acquiring_t *out, const struct pay_service_t *service,
+                              const pay_scope_t *scope, const pay_acquirer_t *acquirer);
 /* Gives the place back; a call that was never made is taken off the breaker. May be repeated. */
 void pay_acquiring_leave(pay_acquiring_t *acquiring);
 

@@ -253,25 +253,19 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
     return charge_send(out, charge, acquiring, c);
 }
 
-/* With a place among the work in flight here, and among the calls under way at the acquirer. */
 static const pay_problem_t *enter_and_charge(pay_charge_t **out, int *replayed,
                                              const pay_card_t *card, const counter_t *c)
 {
     const pay_scope_t *scope = &c->caller->scope;
     const pay_problem_t *problem;
     pay_acquiring_t acquiring;
-    int slot;
 
-    problem = pay_service_enter(&slot, c->service, scope, c->pool);
-    if (problem) {
-        return problem;
-    }
-    problem = pay_acquiring_enter(&acquiring, c->service->acquirer[scope->mode], c->pool);
+    problem = pay_acquiring_enter(&acquiring, c->service, scope, c->service->acquirer[scope->mode],
+                                  c->pool);
     if (!problem) {
         problem = open_and_send(out, replayed, card, &acquiring, c);
         pay_acquiring_leave(&acquiring);
     }
-    pay_service_leave(c->service, slot);
     return problem;
 }
 

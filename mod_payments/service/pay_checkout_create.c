@@ -346,7 +346,8 @@ static const pay_problem_t *open_live(const pay_charge_t **out, int *replayed, c
     pay_acquiring_t acquiring;
     pay_charge_t *charge;
 
-    problem = pay_acquiring_enter(&acquiring, d->service->acquirer[PAY_LIVE], d->pool);
+    problem = pay_acquiring_enter(&acquiring, d->service, &d->caller->scope,
+                                  d->service->acquirer[PAY_LIVE], d->pool);
     if (problem) {
         return problem;
     }
@@ -367,7 +368,6 @@ const pay_problem_t *pay_checkout_create(const pay_charge_t **out, int *replayed
     desk_t d = {service, caller, request, page_root, request_ip, NULL, p};
     const pay_problem_t *problem;
     pay_charge_t *charge;
-    int slot;
 
     *out = NULL;
     *replayed = 0;
@@ -385,12 +385,6 @@ const pay_problem_t *pay_checkout_create(const pay_charge_t **out, int *replayed
     if (problem) {
         return problem;
     }
-    problem = pay_service_enter(&slot, service, &caller->scope, p);
-    if (problem) {
-        return problem;
-    }
-    problem = caller->scope.mode == PAY_LIVE ? open_live(out, replayed, &d)
-                                             : open_row(&charge, out, replayed, &d);
-    pay_service_leave(service, slot);
-    return problem;
+    return caller->scope.mode == PAY_LIVE ? open_live(out, replayed, &d)
+                                          : open_row(&charge, out, replayed, &d);
 }

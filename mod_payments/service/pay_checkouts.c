@@ -76,7 +76,8 @@ static const pay_problem_t *pay(const pay_charge_t **out, const pay_checkout_mov
     if (step->card) {
         asked.card = *step->card;
     }
-    problem = pay_acquiring_enter(&acquiring, till->service->acquirer[PAY_TEST], till->pool);
+    problem = pay_acquiring_enter(&acquiring, till->service, &till->charge->scope,
+                                  till->service->acquirer[PAY_TEST], till->pool);
     if (problem) {
         return problem;
     }
@@ -95,20 +96,6 @@ static const pay_problem_t *pay(const pay_charge_t **out, const pay_checkout_mov
     problem = move(out, &changed, &what, till);
     if (changed) {
         pay_service_count(*out);
-    }
-    return problem;
-}
-
-static const pay_problem_t *enter_and_pay(const pay_charge_t **out, const pay_checkout_move_t *step,
-                                          const till_t *till)
-{
-    const pay_problem_t *problem;
-    int slot;
-
-    problem = pay_service_enter(&slot, till->service, &till->charge->scope, till->pool);
-    if (!problem) {
-        problem = pay(out, step, till);
-        pay_service_leave(till->service, slot);
     }
     return problem;
 }
@@ -141,7 +128,7 @@ const pay_problem_t *pay_checkout_pay_card(const pay_charge_t **out, pay_service
     step.card = card;
     step.channel = PAY_CHANNEL_CARD;
     if (pay_test_card_behaviour(card) != PAY_TEST_ONE_TIME_CODE) {
-        return enter_and_pay(out, &step, &till);
+        return pay(out, &step, &till);
     }
     step.to = PAY_CHECKOUT_CODE;
     step.due_at = page->charge->checkout->expires_at;
@@ -179,8 +166,7 @@ const pay_problem_t *pay_checkout_pay_code(const pay_charge_t **out, pay_service
         pay_problem_add(&faults, "/code", "is required: the code of 6 digits", p);
         return faults;
     }
-    return strcmp(code, CODE_RIGHT) == 0 ? enter_and_pay(out, &step, &till)
-                                         : decline(out, &step, &till);
+    return strcmp(code, CODE_RIGHT) == 0 ? pay(out, &step, &till) : decline(out, &step, &till);
 }
 
 const pay_problem_t *pay_checkout_pay_transfer(const pay_charge_t **out, pay_service_t *service,
@@ -203,7 +189,7 @@ const pay_problem_t *pay_checkout_pay_transfer(const pay_charge_t **out, pay_ser
         pay_problem_add(&faults, "/accountNumber",
                         "must be " PAY_TEST_BANK_ACCOUNT ", the account of Test Mode", p);
     }
-    return faults ? faults : enter_and_pay(out, &step, &till);
+    return faults ? faults : pay(out, &step, &till);
 }
 
 /* ---- both modes */
@@ -235,17 +221,12 @@ static void ask(pay_outcome_t *out, const pay_acquirer_t *acquirer, const till_t
 {
     pay_acquirer_news_t news;
     pay_acquiring_t acquiring;
-    int slot;
 
     *out = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
-    if (pay_service_enter(&slot, till->service, &till->charge->scope, till->pool)) {
-        return;
-    }
-    if (pay_acquiring_enter_query(&acquiring, acquirer)) {
+    if (pay_acquiring_enter_query(&acquiring, till->service, &till->charge->scope, acquirer)) {
         (void)pay_acquiring_query(out, &news, acquirer, NULL, till->charge, 0, till->pool);
         pay_acquiring_leave(&acquiring);
     }
-    pay_service_leave(till->service, slot);
 }
 
 const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t *service,

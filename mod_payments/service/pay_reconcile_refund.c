@@ -117,7 +117,7 @@ int pay_reconcile_refund_send(const pay_reconcile_row_t *row)
                 refund->refund_reference);
         return wait_on(row, PAY_HELD_OVERDUE);
     }
-    if (pay_acquiring_enter(&acquiring, row->acquirer, row->pool)) {
+    if (pay_acquiring_enter_own(&acquiring, row->acquirer, row->pool)) {
         return wait_on(row, PAY_NOT_HELD);
     }
     deadline = pay_deadline_make(row->acquirer);

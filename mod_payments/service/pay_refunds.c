@@ -266,6 +266,7 @@ static pay_refund_t *refund_send(pay_refund_t *refund, const pay_charge_t *charg
     return resolve(refund, &outcome, c);
 }
 
+/* `acquiring` NULL: the server sends it. */
 static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed,
                                           pay_acquiring_t *acquiring, const counter_t *c)
 {
@@ -300,25 +301,19 @@ static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed,
     return NULL;
 }
 
-/* With a place among the work in flight here, and among the calls under way at the acquirer. */
 static const pay_problem_t *enter_and_refund(pay_refund_t **out, int *replayed, const counter_t *c)
 {
-    pay_acquiring_t acquiring = {NULL, -1, 0};
-    const pay_problem_t *problem = NULL;
-    int slot;
+    pay_acquiring_t acquiring;
+    const pay_problem_t *problem;
 
-    problem = pay_service_enter(&slot, c->service, &c->caller->scope, c->pool);
-    if (problem) {
-        return problem;
+    if (is_deferred(c)) {
+        return open_and_send(out, replayed, NULL, c);
     }
-    if (!is_deferred(c)) {
-        problem = pay_acquiring_enter(&acquiring, c->acquirer, c->pool);
-    }
+    problem = pay_acquiring_enter(&acquiring, c->service, &c->caller->scope, c->acquirer, c->pool);
     if (!problem) {
         problem = open_and_send(out, replayed, &acquiring, c);
         pay_acquiring_leave(&acquiring);
     }
-    pay_service_leave(c->service, slot);
     return problem;
 }
 

@@ -128,30 +128,6 @@ const pay_problem_t *pay_service_recall(pay_kept_t **out, const pay_service_t *s
     return NULL;
 }
 
-const pay_problem_t *pay_service_enter(int *slot, const pay_service_t *service,
-                                       const pay_scope_t *scope, apr_pool_t *p)
-{
-    const apr_uint32_t account = service->slots_base + scope->account;
-
-    *slot = -1;
-    if (!service->slots) {
-        return NULL;
-    }
-    *slot = scope->mode == PAY_LIVE ? pay_slots_take_waiting(service->slots, account)
-                                    : pay_slots_take(service->slots, account);
-    if (*slot < 0) {
-        return pay_problem_make(PAY_ERR_BUSY, NULL, APR_SUCCESS, p);
-    }
-    return NULL;
-}
-
-void pay_service_leave(const pay_service_t *service, int slot)
-{
-    if (service->slots) {
-        pay_slots_give(service->slots, slot);
-    }
-}
-
 pay_deadline_t pay_deadline_make(const pay_acquirer_t *acquirer)
 {
     apr_int64_t timeout_ms =

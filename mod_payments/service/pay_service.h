@@ -17,6 +17,7 @@
     5000 /* a charge not sent this long after its open is not sent at all                          \
           */
 #define PAY_ACQUIRER_TIMEOUT_DEFAULT apr_time_from_sec(20)
+#define PAY_SLOT_WAIT_DEFAULT apr_time_from_msec(500)
 #define PAY_RECONCILE_AFTER_MS 30000 /* reconciliation leaves a row alone this much longer */
 
 struct pay_key_usage_t;
@@ -32,6 +33,7 @@ typedef struct pay_policy_t {
     int late_refund;                          /* 1: late approvals are refunded; 0: held */
     apr_interval_time_t refund_sync;          /* between fetches of refunds; 0: none */
     apr_interval_time_t checkout_lifetime;    /* not paid by then: abandoned */
+    apr_interval_time_t slot_wait;            /* longest wait for a place for a live call */
 } pay_policy_t;
 
 typedef struct pay_service_t {
@@ -41,7 +43,7 @@ typedef struct pay_service_t {
     const apr_array_header_t *acquirers; /* of const pay_acquirer_t *: Live Mode's, those too that
                                             only old charges went through; NULL: none */
     int deferred;            /* 1: live refunds are written for the server to send (paymentsctl) */
-    pay_slots_t *slots;      /* NULL: no limit on work in flight (paymentsctl) */
+    pay_slots_t *slots;      /* of Live Mode's calls; NULL: any number (paymentsctl) */
     apr_uint32_t slots_base; /* tells accounts of different stores apart in `slots` */
     const struct pay_keyring_t *keyring; /* NULL: there is no master key; what needs it waits */
     struct pay_key_usage_t *usage;       /* NULL: last use of keys is not recorded */
@@ -67,15 +69,6 @@ pay_caller_t pay_caller_of_key(const pay_api_key_t *key, const char *idempotency
 const pay_problem_t *pay_service_judge_mode(const pay_service_t *service,
                                             const pay_account_t *account, pay_mode_t mode,
                                             apr_pool_t *p);
-
-/*
- * A place among the work in flight, for every refusable piece of work before anything is written;
- * *slot is owed to pay_service_leave. 503 when a limit is reached (docs/operations.md, "Limits");
- * Live Mode, which waits for its acquirer, leaves room for the rest.
- */
-const pay_problem_t *pay_service_enter(int *slot, const pay_service_t *service,
-                                       const pay_scope_t *scope, apr_pool_t *p);
-void pay_service_leave(const pay_service_t *service, int slot);
 
 /* Who works on a row that is opened now, and until when. */
 typedef struct pay_deadline_t {

@@ -186,6 +186,7 @@ def test_kept_connection_that_died(till, proxy):
     ("payments_acquirer_refused_total", {"reason": "in_flight"}),
     ("payments_acquirer_refused_total", {"reason": "breaker"}),
     ("payments_acquirer_refused_total", {"reason": "credentials"}),
+    ("payments_acquirer_refused_total", {"reason": "slots"}),
     ("payments_acquirer_unknown_total", {}),
     ("payments_acquirer_not_sent_total", {}),
     ("payments_acquirer_queries_total", {}),
@@ -218,5 +219,5 @@ def test_metrics_count(till, proxy):
     assert breaker(metrics, proxy) == "closed" and metrics("payments_acquirer_in_flight", **instance(proxy)) == 0
     assert metrics.charges("failed", "live") == 1 and metrics.charges("pending", "live") == 1
     assert metrics("payments_acquirer_unknown_total") >= 1 and metrics("payments_acquirer_queries_total") >= 1
-    for reason in "in_flight", "breaker", "credentials":
+    for reason in "in_flight", "breaker", "credentials", "slots":
         assert metrics("payments_acquirer_refused_total", reason=reason) == 0

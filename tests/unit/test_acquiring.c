@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "limited.h"
 #include "shop.h"
 
 #include "base/pay_log.h"
@@ -6,10 +7,14 @@
 #include "service/pay_acquiring.h"
 
 #include <apr_strings.h>
+#include <pthread.h>
+#include <unistd.h>
 
 static pay_meter_t *meter;
 static pay_acquirer_t acquirer;
 static pay_charge_t charge;
+static pay_service_t service; /* of both modes, without slots of its own */
+static const pay_scope_t live = {1, PAY_LIVE};
 
 static void set_up(int calls_max)
 {
@@ -19,8 +24,8 @@ static void set_up(int calls_max)
     script.outcome.kind = PAY_OUTCOME_APPROVED;
     acquirer = script_acquirer;
     acquirer.breaker = pay_breaker_init(apr_pcalloc(unit_pool, pay_breaker_size()));
-    acquirer.slots = pay_slots_init(apr_pcalloc(unit_pool, pay_slots_size(calls_max)), calls_max,
-                                    calls_max, calls_max);
+    acquirer.slots = slots_of(calls_max);
+    service = (pay_service_t){.slots = NULL};
     charge = (pay_charge_t){.reference = "order-1",
                             .acquirer_reference = "",
                             .token = "card_9",
@@ -42,7 +47,7 @@ static const pay_problem_t *call(pay_outcome_t *out, apr_status_t *status)
     pay_acquiring_t acquiring;
     const pay_problem_t *problem;
 
-    problem = pay_acquiring_enter(&acquiring, &acquirer, unit_pool);
+    problem = pay_acquiring_enter(&acquiring, &service, &live, &acquirer, unit_pool);
     if (problem) {
         return problem;
     }
@@ -60,20 +65,163 @@ START_TEST(test_in_flight)
     const pay_problem_t *problem;
 
     set_up(2);
-    ck_assert_ptr_null(pay_acquiring_enter(&places[0], &acquirer, unit_pool));
-    ck_assert_ptr_null(pay_acquiring_enter(&places[1], &acquirer, unit_pool));
-    problem = pay_acquiring_enter(&places[2], &acquirer, unit_pool);
+    ck_assert_ptr_null(pay_acquiring_enter(&places[0], &service, &live, &acquirer, unit_pool));
+    ck_assert_ptr_null(pay_acquiring_enter(&places[1], &service, &live, &acquirer, unit_pool));
+    problem = pay_acquiring_enter(&places[2], &service, &live, &acquirer, unit_pool);
     shop_check_problem("one above", problem, 503, "E2");
     ck_assert_int_eq(problem->retry_after, 1);
     ck_assert_uint_eq(counted(PAY_METER_REFUSED_IN_FLIGHT), 1);
     pay_acquiring_leave(&places[2]);
     pay_acquiring_leave(&places[0]);
-    ck_assert_ptr_null(pay_acquiring_enter(&places[2], &acquirer, unit_pool));
+    ck_assert_ptr_null(pay_acquiring_enter(&places[2], &service, &live, &acquirer, unit_pool));
     pay_acquiring_leave(&places[1]);
     pay_acquiring_leave(&places[2]);
     ck_assert_int_eq(pay_breaker_state(acquirer.breaker), PAY_BREAKER_CLOSED);
 }
 END_TEST
+
+/* ---- slots of the server's own */
+
+#define LONG_WAIT apr_time_from_sec(50)
+
+/* A service with so many slots, and a line, for calls that wait so long. */
+static void set_up_slots(int count, apr_interval_time_t wait)
+{
+    const pay_slots_limits_t limits = {count, count, 4};
+
+    set_up(8);
+    service.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(&limits)), &limits);
+    service.policy.slot_wait = wait;
+}
+
+/* Accounts of one number in two stores have a share of their own each; Test Mode takes none. */
+START_TEST(test_slots)
+{
+    const pay_scope_t test = {1, PAY_TEST};
+    pay_acquiring_t places[4];
+    const pay_problem_t *problem;
+    pay_service_t other;
+
+    set_up_slots(2, 0);
+    other = service;
+    other.slots_base = 1000;
+    ck_assert_ptr_null(pay_acquiring_enter(&places[0], &service, &live, &acquirer, unit_pool));
+    problem = pay_acquiring_enter(&places[1], &service, &live, &acquirer, unit_pool);
+    ck_assert_ptr_null(problem);
+    ck_assert_int_eq(pay_slots_count(service.slots), 2);
+    problem = pay_acquiring_enter(&places[2], &service, &live, &acquirer, unit_pool);
+    shop_check_problem("no slot", problem, 503, "E2");
+    ck_assert_int_eq(problem->error, PAY_ERR_BUSY);
+    ck_assert_int_gt(problem->retry_after, 0);
+    ck_assert_uint_eq(counted(PAY_METER_REFUSED_SLOTS), 1);
+    ck_assert_uint_eq(counted(PAY_METER_REFUSED_IN_FLIGHT), 0);
+    ck_assert_ptr_null(pay_acquiring_enter(&places[3], &service, &test, &acquirer, unit_pool));
+    ck_assert_int_eq(pay_acquiring_enter_query(&places[2], &other, &live, &acquirer), 0);
+    pay_acquiring_leave(&places[0]);
+    ck_assert_ptr_null(pay_acquiring_enter(&places[0], &other, &live, &acquirer, unit_pool));
+    pay_acquiring_leave(&places[0]);
+    ck_assert_int_eq(pay_acquiring_enter_query(&places[0], &other, &live, &acquirer), 1);
+    pay_acquiring_leave(&places[0]);
+    pay_acquiring_leave(&places[1]);
+    pay_acquiring_leave(&places[1]);
+    ck_assert_int_eq(pay_slots_count(service.slots), 0);
+    ck_assert_int_eq(pay_slots_count(acquirer.slots), 1);
+    pay_acquiring_leave(&places[3]);
+    ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+}
+END_TEST
+
+typedef struct entrant_t {
+    pay_acquiring_t place;
+    const pay_problem_t *problem;
+    pthread_t thread;
+} entrant_t;
+
+static void *enter(void *arg)
+{
+    entrant_t *entrant = arg;
+    apr_pool_t *p;
+
+    apr_pool_create_unmanaged(&p);
+    entrant->problem = pay_acquiring_enter(&entrant->place, &service, &live, &acquirer, p);
+    return NULL;
+}
+
+static void start(entrant_t *entrant)
+{
+    ck_assert_int_eq(pthread_create(&entrant->thread, NULL, enter, entrant), 0);
+    while (pay_slots_waiting(service.slots) == 0) {
+        usleep(100);
+    }
+}
+
+START_TEST(test_waits_for_a_slot)
+{
+    pay_acquiring_t place;
+    entrant_t entrant;
+
+    set_up_slots(1, LONG_WAIT);
+    ck_assert_ptr_null(pay_acquiring_enter(&place, &service, &live, &acquirer, unit_pool));
+    start(&entrant);
+    pay_acquiring_leave(&place);
+    ck_assert_int_eq(pthread_join(entrant.thread, NULL), 0);
+    ck_assert_ptr_null(entrant.problem);
+    pay_acquiring_leave(&entrant.place);
+    ck_assert_int_eq(pay_slots_count(service.slots) + pay_slots_waiting(service.slots), 0);
+}
+END_TEST
+
+/* Who waits for its acquirer keeps no slot from those who could use it. */
+START_TEST(test_waits_for_a_place)
+{
+    const pay_scope_t another = {2, PAY_LIVE};
+    pay_acquiring_t place, others[3];
+    pay_acquirer_t of_another;
+    entrant_t entrant;
+    int i;
+
+    set_up_slots(8, LONG_WAIT);
+    of_another = acquirer;
+    of_another.slots = slots_of(3);
+    acquirer.slots = slots_of(1);
+    ck_assert_ptr_null(pay_acquiring_enter(&place, &service, &live, &acquirer, unit_pool));
+    start(&entrant);
+    for (i = 0; i < 3; i++) {
+        ck_assert_ptr_null(
+            pay_acquiring_enter(&others[i], &service, &another, &of_another, unit_pool));
+    }
+    ck_assert_int_eq(pay_slots_count(service.slots), 4);
+    ck_assert_int_eq(pay_slots_waiting(service.slots), 1);
+    pay_acquiring_leave(&place);
+    ck_assert_int_eq(pthread_join(entrant.thread, NULL), 0);
+    ck_assert_ptr_null(entrant.problem);
+    pay_acquiring_leave(&entrant.place);
+    for (i = 0; i < 3; i++) {
+        pay_acquiring_leave(&others[i]);
+    }
+    ck_assert_int_eq(pay_slots_count(service.slots) + pay_slots_waiting(service.slots), 0);
+}
+END_TEST
+
+/* In vain: it is the acquirer's limit that is counted. */
+START_TEST(test_waits_in_vain)
+{
+    pay_acquiring_t place, late;
+
+    set_up_slots(2, apr_time_from_msec(50));
+    acquirer.slots = slots_of(1);
+    ck_assert_ptr_null(pay_acquiring_enter(&place, &service, &live, &acquirer, unit_pool));
+    shop_check_problem("in vain", pay_acquiring_enter(&late, &service, &live, &acquirer, unit_pool),
+                       503, "E2");
+    ck_assert_uint_eq(counted(PAY_METER_REFUSED_IN_FLIGHT), 1);
+    ck_assert_uint_eq(counted(PAY_METER_REFUSED_SLOTS), 0);
+    ck_assert_int_eq(pay_slots_count(service.slots), 1);
+    ck_assert_int_eq(pay_slots_waiting(service.slots), 0);
+    pay_acquiring_leave(&place);
+}
+END_TEST
+
+/* ---- calls */
 
 static const struct {
     const char *name;
@@ -187,7 +335,7 @@ START_TEST(test_page)
     page_level = (pay_log_level_t)-1;
     pay_log_set_sink(page_sink, NULL);
     for (n = 0; n < PAY_BREAKER_FAILURES && !problem; n++) {
-        problem = pay_acquiring_enter(&acquiring, &acquirer, unit_pool);
+        problem = pay_acquiring_enter(&acquiring, &service, &live, &acquirer, unit_pool);
         if (!problem) {
             (void)pay_acquiring_checkout(&url, &acquiring, &charge, "", unit_pool);
             pay_acquiring_leave(&acquiring);
@@ -307,7 +455,7 @@ START_TEST(test_left_without_a_call)
 
     set_up(2);
     for (n = 0; n < 2 * PAY_BREAKER_FAILURES; n++) {
-        ck_assert_ptr_null(pay_acquiring_enter(&acquiring, &acquirer, unit_pool));
+        ck_assert_ptr_null(pay_acquiring_enter(&acquiring, &service, &live, &acquirer, unit_pool));
         pay_acquiring_leave(&acquiring);
     }
     ck_assert_int_eq(pay_breaker_state(acquirer.breaker), PAY_BREAKER_CLOSED);
@@ -334,12 +482,12 @@ START_TEST(test_find)
     static const pay_acquirer_t of_new = {.connector = &script_connector, .name = "new"};
     static const pay_acquirer_t of_old = {.connector = &script_connector, .name = "old"};
     apr_array_header_t *list = apr_array_make(unit_pool, 2, sizeof(const pay_acquirer_t *));
-    const pay_service_t service = {.acquirer = {&shop_simulator, &of_new}, .acquirers = list};
+    const pay_service_t both = {.acquirer = {&shop_simulator, &of_new}, .acquirers = list};
     const pay_acquirer_t *found;
 
     APR_ARRAY_PUSH(list, const pay_acquirer_t *) = &of_new;
     APR_ARRAY_PUSH(list, const pay_acquirer_t *) = &of_old;
-    found = pay_acquiring_find(&service, find_cases[_i].mode, find_cases[_i].acquirer);
+    found = pay_acquiring_find(&both, find_cases[_i].mode, find_cases[_i].acquirer);
     ck_assert_msg(!found == !find_cases[_i].want, "%s", find_cases[_i].name);
     if (found) {
         ck_assert_str_eq(found->name, find_cases[_i].want);
@@ -399,7 +547,8 @@ START_TEST(test_log)
         (void)call(&out, &rv);
     }
     if (!log_rows[_i].calls) {
-        ck_assert_ptr_nonnull(pay_acquiring_enter(&acquiring, &acquirer, unit_pool));
+        ck_assert_ptr_nonnull(
+            pay_acquiring_enter(&acquiring, &service, &live, &acquirer, unit_pool));
     }
     pay_log_set_sink(NULL, NULL);
     ck_assert_msg(strncmp(line, log_rows[_i].line, strlen(log_rows[_i].line)) == 0, "%s: %s",
@@ -412,6 +561,10 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_log, 0, UNIT_ROWS(log_rows));
     tcase_add_test(tcase, test_in_flight);
+    tcase_add_test(tcase, test_slots);
+    tcase_add_test(tcase, test_waits_for_a_slot);
+    tcase_add_test(tcase, test_waits_for_a_place);
+    tcase_add_test(tcase, test_waits_in_vain);
     tcase_add_loop_test(tcase, test_breaker, 0, UNIT_ROWS(calls));
     tcase_add_loop_test(tcase, test_page, 0, UNIT_ROWS(pages));
     tcase_add_test(tcase, test_credentials);

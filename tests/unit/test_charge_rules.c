@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "limited.h"
 #include "service/pay_charge_rules.h"
 #include "shop_scripted.h"
 
@@ -162,6 +163,32 @@ static const struct {
     {PAYMENTS_NOT_SENT, PAY_OUTCOME_UNKNOWN, 503},
 };
 
+/* A live call without a slot is refused before anything is written; Test Mode wants none. */
+START_TEST(test_no_slot)
+{
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    int replayed, slot;
+
+    set_up_scripted();
+    shop->service.slots = slots_of(1);
+    shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
+    slot = pay_slots_take(shop->service.slots, shop->account->number);
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    set_account_mode(PAY_LIVE);
+    key = shop_key(shop, PAY_LIVE);
+    problem = create(&charge, &replayed, shop_request("order-1", "card_9"));
+    shop_check_problem("no slot", problem, 503, "E2");
+    ck_assert_int_eq(problem->error, PAY_ERR_BUSY);
+    ck_assert_int_gt(problem->retry_after, 0);
+    check_unknown("no slot", "order-1");
+    ck_assert_int_eq(script.calls, 1);
+    pay_slots_give(shop->service.slots, slot);
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "card_9")));
+    ck_assert_int_eq(pay_slots_count(shop->service.slots), 0);
+}
+END_TEST
+
 /* The one place at the acquirer is free again, whatever became of the charge before. */
 START_TEST(test_place_is_given_back)
 {
@@ -172,7 +199,7 @@ START_TEST(test_place_is_given_back)
     int replayed;
 
     set_up_scripted();
-    acquirer.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(1)), 1, 1, 1);
+    acquirer.slots = slots_of(1);
     shop->service.acquirer[PAY_LIVE] = &acquirer;
     set_account_mode(PAY_LIVE);
     key = shop_key(shop, PAY_LIVE);
@@ -236,6 +263,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_policy, 0, UNIT_ROWS(policy_cases));
     tcase_add_test(tcase, test_name_at_the_acquirer);
     tcase_add_test(tcase, test_card_of_the_acquirer);
+    tcase_add_test(tcase, test_no_slot);
     tcase_add_test(tcase, test_place_is_given_back);
     tcase_add_test(tcase, test_different);
     tcase_add_test(tcase, test_known_while_it_is_left_alone);

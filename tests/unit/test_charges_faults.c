@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "limited.h"
 #include "shop_scripted.h"
 
 static void store_token(const char *text, const char *email, int revoked)
@@ -170,6 +171,7 @@ static void break_slot(slot_t slot)
 
 START_TEST(test_fault)
 {
+    const pay_acquirer_t *acquirer = limited(&script_acquirer, 4);
     const char *name = fault_cases[_i].name;
     const pay_problem_t *problem;
     pay_charge_t *charge, *found;
@@ -178,7 +180,7 @@ START_TEST(test_fault)
 
     set_up_scripted();
     store_token("tok_abc", "payer@shop.example", 0);
-    shop->service.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(4)), 4, 4, 4);
+    shop->service.acquirer[PAY_TEST] = acquirer;
     fault = fault_cases[_i].fault;
     script.status = fault_cases[_i].answered;
     break_slot(fault_cases[_i].slot);
@@ -193,7 +195,7 @@ START_TEST(test_fault)
                          fault_cases[_i].status ? PAY_CHARGE_SUCCESSFUL : PAY_CHARGE_PENDING);
     }
     ck_assert_msg(script.calls == fault_cases[_i].calls, "%s: %d calls", name, script.calls);
-    ck_assert_msg(pay_slots_count(shop->service.slots) == 0, "%s: a slot is kept", name);
+    ck_assert_msg(pay_slots_count(acquirer->slots) == 0, "%s: a place is kept", name);
     rv = shop->real->charge_find(&found, shop->store, &key->scope, "order-1", unit_pool);
     ck_assert_msg((rv == APR_SUCCESS) == fault_cases[_i].known, "%s: find %d", name, rv);
 }
@@ -215,31 +217,10 @@ START_TEST(test_not_sent_frees_the_reference)
 }
 END_TEST
 
-START_TEST(test_no_slot)
-{
-    const pay_charge_request_t *request = shop_request("order-1", "tok_test_success");
-    const pay_problem_t *problem;
-    pay_charge_t *charge;
-    int replayed, slot;
-
-    set_up_scripted();
-    shop->service.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(2)), 2, 2, 1);
-    slot = pay_slots_take(shop->service.slots, shop->account->number);
-    problem = create(&charge, &replayed, request);
-    shop_check_problem("no slot", problem, 503, "E2");
-    ck_assert_int_eq(problem->error, PAY_ERR_BUSY);
-    ck_assert_int_gt(problem->retry_after, 0);
-    check_unknown("no slot", "order-1");
-    pay_slots_give(shop->service.slots, slot);
-    ck_assert_ptr_null(create(&charge, &replayed, request));
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_fault, 0, UNIT_ROWS(fault_cases));
     tcase_add_test(tcase, test_not_sent_frees_the_reference);
-    tcase_add_test(tcase, test_no_slot);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "checkout_shop.h"
+#include "limited.h"
 #include "service/pay_acquiring.h"
 
 #define REFERENCE "checkout-00000001"
@@ -263,21 +264,16 @@ END_TEST
 
 /* ---- whoever has the page's address can ask: no more than there is room for */
 
-static pay_slots_t *slots_new(void)
-{
-    return pay_slots_init(apr_palloc(unit_pool, pay_slots_size(4)), 4, 4, 4);
-}
-
 static void no_place_for_work(void)
 {
-    shop->service.slots = slots_new();
-    while (pay_slots_take_waiting(shop->service.slots, 99) >= 0) {
+    shop->service.slots = slots_of(4);
+    while (pay_slots_take(shop->service.slots, 99) >= 0) {
     }
 }
 
 static void no_place_for_calls(void)
 {
-    acquirer.slots = slots_new();
+    acquirer.slots = slots_of(4);
     while (pay_slots_take(acquirer.slots, 99) >= 0) {
     }
 }
@@ -349,7 +345,7 @@ START_TEST(test_return_asks_again)
         ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
     }
     ck_assert_int_eq(script.queries, 1);
-    problem = pay_acquiring_enter(&acquiring, &acquirer, unit_pool);
+    problem = pay_acquiring_enter_own(&acquiring, &acquirer, unit_pool);
     ck_assert_ptr_null(problem);
     pay_acquiring_leave(&acquiring);
 }
@@ -382,8 +378,8 @@ START_TEST(test_return_leaves_its_places)
     const pay_charge_t *charge = checkout_new(PAY_LIVE, REFERENCE), *out;
     const pay_page_t page = checkout_page(charge);
 
-    shop->service.slots = slots_new();
-    acquirer.slots = slots_new();
+    shop->service.slots = slots_of(4);
+    acquirer.slots = slots_of(4);
     script_say('U');
     ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
     ck_assert_int_eq(script.queries, 1);

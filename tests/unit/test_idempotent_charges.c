@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "limited.h"
 #include "service/pay_charges.h"
 #include "service/pay_refunds.h"
 #include "shop.h"
@@ -134,14 +135,15 @@ END_TEST
 /* What was refused before anything was written leaves the key unused. */
 START_TEST(test_refused)
 {
+    pay_acquirer_t *acquirer = limited(&script_acquirer, 1);
     pay_charge_t *made;
     int slot;
 
     set_up();
-    shop->service.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(2)), 2, 2, 1);
-    slot = pay_slots_take(shop->service.slots, shop->account->number);
-    shop_check_problem("no slot", charge(&made, "k-1", "order-1"), 503, "E2");
-    pay_slots_give(shop->service.slots, slot);
+    shop->service.acquirer[PAY_TEST] = acquirer;
+    slot = pay_slots_take(acquirer->slots, 0);
+    shop_check_problem("no place", charge(&made, "k-1", "order-1"), 503, "E2");
+    pay_slots_give(acquirer->slots, slot);
     caller.idempotency_key = "k-1";
     shop_check_problem("token",
                        pay_charge_create(&made, &replayed, &shop->service, &caller,
@@ -149,7 +151,7 @@ START_TEST(test_refused)
                        400, "T1");
     ck_assert_ptr_null(charge(&made, "k-1", "order-2"));
     check_key_used("now used", charge(&made, "k-1", "order-1"));
-    ck_assert_int_eq(pay_slots_count(shop->service.slots), 0);
+    ck_assert_int_eq(pay_slots_count(acquirer->slots), 0);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_writer.h"
+#include "limited.h"
 #include "service/pay_reconcile.h"
 #include "service/pay_refunds.h"
 #include "shop_charge.h"
@@ -385,16 +386,17 @@ END_TEST
 /* What is no decision about the refund is not kept: the next try is judged anew. */
 START_TEST(test_not_kept)
 {
+    pay_acquirer_t *acquirer = limited(&script_acquirer, 1);
     pay_refund_t *made;
     int slot;
 
     set_up();
     shop_check_problem("unknown", refund(&made, "k-1", "order-9", "1"), 404, "N1");
     shop_check_problem("form", refund(&made, "k-1", "order-1", "1.005"), 400, "T1");
-    shop->service.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(2)), 2, 2, 1);
-    slot = pay_slots_take(shop->service.slots, shop->account->number);
-    shop_check_problem("no slot", refund(&made, "k-1", "order-1", "1"), 503, "E2");
-    pay_slots_give(shop->service.slots, slot);
+    shop->service.acquirer[PAY_TEST] = acquirer;
+    slot = pay_slots_take(acquirer->slots, 0);
+    shop_check_problem("no place", refund(&made, "k-1", "order-1", "1"), 503, "E2");
+    pay_slots_give(acquirer->slots, slot);
     shop->service.acquirer[PAY_TEST] = &shop_simulator;
     shop_check_problem("elsewhere", refund(&made, "k-1", "order-1", "1"), 503, "E2");
     shop->service.acquirer[PAY_TEST] = &script_acquirer;
@@ -454,10 +456,11 @@ static apr_status_t find_nothing(pay_kept_t **out, pay_store_t *store, const pay
 /* Another request with the key comes between the look and the write. */
 START_TEST(test_beaten)
 {
+    pay_acquirer_t *acquirer = limited(&script_acquirer, 4);
     pay_refund_t *first, *again;
 
     set_up();
-    shop->service.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(4)), 4, 4, 4);
+    shop->service.acquirer[PAY_TEST] = acquirer;
     ck_assert_ptr_null(refund(&first, "k-1", "order-1", "4.20"));
     shop->ops.kept_find = find_nothing;
     ck_assert_ptr_null(refund(&again, "k-1", "order-1", "4.2"));
@@ -470,7 +473,7 @@ START_TEST(test_beaten)
     shop_check_problem("above again", refund(&again, "k-2", "order-1", "7"), 409, "R2");
     ck_assert_int_eq(replayed, 1);
     ck_assert_int_eq(script.calls, 1);
-    ck_assert_int_eq(pay_slots_count(shop->service.slots), 0);
+    ck_assert_int_eq(pay_slots_count(acquirer->slots), 0);
 }
 END_TEST
 

@@ -356,15 +356,16 @@ static const struct {
                  "payments_acquirer_refused_total{reason=\"in_flight\"} 112\n"
                  "payments_acquirer_refused_total{reason=\"breaker\"} 113\n"
                  "payments_acquirer_refused_total{reason=\"credentials\"} 114\n"
+                 "payments_acquirer_refused_total{reason=\"slots\"} 115\n"
                  "# HELP payments_acquirer_unknown_total "},
     {"unknown outcomes", "# TYPE payments_acquirer_unknown_total counter\n"
-                         "payments_acquirer_unknown_total 115\n"
+                         "payments_acquirer_unknown_total 116\n"
                          "# HELP payments_acquirer_not_sent_total "},
     {"calls not sent", "# TYPE payments_acquirer_not_sent_total counter\n"
-                       "payments_acquirer_not_sent_total 116\n"
+                       "payments_acquirer_not_sent_total 117\n"
                        "# HELP payments_acquirer_queries_total "},
     {"questions", "# TYPE payments_acquirer_queries_total counter\n"
-                  "payments_acquirer_queries_total 117\n"
+                  "payments_acquirer_queries_total 118\n"
                   "# HELP payments_commit_seconds "},
     {"histogram", "# TYPE payments_commit_seconds histogram\n"
                   "payments_commit_seconds_bucket{le=\"0.0001\"} 1\n"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "limited.h"
 #include "reconcile_rows.h"
 
 #include <sys/wait.h>
 
 #define BEATS_MAX 8
-#define SLOTS_SIZE 4096
 #define FAILED_AT (NOW + 61 * SECOND) /* see fail_for_absence */
 #define NEVER (-1)
 
@@ -323,8 +323,6 @@ START_TEST(test_spent)
 }
 END_TEST
 
-static _Alignas(16) char slots_memory[SLOTS_SIZE];
-
 /* The place comes first: until there is one, the row does not say that anything was sent. */
 START_TEST(test_no_place)
 {
@@ -333,8 +331,7 @@ START_TEST(test_no_place)
     set_up(unit_dir());
     shop->service.policy.late_refund = 1;
     failed_charge("order-1");
-    ck_assert_uint_le(pay_slots_size(1), SLOTS_SIZE);
-    acquirer.slots = pay_slots_init(slots_memory, 1, 1, 1);
+    acquirer.slots = slots_of(1);
     slot = pay_slots_take(acquirer.slots, 0);
     script_say('+');
     shop_clock_set(FAILED_AT + 6 * HOUR);
@@ -393,7 +390,7 @@ START_TEST(test_not_sent)
     set_up(unit_dir());
     shop->service.policy.late_refund = 1;
     failed_charge("order-1");
-    acquirer.slots = pay_slots_init(slots_memory, 1, 1, 1);
+    acquirer.slots = slots_of(1);
     late_status = hindrances[_i].status;
     late_is_other = hindrances[_i].is_other;
     late_takes_ms = hindrances[_i].takes_ms;

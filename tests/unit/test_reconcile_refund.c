@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "limited.h"
 #include "reconcile_rows.h"
 
 #include <sys/wait.h>
-
-#define SLOTS_SIZE 4096
-
-static _Alignas(16) char slots_memory[SLOTS_SIZE];
 
 /* A refund of order-1 that waits to be sent, and is due. */
 static void set_up(const char *dir)
 {
     shop_set_up(dir);
     shop->service.policy.late_after = SECOND;
-    ck_assert_uint_le(pay_slots_size(1), SLOTS_SIZE);
-    acquirer.slots = pay_slots_init(slots_memory, 1, 1, 1);
+    acquirer.slots = slots_of(1);
 }
 
 static void waiting_refund(void)

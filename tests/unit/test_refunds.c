@@ -2,6 +2,7 @@
 #include "service/pay_refunds.h"
 
 #include "base/pay_writer.h"
+#include "limited.h"
 #include "service/pay_charges.h"
 #include "shop.h"
 
@@ -311,10 +312,10 @@ START_TEST(test_fault)
 {
     const char *name = fault_cases[_i].name;
     const pay_problem_t *problem;
+    const pay_acquirer_t *acquirer = limited(&script_acquirer, 4);
     pay_refund_t *made;
 
-    set_up(&script_acquirer, "tok_test_success");
-    shop->service.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(4)), 4, 4, 4);
+    set_up(acquirer, "tok_test_success");
     fault = fault_cases[_i].fault;
     script.status = fault_cases[_i].answered;
     shop->ops.refund_open = fault_cases[_i].slot == SLOT_OPEN        ? open_fails
@@ -333,7 +334,7 @@ START_TEST(test_fault)
         ck_assert_msg(made->state == fault_cases[_i].state, "%s: %d", name, made->state);
     }
     ck_assert_msg(script.calls == fault_cases[_i].calls, "%s: %d calls", name, script.calls);
-    ck_assert_msg(pay_slots_count(shop->service.slots) == 0, "%s: a slot is kept", name);
+    ck_assert_msg(pay_slots_count(acquirer->slots) == 0, "%s: a slot is kept", name);
     ck_assert_msg(charge_now()->refunds_pending_minor == fault_cases[_i].pending_minor, "%s", name);
 }
 END_TEST
@@ -354,6 +355,7 @@ END_TEST
 START_TEST(test_refused_by_the_service)
 {
     const pay_refund_request_t request = {"order-1", "1", NULL, NULL, "API"};
+    const pay_acquirer_t *acquirer = limited(&script_acquirer, 1);
     const pay_problem_t *problem;
     pay_refund_t *made;
     int slot;
@@ -367,12 +369,11 @@ START_TEST(test_refused_by_the_service)
     shop_check_problem("charged elsewhere", refund(&made, "order-1", "1"), 503, "E2");
     shop->service.acquirer[PAY_TEST] = NULL;
     shop_check_problem("no acquirer", refund(&made, "order-1", "1"), 403, "B02");
-    shop->service.acquirer[PAY_TEST] = &script_acquirer;
-    shop->service.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(2)), 2, 2, 1);
-    slot = pay_slots_take(shop->service.slots, shop->account->number);
-    shop_check_problem("no slot", refund(&made, "order-1", "1"), 503, "E2");
+    shop->service.acquirer[PAY_TEST] = acquirer;
+    slot = pay_slots_take(acquirer->slots, 0);
+    shop_check_problem("no place", refund(&made, "order-1", "1"), 503, "E2");
     ck_assert_int_eq(charge_now()->refunds_pending_minor, 0);
-    pay_slots_give(shop->service.slots, slot);
+    pay_slots_give(acquirer->slots, slot);
     ck_assert_ptr_null(refund(&made, "order-1", "1"));
     ck_assert_int_eq(script.calls, 1);
 }
@@ -388,7 +389,7 @@ static pay_acquirer_t *set_up_live(void)
     pay_charge_t *charge;
 
     set_up(&script_acquirer, "tok_test_success");
-    acquirer->slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(1)), 1, 1, 1);
+    acquirer->slots = slots_of(1);
     shop->service.acquirer[PAY_LIVE] = acquirer;
     ck_assert_int_eq(
         shop->real->account_set(&account, shop->store, "demo", &none, &mode, unit_pool),

@@ -178,38 +178,10 @@ START_TEST(test_recall)
 }
 END_TEST
 
-/* Accounts of one number in two stores have a share of their own each, and so have both modes. */
-START_TEST(test_enter)
-{
-    const pay_scope_t test = {1, PAY_TEST}, live = {1, PAY_LIVE};
-    pay_service_t one = {.slots_base = 0}, two = {.slots_base = 1000};
-    int slot[4];
-
-    ck_assert(!pay_service_enter(&slot[0], &one, &test, unit_pool));
-    ck_assert_int_eq(slot[0], -1);
-    pay_service_leave(&one, slot[0]);
-    one.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(4)), 4, 4, 1);
-    two.slots = one.slots;
-    ck_assert(!pay_service_enter(&slot[0], &one, &test, unit_pool));
-    shop_check_problem("the same account", pay_service_enter(&slot[1], &one, &test, unit_pool), 503,
-                       "E2");
-    ck_assert_int_eq(slot[1], -1);
-    ck_assert(!pay_service_enter(&slot[2], &two, &test, unit_pool));
-    ck_assert(!pay_service_enter(&slot[3], &one, &live, unit_pool));
-    shop_check_problem("the same in Live Mode", pay_service_enter(&slot[1], &one, &live, unit_pool),
-                       503, "E2");
-    pay_service_leave(&one, slot[0]);
-    pay_service_leave(&two, slot[2]);
-    pay_service_leave(&one, slot[3]);
-    ck_assert_int_eq(pay_slots_count(one.slots), 0);
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_problem_of_store, 0, UNIT_ROWS(status_cases));
     tcase_add_loop_test(tcase, test_judge_mode, 0, UNIT_ROWS(mode_cases));
-    tcase_add_test(tcase, test_enter);
     tcase_add_test(tcase, test_deadline);
     tcase_add_test(tcase, test_problem_of_reference);
     tcase_add_test(tcase, test_problem_of_no_reference);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_SLOTS_PARTS_H
+#define PAY_SLOTS_PARTS_H
+
+/* The insides of slots, and the rule by which they are given. For pay_slots.c and _rule.c only. */
+
+#include "base/pay_slots.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+typedef enum pay_slot_state_t {
+    PAY_SLOT_IN_LINE, /* for a slot */
+    PAY_SLOT_ASIDE,   /* in line, but what its lane stands for could not be had */
+    PAY_SLOT_TAKEN
+} pay_slot_state_t;
+
+/*
+ * One piece of work that has a slot or waits for one. `owner` is start time and pid of its process
+ * in one word, 0: nobody's. It may be emptied without the mutex, and is filled with it alone.
+ */
+typedef struct pay_slot_t {
+    _Atomic apr_uint64_t owner;
+    _Atomic int state;
+    apr_uint32_t account;
+    apr_uint64_t lane;
+    apr_uint64_t ticket; /* who came first */
+    sem_t told;          /* posted when the slot is its own; may be once too often */
+} pay_slot_t;
+
+struct pay_slots_t {
+    int count;
+    int process_max;
+    int places;    /* of work that has a slot or waits; behind them: the sheet */
+    int sheet_len; /* a power of two, twice as many at least */
+    pthread_mutex_t mutex;
+    apr_uint64_t tickets;          /* drawn so far */
+    _Atomic apr_int64_t looked_ms; /* when somebody last looked for dead processes */
+    pay_slot_t place[];
+};
+
+/* Where the rule counts accounts. */
+#define PAY_SLOTS_SHEET(slots) ((apr_uint64_t *)&(slots)->place[(slots)->places])
+
+/* All with the mutex held. */
+
+/* Gives slots to who is next in line, as many as the rule allows, and tells them. */
+void pay_slots_grant(pay_slots_t *slots);
+
+/* 1 when this one, which has no slot, may stay in line. */
+int pay_slots_may_wait(pay_slots_t *slots, const pay_slot_t *one);
+
+/* The first of those of the lane that stand aside; NULL: there is none. */
+pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_slots_parts.h"
+
+#include <string.h>
+
+#define ANY 0         /* process */
+#define PASSED_MAX 16 /* remembered of one look along the line */
+#define SPREAD APR_UINT64_C(0x9E3779B97F4A7C15)
+
+/* What stands in the places, of all processes or of one. */
+typedef struct tally_t {
+    int held;       /* places */
+    int taken;      /* slots */
+    int of_account; /* the account's places */
+    int its_slots;
+    int accounts; /* with a place; the account is one of them */
+} tally_t;
+
+/* 1 when the account was not on the sheet yet. */
+static int is_new(pay_slots_t *slots, apr_uint32_t account)
+{
+    const apr_uint64_t mark = (apr_uint64_t)account + 1;
+    const apr_uint64_t mask = (apr_uint64_t)slots->sheet_len - 1;
+    apr_uint64_t *sheet = PAY_SLOTS_SHEET(slots);
+    apr_uint64_t at = (mark * SPREAD) >> 32 & mask;
+
+    while (sheet[at] && sheet[at] != mark) {
+        at = (at + 1) & mask;
+    }
+    if (sheet[at]) {
+        return 0;
+    }
+    sheet[at] = mark;
+    return 1;
+}
+
+static tally_t count(pay_slots_t *slots, apr_uint64_t process, apr_uint32_t account)
+{
+    tally_t tally = {0, 0, 0, 0, 0};
+    int i;
+
+    memset(PAY_SLOTS_SHEET(slots), 0, (size_t)slots->sheet_len * sizeof(apr_uint64_t));
+    tally.accounts = is_new(slots, account);
+    for (i = 0; i < slots->places; i++) {
+        const pay_slot_t *one = &slots->place[i];
+        const apr_uint64_t owner = atomic_load(&one->owner);
+        const int taken = atomic_load(&one->state) == PAY_SLOT_TAKEN;
+        const int mine = one->account == account;
+
+        if (!owner || (process != ANY && owner != process)) {
+            continue;
+        }
+        tally.held++;
+        tally.taken += taken;
+        tally.of_account += mine;
+        tally.its_slots += mine && taken;
+        tally.accounts += is_new(slots, one->account);
+    }
+    return tally;
+}
+
+static int quarter(int limit)
+{
+    return limit / 4 + (limit % 4 != 0);
+}
+
+/* One slot more for the account: while a quarter stays free, or up to an equal share. */
+static int is_fair(const tally_t *tally, int limit)
+{
+    return tally->taken < limit
+           && (limit - tally->taken - 1 >= quarter(limit)
+               || (apr_int64_t)tally->its_slots * tally->accounts < limit);
+}
+
+/*
+ * A quarter of the line is left to accounts that have less than an equal share, where one that has
+ * nothing yet counts too. Who works is counted with who waits: together they hold the threads.
+ */
+int pay_slots_may_wait(pay_slots_t *slots, const pay_slot_t *one)
+{
+    const tally_t tally = count(slots, ANY, one->account);
+
+    return tally.of_account == 1
+           || slots->places - tally.held >= quarter(slots->places - slots->count)
+           || (apr_int64_t)tally.of_account * (tally.accounts + 1) <= slots->places;
+}
+
+/* ---- the line */
+
+/* Whom one look along the line has passed over: others like them need not be judged again. */
+typedef struct passed_t {
+    struct {
+        apr_uint64_t process;
+        apr_uint32_t account;
+    } who[PASSED_MAX];
+    int count;
+} passed_t;
+
+static int was_passed(const passed_t *passed, apr_uint64_t process, apr_uint32_t account)
+{
+    int i;
+
+    for (i = 0; i < passed->count; i++) {
+        if (passed->who[i].account == account
+            && (passed->who[i].process == ANY || passed->who[i].process == process)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void pass(passed_t *passed, apr_uint64_t process, apr_uint32_t account)
+{
+    if (passed->count < PASSED_MAX) {
+        passed->who[passed->count].process = process;
+        passed->who[passed->count].account = account;
+        passed->count++;
+    }
+}
+
+/* The first in line whose ticket is `ticket` or later. */
+static pay_slot_t *next_in_line(pay_slots_t *slots, apr_uint64_t ticket)
+{
+    pay_slot_t *next = NULL;
+    int i;
+
+    for (i = 0; i < slots->places; i++) {
+        pay_slot_t *one = &slots->place[i];
+
+        if (atomic_load(&one->owner) && atomic_load(&one->state) == PAY_SLOT_IN_LINE
+            && one->ticket >= ticket && (!next || one->ticket < next->ticket)) {
+            next = one;
+        }
+    }
+    return next;
+}
+
+void pay_slots_grant(pay_slots_t *slots)
+{
+    passed_t passed = {.count = 0};
+    apr_uint64_t ticket = 0;
+    pay_slot_t *one;
+
+    while ((one = next_in_line(slots, ticket)) != NULL) {
+        const apr_uint64_t process = atomic_load(&one->owner);
+        tally_t all, its;
+
+        ticket = one->ticket + 1;
+        if (!process || was_passed(&passed, process, one->account)) {
+            continue;
+        }
+        all = count(slots, ANY, one->account);
+        if (all.taken >= slots->count) {
+            return;
+        }
+        its = count(slots, process, one->account);
+        if (!is_fair(&all, slots->count)) {
+            pass(&passed, ANY, one->account);
+        } else if (!is_fair(&its, slots->process_max)) {
+            pass(&passed, process, one->account);
+        } else {
+            atomic_store(&one->state, PAY_SLOT_TAKEN);
+            sem_post(&one->told);
+        }
+    }
+}
+
+pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane)
+{
+    pay_slot_t *first = NULL;
+    int i;
+
+    for (i = 0; i < slots->places; i++) {
+        pay_slot_t *one = &slots->place[i];
+
+        if (atomic_load(&one->owner) && atomic_load(&one->state) == PAY_SLOT_ASIDE
+            && one->lane == lane && (!first || one->ticket < first->ticket)) {
+            first = one;
+        }
+    }
+    return first;
+}
