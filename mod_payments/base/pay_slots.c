@@ -13,9 +13,8 @@
 #define PID_MASK ((APR_UINT64_C(1) << PID_BITS) - 1)
 #define KNOWN_MAX 16
 #define AT_ONCE 0       /* of a time until which to wait */
-#define LOOK_MS 50      /* who waits looks by itself so often: who owes it a word may have died */
-#define LOOK_DEAD_MS 20 /* and for dead processes, in all that share the slots, so often at most   \
-                         */
+#define LOOK_MS 50      /* who waits looks by itself: who owes it a word may have died */
+#define LOOK_DEAD_MS 20 /* dead processes are looked for so often at most, by all together */
 #define MUTEX_MS_MAX                                                                               \
     2000 /* longest wait for a process that was stopped with the mutex in its hands */
 
@@ -229,6 +228,11 @@ static int line_join(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane
                  lane && pay_slots_first_aside(slots, lane) ? PAY_SLOT_ASIDE : PAY_SLOT_IN_LINE);
     atomic_store(&slots->place[i].owner, self());
     pay_slots_grant(slots);
+    if (is_taken(&slots->place[i]) && !pay_slots_may_stay(slots, &slots->place[i])) {
+        atomic_store(&slots->place[i].owner, 0);
+        pay_slots_grant(slots);
+        i = -1;
+    }
     unlock(slots);
     return i;
 }
@@ -274,7 +278,7 @@ static int may_wait(pay_slots_t *slots, int slot)
     if (!lock(slots)) {
         return 0;
     }
-    may = is_taken(&slots->place[slot]) || pay_slots_may_wait(slots, &slots->place[slot]);
+    may = is_taken(&slots->place[slot]) || pay_slots_may_stay(slots, &slots->place[slot]);
     unlock(slots);
     return may;
 }
@@ -385,4 +389,9 @@ int pay_slots_count(const pay_slots_t *slots)
 int pay_slots_waiting(const pay_slots_t *slots)
 {
     return count(slots, 0);
+}
+
+int pay_slots_max(const pay_slots_t *slots)
+{
+    return slots->count;
 }

@@ -17,7 +17,7 @@ typedef struct pay_slots_t pay_slots_t;
 typedef struct pay_slots_limits_t {
     int count;       /* slots */
     int process_max; /* of them for one process */
-    int line;        /* that may wait while all slots are taken: more, while they are not */
+    int line;        /* that may wait beside so many; more, while not all slots are taken */
 } pay_slots_limits_t;
 
 /* Bytes that these slots need. */
@@ -52,8 +52,9 @@ void pay_slots_give(pay_slots_t *slots, int slot);
 /* This process ends: nobody waits in it any more. */
 void pay_slots_close(void);
 
-/* How many are taken now, and how many wait for one (snapshots). */
+/* How many are taken now, how many wait for one (snapshots), and how many there are. */
 int pay_slots_count(const pay_slots_t *slots);
 int pay_slots_waiting(const pay_slots_t *slots);
+int pay_slots_max(const pay_slots_t *slots);
 
 #endif

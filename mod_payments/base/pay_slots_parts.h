@@ -48,8 +48,8 @@ struct pay_slots_t {
 /* Gives slots to who is next in line, as many as the rule allows, and tells them. */
 void pay_slots_grant(pay_slots_t *slots);
 
-/* 1 when this one, which has no slot, may stay in line. */
-int pay_slots_may_wait(pay_slots_t *slots, const pay_slot_t *one);
+/* 1 when this one may keep its place: all together they hold no more threads than there are. */
+int pay_slots_may_stay(pay_slots_t *slots, const pay_slot_t *one);
 
 /* The first of those of the lane that stand aside; NULL: there is none. */
 pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane);

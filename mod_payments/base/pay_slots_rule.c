@@ -73,15 +73,16 @@ static int is_fair(const tally_t *tally, int limit)
 }
 
 /*
- * A quarter of the line is left to accounts that have less than an equal share, where one that has
- * nothing yet counts too. Who works is counted with who waits: together they hold the threads.
+ * The last places are for accounts that have less than an equal share, where one that has nothing
+ * yet counts too: a quarter of the line from others' work, twice that from others' waiting.
  */
-int pay_slots_may_wait(pay_slots_t *slots, const pay_slot_t *one)
+int pay_slots_may_stay(pay_slots_t *slots, const pay_slot_t *one)
 {
     const tally_t tally = count(slots, ANY, one->account);
+    const int reserve = quarter(slots->places - slots->count);
+    const int taken = atomic_load(&one->state) == PAY_SLOT_TAKEN;
 
-    return tally.of_account == 1
-           || slots->places - tally.held >= quarter(slots->places - slots->count)
+    return tally.of_account == 1 || slots->places - tally.held >= (taken ? reserve : 2 * reserve)
            || (apr_int64_t)tally.of_account * (tally.accounts + 1) <= slots->places;
 }
 

@@ -63,6 +63,11 @@ void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf)
     slots = pay_slots_init(memory, &limits);
 }
 
+const pay_slots_t *pay_child_slots(void)
+{
+    return slots;
+}
+
 static void open_host(pay_ledger_t *ledger, server_rec *s, apr_pool_t *forever)
 {
     pay_conf_t *conf = pay_conf_get(s);

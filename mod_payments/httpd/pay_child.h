@@ -5,10 +5,15 @@
 /* What each child process runs: opened stores, a service for each host, the slots of all children.
  */
 
+#include "base/pay_slots.h"
+
 #include <httpd.h>
 
 /* In the parent: the memory that all children of this generation count their work in. */
 void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf);
+
+/* Those slots, of all processes of this generation; NULL: there is no store. */
+const pay_slots_t *pay_child_slots(void);
 
 void pay_child_register_hooks(apr_pool_t *p);
 

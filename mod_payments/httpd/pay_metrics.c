@@ -3,6 +3,7 @@
 
 #include "base/pay_log.h"
 #include "base/pay_meter_text.h"
+#include "httpd/pay_child.h"
 #include "httpd/pay_meters.h"
 #include "httpd/pay_routes.h"
 #include "httpd/pay_stranger.h"
@@ -210,6 +211,28 @@ static void acquirers(apr_array_header_t *lines, const apr_array_header_t *store
     }
 }
 
+static const struct {
+    const char *name;
+    const char *help;
+    int (*value)(const pay_slots_t *slots);
+} slot_families[] = {
+    {"payments_slots_taken", "Calls of Live Mode at acquirers that a client waits for.",
+     pay_slots_count},
+    {"payments_slots_waiting", "Such calls that wait for a slot.", pay_slots_waiting},
+    {"payments_slots_max", "How many may have a slot: half of MaxRequestWorkers.", pay_slots_max},
+};
+
+static void slots(apr_array_header_t *lines)
+{
+    apr_size_t f;
+
+    for (f = 0; pay_child_slots() && f < sizeof(slot_families) / sizeof(slot_families[0]); f++) {
+        pay_meter_family(lines, slot_families[f].name, "gauge", slot_families[f].help);
+        pay_meter_line(lines, "%s %d\n", slot_families[f].name,
+                       slot_families[f].value(pay_child_slots()));
+    }
+}
+
 /* A store that cannot be read has no samples: nothing is better than a zero that is not true. */
 static void gauges(apr_array_header_t *lines, const apr_array_header_t *stores)
 {
@@ -278,6 +301,7 @@ static int answer(const char **text, const char **type, request_rec *r)
     outbox(lines, stores);
     gauges(lines, stores);
     acquirers(lines, stores);
+    slots(lines);
     *text = apr_array_pstrcat(r->pool, lines, '\0');
     return HTTP_OK;
 }

@@ -41,6 +41,17 @@ STOP_NOISE = re.compile(r"\(9\)Bad file descriptor: AH00468|AH00045")
 # What httpd says, once a second at most, while all places for requests or processes are taken: nothing is wrong
 # with that in a server which a test gave few of them, and whether it is said depends on the moment.
 CROWDED = "AH00484|AH10159|AH03490"
+# Workers as Debian's package apache2 installs them (/etc/apache2/mods-available/mpm_*.conf), and what its apache2.conf
+# says of connections.
+DEBIAN_SIZES = {
+    "event": "StartServers 2\nMinSpareThreads 25\nMaxSpareThreads 75\nThreadLimit 64\nThreadsPerChild 25\n"
+             "MaxRequestWorkers 150\nMaxConnectionsPerChild 0",
+    "worker": "StartServers 2\nMinSpareThreads 25\nMaxSpareThreads 75\nThreadLimit 64\nThreadsPerChild 25\n"
+              "MaxRequestWorkers 150\nMaxConnectionsPerChild 0",
+    "prefork": "StartServers 5\nMinSpareServers 5\nMaxSpareServers 10\nMaxRequestWorkers 150\n"
+               "MaxConnectionsPerChild 0",
+}
+DEBIAN_CONNECTIONS = "Timeout 300\nKeepAlive On\nMaxKeepAliveRequests 100\nKeepAliveTimeout 5"
 # What it says of children that were killed: of each, and of several in a row.
 KILLED = "AH00051|AH00052|AH1039[23]"
 # Lines of these levels fail a test that did not expect them.

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server, its children and their user leave behind, and more requests than may be in flight."""
+"""What a server, its children and their user leave behind."""
 
 import json
 import os
 import pwd
 import signal
-import threading
 
 from harness import KILLED, ROOT, wait_for
 
@@ -45,26 +44,3 @@ def test_files_belong_to_the_servers_user(server):
         info = path.stat()
         assert info.st_uid == uid
         assert info.st_mode & 0o077 == 0
-
-
-def test_flood_is_refused_not_lost(server):
-    """More charges at once than may be in flight: 503 with Retry-After before anything is written."""
-    httpd = server(threads="StartServers 1\nServerLimit 1\nThreadsPerChild 64\nMaxRequestWorkers 64\n"
-                           "MinSpareThreads 1\nMaxSpareThreads 64")
-    httpd.expect_log("PAY")
-    shop = httpd.shop()
-    answers = []
-
-    def one():
-        answers.append(shop.charge())
-
-    threads = [threading.Thread(target=one) for _ in range(64)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert {a.status for a in answers} <= {200, 503}
-    for answer in answers:
-        if answer.status == 503:
-            assert int(answer.header("retry-after")) > 0
-    assert len(stored(shop)) == sum(a.status == 200 for a in answers)

@@ -168,6 +168,43 @@ START_TEST(test_give_nothing)
 }
 END_TEST
 
+/* A process that takes `count` slots, says how many it got, and then holds them. */
+static pid_t start_holder(pay_slots_t *slots, int count, apr_uint32_t account)
+{
+    pid_t child;
+
+    atomic_store(&shared->ready, 0);
+    child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        while (count-- > 0) {
+            if (pay_slots_take(slots, account) >= 0) {
+                atomic_fetch_add(&shared->taken, 1);
+            }
+        }
+        atomic_store(&shared->ready, 1);
+        for (;;) {
+            pause();
+        }
+    }
+    ck_assert_int_gt(child, 0);
+    while (!atomic_load(&shared->ready)) {
+        usleep(1000);
+    }
+    return child;
+}
+
+static void end_holder(pid_t child, int reap)
+{
+    siginfo_t info;
+
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    if (reap) {
+        ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    }
+}
+
 /* ---- waiting */
 
 /* Somebody who waits, in a thread of his own. */
@@ -293,15 +330,15 @@ END_TEST
 START_TEST(test_line)
 {
     pay_slots_t *slots = make_slots(8, MANY, 8);
-    waiter_t first[6], second[2];
+    waiter_t first[4], second[4];
     int i;
 
     ck_assert_int_eq(take_all(slots, 1, 8), 8);
-    for (i = 0; i < 6; i++) {
+    for (i = 0; i < 4; i++) {
         start_waiter(&first[i], slots, 1);
     }
     ck_assert_int_eq(pay_slots_take_until(slots, 1, 0, in_ms(LONG_MS)), -1); /* at once */
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 4; i++) {
         start_waiter(&second[i], slots, 2);
     }
     ck_assert_int_eq(pay_slots_take_until(slots, 2, 0, in_ms(LONG_MS)), -1);
@@ -310,12 +347,46 @@ START_TEST(test_line)
     for (i = 0; i < 8; i++) {
         pay_slots_give(slots, i);
     }
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 4; i++) {
         ck_assert_int_ge(end_waiter(&second[i]), 0);
         pay_slots_give(slots, second[i].slot);
     }
-    for (i = 0; i < 6; i++) {
+    for (i = 0; i < 4; i++) {
         ck_assert_int_ge(end_waiter(&first[i]), 0);
+    }
+}
+END_TEST
+
+/* Those whose process is full wait while others have slots: they and new work of their account,
+ * which would get one at once elsewhere, still leave the last places to others. */
+START_TEST(test_line_while_slots_are_free)
+{
+    pay_slots_t *slots = make_slots(8, 2, 8);
+    waiter_t first[10], second;
+    pid_t child[3];
+    int i;
+
+    ck_assert_int_eq(take_all(slots, 1, 2), 2);
+    for (i = 0; i < 10; i++) {
+        start_waiter(&first[i], slots, 1);
+    }
+    ck_assert_int_eq(pay_slots_take_until(slots, 1, 0, in_ms(LONG_MS)), -1);
+    child[0] = start_holder(slots, 3, 1);
+    ck_assert_int_eq(atomic_load(&shared->taken), 2);
+    child[1] = start_holder(slots, 1, 1);
+    ck_assert_int_eq(atomic_load(&shared->taken), 2);
+    child[2] = start_holder(slots, 1, 2);
+    ck_assert_int_eq(atomic_load(&shared->taken), 3);
+    start_waiter(&second, slots, 2);
+    pay_slots_give(slots, 0);
+    ck_assert_int_ge(end_waiter(&second), 0);
+    pay_slots_give(slots, second.slot);
+    for (i = 0; i < 3; i++) {
+        end_holder(child[i], 1);
+    }
+    for (i = 0; i < 10; i++) {
+        ck_assert_int_ge(end_waiter(&first[i]), 0);
+        pay_slots_give(slots, first[i].slot);
     }
 }
 END_TEST
@@ -405,43 +476,6 @@ START_TEST(test_close)
 END_TEST
 
 /* ---- processes */
-
-/* A process that takes `count` slots, says how many it got, and then holds them. */
-static pid_t start_holder(pay_slots_t *slots, int count, apr_uint32_t account)
-{
-    pid_t child;
-
-    atomic_store(&shared->ready, 0);
-    child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        while (count-- > 0) {
-            if (pay_slots_take(slots, account) >= 0) {
-                atomic_fetch_add(&shared->taken, 1);
-            }
-        }
-        atomic_store(&shared->ready, 1);
-        for (;;) {
-            pause();
-        }
-    }
-    ck_assert_int_gt(child, 0);
-    while (!atomic_load(&shared->ready)) {
-        usleep(1000);
-    }
-    return child;
-}
-
-static void end_holder(pid_t child, int reap)
-{
-    siginfo_t info;
-
-    ck_assert_int_eq(kill(child, SIGKILL), 0);
-    ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-    if (reap) {
-        ck_assert_int_eq(waitpid(child, NULL, 0), child);
-    }
-}
 
 /* Dead processes are looked for now and then: soon, if not at once. */
 static int take_soon(pay_slots_t *slots)
@@ -737,6 +771,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_wait_in_order);
     tcase_add_loop_test(tcase, test_second_account, 0, UNIT_ROWS(second_rows));
     tcase_add_test(tcase, test_line);
+    tcase_add_test(tcase, test_line_while_slots_are_free);
     tcase_add_test(tcase, test_no_line);
     tcase_add_test(tcase, test_again);
     tcase_add_test(tcase, test_again_without_a_word);
