@@ -12,16 +12,15 @@
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 #define PID_MASK ((APR_UINT64_C(1) << PID_BITS) - 1)
 #define KNOWN_MAX 16
+#define FEW 4           /* slots */
 #define AT_ONCE 0       /* of a time until which to wait */
 #define LOOK_MS 50      /* who waits looks by itself: who owes it a word may have died */
 #define LOOK_DEAD_MS 20 /* dead processes are looked for so often at most, by all together */
-#define MUTEX_MS_MAX                                                                               \
-    2000 /* longest wait for a process that was stopped with the mutex in its hands */
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
                "slots are shared by processes: atomics without locks");
 
-static atomic_int closed; /* of this process */
+static _Atomic(const pay_slots_t *) closed; /* in this process */
 
 static apr_uint64_t owner_of(const pay_worker_t *worker)
 {
@@ -98,6 +97,7 @@ pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits)
     slots->count = limits->count;
     slots->process_max = limits->process_max;
     slots->places = places_of(limits);
+    slots->reserve = limits->reserve;
     slots->sheet_len = sheet_len_of(limits);
     slots->tickets = 0;
     atomic_init(&slots->looked_ms, 0);
@@ -114,13 +114,12 @@ pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits)
 /* ---- the mutex */
 
 /*
- * In short steps, for the wake-up that a killed process owes is lost. 0: a process that was stopped
- * keeps it. It guards no more than the order of changes, each of which is whole by itself: what a
- * dead one left is mended by whoever looks for dead processes.
+ * Until then, and LOOK_MS at least; in short steps, for the wake-up that a killed process owes is
+ * lost. 0: a process that was stopped keeps it. It guards no more than the order of changes, each
+ * of which is whole by itself: what a dead one left is mended by whoever looks for dead processes.
  */
-static int lock(pay_slots_t *slots)
+static int lock(pay_slots_t *slots, apr_int64_t until_ms)
 {
-    const apr_int64_t until_ms = pay_clock_ms() + MUTEX_MS_MAX;
     int rc;
 
     do {
@@ -161,7 +160,7 @@ static void free_all_of(pay_slots_t *slots, apr_uint64_t owner)
 {
     int i;
 
-    if (!lock(slots)) {
+    if (!lock(slots, AT_ONCE)) {
         return;
     }
     for (i = 0; i < slots->places; i++) {
@@ -173,24 +172,33 @@ static void free_all_of(pay_slots_t *slots, apr_uint64_t owner)
     unlock(slots);
 }
 
-/* Frees the places of dead processes; looking for them costs system calls, so not too often. */
-static void reclaim(pay_slots_t *slots)
+/* 1 when it is time to look at all places again. */
+static int looks_at_all(pay_slots_t *slots)
 {
     const apr_int64_t now_ms = pay_clock_ms();
-    const apr_uint64_t own = self();
     apr_int64_t looked_ms = atomic_load(&slots->looked_ms);
+
+    return (!looked_ms || now_ms - looked_ms >= LOOK_DEAD_MS)
+           && atomic_compare_exchange_strong(&slots->looked_ms, &looked_ms, now_ms);
+}
+
+/* Frees the places of dead processes. To look costs system calls: at all not too often, and at
+ * those that have a slot each time only where these are few. */
+static void reclaim(pay_slots_t *slots)
+{
+    const apr_uint64_t own = self();
+    const int all = looks_at_all(slots);
     apr_uint64_t known[KNOWN_MAX] = {0};
     int next = 0;
     int i;
 
-    if ((looked_ms && now_ms - looked_ms < LOOK_DEAD_MS)
-        || !atomic_compare_exchange_strong(&slots->looked_ms, &looked_ms, now_ms)) {
-        return;
-    }
-    for (i = 0; i < slots->places; i++) {
+    for (i = 0; i < slots->places && (all || slots->count <= FEW); i++) {
         const apr_uint64_t owner = atomic_load(&slots->place[i].owner);
 
-        if (owner && owner != own && !is_living(known, &next, owner)) {
+        if (!owner || owner == own || !(all || pay_slot_has(&slots->place[i]))) {
+            continue;
+        }
+        if (!is_living(known, &next, owner)) {
             free_all_of(slots, owner);
         }
     }
@@ -198,17 +206,21 @@ static void reclaim(pay_slots_t *slots)
 
 /* ---- taking and giving */
 
-static int is_taken(const pay_slot_t *one)
+/* 1 when it was given its slot; from now on nobody takes that back. */
+static int slot_accept(pay_slot_t *one)
 {
-    return atomic_load(&one->state) == PAY_SLOT_TAKEN;
+    int given = PAY_SLOT_GIVEN;
+
+    return atomic_compare_exchange_strong(&one->state, &given, PAY_SLOT_TAKEN);
 }
 
 /* A place in line, perhaps with a slot at once; -1: there is no place. */
-static int line_join(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane)
+static int line_join(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane,
+                     apr_int64_t until_ms)
 {
     int i = 0;
 
-    if (!lock(slots)) {
+    if (!lock(slots, until_ms)) {
         return -1;
     }
     while (i < slots->places && atomic_load(&slots->place[i].owner)) {
@@ -228,7 +240,7 @@ static int line_join(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane
                  lane && pay_slots_first_aside(slots, lane) ? PAY_SLOT_ASIDE : PAY_SLOT_IN_LINE);
     atomic_store(&slots->place[i].owner, self());
     pay_slots_grant(slots);
-    if (is_taken(&slots->place[i]) && !pay_slots_may_stay(slots, &slots->place[i])) {
+    if (pay_slot_has(&slots->place[i]) && !pay_slots_may_stay(slots, &slots->place[i])) {
         atomic_store(&slots->place[i].owner, 0);
         pay_slots_grant(slots);
         i = -1;
@@ -243,11 +255,11 @@ static int give_up(pay_slots_t *slots, int slot)
     pay_slot_t *one = &slots->place[slot];
     int taken;
 
-    if (!lock(slots)) {
+    if (!lock(slots, AT_ONCE)) {
         atomic_store(&one->owner, 0);
         return -1;
     }
-    taken = is_taken(one);
+    taken = slot_accept(one);
     if (!taken) {
         atomic_store(&one->owner, 0);
         pay_slots_grant(slots); /* its account may have been the one that others left room for */
@@ -261,7 +273,7 @@ static int give_up(pay_slots_t *slots, int slot)
 static void look(pay_slots_t *slots, pay_slot_t *one)
 {
     reclaim(slots);
-    if (!lock(slots)) {
+    if (!lock(slots, AT_ONCE)) {
         return;
     }
     if (pay_slots_first_aside(slots, one->lane) == one) {
@@ -275,10 +287,10 @@ static int may_wait(pay_slots_t *slots, int slot)
 {
     int may;
 
-    if (!lock(slots)) {
+    if (!lock(slots, AT_ONCE)) {
         return 0;
     }
-    may = is_taken(&slots->place[slot]) || pay_slots_may_stay(slots, &slots->place[slot]);
+    may = pay_slot_has(&slots->place[slot]) || pay_slots_may_stay(slots, &slots->place[slot]);
     unlock(slots);
     return may;
 }
@@ -291,15 +303,18 @@ static int line_wait(pay_slots_t *slots, int slot, apr_int64_t until_ms)
     if (now_ms >= until_ms || !may_wait(slots, slot)) {
         return give_up(slots, slot);
     }
-    while (!is_taken(one) && now_ms < until_ms && !atomic_load(&closed)) {
+    while (!slot_accept(one)) {
         const apr_int64_t look_ms = now_ms + LOOK_MS;
 
+        if (now_ms >= until_ms || atomic_load(&closed) == slots) {
+            return give_up(slots, slot);
+        }
         if (!pay_clock_sem_wait(&one->told, look_ms < until_ms ? look_ms : until_ms)) {
             look(slots, one);
         }
         now_ms = pay_clock_ms();
     }
-    return is_taken(one) ? slot : give_up(slots, slot);
+    return slot;
 }
 
 int pay_slots_take_until(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane,
@@ -307,13 +322,13 @@ int pay_slots_take_until(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t 
 {
     int slot;
 
-    slot = line_join(slots, account, lane);
-    if (slot >= 0 && is_taken(&slots->place[slot])) {
+    slot = line_join(slots, account, lane, until_ms);
+    if (slot >= 0 && slot_accept(&slots->place[slot])) {
         return slot;
     }
     reclaim(slots);
     if (slot < 0) {
-        slot = line_join(slots, account, lane);
+        slot = line_join(slots, account, lane, until_ms);
     }
     if (slot < 0) {
         return -1;
@@ -328,7 +343,7 @@ int pay_slots_take(pay_slots_t *slots, apr_uint32_t account)
 
 int pay_slots_again(pay_slots_t *slots, int slot, apr_int64_t until_ms)
 {
-    if (pay_clock_ms() >= until_ms || !lock(slots)) {
+    if (pay_clock_ms() >= until_ms || !lock(slots, AT_ONCE)) {
         pay_slots_give(slots, slot);
         return -1;
     }
@@ -350,7 +365,7 @@ void pay_slots_give(pay_slots_t *slots, int slot)
     if (atomic_load(&one->owner) != self()) {
         return; /* a forked child hands back its parent's, which is not its to give */
     }
-    if (!lock(slots)) {
+    if (!lock(slots, AT_ONCE)) {
         atomic_store(&one->owner, 0);
         return;
     }
@@ -363,9 +378,9 @@ void pay_slots_give(pay_slots_t *slots, int slot)
     unlock(slots);
 }
 
-void pay_slots_close(void)
+void pay_slots_close(const pay_slots_t *slots)
 {
-    atomic_store(&closed, 1);
+    atomic_store(&closed, slots);
 }
 
 /* ---- counted */
@@ -376,7 +391,8 @@ static int count(const pay_slots_t *slots, int taken)
     int i;
 
     for (i = 0; i < slots->places; i++) {
-        found += atomic_load(&slots->place[i].owner) != 0 && is_taken(&slots->place[i]) == taken;
+        found +=
+            atomic_load(&slots->place[i].owner) != 0 && pay_slot_has(&slots->place[i]) == taken;
     }
     return found;
 }

@@ -18,6 +18,7 @@ typedef struct pay_slots_limits_t {
     int count;       /* slots */
     int process_max; /* of them for one process */
     int line;        /* that may wait beside so many; more, while not all slots are taken */
+    int reserve;     /* places of slots and line that one account leaves to others */
 } pay_slots_limits_t;
 
 /* Bytes that these slots need. */
@@ -49,8 +50,8 @@ int pay_slots_again(pay_slots_t *slots, int slot, apr_int64_t until_ms);
 /* Gives back what was taken; -1 is allowed and does nothing. */
 void pay_slots_give(pay_slots_t *slots, int slot);
 
-/* This process ends: nobody waits in it any more. */
-void pay_slots_close(void);
+/* This process ends: nobody waits in it any more for one of these. Of one set of slots only. */
+void pay_slots_close(const pay_slots_t *slots);
 
 /* How many are taken now, how many wait for one (snapshots), and how many there are. */
 int pay_slots_count(const pay_slots_t *slots);

@@ -13,6 +13,7 @@
 typedef enum pay_slot_state_t {
     PAY_SLOT_IN_LINE, /* for a slot */
     PAY_SLOT_ASIDE,   /* in line, but what its lane stands for could not be had */
+    PAY_SLOT_GIVEN,   /* a slot is its own, but it has not heard of that yet */
     PAY_SLOT_TAKEN
 } pay_slot_state_t;
 
@@ -25,14 +26,16 @@ typedef struct pay_slot_t {
     _Atomic int state;
     apr_uint32_t account;
     apr_uint64_t lane;
-    apr_uint64_t ticket; /* who came first */
-    sem_t told;          /* posted when the slot is its own; may be once too often */
+    apr_uint64_t ticket;  /* who came first */
+    apr_int64_t given_ms; /* when it was given the slot */
+    sem_t told;           /* posted when the slot is its own; may be once too often */
 } pay_slot_t;
 
 struct pay_slots_t {
     int count;
     int process_max;
     int places;    /* of work that has a slot or waits; behind them: the sheet */
+    int reserve;   /* of the places, for accounts with less than their share */
     int sheet_len; /* a power of two, twice as many at least */
     pthread_mutex_t mutex;
     apr_uint64_t tickets;          /* drawn so far */
@@ -42,6 +45,12 @@ struct pay_slots_t {
 
 /* Where the rule counts accounts. */
 #define PAY_SLOTS_SHEET(slots) ((apr_uint64_t *)&(slots)->place[(slots)->places])
+
+/* 1 when the slot is counted as this one's. */
+static inline int pay_slot_has(const pay_slot_t *one)
+{
+    return atomic_load(&one->state) >= PAY_SLOT_GIVEN;
+}
 
 /* All with the mutex held. */
 

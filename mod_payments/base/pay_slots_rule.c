@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_clock.h"
 #include "base/pay_slots_parts.h"
 
 #include <string.h>
 
-#define ANY 0         /* process */
-#define PASSED_MAX 16 /* remembered of one look along the line */
+#define ANY 0           /* process */
+#define TAKE_MS_MAX 200 /* from being given a slot to taking it */
+#define PASSED_MAX 16   /* remembered of one look along the line */
 #define SPREAD APR_UINT64_C(0x9E3779B97F4A7C15)
 
 /* What stands in the places, of all processes or of one. */
@@ -44,7 +46,7 @@ static tally_t count(pay_slots_t *slots, apr_uint64_t process, apr_uint32_t acco
     for (i = 0; i < slots->places; i++) {
         const pay_slot_t *one = &slots->place[i];
         const apr_uint64_t owner = atomic_load(&one->owner);
-        const int taken = atomic_load(&one->state) == PAY_SLOT_TAKEN;
+        const int taken = pay_slot_has(one);
         const int mine = one->account == account;
 
         if (!owner || (process != ANY && owner != process)) {
@@ -74,15 +76,14 @@ static int is_fair(const tally_t *tally, int limit)
 
 /*
  * The last places are for accounts that have less than an equal share, where one that has nothing
- * yet counts too: a quarter of the line from others' work, twice that from others' waiting.
+ * yet counts too: the reserve from others' work, twice that from others' waiting.
  */
 int pay_slots_may_stay(pay_slots_t *slots, const pay_slot_t *one)
 {
     const tally_t tally = count(slots, ANY, one->account);
-    const int reserve = quarter(slots->places - slots->count);
-    const int taken = atomic_load(&one->state) == PAY_SLOT_TAKEN;
+    const int left = pay_slot_has(one) ? slots->reserve : 2 * slots->reserve;
 
-    return tally.of_account == 1 || slots->places - tally.held >= (taken ? reserve : 2 * reserve)
+    return tally.of_account == 1 || slots->places - tally.held >= left
            || (apr_int64_t)tally.of_account * (tally.accounts + 1) <= slots->places;
 }
 
@@ -136,12 +137,31 @@ static pay_slot_t *next_in_line(pay_slots_t *slots, apr_uint64_t ticket)
     return next;
 }
 
+/* Who was given a slot and does not take it, as its process stands still, goes to the end of the
+ * line. */
+static void take_back(pay_slots_t *slots)
+{
+    const apr_int64_t now_ms = pay_clock_ms();
+    int i;
+
+    for (i = 0; i < slots->places; i++) {
+        pay_slot_t *one = &slots->place[i];
+        int given = PAY_SLOT_GIVEN;
+
+        if (atomic_load(&one->state) == PAY_SLOT_GIVEN && now_ms - one->given_ms > TAKE_MS_MAX
+            && atomic_compare_exchange_strong(&one->state, &given, PAY_SLOT_IN_LINE)) {
+            one->ticket = slots->tickets++;
+        }
+    }
+}
+
 void pay_slots_grant(pay_slots_t *slots)
 {
     passed_t passed = {.count = 0};
     apr_uint64_t ticket = 0;
     pay_slot_t *one;
 
+    take_back(slots);
     while ((one = next_in_line(slots, ticket)) != NULL) {
         const apr_uint64_t process = atomic_load(&one->owner);
         tally_t all, its;
@@ -160,7 +180,8 @@ void pay_slots_grant(pay_slots_t *slots)
         } else if (!is_fair(&its, slots->process_max)) {
             pass(&passed, process, one->account);
         } else {
-            atomic_store(&one->state, PAY_SLOT_TAKEN);
+            one->given_ms = pay_clock_ms();
+            atomic_store(&one->state, PAY_SLOT_GIVEN);
             sem_post(&one->told);
         }
     }

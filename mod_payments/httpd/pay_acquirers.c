@@ -5,6 +5,7 @@
 
 #include "acquirer/pay_acquirer_simulator.h"
 #include "base/pay_log.h"
+#include "httpd/pay_child.h"
 #include "httpd/pay_conf.h"
 
 #include <apr_shm.h>
@@ -254,7 +255,7 @@ void pay_acquirers_stop(void)
     const pay_ledger_t *ledger;
     int i, k;
 
-    pay_slots_close();
+    pay_slots_close(pay_child_slots());
     for (i = 0; ledgers && i < ledgers->nelts; i++) {
         ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
         for (k = 0; ledger->acquirers && k < ledger->acquirers->nelts; k++) {

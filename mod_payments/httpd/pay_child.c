@@ -39,7 +39,8 @@ static pay_slots_limits_t limits_of_workers(void)
     workers = at_least(daemons, 1) * threads;
     return (pay_slots_limits_t){.count = at_least(workers / 2, 1),
                                 .process_max = at_least(threads / 2, 1),
-                                .line = workers / 4};
+                                .line = workers / 4,
+                                .reserve = (workers / 4 + 3) / 4};
 }
 
 void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf)
@@ -63,7 +64,7 @@ void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf)
     slots = pay_slots_init(memory, &limits);
 }
 
-const pay_slots_t *pay_child_slots(void)
+pay_slots_t *pay_child_slots(void)
 {
     return slots;
 }

@@ -13,7 +13,7 @@
 void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf);
 
 /* Those slots, of all processes of this generation; NULL: there is no store. */
-const pay_slots_t *pay_child_slots(void);
+pay_slots_t *pay_child_slots(void);
 
 void pay_child_register_hooks(apr_pool_t *p);
 

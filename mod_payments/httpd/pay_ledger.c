@@ -44,15 +44,15 @@ static unsigned int readers_max(void)
 /* Without it a process that is stopped in the middle of a transaction holds up all others. */
 static pay_store_shared_t *share(server_rec *s, apr_pool_t *pconf)
 {
+    const int processes = mpm_value(AP_MPMQ_HARD_LIMIT_DAEMONS, 1);
     pay_store_shared_t *shared = NULL;
     apr_shm_t *shm;
     apr_status_t rv;
 
-    rv = apr_shm_create(&shm, pay_store_shared_size(), NULL, pconf);
+    rv = apr_shm_create(&shm, pay_store_shared_size(processes), NULL, pconf);
     if (rv == APR_SUCCESS) {
-        rv = pay_store_shared_init(&shared, apr_shm_baseaddr_get(shm));
-    }
-    if (rv != APR_SUCCESS) {
+        shared = pay_store_shared_init(apr_shm_baseaddr_get(shm), processes);
+    } else {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      PAYLOGNO(00312) "PaymentsStore %s: no shared memory for the turns to write; "
                                      "a process that is stopped will hold up the others",

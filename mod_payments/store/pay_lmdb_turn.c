@@ -4,48 +4,43 @@
 #include "base/pay_clock.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define LOOK_AGAIN_MS 50
+#define NO_ACCOUNT 0
+#define NO_LANE 0
+#define SPARE 16 /* who looks after a dead one beside those who write */
 
 struct pay_store_shared_t {
-    pthread_mutex_t mutex;        /* whose turn it is */
-    _Atomic apr_int64_t since_ms; /* since when it lasts; 0: it is nobody's */
+    _Atomic apr_int64_t since_ms; /* since when the turn lasts; 0: it is nobody's */
+    _Atomic int slot;             /* its holder's */
 };
 
-apr_size_t pay_store_shared_size(void)
+_Static_assert(sizeof(pay_store_shared_t) <= PAY_LMDB_TURN_ALIGN, "its line begins behind it");
+
+/* A single slot, for which processes stand in line: the first to come is the first to write. */
+static pay_slots_limits_t limits_of(int processes)
 {
-    return sizeof(pay_store_shared_t);
+    return (pay_slots_limits_t){.count = 1, .process_max = 1, .line = 2 * processes + SPARE};
 }
 
-apr_status_t pay_store_shared_init(pay_store_shared_t **out, void *memory)
+apr_size_t pay_store_shared_size(int processes)
 {
-    pay_store_shared_t *shared = memory;
-    pthread_mutexattr_t attr;
-    int rc;
+    const pay_slots_limits_t limits = limits_of(processes);
 
-    *out = NULL;
+    return PAY_LMDB_TURN_ALIGN + pay_slots_size(&limits);
+}
+
+pay_store_shared_t *pay_store_shared_init(void *memory, int processes)
+{
+    const pay_slots_limits_t limits = limits_of(processes);
+    pay_store_shared_t *shared = memory;
+
     assert((uintptr_t)memory % _Alignof(pay_store_shared_t) == 0);
-    rc = pthread_mutexattr_init(&attr);
-    if (rc) {
-        return rc;
-    }
-    rc = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-    if (!rc) {
-        rc = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-    }
-    if (!rc) {
-        rc = pthread_mutex_init(&shared->mutex, &attr);
-    }
-    pthread_mutexattr_destroy(&attr);
-    if (rc) {
-        return rc;
-    }
     atomic_init(&shared->since_ms, 0);
-    *out = shared;
-    return APR_SUCCESS;
+    atomic_init(&shared->slot, -1);
+    (void)pay_slots_init(PAY_LMDB_TURN_LINE(shared), &limits);
+    return shared;
 }
 
 static int lasts(pay_store_shared_t *shared, apr_int64_t stall_ms)
@@ -53,22 +48,6 @@ static int lasts(pay_store_shared_t *shared, apr_int64_t stall_ms)
     const apr_int64_t since_ms = atomic_load(&shared->since_ms);
 
     return since_ms && pay_clock_ms() - since_ms >= stall_ms;
-}
-
-/*
- * In short steps: the wake-up that a process owes the next one is lost when it is killed at that
- * moment, and nobody but who looks again would ever learn that the mutex is free.
- */
-static int lock_until(pthread_mutex_t *mutex, apr_int64_t until_ms)
-{
-    apr_int64_t step_ms;
-    int rc;
-
-    do {
-        step_ms = pay_clock_ms() + LOOK_AGAIN_MS;
-        rc = pay_clock_mutex_lock(mutex, step_ms < until_ms ? step_ms : until_ms);
-    } while (rc == ETIMEDOUT && step_ms < until_ms);
-    return rc;
 }
 
 /*
@@ -85,28 +64,26 @@ static void note_silent(pay_store_shared_t *shared, apr_int64_t began_ms)
 int pay_lmdb_turn_take(pay_store_shared_t *shared, apr_int64_t until_ms, apr_int64_t stall_ms)
 {
     const apr_int64_t began_ms = pay_clock_ms();
-    int rc = EBUSY;
+    int slot = -1;
 
     if (!shared) {
         return 1;
     }
     if (lasts(shared, stall_ms)) {
-        rc = pthread_mutex_trylock(&shared->mutex); /* its holder may have died */
+        slot =
+            pay_slots_take(PAY_LMDB_TURN_LINE(shared), NO_ACCOUNT); /* its holder may have died */
     }
-    if (rc == EBUSY && !lasts(shared, stall_ms)) { /* or never did, or no longer does */
-        rc = lock_until(&shared->mutex, until_ms);
+    if (slot < 0 && !lasts(shared, stall_ms)) { /* or never did, or no longer does */
+        slot = pay_slots_take_until(PAY_LMDB_TURN_LINE(shared), NO_ACCOUNT, NO_LANE, until_ms);
+        if (slot < 0 && pay_clock_ms() >= until_ms) {
+            note_silent(shared, began_ms);
+        }
     }
-    if (rc == ETIMEDOUT) {
-        note_silent(shared, began_ms);
-    }
-    if (rc == ETIMEDOUT || rc == EBUSY) {
+    if (slot < 0) {
         return 0;
     }
-    if (rc == EOWNERDEAD) {
-        /* It guards nothing but the turn itself; LMDB takes back the dead one's transaction. */
-        (void)pthread_mutex_consistent(&shared->mutex);
-    }
     /* Whatever else may be wrong with it, LMDB's own lock still keeps writers apart. */
+    atomic_store(&shared->slot, slot);
     atomic_store(&shared->since_ms, pay_clock_ms());
     return 1;
 }
@@ -117,7 +94,7 @@ void pay_lmdb_turn_give(pay_store_shared_t *shared)
         return;
     }
     atomic_store(&shared->since_ms, 0);
-    pthread_mutex_unlock(&shared->mutex);
+    pay_slots_give(PAY_LMDB_TURN_LINE(shared), atomic_load(&shared->slot));
 }
 
 int pay_lmdb_turn_is_stalled(pay_store_shared_t *shared, apr_int64_t stall_ms)

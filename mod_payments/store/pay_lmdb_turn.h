@@ -5,11 +5,17 @@
 /*
  * The turn to write to a store, of processes that share a piece of memory. LMDB's own lock between
  * processes knows no time limit; this one does, and is held around it, so that nobody waits for a
- * process that was stopped in the middle of a transaction (docs/store.md, rule 8). A process that
- * dies gives its turn back. For pay_lmdb_commit.c and pay_lmdb_line.c only.
+ * process that was stopped in the middle of a transaction (docs/store.md, rule 8). The first to
+ * come is the first to write, so that of many processes none waits for ever. A process that dies
+ * gives its turn back. For pay_lmdb_commit.c and pay_lmdb_line.c only.
  */
 
+#include "base/pay_slots.h"
 #include "store/pay_store.h"
+
+/* Who has the turn and who waits for it: a single slot. */
+#define PAY_LMDB_TURN_ALIGN 64
+#define PAY_LMDB_TURN_LINE(shared) ((pay_slots_t *)(void *)((char *)(shared) + PAY_LMDB_TURN_ALIGN))
 
 /*
  * 1: the turn is the caller's, and owed to pay_lmdb_turn_give by the same thread. 0: nobody gave it

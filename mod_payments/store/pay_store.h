@@ -44,9 +44,10 @@ const char *pay_store_status_text(apr_status_t status);
  */
 typedef struct pay_store_shared_t pay_store_shared_t;
 
-apr_size_t pay_store_shared_size(void);
-/* `memory` has pay_store_shared_size() bytes, aligned as malloc's. */
-apr_status_t pay_store_shared_init(pay_store_shared_t **out, void *memory);
+/* Bytes for so many processes. */
+apr_size_t pay_store_shared_size(int processes);
+/* `memory` has as many, aligned as malloc's. */
+pay_store_shared_t *pay_store_shared_init(void *memory, int processes);
 
 /*
  * The mark of a store in which a process died: of a page that cannot be read (SIGBUS), of a pointer

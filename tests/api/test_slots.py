@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Crowds of one shop, on a server with as many workers as Debian gives it: Test Mode refuses nobody, Live Mode only what
-is more than half of all workers and cannot wait, and never another shop nor a page of the site.
+"""Crowds of one shop on a server with as many workers as Debian gives it.
+
+Test Mode refuses nobody; Live Mode what is more than half of all workers and cannot wait, and never another shop nor a
+page of the site.
 """
 
 import http.client
@@ -169,7 +171,10 @@ def test_second_shop_is_served(till, proxy):
 
     def flood():
         while not over.is_set():
-            yield shop.charge()
+            answer = shop.charge()
+            yield answer
+            if answer.status == 503:
+                over.wait(int(answer.header("retry-after")))
 
     crowd = Crowd(HELD_MAX + 30, flood)
     try:
@@ -193,7 +198,7 @@ def live_now(httpd):
 
 @pytest.mark.parametrize("mpm", ["event", "worker", "prefork"])
 def test_pages_go_on(till, proxy, mpm):
-    """However many clients an account has, and however long its acquirer takes: a quarter of the workers is the site's."""
+    """However many clients an account has, and however long its acquirer takes: a quarter of all workers is left."""
     httpd = till(mpm=mpm, threads=DEBIAN_SIZES[mpm], parameters="timeout=60s",
                  host_extra=f"PaymentsAcquirerMaxInFlight 4096\nPaymentsSlotWait 60s\n{OPEN}")
     shop, hold = httpd.live_shop, Hold()

@@ -4,6 +4,9 @@
 A figure here is the median of its rounds, its range the least and the greatest of them. The sides of
 a comparison are run in turn, A B A B, and a ratio is taken within each pair: what else the machine
 does at that moment meets both.
+
+A figure of charges is measured twice: on servers sized for it, which is what is judged, and on the same
+servers as Debian installs them.
 """
 
 import datetime
@@ -29,7 +32,7 @@ SECONDS = int(os.environ.get("BENCH_SECONDS", "5"))
 OUT = pathlib.Path(os.environ.get("BENCH_OUT", TOP / "build/bench"))
 ROUNDS_MIN = 5  # with fewer it was only a trial
 BELOW, REACHED, AIM = "BELOW", "reached", "aim reached"
-COLUMNS = ("measure", "this", "peer", "measured", "range", "at least", "aim", "verdict")
+COLUMNS = ("measure", "this", "peer", "measured", "range", "as installed", "at least", "aim", "verdict")
 
 
 class Wrong(Exception):
@@ -105,11 +108,13 @@ class Bench:
         kind = file_system(self.store)
         check(kind not in ("tmpfs", "ramfs"), f"{self.store} is memory, where nothing is durable: set TMPDIR")
 
-    def measure(self, what, values, unit="x", at_least=None, aim=None, at_most=False, sides=(), key=None):
+    def measure(self, what, values, unit="x", at_least=None, aim=None, at_most=False, sides=(), key=None,
+                installed=()):
         """One line: the median of `values`, judged against what the project wants of it.
 
         `at_most`: less is better, and `at_least` is the most that is allowed. `key` names the line of
-        the table of the project's aims that this is.
+        the table of the project's aims that this is. `installed`: the values of the same on servers as
+        Debian installs them; they are shown, not judged.
         """
         middle = median(values)
         worse = (lambda limit: middle > limit) if at_most else (lambda limit: middle < limit)
@@ -119,10 +124,16 @@ class Bench:
         self.measures.append({
             "what": what, "key": key, "unit": unit, "measured": middle, "low": min(values), "high": max(values),
             "values": list(values), "at_most": at_most, "at_least": at_least, "aim": aim, "verdict": verdict,
-            "sides": [side.summary() for side in sides]})
+            "sides": [side.summary() for side in sides],
+            "installed": {"measured": median(installed), "low": min(installed), "high": max(installed),
+                          "values": list(installed)} if installed else None})
 
-    def compare(self, what, ours, peer, at_least=None, aim=None, key=None):
-        self.measure(what, ratios(ours, peer), "x", at_least, aim, sides=(ours, peer), key=key)
+    def compare(self, what, ours, peer, at_least=None, aim=None, key=None, installed=None):
+        """`installed`: the two sides on servers as Debian installs them."""
+        self.measure(what, ratios(ours, peer), "x", at_least, aim, sides=(ours, peer), key=key,
+                     installed=ratios(*installed) if installed else ())
+        for side in installed or ():
+            self.note(f"As installed: {side_text([side.summary()], 0)}.")
 
     def note(self, text):
         if text not in self.notes:
@@ -181,12 +192,18 @@ def side_text(sides, at):
     return text + (f", p99 {show(side['p99'])} ms" if "p99" in side else "")
 
 
+def installed_text(one):
+    """The figure on servers as Debian installs them."""
+    own = one.get("installed")
+    return f"{amount(own['measured'], one['unit'])} ({show(own['low'])}-{show(own['high'])})" if own else "-"
+
+
 def table(measures):
     rows = [COLUMNS]
     for one in measures:
         unit, word = one["unit"], "<= " if one["at_most"] else ""
         rows.append((one["what"], side_text(one["sides"], 0), side_text(one["sides"], 1),
-                     amount(one["measured"], unit), f"{show(one['low'])}-{show(one['high'])}",
+                     amount(one["measured"], unit), f"{show(one['low'])}-{show(one['high'])}", installed_text(one),
                      word + amount(one["at_least"], unit) if one["at_least"] is not None else "-",
                      word + amount(one["aim"], unit) if one["aim"] is not None else "-",
                      one["verdict"] or "-"))

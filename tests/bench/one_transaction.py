@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A charge that is opened and decided in one transaction against one that is opened and then resolved."""
 
-from bench import Bench, Side, main, rounds
-from workload import BUILD, CLIENTS, Charges, Server, serving
+from bench import Bench, Side, main
+from workload import BUILD, CLIENTS, Charges, Server, serving, twice
 
 
 def two_transactions():
@@ -16,9 +16,10 @@ def two_transactions():
 def run():
     bench = Bench("one_transaction", "A charge in one transaction against two")
     with serving(Server(), two_transactions()) as (one, two):
-        ours, peer = Side("one", Charges(one).warm_up().run), Side("two", Charges(two).warm_up().run)
-        rounds(ours, peer)
-    bench.compare(f"durable charges/s, {CLIENTS} clients, one transaction against two", ours, peer)
+        ours, peer = Charges(one), Charges(two)
+        sides, installed = twice((one, two), lambda: (Side("one", ours.run), Side("two", peer.run)),
+                                 lambda: (ours.warm_up(), peer.warm_up()))
+    bench.compare(f"durable charges/s, {CLIENTS} clients, one transaction against two", *sides, installed=installed)
     bench.note("Only the simulator may decide before the charge is written: it leaves no trace.")
     return bench.finish()
 

@@ -7,10 +7,10 @@ import secrets
 import shutil
 import sqlite3
 
-from bench import Bench, Side, check, main, rounds
+from bench import Bench, Side, check, main
 from harness import ROOT, apxs
 from workload import (CHARGE_LUA, CLIENTS, HERE, PREFORK_1024, SECONDS, WARM_UP_S, Charges, Server, all_good, run_name,
-                      serving, wrk)
+                      serving, twice, wrk)
 
 SCHEMA = """
 PRAGMA journal_mode=WAL;
@@ -73,13 +73,13 @@ def run():
     with serving(Server(), Server(PREFORK_1024, mpm="prefork"), shop.server) as (event, prefork, _):
         ours, alike = Charges(event), Charges(prefork)
         lengths = shop.sample(ours)
-        sides = Side("event", ours.run), Side("prefork", alike.run), Side("PHP", shop.run)
-        for one in (ours, alike, shop):
-            one.run(seconds=WARM_UP_S)
-        rounds(*sides)
+        sides, installed = twice((event, prefork, shop.server), lambda: (
+            Side("event", ours.run), Side("prefork", alike.run), Side("PHP", shop.run)),
+            lambda: [one.run(seconds=WARM_UP_S) for one in (ours, alike, shop)])
     bench.compare(f"durable charges/s, {CLIENTS} clients, event, against PHP and SQLite (prefork)", sides[0],
-                  sides[2], 5, 10, key="php_sqlite")
-    bench.compare(f"durable charges/s, {CLIENTS} clients, prefork, against PHP and SQLite", sides[1], sides[2])
+                  sides[2], 5, 10, key="php_sqlite", installed=(installed[0], installed[2]))
+    bench.compare(f"durable charges/s, {CLIENTS} clients, prefork, against PHP and SQLite", sides[1], sides[2],
+                  installed=(installed[1], installed[2]))
     bench.note("mod_php runs with prefork only. On prefork each charge is a commit of its own, as each of PHP's inserts "
                "is: what waits together is committed together within a process only. PHP keeps its connection to the "
                f"database, has its opcode cache, and answers {lengths[1]} bytes, the module {lengths[0]}.")

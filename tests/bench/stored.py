@@ -42,9 +42,11 @@ class Filler:
         self.charges.check()
 
 
-def empty_run():
+def empty_run(installed=False):
     """One run on a store made for it."""
     with serving(Server()) as server:
+        if installed:
+            server.install()
         return Charges(server).warm_up().run()
 
 
@@ -67,9 +69,14 @@ def run():
             bench.measure(f"durable charges/s, {CLIENTS} clients, {step.name}", step.figures(), "/s", sides=[step])
         full, empty = Side(f"{STORED:,} stored", charges.run), Side("empty", empty_run)
         rounds(full, empty)
+        server.install()
+        charges.warm_up()
+        print("  as installed:", flush=True)
+        installed = Side(full.name, charges.run), Side("empty", lambda: empty_run(True))
+        rounds(*installed)
         size = server.stat()["fileBytes"]
     bench.compare(f"durable charges/s with {STORED:,} stored, against an empty store", full, empty, 0.8, 1.0,
-                  key="stored")
+                  key="stored", installed=installed)
     bench.note(f"References in series; the store's file grew to {size / 2**30:.2f} GiB. The empty store is a new one "
                "in each round, and both sides were warmed up for a second.")
     status = bench.finish()

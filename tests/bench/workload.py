@@ -12,8 +12,8 @@ import subprocess
 import sys
 import time
 
-from bench import SECONDS, check
-from harness import BUILD, Httpd, wait_for
+from bench import SECONDS, check, rounds
+from harness import BUILD, DEBIAN_CONNECTIONS, DEBIAN_SIZES, Httpd, wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLIENTS = int(os.environ.get("BENCH_CLIENTS", "64"))
@@ -23,7 +23,9 @@ LIBRARIES = BUILD / "tests/bench"
 # Beside what Debian enables by itself, only what the module needs (watchdog); no status page, for
 # its counting costs every request something, and nothing that waits for a protocol of its own.
 WITHOUT = ("status", "info", "http2", "include", "negotiation", "rewrite", "headers")
-# An account may fill an eighth of all workers with charges: 64 clients want 512 workers.
+# What Debian's package apache2 enables by itself and a private server would do without, and its own sizes.
+INSTALLED_MODULES = ("access_compat", "autoindex", "filter", "negotiation", "status")
+# Two children with many threads: what waits for the disk in one of them is committed together.
 EVENT_512 = ("StartServers 2\nServerLimit 2\nThreadsPerChild 256\nThreadLimit 256\nMaxRequestWorkers 512\n"
              "MinSpareThreads 1\nMaxSpareThreads 512")
 EVENT_2048 = ("StartServers 2\nServerLimit 2\nThreadsPerChild 1024\nThreadLimit 1024\nMaxRequestWorkers 2048\n"
@@ -32,6 +34,7 @@ PREFORK_1024 = ("StartServers 96\nServerLimit 1024\nMaxRequestWorkers 1024\nMinS
                 "MaxSpareServers 1024\nMaxConnectionsPerChild 0")
 WARM_UP_S = 1
 SETTLE_S = 0.1  # what a run left under way is written in this time, or is seen in the next look
+CLOSED_PART = 50  # at most one of so many requests may meet a connection that Debian's event has closed
 WRK_TIMEOUT_S = 60  # no answer is given up before this: a slow peer is measured, not cut off
 PRIVATE = re.compile(r"Private_(?:Clean|Dirty):\s+(\d+) kB")
 
@@ -44,11 +47,20 @@ class Server(Httpd):
     def __init__(self, sizes=EVENT_512, mpm="event", extra="", engine=True, payments=True, directives=""):
         without = WITHOUT if payments else (*WITHOUT, "payments", "watchdog")
         super().__init__(mpm=mpm, threads=sizes, engine=engine and payments, without=without, host_extra=directives)
+        self.installed = False
         self.extra = f"LogLevel warn\n<Directory {self.docroot}>\nAllowOverride None\n</Directory>\n{extra}"
 
     def restart(self):
         self.stop()
         return self.start()
+
+    def install(self):
+        """The same server and store as Debian would run them: its workers, connections and modules."""
+        self.installed = True
+        self.threads = DEBIAN_SIZES[self.mpm]
+        self.modules += [name for name in INSTALLED_MODULES if name not in self.modules]
+        self.extra += f"\n{DEBIAN_CONNECTIONS}\n"
+        return self.restart()
 
     def stat(self):
         """The store's counts of rows."""
@@ -90,6 +102,18 @@ def size(text):
     return float(number) * SIZES[unit]
 
 
+def closed(server, out):
+    """Connections that wrk lost. A child of Debian's event whose 25 workers are all busy closes those that rest, one
+    on which the next request is on its way too; a server that is sized for its clients closes none.
+    """
+    errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", out)
+    if not errors:
+        return 0
+    connect, read, write, timeout = map(int, errors.groups())
+    check(server.installed and connect == timeout == 0, f"wrk: connections failed: {out}")
+    return read + write
+
+
 def wrk(server, path, clients=CLIENTS, key=None, lua=None, run="", seconds=SECONDS):
     """One run: requests a second, p50 and p99 in ms, requests, bytes, and answers of 400 and above."""
     command = ["wrk", f"-t{min(2, clients)}", f"-c{clients}", f"-d{seconds}s", f"--timeout={WRK_TIMEOUT_S}s",
@@ -101,10 +125,10 @@ def wrk(server, path, clients=CLIENTS, key=None, lua=None, run="", seconds=SECON
     command += [f"http://127.0.0.1:{server.port}{path}", *(["--", run] if lua else [])]
     out = subprocess.run(command, capture_output=True, text=True, check=True,
                          env={**os.environ, "BENCH_KEY": key or ""}).stdout
-    check("Socket errors" not in out, f"wrk on {path}: connections failed: {out}")
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
     count, read = re.search(r"(\d+) requests in \S+, (\S+) read", out).groups()
     check(int(count) > 0, f"wrk on {path}: no request was answered in {seconds} s")
+    check(closed(server, out) <= int(count) / CLOSED_PART, f"wrk on {path}: connections failed: {out}")
     return {"rate": float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]),
             "p50": milliseconds(re.search(r"(?m)^\s+50%\s+(\S+)", out)[1]),
             "p99": milliseconds(re.search(r"(?m)^\s+99%\s+(\S+)", out)[1]),
@@ -172,6 +196,20 @@ class Charges:
     def warm_up(self):
         self.run(seconds=WARM_UP_S)
         return self
+
+
+def twice(servers, make_sides, warm_up):
+    """The sides of a comparison on servers sized for it, and again on the same as Debian installs them."""
+    sized = make_sides()
+    warm_up()
+    rounds(*sized)
+    for server in servers:
+        server.install()
+    installed = make_sides()
+    warm_up()
+    print("  as installed:", flush=True)
+    rounds(*installed)
+    return sized, installed
 
 
 # --- the peer that does nothing ---

@@ -10,7 +10,7 @@
 
 static inline pay_slots_t *slots_of(int count)
 {
-    const pay_slots_limits_t limits = {count, count, 0};
+    const pay_slots_limits_t limits = {count, count, 0, 0};
 
     return pay_slots_init(apr_palloc(unit_pool, pay_slots_size(&limits)), &limits);
 }

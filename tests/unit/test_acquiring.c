@@ -87,7 +87,7 @@ END_TEST
 /* A service with so many slots, and a line, for calls that wait so long. */
 static void set_up_slots(int count, apr_interval_time_t wait)
 {
-    const pay_slots_limits_t limits = {count, count, 4};
+    const pay_slots_limits_t limits = {count, count, 4, 1};
 
     set_up(8);
     service.slots = pay_slots_init(apr_palloc(unit_pool, pay_slots_size(&limits)), &limits);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -21,7 +22,7 @@ typedef struct memory_t {
     int holders; /* not atomic: the turn guards it */
     int above;
     int count;
-    _Alignas(64) char turn[256];
+    _Alignas(64) char turn[8192];
 } memory_t;
 
 static memory_t *memory;
@@ -31,9 +32,9 @@ static void set_up(void)
 {
     memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(memory, MAP_FAILED);
-    ck_assert_uint_le(pay_store_shared_size(), sizeof(memory->turn));
+    ck_assert_uint_le(pay_store_shared_size(PROCESSES), sizeof(memory->turn));
     memset(memory->turn, 0xff, sizeof(memory->turn)); /* used before, as after a reload */
-    ck_assert_int_eq(pay_store_shared_init(&shared, memory->turn), APR_SUCCESS);
+    shared = pay_store_shared_init(memory->turn, PROCESSES);
 }
 
 static apr_int64_t clock_ms(void)
@@ -69,12 +70,11 @@ static int hold(const char *dir, int ready_fd)
     }
 }
 
-/* Was stopped between the mutex, which comes first in the memory, and what it would write down. */
+/* Was stopped between getting the turn and what it would write down. */
 static int hold_silently(const char *dir, int ready_fd)
 {
     (void)dir;
-    if (pthread_mutex_lock((pthread_mutex_t *)(void *)memory->turn) != 0
-        || write(ready_fd, "", 1) != 1) {
+    if (pay_slots_take(PAY_LMDB_TURN_LINE(shared), 0) < 0 || write(ready_fd, "", 1) != 1) {
         return 1;
     }
     for (;;) {
@@ -170,7 +170,9 @@ START_TEST(test_asking_takes_it_back_from_the_dead)
     pid = fixture_fork(hold, NULL);
     check_stalls();
     end(pid);
-    ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 0);
+    while (pay_lmdb_turn_is_stalled(shared, STALL_MS)) { /* in a moment */
+        sched_yield();
+    }
 }
 END_TEST
 
@@ -195,6 +197,74 @@ START_TEST(test_one_that_is_kept_silently_stalls)
     ck_assert_int_eq(take(LONG_MS), 1);
     ck_assert_int_eq(pay_lmdb_turn_is_stalled(shared, STALL_MS), 0);
     pay_lmdb_turn_give(shared);
+}
+END_TEST
+
+/* What one thread of a process that waits for its turn was told. */
+typedef struct writer_t {
+    _Atomic int place; /* in the order in which they wrote; 0: not yet */
+    pthread_t thread;
+} writer_t;
+
+static _Atomic int writes;
+
+static void *write_once(void *baton)
+{
+    writer_t *writer = baton;
+
+    if (take(LONG_MS)) {
+        atomic_store(&writer->place, atomic_fetch_add(&writes, 1) + 1);
+        pay_lmdb_turn_give(shared);
+    }
+    return NULL;
+}
+
+/* Nobody slips in: who waits longest is next, so none of many waits until its time is over. */
+START_TEST(test_first_come_first_served)
+{
+    writer_t writers[4] = {{.place = 0}};
+    int i;
+
+    set_up();
+    ck_assert_int_eq(take(0), 1);
+    for (i = 0; i < 4; i++) {
+        ck_assert_int_eq(pthread_create(&writers[i].thread, NULL, write_once, &writers[i]), 0);
+        while (pay_slots_waiting(PAY_LMDB_TURN_LINE(shared)) <= i) {
+            usleep(100);
+        }
+    }
+    pay_lmdb_turn_give(shared);
+    ck_assert_int_eq(take(LONG_MS), 1); /* behind them all */
+    ck_assert_int_eq(atomic_load(&writes), 4);
+    for (i = 0; i < 4; i++) {
+        ck_assert_int_eq(pthread_join(writers[i].thread, NULL), 0);
+        ck_assert_int_eq(atomic_load(&writers[i].place), i + 1);
+    }
+}
+END_TEST
+
+/* One that was stopped while it waited is passed over. */
+static int wait_and_stop(const char *dir, int ready_fd)
+{
+    (void)dir;
+    return write(ready_fd, "", 1) != 1 || take(LONG_MS);
+}
+
+START_TEST(test_stopped_in_line)
+{
+    pid_t pid;
+
+    set_up();
+    ck_assert_int_eq(take(0), 1);
+    pid = fixture_fork(wait_and_stop, NULL);
+    while (pay_slots_waiting(PAY_LMDB_TURN_LINE(shared)) == 0) {
+        usleep(100);
+    }
+    ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+    pay_lmdb_turn_give(shared);
+    ck_assert_int_eq(take(LONG_MS), 1);
+    pay_lmdb_turn_give(shared);
+    end(pid);
 }
 END_TEST
 
@@ -334,6 +404,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_dead_process_keeps_none);
     tcase_add_test(tcase, test_asking_takes_it_back_from_the_dead);
     tcase_add_test(tcase, test_one_that_is_kept_silently_stalls);
+    tcase_add_test(tcase, test_first_come_first_served);
+    tcase_add_test(tcase, test_stopped_in_line);
     tcase_add_test(tcase, test_one_at_a_time);
     tcase_add_test(tcase, test_store_refuses_writes_while_another_process_keeps_its_turn);
     tcase_add_test(tcase, test_store_gives_its_turn_back);

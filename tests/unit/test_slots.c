@@ -38,7 +38,7 @@ static shared_t *shared;
 /* In memory that was used before, as after a reload. */
 static pay_slots_t *make_slots(int count, int process_max, int line)
 {
-    const pay_slots_limits_t limits = {count, process_max, line};
+    const pay_slots_limits_t limits = {count, process_max, line, (line + 3) / 4};
 
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(shared, MAP_FAILED);
@@ -464,7 +464,7 @@ START_TEST(test_close)
         waiter_t waiter;
 
         start_waiter(&waiter, slots, 1);
-        pay_slots_close();
+        pay_slots_close(slots);
         _exit(end_waiter(&waiter) == -1 && pay_slots_take_until(slots, 1, 0, in_ms(LONG_MS)) == -1
                   ? 0
                   : 1);
