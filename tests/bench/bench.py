@@ -133,7 +133,9 @@ class Bench:
         self.measure(what, ratios(ours, peer), "x", at_least, aim, sides=(ours, peer), key=key,
                      installed=ratios(*installed) if installed else ())
         for side in installed or ():
-            self.note(f"As installed: {side_text([side.summary()], 0)}.")
+            lost = sum(one.get("closed", 0) for one in side.runs)
+            self.note(f"As installed: {side_text([side.summary()], 0)}"
+                      + (f"; httpd closed {lost} connections that were about to be used." if lost else "."))
 
     def note(self, text):
         if text not in self.notes:
