@@ -66,6 +66,7 @@ static void env_release_files(pay_lmdb_env_t *env)
     env->path = NULL;
     env->pid = 0;
     env->space_at_ms = 0;
+    env->claimed_ms = 0;
 }
 
 void pay_lmdb_env_close(pay_lmdb_env_t *env)

@@ -18,6 +18,7 @@
 
 #define PAY_LMDB_DBI_FIRST 2           /* LMDB keeps 0 and 1; then the tables by their enum */
 #define PAY_LMDB_READERS_FREE_MAX 64   /* read transactions kept for the next use */
+#define PAY_LMDB_CLAIM_MS 100          /* a lock that was lost is taken again so soon, if used */
 #define PAY_LMDB_DRAIN_WAIT_MS 2000    /* longest wait for transactions to end */
 #define PAY_LMDB_BACKOFF_MIN_MS 1000   /* between attempts to open; doubles up to the maximum */
 #define PAY_LMDB_BACKOFF_MAX_MS 60000  /* reached after seven attempts */
@@ -62,6 +63,7 @@ typedef struct pay_lmdb_env_t {
     _Atomic pid_t pid; /* who opened it: LMDB forbids it to processes forked from there */
     ino_t data_ino;
     int lock_fd;                    /* closed after `mdb` */
+    apr_int64_t claimed_ms;         /* when the lock of its readers was last taken again */
     pay_store_mark_t *_Atomic mark; /* of the handle that opened it last */
     _Atomic unsigned int mark_word; /* as it was then */
     int read_only;

@@ -47,10 +47,10 @@ int pay_lmdb_env_is_stale(const pay_lmdb_env_t *env)
 
 int pay_lmdb_env_use(pay_lmdb_env_t *env)
 {
-    const apr_int64_t until = pay_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
+    const apr_int64_t now = pay_clock_ms();
 
     while (env->state == PAY_LMDB_RESIZING) {
-        if (!pay_clock_cond_wait(&env->changed, &env->mutex, until)) {
+        if (!pay_clock_cond_wait(&env->changed, &env->mutex, now + PAY_LMDB_DRAIN_WAIT_MS)) {
             break;
         }
     }
@@ -58,7 +58,10 @@ int pay_lmdb_env_use(pay_lmdb_env_t *env)
         return 0;
     }
     env->uses++;
-    pay_lmdb_files_claim(env->lock_fd);
+    if (now - env->claimed_ms >= PAY_LMDB_CLAIM_MS) {
+        env->claimed_ms = now;
+        pay_lmdb_files_claim(env->lock_fd);
+    }
     pay_lmdb_mark_enter(env->mark);
     return 1;
 }
