@@ -4,6 +4,7 @@
 import base64
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 
@@ -12,6 +13,7 @@ from harness import BUILD, ROOT
 PATH = "/payments-dashboard"
 USERS = ("olga", "oskar", "vera", "stranger")
 PASSWORD = "right"
+BESIDE = "PAY00680"  # the hosts of tests serve a document root beside the dashboard
 PAGE = "<!doctype html><title>Payments</title>\n"
 SCRIPT = "export const answer = 42;\n"
 
@@ -35,6 +37,7 @@ def pages(httpd):
     (root / "assets/.hidden.js").write_text("hidden")
     (root / "assets/notes.txt").write_text("notes")
     (httpd.root / "outside.html").write_text("outside")
+    httpd.always_expected.append(re.compile(BESIDE))
     return f"PaymentsDashboardFiles {root}"
 
 

@@ -75,6 +75,7 @@ Require valid-user
                   opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             file.write("pay_livesk_" + "k" * 48 + "\n")
         (self.httpd.docroot / "favicon.ico").write_bytes(b"")  # browsers ask for it by themselves
+        self.expect("PAY00680", always=True)  # pages of the tests lie beside the dashboard
         self.httpd.start()
         return {"origin": f"http://127.0.0.1:{self.httpd.port}", "path": PATH, "password": PASSWORD,
                 "docroot": str(self.httpd.docroot)}

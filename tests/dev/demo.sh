@@ -27,7 +27,8 @@ reachable_by() { # USER DIRECTORY
     setpriv --reuid "$(id -u "$1")" --regid "$(id -g "$1")" --clear-groups test -x "$2"
 }
 
-# Points $RUN/public at a directory that the server's user can reach; it holds store and htdocs.
+# Points $RUN/public at a directory that the server's user can reach; it holds the store, and nothing
+# that is served beside the dashboard.
 public_dir() {
     local dir
     if [ -d "$RUN/public" ]; then
@@ -55,7 +56,7 @@ load_lines() {
     done
 }
 
-write_config() { # PORT
+write_config() { # PORT NONCE
     cat <<CONF
 ServerRoot "$RUN"
 ServerName localhost
@@ -76,10 +77,10 @@ LogFormat "%h %u %t \"%r\" %>s %B %{PAYMENTS_REFERENCE}e %{PAYMENTS_ACCOUNT}e %{
 CustomLog "$RUN/access.log" payments
 RequestReadTimeout header=20-40,MinRate=500 body=20,MinRate=500
 Protocols h2c http/1.1
-DocumentRoot "$PUBLIC/htdocs"
-<Directory "$PUBLIC/htdocs">
-    Require all granted
-</Directory>
+DocumentRoot "$PUBLIC/empty"
+<Location "/nonce.txt">
+    ErrorDocument 404 "$2"
+</Location>
 <VirtualHost 127.0.0.1:$1>
     PaymentsEngine On
     PaymentsStore lmdb:$PUBLIC/store
@@ -161,16 +162,14 @@ start_server() {
     shift
     httpd=$(httpd_binary) || die "apxs knows of no httpd"
     nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
-    mkdir -p "$PUBLIC/htdocs"
+    mkdir -p "$PUBLIC/empty"
+    chmod 755 "$PUBLIC/empty"
     # Root's server makes its store only where the whole way to it is root's.
     if [ "$(id -u)" -eq 0 ] && [ ! -e "$PUBLIC/store" ]; then
         mkdir -m 700 "$PUBLIC/store"
         chown "$(server_user):" "$PUBLIC/store"
     fi
-    echo "$nonce" >"$PUBLIC/htdocs/nonce.txt"
-    chmod 755 "$PUBLIC/htdocs"
-    chmod 644 "$PUBLIC/htdocs/nonce.txt"
-    write_config "$port" >"$RUN/httpd.conf"
+    write_config "$port" "$nonce" >"$RUN/httpd.conf"
     if ! env "$@" "$httpd" -d "$RUN" -f "$RUN/httpd.conf" -k start >"$LOGS/start.log" 2>&1; then
         cat "$LOGS/start.log" >&2
         die "Apache did not start; $RUN/error.log may say more"
