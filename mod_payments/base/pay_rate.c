@@ -28,11 +28,12 @@ _Static_assert(APR_SIPHASH_KSIZE == PAY_RATE_SECRET_LEN, "the hash's own key");
  * Times are compared modulo 2^48, which is 8.9 years. None is ever further ahead than AHEAD_MAX:
  * what looks as if it were is long past, as is a bucket that was never used.
  *
- * The time in a word only ever grows. Together with the rule that the smallest one is taken over,
- * with its time, this is why the table forgets nothing: a key whose bucket was taken over finds, in
- * every bucket of its set, a time no earlier than its own was. It is also why one key never has two
- * buckets: of two callers that see none and choose different words, one has seen a word that has
- * changed since, and its compare-and-set fails.
+ * The time in a word only ever grows, but for what is given back. Together with the rule that the
+ * smallest one is taken over, with its time, this is why the table forgets nothing: a key whose
+ * bucket was taken over finds, in every bucket of its set, a time no earlier than its own was. It
+ * is also why one key never has two buckets: of two callers that see none and choose different
+ * words, one has seen a word that has changed since, and its compare-and-set fails. A token is
+ * given back less one microsecond, so that no word is seen twice.
  */
 typedef struct set_t {
     _Atomic apr_uint64_t bucket[PAY_RATE_WAYS];
@@ -152,4 +153,28 @@ int pay_rate_take(apr_interval_time_t *wait, pay_rate_table_t *table, const pay_
     }
     *wait = limit->interval;
     return 0;
+}
+
+void pay_rate_give(pay_rate_table_t *table, const pay_rate_limit_t *limit, const void *key,
+                   apr_size_t len, apr_time_t now)
+{
+    apr_uint64_t hash = hash_of(table, limit, key, len);
+    apr_uint64_t time = (apr_uint64_t)(now - table->start) + 1;
+    set_t *set = &table->set[hash & table->set_mask];
+    apr_uint64_t tag = hash >> TIME_BITS;
+    int tries;
+
+    for (tries = 0; tries < TRIES_MAX; tries++) {
+        apr_uint64_t word = 0;
+        int way = find(&word, set, tag, time);
+        apr_uint64_t next =
+            tag << TIME_BITS | ((word - (apr_uint64_t)limit->interval + 1) & TIME_MASK);
+
+        if (word >> TIME_BITS != tag || ahead_of(word, time) <= 0) {
+            return; /* another key has taken the bucket over, or it is full */
+        }
+        if (atomic_compare_exchange_strong(&set->bucket[way], &word, next)) {
+            return;
+        }
+    }
 }

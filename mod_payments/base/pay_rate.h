@@ -49,6 +49,13 @@ pay_rate_table_t *pay_rate_init(void *memory, apr_size_t sets,
 int pay_rate_take(apr_interval_time_t *wait, pay_rate_table_t *table, const pay_rate_limit_t *limit,
                   const void *key, apr_size_t len, apr_time_t now);
 
+/*
+ * Gives back a token that was taken for what then needed none. Where buckets are short, one that
+ * was taken over meanwhile may leave its key one token more than above for each that was out.
+ */
+void pay_rate_give(pay_rate_table_t *table, const pay_rate_limit_t *limit, const void *key,
+                   apr_size_t len, apr_time_t now);
+
 /* The clock of the tables: microseconds since some time before, the same in all processes, never
  * set back. */
 apr_time_t pay_rate_now(void);

@@ -14,6 +14,9 @@
 typedef struct pay_dashboard_t {
     const char *path; /* below the directive's path, decoded: "", "/", "/api/session" */
 
+    /* pay_dashboard_claim */
+    int signs_in; /* its credentials count as refused until they are found right */
+
     /* pay_dashboard_guard: set once the site has authenticated somebody */
     const char *user;
     const char *host; /* the virtual host's name, as pay_grant_host makes it */

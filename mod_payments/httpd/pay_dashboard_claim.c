@@ -7,6 +7,7 @@
 #include "httpd/pay_dashboard.h"
 #include "httpd/pay_dashboard_reply.h"
 #include "httpd/pay_gate.h"
+#include "httpd/pay_rates.h"
 
 #include <apr_strings.h>
 #include <http_config.h>
@@ -99,6 +100,27 @@ static int map_to_storage(request_rec *r)
     return r->main || r->prev ? HTTP_FORBIDDEN : OK;
 }
 
+/*
+ * Whoever tries passwords is stopped before the next one is judged, also under Satisfy Any, which
+ * asks for none of the access checks. Other 401s are a browser's first request.
+ */
+static int header_parser(request_rec *r)
+{
+    pay_dashboard_t *dashboard = claimed(r);
+    const pay_problem_t *problem;
+
+    if (!dashboard || r->prev || !apr_table_get(r->headers_in, "Authorization")) {
+        return DECLINED;
+    }
+    problem = pay_rates_judge_sign_in(r);
+    if (problem) {
+        apr_table_setn(r->err_headers_out, "Retry-After", apr_itoa(r->pool, problem->retry_after));
+        return problem->status;
+    }
+    dashboard->signs_in = 1;
+    return DECLINED;
+}
+
 /* Ahead of the site's authentication, which would ask for a password that all can read. */
 static int check_access(request_rec *r)
 {
@@ -111,8 +133,14 @@ static int check_access(request_rec *r)
 /* After mod_mime, mod_rewrite and SetHandler had their say. */
 static int fixups(request_rec *r)
 {
-    if (!claimed(r)) {
+    pay_dashboard_t *dashboard = claimed(r);
+
+    if (!dashboard) {
         return DECLINED;
+    }
+    if (dashboard->signs_in) { /* it was let in */
+        dashboard->signs_in = 0;
+        pay_rates_signed_in(r);
     }
     r->handler = HANDLER;
     return OK;
@@ -174,6 +202,7 @@ void pay_dashboard_claim_register_hooks(apr_pool_t *p)
     ap_hook_post_read_request(post_read_request, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_translate_name(translate_name, NULL, before, APR_HOOK_FIRST);
     ap_hook_map_to_storage(map_to_storage, NULL, before, APR_HOOK_FIRST);
+    ap_hook_header_parser(header_parser, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_check_access(check_access, NULL, NULL, APR_HOOK_FIRST, AP_AUTH_INTERNAL_PER_CONF);
     ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_REALLY_LAST);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_FIRST);

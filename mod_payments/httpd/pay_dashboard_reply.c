@@ -54,6 +54,8 @@ static const char *sentence(int status, const char *otherwise)
     switch (status) {
     case HTTP_UNAUTHORIZED:
         return "Sign in to see this page.";
+    case HTTP_TOO_MANY_REQUESTS:
+        return "There were too many sign-ins that failed. Wait a while, then try again.";
     case HTTP_FORBIDDEN:
         return "This page is not for you. If it should be, ask the server's administrator, whose "
                "error log says why it was refused.";
@@ -69,6 +71,9 @@ const char *pay_dashboard_status_text(request_rec *r, const pay_dashboard_t *das
     pay_problem_t *problem = pay_problem_from_status(r->status, r->pool);
 
     problem->message = sentence(r->status, problem->message);
+    if (apr_table_get(r->headers_out, "Retry-After")) {
+        problem->retry_after = 0; /* whoever refused it knows better */
+    }
     if (pay_dashboard_is_api(dashboard)) {
         ap_set_content_type(r, TYPE_JSON);
         return pay_reply_problem_text(r, problem)->text;

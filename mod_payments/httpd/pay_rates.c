@@ -23,8 +23,12 @@ enum {
     OF_PUBLIC_KEYS = PAY_KEY_PUBLIC,
     OF_FAILURES,
     OF_PAGES,
+    OF_SIGN_INS,
     TABLES
 };
+
+/* A browser asks for so many things at a time, and each counts until it is let in. */
+#define SIGN_INS_BURST_MIN 100
 
 /* What the log has been told. Shared by all children, zeroed. */
 typedef struct told_t {
@@ -189,4 +193,49 @@ const pay_problem_t *pay_rates_judge_failure(request_rec *r)
                       count);
     }
     return problem;
+}
+
+/* No burst that is raised takes longer than a table can count. */
+static pay_rate_limit_t sign_in_limit(const request_rec *r)
+{
+    pay_rate_limit_t limit = pay_conf_get(r->server)->failure_limit;
+
+    if (limit.interval && limit.burst < SIGN_INS_BURST_MIN) {
+        limit.burst = SIGN_INS_BURST_MIN;
+        if (limit.burst > PAY_RATE_REFILL_MAX / limit.interval) {
+            limit.interval = PAY_RATE_REFILL_MAX / limit.burst;
+        }
+    }
+    return limit;
+}
+
+const pay_problem_t *pay_rates_judge_sign_in(request_rec *r)
+{
+    const pay_rate_limit_t limit = sign_in_limit(r);
+    unsigned char address[ADDRESS_LEN_MAX];
+    const pay_problem_t *problem;
+    apr_uint64_t count;
+
+    if (!limit.interval) {
+        return NULL;
+    }
+    problem = take(&count, OF_SIGN_INS, &limit, address, address_of(address, r), r->pool);
+    if (count) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                      PAYLOGNO(00681) "sign-ins at the dashboard that are refused are above "
+                                      "PaymentsAuthFailureLimit; answered 429 since the last such "
+                                      "line: %" APR_UINT64_T_FMT,
+                      count);
+    }
+    return problem;
+}
+
+void pay_rates_signed_in(request_rec *r)
+{
+    const pay_rate_limit_t limit = sign_in_limit(r);
+    unsigned char address[ADDRESS_LEN_MAX];
+
+    if (limit.interval) {
+        pay_rate_give(table[OF_SIGN_INS], &limit, address, address_of(address, r), pay_rate_now());
+    }
 }

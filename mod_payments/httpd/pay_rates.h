@@ -22,4 +22,11 @@ const pay_problem_t *pay_rates_judge_page(request_rec *r);
 /* One more call with a key that was refused: NULL (it is 401), or 429 L1. */
 const pay_problem_t *pay_rates_judge_failure(request_rec *r);
 
+/*
+ * One more request with credentials for the dashboard, before they are judged: NULL, or 429 L1.
+ * Once they are found right, pay_rates_signed_in is owed, and it does not count.
+ */
+const pay_problem_t *pay_rates_judge_sign_in(request_rec *r);
+void pay_rates_signed_in(request_rec *r);
+
 #endif

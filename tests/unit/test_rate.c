@@ -232,6 +232,34 @@ START_TEST(test_takeover)
 }
 END_TEST
 
+/* What was given back is there again, and no more than the burst. */
+START_TEST(test_give)
+{
+    static const pay_rate_limit_t limit = {HOUR, 5};
+    pay_rate_table_t *table = make_table(1);
+    apr_uint32_t key = 1, other;
+    int i;
+
+    for (i = 0; i < 100; i++) {
+        ck_assert_int_eq(take(table, &limit, key, i), 1);
+        pay_rate_give(table, &limit, &key, sizeof(key), i);
+    }
+    ck_assert_int_eq(drain(table, &limit, key, 100), 5);
+    pay_rate_give(table, &limit, &key, sizeof(key), 100);
+    pay_rate_give(table, &limit, &key, sizeof(key), 100);
+    ck_assert_int_eq(drain(table, &limit, key, 200), 2);
+    for (i = 0; i < 9; i++) { /* more than it ever took */
+        pay_rate_give(table, &limit, &key, sizeof(key), 200);
+    }
+    ck_assert_int_eq(drain(table, &limit, key, 300), 5);
+    for (other = 2; other <= PAY_RATE_WAYS + 1; other++) {
+        ck_assert_int_le(drain(table, &limit, other, 300), 5);
+    }
+    pay_rate_give(table, &limit, &other, sizeof(other), 300); /* it has no bucket */
+    ck_assert_int_eq(drain(table, &limit, other, 300), 0);
+}
+END_TEST
+
 /*
  * A busy key among many that come once: it gets its due to the token, no more (though they may
  * take over its bucket) and no less (as long as some bucket of its set is less in use).
@@ -499,6 +527,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test_raise_signal(tcase, test_asserts, SIGABRT, 0, UNIT_ROWS(assert_rows));
     tcase_add_test(tcase, test_secret);
     tcase_add_test(tcase, test_takeover);
+    tcase_add_test(tcase, test_give);
     tcase_add_test(tcase, test_flood_of_strangers);
     tcase_add_test(tcase, test_more_keys_than_buckets);
     tcase_add_test(tcase, test_refusal_writes_nothing);
