@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_json.h"
 
+#include "base/pay_crypto.h"
+
 #include <apr_hash.h>
 #include <apr_strings.h>
 #include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct pay_json_t {
@@ -221,6 +225,44 @@ const pay_json_t *pay_json_first(const pay_json_t *json, const char *name, apr_p
     json_t *value = json_array_get(json_object_get(json->root, name), 0);
 
     return json_is_object(value) ? document_make(value, "", 0, p) : NULL;
+}
+
+const char *pay_json_text_without(const pay_json_t *json, const char *name, apr_pool_t *p)
+{
+    json_t *rest = json_copy(json->root);
+    const char *copy = NULL;
+    char *text;
+
+    (void)json_object_del(rest, name); /* which need not be there */
+    text = json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS);
+    if (text) {
+        copy = apr_pstrdup(p, text);
+        free(text);
+    }
+    json_decref(rest);
+    return copy;
+}
+
+/* Whoever read the strings before has what they said: nothing. */
+void pay_json_wipe(const pay_json_t *json, const char *name)
+{
+    json_t *object = json_object_get(json->root, name);
+    char *text = apr_hash_get(json->literals, name, APR_HASH_KEY_STRING);
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(object)) {
+        return;
+    }
+    if (text) {
+        pay_wipe(text, strlen(text));
+    }
+    json_object_foreach(object, key, value)
+    {
+        if (json_is_string(value)) {
+            pay_wipe((void *)(uintptr_t)json_string_value(value), json_string_length(value));
+        }
+    }
 }
 
 apr_size_t pay_json_count(const pay_json_t *json)

@@ -54,6 +54,14 @@ const char *pay_json_object_text(const pay_json_t *json, const char *name);
  * numbers are not told. Otherwise as above. */
 const pay_json_t *pay_json_first(const pay_json_t *json, const char *name, apr_pool_t *p);
 
+/* The object as text in `p`, without the member `name`: one text for equal objects, whatever the
+ * order and blanks. Numbers are rounded to doubles. NULL: there is no memory. */
+const char *pay_json_text_without(const pay_json_t *json, const char *name, apr_pool_t *p);
+
+/* Zeroes what is kept of the member that is an object: its text, and the strings in it. Other
+ * objects in that one keep theirs. */
+void pay_json_wipe(const pay_json_t *json, const char *name);
+
 /* How many members the top-level object has. */
 apr_size_t pay_json_count(const pay_json_t *json);
 

@@ -37,6 +37,9 @@ static void append(body_t *body, const char *data, apr_size_t len, apr_pool_t *p
         }
         larger = apr_palloc(p, body->size);
         memcpy(larger, body->text, body->len);
+        if (body->wiped) {
+            pay_wipe(body->text, body->len);
+        }
         body->text = larger;
     }
     if (body->text) {
@@ -152,37 +155,51 @@ static int is_encoded(const request_rec *r)
     return encoding && *encoding && strcasecmp(encoding, "identity") != 0;
 }
 
+/* The body as a JSON object, or why it is none. */
+static const pay_problem_t *judge_json(const pay_json_t **out, const body_t *body,
+                                       const char *content_type, request_rec *r)
+{
+    pay_problem_t *invalid = NULL;
+    const char *reason;
+
+    if ((!content_type && body->len > 0) || is_encoded(r)) {
+        return pay_problem_make(PAY_ERR_MEDIA_TYPE, NULL, APR_SUCCESS, r->pool);
+    }
+    if (body->len > body->max) {
+        return pay_problem_make(PAY_ERR_BODY_TOO_LARGE, NULL, APR_SUCCESS, r->pool);
+    }
+    if (body->len == 0) {
+        return pay_problem_make(PAY_ERR_EMPTY, NULL, APR_SUCCESS, r->pool);
+    }
+    if (pay_json_parse(out, &reason, body->text, body->len, r->pool) != APR_SUCCESS) {
+        pay_problem_add(&invalid, "", reason, r->pool);
+        return invalid;
+    }
+    return NULL;
+}
+
 const pay_problem_t *pay_body_read_json(const pay_json_t **out, request_rec *r)
 {
     pay_call_t *call = pay_call_make(r);
     const char *content_type = apr_table_get(r->headers_in, "Content-Type");
-    body_t body = {.max = (apr_size_t)pay_conf_get(r->server)->body_max};
+    body_t body = {
+        .max = (apr_size_t)pay_conf_get(r->server)->body_max,
+        .wiped = call->dashboard != NULL, /* whose changes are confirmed by passwords */
+    };
     const pay_problem_t *problem;
-    pay_problem_t *invalid = NULL;
-    const char *reason;
 
     *out = NULL;
     if (content_type && !pay_accept_is_json(content_type)) {
         return pay_problem_make(PAY_ERR_MEDIA_TYPE, NULL, APR_SUCCESS, r->pool);
     }
     problem = read_text(&body, r, call);
-    if (problem) {
-        return problem;
+    if (!problem) {
+        problem = judge_json(out, &body, content_type, r);
     }
-    if ((!content_type && body.len > 0) || is_encoded(r)) {
-        return pay_problem_make(PAY_ERR_MEDIA_TYPE, NULL, APR_SUCCESS, r->pool);
+    if (body.wiped && body.text) {
+        pay_wipe(body.text, body.len < body.size ? body.len : body.size);
     }
-    if (body.len > body.max) {
-        return pay_problem_make(PAY_ERR_BODY_TOO_LARGE, NULL, APR_SUCCESS, r->pool);
-    }
-    if (body.len == 0) {
-        return pay_problem_make(PAY_ERR_EMPTY, NULL, APR_SUCCESS, r->pool);
-    }
-    if (pay_json_parse(out, &reason, body.text, body.len, r->pool) != APR_SUCCESS) {
-        pay_problem_add(&invalid, "", reason, r->pool);
-        return invalid;
-    }
-    return NULL;
+    return problem;
 }
 
 static int is_form(const char *content_type)

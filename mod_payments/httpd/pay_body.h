@@ -8,7 +8,8 @@
 #include "base/pay_json.h"
 #include "httpd/pay_call.h"
 
-/* The JSON body. NULL and *out, or a problem; see also pay_call_t.answered. */
+/* The JSON body. NULL and *out, or a problem; see also pay_call_t.answered. Of the dashboard's no
+ * text is left in our memory: pay_json_wipe clears what *out keeps. */
 const pay_problem_t *pay_body_read_json(const pay_json_t **out, request_rec *r);
 
 /*

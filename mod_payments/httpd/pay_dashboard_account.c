@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_keyring.h"
 #include "httpd/pay_conf.h"
-#include "httpd/pay_dashboard_change.h"
+#include "httpd/pay_dashboard_confirm.h"
 #include "httpd/pay_dashboard_query.h"
 #include "httpd/pay_dashboard_reply.h"
 #include "httpd/pay_zones.h"
@@ -278,32 +278,49 @@ static const pay_problem_t *judge_live(request_rec *r, const pay_dashboard_t *da
     return problem;
 }
 
-int pay_dashboard_mode_set(request_rec *r, const pay_dashboard_t *dashboard)
+/* For Live Mode the account's name is typed, so that nobody goes there by mistake. */
+static const pay_problem_t *read_mode(pay_mode_t *out, request_rec *r,
+                                      const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
-    const char *name = dashboard->account->name;
+    const pay_json_t *confirm = pay_json_object(dashboard->body, PAY_DASHBOARD_CONFIRM, r->pool);
+    const char *typed = confirm ? pay_json_string(confirm, "account") : NULL;
     const char *text = pay_form_string(&form, "mode");
-    const char *confirm = pay_form_string(&form, "confirm");
+
+    *out = PAY_TEST;
+    if (!text || pay_mode_parse(out, text) != APR_SUCCESS) {
+        pay_form_fault(&form, "mode", "must be test or live");
+    } else if (*out == PAY_LIVE && (!typed || strcmp(typed, dashboard->account->name) != 0)) {
+        pay_form_fault(&form, PAY_DASHBOARD_CONFIRM "/account",
+                       "must be the account's name: real money will move");
+    }
+    if (form.problem || *out == PAY_TEST) {
+        return form.problem;
+    }
+    return judge_live(r, dashboard);
+}
+
+int pay_dashboard_mode_set(request_rec *r, const pay_dashboard_t *dashboard)
+{
+    const char *name = dashboard->account->name;
     const pay_account_settings_t unchanged = {.key_prefix = NULL};
+    const pay_dashboard_ask_t ask = {
+        apr_pstrcat(r->pool, "switch ", name, " to Live Mode, where real money moves", NULL),
+        apr_pstrcat(r->pool, "account mode ", name, " live", NULL),
+    };
     const pay_problem_t *problem;
-    pay_mode_t mode = PAY_TEST;
     pay_account_t *account;
     pay_service_t service;
+    pay_mode_t mode;
     apr_status_t rv;
 
-    if (!text || pay_mode_parse(&mode, text) != APR_SUCCESS) {
-        pay_form_fault(&form, "mode", "must be test or live");
-    } else if (mode == PAY_LIVE && (!confirm || strcmp(confirm, name) != 0)) {
-        pay_form_fault(&form, "confirm", "must be the account's name: real money will move");
-    }
-    problem = form.problem;
-    if (!problem && mode == PAY_LIVE) {
-        problem = judge_live(r, dashboard);
-    }
+    problem = read_mode(&mode, r, dashboard);
     if (!problem) {
-        problem = pay_dashboard_change(
+        problem = pay_dashboard_change_confirmed(
             &service, r, dashboard, "account mode", name,
-            apr_pstrcat(r->pool, pay_mode_name(dashboard->account->mode), " -> ", text, NULL));
+            apr_pstrcat(r->pool, pay_mode_name(dashboard->account->mode), " -> ",
+                        pay_mode_name(mode), NULL),
+            mode == PAY_LIVE ? &ask : NULL);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);

@@ -10,9 +10,10 @@
 #define SIZE_HINT 2048
 #define OVERLAP_DAYS_MAX 366
 
-const pay_problem_t *pay_dashboard_change(pay_service_t *out, request_rec *r,
-                                          const pay_dashboard_t *dashboard, const char *what,
-                                          const char *subject, const char *detail)
+const pay_problem_t *pay_dashboard_change_from(pay_service_t *out, request_rec *r,
+                                               const pay_dashboard_t *dashboard, const char *how,
+                                               const char *what, const char *subject,
+                                               const char *detail)
 {
     pay_audit_t *entry = apr_pcalloc(r->pool, sizeof(*entry));
     apr_status_t rv;
@@ -20,12 +21,20 @@ const pay_problem_t *pay_dashboard_change(pay_service_t *out, request_rec *r,
     *out = *dashboard->service;
     entry->account = dashboard->account->number;
     entry->who = dashboard->user;
-    entry->from = apr_pstrcat(r->pool, "dashboard ", dashboard->host, " ", r->useragent_ip, NULL);
+    entry->from = apr_pstrcat(r->pool, "dashboard ", dashboard->host, " ", r->useragent_ip,
+                              *how ? ", " : "", how, NULL);
     entry->what = what;
     entry->subject = subject;
     entry->detail = detail ? detail : "";
     rv = pay_store_audited(&out->store, dashboard->service->store, entry, r->pool);
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, r->pool);
+}
+
+const pay_problem_t *pay_dashboard_change(pay_service_t *out, request_rec *r,
+                                          const pay_dashboard_t *dashboard, const char *what,
+                                          const char *subject, const char *detail)
+{
+    return pay_dashboard_change_from(out, r, dashboard, "", what, subject, detail);
 }
 
 pay_form_t pay_dashboard_form(request_rec *r, const pay_dashboard_t *dashboard)

@@ -18,6 +18,12 @@ const pay_problem_t *pay_dashboard_change(pay_service_t *out, request_rec *r,
                                           const pay_dashboard_t *dashboard, const char *what,
                                           const char *subject, const char *detail);
 
+/* The same; `how` says more of where it came from: "confirmed by password". */
+const pay_problem_t *pay_dashboard_change_from(pay_service_t *out, request_rec *r,
+                                               const pay_dashboard_t *dashboard, const char *how,
+                                               const char *what, const char *subject,
+                                               const char *detail);
+
 /* The body's members, while they are read. */
 pay_form_t pay_dashboard_form(request_rec *r, const pay_dashboard_t *dashboard);
 

@@ -2,6 +2,7 @@
 #include "httpd/pay_body.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_dashboard.h"
+#include "httpd/pay_dashboard_confirm.h"
 #include "httpd/pay_dashboard_files.h"
 #include "httpd/pay_dashboard_guard.h"
 #include "httpd/pay_dashboard_query.h"
@@ -110,6 +111,7 @@ static int serve_api(request_rec *r, pay_dashboard_t *dashboard)
 {
     const pay_problem_t *problem;
     pay_dashboard_way_t way = {.route = NULL};
+    int rc;
 
     problem = pay_dashboard_judge_site(r);
     if (!problem) {
@@ -121,10 +123,11 @@ static int serve_api(request_rec *r, pay_dashboard_t *dashboard)
     if (!problem && way.account) {
         problem = judge_account(r, dashboard, &way);
     }
-    if (problem) {
-        return pay_dashboard_problem(r, dashboard, problem);
+    rc = problem ? pay_dashboard_problem(r, dashboard, problem) : way.route->handle(r, dashboard);
+    if (dashboard->body) {
+        pay_json_wipe(dashboard->body, PAY_DASHBOARD_CONFIRM);
     }
-    return way.route->handle(r, dashboard);
+    return rc;
 }
 
 int pay_dashboard_serve(request_rec *r, pay_dashboard_t *dashboard)

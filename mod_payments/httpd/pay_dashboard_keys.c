@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/pay_dashboard_change.h"
+#include "httpd/pay_dashboard_confirm.h"
 #include "httpd/pay_dashboard_reply.h"
 #include "service/pay_keys.h"
 
@@ -50,6 +50,21 @@ int pay_dashboard_keys_list(request_rec *r, const pay_dashboard_t *dashboard)
     return pay_dashboard_items(r, w, NULL);
 }
 
+/* Only who has one can move money; NULL: it is another kind. */
+static const pay_dashboard_ask_t *ask_live_secret(const pay_dashboard_t *dashboard, pay_mode_t mode,
+                                                  pay_key_kind_t kind, apr_pool_t *p)
+{
+    pay_dashboard_ask_t *ask = apr_palloc(p, sizeof(*ask));
+    const char *name = dashboard->account->name;
+
+    if (mode != PAY_LIVE || kind != PAY_KEY_SECRET) {
+        return NULL;
+    }
+    ask->change = apr_pstrcat(p, "make a live secret key of ", name, NULL);
+    ask->command = apr_pstrcat(p, "key create ", name, " --mode live --kind secret", NULL);
+    return ask;
+}
+
 int pay_dashboard_key_create(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
@@ -72,8 +87,10 @@ int pay_dashboard_key_create(request_rec *r, const pay_dashboard_t *dashboard)
     }
     problem = form.problem;
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "key create", "",
-                                       apr_pstrcat(r->pool, mode_name, " ", kind_name, NULL));
+        problem =
+            pay_dashboard_change_confirmed(&service, r, dashboard, "key create", "",
+                                           apr_pstrcat(r->pool, mode_name, " ", kind_name, NULL),
+                                           ask_live_secret(dashboard, mode, kind, r->pool));
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
@@ -126,7 +143,9 @@ int pay_dashboard_key_rotate(request_rec *r, const pay_dashboard_t *dashboard)
     pay_dashboard_overlap(&overlap, &form, "overlap", 0);
     problem = form.problem;
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "key rotate", old->id, NULL);
+        problem = pay_dashboard_change_confirmed(
+            &service, r, dashboard, "key rotate", old->id, NULL,
+            ask_live_secret(dashboard, old->scope.mode, old->kind, r->pool));
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);

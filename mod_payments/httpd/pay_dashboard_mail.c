@@ -2,11 +2,14 @@
 
 /* E-mails to payers and to the merchant, which are set for both modes at once. */
 
-#include "httpd/pay_dashboard_change.h"
+#include "httpd/pay_dashboard_confirm.h"
 #include "httpd/pay_dashboard_events.h"
 #include "httpd/pay_dashboard_reply.h"
 #include "model/pay_email.h"
 #include "service/pay_endpoints.h"
+
+#include <apr_strings.h>
+#include <string.h>
 
 static const pay_endpoint_kind_t kinds[] = {PAY_ENDPOINT_NOTICE, PAY_ENDPOINT_RECEIPT};
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
@@ -88,12 +91,41 @@ int pay_dashboard_mail_get(request_rec *r, const pay_dashboard_t *dashboard)
     return pay_dashboard_answer(r, w);
 }
 
+/*
+ * Notices name payers, and codes that confirm changes are sent there. *out NULL: the address stays,
+ * or nobody gets them.
+ */
+static const pay_problem_t *ask_address(const pay_dashboard_ask_t **out,
+                                        const pay_dashboard_t *dashboard, const char *address,
+                                        apr_pool_t *p)
+{
+    pay_dashboard_ask_t *ask = apr_palloc(p, sizeof(*ask));
+    const char *name = dashboard->account->name;
+    const pay_problem_t *problem;
+    pay_endpoint_t *notice;
+
+    *out = NULL;
+    if (!address) {
+        return NULL;
+    }
+    problem =
+        pay_endpoint_find(&notice, dashboard->service, &dashboard->scope, PAY_ENDPOINT_NOTICE, p);
+    if (problem || (notice && notice->enabled && !strcmp(notice->address, address))) {
+        return problem;
+    }
+    ask->change = apr_pstrcat(p, "send the notices of ", name, " to ", address, NULL);
+    ask->command = apr_pstrcat(p, "mail set ", name, " --merchant-address ADDRESS", NULL);
+    *out = ask;
+    return NULL;
+}
+
 /* What is not given stays as it is; merchantAddress null switches notices off. */
 int pay_dashboard_mail_set(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
     const char *text = pay_form_string(&form, "merchantAddress");
     pay_mail_settings_t settings = {.notices = -1};
+    const pay_dashboard_ask_t *ask;
     const pay_problem_t *problem;
     pay_service_t service;
 
@@ -106,8 +138,11 @@ int pay_dashboard_mail_set(request_rec *r, const pay_dashboard_t *dashboard)
     settings.receipts = pay_form_bool(&form, "receipts");
     problem = form.problem;
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "mail set", dashboard->account->name,
-                                       NULL);
+        problem = ask_address(&ask, dashboard, settings.address, r->pool);
+    }
+    if (!problem) {
+        problem = pay_dashboard_change_confirmed(&service, r, dashboard, "mail set",
+                                                 dashboard->account->name, NULL, ask);
     }
     if (!problem) {
         problem = pay_mail_set(&service, dashboard->account->number, &settings, r->pool);

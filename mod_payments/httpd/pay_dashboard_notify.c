@@ -2,7 +2,7 @@
 
 /* Where notifications go, and what becomes of one that was not taken. */
 
-#include "httpd/pay_dashboard_change.h"
+#include "httpd/pay_dashboard_confirm.h"
 #include "httpd/pay_dashboard_events.h"
 #include "httpd/pay_dashboard_reply.h"
 #include "service/pay_endpoints.h"
@@ -139,6 +139,22 @@ static int reply_webhook(request_rec *r, const pay_endpoint_t *endpoint, const c
     return pay_dashboard_answer(r, w);
 }
 
+/* NULL: it is switched off, which tells nobody anything. */
+static const pay_dashboard_ask_t *ask_url(const pay_dashboard_t *dashboard, const char *url,
+                                          apr_pool_t *p)
+{
+    pay_dashboard_ask_t *ask = apr_palloc(p, sizeof(*ask));
+    const char *name = dashboard->account->name;
+    const char *mode = pay_mode_name(dashboard->scope.mode);
+
+    if (!url) {
+        return NULL;
+    }
+    ask->change = apr_pstrcat(p, "send the ", mode, " webhooks of ", name, " to ", url, NULL);
+    ask->command = apr_pstrcat(p, "webhook set ", name, " URL --mode ", mode, NULL);
+    return ask;
+}
+
 int pay_dashboard_webhook_set(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
@@ -154,9 +170,13 @@ int pay_dashboard_webhook_set(request_rec *r, const pay_dashboard_t *dashboard)
         pay_form_fault(&form, "url", "must be given: null switches the webhook off");
     }
     problem = form.problem;
+    if (!problem && wanted) {
+        problem = pay_webhook_url(&wanted, wanted, r->pool);
+    }
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "webhook set", mode,
-                                       wanted ? "on" : "off");
+        problem = pay_dashboard_change_confirmed(&service, r, dashboard, "webhook set", mode,
+                                                 wanted ? "on" : "off",
+                                                 ask_url(dashboard, wanted, r->pool));
     }
     if (!problem) {
         problem = pay_webhook_set(&endpoint, &secret, &service, &dashboard->scope, wanted, r->pool);
@@ -172,6 +192,12 @@ int pay_dashboard_webhook_renew(request_rec *r, const pay_dashboard_t *dashboard
     pay_form_t form = pay_dashboard_form(r, dashboard);
     pay_endpoint_t *endpoint = NULL;
     apr_interval_time_t overlap;
+    const char *name = dashboard->account->name;
+    const char *mode = pay_mode_name(dashboard->scope.mode);
+    const pay_dashboard_ask_t ask = {
+        apr_pstrcat(r->pool, "make a new secret of the ", mode, " webhooks of ", name, NULL),
+        apr_pstrcat(r->pool, "webhook secret rotate ", name, " --mode ", mode, NULL),
+    };
     const pay_problem_t *problem;
     pay_service_t service;
     const char *secret;
@@ -179,8 +205,8 @@ int pay_dashboard_webhook_renew(request_rec *r, const pay_dashboard_t *dashboard
     pay_dashboard_overlap(&overlap, &form, "overlap", PAY_WEBHOOK_OVERLAP_DEFAULT);
     problem = form.problem;
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "webhook secret rotate",
-                                       pay_mode_name(dashboard->scope.mode), NULL);
+        problem = pay_dashboard_change_confirmed(&service, r, dashboard, "webhook secret rotate",
+                                                 mode, NULL, &ask);
     }
     if (!problem) {
         problem =

@@ -2,7 +2,7 @@
 
 /* Who works for the account, and what they changed. */
 
-#include "httpd/pay_dashboard_change.h"
+#include "httpd/pay_dashboard_confirm.h"
 #include "httpd/pay_dashboard_query.h"
 #include "httpd/pay_dashboard_reply.h"
 
@@ -80,6 +80,7 @@ int pay_dashboard_team_grant(request_rec *r, const pay_dashboard_t *dashboard)
     pay_grant_verdict_t verdict;
     pay_role_t role = PAY_ROLE_VIEWER;
     pay_service_t service;
+    pay_dashboard_ask_t ask;
     pay_grant_t *grant;
     apr_status_t rv;
 
@@ -88,8 +89,13 @@ int pay_dashboard_team_grant(request_rec *r, const pay_dashboard_t *dashboard)
     }
     problem = form.problem;
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "account grant", user,
-                                       apr_pstrcat(r->pool, dashboard->host, " ", name, NULL));
+        ask.change = apr_pstrcat(r->pool, "grant the role ", name, " for ",
+                                 dashboard->account->name, " to ", user, NULL);
+        ask.command = apr_pstrcat(r->pool, "account grant ", dashboard->account->name,
+                                  " USER --host ", dashboard->host, " --role ", name, NULL);
+        problem = pay_dashboard_change_confirmed(
+            &service, r, dashboard, "account grant", user,
+            apr_pstrcat(r->pool, dashboard->host, " ", name, NULL), &ask);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);

@@ -5,6 +5,7 @@
 #include "httpd/pay_acquirers.h"
 #include "httpd/pay_child.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_dashboard_confirm.h"
 #include "httpd/pay_dashboard_files.h"
 #include "httpd/pay_dashboard_guard.h"
 #include "httpd/pay_dashboard_root.h"
@@ -272,6 +273,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     pay_prepare_acquirers(ledgers, pconf);
     pay_rates_share(main_server, pconf);
     pay_dashboard_guard_share(main_server);
+    pay_dashboard_confirm_share(main_server, pconf);
     pay_dashboard_root_judge(main_server, ptemp);
     pay_dashboard_files_load(main_server, pconf);
     pay_watchdog_start(main_server, ledgers, pconf);

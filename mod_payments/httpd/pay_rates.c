@@ -24,11 +24,19 @@ enum {
     OF_FAILURES,
     OF_PAGES,
     OF_SIGN_INS,
+    OF_CONFIRMATIONS,
+    OF_CODES,
     TABLES
 };
 
 /* A browser asks for so many things at a time, and each counts until it is let in. */
 #define SIGN_INS_BURST_MIN 100
+
+/* Of one user and host: as many wrong passwords in any five minutes. */
+static const pay_rate_limit_t confirmations = {apr_time_from_sec(300), 5};
+
+/* Of one user and host: mails with codes. */
+static const pay_rate_limit_t codes = {apr_time_from_sec(60), 5};
 
 /* What the log has been told. Shared by all children, zeroed. */
 typedef struct told_t {
@@ -238,4 +246,40 @@ void pay_rates_signed_in(request_rec *r)
     if (limit.interval) {
         pay_rate_give(table[OF_SIGN_INS], &limit, address, address_of(address, r), pay_rate_now());
     }
+}
+
+const pay_problem_t *pay_rates_judge_confirmation(request_rec *r, const unsigned char *who)
+{
+    const pay_problem_t *problem;
+    apr_uint64_t count;
+
+    problem = take(&count, OF_CONFIRMATIONS, &confirmations, who, PAY_SHA256_LEN, r->pool);
+    if (count) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                      PAYLOGNO(00682) "wrong passwords to confirm changes of the dashboard; "
+                                      "answered 429 since the last such line: %" APR_UINT64_T_FMT,
+                      count);
+    }
+    return problem;
+}
+
+void pay_rates_confirmed(const unsigned char *who)
+{
+    pay_rate_give(table[OF_CONFIRMATIONS], &confirmations, who, PAY_SHA256_LEN, pay_rate_now());
+}
+
+const pay_problem_t *pay_rates_judge_code(request_rec *r, const unsigned char *who)
+{
+    const pay_problem_t *problem;
+    apr_uint64_t count;
+
+    problem = take(&count, OF_CODES, &codes, who, PAY_SHA256_LEN, r->pool);
+    if (count) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                      PAYLOGNO(00686) "codes to confirm changes of the dashboard are asked for too "
+                                      "often; answered 429 since the last such line: "
+                                      "%" APR_UINT64_T_FMT,
+                      count);
+    }
+    return problem;
 }

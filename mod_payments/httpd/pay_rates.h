@@ -29,4 +29,15 @@ const pay_problem_t *pay_rates_judge_failure(request_rec *r);
 const pay_problem_t *pay_rates_judge_sign_in(request_rec *r);
 void pay_rates_signed_in(request_rec *r);
 
+/*
+ * One more password that is typed to confirm a change, before it is judged; `who` are
+ * PAY_SHA256_LEN bytes that stand for user and host. NULL, or 429 L1. Once it is found right,
+ * pay_rates_confirmed is owed, and it does not count.
+ */
+const pay_problem_t *pay_rates_judge_confirmation(request_rec *r, const unsigned char *who);
+void pay_rates_confirmed(const unsigned char *who);
+
+/* One more mail with a code to confirm a change, for the same: NULL, or 429 L1. */
+const pay_problem_t *pay_rates_judge_code(request_rec *r, const unsigned char *who);
+
 #endif

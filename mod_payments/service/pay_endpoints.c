@@ -81,7 +81,7 @@ static const pay_problem_t *make_secret(const char **text, pay_endpoint_t *endpo
 }
 
 /* Whether its host may be called is judged when it is. */
-static const pay_problem_t *read_url(const char **out, const char *url, apr_pool_t *p)
+const pay_problem_t *pay_webhook_url(const char **out, const char *url, apr_pool_t *p)
 {
     pay_problem_t *problem = NULL;
     const char *fault;
@@ -111,7 +111,7 @@ const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
     const pay_problem_t *problem;
 
     *secret = NULL;
-    problem = url ? read_url(&url, url, p) : NULL;
+    problem = url ? pay_webhook_url(&url, url, p) : NULL;
     if (!problem) {
         problem = pay_endpoint_find(out, service, scope, PAY_ENDPOINT_WEBHOOK, p);
     }

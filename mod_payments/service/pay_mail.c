@@ -33,6 +33,9 @@ static const struct {
 };
 #define MAILS_COUNT ((int)(sizeof(mails) / sizeof(mails[0])))
 
+/* Of no event. */
+#define CONFIRMATION "confirmation"
+
 static const char *installed_directory = PAYMENTS_MAIL_DIR;
 
 /* A mail while it is made. */
@@ -152,6 +155,18 @@ static apr_status_t make_html(mail_t *mail)
     return expand(&mail->html, mail, path, text, 1, PAY_TEMPLATE_HTML);
 }
 
+static const char *template_fault(mail_t *mail, const char *name)
+{
+    apr_status_t rv;
+
+    mail->name = name;
+    rv = make_text(mail);
+    if (rv == APR_SUCCESS) {
+        rv = make_html(mail);
+    }
+    return rv == APR_SUCCESS ? NULL : mail->fault;
+}
+
 const char *pay_mail_templates_fault(const char *directory, apr_pool_t *p)
 {
     pay_template_value_t values[PAY_MAIL_VALUES_MAX];
@@ -170,17 +185,13 @@ const char *pay_mail_templates_fault(const char *directory, apr_pool_t *p)
         return mail.fault;
     }
     for (i = 0; i < MAILS_COUNT; i++) {
-        mail.name = mails[i].name;
         mail.values_count = pay_mail_values_sample(values, mails[i].endpoint);
-        rv = make_text(&mail);
-        if (rv == APR_SUCCESS) {
-            rv = make_html(&mail);
-        }
-        if (rv != APR_SUCCESS) {
+        if (template_fault(&mail, mails[i].name)) {
             return mail.fault;
         }
     }
-    return NULL;
+    mail.values_count = pay_mail_values_confirmation_sample(values);
+    return template_fault(&mail, CONFIRMATION);
 }
 
 /* ---- addresses */
@@ -195,15 +206,10 @@ static int is_ascii(const char *text)
     return 1;
 }
 
-static apr_status_t find_recipient(const char **out, const char **fault, const pay_event_t *event,
-                                   const char *merchant, apr_pool_t *p)
+static apr_status_t find_recipient(const char **out, const char **fault, const char *address,
+                                   apr_pool_t *p)
 {
-    const char *address = merchant;
-
     *out = NULL;
-    if (event->endpoint == PAY_ENDPOINT_RECEIPT) {
-        address = event->charge ? event->charge->email : NULL;
-    }
     if (!address || !*address) {
         return APR_NOTFOUND;
     }
@@ -236,32 +242,51 @@ static apr_status_t find_sender(const char **out, const char **fault, const char
 
 /* ---- the message */
 
-static const apr_array_header_t *make_headers(const char *subject, const char *from, const char *to,
-                                              const pay_event_t *event,
-                                              const pay_account_t *account, const char *merchant,
-                                              apr_pool_t *p)
+/* Beside what the templates make. */
+typedef struct envelope_t {
+    const char *from, *to;
+    const char *reply_to; /* NULL: the sender */
+    const char *account;  /* its name */
+    const char *id;       /* one of its own for each message */
+    apr_time_t date;
+} envelope_t;
+
+static apr_array_header_t *make_headers(const char *subject, const envelope_t *envelope,
+                                        apr_pool_t *p)
 {
     apr_array_header_t *headers = apr_array_make(p, HEADERS_MAX, sizeof(const char *));
-    const char *reply_to = NULL;
-    const char *id = apr_pstrcat(p, "<", pay_event_id(event, p), strchr(from, '@'), ">", NULL);
+    const char *from = envelope->from;
 
-    if (event->scope.mode == PAY_TEST) { /* whatever a template says */
-        subject = apr_pstrcat(p, TEST_MARK, subject, NULL);
-    }
-    if (event->endpoint == PAY_ENDPOINT_RECEIPT) {
-        (void)pay_email_normalize(&reply_to, merchant, p);
-    }
-    pay_mail_header_put(headers, "From", pay_mail_header_mailbox(account->name, from, p));
-    pay_mail_header_put(headers, "To", to);
-    if (reply_to && is_ascii(reply_to)) {
-        pay_mail_header_put(headers, "Reply-To", reply_to);
+    pay_mail_header_put(headers, "From", pay_mail_header_mailbox(envelope->account, from, p));
+    pay_mail_header_put(headers, "To", envelope->to);
+    if (envelope->reply_to && is_ascii(envelope->reply_to)) {
+        pay_mail_header_put(headers, "Reply-To", envelope->reply_to);
     }
     pay_mail_header_put(
         headers, "Subject",
         pay_mail_header_text(subject, PAY_MAIL_LINE_MAX - strlen(SUBJECT_START), p));
-    pay_mail_header_put(headers, "Date", pay_mail_header_date(event->created_at, p));
-    pay_mail_header_put(headers, "Message-ID", id);
+    pay_mail_header_put(headers, "Date", pay_mail_header_date(envelope->date, p));
+    pay_mail_header_put(headers, "Message-ID",
+                        apr_pstrcat(p, "<", envelope->id, strchr(from, '@'), ">", NULL));
     pay_mail_header_put(headers, "Auto-Submitted", "auto-generated");
+    return headers;
+}
+
+static const apr_array_header_t *event_headers(const char *subject, envelope_t *envelope,
+                                               const pay_event_t *event, const char *merchant,
+                                               apr_pool_t *p)
+{
+    apr_array_header_t *headers;
+
+    envelope->id = pay_event_id(event, p);
+    envelope->date = event->created_at;
+    if (event->scope.mode == PAY_TEST) { /* whatever a template says */
+        subject = apr_pstrcat(p, TEST_MARK, subject, NULL);
+    }
+    if (event->endpoint == PAY_ENDPOINT_RECEIPT) {
+        (void)pay_email_normalize(&envelope->reply_to, merchant, p);
+    }
+    headers = make_headers(subject, envelope, p);
     pay_mail_header_put(headers, "X-Payments-Mode", pay_mode_name(event->scope.mode));
     return headers;
 }
@@ -277,13 +302,50 @@ static const pay_transfer_part_t *make_parts(const mail_t *mail)
     return parts;
 }
 
+static apr_status_t find_both(envelope_t *envelope, const char **fault, const char *address,
+                              const pay_delivery_t *delivery, apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    rv = find_recipient(&envelope->to, fault, address, p);
+    if (rv == APR_SUCCESS) {
+        rv = find_sender(&envelope->from, fault, delivery->mail_from, p);
+    }
+    return rv;
+}
+
+static apr_status_t make_both(mail_t *mail, const char **fault)
+{
+    apr_status_t rv;
+
+    rv = make_text(mail);
+    if (rv == APR_SUCCESS) {
+        rv = make_html(mail);
+    }
+    if (rv != APR_SUCCESS) {
+        *fault = mail->fault;
+    }
+    return rv;
+}
+
+static void fill(pay_transfer_t *transfer, const mail_t *mail, const envelope_t *envelope,
+                 const apr_array_header_t *headers)
+{
+    transfer->mail_from = envelope->from;
+    transfer->mail_to = envelope->to;
+    transfer->headers = headers;
+    transfer->parts = make_parts(mail);
+    transfer->parts_count = PAY_TRANSFER_PARTS_MAX;
+}
+
 apr_status_t pay_mail_make(pay_transfer_t *transfer, const char **fault, const pay_event_t *event,
                            const pay_account_t *account, const char *merchant,
                            const pay_delivery_t *delivery, apr_pool_t *p)
 {
     pay_template_value_t values[PAY_MAIL_VALUES_MAX];
     mail_t mail = {.directory = delivery->mail_templates, .values = values, .pool = p};
-    const char *from, *to;
+    envelope_t envelope = {.account = account->name};
+    const char *address = merchant;
     apr_status_t rv;
 
     *fault = NULL;
@@ -291,26 +353,44 @@ apr_status_t pay_mail_make(pay_transfer_t *transfer, const char **fault, const p
     if (!mail.name) {
         return APR_NOTFOUND;
     }
-    rv = find_recipient(&to, fault, event, merchant, p);
-    if (rv == APR_SUCCESS) {
-        rv = find_sender(&from, fault, delivery->mail_from, p);
+    if (event->endpoint == PAY_ENDPOINT_RECEIPT) {
+        address = event->charge ? event->charge->email : NULL;
     }
+    rv = find_both(&envelope, fault, address, delivery, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     mail.values_count = pay_mail_values(values, event, account, p);
-    rv = make_text(&mail);
-    if (rv == APR_SUCCESS) {
-        rv = make_html(&mail);
-    }
+    rv = make_both(&mail, fault);
     if (rv != APR_SUCCESS) {
-        *fault = mail.fault;
         return rv;
     }
-    transfer->mail_from = from;
-    transfer->mail_to = to;
-    transfer->headers = make_headers(mail.subject, from, to, event, account, merchant, p);
-    transfer->parts = make_parts(&mail);
-    transfer->parts_count = PAY_TRANSFER_PARTS_MAX;
+    fill(transfer, &mail, &envelope, event_headers(mail.subject, &envelope, event, merchant, p));
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_mail_make_confirmation(pay_transfer_t *transfer, const char **fault,
+                                        const pay_mail_confirmation_t *confirmation,
+                                        const pay_account_t *account, const char *merchant,
+                                        const pay_delivery_t *delivery, apr_pool_t *p)
+{
+    pay_template_value_t values[PAY_MAIL_VALUES_MAX];
+    mail_t mail = {
+        .name = CONFIRMATION, .directory = delivery->mail_templates, .values = values, .pool = p};
+    envelope_t envelope = {
+        .account = account->name, .id = confirmation->id, .date = confirmation->at};
+    apr_status_t rv;
+
+    *fault = NULL;
+    rv = find_both(&envelope, fault, merchant, delivery, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    mail.values_count = pay_mail_values_confirmation(values, confirmation, account, p);
+    rv = make_both(&mail, fault);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    fill(transfer, &mail, &envelope, make_headers(mail.subject, &envelope, p));
     return APR_SUCCESS;
 }

@@ -2,9 +2,10 @@
 #ifndef PAY_MAIL_H
 #define PAY_MAIL_H
 
-/* E-mails of events, made from templates (docs/notifications.md, "E-mail"). */
+/* E-mails, made from templates (docs/notifications.md, "E-mail"). */
 
 #include "base/pay_transfer.h"
+#include "service/pay_mail_values.h"
 #include "service/pay_service.h"
 
 /*
@@ -20,6 +21,15 @@
 apr_status_t pay_mail_make(pay_transfer_t *transfer, const char **fault, const pay_event_t *event,
                            const pay_account_t *account, const char *merchant,
                            const pay_delivery_t *delivery, apr_pool_t *p);
+
+/*
+ * The same for the mail that brings the merchant the code of a change that the dashboard wants
+ * confirmed. It is about no event, and no mode.
+ */
+apr_status_t pay_mail_make_confirmation(pay_transfer_t *transfer, const char **fault,
+                                        const pay_mail_confirmation_t *confirmation,
+                                        const pay_account_t *account, const char *merchant,
+                                        const pay_delivery_t *delivery, apr_pool_t *p);
 
 /* Reads every template: a sentence on what is wrong with one, NULL when all are well. `directory`
  * "" for the installed ones. */

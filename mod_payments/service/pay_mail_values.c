@@ -280,6 +280,15 @@ static const struct {
 #define NAMES_COUNT ((int)(sizeof(names) / sizeof(names[0])))
 _Static_assert(sizeof(names) / sizeof(names[0]) <= PAY_MAIL_VALUES_MAX, "all names have room");
 
+static void source_init(source_t *source, const pay_account_t *account, apr_pool_t *p)
+{
+    source->account = account;
+    source->pool = p;
+    if (pay_timezone_load(&source->zone, account->settings.timezone, p) != APR_SUCCESS) {
+        (void)pay_timezone_load(&source->zone, "UTC", p);
+    }
+}
+
 int pay_mail_values_sample(pay_template_value_t out[PAY_MAIL_VALUES_MAX], pay_endpoint_kind_t kind)
 {
     int count = 0;
@@ -302,11 +311,7 @@ int pay_mail_values(pay_template_value_t out[PAY_MAIL_VALUES_MAX], const pay_eve
     int i;
 
     source->event = event;
-    source->account = account;
-    source->pool = p;
-    if (pay_timezone_load(&source->zone, account->settings.timezone, p) != APR_SUCCESS) {
-        (void)pay_timezone_load(&source->zone, "UTC", p);
-    }
+    source_init(source, account, p);
     if (event->charge) {
         source->charge = pay_event_charge(event);
         source->has_charge = 1;
@@ -320,6 +325,39 @@ int pay_mail_values(pay_template_value_t out[PAY_MAIL_VALUES_MAX], const pay_eve
             out[count].name = names[i].name;
             out[count++].value = names[i].value(source);
         }
+    }
+    return count;
+}
+
+/* ---- a confirmation */
+
+int pay_mail_values_confirmation(pay_template_value_t out[PAY_MAIL_VALUES_MAX],
+                                 const pay_mail_confirmation_t *confirmation,
+                                 const pay_account_t *account, apr_pool_t *p)
+{
+    source_t source = {.event = NULL};
+    int count = 0;
+
+    source_init(&source, account, p);
+    out[count++] = (pay_template_value_t){"account", account->name};
+    out[count++] = (pay_template_value_t){"change", confirmation->change};
+    out[count++] = (pay_template_value_t){"code", confirmation->code};
+    out[count++] = (pay_template_value_t){"date", time_text(&source, confirmation->at)};
+    out[count++] = (pay_template_value_t){"host", confirmation->host};
+    out[count++] = (pay_template_value_t){"minutes", apr_itoa(p, confirmation->minutes)};
+    out[count++] = (pay_template_value_t){"user", confirmation->user};
+    return count;
+}
+
+int pay_mail_values_confirmation_sample(pay_template_value_t out[PAY_MAIL_VALUES_MAX])
+{
+    static const char *const known[] = {"account", "change",  "code", "date",
+                                        "host",    "minutes", "user"};
+    const int count = (int)(sizeof(known) / sizeof(known[0]));
+    int i;
+
+    for (i = 0; i < count; i++) {
+        out[i] = (pay_template_value_t){known[i], "x"};
     }
     return count;
 }

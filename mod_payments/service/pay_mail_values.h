@@ -4,6 +4,7 @@
 
 /* What the names in a template of an e-mail stand for (docs/notifications.md, "Templates"). */
 
+#include "model/pay_account.h"
 #include "model/pay_event.h"
 #include "service/pay_template.h"
 
@@ -19,5 +20,22 @@ int pay_mail_values(pay_template_value_t out[PAY_MAIL_VALUES_MAX], const pay_eve
 
 /* The same names for an endpoint of that kind, each with the value "x": for checking templates. */
 int pay_mail_values_sample(pay_template_value_t out[PAY_MAIL_VALUES_MAX], pay_endpoint_kind_t kind);
+
+/* A change of the dashboard that waits for its code. All strings are set, plain text in one line.
+ */
+typedef struct pay_mail_confirmation_t {
+    const char *change; /* "make a live secret key of shop" */
+    const char *user;
+    const char *host; /* of the dashboard */
+    const char *code; /* "ABCD-EFGH" */
+    int minutes;      /* that it is good for */
+    const char *id;   /* of the message */
+    apr_time_t at;
+} pay_mail_confirmation_t;
+
+int pay_mail_values_confirmation(pay_template_value_t out[PAY_MAIL_VALUES_MAX],
+                                 const pay_mail_confirmation_t *confirmation,
+                                 const pay_account_t *account, apr_pool_t *p);
+int pay_mail_values_confirmation_sample(pay_template_value_t out[PAY_MAIL_VALUES_MAX]);
 
 #endif

@@ -75,8 +75,8 @@ static void judge_webhook(pay_outbox_desk_t *desk, const pay_outbox_t *outbox)
 
 static void judge_mail(pay_outbox_desk_t *desk, const pay_outbox_t *outbox)
 {
-    desk->waits = outbox->settings->mail_waits;
-    desk->url = outbox->settings->relay;
+    desk->waits = outbox->settings->mail.waits;
+    desk->url = outbox->settings->mail.url;
     if (desk->url) {
         host_key(desk->host_key, desk->url, outbox->take_pool);
     }

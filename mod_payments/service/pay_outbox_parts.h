@@ -7,6 +7,7 @@
 #include "base/pay_crypto.h"
 #include "base/pay_transfer.h"
 #include "base/pay_url.h"
+#include "service/pay_mail_relay.h"
 #include "service/pay_outbox.h"
 
 #include <apr_hash.h>
@@ -22,9 +23,7 @@ typedef struct pay_outbox_settings_t {
     const pay_delivery_t *delivery;
     const apr_array_header_t *allowed;
     const char *ca_file; /* NULL: the system's certificates */
-    const pay_url_t *relay;
-    const char *mail_waits;      /* why no e-mail can be sent; NULL: it can */
-    const char *user, *password; /* NULL: the relay wants no login */
+    pay_mail_relay_t mail;
     apr_pool_t *accounts_pool;
     apr_hash_t *accounts; /* number -> pay_account_t *; NULL: not read yet */
 } pay_outbox_settings_t;

@@ -8,11 +8,8 @@
 #include <string.h>
 
 #define SETTINGS_MS (60 * 1000)
-#define RELAY_SCHEMES "smtp smtps"
 
 static const pay_delivery_t delivery_default = {0, "", "", "", "", "", ""};
-
-static const char no_relay[] = "PaymentsMailRelay is not set";
 
 pay_outbox_settings_t *pay_outbox_settings_hold(pay_outbox_settings_t *settings)
 {
@@ -44,50 +41,6 @@ static void read_allowed(pay_outbox_settings_t *settings)
             word ? word : "a word");
 }
 
-/* "user\npassword", sealed. */
-static void read_login(pay_outbox_settings_t *settings, const pay_keyring_t *keyring)
-{
-    const char *sealed = settings->delivery->mail_login;
-    const char *text, *end;
-    apr_status_t rv;
-
-    if (!*sealed) {
-        return;
-    }
-    if (!keyring) {
-        settings->mail_waits = "there is no master key to open the relay's login with";
-        return;
-    }
-    rv = pay_keyring_open(&text, keyring, PAY_DELIVERY_LOGIN_CONTEXT, sealed, settings->pool);
-    if (rv != APR_SUCCESS) {
-        settings->mail_waits = "the relay's login does not open under the master key";
-        return;
-    }
-    end = strchr(text, '\n');
-    settings->user = end ? apr_pstrmemdup(settings->pool, text, (apr_size_t)(end - text)) : text;
-    settings->password = end ? end + 1 : "";
-}
-
-static void read_relay(pay_outbox_settings_t *settings, const pay_keyring_t *keyring)
-{
-    const char *text = settings->delivery->mail_relay;
-    const char *fault;
-    pay_url_t *relay;
-    apr_status_t rv;
-
-    if (!*text) {
-        settings->mail_waits = no_relay;
-        return;
-    }
-    rv = pay_url_parse(&relay, &fault, text, RELAY_SCHEMES, settings->pool);
-    if (rv != APR_SUCCESS) {
-        settings->mail_waits = "PaymentsMailRelay is no URL of a mail relay";
-        return;
-    }
-    settings->relay = relay;
-    read_login(settings, keyring);
-}
-
 apr_status_t pay_outbox_settings_refresh(pay_outbox_t *outbox)
 {
     const apr_int64_t now_ms = pay_time_boot_ms();
@@ -113,7 +66,7 @@ apr_status_t pay_outbox_settings_refresh(pay_outbox_t *outbox)
     settings->delivery = rv == APR_SUCCESS ? delivery : &delivery_default;
     settings->ca_file = *settings->delivery->trusted_ca ? settings->delivery->trusted_ca : NULL;
     read_allowed(settings);
-    read_relay(settings, outbox->keyring);
+    pay_mail_relay_read(&settings->mail, settings->delivery, outbox->keyring, pool);
     if (outbox->settings) {
         pay_outbox_settings_drop(outbox->settings);
     }

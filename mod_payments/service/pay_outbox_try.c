@@ -114,9 +114,7 @@ static int fill_mail(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_take
                    fault ? fault : "The message could not be made");
         return 0;
     }
-    one->transfer.url = settings->relay->text;
-    one->transfer.user = settings->user;
-    one->transfer.password = settings->password;
+    pay_mail_relay_address(&one->transfer, &settings->mail);
     return 1;
 }
 

@@ -13,6 +13,7 @@ from harness import BUILD, ROOT
 PATH = "/payments-dashboard"
 USERS = ("olga", "oskar", "vera", "stranger")
 PASSWORD = "right"
+CONFIRM, NO_WAY = "C3", "C4"  # the change must be confirmed; it cannot be here
 BESIDE = "PAY00680"  # the hosts of tests serve a document root beside the dashboard
 PAGE = "<!doctype html><title>Payments</title>\n"
 SCRIPT = "export const answer = 42;\n"
@@ -83,6 +84,18 @@ def walk(person, path, limit):
         after = "&after=" + page["next"]
 
 
+def wants(answer):
+    """What a change must be confirmed by, as the answer says; None: it must not."""
+    data = answer.json.get("data", {}) if answer.json else {}
+    return data["errors"][0]["field"] if data.get("responseCode") == CONFIRM else None
+
+
+def confirmed(body, **how):
+    """The body of a change, with what confirms it."""
+    body = body or {}
+    return {**body, "confirm": {**body.get("confirm", {}), **how}}
+
+
 class Person:
     """Somebody at a browser: signs in, and calls as the dashboard's pages do."""
 
@@ -104,7 +117,15 @@ class Person:
         self.token = answer.json["csrf"]
         return answer.json
 
-    def post(self, path, body=None, headers=None, connection=None):
+    def post(self, path, body=None, headers=None, connection=None, password=PASSWORD):
+        """As the pages do: what must be confirmed is sent again with the password; None: it is not."""
+        answer = self.ask(path, body, headers, connection)
+        if password is not None and answer.status == 403 and wants(answer) == "/confirm/password":
+            return self.ask(path, confirmed(body, password=password), headers, connection)
+        return answer
+
+    def ask(self, path, body=None, headers=None, connection=None):
+        """One request."""
         if self.token is None:
             self.session()
         sent = {**self.headers(), "Origin": f"http://{self.host}", "X-CSRF-Token": self.token,

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from dashboard import PATH, Person, auth, basic, location, pages
+from dashboard import NO_WAY, PATH, Person, auth, basic, location, pages
 from fixtures import close_all
 from harness import WAIT_S
 from test_dashboard import grant
@@ -55,9 +55,9 @@ class Holder(Person):
         self.httpd.certificate = self.certificate
         return super().get(path, method, connection)
 
-    def post(self, path, body=None, headers=None, connection=None):
+    def ask(self, path, body=None, headers=None, connection=None):
         self.httpd.certificate = self.certificate
-        return super().post(path, body, {"Origin": f"https://{self.host}", **(headers or {})}, connection)
+        return super().ask(path, body, {"Origin": f"https://{self.host}", **(headers or {})}, connection)
 
 
 @pytest.fixture
@@ -87,10 +87,11 @@ def test_who_comes_in(site, verify, block):
     vera, other = Holder(httpd, "vera"), Holder(httpd, "stranger")
     assert vera.session()["user"] == "vera" and [one["name"] for one in vera.session()["accounts"]] == ["shoes"]
     assert vera.get("accounts/shoes/test/overview").status == 200
-    made = vera.post("accounts/shoes/team", {"user": "oskar", "role": "viewer"})
+    made = vera.post("accounts/shoes/test/links", {"title": "Shoes", "amount": "10", "currency": "NGN"})
     assert made.status == 200, made
     (entry,) = [one for one in vera.get("accounts/shoes/audit").json["items"] if one["who"] == "vera"]
-    assert (entry["what"], entry["subject"]) == ("account grant", "oskar")
+    assert entry["what"] == "link create"
+    assert vera.post("accounts/shoes/team", {"user": "oskar", "role": "viewer"}).json["data"]["responseCode"] == NO_WAY
     assert vera.post("accounts/shoes/team", {}, {"X-CSRF-Token": None}).status == 403
     assert vera.post("accounts/shoes/team", {}, {"Origin": f"http://{vera.host}"}).status == 403, "another scheme's page"
     assert other.session()["user"] == "stranger" and other.session()["accounts"] == []

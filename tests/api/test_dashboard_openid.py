@@ -3,9 +3,11 @@
 
 import pytest
 
-from dashboard import PAGE, PATH, Person, location, pages
+from dashboard import PAGE, PATH, Person, confirmed, location, pages, wants
+from mail_server import Relay
 from openid import Provider, sign_in
 from test_dashboard import grant
+from test_dashboard_confirm import code_of
 
 
 
@@ -17,8 +19,15 @@ def provider():
 
 
 @pytest.fixture
-def site(server, provider):
-    httpd = server(start=False, modules=("auth_openidc",))
+def relay():
+    with Relay() as one:
+        yield one
+
+
+@pytest.fixture
+def site(server, provider, relay):
+    httpd = server(start=False, modules=("auth_openidc",), extra=f"PaymentsMailRelay {relay.url}\n"
+                   "PaymentsMailFrom payments@shop.example\n")
     httpd.host_extra = (f"{provider.settings()}PaymentsDashboard {PATH}\n{pages(httpd)}\n"
                         + location("AuthType openid-connect\nRequire valid-user"))
     yield httpd.start()
@@ -39,13 +48,18 @@ class Member(Person):
         return sent
 
 
-def test_who_comes_in(site, provider):
+def test_who_comes_in(site, provider, relay):
+    """And who changes the team by the code that the merchant got."""
     site.ctl("account", "create", "shoes")
+    site.ctl("mail", "set", "shoes", "--merchant-address", "owner@shop.example")
     grant(site, "shoes", "vera", "owner")
     vera, other = Member(site, provider, "vera"), Member(site, provider, "stranger")
     assert vera.page == PAGE
     assert vera.session()["user"] == "vera" and [one["name"] for one in vera.session()["accounts"]] == ["shoes"]
-    made = vera.post("accounts/shoes/team", {"user": "oskar", "role": "viewer"})
+    body = {"user": "oskar", "role": "viewer"}
+    assert wants(vera.ask("accounts/shoes/team", confirmed(body, password="right"))) == "/confirm/code"
+    [mail] = relay.wait("owner@shop.example")
+    made = vera.ask("accounts/shoes/team", confirmed(body, code=code_of(mail)))
     assert made.status == 200, made
     (entry,) = [one for one in vera.get("accounts/shoes/audit").json["items"] if one["who"] == "vera"]
     assert (entry["what"], entry["subject"]) == ("account grant", "oskar")

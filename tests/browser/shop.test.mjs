@@ -43,13 +43,21 @@ afterEach(async () => {
   assert.deepEqual(await world.do('loud'), []);
 });
 
-const dialog = () => olga.page.getByRole('dialog');
+const dialog = () => olga.page.getByRole('dialog').last(); // the one on top
 
 // Presses the button `name` of the dialog and waits until it is gone.
 async function confirm(name) {
   await dialog().getByRole('button', { name, exact: true }).click();
   await dialog().waitFor({ state: 'detached' });
   await olga.settled();
+}
+
+// What a change is confirmed with, once its form was sent.
+async function password() {
+  olga.expect(/status of 403 .*\/(webhook|mail|mode)$/); // the browser's own line on the answer that asks for it
+  await dialog().getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  await dialog().getByLabel('Your password').fill(world.password);
+  await dialog().getByRole('button', { name: 'Confirm', exact: true }).click();
 }
 
 // The text that a box with a copy button shows; the button copies the same.
@@ -119,6 +127,7 @@ test('a webhook is set and tested from the page', async () => {
   await olga.page.getByRole('button', { name: 'Set a webhook' }).first().click();
   await dialog().getByLabel('Address').fill(hook.url);
   await dialog().getByRole('button', { name: 'Save', exact: true }).click();
+  await password();
   await dialog().getByRole('heading', { name: 'The webhook’s secret' }).waitFor();
   assert.match(await copied('Secret'), /^whsec_/);
   await confirm('I have stored it');
@@ -180,6 +189,7 @@ test('payers and the merchant get e-mails once that is set', async () => {
   await olga.page.getByLabel(/^Notices to the merchant/).fill('owner@bakery.example');
   await olga.page.getByLabel(/^Payers get a receipt/).check();
   await olga.page.getByRole('button', { name: 'Save', exact: true }).click();
+  await password();
   await olga.page.locator('#notice').waitFor();
   const answer = await fetch(`${world.origin}/api/v1/tokenized-card-charge`, {
     method: 'POST', headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
@@ -276,7 +286,9 @@ test('the mode is switched after the account was named, and back', async () => {
   await olga.usable('dialog before Live Mode');
   await olga.shot('go-live');
   await dialog().getByLabel(/^Type the account/).fill('bakery');
-  await confirm('Go live');
+  await dialog().getByRole('button', { name: 'Go live', exact: true }).click();
+  await password();
+  await dialog().waitFor({ state: 'detached' });
   await olga.page.locator('#mode-switch[aria-checked="true"]').waitFor();
   assert.equal(JSON.parse(await world.ctl('account', 'show', 'bakery', '--json')).mode, 'live');
   await olga.shot('live');

@@ -10,9 +10,9 @@ const PROGRAM = fileURLToPath(new URL('world.py', import.meta.url));
 
 export class World {
   // `users` may sign in; `options.at`: the server's clock begins there.
-  static async start(users, { extra = '', at = null } = {}) {
+  static async start(users, { extra = '', at = null, modules = [] } = {}) {
     const world = new World();
-    Object.assign(world, await world.do('start', users, extra, at));
+    Object.assign(world, await world.do('start', users, extra, at, modules));
     return world;
   }
 

@@ -42,7 +42,7 @@ class World:
         self.always = []  # patterns of what the log may say at any time
 
     # --- the server ---
-    def start(self, users, extra="", at=None):
+    def start(self, users, extra="", at=None, modules=()):
         """`users` may sign in with PASSWORD; `extra` is configuration, in which @KEY@ stands for the file of a key.
 
         `at`: what the server's clock begins with, else it is the real one.
@@ -51,7 +51,7 @@ class World:
         env = {}
         if at:
             env = {"LD_PRELOAD": loaded("faults/preload_clock"), "PAYMENTS_CLOCK_FILE": "{root}/clock"}
-        self.httpd = Httpd(env=env, extra=f"{INSECURE}PaymentsMailRelay {self.relay.url}\n"
+        self.httpd = Httpd(env=env, modules=modules, extra=f"{INSECURE}PaymentsMailRelay {self.relay.url}\n"
                            "PaymentsMailFrom payments@shop.example\n")
         if at:
             (self.httpd.root / "clock").write_bytes(struct.pack("=q", 0))

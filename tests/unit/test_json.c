@@ -306,8 +306,56 @@ START_TEST(test_bool)
 }
 END_TEST
 
+/* Neither in the value nor in the object's own text; the rest stays. */
+START_TEST(test_wipe)
+{
+    static const char text[] = "{\"a\":\"stays\",\"confirm\":{\"password\":\"secret\",\"n\":1},"
+                               "\"text\":\"x\"}";
+    const pay_json_t *json, *confirm;
+    const char *reason, *given, *password;
+
+    ck_assert_int_eq(pay_json_parse(&json, &reason, text, strlen(text), unit_pool), APR_SUCCESS);
+    confirm = pay_json_object(json, "confirm", unit_pool);
+    given = pay_json_object_text(json, "confirm");
+    password = pay_json_string(confirm, "password");
+    ck_assert_str_eq(password, "secret");
+    ck_assert_ptr_nonnull(strstr(given, "secret"));
+    pay_json_wipe(json, "confirm");
+    ck_assert_mem_eq(password, "\0\0\0\0\0\0", 7);
+    ck_assert_str_eq(given, "");
+    ck_assert_str_eq(pay_json_string(json, "a"), "stays");
+    pay_json_wipe(json, "text"); /* no object */
+    pay_json_wipe(json, "none");
+    ck_assert_str_eq(pay_json_string(json, "text"), "x");
+}
+END_TEST
+
+static const struct {
+    const char *name, *text, *want;
+} without_rows[] = {
+    {"in order", "{\"b\":[1, 2],\"a\":{\"d\":null,\"c\":true}}",
+     "{\"a\":{\"c\":true,\"d\":null},\"b\":[1.0,2.0]}"},
+    {"without the member", "{\"confirm\":{\"a\":1}, \"a\":\"x\"}", "{\"a\":\"x\"}"},
+    {"that of the top only", "{\"a\":{\"confirm\":1}}", "{\"a\":{\"confirm\":1.0}}"},
+    {"nothing else", "{\"confirm\":{}}", "{}"},
+};
+
+START_TEST(test_text_without)
+{
+    const char *text = without_rows[_i].text;
+    const pay_json_t *json;
+    const char *reason;
+
+    ck_assert_int_eq(pay_json_parse(&json, &reason, text, strlen(text), unit_pool), APR_SUCCESS);
+    ck_assert_str_eq(pay_json_text_without(json, "confirm", unit_pool), without_rows[_i].want);
+    ck_assert_uint_ge(pay_json_count(json), 1); /* it still has all that it had */
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_test(tcase, test_wipe);
+    tcase_add_loop_test(tcase, test_text_without, 0, UNIT_ROWS(without_rows));
     tcase_add_loop_test(tcase, test_parse, 0, UNIT_ROWS(parse_rows));
     tcase_add_loop_test(tcase, test_depth, 0, UNIT_ROWS(depth_rows));
     tcase_add_loop_test(tcase, test_member, 0, UNIT_ROWS(member_rows));

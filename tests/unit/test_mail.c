@@ -325,8 +325,77 @@ START_TEST(test_long_subject)
 }
 END_TEST
 
+/* ---- the code of a change */
+
+static apr_status_t make_confirmation(desk_t *desk, const char *change)
+{
+    const pay_mail_confirmation_t confirmation = {
+        .change = change,
+        .user = "olga",
+        .host = "pay.example.com",
+        .code = "ABCD-EFGH",
+        .minutes = 10,
+        .id = "0123456789abcdef",
+        .at = CREATED,
+    };
+
+    desk->fault = "set";
+    return pay_mail_make_confirmation(&desk->transfer, &desk->fault, &confirmation, &desk->account,
+                                      desk->merchant, &desk->delivery, unit_pool);
+}
+
+START_TEST(test_confirmation)
+{
+    static const char *const holds[] = {"make a live secret key of my-shop",
+                                        "ABCD-EFGH",
+                                        "olga",
+                                        "pay.example.com",
+                                        "within 10 minutes",
+                                        "2026-11-21 14:30 (UTC+01:00)"};
+    desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
+    apr_size_t i;
+
+    ck_assert_int_eq(make_confirmation(desk, holds[0]), APR_SUCCESS);
+    ck_assert_ptr_null(desk->fault);
+    ck_assert_str_eq(desk->transfer.mail_to, "owner@shop.example");
+    ck_assert_str_eq(desk->transfer.mail_from, "pay@shop.example");
+    /* What a locked telephone shows of it. */
+    ck_assert_str_eq(header(desk, "Subject"), "Confirm a change of my-shop");
+    ck_assert_str_eq(header(desk, "Message-ID"), "<0123456789abcdef@shop.example>");
+    ck_assert_str_eq(header(desk, "Date"), "Sat, 21 Nov 2026 13:30:00 +0000");
+    ck_assert_ptr_null(header(desk, "X-Payments-Mode"));
+    ck_assert_ptr_null(header(desk, "Reply-To"));
+    for (i = 0; i < sizeof(holds) / sizeof(holds[0]); i++) {
+        ck_assert_msg(strstr(text_of(desk), holds[i]) != NULL, "%s", holds[i]);
+        ck_assert_msg(strstr(html_of(desk), holds[i]) != NULL, "%s in the HTML", holds[i]);
+    }
+    ck_assert_ptr_null(strstr(text_of(desk), "{{"));
+    ck_assert_ptr_null(strstr(html_of(desk), "{{"));
+}
+END_TEST
+
+/* What a change is called has words of its client's in it. */
+START_TEST(test_confirmation_of_anything)
+{
+    desk_t *desk = desk_make(PAY_ENDPOINT_NOTICE, PAY_EVENT_TEST, 0);
+
+    ck_assert_int_eq(make_confirmation(desk, "grant <b>x</b> \xe2\x80\xae to {{code}}"),
+                     APR_SUCCESS);
+    ck_assert_ptr_nonnull(strstr(html_of(desk), "grant &lt;b&gt;x&lt;/b&gt;  to {{code}}"));
+    ck_assert_ptr_nonnull(strstr(text_of(desk), "grant <b>x</b>  to {{code}}"));
+    desk->merchant = "";
+    ck_assert_int_eq(make_confirmation(desk, "x"), APR_NOTFOUND);
+    desk->merchant = "owner@shop.example";
+    desk->delivery.mail_from = "";
+    ck_assert_int_eq(make_confirmation(desk, "x"), APR_EGENERAL);
+    ck_assert_str_eq(desk->fault, "PaymentsMailFrom is not set.");
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_test(tcase, test_confirmation);
+    tcase_add_test(tcase, test_confirmation_of_anything);
     tcase_add_loop_test(tcase, test_mails, 0, UNIT_ROWS(mails));
     tcase_add_loop_test(tcase, test_modes, 0, UNIT_ROWS(mails));
     tcase_add_loop_test(tcase, test_installed, 0, UNIT_ROWS(mails));

@@ -213,13 +213,9 @@ END_TEST
 /* The templates of each mail are looked at, its text and its HTML. */
 START_TEST(test_all_are_checked)
 {
-    static const char *const files[] = {"receipt-successful",
-                                        "receipt-refunded",
-                                        "notice-successful",
-                                        "notice-failed",
-                                        "notice-refunded",
-                                        "notice-parked",
-                                        "test"};
+    static const char *const files[] = {
+        "receipt-successful", "receipt-refunded", "notice-successful", "notice-failed",
+        "notice-refunded",    "notice-parked",    "confirmation",      "test"};
     const char *dir = unit_dir();
     const char *file = apr_pstrcat(unit_pool, files[_i / 2], _i % 2 ? ".html" : ".txt", NULL);
 

@@ -58,12 +58,13 @@ export function openDialog(title, fill, stays = () => false, cross = true) {
   return dialog;
 }
 
-// A form in a dialog. options: as of workingForm, and intro; send's answer goes to done.
+// A form in a dialog, which is returned. options: as of workingForm, and intro; send's answer goes
+// to done.
 export function formDialog(title, options) {
   let form = null;
   const stays = () => form?.isBusy() ?? false;
 
-  openDialog(
+  return openDialog(
     title,
     (close) => {
       const cancel = el(

@@ -79,7 +79,7 @@ export function valuesOf(form) {
     if (input.type === 'checkbox') {
       values[input.name] = input.checked;
     } else if (input.type !== 'radio' || input.checked) {
-      values[input.name] = input.value.trim();
+      values[input.name] = input.type === 'password' ? input.value : input.value.trim();
     }
   }
   return values;

@@ -2,6 +2,7 @@
 // The account's mode: its switch, which stands at the bottom left of every page, and the question
 // before it is turned.
 
+import { postConfirmed } from './confirm.js';
 import { el } from './dom.js';
 import { formDialog, openDialog } from './dialog.js';
 import { field } from './form.js';
@@ -53,14 +54,18 @@ function goLive(view, account, done) {
       el('p', null, 'In Live Mode the live keys start charges and refunds: real money moves.'),
       missingList(account.live?.missing ?? []),
     ],
-    fields: field('confirm', `Type the account’s name, ${view.account}, to go live`, {
+    fields: field('account', `Type the account’s name, ${view.account}, to go live`, {
       attributes: { autocapitalize: 'none', spellcheck: 'false' },
     }),
     submit: 'Go live',
     tone: 'danger',
-    judge: ({ confirm }) =>
-      confirm === view.account ? {} : { confirm: `Type ${view.account}, exactly.` },
-    send: ({ confirm }) => view.api.post(view.accountPath('mode'), { mode: 'live', confirm }),
+    judge: ({ account: typed }) =>
+      typed === view.account ? {} : { account: `Type ${view.account}, exactly.` },
+    send: ({ account: typed }) =>
+      postConfirmed(view, view.accountPath('mode'), {
+        mode: 'live',
+        confirm: { account: typed },
+      }),
     done,
   });
 }

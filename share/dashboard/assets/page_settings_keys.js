@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // API keys: made, rotated and revoked here; the key itself is shown once.
 
+import { postConfirmed } from './confirm.js';
 import { copyBox } from './copy.js';
 import { confirmDialog, formDialog, onceDialog } from './dialog.js';
 import { el } from './dom.js';
@@ -64,7 +65,7 @@ function createDialog(view) {
   formDialog('Create an API key', {
     fields: [radios('mode', 'Mode', MODES, view.mode), radios('kind', 'Kind', KINDS, 'secret')],
     submit: 'Create',
-    send: ({ mode, kind }) => view.api.post(view.accountPath('keys'), { kind, mode }),
+    send: ({ mode, kind }) => postConfirmed(view, view.accountPath('keys'), { kind, mode }),
     done: ({ secret }) => showSecret(secret, view.redraw),
   });
 }
@@ -74,7 +75,8 @@ function rotateDialog(view, key) {
     intro: el('p', null, 'Makes a new key of the same kind and mode in place of this one.'),
     fields: radios('overlap', 'The old key ends', OVERLAPS, '24h'),
     submit: 'Rotate',
-    send: ({ overlap }) => view.api.post(view.accountPath('keys', key.id, 'rotate'), { overlap }),
+    send: ({ overlap }) =>
+      postConfirmed(view, view.accountPath('keys', key.id, 'rotate'), { overlap }),
     done: ({ secret }) => showSecret(secret, view.redraw),
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // E-mails: receipts to payers, notices to the merchant.
 
+import { postConfirmed } from './confirm.js';
 import { deliveryFacts } from './delivery.js';
 import { sendTest } from './delivery_test.js';
 import { el } from './dom.js';
@@ -28,7 +29,7 @@ function settings(view, mail) {
     ],
     submit: 'Save',
     send: async ({ merchantAddress, receipts }) => {
-      await view.api.post(view.scopePath('mail'), {
+      await postConfirmed(view, view.scopePath('mail'), {
         merchantAddress: merchantAddress || null,
         receipts,
       });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may look at this account, and do what.
 
+import { postConfirmed } from './confirm.js';
 import { confirmDialog, formDialog } from './dialog.js';
 import { el } from './dom.js';
 import { field, radios } from './form.js';
@@ -52,7 +53,7 @@ function grantDialog(view, grant) {
     submit: grant ? 'Change' : 'Add',
     judge: ({ user }) => (grant || user ? {} : { user: 'Whom?' }),
     send: ({ user, role }) =>
-      view.api.post(view.accountPath('team'), { user: grant?.user ?? user, role }),
+      postConfirmed(view, view.accountPath('team'), { user: grant?.user ?? user, role }),
     done: (_, { user, role }) => changed(view, `${grant?.user ?? user} is ${role} now.`),
   });
 }

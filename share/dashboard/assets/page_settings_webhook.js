@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The webhook of this mode: where it goes, its secret, and how deliveries go.
 
+import { postConfirmed } from './confirm.js';
 import { copyBox } from './copy.js';
 import { deliveryFacts } from './delivery.js';
 import { sendTest } from './delivery_test.js';
@@ -54,7 +55,7 @@ function changeDialog(view, webhook) {
       /^https?:\/\/[^\s/]+/.test(url)
         ? {}
         : { url: 'Write the whole address, with https:// in front.' },
-    send: ({ url }) => view.api.post(view.scopePath('webhook'), { url }),
+    send: ({ url }) => postConfirmed(view, view.scopePath('webhook'), { url }),
     done: ({ secret }) => {
       if (secret) {
         showSecret(view, secret);
@@ -84,7 +85,8 @@ function rotateDialog(view) {
   formDialog('Rotate the secret', {
     fields: radios('overlap', 'The old secret ends', OVERLAPS, '24h'),
     submit: 'Rotate',
-    send: ({ overlap }) => view.api.post(view.scopePath('webhook', 'secret'), { overlap }),
+    send: ({ overlap }) =>
+      postConfirmed(view, view.scopePath('webhook', 'secret'), { overlap }),
     done: ({ secret }) => showSecret(view, secret),
   });
 }
