@@ -76,7 +76,7 @@ def on_one_connection(shop, count):
 @pytest.mark.parametrize("mpm", ["event", "worker", "prefork"])
 def test_test_mode_refuses_nobody(server, mpm):
     """64 clients of one account: what only waits for its commit takes no slot."""
-    httpd = server(mpm=mpm, threads=DEBIAN_SIZES[mpm], extra=DEBIAN_CONNECTIONS)
+    httpd = server(mpm=mpm, threads=DEBIAN_SIZES[mpm], extra=DEBIAN_CONNECTIONS, host_extra="PaymentsSlotWait 10ms")
     shop = httpd.shop()
     answers = Crowd(CLIENTS, lambda: on_one_connection(shop, CHARGES)).join()
     assert {answer.status for answer in answers} == {200}, [one for one in answers if one.status != 200][:3]
