@@ -50,20 +50,10 @@ static int places_of(const pay_slots_limits_t *limits)
     return limits->count + limits->line;
 }
 
-static int sheet_len_of(const pay_slots_limits_t *limits)
-{
-    int len = 2;
-
-    while (len < 2 * (places_of(limits) + 1)) {
-        len *= 2;
-    }
-    return len;
-}
-
 apr_size_t pay_slots_size(const pay_slots_limits_t *limits)
 {
     return sizeof(pay_slots_t) + (apr_size_t)places_of(limits) * sizeof(pay_slot_t)
-           + (apr_size_t)sheet_len_of(limits) * sizeof(apr_uint64_t);
+           + pay_slots_sheet_len(places_of(limits)) * sizeof(apr_uint64_t);
 }
 
 /* A process that dies gives it back. */
@@ -98,7 +88,7 @@ pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits)
     slots->process_max = limits->process_max;
     slots->places = places_of(limits);
     slots->reserve = limits->reserve;
-    slots->sheet_len = sheet_len_of(limits);
+    atomic_init(&slots->end, 0);
     slots->tickets = 0;
     atomic_init(&slots->looked_ms, 0);
     for (i = 0; i < slots->places; i++) {
@@ -133,6 +123,12 @@ static int lock(pay_slots_t *slots, apr_int64_t until_ms)
 
 static void unlock(pay_slots_t *slots)
 {
+    int end = atomic_load(&slots->end);
+
+    while (end > 0 && !atomic_load(&slots->place[end - 1].owner)) {
+        end--;
+    }
+    atomic_store(&slots->end, end);
     pthread_mutex_unlock(&slots->mutex);
 }
 
@@ -163,7 +159,7 @@ static void free_all_of(pay_slots_t *slots, apr_uint64_t owner)
     if (!lock(slots, AT_ONCE)) {
         return;
     }
-    for (i = 0; i < slots->places; i++) {
+    for (i = 0; i < atomic_load(&slots->end); i++) {
         apr_uint64_t dead = owner;
 
         (void)atomic_compare_exchange_strong(&slots->place[i].owner, &dead, 0);
@@ -192,7 +188,7 @@ static void reclaim(pay_slots_t *slots)
     int next = 0;
     int i;
 
-    for (i = 0; i < slots->places && (all || slots->count <= FEW); i++) {
+    for (i = 0; i < atomic_load(&slots->end) && (all || slots->count <= FEW); i++) {
         const apr_uint64_t owner = atomic_load(&slots->place[i].owner);
 
         if (!owner || owner == own || !(all || pay_slot_has(&slots->place[i]))) {
@@ -229,6 +225,9 @@ static int line_join(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane
     if (i == slots->places) {
         unlock(slots);
         return -1;
+    }
+    if (i >= atomic_load(&slots->end)) {
+        atomic_store(&slots->end, i + 1);
     }
     while (sem_trywait(&slots->place[i].told) == 0) {
         continue; /* what the last one there did not hear */
@@ -326,7 +325,9 @@ int pay_slots_take_until(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t 
     if (slot >= 0 && slot_accept(&slots->place[slot])) {
         return slot;
     }
-    reclaim(slots);
+    if (slot < 0 || until_ms == AT_ONCE) {
+        reclaim(slots); /* who waits does it, if nobody gives a slot soon */
+    }
     if (slot < 0) {
         slot = line_join(slots, account, lane, until_ms);
     }
@@ -390,7 +391,7 @@ static int count(const pay_slots_t *slots, int taken)
     int found = 0;
     int i;
 
-    for (i = 0; i < slots->places; i++) {
+    for (i = 0; i < atomic_load(&slots->end); i++) {
         found +=
             atomic_load(&slots->place[i].owner) != 0 && pay_slot_has(&slots->place[i]) == taken;
     }

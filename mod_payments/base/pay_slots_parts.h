@@ -34,9 +34,9 @@ typedef struct pay_slot_t {
 struct pay_slots_t {
     int count;
     int process_max;
-    int places;    /* of work that has a slot or waits; behind them: the sheet */
-    int reserve;   /* of the places, for accounts with less than their share */
-    int sheet_len; /* a power of two, twice as many at least */
+    int places;      /* of work that has a slot or waits; behind them: the sheet */
+    int reserve;     /* of the places, for accounts with less than their share */
+    _Atomic int end; /* no place from here on is anybody's: what a look at all costs */
     pthread_mutex_t mutex;
     apr_uint64_t tickets;          /* drawn so far */
     _Atomic apr_int64_t looked_ms; /* when somebody last looked for dead processes */
@@ -45,6 +45,17 @@ struct pay_slots_t {
 
 /* Where the rule counts accounts. */
 #define PAY_SLOTS_SHEET(slots) ((apr_uint64_t *)&(slots)->place[(slots)->places])
+
+/* How long it is for so many places: a power of two, twice as many at least. */
+static inline apr_uint64_t pay_slots_sheet_len(int places)
+{
+    apr_uint64_t len = 2;
+
+    while (len < 2 * ((apr_uint64_t)places + 1)) {
+        len *= 2;
+    }
+    return len;
+}
 
 /* 1 when the slot is counted as this one's. */
 static inline int pay_slot_has(const pay_slot_t *one)

@@ -19,10 +19,10 @@ typedef struct tally_t {
 } tally_t;
 
 /* 1 when the account was not on the sheet yet. */
-static int is_new(pay_slots_t *slots, apr_uint32_t account)
+static int is_new(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t sheet_len)
 {
     const apr_uint64_t mark = (apr_uint64_t)account + 1;
-    const apr_uint64_t mask = (apr_uint64_t)slots->sheet_len - 1;
+    const apr_uint64_t mask = sheet_len - 1;
     apr_uint64_t *sheet = PAY_SLOTS_SHEET(slots);
     apr_uint64_t at = (mark * SPREAD) >> 32 & mask;
 
@@ -38,12 +38,14 @@ static int is_new(pay_slots_t *slots, apr_uint32_t account)
 
 static tally_t count(pay_slots_t *slots, apr_uint64_t process, apr_uint32_t account)
 {
+    const int end = atomic_load(&slots->end);
+    const apr_uint64_t sheet_len = pay_slots_sheet_len(end);
     tally_t tally = {0, 0, 0, 0, 0};
     int i;
 
-    memset(PAY_SLOTS_SHEET(slots), 0, (size_t)slots->sheet_len * sizeof(apr_uint64_t));
-    tally.accounts = is_new(slots, account);
-    for (i = 0; i < slots->places; i++) {
+    memset(PAY_SLOTS_SHEET(slots), 0, sheet_len * sizeof(apr_uint64_t));
+    tally.accounts = is_new(slots, account, sheet_len);
+    for (i = 0; i < end; i++) {
         const pay_slot_t *one = &slots->place[i];
         const apr_uint64_t owner = atomic_load(&one->owner);
         const int taken = pay_slot_has(one);
@@ -56,7 +58,7 @@ static tally_t count(pay_slots_t *slots, apr_uint64_t process, apr_uint32_t acco
         tally.taken += taken;
         tally.of_account += mine;
         tally.its_slots += mine && taken;
-        tally.accounts += is_new(slots, one->account);
+        tally.accounts += is_new(slots, one->account, sheet_len);
     }
     return tally;
 }
@@ -126,7 +128,7 @@ static pay_slot_t *next_in_line(pay_slots_t *slots, apr_uint64_t ticket)
     pay_slot_t *next = NULL;
     int i;
 
-    for (i = 0; i < slots->places; i++) {
+    for (i = 0; i < atomic_load(&slots->end); i++) {
         pay_slot_t *one = &slots->place[i];
 
         if (atomic_load(&one->owner) && atomic_load(&one->state) == PAY_SLOT_IN_LINE
@@ -144,7 +146,7 @@ static void take_back(pay_slots_t *slots)
     const apr_int64_t now_ms = pay_clock_ms();
     int i;
 
-    for (i = 0; i < slots->places; i++) {
+    for (i = 0; i < atomic_load(&slots->end); i++) {
         pay_slot_t *one = &slots->place[i];
         int given = PAY_SLOT_GIVEN;
 
@@ -192,7 +194,7 @@ pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane)
     pay_slot_t *first = NULL;
     int i;
 
-    for (i = 0; i < slots->places; i++) {
+    for (i = 0; i < atomic_load(&slots->end); i++) {
         pay_slot_t *one = &slots->place[i];
 
         if (atomic_load(&one->owner) && atomic_load(&one->state) == PAY_SLOT_ASIDE
