@@ -134,16 +134,17 @@ END_TEST
 typedef struct entrant_t {
     pay_acquiring_t place;
     const pay_problem_t *problem;
+    apr_pool_t *pool; /* its thread's own */
     pthread_t thread;
 } entrant_t;
 
 static void *enter(void *arg)
 {
     entrant_t *entrant = arg;
-    apr_pool_t *p;
 
-    apr_pool_create_unmanaged(&p);
-    entrant->problem = pay_acquiring_enter(&entrant->place, &service, &live, &acquirer, p);
+    apr_pool_create_unmanaged(&entrant->pool);
+    entrant->problem =
+        pay_acquiring_enter(&entrant->place, &service, &live, &acquirer, entrant->pool);
     return NULL;
 }
 
@@ -155,6 +156,14 @@ static void start(entrant_t *entrant)
     }
 }
 
+static void check_entered(entrant_t *entrant)
+{
+    ck_assert_int_eq(pthread_join(entrant->thread, NULL), 0);
+    ck_assert_ptr_null(entrant->problem);
+    pay_acquiring_leave(&entrant->place);
+    apr_pool_destroy(entrant->pool);
+}
+
 START_TEST(test_waits_for_a_slot)
 {
     pay_acquiring_t place;
@@ -164,9 +173,7 @@ START_TEST(test_waits_for_a_slot)
     ck_assert_ptr_null(pay_acquiring_enter(&place, &service, &live, &acquirer, unit_pool));
     start(&entrant);
     pay_acquiring_leave(&place);
-    ck_assert_int_eq(pthread_join(entrant.thread, NULL), 0);
-    ck_assert_ptr_null(entrant.problem);
-    pay_acquiring_leave(&entrant.place);
+    check_entered(&entrant);
     ck_assert_int_eq(pay_slots_count(service.slots) + pay_slots_waiting(service.slots), 0);
 }
 END_TEST
@@ -193,9 +200,7 @@ START_TEST(test_waits_for_a_place)
     ck_assert_int_eq(pay_slots_count(service.slots), 4);
     ck_assert_int_eq(pay_slots_waiting(service.slots), 1);
     pay_acquiring_leave(&place);
-    ck_assert_int_eq(pthread_join(entrant.thread, NULL), 0);
-    ck_assert_ptr_null(entrant.problem);
-    pay_acquiring_leave(&entrant.place);
+    check_entered(&entrant);
     for (i = 0; i < 3; i++) {
         pay_acquiring_leave(&others[i]);
     }

@@ -29,6 +29,12 @@ static void make_pair(int fds[2])
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 }
 
+static void close_both(const int fds[2])
+{
+    close(fds[0]);
+    close(fds[1]);
+}
+
 static void make_datagram_pair(int fds[2])
 {
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
@@ -84,6 +90,7 @@ START_TEST(test_pairs)
     ck_assert_int_eq(inherited_count(), before + 2);
     pay_descriptor_pairs_close_on_exec();
     ck_assert_msg(inherited_count() == before + pair_rows[_i].left, "%s", pair_rows[_i].name);
+    close_both(fds);
 }
 END_TEST
 
@@ -104,20 +111,24 @@ START_TEST(test_the_pair_of_another_process)
 
     make_pair(fds);
     ck_assert_int_eq(fixture_wait(fixture_fork(look_at_the_parents, "")), 0);
+    close_both(fds);
 }
 END_TEST
 
 START_TEST(test_many)
 {
     const int before = inherited_count();
-    int fds[2];
+    int fds[100][2];
     int i;
 
     for (i = 0; i < 100; i++) {
-        make_pair(fds);
+        make_pair(fds[i]);
     }
     pay_descriptor_pairs_close_on_exec();
     ck_assert_int_eq(inherited_count(), before);
+    for (i = 0; i < 100; i++) {
+        close_both(fds[i]);
+    }
 }
 END_TEST
 
