@@ -25,7 +25,7 @@ typedef struct pay_challenge_table_t pay_challenge_table_t;
 typedef enum pay_challenge_verdict_t {
     PAY_CHALLENGE_RIGHT, /* and used up: the next try of the same code is GONE */
     PAY_CHALLENGE_WRONG,
-    PAY_CHALLENGE_GONE /* there is none, or its time or tries are over */
+    PAY_CHALLENGE_GONE /* no challenge is open: never begun, expired, or tried too often */
 } pay_challenge_verdict_t;
 
 /* Bytes that a table of `places` needs. */

@@ -30,7 +30,7 @@ apr_size_t pay_slots_size(const pay_slots_limits_t *limits);
  */
 pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits);
 
-/* A slot for this process and account, or -1 when there is none for them: nothing was taken. */
+/* Takes a slot for this process and account. Returns -1 if no slot is free for them. */
 int pay_slots_take(pay_slots_t *slots, apr_uint32_t account);
 
 /*

@@ -65,13 +65,13 @@ static inline int pay_slot_has(const pay_slot_t *one)
 
 /* All with the mutex held. */
 
-/* Gives slots to who is next in line, as many as the rule allows, and tells them. */
+/* Gives slots to those next in line, as many as the rule allows, and wakes them. */
 void pay_slots_grant(pay_slots_t *slots);
 
 /* 1 when this one may keep its place: all together they hold no more threads than there are. */
 int pay_slots_may_stay(pay_slots_t *slots, const pay_slot_t *one);
 
-/* The first of those of the lane that stand aside; NULL: there is none. */
+/* The first of the lane that stands aside, or NULL. */
 pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane);
 
 #endif

@@ -28,7 +28,7 @@ const pay_acquirer_t *pay_acquiring_find(const struct pay_service_t *service, pa
 /*
  * Before anything is written: a place for a charge, refund or checkout of this scope, among the
  * calls of this server and among those of the acquirer. It waits for both, PaymentsSlotWait in all,
- * where none is free. 503 with Retry-After when there is none by then or the line is full, while
+ * where none is free. 503 with Retry-After if none is free by then or the line is full, while
  * the breaker is open, or while the acquirer refuses our credentials. Test Mode takes no slot of
  * the server's: it waits for nobody outside.
  */

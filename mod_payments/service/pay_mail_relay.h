@@ -16,7 +16,7 @@ typedef struct pay_mail_relay_t {
     const char *ca_file;         /* NULL: the system's certificates */
 } pay_mail_relay_t;
 
-/* `keyring` NULL: there is none to open a login with. Lives in `p`, and no longer than `delivery`.
+/* `keyring` may be NULL: the login then stays sealed. Lives in `p`, and no longer than `delivery`.
  */
 void pay_mail_relay_read(pay_mail_relay_t *out, const pay_delivery_t *delivery,
                          const pay_keyring_t *keyring, apr_pool_t *p);
