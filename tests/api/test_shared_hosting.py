@@ -4,9 +4,12 @@
 import http.client
 import json
 import os
+import pathlib
 import re
+import shutil
 import ssl
 import subprocess
+import tempfile
 
 import pytest
 
@@ -199,10 +202,9 @@ class Front(Httpd):
 
 
 @pytest.fixture
-def two(authority, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("back")
-    for parent in folder, folder.parent, folder.parent.parent:
-        parent.chmod(0o755)
+def two(authority):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="mod_payments-back-"))
+    folder.chmod(0o755)  # the server's user must be able to reach its store
     back = Back(folder)
     front = Front(authority, back)
     front.expect_log("AH01909|AH01873")  # the certificate of the tests has other names, and there is no session cache
@@ -213,6 +215,7 @@ def two(authority, tmp_path_factory):
     finally:
         back.stop()
         front.close()
+        shutil.rmtree(folder)
 
 
 def test_server_of_its_own(two):
