@@ -57,6 +57,9 @@ WRONG = [
     ("PaymentsTrustedTLSProxy nowhere", ["PaymentsTrustedTLSProxy", "nowhere"]),
     ("PaymentsCommitWait 0", ["PaymentsCommitWait", "0"]),
     ("PaymentsCommitWait 2h", ["PaymentsCommitWait", "2h"]),
+    ("PaymentsSlotWait 9ms", ["PaymentsSlotWait", "10ms to 60s", "9ms"]),
+    ("PaymentsSlotWait 61s", ["PaymentsSlotWait", "61s"]),
+    ("PaymentsSlotWait soon", ["PaymentsSlotWait", "soon"]),
     ("PaymentsAccountQuota -1", ["PaymentsAccountQuota: want 0", "999999999", "'-1'"]),
     ("PaymentsAccountQuota 1000000000", ["PaymentsAccountQuota", "1000000000"]),
     ("PaymentsAccountQuota 1M", ["PaymentsAccountQuota", "1M"]),
@@ -155,6 +158,7 @@ PaymentsMaxBody 128K
 PaymentsRequireTLS Off
 PaymentsTrustedTLSProxy 10.0.0.1 192.168.0.0/16 ::1
 PaymentsCommitWait 500ms
+PaymentsSlotWait 60s
 PaymentsCommitBatch 1
 PaymentsAccountQuota 999999999
 PaymentsRefundMaxDays 7
