@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_open.h"
 
+#include "base/pay_trusted_path.h"
 #include "store/pay_lmdb_files.h"
 
 #include <apr_strings.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 #define DIRECTORY_MODE 0700
-#define DIRECTORY_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define STEPS_MAX 256 /* directories and links on the way to a store */
 
 /*
  * What root does for a store, before it gives up its rights: makes the directory, or gives away one
@@ -23,67 +21,16 @@
 
 static const char *const files[] = {PAY_LMDB_DATA_FILE, PAY_LMDB_LOCK_FILE};
 
-/* 1 for a directory in which nobody else can put anything in the place of what is root's. */
-static int is_roots(int fd)
-{
-    struct stat info;
-
-    return fstat(fd, &info) == 0 && info.st_uid == 0
-           && (!(info.st_mode & (S_IWGRP | S_IWOTH)) || (info.st_mode & S_ISVTX));
-}
-
-/* The target of root's own link `name`, followed by `rest`; NULL: it is none. */
-static const char *link_follow(int fd, const char *name, const char *rest, apr_pool_t *p)
-{
-    char target[PATH_MAX];
-    ssize_t len = readlinkat(fd, name, target, sizeof(target));
-
-    return len > 0 && len < PATH_MAX ? apr_psprintf(p, "%.*s/%s", (int)len, target, rest) : NULL;
-}
-
-/*
- * One step along *path, whose directory so far is *fd: what is not root's is not entered, nor a
- * link followed that another user has laid. *fd becomes -1 there.
- */
-static void step(int *fd, const char **path, apr_pool_t *p)
-{
-    const apr_size_t len = strcspn(*path, "/");
-    const char *name = apr_pstrmemdup(p, *path, len);
-    const int at = *fd;
-    struct stat info;
-
-    *path += len;
-    *fd = -1;
-    if (is_roots(at) && fstatat(at, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_uid == 0) {
-        if (S_ISLNK(info.st_mode)) {
-            *path = link_follow(at, name, *path, p);
-            *fd = !*path ? -1 : openat(at, **path == '/' ? "/" : ".", DIRECTORY_FLAGS);
-        } else {
-            *fd = openat(at, name, DIRECTORY_FLAGS);
-        }
-    }
-    close(at);
-}
-
 /* The directory above `path`; -1: there is none, or somebody else than root can change the way. */
 static int parent_enter(const char *path, apr_pool_t *p)
 {
-    const char *rest = apr_pstrmemdup(p, path, (apr_size_t)(strrchr(path, '/') - path) + 1);
-    int fd = open("/", DIRECTORY_FLAGS);
-    int steps;
+    const char *parent = apr_pstrmemdup(p, path, (apr_size_t)(strrchr(path, '/') - path) + 1);
+    const char *reason;
+    struct stat info;
+    int fd;
 
-    for (steps = 0; fd >= 0; steps++) {
-        rest += strspn(rest, "/");
-        if (!*rest && is_roots(fd)) {
-            return fd;
-        }
-        if (!*rest || steps == STEPS_MAX) {
-            close(fd);
-            return -1;
-        }
-        step(&fd, &rest, p);
-    }
-    return -1;
+    (void)pay_trusted_path_open(&fd, &info, &reason, "store", parent, NULL, p);
+    return fd;
 }
 
 /* A new directory of root's, durable with its name. EEXIST: it has come meanwhile. */
