@@ -7,8 +7,6 @@
 
 #include <ap_listen.h>
 #include <ap_mpm.h>
-#include <apr_shm.h>
-#include <apr_strings.h>
 #include <apr_thread_proc.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,38 +33,9 @@ typedef struct inspector_t {
     pid_t parent;
 } inspector_t;
 
-/* What is kept over restarts, outside of this module's own memory, which is loaded anew. */
-typedef struct kept_t {
-    void *memory;
-} kept_t;
-
 static server_rec *server;
 static apr_pool_t *generation; /* NULL: not started */
 static apr_array_header_t *inspectors;
-
-pay_store_mark_t *pay_inspector_mark(const char *url, server_rec *s, apr_pool_t *pconf)
-{
-    const char *key = apr_psprintf(pconf, "mod_payments-mark-%d-%" APR_SIZE_T_FMT "-%s",
-                                   PAY_STORE_MARK_LAYOUT, pay_store_mark_size(), url);
-    kept_t *kept = ap_retained_data_get(key);
-    apr_status_t rv;
-    apr_shm_t *shm;
-
-    if (!kept) {
-        rv = apr_shm_create(&shm, pay_store_mark_size(), NULL, s->process->pool);
-        if (rv != APR_SUCCESS) {
-            ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
-                         PAYLOGNO(00651) "PaymentsStore %s: no shared memory for its mark: if it "
-                                         "is damaged, each process that opens it dies",
-                         url);
-            return NULL;
-        }
-        kept = ap_retained_data_create(key, sizeof(*kept));
-        kept->memory = apr_shm_baseaddr_get(shm);
-        memset(kept->memory, 0, pay_store_mark_size());
-    }
-    return pay_store_mark_at(kept->memory);
-}
 
 /* --- in the inspector and its checks --- */
 

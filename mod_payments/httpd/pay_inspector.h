@@ -8,15 +8,7 @@
  * a process of its own, and clears the mark once a check passed.
  */
 
-#include "store/pay_store.h"
-
 #include <httpd.h>
-
-/*
- * The mark of the store `url`, the same for all generations of children: what one of them died of
- * is not tried anew at a reload. NULL: there is no shared memory, and the log says so.
- */
-pay_store_mark_t *pay_inspector_mark(const char *url, server_rec *s, apr_pool_t *pconf);
 
 /* Starts what is due at once; later the parent looks at its stores when a child died, and every
  * few seconds. Inspectors end with `pconf`. */

@@ -3,10 +3,11 @@
 
 #include "base/pay_log.h"
 #include "httpd/pay_conf.h"
-#include "httpd/pay_inspector.h"
 
 #include <ap_mpm.h>
 #include <apr_shm.h>
+#include <apr_strings.h>
+#include <http_core.h>
 #include <http_log.h>
 
 APLOG_USE_MODULE(payments);
@@ -61,6 +62,39 @@ static pay_store_shared_t *share(server_rec *s, apr_pool_t *pconf)
     return shared;
 }
 
+/* What is kept over restarts, outside of this module's own memory, which is loaded anew. */
+typedef struct kept_t {
+    void *memory;
+} kept_t;
+
+/*
+ * The mark of the store `url`, the same for all generations of children: what one of them died of
+ * is not tried anew at a reload. NULL: there is no shared memory, and the log says so.
+ */
+static pay_store_mark_t *mark_of(const char *url, server_rec *s, apr_pool_t *pconf)
+{
+    const char *key = apr_psprintf(pconf, "mod_payments-mark-%d-%" APR_SIZE_T_FMT "-%s",
+                                   PAY_STORE_MARK_LAYOUT, pay_store_mark_size(), url);
+    kept_t *kept = ap_retained_data_get(key);
+    apr_status_t rv;
+    apr_shm_t *shm;
+
+    if (!kept) {
+        rv = apr_shm_create(&shm, pay_store_mark_size(), NULL, s->process->pool);
+        if (rv != APR_SUCCESS) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                         PAYLOGNO(00651) "PaymentsStore %s: no shared memory for its mark: if it "
+                                         "is damaged, each process that opens it dies",
+                         url);
+            return NULL;
+        }
+        kept = ap_retained_data_create(key, sizeof(*kept));
+        kept->memory = apr_shm_baseaddr_get(shm);
+        memset(kept->memory, 0, pay_store_mark_size());
+    }
+    return pay_store_mark_at(kept->memory);
+}
+
 static pay_ledger_t *find(const apr_array_header_t *list, const char *url)
 {
     pay_ledger_t *ledger;
@@ -95,7 +129,7 @@ const apr_array_header_t *pay_ledgers_collect(server_rec *main_server, apr_pool_
             ledger->options = conf->options;
             ledger->options.readers_max = readers_max();
             ledger->options.shared = share(s, pconf);
-            ledger->options.mark = pay_inspector_mark(conf->store, s, pconf);
+            ledger->options.mark = mark_of(conf->store, s, pconf);
             ledger->hosts = apr_array_make(pconf, 1, sizeof(server_rec *));
             APR_ARRAY_PUSH(list, pay_ledger_t *) = ledger;
         }
