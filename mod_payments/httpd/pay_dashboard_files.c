@@ -208,7 +208,7 @@ static void read_root(const reading_t *reading)
     } else {
         read_directory(reading, fd, "");
     }
-    fd = openat(root, ASSETS + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    fd = openat(root, &ASSETS[1], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) != 0) {
         tell(reading, errno, ASSETS, errno == ENOTDIR ? "is no directory, or a link" : NULL);
     } else if (pay_trusted_path_fault(&info, &reading->guest, reading->ptemp)) {
