@@ -7,7 +7,24 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define GUARDED_STARTS "=+-@\t\r\n'" /* the last one, so that taking it off is exact */
+/* The last one, so that taking it off is exact. */
+static const char *const guarded_starts[] = {
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "'",
+    "\xef\xbc\x9d", /* U+FF1D, full-width = */
+    "\xef\xbc\x8b", /* U+FF0B, full-width + */
+    "\xef\xbc\x8d", /* U+FF0D, full-width - */
+    "\xef\xbc\xa0", /* U+FF20, full-width @ */
+};
+#define STARTS (sizeof(guarded_starts) / sizeof(guarded_starts[0]))
+
+#define SPLITS ';' /* where spreadsheets of much of Europe begin another cell */
 #define NEED_QUOTES ",\"\r\n"
 #define NUMBER_LEN_MAX 24
 
@@ -43,17 +60,66 @@ void pay_csv_open(pay_csv_t *csv, pay_csv_sink_t sink, void *baton, const char *
     }
 }
 
-/* Up to each quote and with it, which is then written again. */
-static void put_doubled(const pay_csv_t *csv, const char *text)
+/* Bytes of the blank or invisible character at `s`, which a spreadsheet may leave out; 0: none. */
+static apr_size_t blank_len(const char *s)
 {
-    const char *quote;
+    const unsigned char third = *s && s[1] ? (unsigned char)s[2] : 0;
 
-    for (quote = strchr(text, '"'); quote; quote = strchr(text, '"')) {
-        put(csv, text, (apr_size_t)(quote - text) + 1);
-        put(csv, "\"", 1);
-        text = quote + 1;
+    if (*s == ' ') {
+        return 1;
     }
-    put(csv, text, strlen(text));
+    if (!strncmp(s, "\xc2\xa0", 2)) { /* U+00A0 */
+        return 2;
+    }
+    if (!strncmp(s, "\xe2\x80", 2)) { /* U+2000 to U+200F, U+2028 to U+202F */
+        return (third >= 0x80 && third <= 0x8f) || (third >= 0xa8 && third <= 0xaf) ? 3 : 0;
+    }
+    if (!strncmp(s, "\xe2\x81", 2)) { /* U+205F to U+206F */
+        return third >= 0x9f && third <= 0xaf ? 3 : 0;
+    }
+    /* U+3000, U+FEFF */
+    return !strncmp(s, "\xe3\x80\x80", 3) || !strncmp(s, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+/* 1 when a cell that began with `text` would be taken for a formula. */
+static int is_guarded(const char *text)
+{
+    apr_size_t i;
+
+    if (*text == '\'') {
+        return 1;
+    }
+    while (blank_len(text)) {
+        text += blank_len(text);
+    }
+    for (i = 0; i < STARTS; i++) {
+        if (!strncmp(text, guarded_starts[i], strlen(guarded_starts[i]))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Quotes are written twice; an apostrophe goes before each start of a formula. */
+static void put_guarded(const pay_csv_t *csv, const char *text)
+{
+    const char *from = text;
+    const char *at;
+
+    if (is_guarded(text)) {
+        put(csv, "'", 1);
+    }
+    for (at = text; *at; at++) {
+        if (*at == '"') {
+            put(csv, from, (apr_size_t)(at - from) + 1);
+            from = at;
+        } else if (*at == SPLITS && is_guarded(at + 1)) {
+            put(csv, from, (apr_size_t)(at - from) + 1);
+            put(csv, "'", 1);
+            from = at + 1;
+        }
+    }
+    put(csv, from, strlen(from));
 }
 
 void pay_csv_text(pay_csv_t *csv, const char *text)
@@ -65,10 +131,7 @@ void pay_csv_text(pay_csv_t *csv, const char *text)
     if (quoted) {
         put(csv, "\"", 1);
     }
-    if (*text && strchr(GUARDED_STARTS, *text)) {
-        put(csv, "'", 1);
-    }
-    put_doubled(csv, text);
+    put_guarded(csv, text);
     if (quoted) {
         put(csv, "\"", 1);
     }

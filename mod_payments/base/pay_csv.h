@@ -4,9 +4,11 @@
 
 /*
  * Rows as RFC 4180 has them: a header, CRLF, UTF-8, quotes where they are needed. Spreadsheets run
- * what begins like a formula: such a text, and one that begins with an apostrophe, gets an
- * apostrophe in front, which whoever reads the file can take off again. Numbers, amounts and times
- * cannot be mistaken, and stay as they are. Used by one thread; keeps nothing of what was written.
+ * what begins like a formula, behind blanks and in full-width forms too, and in much of Europe
+ * begin a cell after each semicolon: such a start, and one with an apostrophe, gets an apostrophe
+ * in front. Whoever reads the file takes one off at the start of a text and after a semicolon.
+ * Numbers, amounts and times cannot be mistaken, and stay as they are. Used by one thread; keeps
+ * nothing of what was written.
  */
 
 #include <apr_time.h>

@@ -6,6 +6,9 @@
 #define DIGITS_MIN 13
 #define DIGITS_MAX 19 /* ISO/IEC 7812-1 */
 
+#define PHONE_DIGITS_MAX 15
+#define URL_DIGITS_MIN 14
+
 #define LENGTH(n) (1u << (n))
 #define LENGTHS_13_19 (LENGTH(13) | LENGTHS_14_19)
 #define LENGTHS_14_19 (LENGTH(14) | LENGTH(15) | LENGTHS_16_19)
@@ -195,6 +198,91 @@ int pay_card_number_within(const char *text)
         if (is_digit(*text) && !is_digit(before) && before != '+' && group_starts_number(text)) {
             return 1;
         }
+    }
+    return 0;
+}
+
+int pay_card_number_in_phone(const char *text)
+{
+    char digits[DIGITS_MAX];
+    apr_size_t len = 0;
+
+    for (; *text; text++) {
+        if (!is_digit(*text)) {
+            continue;
+        }
+        if (len == DIGITS_MAX) {
+            return 0;
+        }
+        digits[len++] = *text;
+    }
+    return len > PHONE_DIGITS_MAX && is_card_number(digits, len);
+}
+
+static int hex_value(char c)
+{
+    if (is_digit(c)) {
+        return c - '0';
+    }
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte at *url as a server reads it; goes on behind it. */
+static char url_byte(const char **url)
+{
+    const char *at = *url;
+    int high, low;
+
+    *url = at + 1;
+    if (*at == '+') {
+        return ' ';
+    }
+    high = *at == '%' ? hex_value(at[1]) : -1;
+    low = high >= 0 ? hex_value(at[2]) : -1;
+    if (low < 0) {
+        return *at;
+    }
+    *url = at + 3;
+    return (char)(high << 4 | low);
+}
+
+/* As group_starts_number, of a URL that is decoded as it is read: blanks and dashes of ASCII. */
+static int url_starts_number(const char *url)
+{
+    char digits[DIGITS_MAX];
+    apr_size_t len = 0;
+    char c = url_byte(&url);
+
+    while (is_digit(c)) {
+        for (; is_digit(c); c = url_byte(&url)) {
+            if (len == DIGITS_MAX) {
+                return 0;
+            }
+            digits[len++] = c;
+        }
+        if (len >= URL_DIGITS_MIN && is_card_number(digits, len)) {
+            return 1;
+        }
+        while (c == ' ' || c == '-') {
+            c = url_byte(&url);
+        }
+    }
+    return 0;
+}
+
+int pay_card_number_in_url(const char *url)
+{
+    char before = '\0';
+
+    while (*url) {
+        const char *at = url;
+        const char c = url_byte(&url);
+
+        if (is_digit(c) && !is_digit(before) && url_starts_number(at)) {
+            return 1;
+        }
+        before = c;
     }
     return 0;
 }

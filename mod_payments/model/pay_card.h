@@ -53,7 +53,19 @@ int pay_test_token_find(const pay_card_t **card, pay_test_behaviour_t *behaviour
  * length, Luhn). */
 int pay_card_number_is(const char *text);
 
-/* 1 when a run inside `text` is one. For free text such as notes. */
+/* 1 when a run inside `text` is one. For free text such as notes and names, and for e-mail. */
 int pay_card_number_within(const char *text);
+
+/*
+ * 1 when the digits of `text`, whatever stands between them, are a card number of 16 digits or
+ * more: no telephone number has more than 15 (ITU-T E.164), so shorter ones are not judged.
+ */
+int pay_card_number_in_phone(const char *text);
+
+/*
+ * The same as pay_card_number_within for a URL: percent signs are decoded and plus signs are
+ * blanks. Visa's 13 digits, which no card has had for long and articles' numbers have (EAN), pass.
+ */
+int pay_card_number_in_url(const char *url);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/pay_json.h"
 #include "base/pay_problem.h"
-#include "model/pay_email.h"
+#include "model/pay_card.h"
 #include "model/pay_form.h"
 #include "model/pay_text.h"
 #include "model/pay_token.h"
@@ -33,20 +33,6 @@ static void read_token(pay_charge_request_t *request, pay_form_t *form)
         return;
     }
     request->token = token;
-}
-
-static void read_email(pay_charge_request_t *request, pay_form_t *form)
-{
-    const char *email = pay_form_required(form, "email");
-    apr_status_t rv;
-
-    if (!email) {
-        return;
-    }
-    rv = pay_email_normalize(&request->email, email, form->p);
-    if (rv != APR_SUCCESS) {
-        pay_form_fault(form, "email", "must be one e-mail address");
-    }
 }
 
 /* The currency in upper case; NULL with its fault noted: the amount is still judged then. */
@@ -116,14 +102,14 @@ static const char *read_name(pay_form_t *form, const char *name)
         pay_form_fault(form, name, REASON_STRING_OR_NULL);
         return "";
     }
-    if (pay_card_number_is(text)) {
-        pay_form_fault(form, name, REASON_CARD);
+    if (pay_card_number_within(text)) {
+        pay_form_fault(form, name, "must not hold a card number");
         return "";
     }
-    if (strlen(text) > PAY_NAME_MAX || !pay_text_is_plain(text, "")) {
-        pay_form_fault(
-            form, name,
-            "must be at most " APR_STRINGIFY(PAY_NAME_MAX) " bytes without control characters");
+    if (strlen(text) > PAY_NAME_MAX || !pay_text_is_visible(text, "")) {
+        pay_form_fault(form, name,
+                       "must be at most " APR_STRINGIFY(
+                           PAY_NAME_MAX) " bytes without control or invisible characters");
         return "";
     }
     return apr_pstrdup(form->p, text);
@@ -171,7 +157,7 @@ const pay_problem_t *pay_charge_request_from_json(pay_charge_request_t **out,
     read_token(request, &form);
     currency = read_currency(request, &form, default_currency);
     read_amount(request, &form, currency);
-    read_email(request, &form);
+    request->email = pay_form_email(&form, "email");
     request->reference = pay_form_reference(&form, "reference");
     request->first_name = read_name(&form, "firstName");
     request->last_name = read_name(&form, "lastName");

@@ -4,7 +4,7 @@
 #include "base/pay_json.h"
 #include "base/pay_problem.h"
 #include "base/pay_url.h"
-#include "model/pay_email.h"
+#include "model/pay_card.h"
 #include "model/pay_form.h"
 #include "model/pay_idempotency.h"
 #include "model/pay_text.h"
@@ -25,11 +25,11 @@ static pay_form_t inner_form(const pay_form_t *form, const char *name)
 
 static const char *plain(pay_form_t *form, const char *name, const char *text, apr_size_t len_max)
 {
-    if (strlen(text) > len_max || !pay_text_is_plain(text, "")) {
+    if (strlen(text) > len_max || !pay_text_is_visible(text, "")) {
         pay_form_fault(form, name,
                        apr_psprintf(form->p,
                                     "must be at most %" APR_SIZE_T_FMT
-                                    " bytes without control characters",
+                                    " bytes without control or invisible characters",
                                     len_max));
         return "";
     }
@@ -51,11 +51,15 @@ static const char *read_text(pay_form_t *form, const char *name, apr_size_t len_
     return plain(form, name, text, len_max);
 }
 
-/* Telephone numbers have the lengths of card numbers, and are not judged as such (docs/api.md). */
+/* A telephone number may look like a card number, up to the length that it can have. */
 static const char *read_phone(pay_form_t *form, const char *name)
 {
     const char *text = pay_form_string(form, name);
 
+    if (text && pay_card_number_in_phone(text)) {
+        pay_form_fault(form, name, REASON_CARD);
+        return "";
+    }
     return text ? plain(form, name, text, PAY_CHECKOUT_PHONE_MAX) : "";
 }
 
@@ -66,19 +70,9 @@ static const char *read_name(pay_form_t *form, const char *name)
 
 static const char *read_email(pay_form_t *form, const char *name)
 {
-    const char *text = pay_form_required(form, name);
-    const char *email = "";
-    apr_status_t rv;
+    const char *email = pay_form_email(form, name);
 
-    if (!text) {
-        return "";
-    }
-    rv = pay_email_normalize(&email, text, form->p);
-    if (rv != APR_SUCCESS) {
-        pay_form_fault(form, name, "must be one e-mail address");
-        return "";
-    }
-    return email;
+    return email ? email : "";
 }
 
 static const char *read_url(pay_form_t *form, const char *name)
@@ -94,6 +88,10 @@ static const char *read_url(pay_form_t *form, const char *name)
     rv = pay_url_parse(&url, &fault, text, "https http", form->p);
     if (rv != APR_SUCCESS || strlen(text) > PAY_CHECKOUT_URL_MAX) {
         pay_form_fault(form, name, "must be an absolute http or https URL");
+        return "";
+    }
+    if (pay_card_number_in_url(text)) {
+        pay_form_fault(form, name, REASON_CARD);
         return "";
     }
     return text;

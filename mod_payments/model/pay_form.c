@@ -5,6 +5,7 @@
 #include "base/pay_problem.h"
 #include "model/pay_card.h"
 #include "model/pay_charge.h"
+#include "model/pay_email.h"
 
 #include <apr_strings.h>
 
@@ -64,6 +65,27 @@ const char *pay_form_required(pay_form_t *form, const char *name)
         return NULL;
     }
     return apr_pstrdup(form->p, text);
+}
+
+const char *pay_form_email(pay_form_t *form, const char *name)
+{
+    const char *text = pay_form_required(form, name);
+    const char *email;
+    apr_status_t rv;
+
+    if (!text) {
+        return NULL;
+    }
+    if (pay_card_number_within(text)) {
+        pay_form_fault(form, name, "must not hold a card number");
+        return NULL;
+    }
+    rv = pay_email_normalize(&email, text, form->p);
+    if (rv != APR_SUCCESS) {
+        pay_form_fault(form, name, "must be one e-mail address");
+        return NULL;
+    }
+    return email;
 }
 
 const char *pay_form_reference(pay_form_t *form, const char *name)

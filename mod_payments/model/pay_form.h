@@ -37,6 +37,10 @@ int pay_form_bool(pay_form_t *form, const char *name);
 /* A required string: not empty, and no card number; NULL with its fault noted. */
 const char *pay_form_required(pay_form_t *form, const char *name);
 
+/* A required e-mail address in normal form (model/pay_email.h), with no card number in it; NULL
+ * with its fault noted. */
+const char *pay_form_email(pay_form_t *form, const char *name);
+
 /* A required reference of a transaction; NULL with its fault noted. */
 const char *pay_form_reference(pay_form_t *form, const char *name);
 

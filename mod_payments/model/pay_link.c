@@ -4,6 +4,7 @@
 #include "base/pay_problem.h"
 #include "base/pay_url.h"
 #include "base/pay_writer.h"
+#include "model/pay_card.h"
 #include "model/pay_form.h"
 #include "model/pay_text.h"
 
@@ -68,10 +69,10 @@ static const char *text_fault(const char *text)
     if (pay_card_number_within(text)) {
         return REASON_CARD;
     }
-    return strlen(text) <= PAY_CHECKOUT_TEXT_MAX && pay_text_is_plain(text, "")
+    return strlen(text) <= PAY_CHECKOUT_TEXT_MAX && pay_text_is_visible(text, "")
                ? NULL
                : "must be at most " APR_STRINGIFY(
-                   PAY_CHECKOUT_TEXT_MAX) " bytes of UTF-8 without control characters";
+                   PAY_CHECKOUT_TEXT_MAX) " bytes of UTF-8 without control or invisible characters";
 }
 
 static const char *url_fault(const char *text, apr_pool_t *p)
@@ -81,6 +82,9 @@ static const char *url_fault(const char *text, apr_pool_t *p)
 
     if (!*text) {
         return NULL;
+    }
+    if (pay_card_number_in_url(text)) {
+        return REASON_CARD;
     }
     return strlen(text) <= PAY_CHECKOUT_URL_MAX
                    && pay_url_parse(&url, &fault, text, "https http", p) == APR_SUCCESS

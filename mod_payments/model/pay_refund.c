@@ -101,8 +101,8 @@ const char *pay_note_fault(const char *note)
     if (!note) {
         return NULL;
     }
-    if (!pay_text_is_plain(note, "")) {
-        return "must be UTF-8 without control characters";
+    if (!pay_text_is_visible(note, "")) {
+        return "must be UTF-8 without control or invisible characters";
     }
     if (pay_text_length(note) > PAY_NOTE_MAX) {
         return "must be at most " APR_STRINGIFY(PAY_NOTE_MAX) " characters";

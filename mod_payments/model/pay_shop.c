@@ -25,8 +25,8 @@ const char *pay_shop_name_fault(const char *name)
     if (strlen(name) > PAY_SHOP_NAME_MAX) {
         return "want at most " APR_STRINGIFY(PAY_SHOP_NAME_MAX) " bytes";
     }
-    if (!pay_text_is_plain(name, "")) {
-        return "want one line of UTF-8 text without control characters";
+    if (!pay_text_is_visible(name, "")) {
+        return "want one line of UTF-8 text without control or invisible characters";
     }
     if (pay_card_number_within(name)) {
         return "want no card number in it";
@@ -57,8 +57,10 @@ const char *pay_shop_text_fault(const char *text)
     if (strlen(text) > PAY_SHOP_TEXT_MAX) {
         return "want at most " APR_STRINGIFY(PAY_SHOP_TEXT_MAX) " bytes";
     }
-    if (!pay_text_is_plain(text, "\n")) {
-        return "want UTF-8 text without control characters other than line breaks";
+    if (!pay_text_is_visible(text, "\n")) {
+        return "want UTF-8 text without invisible characters, and without control characters other "
+               "than line "
+               "breaks";
     }
     if (pay_card_number_within(text)) {
         return "want no card number in it";

@@ -77,6 +77,72 @@ int pay_text_is_plain(const char *text, const char *controls)
     return 1;
 }
 
+/* The character of `len` bytes at `s`, which sequence_len has judged. */
+static unsigned int code_point(const unsigned char *s, int len)
+{
+    unsigned int code = len == 1 ? s[0] : s[0] & (0x7fu >> len);
+    int i;
+
+    for (i = 1; i < len; i++) {
+        code = code << 6 | (s[i] & 0x3fu);
+    }
+    return code;
+}
+
+static const struct {
+    unsigned int first;
+    unsigned int last;
+} invisible[] = {
+    {0x61c, 0x61c},     /* Arabic letter mark */
+    {0x180e, 0x180e},   /* Mongolian vowel separator */
+    {0x200b, 0x200b},   /* zero width space */
+    {0x200e, 0x200f},   /* left-to-right and right-to-left marks */
+    {0x2028, 0x202e},   /* separators of lines and paragraphs, embeddings, overrides */
+    {0x2060, 0x206f},   /* word joiner, invisible operators, isolates */
+    {0xfeff, 0xfeff},   /* byte order mark */
+    {0xe0000, 0xe007f}, /* tags */
+};
+
+#define JOINER_FIRST 0x200c /* zero width non-joiner */
+#define JOINER_LAST 0x200d  /* zero width joiner */
+#define JOINED_FIRST 0x600  /* below are no scripts that need a joiner */
+
+static int is_visible(unsigned int code, unsigned int before)
+{
+    apr_size_t i;
+
+    if (code >= JOINER_FIRST && code <= JOINER_LAST) {
+        return before >= JOINED_FIRST && (before < JOINER_FIRST || before > JOINER_LAST);
+    }
+    for (i = 0; i < sizeof(invisible) / sizeof(invisible[0]); i++) {
+        if (code >= invisible[i].first && code <= invisible[i].last) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int pay_text_is_visible(const char *text, const char *controls)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    unsigned int code = 0;
+    int len;
+
+    if (!pay_text_is_plain(text, controls)) {
+        return 0;
+    }
+    for (; *s; s += len) {
+        const unsigned int before = code;
+
+        len = *s < 0x80 ? 1 : sequence_len(s);
+        code = code_point(s, len);
+        if (!is_visible(code, before)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Every byte but those that go on with a character begins one. */
 apr_size_t pay_text_length(const char *text)
 {

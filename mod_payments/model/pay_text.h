@@ -12,6 +12,14 @@
  */
 int pay_text_is_plain(const char *text, const char *controls);
 
+/*
+ * The same, and no character that is not seen but changes what is: marks of direction (U+061C,
+ * U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), blanks without width, separators of
+ * lines and paragraphs, tags. The joiners of Arabic, Indic and other scripts (U+200C, U+200D) pass
+ * after a character of such a script. For what payers are shown.
+ */
+int pay_text_is_visible(const char *text, const char *controls);
+
 /* How many characters (code points) UTF-8 text has. */
 apr_size_t pay_text_length(const char *text);
 

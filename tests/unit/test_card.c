@@ -112,6 +112,62 @@ END_TEST
 
 static const struct {
     const char *name;
+    const char *text;
+    int want;
+} phone_cases[] = {
+    {"card number", "4111111111111111", 1},
+    {"behind a plus sign", "+4111111111111111", 1},
+    {"in groups", "(4111) 1111.1111/1111", 1},
+    {"nineteen digits", "6304000000000000000", 1},
+    {"fifteen digits, an American Express card's", "378282246310005", 0},
+    {"mobile number, Luhn holds", "+49 151 12345678", 0},
+    {"twenty digits", "41111111111111111110", 0},
+    {"wrong check digit", "4111111111111112", 0},
+    {"empty", "", 0},
+};
+
+START_TEST(test_phone)
+{
+    ck_assert_msg(pay_card_number_in_phone(phone_cases[_i].text) == phone_cases[_i].want, "%s",
+                  phone_cases[_i].name);
+}
+END_TEST
+
+#define U "https://shop.example/back"
+
+static const struct {
+    const char *name;
+    const char *url;
+    int want;
+} url_cases[] = {
+    {"in the query", U "?pan=4111111111111111", 1},
+    {"in the path", U "/4111111111111111/x", 1},
+    {"in the fragment", U "#4111111111111111", 1},
+    {"plus signs", U "?pan=4111+1111+1111+1111", 1},
+    {"encoded blanks", U "?pan=4111%201111%201111%201111", 1},
+    {"encoded dashes", U "?pan=4111%2D1111%2d1111%2D1111", 1},
+    {"encoded digits", U "?pan=%34%31%31%31111111111111", 1},
+    {"behind an encoded plus sign", U "?pan=%2B4111111111111111", 1},
+    {"American Express", U "?pan=378282246310005", 1},
+    {"part of a longer run", U "?id=94111111111111111199999", 0},
+    {"part of a longer run that is encoded", U "?id=%394111111111111111%3999999", 0},
+    {"article's number with Luhn", U "?ean=4222222222222", 0},
+    {"time", U "?t=1763701200000", 0},
+    {"percent sign alone", U "?a=100%", 0},
+    {"percent sign and one digit", U "?a=100%4", 0},
+    {"encoded NUL", U "?a=4111%001111%001111%001111", 0},
+    {"empty", "", 0},
+};
+
+START_TEST(test_url)
+{
+    ck_assert_msg(pay_card_number_in_url(url_cases[_i].url) == url_cases[_i].want, "%s",
+                  url_cases[_i].name);
+}
+END_TEST
+
+static const struct {
+    const char *name;
     const char *number;
     const char *first6; /* NULL: no such card */
     const char *last4;
@@ -205,6 +261,8 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_number, 0, UNIT_ROWS(number_cases));
     tcase_add_loop_test(tcase, test_within, 0, UNIT_ROWS(within_cases));
+    tcase_add_loop_test(tcase, test_phone, 0, UNIT_ROWS(phone_cases));
+    tcase_add_loop_test(tcase, test_url, 0, UNIT_ROWS(url_cases));
     tcase_add_loop_test(tcase, test_test_card, 0, UNIT_ROWS(card_cases));
     tcase_add_test(tcase, test_unknown_card_approves);
     tcase_add_loop_test(tcase, test_test_token, 0, UNIT_ROWS(token_cases));

@@ -98,6 +98,9 @@ static const struct {
     {"name with a newline", "{" WHOLE ",\"lastName\":\"a\\nb\"}", "/lastName"},
     {"name a number", "{" WHOLE ",\"lastName\":3}", "/lastName"},
     {"name a card number", "{" WHOLE ",\"firstName\":\"4111 1111 1111 1111\"}", "/firstName"},
+    {"card number in a name", "{" WHOLE ",\"firstName\":\"x " PAN "\"}", "/firstName"},
+    {"card number in an e-mail", "{" WITHOUT_EMAIL ",\"email\":\"" PAN "@b.example\"}", "/email"},
+    {"name with an isolate", "{" WHOLE ",\"lastName\":\"a\\u2066b\"}", "/lastName"},
     {"last name a card number", "{" WHOLE ",\"lastName\":\"" PAN "\"}", "/lastName"},
 };
 

@@ -150,6 +150,23 @@ static const struct {
      "{" REFERENCE "," MONEY ",\"checkoutCustomerData\":{" PAYER
      ",\"phoneNumber\":\"49 151 12345603\"}}",
      ""},
+    {"a card number for a phone", PAY_CHECKOUT_FORM_INITIATE,
+     "{" REFERENCE "," MONEY ",\"checkoutCustomerData\":{" PAYER ",\"phoneNumber\":\"+" BLANKS
+     "\"}}",
+     "/checkoutCustomerData/phoneNumber"},
+    {"a card number in the e-mail", PAY_CHECKOUT_FORM_INITIATE,
+     "{" REFERENCE "," MONEY ",\"checkoutCustomerData\":{\"email\":\"" PAN
+     "@b.example\",\"firstName\":\"A\",\"lastName\":\"O\"}}",
+     "/checkoutCustomerData/email"},
+    {"a name with an override of direction", PAY_CHECKOUT_FORM_INITIATE,
+     "{" REFERENCE "," MONEY ",\"checkoutCustomerData\":{\"email\":\"a@b.example\",\"firstName\":"
+     "\"a\\u202eb\",\"lastName\":\"O\"}}",
+     "/checkoutCustomerData/firstName"},
+    {"a title with a blank of no width", PAY_CHECKOUT_FORM_INITIATE,
+     "{" WHOLE ",\"checkoutCustomizationData\":{\"checkoutModalTitle\":\"a\\u200bb\"}}",
+     "/checkoutCustomizationData/checkoutModalTitle"},
+    {"a card number in the way back", PAY_CHECKOUT_FORM_INITIATE,
+     "{" WHOLE ",\"redirectUrl\":\"https://shop.example/?pan=" PAN "\"}", "/redirectUrl"},
     {"a payer that is no object", PAY_CHECKOUT_FORM_INITIATE,
      "{" REFERENCE "," MONEY ",\"checkoutCustomerData\":[]}", "/checkoutCustomerData"},
 

@@ -42,6 +42,43 @@ static const struct {
     {"apostrophe", "'=1", "''=1"},
     {"formula that is quoted", "=\"a\",b", "\"'=\"\"a\"\",b\""},
     {"formula within", "a=1", "a=1"},
+    {"after a semicolon", ";=1", ";'=1"},
+    {"after each semicolon", "a;-1;b;@c", "a;'-1;b;'@c"},
+    {"apostrophe after a semicolon", "a;'b", "a;''b"},
+    {"quotes and semicolons", "\"a\";=\"b\"", "\"\"\"a\"\";'=\"\"b\"\"\""},
+    {"semicolon at the end", "a;", "a;"},
+    {"blanks in front", "  =1", "'  =1"},
+    {"blanks after a semicolon", "a; +1", "a;' +1"},
+    {"blanks alone", "  ", "  "},
+    {"apostrophe behind a blank", " 'a", "' 'a"},
+    {"no-break space", "\xc2\xa0=1", "'\xc2\xa0=1"},
+    {"byte order mark", "\xef\xbb\xbf=1", "'\xef\xbb\xbf=1"},
+    {"zero width space", "\xe2\x80\x8b=1", "'\xe2\x80\x8b=1"},
+    {"override of direction", "\xe2\x80\xae+1", "'\xe2\x80\xae+1"},
+    {"word joiner", "\xe2\x81\xa0-1", "'\xe2\x81\xa0-1"},
+    {"ideographic space", "\xe3\x80\x80@a", "'\xe3\x80\x80@a"},
+    {"full-width equals",
+     "\xef\xbc\x9d"
+     "1",
+     "'\xef\xbc\x9d"
+     "1"},
+    {"full-width plus",
+     "\xef\xbc\x8b"
+     "1",
+     "'\xef\xbc\x8b"
+     "1"},
+    {"full-width minus",
+     "\xef\xbc\x8d"
+     "1",
+     "'\xef\xbc\x8d"
+     "1"},
+    {"full-width at",
+     "\xef\xbc\xa0"
+     "a",
+     "'\xef\xbc\xa0"
+     "a"},
+    {"full-width letter", "\xef\xbc\xa1", "\xef\xbc\xa1"},
+    {"cut character", "\xe2\x80", "\xe2\x80"},
     {"other letters", "\xc3\xa4", "\xc3\xa4"},
 };
 

@@ -52,6 +52,10 @@ static const struct {
     const char *fault; /* the fields at fault, "": none */
 } forms[] = {
     {"nothing", {.once = 0}, ""},
+    {"a card number in the way back",
+     {.redirect_url = "https://shop.example/?pan=4111+1111+1111+1111"},
+     "/redirect "},
+    {"a title with an isolate", {.title = "a\xe2\x81\xa6"}, "/title "},
     {"empty texts", {"", "", "", "", "", "", 1, 0}, ""},
     {"all",
      {"shop-1", "Shoes", "One pair", "https://a.example/x?y#z", "12.50", "ngn", 1, NOW + 1},

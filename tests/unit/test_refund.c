@@ -255,6 +255,7 @@ static const struct {
     {"DEL", "a\x7f", 1, 1},
     {"C1 control", "a\xc2\x85", 1, 1},
     {"not UTF-8", "a\xff", 1, 1},
+    {"invisible character", "a\xe2\x80\x8b", 1, 0},
     {"card number", "card 4111 1111 1111 1111", 1, 1},
     {"long number", "parcel 1763701200000", 0, 0},
     {"phone number", "call +234 801 234 5678", 0, 0},

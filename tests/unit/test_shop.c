@@ -20,6 +20,10 @@ static const struct {
     {"a control character", "a\tb", 0, 0, 0},
     {"no UTF-8", "\xff", 0, 0, 0},
     {"a card number", "4111111111111111", 0, 0, 0},
+    {"an override of direction",
+     "a\xe2\x80\xae"
+     "b",
+     0, 0, 0},
     {"a path", "/logo.png?v=2", 1, 1, 1},
     {"two slashes", "//elsewhere.example/logo.png", 1, 0, 1},
     {"a backslash", "/\\elsewhere.example/logo.png", 1, 0, 1},

@@ -54,6 +54,51 @@ END_TEST
 static const struct {
     const char *name;
     const char *text;
+    int want;
+} visible_cases[] = {
+    {"ASCII", "Ada Lovelace", 1},
+    {"accents", "Jos\xc3\xa9", 1},
+    {"Arabic", "\xd8\xb9\xd9\x84\xd9\x8a", 1},
+    {"Hebrew", "\xd7\x93\xd7\x95\xd7\x93", 1},
+    {"non-joiner in Persian", "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae", 1},
+    {"joiner of an emoji", "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb", 1},
+    {"joiner in Latin", "pa\xe2\x80\x8dypal", 0},
+    {"non-joiner at the start", "\xe2\x80\x8c\xd8\xae", 0},
+    {"two joiners", "\xd9\x85\xe2\x80\x8d\xe2\x80\x8d", 0},
+    {"soft hyphen", "book\xc2\xadseller", 1},
+    {"zero width space", "a\xe2\x80\x8b", 0},
+    {"left-to-right mark", "a\xe2\x80\x8e", 0},
+    {"right-to-left mark", "a\xe2\x80\x8f", 0},
+    {"Arabic letter mark", "\xd8\x9c", 0},
+    {"line separator",
+     "a\xe2\x80\xa8"
+     "b",
+     0},
+    {"embedding", "\xe2\x80\xaa", 0},
+    {"override", "evil \xe2\x80\xaegnp.exe", 0},
+    {"isolate", "\xe2\x81\xa6", 0},
+    {"word joiner", "\xe2\x81\xa0", 0},
+    {"byte order mark",
+     "\xef\xbb\xbf"
+     "a",
+     0},
+    {"tag", "\xf3\xa0\x81\x81", 0},
+    {"Mongolian vowel separator", "\xe1\xa0\x8e", 0},
+    {"dash of typesetters", "a \xe2\x80\x93 b", 1},
+    {"control", "\x01", 0},
+    {"no UTF-8", "\x80", 0},
+};
+
+START_TEST(test_visible)
+{
+    ck_assert_msg(pay_text_is_visible(visible_cases[_i].text, "") == visible_cases[_i].want, "%s",
+                  visible_cases[_i].name);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *text;
     apr_size_t want;
 } length_cases[] = {
     {"empty", "", 0},
@@ -107,6 +152,7 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_printable, 0, UNIT_ROWS(printable_cases));
     tcase_add_loop_test(tcase, test_length, 0, UNIT_ROWS(length_cases));
+    tcase_add_loop_test(tcase, test_visible, 0, UNIT_ROWS(visible_cases));
     tcase_add_loop_test(tcase, test_plain, 0, UNIT_ROWS(text_cases));
 }
 
