@@ -24,6 +24,8 @@ typedef struct pay_call_t {
 
     int is_page; /* pay_claim: a hosted payment page, which is no call (pay_page.h) */
 
+    const char *url_key; /* pay_key_hide: the text of a secret key that the URL held; else NULL */
+
     /* pay_site_path: what it asks for beside the API; `path` is NULL */
     const struct pay_site_path_t *site_path;
 

@@ -4,6 +4,7 @@
 #include "httpd/pay_call.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_cors.h"
+#include "httpd/pay_key_hide.h"
 #include "httpd/pay_page_hide.h"
 
 #include <apr_strings.h>
@@ -113,6 +114,7 @@ static int post_read_request(request_rec *r)
         pay_call_make(r)->read = 1;
         pay_call_make(r)->is_page = path && is_page(path);
         pay_claim_forget_error_documents(r);
+        pay_key_hide(r);
         if (pay_claim_is_page(r)) {
             pay_page_hide(r);
         }
@@ -188,6 +190,7 @@ static int log_transaction(request_rec *r)
 {
     if (pay_claim_is_ours(r)) {
         apr_table_unset(r->headers_in, "Authorization");
+        pay_key_hide_path(r);
         if (pay_claim_is_page(r)) {
             pay_page_hide(r);
             r->uri = pay_page_hidden_path(r); /* %U */

@@ -97,6 +97,24 @@ const pay_problem_t *pay_gate_judge_transport(request_rec *r)
     return pay_problem_make(PAY_ERR_FORBIDDEN, NULL, APR_SUCCESS, r->pool);
 }
 
+/* Whoever sends a key in a URL has to hear of it, and who watches the log. */
+static const pay_problem_t *url_key_problem(request_rec *r, const pay_call_t *call)
+{
+    const pay_api_key_t *key;
+    int given;
+
+    if (!pay_key_authenticate(&key, &given, call->service, call->url_key, r->pool)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      PAYLOGNO(00780) "key %s of account %s was sent in a URL, which proxies and "
+                                      "logs keep: revoke it by: paymentsctl key revoke %s",
+                      key->id, key->account->name, key->id);
+    }
+    return pay_problem_makef(PAY_ERR_UNAUTHORIZED, r->pool,
+                             "Invalid Merchant Authorization. The URL holds a secret key, and "
+                             "proxies and logs keep URLs: revoke that key, and send another one "
+                             "in the header Authorization.");
+}
+
 static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
 {
     const pay_conf_t *conf = pay_conf_get(r->server);
@@ -126,6 +144,9 @@ static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
         return NULL;
     }
     call->key = NULL;
+    if (!call->given && call->url_key) {
+        return url_key_problem(r, call);
+    }
     if (call->given && problem->status == HTTP_UNAUTHORIZED) {
         /* Judged behind the key: a good one is served whatever others do from its address. */
         too_many = pay_rates_judge_failure(r);

@@ -61,6 +61,7 @@ def test_two_authorization_headers(shop):
 
 
 def test_key_in_the_query_is_no_key(httpd, shop):
+    httpd.expect_log("PAY00780")
     assert httpd.request("GET", f"{LIST}?key={shop.secret}").status == 401
 
 
