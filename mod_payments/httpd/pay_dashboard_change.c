@@ -19,7 +19,7 @@ const pay_problem_t *pay_dashboard_change_from(pay_service_t *out, request_rec *
     apr_status_t rv;
 
     *out = *dashboard->service;
-    entry->account = dashboard->account->number;
+    entry->account = dashboard->account ? dashboard->account->number : 0;
     entry->who = dashboard->user;
     entry->from = apr_pstrcat(r->pool, "dashboard ", dashboard->host, " ", r->useragent_ip,
                               *how ? ", " : "", how, NULL);

@@ -4,6 +4,7 @@
 #include "base/pay_challenge.h"
 #include "base/pay_log.h"
 #include "base/pay_time.h"
+#include "httpd/pay_dashboard_audit.h"
 #include "httpd/pay_dashboard_password.h"
 #include "httpd/pay_rates.h"
 #include "model/pay_audit.h"
@@ -101,6 +102,8 @@ static void tell_wrong(const question_t *q, const char *what)
                   PAYLOGNO(00684) "PaymentsDashboard: user %s could not confirm to %s: the %s is "
                                   "wrong",
                   q->dashboard->user, q->change, what);
+    pay_dashboard_audit_refused(q->r, q->dashboard,
+                                apr_pstrcat(q->r->pool, "the ", what, " was wrong", NULL));
 }
 
 /* ---- a code, sent to the merchant's address */

@@ -2,6 +2,7 @@
 #include "httpd/pay_body.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_dashboard.h"
+#include "httpd/pay_dashboard_audit.h"
 #include "httpd/pay_dashboard_confirm.h"
 #include "httpd/pay_dashboard_files.h"
 #include "httpd/pay_dashboard_guard.h"
@@ -105,6 +106,23 @@ static const pay_problem_t *read_request(request_rec *r, pay_dashboard_t *dashbo
     return problem;
 }
 
+/* A change that was refused to who may not make it; what is malformed is no attempt. */
+static void enter_refusal(request_rec *r, const pay_dashboard_t *dashboard,
+                          const pay_dashboard_way_t *way, const pay_problem_t *problem)
+{
+    if (r->method_number == M_GET || !dashboard->service || !way->account) {
+        return;
+    }
+    if (problem->status == HTTP_FORBIDDEN) {
+        pay_dashboard_audit_refused(r, dashboard,
+                                    dashboard->account ? "the role does not allow it"
+                                                       : "it did not come from a page of the "
+                                                         "dashboard");
+    } else if (dashboard->body && problem->status == HTTP_NOT_FOUND) {
+        pay_dashboard_audit_refused(r, dashboard, "the user has no such account");
+    }
+}
+
 /* The order of judgement: whose page asks, path, method, the change's signs and body, then account
  * and role. */
 static int serve_api(request_rec *r, pay_dashboard_t *dashboard)
@@ -122,6 +140,9 @@ static int serve_api(request_rec *r, pay_dashboard_t *dashboard)
     }
     if (!problem && way.account) {
         problem = judge_account(r, dashboard, &way);
+    }
+    if (problem) {
+        enter_refusal(r, dashboard, &way, problem);
     }
     rc = problem ? pay_dashboard_problem(r, dashboard, problem) : way.route->handle(r, dashboard);
     if (dashboard->body) {

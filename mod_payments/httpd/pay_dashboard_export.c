@@ -2,6 +2,7 @@
 #include "base/pay_csv.h"
 #include "base/pay_json_list.h"
 #include "base/pay_log.h"
+#include "httpd/pay_dashboard_audit.h"
 #include "httpd/pay_dashboard_query.h"
 #include "httpd/pay_dashboard_reply.h"
 #include "httpd/pay_httpd_log.h"
@@ -182,6 +183,17 @@ static void stream(export_t *export, batch_t batch, const char *const *titles)
     apr_brigade_cleanup(export->bb);
 }
 
+/* "CSV, 2026-01-01 to 2026-01-31", in the audit's words. */
+static const char *extent(request_rec *r, const pay_dashboard_t *dashboard,
+                          const char *const *titles)
+{
+    const char *from = pay_dashboard_query(dashboard, "from");
+    const char *to = pay_dashboard_query(dashboard, "to");
+
+    return apr_pstrcat(r->pool, titles ? "CSV, " : "JSON, ", from ? from : "the first", " to ",
+                       to ? to : "the last", NULL);
+}
+
 /* `titles` NULL: JSON. */
 static int send_export(request_rec *r, const pay_dashboard_t *dashboard, const char *what,
                        batch_t batch, const char *const *titles)
@@ -191,6 +203,9 @@ static int send_export(request_rec *r, const pay_dashboard_t *dashboard, const c
     int rc;
 
     problem = pay_dashboard_range(&export.range, dashboard, r->pool);
+    if (!problem && !r->header_only) {
+        problem = pay_dashboard_audit_export(r, dashboard, what, extent(r, dashboard, titles));
+    }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }

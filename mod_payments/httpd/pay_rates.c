@@ -26,6 +26,7 @@ enum {
     OF_SIGN_INS,
     OF_CONFIRMATIONS,
     OF_CODES,
+    OF_REFUSAL_ENTRIES,
     TABLES
 };
 
@@ -37,6 +38,9 @@ static const pay_rate_limit_t confirmations = {apr_time_from_sec(300), 5};
 
 /* Of one user and host: mails with codes. */
 static const pay_rate_limit_t codes = {apr_time_from_sec(60), 5};
+
+/* Of one account: entries of the audit that say that a change was refused. */
+static const pay_rate_limit_t refusal_entries = {apr_time_from_sec(360), 10};
 
 /* What the log has been told. Shared by all children, zeroed. */
 typedef struct told_t {
@@ -282,4 +286,21 @@ const pay_problem_t *pay_rates_judge_code(request_rec *r, const unsigned char *w
                       count);
     }
     return problem;
+}
+
+int pay_rates_judge_refusal_entry(request_rec *r, apr_uint32_t account)
+{
+    apr_uint64_t count;
+    int taken;
+
+    taken = !take(&count, OF_REFUSAL_ENTRIES, &refusal_entries, (const unsigned char *)&account,
+                  sizeof(account), r->pool);
+    if (count) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                      PAYLOGNO(00782) "so many changes of the dashboard are refused that the audit "
+                                      "has not all of them; left out since the last such line: "
+                                      "%" APR_UINT64_T_FMT,
+                      count);
+    }
+    return taken;
 }

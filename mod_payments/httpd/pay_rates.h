@@ -37,6 +37,12 @@ void pay_rates_signed_in(request_rec *r);
 const pay_problem_t *pay_rates_judge_confirmation(request_rec *r, const unsigned char *who);
 void pay_rates_confirmed(const unsigned char *who);
 
+/*
+ * 1: one more entry of the audit of a change that was refused, of an account's number (0: of the
+ * whole store), goes in; 0: there were too many, and the log says so.
+ */
+int pay_rates_judge_refusal_entry(request_rec *r, apr_uint32_t account);
+
 /* One more mail with a code to confirm a change, for the same: NULL, or 429 L1. */
 const pay_problem_t *pay_rates_judge_code(request_rec *r, const unsigned char *who);
 

@@ -53,7 +53,7 @@ def audit(desk):
     """What was changed since the account was made, newest first, as (what, subject)."""
     items = desk.viewer.get(of(desk, "audit")).json["items"]
     return [(one["what"], one["subject"]) for one in items if one["who"] != "root (uid 0)"
-            and not one["from"].startswith("paymentsctl")]
+            and not one["from"].startswith("paymentsctl") and one["what"] != "refused"]
 
 
 # Every change: its path, a body that is well, and the role that it needs.
@@ -94,11 +94,15 @@ def may_change(desk, path, body, role, what):
         assert answer.status == 403 and f"the role {role}" in answer.json["message"]
     assert Person(desk.shop.httpd, "stranger").post(path, body).status == 404
     assert audit(desk) == []
+    entries = [one for one in desk.owner.get(of(desk, "audit")).json["items"] if one["what"] == "refused"]
+    assert [(one["who"], one["subject"], one["detail"]) for one in reversed(entries)] == \
+        [(person.user, f"/api/{path}", "the role does not allow it") for person in refused]
     person = desk.owner if role == "owner" else desk.operator
     answer = person.post(path, body)
     assert answer.status == 200, answer
     entries = desk.owner.get(of(desk, "audit")).json["items"]
-    made = [one for one in entries if one["from"].startswith("dashboard localhost 127.0.0.1")]
+    made = [one for one in entries if one["from"].startswith("dashboard localhost 127.0.0.1")
+            and one["what"] != "refused"]
     assert [(one["who"], one["what"]) for one in made] == [(person.user, what)] and entries[0] == made[0]
     return answer
 

@@ -87,8 +87,12 @@ class Shop:
             ("key", "list", self.name, "--json"), ("account", "grants", self.name, "--json"),
             ("account", "show", self.name, "--json"), ("mail", "show", self.name, "--json"),
             ("webhook", "secret", "show", self.name, "--mode", "test"),
-            ("webhook", "secret", "show", self.name, "--mode", "live"),
-            ("audit", "list", self.name, "--json")]]
+            ("webhook", "secret", "show", self.name, "--mode", "live")]] + [json.dumps(self.entries("changes"))]
+
+    def entries(self, kind):
+        """The audit's: of what was refused, or of what was changed."""
+        return [one for one in json.loads(self.httpd.ctl("audit", "list", self.name, "--json").stdout)
+                if (one["what"] == "refused") == (kind == "refused")]
 
     def last(self):
         return json.loads(self.httpd.ctl("audit", "list", self.name, "--json").stdout)[0]
@@ -232,6 +236,8 @@ def test_what_is_known_of_it_afterwards(site, shop, olga):
     assert len(said) == 2 and WRONG_IN_LOG in said[0] and f"user {olga.user}" in said[0]
     assert f"{NOT_CONFIRMED}: PaymentsDashboard: user {olga.user} could not confirm to make a live secret key of {shop.name}: " \
            "the password is wrong" in said[1]
+    [entry] = shop.entries("refused")
+    assert (entry["who"], entry["detail"]) == (olga.user, "the password was wrong")
     everywhere = site.log_text() + "\n".join(site.access_lines()) + "".join(shop.known())
     for word in wrong, olga.password:
         assert word not in everywhere
