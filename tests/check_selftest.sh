@@ -125,6 +125,21 @@ test_directives() {
     expect_failure "a manual entry without Default" "no row Default" check_directives.sh
 }
 
+test_hardening() {
+    local build=$work/build/mod_payments cc=${CC:-cc}
+    mkdir -p "$build/.libs"
+    echo 'PAY_CPPFLAGS = -D_FORTIFY_SOURCE=3' >"$build/Makefile"
+    echo "const char *payments_module = \"$PAYMENTS_TOP/mod_payments\";" |
+        "$cc" -shared -fPIC -fno-stack-protector -Wl,-z,norelro -Wl,-z,lazy -Wl,-z,execstack -x c - -o "$build/.libs/mod_payments.so"
+    echo 'int main(void) { return 0; }' | "$cc" -no-pie -fno-pie -x c - -o "$build/paymentsctl"
+    for fault in "segment that is read-only" "bound late" "stack can be run" "canaries" "checked functions" \
+        "mod_payments.so: holds the path" "position-independent"; do
+        PAYMENTS_BUILD=$work/build expect_failure "no hardening" "$fault" check_hardening.sh
+    done
+    rm "$build/.libs/mod_payments.so"
+    PAYMENTS_BUILD=$work/build expect_failure "no module" "is not built" check_hardening.sh
+}
+
 test_symbols() {
     local build=$work/build/mod_payments/.libs
     mkdir -p "$build"
@@ -200,7 +215,7 @@ test_replay() {
         fuzz/replay.sh
 }
 
-for part in layers sources style pages pages_node directives symbols man replay; do
+for part in layers sources style pages pages_node directives symbols hardening man replay; do
     "test_$part"
 done
 echo "check_selftest: $count planted faults, $faults not seen"

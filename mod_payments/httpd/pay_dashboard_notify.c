@@ -171,7 +171,7 @@ int pay_dashboard_webhook_set(request_rec *r, const pay_dashboard_t *dashboard)
     }
     problem = form.problem;
     if (!problem && wanted) {
-        problem = pay_webhook_url(&wanted, wanted, r->pool);
+        problem = pay_webhook_url(&wanted, wanted, dashboard->scope.mode, r->pool);
     }
     if (!problem) {
         problem = pay_dashboard_change_confirmed(&service, r, dashboard, "webhook set", mode,

@@ -41,6 +41,11 @@ static int is_wider(const end_t *start, const end_t *end, const pay_time_range_t
     return range->to - range->from > apr_time_from_sec((apr_time_t)days_max * SECONDS_PER_DAY);
 }
 
+static int is_in_order(const end_t *start, const end_t *end)
+{
+    return pay_date_days(start->day) <= pay_date_days(end->day);
+}
+
 const pay_problem_t *pay_refund_range_parse(pay_time_range_t *out, const char *start,
                                             const char *end, const pay_timezone_t *zone,
                                             int days_max, apr_pool_t *p)
@@ -67,7 +72,8 @@ const pay_problem_t *pay_refund_range_parse(pay_time_range_t *out, const char *s
     range.from = first.is_day ? pay_timezone_day_start(zone, first.day) : first.at;
     /* The end's whole day is in: up to the last instant before the next one begins. */
     range.to = last.is_day ? pay_timezone_day_start(zone, pay_date_next(last.day)) - 1 : last.at;
-    if (range.to < range.from) {
+    /* A day that the zone has not is a day of no length: it began when the next one did. */
+    if (range.to < range.from && !(first.is_day && last.is_day && is_in_order(&first, &last))) {
         pay_problem_add(&problem, "/endDate", "must not be before the start date", p);
         return problem;
     }

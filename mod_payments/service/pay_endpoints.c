@@ -81,7 +81,8 @@ static const pay_problem_t *make_secret(const char **text, pay_endpoint_t *endpo
 }
 
 /* Whether its host may be called is judged when it is. */
-const pay_problem_t *pay_webhook_url(const char **out, const char *url, apr_pool_t *p)
+const pay_problem_t *pay_webhook_url(const char **out, const char *url, pay_mode_t mode,
+                                     apr_pool_t *p)
 {
     pay_problem_t *problem = NULL;
     const char *fault;
@@ -95,6 +96,11 @@ const pay_problem_t *pay_webhook_url(const char **out, const char *url, apr_pool
     rv = pay_url_parse(&parsed, &fault, url, "https http", p);
     if (rv != APR_SUCCESS) {
         pay_problem_add(&problem, "/url", fault, p);
+        return problem;
+    }
+    if (mode == PAY_LIVE && strcmp(parsed->scheme, "https") != 0) {
+        pay_problem_add(&problem, "/url", "must be https: nothing of Live Mode is sent without TLS",
+                        p);
         return problem;
     }
     *out = parsed->text;
@@ -111,7 +117,7 @@ const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
     const pay_problem_t *problem;
 
     *secret = NULL;
-    problem = url ? pay_webhook_url(&url, url, p) : NULL;
+    problem = url ? pay_webhook_url(&url, url, scope->mode, p) : NULL;
     if (!problem) {
         problem = pay_endpoint_find(out, service, scope, PAY_ENDPOINT_WEBHOOK, p);
     }

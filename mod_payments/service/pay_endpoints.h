@@ -13,8 +13,9 @@ const pay_problem_t *pay_endpoint_find(pay_endpoint_t **out, const pay_service_t
                                        const pay_scope_t *scope, pay_endpoint_kind_t kind,
                                        apr_pool_t *p);
 
-/* *out is `url` as it is stored; 400 on /url. */
-const pay_problem_t *pay_webhook_url(const char **out, const char *url, apr_pool_t *p);
+/* *out is `url` as it is stored for `mode`; 400 on /url. Live Mode has https only. */
+const pay_problem_t *pay_webhook_url(const char **out, const char *url, pay_mode_t mode,
+                                     apr_pool_t *p);
 
 /*
  * Events of the scope go to `url` from now on; NULL: nowhere, *out NULL when there was no webhook.

@@ -189,6 +189,7 @@ def test_bodies_that_are_refused(desk, body, status, code):
     ("team", {"user": "x" * 256, "role": "viewer"}, ["/user"]), ("team/revoke", {}, ["/user"]),
     ("account", {"currency": "XXY", "timezone": "Mars/Olympus"}, ["/currency", "/timezone"]),
     ("account", {"shop": []}, ["/shop"]), ("account", {"shop": {"name": "x" * 101}}, ["/shop/name"]),
+    ("live/webhook", {"url": "http://127.0.0.1/hook"}, ["/url"]),
     ("mode", {}, ["/mode"]), ("mode", {"mode": "live"}, ["/confirm/account"]),
     ("mode", {"mode": "live", "confirm": "yes"}, ["/confirm/account"]),
     ("mode", {"mode": "live", "confirm": {"account": "yes"}}, ["/confirm/account"]),

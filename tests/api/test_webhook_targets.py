@@ -117,25 +117,27 @@ def test_allow_opens_what_it_names_and_no_more(world):
         assert "refused" in one["error"]
 
 
-@pytest.mark.parametrize("extra, test, live", [
-    pytest.param("", False, False, id="as it is"),
-    pytest.param("PaymentsWebhookInsecure Off", False, False, id="off"),
-    pytest.param("PaymentsWebhookInsecure On", True, False, id="on, for Test Mode only"),
+@pytest.mark.parametrize("extra, sent", [
+    pytest.param("", False, id="as it is"),
+    pytest.param("PaymentsWebhookInsecure Off", False, id="off"),
+    pytest.param("PaymentsWebhookInsecure On", True, id="on, for Test Mode only"),
 ])
-def test_http(server, extra, test, live):
+def test_http(server, extra, sent):
     """Without https nothing is sent, but in Test Mode where the server's administrator allows it."""
     httpd = server(extra=f"PaymentsWebhookAllow 127.0.0.0/8\n{extra}")
     httpd.expect_log("PAY00264")
     with Receiver() as receiver:
-        for mode, sent in (("test", test), ("live", live)):
-            shop = httpd.shop()
-            shop.webhook(receiver.url(f"/{mode}"), mode)
-            done = httpd.ctl("webhook", "test", shop.name, "--mode", mode, check=False)
-            assert (done.returncode == 0) == sent, done
-            assert len(receiver.at(f"/{mode}")) == sent
-            if not sent:
-                assert "https" in shop.events("--parked", mode=mode)[0]["error"]
-        assert bool(receiver.connections) == test
+        shop = httpd.shop()
+        shop.webhook(receiver.url("/test"), "test")
+        done = httpd.ctl("webhook", "test", shop.name, "--mode", "test", check=False)
+        assert (done.returncode == 0) == sent, done
+        assert len(receiver.at("/test")) == sent
+        if not sent:
+            assert "https" in shop.events("--parked", mode="test")[0]["error"]
+        assert bool(receiver.connections) == sent
+        done = httpd.ctl("webhook", "set", shop.name, receiver.url("/live"), "--mode", "live", check=False)
+        assert done.returncode != 0 and "must be https: nothing of Live Mode is sent without TLS" in done.stderr
+        assert httpd.ctl("webhook", "show", shop.name, "--mode", "live", check=False).returncode != 0
 
 
 @pytest.fixture(scope="module")

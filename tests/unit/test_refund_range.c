@@ -33,6 +33,10 @@ static const struct {
     {"from an instant to a day", "UTC", "2026-01-01T12:00:00Z", "2026-01-01", JAN_1 + 12 * HOUR,
      JAN_1 + DAY - 1},
     {"from a day to an instant", "UTC", "2026-01-01", "2026-01-02T00:00:00Z", JAN_1, JAN_1 + DAY},
+    {"a day that the zone has not is empty", "Pacific/Apia", "2011-12-30", "2011-12-30",
+     JAN_1 - 5116 * DAY + 10 * HOUR, JAN_1 - 5116 * DAY + 10 * HOUR - 1},
+    {"a range over it", "Pacific/Apia", "2011-12-29", "2011-12-31", JAN_1 - 5117 * DAY + 10 * HOUR,
+     JAN_1 - 5115 * DAY + 10 * HOUR - 1},
     {"leap day", "UTC", "2024-02-29", "2024-02-29", JAN_1 - 672 * DAY, JAN_1 - 671 * DAY - 1},
 };
 
