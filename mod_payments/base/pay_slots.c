@@ -211,7 +211,7 @@ static int slot_accept(pay_slot_t *one)
 }
 
 /* A place in line, perhaps with a slot at once; -1: there is no place. */
-static int line_join(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane,
+static int line_join(pay_slots_t *slots, apr_uint64_t account, apr_uint64_t lane,
                      apr_int64_t until_ms)
 {
     int i = 0;
@@ -236,7 +236,9 @@ static int line_join(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane
     slots->place[i].lane = lane;
     slots->place[i].ticket = slots->tickets++;
     atomic_store(&slots->place[i].state,
-                 lane && pay_slots_first_aside(slots, lane) ? PAY_SLOT_ASIDE : PAY_SLOT_IN_LINE);
+                 lane && pay_slots_first_aside(slots, lane, (account & PAY_SLOTS_VISITOR) != 0)
+                     ? PAY_SLOT_ASIDE
+                     : PAY_SLOT_IN_LINE);
     atomic_store(&slots->place[i].owner, self());
     pay_slots_grant(slots);
     if (pay_slot_has(&slots->place[i]) && !pay_slots_may_stay(slots, &slots->place[i])) {
@@ -275,7 +277,7 @@ static void look(pay_slots_t *slots, pay_slot_t *one)
     if (!lock(slots, AT_ONCE)) {
         return;
     }
-    if (pay_slots_first_aside(slots, one->lane) == one) {
+    if (pay_slots_first_aside(slots, one->lane, pay_slot_is_visitor(one)) == one) {
         atomic_store(&one->state, PAY_SLOT_IN_LINE);
     }
     pay_slots_grant(slots);
@@ -316,7 +318,7 @@ static int line_wait(pay_slots_t *slots, int slot, apr_int64_t until_ms)
     return slot;
 }
 
-int pay_slots_take_until(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane,
+int pay_slots_take_until(pay_slots_t *slots, apr_uint64_t account, apr_uint64_t lane,
                          apr_int64_t until_ms)
 {
     int slot;
@@ -337,7 +339,7 @@ int pay_slots_take_until(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t 
     return line_wait(slots, slot, until_ms);
 }
 
-int pay_slots_take(pay_slots_t *slots, apr_uint32_t account)
+int pay_slots_take(pay_slots_t *slots, apr_uint64_t account)
 {
     return pay_slots_take_until(slots, account, 0, AT_ONCE);
 }
@@ -354,9 +356,23 @@ int pay_slots_again(pay_slots_t *slots, int slot, apr_int64_t until_ms)
     return line_wait(slots, slot, until_ms);
 }
 
+/* What the lane stands for may be had again, by visitors or by others. */
+static void call_back(pay_slots_t *slots, apr_uint64_t lane)
+{
+    pay_slot_t *next;
+    int visitor;
+
+    for (visitor = 0; lane && visitor < 2; visitor++) {
+        next = pay_slots_first_aside(slots, lane, visitor);
+        if (next) {
+            atomic_store(&next->state, PAY_SLOT_IN_LINE);
+        }
+    }
+}
+
 void pay_slots_give(pay_slots_t *slots, int slot)
 {
-    pay_slot_t *one, *next;
+    pay_slot_t *one;
 
     if (slot < 0) {
         return;
@@ -371,10 +387,7 @@ void pay_slots_give(pay_slots_t *slots, int slot)
         return;
     }
     atomic_store(&one->owner, 0);
-    next = one->lane ? pay_slots_first_aside(slots, one->lane) : NULL;
-    if (next) {
-        atomic_store(&next->state, PAY_SLOT_IN_LINE);
-    }
+    call_back(slots, one->lane);
     pay_slots_grant(slots);
     unlock(slots);
 }

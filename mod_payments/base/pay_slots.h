@@ -8,11 +8,16 @@
  * fixed: an account takes a slot while a quarter of all stays free, or while it has less than an
  * equal share of them; the same holds within each process. Among its own work the oldest is first.
  * A slot names its process, so those of dead ones are taken back.
+ *
+ * Work of an account's visitors has half of that at most, of all slots, of a process's, of the
+ * account's share and of the line: whatever they do, there is room for the account's own work.
  */
 
 #include <apr.h>
 
 typedef struct pay_slots_t pay_slots_t;
+
+#define PAY_SLOTS_VISITOR (APR_UINT64_C(1) << 32) /* added to an account: of its visitors */
 
 typedef struct pay_slots_limits_t {
     int count;       /* slots */
@@ -30,14 +35,17 @@ apr_size_t pay_slots_size(const pay_slots_limits_t *limits);
  */
 pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits);
 
-/* Takes a slot for this process and account. Returns -1 if no slot is free for them. */
-int pay_slots_take(pay_slots_t *slots, apr_uint32_t account);
+/*
+ * Takes a slot for this process and account, of 32 bits and perhaps PAY_SLOTS_VISITOR. Returns -1
+ * if no slot is free for them.
+ */
+int pay_slots_take(pay_slots_t *slots, apr_uint64_t account);
 
 /*
  * The same, but waits for one until `until_ms` (of pay_clock_ms) where the line has room. `lane`
  * stands for what the work needs beside a slot, 0: nothing; see pay_slots_again.
  */
-int pay_slots_take_until(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t lane,
+int pay_slots_take_until(pay_slots_t *slots, apr_uint64_t account, apr_uint64_t lane,
                          apr_int64_t until_ms);
 
 /*

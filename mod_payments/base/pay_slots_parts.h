@@ -24,7 +24,7 @@ typedef enum pay_slot_state_t {
 typedef struct pay_slot_t {
     _Atomic apr_uint64_t owner;
     _Atomic int state;
-    apr_uint32_t account;
+    apr_uint64_t account; /* perhaps with PAY_SLOTS_VISITOR */
     apr_uint64_t lane;
     apr_uint64_t ticket;  /* who came first */
     apr_int64_t given_ms; /* when it was given the slot */
@@ -63,6 +63,11 @@ static inline int pay_slot_has(const pay_slot_t *one)
     return atomic_load(&one->state) >= PAY_SLOT_GIVEN;
 }
 
+static inline int pay_slot_is_visitor(const pay_slot_t *one)
+{
+    return (one->account & PAY_SLOTS_VISITOR) != 0;
+}
+
 /* All with the mutex held. */
 
 /* Gives slots to those next in line, as many as the rule allows, and wakes them. */
@@ -71,7 +76,8 @@ void pay_slots_grant(pay_slots_t *slots);
 /* 1 when this one may keep its place: all together they hold no more threads than there are. */
 int pay_slots_may_stay(pay_slots_t *slots, const pay_slot_t *one);
 
-/* The first of the lane that stands aside, or NULL. */
-pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane);
+/* The first of the lane that stands aside, visitors' or not, or NULL: what is too much for visitors
+ * is not for others. */
+pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane, int visitor);
 
 #endif

@@ -16,12 +16,23 @@ typedef struct tally_t {
     int of_account; /* the account's places */
     int its_slots;
     int accounts; /* with a place; the account is one of them */
+
+    /* Of these, visitors'. */
+    int visitors_held;
+    int visitors_taken;
+    int its_visitors_held;
+    int its_visitors;
 } tally_t;
 
-/* 1 when the account was not on the sheet yet. */
-static int is_new(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t sheet_len)
+static apr_uint64_t account_of(const pay_slot_t *one)
 {
-    const apr_uint64_t mark = (apr_uint64_t)account + 1;
+    return one->account & ~PAY_SLOTS_VISITOR;
+}
+
+/* 1 when the account was not on the sheet yet. */
+static int is_new(pay_slots_t *slots, apr_uint64_t account, apr_uint64_t sheet_len)
+{
+    const apr_uint64_t mark = account + 1;
     const apr_uint64_t mask = sheet_len - 1;
     apr_uint64_t *sheet = PAY_SLOTS_SHEET(slots);
     apr_uint64_t at = (mark * SPREAD) >> 32 & mask;
@@ -36,11 +47,11 @@ static int is_new(pay_slots_t *slots, apr_uint32_t account, apr_uint64_t sheet_l
     return 1;
 }
 
-static tally_t count(pay_slots_t *slots, apr_uint64_t process, apr_uint32_t account)
+static tally_t count(pay_slots_t *slots, apr_uint64_t process, apr_uint64_t account)
 {
     const int end = atomic_load(&slots->end);
     const apr_uint64_t sheet_len = pay_slots_sheet_len(end);
-    tally_t tally = {0, 0, 0, 0, 0};
+    tally_t tally = {.held = 0};
     int i;
 
     memset(PAY_SLOTS_SHEET(slots), 0, sheet_len * sizeof(apr_uint64_t));
@@ -49,7 +60,8 @@ static tally_t count(pay_slots_t *slots, apr_uint64_t process, apr_uint32_t acco
         const pay_slot_t *one = &slots->place[i];
         const apr_uint64_t owner = atomic_load(&one->owner);
         const int taken = pay_slot_has(one);
-        const int mine = one->account == account;
+        const int mine = account_of(one) == account;
+        const int visitor = pay_slot_is_visitor(one);
 
         if (!owner || (process != ANY && owner != process)) {
             continue;
@@ -58,7 +70,11 @@ static tally_t count(pay_slots_t *slots, apr_uint64_t process, apr_uint32_t acco
         tally.taken += taken;
         tally.of_account += mine;
         tally.its_slots += mine && taken;
-        tally.accounts += is_new(slots, one->account, sheet_len);
+        tally.visitors_held += visitor;
+        tally.visitors_taken += visitor && taken;
+        tally.its_visitors_held += mine && visitor;
+        tally.its_visitors += mine && visitor && taken;
+        tally.accounts += is_new(slots, account_of(one), sheet_len);
     }
     return tally;
 }
@@ -68,25 +84,61 @@ static int quarter(int limit)
     return limit / 4 + (limit % 4 != 0);
 }
 
-/* One slot more for the account: while a quarter stays free, or up to an equal share. */
-static int is_fair(const tally_t *tally, int limit)
+/* At least one, that visitors are served at all. */
+static int half(int limit)
 {
-    return tally->taken < limit
-           && (limit - tally->taken - 1 >= quarter(limit)
-               || (apr_int64_t)tally->its_slots * tally->accounts < limit);
+    return limit / 2 + limit % 2;
+}
+
+/* 1 while so many of `limit` are less than an equal share of each account. */
+static int is_below_share(int its, int accounts, int limit)
+{
+    return (apr_int64_t)its * accounts < limit;
+}
+
+/*
+ * One slot more for the account: while a quarter stays free, or up to an equal share. Visitors have
+ * half of all, and of the share where not half of all stay free; that half of its share is the
+ * account's own, whatever its visitors have.
+ */
+static int is_fair(const tally_t *tally, int limit, int visitor)
+{
+    const int left = limit - tally->taken - 1;
+
+    if (left < 0) {
+        return 0;
+    }
+    if (!visitor
+        && is_below_share(2 * (tally->its_slots - tally->its_visitors), tally->accounts, limit)) {
+        return 1;
+    }
+    if (left < quarter(limit) && !is_below_share(tally->its_slots, tally->accounts, limit)) {
+        return 0;
+    }
+    return !visitor
+           || (tally->visitors_taken < half(limit)
+               && (left >= half(limit)
+                   || is_below_share(2 * tally->its_visitors, tally->accounts, limit)));
 }
 
 /*
  * The last places are for accounts that have less than an equal share, where one that has nothing
- * yet counts too: the reserve from others' work, twice that from others' waiting.
+ * yet counts too: the reserve from others' work, twice that from others' waiting. Visitors have
+ * half of the places, and take none of the account's own half of its share.
  */
 int pay_slots_may_stay(pay_slots_t *slots, const pay_slot_t *one)
 {
-    const tally_t tally = count(slots, ANY, one->account);
+    const tally_t tally = count(slots, ANY, account_of(one));
     const int left = pay_slot_has(one) ? slots->reserve : 2 * slots->reserve;
+    const int own = tally.of_account - tally.its_visitors_held;
+    const int visitor = pay_slot_is_visitor(one);
 
+    if (visitor && tally.visitors_held > half(slots->places)) {
+        return 0;
+    }
     return tally.of_account == 1 || slots->places - tally.held >= left
-           || (apr_int64_t)tally.of_account * (tally.accounts + 1) <= slots->places;
+           || (apr_int64_t)tally.of_account * (tally.accounts + 1) <= slots->places
+           || (!visitor && (apr_int64_t)2 * own * (tally.accounts + 1) <= slots->places);
 }
 
 /* ---- the line */
@@ -95,12 +147,12 @@ int pay_slots_may_stay(pay_slots_t *slots, const pay_slot_t *one)
 typedef struct passed_t {
     struct {
         apr_uint64_t process;
-        apr_uint32_t account;
+        apr_uint64_t account;
     } who[PASSED_MAX];
     int count;
 } passed_t;
 
-static int was_passed(const passed_t *passed, apr_uint64_t process, apr_uint32_t account)
+static int was_passed(const passed_t *passed, apr_uint64_t process, apr_uint64_t account)
 {
     int i;
 
@@ -113,7 +165,7 @@ static int was_passed(const passed_t *passed, apr_uint64_t process, apr_uint32_t
     return 0;
 }
 
-static void pass(passed_t *passed, apr_uint64_t process, apr_uint32_t account)
+static void pass(passed_t *passed, apr_uint64_t process, apr_uint64_t account)
 {
     if (passed->count < PASSED_MAX) {
         passed->who[passed->count].process = process;
@@ -172,14 +224,14 @@ void pay_slots_grant(pay_slots_t *slots)
         if (!process || was_passed(&passed, process, one->account)) {
             continue;
         }
-        all = count(slots, ANY, one->account);
+        all = count(slots, ANY, account_of(one));
         if (all.taken >= slots->count) {
             return;
         }
-        its = count(slots, process, one->account);
-        if (!is_fair(&all, slots->count)) {
+        its = count(slots, process, account_of(one));
+        if (!is_fair(&all, slots->count, pay_slot_is_visitor(one))) {
             pass(&passed, ANY, one->account);
-        } else if (!is_fair(&its, slots->process_max)) {
+        } else if (!is_fair(&its, slots->process_max, pay_slot_is_visitor(one))) {
             pass(&passed, process, one->account);
         } else {
             one->given_ms = pay_clock_ms();
@@ -189,7 +241,7 @@ void pay_slots_grant(pay_slots_t *slots)
     }
 }
 
-pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane)
+pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane, int visitor)
 {
     pay_slot_t *first = NULL;
     int i;
@@ -198,7 +250,8 @@ pay_slot_t *pay_slots_first_aside(pay_slots_t *slots, apr_uint64_t lane)
         pay_slot_t *one = &slots->place[i];
 
         if (atomic_load(&one->owner) && atomic_load(&one->state) == PAY_SLOT_ASIDE
-            && one->lane == lane && (!first || one->ticket < first->ticket)) {
+            && one->lane == lane && pay_slot_is_visitor(one) == visitor
+            && (!first || one->ticket < first->ticket)) {
             first = one;
         }
     }
