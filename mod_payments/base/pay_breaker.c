@@ -21,9 +21,9 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "breakers are shared by processes: n
 #define OPENINGS_BITS 3
 #define FAILURES_BITS 4
 #define GENERATION_BITS 11
-#define TIME_BITS 42 /* milliseconds: 139 years */
+#define TIME_BITS 41 /* milliseconds: 69 years */
 
-_Static_assert(KIND_BITS + 2 * FLAG_BITS + OPENINGS_BITS + FAILURES_BITS + GENERATION_BITS
+_Static_assert(KIND_BITS + 3 * FLAG_BITS + OPENINGS_BITS + FAILURES_BITS + GENERATION_BITS
                        + TIME_BITS
                    == 64,
                "all is in one word");
@@ -41,15 +41,21 @@ _Static_assert(PAY_BREAKER_OPEN_MS << OPENINGS_MAX >= PAY_BREAKER_OPEN_MS_MAX,
  *
  * `prober` is the generation of a probe and the process that makes it. It is written behind the
  * word, and believed only while both generations are the same.
+ *
+ * `trial_ms` is when a call may try again whether our credentials are refused. That call is a
+ * probe; its answer sets the next time. What queries learn does not, or they would put it off for
+ * ever.
  */
 struct pay_breaker_t {
     _Atomic apr_uint64_t word;
     _Atomic apr_uint64_t prober;
+    _Atomic apr_int64_t trial_ms;
 };
 
 typedef struct content_t {
     pay_breaker_state_t state;
     unsigned faulty;
+    unsigned shut;     /* faulty for good */
     unsigned held;     /* open because the peer asked for it */
     unsigned openings; /* since it was closed last, holds not counted */
     unsigned failures; /* in a row; while closed */
@@ -79,6 +85,7 @@ static content_t unpack(apr_uint64_t word)
     content.openings = take(&word, OPENINGS_BITS);
     content.held = take(&word, FLAG_BITS);
     content.faulty = take(&word, FLAG_BITS);
+    content.shut = take(&word, FLAG_BITS);
     content.state = (pay_breaker_state_t)take(&word, KIND_BITS);
     return content;
 }
@@ -87,6 +94,7 @@ static apr_uint64_t pack(const content_t *content)
 {
     apr_uint64_t word = (apr_uint64_t)content->state;
 
+    word = word << FLAG_BITS | content->shut;
     word = word << FLAG_BITS | content->faulty;
     word = word << FLAG_BITS | content->held;
     word = word << OPENINGS_BITS | content->openings;
@@ -140,6 +148,7 @@ pay_breaker_t *pay_breaker_init(void *memory)
     assert((uintptr_t)memory % _Alignof(pay_breaker_t) == 0);
     atomic_init(&breaker->word, 0);
     atomic_init(&breaker->prober, 0);
+    atomic_init(&breaker->trial_ms, 0);
     return breaker;
 }
 
@@ -163,11 +172,27 @@ static apr_int64_t wait_of(const pay_breaker_t *breaker, const content_t *conten
     if (content->state == PAY_BREAKER_OPEN) {
         return wait_ms;
     }
+    if (content->state == PAY_BREAKER_CLOSED) {
+        return 0;
+    }
     if (wait_ms > 0 && is_prober_dead(breaker, content->generation)) {
         return 0;
     }
     /* The probe will have ended long before it would be given up. */
     return wait_ms < PAY_BREAKER_OPEN_MS ? wait_ms : PAY_BREAKER_OPEN_MS;
+}
+
+/* The same while credentials are refused. */
+static apr_int64_t faulty_wait_of(const pay_breaker_t *breaker, const content_t *content,
+                                  apr_int64_t now_ms)
+{
+    const apr_int64_t wait_ms = wait_of(breaker, content, now_ms);
+    const apr_int64_t trial_wait_ms = atomic_load(&breaker->trial_ms) - now_ms;
+
+    if (content->shut) {
+        return PAY_BREAKER_OPEN_MS_MAX;
+    }
+    return trial_wait_ms > wait_ms ? trial_wait_ms : wait_ms;
 }
 
 int pay_breaker_enter(pay_breaker_t *breaker, apr_int64_t *retry_after_ms)
@@ -179,15 +204,12 @@ int pay_breaker_enter(pay_breaker_t *breaker, apr_int64_t *retry_after_ms)
     *retry_after_ms = 0;
     for (;;) {
         content = unpack(word);
-        if (content.faulty) {
-            *retry_after_ms = PAY_BREAKER_OPEN_MS_MAX;
-            return 0;
-        }
-        if (content.state == PAY_BREAKER_CLOSED) {
+        if (content.state == PAY_BREAKER_CLOSED && !content.faulty) {
             return (int)content.generation + 1;
         }
         now_ms = pay_time_boot_ms();
-        wait_ms = wait_of(breaker, &content, now_ms);
+        wait_ms = content.faulty ? faulty_wait_of(breaker, &content, now_ms)
+                                 : wait_of(breaker, &content, now_ms);
         if (wait_ms > 0) {
             *retry_after_ms = wait_ms;
             return 0;
@@ -217,9 +239,13 @@ static void open_for_failures(content_t *content)
 static void succeed(content_t *content, int ticket, apr_int64_t ms)
 {
     (void)ms;
+    if (ticket == 0 || (content->state == PAY_BREAKER_PROBING && is_current(content, ticket))) {
+        content->faulty = content->shut;
+    }
     if (ticket == 0) {
-        content->faulty = 0;
-    } else if (content->state == PAY_BREAKER_CLOSED) {
+        return;
+    }
+    if (content->state == PAY_BREAKER_CLOSED) {
         content->failures = 0;
     } else if (!content->held) {
         become(content, PAY_BREAKER_CLOSED, 0);
@@ -270,6 +296,19 @@ static void note_fault(content_t *content, int ticket, apr_int64_t ms)
     content->faulty = 1;
 }
 
+static void note_shut(content_t *content, int ticket, apr_int64_t ms)
+{
+    (void)ticket;
+    (void)ms;
+    content->faulty = 1;
+    content->shut = 1;
+}
+
+static void put_off_trial(pay_breaker_t *breaker)
+{
+    atomic_store(&breaker->trial_ms, pay_time_boot_ms() + PAY_BREAKER_TRIAL_MS);
+}
+
 void pay_breaker_success(pay_breaker_t *breaker, int ticket)
 {
     change(breaker, succeed, ticket, 0);
@@ -277,6 +316,9 @@ void pay_breaker_success(pay_breaker_t *breaker, int ticket)
 
 void pay_breaker_failure(pay_breaker_t *breaker, int ticket)
 {
+    if (ticket && pay_breaker_is_faulty(breaker)) {
+        put_off_trial(breaker);
+    }
     change(breaker, fail, ticket, 0);
 }
 
@@ -298,7 +340,17 @@ void pay_breaker_hold(pay_breaker_t *breaker, apr_int64_t ms)
 
 void pay_breaker_fault(pay_breaker_t *breaker)
 {
+    const content_t content = unpack(atomic_load(&breaker->word));
+
+    if (!content.faulty || content.state == PAY_BREAKER_PROBING) {
+        put_off_trial(breaker); /* first: nobody finds the fault without its time */
+    }
     change(breaker, note_fault, 0, 0);
+}
+
+void pay_breaker_shut(pay_breaker_t *breaker)
+{
+    change(breaker, note_shut, 0, 0);
 }
 
 pay_breaker_state_t pay_breaker_state(const pay_breaker_t *breaker)

@@ -15,6 +15,7 @@
 #define PAY_BREAKER_OPEN_MS_MAX 30000
 /* A probe that gave no result by then has died, as has one whose process has. */
 #define PAY_BREAKER_PROBE_MS_MAX 120000
+#define PAY_BREAKER_TRIAL_MS 60000 /* how often a call tries credentials that were refused */
 
 typedef struct pay_breaker_t pay_breaker_t;
 
@@ -56,11 +57,15 @@ void pay_breaker_skip(pay_breaker_t *breaker, int ticket);
 void pay_breaker_hold(pay_breaker_t *breaker, apr_int64_t ms);
 
 /*
- * The peer refuses our credentials: no call passes until one that did not need to enter (a query)
- * ends in pay_breaker_success. pay_breaker_enter then tells to retry after
- * PAY_BREAKER_OPEN_MS_MAX. The ticket is still owed, before or after.
+ * The peer refuses our credentials: no call passes but for one each PAY_BREAKER_TRIAL_MS, until
+ * that one, or one that did not need to enter (a query), ends in pay_breaker_success. The ticket is
+ * still owed, before or after.
  */
 void pay_breaker_fault(pay_breaker_t *breaker);
+
+/* There are no credentials: it is faulty, and no call passes at all; pay_breaker_enter tells to
+ * retry after PAY_BREAKER_OPEN_MS_MAX. */
+void pay_breaker_shut(pay_breaker_t *breaker);
 
 /* For metrics: a snapshot. It is open until the probe begins, also when its time is over. */
 pay_breaker_state_t pay_breaker_state(const pay_breaker_t *breaker);

@@ -144,7 +144,7 @@ static apr_size_t shared_size(const pay_acquirers_one_t *one)
 {
     const pay_slots_limits_t limits = limits_of(one);
 
-    return aligned(pay_slots_size(&limits)) + aligned(pay_breaker_size())
+    return aligned(pay_slots_size(&limits)) + 2 * aligned(pay_breaker_size())
            + aligned(sizeof(atomic_int));
 }
 
@@ -156,6 +156,8 @@ static char *shared_init(pay_acquirers_one_t *one, char *memory)
     one->acquirer.slots = pay_slots_init(memory, &limits);
     memory += aligned(pay_slots_size(&limits));
     one->acquirer.breaker = pay_breaker_init(memory);
+    memory += aligned(pay_breaker_size());
+    one->acquirer.visitor_breaker = pay_breaker_init(memory);
     memory += aligned(pay_breaker_size());
     one->told = (atomic_int *)memory;
     atomic_init(one->told, 0);
@@ -210,7 +212,7 @@ void pay_acquirers_share(const apr_array_header_t *ledgers, server_rec *main_ser
 static void refuse_here(pay_acquirers_one_t *one, apr_pool_t *forever)
 {
     one->acquirer.breaker = pay_breaker_init(apr_palloc(forever, pay_breaker_size()));
-    pay_breaker_fault(one->acquirer.breaker);
+    pay_breaker_shut(one->acquirer.breaker);
 }
 
 static void open_one(pay_acquirers_one_t *one, apr_pool_t *forever)

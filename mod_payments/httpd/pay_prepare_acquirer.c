@@ -133,7 +133,7 @@ static void prepare(pay_acquirers_one_t *one, apr_pool_t *pconf)
                                          "stays so: %s=: %s",
                          one->acquirer.name, one->account, word[i].key, fault);
             one->is_out = 1;
-            pay_breaker_fault(one->acquirer.breaker); /* refused before anything is written */
+            pay_breaker_shut(one->acquirer.breaker); /* refused before anything is written */
             return;
         }
         if (value != word[i].val) {

@@ -17,6 +17,8 @@ typedef struct pay_acquiring_t {
     const pay_acquirer_t *acquirer;
     int slot;           /* of those of the acquirer */
     int ticket;         /* of the breaker, which was entered and not told yet; else 0 */
+    int visitor_ticket; /* of the visitors' own, likewise */
+    int visitor;        /* 1: for somebody with a public key, or on a hosted page */
     pay_slots_t *calls; /* Live Mode's of this server; NULL: none was taken of them */
     int call;           /* which one */
 } pay_acquiring_t;
@@ -35,12 +37,20 @@ const pay_acquirer_t *pay_acquiring_find(const struct pay_service_t *service, pa
 const pay_problem_t *pay_acquiring_enter(pay_acquiring_t *out, const struct pay_service_t *service,
                                          const pay_scope_t *scope, const pay_acquirer_t *acquirer,
                                          apr_pool_t *p);
+/*
+ * The same for a visitor, who has a public key or nothing but a page's address: half of the places
+ * at most, and a breaker beside the other one, which is all that its failures open.
+ */
+const pay_problem_t *pay_acquiring_enter_visitor(pay_acquiring_t *out,
+                                                 const struct pay_service_t *service,
+                                                 const pay_scope_t *scope,
+                                                 const pay_acquirer_t *acquirer, apr_pool_t *p);
 /* The same for a call that no client waits for: a place at the acquirer, at once or not at all. */
 const pay_problem_t *pay_acquiring_enter_own(pay_acquiring_t *out, const pay_acquirer_t *acquirer,
                                              apr_pool_t *p);
 /*
- * A place for a question that somebody outside has made us ask: 1 where a charge would get one at
- * once. It is no probe of the breaker's, and 0 is no refusal that is counted.
+ * A place for a question that a visitor has made us ask: 1 where a checkout of his would get one at
+ * once. It is no probe of a breaker's, and 0 is no refusal that is counted.
  */
 int pay_acquiring_enter_query(pay_acquiring_t *out, const struct pay_service_t *service,
                               const pay_scope_t *scope, const pay_acquirer_t *acquirer);
@@ -62,12 +72,18 @@ apr_status_t pay_acquiring_checkout(const char **page_url, pay_acquiring_t *acqu
                                     apr_pool_t *p);
 
 /*
- * Queries take no place of their own, and neither open nor close the breaker; one that goes through
+ * Queries take no place of their own, and neither open nor close a breaker; one that goes through
  * ends the refusal of our credentials. `refund` NULL: of the charge; with `late` 1: of the refund
  * of its late approval.
  */
 apr_status_t pay_acquiring_query(pay_outcome_t *out, pay_acquirer_news_t *news,
                                  const pay_acquirer_t *acquirer, const pay_refund_t *refund,
                                  const pay_charge_t *charge, int late, apr_pool_t *p);
+/* The question that was entered for, about a charge. */
+apr_status_t pay_acquiring_visitor_query(pay_outcome_t *out, const pay_acquiring_t *acquiring,
+                                         const pay_charge_t *charge, apr_pool_t *p);
+
+/* A question of any kind was answered: our credentials are not refused. */
+void pay_acquiring_is_known(const pay_acquirer_t *acquirer);
 
 #endif

@@ -219,12 +219,11 @@ const pay_problem_t *pay_checkout_cancel(const pay_charge_t **out, pay_service_t
  * acquirer is left alone: anybody with the page's address can ask for it, as often as he likes. */
 static void ask(pay_outcome_t *out, const pay_acquirer_t *acquirer, const till_t *till)
 {
-    pay_acquirer_news_t news;
     pay_acquiring_t acquiring;
 
     *out = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
     if (pay_acquiring_enter_query(&acquiring, till->service, &till->charge->scope, acquirer)) {
-        (void)pay_acquiring_query(out, &news, acquirer, NULL, till->charge, 0, till->pool);
+        (void)pay_acquiring_visitor_query(out, &acquiring, till->charge, till->pool);
         pay_acquiring_leave(&acquiring);
     }
 }

@@ -245,8 +245,8 @@ static apr_status_t fetch(pay_history_turn_t *turn)
     }
     rv = pay_history_window_fetch(&turn->news, &window, turn->p);
     /* What lists its refunds refuses no key: there may be no other question that tells so. */
-    if (!turn->news.silent && acquirer->breaker) {
-        pay_breaker_success(acquirer->breaker, 0);
+    if (!turn->news.silent) {
+        pay_acquiring_is_known(acquirer);
     }
     tell_news(turn);
     if (rv == APR_SUCCESS && stands_still(turn)) {
