@@ -8,6 +8,7 @@
 #include "httpd/pay_child.h"
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_conf_proxy.h"
 #include "httpd/pay_cors.h"
 #include "httpd/pay_dashboard_claim.h"
 #include "httpd/pay_error_filter.h"
@@ -42,6 +43,7 @@ static void register_hooks(apr_pool_t *p)
     pay_meters_register_hooks(p);
     pay_fence_register_hooks(p);
     pay_neighbours_register_hooks(p);
+    pay_conf_proxy_register_hooks(p);
     pay_claim_register_hooks(p);
     pay_cors_register_hooks(p);
     pay_site_path_register_hooks(p);

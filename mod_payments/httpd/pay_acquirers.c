@@ -334,6 +334,19 @@ static pay_acquirers_state_t *state_of(apr_array_header_t *list, const char *nam
     return state;
 }
 
+static void stand(pay_acquirers_standing_t *standing, const pay_breaker_t *breaker)
+{
+    if (pay_breaker_is_faulty(breaker)) {
+        standing->faulty++;
+    } else if (pay_breaker_state(breaker) == PAY_BREAKER_OPEN) {
+        standing->open++;
+    } else if (pay_breaker_state(breaker) == PAY_BREAKER_PROBING) {
+        standing->probing++;
+    } else {
+        standing->closed++;
+    }
+}
+
 apr_array_header_t *pay_acquirers_states(const pay_ledger_t *ledger, apr_pool_t *p)
 {
     apr_array_header_t *list = apr_array_make(p, 2, sizeof(pay_acquirers_state_t));
@@ -347,15 +360,8 @@ apr_array_header_t *pay_acquirers_states(const pay_ledger_t *ledger, apr_pool_t 
         state->calls += pay_slots_count(acquirer->slots);
         state->calls_max +=
             APR_ARRAY_IDX(ledger->acquirers, i, const pay_acquirers_one_t *)->in_flight_max;
-        if (pay_breaker_is_faulty(acquirer->breaker)) {
-            state->faulty++;
-        } else if (pay_breaker_state(acquirer->breaker) == PAY_BREAKER_OPEN) {
-            state->open++;
-        } else if (pay_breaker_state(acquirer->breaker) == PAY_BREAKER_PROBING) {
-            state->probing++;
-        } else {
-            state->closed++;
-        }
+        stand(&state->all, acquirer->breaker);
+        stand(&state->visitors, acquirer->visitor_breaker);
     }
     return list;
 }

@@ -43,15 +43,21 @@ void pay_acquirers_stop(void);
 void pay_acquirers_serve(pay_service_t *service, const pay_ledger_t *ledger, server_rec *s,
                          apr_pool_t *forever);
 
+/* How many acquirers */
+typedef struct pay_acquirers_standing_t {
+    int closed;  /* can be called, as far as is known, */
+    int open;    /* are left alone after failures, */
+    int probing; /* are tried by one call, */
+    int faulty;  /* refuse our credentials, or lack them */
+} pay_acquirers_standing_t;
+
 /* Those of one name, whose accounts must not be told: pages about the server show them together. */
 typedef struct pay_acquirers_state_t {
     const char *name;
     int calls;     /* under way in all processes */
     int calls_max; /* PaymentsAcquirerMaxInFlight of all together */
-    int closed;    /* how many can be called, as far as is known, */
-    int open;      /* are left alone after failures, */
-    int probing;   /* are tried by one call, */
-    int faulty;    /* refuse our credentials, or lack them */
+    pay_acquirers_standing_t all;
+    pay_acquirers_standing_t visitors; /* as far as calls for them are concerned */
 } pay_acquirers_state_t;
 
 /* Array of pay_acquirers_state_t; where there are more than PAY_ACQUIRERS_NAMES_MAX names, the last

@@ -12,6 +12,7 @@ APLOG_USE_MODULE(payments);
 #define BODY_DEFAULT (APR_INT64_C(64) << 10)
 
 static const pay_rate_limit_t public_default = {APR_USEC_PER_SEC / 5, 50};
+static const pay_rate_limit_t total_default = {APR_USEC_PER_SEC / 50, 500};
 static const pay_delivery_t delivery_default = {0, "", "", "", "", "", ""};
 static const pay_rate_limit_t failure_default = {APR_USEC_PER_SEC, 120};
 
@@ -40,6 +41,7 @@ void *pay_conf_create(apr_pool_t *p, server_rec *s)
     conf->in_flight_max = PAY_CONF_IN_FLIGHT_DEFAULT;
     conf->policy.refund_sync = PAY_CONF_REFUND_SYNC_DEFAULT;
     conf->rate_limit[PAY_KEY_PUBLIC] = public_default;
+    conf->rate_total = total_default;
     conf->failure_limit = failure_default;
     conf->delivery = delivery_default;
     conf->policy.checkout_lifetime = PAY_CHECKOUT_LIFETIME_DEFAULT;
@@ -96,6 +98,7 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(policy.refund_sync, refund_sync);
     INHERIT(rate_limit[PAY_KEY_SECRET], rate_secret);
     INHERIT(rate_limit[PAY_KEY_PUBLIC], rate_public);
+    INHERIT(rate_total, rate_total);
     INHERIT(failure_limit, failure_limit);
     INHERIT(master_key, master_key);
     INHERIT(dashboard_files, dashboard_files);

@@ -50,6 +50,7 @@ typedef struct pay_conf_t {
     apr_array_header_t *acquirers;  /* of pay_conf_acquirer_t *; NULL: no Live Mode */
     int in_flight_max;              /* calls of one acquirer at a time */
     pay_rate_limit_t rate_limit[2]; /* by pay_key_kind_t */
+    pay_rate_limit_t rate_total;    /* of a public key over all addresses */
     pay_rate_limit_t failure_limit;
     const char *master_key;      /* a path; NULL: beside the store */
     const char *dashboard_files; /* a directory; NULL: the installed one */
@@ -84,6 +85,7 @@ typedef struct pay_conf_t {
     unsigned refund_sync_set : 1;
     unsigned rate_secret_set : 1;
     unsigned rate_public_set : 1;
+    unsigned rate_total_set : 1;
     unsigned failure_limit_set : 1;
     unsigned master_key_set : 1;
     unsigned dashboard_files_set : 1;

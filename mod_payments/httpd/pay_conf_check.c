@@ -5,6 +5,7 @@
 #include "httpd/pay_conf.h"
 #include "httpd/pay_conf_acquirer.h"
 #include "httpd/pay_conf_dashboard.h"
+#include "httpd/pay_conf_proxy.h"
 #include "httpd/pay_conf_root.h"
 
 #include <apr_strings.h>
@@ -152,7 +153,7 @@ static const char *host_fault(const server_rec *main_server, const server_rec *s
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                         server_rec *main_server)
 {
-    const server_rec *s;
+    server_rec *s;
     const char *fault;
 
     (void)pconf;
@@ -162,6 +163,9 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
             continue;
         }
         fault = host_fault(main_server, s, ptemp);
+        if (!fault) {
+            fault = pay_conf_proxy_fault(s, ptemp);
+        }
         if (fault) {
             ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s,
                          PAYLOGNO(00300) "%s (%s:%u)", fault,

@@ -8,6 +8,7 @@
 #include <apr_strings.h>
 
 #define BURST "burst="
+#define TOTAL "public-total"
 #define FORM                                                                                       \
     "1 to " APR_STRINGIFY(                                                                         \
         PAY_CONF_RATE_MAX) "/s, /min or /h, then perhaps " BURST                                   \
@@ -80,21 +81,23 @@ const char *pay_conf_set_rate_limit(cmd_parms *cmd, void *dir, const char *one, 
                                   three ? " " : "", three ? three : "", NULL);
     pay_conf_t *conf = pay_conf_get(cmd->server);
     const char *rate = one, *burst = two, *rest = three;
-    pay_key_kind_t kind;
+    const int total = !strcmp(one, TOTAL);
+    pay_key_kind_t kind = PAY_KEY_SECRET;
+    pay_rate_limit_t *limit;
 
     (void)dir;
-    if (pay_key_kind_parse(&kind, one) == APR_SUCCESS) {
+    if (total || pay_key_kind_parse(&kind, one) == APR_SUCCESS) {
         rate = two;
         burst = three;
         rest = NULL;
-    } else {
-        kind = PAY_KEY_SECRET;
     }
-    if (!rate || rest
-        || parse_limit(&conf->rate_limit[kind], rate, burst, cmd->temp_pool) != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "perhaps secret or public, then " FORM, got);
+    limit = total ? &conf->rate_total : &conf->rate_limit[kind];
+    if (!rate || rest || parse_limit(limit, rate, burst, cmd->temp_pool) != APR_SUCCESS) {
+        return pay_conf_wrong(cmd, "perhaps secret, public or " TOTAL ", then " FORM, got);
     }
-    if (kind == PAY_KEY_SECRET) {
+    if (total) {
+        conf->rate_total_set = 1;
+    } else if (kind == PAY_KEY_SECRET) {
         conf->rate_secret_set = 1;
     } else {
         conf->rate_public_set = 1;

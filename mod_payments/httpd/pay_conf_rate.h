@@ -10,7 +10,7 @@
 #define PAY_CONF_RATE_MAX 100000 /* tokens a second, minute or hour */
 #define PAY_CONF_BURST_MAX 1000000
 
-/* PaymentsRateLimit [secret|public] RATE [burst=N]|off */
+/* PaymentsRateLimit [secret|public|public-total] RATE [burst=N]|off */
 const char *pay_conf_set_rate_limit(cmd_parms *cmd, void *dir, const char *one, const char *two,
                                     const char *three);
 

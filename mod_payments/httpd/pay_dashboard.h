@@ -15,6 +15,7 @@ typedef struct pay_dashboard_t {
     const char *path; /* below the directive's path, decoded: "", "/", "/api/session" */
 
     /* pay_dashboard_claim */
+    int is_early; /* the URL is not decoded yet, and may turn out not to be ours */
     int signs_in; /* its credentials count as refused until they are found right */
 
     /* pay_dashboard_guard: set once the site has authenticated somebody */

@@ -42,27 +42,57 @@ static const char *own_part(const char *path, const request_rec *r)
     return path + len;
 }
 
-/* Before the URL is decoded, which can fail by itself: the site's documents do not show that. */
-static int post_read_request(request_rec *r)
+static void mark(request_rec *r, const char *path, int is_early)
 {
+    pay_dashboard_t *dashboard = apr_pcalloc(r->pool, sizeof(*dashboard));
+
+    dashboard->path = path;
+    dashboard->is_early = is_early;
+    pay_call_make(r)->dashboard = dashboard;
+    pay_claim_forget_error_documents(r);
+    pay_dashboard_headers(r);
+}
+
+/* Before the URL is decoded, which can fail by itself: that is answered as all else here is. */
+static void mark_early(request_rec *r)
+{
+    const char *own;
     char *path;
 
     if (!r->uri || r->uri[0] != '/') {
-        return DECLINED;
+        return;
     }
     path = apr_pstrdup(r->pool, r->uri);
     ap_normalize_path(path, AP_NORMALIZE_NOT_ABOVE_ROOT | AP_NORMALIZE_DECODE_UNRESERVED
                                 | AP_NORMALIZE_MERGE_SLASHES);
-    if (own_part(path, r)) {
-        pay_claim_forget_error_documents(r);
+    own = own_part(path, r);
+    if (own) {
+        mark(r, own, 1);
     }
+}
+
+static int post_read_request(request_rec *r)
+{
+    mark_early(r);
     return DECLINED;
+}
+
+/* The URL looked like ours before it was decoded, and is not: it is the site's. */
+static void unmark(request_rec *r)
+{
+    core_request_config *core = ap_get_core_module_config(r->request_config);
+    const pay_dashboard_t *dashboard = claimed(r);
+
+    if (dashboard && dashboard->is_early) {
+        core->response_code_strings = NULL;
+        pay_call_get(r)->dashboard = NULL;
+        pay_dashboard_forget_headers(r);
+    }
 }
 
 static int translate_name(request_rec *r)
 {
     static const char *const unread[] = {"Range", "If-Range", NULL};
-    pay_dashboard_t *dashboard;
     const char *path;
     char *merged;
     int i;
@@ -74,15 +104,12 @@ static int translate_name(request_rec *r)
     ap_no2slash(merged);
     path = own_part(merged, r);
     if (!path) {
+        unmark(r);
         return DECLINED;
     }
     /* An administrator's <Location> must hold for doubled slashes too, with MergeSlashes Off. */
     r->uri = merged;
-    dashboard = apr_pcalloc(r->pool, sizeof(*dashboard));
-    dashboard->path = path;
-    pay_call_make(r)->dashboard = dashboard;
-    pay_claim_forget_error_documents(r);
-    pay_dashboard_headers(r);
+    mark(r, path, 0);
     for (i = 0; unread[i]; i++) {
         apr_table_unset(r->headers_in, unread[i]); /* a part of an answer is none */
     }
@@ -175,6 +202,7 @@ static apr_status_t error_filter(ap_filter_t *f, apr_bucket_brigade *bb)
     }
     if (!f->ctx) {
         f->ctx = r;
+        apr_table_setn(r->headers_out, "Request-Id", pay_call_request_id(r));
         text = pay_dashboard_status_text(r, claimed(r));
         ap_set_content_length(r, (apr_off_t)strlen(text));
         bucket = apr_bucket_pool_create(text, strlen(text), r->pool, bb->bucket_alloc);
@@ -185,6 +213,9 @@ static apr_status_t error_filter(ap_filter_t *f, apr_bucket_brigade *bb)
 
 static void insert_error_filter(request_rec *r)
 {
+    if (!pay_call_get(r) && ap_is_HTTP_ERROR(r->status)) {
+        mark_early(r); /* it failed before post_read_request */
+    }
     if (!claimed(r) || !ap_is_HTTP_ERROR(r->status)) {
         return;
     }

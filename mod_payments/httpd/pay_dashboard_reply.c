@@ -43,6 +43,15 @@ void pay_dashboard_headers(request_rec *r)
     }
 }
 
+void pay_dashboard_forget_headers(request_rec *r)
+{
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+        apr_table_unset(r->err_headers_out, headers[i].name);
+    }
+}
+
 int pay_dashboard_is_api(const pay_dashboard_t *dashboard)
 {
     return !strncmp(dashboard->path, PAY_DASHBOARD_API, sizeof(PAY_DASHBOARD_API) - 1);

@@ -9,6 +9,8 @@
 
 /* The headers that every answer has, errors of httpd's own too. */
 void pay_dashboard_headers(request_rec *r);
+/* Takes them away again: the answer is not the dashboard's. */
+void pay_dashboard_forget_headers(request_rec *r);
 
 /* Reads away the request's body, then sets status, type and headers. OK: send the answer's body. */
 int pay_dashboard_begin(request_rec *r, int status, const char *type);

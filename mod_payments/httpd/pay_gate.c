@@ -3,6 +3,7 @@
 
 #include "base/pay_log.h"
 #include "httpd/pay_conf.h"
+#include "httpd/pay_forwarded.h"
 #include "httpd/pay_gate_require.h"
 #include "httpd/pay_rates.h"
 #include "service/pay_keys.h"
@@ -17,17 +18,6 @@
 APLOG_USE_MODULE(payments);
 
 #define AUTH_TYPE "Payments"
-
-static int is_loopback(const apr_sockaddr_t *address)
-{
-    const struct in6_addr *six = &address->sa.sin6.sin6_addr;
-
-    if (address->family == AF_INET) {
-        return ntohl(address->sa.sin.sin_addr.s_addr) >> 24 == 127;
-    }
-    return address->family == AF_INET6
-           && (IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127));
-}
 
 static int is_trusted_proxy(const pay_conf_t *conf, apr_sockaddr_t *address)
 {
@@ -60,13 +50,19 @@ int pay_gate_is_behind_tls(const request_rec *r)
 
 static int is_secure(request_rec *r, const pay_conf_t *conf)
 {
+    apr_sockaddr_t *address = r->connection->client_addr;
     const char *proto;
 
     if (!conf->require_tls || ap_ssl_conn_is_ssl(r->connection)) {
         return 1;
     }
     proto = scheme_told(r);
-    return proto ? !strcasecmp(proto, "https") : is_loopback(r->connection->client_addr);
+    if (proto) {
+        return !strcasecmp(proto, "https");
+    }
+    /* What a proxy on this machine passes on may have come from anywhere, without TLS. */
+    return pay_forwarded_is_loopback(address)
+           && (!pay_forwarded_is(r) || is_trusted_proxy(conf, address));
 }
 
 static int count_value(void *baton, const char *name, const char *value)

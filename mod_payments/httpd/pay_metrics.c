@@ -4,6 +4,7 @@
 #include "base/pay_log.h"
 #include "base/pay_meter_text.h"
 #include "httpd/pay_child.h"
+#include "httpd/pay_forwarded.h"
 #include "httpd/pay_meters.h"
 #include "httpd/pay_routes.h"
 #include "httpd/pay_stranger.h"
@@ -142,25 +143,36 @@ static void outbox(apr_array_header_t *lines, const apr_array_header_t *stores)
 }
 
 /* Accounts are not told: those that use one upstream by one name are counted together. */
-static void standing(apr_array_header_t *lines, apr_uint32_t store,
-                     const pay_acquirers_state_t *acquirer)
+static void standing_of(apr_array_header_t *lines, const char *family, apr_uint32_t store,
+                        const char *name, const pay_acquirers_standing_t *standing)
 {
     const struct {
         const char *name;
         int count;
     } states[] = {
-        {"closed", acquirer->closed},
-        {"open", acquirer->open},
-        {"probing", acquirer->probing},
-        {"faulty", acquirer->faulty},
+        {"closed", standing->closed},
+        {"open", standing->open},
+        {"probing", standing->probing},
+        {"faulty", standing->faulty},
     };
     apr_size_t i;
 
     for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-        pay_meter_line(lines,
-                       "payments_acquirers{store=\"%u\",acquirer=\"%s\",breaker=\"%s\"} %d\n",
-                       store, acquirer->name, states[i].name, states[i].count);
+        pay_meter_line(lines, "%s{store=\"%u\",acquirer=\"%s\",breaker=\"%s\"} %d\n", family, store,
+                       name, states[i].name, states[i].count);
     }
+}
+
+static void standing(apr_array_header_t *lines, apr_uint32_t store,
+                     const pay_acquirers_state_t *acquirer)
+{
+    standing_of(lines, "payments_acquirers", store, acquirer->name, &acquirer->all);
+}
+
+static void visitors(apr_array_header_t *lines, apr_uint32_t store,
+                     const pay_acquirers_state_t *acquirer)
+{
+    standing_of(lines, "payments_acquirers_visitors", store, acquirer->name, &acquirer->visitors);
 }
 
 static void in_flight(apr_array_header_t *lines, apr_uint32_t store,
@@ -187,6 +199,9 @@ static const struct {
      "Acquirers of Live Mode, one for each account; closed: it is called; open: left alone after "
      "failures; probing: one call tries it; faulty: its key is missing or refused.",
      standing},
+    {"payments_acquirers_visitors",
+     "The same for checkouts of public keys and payment pages, which have a breaker beside it.",
+     visitors},
     {"payments_acquirer_in_flight", "Charges and refunds on their way to the acquirer.", in_flight},
     {"payments_acquirer_in_flight_max",
      "How many may be (PaymentsAcquirerMaxInFlight of each account).", in_flight_max},
@@ -255,13 +270,33 @@ static void gauges(apr_array_header_t *lines, const apr_array_header_t *stores)
 }
 
 /* At most one line a minute of this process: whoever asks must not fill the log. */
+static int may_tell(_Atomic apr_time_t *told)
+{
+    const apr_time_t now = pay_meter_now();
+    apr_time_t last = atomic_load(told);
+
+    return !(last && now - last < TELL_EVERY) && atomic_compare_exchange_strong(told, &last, now);
+}
+
+static void tell_passed_on(request_rec *r)
+{
+    static _Atomic apr_time_t told;
+
+    if (may_tell(&told)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      PAYLOGNO(00744) "PaymentsMetrics %s is refused: a proxy on this machine "
+                                      "passed the request on, perhaps by a RewriteRule [P] of a "
+                                      ".htaccess, and rules by address took it for the proxy's "
+                                      "own. Ask this server directly",
+                      r->uri);
+    }
+}
+
 static void tell(request_rec *r)
 {
     static _Atomic apr_time_t told;
-    const apr_time_t now = pay_meter_now();
-    apr_time_t last = atomic_load(&told);
 
-    if ((last && now - last < TELL_EVERY) || !atomic_compare_exchange_strong(&told, &last, now)) {
+    if (!may_tell(&told)) {
         return;
     }
     ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
@@ -284,6 +319,10 @@ static int answer(const char **text, const char **type, request_rec *r)
 
     *text = NULL;
     *type = PAY_METER_MEDIA_TYPE;
+    if (pay_forwarded_is_by_us(r)) {
+        tell_passed_on(r);
+        return HTTP_FORBIDDEN;
+    }
     if (pay_stranger_is_let_in(r)) {
         tell(r);
         return HTTP_FORBIDDEN;

@@ -21,6 +21,7 @@ APLOG_USE_MODULE(payments);
 enum {
     OF_SECRET_KEYS = PAY_KEY_SECRET,
     OF_PUBLIC_KEYS = PAY_KEY_PUBLIC,
+    OF_PUBLIC_TOTALS,
     OF_FAILURES,
     OF_PAGES,
     OF_SIGN_INS,
@@ -140,7 +141,29 @@ static const pay_problem_t *take(apr_uint64_t *count, int which, const pay_rate_
     return problem;
 }
 
-const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call)
+/* Of a public key, whatever addresses it comes from: who has many of them has no more of it. */
+static const pay_problem_t *judge_total(request_rec *r, const pay_call_t *call)
+{
+    const pay_rate_limit_t *limit = &pay_conf_get(r->server)->rate_total;
+    const pay_problem_t *problem;
+    apr_uint64_t count;
+
+    if (!limit->interval) {
+        return NULL;
+    }
+    problem = take(&count, OF_PUBLIC_TOTALS, limit, call->key->digest, PAY_SHA256_LEN, r->pool);
+    if (count) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                      PAYLOGNO(00743) "key %s is above PaymentsRateLimit public-total, over all "
+                                      "addresses; calls answered 429 since the last such line: "
+                                      "%" APR_UINT64_T_FMT,
+                      call->key->id, count);
+    }
+    return problem;
+}
+
+/* Of a secret key, or of a public one from one address. */
+static const pay_problem_t *judge_key(request_rec *r, const pay_call_t *call)
 {
     const pay_rate_limit_t *limit = &pay_conf_get(r->server)->rate_limit[call->key->kind];
     unsigned char key[PAY_SHA256_LEN + ADDRESS_LEN_MAX];
@@ -163,6 +186,16 @@ const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call
                       call->key->id, pay_key_kind_name(call->key->kind), count);
     }
     return problem;
+}
+
+const pay_problem_t *pay_rates_judge_call(request_rec *r, const pay_call_t *call)
+{
+    const pay_problem_t *problem = judge_key(r, call);
+
+    if (problem || call->key->kind != PAY_KEY_PUBLIC) {
+        return problem; /* what one address has too many of is not taken from the others */
+    }
+    return judge_total(r, call);
 }
 
 const pay_problem_t *pay_rates_judge_page(request_rec *r)

@@ -40,9 +40,9 @@ static void acquirers_short(request_rec *r, const pay_meters_store_t *store)
                    "PaymentsStore%uAcquirer%dProbing: %d\n"
                    "PaymentsStore%uAcquirer%dFaulty: %d\n",
                    store->number, i, acquirer->name, store->number, i, acquirer->calls,
-                   store->number, i, acquirer->calls_max, store->number, i, acquirer->closed,
-                   store->number, i, acquirer->open, store->number, i, acquirer->probing,
-                   store->number, i, acquirer->faulty);
+                   store->number, i, acquirer->calls_max, store->number, i, acquirer->all.closed,
+                   store->number, i, acquirer->all.open, store->number, i, acquirer->all.probing,
+                   store->number, i, acquirer->all.faulty);
     }
 }
 
@@ -130,7 +130,8 @@ static void acquirers_table(request_rec *r, const apr_array_header_t *stores)
                        "<tr><td>%u</td><td>%s</td><td>%d of %d</td><td>%d</td><td>%d</td>"
                        "<td>%d</td><td>%d</td></tr>\n",
                        store->number, acquirer->name, acquirer->calls, acquirer->calls_max,
-                       acquirer->closed, acquirer->open, acquirer->probing, acquirer->faulty);
+                       acquirer->all.closed, acquirer->all.open, acquirer->all.probing,
+                       acquirer->all.faulty);
         }
     }
     if (rows > 0) {
