@@ -54,7 +54,7 @@ static const char *passed_to(server_rec *s, const char *path, apr_pool_t *p)
 {
     request_rec *r = made_up(s, path, p);
 
-    if (!r || ap_location_walk(r) != OK || ap_run_pre_translate_name(r) != OK || !r->filename
+    if (!r || ap_location_walk(r) != OK || ap_run_pre_translate_name(r) == DECLINED || !r->filename
         || strncmp(r->filename, PROXY, sizeof(PROXY) - 1) != 0) {
         return NULL;
     }

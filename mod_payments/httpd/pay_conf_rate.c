@@ -82,14 +82,16 @@ const char *pay_conf_set_rate_limit(cmd_parms *cmd, void *dir, const char *one, 
     pay_conf_t *conf = pay_conf_get(cmd->server);
     const char *rate = one, *burst = two, *rest = three;
     const int total = !strcmp(one, TOTAL);
-    pay_key_kind_t kind = PAY_KEY_SECRET;
+    pay_key_kind_t kind;
     pay_rate_limit_t *limit;
 
     (void)dir;
-    if (total || pay_key_kind_parse(&kind, one) == APR_SUCCESS) {
+    if (pay_key_kind_parse(&kind, one) == APR_SUCCESS || total) {
         rate = two;
         burst = three;
         rest = NULL;
+    } else {
+        kind = PAY_KEY_SECRET;
     }
     limit = total ? &conf->rate_total : &conf->rate_limit[kind];
     if (!rate || rest || parse_limit(limit, rate, burst, cmd->temp_pool) != APR_SUCCESS) {

@@ -87,6 +87,48 @@ def test_what_is_no_page(site, path):
     assert b"outside" not in answer.body and site.nonce.encode() not in answer.body
 
 
+@pytest.mark.parametrize("path, status", [
+    ("/api/x%2fy", 404), ("/api/%00", 404), ("/api/%zz", 400), ("/api/accounts%2Fshop", 404), ("/%61pi/x%2fy", 404),
+    ("//api//x%2fy", 404), ("/x%2fy", 404), ("/%00", 404), ("/%zz", 400), ("%2f", 404),
+])
+def test_errors_before_the_url_is_decoded(site, path, status):
+    """They are httpd's own, and are answered as all others: our headers, a sentence or JSON, not the site's documents."""
+    site.expect_log("AH10244|AH00026")
+    answer = site.request("GET", PATH + path)
+    if path == "%2f":
+        assert answer.status == status and answer.header("content-security-policy") is None, "the site's"
+        return
+    assert answer.status == status and is_safe(answer), answer
+    assert len(answer.header("request-id") or "") > 9, answer.headers
+    if "api" in path or "%61" in path:
+        assert answer.header("content-type") == "application/json; charset=utf-8"
+        assert answer.json["data"]["responseCode"] and answer.json["data"]["requestId"] == answer.header("request-id")
+    else:
+        assert answer.header("content-type") == "text/plain; charset=utf-8"
+        assert len(answer.body) > 10 and b"<" not in answer.body
+
+
+@pytest.mark.parametrize("headers", [{"Expect": "the-unexpected"}, {"X-Long": "x" * 9000}], ids=["417", "header"])
+def test_errors_before_the_request_is_read(server, headers):
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd)
+    httpd.start()
+    answer = httpd.request("GET", PATH + "/api/session", headers=headers)
+    assert answer.status in (400, 417, 431) and is_safe(answer), answer
+    assert answer.header("content-type") == "application/json; charset=utf-8" and answer.header("request-id")
+
+
+def test_slashes_that_are_decoded(server):
+    """What looks like ours before it is decoded, and is none after it, is the site's, its error document too."""
+    httpd = server(start=False)
+    httpd.host_extra = settings(httpd, extra="AllowEncodedSlashes On\nErrorDocument 404 /nonce.txt\n")
+    httpd.start()
+    answer = httpd.request("GET", PATH + "/x%2f..%2f..%2fnothing")
+    assert answer.status == 404
+    safe = answer.header("content-security-policy") is not None
+    assert safe == (httpd.nonce.encode() not in answer.body), answer
+
+
 def test_pages_have_no_validators_and_no_parts(site):
     """Whatever a browser has kept, it is given the whole page anew."""
     for headers in ({"Range": "bytes=0-3"}, {"If-None-Match": "*"}, {"If-Modified-Since": "Fri, 01 Jan 2038 00:00:00 GMT"},

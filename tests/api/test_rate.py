@@ -19,7 +19,8 @@ CHARGE = "/api/v1/tokenized-card-charge"
 OTHER = "other.example"
 BAD = "pay_testsk_" + "x" * 48
 PIDS = 'LogFormat "%P %{X-Number}i" pids\nCustomLog @ROOT@/pids.log pids\n'
-REMOTE = "RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n"
+BEHIND = "PaymentsTrustedTLSProxy 127.0.0.1\n"  # a proxy on this machine, which ends TLS
+REMOTE = "RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n" + BEHIND
 
 
 @pytest.fixture(params=MPMS)
@@ -213,7 +214,7 @@ def test_addresses_as_mod_remoteip_sees_them(server, first, second, same):
 
 
 def test_an_address_is_not_taken_from_a_header_without_mod_remoteip(server):
-    httpd = server(host_extra="PaymentsRateLimit public 1/h burst=2\nPaymentsAuthFailureLimit 1/h burst=2")
+    httpd = server(host_extra=BEHIND + "PaymentsRateLimit public 1/h burst=2\nPaymentsAuthFailureLimit 1/h burst=2")
     key = httpd.shop().public
     for key, status in ((key, 404), (BAD, 401)):
         seen = [get(httpd, key, ("X-Forwarded-For", f"192.0.2.{n}")).status for n in range(3)]
@@ -270,6 +271,38 @@ def test_limits_of_virtual_hosts(server, main, host, other, first, second):
     for name, want in (("localhost", first), (OTHER, second)):
         seen = [get(httpd, key, path=f"http://{name}{LIST}").status for _ in range(10)]
         assert seen == [200] * want + [429] * (10 - want), name
+
+
+def test_public_key_over_all_addresses(mpm, server):
+    """Each address has its own limit, and all of them together have one; what one address has too many of is its own."""
+    httpd = server(mpm=mpm, modules=["remoteip"], extra=REMOTE,
+                   host_extra="PaymentsRateLimit public 1/h burst=2\n"
+                              "PaymentsRateLimit public-total 1/h burst=5\n")
+    shop = httpd.shop()
+
+    def seen(number, key=shop.public, path=CHECKOUT):
+        return get(httpd, key, ("X-Forwarded-For", f"192.0.2.{number}"), path=path).status
+
+    assert [seen(1) for _ in range(6)] == [404, 404, 429, 429, 429, 429]
+    assert [seen(number) for number in range(2, 8)] == [404, 404, 404, 429, 429, 429]
+    assert "PaymentsRateLimit public-total" in httpd.log_text() and "PAY00743" in httpd.log_text()
+    assert seen(9, shop.key("test", "public")) == 404, "another key"
+    assert {seen(9, shop.secret, LIST) for _ in range(9)} == {200}, "the secret key"
+
+
+@pytest.mark.parametrize("line, limit", [
+    pytest.param("", 500, id="default"),
+    pytest.param("PaymentsRateLimit public-total off\n", 700, id="off"),
+])
+def test_default_over_all_addresses(server, line, limit):
+    """500 calls at once, and 50 a second."""
+    httpd = server(host_extra="PaymentsRateLimit public off\n" + line)
+    key = httpd.shop().public
+    connection = httpd.connect()
+    start = time.monotonic()
+    served = sum(get(httpd, key, connection=connection).status == 404 for _ in range(700))
+    least = min(700, limit)
+    assert least <= served <= limit + 50 * (time.monotonic() - start) + 1
 
 
 def test_public_limit_is_inherited_by_itself(server):
@@ -462,7 +495,7 @@ VALUES = ["0/s", "100001/s", "-1/s", "1", "s", "/s", "1/", "1/d", "1/sec", "1 /s
 
 
 @pytest.mark.parametrize("line", [f"{name} {value}" for name in (RATE, FAILURE) for value in VALUES] + [
-    f"{RATE} private 1/s", f"{RATE} secret", f"{RATE} public burst=5", f"{RATE} 1/s burst=2 x", f"{RATE} off off"])
+    f"{RATE} private 1/s", f"{RATE} public-total", f"{RATE} public-total 1/s 5", f"{RATE} secret", f"{RATE} public burst=5", f"{RATE} 1/s burst=2 x", f"{RATE} off off"])
 def test_wrong_value(server, line):
     done = server(start=False, host_extra=line).configtest()
     name, value = line.split(" ", 1)
