@@ -319,7 +319,7 @@ static int answer(const char **text, const char **type, request_rec *r)
 
     *text = NULL;
     *type = PAY_METER_MEDIA_TYPE;
-    if (pay_forwarded_is_by_us(r)) {
+    if (!r->user && pay_forwarded_is_by_us(r)) {
         tell_passed_on(r);
         return HTTP_FORBIDDEN;
     }

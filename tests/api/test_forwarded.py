@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that a proxy on this machine passes on: their connection is from loopback, and who asks is somebody else."""
 
+import base64
+
 import pytest
 
 from dashboard import PATH, basic, settings
 from exposition import METRICS, ON
 from harness import Httpd
 from test_errors import check_envelope
+from test_metrics_access import location, users
 
 LIST = "/api/v1/refund/2026-01-01/2026-01-02"
 FORWARDED = [
@@ -62,6 +65,7 @@ def test_remoteip_takes_its_header_away(server, extra, status):
     assert shop.refunds(headers={"X-Client": "203.0.113.9"}).status == status
 
 
+# What mod_proxy says of the request it adds behind all rules, so that no .htaccess takes it away.
 TENANT = "RewriteEngine On\nRewriteRule ^(m|k)$ http://127.0.0.1:{port}{path} [P]\nRequestHeader unset X-Forwarded-For\n"
 
 
@@ -94,6 +98,16 @@ def test_metrics_passed_on_by_this_machine(server, name):
     httpd.expect_log("PAY00744")
     assert httpd.request("GET", METRICS, headers={name: "127.0.0.1"}).status == 403
     assert httpd.request("GET", METRICS, headers={"X-Real-IP": "127.0.0.1"}).status == 200
+
+
+def test_metrics_passed_on_with_a_password(server):
+    """Whoever has the password is let in, whichever way he came."""
+    httpd = server(start=False)
+    httpd.host_extra = f"{ON}\n" + location(users(httpd) + "\nRequire valid-user")
+    httpd.start()
+    given = {"Authorization": "Basic " + base64.b64encode(b"ada:right").decode()}
+    assert httpd.request("GET", METRICS, headers={"X-Forwarded-For": "127.0.0.1", **given}).status == 200
+    assert httpd.request("GET", METRICS, headers={"X-Forwarded-For": "127.0.0.1"}).status == 401
 
 
 def test_key_for_a_tenants_visitors(tenants):

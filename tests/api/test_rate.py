@@ -19,8 +19,8 @@ CHARGE = "/api/v1/tokenized-card-charge"
 OTHER = "other.example"
 BAD = "pay_testsk_" + "x" * 48
 PIDS = 'LogFormat "%P %{X-Number}i" pids\nCustomLog @ROOT@/pids.log pids\n'
-BEHIND = "PaymentsTrustedTLSProxy 127.0.0.1\n"  # a proxy on this machine, which ends TLS
-REMOTE = "RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n" + BEHIND
+TLS_PROXY = "PaymentsTrustedTLSProxy 127.0.0.1\n"  # a proxy on this machine, which ends TLS
+REMOTE = "RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n" + TLS_PROXY
 
 
 @pytest.fixture(params=MPMS)
@@ -214,7 +214,7 @@ def test_addresses_as_mod_remoteip_sees_them(server, first, second, same):
 
 
 def test_an_address_is_not_taken_from_a_header_without_mod_remoteip(server):
-    httpd = server(host_extra=BEHIND + "PaymentsRateLimit public 1/h burst=2\nPaymentsAuthFailureLimit 1/h burst=2")
+    httpd = server(host_extra=TLS_PROXY + "PaymentsRateLimit public 1/h burst=2\nPaymentsAuthFailureLimit 1/h burst=2")
     key = httpd.shop().public
     for key, status in ((key, 404), (BAD, 401)):
         seen = [get(httpd, key, ("X-Forwarded-For", f"192.0.2.{n}")).status for n in range(3)]
