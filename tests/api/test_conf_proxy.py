@@ -59,17 +59,20 @@ def test_host_without_payments(server):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("path, status", [
-    pytest.param("/api/v1/refund/2026-01-01/2026-01-02", 200, id="ours"),
-    pytest.param("/api/v1/initiate/x", 404, id="ours, unknown"),
-    pytest.param("//api/v1/initiate/x", 404, id="doubled slashes"),
-    pytest.param("/%61pi/v1/initiate/x", 404, id="an encoded letter"),
-])
-def test_claimed_ahead_of_it(server, path, status):
+CLAIMED = [
+    ("/api/v1/refund/2026-01-01/2026-01-02", 200),
+    ("/api/v1/initiate/x", 404),  # ours, unknown
+    ("//api/v1/initiate/x", 404),
+    ("/%61pi/v1/initiate/x", 404),
+]
+
+
+def test_claimed_ahead_of_it(server):
     """A path that the check does not look at is claimed all the same."""
     httpd = server(modules=MODULES, host_extra=f"ProxyPass /api/v1/initiate {AWAY} mapping=encoded\n"
                                                f"ProxyPass /away {AWAY} mapping=encoded\n")
     shop = httpd.shop()
-    assert httpd.request("GET", path, headers={"Authorization": f"Bearer {shop.secret}"}).status == status
+    for path, status in CLAIMED:
+        assert httpd.request("GET", path, headers={"Authorization": f"Bearer {shop.secret}"}).status == status, path
     httpd.expect_log("AH00957|AH01114")
     assert httpd.request("GET", "/away/x").status == 503, "the site's own"

@@ -92,11 +92,11 @@ def test_metrics_for_a_tenants_visitors(tenants):
     assert httpd.request("GET", METRICS).status == 200
 
 
-@pytest.mark.parametrize("name", ["X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Server", "Via", "Forwarded"])
-def test_metrics_passed_on_by_this_machine(server, name):
+def test_metrics_passed_on_by_this_machine(server):
     httpd = server(host_extra=f'{ON}\n<Location "{METRICS}">\nRequire local\n</Location>')
     httpd.expect_log("PAY00744")
-    assert httpd.request("GET", METRICS, headers={name: "127.0.0.1"}).status == 403
+    for name in "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Server", "Via", "Forwarded":
+        assert httpd.request("GET", METRICS, headers={name: "127.0.0.1"}).status == 403, name
     assert httpd.request("GET", METRICS, headers={"X-Real-IP": "127.0.0.1"}).status == 200
 
 
