@@ -54,18 +54,23 @@ static void mark(request_rec *r, const char *path, int is_early)
 }
 
 /* Before the URL is decoded, which can fail by itself: that is answered as all else here is. */
-static void mark_early(request_rec *r)
+static const char *own_part_early(const request_rec *r)
 {
-    const char *own;
     char *path;
 
     if (!r->uri || r->uri[0] != '/') {
-        return;
+        return NULL;
     }
     path = apr_pstrdup(r->pool, r->uri);
     ap_normalize_path(path, AP_NORMALIZE_NOT_ABOVE_ROOT | AP_NORMALIZE_DECODE_UNRESERVED
                                 | AP_NORMALIZE_MERGE_SLASHES);
-    own = own_part(path, r);
+    return own_part(path, r);
+}
+
+static void mark_early(request_rec *r)
+{
+    const char *own = own_part_early(r);
+
     if (own) {
         mark(r, own, 1);
     }
@@ -99,6 +104,10 @@ static int translate_name(request_rec *r)
 
     if (!r->uri || r->uri[0] != '/') {
         return DECLINED;
+    }
+    if (r->prev && ap_is_HTTP_ERROR(r->prev->status) && own_part_early(r->prev)) {
+        /* One that failed before post_read_request comes to the site's document: it goes back. */
+        return r->prev->status;
     }
     merged = apr_pstrdup(r->pool, r->uri);
     ap_no2slash(merged);
