@@ -17,9 +17,9 @@ const pay_problem_t *pay_dashboard_audit_export(request_rec *r, const pay_dashbo
                                                 const char *what, const char *detail);
 
 /*
- * Enters that a change was refused because of `why`, a few words. Without dashboard->account it goes
- * to the whole store, with the path: the answer must not tell which accounts there are, its time
- * neither. At most 10 an hour of an account and burst; the log tells that there were more.
+ * Enters that a change was refused because of `why`, a few words. Without dashboard->account it
+ * goes to the whole store, with the path: the answer must not tell which accounts there are, its
+ * time neither. At most 10 an hour of an account and burst; the log tells that there were more.
  */
 void pay_dashboard_audit_refused(request_rec *r, const pay_dashboard_t *dashboard, const char *why);
 
