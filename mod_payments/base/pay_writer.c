@@ -169,6 +169,21 @@ void pay_writer_string(pay_writer_t *w, const char *name, const char *value)
     append_quoted(w, value);
 }
 
+void pay_writer_words(pay_writer_t *w, const char *name, const char *text)
+{
+    char word[PAY_WRITER_WORD_MAX + 1];
+    apr_size_t len;
+
+    pay_writer_array_open(w, name);
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        len = strcspn(text, " ");
+        apr_cpystrn(word, text, len < sizeof(word) ? len + 1 : sizeof(word));
+        pay_writer_string(w, NULL, word);
+        text += len;
+    }
+    pay_writer_array_close(w);
+}
+
 void pay_writer_integer(pay_writer_t *w, const char *name, apr_int64_t value)
 {
     char text[INTEGER_TEXT_MAX];

@@ -27,6 +27,10 @@ void pay_writer_object_close(pay_writer_t *w);
 void pay_writer_array_open(pay_writer_t *w, const char *name);
 void pay_writer_array_close(pay_writer_t *w);
 void pay_writer_string(pay_writer_t *w, const char *name, const char *value); /* NULL: null */
+/* An array of the words of `text`, which have blanks between them; a word has at most so many
+ * bytes. */
+#define PAY_WRITER_WORD_MAX 1000
+void pay_writer_words(pay_writer_t *w, const char *name, const char *text);
 void pay_writer_integer(pay_writer_t *w, const char *name, apr_int64_t value);
 void pay_writer_bool(pay_writer_t *w, const char *name, int value);
 void pay_writer_null(pay_writer_t *w, const char *name);

@@ -104,10 +104,12 @@ const ctl_command_t ctl_commands_notify[] = {
     {.name = "mail set",
      .synopsis = "ACCOUNT",
      .summary = "say who gets e-mails",
-     .details = "Both modes have the same settings.\n",
+     .details =
+         "Both modes have the same settings. In Test Mode receipts go only to the merchant's\n"
+         "address and to those that --test-recipient lists: at most 16.\n",
      .args_min = 1,
      .args_max = 1,
-     .optional = CTL_O(MERCHANT_ADDRESS) | CTL_O(RECEIPTS),
+     .optional = CTL_O(MERCHANT_ADDRESS) | CTL_O(RECEIPTS) | CTL_O(TEST_RECIPIENT),
      .open = CTL_OPEN_WRITE,
      .run = ctl_mail_set},
     {.name = "mail show",

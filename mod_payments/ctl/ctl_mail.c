@@ -6,6 +6,7 @@
 #include "ctl/ctl_options.h"
 
 #include "model/pay_email.h"
+#include "model/pay_recipients.h"
 #include "service/pay_endpoints.h"
 
 #include <apr_strings.h>
@@ -33,6 +34,12 @@ static int mail_is_on(const mail_t *mail, int i)
     return mail->endpoint[i][0] && mail->endpoint[i][0]->enabled;
 }
 
+/* Who gets receipts of Test Mode beside the merchant. */
+static const char *recipients_of(const mail_t *mail)
+{
+    return mail->endpoint[1][0] ? mail->endpoint[1][0]->recipients : "";
+}
+
 /* NULL: nobody gets notices. */
 static const char *merchant_of(const mail_t *mail)
 {
@@ -54,6 +61,7 @@ static void mail_details(ctl_table_t *table, const void *row)
     ctl_detail(table, "account", mail->account);
     ctl_detail(table, "merchant address", merchant_of(mail));
     ctl_detail(table, "receipts", mail_is_on(mail, 1) ? "on" : "off");
+    ctl_detail(table, "test recipients", text_of(recipients_of(mail)));
     ctl_detail(table, "mail relay", delivery ? delivery->mail_relay : NULL);
     ctl_detail(table, "sender", delivery ? delivery->mail_from : NULL);
     for (i = 0; i < MAILS; i++) {
@@ -77,6 +85,7 @@ static void mail_json(pay_writer_t *w, const void *row)
     pay_writer_string(w, "account", mail->account);
     pay_writer_string(w, "merchantAddress", merchant_of(mail));
     pay_writer_bool(w, "receipts", mail_is_on(mail, 1));
+    pay_writer_words(w, "testRecipients", recipients_of(mail));
     pay_writer_string(w, "relay", delivery ? text_of(delivery->mail_relay) : NULL);
     pay_writer_string(w, "sender", delivery ? text_of(delivery->mail_from) : NULL);
     pay_writer_array_open(w, "deliveries");
@@ -158,20 +167,35 @@ static ctl_exit_t address_read(const char **address, const ctl_t *ctl)
     return CTL_OK;
 }
 
+/* *recipients NULL: not given. */
+static ctl_exit_t recipients_read(const char **recipients, const ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_TEST_RECIPIENT];
+
+    *recipients = NULL;
+    if (text && !pay_recipients_read(recipients, text, ctl->pool)) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--test-recipient: " PAY_RECIPIENTS_FAULT);
+    }
+    return CTL_OK;
+}
+
 /* An address is nobody's to read in the audit. */
 static void mail_say(ctl_t *ctl, const char *address, int receipts)
 {
-    const char *merchant = "";
+    const char *text = "";
 
     if (ctl->option[CTL_OPTION_MERCHANT_ADDRESS]) {
-        merchant = address ? "another merchant's address" : "no merchant's address";
+        text = address ? "another merchant's address" : "no merchant's address";
     }
-    ctl_audit_say(ctl, "mail",
-                  apr_pstrcat(ctl->pool, merchant, *merchant && receipts >= 0 ? ", " : "",
-                              receipts < 0 ? ""
-                              : receipts   ? "receipts on"
-                                           : "receipts off",
-                              NULL));
+    if (receipts >= 0) {
+        text = apr_pstrcat(ctl->pool, text, *text ? ", " : "",
+                           receipts ? "receipts on" : "receipts off", NULL);
+    }
+    if (ctl->option[CTL_OPTION_TEST_RECIPIENT]) {
+        text =
+            apr_pstrcat(ctl->pool, text, *text ? ", " : "", "other recipients in Test Mode", NULL);
+    }
+    ctl_audit_say(ctl, "mail", text);
 }
 
 ctl_exit_t ctl_mail_set(ctl_t *ctl)
@@ -182,7 +206,8 @@ ctl_exit_t ctl_mail_set(ctl_t *ctl)
     pay_account_t *account;
     ctl_exit_t failed;
 
-    if (!ctl->option[CTL_OPTION_MERCHANT_ADDRESS] && !ctl->option[CTL_OPTION_RECEIPTS]) {
+    if (!ctl->option[CTL_OPTION_MERCHANT_ADDRESS] && !ctl->option[CTL_OPTION_RECEIPTS]
+        && !ctl->option[CTL_OPTION_TEST_RECIPIENT]) {
         return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl mail set --help'");
     }
     failed = address_read(&settings.address, ctl);
@@ -193,6 +218,10 @@ ctl_exit_t ctl_mail_set(ctl_t *ctl)
         settings.notices = settings.address != NULL;
     }
     failed = ctl_option_receipts(&settings.receipts, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = recipients_read(&settings.test_recipients, ctl);
     if (failed) {
         return failed;
     }

@@ -18,6 +18,7 @@
 
 #define GETOPT_MESSAGE_SIZE 200
 #define GETOPT_CODE_FIRST 256 /* above every letter */
+#define LIST_LEN_MAX 8192     /* bytes of all values of an option that may be given again */
 
 /* clang-format off */
 const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
@@ -66,6 +67,9 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_MERCHANT_ADDRESS] = { "merchant-address", 0, "ADDRESS|off",
         "who gets notices of payments and refunds", PAY_EMAIL_MAX },
     [CTL_OPTION_RECEIPTS] = { "receipts", 0, "on|off", "whether payers get receipts", 0 },
+    [CTL_OPTION_TEST_RECIPIENT] = { "test-recipient", 0, "ADDRESS|@DOMAIN",
+        "a payer who gets receipts of Test Mode; given again: another (\"\": none)",
+        PAY_EMAIL_MAX, 1 },
     [CTL_OPTION_OUTCOME] = { "outcome", 0, "WORD",
         "successful or failed; of a refund processed or failed", 0 },
     [CTL_OPTION_REASON] = { "reason", 0, "TEXT",
@@ -131,12 +135,22 @@ static int is_note(int id)
     return id == CTL_OPTION_CUSTOMER_NOTE || id == CTL_OPTION_MERCHANT_NOTE;
 }
 
+/* One more value of an option that may be given again. */
+static ctl_exit_t option_add(ctl_t *ctl, int id, const char *value)
+{
+    if (strlen(ctl->option[id]) > LIST_LEN_MAX) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "--%s is given too often", ctl_options[id].name);
+    }
+    ctl->option[id] = apr_pstrcat(ctl->pool, ctl->option[id], " ", value, NULL);
+    return CTL_OK;
+}
+
 static ctl_exit_t option_take(ctl_t *ctl, int id, const char *value)
 {
     const ctl_option_t *option = &ctl_options[id];
     apr_size_t length = 0;
 
-    if (ctl->option[id]) {
+    if (ctl->option[id] && !option->is_list) {
         return ctl_fail(CTL_EXIT_USAGE, "--%s is given twice; see '%s'", option->name,
                         help_hint(ctl));
     }
@@ -147,6 +161,9 @@ static ctl_exit_t option_take(ctl_t *ctl, int id, const char *value)
         return ctl_fail(CTL_EXIT_TOO_LONG, "--%s: want at most %d %s, got %" APR_SIZE_T_FMT,
                         option->name, option->length_max, is_note(id) ? "characters" : "bytes",
                         length);
+    }
+    if (ctl->option[id] && value) {
+        return option_add(ctl, id, value);
     }
     ctl->option[id] = value ? value : "";
     return CTL_OK;

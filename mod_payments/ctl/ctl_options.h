@@ -18,6 +18,7 @@ typedef struct ctl_option_t {
     const char *value;   /* what it takes, for --help; NULL: a flag */
     const char *summary; /* for --help */
     int length_max;      /* bytes of the value, of a note characters; 0: judged elsewhere */
+    int is_list;         /* 1: it may be given again; ctl->option has all with blanks between */
 } ctl_option_t;
 
 extern const ctl_option_t ctl_options[CTL_OPTION_COUNT];

@@ -44,6 +44,9 @@ typedef struct pay_endpoint_t {
     int status;                /* of the last try: HTTP status, SMTP reply; 0: no answer */
     const char *error;         /* of the last try; "": it was taken */
     apr_time_t parked_told_at; /* when the merchant was last told that events are given up */
+
+    /* Receipts of Test Mode: to whom they may go beside the merchant (model/pay_recipients.h). */
+    const char *recipients;
 } pay_endpoint_t;
 
 const char *pay_endpoint_kind_name(pay_endpoint_kind_t kind); /* "webhook", "receipt", "notice" */

@@ -14,6 +14,11 @@
 #define PAY_EVENT_ID_LEN 46       /* "evt_" and 42 hex digits */
 #define PAY_EVENT_ANSWER_MAX 1024 /* bytes of the receiver's body that are kept */
 #define PAY_EVENT_TRY_FOR apr_time_from_sec(3 * 24 * 3600) /* after its first try */
+/* Why a receipt waits, and why one is given up unsent. */
+#define PAY_EVENT_NO_ROOM "Not sent yet: the payer's address had 5 receipts within an hour"
+#define PAY_EVENT_NOT_LISTED                                                                       \
+    "Not sent: in Test Mode receipts go to the merchant and to listed addresses only (mail set "   \
+    "--test-recipient)"
 /* In charge_seq of PAY_EVENT_PARKED: these go in no order with the events of their transaction. */
 #define PAY_EVENT_PARKED_BIT (APR_UINT64_C(1) << 63)
 

@@ -178,3 +178,73 @@ const char *pay_text_printable(const char *text, apr_size_t len_max, apr_pool_t 
     out[used] = '\0';
     return out;
 }
+
+/* Ranges of characters that are not seen, or move what is. */
+static const struct {
+    apr_uint32_t first, last;
+} unseen[] = {
+    {0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160},   {0x17b4, 0x17b5},
+    {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164},
+    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff},
+};
+
+static apr_uint32_t code_of(const unsigned char *s, int len)
+{
+    static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    apr_uint32_t code = s[0] & lead_bits[len];
+    int i;
+
+    for (i = 1; i < len; i++) {
+        code = code << 6 | (s[i] & 0x3f);
+    }
+    return code;
+}
+
+apr_size_t pay_text_visible_len(const char *at)
+{
+    const unsigned char *s = (const unsigned char *)at;
+    apr_uint32_t code;
+    size_t i;
+    int len;
+
+    if (*s < 0x80) {
+        return *s >= 0x20 && *s != 0x7f;
+    }
+    len = sequence_len(s);
+    if (!len) {
+        return 0;
+    }
+    code = code_of(s, len);
+    for (i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
+        if (code >= unseen[i].first && code <= unseen[i].last) {
+            return 0;
+        }
+    }
+    return (apr_size_t)len;
+}
+
+const char *pay_text_visible(const char *text, apr_pool_t *p)
+{
+    char *out = apr_palloc(p, strlen(text) + 1);
+    char *to = out;
+    apr_size_t len;
+
+    while (*text) {
+        len = pay_text_visible_len(text);
+        memcpy(to, text, len);
+        to += len;
+        text += len ? len : 1;
+    }
+    *to = '\0';
+    return out;
+}
+
+int pay_text_has_link(const char *text)
+{
+    for (; *text; text++) {
+        if (!strncmp(text, "://", 3) || !strncasecmp(text, "www.", 4)) {
+            return 1;
+        }
+    }
+    return 0;
+}

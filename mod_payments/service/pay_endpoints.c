@@ -198,10 +198,24 @@ static void switch_add(apr_array_header_t *switches, apr_uint32_t account, pay_e
 
     for (mode = 0; mode < PAY_MODE_COUNT; mode++) {
         to_be = apr_array_push(switches);
+        to_be->recipients = NULL;
         to_be->scope = (pay_scope_t){account, (pay_mode_t)mode};
         to_be->kind = kind;
         to_be->enabled = enabled;
         to_be->address = address;
+    }
+}
+
+static void set_recipients(apr_array_header_t *switches, const char *recipients)
+{
+    pay_endpoint_switch_t *one;
+    int i;
+
+    for (i = 0; i < switches->nelts; i++) {
+        one = &APR_ARRAY_IDX(switches, i, pay_endpoint_switch_t);
+        if (one->kind == PAY_ENDPOINT_RECEIPT && one->scope.mode == PAY_TEST) {
+            one->recipients = recipients;
+        }
     }
 }
 
@@ -215,8 +229,9 @@ const pay_problem_t *pay_mail_set(const pay_service_t *service, apr_uint32_t acc
     if (settings->notices >= 0) {
         switch_add(switches, account, PAY_ENDPOINT_NOTICE, settings->notices, settings->address);
     }
-    if (settings->receipts >= 0) {
+    if (settings->receipts >= 0 || settings->test_recipients) {
         switch_add(switches, account, PAY_ENDPOINT_RECEIPT, settings->receipts, NULL);
+        set_recipients(switches, settings->test_recipients);
     }
     if (switches->nelts == 0) {
         return NULL;

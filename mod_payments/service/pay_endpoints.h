@@ -37,6 +37,8 @@ typedef struct pay_mail_settings_t {
     int notices;         /* to the merchant: 1, 0, -1: as they are */
     const char *address; /* of the merchant; NULL: the one there */
     int receipts;        /* to payers: 1, 0, -1: as they are */
+    /* Test Mode's payers that get them, as pay_recipients_read makes it; NULL: as they are. */
+    const char *test_recipients;
 } pay_mail_settings_t;
 
 /*

@@ -2,6 +2,7 @@
 #include "service/pay_mail_values.h"
 
 #include "base/pay_timezone.h"
+#include "model/pay_text.h"
 
 #include <apr_strings.h>
 #include <stdlib.h>
@@ -23,6 +24,16 @@ typedef struct source_t {
 static const char *text_or_none(const char *text)
 {
     return text ? text : "";
+}
+
+/*
+ * What strangers wrote, as a mail may say it: "" when a mail program would make a link of it, for
+ * the mail comes from the shop, and whoever has a public key may write to anybody.
+ */
+static const char *words(const source_t *s, const char *text)
+{
+    text = pay_text_visible(text_or_none(text), s->pool);
+    return pay_text_has_link(text) ? "" : text;
 }
 
 /* "2026-11-21 14:30 (UTC+01:00)"; "" for 0. */
@@ -145,10 +156,12 @@ static const char *of_currency(const source_t *s)
     return s->has_refund ? s->refund.money.currency : "";
 }
 
+/* The merchant needs it, whatever it says. */
 static const char *of_reference(const source_t *s)
 {
     if (s->has_charge) {
-        return s->charge.reference;
+        return s->event->endpoint == PAY_ENDPOINT_RECEIPT ? words(s, s->charge.reference)
+                                                          : s->charge.reference;
     }
     return s->has_refund ? text_or_none(s->refund.transaction_reference) : "";
 }
@@ -194,9 +207,9 @@ static const char *of_customer_name(const source_t *s)
     if (!s->has_charge) {
         return "";
     }
-    first = text_or_none(s->charge.first_name);
-    last = text_or_none(s->charge.last_name);
-    return apr_pstrcat(s->pool, first, *first && *last ? " " : "", last, NULL);
+    first = pay_text_visible(text_or_none(s->charge.first_name), s->pool);
+    last = pay_text_visible(text_or_none(s->charge.last_name), s->pool);
+    return words(s, apr_pstrcat(s->pool, first, *first && *last ? " " : "", last, NULL));
 }
 
 static const char *of_customer_email(const source_t *s)
@@ -233,12 +246,12 @@ static const char *of_refund_amount(const source_t *s)
 
 static const char *of_customer_note(const source_t *s)
 {
-    return s->has_refund ? text_or_none(s->refund.customer_note) : "";
+    return s->has_refund ? words(s, s->refund.customer_note) : "";
 }
 
 static const char *of_merchant_note(const source_t *s)
 {
-    return s->has_refund ? text_or_none(s->refund.merchant_note) : "";
+    return s->has_refund ? words(s, s->refund.merchant_note) : "";
 }
 
 /* ---- */

@@ -9,6 +9,7 @@
 
 #define FINISH_MS 20        /* results wait for others to share a transaction with */
 #define FINISH_AGAIN_MS 100 /* after the store has refused */
+#define WITHHELD_TOLD_MS (3600 * 1000)
 
 void pay_outbox_ended(pay_outbox_t *outbox, pay_outbox_try_t *one)
 {
@@ -58,7 +59,22 @@ static const char *whose(const pay_outbox_try_t *one, apr_pool_t *p)
                         pay_mode_name(event->scope.mode));
 }
 
-static void log_result(const pay_outbox_t *outbox, const pay_outbox_try_t *one,
+/* Whoever has a public key of Test Mode can bring it about at will: the log says it now and then.
+ */
+static void log_withheld(pay_outbox_t *outbox, const pay_outbox_try_t *one, const char *name)
+{
+    const apr_int64_t now_ms = pay_time_boot_ms();
+
+    if (outbox->withheld_told_ms && now_ms - outbox->withheld_told_ms < WITHHELD_TOLD_MS) {
+        return;
+    }
+    outbox->withheld_told_ms = now_ms;
+    pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
+            PAYLOGNO(00770) "event %s for %s, and perhaps others: %s (said once an hour at most)",
+            one->id, name, one->error);
+}
+
+static void log_result(pay_outbox_t *outbox, const pay_outbox_try_t *one,
                        const pay_event_result_t *result)
 {
     const char *name = whose(one, outbox->finish_pool);
@@ -67,6 +83,8 @@ static void log_result(const pay_outbox_t *outbox, const pay_outbox_try_t *one,
         pay_log(PAY_LOG_INFO, APR_SUCCESS,
                 PAYLOGNO(00263) "event %s for %s: a result came too late, another try stands",
                 one->id, name);
+    } else if (result->end == PAY_EVENT_WITHHELD) {
+        log_withheld(outbox, one, name);
     } else if (result->parked) {
         pay_meter_add(one->event->endpoint == PAY_ENDPOINT_WEBHOOK ? PAY_METER_WEBHOOK_PARKED
                                                                    : PAY_METER_MAIL_PARKED,

@@ -89,6 +89,7 @@ struct pay_outbox_t {
     int delivered;             /* by the step under way */
 
     apr_int64_t webhooks_told_ms, mails_told_ms; /* when the log said last that they wait */
+    apr_int64_t withheld_told_ms; /* when the log said last that a receipt was not sent */
 };
 
 /* --- pay_outbox_settings.c --- */

@@ -130,6 +130,10 @@ static int fill(pay_outbox_t *outbox, pay_outbox_try_t *one, const pay_taken_t *
         end_unsent(outbox, one, PAY_EVENT_FAILED, desk->fault);
         return 0;
     }
+    if (taken->withheld) {
+        end_unsent(outbox, one, PAY_EVENT_WITHHELD, PAY_EVENT_NOT_LISTED);
+        return 0;
+    }
     return taken->endpoint->kind == PAY_ENDPOINT_WEBHOOK ? fill_webhook(outbox, one, taken, desk)
                                                          : fill_mail(outbox, one, taken);
 }

@@ -11,7 +11,6 @@
 
 #define OUTPUT_FIRST 8192 /* bytes that most texts need */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
-#define CHARACTER_LEN_MAX 4
 
 /* One expansion. */
 typedef struct expansion_t {
@@ -130,41 +129,13 @@ static void put_text(expansion_t *x, const char *text)
     put(x, text, strlen(text));
 }
 
-/* Bytes of the character at `at`; 0 when it is none, or one that may not stand in a value. */
-static apr_size_t character_len(const char *at)
-{
-    char one[CHARACTER_LEN_MAX + 1];
-    unsigned char lead = (unsigned char)*at;
-    apr_size_t want = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    apr_size_t len;
-
-    for (len = 0; len < want && at[len]; len++) {
-        one[len] = at[len];
-    }
-    one[len] = '\0';
-    if (len < want || !pay_text_is_plain(one, "")) {
-        return 0;
-    }
-    /*
-     * U+2028 to U+202E and U+2066 to U+2069 break lines or turn the direction of what follows: a
-     * name could then make another text of the words around it.
-     */
-    if (len == 3 && one[0] == '\xe2'
-        && ((one[1] == '\x80' && (unsigned char)one[2] >= 0xa8 && (unsigned char)one[2] <= 0xae)
-            || (one[1] == '\x81' && (unsigned char)one[2] >= 0xa6
-                && (unsigned char)one[2] <= 0xa9))) {
-        return 0;
-    }
-    return len;
-}
-
 static void put_value(expansion_t *x, const char *value)
 {
     const char *escaped;
     apr_size_t len;
 
     while (*value) {
-        len = character_len(value);
+        len = pay_text_visible_len(value);
         escaped = x->form == PAY_TEMPLATE_HTML ? pay_html_entity(*value) : NULL;
         if (escaped) {
             put_text(x, escaped);

@@ -56,6 +56,7 @@ static int is_as_it_was(const pay_endpoint_t *before, const pay_endpoint_t *to, 
     return before->enabled == to->enabled && !strcmp(before->address, to->address)
            && !strcmp(before->secret, to->secret) && !strcmp(before->old_secret, to->old_secret)
            && before->old_secret_until == to->old_secret_until
+           && !strcmp(before->recipients, to->recipients)
            && (!to->enabled || (!waits && !before->failures && !before->failing_since));
 }
 
@@ -81,6 +82,7 @@ static int load_or_make(pay_endpoint_t **out, int *is_new, MDB_txn *txn, const p
     made->scope = *scope;
     made->kind = kind;
     made->address = made->secret = made->old_secret = made->error = "";
+    made->recipients = "";
     made->created_at = pay_lmdb_scope_now(0);
     *out = made;
     return MDB_SUCCESS;
@@ -176,12 +178,13 @@ static int switch_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         if (rc) {
             return rc;
         }
-        if (is_new && !to_be->enabled) {
+        if (is_new && to_be->enabled != 1 && !to_be->recipients) {
             continue;
         }
         before = *to;
-        to->enabled = to_be->enabled;
+        to->enabled = to_be->enabled < 0 ? to->enabled : to_be->enabled;
         to->address = to_be->address ? to_be->address : to->address;
+        to->recipients = to_be->recipients ? to_be->recipients : to->recipients;
         rc = change(&changed, txn, db, to, is_new ? NULL : &before, work->p);
         if (rc) {
             return rc;
@@ -202,7 +205,8 @@ apr_status_t pay_lmdb_endpoint_switch(pay_store_t *store, const apr_array_header
     for (i = 0; i < switches->nelts; i++) {
         one = &APR_ARRAY_IDX(switches, i, const pay_endpoint_switch_t);
         assert(one->scope.account > 0);
-        if (one->address && strlen(one->address) > PAY_ENDPOINT_ADDRESS_MAX) {
+        if ((one->address && strlen(one->address) > PAY_ENDPOINT_ADDRESS_MAX)
+            || (one->recipients && strlen(one->recipients) > PAY_ENDPOINT_ADDRESS_MAX)) {
             return APR_EINVAL;
         }
     }

@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_gather.h"
 #include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_mailed.h"
 #include "store/pay_lmdb_token.h"
 #include "store/pay_lmdb_tour.h"
 
@@ -96,6 +97,10 @@ static int blank_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *d
     rc = pay_lmdb_tour_has_event(&has, txn, db, charge, 1, tour->p);
     if (rc || has) {
         tour->left += has ? 1 : 0;
+        return rc;
+    }
+    rc = pay_lmdb_mailed_remove(txn, db, &charge->scope, charge->email, tour->p);
+    if (rc) {
         return rc;
     }
     charge->email = "";

@@ -201,6 +201,13 @@ static int finish_one(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db,
         look(touched, finish->now);
         return pay_lmdb_event_move(txn, db, event, finish->now, finish->p);
     }
+    if (result->end == PAY_EVENT_WITHHELD) { /* it tells nothing of the endpoint */
+        event->error = result->error;
+        if (touched->endpoint) {
+            touched->endpoint->probing = 0;
+        }
+        return park(finish, txn, db, touched, event, result);
+    }
     note_answer(finish, event, touched, result);
     if (result->end == PAY_EVENT_DELIVERED) {
         return deliver(finish, txn, db, touched, event);

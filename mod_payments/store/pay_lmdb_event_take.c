@@ -2,6 +2,8 @@
 #include "store/pay_lmdb_event.h"
 
 #include "base/pay_time.h"
+#include "model/pay_recipients.h"
+#include "store/pay_lmdb_mailed.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -10,6 +12,7 @@
 #define ENDPOINTS_MAX 64 /* looked at in one transaction */
 #define LOOKS_MAX 32     /* transactions of one take that find nothing to send */
 #define PARK_OLD_MAX 256 /* events given up with their endpoint in one transaction */
+#define PUT_OFF_MAX 64   /* receipts that wait for room are passed by in one transaction */
 #define BUSY_WAIT apr_time_from_msec(100) /* of an endpoint that has all it may have */
 #define IDLE_WAIT(kind) apr_time_from_sec((kind) == PAY_ENDPOINT_WEBHOOK ? 5 : 60)
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
@@ -147,11 +150,55 @@ static apr_int64_t leased_ms(const take_t *take, const pay_event_t *event)
     return left < PAY_STORE_LEASE_MS ? left : PAY_STORE_LEASE_MS;
 }
 
+/* 1 in *listed when Test Mode may write to the address: the merchant's own, or one that was listed.
+ */
+static int is_listed(int *listed, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+                     const pay_endpoint_t *endpoint, const char *address)
+{
+    pay_endpoint_t *notice;
+    int rc;
+
+    *listed = endpoint->scope.mode != PAY_TEST || pay_recipients_has(endpoint->recipients, address);
+    if (*listed) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_endpoint_load(&notice, txn, db, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
+    if (!rc) {
+        *listed = notice->enabled && strcasecmp(notice->address, address) == 0;
+    }
+    return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+}
+
+/*
+ * Whether a receipt may go now: *until is when there is room for it, 0 now; *withheld 1: it may
+ * never. It counts before its first try, and not again for a later one.
+ */
+static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, MDB_txn *txn,
+                         const pay_lmdb_t *db, const pay_endpoint_t *endpoint,
+                         const pay_event_t *event)
+{
+    const char *address = event->charge ? event->charge->email : "";
+    int rc, listed;
+
+    *until = 0;
+    *withheld = 0;
+    if (endpoint->kind != PAY_ENDPOINT_RECEIPT || !*address) {
+        return MDB_SUCCESS;
+    }
+    rc = is_listed(&listed, take, txn, db, endpoint, address);
+    *withheld = !rc && !listed;
+    if (rc || *withheld || event->first_try_at) {
+        return rc;
+    }
+    return pay_lmdb_mailed_count(until, txn, db, &endpoint->scope, address, take->now, take->p);
+}
+
 static int take_event(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
                       const pay_endpoint_t *endpoint, pay_event_t *event)
 {
     const apr_int64_t leased = leased_ms(take, event);
-    pay_taken_t taken = {event, endpoint};
+    pay_taken_t taken = {event, endpoint, 0};
+    apr_time_t until;
     int rc;
 
     if (leased > 0) {
@@ -162,8 +209,15 @@ static int take_event(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
         event->error = "a record that it tells of cannot be read";
         return pay_lmdb_event_park(txn, db, event, take->now, take->p);
     }
+    if (!rc) {
+        rc = judge_receipt(&until, &taken.withheld, take, txn, db, endpoint, event);
+    }
     if (rc) {
         return rc;
+    }
+    if (until) {
+        event->error = PAY_EVENT_NO_ROOM;
+        return pay_lmdb_event_move(txn, db, event, until, take->p);
     }
     event->leases++;
     event->lease_worker = take->self;
@@ -262,7 +316,7 @@ static int take_some(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpo
     if (rc) {
         return rc;
     }
-    rc = entries(&list, txn, db, endpoint, budget, take->p);
+    rc = entries(&list, txn, db, endpoint, budget + PUT_OFF_MAX, take->p);
     for (i = 0; !rc && i < list->nelts; i++) {
         entry = &APR_ARRAY_IDX(list, i, entry_t);
         if (entry->due_at > take->now || take->out->nelts - before == budget) {

@@ -29,14 +29,15 @@ typedef apr_status_t pay_store_endpoint_put_fn(pay_endpoint_t **out, pay_store_t
 /*
  * Switches endpoints on or off, all of them in one transaction: array of pay_endpoint_switch_t, at
  * most PAY_STORE_SWITCHES_MAX. What else an endpoint has stays, as above; one that is not there is
- * made when it is switched on only.
+ * made when it is switched on, or recipients are said, only.
  */
 #define PAY_STORE_SWITCHES_MAX 4 /* two kinds of e-mail in both modes */
 typedef struct pay_endpoint_switch_t {
     pay_scope_t scope;
     pay_endpoint_kind_t kind;
-    int enabled;
-    const char *address; /* NULL: the one there */
+    int enabled;            /* 1, 0, -1: as it is */
+    const char *address;    /* NULL: the one there */
+    const char *recipients; /* NULL: those there */
 } pay_endpoint_switch_t;
 typedef apr_status_t
 pay_store_endpoint_switch_fn(pay_store_t *store, const apr_array_header_t *switches, apr_pool_t *p);
@@ -76,12 +77,15 @@ typedef int pay_event_budget_t(void *baton, const pay_endpoint_t *endpoint, int 
 typedef struct pay_taken_t {
     const pay_event_t *event;
     const pay_endpoint_t *endpoint;
+    int withheld; /* 1: a receipt of Test Mode to an address that is not listed: it may not go */
 } pay_taken_t;
 
 /*
  * Array of pay_taken_t, at most `limit` (PAY_STORE_LEASES_MAX): the oldest undelivered events of
  * transactions that are due, endpoint by endpoint, each leased to this process for
  * PAY_STORE_LEASE_MS in the same transaction. Of a failing endpoint one. Nothing due: no write.
+ * Receipts count for their payer in that transaction, and wait while that one has had enough of
+ * them (docs/notifications.md, "How many").
  */
 typedef apr_status_t pay_store_event_take_fn(apr_array_header_t **out, pay_store_t *store,
                                              int limit, pay_event_budget_t *budget, void *baton,
@@ -89,9 +93,10 @@ typedef apr_status_t pay_store_event_take_fn(apr_array_header_t **out, pay_store
 
 typedef enum pay_event_end_t {
     PAY_EVENT_DELIVERED,
-    PAY_EVENT_FAILED,  /* try again later */
-    PAY_EVENT_REFUSED, /* for good: parked at once; the endpoint itself answers */
-    PAY_EVENT_RELEASED /* it was not tried: due again at once */
+    PAY_EVENT_FAILED,   /* try again later */
+    PAY_EVENT_REFUSED,  /* for good: parked at once; the endpoint itself answers */
+    PAY_EVENT_WITHHELD, /* for good: parked at once; it was not tried */
+    PAY_EVENT_RELEASED  /* it was not tried: due again at once */
 } pay_event_end_t;
 
 typedef struct pay_event_result_t {

@@ -276,7 +276,7 @@ static const pay_endpoint_t *mail_of(apr_uint32_t account, pay_endpoint_kind_t k
 
 static const pay_problem_t *mail_set(int notices, const char *address, int receipts, apr_pool_t *p)
 {
-    const pay_mail_settings_t settings = {notices, address, receipts};
+    const pay_mail_settings_t settings = {notices, address, receipts, NULL};
 
     return pay_mail_set(&service, till->scopes[1].account, &settings, p);
 }
@@ -299,6 +299,32 @@ START_TEST(test_mail)
     ck_assert_ptr_null(mail_set(-1, NULL, 1, unit_pool));
     ck_assert_int_eq(mail_of(account, PAY_ENDPOINT_RECEIPT)->enabled, 1);
     ck_assert_int_eq(mail_of(account, PAY_ENDPOINT_NOTICE)->enabled, 0);
+}
+END_TEST
+
+/* They are of Test Mode alone, may be said before receipts are switched on, and switch nothing. */
+START_TEST(test_mail_recipients)
+{
+    pay_mail_settings_t settings = {-1, NULL, -1, "ada@shop.example @test.example"};
+    const apr_uint32_t account = till->scopes[1].account;
+    const pay_scope_t test = {account, PAY_TEST}, live = {account, PAY_LIVE};
+    pay_endpoint_t *endpoint;
+
+    ck_assert_ptr_null(pay_mail_set(&service, account, &settings, unit_pool));
+    ck_assert_ptr_null(
+        pay_endpoint_find(&endpoint, &service, &test, PAY_ENDPOINT_RECEIPT, unit_pool));
+    ck_assert_int_eq(endpoint->enabled, 0);
+    ck_assert_str_eq(endpoint->recipients, settings.test_recipients);
+    ck_assert_ptr_null(mail_set(-1, NULL, 1, unit_pool));
+    ck_assert_int_eq(mail_of(account, PAY_ENDPOINT_RECEIPT)->enabled, 1);
+    ck_assert_str_eq(mail_of(account, PAY_ENDPOINT_RECEIPT)->recipients, settings.test_recipients);
+    ck_assert_ptr_null(
+        pay_endpoint_find(&endpoint, &service, &live, PAY_ENDPOINT_RECEIPT, unit_pool));
+    ck_assert_str_eq(endpoint->recipients, "");
+    settings.test_recipients = "";
+    ck_assert_ptr_null(pay_mail_set(&service, account, &settings, unit_pool));
+    ck_assert_int_eq(mail_of(account, PAY_ENDPOINT_RECEIPT)->enabled, 1);
+    ck_assert_str_eq(mail_of(account, PAY_ENDPOINT_RECEIPT)->recipients, "");
 }
 END_TEST
 
@@ -379,6 +405,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_url_length);
     tcase_add_test(tcase, test_no_master_key);
     tcase_add_test(tcase, test_mail);
+    tcase_add_test(tcase, test_mail_recipients);
     tcase_add_test(tcase, test_mail_is_all_or_nothing);
     tcase_add_test(tcase, test_savers_of_mail_at_once);
 }

@@ -341,7 +341,8 @@ START_TEST(test_row)
                                  .answered_at = APR_INT64_MAX,
                                  .status = 599,
                                  .error = "e",
-                                 .parked_told_at = APR_INT64_MAX};
+                                 .parked_told_at = APR_INT64_MAX,
+                                 .recipients = "r"};
     row_t row = {.endpoint = &most};
     const pay_endpoint_t *got;
 
@@ -355,6 +356,7 @@ START_TEST(test_row)
     ck_assert(got->created_at == APR_INT64_MAX && got->updated_at == APR_INT64_MAX);
     ck_assert(!strcmp(got->address, "a") && !strcmp(got->secret, "b"));
     ck_assert(!strcmp(got->old_secret, "c") && !strcmp(got->error, "e"));
+    ck_assert_str_eq(got->recipients, "r");
     ck_assert(got->scope.account == APR_UINT32_MAX && got->scope.mode == PAY_LIVE);
 }
 END_TEST

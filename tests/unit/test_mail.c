@@ -120,6 +120,70 @@ START_TEST(test_mails)
 }
 END_TEST
 
+static const struct {
+    const char *name, *first, *last;
+    const char *greeting; /* NULL: none */
+} people[] = {
+    {"as people are called", "Ada", "Obi", "Hello Ada Obi,"},
+    {"one name", "J.R.", "", "Hello J.R.,"},
+    {"an address", "To cancel open https://phish.example/x", "Obi", NULL},
+    {"another scheme", "Ada", "ftp://phish.example", NULL},
+    {"without a scheme", "WwW.phish.example", "", NULL},
+    {"no width between", "https:\xe2\x80\x8b//phish.example", "", NULL},
+    {"a joiner between", "ww\xe2\x81\xa0w.phish.example", "", NULL},
+    {"a soft hyphen between", "ww\xc2\xadw.phish.example", "", NULL},
+    {"a mark of direction between", "http\xe2\x80\x8e://phish.example", "", NULL},
+    {"a control character between", "https:\x01//phish.example", "", NULL},
+    {"turned round",
+     "\xe2\x80\xae"
+     "Ada",
+     "Obi\xe2\x81\xa9", "Hello Ada Obi,"},
+    {"byte order marks",
+     "\xef\xbb\xbf"
+     "Ada",
+     "\xf3\xa0\x81\x81Obi", "Hello Ada Obi,"},
+    {"nothing to see", "\xe2\x80\x8b", "\xe2\x80\x8d", NULL},
+    {"in two parts", "https:", "//phish.example", "Hello https: //phish.example,"},
+};
+
+/* The words of strangers are no links, and what is left of them is what people see. */
+START_TEST(test_names)
+{
+    desk_t *desk = receipt();
+    const char *greeting = people[_i].greeting;
+
+    desk->charge.first_name = people[_i].first;
+    desk->charge.last_name = people[_i].last;
+    made(desk);
+    if (greeting) {
+        ck_assert_msg(strstr(text_of(desk), greeting) != NULL, "%s: %s", people[_i].name,
+                      text_of(desk));
+        return;
+    }
+    ck_assert_msg(!strstr(text_of(desk), "Hello"), "%s: %s", people[_i].name, text_of(desk));
+    ck_assert_msg(!strstr(html_of(desk), "Hello"), "%s", people[_i].name);
+    ck_assert_ptr_null(strstr(text_of(desk), "phish"));
+    ck_assert_ptr_null(strstr(html_of(desk), "phish"));
+}
+END_TEST
+
+/* Notes and references are words of those who call the API; the merchant needs the reference. */
+START_TEST(test_words_beside_names)
+{
+    desk_t *desk = desk_make(PAY_ENDPOINT_RECEIPT, PAY_EVENT_REFUND, PAY_REFUND_PROCESSED);
+
+    desk->refund.customer_note = "See https://phish.example/note";
+    desk->charge.reference = "www.phish.example";
+    made(desk);
+    ck_assert_ptr_null(strstr(text_of(desk), "phish"));
+    desk->event.endpoint = PAY_ENDPOINT_NOTICE;
+    desk->refund.merchant_note = "WWW.phish.example/merchant";
+    made(desk);
+    ck_assert_ptr_null(strstr(text_of(desk), "phish.example/"));
+    ck_assert_ptr_nonnull(strstr(text_of(desk), "www.phish.example"));
+}
+END_TEST
+
 /* Test Mode is told in subject, text and HTML of each, and Live Mode in none. */
 START_TEST(test_modes)
 {
@@ -397,6 +461,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_confirmation);
     tcase_add_test(tcase, test_confirmation_of_anything);
     tcase_add_loop_test(tcase, test_mails, 0, UNIT_ROWS(mails));
+    tcase_add_loop_test(tcase, test_names, 0, UNIT_ROWS(people));
+    tcase_add_test(tcase, test_words_beside_names);
     tcase_add_loop_test(tcase, test_modes, 0, UNIT_ROWS(mails));
     tcase_add_loop_test(tcase, test_installed, 0, UNIT_ROWS(mails));
     tcase_add_test(tcase, test_sparse);

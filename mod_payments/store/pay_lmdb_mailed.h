@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_MAILED_H
+#define PAY_LMDB_MAILED_H
+
+/*
+ * How many receipts a payer's mailbox was sent of late, inside a transaction that the caller holds:
+ * rows "mailed/", scope and the digest of the address in the table meta. So the limit holds over
+ * all processes and restarts. Functions return LMDB's codes.
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+#define PAY_LMDB_MAILED_MAX 5 /* receipts of an account and mode to one mailbox */
+#define PAY_LMDB_MAILED_TIME apr_time_from_sec(3600)
+
+/*
+ * Counts one more receipt to `address`. *until 0: it may go. Else it has had all that it may have,
+ * nothing is counted, and that is when there is room again. A row that is dated ahead is as good as
+ * none: the clock was set back. Takes out a few old rows on the way.
+ */
+int pay_lmdb_mailed_count(apr_time_t *until, MDB_txn *txn, const pay_lmdb_t *db,
+                          const pay_scope_t *scope, const char *address, apr_time_t now,
+                          apr_pool_t *p);
+
+/* The payer is forgotten. */
+int pay_lmdb_mailed_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                           const char *address, apr_pool_t *p);
+
+#endif
