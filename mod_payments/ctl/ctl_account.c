@@ -6,6 +6,7 @@
 #include "ctl/ctl_output.h"
 
 #include "base/pay_timezone.h"
+#include "model/pay_return_hosts.h"
 #include "model/pay_shop.h"
 
 #include <apr_strings.h>
@@ -126,12 +127,24 @@ static ctl_exit_t shop_read(pay_account_settings_t *out, const ctl_t *ctl)
                      text ? pay_shop_text_fault(text) : NULL);
 }
 
+static ctl_exit_t return_hosts_read(const char **out, const ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_RETURN_HOST];
+
+    *out = NULL;
+    if (text && !pay_return_hosts_add(out, "", text, ctl->pool)) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--return-host: " PAY_RETURN_HOSTS_FAULT);
+    }
+    return CTL_OK;
+}
+
 /* The settings given as options; those that were not given are NULL. */
 static ctl_exit_t settings_read(pay_account_settings_t *out, const ctl_t *ctl)
 {
     const pay_timezone_t *zone;
     const char *currency = ctl->option[CTL_OPTION_CURRENCY];
     char code[PAY_CURRENCY_LEN + 1];
+    ctl_exit_t failed;
     apr_status_t rv;
 
     out->key_prefix = ctl->option[CTL_OPTION_KEY_PREFIX];
@@ -160,7 +173,8 @@ static ctl_exit_t settings_read(pay_account_settings_t *out, const ctl_t *ctl)
                                               "such as UTC or Africa/Lagos");
         }
     }
-    return shop_read(out, ctl);
+    failed = return_hosts_read(&out->return_hosts, ctl);
+    return failed ? failed : shop_read(out, ctl);
 }
 
 ctl_exit_t ctl_account_create(ctl_t *ctl)
@@ -193,6 +207,7 @@ ctl_exit_t ctl_account_create(ctl_t *ctl)
     settings.shop_name = given.shop_name; /* no server has defaults of these */
     settings.shop_logo = given.shop_logo;
     settings.shop_text = given.shop_text;
+    settings.return_hosts = given.return_hosts;
     rv = ctl->store->ops->account_create(&account, ctl->store, name, &settings, ctl->pool);
     if (rv == APR_EEXIST) {
         return ctl_fail(CTL_EXIT_REFUSED,
@@ -231,7 +246,7 @@ ctl_exit_t ctl_account_set(ctl_t *ctl)
         return failed;
     }
     if (!settings.key_prefix && !settings.currency && !settings.timezone && !settings.shop_name
-        && !settings.shop_logo && !settings.shop_text) {
+        && !settings.shop_logo && !settings.shop_text && !settings.return_hosts) {
         return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl account set --help'");
     }
     failed = ctl_account_find(&account, ctl, ctl->arg[0]);

@@ -85,6 +85,8 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
         "a picture on the payment pages' own host, as /logo.png (\"\": none)", PAY_SHOP_LOGO_MAX },
     [CTL_OPTION_SHOP_TEXT] = { "shop-text", 0, "TEXT",
         "plain text below the amount on payment pages (\"\": none)", PAY_SHOP_TEXT_MAX },
+    [CTL_OPTION_RETURN_HOST] = { "return-host", 0, "HOST",
+        "redirectUrl of public keys may name it; given again: another (\"\": any)", 0, 1 },
     [CTL_OPTION_STATE] = { "state", 0, "WORD",
         "only those that are " PAY_CHARGE_WORDS, 0 },
     [CTL_OPTION_YES] = { "yes", 0, NULL, "do it without asking", 0 },

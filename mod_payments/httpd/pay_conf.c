@@ -104,6 +104,7 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(dashboard_files, dashboard_files);
     INHERIT(checkout_url, checkout_url);
     INHERIT(policy.checkout_lifetime, checkout_lifetime);
+    INHERIT(policy.return_hosts, return_hosts);
     conf->delivery = base->delivery; /* no virtual host says it */
     conf->mail_login_file = base->mail_login_file;
     return conf;

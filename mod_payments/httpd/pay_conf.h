@@ -91,6 +91,7 @@ typedef struct pay_conf_t {
     unsigned dashboard_files_set : 1;
     unsigned checkout_url_set : 1;
     unsigned checkout_lifetime_set : 1;
+    unsigned return_hosts_set : 1;
 
     pay_service_t *service;                    /* of this process; written once in child_init */
     const apr_array_header_t *dashboard_pages; /* pay_dashboard_files, in the parent; NULL: none */

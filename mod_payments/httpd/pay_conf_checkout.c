@@ -5,6 +5,7 @@
 #include "httpd/pay_conf.h"
 #include "httpd/pay_conf_parse.h"
 #include "httpd/pay_gate.h"
+#include "model/pay_return_hosts.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
@@ -49,6 +50,20 @@ const char *pay_conf_set_checkout_url(cmd_parms *cmd, void *dir, const char *arg
     conf->checkout_url =
         apr_pstrmemdup(cmd->pool, arg, strlen(arg) - (arg[strlen(arg) - 1] == '/'));
     conf->checkout_url_set = 1;
+    return NULL;
+}
+
+const char *pay_conf_add_return_host(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    const char *list = conf->policy.return_hosts ? conf->policy.return_hosts : "";
+
+    (void)dir;
+    if (!pay_return_hosts_add(&conf->policy.return_hosts, list, arg, cmd->pool)
+        || !*conf->policy.return_hosts) {
+        return pay_conf_wrong(cmd, PAY_RETURN_HOSTS_FAULT + strlen("want "), arg);
+    }
+    conf->return_hosts_set = 1;
     return NULL;
 }
 

@@ -355,6 +355,8 @@ const command_rec pay_conf_directives[] = {
         "How long a checkout can be paid before it is abandoned, 1s to 168h (default 1h)"),
     AP_INIT_TAKE1("PaymentsCheckoutURL", pay_conf_set_checkout_url, NULL, RSRC_CONF,
                   "Scheme and host of hosted pages (default: those that the API was called by)"),
+    AP_INIT_ITERATE("PaymentsReturnHosts", pay_conf_add_return_host, NULL, RSRC_CONF,
+                    "Hosts that redirectUrl of public keys may name (default: any, if asked for)"),
     AP_INIT_TAKE1("PaymentsMasterKey", pay_conf_set_master_key, NULL, RSRC_CONF,
                   "Key of stored secrets: file:<absolute path> (default: the store's path.key)"),
     AP_INIT_TAKE1("PaymentsWebhookInsecure", pay_conf_set_webhook_insecure, NULL, RSRC_CONF,

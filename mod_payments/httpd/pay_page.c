@@ -5,6 +5,7 @@
 #include "base/pay_fields.h"
 #include "base/pay_log.h"
 #include "base/pay_time.h"
+#include "base/pay_url.h"
 #include "httpd/pay_body.h"
 #include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
@@ -14,6 +15,7 @@
 #include "httpd/pay_page_reply.h"
 #include "httpd/pay_page_view.h"
 #include "httpd/pay_rates.h"
+#include "model/pay_return_hosts.h"
 #include "service/pay_checkout_create.h"
 #include "service/pay_checkouts.h"
 
@@ -74,6 +76,19 @@ static int is_web_url(const char *url)
     return *c == '\0' && (!strncasecmp(url, "https://", 8) || !strncasecmp(url, "http://", 7));
 }
 
+/* As a payer is told it; NULL: it cannot be told. */
+static const char *host_of(const char *text, apr_pool_t *p)
+{
+    const char *fault;
+    pay_url_t *url;
+
+    /* Reference and status may have made it longer than a URL of a request may be. */
+    text = apr_pstrmemdup(p, text, strcspn(text, "?#"));
+    return pay_url_parse(&url, &fault, text, "https http", p) == APR_SUCCESS
+               ? pay_return_host_shown(url, p)
+               : NULL;
+}
+
 static pay_page_view_t view_of(const visit_t *visit, const pay_charge_t *charge)
 {
     const char *url;
@@ -94,6 +109,10 @@ static pay_page_view_t view_of(const visit_t *visit, const pay_charge_t *charge)
     }
     url = pay_checkout_return_url(charge, view.stage, visit->r->pool);
     view.return_url = is_web_url(url) ? url : "";
+    if (!charge->checkout->return_trusted && *view.return_url) {
+        view.return_host = host_of(url, visit->r->pool);
+        view.return_url = view.return_host ? view.return_url : "";
+    }
     return view;
 }
 
@@ -105,7 +124,7 @@ static void set_refresh(request_rec *r, const pay_page_view_t *view)
     if (view->stage == PAY_STAGE_WAITING && view->turn < PAY_PAGE_TURNS_MAX) {
         value = apr_psprintf(r->pool, TURN_SECONDS "; url=%s?n=%d", view->charge->checkout->page_id,
                              view->turn + 1);
-    } else if (view->stage > PAY_STAGE_WAITING && *view->return_url) {
+    } else if (view->stage > PAY_STAGE_WAITING && *view->return_url && !view->return_host) {
         value = apr_pstrcat(r->pool, RETURN_SECONDS "; url=", view->return_url, NULL);
     }
     if (value) {

@@ -180,7 +180,11 @@ static void write_ways(pay_html_t *html, const pay_page_view_t *view)
     if (*view->return_url) {
         pay_html_markup(html, waiting ? "<a class=\"button secondary\"" : "<a class=\"button\"");
         pay_page_write(html, " rel=\"noreferrer\" href=\"", view->return_url, "\">");
-        pay_page_write(html, "Return to ", pay_page_shop_name(view->account), "</a>\n");
+        if (view->return_host) { /* not the shop's name: it may be anybody's host */
+            pay_page_write(html, "Go back to ", view->return_host, "</a>\n");
+        } else {
+            pay_page_write(html, "Return to ", pay_page_shop_name(view->account), "</a>\n");
+        }
     }
     pay_html_markup(html, "</div>\n");
 }
@@ -204,7 +208,10 @@ static void write_result(pay_html_t *html, const pay_page_view_t *view, apr_pool
     }
     pay_page_write(html, "<p>", text, "</p></div>\n");
     write_facts(html, view->charge, p);
-    if (stage > PAY_STAGE_WAITING && *view->return_url) {
+    if (*view->return_url && view->return_host) {
+        pay_page_write(html, "<p>The way back leads to ", view->return_host,
+                       ". Go there only if that is where you came from.</p>\n");
+    } else if (stage > PAY_STAGE_WAITING && *view->return_url) {
         pay_page_write(html, "<p>You will be taken back to ", pay_page_shop_name(view->account),
                        " in a few seconds.</p>\n");
     }

@@ -33,6 +33,7 @@ typedef struct pay_page_view_t {
     pay_checkout_stage_t stage;
     const char *authority;              /* of the request: "shop.example:8443" */
     const char *return_url;             /* http or https; "": none */
+    const char *return_host;            /* the payer is asked first; NULL: they go by themselves */
     const struct pay_problem_t *faults; /* of what was sent with `action`; NULL: none */
     pay_page_action_t action;
     int turn;      /* how often a page that waits has loaded itself */

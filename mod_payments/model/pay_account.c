@@ -14,6 +14,7 @@ const pay_account_settings_t pay_account_settings_builtin = {
     .shop_name = "",
     .shop_logo = "",
     .shop_text = "",
+    .return_hosts = "",
 };
 
 static const char *const mode_names[] = {
@@ -101,6 +102,7 @@ void pay_account_to_json(pay_writer_t *w, const char *name, const pay_account_t 
     pay_writer_string(w, "logo", account->settings.shop_logo);
     pay_writer_string(w, "text", account->settings.shop_text);
     pay_writer_object_close(w);
+    pay_writer_words(w, "returnHosts", account->settings.return_hosts);
     pay_writer_time(w, "createdAt", account->created_at);
     pay_writer_time(w, "updatedAt", account->updated_at);
     pay_writer_object_close(w);

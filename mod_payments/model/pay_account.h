@@ -31,6 +31,7 @@ typedef struct pay_account_settings_t {
     const char *shop_name;  /* what payers see (model/pay_shop.h): "" is the account's name */
     const char *shop_logo;  /* "": none, as the next one */
     const char *shop_text;
+    const char *return_hosts; /* of public keys' redirectUrl (model/pay_return_hosts.h); "": any */
 } pay_account_settings_t;
 
 typedef struct pay_account_t {
@@ -65,7 +66,7 @@ apr_status_t pay_account_reference(const char **out, const pay_account_t *accoun
                                    const char *reference, apr_pool_t *p);
 
 /* {"name","number","mode","keyPrefix","currency","timezone","shop":{"name","logo","text"},
- * "createdAt","updatedAt"}. */
+ * "returnHosts":[...],"createdAt","updatedAt"}. */
 void pay_account_to_json(struct pay_writer_t *w, const char *name, const pay_account_t *account);
 
 #endif

@@ -44,6 +44,9 @@ typedef struct pay_checkout_t {
     apr_time_t expires_at;
     pay_checkout_step_t step;
     const char *acquirer_url; /* Live Mode: its page, https; "" until it is known */
+    /* 1: the shop chose redirect_url, or its host, and the browser may go there by itself; 0:
+     * whoever has a public key chose it, and the payer is asked. */
+    int return_trusted;
 } pay_checkout_t;
 
 /* What the payer is shown. */

@@ -4,6 +4,8 @@
 #include "base/pay_id.h"
 #include "base/pay_log.h"
 #include "base/pay_time.h"
+#include "base/pay_url.h"
+#include "model/pay_return_hosts.h"
 #include "service/pay_acquiring.h"
 #include "service/pay_charge_rules.h"
 #include "service/pay_links.h"
@@ -24,6 +26,7 @@ typedef struct desk_t {
     const char *request_ip;
     const pay_idempotency_t *use; /* NULL: none */
     apr_pool_t *pool;
+    int return_trusted; /* as in pay_checkout_t */
 } desk_t;
 
 static const pay_operation_t operations[] = {
@@ -86,6 +89,43 @@ static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, 
     return answer_known(out, replayed, kept->charge, d);
 }
 
+/*
+ * Where the payer goes in the end. A public key is anybody's: it may name hosts that the shop has
+ * listed, and where none is listed any, of which the payer is asked before going there. A secret
+ * key's word, and a link's own, are the shop's.
+ */
+static const pay_problem_t *judge_return(desk_t *d)
+{
+    const char *text = d->request->redirect_url, *fault;
+    const char *of_account = d->caller->account->settings.return_hosts;
+    const char *of_host = d->service->policy.return_hosts;
+    const char *field =
+        d->request->form == PAY_CHECKOUT_FORM_ORDER ? "/payment/RedirectUrl" : "/redirectUrl";
+    pay_problem_t *faults = NULL;
+    pay_url_t *url;
+
+    d->return_trusted = 1;
+    if (d->caller->key_kind != PAY_KEY_PUBLIC || !*text) {
+        return NULL;
+    }
+    of_host = of_host ? of_host : "";
+    if (pay_url_parse(&url, &fault, text, "https http", d->pool) != APR_SUCCESS) {
+        pay_problem_add(&faults, field, "must be an absolute http or https URL", d->pool);
+        return faults;
+    }
+    d->return_trusted = pay_return_hosts_has(of_account, url, d->pool)
+                        || pay_return_hosts_has(of_host, url, d->pool);
+    if (d->return_trusted) {
+        return NULL;
+    }
+    if (*of_account || *of_host) {
+        pay_problem_add(&faults, field, "must be of a host that the shop has listed", d->pool);
+    } else if (d->caller->scope.mode == PAY_LIVE && strcmp(url->scheme, "https") != 0) {
+        pay_problem_add(&faults, field, "must be an https URL", d->pool);
+    }
+    return faults;
+}
+
 static const pay_problem_t *judge(const desk_t *d)
 {
     const pay_mode_t mode = d->caller->scope.mode;
@@ -125,6 +165,7 @@ static apr_status_t checkout_make(const pay_checkout_t **out, const desk_t *d)
     checkout->expires_at = pay_time_now() + d->service->policy.checkout_lifetime;
     checkout->step = PAY_CHECKOUT_OPEN;
     checkout->acquirer_url = "";
+    checkout->return_trusted = d->return_trusted;
     return pay_id_make(&checkout->page_id, "", PAY_PAGE_ID_BITS, d->pool);
 }
 
@@ -366,7 +407,7 @@ const pay_problem_t *pay_checkout_create(const pay_charge_t **out, int *replayed
                                          const char *page_root, const char *request_ip,
                                          apr_pool_t *p)
 {
-    desk_t d = {service, caller, request, page_root, request_ip, NULL, p};
+    desk_t d = {service, caller, request, page_root, request_ip, NULL, p, 0};
     const pay_problem_t *problem;
     pay_charge_t *charge;
 
@@ -380,6 +421,9 @@ const pay_problem_t *pay_checkout_create(const pay_charge_t **out, int *replayed
         return problem;
     }
     problem = judge(&d);
+    if (!problem) {
+        problem = judge_return(&d);
+    }
     if (!problem && request->form == PAY_CHECKOUT_FORM_LINK) {
         problem = pay_link_apply(&d.request, service->store, &caller->scope, request, p);
     }

@@ -34,6 +34,7 @@ typedef struct pay_policy_t {
     apr_interval_time_t refund_sync;          /* between fetches of refunds; 0: none */
     apr_interval_time_t checkout_lifetime;    /* not paid by then: abandoned */
     apr_interval_time_t slot_wait;            /* longest wait for a place for a live call */
+    const char *return_hosts; /* beside the account's own (model/pay_return_hosts.h); NULL: none */
 } pay_policy_t;
 
 typedef struct pay_service_t {

@@ -23,6 +23,7 @@ static const pay_row_field_t checkout_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, expires_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, step),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_checkout_t, acquirer_url),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, return_trusted),
 };
 #define CHECKOUT_FIELDS (sizeof(checkout_fields) / sizeof(checkout_fields[0]))
 

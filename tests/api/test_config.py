@@ -74,6 +74,10 @@ WRONG = [
     ("PaymentsRefundRepeatWindow 86401", ["PaymentsRefundRepeatWindow", "86401"]),
     ("PaymentsRefundRepeatWindow -1", ["PaymentsRefundRepeatWindow", "-1"]),
     ("PaymentsRefundRepeatWindow on", ["PaymentsRefundRepeatWindow", "off", "on"]),
+    *[(f"PaymentsReturnHosts shop.example {host}", ["PaymentsReturnHosts: want", "shop.example:8443", f"'{host}'"])
+      for host in ("*", "*.example", "https://shop.example", "shop.example/", "a@b.example", "shop.example:0")],
+    ("PaymentsReturnHosts " + " ".join(f"s{number}.example" for number in range(33)),
+     ["PaymentsReturnHosts: want at most 32", "'s32.example'"]),
     ("PaymentsCORSOrigin https://b\u00fccher.example", ["PaymentsCORSOrigin", "xn--", "cher.example'"]),
     *[(f"PaymentsCORSOrigin https://shop.example {origin}", ["PaymentsCORSOrigin", "https://shop.example", f"'{origin}'"])
       for origin in ("*", "null", "shop.example", "https://", "https://shop.example/", "https://shop.example/a",
@@ -168,7 +172,8 @@ PaymentsMasterKey file:/nowhere/master.key
 PaymentsHealth /api/v1/health
 PaymentsMetrics /api/v1/metrics
 PaymentsCORSOrigin https://shop.example HTTPS://Shop.Example https://shop.example:80 http://127.0.0.1:8080
-PaymentsCORSOrigin http://localhost https://[::1]:8443 https://xn--bcher-kva.example https://a_b.example:65535"""
+PaymentsCORSOrigin http://localhost https://[::1]:8443 https://xn--bcher-kva.example https://a_b.example:65535
+PaymentsReturnHosts Shop.Example *.shop.example localhost:3000 [::1]:8443 xn--bcher-kva.example"""
 
 
 def test_right_values_leave_no_file(server):

@@ -294,7 +294,7 @@ def test_each_parked_event_has_an_entry(server):
         httpd.expect_log("PAY0026")
         shop, ctl = httpd.shop(), Ctl(httpd.store)
         relay.refuse("RCPT", *["550 Nobody here"] * 3)
-        ctl.ok("mail", "set", shop.name, "--receipts", "on")
+        ctl.ok("mail", "set", shop.name, "--receipts", "on", "--test-recipient", "@example.com")
         for _ in range(3):
             assert shop.charge(reference=reference()).status == 200
         parked = wait_for(lambda: len(ids := [one["id"] for one in ctl.json(

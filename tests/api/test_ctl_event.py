@@ -221,7 +221,7 @@ def test_retry_and_drop_all(server):
         httpd = server(mpm="event", extra=INSECURE + f"PaymentsMailRelay {relay.url}\nPaymentsMailFrom a@b.example\n")
         shop, ref = charged(httpd)
         desk = Desk(shop, ref, receiver)
-        desk.ctl.ok("mail", "set", desk.name, "--receipts", "on")
+        desk.ctl.ok("mail", "set", desk.name, "--receipts", "on", "--test-recipient", "@shop.example")
         receiver.default = 500
         relay.refuse("RCPT", *["550 Nobody"] * 3)
         httpd.expect_log("PAY0026")
@@ -343,7 +343,8 @@ def ctl(tmp_path):
 
 def mail_of(ctl):
     shown = ctl.json("mail", "show", "shop")
-    assert list(shown) == ["account", "merchantAddress", "receipts", "relay", "sender", "deliveries"]
+    assert list(shown) == ["account", "merchantAddress", "receipts", "testRecipients", "relay", "sender",
+                           "deliveries"]
     return shown["merchantAddress"], shown["receipts"], {(one["kind"], one["mode"], one["enabled"])
                                                          for one in shown["deliveries"]}
 
@@ -369,7 +370,29 @@ def test_mail_set_and_show(ctl):
     assert ctl.run("store", "check").returncode == 0
 
 
+def test_recipients_of_test_mode(ctl):
+    """The list is set as a whole, by an option that is given again, and shown; "" ends it."""
+    def listed():
+        return ctl.json("mail", "show", "shop")["testRecipients"]
+
+    assert listed() == []
+    ctl.ok("mail", "set", "shop", "--test-recipient", "Ada@SHOP.example", "--test-recipient", "@Test.example")
+    assert listed() == ["ada@shop.example", "@test.example"]
+    assert mail_of(ctl) == (None, False, {("receipt", "test", False)})
+    ctl.ok("mail", "set", "shop", "--receipts", "on")
+    assert listed() == ["ada@shop.example", "@test.example"]
+    told = ctl.ok("mail", "set", "shop", *[f for n in range(16) for f in ("--test-recipient", f"a{n}@shop.example")])
+    assert re.search("^test recipients +a0@shop.example a1@.* a15@shop.example$", told, re.M)
+    assert len(listed()) == 16
+    told = ctl.ok("mail", "set", "shop", "--test-recipient", "")
+    assert listed() == [] and re.search("^test recipients +-$", told, re.M)
+    assert ctl.run("store", "check").returncode == 0
+
+
 @pytest.mark.parametrize("code, args", [
+    (6, ["--test-recipient", "nobody"]), (6, ["--test-recipient", "@"]), (6, ["--test-recipient", "@*.example"]),
+    (6, ["--test-recipient", "a@b.example\nBcc: c@d.example"]), (5, ["--test-recipient", "a" * 255]),
+    (6, [f for n in range(17) for f in ("--test-recipient", f"a{n}@shop.example")]),
     (2, []), (6, ["--receipts", "yes"]), (6, ["--receipts", ""]), (6, ["--merchant-address", ""]),
     (6, ["--merchant-address", "a@shop.example, b@shop.example"]), (6, ["--merchant-address", "Till <a@shop.example>"]),
     (6, ["--merchant-address", "a@shop.example\nBcc: b@shop.example"]), (6, ["--merchant-address", "nobody"]),

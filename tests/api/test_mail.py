@@ -13,6 +13,7 @@ import pytest
 
 from harness import TOP, Httpd, loaded, reference, wait_for
 from mail_server import PASSWORD, USER, Relay
+from payer import Checkout
 from receiver import INSECURE, closed_port
 
 SENDER = "payments@shop.example"
@@ -21,6 +22,7 @@ EARLY_S = 0.5  # what clocks may differ by
 DAY = 24 * 3600
 HOST_MAX = 16  # tries to one host at a time
 TEST = ("--mode", "test")
+LISTED = ("--test-recipient", "@payer.example", "--test-recipient", "@bücher.example")
 TEMPLATES = TOP / "share/mail"
 
 
@@ -39,7 +41,7 @@ class Post:
         self.httpd, self.relay, self.shop = httpd, relay, httpd.shop()
         self.merchant = f"owner-{self.shop.name}@shop.example" if merchant else None
         options = ("--merchant-address", self.merchant) if merchant else ()
-        httpd.ctl("mail", "set", self.shop.name, "--receipts", receipts, *options)
+        httpd.ctl("mail", "set", self.shop.name, "--receipts", receipts, *options, *LISTED)
 
     def pay(self, **fields):
         """A charge by a payer of its own: (reference, the payer's address)."""
@@ -246,6 +248,64 @@ def test_address_beyond_ascii(post, payer):
     assert parked["to"] == "receipt"
     assert "beyond ASCII" in parked["error"] and payer not in parked["error"]
     post.relay.wait(post.merchant)
+
+
+# --- what a stranger with a public key of Test Mode can bring about ---
+
+def test_nobody_is_written_to_who_is_not_listed(post):
+    """Victims get nothing, which the events say; the merchant's own address gets its receipt, and the log one line."""
+    victims = [f"victim{number}@victims.example" for number in range(3)]
+    for victim in victims:
+        checkout = Checkout(post.shop, key=post.shop.public, checkoutCustomerData={
+            "email": victim, "firstName": "your account was charged USD 1,000,000.",
+            "lastName": "To cancel open https://phish.example/cancel"})
+        assert checkout.card().kind == "approved"
+    post.pay(email=post.merchant)
+    wait_for(lambda: [mail.header("subject") for mail in post.relay.to(post.merchant)
+                      if "Receipt" in mail.header("subject")], "the merchant's receipt")
+    parked = wait_for(lambda: len(found := post.shop.events("--parked")) == 3 and found, "the others to be given up")
+    assert {one["to"] for one in parked} == {"receipt"}
+    assert {one["tries"] for one in parked} == {0}
+    assert all("listed addresses only" in one["error"] for one in parked)
+    assert not any(post.relay.to(victim) for victim in victims)
+    for mail in post.relay.wait(post.merchant, 5):
+        assert "phish" not in mail.text + mail.html + mail.header("subject")
+    assert post.httpd.log_text().count("PAY00770") == 1
+    post.httpd.ctl("mail", "set", post.shop.name, "--test-recipient", victims[0].upper())
+    [event] = [one for one in parked if one["transaction"] == 1]
+    post.shop.event("retry", event["id"])
+    [mail] = post.relay.wait(victims[0])
+    assert "Hello" not in mail.text and "phish" not in mail.text + mail.html and "://" not in mail.text
+
+
+def test_five_an_hour_to_one_payer(server):
+    """The sixth waits, whichever process would send it and whatever its detail is called; nobody else's does."""
+    with Relay() as relay:
+        httpd = server(mpm="event", start=False, extra=directives(relay), env={
+            "LD_PRELOAD": loaded("faults/preload_clock"), "PAYMENTS_CLOCK_FILE": "{root}/clock"})
+        clock = httpd.root / "clock"
+        clock.write_bytes(struct.pack("=q", 0))
+        clock.chmod(0o644)
+        httpd.start()
+        post = Post(httpd, relay)
+        for number in range(3):
+            post.pay(email="payer@payer.example")
+            post.pay(email=f"payer+{number}@payer.example")
+        _, other = post.pay()
+        relay.wait(other)
+        relay.wait(post.merchant, 7)
+        wait_for(lambda: len(post.shop.events()) == 1, "all but one to be sent")
+        waits = post.waiting("receipt")
+        assert "5 receipts within an hour" in waits["error"] and waits["tries"] == 0
+        httpd.stop()
+        done = httpd.ctl("event", "deliver", "--once")
+        assert done.stdout.startswith("0 delivered, 1 waiting"), done
+        with clock.open("r+b") as out:
+            out.write(struct.pack("=q", 3700 * 1_000_000))
+        httpd.start()
+        post.all_told()
+        assert sum(len(relay.to(who)) for who in ["payer@payer.example"]
+                   + [f"payer+{number}@payer.example" for number in range(3)]) == 6
 
 
 # --- templates of a shop's own ---

@@ -72,6 +72,57 @@ START_TEST(test_reference_of_a_charge)
 }
 END_TEST
 
+/* ---- the way back */
+
+static const struct {
+    const char *name;
+    pay_key_kind_t kind;
+    const char *of_account, *of_host, *url;
+    const char *code;
+    int trusted;
+} ways[] = {
+    {"a secret key", PAY_KEY_SECRET, "", NULL, "https://any.example/", "", 1},
+    {"a secret key beside lists", PAY_KEY_SECRET, "a.example", "b.example", "http://any.example/",
+     "", 1},
+    {"a public key", PAY_KEY_PUBLIC, "", NULL, "https://any.example/", "", 0},
+    {"nowhere", PAY_KEY_PUBLIC, "a.example", NULL, "", "", 1},
+    {"listed by the account", PAY_KEY_PUBLIC, "a.example", "b.example", "https://a.example/", "",
+     1},
+    {"listed by the server", PAY_KEY_PUBLIC, "a.example", "b.example", "https://b.example/", "", 1},
+    {"listed by neither", PAY_KEY_PUBLIC, "a.example", "b.example", "https://any.example/", "T1",
+     0},
+    {"not listed by the account", PAY_KEY_PUBLIC, "a.example", NULL, "https://any.example/", "T1",
+     0},
+    {"not listed by the server", PAY_KEY_PUBLIC, "", "b.example", "https://any.example/", "T1", 0},
+    {"no URL", PAY_KEY_PUBLIC, "", NULL, "https://a@b.example/", "T1", 0},
+};
+
+START_TEST(test_way_back)
+{
+    pay_account_t account = *shop->account;
+    pay_caller_t caller = checkout_caller(PAY_TEST, NULL);
+    pay_checkout_request_t *request = checkout_request(REFERENCE, 10);
+    const pay_problem_t *problem;
+    const pay_charge_t *charge;
+    pay_charge_t *stored;
+    int replayed;
+
+    account.settings.return_hosts = ways[_i].of_account;
+    shop->service.policy.return_hosts = ways[_i].of_host;
+    caller.account = &account;
+    caller.key_kind = ways[_i].kind;
+    request->redirect_url = ways[_i].url;
+    problem = pay_checkout_create(&charge, &replayed, &shop->service, &caller, request, PAGE_ROOT,
+                                  "192.0.2.1", unit_pool);
+    ck_assert_msg(!strcmp(problem ? problem->code : "", ways[_i].code), "%s", ways[_i].name);
+    if (!problem) {
+        ck_assert_int_eq(shop->real->charge_find(&stored, shop->store, &test, REFERENCE, unit_pool),
+                         APR_SUCCESS);
+        ck_assert_msg(stored->checkout->return_trusted == ways[_i].trusted, "%s", ways[_i].name);
+    }
+}
+END_TEST
+
 /* ---- Live Mode: the acquirer's page */
 
 static const struct {
@@ -156,6 +207,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_new, 0, PAY_MODE_COUNT);
     tcase_add_loop_test(tcase, test_second, 0, UNIT_ROWS(seconds));
     tcase_add_test(tcase, test_reference_of_a_charge);
+    tcase_add_loop_test(tcase, test_way_back, 0, UNIT_ROWS(ways));
     tcase_add_loop_test(tcase, test_pages, 0, UNIT_ROWS(answers));
     tcase_add_test(tcase, test_acquirer_without_pages);
     tcase_add_test(tcase, test_live_while_the_account_is_in_test_mode);

@@ -109,6 +109,40 @@ START_TEST(test_damaged_row)
 }
 END_TEST
 
+static int shorten_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    pay_lmdb_key_t *key = baton;
+    MDB_val at = pay_lmdb_key_val(key), row;
+    unsigned char *bytes;
+    int rc;
+
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row);
+    if (rc) {
+        return rc;
+    }
+    bytes = apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
+    bytes[1]--; /* how many fields there are */
+    row.mv_data = bytes;
+    row.mv_size -= 8;
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row, 0);
+}
+
+/* Nobody knows any more who chose where its payer goes: the payer is asked. */
+START_TEST(test_row_of_an_older_store)
+{
+    pay_charge_t *charge = till_checkout(0, "order-1", 1000);
+    pay_lmdb_key_t key;
+
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    till_raw(shorten_work, &key);
+    charge = till_find(0, "order-1");
+    ck_assert_ptr_nonnull(charge->checkout);
+    ck_assert_int_eq(charge->checkout->return_trusted, 0);
+    ck_assert_str_eq(charge->checkout->acquirer_url, "");
+    till_check_clean();
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
@@ -117,6 +151,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_page_id_twice);
     tcase_add_test(tcase, test_withdrawn_goes_whole);
     tcase_add_test(tcase, test_damaged_row);
+    tcase_add_test(tcase, test_row_of_an_older_store);
 }
 
 int main(void)
