@@ -34,7 +34,7 @@ static const char *entry_read(const char *word, apr_pool_t *p)
     pay_url_t *url;
 
     word += below ? strlen(BELOW) : 0;
-    if (strpbrk(word, "/?#*")
+    if (strpbrk(word, "/?#*") || !*word || word[strlen(word) - 1] == ':'
         || pay_url_parse(&url, &fault, apr_pstrcat(p, "https://", word, "/", NULL), SCHEMES, p)
                != APR_SUCCESS) {
         return NULL;
