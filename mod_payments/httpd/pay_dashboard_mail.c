@@ -85,6 +85,7 @@ int pay_dashboard_mail_get(request_rec *r, const pay_dashboard_t *dashboard)
     w = pay_dashboard_answer_open(r);
     pay_writer_string(w, "merchantAddress", notice && notice->enabled ? notice->address : NULL);
     pay_writer_bool(w, "receipts", receipt && receipt->enabled);
+    pay_writer_words(w, "testRecipients", receipt ? receipt->recipients : "");
     pay_writer_string(w, "relay", mail.delivery ? text_or_null(mail.delivery->mail_relay) : NULL);
     pay_writer_string(w, "sender", mail.delivery ? text_or_null(mail.delivery->mail_from) : NULL);
     deliveries_to_json(w, &mail);

@@ -358,8 +358,8 @@ def test_webhook(desk):
 
 def test_mail(desk):
     """For both modes at once, as paymentsctl mail set."""
-    assert desk.get("mail") == {"merchantAddress": None, "receipts": False, "relay": None, "sender": None,
-                                "deliveries": []}
+    assert desk.get("mail") == {"merchantAddress": None, "receipts": False, "testRecipients": [], "relay": None,
+                                "sender": None, "deliveries": []}
     assert desk.operator.post(of(desk, "test/mail/test")).status == 409
     seen = desk.owner.post(of(desk, "test/mail"), {"merchantAddress": "Shop@Example.com", "receipts": True}).json
     assert seen["merchantAddress"] == "shop@example.com" and seen["receipts"] is True
