@@ -50,7 +50,7 @@ def test_request(hook):
     shop = hook.shop
     shop.webhook(hook.receiver.url("/hook?shop=1&a=%20b"))
     ref = reference()
-    shop.charge(reference=ref, firstName="Zoé", lastName="\U0001f600 \\\" \u2028")
+    shop.charge(reference=ref, firstName="Zoé", lastName="\U0001f600 \\\" \u00a0")
     [one] = hook.receiver.wait(path="/hook?shop=1&a=%20b")
     one.check(hook.secret)
     assert one.method == "POST"
