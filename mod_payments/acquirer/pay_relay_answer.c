@@ -8,7 +8,8 @@
 #define RETRY_AFTER_MIN 1 /* seconds, also where the upstream tells none */
 #define RETRY_AFTER_MAX 60
 #define CODE_MAX 8
-#define CODE_UNKNOWN "N1" /* responseCode: there is no such record */
+#define CODE_UNKNOWN "N1"  /* responseCode: there is no such record */
+#define CODE_FAILURES "L2" /* too many payments of this card or payer failed */
 
 const char *pay_relay_text(const pay_json_t *json, const char *name)
 {
@@ -41,6 +42,12 @@ static int trouble_of(payments_trouble_t *trouble, apr_interval_time_t *retry_af
     }
 }
 
+/* 1 when 429 is about this payment, not about how often we call: the others go on. */
+static int is_about_payment(const pay_relay_reply_t *reply, const pay_json_t *data)
+{
+    return reply->status == 429 && !strcmp(pay_relay_text(data, "responseCode"), CODE_FAILURES);
+}
+
 /* "/token is not known": the message of most refusals alone tells nobody what is wrong. */
 static const char *fault_of(const pay_json_t *data, apr_pool_t *p)
 {
@@ -60,17 +67,18 @@ void pay_relay_answer_read(pay_relay_answer_t *out, payments_trouble_t *trouble,
     out->good = -1;
     out->message = out->code = out->fault = "";
     out->status = reply->status;
-    if (trouble_of(trouble, retry_after, reply)) {
-        return;
-    }
     /* What is no JSON object leaves `body` NULL, and so says nothing. */
     (void)pay_json_parse(&out->body, &reason, reply->text, reply->len, p);
+    out->data = out->body ? pay_json_object(out->body, "data", p) : NULL;
+    if (!is_about_payment(reply, out->data) && trouble_of(trouble, retry_after, reply)) {
+        out->body = out->data = NULL;
+        return;
+    }
     if (!out->body) {
         return;
     }
     out->good = pay_json_bool(out->body, "status");
     out->message = pay_relay_text(out->body, "message");
-    out->data = pay_json_object(out->body, "data", p);
     out->code = pay_relay_text(out->data, "responseCode");
     out->fault = fault_of(out->data, p);
 }
@@ -150,6 +158,9 @@ static int mentions(const char *text, const char *word)
  */
 int pay_relay_is_refusal(const pay_relay_answer_t *answer)
 {
+    if (answer->status == 429) { /* read further only when it is about the payment */
+        return pay_relay_is_error(answer);
+    }
     return (answer->status == 400 || answer->status == 422) && pay_relay_is_error(answer)
            && !mentions(answer->message, "duplicate") && !mentions(answer->message, "already")
            && !mentions(answer->fault, "duplicate") && !mentions(answer->fault, "already");

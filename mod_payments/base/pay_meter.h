@@ -30,9 +30,13 @@ typedef enum pay_meter_counter_t {
     PAY_METER_REFUSED_BREAKER,   /* sake, before anything was written, by reason */
     PAY_METER_REFUSED_CREDENTIALS,
     PAY_METER_REFUSED_SLOTS,
-    PAY_METER_ACQUIRER_UNKNOWN,  /* calls that ended without saying what became of the payment */
-    PAY_METER_ACQUIRER_NOT_SENT, /* calls that did not reach the acquirer */
-    PAY_METER_ACQUIRER_QUERIES,  /* questions what became of a payment */
+    PAY_METER_ACQUIRER_UNKNOWN,     /* calls that ended without saying what became of the payment */
+    PAY_METER_ACQUIRER_NOT_SENT,    /* calls that did not reach the acquirer */
+    PAY_METER_ACQUIRER_QUERIES,     /* questions what became of a payment */
+    PAY_METER_FAILURE_LIMITED_CARD, /* payments refused after failures, by what was counted */
+    PAY_METER_FAILURE_LIMITED_LINK,
+    PAY_METER_FAILURE_LIMITED_ADDRESS,
+    PAY_METER_FAILURE_LIMITED_ACCOUNT,
     PAY_METER_COUNTER_COUNT
 } pay_meter_counter_t;
 
@@ -49,7 +53,7 @@ typedef enum pay_meter_histogram_t {
 #define PAY_METER_OPERATIONS_MAX 16 /* rows of requests by operation */
 #define PAY_METER_BUCKETS 17        /* of a histogram, 100 us to 30 s; one more above */
 #define PAY_METER_STATUSES 27       /* of HTTP, the last one for all that no row has */
-#define PAY_METER_LAYOUT 3          /* counted up when what the memory means changes */
+#define PAY_METER_LAYOUT 4          /* counted up when what the memory means changes */
 
 apr_size_t pay_meter_size(void);
 /* `memory`: pay_meter_size() bytes, zeroed, aligned as malloc's; used as it is when it was one. */

@@ -25,6 +25,8 @@ static const struct {
 
 static const char *const refusals[] = {"in_flight", "breaker", "credentials", "slots"};
 
+static const char *const limited[] = {"card", "link", "address", "account"};
+
 static const struct {
     const char *name;
     const char *help;
@@ -38,11 +40,14 @@ static const struct {
 #define DELIVERIES (sizeof(deliveries) / sizeof(deliveries[0]))
 #define REFUSALS (sizeof(refusals) / sizeof(refusals[0]))
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
+#define LIMITED (sizeof(limited) / sizeof(limited[0]))
 _Static_assert(CHARGES == PAY_METER_WEBHOOK_DELIVERED, "one row a counter of charges");
 _Static_assert(CHARGES + DELIVERIES == PAY_METER_REFUSED_IN_FLIGHT, "one row a counter");
 _Static_assert(CHARGES + DELIVERIES + REFUSALS == PAY_METER_ACQUIRER_UNKNOWN, "one row a reason");
-_Static_assert(CHARGES + DELIVERIES + REFUSALS + CALLS == PAY_METER_COUNTER_COUNT,
+_Static_assert(CHARGES + DELIVERIES + REFUSALS + CALLS == PAY_METER_FAILURE_LIMITED_CARD,
                "one row a counter");
+_Static_assert(PAY_METER_FAILURE_LIMITED_CARD + LIMITED == PAY_METER_COUNTER_COUNT,
+               "one row a kind");
 
 static const struct {
     const char *name;
@@ -165,6 +170,15 @@ static void acquirer(apr_array_header_t *lines, const pay_meter_t *meter)
         pay_meter_line(
             lines, "%s %" APR_UINT64_T_FMT "\n", calls[i].name,
             pay_meter_read(meter, (pay_meter_counter_t)(PAY_METER_ACQUIRER_UNKNOWN + i)));
+    }
+    pay_meter_family(lines, "payments_failure_limited_total", "counter",
+                     "Payments that were answered 429 because too many had failed "
+                     "(PaymentsFailureLimit), by what was counted.");
+    for (i = 0; i < LIMITED; i++) {
+        pay_meter_line(
+            lines, "payments_failure_limited_total{kind=\"%s\"} %" APR_UINT64_T_FMT "\n",
+            limited[i],
+            pay_meter_read(meter, (pay_meter_counter_t)(PAY_METER_FAILURE_LIMITED_CARD + i)));
     }
 }
 

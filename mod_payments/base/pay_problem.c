@@ -46,6 +46,7 @@ static const row_t rows[] = {
                             "The request body must be JSON and its Content-Type must say so.", 0,
                             1},
     [PAY_ERR_RATE] = {429, "L1", "There are too many requests.", RETRY_SOON, 1},
+    [PAY_ERR_FAILURES] = {429, "L2", "Too many payments failed. Try again later.", RETRY_SOON, 0},
     [PAY_ERR_INTERNAL] = {500, "E1", "The server failed to process the request.", 0, 1},
     [PAY_ERR_NOT_IMPLEMENTED] = {501, "I1", "This operation is not available on this server yet.",
                                  0, 1},

@@ -29,6 +29,7 @@ typedef enum pay_error_t {
     PAY_ERR_BODY_TOO_LARGE,       /* 413 S1 */
     PAY_ERR_MEDIA_TYPE,           /* 415 U1 */
     PAY_ERR_RATE,                 /* 429 L1 */
+    PAY_ERR_FAILURES,             /* 429 L2: too many payments failed (PaymentsFailureLimit) */
     PAY_ERR_INTERNAL,             /* 500 E1 */
     PAY_ERR_NOT_IMPLEMENTED,      /* 501 I1 */
     PAY_ERR_STORE_UNAVAILABLE,    /* 503 E2 */

@@ -5,6 +5,7 @@
 #include "httpd/pay_acquirers.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_deliver.h"
+#include "httpd/pay_failure_share.h"
 #include "httpd/pay_httpd_log.h"
 #include "httpd/pay_ledger.h"
 #include "httpd/pay_zones.h"
@@ -81,6 +82,7 @@ static void open_host(pay_ledger_t *ledger, server_rec *s, apr_pool_t *forever)
     service->usage = ledger->usage;
     service->keyring = ledger->keyring;
     service->policy = conf->policy;
+    pay_failure_serve(service, ledger->url);
     pay_acquirers_serve(service, ledger, s, forever);
     APR_ARRAY_PUSH(ledger->services, pay_service_t *) = service;
     conf->service = service;

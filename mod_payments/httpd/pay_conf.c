@@ -16,6 +16,14 @@ static const pay_rate_limit_t total_default = {APR_USEC_PER_SEC / 50, 500};
 static const pay_delivery_t delivery_default = {0, "", "", "", "", "", ""};
 static const pay_rate_limit_t failure_default = {APR_USEC_PER_SEC, 120};
 
+/* Of Live Mode; Test Mode has none: its cards are there to be declined. */
+static const pay_failure_limit_t live_failures[PAY_FAILURE_KINDS] = {
+    [PAY_FAILURE_CARD] = {5, apr_time_from_sec(600)},
+    [PAY_FAILURE_LINK] = {100, apr_time_from_sec(3600)},
+    [PAY_FAILURE_ADDRESS] = {20, apr_time_from_sec(600)},
+    [PAY_FAILURE_ACCOUNT] = {200, apr_time_from_sec(3600)},
+};
+
 pay_conf_t *pay_conf_get(const server_rec *s)
 {
     return ap_get_module_config(s->module_config, &payments_module);
@@ -43,6 +51,7 @@ void *pay_conf_create(apr_pool_t *p, server_rec *s)
     conf->rate_limit[PAY_KEY_PUBLIC] = public_default;
     conf->rate_total = total_default;
     conf->failure_limit = failure_default;
+    memcpy(conf->policy.failure_limit[PAY_LIVE], live_failures, sizeof(live_failures));
     conf->delivery = delivery_default;
     conf->policy.checkout_lifetime = PAY_CHECKOUT_LIFETIME_DEFAULT;
     return conf;
@@ -59,6 +68,18 @@ void *pay_conf_create(apr_pool_t *p, server_rec *s)
 static int is_other_account(const pay_conf_t *base, const pay_conf_t *add)
 {
     return base->account_set && add->account_set && strcmp(base->account, add->account) != 0;
+}
+
+static void inherit_failures(pay_conf_t *conf, const pay_conf_t *base, const pay_conf_t *add)
+{
+    int kind, mode;
+
+    for (kind = 0; kind < PAY_FAILURE_KINDS; kind++) {
+        for (mode = 0; mode < PAY_MODE_COUNT && !(add->failure_kinds_set & 1u << kind); mode++) {
+            conf->policy.failure_limit[mode][kind] = base->policy.failure_limit[mode][kind];
+        }
+    }
+    conf->failure_kinds_set = base->failure_kinds_set | add->failure_kinds_set;
 }
 
 void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
@@ -100,6 +121,7 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(rate_limit[PAY_KEY_PUBLIC], rate_public);
     INHERIT(rate_total, rate_total);
     INHERIT(failure_limit, failure_limit);
+    inherit_failures(conf, base, add);
     INHERIT(master_key, master_key);
     INHERIT(dashboard_files, dashboard_files);
     INHERIT(checkout_url, checkout_url);

@@ -87,6 +87,7 @@ typedef struct pay_conf_t {
     unsigned rate_public_set : 1;
     unsigned rate_total_set : 1;
     unsigned failure_limit_set : 1;
+    unsigned failure_kinds_set; /* of PaymentsFailureLimit: a bit for each kind */
     unsigned master_key_set : 1;
     unsigned dashboard_files_set : 1;
     unsigned checkout_url_set : 1;

@@ -340,6 +340,8 @@ const command_rec pay_conf_directives[] = {
                     "How often a key may call, such as 200/s burst=400, or off"),
     AP_INIT_TAKE12("PaymentsAuthFailureLimit", pay_conf_set_failure_limit, NULL, RSRC_CONF,
                    "How often an address may send refused keys (default 60/min burst=120)"),
+    AP_INIT_RAW_ARGS("PaymentsFailureLimit", pay_conf_set_payment_failures, NULL, RSRC_CONF,
+                     "How many payments may fail by card, link, address, account: card 5/10min"),
     AP_INIT_ITERATE("PaymentsCORSOrigin", add_cors_origin, NULL, RSRC_CONF,
                     "Origins whose pages may call with a public key (default: none)"),
     AP_INIT_TAKE1("PaymentsHealth", set_health, NULL, RSRC_CONF,

@@ -18,4 +18,7 @@ const char *pay_conf_set_rate_limit(cmd_parms *cmd, void *dir, const char *one, 
 const char *pay_conf_set_failure_limit(cmd_parms *cmd, void *dir, const char *rate,
                                        const char *burst);
 
+/* PaymentsFailureLimit off|KIND N/TIME|off [KIND N/TIME|off]... */
+const char *pay_conf_set_payment_failures(cmd_parms *cmd, void *dir, const char *args);
+
 #endif

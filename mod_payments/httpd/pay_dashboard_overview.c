@@ -2,6 +2,7 @@
 #include "base/pay_timezone.h"
 #include "httpd/pay_dashboard_query.h"
 #include "httpd/pay_dashboard_reply.h"
+#include "service/pay_failures.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -25,6 +26,7 @@ typedef struct overview_t {
     apr_array_header_t *currencies; /* of currency_t *, by code */
     pay_waiting_t waiting;
     int has_keys, has_webhook;
+    int blocked; /* by PaymentsFailureLimit */
 } overview_t;
 
 /* The days that end with the one that `now` lies in. */
@@ -215,6 +217,7 @@ static int reply(request_rec *r, const overview_t *overview)
     pay_writer_integer(w, "pending", waiting->pending);
     pay_writer_integer(w, "openCheckouts", waiting->open);
     pay_writer_integer(w, "held", waiting->held);
+    pay_writer_integer(w, "blocked", overview->blocked);
     pay_writer_integer(w, "openWebhooks", waiting->webhooks);
     pay_writer_integer(w, "parkedWebhooks", waiting->parked);
     pay_writer_bool(w, "hasKeys", overview->has_keys);
@@ -246,5 +249,6 @@ int pay_dashboard_overview_get(request_rec *r, const pay_dashboard_t *dashboard)
     if (rv != APR_SUCCESS) {
         return pay_dashboard_problem(r, dashboard, pay_problem_of_store(rv, r->pool));
     }
+    (void)pay_failures_list(&overview.blocked, dashboard->service, &dashboard->scope, r->pool);
     return reply(r, &overview);
 }

@@ -27,6 +27,8 @@ static const pay_dashboard_route_t routes[] = {
     {SCOPE, "events", M_GET, VIEWER, pay_dashboard_events_list},
     {SCOPE, "events/*", M_GET, VIEWER, pay_dashboard_event_get},
     {SCOPE, "held", M_GET, VIEWER, pay_dashboard_held_list},
+    {SCOPE, "blocked", M_GET, VIEWER, pay_dashboard_blocked_list},
+    {SCOPE, "blocked/*/lift", M_POST, OPERATOR, pay_dashboard_blocked_lift},
     {SCOPE, "charges/*/refund", M_POST, OPERATOR, pay_dashboard_charge_refund},
     {SCOPE, "charges/*/resolve", M_POST, OPERATOR, pay_dashboard_charge_resolve},
     {SCOPE, "refunds/*/resolve", M_POST, OPERATOR, pay_dashboard_refund_resolve},

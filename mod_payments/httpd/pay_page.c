@@ -152,10 +152,12 @@ static int send_to_acquirer(const visit_t *visit, const pay_page_view_t *view)
 static int show(const visit_t *visit)
 {
     pay_page_view_t view = view_of(visit, visit->page.charge);
+    const pay_problem_t *problem;
     request_rec *r = visit->r;
 
     if (view.stage == PAY_STAGE_PAY && view.charge->scope.mode == PAY_LIVE) {
-        return send_to_acquirer(visit, &view);
+        problem = pay_checkout_judge_payer(visit->service, &visit->page, NULL, r->pool);
+        return problem ? pay_page_problem(r, problem) : send_to_acquirer(visit, &view);
     }
     set_refresh(r, &view);
     return pay_page_send(r, HTTP_OK, pay_page_html(&view, r->pool));
@@ -309,6 +311,7 @@ static const pay_problem_t *find(visit_t *visit)
     if (visit->page.link ? visit->returning : !visit->page.charge->checkout) {
         return pay_problem_make(PAY_ERR_PATH_UNKNOWN, NULL, APR_SUCCESS, visit->r->pool);
     }
+    visit->page.address = visit->r->useragent_ip;
     tell(visit);
     return NULL;
 }

@@ -123,6 +123,7 @@ int pay_page_redirect(request_rec *r, const char *location)
 
 const pay_html_t *pay_page_problem_html(request_rec *r, const pay_problem_t *problem)
 {
+    const char *title, *advice;
     apr_size_t i;
 
     for (i = 0; i < WORDS - 1 && words[i].status != problem->status; i++) {
@@ -130,7 +131,13 @@ const pay_html_t *pay_page_problem_html(request_rec *r, const pay_problem_t *pro
     if (problem->retry_after > 0) {
         apr_table_setn(r->headers_out, "Retry-After", apr_itoa(r->pool, problem->retry_after));
     }
-    return pay_page_notice(words[i].title, words[i].advice, pay_call_request_id(r), r->pool);
+    title = words[i].title;
+    advice = words[i].advice;
+    if (problem->error == PAY_ERR_FAILURES) {
+        title = "Too many payments failed";
+        advice = "Nothing was paid. Please try again later, or ask the shop.";
+    }
+    return pay_page_notice(title, advice, pay_call_request_id(r), r->pool);
 }
 
 int pay_page_problem(request_rec *r, const pay_problem_t *problem)

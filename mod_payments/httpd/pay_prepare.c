@@ -14,6 +14,7 @@
 #include "httpd/pay_ledger.h"
 #include "httpd/pay_prepare_acquirer.h"
 #include "httpd/pay_prepare_delivery.h"
+#include "httpd/pay_failure_share.h"
 #include "httpd/pay_rates.h"
 #include "httpd/pay_rights.h"
 #include "httpd/pay_watchdog.h"
@@ -272,6 +273,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     pay_acquirers_share(ledgers, main_server, pconf);
     pay_prepare_acquirers(ledgers, pconf);
     pay_rates_share(main_server, pconf);
+    pay_failure_share(main_server);
     pay_dashboard_guard_share(main_server);
     pay_dashboard_confirm_share(main_server, pconf);
     pay_dashboard_root_judge(main_server, ptemp);

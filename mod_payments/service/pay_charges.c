@@ -5,6 +5,7 @@
 #include "base/pay_time.h"
 #include "service/pay_acquiring.h"
 #include "service/pay_charge_rules.h"
+#include "service/pay_failures.h"
 
 #include <string.h>
 
@@ -148,6 +149,7 @@ static pay_charge_t *resolve(pay_charge_t *charge, const pay_outcome_t *outcome,
     }
     if (changed) { /* else reconciliation was faster, and has counted it */
         pay_service_count(resolved);
+        pay_failures_note_charge(c->service, resolved, outcome, NULL, c->pool);
     }
     return resolved;
 }
@@ -247,6 +249,9 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
     }
     if (is_pure) {
         pay_service_count(charge);
+        if (known) {
+            pay_failures_note_charge(c->service, charge, known, NULL, c->pool);
+        }
         *out = charge;
         return NULL;
     }
@@ -265,6 +270,40 @@ static const pay_problem_t *enter_and_charge(pay_charge_t **out, int *replayed,
     if (!problem) {
         problem = open_and_send(out, replayed, card, &acquiring, c);
         pay_acquiring_leave(&acquiring);
+    }
+    return problem;
+}
+
+/* 1 for a token that is not known, was revoked, or is another payer's. */
+static int is_token_wrong(const pay_problem_t *problem)
+{
+    int i;
+
+    for (i = 0; problem->fields && i < problem->fields->nelts; i++) {
+        const char *field = APR_ARRAY_IDX(problem->fields, i, pay_field_error_t).field;
+
+        if (!strcmp(field, "/token") || !strcmp(field, "/email")) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* *card is what is charged; a token that is wrong counts as a failure. */
+static const pay_problem_t *judge(const pay_card_t **card, const counter_t *c)
+{
+    const pay_attempt_t attempt = {
+        .scope = c->caller->scope, .email = c->request->email, .token = c->request->token};
+    const pay_problem_t *problem;
+
+    *card = NULL;
+    problem = pay_failures_judge(c->service, &attempt, c->pool);
+    if (problem) {
+        return problem;
+    }
+    problem = pay_charge_judge(card, c->service, c->caller, c->request, c->pool);
+    if (problem && is_token_wrong(problem)) {
+        pay_failures_note(c->service, &attempt, c->pool);
     }
     return problem;
 }
@@ -293,7 +332,7 @@ const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_se
     if (request->amount_fault) {
         return request->amount_fault;
     }
-    problem = pay_charge_judge(&card, service, caller, request, p);
+    problem = judge(&card, &c);
     if (problem) {
         return problem;
     }

@@ -8,6 +8,7 @@
 #include "model/pay_return_hosts.h"
 #include "service/pay_acquiring.h"
 #include "service/pay_charge_rules.h"
+#include "service/pay_failures.h"
 #include "service/pay_links.h"
 #include "service/pay_reconcile.h"
 
@@ -147,6 +148,19 @@ static const pay_problem_t *judge(const desk_t *d)
                                  "The acquirer of this service has no payment pages.");
     }
     return NULL;
+}
+
+/* A visitor who has a public key, or a link's page, has the address of the request. */
+static const pay_problem_t *judge_failures(const desk_t *d)
+{
+    const int is_visitor = d->caller->key_kind == PAY_KEY_PUBLIC;
+    const pay_attempt_t attempt = {.scope = d->caller->scope,
+                                   .is_visitor = is_visitor,
+                                   .address = is_visitor ? d->request_ip : NULL,
+                                   .email = d->request->email,
+                                   .link = d->request->link};
+
+    return pay_failures_judge(d->service, &attempt, d->pool);
 }
 
 static apr_status_t checkout_make(const pay_checkout_t **out, const desk_t *d)
@@ -423,6 +437,9 @@ const pay_problem_t *pay_checkout_create(const pay_charge_t **out, int *replayed
     problem = judge(&d);
     if (!problem) {
         problem = judge_return(&d);
+    }
+    if (!problem) {
+        problem = judge_failures(&d);
     }
     if (!problem && request->form == PAY_CHECKOUT_FORM_LINK) {
         problem = pay_link_apply(&d.request, service->store, &caller->scope, request, p);

@@ -6,6 +6,7 @@
 #include "base/pay_time.h"
 #include "service/pay_acquiring.h"
 #include "service/pay_checkout_token.h"
+#include "service/pay_failures.h"
 #include "service/pay_reconcile.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@
 typedef struct till_t {
     pay_service_t *service;
     const pay_charge_t *charge;
+    const char *address; /* the payer's; NULL: not known */
     apr_pool_t *pool;
 } till_t;
 
@@ -40,6 +42,20 @@ const pay_problem_t *pay_page_get(pay_page_t *out, pay_service_t *service, const
     out->charge = page.charge;
     out->link = page.link;
     return NULL;
+}
+
+const pay_problem_t *pay_checkout_judge_payer(pay_service_t *service, const pay_page_t *page,
+                                              const pay_card_t *card, apr_pool_t *p)
+{
+    const pay_charge_t *charge = page->charge;
+    const pay_attempt_t attempt = {.scope = charge->scope,
+                                   .is_visitor = 1,
+                                   .address = page->address,
+                                   .email = charge->email,
+                                   .card = card,
+                                   .link = charge->checkout->link};
+
+    return pay_failures_judge(service, &attempt, p);
 }
 
 static const pay_problem_t *move(const pay_charge_t **out, int *changed,
@@ -96,6 +112,7 @@ static const pay_problem_t *pay(const pay_charge_t **out, const pay_checkout_mov
     problem = move(out, &changed, &what, till);
     if (changed) {
         pay_service_count(*out);
+        pay_failures_note_charge(till->service, *out, &outcome, till->address, till->pool);
     }
     return problem;
 }
@@ -112,7 +129,7 @@ const pay_problem_t *pay_checkout_pay_card(const pay_charge_t **out, pay_service
                                            const pay_page_t *page, const pay_card_entry_t *entry,
                                            apr_pool_t *p)
 {
-    const till_t till = {service, page->charge, p};
+    const till_t till = {service, page->charge, page->address, p};
     pay_checkout_move_t step = {.from = PAY_CHECKOUT_OPEN, .now = pay_time_now()};
     const pay_problem_t *problem;
     const pay_card_t *card;
@@ -122,6 +139,9 @@ const pay_problem_t *pay_checkout_pay_card(const pay_charge_t **out, pay_service
         return NULL;
     }
     problem = pay_card_entry_judge(&card, entry, step.now, p);
+    if (!problem) {
+        problem = pay_checkout_judge_payer(service, page, card, p);
+    }
     if (problem) {
         return problem;
     }
@@ -148,6 +168,7 @@ static const pay_problem_t *decline(const pay_charge_t **out, pay_checkout_move_
     problem = move(out, &changed, step, till);
     if (changed) {
         pay_service_count(*out);
+        pay_failures_note_charge(till->service, *out, &wrong, till->address, till->pool);
     }
     return problem;
 }
@@ -155,8 +176,9 @@ static const pay_problem_t *decline(const pay_charge_t **out, pay_checkout_move_
 const pay_problem_t *pay_checkout_pay_code(const pay_charge_t **out, pay_service_t *service,
                                            const pay_page_t *page, const char *code, apr_pool_t *p)
 {
-    const till_t till = {service, page->charge, p};
+    const till_t till = {service, page->charge, page->address, p};
     pay_checkout_move_t step = {.from = PAY_CHECKOUT_CODE, .now = pay_time_now()};
+    const pay_problem_t *problem;
     pay_problem_t *faults = NULL;
 
     if (!is_at(out, page, PAY_STAGE_CODE)) {
@@ -166,6 +188,10 @@ const pay_problem_t *pay_checkout_pay_code(const pay_charge_t **out, pay_service
         pay_problem_add(&faults, "/code", "is required: the code of 6 digits", p);
         return faults;
     }
+    problem = pay_checkout_judge_payer(service, page, &page->charge->card, p);
+    if (problem) {
+        return problem;
+    }
     return strcmp(code, CODE_RIGHT) == 0 ? pay(out, &step, &till) : decline(out, &step, &till);
 }
 
@@ -173,9 +199,10 @@ const pay_problem_t *pay_checkout_pay_transfer(const pay_charge_t **out, pay_ser
                                                const pay_page_t *page, const char *bank_code,
                                                const char *account_number, apr_pool_t *p)
 {
-    const till_t till = {service, page->charge, p};
+    const till_t till = {service, page->charge, page->address, p};
     const pay_checkout_move_t step = {
         .from = PAY_CHECKOUT_OPEN, .now = pay_time_now(), .channel = PAY_CHANNEL_BANK_TRANSFER};
+    const pay_problem_t *problem;
     pay_problem_t *faults = NULL;
 
     if (!is_at(out, page, PAY_STAGE_PAY)) {
@@ -189,7 +216,11 @@ const pay_problem_t *pay_checkout_pay_transfer(const pay_charge_t **out, pay_ser
         pay_problem_add(&faults, "/accountNumber",
                         "must be " PAY_TEST_BANK_ACCOUNT ", the account of Test Mode", p);
     }
-    return faults ? faults : pay(out, &step, &till);
+    if (faults) {
+        return faults;
+    }
+    problem = pay_checkout_judge_payer(service, page, NULL, p);
+    return problem ? problem : pay(out, &step, &till);
 }
 
 /* ---- both modes */
@@ -197,7 +228,7 @@ const pay_problem_t *pay_checkout_pay_transfer(const pay_charge_t **out, pay_ser
 const pay_problem_t *pay_checkout_cancel(const pay_charge_t **out, pay_service_t *service,
                                          const pay_page_t *page, apr_pool_t *p)
 {
-    const till_t till = {service, page->charge, p};
+    const till_t till = {service, page->charge, page->address, p};
     const apr_time_t now = pay_time_now();
     const pay_checkout_stage_t stage = pay_checkout_stage(page->charge, now);
     pay_checkout_move_t step = {.to = PAY_CHECKOUT_CANCELLED, .now = now};
@@ -234,7 +265,7 @@ const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t
     const pay_charge_t *charge = page->charge;
     pay_store_t *store = service->store;
     const pay_acquirer_t *acquirer;
-    const till_t till = {service, charge, p};
+    const till_t till = {service, charge, page->address, p};
     pay_charge_t *resolved = NULL;
     pay_outcome_t outcome;
     apr_status_t rv;
@@ -267,6 +298,7 @@ const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t
     }
     if (changed && outcome.kind != PAY_OUTCOME_UNKNOWN) {
         pay_service_count(resolved);
+        pay_failures_note_charge(service, resolved, &outcome, page->address, p);
     }
     *out = resolved;
     return NULL;

@@ -18,11 +18,19 @@ typedef struct pay_page_t {
     const pay_account_t *account;
     const pay_charge_t *charge; /* with its checkout */
     const pay_link_t *link;     /* service/pay_link_page.h */
+    const char *address;        /* of who looks at it, set by the caller; NULL: not known */
 } pay_page_t;
 
 /* 404 N2 when there is no such page, or it is another account's than the virtual host's. */
 const pay_problem_t *pay_page_get(pay_page_t *out, pay_service_t *service, const char *page_id,
                                   apr_pool_t *p);
+
+/*
+ * Whether its payer may go on to pay: NULL, or 429 L2 after too many failures. The functions that
+ * pay judge this by themselves.
+ */
+const pay_problem_t *pay_checkout_judge_payer(pay_service_t *service, const pay_page_t *page,
+                                              const pay_card_t *card, apr_pool_t *p);
 
 /*
  * Test Mode: pays by card. 400 with the fields at fault (/number, /expiry, /csc): nothing was

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_log.h"
 #include "service/pay_checkout_token.h"
+#include "service/pay_failures.h"
 #include "service/pay_reconcile_parts.h"
 
 int pay_reconcile_charge(const pay_reconcile_row_t *row)
@@ -32,6 +33,7 @@ int pay_reconcile_charge(const pay_reconcile_row_t *row)
         return 0;
     }
     pay_service_count(resolved);
+    pay_failures_note_charge(row->service, resolved, &finding.outcome, NULL, row->pool);
     pay_log(finding.outcome.late_check_at ? PAY_LOG_NOTICE : PAY_LOG_INFO, APR_SUCCESS,
             PAYLOGNO(00232) "charge %s is %s after %u questions%s", charge->reference,
             pay_charge_state_name(resolved->state), (unsigned int)charge->attempts,

@@ -2,6 +2,7 @@
 #include "base/pay_log.h"
 #include "base/pay_time.h"
 #include "service/pay_checkout_token.h"
+#include "service/pay_failures.h"
 #include "service/pay_reconcile_parts.h"
 
 int pay_reconcile_is_checkout(const pay_charge_t *charge)
@@ -65,6 +66,7 @@ static int store(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *
         return 0;
     }
     pay_service_count(resolved);
+    pay_failures_note_charge(row->service, resolved, &finding->outcome, NULL, row->pool);
     pay_log(PAY_LOG_INFO, APR_SUCCESS, PAYLOGNO(00578) "checkout %s is %s", charge->reference,
             pay_charge_state_name(resolved->state));
     return 1;

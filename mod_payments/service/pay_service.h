@@ -9,6 +9,7 @@
  */
 
 #include "acquirer/pay_acquirer.h"
+#include "base/pay_failure_table.h"
 #include "base/pay_problem.h"
 #include "base/pay_slots.h"
 #include "store/pay_store.h"
@@ -35,6 +36,7 @@ typedef struct pay_policy_t {
     apr_interval_time_t checkout_lifetime;    /* not paid by then: abandoned */
     apr_interval_time_t slot_wait;            /* longest wait for a place for a live call */
     const char *return_hosts; /* beside the account's own (model/pay_return_hosts.h); NULL: none */
+    pay_failure_limit_t failure_limit[PAY_MODE_COUNT][PAY_FAILURE_KINDS];
 } pay_policy_t;
 
 typedef struct pay_service_t {
@@ -48,6 +50,8 @@ typedef struct pay_service_t {
     apr_uint32_t slots_base; /* tells accounts of different stores apart in `slots` */
     const struct pay_keyring_t *keyring; /* NULL: there is no master key; what needs it waits */
     struct pay_key_usage_t *usage;       /* NULL: last use of keys is not recorded */
+    pay_failure_table_t *failures;       /* NULL: failures are not counted (paymentsctl) */
+    apr_uint64_t failures_store;         /* stands for the store there */
     pay_policy_t policy;
 } pay_service_t;
 

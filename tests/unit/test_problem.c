@@ -35,6 +35,7 @@ static const struct {
     {"body too large", PAY_ERR_BODY_TOO_LARGE, 413, "S1", NULL, 0},
     {"media type", PAY_ERR_MEDIA_TYPE, 415, "U1", NULL, 0},
     {"rate", PAY_ERR_RATE, 429, "L1", NULL, 1},
+    {"failures", PAY_ERR_FAILURES, 429, "L2", NULL, 1},
     {"internal", PAY_ERR_INTERNAL, 500, "E1", NULL, 0},
     {"later", PAY_ERR_NOT_IMPLEMENTED, 501, "I1", NULL, 0},
     {"store unavailable", PAY_ERR_STORE_UNAVAILABLE, 503, "E2", NULL, 5},
