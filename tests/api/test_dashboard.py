@@ -104,7 +104,8 @@ def test_tokens_are_a_users_own_and_outlive_a_reload(site):
 # --- roles: a viewer reads everything
 
 READS = ["overview", "charges", "charges/1", "refunds", "export/charges.csv", "export/charges.json",
-         "export/refunds.csv", "export/refunds.json", "events", "held", "links", "webhook", "mail", "encryption-key"]
+         "export/refunds.csv", "export/refunds.json", "events", "held", "blocked", "links", "webhook", "mail",
+         "encryption-key"]
 OF_BOTH_MODES = ["keys", "team", "account", "audit"]
 
 
@@ -321,7 +322,8 @@ def test_exports(desk):
 def test_overview_of_nothing(desk):
     seen = desk.get("overview?tz=Africa/Lagos")
     assert seen == {"timezone": "Africa/Lagos", "today": [], "days30": [], "chart": [], "pending": 0, "openCheckouts": 0,
-                    "held": 0, "openWebhooks": 0, "parkedWebhooks": 0, "hasKeys": True, "hasCharges": False, "hasWebhook": False}
+                    "held": 0, "blocked": 0, "openWebhooks": 0, "parkedWebhooks": 0, "hasKeys": True,
+                    "hasCharges": False, "hasWebhook": False}
     assert desk.get("overview", mode="live")["hasKeys"] is False
     assert desk.get("overview")["timezone"] == "UTC"
 

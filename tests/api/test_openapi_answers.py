@@ -18,6 +18,7 @@ DOCUMENT = openapi_document.Document()
 OPERATIONS = list(DOCUMENT.operations.values())
 BROKEN = "broken.example"
 LIMITED = "limited.example"
+FAILING = "failing.example"
 CLIENTS = 12  # that ask at once
 
 # What the document names and nobody can bring about here: (operation, status, responseCode) to the reason.
@@ -36,7 +37,8 @@ BEFORE_ACCEPT = {
 
 
 class World:
-    """A server with a shop in it: a host that works, one whose store cannot be opened, one with a limit of calls."""
+    """A server with a shop in it: a host that works, one whose store cannot be opened, one with a limit of calls, one with
+    a limit of failures."""
 
     def __init__(self):
         self.httpd = Httpd(mpm=MPMS[0])
@@ -51,6 +53,12 @@ ServerName {LIMITED}
 PaymentsEngine On
 PaymentsStore lmdb:{self.httpd.store}
 PaymentsRateLimit 1/h burst=1
+</VirtualHost>
+<VirtualHost 127.0.0.1:@PORT@>
+ServerName {FAILING}
+PaymentsEngine On
+PaymentsStore lmdb:{self.httpd.store}
+PaymentsFailureLimit card 1/h
 </VirtualHost>
 <IfModule mod_reqtimeout.c>
 RequestReadTimeout header=20 body=1
@@ -259,6 +267,14 @@ def too_often(ask):
     return ask.anything(host=f"http://{LIMITED}")
 
 
+def failed_too_often(ask, body):
+    """Of a payer whose payment has just failed."""
+    failing = "failing@example.com"
+    paid = Ask(ask.world, DOCUMENT.operations["createCharge"], "application/json")
+    paid(charge_body(token="tok_test_declined", email=failing), host=f"http://{FAILING}")
+    return ask(re.sub(r'("email": )"[^"]*"', rf'\1"{failing}"', json.dumps(body)), host=f"http://{FAILING}")
+
+
 def expectation(ask):
     return ask.anything(headers=[("Expect", "wonders")])
 
@@ -299,6 +315,7 @@ OWN = {
         ("202", ""): lambda ask: ask(charge_body(token="tok_test_timeout")),
         ("409", "D1"): lambda ask: ask(charge_body(reference=ask.world.charged(), amount=2)),
         ("409", "D2"): charge_in_flight,
+        ("429", "L2"): lambda ask: failed_too_often(ask, charge_body()),
     },
     "createRefund": {
         ("200", ""): lambda ask: ask({"reference": ask.world.charged()}),
@@ -352,14 +369,17 @@ OWN = {
         ("404", "N1"): lambda ask: ask(link_body("never")),
         ("409", "D1"): lambda ask: (lambda link: keyed(ask, link_body(link), link_body(link, amount=2)))(ask.world.link()),
         ("409", "V2"): lambda ask: ask(link_body(ask.world.link(disabled=True))),
+        ("429", "L2"): lambda ask: failed_too_often(ask, link_body(ask.world.link())),
     },
     "initiateTransaction": {
         ("200", ""): lambda ask: ask(checkout_body(metaData={"cart": 7})),
         ("409", "D1"): lambda ask: again(ask, checkout_body()),
+        ("429", "L2"): lambda ask: failed_too_often(ask, checkout_body()),
     },
     "createOrder": {
         ("200", ""): lambda ask: ask(order_body()),
         ("409", "D1"): lambda ask: again(ask, order_body()),
+        ("429", "L2"): lambda ask: failed_too_often(ask, order_body()),
     },
     "getDescription": {("200", ""): lambda ask: ask()},
 }

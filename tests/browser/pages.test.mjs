@@ -9,8 +9,8 @@ import { World } from './world.mjs';
 
 const NOW = '2026-03-16T10:00:00Z';
 const BEGUN = '2026-02-13T06:00:00Z';
-const PAGES = ['overview', 'charges', 'charges/1', 'refunds', 'events', 'held', 'links', 'settings/keys', 'settings/webhook',
-  'settings/mail', 'settings/encryption', 'settings/team', 'settings/account'];
+const PAGES = ['overview', 'charges', 'charges/1', 'refunds', 'events', 'held', 'blocked', 'links', 'settings/keys',
+  'settings/webhook', 'settings/mail', 'settings/encryption', 'settings/team', 'settings/account'];
 const LOOKS = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },

@@ -31,6 +31,13 @@ function attention(view, data) {
       true,
     ],
     [
+      data.blocked,
+      'card, payer or address is refused after failed payments',
+      'cards, payers or addresses are refused after failed payments',
+      view.link(['blocked']),
+      true,
+    ],
+    [
       data.parkedWebhooks,
       'notification was given up',
       'notifications were given up',

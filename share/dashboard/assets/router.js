@@ -38,6 +38,7 @@ const ROUTES = [
   ['charges', 'page_charges', 'charges'],
   ['charges/:id', 'page_charge', 'charges'],
   ['held', 'page_held', 'overview'],
+  ['blocked', 'page_blocked', 'overview'],
   ['refunds', 'page_refunds', 'refunds'],
   ['events', 'page_events', 'events'],
   ['events/:id', 'page_event', 'events'],
