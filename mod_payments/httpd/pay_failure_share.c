@@ -11,6 +11,8 @@
 
 APLOG_USE_MODULE(payments);
 
+#define KEY_SIZE 64
+
 /* What is kept over restarts, outside of this module's own memory, which is loaded anew. */
 typedef struct kept_t {
     void *memory;
@@ -42,14 +44,15 @@ static apr_status_t make(void **memory, server_rec *main_server)
 
 void pay_failure_share(server_rec *main_server)
 {
-    const char *key =
-        apr_psprintf(main_server->process->pool, "mod_payments-failures-%d-%" APR_SIZE_T_FMT,
-                     PAY_FAILURE_TABLE_LAYOUT, pay_failure_table_size());
-    kept_t *kept = ap_retained_data_get(key);
+    char key[KEY_SIZE];
+    kept_t *kept;
     apr_status_t rv;
     void *memory;
 
     table = NULL;
+    (void)apr_snprintf(key, sizeof(key), "mod_payments-failures-%d-%" APR_SIZE_T_FMT,
+                       PAY_FAILURE_TABLE_LAYOUT, pay_failure_table_size());
+    kept = ap_retained_data_get(key);
     if (!kept) {
         rv = make(&memory, main_server);
         if (rv != APR_SUCCESS) {

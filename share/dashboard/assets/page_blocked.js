@@ -21,7 +21,9 @@ const nameOf = (row) => row.hint || 'all visitors';
 function lift(view, row) {
   const send = () =>
     confirmDialog('Lift this?', {
-      text: `Payments of ${nameOf(row)} are let through again at once. If cards are being tried out, they go on too.`,
+      text:
+        `Payments of ${nameOf(row)} are let through again at once. If cards are being tried ` +
+        'out, that goes on too.',
       submit: 'Lift',
       send: () => view.api.post(view.scopePath('blocked', row.id, 'lift')),
       done: () => {
@@ -47,8 +49,8 @@ export function draw(view) {
     el(
       'p',
       { class: 'intro' },
-      'Too many payments of these failed: somebody may be trying out cards. More are refused until the time that is ' +
-        'shown. Lift it for a payer you know.',
+      'Too many payments of these failed: somebody may be trying out cards. More are refused ' +
+        'until the time that is shown. Lift it for a payer you know.',
       view.can('operator') ? null : ' Operators and owners can do that.',
     ),
     list(view, {
@@ -61,7 +63,10 @@ export function draw(view) {
       ],
       ask: (page) => view.getScope(['blocked'], page),
       empty: () =>
-        emptyState('Nothing is refused', el('p', null, 'Payments fail no more than they usually do.')),
+        emptyState(
+          'Nothing is refused',
+          el('p', null, 'Payments fail no more than they usually do.'),
+        ),
     }),
   ];
 }
