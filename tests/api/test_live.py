@@ -20,7 +20,7 @@ UNKNOWN = "PAY00203|PAY00213|PAY00400"  # of a call whose outcome is unknown, an
 def running(authority, upstream):
     """A server and the proxy behind it, for all tests that want no settings of their own."""
     with Proxy(authority, upstream.port) as proxy:
-        with_metrics = Till(proxy.url, upstream.key, authority, host_extra=OPEN).start()
+        with_metrics = Till(proxy.url, upstream.key, authority, host_extra=f"PaymentsFailureLimit off\n{OPEN}").start()
         yield with_metrics, proxy
         with_metrics.close()
 
