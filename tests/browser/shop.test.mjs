@@ -19,7 +19,8 @@ let hook;
 
 before(async () => {
   world = await World.start(['olga'], {
-    extra: 'PaymentsAccount bakery\nPaymentsAcquirer live relay https://127.0.0.1:9 key=file:@KEY@',
+    extra: 'PaymentsAccount bakery\nPaymentsAcquirer live relay https://127.0.0.1:9 key=file:@KEY@\n'
+      + 'PaymentsFailureLimit card 2/1h',
   });
   await world.do('expect', 'PAY00302'); // the host's account is made only now
   await world.do('expect', 'PAY00400|PAY00446', true); // nobody listens where its acquirer is
@@ -306,4 +307,27 @@ test('every change made here stands in the audit', async () => {
   }
   assert.ok(await audit.getByRole('row', { name: /olga/ }).count() > 0);
   await olga.usable('account');
+});
+
+test('what is refused after failed payments is lifted', async () => {
+  const pay = (reference, token) => fetch(`${world.origin}/api/v1/tokenized-card-charge`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ reference, token, amount: 5, email: 'refused@example.com' }),
+  });
+  for (const [reference, token, status] of [['cake-91', 'tok_test_declined', 200], ['cake-92', 'tok_test_declined', 200],
+    ['cake-93', 'tok_test_success', 429]]) {
+    assert.equal((await pay(reference, token)).status, status, reference);
+  }
+  await olga.open('overview?mode=test');
+  await olga.page.getByRole('link', { name: /refused after failed payments/ }).click();
+  const row = olga.page.getByRole('row', { name: /e-mail r\*/ });
+  await row.waitFor();
+  await olga.shot('blocked-rows');
+  await olga.usable('what is refused');
+  await row.getByRole('button', { name: 'Lift e-mail r*' }).click();
+  await confirm('Lift');
+  await row.waitFor({ state: 'detached' });
+  await olga.page.getByText('token *ined').waitFor();
+  assert.equal((await pay('cake-93', 'tok_test_success')).status, 200);
 });
