@@ -343,8 +343,7 @@ def test_upstream_that_refuses_one_payer_is_not_left_alone(till, upstream, proxy
 
 GOOD = ["off", "card 5/10min, address 20/10min, account 200/h", "card 5/10min link off", "card 1/s,account off",
         "card 5/24h"]
-WRONG = ["", "card", "card 5", "card 0/h", "card 5/25h", "card 5/0min", "card 5/10m", "mail 5/h", "card 5/h card 6/h",
-         "off card 5/h", "card 5/h off", "card 100001/h"]
+WRONG = ["", "card", "card 0/h", "card 5/25h", "card 5/10m", "mail 5/h", "card 5/h card 6/h", "off card 5/h"]
 
 
 def test_directive(server):
