@@ -366,7 +366,13 @@ static const struct {
                        "# HELP payments_acquirer_queries_total "},
     {"questions", "# TYPE payments_acquirer_queries_total counter\n"
                   "payments_acquirer_queries_total 118\n"
-                  "# HELP payments_commit_seconds "},
+                  "# HELP payments_failure_limited_total "},
+    {"refused after failures", "# TYPE payments_failure_limited_total counter\n"
+                               "payments_failure_limited_total{kind=\"card\"} 119\n"
+                               "payments_failure_limited_total{kind=\"link\"} 120\n"
+                               "payments_failure_limited_total{kind=\"address\"} 121\n"
+                               "payments_failure_limited_total{kind=\"account\"} 122\n"
+                               "# HELP payments_commit_seconds "},
     {"histogram", "# TYPE payments_commit_seconds histogram\n"
                   "payments_commit_seconds_bucket{le=\"0.0001\"} 1\n"
                   "payments_commit_seconds_bucket{le=\"0.00025\"} 2\n"
