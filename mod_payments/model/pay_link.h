@@ -27,6 +27,10 @@ typedef struct pay_link_t {
     apr_time_t created_at;
     apr_uint64_t paid;     /* its checkouts that became successful */
     apr_uint64_t last_seq; /* of the checkout made from it last; 0: none */
+    /* Of one that is paid once: its checkouts that may yet turn out to be paid. `counted` 0: the
+     * row is of a version that did not count them. */
+    apr_uint64_t holding;
+    int counted;
 } pay_link_t;
 
 typedef enum pay_link_state_t {

@@ -118,6 +118,14 @@ static apr_status_t charge_late(pay_charge_t **out, pay_decision_t *decision, pa
     return rv;
 }
 
+/* A checkout that failed, as no page of it is known, and whose acquirer is asked all the same: it
+ * keeps a link that is paid once until somebody says that nobody will pay it. */
+static int is_asked_late(const pay_charge_t *charge)
+{
+    return charge->kind == PAY_CHARGE_CHECKOUT && charge->late == PAY_LATE_NONE
+           && charge->due_at != 0;
+}
+
 apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
                                const pay_charge_t *charge, const pay_outcome_t *outcome,
                                apr_pool_t *p)
@@ -127,7 +135,8 @@ apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay
     if (charge->state == PAY_CHARGE_PENDING) {
         return charge_pending(out, decision, store, charge, *outcome, p);
     }
-    if (charge->state == PAY_CHARGE_FAILED && charge->held != PAY_NOT_HELD) {
+    if (charge->state == PAY_CHARGE_FAILED
+        && (charge->held != PAY_NOT_HELD || is_asked_late(charge))) {
         return charge_late(out, decision, store, charge, outcome, p);
     }
     if (charge->decided_state == PAY_CHARGE_PENDING

@@ -337,6 +337,10 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         withdraw->verdict = APR_EINVAL;
         return MDB_SUCCESS;
     }
+    rc = pay_lmdb_link_removed(txn, db, charge, withdraw->p);
+    if (rc) {
+        return rc;
+    }
     if (!pay_lmdb_charge_ref_key(&key, &charge->scope, charge->reference)) {
         return ENAMETOOLONG;
     }

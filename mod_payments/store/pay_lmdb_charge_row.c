@@ -3,6 +3,7 @@
 
 #include "model/pay_token.h"
 #include "store/pay_lmdb_checkout.h"
+#include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -215,6 +216,9 @@ int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *
     int rc;
 
     rc = pay_lmdb_charge_encode(&row, charge, p);
+    if (!rc && !(flags & MDB_NOOVERWRITE)) { /* of a new one pay_lmdb_link_opened counts */
+        rc = pay_lmdb_link_follow(txn, db, charge, p);
+    }
     if (rc) {
         return rc;
     }

@@ -28,6 +28,25 @@ static int check_page_of(pay_lmdb_check_t *check, const MDB_val *key, const pay_
     return MDB_SUCCESS;
 }
 
+/* What keeps the next payer away is there. A checkout that is not counted is told with itself. */
+static int check_holding(pay_lmdb_check_t *check, const MDB_val *key, const pay_link_t *link)
+{
+    apr_uint64_t holding;
+    int rc, whole;
+
+    if (!link->once || !link->counted || link->holding == 0) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_link_count(&holding, &whole, check->txn, check->db, link, check->ptemp);
+    if (!rc && whole && holding != link->holding) {
+        pay_lmdb_check_fault(check, PAY_TABLE_LINK, key,
+                             "it counts %" APR_UINT64_T_FMT " checkouts that may be paid, and has "
+                             "%" APR_UINT64_T_FMT,
+                             link->holding, holding);
+    }
+    return rc;
+}
+
 int pay_lmdb_check_link(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     pay_link_t *link;
@@ -47,7 +66,8 @@ int pay_lmdb_check_link(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
     if (!found) {
         pay_lmdb_check_fault(check, PAY_TABLE_LINK, key, "there is no such account");
     }
-    return check_page_of(check, key, link);
+    rc = check_page_of(check, key, link);
+    return rc ? rc : check_holding(check, key, link);
 }
 
 int pay_lmdb_check_page_link(int *found, pay_lmdb_check_t *check, const MDB_val *page,
@@ -88,6 +108,11 @@ int pay_lmdb_check_checkout_link(pay_lmdb_check_t *check, const MDB_val *key,
         pay_lmdb_check_fault(check, PAY_TABLE_CHECKOUT, key,
                              "payment link %s does not know of charge %s", link->reference,
                              charge->reference);
+    }
+    if (!rc && link->once && link->counted && link->holding == 0 && pay_lmdb_link_holds(charge)) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHECKOUT, key,
+                             "payment link %s does not count charge %s, which may yet be paid",
+                             link->reference, charge->reference);
     }
     if (!rc && charge->decided_state == PAY_CHARGE_SUCCESSFUL && link->paid == 0) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHECKOUT, key,

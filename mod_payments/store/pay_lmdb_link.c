@@ -27,6 +27,8 @@ static const pay_row_field_t link_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, paid),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, last_seq),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, holding),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, counted),
 };
 #define LINK_FIELDS (sizeof(link_fields) / sizeof(link_fields[0]))
 
@@ -54,7 +56,7 @@ static int is_sound(const pay_link_t *link)
     return link->page_id && link->title && link->description && link->redirect_url
            && pay_page_id_is(link->page_id) && link->money.amount_minor >= 0
            && pay_currency_digits(link->money.currency) >= 0 && (link->once == 0 || link->once == 1)
-           && pay_link_reference_is(link->reference);
+           && (link->counted == 0 || link->counted == 1) && pay_link_reference_is(link->reference);
 }
 
 int pay_lmdb_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
@@ -193,6 +195,8 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     work->out->disabled_at = 0;
     work->out->paid = 0;
     work->out->last_seq = 0;
+    work->out->holding = 0;
+    work->out->counted = 1;
     rc = page_add(txn, db, work->out);
     return rc ? rc : pay_lmdb_link_put(txn, db, work->out, work->p);
 }

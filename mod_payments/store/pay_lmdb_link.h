@@ -13,6 +13,9 @@
 /* In table page, behind the kind: scope and reference. */
 #define PAY_LMDB_LINK_KEY_MAX (PAY_LMDB_SCOPE_LEN + PAY_LINK_REFERENCE_MAX)
 
+/* Checkouts of a scope that are looked at to count those of one link. */
+#define PAY_LMDB_LINK_LOOKS_MAX 100000
+
 /* 0 when no link can have that reference. */
 int pay_lmdb_link_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *reference);
 
@@ -44,7 +47,22 @@ int pay_lmdb_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_link_t *link,
 int pay_lmdb_link_decided(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
                           apr_pool_t *p);
 
-/* A charge that counted for its link is taken out: it counts no more. */
+/*
+ * 1 while the checkout may turn out to be paid, or somebody, an acquirer or a person, is asked
+ * about it: until then another one could be paid beside it. One that its time ended holds its link
+ * until its row says so, for a payment that began just before may still be on its way into the
+ * store. What was paid is counted by itself.
+ */
+int pay_lmdb_link_holds(const pay_charge_t *charge);
+/* Before the row of `charge` is written again: whether it may yet be paid counts for its link. */
+int pay_lmdb_link_follow(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                         apr_pool_t *p);
+/* The checkouts of a link that hold it, from their rows. *whole 0: there are too many to look at.
+ */
+int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_link_t *link, apr_pool_t *p);
+
+/* Before a charge is taken out: what it counted for its link it counts no more. */
 int pay_lmdb_link_removed(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
                           apr_pool_t *p);
 

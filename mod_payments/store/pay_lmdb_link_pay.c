@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_log.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_scope.h"
@@ -26,38 +27,242 @@ static int goes_on(const pay_charge_t *last, const pay_charge_t *proposal, apr_t
            && last->money.amount_minor == proposal->money.amount_minor;
 }
 
-/*
- * Of a link that is paid once, by the checkout made from it last. One that is over is over for the
- * link only when nobody, no acquirer and no person, is asked about it any more: until then one may
- * say that it was paid. One that its time ended is not free before its row says so, for a payment
- * that began just before may still be on its way into the store.
- */
-static pay_claim_t claim_of_last(const pay_charge_t *last, const pay_charge_t *proposal,
-                                 apr_time_t now)
+int pay_lmdb_link_holds(const pay_charge_t *charge)
 {
-    switch (last->state) {
-    case PAY_CHARGE_SUCCESSFUL:
-    case PAY_CHARGE_REVERSED:
-        return PAY_CLAIM_LINK_USED;
-    case PAY_CHARGE_FAILED: /* its acquirer may have been paid all the same, as it said late */
-        return last->held == PAY_NOT_HELD && last->late != PAY_LATE_REFUNDING ? PAY_CLAIM_NEW
-                                                                              : PAY_CLAIM_LINK_BUSY;
+    switch (charge->state) {
+    case PAY_CHARGE_PENDING:
+        return 1;
+    case PAY_CHARGE_FAILED:
     case PAY_CHARGE_ABANDONED:
     case PAY_CHARGE_VOID:
-        return last->due_at == 0 && last->held == PAY_NOT_HELD ? PAY_CLAIM_NEW
-                                                               : PAY_CLAIM_LINK_BUSY;
-    case PAY_CHARGE_PENDING:
+        return charge->due_at != 0 || charge->held != PAY_NOT_HELD
+               || charge->late == PAY_LATE_REFUNDING;
+    case PAY_CHARGE_SUCCESSFUL:
+    case PAY_CHARGE_REVERSED:
     case PAY_CHARGE_STATE_COUNT:
         break;
     }
-    return goes_on(last, proposal, now) ? PAY_CLAIM_LINK_AGAIN : PAY_CLAIM_LINK_BUSY;
+    return 0;
+}
+
+/* ---- counting those of a link */
+
+/* One checkout of the table; *mine 1: it was made from the link, and holds it. */
+static int look(int *mine, MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link,
+                const MDB_val *key, const MDB_val *row, apr_pool_t *ptemp)
+{
+    pay_checkout_t *checkout;
+    pay_charge_t *charge;
+    int rc;
+
+    *mine = 0;
+    rc = pay_lmdb_checkout_decode(&checkout, key, row, ptemp);
+    if (rc) {
+        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* nobody knows whose it is */
+    }
+    if (strcmp(checkout->link, link->reference) != 0) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_charge_get(&charge, txn, db, &link->scope,
+                             pay_lmdb_read_u64((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN),
+                             ptemp);
+    if (rc == PAY_LMDB_BAD_ROW) {
+        *mine = 1; /* what became of it cannot be told */
+        return MDB_SUCCESS;
+    }
+    *mine = !rc && pay_lmdb_link_holds(charge);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* To the last checkout of the link's scope that is not behind its last one. */
+static int seek_last(MDB_cursor *cursor, const pay_link_t *link, MDB_val *key, MDB_val *row)
+{
+    pay_lmdb_key_t from;
+    int rc;
+
+    pay_lmdb_charge_key(&from, &link->scope, link->last_seq);
+    *key = pay_lmdb_key_val(&from);
+    rc = mdb_cursor_get(cursor, key, row, MDB_SET_RANGE);
+    if (!rc && key->mv_size == from.len && !memcmp(key->mv_data, from.bytes, from.len)) {
+        return MDB_SUCCESS;
+    }
+    if (rc == MDB_NOTFOUND) {
+        return mdb_cursor_get(cursor, key, row, MDB_LAST);
+    }
+    return rc ? rc : mdb_cursor_get(cursor, key, row, MDB_PREV);
+}
+
+int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_link_t *link, apr_pool_t *p)
+{
+    apr_pool_t *ptemp;
+    MDB_cursor *cursor;
+    pay_lmdb_key_t scope;
+    MDB_val key, row;
+    int rc, mine, looks = 0;
+
+    *holding = 0;
+    *whole = 1;
+    if (link->last_seq == 0) {
+        return MDB_SUCCESS;
+    }
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    apr_pool_create(&ptemp, p);
+    pay_lmdb_key_start(&scope);
+    pay_lmdb_key_scope(&scope, &link->scope);
+    rc = seek_last(cursor, link, &key, &row);
+    while (!rc && key.mv_size == PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t)
+           && !memcmp(key.mv_data, scope.bytes, scope.len)) {
+        if (looks++ == PAY_LMDB_LINK_LOOKS_MAX) {
+            *whole = 0;
+            break;
+        }
+        apr_pool_clear(ptemp);
+        rc = look(&mine, txn, db, link, &key, &row, ptemp);
+        if (!rc) {
+            *holding += (apr_uint64_t)mine;
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_PREV);
+        }
+    }
+    mdb_cursor_close(cursor);
+    apr_pool_destroy(ptemp);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* Of a row that did not count them: once, when the next payer comes. */
+static int count_older(int *whole, MDB_txn *txn, const pay_lmdb_t *db, pay_link_t *link,
+                       apr_pool_t *p)
+{
+    int rc;
+
+    *whole = 1;
+    if (link->counted) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_link_count(&link->holding, whole, txn, db, link, p);
+    if (rc || !*whole) {
+        return rc;
+    }
+    link->counted = 1;
+    return pay_lmdb_link_put(txn, db, link, p);
+}
+
+/* The link that a checkout holds or ceases to hold; *link NULL: there is none that counts it. */
+static int load_counting(pay_link_t **link, MDB_txn *txn, const pay_lmdb_t *db,
+                         const pay_charge_t *charge, apr_pool_t *p)
+{
+    int rc;
+
+    *link = NULL;
+    if (!charge->checkout || !*charge->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_link_load(link, txn, db, &charge->scope, charge->checkout->link, p);
+    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+        return MDB_SUCCESS; /* what happened to the money does not depend on it */
+    }
+    if (!rc && (!(*link)->once || !(*link)->counted)) {
+        *link = NULL;
+    }
+    return rc;
+}
+
+/* As the row that is stored says; 0 of one that is not there. */
+static int stored_holds(int *held, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                        apr_pool_t *p)
+{
+    pay_charge_t *stored;
+    int rc;
+
+    *held = 0;
+    rc = pay_lmdb_charge_get(&stored, txn, db, &charge->scope, charge->seq, p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    *held = pay_lmdb_link_holds(stored);
+    return MDB_SUCCESS;
+}
+
+/* It held the link `before`, and does so `now`. */
+static int recount(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, int before,
+                   int now, apr_pool_t *p)
+{
+    pay_link_t *link;
+    int rc;
+
+    if (before == now) {
+        return MDB_SUCCESS;
+    }
+    rc = load_counting(&link, txn, db, charge, p);
+    if (rc || !link || (!now && link->holding == 0)) {
+        return rc;
+    }
+    link->holding = now ? link->holding + 1 : link->holding - 1;
+    return pay_lmdb_link_put(txn, db, link, p);
+}
+
+int pay_lmdb_link_follow(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                         apr_pool_t *p)
+{
+    int rc, before;
+
+    if (!charge->checkout || !*charge->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = stored_holds(&before, txn, db, charge, p);
+    return rc ? rc : recount(txn, db, charge, before, pay_lmdb_link_holds(charge), p);
+}
+
+/* ---- the next payer */
+
+/* Of a link that is paid once, by all its checkouts; *charge is the last one where its payer goes
+ * on. */
+static int judge_once(pay_claim_t *claim, pay_charge_t **charge, MDB_txn *txn, const pay_lmdb_t *db,
+                      pay_link_t *link, const pay_charge_t *proposal, apr_time_t now, apr_pool_t *p)
+{
+    pay_charge_t *last;
+    int rc, whole;
+
+    rc = count_older(&whole, txn, db, link, p);
+    if (rc) {
+        return rc;
+    }
+    if (!whole) {
+        *claim = PAY_CLAIM_LINK_BUSY;
+        pay_log(PAY_LOG_ERR, APR_SUCCESS,
+                PAYLOGNO(00730) "payment link %s was made before this version, and has too many "
+                                "checkouts behind it to tell whether one may be paid: make another",
+                link->reference);
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_charge_get(&last, txn, db, &proposal->scope, link->last_seq, p);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    if (rc == MDB_NOTFOUND) { /* it was withdrawn */
+        last = NULL;
+    }
+    if (last && (last->state == PAY_CHARGE_SUCCESSFUL || last->state == PAY_CHARGE_REVERSED)) {
+        *claim = PAY_CLAIM_LINK_USED;
+    } else if (link->holding == 0 && !(last && pay_lmdb_link_holds(last))) {
+        *claim = PAY_CLAIM_NEW;
+    } else if (link->holding == 1 && last && last->state == PAY_CHARGE_PENDING
+               && goes_on(last, proposal, now)) {
+        *claim = PAY_CLAIM_LINK_AGAIN;
+        *charge = last;
+    } else {
+        *claim = PAY_CLAIM_LINK_BUSY;
+    }
+    return MDB_SUCCESS;
 }
 
 int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge, MDB_txn *txn,
                         const pay_lmdb_t *db, const pay_charge_t *proposal, apr_pool_t *p)
 {
     const apr_time_t now = pay_lmdb_scope_now(0);
-    pay_charge_t *last;
     int rc;
 
     *claim = PAY_CLAIM_NEW;
@@ -78,15 +283,7 @@ int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **ch
     if (*claim != PAY_CLAIM_NEW || !(*link)->once || (*link)->last_seq == 0) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_charge_get(&last, txn, db, &proposal->scope, (*link)->last_seq, p);
-    if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* it was withdrawn */
-    }
-    *claim = claim_of_last(last, proposal, now);
-    if (*claim == PAY_CLAIM_LINK_AGAIN) {
-        *charge = last;
-    }
-    return MDB_SUCCESS;
+    return judge_once(claim, charge, txn, db, *link, proposal, now, p);
 }
 
 int pay_lmdb_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_link_t *link,
@@ -96,6 +293,9 @@ int pay_lmdb_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_link_t *link,
         return MDB_SUCCESS;
     }
     link->last_seq = charge->seq;
+    if (link->once && pay_lmdb_link_holds(charge)) {
+        link->holding++;
+    }
     return pay_lmdb_link_put(txn, db, link, p);
 }
 
@@ -124,11 +324,17 @@ int pay_lmdb_link_removed(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
                           apr_pool_t *p)
 {
     pay_link_t *link;
-    int rc;
+    int rc, held;
 
-    if (charge->decided_state != PAY_CHARGE_SUCCESSFUL || !charge->checkout
-        || !*charge->checkout->link) {
+    if (!charge->checkout || !*charge->checkout->link) {
         return MDB_SUCCESS;
+    }
+    rc = stored_holds(&held, txn, db, charge, p);
+    if (!rc) {
+        rc = recount(txn, db, charge, held, 0, p);
+    }
+    if (rc || charge->decided_state != PAY_CHARGE_SUCCESSFUL) {
+        return rc;
     }
     rc = pay_lmdb_link_load(&link, txn, db, &charge->scope, charge->checkout->link, p);
     if (rc) {

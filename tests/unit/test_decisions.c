@@ -111,6 +111,32 @@ START_TEST(test_charge_late)
 }
 END_TEST
 
+/* A checkout without a page, which its acquirer is asked about for days. */
+START_TEST(test_checkout_asked)
+{
+    const pay_outcome_t unopened = {.kind = PAY_OUTCOME_DECLINED,
+                                    .message = "No page was opened.",
+                                    .late_check_at = TILL_NOW + apr_time_from_sec(3600)};
+    pay_charge_t *charge = _i ? till_open(1, "order-1", 1000) : till_checkout(1, "order-1", 1000);
+    int changed;
+
+    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[1],
+                                               charge->seq, &unopened, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(charge->due_at != 0, 1);
+    if (_i) { /* a charge of a token goes on being asked about */
+        (void)decide(PAY_DECISION_NOT_WAITING, charge, 0);
+        return;
+    }
+    (void)decide(PAY_DECISION_STAYS_FAILED, charge, 1);
+    charge = decide(PAY_DECISION_DONE, charge, 0);
+    ck_assert_int_eq(charge->state, PAY_CHARGE_FAILED);
+    ck_assert_int_eq(charge->due_at, 0);
+    (void)decide(PAY_DECISION_NOT_WAITING, charge, 0);
+    till_check_clean();
+}
+END_TEST
+
 static pay_refund_t *decide_refund(pay_decision_t want, const pay_refund_t *refund, int approved)
 {
     const pay_outcome_t outcome = pay_decision_outcome(approved, "seen");
@@ -165,6 +191,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_charge, 0, 2);
     tcase_add_test(tcase, test_charge_busy);
     tcase_add_test(tcase, test_charge_late);
+    tcase_add_loop_test(tcase, test_checkout_asked, 0, 2);
     tcase_add_loop_test(tcase, test_refund, 0, 2);
     tcase_add_test(tcase, test_texts);
 }

@@ -8,12 +8,17 @@
 #define RACERS 8
 #define ROUNDS 12
 #define LINK "shop-1"
+#define LATER_FIELDS 2 /* numbers at a link row's end that such a version does not write */
 #define ADA "ada@shop.example"
 #define BOB "bob@shop.example"
+#define CY "cy@shop.example"
 
 static const pay_outcome_t approved = {
     .kind = PAY_OUTCOME_APPROVED, .code = "00", .message = "Approved"};
 static const pay_outcome_t declined = {.kind = PAY_OUTCOME_DECLINED, .code = "05", .message = "No"};
+static const pay_outcome_t absent = {.kind = PAY_OUTCOME_DECLINED,
+                                     .message = "It was not received.",
+                                     .late_check_at = TILL_NOW + apr_time_from_sec(3600)};
 
 /* What becomes of the checkout that Ada begins to pay. */
 typedef enum fate_t {
@@ -22,6 +27,7 @@ typedef enum fate_t {
     FATE_REVERSED,
     FATE_DECLINED,
     FATE_DECLINED_LATE, /* and its acquirer says later that it was paid */
+    FATE_ABSENT,        /* and its acquirer is asked again, hours later */
     FATE_CANCELLED,
     FATE_CANCELLED_ASKED, /* and its acquirer is asked all the same */
     FATE_CANCELLED_PAID,  /* and it says so */
@@ -124,6 +130,9 @@ static void meet(fate_t fate, int i, const pay_charge_t *charge)
             find_late(charge);
         }
         return;
+    case FATE_ABSENT:
+        move(charge, PAY_CHECKOUT_SENT, &absent, 0);
+        return;
     case FATE_CANCELLED:
         move(charge, PAY_CHECKOUT_CANCELLED, NULL, 0);
         return;
@@ -176,6 +185,7 @@ static const struct {
     {"paid and given back", 1, FATE_REVERSED, BOB, PAY_CLAIM_LINK_USED, 1},
     {"declined", 1, FATE_DECLINED, ADA, PAY_CLAIM_NEW, 0},
     {"declined, and paid all the same", 1, FATE_DECLINED_LATE, BOB, PAY_CLAIM_LINK_BUSY, 0},
+    {"not received, and asked about", 1, FATE_ABSENT, ADA, PAY_CLAIM_LINK_BUSY, 0},
     {"cancelled", 1, FATE_CANCELLED, BOB, PAY_CLAIM_NEW, 0},
     {"cancelled, and asked about", 1, FATE_CANCELLED_ASKED, BOB, PAY_CLAIM_LINK_BUSY, 0},
     {"cancelled, and paid all the same", 1, FATE_CANCELLED_PAID, BOB, PAY_CLAIM_LINK_USED, 1},
@@ -213,6 +223,100 @@ START_TEST(test_second)
         ck_assert_int_eq(link_get(other, LINK)->last_seq == 0, other != i);
     }
     ck_assert_int_eq(till_faults("its checkout is lost") > 0, faults);
+}
+END_TEST
+
+/* ---- a checkout that is not the last one */
+
+/* What is learnt of Ada's, once Bob had his turn; and what Cy is told then. */
+static const struct {
+    const char *name;
+    fate_t fate; /* of Ada's, before Bob comes */
+    int found;   /* and then its acquirer says that it was paid */
+    fate_t last; /* of Bob's */
+    pay_claim_t want;
+    apr_uint64_t holding;
+} among[] = {
+    {"both declined", FATE_DECLINED, 0, FATE_DECLINED, PAY_CLAIM_NEW, 0},
+    {"the first is found paid", FATE_DECLINED, 1, FATE_DECLINED, PAY_CLAIM_LINK_BUSY, 1},
+    {"the first is found paid, the last withdrawn", FATE_DECLINED, 1, FATE_WITHDRAWN,
+     PAY_CLAIM_LINK_BUSY, 1},
+    {"the first is found paid, the last cancelled", FATE_DECLINED, 1, FATE_CANCELLED,
+     PAY_CLAIM_LINK_BUSY, 1},
+    {"the first is found paid, the last is open", FATE_DECLINED, 1, FATE_NONE, PAY_CLAIM_LINK_BUSY,
+     2},
+    {"the first is found paid, the last too", FATE_DECLINED, 1, FATE_DECLINED_LATE,
+     PAY_CLAIM_LINK_BUSY, 2},
+    {"the first was cancelled, the last is paid", FATE_CANCELLED, 0, FATE_PAID, PAY_CLAIM_LINK_USED,
+     0},
+};
+
+/* As a version that counted nothing left it. */
+static void forget_count(int i)
+{
+    pay_link_t *link = link_get(i, LINK);
+    pay_lmdb_key_t key;
+    MDB_val row;
+
+    link->holding = 0;
+    link->counted = 0;
+    ck_assert_int_eq(pay_lmdb_link_key(&key, &till->scopes[i], LINK), 1);
+    ck_assert_int_eq(pay_lmdb_link_encode(&row, link, unit_pool), 0);
+    ((unsigned char *)row.mv_data)[1] -= LATER_FIELDS;
+    till_plant(PAY_TABLE_LINK, &key, row.mv_data,
+               row.mv_size - LATER_FIELDS * sizeof(apr_uint64_t));
+}
+
+START_TEST(test_among)
+{
+    const int row = _i / 2, older = _i % 2, i = row % TILL_SCOPES;
+    pay_charge_t *first, *second, *third;
+
+    link_make(i, LINK, 1);
+    link_make(i, "other", 1);
+    (void)link_begin(i, "other", ADA);
+    first = link_begin(i, LINK, ADA);
+    meet(among[row].fate, i, first);
+    second = link_begin(i, LINK, BOB);
+    (void)till_charge(i, "between", 500);
+    if (among[row].found) {
+        find_late(first);
+    }
+    meet(among[row].last, i, second);
+    if (older) {
+        forget_count(i);
+    }
+    /* The payer of the last one is no better off. */
+    ck_assert_msg(link_open(&third, i, LINK, _i % 3 ? CY : BOB, unit_pool) == among[row].want, "%s",
+                  among[row].name);
+    ck_assert_uint_eq(link_get(i, LINK)->holding,
+                      among[row].holding + (among[row].want == PAY_CLAIM_NEW));
+    ck_assert_int_eq(link_get(i, LINK)->counted, !older || among[row].want != PAY_CLAIM_LINK_USED);
+    ck_assert_uint_eq(link_get(i, "other")->holding, 1);
+    till_check_clean();
+}
+END_TEST
+
+/* When a person has seen to it, the link is free. */
+START_TEST(test_seen_to)
+{
+    const pay_late_step_t seen = {
+        .from = PAY_LATE_FOUND, .to = PAY_LATE_FOUND, .resolution = "given back"};
+    pay_charge_t *first, *late, *charge;
+    int changed;
+
+    link_make(0, LINK, 1);
+    first = link_begin(0, LINK, ADA);
+    meet(FATE_DECLINED, 0, first);
+    meet(FATE_DECLINED, 0, link_begin(0, LINK, BOB));
+    find_late(first);
+    ck_assert_int_eq(link_open(&charge, 0, LINK, CY, unit_pool), PAY_CLAIM_LINK_BUSY);
+    ck_assert_int_eq(till->ops->charge_late(&late, &changed, till->store, &first->scope, first->seq,
+                                            &seen, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+    ck_assert_int_eq(link_open(&charge, 0, LINK, CY, unit_pool), PAY_CLAIM_NEW);
+    till_check_clean();
 }
 END_TEST
 
@@ -340,6 +444,18 @@ typedef struct racer_t {
     pay_charge_t *proposals[ROUNDS];
 } racer_t;
 
+/* Nobody asks about it any more. */
+static void let_go(const pay_charge_t *charge, apr_pool_t *p)
+{
+    const pay_outcome_t over = {.kind = PAY_OUTCOME_UNKNOWN, .held = PAY_NOT_HELD};
+    pay_charge_t *resolved;
+    int changed;
+
+    ck_assert_int_eq(till->ops->charge_resolve(&resolved, &changed, till->store, &charge->scope,
+                                               charge->seq, &over, 0, p),
+                     APR_SUCCESS);
+}
+
 /* Begins to pay, and pays or gives up, in turn. */
 static void *race(void *baton)
 {
@@ -357,8 +473,11 @@ static void *race(void *baton)
         if (claim != PAY_CLAIM_NEW && claim != PAY_CLAIM_LINK_AGAIN) {
             continue;
         }
-        if (round < 4) {
+        if (round < 3) {
             (void)move_of(till->store, charge, PAY_CHECKOUT_CANCELLED, NULL, 0, p);
+        } else if (round < 6) { /* asked about for a while, then it is free */
+            (void)move_of(till->store, charge, PAY_CHECKOUT_CANCELLED, NULL, till_clock + 1, p);
+            let_go(charge, p);
         } else if (move_of(till->store, charge, PAY_CHECKOUT_SENT, &approved, 0, p)) {
             (void)__atomic_add_fetch(&paid, 1, __ATOMIC_SEQ_CST);
         }
@@ -406,6 +525,7 @@ START_TEST(test_race)
     }
     ck_assert_int_eq(paid, 1);
     ck_assert_uint_eq(link_get(0, LINK)->paid, 1);
+    ck_assert_uint_eq(link_get(0, LINK)->holding, 0);
     till_check_clean();
 }
 END_TEST
@@ -414,6 +534,8 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_second, 0, UNIT_ROWS(cases));
+    tcase_add_loop_test(tcase, test_among, 0, 2 * UNIT_ROWS(among));
+    tcase_add_test(tcase, test_seen_to);
     tcase_add_loop_test(tcase, test_void, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_another_amount);
     tcase_add_loop_test(tcase, test_closed, 0, 2);
