@@ -74,7 +74,9 @@ static payments_refund_t refund_told(const pay_refund_t *refund, apr_pool_t *p)
         .struct_size = sizeof(told),
         .reference = refund->refund_reference,
         .tag = refund->tag,
-        .acquirer_reference = refund->acquirer_reference,
+        /* One made elsewhere goes by the acquirer's own name. */
+        .acquirer_reference =
+            refund->import_number ? refund->refund_reference : refund->acquirer_reference,
         .amount_minor = refund->money.amount_minor,
         .currency = refund->money.currency,
         .amount = major_units(&refund->money, p),

@@ -42,7 +42,8 @@ static int is_same(const payments_record_t *record, const wanted_t *wanted)
            && (!*wanted->charge_reference
                || strcmp(record->transaction_reference, wanted->charge_reference) == 0)
            /* An upstream may cut notes; one that ends with another's tag is another's refund. */
-           && (!*record->tag || strcmp(record->tag, wanted->refund->tag) == 0);
+           && (!*record->tag || !*wanted->refund->tag
+               || strcmp(record->tag, wanted->refund->tag) == 0);
 }
 
 static void record_take(const payments_record_t *record, wanted_t *wanted)

@@ -162,43 +162,53 @@ static int same_secrets(const pay_acquirers_one_t *a, const pay_acquirers_one_t 
     return same;
 }
 
-/* An upstream lists the refunds of a key: each account would count those of the other as its own.
- */
-static void warn_of_shared_key(const pay_ledger_t *ledger, int last)
+/* 1 when both are of one key, and of two accounts: an upstream lists the refunds of a key. */
+static int shares_key(const pay_acquirers_one_t *one, const pay_acquirers_one_t *other,
+                      int same_store)
 {
-    const pay_acquirers_one_t *one =
-        APR_ARRAY_IDX(ledger->acquirers, last, const pay_acquirers_one_t *);
-    const pay_acquirers_one_t *other;
+    return !one->is_out && !other->is_out && one->connector == other->connector
+           && !(same_store && strcmp(one->account, other->account) == 0)
+           && same_secrets(one, other);
+}
+
+/* Neither account fetches what may be the other's. `all`: those before it, of its store from
+ * `store_from` on. */
+static void judge_shared_key(pay_acquirers_one_t *one, const apr_array_header_t *all,
+                             int store_from)
+{
+    pay_acquirers_one_t *other;
     int i;
 
-    if (one->is_out || pay_conf_get(one->host)->policy.refund_sync == 0) {
-        return;
-    }
-    for (i = 0; i < last; i++) {
-        other = APR_ARRAY_IDX(ledger->acquirers, i, const pay_acquirers_one_t *);
-        if (!other->is_out && one->connector == other->connector && one->settings.url
-            && other->settings.url && !strcmp(one->settings.url, other->settings.url)
-            && strcmp(one->account, other->account) != 0 && same_secrets(one, other)) {
+    for (i = 0; i < all->nelts; i++) {
+        other = APR_ARRAY_IDX(all, i, pay_acquirers_one_t *);
+        if (shares_key(one, other, i >= store_from)) {
+            one->acquirer.key_is_shared = other->acquirer.key_is_shared = 1;
             ap_log_error(APLOG_MARK, APLOG_WARNING, 0, one->host,
                          PAYLOGNO(00385) "PaymentsAcquirer %s: accounts %s and %s use one key of "
-                                         "it, so that each lists the other's refunds too: give "
-                                         "each a key of its own, or set PaymentsRefundSync off",
+                                         "it, so that each would list the other's refunds too: "
+                                         "neither fetches refunds that were made elsewhere until "
+                                         "each has a key of its own",
                          one->acquirer.name, other->account, one->account);
-            return;
+            return; /* any more of that key were found with the first */
         }
     }
 }
 
 void pay_prepare_acquirers(const apr_array_header_t *ledgers, apr_pool_t *pconf)
 {
+    apr_array_header_t *all = apr_array_make(pconf, 8, sizeof(pay_acquirers_one_t *));
+    pay_acquirers_one_t *one;
     const pay_ledger_t *ledger;
-    int i, k;
+    int i, k, store_from;
 
     for (i = 0; i < ledgers->nelts; i++) {
         ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
+        store_from = all->nelts;
         for (k = 0; k < ledger->acquirers->nelts; k++) {
-            prepare(APR_ARRAY_IDX(ledger->acquirers, k, pay_acquirers_one_t *), pconf);
-            warn_of_shared_key(ledger, k);
+            one = APR_ARRAY_IDX(ledger->acquirers, k, pay_acquirers_one_t *);
+            prepare(one, pconf);
+            judge_shared_key(one, all, store_from);
+            APR_ARRAY_PUSH(all, pay_acquirers_one_t *) = one;
         }
     }
 }

@@ -17,6 +17,8 @@ typedef struct pay_history_t {
     /* The server's own round. */
     apr_time_t fetched_until; /* everything created before it was fetched; 0: never */
     apr_time_t due_at;        /* of the next round */
+    apr_time_t far_at;        /* of the next look further back; 0: there never was one */
+    apr_time_t pending_from;  /* createdAt of the oldest one that it saw pending; 0: none */
 
     /* The range asked for last; asked 0: none ever was. */
     apr_uint64_t asked;    /* counts up with each request */

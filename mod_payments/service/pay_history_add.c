@@ -2,6 +2,7 @@
 #include "service/pay_history_parts.h"
 
 #include "base/pay_log.h"
+#include "base/pay_time.h"
 
 #include <string.h>
 
@@ -100,6 +101,8 @@ apr_status_t pay_history_add(pay_history_news_t *news, const pay_history_window_
         return rv;
     }
     import.by_seq = 1;
+    import.acquirer = window->acquirer->name;
+    import.tell_since = pay_time_now() - PAY_HISTORY_FAR_DAYS * apr_time_from_sec(24 * 3600);
     apr_pool_create(&add.ptemp, p);
     rv = write_all(&import, &add);
     if (rv == APR_SUCCESS) {

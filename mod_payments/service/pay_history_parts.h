@@ -25,6 +25,10 @@ apr_status_t pay_history_record_read(pay_refund_t **out, const char **reason,
 /* Counts a record that is not kept, and says why; `reference` may be anything. */
 void pay_history_refuse(pay_history_news_t *news, const char *reference, const char *reason);
 
+/* How far back the server looks by itself, and who is told what it finds: refunds take banks weeks,
+ * and may be taken back after that. */
+#define PAY_HISTORY_FAR_DAYS 35
+
 /* --- pay_history_turn.c: one window of one account, and what comes of it --- */
 
 #define PAY_HISTORY_COMPLAINT_MAX 512
@@ -35,12 +39,16 @@ void pay_history_refuse(pay_history_news_t *news, const char *reference, const c
 typedef struct pay_history_account_t {
     const pay_service_t *service;
     const pay_acquirer_t *acquirer;
-    apr_time_t not_before; /* wall clock; 0: it may be asked at once */
-    int tries;             /* of the request's window that failed */
-    int round_failed;      /* the last one did, and was told */
-    int was_request;       /* the last window was a request's */
-    apr_time_t round_from; /* where the next window of the round under way begins; 0: none is */
+    apr_time_t not_before;   /* wall clock; 0: it may be asked at once */
+    int tries;               /* of the request's window that failed */
+    int round_failed;        /* the last one did, and was told */
+    int was_request;         /* the last window was a request's */
+    apr_time_t round_from;   /* where the next window of the round under way begins; 0: none is */
+    apr_time_t far_from;     /* where the next window of the look further back begins; 0: none is */
+    apr_time_t pending_from; /* the oldest one that it has seen pending so far; 0: none */
+    int far_failed;          /* the last one did, and was told */
     char complaint[PAY_HISTORY_COMPLAINT_MAX]; /* the last one about records of a round */
+    char far_complaint[PAY_HISTORY_COMPLAINT_MAX];
 } pay_history_account_t;
 
 typedef struct pay_history_turn_t {
@@ -57,6 +65,12 @@ typedef struct pay_history_turn_t {
  * store's. */
 apr_status_t pay_history_turn_request(pay_history_turn_t *turn);
 apr_status_t pay_history_turn_round(pay_history_turn_t *turn);
+/* The next window of what lies before a round: once a day, for what is decided late. */
+apr_status_t pay_history_turn_far(pay_history_turn_t *turn);
+/* Ends the request, because the account's acquirer lists the refunds of others too. */
+apr_status_t pay_history_turn_refuse(pay_history_turn_t *turn);
+/* Between two looks further back. */
+#define PAY_HISTORY_FAR_EVERY apr_time_from_sec(24 * 3600)
 
 /* --- pay_history_add.c --- */
 

@@ -78,7 +78,7 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
     pay_account_t *row;
     pay_scope_t scope = {.mode = PAY_LIVE};
     apr_status_t rv;
-    int asked, due;
+    int asked, due, far;
 
     if (!is_over(account->not_before, now, LONGEST_WAIT)) {
         return APR_SUCCESS;
@@ -98,10 +98,20 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
     }
     asked = turn.history->asked != turn.history->answered;
     due = interval > 0 && is_over(turn.history->due_at, now, interval);
-    if (!asked && !due) {
+    far = interval > 0 && is_over(turn.history->far_at, now, PAY_HISTORY_FAR_EVERY);
+    if (account->acquirer->key_is_shared) {
+        due = far = 0;
+    }
+    if (!asked && !due && !far) {
         return APR_SUCCESS;
     }
     *worked = 1;
+    if (account->acquirer->key_is_shared) {
+        return pay_history_turn_refuse(&turn);
+    }
+    if (!due && far && (!asked || account->was_request)) {
+        return pay_history_turn_far(&turn);
+    }
     return asked && !(due && account->was_request) ? pay_history_turn_request(&turn)
                                                    : pay_history_turn_round(&turn);
 }

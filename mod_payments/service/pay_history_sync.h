@@ -4,8 +4,9 @@
 
 /*
  * Fetches the refunds that the accounts' acquirers know of into the store (docs/live-mode.md,
- * "Refunds made elsewhere"): the last days every policy.refund_sync, and the range that paymentsctl
- * asked for (model/pay_history.h). A sync belongs to one thread.
+ * "Refunds made elsewhere"): the last days every policy.refund_sync, the weeks before them once a
+ * day, and the range that paymentsctl asked for (model/pay_history.h). Nothing through a key that
+ * other accounts send with too. A sync belongs to one thread.
  */
 
 #include "service/pay_service.h"

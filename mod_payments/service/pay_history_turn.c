@@ -10,20 +10,23 @@
 #define DAY apr_time_from_sec(24 * 3600)
 #define WINDOW (PAY_HISTORY_DAYS * DAY)
 #define TRY_AGAIN apr_time_from_sec(10) /* doubled with each try of a window */
+#define FAR_AGAIN apr_time_from_sec(3600)
+#define PENDING_DAYS_MAX 400            /* further back only a person looks */
 #define BUSY_AGAIN apr_time_from_sec(5) /* another import is running */
 
 /* --- what comes of a window --- */
 
-/* Those of a round come again with the next one: they are told when they are others than before. */
-static void tell_faults(pay_history_turn_t *turn, int is_request)
+/* Those of a round come again with the next one: they are told when they are others than `before`
+ * (NULL: of a request). */
+static void tell_faults(pay_history_turn_t *turn, char *before)
 {
-    pay_history_account_t *account = turn->account;
+    const pay_history_account_t *account = turn->account;
     const apr_array_header_t *faults = turn->news.faults;
     char complaint[PAY_HISTORY_COMPLAINT_MAX];
     int i;
 
     apr_cpystrn(complaint, apr_array_pstrcat(turn->p, faults, '\n'), sizeof(complaint));
-    if (!is_request && !strcmp(complaint, account->complaint)) {
+    if (before && !strcmp(complaint, before)) {
         return;
     }
     for (i = 0; i < faults->nelts; i++) {
@@ -32,8 +35,8 @@ static void tell_faults(pay_history_turn_t *turn, int is_request)
                 account->service->account_name, account->acquirer->name,
                 APR_ARRAY_IDX(faults, i, const char *));
     }
-    if (!is_request) {
-        apr_cpystrn(account->complaint, complaint, sizeof(account->complaint));
+    if (before) {
+        apr_cpystrn(before, complaint, PAY_HISTORY_COMPLAINT_MAX);
     }
 }
 
@@ -141,7 +144,7 @@ static apr_status_t request_fetched(pay_history_turn_t *turn)
         history->seen += news->seen;
         history->refused += news->refused;
         history->done_until = turn->to;
-        tell_faults(turn, 1);
+        tell_faults(turn, NULL);
     }
     history->error = history->refused == 0
                          ? ""
@@ -213,7 +216,7 @@ static apr_status_t round_fetched(pay_history_turn_t *turn)
                 PAYLOGNO(00447) "account %s: refunds are fetched from acquirer %s again",
                 account->service->account_name, account->acquirer->name);
     }
-    tell_faults(turn, 0);
+    tell_faults(turn, account->complaint);
     if (turn->to >= turn->now) {
         history->fetched_until = turn->now;
         return end_round(turn);
@@ -224,6 +227,75 @@ static apr_status_t round_fetched(pay_history_turn_t *turn)
     }
     history->fetched_until = turn->to;
     return put(turn);
+}
+
+/* --- what lies before it --- */
+
+/* Where the look further back begins: far enough for the oldest one that is pending. */
+static apr_time_t far_start(const pay_history_t *history, apr_time_t now)
+{
+    const apr_time_t from = now - PAY_HISTORY_FAR_DAYS * DAY, oldest = now - PENDING_DAYS_MAX * DAY;
+
+    if (history->pending_from <= 0 || history->pending_from > from) {
+        return from;
+    }
+    return history->pending_from > oldest ? history->pending_from : oldest;
+}
+
+static apr_status_t end_far(pay_history_turn_t *turn, apr_interval_time_t wait)
+{
+    turn->account->far_from = 0;
+    turn->history->far_at = turn->now + wait;
+    return put(turn);
+}
+
+static apr_status_t far_failed(pay_history_turn_t *turn, apr_status_t rv)
+{
+    pay_history_account_t *account = turn->account;
+
+    if (APR_STATUS_IS_EINTR(rv)) {
+        return APR_SUCCESS; /* as above */
+    }
+    if (rv == APR_EBUSY) {
+        account->not_before = turn->now + BUSY_AGAIN;
+        return APR_SUCCESS;
+    }
+    if (!account->far_failed) {
+        account->far_failed = 1;
+        pay_log(PAY_LOG_WARNING, rv,
+                PAYLOGNO(00731) "account %s: the refunds of the last %d days could not be fetched "
+                                "from acquirer %s; it is tried again every hour, and what it "
+                                "decides late is learnt when it works",
+                account->service->account_name, PAY_HISTORY_FAR_DAYS, account->acquirer->name);
+    }
+    return end_far(turn, FAR_AGAIN);
+}
+
+static apr_status_t far_fetched(pay_history_turn_t *turn)
+{
+    pay_history_account_t *account = turn->account;
+    const apr_time_t oldest = turn->news.oldest_pending;
+
+    if (turn->news.full) {
+        return APR_SUCCESS;
+    }
+    tell_faults(turn, account->far_complaint);
+    if (oldest > 0 && (account->pending_from == 0 || oldest < account->pending_from)) {
+        account->pending_from = oldest;
+    }
+    account->far_from = turn->to;
+    if (turn->to < turn->now - WINDOW) {
+        return APR_SUCCESS;
+    }
+    if (account->far_failed) {
+        account->far_failed = 0;
+        pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
+                PAYLOGNO(00732) "account %s: the refunds of the last %d days are fetched from "
+                                "acquirer %s again",
+                account->service->account_name, PAY_HISTORY_FAR_DAYS, account->acquirer->name);
+    }
+    turn->history->pending_from = account->pending_from;
+    return end_far(turn, PAY_HISTORY_FAR_EVERY);
 }
 
 /* --- the call --- */
@@ -280,4 +352,33 @@ apr_status_t pay_history_turn_round(pay_history_turn_t *turn)
     turn->to = turn->now - turn->from > WINDOW ? turn->from + WINDOW : turn->now;
     rv = fetch(turn);
     return rv == APR_SUCCESS ? round_fetched(turn) : round_failed(turn, rv);
+}
+
+apr_status_t pay_history_turn_far(pay_history_turn_t *turn)
+{
+    pay_history_account_t *account = turn->account;
+    const apr_time_t until = turn->now - WINDOW; /* the rounds have the rest */
+    apr_status_t rv;
+
+    account->was_request = 0;
+    turn->from = account->far_from;
+    if (turn->from <= 0 || turn->from > until) {
+        turn->from = far_start(turn->history, turn->now);
+        account->pending_from = 0;
+    }
+    turn->to = until - turn->from > WINDOW ? turn->from + WINDOW : until;
+    rv = fetch(turn);
+    return rv == APR_SUCCESS ? far_fetched(turn) : far_failed(turn, rv);
+}
+
+apr_status_t pay_history_turn_refuse(pay_history_turn_t *turn)
+{
+    pay_history_t *history = turn->history;
+
+    turn->account->was_request = 1;
+    turn->account->tries = 0;
+    history->answered = history->asked;
+    history->error = "Other accounts use the acquirer's key too, whose refunds it would list: give "
+                     "this account a key of its own.";
+    return put(turn);
 }

@@ -9,6 +9,8 @@
 #include <apr_strings.h>
 #include <string.h>
 
+#define ASK_AFTER apr_time_from_sec(60)
+
 static const char found_message[] = "found in the acquirer's list of refunds";
 
 /* What a refund that is known here is to take over. */
@@ -18,6 +20,7 @@ typedef enum step_t {
     STEP_FAILED,
     STEP_TAKE_BACK, /* as refund_fail */
     STEP_LATE,      /* as refund_late */
+    STEP_ASK,       /* its acquirer is asked about it from now on */
     STEP_DIFFERENT  /* a person must look */
 } step_t;
 
@@ -73,10 +76,20 @@ static apr_status_t find_refund(pay_refund_t **out, const fetch_t *fetch,
     return ops->refund_find(out, window->store, &window->scope, record->reference, fetch->ptemp);
 }
 
+/* One made elsewhere that was pending when it came, in whatever way it came. */
+static int is_not_asked(const pay_refund_t *refund)
+{
+    return refund->import_number != 0 && refund->state == PAY_REFUND_PENDING && refund->due_at == 0
+           && refund->money.amount_minor > 0 && refund->money.currency[0] != '\0';
+}
+
 /* What a refund that is at work here is said to be different from is looked at when it has ended.
  */
 static step_t judge(const pay_refund_t *refund, pay_refund_state_t there, int same)
 {
+    if (same && is_not_asked(refund) && there == PAY_REFUND_PENDING) {
+        return STEP_ASK;
+    }
     if (same) {
         return steps[refund->state][there];
     }
@@ -103,11 +116,12 @@ static void note_change(fetch_t *fetch, step_t step, const pay_refund_t *refund,
 
 /*
  * A refund that is held may be so for anybody to see; what has no place for that is told with what
- * could not be kept: one that was processed here, and history.
+ * could not be kept: one that was processed here, and history that nobody asks about.
  */
 static int may_be_held(const pay_refund_t *refund)
 {
-    return refund->import_number == 0 && refund->state != PAY_REFUND_PROCESSED;
+    return (refund->import_number == 0 || refund->due_at != 0)
+           && refund->state != PAY_REFUND_PROCESSED;
 }
 
 /* 1 when another record had its tag, too: which of them it is cannot be told. */
@@ -176,8 +190,23 @@ static void follow(fetch_t *fetch, const pay_refund_t *refund, const payments_re
 }
 
 /*
- * A refund made elsewhere, of a charge of ours or of none. Our own refund of a late approval is
- * none: the charge's record tells of it.
+ * Of a charge that failed here: what the acquirer approved all the same was given back, by us or by
+ * a person there. The charge's record tells of the approval; no total has it, so none may have what
+ * was given back. Without an approval that is known, or that is still asked for, a person must
+ * look.
+ */
+static apr_status_t add_nothing(fetch_t *fetch, const pay_charge_t *charge,
+                                const payments_record_t *record)
+{
+    if (charge->late == PAY_LATE_NONE && charge->due_at == 0) {
+        pay_history_refuse(fetch->news, record->reference, "it is of a charge that failed here");
+    }
+    return APR_SUCCESS;
+}
+
+/*
+ * A refund made elsewhere, of a charge of ours or of none; not of another account's, whose acquirer
+ * lists them together.
  */
 static apr_status_t add_fresh(fetch_t *fetch, const payments_record_t *record)
 {
@@ -186,6 +215,7 @@ static apr_status_t add_fresh(fetch_t *fetch, const payments_record_t *record)
     pay_charge_t *charge;
     pay_refund_t *refund;
     apr_status_t rv = APR_NOTFOUND;
+    int elsewhere;
 
     charge = NULL;
     if (record->transaction_reference && record->transaction_reference[0] != '\0') {
@@ -195,9 +225,17 @@ static apr_status_t add_fresh(fetch_t *fetch, const payments_record_t *record)
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return rv;
     }
-    if (charge && charge->late_tag[0] != '\0' && record->tag
-        && strcmp(charge->late_tag, record->tag) == 0) {
-        return APR_SUCCESS;
+    if (charge && charge->state == PAY_CHARGE_FAILED) {
+        return add_nothing(fetch, charge, record);
+    }
+    if (!charge) {
+        rv = window->store->ops->acquirer_elsewhere(
+            &elsewhere, window->store, &window->scope,
+            record->transaction_reference ? record->transaction_reference : "",
+            record->tag ? record->tag : "");
+        if (rv != APR_SUCCESS || elsewhere) {
+            return rv;
+        }
     }
     rv = pay_history_record_read(&refund, &reason, record, &window->scope, charge, fetch->pool);
     if (rv != APR_SUCCESS) {
@@ -206,6 +244,17 @@ static apr_status_t add_fresh(fetch_t *fetch, const payments_record_t *record)
     }
     APR_ARRAY_PUSH(fetch->fresh, pay_refund_t *) = refund;
     return APR_SUCCESS;
+}
+
+static void note_pending(pay_history_news_t *news, const payments_record_t *record)
+{
+    pay_refund_state_t there;
+
+    if (pay_history_record_state(&there, record) && there == PAY_REFUND_PENDING
+        && record->created_at > 0
+        && (news->oldest_pending == 0 || record->created_at < news->oldest_pending)) {
+        news->oldest_pending = record->created_at;
+    }
 }
 
 /* One record as it comes; what follows from it is done when all have come. */
@@ -221,6 +270,7 @@ static apr_status_t take_record(void *baton, const payments_record_t *record)
     }
     apr_pool_clear(fetch->ptemp);
     fetch->news->seen++;
+    note_pending(fetch->news, record);
     if (!record->reference || record->reference[0] == '\0') {
         pay_history_refuse(fetch->news, NULL, "it has no reference");
         return APR_SUCCESS;
@@ -275,6 +325,17 @@ static apr_status_t differ(int *changed, const change_t *change, const pay_histo
     return rv;
 }
 
+static apr_status_t ask(const char *refund_reference, const pay_history_window_t *window,
+                        apr_pool_t *p)
+{
+    pay_refund_t *refund;
+    int changed;
+
+    return window->store->ops->refund_ask(&refund, &changed, window->store, &window->scope,
+                                          refund_reference, window->acquirer->name,
+                                          pay_time_now() + ASK_AFTER, p);
+}
+
 static apr_status_t make_change(int *changed, const change_t *change,
                                 const pay_history_window_t *window, apr_pool_t *p)
 {
@@ -301,6 +362,8 @@ static apr_status_t make_change(int *changed, const change_t *change,
                                 NULL, p);
     case STEP_DIFFERENT:
         return differ(changed, change, window, p);
+    case STEP_ASK:
+        return ask(change->refund_reference, window, p);
     default:
         return APR_SUCCESS;
     }
@@ -325,6 +388,24 @@ static apr_status_t make_changes(fetch_t *fetch)
         fetch->news->changed += changed != 0;
     }
     return APR_SUCCESS;
+}
+
+/* Should this process end before, the same window tells it again. */
+static apr_status_t ask_fresh(const fetch_t *fetch)
+{
+    const pay_refund_t *refund;
+    apr_status_t rv = APR_SUCCESS;
+    int i;
+
+    for (i = 0; rv == APR_SUCCESS && i < fetch->fresh->nelts; i++) {
+        refund = APR_ARRAY_IDX(fetch->fresh, i, const pay_refund_t *);
+        if (refund->state == PAY_REFUND_PENDING) {
+            apr_pool_clear(fetch->ptemp);
+            rv = ask(refund->refund_reference, fetch->window, fetch->ptemp);
+            rv = rv == APR_NOTFOUND || rv == PAY_STORE_ECORRUPT ? APR_SUCCESS : rv;
+        }
+    }
+    return rv;
 }
 
 apr_status_t pay_history_window_fetch(pay_history_news_t *news, const pay_history_window_t *window,
@@ -354,6 +435,9 @@ apr_status_t pay_history_window_fetch(pay_history_news_t *news, const pay_histor
     }
     if (rv == APR_SUCCESS) {
         rv = pay_history_add(news, window, fetch.fresh, p);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = ask_fresh(&fetch);
     }
     apr_pool_destroy(fetch.ptemp);
     return rv;

@@ -42,6 +42,9 @@ int pay_reconcile_refund(const pay_reconcile_row_t *row)
     pay_reconcile_finding_t finding;
 
     pay_reconcile_ask(&finding, row, 0);
+    if (row->refund->import_number != 0) {
+        finding.news.absent = 0; /* its acquirer listed it: that it has none now decides nothing */
+    }
     pay_reconcile_judge(&finding, row);
     return resolve(&finding, row);
 }

@@ -153,7 +153,8 @@ static apr_status_t recognise(int *known, pay_refund_t *refund, const run_t *run
                                    p);
     if (rv == APR_SUCCESS) {
         refund->transaction_reference = charge->reference;
-        *known = *tag && !strcmp(charge->late_tag, tag);
+        /* What was approved late was given back: neither is in any total. */
+        *known = charge->state == PAY_CHARGE_FAILED;
     }
     return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
 }

@@ -133,7 +133,8 @@ int pay_lmdb_acquirer_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_r
 int pay_lmdb_acquirer_name_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
                                   const char *acquirer_reference, apr_pool_t *p)
 {
-    if (!is_named(acquirer_reference) || is_named(refund->acquirer_reference)
+    if (refund->import_number != 0 /* its own reference is the acquirer's */
+        || !is_named(acquirer_reference) || is_named(refund->acquirer_reference)
         || strlen(acquirer_reference) > PAY_REFUND_REFERENCE_MAX) {
         return MDB_SUCCESS;
     }
@@ -235,4 +236,60 @@ apr_status_t pay_lmdb_refund_find_acquirer(pay_refund_t **out, pay_store_t *stor
     }
     pay_lmdb_read_end(db, txn);
     return pay_lmdb_status(rc);
+}
+
+/* ---- another account's */
+
+/* 1 in *found when the scope has a charge of that name, or a refund of that tag. */
+static int scope_has(int *found, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                     const char *charge_reference, const char *tag)
+{
+    pay_lmdb_key_t key;
+    MDB_val val;
+    int rc;
+
+    rc = find(&val, &key, txn, db, scope, PAY_ACQUIRER_CHARGE, charge_reference);
+    if (rc == MDB_NOTFOUND) {
+        rc = find(&val, &key, txn, db, scope, PAY_ACQUIRER_TAG, tag);
+    }
+    *found = rc == MDB_SUCCESS;
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_acquirer_elsewhere(int *found, pay_store_t *store, const pay_scope_t *scope,
+                                         const char *charge_reference, const char *tag)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_cursor *cursor = NULL;
+    pay_scope_t other = *scope;
+    MDB_val key, row;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *found = 0;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &cursor);
+    if (!rc) {
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_FIRST);
+    }
+    while (!rc && !*found) {
+        if (key.mv_size == sizeof(apr_uint32_t)) {
+            other.account = pay_lmdb_read_u32(key.mv_data);
+            if (other.account != scope->account) {
+                rc = scope_has(found, txn, db, &other, charge_reference, tag);
+            }
+        }
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        }
+    }
+    if (cursor) {
+        mdb_cursor_close(cursor);
+    }
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc == MDB_NOTFOUND ? MDB_SUCCESS : rc);
 }

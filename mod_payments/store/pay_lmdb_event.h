@@ -54,11 +54,16 @@ int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_lmdb_t *db, const p
 int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, int first,
                              apr_pool_t *p);
 /*
- * Tells of a refund made here that was decided, or failed later, and of its charge when that became
- * reversed by it, or successful again. Both rows are written already.
+ * Tells of a refund that was decided, or failed later, and of its charge when that became reversed
+ * by it, or successful again; of one that only a file told of, nothing. Both rows are written
+ * already.
  */
 int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
                              int was_processed, apr_pool_t *p);
+/* The same of a processed refund that was made elsewhere; `given_minor`: of all those of its charge
+ * that become known with it, 0 where another one comes behind it. */
+int pay_lmdb_event_of_history(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                              apr_int64_t given_minor, apr_pool_t *p);
 /*
  * Tells the merchant, at the endpoint `notice`, that an event of `webhook` was given up, not more
  * often than daily. Both rows are the caller's to write.

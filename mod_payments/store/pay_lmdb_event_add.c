@@ -172,26 +172,29 @@ static pay_event_t event_of_refund(const pay_refund_t *refund, const pay_charge_
     return event;
 }
 
-/* 1 when the refund's way to its state took the charge to reversed, or back from there. */
-static int moved_charge(const pay_refund_t *refund, const pay_charge_t *charge, int was_processed)
+/* 1 when the refund's way to its state took the charge to reversed, or back from there;
+ * `given_minor` became processed with it. */
+static int moved_charge(const pay_refund_t *refund, const pay_charge_t *charge, int was_processed,
+                        apr_int64_t given_minor)
 {
     if (refund->state == PAY_REFUND_PROCESSED) {
-        return charge->state == PAY_CHARGE_REVERSED;
+        return charge->state == PAY_CHARGE_REVERSED && given_minor > 0
+               && charge->refunded_minor - given_minor < charge->money.amount_minor;
     }
     return was_processed && charge->state == PAY_CHARGE_SUCCESSFUL
            && charge->refunded_minor >= charge->money.amount_minor - refund->money.amount_minor;
 }
 
-int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                             int was_processed, apr_pool_t *p)
+static int tell_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                       int was_processed, apr_int64_t given_minor, apr_pool_t *p)
 {
     endpoints_t endpoints;
     pay_charge_t *charge;
     pay_event_t event;
     int any, rc;
 
-    if (refund->charge_seq == 0 || refund->import_number != 0) { /* history is not news */
-        return MDB_SUCCESS;
+    if (refund->charge_seq == 0 || (refund->import_number != 0 && !*refund->acquirer)) {
+        return MDB_SUCCESS; /* what a file told is not news */
     }
     rc = endpoints_load(&endpoints, txn, db, &refund->scope, p);
     if (rc || endpoints.count == 0) {
@@ -208,10 +211,22 @@ int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refun
         return rc;
     }
     charge->events += any ? 1 : 0;
-    if (moved_charge(refund, charge, was_processed)) {
+    if (moved_charge(refund, charge, was_processed, given_minor)) {
         rc = tell_charge(txn, db, &endpoints, charge, 0, p);
     }
     return rc ? rc : pay_lmdb_charge_put(txn, db, charge, 0, p);
+}
+
+int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                             int was_processed, apr_pool_t *p)
+{
+    return tell_refund(txn, db, refund, was_processed, refund->money.amount_minor, p);
+}
+
+int pay_lmdb_event_of_history(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                              apr_int64_t given_minor, apr_pool_t *p)
+{
+    return tell_refund(txn, db, refund, 0, given_minor, p);
 }
 
 int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *parked,

@@ -23,6 +23,8 @@ static const pay_row_field_t history_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, changed),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, refused),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_history_t, error),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, far_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, pending_from),
 };
 #define HISTORY_FIELDS (sizeof(history_fields) / sizeof(history_fields[0]))
 
@@ -184,6 +186,8 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (is_overtaken(&row, stored)) {
         stored->fetched_until = row.fetched_until;
         stored->due_at = row.due_at;
+        stored->far_at = row.far_at;
+        stored->pending_from = row.pending_from;
         return history_store(txn, db, stored, put->p);
     }
     row.from = stored->from;

@@ -102,6 +102,7 @@ apr_status_t pay_lmdb_import_begin(pay_import_t *out, pay_store_t *store, const 
     }
     out->scope = *scope;
     out->number = begin.number;
+    out->told = apr_array_make(p, 1, sizeof(const char *));
     return APR_SUCCESS;
 }
 
@@ -123,7 +124,8 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     copy->decided_at = copy->state == PAY_REFUND_PENDING ? 0 : copy->updated_at;
     record->charge_seq = import->by_seq ? refund->charge_seq : 0;
     copy->import_number = import->number;
-    copy->acquirer = "";
+    copy->acquirer =
+        import->acquirer ? pay_lmdb_text_cut(import->acquirer, PAY_LMDB_NAME_MAX, p) : "";
     copy->key_id = "";
     memset(&copy->worker, 0, sizeof(copy->worker));
     copy->send_before_ms = 0;
@@ -333,6 +335,22 @@ static int rows_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc ? rc : pay_lmdb_scope_put(txn, db, &rows->import->scope, &last, rows->p);
 }
 
+/* What is to be told when all of it becomes visible. */
+static void note_told(pay_import_t *import, const rows_t *rows)
+{
+    const pay_refund_t *refund;
+    int i;
+
+    for (i = 0; import->acquirer && i < rows->records->nelts; i++) {
+        refund = &APR_ARRAY_IDX(rows->records, i, record_t).row.refund;
+        if (refund->seq != 0 && refund->charge_seq != 0 && refund->state == PAY_REFUND_PROCESSED
+            && refund->created_at >= import->tell_since) {
+            APR_ARRAY_PUSH(import->told, const char *) =
+                apr_pstrdup(import->told->pool, refund->refund_reference);
+        }
+    }
+}
+
 apr_status_t pay_lmdb_import_rows(pay_import_t *import, int *at, pay_store_t *store,
                                   const apr_array_header_t *refunds, apr_pool_t *p)
 {
@@ -354,6 +372,7 @@ apr_status_t pay_lmdb_import_rows(pay_import_t *import, int *at, pay_store_t *st
     if (rv == APR_SUCCESS) {
         import->written += rows.written;
         import->skipped += rows.skipped;
+        note_told(import, &rows);
     }
     return rv;
 }

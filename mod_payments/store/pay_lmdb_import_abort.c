@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_audit.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_event.h"
+#include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_sweep.h"
 
+#include <apr_hash.h>
 #include <apr_strings.h>
 #include <string.h>
+
+#define CLOCKS_APART_MAX apr_time_from_sec(5 * 60) /* an acquirer's and ours */
 
 typedef struct abort_t {
     const pay_import_t *import;
@@ -85,6 +91,70 @@ typedef struct finish_t {
     int busy;
 } finish_t;
 
+/* Refunds that are told, and what they gave back of one charge: its reversal is told once, behind
+ * them. */
+typedef struct told_t {
+    const pay_refund_t *refund;
+    struct told_t *before; /* the one before it of the same charge */
+    apr_int64_t given_minor;
+    int is_last;
+} told_t;
+
+/* One that is left out by what is damaged is told by `store check`. *refund NULL: it is not told,
+ * because its charge was made after it. The acquirer's clock may be another than ours. */
+static int load_told(const pay_refund_t **refund, const finish_t *finish, MDB_txn *txn,
+                     const pay_lmdb_t *db, const char *refund_reference)
+{
+    pay_lmdb_refund_t *row;
+    pay_charge_t *charge;
+    int rc;
+
+    *refund = NULL;
+    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, &finish->import->scope,
+                                  refund_reference, finish->p);
+    if (!rc) {
+        rc = pay_lmdb_charge_get(&charge, txn, db, &finish->import->scope, row->refund.charge_seq,
+                                 finish->p);
+    }
+    if (rc) {
+        return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    }
+    if (charge->created_at <= row->refund.created_at + CLOCKS_APART_MAX) {
+        *refund = &row->refund;
+    }
+    return MDB_SUCCESS;
+}
+
+static int tell_news(const finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    const apr_array_header_t *names = finish->import->told;
+    apr_hash_t *last = apr_hash_make(finish->p); /* by the charge's number */
+    told_t *told = apr_pcalloc(finish->p, sizeof(*told) * (apr_size_t)(names->nelts + 1));
+    int i, rc = MDB_SUCCESS;
+
+    for (i = 0; !rc && i < names->nelts; i++) {
+        rc = load_told(&told[i].refund, finish, txn, db, APR_ARRAY_IDX(names, i, const char *));
+        if (rc || !told[i].refund) {
+            continue;
+        }
+        told[i].before = apr_hash_get(last, &told[i].refund->charge_seq, sizeof(apr_uint64_t));
+        told[i].given_minor = told[i].refund->money.amount_minor;
+        told[i].is_last = 1;
+        if (told[i].before) {
+            told[i].given_minor += told[i].before->given_minor;
+            told[i].before->is_last = 0;
+        }
+        apr_hash_set(last, &told[i].refund->charge_seq, sizeof(apr_uint64_t), &told[i]);
+    }
+    for (i = 0; !rc && i < names->nelts; i++) {
+        if (told[i].refund) {
+            rc = pay_lmdb_event_of_history(txn, db, told[i].refund,
+                                           told[i].is_last ? told[i].given_minor : 0, finish->p);
+        }
+    }
+    return rc;
+}
+
 static int finish_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     finish_t *finish = baton;
@@ -107,7 +177,8 @@ static int finish_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     last.import_done = import->number;
     last.import_open = 0;
     memset(&last.import_worker, 0, sizeof(last.import_worker));
-    return pay_lmdb_scope_put(txn, db, &import->scope, &last, finish->p);
+    rc = pay_lmdb_scope_put(txn, db, &import->scope, &last, finish->p);
+    return rc || !import->told ? rc : tell_news(finish, txn, db);
 }
 
 apr_status_t pay_lmdb_import_finish(pay_import_t *import, pay_store_t *store, apr_pool_t *p)

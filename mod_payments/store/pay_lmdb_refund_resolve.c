@@ -36,7 +36,7 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_l
 {
     int rc;
 
-    if (row->refund.import_number != 0) { /* nobody asks about history */
+    if (row->refund.import_number != 0 && row->refund.due_at == 0) { /* nobody asks about it */
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_due_del_refund(txn, db, &row->refund);

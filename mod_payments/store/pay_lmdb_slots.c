@@ -52,6 +52,8 @@ const pay_store_ops_t pay_lmdb_ops = {
     SLOT(refund_fail),
     SLOT(refund_claim),
     SLOT(refund_late),
+    SLOT(refund_ask),
+    SLOT(acquirer_elsewhere),
     SLOT(refund_find),
     SLOT(refund_find_acquirer),
     SLOT(refund_scan),

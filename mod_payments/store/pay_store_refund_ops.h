@@ -81,6 +81,20 @@ typedef apr_status_t pay_store_refund_late_fn(pay_refund_t **out, int *changed, 
                                               const pay_outcome_t *found, apr_time_t due_at,
                                               pay_held_t held, const char *resolution,
                                               apr_pool_t *p);
+/*
+ * A refund made elsewhere that is pending there: from `due_at` on its acquirer is asked about it,
+ * by its reference, as about ours. *changed 0: it is decided, asked about already, made here, or
+ * has no amount, and nothing was done. APR_NOTFOUND: there is none.
+ */
+typedef apr_status_t pay_store_refund_ask_fn(pay_refund_t **out, int *changed, pay_store_t *store,
+                                             const pay_scope_t *scope, const char *refund_reference,
+                                             const char *acquirer, apr_time_t due_at,
+                                             apr_pool_t *p);
+/* *found 1: another account has, in the same mode, the charge or the refund that an acquirer knows
+ * by this name or under this tag (each may be ""). */
+typedef apr_status_t pay_store_acquirer_elsewhere_fn(int *found, pay_store_t *store,
+                                                     const pay_scope_t *scope,
+                                                     const char *charge_reference, const char *tag);
 /* The refund made here that the acquirer calls `acquirer_reference`, else the one sent under `tag`
  * (each may be ""); APR_NOTFOUND. */
 typedef apr_status_t pay_store_refund_find_acquirer_fn(pay_refund_t **out, pay_store_t *store,

@@ -116,6 +116,12 @@ typedef struct pay_import_t {
     /* The caller's, set once it was begun. 1: rows name their charge by charge_seq (0: it is not
      * known here); 0: by its reference. */
     int by_seq;
+    /* Of an acquirer's list: its name, which the rows keep. Processed refunds of charges made here
+     * before them, and created at `tell_since` or later, are told as ours are. NULL: of a file,
+     * which is no news. */
+    const char *acquirer;
+    apr_time_t tell_since;
+    apr_array_header_t *told; /* of const char *, references: the store's */
 } pay_import_t;
 
 typedef struct pay_store_stat_t {

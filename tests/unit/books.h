@@ -53,6 +53,9 @@ pay_service_t *books_service(const char *account, const pay_acquirer_t *acquirer
 int books_step(pay_history_sync_t *sync);
 int books_steps(pay_history_sync_t *sync);
 
+/* What lies before a round was looked at just now. */
+void books_far_done(const pay_scope_t *scope);
+
 pay_history_t *books_row(const pay_scope_t *scope);
 void books_ask(const pay_scope_t *scope, apr_time_t from, apr_time_t to);
 /* The window of a call. */

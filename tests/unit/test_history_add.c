@@ -2,6 +2,8 @@
 #include "service/pay_history_parts.h"
 
 #include "history_fixture.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_refund.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,21 +107,159 @@ START_TEST(test_later)
 }
 END_TEST
 
-/* A refund that becomes known before its charge is decided, and one of a charge that failed here.
- */
-START_TEST(test_charges_that_are_not_successful)
+/* A refund that becomes known before its charge is decided. */
+START_TEST(test_charge_that_is_pending)
 {
-    pay_charge_t *pending = books_open("shop-1", 500), *failed = books_open("shop-2", 500);
+    pay_charge_t *pending = books_open("shop-1", 500);
 
-    ck_assert_int_eq(till_resolve(&failed, BOOKS_SCOPE, failed->seq, PAY_OUTCOME_DECLINED), 1);
     books_add(books, "1", "processed")->transaction_reference = books_reference("shop-1");
-    books_add(books, "2", "processed")->transaction_reference = books_reference("shop-2");
-    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 2);
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
     till_check_clean();
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_PENDING);
-    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-2")->state, PAY_CHARGE_FAILED);
     ck_assert_int_eq(till_resolve(&pending, BOOKS_SCOPE, pending->seq, PAY_OUTCOME_APPROVED), 1);
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_REVERSED);
+    check_again();
+}
+END_TEST
+
+/* Refunded less charged, and how many of each, of the scope. */
+static const char *totals(void)
+{
+    const pay_time_range_t all = {0, till_clock + DAY};
+    apr_array_header_t *list;
+    const pay_total_t *total;
+    const char *text = "";
+    int i;
+
+    ck_assert_int_eq(
+        till->ops->total_list(&list, till->store, &window.scope, &all, NULL, 100, unit_pool),
+        APR_SUCCESS);
+    for (i = 0; i < list->nelts; i++) {
+        total = &APR_ARRAY_IDX(list, i, pay_total_t);
+        text = apr_psprintf(unit_pool, "%s%d charged, %d failed, %d refunded; ", text,
+                            (int)total->charges, (int)total->failed, (int)total->refunds);
+    }
+    return text;
+}
+
+/* What was approved all the same is no charge of ours, and what was given back of it no refund. */
+static const struct {
+    const char *name;
+    int late;  /* the approval is known */
+    int asked; /* or its acquirer will be asked for it */
+    int refused;
+} of_failed[] = {
+    {"approved late", 1, 0, 0},
+    {"asked about late", 0, 1, 0},
+    {"declined for good", 0, 0, 1},
+};
+
+START_TEST(test_charge_that_failed)
+{
+    const pay_late_step_t found = {.from = PAY_LATE_NONE,
+                                   .to = PAY_LATE_FOUND,
+                                   .outcome = till_outcome(PAY_OUTCOME_APPROVED),
+                                   .held = PAY_HELD_LATE};
+    pay_outcome_t declined = *till_outcome(PAY_OUTCOME_DECLINED);
+    pay_charge_t *charge = books_open("shop-1", 500);
+    pay_history_news_t news;
+    const char *before;
+    int changed;
+
+    declined.late_check_at = of_failed[_i].asked ? till_clock + DAY : 0;
+    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &window.scope,
+                                               charge->seq, &declined, 0, unit_pool),
+                     APR_SUCCESS);
+    if (of_failed[_i].late) {
+        ck_assert_int_eq(till->ops->charge_late(&charge, &changed, till->store, &window.scope,
+                                                charge->seq, &found, unit_pool),
+                         APR_SUCCESS);
+    }
+    before = totals();
+    ck_assert_str_eq(before, "0 charged, 1 failed, 0 refunded; ");
+    books_add(books, "1", "processed")->transaction_reference = books_reference("shop-1");
+    news = fetch(APR_SUCCESS);
+    ck_assert_msg(news.added == 0, "%s", of_failed[_i].name);
+    ck_assert_msg((int)news.refused == of_failed[_i].refused, "%s", of_failed[_i].name);
+    ck_assert_str_eq(totals(), before);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->refunded_minor, 0);
+    check_again();
+}
+END_TEST
+
+/* What another account of the store charged or gave back is its own, whatever is listed here. */
+START_TEST(test_of_another_account)
+{
+    const pay_scope_t others = {till->scopes[0].account, PAY_LIVE};
+    pay_charge_t *proposal = till_proposal(0, "shop-9", 500), *charge;
+    payments_record_t *record = books_add(books, "1", "processed");
+    pay_claim_t claim;
+
+    proposal->scope = others;
+    proposal->acquirer_reference = _i == 2 ? "elsewhere" : books_reference("shop-9");
+    ck_assert_int_eq(
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        APR_SUCCESS);
+    record->transaction_reference = books_reference(_i == 1 ? "shop-8" : "shop-9");
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, _i == 0 ? 0 : 1);
+    check_again();
+}
+END_TEST
+
+/* Takes the question out of the row, and its entry out of pending_due. */
+static int forget_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    pay_refund_t *refund = baton;
+    pay_lmdb_refund_t *row;
+    int rc;
+
+    rc = pay_lmdb_due_del_refund(txn, db, refund);
+    if (!rc) {
+        rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, &refund->scope,
+                                      refund->refund_reference, unit_pool);
+    }
+    if (!rc) {
+        row->refund.due_at = 0;
+        row->refund.acquirer = "";
+        rc = pay_lmdb_refund_put(txn, db, row, unit_pool);
+    }
+    return rc;
+}
+
+static void forget(pay_refund_t *refund)
+{
+    till_raw(forget_work, refund);
+}
+
+/* One that is pending there is asked about by the acquirer's reference, however it came. */
+START_TEST(test_pending_is_asked_about)
+{
+    payments_record_t *record = books_add(books, "1", "pending");
+    pay_refund_t *refund;
+    apr_array_header_t *due;
+
+    record->transaction_reference = books_reference("shop-1");
+    (void)books_charge("shop-1", 1000);
+    if (_i) { /* a version that asked nobody left it so */
+        record->created_at = record->updated_at = TILL_NOW - 3600 * apr_time_from_sec(1);
+        ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
+        refund = books_find("up_1");
+        forget(refund);
+        till_check_clean();
+    }
+    (void)fetch(APR_SUCCESS);
+    refund = books_find("up_1");
+    ck_assert_int_gt(refund->due_at, till_clock);
+    ck_assert_int_le(refund->due_at, till_clock + apr_time_from_sec(60));
+    ck_assert_str_eq(refund->acquirer, "books@acquirer.example");
+    check_again();
+    ck_assert_int_eq(till->ops->due_take(&due, till->store, refund->due_at, 1, 10, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(due->nelts, 1);
+    ck_assert_str_eq(APR_ARRAY_IDX(due, 0, pay_due_t).refund->refund_reference, "up_1");
+    record->status = _i ? "failed" : "processed";
+    ck_assert_uint_eq(fetch(APR_SUCCESS).changed, 1);
+    ck_assert_int_eq(books_find("up_1")->due_at, 0);
     check_again();
 }
 END_TEST
@@ -250,7 +390,10 @@ static void add(TCase *tcase)
     tcase_add_checked_fixture(tcase, set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_elsewhere, 0, UNIT_ROWS(elsewhere));
     tcase_add_loop_test(tcase, test_later, 0, UNIT_ROWS(later));
-    tcase_add_test(tcase, test_charges_that_are_not_successful);
+    tcase_add_test(tcase, test_charge_that_is_pending);
+    tcase_add_loop_test(tcase, test_charge_that_failed, 0, UNIT_ROWS(of_failed));
+    tcase_add_loop_test(tcase, test_of_another_account, 0, 3);
+    tcase_add_loop_test(tcase, test_pending_is_asked_about, 0, 2);
     tcase_add_test(tcase, test_charge_of_the_same_name);
     tcase_add_test(tcase, test_imported_before);
     tcase_add_loop_test(tcase, test_many, 0, UNIT_ROWS(many));

@@ -33,6 +33,7 @@ static void set_up(void)
     services = apr_array_make(unit_pool, 4, sizeof(pay_service_t *));
     APR_ARRAY_PUSH(services, pay_service_t *) = service;
     begin();
+    books_far_done(&scope);
     memset(till_lines, 0, sizeof(till_lines)); /* the store's first words */
 }
 
@@ -107,6 +108,7 @@ START_TEST(test_two_accounts)
     pay_history_t *history;
     pay_refund_t *refund;
 
+    books_far_done(&late);
     APR_ARRAY_PUSH(services, pay_service_t *) = &twin;
     APR_ARRAY_PUSH(services, pay_service_t *) = second;
     begin();
@@ -197,13 +199,36 @@ START_TEST(test_key_is_taken_again)
 }
 END_TEST
 
+/* Its list is of other accounts' refunds too: nothing is fetched, and who asks is told why. */
+START_TEST(test_shared_key)
+{
+    (void)books_add(books, "1", "processed");
+    acquirer->key_is_shared = 1;
+    ck_assert_int_eq(books_steps(history_sync), 0);
+    books_ask(&scope, TILL_NOW - DAY, TILL_NOW);
+    ck_assert_int_eq(books_steps(history_sync), 1);
+    ck_assert_uint_eq(books_row(&scope)->answered, 1);
+    ck_assert_int_eq(books_row(&scope)->done_until, 0);
+    ck_assert_ptr_nonnull(strstr(books_row(&scope)->error, "a key of its own"));
+    till_clock += 10 * DAY;
+    ck_assert_int_eq(books_steps(history_sync), 0);
+    ck_assert_int_eq(books->calls, 0);
+    ck_assert_int_eq(books_listed(), 0);
+    acquirer->key_is_shared = 0;
+    ck_assert_int_gt(books_steps(history_sync), 0);
+    ck_assert_int_eq(books_listed(), 1);
+}
+END_TEST
+
 /* A damaged row is one account's trouble, and is not looked at all the time. */
 START_TEST(test_damaged_row)
 {
+    const pay_scope_t late = {till->scopes[0].account, PAY_LIVE};
     pay_service_t *second = books_service("late", acquirer);
     pay_lmdb_key_t key;
     int worked;
 
+    books_far_done(&late);
     APR_ARRAY_PUSH(services, pay_service_t *) = second;
     begin();
     pay_lmdb_key_start(&key);
@@ -229,6 +254,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_nothing_to_do, 0, 4);
     tcase_add_test(tcase, test_second_acquirer);
     tcase_add_test(tcase, test_key_is_taken_again);
+    tcase_add_test(tcase, test_shared_key);
     tcase_add_test(tcase, test_damaged_row);
 }
 
