@@ -9,7 +9,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#define ASK_AFTER apr_time_from_sec(60)
+#define ASK_AFTER apr_time_from_sec(1)
 
 static const char found_message[] = "found in the acquirer's list of refunds";
 

@@ -278,6 +278,98 @@ START_TEST(test_answer_is_lost)
 }
 END_TEST
 
+/* ---- made elsewhere, and pending there */
+
+/* Of order-1, or (0) of a charge that is not known here. */
+static void elsewhere(int of_charge)
+{
+    pay_charge_t *charge = shop_charge(shop, &live, "order-1");
+    pay_refund_t record = {.id = "up_1",
+                           .refund_reference = "up_1",
+                           .money = {100, "NGN"},
+                           .scope = live,
+                           .channel = "dashboard",
+                           .state = PAY_REFUND_PENDING,
+                           .transaction_reference = of_charge ? "order-1" : NULL,
+                           .created_at = NOW - DAY,
+                           .updated_at = NOW - DAY,
+                           .charge_seq = of_charge ? charge->seq : 0};
+    apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(const pay_refund_t *));
+    pay_import_t import;
+    pay_refund_t *refund;
+    int at, changed;
+
+    APR_ARRAY_PUSH(rows, const pay_refund_t *) = &record;
+    ck_assert_int_eq(shop->ops.import_begin(&import, shop->store, &live, unit_pool), APR_SUCCESS);
+    import.by_seq = 1;
+    ck_assert_int_eq(shop->ops.import_rows(&import, &at, shop->store, rows, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(shop->ops.import_finish(&import, shop->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(shop->ops.refund_ask(&refund, &changed, shop->store, &live, "up_1", "scripted",
+                                          NOW + MINUTE, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 1);
+    ck_assert_int_eq(shop->ops.refund_ask(&refund, &changed, shop->store, &live, "up_1", "scripted",
+                                          NOW + DAY, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(changed, 0);
+    shop_clock_set(NOW + MINUTE);
+}
+
+/* By the name that its acquirer gave it. */
+static void asked(const payments_charge_t *charge, const payments_refund_t *refund)
+{
+    (void)charge;
+    ck_assert_str_eq(refund->acquirer_reference, "up_1");
+    ck_assert_str_eq(refund->tag, "");
+    ck_assert_str_eq(refund->amount, "1.00");
+}
+
+static const struct {
+    const char *name;
+    char says;
+    int of_charge;
+    pay_refund_state_t state;
+    pay_held_t held;
+    apr_int64_t refunded_minor, pending_minor;
+} made_elsewhere[] = {
+    {"processed", '+', 1, PAY_REFUND_PROCESSED, PAY_NOT_HELD, 100, 0},
+    {"processed, of no charge of ours", '+', 0, PAY_REFUND_PROCESSED, PAY_NOT_HELD, 0, 0},
+    {"failed", '-', 1, PAY_REFUND_FAILED, PAY_NOT_HELD, 0, 0},
+    {"pending", 'P', 1, PAY_REFUND_PENDING, PAY_HELD_OVERDUE, 0, 100},
+    {"nothing to be understood", 'U', 1, PAY_REFUND_PENDING, PAY_HELD_OVERDUE, 0, 100},
+    {"there is none any more", 'A', 1, PAY_REFUND_PENDING, PAY_HELD_OVERDUE, 0, 100},
+    {"another one", 'D', 1, PAY_REFUND_PENDING, PAY_HELD_DIFFERENT, 0, 100},
+};
+
+START_TEST(test_made_elsewhere)
+{
+    const char *name = made_elsewhere[_i].name;
+    const pay_refund_t *refund;
+    int i;
+
+    set_up(unit_dir());
+    shop->service.policy.pending_alert = HOUR;
+    elsewhere(made_elsewhere[_i].of_charge);
+    script.meanwhile = asked;
+    script_say(made_elsewhere[_i].says);
+    script.outcome.acquirer_reference = "up_1";
+    for (i = 0; i < 100 && refund_of("up_1")->due_at; i++) { /* days of it decide nothing */
+        shop_clock_set(refund_of("up_1")->due_at);
+        (void)step();
+    }
+    refund = refund_of("up_1");
+    ck_assert_msg(refund->state == made_elsewhere[_i].state, "%s: %d", name, refund->state);
+    ck_assert_msg(refund->held == made_elsewhere[_i].held, "%s: %d", name, refund->held);
+    ck_assert_str_eq(refund->acquirer_reference, "");
+    ck_assert_int_eq(script.queries, refund->due_at ? 100 : 1);
+    ck_assert_int_eq(script.calls, 0);
+    ck_assert_int_eq(charge_of("order-1")->refunded_minor, made_elsewhere[_i].refunded_minor);
+    ck_assert_int_eq(charge_of("order-1")->refunds_pending_minor, made_elsewhere[_i].pending_minor);
+    store_is_clean();
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_sent, 0, UNIT_ROWS(sent));
@@ -286,6 +378,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_crash);
     tcase_add_test(tcase, test_no_charge);
     tcase_add_test(tcase, test_answer_is_lost);
+    tcase_add_loop_test(tcase, test_made_elsewhere, 0, UNIT_ROWS(made_elsewhere));
 }
 
 int main(void)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Refunds that were made at the acquirer: on its dashboard, or by another program. What the shop is told of them, and
+what is learnt of those that are decided late.
+"""
+
+import struct
+
+import pytest
+
+from harness import loaded, wait_for
+from receiver import ALLOW, Receiver
+from upstream import PARTIAL, live_reference
+from upstream_proxy import Fault
+
+DAY = 86400
+
+
+class Desk:
+    """A shop whose Live Mode fetches refunds each second, and the receiver of its webhook."""
+
+    def __init__(self, httpd, proxy, upstream, receiver):
+        self.httpd, self.shop, self.proxy, self.upstream, self.receiver = (
+            httpd, httpd.live_shop, proxy, upstream, receiver)
+        self.shop.webhook(receiver.url(), mode="live")
+        self.status = {}  # of refunds by the acquirer's reference, in place of what it says
+        proxy.default = lambda exchange: Fault(edit=self.edit) if exchange.kind in ("list", "refund query") else None
+
+    def edit(self, status, text):
+        for one in text if isinstance(text, list) else [text]:
+            if isinstance(one, dict) and one.get("refundReference") in self.status:
+                one["status"] = self.status[one["refundReference"]]
+        return status, text
+
+    def charged(self, amount):
+        """A charge of ours, and the acquirer's name of it."""
+        ref = live_reference()
+        assert self.shop.charge(reference=ref, amount=amount).json["data"]["paymentStatus"] == "successful"
+        return ref, self.proxy.of("charge")[-1].name
+
+    def given_back(self, name, amount, status=None):
+        """A refund that a person makes there, with another status than it has, unless None."""
+        if status:  # nobody fetches it before that is said
+            self.status = Always(status)
+        made = self.upstream.call("POST", PARTIAL, {"reference": name, "amount": amount}).json["refundReference"]
+        if status:
+            self.status = {made: status}
+        return made
+
+    def told(self, ref, count):
+        """(notify, notifyType) of the events of a charge, once there are so many."""
+        def events():
+            got = [one for one in self.receiver.taken()
+                   if ref in (one.reference, one.json["data"].get("transactionReference"))]
+            return got if len(got) >= count else None
+        return [one.what for one in wait_for(events, f"{count} events of {ref}")]
+
+    def rounds(self, count=2):
+        """So many more fetches end."""
+        self.proxy.wait("list", len(self.proxy.of("list")) + count + 1)
+
+
+class Always(dict):
+    """One value for every key."""
+
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+
+    def __contains__(self, key):
+        return True
+
+    def __getitem__(self, key):
+        return self.value
+
+
+@pytest.fixture
+def receiver(authority):
+    made = Receiver(authority.context())
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk(till, proxy, upstream, receiver, authority):
+    def make(host_extra="", **options):
+        httpd = till(sync="1s", extra=f"{ALLOW}PaymentsTrustedCA {authority.file}\n", host_extra=host_extra, **options)
+        httpd.expect_log("PAY00442")  # of what other tests left in the upstream's books
+        return Desk(httpd, proxy, upstream, receiver)
+
+    return make
+
+
+def test_told_like_ours(desk):
+    """A part, then the rest: the shop learns of each, and of the reversal once."""
+    desk = desk()
+    ref, name = desk.charged("12.00")
+    desk.given_back(name, 5)
+    assert desk.told(ref, 2) == [("transaction", "successful"), ("refund", "processed")]
+    assert desk.shop.verify(ref)["refundedAmount"] == 5
+    desk.given_back(name, 7)
+    want = [("transaction", "successful"), ("refund", "processed"), ("refund", "processed"), ("transaction", "reversed")]
+    assert desk.told(ref, 4) == want
+    assert desk.shop.verify(ref)["status"] == "reversed"
+    desk.rounds()
+    assert desk.told(ref, 4) == want
+    assert desk.httpd.ctl("store", "check").returncode == 0
+
+
+def test_pending_is_asked_about(desk):
+    """It waits for a person when it takes too long, and is decided by the acquirer's answer to a question, not by a list."""
+    desk = desk(host_extra="PaymentsPendingAlert 1s\nPaymentsAcquirerLateAfter 1s\n")
+    desk.httpd.expect_log("PAY00421")
+    ref, name = desk.charged("13.00")
+    made = desk.given_back(name, 13, "pending")
+    [row] = wait_for(lambda: [one for one in desk.shop.rows_held() if one["reference"] == made], "it to be held")
+    assert (row["status"], row["why"]) == ("pending", "overdue")
+    assert desk.shop.verify(ref)["status"] == "successful"
+    assert {one.line.split(" ")[1] for one in desk.proxy.of("refund query")} == {f"/api/v1/refund/{made}"}
+    said = desk.httpd.ctl("refund", "resolve", "shop", made, "--mode", "live", "--outcome", "processed", "--reason", "ticket 9")
+    assert said.returncode == 0
+    assert desk.told(ref, 3) == [("transaction", "successful"), ("refund", "processed"), ("transaction", "reversed")]
+    assert desk.shop.rows_held() == []
+    assert desk.httpd.ctl("store", "check").returncode == 0
+
+
+def test_taken_back_after_a_week(desk, tmp_path):
+    """A refund of ours that the acquirer takes back when its rounds have long passed it."""
+    clock = tmp_path / "clock"
+    clock.write_bytes(struct.pack("=q", 0))
+    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        folder.chmod(0o755)
+    clock.chmod(0o644)
+    desk = desk(env={"LD_PRELOAD": loaded("faults/preload_clock"), "PAYMENTS_CLOCK_FILE": str(clock)})
+    ref, _ = desk.charged("14.00")
+    ours = desk.shop.partial(ref, "14.00").json
+    assert ours["status"] == "processed"
+    shown = desk.httpd.ctl("refund", "show", "shop", ours["refundReference"], "--mode", "live")
+    [theirs] = [row["refundReference"] for row in desk.upstream.rows("refund") if row["refundReference"] in shown.stdout]
+    desk.rounds()
+    desk.status = {theirs: "failed"}
+    with clock.open("r+b") as out:
+        out.write(struct.pack("=q", 9 * DAY * 1_000_000))
+    desk.httpd.expect_log("PAY00160")  # it says so
+    assert desk.told(ref, 5) == [("transaction", "successful"), ("refund", "processed"), ("transaction", "reversed"),
+                                 ("refund", "failed"), ("transaction", "successful")]
+    assert desk.shop.verify(ref)["status"] == "successful"
