@@ -79,6 +79,7 @@ START_TEST(test_learnt_late)
 {
     pay_refund_t *refund, *resolved;
     payments_record_t *ours, *elsewhere;
+    int i;
 
     (void)books_charge("shop-1", 500);
     refund = books_refund("shop-1", 500, TAG);
@@ -93,7 +94,13 @@ START_TEST(test_learnt_late)
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_REVERSED);
     ck_assert_int_eq(books_find("up_2")->state, PAY_REFUND_PENDING);
 
-    till_clock += 30 * DAY;
+    for (i = 0; i < 29; i++) { /* the rounds pass both */
+        till_clock += DAY;
+        books->calls = 0;
+        (void)books_steps(history_sync);
+    }
+    till_clock += DAY;
+    books->calls = 0;
     ours->status = "failed";
     elsewhere->status = "processed";
     (void)books_steps(history_sync);
