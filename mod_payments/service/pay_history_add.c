@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define ROWS_PER_WRITE 100 /* charges wait while they are written */
+#define ROWS_PER_IMPORT                                                                            \
+    200 /* and while all that is news of them is written with the import's end */
 #define PAUSE apr_time_from_msec(5)
 #define BUSY_TRIES_MAX 10 /* each waits for a turn as long as the store's options say */
 
@@ -85,33 +87,48 @@ static apr_status_t write_all(pay_import_t *import, const add_t *add)
     return rv;
 }
 
-apr_status_t pay_history_add(pay_history_news_t *news, const pay_history_window_t *window,
-                             const apr_array_header_t *fresh, apr_pool_t *p)
+/* Rows of the array from `start` on, by an import of their own. */
+static apr_status_t add_part(add_t *add, const apr_array_header_t *fresh, int start)
 {
-    add_t add = {news, window, fresh, p, NULL};
+    const pay_history_window_t *window = add->window;
     const pay_store_ops_t *ops = window->store->ops;
+    const int left = fresh->nelts - start;
+    apr_array_header_t part = *fresh;
     pay_import_t import;
     apr_status_t rv;
 
-    if (fresh->nelts == 0) {
-        return APR_SUCCESS;
-    }
-    rv = ops->import_begin(&import, window->store, &window->scope, p);
+    part.elts += start * part.elt_size;
+    part.nelts = left < ROWS_PER_IMPORT ? left : ROWS_PER_IMPORT;
+    add->fresh = &part;
+    rv = ops->import_begin(&import, window->store, &window->scope, add->pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     import.by_seq = 1;
     import.acquirer = window->acquirer->name;
     import.tell_since = pay_time_now() - PAY_HISTORY_FAR_DAYS * apr_time_from_sec(24 * 3600);
-    apr_pool_create(&add.ptemp, p);
-    rv = write_all(&import, &add);
+    rv = write_all(&import, add);
     if (rv == APR_SUCCESS) {
-        rv = ops->import_finish(&import, window->store, p);
+        rv = ops->import_finish(&import, window->store, add->pool);
     }
     if (rv == APR_SUCCESS) {
-        news->added = import.written;
+        add->news->added += import.written;
     } else {
-        take_back(&import, &add);
+        take_back(&import, add);
+    }
+    return rv;
+}
+
+apr_status_t pay_history_add(pay_history_news_t *news, const pay_history_window_t *window,
+                             const apr_array_header_t *fresh, apr_pool_t *p)
+{
+    add_t add = {news, window, NULL, p, NULL};
+    apr_status_t rv = APR_SUCCESS;
+    int start;
+
+    apr_pool_create(&add.ptemp, p);
+    for (start = 0; rv == APR_SUCCESS && start < fresh->nelts; start += ROWS_PER_IMPORT) {
+        rv = add_part(&add, fresh, start);
     }
     apr_pool_destroy(add.ptemp);
     return rv;

@@ -74,7 +74,7 @@ apr_status_t pay_history_turn_refuse(pay_history_turn_t *turn);
 
 /* --- pay_history_add.c --- */
 
-/* Writes the refunds (of pay_refund_t *) by an import of their own; statuses as of the window. */
+/* Writes the refunds (of pay_refund_t *) by imports of their own; statuses as of the window. */
 apr_status_t pay_history_add(pay_history_news_t *news, const pay_history_window_t *window,
                              const apr_array_header_t *fresh, apr_pool_t *p);
 

@@ -193,3 +193,19 @@ def test_a_payment_link_that_is_pressed_twice(shop, proxy):
         assert "is being started" in page.heading and "load this page again" in page.said()
         assert first.result().status == 200
     assert Page(link.post(ADA), link.path).refresh() == Page(first.result(), link.path).refresh()
+
+
+def test_a_once_link_whose_page_was_lost(shop, proxy):
+    """Nobody has the page that the acquirer may have made, and yet it may be paid: the link waits until a person says no."""
+    link = Link(shop, "--amount", "1500", "--once", mode="live")
+    link.httpd.expect_log("PAY00400|PAY00570")
+    proxy.next("other", closed_unanswered())
+    assert link.post(ADA).status == 200  # to a page that says that it failed
+    [lost] = [row for row in shop.rows("charge") if row["status"] == "failed"]
+    bob = {**ADA, "email": "bob@example.com"}
+    assert link.post(bob).status == 409
+    link.httpd.ctl("charge", "resolve", shop.name, lost["reference"], "--mode", "live", "--outcome", "failed",
+                   "--reason", "nobody has that page")
+    assert link.post(bob).status == 200
+    assert link.post(ADA).status == 409
+    assert link.httpd.ctl("store", "check").returncode == 0

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
+#define LATER_FIELDS 2 /* numbers at the row's end that an older version does not write */
 #define DAY apr_time_from_sec(24 * 3600)
 #define FROM (TILL_NOW - 31 * DAY)
 #define TO TILL_NOW
@@ -34,6 +35,8 @@ static void check(const pay_history_t *got, const pay_history_t *want)
 {
     ck_assert_int_eq(got->fetched_until, want->fetched_until);
     ck_assert_int_eq(got->due_at, want->due_at);
+    ck_assert_int_eq(got->far_at, want->far_at);
+    ck_assert_int_eq(got->pending_from, want->pending_from);
     ck_assert_uint_eq(got->asked, want->asked);
     ck_assert_uint_eq(got->answered, want->answered);
     ck_assert_int_eq(got->from, want->from);
@@ -45,6 +48,49 @@ static void check(const pay_history_t *got, const pay_history_t *want)
     ck_assert_uint_eq(got->refused, want->refused);
     ck_assert_str_eq(got->error, want->error);
 }
+
+/* Takes the last fields out of the row of scope 0. */
+static int age_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+    unsigned char *older;
+    int rc;
+
+    (void)baton;
+    pay_lmdb_key_start(&key);
+    (void)pay_lmdb_key_bytes(&key, "history/", 8);
+    pay_lmdb_key_scope(&key, &till->scopes[0]);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row);
+    if (rc) {
+        return rc;
+    }
+    older = apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
+    older[1] -= LATER_FIELDS;
+    row.mv_data = older;
+    row.mv_size -= LATER_FIELDS * sizeof(apr_uint64_t);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row, 0);
+}
+
+/* A row of a version that never looked further back. */
+START_TEST(test_older_row)
+{
+    pay_history_t *history = ask(0, FROM, TO, APR_SUCCESS);
+    pay_history_t want = *history;
+
+    history->fetched_until = want.fetched_until = TILL_NOW - DAY;
+    history->far_at = TILL_NOW;
+    history->pending_from = FROM;
+    put(history);
+    till_raw(age_work, NULL);
+    check(get(0), &want);
+    put(history);
+    want = *history;
+    check(get(0), &want);
+    till_check_clean();
+}
+END_TEST
 
 START_TEST(test_every_scope_has_an_empty_one)
 {
@@ -69,6 +115,8 @@ START_TEST(test_rows_of_scopes)
         ck_assert_uint_eq(history->answered, 0);
         history->fetched_until = TILL_NOW - DAY - i;
         history->due_at = TILL_NOW + DAY + i;
+        history->far_at = TILL_NOW + 2 * DAY + i;
+        history->pending_from = TILL_NOW - 40 * DAY - i;
         history->done_until = FROM + 7 * DAY + i;
         history->seen = 70 + (apr_uint64_t)i;
         history->added = 50 + (apr_uint64_t)i;
@@ -82,6 +130,8 @@ START_TEST(test_rows_of_scopes)
     for (i = 0; i < TILL_SCOPES; i++) {
         const pay_history_t want = {.fetched_until = TILL_NOW - DAY - i,
                                     .due_at = TILL_NOW + DAY + i,
+                                    .far_at = TILL_NOW + 2 * DAY + i,
+                                    .pending_from = TILL_NOW - 40 * DAY - i,
                                     .asked = 1,
                                     .from = FROM + i,
                                     .to = TO,
@@ -280,6 +330,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_test(tcase, test_older_row);
     tcase_add_test(tcase, test_every_scope_has_an_empty_one);
     tcase_add_test(tcase, test_rows_of_scopes);
     tcase_add_test(tcase, test_one_request_at_a_time);

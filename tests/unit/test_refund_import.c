@@ -278,6 +278,35 @@ static const struct {
     {"of a charge that is not ours", "up-9", "", "elsewhere", 1, 100},
 };
 
+/* What a person gave back there of a charge that failed here is no refund of ours: no total has the
+ * charge. */
+START_TEST(test_given_back_late)
+{
+    const pay_mode_t live = PAY_LIVE;
+    pay_import_result_t result;
+    pay_account_t *account;
+    pay_charge_t *charge;
+
+    set_up();
+    ck_assert_int_eq(shop->real->account_set(&account, shop->store, "demo", NULL, &live, unit_pool),
+                     APR_SUCCESS);
+    shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
+    scope.mode = PAY_LIVE;
+    memset(&script, 0, sizeof(script));
+    script.outcome = (pay_outcome_t){.kind = _i ? PAY_OUTCOME_APPROVED : PAY_OUTCOME_DECLINED};
+    ck_assert_ptr_null(charge_create(&charge, shop_key(shop, PAY_LIVE), "order-1", "tok"));
+    result = import(file_of(record_with("i", "up-9",
+                                        apr_psprintf(unit_pool, ",\"transactionReference\":\"%s\"",
+                                                     charge->acquirer_reference))),
+                    APR_SUCCESS);
+    ck_assert_uint_eq(result.written, _i ? 1 : 0);
+    ck_assert_uint_eq(result.skipped, _i ? 0 : 1);
+    ck_assert_int_eq(shop->ops.charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(charge->refunded_minor, _i ? 500 : 0);
+}
+END_TEST
+
 /* An export of its upstream: what was made here is not listed twice, what was not counts here. */
 START_TEST(test_books)
 {
@@ -567,6 +596,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_all_faults_of_a_line);
     tcase_add_loop_test(tcase, test_batches, 0, UNIT_ROWS(batch_cases));
     tcase_add_test(tcase, test_known_charge);
+    tcase_add_loop_test(tcase, test_given_back_late, 0, 2);
     tcase_add_loop_test(tcase, test_books, 0, UNIT_ROWS(book_cases));
     tcase_add_loop_test(tcase, test_failure_is_taken_back, 0, UNIT_ROWS(take_back_cases));
     tcase_add_loop_test(tcase, test_busy, 0, UNIT_ROWS(busy_cases));
