@@ -171,6 +171,21 @@ static int shares_key(const pay_acquirers_one_t *one, const pay_acquirers_one_t 
            && same_secrets(one, other);
 }
 
+static int fetches(const pay_acquirers_one_t *one)
+{
+    return pay_conf_get(one->host)->policy.refund_sync != 0;
+}
+
+static void warn_of_shared_key(const pay_acquirers_one_t *one, const pay_acquirers_one_t *other)
+{
+    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, one->host,
+                 PAYLOGNO(00385) "PaymentsAcquirer %s: accounts %s and %s use one key of it, so "
+                                 "that each would list the other's refunds too: neither fetches "
+                                 "refunds that were made elsewhere. Give each a key of its own, or "
+                                 "set PaymentsRefundSync off",
+                 one->acquirer.name, other->account, one->account);
+}
+
 /* Neither account fetches what may be the other's. `all`: those before it, of its store from
  * `store_from` on. */
 static void judge_shared_key(pay_acquirers_one_t *one, const apr_array_header_t *all,
@@ -183,12 +198,9 @@ static void judge_shared_key(pay_acquirers_one_t *one, const apr_array_header_t 
         other = APR_ARRAY_IDX(all, i, pay_acquirers_one_t *);
         if (shares_key(one, other, i >= store_from)) {
             one->acquirer.key_is_shared = other->acquirer.key_is_shared = 1;
-            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, one->host,
-                         PAYLOGNO(00385) "PaymentsAcquirer %s: accounts %s and %s use one key of "
-                                         "it, so that each would list the other's refunds too: "
-                                         "neither fetches refunds that were made elsewhere until "
-                                         "each has a key of its own",
-                         one->acquirer.name, other->account, one->account);
+            if (fetches(one) || fetches(other)) {
+                warn_of_shared_key(one, other);
+            }
             return; /* any more of that key were found with the first */
         }
     }
