@@ -31,6 +31,10 @@
     "Both dates are inclusive; bare ones are days in the account's time zone. The server alone\n"  \
     "holds the acquirer's key and does it; this waits for the end.\n"
 
+#define CONFIRM_DETAILS                                                                            \
+    "For a store that was put back from a backup or a copy: live refunds and events wait until\n"  \
+    "then. Without --yes it lists what the copy brings back and changes nothing.\n"
+
 #define TOKEN_CREATE_DETAILS                                                                       \
     "Cards of Test Mode: 5555555555554444 approved, 1234567898765432 declined,\n"                  \
     "4000000000009995 insufficient funds, 4000000000000069 expired card,\n"                        \
@@ -302,6 +306,13 @@ static const ctl_command_t store[] = {
      .args_max = 1,
      .open = CTL_OPEN_READ,
      .run = ctl_store_backup},
+    {.name = "store confirm",
+     .synopsis = "",
+     .summary = "let a store that was put back send live refunds and events again",
+     .details = CONFIRM_DETAILS,
+     .optional = CTL_O(YES) | CTL_O(UNSYNCED),
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_store_confirm},
     {.name = "store upgrade",
      .synopsis = "",
      .summary = "bring an older store to this version, after a backup beside it",

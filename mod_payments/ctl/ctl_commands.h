@@ -87,6 +87,7 @@ CTL_RUN(store_check); /* ctl_store.c */
 CTL_RUN(store_stat);
 CTL_RUN(store_backup);
 CTL_RUN(store_upgrade);
+CTL_RUN(store_confirm);           /* ctl_store_confirm.c */
 CTL_RUN(store_rotate_master_key); /* ctl_master_key.c */
 #undef CTL_RUN
 

@@ -90,6 +90,8 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
     [CTL_OPTION_STATE] = { "state", 0, "WORD",
         "only those that are " PAY_CHARGE_WORDS, 0 },
     [CTL_OPTION_YES] = { "yes", 0, NULL, "do it without asking", 0 },
+    [CTL_OPTION_UNSYNCED] = { "unsynced", 0, NULL,
+        "also while an acquirer's refunds were not fetched since", 0 },
     [CTL_OPTION_XML] = { "xml", 0, NULL, "in the form 4096!<RSAKeyValue>...", 0 },
     [CTL_OPTION_BASE64] = { "base64", 0, NULL, "with --xml: the base64 of it", 0 },
     [CTL_OPTION_TITLE] = { "title", 0, "TEXT",

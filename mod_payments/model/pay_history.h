@@ -30,6 +30,12 @@ typedef struct pay_history_t {
     apr_uint64_t changed;  /* of them known with another status */
     apr_uint64_t refused;  /* of them not kept: the server's log says why */
     const char *error;     /* why it ended, or waits; "" when all is well */
+
+    /* Of a store that was put back (model/pay_epoch.h): the epoch in which a range was asked for
+     * that holds all that its copy may lack, 0: it does not; and the last one in which such a range
+     * or such a round ended. */
+    apr_uint32_t asked_epoch;
+    apr_uint32_t synced_epoch;
 } pay_history_t;
 
 #endif

@@ -47,6 +47,7 @@ typedef struct pay_history_account_t {
     apr_time_t far_from;     /* where the next window of the look further back begins; 0: none is */
     apr_time_t pending_from; /* the oldest one that it has seen pending so far; 0: none */
     int far_failed;          /* the last one did, and was told */
+    apr_uint32_t round_epoch; /* of the store (model/pay_epoch.h), if the round holds all since */
     char complaint[PAY_HISTORY_COMPLAINT_MAX]; /* the last one about records of a round */
     char far_complaint[PAY_HISTORY_COMPLAINT_MAX];
 } pay_history_account_t;

@@ -96,6 +96,7 @@ static void end_request(pay_history_turn_t *turn)
 
     history->answered = history->asked;
     turn->account->tries = 0;
+    history->synced_epoch = history->asked_epoch;
     pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
             PAYLOGNO(00444) "account %s: the refunds asked for were fetched from acquirer %s: "
                             "%" APR_UINT64_T_FMT " seen, %" APR_UINT64_T_FMT
@@ -219,6 +220,7 @@ static apr_status_t round_fetched(pay_history_turn_t *turn)
     tell_faults(turn, account->complaint);
     if (turn->to >= turn->now) {
         history->fetched_until = turn->now;
+        history->synced_epoch = account->round_epoch;
         return end_round(turn);
     }
     account->round_from = turn->to;
@@ -339,6 +341,24 @@ apr_status_t pay_history_turn_request(pay_history_turn_t *turn)
     return rv == APR_SUCCESS ? request_fetched(turn) : request_failed(turn, rv);
 }
 
+/*
+ * Of a store that was put back: the number of its epoch, if what begins at turn->from holds all
+ * that may have been made since the copy. Read before the first window, which is fetched after it.
+ */
+static apr_uint32_t covered_epoch(const pay_history_turn_t *turn)
+{
+    apr_time_t copied_at;
+    pay_epoch_t epoch;
+    apr_status_t rv;
+
+    rv = turn->store->ops->epoch_find(&epoch, turn->store);
+    if (rv != APR_SUCCESS) {
+        return 0; /* the next round tells */
+    }
+    copied_at = pay_epoch_copied_at(&epoch, turn->history->fetched_until);
+    return copied_at && turn->from <= copied_at ? epoch.number : 0;
+}
+
 apr_status_t pay_history_turn_round(pay_history_turn_t *turn)
 {
     pay_history_account_t *account = turn->account;
@@ -348,6 +368,7 @@ apr_status_t pay_history_turn_round(pay_history_turn_t *turn)
     turn->from = account->round_from;
     if (turn->from <= 0 || turn->from > turn->now) {
         turn->from = round_start(turn->history, turn->now);
+        account->round_epoch = covered_epoch(turn);
     }
     turn->to = turn->now - turn->from > WINDOW ? turn->from + WINDOW : turn->now;
     rv = fetch(turn);

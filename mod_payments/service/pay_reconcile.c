@@ -95,6 +95,15 @@ int pay_reconcile_in_order(const pay_acquirer_t *acquirer)
                && !pay_breaker_is_faulty(acquirer->breaker));
 }
 
+int pay_reconcile_is_put_back(const pay_reconcile_row_t *row)
+{
+    pay_epoch_t epoch;
+    apr_status_t rv;
+
+    rv = row->store->ops->epoch_find(&epoch, row->store);
+    return rv != APR_SUCCESS || epoch.held;
+}
+
 int pay_reconcile_row(const pay_reconcile_row_t *row)
 {
     if (row->refund && row->refund->state == PAY_REFUND_FAILED) {

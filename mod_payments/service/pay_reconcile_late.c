@@ -165,7 +165,8 @@ static void refund(const pay_reconcile_row_t *row, const pay_outcome_t *approval
     apr_status_t rv;
 
     rv = pay_id_make(&what.tag, "", TAG_BITS, row->pool);
-    if (rv != APR_SUCCESS || pay_acquiring_enter_own(&acquiring, row->acquirer, row->pool)) {
+    if (rv != APR_SUCCESS || pay_reconcile_is_put_back(row)
+        || pay_acquiring_enter_own(&acquiring, row->acquirer, row->pool)) {
         refund_later(row);
         return;
     }

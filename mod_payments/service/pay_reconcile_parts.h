@@ -57,6 +57,8 @@ void pay_reconcile_place(pay_reconcile_row_t *row, const apr_array_header_t *ser
 apr_interval_time_t pay_reconcile_lease(const apr_array_header_t *services);
 /* 0: its breaker is not closed, or it refuses our key. */
 int pay_reconcile_in_order(const pay_acquirer_t *acquirer);
+/* 1 if the store was put back and nobody confirmed it (model/pay_epoch.h), or nobody can tell. */
+int pay_reconcile_is_put_back(const pay_reconcile_row_t *row);
 /* Asks and stores the answer, or sends what waits. 1: it was decided. */
 int pay_reconcile_row(const pay_reconcile_row_t *row);
 
@@ -84,7 +86,7 @@ int pay_reconcile_checkout(const pay_reconcile_row_t *row);
 /* --- pay_reconcile_charge.c, pay_reconcile_refund.c, pay_reconcile_late.c --- */
 int pay_reconcile_charge(const pay_reconcile_row_t *row);
 int pay_reconcile_refund(const pay_reconcile_row_t *row);
-/* A refund that waits: sent once. */
+/* A refund that waits: sent once, when its acquirer says that it has none. */
 int pay_reconcile_refund_send(const pay_reconcile_row_t *row);
 /* Of what failed for absence. Nothing is decided: 0. */
 int pay_reconcile_charge_late(const pay_reconcile_row_t *row);

@@ -4,6 +4,7 @@
 #include "service/pay_reconcile_parts.h"
 
 #define SEND_AGAIN_AFTER apr_time_from_sec(60)
+#define HELD_AGAIN_AFTER apr_time_from_sec(5) /* in a store that was put back */
 #define ASK_AFTER apr_time_from_sec(1)
 
 /* Stores what was found. 1: it is decided. */
@@ -50,10 +51,10 @@ int pay_reconcile_refund(const pay_reconcile_row_t *row)
 }
 
 /* Nothing was sent, and nothing is known of it: it waits on. */
-static int wait_on(const pay_reconcile_row_t *row, pay_held_t held)
+static int wait_for(const pay_reconcile_row_t *row, pay_held_t held, apr_interval_time_t wait)
 {
     pay_reconcile_finding_t finding = {.outcome = {.kind = PAY_OUTCOME_UNKNOWN}};
-    const apr_time_t latest = pay_time_now() + SEND_AGAIN_AFTER;
+    const apr_time_t latest = pay_time_now() + wait;
 
     pay_reconcile_judge(&finding, row);
     if (held) {
@@ -62,6 +63,11 @@ static int wait_on(const pay_reconcile_row_t *row, pay_held_t held)
         finding.due_at = latest;
     }
     return resolve(&finding, row);
+}
+
+static int wait_on(const pay_reconcile_row_t *row, pay_held_t held)
+{
+    return wait_for(row, held, SEND_AGAIN_AFTER);
 }
 
 static int not_sent(const pay_reconcile_row_t *row)
@@ -101,7 +107,44 @@ static int send_now(const pay_reconcile_row_t *row, pay_acquiring_t *acquiring)
     return resolve(&finding, row);
 }
 
-int pay_reconcile_refund_send(const pay_reconcile_row_t *row)
+/* 1 while the account is in Test Mode, or nobody knows. */
+static int is_off(const pay_reconcile_row_t *row)
+{
+    pay_account_t *account;
+    apr_status_t rv;
+
+    if (row->refund->scope.mode == PAY_TEST) {
+        return 0;
+    }
+    rv = row->store->ops->account_get(&account, row->store, row->service->account_name, row->pool);
+    return rv != APR_SUCCESS || account->mode != PAY_LIVE;
+}
+
+/*
+ * It was sent already if this store is a copy of one that went on. 1: its acquirer says that it has
+ * none, so that it may be sent; else what became of the row is in *settled.
+ */
+static int ask_first(int *settled, const pay_reconcile_row_t *row)
+{
+    const apr_time_t latest = pay_time_now() + SEND_AGAIN_AFTER;
+    pay_reconcile_finding_t finding;
+
+    pay_reconcile_ask(&finding, row, 0);
+    if (finding.news.absent && !finding.news.different) {
+        return 1;
+    }
+    finding.news.absent = 0; /* its absence is measured from when it was sent */
+    pay_reconcile_judge(&finding, row);
+    if (finding.outcome.kind == PAY_OUTCOME_UNKNOWN && !finding.news.different
+        && finding.due_at > latest) {
+        finding.due_at = latest;
+    }
+    *settled = resolve(&finding, row);
+    return 0;
+}
+
+/* It is claimed, and sent. */
+static int claim_and_send(const pay_reconcile_row_t *row)
 {
     const pay_refund_t *refund = row->refund;
     pay_reconcile_row_t mine = *row;
@@ -111,15 +154,6 @@ int pay_reconcile_refund_send(const pay_reconcile_row_t *row)
     apr_status_t rv;
     int is_ours = 0, settled = 0;
 
-    if (!row->acquirer) {
-        return pay_reconcile_refund(row);
-    }
-    if (!row->charge) {
-        pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00233) "refund %s is not sent: its charge is not known",
-                refund->refund_reference);
-        return wait_on(row, PAY_HELD_OVERDUE);
-    }
     if (pay_acquiring_enter_own(&acquiring, row->acquirer, row->pool)) {
         return wait_on(row, PAY_NOT_HELD);
     }
@@ -136,4 +170,27 @@ int pay_reconcile_refund_send(const pay_reconcile_row_t *row)
     }
     pay_acquiring_leave(&acquiring);
     return settled;
+}
+
+int pay_reconcile_refund_send(const pay_reconcile_row_t *row)
+{
+    const pay_refund_t *refund = row->refund;
+    int settled = 0;
+
+    if (!row->acquirer) {
+        return pay_reconcile_refund(row);
+    }
+    if (!row->charge) {
+        pay_log(PAY_LOG_ERR, APR_SUCCESS,
+                PAYLOGNO(00233) "refund %s is not sent: its charge is not known",
+                refund->refund_reference);
+        return wait_on(row, PAY_HELD_OVERDUE);
+    }
+    if (pay_reconcile_is_put_back(row)) {
+        return wait_for(row, PAY_NOT_HELD, HELD_AGAIN_AFTER);
+    }
+    if (is_off(row)) {
+        return wait_on(row, PAY_NOT_HELD);
+    }
+    return ask_first(&settled, row) ? claim_and_send(row) : settled;
 }

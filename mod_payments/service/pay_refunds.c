@@ -190,6 +190,15 @@ static const pay_problem_t *problem_of_verdict(pay_refund_verdict_t verdict,
         return pay_problem_makef(PAY_ERR_REFUND_REPEATED, p,
                                  "The same partial refund was just made: it is %s.",
                                  refund->refund_reference);
+    case PAY_REFUND_REFUSED_HELD:
+        return pay_problem_makef(PAY_ERR_BUSY, p,
+                                 "Live refunds wait: the service was restored from a backup, and "
+                                 "its operator has not confirmed it yet.");
+    case PAY_REFUND_REFUSED_FETCHED:
+        return pay_problem_makef(PAY_ERR_REFUND_REPEATED, p,
+                                 "A refund of this amount was made before the service was restored "
+                                 "from a backup: it is %s.",
+                                 refund->refund_reference);
     }
     return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, p);
 }

@@ -15,7 +15,7 @@
 #define PAY_LMDB_SCHEMA_VERSION 1
 
 typedef enum pay_lmdb_table_t {
-    PAY_TABLE_META,             /* name -> bytes: "schema", "defaults/<name>", "opener", ... */
+    PAY_TABLE_META,             /* name -> bytes: "schema", "defaults/<name>", "epoch", ... */
     PAY_TABLE_ACCOUNT,          /* account number -> account row */
     PAY_TABLE_ACCOUNT_NAME,     /* name -> account number */
     PAY_TABLE_API_KEY,          /* SHA-256 of the key -> key row */

@@ -92,6 +92,7 @@ typedef struct table_t {
 } table_t;
 
 static const table_t tables[] = {
+    {.table = PAY_TABLE_META, .row = pay_lmdb_check_meta},
     {.table = PAY_TABLE_ACCOUNT, .row = pay_lmdb_check_account},
     {.table = PAY_TABLE_ACCOUNT_NAME, .row = pay_lmdb_check_account_name},
     {.table = PAY_TABLE_API_KEY,

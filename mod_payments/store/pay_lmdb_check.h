@@ -54,6 +54,9 @@ int pay_lmdb_check_encryption_key(pay_lmdb_check_t *check, const MDB_val *key, c
 /* 1 in *found when there is an account of the big-endian number at `number`. */
 int pay_lmdb_check_account_known(int *found, const pay_lmdb_check_t *check, const void *number);
 
+/* pay_lmdb_epoch.c */
+int pay_lmdb_check_meta(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+
 /* pay_lmdb_check_charge.c */
 int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);

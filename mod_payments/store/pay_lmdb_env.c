@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_env.h"
 
+#include "store/pay_lmdb_epoch.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -172,7 +174,16 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return pay_lmdb_opener_check(env->mdb, env->lock_fd, db->path, db->options.read_only, reason);
+    rv = pay_lmdb_opener_check(env->mdb, env->lock_fd, db->path, db->options.read_only, reason);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_restore_check(env, db->path, db->options.read_only);
+    if (rc) {
+        pay_lmdb_reason_set(reason, "store %s: the row of its epoch: %s", db->path,
+                            mdb_strerror(rc));
+    }
+    return pay_lmdb_status(rc);
 }
 
 /* The state is OPENING: nobody else touches what it has open. */

@@ -4,14 +4,15 @@
 
 /*
  * The insides of the LMDB store's core: environments and handles. For pay_lmdb.c, _audit, _env,
- * _use, _mark, _reader, _commit, _space, _table, _opener, _slots, _stat, _prepare, _verify and
- * _upgrade only.
+ * _use, _mark, _reader, _commit, _space, _table, _opener, _epoch, _restore, _slots, _stat,
+ * _prepare, _verify and _upgrade only.
  *
  * An environment stands for one directory (device, inode) and lives until the process ends; what it
  * has open comes and goes. A handle names a path and finds its environment when it is first used.
  */
 
 #include "base/pay_clock.h"
+#include "model/pay_epoch.h"
 #include "store/pay_lmdb.h"
 #include "store/pay_lmdb_files.h"
 #include "store/pay_lmdb_mark.h"
@@ -62,6 +63,7 @@ typedef struct pay_lmdb_env_t {
     MDB_env *mdb;
     _Atomic pid_t pid; /* who opened it: LMDB forbids it to processes forked from there */
     ino_t data_ino;
+    pay_epoch_t file;               /* what tells data.mdb from its copies; the rest is unused */
     int lock_fd;                    /* closed after `mdb` */
     apr_int64_t claimed_ms;         /* when the lock of its readers was last taken again */
     pay_store_mark_t *_Atomic mark; /* of the handle that opened it last */

@@ -3,6 +3,7 @@
 
 #include "base/pay_time.h"
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
@@ -119,7 +120,6 @@ static pay_event_t event_of_charge(const pay_charge_t *charge)
 
     memset(&event, 0, sizeof(event));
     event.charge_seq = charge->seq;
-    event.sequence = charge->events + 1;
     event.kind = PAY_EVENT_TRANSACTION;
     event.state = charge->state;
     event.created_at = charge->updated_at;
@@ -132,12 +132,15 @@ static pay_event_t event_of_charge(const pay_charge_t *charge)
 static int tell_charge(MDB_txn *txn, const pay_lmdb_t *db, endpoints_t *endpoints,
                        pay_charge_t *charge, int first, apr_pool_t *p)
 {
-    const pay_event_t event = event_of_charge(charge);
+    pay_event_t event = event_of_charge(charge);
     int any, rc;
 
-    rc = tell(&any, txn, db, endpoints, &event, first, charge->events > 0, p);
+    rc = pay_lmdb_epoch_sequence(&event.sequence, txn, charge->events);
+    if (!rc) {
+        rc = tell(&any, txn, db, endpoints, &event, first, charge->events > 0, p);
+    }
     if (!rc && any) {
-        charge->events++;
+        charge->events = event.sequence;
     }
     return rc;
 }
@@ -162,7 +165,6 @@ static pay_event_t event_of_refund(const pay_refund_t *refund, const pay_charge_
 
     memset(&event, 0, sizeof(event));
     event.charge_seq = charge->seq;
-    event.sequence = charge->events + 1;
     event.kind = PAY_EVENT_REFUND;
     event.state = refund->state;
     event.created_at = refund->updated_at;
@@ -206,11 +208,14 @@ static int tell_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *r
     }
     spare_payer(&endpoints, charge);
     event = event_of_refund(refund, charge);
-    rc = tell(&any, txn, db, &endpoints, &event, 1, charge->events > 0, p);
+    rc = pay_lmdb_epoch_sequence(&event.sequence, txn, charge->events);
+    if (!rc) {
+        rc = tell(&any, txn, db, &endpoints, &event, 1, charge->events > 0, p);
+    }
     if (rc) {
         return rc;
     }
-    charge->events += any ? 1 : 0;
+    charge->events = any ? event.sequence : charge->events;
     if (moved_charge(refund, charge, was_processed, given_minor)) {
         rc = tell_charge(txn, db, &endpoints, charge, 0, p);
     }

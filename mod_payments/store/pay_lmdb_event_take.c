@@ -4,6 +4,7 @@
 #include "base/pay_time.h"
 #include "model/pay_recipients.h"
 #include "store/pay_lmdb_mailed.h"
+#include "store/pay_lmdb_epoch.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -14,6 +15,7 @@
 #define PARK_OLD_MAX 256 /* events given up with their endpoint in one transaction */
 #define PUT_OFF_MAX 64   /* receipts that wait for room are passed by in one transaction */
 #define BUSY_WAIT apr_time_from_msec(100) /* of an endpoint that has all it may have */
+#define HELD_WAIT apr_time_from_sec(5)    /* of an endpoint of Live Mode in a store put back */
 #define IDLE_WAIT(kind) apr_time_from_sec((kind) == PAY_ENDPOINT_WEBHOOK ? 5 : 60)
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
 
@@ -25,6 +27,7 @@ typedef struct take_t {
     apr_time_t now;
     apr_int64_t now_ms; /* boot clock */
     pay_worker_t self;
+    int held;                /* 1: those of Live Mode wait for a person */
     apr_array_header_t *out; /* of pay_taken_t */
     int more;                /* 1: more endpoints may be due than one transaction looks at */
 } take_t;
@@ -366,7 +369,9 @@ static int take_endpoint(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_e
     int rc;
 
     rc = next_look(&next, take, txn, db, endpoint);
-    if (!rc && next && next <= take->now) {
+    if (!rc && next && next <= take->now && take->held && endpoint->scope.mode == PAY_LIVE) {
+        next = take->now + HELD_WAIT;
+    } else if (!rc && next && next <= take->now) {
         rc = take_what_may(&next, take, txn, db, endpoint);
     }
     if (!rc) {
@@ -409,6 +414,10 @@ static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     int i, rc;
 
     take->out = apr_array_make(take->p, 16, sizeof(pay_taken_t));
+    rc = pay_lmdb_epoch_held(&take->held, txn);
+    if (rc && rc != PAY_LMDB_BAD_ROW) { /* what is held then was logged */
+        return rc;
+    }
     rc = endpoints_due(&due, txn, db, take->now, ENDPOINTS_MAX, take->p);
     take->more = due->nelts == ENDPOINTS_MAX;
     for (i = 0; !rc && i < due->nelts && take->out->nelts < take->limit; i++) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb.h"
 
+#include "base/pay_time.h"
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
 
@@ -25,6 +27,8 @@ static const pay_row_field_t history_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_history_t, error),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, far_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, pending_from),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, asked_epoch),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_history_t, synced_epoch),
 };
 #define HISTORY_FIELDS (sizeof(history_fields) / sizeof(history_fields[0]))
 
@@ -115,6 +119,19 @@ apr_status_t pay_lmdb_history_get(pay_history_t **out, pay_store_t *store, const
     return pay_lmdb_status(rc);
 }
 
+/* The number of the epoch, if the range holds all that may have been made since its copy. */
+static int covered(apr_uint32_t *out, MDB_txn *txn, const ask_t *ask, const pay_history_t *history)
+{
+    pay_epoch_t epoch;
+    apr_time_t copied_at;
+    int rc;
+
+    rc = pay_lmdb_epoch_load(&epoch, txn);
+    copied_at = pay_epoch_copied_at(&epoch, history->fetched_until);
+    *out = ask->to >= pay_time_now() && (!copied_at || ask->from <= copied_at) ? epoch.number : 0;
+    return rc;
+}
+
 static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     ask_t *ask = baton;
@@ -131,6 +148,10 @@ static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (history->asked != history->answered) {
         ask->busy = 1;
         return PAY_LMDB_SILENT;
+    }
+    rc = covered(&history->asked_epoch, txn, ask, history);
+    if (rc) {
+        return rc;
     }
     history->asked++;
     history->from = ask->from;
@@ -183,13 +204,18 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
+    if (row.synced_epoch < stored->synced_epoch) { /* another process was faster */
+        row.synced_epoch = stored->synced_epoch;
+    }
     if (is_overtaken(&row, stored)) {
+        stored->synced_epoch = row.synced_epoch;
         stored->fetched_until = row.fetched_until;
         stored->due_at = row.due_at;
         stored->far_at = row.far_at;
         stored->pending_from = row.pending_from;
         return history_store(txn, db, stored, put->p);
     }
+    row.asked_epoch = stored->asked_epoch;
     row.from = stored->from;
     row.to = stored->to;
     row.error = pay_lmdb_text_cut(row.error, PAY_HISTORY_ERROR_MAX, put->p);
@@ -204,4 +230,21 @@ apr_status_t pay_lmdb_history_put(pay_store_t *store, const pay_history_t *histo
         return APR_EINVAL;
     }
     return pay_lmdb_commit((pay_lmdb_t *)store, 0, put_work, &put);
+}
+
+int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const pay_lmdb_t *db,
+                            const pay_scope_t *scope, const pay_epoch_t *epoch, apr_pool_t *p)
+{
+    pay_history_t *history;
+    int rc;
+
+    *synced = 0;
+    *from = 0;
+    rc = history_load(&history, txn, db, scope, p);
+    if (rc) {
+        return rc;
+    }
+    *synced = history->synced_epoch == epoch->number;
+    *from = pay_epoch_copied_at(epoch, history->fetched_until);
+    return MDB_SUCCESS;
 }

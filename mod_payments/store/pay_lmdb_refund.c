@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -85,6 +86,40 @@ static void refuse(open_t *open, pay_refund_verdict_t verdict, int lasting)
 }
 
 /*
+ * What is sent now may have been sent before the store was put back: its Idempotency-Key is gone
+ * with the row. Once the refunds were fetched anew, one of the same amount says so.
+ */
+static int judge_epoch(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    const apr_time_t now = pay_lmdb_scope_now(0);
+    const pay_refund_t *proposal = open->proposal;
+    pay_lmdb_refund_t *row;
+    pay_epoch_t epoch;
+    apr_time_t from;
+    int rc;
+
+    if (proposal->scope.mode != PAY_LIVE || proposal->waiting) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_epoch_get(&epoch, txn);
+    if (!rc && epoch.held) {
+        refuse(open, PAY_REFUND_REFUSED_HELD, 0);
+    }
+    if (rc || epoch.held || epoch.number == 0 || proposal->money.amount_minor == 0
+        || now >= epoch.began_at + PAY_EPOCH_REPEAT_WINDOW) {
+        return rc;
+    }
+    from = (epoch.began_at < now ? epoch.began_at : now) - PAY_EPOCH_REPEAT_WINDOW;
+    rc = pay_lmdb_refund_fetched_like(&row, txn, db, open->charge, proposal->money.amount_minor,
+                                      from, open->p);
+    if (!rc && row) {
+        refuse(open, PAY_REFUND_REFUSED_FETCHED, 0);
+        open->out = &row->refund;
+    }
+    return rc;
+}
+
+/*
  * Sets the verdict, and the amount when it is PAY_REFUND_OPENED. A repetition comes first, so that
  * the retry of the refund that completed the charge is told of it. What no pending refund's fate
  * can change comes before R4; what is still pending comes after it (of imported history, which
@@ -105,6 +140,9 @@ static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pa
         return MDB_SUCCESS;
     }
     rc = find_repeat(open, txn, db);
+    if (!rc && open->verdict == PAY_REFUND_OPENED) {
+        rc = judge_epoch(open, txn, db);
+    }
     if (rc || open->verdict != PAY_REFUND_OPENED) {
         return rc;
     }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_refund.h"
 
 #include <assert.h>
@@ -15,13 +17,33 @@ typedef struct claim_t {
     int claimed;
 } claim_t;
 
+/* 0 while its account is in Test Mode, or the store was put back and nobody confirmed it. */
+static int may_send(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                    apr_pool_t *p)
+{
+    pay_account_t *account;
+    int rc, held;
+
+    *out = scope->mode == PAY_TEST;
+    if (*out) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_epoch_held(&held, txn);
+    if (rc || held) {
+        return rc;
+    }
+    rc = pay_lmdb_account_by_number(&account, txn, db, scope->account, p);
+    *out = !rc && account->mode == PAY_LIVE;
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
 /* From here on it may have been sent: whoever finds it asks, and does not send it again. */
 static int claim_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     claim_t *claim = baton;
     pay_lmdb_refund_t *row;
     pay_refund_t *refund;
-    int rc;
+    int rc, may;
 
     claim->out = NULL;
     claim->claimed = 0;
@@ -34,6 +56,10 @@ static int claim_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     claim->out = refund;
     if (!refund->waiting || refund->state != PAY_REFUND_PENDING) {
         return MDB_SUCCESS;
+    }
+    rc = may_send(&may, txn, db, claim->scope, claim->p);
+    if (rc || !may) {
+        return rc;
     }
     rc = pay_lmdb_due_del_refund(txn, db, refund);
     if (rc) {

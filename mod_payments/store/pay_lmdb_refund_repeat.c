@@ -124,3 +124,49 @@ int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const p
     rc = pay_lmdb_refund_get(out, txn, db, &refund_key, p);
     return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_REPEAT, &key) : rc;
 }
+
+static int is_fetched_like(const pay_refund_t *refund, apr_int64_t amount_minor, apr_time_t from)
+{
+    return refund->import_number != 0 && refund->state != PAY_REFUND_FAILED
+           && refund->money.amount_minor == amount_minor && refund->created_at >= from;
+}
+
+int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                                 const pay_charge_t *charge, apr_int64_t amount_minor,
+                                 apr_time_t from, apr_pool_t *p)
+{
+    pay_lmdb_key_t first, last;
+    MDB_val key, refund_key;
+    pay_lmdb_refund_t *row;
+    MDB_cursor *cursor;
+    int rc, looks;
+
+    *out = NULL;
+    pay_lmdb_refund_by_charge_key(&first, &charge->scope, charge->seq, 0);
+    pay_lmdb_refund_by_charge_key(&last, &charge->scope, charge->seq, ~(apr_uint64_t)0);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    key = pay_lmdb_key_val(&last);
+    rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_SET_RANGE);
+    if (!rc || rc == MDB_NOTFOUND) {
+        rc = mdb_cursor_get(cursor, &key, &refund_key, rc ? MDB_LAST : MDB_PREV);
+    }
+    for (looks = 0; !rc && looks < PAY_STORE_ROWS_MAX; looks++) {
+        if (key.mv_size != first.len
+            || memcmp(key.mv_data, first.bytes, first.len - sizeof(apr_uint64_t)) != 0) {
+            break;
+        }
+        rc = pay_lmdb_refund_get(&row, txn, db, &refund_key, p);
+        if (!rc && is_fetched_like(&row->refund, amount_minor, from)) {
+            *out = row;
+            break;
+        }
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_PREV);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}

@@ -69,7 +69,8 @@ PAY_LMDB_SLOT(held_list);     /* pay_lmdb_held.c */
 PAY_LMDB_SLOT(refund_scan);   /* pay_lmdb_refund_list.c */
 PAY_LMDB_SLOT(refund_page);   /* pay_lmdb_refund_page.c */
 PAY_LMDB_SLOT(waiting_count); /* pay_lmdb_waiting.c */
-PAY_LMDB_SLOT(import_begin);  /* pay_lmdb_import.c */
+PAY_LMDB_SLOT(refund_waiting);
+PAY_LMDB_SLOT(import_begin); /* pay_lmdb_import.c */
 PAY_LMDB_SLOT(import_rows);
 PAY_LMDB_SLOT(import_abort); /* pay_lmdb_import_abort.c */
 PAY_LMDB_SLOT(import_finish);
@@ -91,11 +92,14 @@ PAY_LMDB_SLOT(event_list);   /* pay_lmdb_event_list.c */
 PAY_LMDB_SLOT(event_get);
 PAY_LMDB_SLOT(event_retry); /* pay_lmdb_event_retry.c */
 PAY_LMDB_SLOT(event_drop);
-PAY_LMDB_SLOT(event_stat);  /* pay_lmdb_event_list.c */
-PAY_LMDB_SLOT(due_take);    /* pay_lmdb_due.c */
-PAY_LMDB_SLOT(stat);        /* pay_lmdb_stat.c */
-PAY_LMDB_SLOT(check);       /* pay_lmdb_check.c */
-PAY_LMDB_SLOT(backup);      /* pay_lmdb_stat.c */
+PAY_LMDB_SLOT(event_stat); /* pay_lmdb_event_list.c */
+PAY_LMDB_SLOT(due_take);   /* pay_lmdb_due.c */
+PAY_LMDB_SLOT(stat);       /* pay_lmdb_stat.c */
+PAY_LMDB_SLOT(check);      /* pay_lmdb_check.c */
+PAY_LMDB_SLOT(backup);     /* pay_lmdb_stat.c */
+PAY_LMDB_SLOT(epoch_find); /* pay_lmdb_epoch.c */
+PAY_LMDB_SLOT(epoch_synced);
+PAY_LMDB_SLOT(epoch_confirm);
 PAY_LMDB_SLOT(housekeep);   /* pay_lmdb.c */
 PAY_LMDB_SLOT(payer_erase); /* pay_lmdb_erase.c */
 PAY_LMDB_SLOT(scope_reset); /* pay_lmdb_reset.c */

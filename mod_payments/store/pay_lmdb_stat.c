@@ -2,7 +2,9 @@
 #include "store/pay_lmdb_env.h"
 
 #include "base/pay_log.h"
+#include "base/pay_time.h"
 #include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_epoch.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -125,6 +127,7 @@ static int sync_path(const char *path, int flags)
 apr_status_t pay_lmdb_backup(pay_store_t *store, const char *path, apr_pool_t *p)
 {
     const char *file = apr_pstrcat(p, path, "/" PAY_LMDB_DATA_FILE, NULL);
+    const apr_time_t began = pay_time_now();
     pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_lmdb_env_t *env;
     apr_status_t rv;
@@ -141,6 +144,9 @@ apr_status_t pay_lmdb_backup(pay_store_t *store, const char *path, apr_pool_t *p
     }
     rc = mdb_env_copy2(env->mdb, path, MDB_CP_COMPACT);
     pay_lmdb_leave(env);
+    if (!rc) {
+        rc = pay_lmdb_restore_mark(path, began, p);
+    }
     if (!rc) {
         rc = sync_path(file, 0);
     }

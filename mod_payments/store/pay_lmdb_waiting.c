@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_endpoint.h"
+#include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_walk.h"
 
@@ -64,7 +65,10 @@ static int count_all(pay_waiting_t *out, MDB_txn *txn, const pay_lmdb_t *db,
     if (!rc) {
         rc = pay_lmdb_walk_count(&out->parked, txn, db, PAY_TABLE_EVENT_PARKED, &webhook, limit);
     }
-    return rc;
+    if (!rc) {
+        rc = pay_lmdb_walk_count(&out->events, txn, db, PAY_TABLE_EVENT, &prefix, limit);
+    }
+    return rc ? rc : pay_lmdb_walk_count(&out->tokens, txn, db, PAY_TABLE_TOKEN, &prefix, limit);
 }
 
 apr_status_t pay_lmdb_waiting_count(pay_waiting_t *out, pay_store_t *store,
@@ -82,6 +86,73 @@ apr_status_t pay_lmdb_waiting_count(pay_waiting_t *out, pay_store_t *store,
         return rv;
     }
     rc = count_all(out, txn, db, scope, limit);
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+/* Adds the refund of an entry of pending_due, if it waits and is of that scope. */
+static int waiting_add(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                       const pay_lmdb_key_t *scope, const MDB_val *key, const MDB_val *refund_key,
+                       apr_pool_t *p)
+{
+    const unsigned char *at = (const unsigned char *)key->mv_data + 8;
+    pay_lmdb_refund_t *row;
+    int rc;
+
+    if (key->mv_size != PAY_LMDB_DUE_KEY_LEN || memcmp(at, scope->bytes, scope->len) != 0
+        || at[PAY_LMDB_SCOPE_LEN] != PAY_DUE_REFUND) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_refund_get(&row, txn, db, refund_key, p);
+    if (!rc && row->refund.waiting) {
+        APR_ARRAY_PUSH(out, pay_refund_t *) = &row->refund;
+    }
+    return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* store check tells */
+}
+
+static int waiting_list(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope, int limit, apr_pool_t *p)
+{
+    pay_lmdb_key_t prefix;
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc, looks;
+
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_scope(&prefix, scope);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_due_seek(cursor, PAY_DUE_SENT, &key, &val);
+    for (looks = 0; !rc && out->nelts < limit && looks < PAY_STORE_LOOKS_MAX; looks++) {
+        if (pay_lmdb_due_part(&key) != PAY_DUE_SENT) {
+            break;
+        }
+        rc = waiting_add(out, txn, db, &prefix, &key, &val, p);
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_refund_waiting(apr_array_header_t **out, pay_store_t *store,
+                                     const pay_scope_t *scope, int limit, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    assert(limit >= 1);
+    *out = apr_array_make(p, 4, sizeof(pay_refund_t *));
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = waiting_list(*out, txn, db, scope, limit, p);
     pay_lmdb_read_end(db, txn);
     return pay_lmdb_status(rc);
 }

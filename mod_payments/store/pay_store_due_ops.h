@@ -31,4 +31,11 @@ typedef apr_status_t pay_store_held_list_fn(apr_array_header_t **out, pay_store_
 typedef apr_status_t pay_store_waiting_count_fn(pay_waiting_t *out, pay_store_t *store,
                                                 const pay_scope_t *scope, int limit);
 
+/* Array of pay_refund_t *, at most `limit`: those of the scope that wait to be sent, by the time
+ * they are due, as far as they are among the first PAY_STORE_LOOKS_MAX pending rows of the store.
+ */
+typedef apr_status_t pay_store_refund_waiting_fn(apr_array_header_t **out, pay_store_t *store,
+                                                 const pay_scope_t *scope, int limit,
+                                                 apr_pool_t *p);
+
 #endif

@@ -17,10 +17,25 @@ typedef apr_status_t pay_store_stat_fn(pay_store_stat_t *out, pay_store_t *store
 /* Counts faults: rows that do not decode, indexes that disagree, sums of refunds that do. */
 typedef apr_status_t pay_store_check_fn(apr_size_t *faults, pay_store_t *store,
                                         pay_store_fault_t report, void *baton, apr_pool_t *p);
-/* A compact copy into the new directory `path` (mode 0700). */
+/* A compact copy into the new directory `path` (mode 0700), which says that it is one: opened for
+ * writing, it begins a new epoch. */
 typedef apr_status_t pay_store_backup_fn(pay_store_t *store, const char *path, apr_pool_t *p);
 /* Frees the slots of dead readers; reopens a store that is down when its back-off is over. */
 typedef apr_status_t pay_store_housekeep_fn(pay_store_t *store, apr_pool_t *p);
+
+/* --- what follows when a copy is put back (model/pay_epoch.h) --- */
+typedef apr_status_t pay_store_epoch_find_fn(pay_epoch_t *out, pay_store_t *store);
+/* 1 in *synced if the refunds of the scope were fetched from its acquirer since the epoch began;
+ * *from: when they must be fetched from at the latest, 0: not known. */
+typedef apr_status_t pay_store_epoch_synced_fn(int *synced, apr_time_t *from, pay_store_t *store,
+                                               const pay_scope_t *scope, apr_pool_t *p);
+/*
+ * Ends the hold. *was_held 0: nothing was held. Unless `allow_unsynced`, *unsynced is set, and
+ * nothing is done, while there is an account in Live Mode that is not synced: the first one.
+ */
+typedef apr_status_t pay_store_epoch_confirm_fn(int *was_held, const pay_account_t **unsynced,
+                                                pay_store_t *store, int allow_unsynced,
+                                                apr_pool_t *p);
 
 /* A typed unit of work each. */
 typedef struct pay_store_ops_t {
@@ -117,11 +132,15 @@ typedef struct pay_store_ops_t {
     pay_store_due_take_fn *due_take;
     pay_store_held_list_fn *held_list;
     pay_store_waiting_count_fn *waiting_count;
+    pay_store_refund_waiting_fn *refund_waiting;
     /* above */
     pay_store_total_list_fn *total_list;
     pay_store_stat_fn *stat;
     pay_store_check_fn *check;
     pay_store_backup_fn *backup;
+    pay_store_epoch_find_fn *epoch_find;
+    pay_store_epoch_synced_fn *epoch_synced;
+    pay_store_epoch_confirm_fn *epoch_confirm;
     pay_store_housekeep_fn *housekeep;
 } pay_store_ops_t;
 

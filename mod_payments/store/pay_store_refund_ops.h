@@ -14,7 +14,9 @@
  * long as it lives, or for a refusal, for PAY_IDEMPOTENCY_KEEP: R1 of a charge that is decided, R2
  * and R3 that processed refunds alone account for. R4, and what a pending charge or pending refunds
  * account for, is not kept, because a later try may succeed. `repeat_window` 0, or with `use`: no
- * R5 rule; it also holds for a reversed charge, and comes before R2 to R4. *charge is
+ * R5 rule; it also holds for a reversed charge, and comes before R2 to R4. In Live Mode a refund
+ * that is not to wait is refused while the store was put back and nobody confirmed it, and for
+ * PAY_EPOCH_REPEAT_WINDOW where one of the same amount was fetched. *charge is
  * the charge as it is afterwards. *kept is set when the key is known: nothing was done then, and
  * the rest is not set. APR_NOTFOUND: no such charge; APR_EEXIST: id or reference is in use.
  */
@@ -63,7 +65,8 @@ typedef apr_status_t pay_store_refund_page_fn(apr_array_header_t **out, pay_page
 
 /*
  * Claims a refund that waits to be sent: it is no longer waiting, and has this worker and these
- * deadlines. *claimed 0: it was not waiting, and nothing was done.
+ * deadlines. *claimed 0: nothing was done, for it was not waiting, its account is in Test Mode, or
+ * the store was put back and nobody confirmed it.
  */
 typedef apr_status_t
 pay_store_refund_claim_fn(pay_refund_t **out, int *claimed, pay_store_t *store,

@@ -11,6 +11,7 @@
 #include "model/pay_delivery.h"
 #include "model/pay_encryption_key.h"
 #include "model/pay_endpoint.h"
+#include "model/pay_epoch.h"
 #include "model/pay_event.h"
 #include "model/pay_grant.h"
 #include "model/pay_history.h"
@@ -27,11 +28,13 @@ typedef struct pay_store_t pay_store_t;
 /* What refund_open decided. */
 typedef enum pay_refund_verdict_t {
     PAY_REFUND_OPENED,
-    PAY_REFUND_REFUSED_STATE,   /* R1: the charge is not successful */
-    PAY_REFUND_REFUSED_ABOVE,   /* R2: above what is left */
-    PAY_REFUND_REFUSED_FULL,    /* R3: nothing is left */
-    PAY_REFUND_REFUSED_BUSY,    /* R4: another refund of it is pending */
-    PAY_REFUND_REFUSED_REPEATED /* R5: the same partial refund was just made; *out is that row */
+    PAY_REFUND_REFUSED_STATE,    /* R1: the charge is not successful */
+    PAY_REFUND_REFUSED_ABOVE,    /* R2: above what is left */
+    PAY_REFUND_REFUSED_FULL,     /* R3: nothing is left */
+    PAY_REFUND_REFUSED_BUSY,     /* R4: another refund of it is pending */
+    PAY_REFUND_REFUSED_REPEATED, /* R5: the same partial refund was just made; *out is that row */
+    PAY_REFUND_REFUSED_HELD,     /* the store was put back, and nobody confirmed it */
+    PAY_REFUND_REFUSED_FETCHED   /* R5: it equals one made before the store was put back; *out */
 } pay_refund_verdict_t;
 
 /* What grant_put and grant_delete decided. */
@@ -106,6 +109,8 @@ typedef struct pay_waiting_t {
     int webhooks; /* events that are not delivered, parked ones too */
     int parked;   /* transactions whose webhooks were given up */
     int charges;  /* 1: there was a charge ever */
+    int events;   /* that are not delivered, of all endpoints */
+    int tokens;   /* revoked ones too */
 } pay_waiting_t;
 
 typedef struct pay_import_t {

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_EPOCH_H
+#define PAY_EPOCH_H
+
+/*
+ * A store that is put back from a copy begins a new epoch: what happened after the copy was made is
+ * not in it, and what it does next may have been done before (docs/operations.md, "Restoring a
+ * backup"). Pure.
+ */
+
+#include <apr_time.h>
+
+/* A copy put back may lack a refund that a shop asks for again so long after it was put back. */
+#define PAY_EPOCH_REPEAT_WINDOW apr_time_from_sec(24 * 3600)
+
+typedef struct pay_epoch_t {
+    apr_uint32_t number;     /* 0: the store was never put back; each epoch has a higher one */
+    apr_time_t copied_at;    /* of the backup; 0: not known, as of a copy made by other means */
+    apr_time_t began_at;     /* 0 with number 0 */
+    int held;                /* 1: live refunds and events wait for a person to confirm it */
+    apr_time_t confirmed_at; /* 0: it was not */
+
+    /* Which file holds the rows: that of another file is a copy. */
+    apr_uint64_t device, inode;
+    apr_int64_t born_us; /* when the file was made, microseconds; 0: its file system does not say */
+    int is_backup;       /* 1: made by store backup, and not written to since */
+} pay_epoch_t;
+
+/*
+ * When the copy was made at the latest, as far as it is known; else 0. `fetched_until`: how far
+ * refunds were fetched into it. Times behind the epoch's own begin are those of a clock that was
+ * ahead.
+ */
+static inline apr_time_t pay_epoch_copied_at(const pay_epoch_t *epoch, apr_time_t fetched_until)
+{
+    if (epoch->copied_at > 0 && epoch->copied_at <= epoch->began_at) {
+        return epoch->copied_at;
+    }
+    return fetched_until > 0 && fetched_until <= epoch->began_at ? fetched_until : 0;
+}
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_epoch.h"
+
+#include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_audit.h"
+#include "store/pay_lmdb_check.h"
+#include "store/pay_lmdb_env.h"
+#include "store/pay_lmdb_keys.h"
+#include "store/pay_lmdb_row.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+/* A sequence has the number in its first 20 bits, so that 4,096 events of a transaction have room
+ * in each epoch. More go on into the room of the next. */
+#define SEQUENCE_BITS 12
+#define NUMBER_MAX ((1u << (32 - SEQUENCE_BITS)) - 1)
+
+static const char epoch_name[] = "epoch";
+
+/* New fields go to the end. */
+static const pay_row_field_t epoch_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, number),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, copied_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, held),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, confirmed_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, device),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, inode),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, born_us),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, is_backup),
+};
+#define EPOCH_FIELDS (sizeof(epoch_fields) / sizeof(epoch_fields[0]))
+
+typedef struct confirm_t {
+    int unsynced; /* 1: allowed */
+    apr_pool_t *p;
+    pay_epoch_t epoch;          /* as it was */
+    const pay_account_t *first; /* that was not synced; NULL: none */
+} confirm_t;
+
+static MDB_val epoch_key(void)
+{
+    return (MDB_val){sizeof(epoch_name) - 1, (void *)epoch_name};
+}
+
+static int is_sound(const pay_epoch_t *epoch)
+{
+    return epoch->number <= NUMBER_MAX && (unsigned int)epoch->held <= 1
+           && (unsigned int)epoch->is_backup <= 1 && epoch->began_at >= 0
+           && (epoch->number > 0 || !epoch->held);
+}
+
+/* MDB_NOTFOUND: there is none. Bad ones are not logged. */
+static int epoch_read(pay_epoch_t *out, MDB_txn *txn)
+{
+    MDB_val key = epoch_key(), row;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    rc = mdb_get(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &row);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_row_decode(out, epoch_fields, EPOCH_FIELDS, &row, NULL, NULL);
+    return rc || is_sound(out) ? rc : PAY_LMDB_BAD_ROW;
+}
+
+int pay_lmdb_epoch_load(pay_epoch_t *out, MDB_txn *txn)
+{
+    MDB_val key = epoch_key();
+    int rc;
+
+    rc = epoch_read(out, txn);
+    if (rc == PAY_LMDB_BAD_ROW) {
+        memset(out, 0, sizeof(*out));
+        return pay_lmdb_bad_row(PAY_TABLE_META, &key);
+    }
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_epoch_store(MDB_txn *txn, const pay_epoch_t *epoch)
+{
+    MDB_val key = epoch_key(), row;
+    apr_pool_t *pool;
+    int rc;
+
+    rc = apr_pool_create(&pool, NULL);
+    if (rc != APR_SUCCESS) {
+        return rc;
+    }
+    rc = pay_row_encode(&row, epoch_fields, EPOCH_FIELDS, epoch, pool);
+    if (!rc) {
+        rc = mdb_put(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &row, 0);
+    }
+    apr_pool_destroy(pool);
+    return rc;
+}
+
+int pay_lmdb_epoch_is_same_file(const pay_epoch_t *a, const pay_epoch_t *b)
+{
+    if (a->inode != b->inode) {
+        return 0;
+    }
+    /* Numbers of devices change with a restart of the machine, and those of files are given anew:
+     * both matter only where nothing says when the file was made. */
+    return a->born_us && b->born_us ? a->born_us == b->born_us : a->device == b->device;
+}
+
+int pay_lmdb_epoch_get(pay_epoch_t *out, MDB_txn *txn)
+{
+    const pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
+    int rc;
+
+    rc = pay_lmdb_epoch_load(out, txn);
+    if (!rc
+        && (out->is_backup
+            || (env && out->inode && !pay_lmdb_epoch_is_same_file(out, &env->file)))) {
+        out->held = 1;
+    }
+    return rc;
+}
+
+int pay_lmdb_epoch_held(int *held, MDB_txn *txn)
+{
+    pay_epoch_t epoch;
+    int rc;
+
+    rc = pay_lmdb_epoch_get(&epoch, txn);
+    *held = rc || epoch.held;
+    return rc;
+}
+
+int pay_lmdb_epoch_sequence(apr_uint32_t *out, MDB_txn *txn, apr_uint32_t last)
+{
+    pay_epoch_t epoch;
+    apr_uint32_t before;
+    int rc;
+
+    rc = pay_lmdb_epoch_load(&epoch, txn);
+    before = epoch.number << SEQUENCE_BITS;
+    *out = (last > before ? last : before) + 1;
+    /* As of endpoints: what is damaged there does not stand in the way of money. */
+    return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_check_meta(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    const MDB_val epoch = epoch_key();
+    pay_epoch_t read;
+    int rc;
+
+    (void)row;
+    if (key->mv_size != epoch.mv_size || memcmp(key->mv_data, epoch.mv_data, epoch.mv_size) != 0) {
+        return MDB_SUCCESS;
+    }
+    rc = epoch_read(&read, check->txn);
+    if (rc == PAY_LMDB_BAD_ROW) {
+        pay_lmdb_check_fault(check, PAY_TABLE_META, key, "the row of its epoch does not decode");
+        return MDB_SUCCESS;
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_epoch_find(pay_epoch_t *out, pay_store_t *store)
+{
+    apr_status_t rv;
+    MDB_txn *txn;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    rv = pay_lmdb_read_begin(&txn, (pay_lmdb_t *)store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_epoch_get(out, txn);
+    pay_lmdb_read_end((pay_lmdb_t *)store, txn);
+    return pay_lmdb_status(rc);
+}
+
+apr_status_t pay_lmdb_epoch_synced(int *synced, apr_time_t *from, pay_store_t *store,
+                                   const pay_scope_t *scope, apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_epoch_t epoch;
+    apr_status_t rv;
+    MDB_txn *txn;
+    int rc;
+
+    *synced = 0;
+    *from = 0;
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_epoch_load(&epoch, txn);
+    if (!rc) {
+        rc = pay_lmdb_history_synced(synced, from, txn, db, scope, &epoch, p);
+    }
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+/* ---- the end of the hold */
+
+/* confirm->first: the first account in Live Mode whose refunds were not fetched since. */
+static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    pay_account_t *account;
+    MDB_cursor *cursor;
+    pay_scope_t scope;
+    apr_time_t from;
+    MDB_val key, row;
+    int rc, synced;
+
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_FIRST);
+    while (!rc && !confirm->first) {
+        if (key.mv_size != sizeof(apr_uint32_t)) {
+            rc = pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &key);
+            break;
+        }
+        scope = (pay_scope_t){pay_lmdb_read_u32(key.mv_data), PAY_LIVE};
+        rc = pay_lmdb_account_by_number(&account, txn, db, scope.account, confirm->p);
+        if (!rc && account->mode == PAY_LIVE) {
+            rc = pay_lmdb_history_synced(&synced, &from, txn, db, &scope, &confirm->epoch,
+                                         confirm->p);
+            confirm->first = rc || synced ? NULL : account;
+        }
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int confirm_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    confirm_t *confirm = baton;
+    pay_epoch_t epoch;
+    int rc;
+
+    confirm->first = NULL;
+    rc = pay_lmdb_epoch_load(&confirm->epoch, txn);
+    if (rc || !confirm->epoch.held) {
+        return rc ? rc : PAY_LMDB_SILENT;
+    }
+    if (!confirm->unsynced) {
+        rc = find_unsynced(confirm, txn, db);
+        if (rc || confirm->first) {
+            return rc ? rc : PAY_LMDB_SILENT;
+        }
+    }
+    epoch = confirm->epoch;
+    epoch.held = 0;
+    epoch.confirmed_at = pay_lmdb_account_now();
+    return pay_lmdb_epoch_store(txn, &epoch);
+}
+
+apr_status_t pay_lmdb_epoch_confirm(int *was_held, const pay_account_t **unsynced,
+                                    pay_store_t *store, int allow_unsynced, apr_pool_t *p)
+{
+    confirm_t confirm = {.unsynced = allow_unsynced, .p = p};
+    apr_status_t rv;
+
+    *was_held = 0;
+    *unsynced = NULL;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, confirm_work, &confirm);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *was_held = confirm.epoch.held;
+    *unsynced = confirm.first;
+    return APR_SUCCESS;
+}

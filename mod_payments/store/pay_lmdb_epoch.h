@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_EPOCH_H
+#define PAY_LMDB_EPOCH_H
+
+/*
+ * The row "epoch" of the table meta (model/pay_epoch.h), inside a transaction that the caller
+ * holds. Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "model/pay_epoch.h"
+#include "store/pay_lmdb.h"
+
+/* Of a store without such a row, which an earlier version wrote: all zero. */
+int pay_lmdb_epoch_load(pay_epoch_t *out, MDB_txn *txn);
+int pay_lmdb_epoch_store(MDB_txn *txn, const pay_epoch_t *epoch);
+
+/* Sets `held` also where the row is that of another file: a full store could not begin its epoch.
+ */
+int pay_lmdb_epoch_get(pay_epoch_t *out, MDB_txn *txn);
+/* 1 in *held while nothing of Live Mode is sent that could have been sent before. */
+int pay_lmdb_epoch_held(int *held, MDB_txn *txn);
+
+/* The sequence of the next event of a transaction whose last one is `last`: above all that the
+ * store gave before it was copied, and that another history may have given since. */
+int pay_lmdb_epoch_sequence(apr_uint32_t *out, MDB_txn *txn, apr_uint32_t last);
+
+/* 1 if both are of one file, as far as its file system tells files apart. */
+int pay_lmdb_epoch_is_same_file(const pay_epoch_t *a, const pay_epoch_t *b);
+
+/* --- pay_lmdb_history.c --- */
+/* 1 in *synced if the refunds of the scope were fetched since the epoch began; *from: when they
+ * have to be fetched from, 0: not known. */
+int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const pay_lmdb_t *db,
+                            const pay_scope_t *scope, const pay_epoch_t *epoch, apr_pool_t *p);
+
+/* --- pay_lmdb_restore.c: for the core only --- */
+struct pay_lmdb_env_t;
+/*
+ * Once it is open, before it is used: begins a new epoch where the store was put back, unless it is
+ * open for reading only. A full store goes on without: pay_lmdb_epoch_get knows it all the same.
+ */
+int pay_lmdb_restore_check(struct pay_lmdb_env_t *env, const char *path, int read_only);
+/* Marks the backup in the directory `path`, which nobody uses yet, as one of `when`: 0 or LMDB's
+ * code. */
+int pay_lmdb_restore_mark(const char *path, apr_time_t when, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_epoch.h"
+
+#include "base/pay_log.h"
+#include "base/pay_time.h"
+#include "store/pay_lmdb_env.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Numbers of epochs follow the clock, in steps of ten minutes from 2026 on: a backup that is put
+ * back twice begins two epochs that differ, though neither knows of the other. A clock that is far
+ * ahead does not use up the numbers that there are.
+ */
+#define NUMBER_STEP apr_time_from_sec(600)
+#define NUMBER_ZERO apr_time_from_sec(APR_INT64_C(1767225600)) /* 2026-01-01 */
+#define NUMBER_BY_CLOCK_MAX (1 << 19)
+#define NUMBER_MAX ((1 << 20) - 1)
+#define MARK_ROOM (1 << 20) /* bytes of map for the few pages that a mark takes */
+
+typedef enum judgement_t {
+    FILE_KNOWN,
+    FILE_NEW, /* nothing is known of any file: an earlier version wrote it, or it was just made */
+    FILE_PUT_BACK
+} judgement_t;
+
+/* What is in a store that was put back, for one line of the log. */
+typedef struct content_t {
+    size_t keys, tokens, grants, events, pending;
+} content_t;
+
+static int file_look(pay_epoch_t *out, MDB_env *mdb)
+{
+    mdb_filehandle_t fd;
+    struct statx more;
+    struct stat info;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    rc = mdb_env_get_fd(mdb, &fd);
+    if (rc) {
+        return rc;
+    }
+    if (fstat(fd, &info) != 0) {
+        return errno;
+    }
+    out->device = (apr_uint64_t)info.st_dev;
+    out->inode = (apr_uint64_t)info.st_ino;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME)) {
+        out->born_us =
+            (apr_int64_t)more.stx_btime.tv_sec * APR_USEC_PER_SEC + more.stx_btime.tv_nsec / 1000;
+    }
+    return 0;
+}
+
+/* A row that does not decode may hide that the store was put back. */
+static int judge(judgement_t *out, pay_epoch_t *stored, MDB_txn *txn, const pay_epoch_t *file)
+{
+    int rc;
+
+    *out = FILE_KNOWN;
+    rc = pay_lmdb_epoch_load(stored, txn);
+    if (rc == PAY_LMDB_BAD_ROW
+        || (!rc
+            && (stored->is_backup
+                || (stored->inode && !pay_lmdb_epoch_is_same_file(stored, file))))) {
+        *out = FILE_PUT_BACK;
+        return 0;
+    }
+    if (!rc && !stored->inode) {
+        *out = FILE_NEW;
+    }
+    return rc;
+}
+
+static apr_uint32_t number_after(apr_uint32_t last, apr_time_t now)
+{
+    const apr_time_t step = (now - NUMBER_ZERO) / NUMBER_STEP;
+
+    if (step > (apr_time_t)last && step <= NUMBER_BY_CLOCK_MAX) {
+        return (apr_uint32_t)step;
+    }
+    return last < NUMBER_MAX ? last + 1 : last;
+}
+
+static void file_note(pay_epoch_t *epoch, const pay_epoch_t *file)
+{
+    epoch->device = file->device;
+    epoch->inode = file->inode;
+    epoch->born_us = file->born_us;
+    epoch->is_backup = 0;
+}
+
+static int count(size_t *out, MDB_txn *txn, pay_lmdb_table_t table)
+{
+    MDB_stat stat;
+    int rc;
+
+    rc = mdb_stat(txn, pay_lmdb_dbi(NULL, table), &stat);
+    *out = rc ? 0 : stat.ms_entries;
+    return rc;
+}
+
+static int content_count(content_t *out, MDB_txn *txn)
+{
+    int rc;
+
+    rc = count(&out->keys, txn, PAY_TABLE_API_KEY);
+    if (!rc) {
+        rc = count(&out->tokens, txn, PAY_TABLE_TOKEN);
+    }
+    if (!rc) {
+        rc = count(&out->grants, txn, PAY_TABLE_GRANT);
+    }
+    if (!rc) {
+        rc = count(&out->events, txn, PAY_TABLE_EVENT);
+    }
+    return rc ? rc : count(&out->pending, txn, PAY_TABLE_PENDING_DUE);
+}
+
+static int epoch_begin(content_t *content, pay_epoch_t *stored, MDB_txn *txn,
+                       const pay_epoch_t *file)
+{
+    const apr_time_t now = pay_time_now();
+    int rc;
+
+    rc = content_count(content, txn);
+    if (rc) {
+        return rc;
+    }
+    if (!stored->is_backup) {
+        stored->copied_at = 0;
+    }
+    stored->number = number_after(stored->number, now);
+    stored->began_at = now;
+    stored->held = 1;
+    stored->confirmed_at = 0;
+    file_note(stored, file);
+    return pay_lmdb_epoch_store(txn, stored);
+}
+
+static void epoch_tell(const char *path, const pay_epoch_t *epoch, const content_t *content)
+{
+    char copied[PAY_TIME_TEXT_LEN + 1] = "a time that is not known";
+
+    if (epoch->copied_at) {
+        (void)pay_time_format(copied, epoch->copied_at);
+    }
+    pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+            PAYLOGNO(00700) "store %s was put back from a copy of %s: live refunds and live events "
+                            "wait until \"paymentsctl -s lmdb:%s store confirm\" is done. It "
+                            "brings back %lu keys, %lu tokens and %lu grants, those that were "
+                            "revoked since too, %lu events that were not delivered and %lu rows "
+                            "that wait for an acquirer or a payer",
+            path, copied, path, (unsigned long)content->keys, (unsigned long)content->tokens,
+            (unsigned long)content->grants, (unsigned long)content->events,
+            (unsigned long)content->pending);
+}
+
+/* Another process may have been faster: it is judged anew. */
+static int write_epoch(MDB_env *mdb, const char *path, const pay_epoch_t *file)
+{
+    content_t content = {0};
+    judgement_t judgement;
+    pay_epoch_t stored;
+    MDB_txn *txn;
+    int rc;
+
+    rc = mdb_txn_begin(mdb, NULL, 0, &txn);
+    if (rc) {
+        return rc;
+    }
+    rc = judge(&judgement, &stored, txn, file);
+    if (!rc && judgement == FILE_NEW) {
+        file_note(&stored, file);
+        rc = pay_lmdb_epoch_store(txn, &stored);
+    } else if (!rc && judgement == FILE_PUT_BACK) {
+        rc = epoch_begin(&content, &stored, txn, file);
+    }
+    if (rc || judgement == FILE_KNOWN) {
+        mdb_txn_abort(txn);
+        return rc;
+    }
+    rc = mdb_txn_commit(txn);
+    if (!rc && judgement == FILE_PUT_BACK) {
+        epoch_tell(path, &stored, &content);
+    }
+    return rc;
+}
+
+int pay_lmdb_restore_check(pay_lmdb_env_t *env, const char *path, int read_only)
+{
+    judgement_t judgement;
+    pay_epoch_t stored;
+    MDB_txn *txn;
+    int rc;
+
+    rc = file_look(&env->file, env->mdb);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
+    if (rc) {
+        return rc;
+    }
+    rc = judge(&judgement, &stored, txn, &env->file);
+    mdb_txn_abort(txn);
+    if (rc || judgement == FILE_KNOWN || read_only) {
+        return rc;
+    }
+    rc = write_epoch(env->mdb, path, &env->file);
+    /* A full store (EIO: a full disk, at commit) must still be readable. */
+    return rc == MDB_MAP_FULL || rc == ENOSPC || rc == EIO ? 0 : rc;
+}
+
+/* ---- backups */
+
+static int mark_open(MDB_env **mdb, const char *path, apr_off_t size)
+{
+    int rc;
+
+    rc = mdb_env_create(mdb);
+    if (rc) {
+        *mdb = NULL;
+        return rc;
+    }
+    rc = mdb_env_set_mapsize(*mdb, (size_t)size + MARK_ROOM);
+    if (!rc) {
+        rc = mdb_env_set_maxdbs(*mdb, 1);
+    }
+    if (!rc) {
+        rc = mdb_env_open(*mdb, path, MDB_NOLOCK | MDB_NOTLS, 0600); /* makes no lock.mdb */
+    }
+    return rc;
+}
+
+/* The table has the same handle as in an environment with all tables: the row's functions serve. */
+static int mark_put(MDB_env *mdb, apr_time_t when)
+{
+    pay_epoch_t epoch;
+    MDB_txn *txn;
+    MDB_dbi meta;
+    int rc;
+
+    rc = mdb_txn_begin(mdb, NULL, 0, &txn);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_dbi_open(txn, pay_lmdb_table_name(PAY_TABLE_META), 0, &meta);
+    if (!rc && meta != pay_lmdb_dbi(NULL, PAY_TABLE_META)) {
+        rc = MDB_INCOMPATIBLE;
+    }
+    if (!rc) {
+        rc = pay_lmdb_epoch_load(&epoch, txn); /* of a row that does not decode all is zero */
+    }
+    if (!rc || rc == PAY_LMDB_BAD_ROW) {
+        epoch.is_backup = 1;
+        epoch.copied_at = when;
+        rc = pay_lmdb_epoch_store(txn, &epoch);
+    }
+    if (rc) {
+        mdb_txn_abort(txn);
+        return rc;
+    }
+    return mdb_txn_commit(txn);
+}
+
+int pay_lmdb_restore_mark(const char *path, apr_time_t when, apr_pool_t *p)
+{
+    const char *file = apr_pstrcat(p, path, "/" PAY_LMDB_DATA_FILE, NULL);
+    MDB_env *mdb = NULL;
+    struct stat info;
+    int rc;
+
+    if (stat(file, &info) != 0) {
+        return errno;
+    }
+    rc = mark_open(&mdb, path, info.st_size);
+    if (!rc) {
+        rc = mark_put(mdb, when);
+    }
+    if (mdb) {
+        mdb_env_close(mdb);
+    }
+    return rc;
+}
