@@ -54,8 +54,9 @@ typedef struct pay_outcome_t {
     const char *token; /* of a checkout that was paid by card: by which its payer is charged again;
                           NULL: none */
     const char *acquirer_reference; /* of a refund: what the acquirer calls it */
-    int spent;                      /* approved, and given back since by somebody else */
-    const char *resolution;         /* why a person decided it so; NULL: no person did */
+    int received; /* of a refund that waits: the acquirer has it, so that it waits no more */
+    int spent;    /* approved, and given back since by somebody else */
+    const char *resolution; /* why a person decided it so; NULL: no person did */
     /* Of PAY_OUTCOME_UNKNOWN: how things stand. */
     apr_time_t absent_since; /* of the first of the answers that there is none such; 0: no such */
     pay_held_t held;

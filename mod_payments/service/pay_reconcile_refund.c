@@ -135,6 +135,7 @@ static int ask_first(int *settled, const pay_reconcile_row_t *row)
     }
     finding.news.absent = 0; /* its absence is measured from when it was sent */
     pay_reconcile_judge(&finding, row);
+    finding.outcome.received = finding.news.present && !finding.news.different;
     if (finding.outcome.kind == PAY_OUTCOME_UNKNOWN && !finding.news.different
         && finding.due_at > latest) {
         finding.due_at = latest;

@@ -44,8 +44,8 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_l
         return rc;
     }
     clear_work_in_flight(&row->refund);
-    if (resolve->outcome->acquirer_reference && *resolve->outcome->acquirer_reference) {
-        row->refund.waiting = 0; /* its acquirer has it: it was sent before this store was copied */
+    if (resolve->outcome->received) { /* it was sent before this store was copied */
+        row->refund.waiting = 0;
     }
     row->refund.due_at = resolve->due_at;
     row->refund.absent_since = resolve->outcome->absent_since;

@@ -23,7 +23,7 @@ COMMANDS = {
     "mail": ["set", "show", "test"],
     "payer": ["erase"],
     "refund": ["create", "import", "list", "resolve", "show", "sync"],
-    "store": ["backup", "check", "rotate-master-key", "stat", "upgrade"],
+    "store": ["backup", "check", "confirm", "rotate-master-key", "stat", "upgrade"],
     "token": ["create", "list", "revoke"],
     "totals": [""],
     "webhook": ["secret rotate", "secret show", "set", "show", "test"],

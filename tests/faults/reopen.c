@@ -202,7 +202,8 @@ static void log_line(void *baton, pay_log_level_t level, apr_status_t status, co
     bench_t *bench = baton;
 
     (void)status;
-    if (level <= PAY_LOG_WARNING) {
+    /* What is left of a power cut is laid into a file of its own here, as a copy is. */
+    if (level <= PAY_LOG_WARNING && strncmp(text, "PAY00700:", 9) != 0) {
         fault(bench, text, "log");
     }
 }

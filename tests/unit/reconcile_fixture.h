@@ -29,10 +29,20 @@ static inline void service_acquirers(pay_service_t *service, const pay_acquirer_
     service->acquirers = acquirers;
 }
 
+static inline void shop_mode(pay_mode_t mode)
+{
+    const pay_account_settings_t same = {0};
+
+    ck_assert_int_eq(shop->real->account_set(&shop->account, shop->store, shop->account->name,
+                                             &same, &mode, unit_pool),
+                     APR_SUCCESS);
+}
+
 static inline void shop_set_up(const char *dir)
 {
     shop_clock_set(NOW);
     shop = shop_open(dir);
+    shop_mode(PAY_LIVE);
     shop->service.account_name = shop->account->name;
     shop->service.policy.late_after = HOUR;
     shop->service.policy.pending_alert = 100 * DAY;

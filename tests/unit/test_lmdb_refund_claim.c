@@ -34,6 +34,22 @@ static int claim(pay_refund_t **out, int i, const char *refund_reference)
     return claimed;
 }
 
+static void modes_set(pay_mode_t mode)
+{
+    const pay_account_settings_t same = {0};
+    apr_array_header_t *accounts;
+    pay_account_t *account;
+    int i;
+
+    ck_assert_int_eq(till->ops->account_list(&accounts, till->store, unit_pool), APR_SUCCESS);
+    for (i = 0; i < accounts->nelts; i++) {
+        ck_assert_int_eq(till->ops->account_set(&account, till->store,
+                                                APR_ARRAY_IDX(accounts, i, pay_account_t *)->name,
+                                                &same, &mode, unit_pool),
+                         APR_SUCCESS);
+    }
+}
+
 /* It is claimed once, whoever comes, and is then work in flight like any other. */
 START_TEST(test_once)
 {
@@ -43,6 +59,7 @@ START_TEST(test_once)
     const char *before;
     int i;
 
+    modes_set(PAY_LIVE);
     for (i = 0; i < TILL_SCOPES; i++) {
         refund = waiting(i);
         ck_assert_int_eq(refund->waiting, 1);
@@ -58,6 +75,29 @@ START_TEST(test_once)
     ck_assert_int_eq(till->ops->due_take(&rows, till->store, LATER - 1, 1, 16, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(rows->nelts, 0);
+}
+END_TEST
+
+/* Of an account that was switched to Test Mode nothing that waits in Live Mode is claimed. */
+START_TEST(test_switched_off)
+{
+    pay_refund_t *refund, *out;
+    const char *before;
+    int i;
+
+    modes_set(PAY_TEST);
+    for (i = 0; i < TILL_SCOPES; i++) {
+        refund = waiting(i);
+        before = till_snapshot();
+        ck_assert_int_eq(claim(&out, i, refund->refund_reference),
+                         till->scopes[i].mode == PAY_TEST);
+        if (till->scopes[i].mode == PAY_LIVE) {
+            ck_assert_str_eq(till_snapshot(), before);
+            modes_set(PAY_LIVE);
+            ck_assert_int_eq(claim(&out, i, refund->refund_reference), 1);
+            modes_set(PAY_TEST);
+        }
+    }
 }
 END_TEST
 
@@ -98,6 +138,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_test(tcase, test_once);
+    tcase_add_test(tcase, test_switched_off);
     tcase_add_test(tcase, test_not_waiting);
     tcase_add_test(tcase, test_decided_while_waiting);
 }

@@ -17,6 +17,8 @@ static void waiting_refund(void)
     shop_charge(shop, &live, "order-1");
     refund_open("order-1", "rfd_1", 1);
     shop_clock_set(NOW + MINUTE);
+    script.absent_tag = "rfd_1";
+    script.absent = 1;
 }
 
 static char says;
@@ -98,6 +100,7 @@ START_TEST(test_no_place)
     waiting_refund();
     shop->service.policy.pending_alert = HOUR;
     slot = pay_slots_take(acquirer.slots, 0);
+    script.absent = 4; /* each try asks first */
     script_say('+');
     ck_assert_int_eq(step(), 0);
     ck_assert_int_eq(refund_of("rfd_1")->due_at, NOW + MINUTE + SECOND);
@@ -171,6 +174,7 @@ START_TEST(test_not_sent)
     claim_is_late = hindrances[_i].is_late;
     claim_takes_ms = hindrances[_i].takes_ms;
     shop->ops.refund_claim = claim_other;
+    script.absent += hindrances[_i].waiting;
     script_say('+');
     ck_assert_msg(step() == (hindrances[_i].state == PAY_REFUND_FAILED), "%s", name);
     ck_assert_msg(script.calls == 0, "%s", name);
@@ -181,6 +185,60 @@ START_TEST(test_not_sent)
     shop_clock_set(shop_clock + DAY);
     step();
     ck_assert_msg(script.calls == hindrances[_i].waiting, "%s", name);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    char says;
+    pay_mode_t mode;
+    int put_back;
+    pay_refund_state_t state;
+    int settled, waiting, queries;
+    pay_held_t held;
+} found[] = {
+    {"it was processed", '+', PAY_LIVE, 0, PAY_REFUND_PROCESSED, 1, 0, 1, PAY_NOT_HELD},
+    {"it was refused", '-', PAY_LIVE, 0, PAY_REFUND_FAILED, 1, 0, 1, PAY_NOT_HELD},
+    {"it is pending there", 'P', PAY_LIVE, 0, PAY_REFUND_PENDING, 0, 0, 1, PAY_NOT_HELD},
+    {"it is something else", 'D', PAY_LIVE, 0, PAY_REFUND_PENDING, 0, 1, 1, PAY_HELD_DIFFERENT},
+    {"no answer", 'U', PAY_LIVE, 0, PAY_REFUND_PENDING, 0, 1, 1, PAY_NOT_HELD},
+    {"an error", 'T', PAY_LIVE, 0, PAY_REFUND_PENDING, 0, 1, 1, PAY_NOT_HELD},
+    {"Test Mode", '+', PAY_TEST, 0, PAY_REFUND_PENDING, 0, 1, 0, PAY_NOT_HELD},
+    {"put back", '+', PAY_LIVE, 1, PAY_REFUND_PENDING, 0, 1, 0, PAY_NOT_HELD},
+};
+
+static apr_status_t epoch_held(pay_epoch_t *out, pay_store_t *store)
+{
+    (void)store;
+    *out = (pay_epoch_t){.number = 1, .held = 1};
+    return APR_SUCCESS;
+}
+
+/* What waits is asked about first, and is sent only if the acquirer says that it has none. */
+START_TEST(test_found_before_it_is_sent)
+{
+    const char *name = found[_i].name;
+    const pay_refund_t *refund;
+
+    set_up(unit_dir());
+    waiting_refund();
+    script.absent = 0;
+    shop_mode(found[_i].mode);
+    if (found[_i].put_back) {
+        shop->ops.epoch_find = epoch_held;
+    }
+    script_say(found[_i].says);
+    ck_assert_msg(step() == found[_i].settled, "%s", name);
+    refund = refund_of("rfd_1");
+    ck_assert_msg(refund->state == found[_i].state, "%s: %d", name, refund->state);
+    ck_assert_msg(refund->waiting == found[_i].waiting, "%s: %d", name, refund->waiting);
+    ck_assert_msg(refund->held == found[_i].held, "%s: %d", name, refund->held);
+    ck_assert_msg(script.queries == found[_i].queries, "%s: %d", name, script.queries);
+    ck_assert_msg(script.calls == 0, "%s", name);
+    ck_assert_msg(refund->absent_since == 0, "%s", name);
+    ck_assert_msg(refund->state != PAY_REFUND_PENDING || refund->due_at <= shop_clock + MINUTE,
+                  "%s", name);
+    store_is_clean();
 }
 END_TEST
 
@@ -375,6 +433,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_sent, 0, UNIT_ROWS(sent));
     tcase_add_test(tcase, test_no_place);
     tcase_add_loop_test(tcase, test_not_sent, 0, UNIT_ROWS(hindrances));
+    tcase_add_loop_test(tcase, test_found_before_it_is_sent, 0, UNIT_ROWS(found));
     tcase_add_test(tcase, test_crash);
     tcase_add_test(tcase, test_no_charge);
     tcase_add_test(tcase, test_answer_is_lost);
