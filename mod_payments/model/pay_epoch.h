@@ -21,7 +21,7 @@ typedef struct pay_epoch_t {
     apr_time_t confirmed_at; /* 0: it was not */
 
     /* Which file holds the rows: that of another file is a copy. */
-    apr_uint64_t device, inode;
+    apr_uint64_t inode;
     apr_int64_t born_us; /* when the file was made, microseconds; 0: its file system does not say */
     int is_backup;       /* 1: made by store backup, and not written to since */
 } pay_epoch_t;

@@ -25,7 +25,6 @@ static const pay_row_field_t epoch_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, held),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, confirmed_at),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, device),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, inode),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, born_us),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, is_backup),
@@ -99,12 +98,9 @@ int pay_lmdb_epoch_store(MDB_txn *txn, const pay_epoch_t *epoch)
 
 int pay_lmdb_epoch_is_same_file(const pay_epoch_t *a, const pay_epoch_t *b)
 {
-    if (a->inode != b->inode) {
-        return 0;
-    }
-    /* Numbers of devices change with a restart of the machine, and those of files are given anew:
-     * both matter only where nothing says when the file was made. */
-    return a->born_us && b->born_us ? a->born_us == b->born_us : a->device == b->device;
+    /* Numbers of files are given anew, so that a copy may get that of a file which was deleted. The
+     * device says nothing: its number may change whenever the machine starts. */
+    return a->inode == b->inode && (!a->born_us || !b->born_us || a->born_us == b->born_us);
 }
 
 int pay_lmdb_epoch_get(pay_epoch_t *out, MDB_txn *txn)

@@ -48,7 +48,6 @@ static int file_look(pay_epoch_t *out, MDB_env *mdb)
     if (fstat(fd, &info) != 0) {
         return errno;
     }
-    out->device = (apr_uint64_t)info.st_dev;
     out->inode = (apr_uint64_t)info.st_ino;
     if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME)) {
         out->born_us =
@@ -89,7 +88,6 @@ static apr_uint32_t number_after(apr_uint32_t last, apr_time_t now)
 
 static void file_note(pay_epoch_t *epoch, const pay_epoch_t *file)
 {
-    epoch->device = file->device;
     epoch->inode = file->inode;
     epoch->born_us = file->born_us;
     epoch->is_backup = 0;

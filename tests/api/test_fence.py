@@ -338,7 +338,7 @@ def test_store_that_is_replaced(fenced):
         for one in (httpd.root / "copy", *(httpd.root / "copy").iterdir()):
             shutil.chown(one, "www-data", "www-data")
     exchange(httpd.root / "copy", httpd.store)
-    httpd.expect_log("PAY00114")  # it was replaced
+    httpd.expect_log("PAY00114|PAY00700")  # it was replaced, by a copy
     answer = ask(httpd, path)
     assert answer.status == 403 and PAYER not in answer.body
     wait_for(lambda: httpd.fenced_shop.charge().status == 200, "the copy to be taken")

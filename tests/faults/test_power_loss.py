@@ -153,6 +153,7 @@ def carry_on(worked, image):
     httpd = Httpd()
     httpd.store.mkdir(mode=0o700)
     shutil.copy(image, httpd.store / "data.mdb")
+    httpd.expect_log("PAY00700")  # the image is laid into a file of its own, as a copy is
     httpd.start()
     try:
         connection = httpd.connect()

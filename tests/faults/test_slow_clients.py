@@ -55,7 +55,8 @@ def stock_fixture():
 def stocked(server, stock, **kwargs):
     """A server with a copy of that store, the shop with the big list, and the good ones."""
     httpd = server(start=False, **kwargs)
-    httpd.expect_log("AH00484|AH10159|AH03490")  # httpd says when it has no workers left
+    # httpd says when it has no workers left, and the store that it is a copy.
+    httpd.expect_log("AH00484|AH10159|AH03490|PAY00700")
     shutil.copytree(stock[0], httpd.store)
     httpd.start()
     return httpd, stock[1], stock[2]
