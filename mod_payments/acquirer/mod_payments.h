@@ -130,6 +130,7 @@ typedef struct payments_answer_t {
     /* Of a checkout that was paid by card: the acquirer's own token of it, by which its payer can
      * be charged again. */
     const char *card_token;
+    apr_int64_t refunded_minor; /* of an approved charge: what was given back since; 0: not told */
 } payments_answer_t;
 
 /* A refund in the acquirer's books. `transaction_reference` is payments_charge_t.reference where we

@@ -209,6 +209,7 @@ static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
     case PAYMENTS_APPROVED:
         out->kind = PAY_OUTCOME_APPROVED;
         out->spent = answer->spent != 0;
+        out->refunded_minor = answer->refunded_minor > 0 ? answer->refunded_minor : 0;
         out->card = card_of(answer, p);
         out->token = token_of(answer->card_token);
         news->present = 1;

@@ -53,6 +53,7 @@ typedef struct pay_relay_reply_t {
     const char *text;
     apr_size_t len;
     int retry_after; /* seconds; -1: not told */
+    int replayed;    /* 1: it is the answer to an earlier request, as it was then */
 } pay_relay_reply_t;
 
 /* ---- exchange: one HTTP request, on a kept connection where there is one */

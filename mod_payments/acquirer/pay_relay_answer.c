@@ -67,6 +67,7 @@ void pay_relay_answer_read(pay_relay_answer_t *out, payments_trouble_t *trouble,
     out->good = -1;
     out->message = out->code = out->fault = "";
     out->status = reply->status;
+    out->replayed = reply->replayed;
     /* What is no JSON object leaves `body` NULL, and so says nothing. */
     (void)pay_json_parse(&out->body, &reason, reply->text, reply->len, p);
     out->data = out->body ? pay_json_object(out->body, "data", p) : NULL;
@@ -213,17 +214,30 @@ pay_relay_match_t pay_relay_match_text(const pay_json_t *json, const char *name,
 }
 
 /* A number, or a string of one: both are in use. */
+static const char *number_of(const pay_json_t *json, const char *name)
+{
+    const char *text = pay_json_number(json, name);
+
+    return text ? text : pay_relay_text(json, name);
+}
+
+apr_int64_t pay_relay_amount(const pay_json_t *json, const char *name, const char *currency)
+{
+    pay_money_t money;
+    apr_status_t rv;
+
+    rv = pay_money_parse(&money, number_of(json, name), currency);
+    return rv == APR_SUCCESS ? money.amount_minor : 0;
+}
+
 static pay_relay_match_t match_amount(const pay_json_t *json, apr_int64_t amount_minor,
                                       const char *currency)
 {
-    const char *text = pay_json_number(json, "amount");
+    const char *text = number_of(json, "amount");
     char normalised[PAY_DECIMAL_TEXT_MAX];
     pay_money_t money;
     apr_status_t rv;
 
-    if (!text) {
-        text = pay_relay_text(json, "amount");
-    }
     rv = pay_money_parse(&money, text, currency);
     if (rv == APR_SUCCESS) {
         return money.amount_minor == amount_minor ? PAY_RELAY_SAME : PAY_RELAY_OTHER;

@@ -17,6 +17,7 @@ typedef struct pay_relay_answer_t {
     const char *message;    /* of the envelope, "" when there is none */
     const char *code;       /* responseCode of an error, "" as well */
     const char *fault;      /* the first field at fault and why, "" as well */
+    int replayed;           /* as in pay_relay_reply_t */
 } pay_relay_answer_t;
 
 /* Whether something is what was asked for. */
@@ -51,6 +52,8 @@ pay_relay_match_t pay_relay_match_text(const pay_json_t *json, const char *name,
 /* The members "amount" and "currency". */
 pay_relay_match_t pay_relay_match_money(const pay_json_t *json, apr_int64_t amount_minor,
                                         const char *currency);
+/* An amount member, a number or a string of one; 0 where there is none above 0. */
+apr_int64_t pay_relay_amount(const pay_json_t *json, const char *name, const char *currency);
 /* The worse of the two. */
 pay_relay_match_t pay_relay_match_both(pay_relay_match_t a, pay_relay_match_t b);
 /* `reference` as a segment of a path. */

@@ -97,13 +97,16 @@ static void details_take(payments_answer_t *out, const pay_json_t *data, apr_poo
 
 /* An envelope with a transaction; what does not agree with itself leaves the verdict unknown. */
 static void transaction_take(payments_answer_t *out, const pay_relay_answer_t *answer,
-                             pay_relay_match_t match, apr_pool_t *p)
+                             const char *currency, pay_relay_match_t match, apr_pool_t *p)
 {
     status_take(out, answer->data);
     if (out->verdict != PAYMENTS_UNKNOWN && match != PAY_RELAY_SAME) {
         out->verdict = match == PAY_RELAY_OTHER ? PAYMENTS_DIFFERENT : PAYMENTS_UNKNOWN;
         out->spent = 0;
         return;
+    }
+    if (out->verdict == PAYMENTS_APPROVED) {
+        out->refunded_minor = pay_relay_amount(answer->data, "refundedAmount", currency);
     }
     details_take(out, answer->data, p);
 }
@@ -140,9 +143,11 @@ static apr_status_t charge_judge(payments_answer_t *out, pay_relay_call_t *call,
     int accepted = answer->status == 202;
 
     if ((answer->status == 200 || accepted) && answer->data && answer->good >= 0) {
-        transaction_take(out, answer, match_charge(answer->data, call->relay, charge), p);
-        /* The envelope says the same in its own way: 0 where it was declined, else 1. */
-        if (out->verdict != PAYMENTS_DIFFERENT
+        transaction_take(out, answer, charge->currency,
+                         match_charge(answer->data, call->relay, charge), p);
+        /* The envelope says the same in its own way: 0 where it was declined, else 1; either where
+         * the money was given back. */
+        if (out->verdict != PAYMENTS_DIFFERENT && !out->spent
             && ((out->verdict == PAYMENTS_DECLINED) == answer->good
                 || (accepted && out->verdict != PAYMENTS_PENDING))) {
             out->verdict = PAYMENTS_UNKNOWN;
@@ -155,6 +160,53 @@ static apr_status_t charge_judge(payments_answer_t *out, pay_relay_call_t *call,
         out->message = pay_relay_refusal(answer, p);
     }
     return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(call, answer, p) : APR_SUCCESS;
+}
+
+/* ---- query */
+
+/* `known_at`: nothing that is older can be the charge; 0: it was said to be. */
+static apr_status_t query(payments_answer_t *out, pay_relay_call_t *call,
+                          const payments_charge_t *charge, apr_time_t known_at, apr_pool_t *p)
+{
+    const char *path = apr_pstrcat(p, "/api/v1/transaction/",
+                                   pay_relay_segment(charge->reference, p), "/verify", NULL);
+    pay_relay_match_t match;
+    pay_relay_answer_t answer;
+    apr_status_t rv;
+
+    rv = pay_relay_ask(&answer, &out->trouble, &out->retry_after, call, path, NULL, p);
+    if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
+        return rv;
+    }
+    if (answer.status == 200 && answer.data && answer.good == 1) {
+        match = match_charge(answer.data, call->relay, charge);
+        if (known_at) {
+            match = pay_relay_match_both(match, match_age(answer.data, known_at));
+        }
+        transaction_take(out, &answer, charge->currency, match, p);
+    } else if (pay_relay_is_absent(&answer, charge->reference)) {
+        out->verdict = PAYMENTS_ABSENT;
+    }
+    return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(call, &answer, p) : APR_SUCCESS;
+}
+
+/*
+ * An approval that was given to an earlier request is told as it was then: the money may have been
+ * given back since. Where that cannot be learnt now the outcome is unknown, and is asked for later.
+ */
+static apr_status_t approved_before(payments_answer_t *out, pay_relay_call_t *call,
+                                    const payments_charge_t *charge, apr_pool_t *p)
+{
+    payments_answer_t now = {.struct_size = sizeof(now), .times = out->times};
+    apr_status_t rv;
+
+    rv = query(&now, call, charge, 0, p);
+    now.times = out->times;
+    *out = now;
+    if (rv == PAYMENTS_NOT_SENT) {
+        rv = APR_EGENERAL; /* the charge was */
+    }
+    return rv;
 }
 
 apr_status_t pay_relay_charge(payments_answer_t *out, void *context,
@@ -170,34 +222,20 @@ apr_status_t pay_relay_charge(payments_answer_t *out, void *context,
     if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
         return rv;
     }
-    return charge_judge(out, &call, &answer, charge, p);
+    rv = charge_judge(out, &call, &answer, charge, p);
+    if (rv == APR_SUCCESS && answer.replayed && out->verdict == PAYMENTS_APPROVED) {
+        rv = approved_before(out, &call, charge, p);
+    }
+    return rv;
 }
-
-/* ---- query */
 
 apr_status_t pay_relay_charge_query(payments_answer_t *out, void *context,
                                     const payments_charge_t *charge, apr_interval_time_t timeout,
                                     apr_pool_t *p)
 {
     pay_relay_call_t call = pay_relay_call_begin(context, &out->times, timeout);
-    const char *path = apr_pstrcat(p, "/api/v1/transaction/",
-                                   pay_relay_segment(charge->reference, p), "/verify", NULL);
-    pay_relay_match_t match;
-    pay_relay_answer_t answer;
-    apr_status_t rv;
 
-    rv = pay_relay_ask(&answer, &out->trouble, &out->retry_after, &call, path, NULL, p);
-    if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
-        return rv;
-    }
-    if (answer.status == 200 && answer.data && answer.good == 1) {
-        match = pay_relay_match_both(match_charge(answer.data, call.relay, charge),
-                                     match_age(answer.data, charge->opened_at));
-        transaction_take(out, &answer, match, p);
-    } else if (pay_relay_is_absent(&answer, charge->reference)) {
-        out->verdict = PAYMENTS_ABSENT;
-    }
-    return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(&call, &answer, p) : APR_SUCCESS;
+    return query(out, &call, charge, charge->opened_at, p);
 }
 
 /* ---- checkout */

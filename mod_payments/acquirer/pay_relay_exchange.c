@@ -292,6 +292,7 @@ apr_status_t pay_relay_exchange(pay_relay_reply_t *out, pay_relay_call_t *call, 
         out->text = transfer->content;
         out->len = transfer->content_len;
         out->retry_after = transfer->retry_after;
+        out->replayed = transfer->replayed;
     }
     return rv;
 }

@@ -223,6 +223,7 @@ static void transfer_reset(pay_transfer_t *transfer)
     transfer->content_len = 0;
     transfer->too_long = 0;
     transfer->retry_after = -1;
+    transfer->replayed = 0;
     transfer->connect_time = 0;
     transfer->tls_time = 0;
     transfer->first_byte_time = 0;

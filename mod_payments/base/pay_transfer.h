@@ -73,6 +73,7 @@ typedef struct pay_transfer_t {
     apr_size_t content_len;
     int too_long;    /* 1: it is broken because the body is longer than content_max */
     int retry_after; /* seconds of the answer's Retry-After (RFC 9110, delay-seconds); -1: none */
+    int replayed;    /* 1: the answer says "Idempotent-Replayed: true" */
     /* From the start; 0 where there was none: a kept connection has neither of the first two. */
     apr_interval_time_t connect_time, tls_time, first_byte_time;
     apr_interval_time_t time; /* the whole transfer */

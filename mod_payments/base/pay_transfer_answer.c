@@ -22,6 +22,7 @@ void pay_transfer_answer_begin(pay_transfer_slot_t *slot)
 {
     slot->begun_us = clock_us();
     slot->retry_after = -1;
+    slot->replayed = 0;
 }
 
 void pay_transfer_answer_heard(pay_transfer_slot_t *slot)
@@ -33,18 +34,33 @@ void pay_transfer_answer_heard(pay_transfer_slot_t *slot)
 
 /* ---- the head */
 
-/* What stands behind "Retry-After:". A date, or anything else than seconds, is none. */
+/* What stands behind the name of a header, without the blanks around it; NULL: it is another. */
+static const char *value_of(apr_size_t *len, const char *line, apr_size_t line_len,
+                            const char *name)
+{
+    const apr_size_t name_len = strlen(name);
+
+    if (line_len <= name_len || strncasecmp(line, name, name_len) != 0) {
+        return NULL;
+    }
+    line += name_len;
+    line_len -= name_len;
+    while (line_len > 0 && (*line == ' ' || *line == '\t')) {
+        line++;
+        line_len--;
+    }
+    while (line_len > 0 && apr_isspace(line[line_len - 1])) {
+        line_len--;
+    }
+    *len = line_len;
+    return line;
+}
+
+/* A date, or anything else than seconds, is none. */
 static int retry_after_parse(const char *text, apr_size_t len)
 {
     int seconds = 0;
 
-    while (len > 0 && (*text == ' ' || *text == '\t')) {
-        text++;
-        len--;
-    }
-    while (len > 0 && apr_isspace(text[len - 1])) {
-        len--;
-    }
     if (len == 0) {
         return -1;
     }
@@ -60,10 +76,23 @@ static int retry_after_parse(const char *text, apr_size_t len)
     return seconds;
 }
 
+static void header_take(pay_transfer_slot_t *slot, const char *line, apr_size_t line_len)
+{
+    const char *value;
+    apr_size_t len;
+
+    value = value_of(&len, line, line_len, "Retry-After:");
+    if (value) {
+        slot->retry_after = retry_after_parse(value, len);
+    }
+    value = value_of(&len, line, line_len, "Idempotent-Replayed:");
+    if (value) {
+        slot->replayed = len == 4 && strncasecmp(value, "true", len) == 0;
+    }
+}
+
 size_t pay_transfer_answer_head(char *data, size_t size, size_t count, void *baton)
 {
-    static const char retry_after[] = "Retry-After:";
-    const apr_size_t name_len = sizeof(retry_after) - 1;
     pay_transfer_slot_t *slot = baton;
     apr_size_t len = size * count;
 
@@ -71,12 +100,12 @@ size_t pay_transfer_answer_head(char *data, size_t size, size_t count, void *bat
     slot->head_len += len;
     if (len >= 5 && memcmp(data, "HTTP/", 5) == 0) {
         slot->head_whole = 0;
-        slot->retry_after = -1; /* the one of an interim answer says nothing of this one */
+        slot->retry_after = -1; /* what an interim answer says is not said of this one */
+        slot->replayed = 0;
     } else if (len > 0 && (data[0] == '\r' || data[0] == '\n')) {
         slot->head_whole = 1;
-    } else if (!slot->head_whole && len > name_len
-               && strncasecmp(data, retry_after, name_len) == 0) {
-        slot->retry_after = retry_after_parse(data + name_len, len - name_len);
+    } else if (!slot->head_whole) {
+        header_take(slot, data, len);
     }
     return slot->head_len > PAY_TRANSFER_HEAD_MAX ? 0 : len;
 }
@@ -166,6 +195,7 @@ void pay_transfer_answer_whole(pay_transfer_slot_t *slot)
     pay_transfer_t *transfer = slot->transfer;
 
     transfer->retry_after = slot->retry_after;
+    transfer->replayed = slot->replayed;
     if (transfer->content_max > 0) {
         transfer->content = slot->content ? slot->content : "";
         transfer->content_len = slot->body_len;

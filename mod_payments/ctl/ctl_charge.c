@@ -22,7 +22,7 @@ static void charge_cells(ctl_table_t *table, const void *row)
     ctl_table_cell(table, charge->reference);
     ctl_table_cell(table, pay_charge_word_name(pay_charge_word(charge)));
     ctl_table_amount(table, charge->money.amount_minor, charge->money.currency);
-    ctl_table_amount(table, charge->refunded_minor, charge->money.currency);
+    ctl_table_amount(table, pay_charge_refunded_minor(charge), charge->money.currency);
     ctl_table_cell(table, charge->money.currency);
     ctl_table_cell(table, charge->card.last4);
     ctl_table_time(table, charge->created_at);
@@ -56,7 +56,7 @@ static void charge_details(ctl_table_t *table, const void *row)
     ctl_detail(table, "status", pay_charge_word_name(pay_charge_word(charge)));
     ctl_detail(table, "waits for a person", ctl_held_text(charge->held, p));
     detail_amount(table, "amount", charge, charge->money.amount_minor);
-    detail_amount(table, "refunded", charge, charge->refunded_minor);
+    detail_amount(table, "refunded", charge, pay_charge_refunded_minor(charge));
     detail_amount(table, "refunds pending", charge, charge->refunds_pending_minor);
     ctl_detail(table, "currency", charge->money.currency);
     ctl_detail(table, "answer code", charge->code);

@@ -248,6 +248,18 @@ static const ctl_command_t money[] = {
      .optional = CTL_O(NO_WAIT),
      .open = CTL_OPEN_WRITE,
      .run = ctl_refund_sync},
+    {.name = "refund link",
+     .synopsis = "ACCOUNT --mode live [--yes]",
+     .summary = "list the refunds without a charge, and link those that have one",
+     .details =
+         "They came from the acquirer's books, and count on no charge of this store. Those whose\n"
+         "charge is here by now are linked with --yes.\n",
+     .args_min = 1,
+     .args_max = 1,
+     .required = CTL_O(MODE),
+     .optional = CTL_O(YES),
+     .open = CTL_OPEN_WRITE,
+     .run = ctl_refund_link},
     {.name = "refund import",
      .synopsis = "ACCOUNT FILE --mode test|live",
      .summary = "take over refund records made elsewhere",

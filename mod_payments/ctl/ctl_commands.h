@@ -58,6 +58,7 @@ CTL_RUN(refund_import);
 CTL_RUN(refund_list);    /* ctl_refund_list.c */
 CTL_RUN(refund_show);    /* ctl_refund_show.c */
 CTL_RUN(refund_resolve); /* ctl_refund_resolve.c */
+CTL_RUN(refund_link);    /* ctl_refund_link.c */
 CTL_RUN(refund_sync);    /* ctl_refund_sync.c */
 CTL_RUN(held_list);      /* ctl_held_list.c */
 CTL_RUN(link_create);    /* ctl_link.c */

@@ -127,12 +127,18 @@ static void import_print(const ctl_t *ctl, const pay_import_result_t *result)
     if (!ctl->json) {
         printf("%" APR_UINT64_T_FMT " written, %" APR_UINT64_T_FMT " skipped\n", result->written,
                result->skipped);
+        if (result->unlinked) {
+            ctl_note("%" APR_UINT64_T_FMT " of them name no charge of this store by the acquirer's "
+                     "name of it, and count on none; 'paymentsctl refund link' lists them.",
+                     result->unlinked);
+        }
         return;
     }
     w = pay_writer_make(128, ctl->pool);
     pay_writer_object_open(w, NULL);
     pay_writer_integer(w, "written", (apr_int64_t)result->written);
     pay_writer_integer(w, "skipped", (apr_int64_t)result->skipped);
+    pay_writer_integer(w, "unlinked", (apr_int64_t)result->unlinked);
     pay_writer_object_close(w);
     ctl_json_print(w);
 }
@@ -140,7 +146,7 @@ static void import_print(const ctl_t *ctl, const pay_import_result_t *result)
 ctl_exit_t ctl_refund_import(ctl_t *ctl)
 {
     const char *path = ctl->arg[1];
-    pay_import_result_t result = {0, 0, NULL};
+    pay_import_result_t result = {.fault = NULL};
     pay_account_t *account;
     pay_scope_t scope;
     ctl_exit_t failed;

@@ -41,7 +41,7 @@ static void item_to_json(pay_writer_t *w, const char *name, const pay_charge_t *
     pay_writer_string(w, "issuer", charge->card.issuer ? charge->card.issuer : "");
     pay_writer_object_close(w);
     pay_writer_string(w, "channel", pay_channel_name(charge->channel));
-    pay_writer_string(w, "refundedAmount", amount(w, charge->refunded_minor, charge));
+    pay_writer_string(w, "refundedAmount", amount(w, pay_charge_refunded_minor(charge), charge));
     pay_writer_string(w, "held", pay_held_name(charge->held));
     pay_writer_object_close(w);
 }
@@ -158,9 +158,7 @@ static void charge_steps(pay_writer_t *w, const pay_charge_t *charge)
         step_to_json(w, charge->updated_at, "contradicted", charge->contradiction);
     }
     if (*charge->resolution) { /* refunds, which only a successful one has, move updated_at */
-        step_to_json(w,
-                     charge->decided_state == PAY_CHARGE_SUCCESSFUL ? charge->decided_at
-                                                                    : charge->updated_at,
+        step_to_json(w, pay_charge_was_approved(charge) ? charge->decided_at : charge->updated_at,
                      "resolved", charge->resolution);
     }
 }
@@ -181,7 +179,8 @@ static apr_int64_t refundable(const pay_charge_t *charge)
     if (charge->state != PAY_CHARGE_SUCCESSFUL || charge->spent) {
         return 0;
     }
-    return charge->money.amount_minor - charge->refunded_minor - charge->refunds_pending_minor;
+    return charge->money.amount_minor - pay_charge_refunded_minor(charge)
+           - charge->refunds_pending_minor;
 }
 
 static apr_status_t read_refunds(apr_array_header_t **out, const pay_dashboard_t *dashboard,

@@ -143,9 +143,9 @@ static void write_facts(pay_html_t *html, const pay_charge_t *charge, apr_pool_t
 
     pay_html_markup(html, "<dl class=\"facts\">\n");
     write_fact(html, "Amount", pay_page_amount(charge, p));
-    if (charge->refunded_minor > 0) {
+    if (pay_charge_refunded_minor(charge) > 0) {
         write_fact(html, "Refunded",
-                   pay_money_show(text, charge->refunded_minor, charge->money.currency));
+                   pay_money_show(text, pay_charge_refunded_minor(charge), charge->money.currency));
     }
     if (charge->channel == PAY_CHANNEL_BANK_TRANSFER) {
         write_fact(html, "Paid by", "Bank transfer");

@@ -83,3 +83,17 @@ int pay_charge_in_flight(const pay_charge_t *charge)
     return charge->state == PAY_CHARGE_PENDING && charge->worker.pid != 0
            && pay_time_boot_ms() < charge->wait_until_ms && pay_worker_alive(&charge->worker);
 }
+
+apr_int64_t pay_charge_refunded_minor(const pay_charge_t *charge)
+{
+    const apr_int64_t there =
+        charge->spent ? charge->money.amount_minor : charge->refunded_there_minor;
+
+    return charge->refunded_minor > there ? charge->refunded_minor : there;
+}
+
+int pay_charge_was_approved(const pay_charge_t *charge)
+{
+    return charge->decided_state == PAY_CHARGE_SUCCESSFUL
+           || charge->decided_state == PAY_CHARGE_REVERSED;
+}

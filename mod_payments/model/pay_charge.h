@@ -63,7 +63,8 @@ typedef struct pay_charge_t {
     apr_time_t updated_at;
 
     /* The outcome, frozen when it was decided: replays render it for ever. */
-    pay_charge_state_t decided_state; /* PAY_CHARGE_PENDING until decided */
+    /* PAY_CHARGE_PENDING until decided; REVERSED: approved, and all of it given back by then. */
+    pay_charge_state_t decided_state;
     apr_time_t decided_at;
     int answer_version;
     const char *code;
@@ -96,6 +97,9 @@ typedef struct pay_charge_t {
     const char *resolution; /* as there; "" when no person decided */
 
     pay_channel_t channel;
+    /* What the acquirer said was given back when it approved the charge, as long as the refunds
+     * known here come to less; 0: they tell it. */
+    apr_int64_t refunded_there_minor;
     /* Of PAY_CHARGE_CHECKOUT: filled in by the store; NULL when its row is lost. */
     const struct pay_checkout_t *checkout;
 
@@ -127,6 +131,12 @@ const char *pay_channel_name(pay_channel_t channel); /* "card", "bank_transfer" 
 
 /* By which its acquirer knows the charge. */
 const char *pay_charge_acquirer_reference(const pay_charge_t *charge);
+
+/* What was given back of it, also where the acquirer alone knows of the refunds. */
+apr_int64_t pay_charge_refunded_minor(const pay_charge_t *charge);
+
+/* 1 when it was decided that the payer has paid, whatever was given back by then or since. */
+int pay_charge_was_approved(const pay_charge_t *charge);
 
 /* The members of the transaction object as it is now, into an object that is open. */
 void pay_charge_members_to_json(struct pay_writer_t *w, const pay_charge_t *charge,

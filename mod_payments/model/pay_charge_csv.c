@@ -29,7 +29,7 @@ void pay_charge_to_csv(pay_csv_t *csv, const pay_charge_t *charge)
     pay_csv_text(csv, pay_charge_status_name(charge->state));
     pay_csv_amount(csv, charge->money.amount_minor, currency);
     pay_csv_text(csv, currency);
-    pay_csv_amount(csv, charge->refunded_minor, currency);
+    pay_csv_amount(csv, pay_charge_refunded_minor(charge), currency);
     pay_csv_amount(csv, charge->refunds_pending_minor, currency);
     pay_csv_text(csv, charge->card.last4);
     pay_csv_text(csv, charge->email);

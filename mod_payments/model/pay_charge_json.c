@@ -16,7 +16,7 @@ static const struct {
     [PAY_CHARGE_PENDING] = {1, "Charge pending"},
     [PAY_CHARGE_SUCCESSFUL] = {1, "Charge successful"},
     [PAY_CHARGE_FAILED] = {0, NULL},
-    [PAY_CHARGE_REVERSED] = {1, "Charge successful"},
+    [PAY_CHARGE_REVERSED] = {0, "Charge reversed"},
     [PAY_CHARGE_VOID] = {0, "Charge void"},
     [PAY_CHARGE_ABANDONED] = {0, "Charge abandoned"},
 };
@@ -128,7 +128,7 @@ static void amounts_to_json(pay_writer_t *w, const pay_charge_t *charge, int for
     pay_writer_amount(w, "chargedAmount", taken ? money->amount_minor : 0, money->currency);
     pay_writer_amount(w, "transactionFee", 0, money->currency);
     pay_writer_amount(w, "requested_amount", requested_minor(charge, form), money->currency);
-    pay_writer_amount(w, "refundedAmount", charge->refunded_minor, money->currency);
+    pay_writer_amount(w, "refundedAmount", pay_charge_refunded_minor(charge), money->currency);
     pay_writer_amount(w, "refundsPendingAmount", charge->refunds_pending_minor, money->currency);
     pay_writer_string(w, "currency", money->currency);
 }
@@ -199,8 +199,10 @@ void pay_charge_answer_to_json(pay_writer_t *w, const pay_charge_t *charge)
     }
     then.updated_at =
         charge->decided_state == PAY_CHARGE_PENDING ? charge->created_at : charge->decided_at;
-    then.refunded_minor = 0;
+    then.refunded_minor = then.state == PAY_CHARGE_REVERSED ? then.money.amount_minor : 0;
     then.refunds_pending_minor = 0;
+    then.refunded_there_minor = 0;
+    then.spent = 0;
 
     message = answers[then.state].message;
     if (!message) {

@@ -15,6 +15,8 @@ pay_charge_t pay_event_charge(const pay_event_t *event)
         then.state = (pay_charge_state_t)event->state;
         then.updated_at = event->created_at;
         then.refunded_minor = event->refunded_minor;
+        then.refunded_there_minor = 0;
+        then.spent = 0;
         then.refunds_pending_minor = event->refunds_pending_minor;
         if (!event->decided) { /* a checkout that was abandoned, and paid all the same */
             then.code = "";

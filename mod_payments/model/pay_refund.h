@@ -23,6 +23,9 @@ struct pay_writer_t;
 #define PAY_REFUND_REFERENCE_MAX 100
 #define PAY_REFUND_TEXT_MAX (32 * 1024) /* bytes of the record's JSON text */
 
+/* The longest window in which a repetition may be refused (R5). */
+#define PAY_REFUND_REPEAT_MAX apr_time_from_sec(24 * 3600)
+
 typedef enum pay_refund_state_t {
     PAY_REFUND_PENDING,
     PAY_REFUND_PROCESSED,
@@ -63,7 +66,13 @@ typedef struct pay_refund_t {
     const char *acquirer_reference; /* what the acquirer calls it; "": not known */
     apr_time_t absent_since;        /* as the rest in pay_charge_t */
     pay_held_t held;
-    const char *resolution; /* never NULL */
+    const char *resolution; /* never NULL, as the next */
+    /* What the acquirer calls the charge, as long as that is not known here; "": it is, or the
+     * record names none. */
+    const char *acquirer_charge;
+    /* Of one whose notes were erased: what a repetition of its request is known by until
+     * PAY_REFUND_REPEAT_MAX is over; "": its amount and notes tell. */
+    const char *asked_digest;
 } pay_refund_t;
 
 /* What is asked for when a refund is made. */

@@ -104,7 +104,7 @@ static apr_status_t add_part(add_t *add, const apr_array_header_t *fresh, int st
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    import.by_seq = 1;
+    import.by_acquirer = 1;
     import.acquirer = window->acquirer->name;
     import.tell_since = pay_time_now() - PAY_HISTORY_FAR_DAYS * apr_time_from_sec(24 * 3600);
     rv = write_all(&import, add);

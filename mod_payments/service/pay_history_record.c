@@ -149,6 +149,8 @@ apr_status_t pay_history_record_read(pay_refund_t **out, const char **reason,
     }
     (*out)->scope = *scope;
     (*out)->charge_seq = charge ? charge->seq : 0;
+    (*out)->acquirer_charge =
+        own ? apr_pstrdup(p, record->transaction_reference) : (*out)->transaction_reference;
     return APR_SUCCESS;
 }
 

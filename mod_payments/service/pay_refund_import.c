@@ -125,9 +125,9 @@ static apr_status_t judge(run_t *run)
 }
 
 /*
- * An acquirer's books hold the refunds that were made here, too, under its own names and ours for
- * their charges. *known 1: it is one of those. One made elsewhere counts on the charge that is
- * meant.
+ * An acquirer's books hold the refunds that were made here, too, under its own names. *known 1: it
+ * is one of those. What the record calls its charge is the acquirer's text, and stays so until the
+ * store finds a charge of that name.
  */
 static apr_status_t recognise(int *known, pay_refund_t *refund, const run_t *run, apr_pool_t *p)
 {
@@ -149,10 +149,9 @@ static apr_status_t recognise(int *known, pay_refund_t *refund, const run_t *run
     if (rv != APR_NOTFOUND || !refund->transaction_reference) {
         return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
     }
-    rv = ops->charge_find_acquirer(&charge, run->store, run->scope, refund->transaction_reference,
-                                   p);
+    refund->acquirer_charge = refund->transaction_reference;
+    rv = ops->charge_find_acquirer(&charge, run->store, run->scope, refund->acquirer_charge, p);
     if (rv == APR_SUCCESS) {
-        refund->transaction_reference = charge->reference;
         /* What was approved late was given back: neither is in any total. */
         *known = charge->state == PAY_CHARGE_FAILED;
     }
@@ -310,6 +309,7 @@ static apr_status_t import_file(const run_t *run)
     if (rv != APR_SUCCESS) {
         return rv;
     }
+    import.by_acquirer = run->scope->mode == PAY_LIVE;
     rv = write_all(&import, run);
     if (rv == APR_SUCCESS) {
         rv = run->store->ops->import_finish(&import, run->store, run->pool);
@@ -321,6 +321,7 @@ static apr_status_t import_file(const run_t *run)
     }
     run->result->written = import.written;
     run->result->skipped += import.skipped;
+    run->result->unlinked = import.unlinked;
     pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
             PAYLOGNO(00240) "imported %" APR_UINT64_T_FMT " refunds for account %u, skipped "
                             "%" APR_UINT64_T_FMT,
@@ -352,6 +353,7 @@ apr_status_t pay_refund_import(pay_import_result_t *out, pay_store_t *store,
 
     out->written = 0;
     out->skipped = 0;
+    out->unlinked = 0;
     out->fault = NULL;
     rv = pay_record_file_open(&run.file, path, p);
     if (rv == APR_EINVAL) {

@@ -13,6 +13,7 @@ typedef void (*pay_import_progress_t)(void *baton, int pass, apr_uint64_t done, 
 typedef struct pay_import_result_t {
     apr_uint64_t written;
     apr_uint64_t skipped;
+    apr_uint64_t unlinked; /* of those written: in Live Mode, that name no charge of this store */
     const char *fault; /* what failed, with the line where the file is at fault; NULL: nothing */
 } pay_import_result_t;
 

@@ -10,7 +10,7 @@ void pay_service_count(const pay_charge_t *charge)
 {
     pay_meter_counter_t counter = PAY_METER_CHARGE_PENDING;
 
-    if (charge->decided_state == PAY_CHARGE_SUCCESSFUL) {
+    if (pay_charge_was_approved(charge)) {
         counter = PAY_METER_CHARGE_SUCCESSFUL;
     } else if (charge->decided_state == PAY_CHARGE_FAILED) {
         counter = PAY_METER_CHARGE_FAILED;

@@ -142,6 +142,53 @@ int pay_lmdb_acquirer_name_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund
     return put_refund(txn, db, refund, PAY_ACQUIRER_REFUND, refund->acquirer_reference);
 }
 
+/* ---- refunds without a charge */
+
+int pay_lmdb_acquirer_unlinked_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *name,
+                                   apr_uint64_t seq)
+{
+    pay_lmdb_key_t number;
+
+    pay_lmdb_key_start(&number);
+    pay_lmdb_key_u64(&number, seq);
+    return pay_lmdb_acquirer_key(key, scope, PAY_ACQUIRER_UNLINKED, name)
+           && pay_lmdb_key_bytes(key, "", 1) && pay_lmdb_key_bytes(key, number.bytes, number.len);
+}
+
+int pay_lmdb_acquirer_put_unlinked(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
+{
+    pay_lmdb_key_t key, refund_key;
+    MDB_val at, val;
+
+    if (!is_named(refund->acquirer_charge)) {
+        return MDB_SUCCESS;
+    }
+    if (!pay_lmdb_acquirer_unlinked_key(&key, &refund->scope, refund->acquirer_charge,
+                                        refund->seq)) {
+        return ENAMETOOLONG;
+    }
+    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    val = pay_lmdb_key_val(&refund_key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, &val, 0);
+}
+
+int pay_lmdb_acquirer_del_unlinked(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    if (!is_named(refund->acquirer_charge)
+        || !pay_lmdb_acquirer_unlinked_key(&key, &refund->scope, refund->acquirer_charge,
+                                           refund->seq)) {
+        return MDB_SUCCESS;
+    }
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
 /* ---- looking up */
 
 /* What the name leads to; MDB_NOTFOUND. */
@@ -164,13 +211,29 @@ static int bad_entry(const pay_lmdb_key_t *key)
     return pay_lmdb_bad_row(PAY_TABLE_ACQUIRER, &at);
 }
 
+int pay_lmdb_acquirer_charge(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                             const pay_scope_t *scope, const char *name, apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    MDB_val val;
+    int rc;
+
+    *out = NULL;
+    rc = find(&val, &key, txn, db, scope, PAY_ACQUIRER_CHARGE, name);
+    if (rc) {
+        return rc;
+    }
+    rc = val.mv_size == sizeof(apr_uint64_t)
+             ? pay_lmdb_charge_get(out, txn, db, scope, pay_lmdb_read_u64(val.mv_data), p)
+             : PAY_LMDB_BAD_ROW;
+    return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? bad_entry(&key) : rc;
+}
+
 apr_status_t pay_lmdb_charge_find_acquirer(pay_charge_t **out, pay_store_t *store,
                                            const pay_scope_t *scope, const char *acquirer_reference,
                                            apr_pool_t *p)
 {
     pay_lmdb_t *db = (pay_lmdb_t *)store;
-    pay_lmdb_key_t key;
-    MDB_val val;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
@@ -180,15 +243,7 @@ apr_status_t pay_lmdb_charge_find_acquirer(pay_charge_t **out, pay_store_t *stor
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = find(&val, &key, txn, db, scope, PAY_ACQUIRER_CHARGE, acquirer_reference);
-    if (!rc) {
-        rc = val.mv_size == sizeof(apr_uint64_t)
-                 ? pay_lmdb_charge_get(out, txn, db, scope, pay_lmdb_read_u64(val.mv_data), p)
-                 : PAY_LMDB_BAD_ROW;
-        if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
-            rc = bad_entry(&key);
-        }
-    }
+    rc = pay_lmdb_acquirer_charge(out, txn, db, scope, acquirer_reference, p);
     pay_lmdb_read_end(db, txn);
     return pay_lmdb_status(rc);
 }

@@ -9,6 +9,7 @@
 #include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_link.h"
+#include "store/pay_lmdb_refund_link.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
@@ -94,6 +95,7 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->late = PAY_LATE_NONE;
     charge->late_tag = "";
     charge->spent = 0;
+    charge->refunded_there_minor = 0;
     charge->resolution = "";
     charge->channel = PAY_CHANNEL_CARD;
     memset(charge->kept_as, 0, sizeof(charge->kept_as));
@@ -206,6 +208,10 @@ static int open_new(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_s
 
     open->out = opened(open->proposal, last->charge_seq,
                        pay_lmdb_scope_stamp(&open->stepped_back, last), open->p);
+    rc = pay_lmdb_refund_link_opened(txn, db, open->out, open->p);
+    if (rc) {
+        return rc;
+    }
     if (open->outcome && !pay_lmdb_charge_decide(open->out, open->outcome, open->p)) {
         return EINVAL;
     }
@@ -331,6 +337,12 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     if (rc) {
         return rc;
+    }
+    if (charge->state == PAY_CHARGE_PENDING) {
+        rc = pay_lmdb_refund_link_withdrawn(txn, db, charge, withdraw->p);
+        if (rc) {
+            return rc;
+        }
     }
     if (charge->state != PAY_CHARGE_PENDING || charge->refunded_minor != 0
         || charge->refunds_pending_minor != 0) {

@@ -91,7 +91,6 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 
 static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
 {
-    charge->decided_state = charge->state;
     charge->decided_at = pay_lmdb_scope_now(charge->updated_at);
     charge->updated_at = charge->decided_at;
     charge->answer_version = PAY_CHARGE_ANSWER_VERSION;
@@ -99,7 +98,12 @@ static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_
     charge->message = pay_lmdb_text_cut(outcome->message, PAY_OUTCOME_MESSAGE_MAX, p);
     charge->authorization_code =
         pay_lmdb_text_cut(outcome->authorization_code, PAY_AUTHORIZATION_MAX, p);
-    charge->spent = outcome->kind == PAY_OUTCOME_APPROVED && outcome->spent;
+    if (outcome->kind == PAY_OUTCOME_APPROVED) {
+        charge->spent = outcome->spent != 0;
+        charge->refunded_there_minor = outcome->refunded_minor < charge->money.amount_minor
+                                           ? outcome->refunded_minor
+                                           : charge->money.amount_minor;
+    }
     if (outcome->resolution) {
         charge->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, p);
     }
@@ -141,7 +145,8 @@ int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, a
     take_card(charge, outcome->card, p);
     take_token(charge, outcome, p);
     freeze(charge, outcome, p);
-    pay_lmdb_charge_follow_refunds(charge); /* imported history may have refunded it already */
+    pay_lmdb_charge_follow_refunds(charge); /* it may have been given back already */
+    charge->decided_state = charge->state;
     return 1;
 }
 
@@ -208,7 +213,7 @@ int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay
 static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 {
     pay_charge_t *charge = resolve->out;
-    int approved = charge->decided_state == PAY_CHARGE_SUCCESSFUL;
+    int approved = pay_charge_was_approved(charge);
 
     if ((resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved
         || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */

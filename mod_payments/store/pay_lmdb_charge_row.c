@@ -60,12 +60,14 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, spent),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, resolution),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, channel),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunded_there_minor),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
 /* Most charges stay in this process, and have no Idempotency-Key: they leave out what is last. */
-#define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS - 8)
+#define CHARGE_FIELDS_KNOWN (CHARGE_FIELDS - 1) /* its refunds are known here */
+#define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS_KNOWN - 8)
 #define CHARGE_FIELDS_UNKEPT (CHARGE_FIELDS_INSIDE - 1)
-#define FIELDS_OUTSIDE_LEN (5 * 8 + 3 * 2) /* bytes of the last eight while they are empty */
+#define FIELDS_OUTSIDE_LEN (6 * 8 + 3 * 2) /* bytes of the last nine while they are empty */
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
 {
@@ -95,7 +97,8 @@ static int is_sound(const pay_charge_t *charge)
            && charge->authorization_code && charge->contradiction && charge->acquirer_reference
            && (unsigned int)charge->held < PAY_HELD_COUNT
            && (unsigned int)charge->late < PAY_LATE_COUNT && charge->late_tag && charge->resolution
-           && (unsigned int)charge->channel < PAY_CHANNEL_COUNT;
+           && (unsigned int)charge->channel < PAY_CHANNEL_COUNT && charge->refunded_there_minor >= 0
+           && charge->refunded_there_minor <= charge->money.amount_minor;
 }
 
 static int is_given(const char *text)
@@ -108,10 +111,13 @@ static size_t fields_of(const pay_charge_t *charge)
 {
     static const unsigned char none[sizeof(charge->kept_as)];
 
+    if (charge->refunded_there_minor) {
+        return CHARGE_FIELDS;
+    }
     if (is_given(charge->acquirer_reference) || charge->absent_since || charge->held || charge->late
         || is_given(charge->late_tag) || charge->spent || is_given(charge->resolution)
         || charge->channel) {
-        return CHARGE_FIELDS;
+        return CHARGE_FIELDS_KNOWN;
     }
     return memcmp(charge->kept_as, none, sizeof(none)) != 0 ? CHARGE_FIELDS_INSIDE
                                                             : CHARGE_FIELDS_UNKEPT;
@@ -150,7 +156,8 @@ apr_size_t pay_lmdb_charge_growth_max(const pay_charge_t *charge)
         return decided + sizeof(charge->kept_as) + FIELDS_OUTSIDE_LEN + outside + paid;
     }
     /* kept_as is there already */
-    return decided + outside + (pays_later || *charge->card.last4 ? paid : card);
+    return decided + sizeof(charge->refunded_there_minor) + outside
+           + (pays_later || *charge->card.last4 ? paid : card);
 }
 
 int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p)
@@ -267,12 +274,37 @@ int pay_lmdb_charge_become(pay_charge_t *charge, pay_charge_state_t to)
 
 void pay_lmdb_charge_follow_refunds(pay_charge_t *charge)
 {
-    int all_back = charge->refunded_minor >= charge->money.amount_minor;
+    int all_back;
 
+    /* What is known here needs no other's word any more. */
+    if (charge->refunded_minor >= charge->money.amount_minor) {
+        charge->spent = 0;
+    }
+    if (charge->refunded_minor >= charge->refunded_there_minor) {
+        charge->refunded_there_minor = 0;
+    }
+    all_back = pay_charge_refunded_minor(charge) >= charge->money.amount_minor;
     if (charge->state == PAY_CHARGE_SUCCESSFUL && all_back) {
         (void)pay_lmdb_charge_become(charge, PAY_CHARGE_REVERSED);
     } else if (charge->state == PAY_CHARGE_REVERSED && !all_back) {
         (void)pay_lmdb_charge_become(charge, PAY_CHARGE_SUCCESSFUL);
+    }
+}
+
+/* One that was made here since the acquirer told what had been given back comes on top of that. */
+static void move_there(pay_charge_t *charge, const pay_refund_t *refund, pay_refund_state_t to)
+{
+    apr_int64_t *there = &charge->refunded_there_minor;
+
+    if (*there == 0 || refund->import_number != 0) {
+        return;
+    }
+    if (to == PAY_REFUND_PROCESSED) {
+        *there = refund->money.amount_minor < charge->money.amount_minor - *there
+                     ? *there + refund->money.amount_minor
+                     : charge->money.amount_minor;
+    } else if (refund->state == PAY_REFUND_PROCESSED) {
+        *there = refund->money.amount_minor < *there ? *there - refund->money.amount_minor : 0;
     }
 }
 
@@ -285,6 +317,9 @@ int pay_lmdb_charge_move_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_re
     int rc;
 
     rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, p);
+    if (!rc) {
+        move_there(charge, refund, to);
+    }
     if (!rc
         && pay_lmdb_charge_refund_moved(charge, refund->state, to, refund->money.amount_minor)) {
         rc = MDB_NOTFOUND; /* its amounts do not hold this refund */

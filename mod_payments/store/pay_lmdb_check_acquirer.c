@@ -70,6 +70,22 @@ int pay_lmdb_check_charge_outside(pay_lmdb_check_t *check, const MDB_val *key,
                       charge->held);
 }
 
+/* One whose charge is not known here is found by what the acquirer calls that. */
+static int check_unlinked(pay_lmdb_check_t *check, const MDB_val *row_key,
+                          const pay_refund_t *refund)
+{
+    pay_lmdb_key_t key;
+
+    if (!pay_lmdb_acquirer_unlinked_key(&key, &refund->scope, refund->acquirer_charge,
+                                        refund->seq)) {
+        pay_lmdb_check_fault(check, PAY_TABLE_REFUND, row_key,
+                             "the acquirer's name of its charge is too long");
+        return MDB_SUCCESS;
+    }
+    return check_entry(check, PAY_TABLE_REFUND, row_key, PAY_TABLE_ACQUIRER, &key,
+                       "it is not found by the acquirer's name of its charge");
+}
+
 int pay_lmdb_check_refund_outside(pay_lmdb_check_t *check, const MDB_val *key,
                                   const pay_refund_t *refund)
 {
@@ -79,6 +95,9 @@ int pay_lmdb_check_refund_outside(pay_lmdb_check_t *check, const MDB_val *key,
     if (!rc) {
         rc = check_name(check, PAY_TABLE_REFUND, key, &refund->scope, PAY_ACQUIRER_REFUND,
                         refund->acquirer_reference);
+    }
+    if (!rc && *refund->acquirer_charge != '\0') {
+        rc = check_unlinked(check, key, refund);
     }
     if (rc) {
         return rc;
@@ -96,6 +115,25 @@ static int is_name(const MDB_val *key, const char *name)
 
     return key->mv_size == head + strlen(name)
            && !memcmp((const char *)key->mv_data + head, name, strlen(name));
+}
+
+static int is_name_of_refund(const MDB_val *key, const pay_refund_t *refund)
+{
+    pay_lmdb_key_t unlinked;
+
+    switch (((const unsigned char *)key->mv_data)[PAY_LMDB_ACQUIRER_KIND_AT]) {
+    case PAY_ACQUIRER_TAG:
+        return is_name(key, refund->tag);
+    case PAY_ACQUIRER_REFUND:
+        return is_name(key, refund->acquirer_reference);
+    case PAY_ACQUIRER_UNLINKED:
+        return pay_lmdb_acquirer_unlinked_key(&unlinked, &refund->scope, refund->acquirer_charge,
+                                              refund->seq)
+               && unlinked.len == key->mv_size
+               && !memcmp(unlinked.bytes, key->mv_data, unlinked.len);
+    default:
+        return 0;
+    }
 }
 
 /* What the row behind an entry of table acquirer says of it: *same. */
@@ -123,10 +161,7 @@ static int follow_name(int *same, pay_lmdb_check_t *check, const MDB_val *key, c
         return rc;
     }
     *same = record->refund.scope.account == scope.account && record->refund.scope.mode == scope.mode
-            && (at[PAY_LMDB_ACQUIRER_KIND_AT] == PAY_ACQUIRER_TAG
-                    ? is_name(key, record->refund.tag)
-                    : at[PAY_LMDB_ACQUIRER_KIND_AT] == PAY_ACQUIRER_REFUND
-                          && is_name(key, record->refund.acquirer_reference));
+            && is_name_of_refund(key, &record->refund);
     return MDB_SUCCESS;
 }
 

@@ -112,9 +112,12 @@ static int check_amounts(pay_lmdb_check_t *check, const MDB_val *key, const pay_
 static void check_state(pay_lmdb_check_t *check, const MDB_val *key, const pay_charge_t *charge)
 {
     pay_charge_state_t decided = charge->state;
-    int all_back = charge->refunded_minor >= charge->money.amount_minor;
+    const apr_int64_t amount = charge->money.amount_minor;
 
-    if (charge->state == PAY_CHARGE_REVERSED) {
+    if (pay_charge_was_approved(charge)
+        && (charge->state == PAY_CHARGE_SUCCESSFUL || charge->state == PAY_CHARGE_REVERSED)) {
+        decided = charge->decided_state; /* refunds go both ways between the two */
+    } else if (charge->state == PAY_CHARGE_REVERSED) {
         decided = PAY_CHARGE_SUCCESSFUL;
     } else if (charge->state == PAY_CHARGE_VOID || charge->state == PAY_CHARGE_ABANDONED) {
         decided = PAY_CHARGE_PENDING; /* a checkout that was closed is not decided by that */
@@ -124,8 +127,9 @@ static void check_state(pay_lmdb_check_t *check, const MDB_val *key, const pay_c
                              charge->reference, pay_charge_state_name(charge->state),
                              pay_charge_state_name(charge->decided_state));
     }
-    if ((charge->state == PAY_CHARGE_REVERSED && !all_back)
-        || (charge->state == PAY_CHARGE_SUCCESSFUL && all_back)) {
+    /* Earlier versions left a charge successful that the acquirer alone knew to be reversed. */
+    if ((charge->state == PAY_CHARGE_REVERSED && pay_charge_refunded_minor(charge) < amount)
+        || (charge->state == PAY_CHARGE_SUCCESSFUL && charge->refunded_minor >= amount)) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
                              "charge %s: its state is %s, which its refunds contradict",
                              charge->reference, pay_charge_state_name(charge->state));

@@ -11,8 +11,13 @@ static int is_key(const MDB_val *key)
 {
     const unsigned char *at = key->mv_data;
 
-    return key->mv_size == PAY_LMDB_KEPT_KEY_LEN
-           && (at[KIND_OFFSET] == PAY_KEY_SECRET || at[KIND_OFFSET] == PAY_KEY_PUBLIC)
+    if (key->mv_size != PAY_LMDB_KEPT_KEY_LEN) {
+        return 0;
+    }
+    if (at[KIND_OFFSET] == PAY_LMDB_KEPT_NO_KIND) {
+        return at[OPERATION_OFFSET] == 0;
+    }
+    return (at[KIND_OFFSET] == PAY_KEY_SECRET || at[KIND_OFFSET] == PAY_KEY_PUBLIC)
            && at[OPERATION_OFFSET] >= PAY_OPERATION_CHARGE
            && at[OPERATION_OFFSET] <= PAY_OPERATION_ORDER;
 }
@@ -93,7 +98,7 @@ int pay_lmdb_check_kept(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
     }
     if (kept.what == PAY_KEPT_CHARGE) {
         rc = check_charge(check, key, &kept);
-    } else if (kept.what == PAY_KEPT_REFUND) {
+    } else if (kept.what == PAY_KEPT_REFUND || kept.what == PAY_KEPT_REPEAT) {
         rc = check_refund(check, key, &kept);
     }
     return rc ? rc : check_end(check, key, &kept);

@@ -114,7 +114,7 @@ int pay_lmdb_check_checkout_link(pay_lmdb_check_t *check, const MDB_val *key,
                              "payment link %s does not count charge %s, which may yet be paid",
                              link->reference, charge->reference);
     }
-    if (!rc && charge->decided_state == PAY_CHARGE_SUCCESSFUL && link->paid == 0) {
+    if (!rc && pay_charge_was_approved(charge) && link->paid == 0) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHECKOUT, key,
                              "payment link %s does not count charge %s, which paid it",
                              link->reference, charge->reference);

@@ -61,13 +61,10 @@ static int blank_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const p
         return MDB_SUCCESS;
     }
     if (repeats) {
-        rc = pay_lmdb_refund_repeat_del(txn, db, refund);
+        rc = pay_lmdb_refund_repeat_erase(txn, db, refund, tour->p);
     }
     refund->customer_note = NULL;
     refund->merchant_note = NULL;
-    if (!rc && repeats) {
-        rc = pay_lmdb_refund_repeat_put(txn, db, refund);
-    }
     tour->refunds_done++;
     return rc ? rc : pay_lmdb_refund_put(txn, db, row, tour->p);
 }

@@ -124,7 +124,7 @@ static pay_event_t event_of_charge(const pay_charge_t *charge)
     event.state = charge->state;
     event.created_at = charge->updated_at;
     event.decided = charge->decided_state != PAY_CHARGE_PENDING;
-    event.refunded_minor = charge->refunded_minor;
+    event.refunded_minor = pay_charge_refunded_minor(charge);
     event.refunds_pending_minor = charge->refunds_pending_minor;
     return event;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_time.h"
+#include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_link.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_sweep.h"
 #include "store/pay_lmdb_total.h"
@@ -19,8 +21,9 @@
 typedef struct record_t {
     pay_lmdb_refund_t row;
     const char *text;
-    apr_uint64_t charge_seq; /* that its maker names; a batch may run again, the row's is lost */
-    int skip;                /* the batch has it already */
+    /* What its maker calls the charge: a batch may run again, the row's is lost. */
+    const char *charge;
+    int skip; /* the batch has it already */
 } record_t;
 
 typedef struct begin_t {
@@ -38,7 +41,7 @@ typedef struct rows_t {
     apr_pool_t *p;
     apr_status_t verdict;
     int at;
-    apr_uint64_t written, skipped;
+    apr_uint64_t written, skipped, unlinked;
 } rows_t;
 
 /*
@@ -122,7 +125,7 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     copy->updated_at = pay_lmdb_scope_cut(refund->updated_at);
     copy->decided_state = copy->state;
     copy->decided_at = copy->state == PAY_REFUND_PENDING ? 0 : copy->updated_at;
-    record->charge_seq = import->by_seq ? refund->charge_seq : 0;
+    record->charge = import->by_acquirer ? refund->acquirer_charge : refund->transaction_reference;
     copy->import_number = import->number;
     copy->acquirer =
         import->acquirer ? pay_lmdb_text_cut(import->acquirer, PAY_LMDB_NAME_MAX, p) : "";
@@ -138,6 +141,8 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     copy->absent_since = 0;
     copy->held = PAY_NOT_HELD;
     copy->resolution = "";
+    copy->acquirer_charge = "";
+    copy->asked_digest = "";
     record->row.contradiction = "";
     record->text = pay_lmdb_refund_text(copy, p);
     if (copy->created_at > latest || strlen(record->text) > PAY_REFUND_TEXT_MAX
@@ -198,6 +203,43 @@ static int stored_text(MDB_val *text, MDB_txn *txn, const pay_lmdb_t *db, const 
     return rc;
 }
 
+/*
+ * 1 when the row stored under the record's id is that record, but for what its charge is called:
+ * the row may have got our reference, or lost the acquirer's, since it was written.
+ */
+static int is_same_refund(int *same, MDB_txn *txn, const pay_lmdb_t *db, const record_t *record,
+                          apr_pool_t *p)
+{
+    pay_refund_t like = record->row.refund;
+    pay_lmdb_refund_t *row;
+    pay_charge_t *charge;
+    const char *name;
+    MDB_val stored;
+    int rc;
+
+    *same = 0;
+    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_ID, &like.scope, like.id, p);
+    if (rc) {
+        return rc;
+    }
+    name = row->refund.acquirer_charge;
+    if (row->refund.charge_seq != 0) {
+        rc = pay_lmdb_charge_get(&charge, txn, db, &like.scope, row->refund.charge_seq, p);
+        if (rc) {
+            return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* store check tells of it */
+        }
+        name = charge->acquirer_reference;
+    }
+    if (!record->charge || strcmp(name, record->charge) != 0) {
+        return MDB_SUCCESS;
+    }
+    like.transaction_reference = row->refund.transaction_reference;
+    stored.mv_data = (void *)pay_lmdb_refund_text(&row->refund, p); /* only read */
+    stored.mv_size = strlen(stored.mv_data);
+    *same = pay_lmdb_refund_is_known(&stored, &like, pay_lmdb_refund_text(&like, p), p);
+    return MDB_SUCCESS;
+}
+
 /* Is it there already (*known), or is one of its names taken (rows->verdict)? */
 static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
                  const record_t *record)
@@ -211,12 +253,14 @@ static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
     (void)pay_lmdb_refund_name_key(&key, &refund->scope, refund->id);
     rc = stored_text(&val, txn, db, &key);
     if (!rc) {
-        if (pay_lmdb_refund_is_known(&val, refund, record->text, rows->p)) {
-            *known = 1;
-        } else {
+        *known = pay_lmdb_refund_is_known(&val, refund, record->text, rows->p);
+        if (!*known && rows->import->by_acquirer) {
+            rc = is_same_refund(known, txn, db, record, rows->p);
+        }
+        if (!*known) {
             rows->verdict = APR_EEXIST;
         }
-        return MDB_SUCCESS;
+        return rc;
     }
     if (rc != MDB_NOTFOUND) {
         return rc;
@@ -230,30 +274,18 @@ static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* The charge of the refund's reference, which must have the number `seq` unless that is 0. */
-static int find_charge(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
-                       const pay_refund_t *refund, apr_uint64_t seq, apr_pool_t *p)
-{
-    int rc;
-
-    rc = pay_lmdb_charge_get_ref(out, txn, db, &refund->scope, refund->transaction_reference, p);
-    return !rc && seq != 0 && (*out)->seq != seq ? MDB_NOTFOUND : rc;
-}
-
 /* The charge it belongs to, if that is known here in the same currency: its amounts move. */
-static int count_on_charge(record_t *record, int by_seq, MDB_txn *txn, const pay_lmdb_t *db,
-                           apr_pool_t *p)
+static int count_on_charge(record_t *record, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
 {
-    const apr_uint64_t seq = record->charge_seq;
     pay_refund_t *refund = &record->row.refund;
     pay_charge_t *charge;
     int rc;
 
     refund->charge_seq = 0;
-    if (!refund->transaction_reference || refund->money.amount_minor <= 0 || (by_seq && seq == 0)) {
+    if (!record->charge || refund->money.amount_minor <= 0) {
         return MDB_SUCCESS;
     }
-    rc = find_charge(&charge, txn, db, refund, seq, p);
+    rc = pay_lmdb_charge_get_ref(&charge, txn, db, &refund->scope, record->charge, p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -273,9 +305,24 @@ static int count_on_charge(record_t *record, int by_seq, MDB_txn *txn, const pay
     return pay_lmdb_charge_put(txn, db, charge, 0, p);
 }
 
+/* As above where the acquirer's name says which charge it is: the record then shows our reference.
+ */
+static int link_to_charge(record_t *record, const char **text, MDB_txn *txn, const pay_lmdb_t *db,
+                          apr_pool_t *p)
+{
+    pay_refund_t *refund = &record->row.refund;
+    int rc;
+
+    refund->acquirer_charge = record->charge ? record->charge : "";
+    rc = pay_lmdb_refund_link_new(txn, db, refund, p);
+    *text = pay_lmdb_refund_text(refund, p);
+    return rc;
+}
+
 static int write_records(rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_scope_t *last)
 {
     record_t *record;
+    const char *text;
     int i, rc;
 
     for (i = 0; i < rows->records->nelts; i++) {
@@ -284,12 +331,14 @@ static int write_records(rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db, pay_l
             continue;
         }
         record->row.refund.seq = ++last->refund_seq;
-        rc = count_on_charge(record, rows->import->by_seq, txn, db, rows->p);
+        text = record->text;
+        rc = rows->import->by_acquirer ? link_to_charge(record, &text, txn, db, rows->p)
+                                       : count_on_charge(record, txn, db, rows->p);
         if (rc) {
             rows->at = i;
             return rc == ERANGE ? EINVAL : rc; /* more than any sum of money can be */
         }
-        rc = pay_lmdb_refund_insert(txn, db, &record->row, record->text, rows->p);
+        rc = pay_lmdb_refund_insert(txn, db, &record->row, text, rows->p);
         if (!rc && record->row.refund.state == PAY_REFUND_PROCESSED) {
             rc = pay_lmdb_total_refund(txn, db, &record->row.refund, 1, rows->p);
         }
@@ -297,6 +346,7 @@ static int write_records(rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db, pay_l
             return rc;
         }
         rows->written++;
+        rows->unlinked += rows->import->by_acquirer && record->row.refund.charge_seq == 0;
     }
     return MDB_SUCCESS;
 }
@@ -311,6 +361,7 @@ static int rows_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     rows->verdict = APR_SUCCESS;
     rows->written = 0;
     rows->skipped = 0;
+    rows->unlinked = 0;
     rc = pay_lmdb_scope_get(&last, txn, db, &rows->import->scope);
     if (rc) {
         return rc;
@@ -373,6 +424,7 @@ apr_status_t pay_lmdb_import_rows(pay_import_t *import, int *at, pay_store_t *st
         import->written += rows.written;
         import->skipped += rows.skipped;
         note_told(import, &rows);
+        import->unlinked += rows.unlinked;
     }
     return rv;
 }

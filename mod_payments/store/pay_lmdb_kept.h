@@ -16,12 +16,17 @@
 /* end of its time (8), key of kept */
 #define PAY_LMDB_KEPT_DUE_KEY_LEN (8 + PAY_LMDB_KEPT_KEY_LEN)
 
+#define PAY_LMDB_KEPT_NO_KIND 255 /* and no operation: of PAY_KEPT_REPEAT */
+
 /* What a row stands for; the numbers are stored. */
 typedef enum pay_lmdb_kept_what_t {
     PAY_KEPT_CHARGE = 1,
     PAY_KEPT_REFUND = 2,
     PAY_KEPT_REFUSAL = 3,
-    PAY_KEPT_TEXT = 4
+    PAY_KEPT_TEXT = 4,
+    /* No key's: the end of what an erased refund's request is known by (pay_refund_t.asked_digest).
+     * Its key has PAY_LMDB_KEPT_NO_KIND, and the refund's number at the digest's end. */
+    PAY_KEPT_REPEAT = 5
 } pay_lmdb_kept_what_t;
 
 /* A row of table kept: these fields, and the answer's text behind them. */
@@ -63,6 +68,10 @@ int pay_lmdb_kept_add_refusal(MDB_txn *txn, const pay_lmdb_t *db, const pay_scop
 int pay_lmdb_kept_add_text(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
                            const pay_idempotency_t *use, const char *text, apr_time_t now,
                            apr_pool_t *p);
+
+/* Ends at `due_at` what a repetition of the refund's request is known by. */
+int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                             apr_time_t due_at, apr_pool_t *p);
 
 /* --- rows, for kept_expire and check --- */
 /* The row at `key`, whose length is checked too. */

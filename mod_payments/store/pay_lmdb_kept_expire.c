@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_kept.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_refund.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -95,6 +96,27 @@ static int is_over(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val 
     return MDB_SUCCESS;
 }
 
+/* The refund's request is known no more; *over 0: it is pending, and stands for it still. */
+static int forget_repeat(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *kept_key,
+                         const pay_lmdb_kept_t *kept, apr_pool_t *p)
+{
+    pay_lmdb_refund_t *row;
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    *over = 1;
+    pay_lmdb_kept_refund_key(&key, kept_key, kept);
+    at = pay_lmdb_key_val(&key);
+    rc = pay_lmdb_refund_get(&row, txn, db, &at, p);
+    if (rc) {
+        *over = rc == MDB_NOTFOUND; /* one that cannot be read may be mended */
+        return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    }
+    *over = row->refund.state != PAY_REFUND_PENDING;
+    return *over ? pay_lmdb_refund_repeat_forget(txn, db, row, p) : MDB_SUCCESS;
+}
+
 /* The row behind the entry was read; its own time is what counts. */
 static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db,
                       const MDB_val *entry, const MDB_val *kept_key, pay_lmdb_kept_t *kept)
@@ -109,7 +131,8 @@ static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db
     if (kept->due_at > expire->now) {
         return push_entry(txn, db, entry, kept_key, kept->due_at);
     }
-    rc = is_over(&over, txn, db, kept_key, kept, expire->p);
+    rc = kept->what == PAY_KEPT_REPEAT ? forget_repeat(&over, txn, db, kept_key, kept, expire->p)
+                                       : is_over(&over, txn, db, kept_key, kept, expire->p);
     if (!rc) {
         rc = delete_entry(txn, db, entry);
     }

@@ -30,6 +30,8 @@ static int is_sound(const pay_lmdb_kept_t *kept)
         return kept->seq > 0 && kept->due_at > 0;
     case PAY_KEPT_REFUND:
         return kept->seq > 0 && kept->due_at == 0;
+    case PAY_KEPT_REPEAT:
+        return kept->seq > 0 && kept->due_at > 0;
     case PAY_KEPT_REFUSAL:
         return kept->due_at > 0
                && (kept->refusal == PAY_REFUND_REFUSED_STATE
@@ -106,6 +108,27 @@ int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
     pay_lmdb_kept_due_key(&due, kept->due_at, key);
     at = pay_lmdb_key_val(&due);
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, &nothing, 0);
+}
+
+int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                             apr_time_t due_at, apr_pool_t *p)
+{
+    static const unsigned char head[2 + PAY_SHA256_LEN - sizeof(apr_uint64_t)] = {
+        PAY_LMDB_KEPT_NO_KIND};
+    const pay_lmdb_kept_t kept = {.what = PAY_KEPT_REPEAT,
+                                  .seq = refund->seq,
+                                  .refund_created_at = refund->created_at,
+                                  .created_at = refund->created_at,
+                                  .due_at = due_at};
+    pay_lmdb_key_t key;
+    MDB_val at;
+
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_scope(&key, &refund->scope);
+    (void)pay_lmdb_key_bytes(&key, head, sizeof(head));
+    pay_lmdb_key_u64(&key, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    return pay_lmdb_kept_write(txn, db, &at, &kept, 0, p);
 }
 
 int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,

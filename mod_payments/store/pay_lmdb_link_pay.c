@@ -305,8 +305,7 @@ int pay_lmdb_link_decided(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
     pay_link_t *link;
     int rc;
 
-    if (charge->decided_state != PAY_CHARGE_SUCCESSFUL || !charge->checkout
-        || !*charge->checkout->link) {
+    if (!pay_charge_was_approved(charge) || !charge->checkout || !*charge->checkout->link) {
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_link_load(&link, txn, db, &charge->scope, charge->checkout->link, p);
@@ -333,7 +332,7 @@ int pay_lmdb_link_removed(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
     if (!rc) {
         rc = recount(txn, db, charge, held, 0, p);
     }
-    if (rc || charge->decided_state != PAY_CHARGE_SUCCESSFUL) {
+    if (rc || !pay_charge_was_approved(charge)) {
         return rc;
     }
     rc = pay_lmdb_link_load(&link, txn, db, &charge->scope, charge->checkout->link, p);

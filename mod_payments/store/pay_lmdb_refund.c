@@ -129,7 +129,7 @@ static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pa
 {
     const pay_charge_t *charge = open->charge;
     apr_int64_t wanted = open->proposal->money.amount_minor;
-    apr_int64_t unrefunded = charge->money.amount_minor - charge->refunded_minor;
+    apr_int64_t unrefunded = charge->money.amount_minor - pay_charge_refunded_minor(charge);
     apr_int64_t left = unrefunded > 0 ? unrefunded - charge->refunds_pending_minor : 0;
     int rc;
 
@@ -146,12 +146,12 @@ static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pa
     if (rc || open->verdict != PAY_REFUND_OPENED) {
         return rc;
     }
-    if (charge->state == PAY_CHARGE_REVERSED || unrefunded <= 0) {
+    if (charge->spent) { /* given back at the acquirer, whether or not it is listed here */
+        refuse(open, PAY_REFUND_REFUSED_FULL, 0);
+    } else if (charge->state == PAY_CHARGE_REVERSED || unrefunded <= 0) {
         refuse(open, PAY_REFUND_REFUSED_FULL, 1);
     } else if (wanted > unrefunded) {
         refuse(open, PAY_REFUND_REFUSED_ABOVE, 1);
-    } else if (charge->spent) { /* given back at the acquirer, whether or not it is listed here */
-        refuse(open, PAY_REFUND_REFUSED_FULL, 0);
     } else if (charge->refund_at_acquirer != 0) {
         refuse(open, PAY_REFUND_REFUSED_BUSY, 0);
     } else if (left <= 0) {
@@ -219,6 +219,8 @@ static pay_lmdb_refund_t *opened(const open_t *open, apr_int64_t amount_minor, a
     refund->absent_since = 0;
     refund->held = PAY_NOT_HELD;
     refund->resolution = "";
+    refund->acquirer_charge = "";
+    refund->asked_digest = "";
     row->contradiction = "";
     return row;
 }

@@ -88,6 +88,16 @@ int pay_lmdb_refund_repeat_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_ref
 /* For one that becomes failed. An entry that is missing must not keep its outcome from being
  * stored: store check tells of it. */
 int pay_lmdb_refund_repeat_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
+/*
+ * For one whose notes are about to be erased: sets asked_digest as long as a repetition of its
+ * request may come, and sees to it that it goes; the caller erases, and writes the row. Where that
+ * is over, the entry is the row's without notes.
+ */
+int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
+                                 apr_pool_t *p);
+/* The end of that: the row is written. */
+int pay_lmdb_refund_repeat_forget(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
+                                  apr_pool_t *p);
 /* The one opened last of those of the charge with the amount and notes of `like`; NULL: none. */
 int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                                   const pay_charge_t *charge, const pay_refund_t *like,

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_refund.h"
 
+#include "base/pay_crypto.h"
 #include "model/pay_idempotency.h"
+#include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
+#include <errno.h>
 #include <string.h>
 
 #define DIGEST_LEN 16 /* of the SHA-256: enough that no two requests meet by chance */
@@ -11,33 +15,66 @@
 #define KEY_LEN (PREFIX_LEN + sizeof(apr_uint64_t))
 #define AMOUNT_TEXT_MAX 24
 
-/* What all equal refunds of the charge have in common. */
-static int start_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t charge_seq,
-                     const pay_refund_t *like)
+/* What all equal refunds of a charge have in common. */
+static int digest_of(unsigned char digest[DIGEST_LEN], const pay_refund_t *like)
 {
     char amount[AMOUNT_TEXT_MAX];
     const char *values[] = {amount, like->customer_note, like->merchant_note};
-    unsigned char digest[PAY_SHA256_LEN];
+    unsigned char whole[PAY_SHA256_LEN];
     apr_status_t rv;
 
     apr_snprintf(amount, sizeof(amount), "%" APR_INT64_T_FMT, like->money.amount_minor);
-    rv = pay_idempotency_digest(digest, values, sizeof(values) / sizeof(values[0]));
-    if (rv != APR_SUCCESS) {
-        return rv;
+    rv = pay_idempotency_digest(whole, values, sizeof(values) / sizeof(values[0]));
+    if (rv == APR_SUCCESS) {
+        memcpy(digest, whole, DIGEST_LEN);
     }
+    return rv;
+}
+
+/* 0: it is not DIGEST_LEN bytes in lower-case hex. */
+static int read_hex(unsigned char digest[DIGEST_LEN], const char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *high, *low;
+    int i;
+
+    if (strlen(text) != 2 * DIGEST_LEN || strspn(text, digits) != 2 * DIGEST_LEN) {
+        return 0;
+    }
+    for (i = 0; i < DIGEST_LEN; i++) {
+        high = strchr(digits, text[2 * i]);
+        low = strchr(digits, text[2 * i + 1]);
+        digest[i] = (unsigned char)((high - digits) << 4 | (low - digits));
+    }
+    return 1;
+}
+
+/* As above, also for one whose notes were erased: then its row tells. */
+static int digest_asked(unsigned char digest[DIGEST_LEN], const pay_refund_t *refund)
+{
+    if (!refund->asked_digest || *refund->asked_digest == '\0') {
+        return digest_of(digest, refund);
+    }
+    return read_hex(digest, refund->asked_digest) ? MDB_SUCCESS : EINVAL;
+}
+
+static void start_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t charge_seq,
+                      const unsigned char digest[DIGEST_LEN])
+{
     pay_lmdb_key_start(key);
     pay_lmdb_key_scope(key, scope);
     pay_lmdb_key_u64(key, charge_seq);
     (void)pay_lmdb_key_bytes(key, digest, DIGEST_LEN);
-    return MDB_SUCCESS;
 }
 
 int pay_lmdb_refund_repeat_key(pay_lmdb_key_t *key, const pay_refund_t *refund)
 {
+    unsigned char digest[DIGEST_LEN];
     int rc;
 
-    rc = start_key(key, &refund->scope, refund->charge_seq, refund);
+    rc = digest_asked(digest, refund);
     if (!rc) {
+        start_key(key, &refund->scope, refund->charge_seq, digest);
         pay_lmdb_key_u64(key, refund->seq);
     }
     return rc;
@@ -77,6 +114,62 @@ int pay_lmdb_refund_repeat_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_ref
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
+/* ---- a payer who is erased */
+
+/* The end of the longest window there is, which the server's own is never longer than. */
+static apr_time_t end_of(const pay_refund_t *refund)
+{
+    return refund->created_at + PAY_REFUND_REPEAT_MAX;
+}
+
+int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
+                                 apr_pool_t *p)
+{
+    const apr_time_t now = pay_lmdb_scope_now(0);
+    unsigned char digest[DIGEST_LEN];
+    apr_time_t end = end_of(refund);
+    pay_refund_t blank = *refund;
+    int rc;
+
+    if (refund->state == PAY_REFUND_PENDING || refund->created_at > now) {
+        end = now + PAY_REFUND_REPEAT_MAX;
+    }
+    if (*refund->asked_digest == '\0' && end > now) {
+        rc = digest_of(digest, refund);
+        if (rc) {
+            return rc;
+        }
+        refund->asked_digest = pay_hex(digest, DIGEST_LEN, p);
+        return pay_lmdb_kept_add_repeat(txn, db, refund, end, p);
+    }
+    if (*refund->asked_digest != '\0') {
+        return MDB_SUCCESS; /* erased before, and not over */
+    }
+    rc = pay_lmdb_refund_repeat_del(txn, db, refund);
+    blank.customer_note = NULL;
+    blank.merchant_note = NULL;
+    return rc ? rc : pay_lmdb_refund_repeat_put(txn, db, &blank);
+}
+
+int pay_lmdb_refund_repeat_forget(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
+                                  apr_pool_t *p)
+{
+    pay_refund_t *refund = &row->refund;
+    int rc;
+
+    if (*refund->asked_digest == '\0') {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_refund_repeat_del(txn, db, refund);
+    refund->asked_digest = "";
+    if (!rc && refund->state != PAY_REFUND_FAILED) {
+        rc = pay_lmdb_refund_repeat_put(txn, db, refund);
+    }
+    return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
+}
+
+/* ---- looking up */
+
 /* The cursor on the last entry that begins with `prefix`; MDB_NOTFOUND when there is none. */
 static int seek_last(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_lmdb_key_t *prefix)
 {
@@ -103,15 +196,17 @@ int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const p
                                   apr_pool_t *p)
 {
     MDB_val key, refund_key;
+    unsigned char digest[DIGEST_LEN];
     pay_lmdb_key_t prefix;
     MDB_cursor *cursor;
     int rc;
 
     *out = NULL;
-    rc = start_key(&prefix, &charge->scope, charge->seq, like);
+    rc = digest_of(digest, like);
     if (rc) {
         return rc;
     }
+    start_key(&prefix, &charge->scope, charge->seq, digest);
     rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &cursor);
     if (rc) {
         return rc;

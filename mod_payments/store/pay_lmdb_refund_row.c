@@ -4,6 +4,7 @@
 #include "base/pay_json.h"
 #include "base/pay_time.h"
 #include "base/pay_writer.h"
+#include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -38,6 +39,8 @@ static const pay_row_field_t refund_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.absent_since),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.held),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.resolution),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.acquirer_charge),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.asked_digest),
 };
 #define REFUND_FIELDS (sizeof(refund_fields) / sizeof(refund_fields[0]))
 
@@ -114,7 +117,8 @@ static int is_sound(const pay_lmdb_refund_t *row)
                                                  : pay_currency_digits(refund->money.currency) >= 0)
            && refund->acquirer && refund->key_id && row->contradiction && refund->tag
            && refund->acquirer_reference && (unsigned int)refund->held < PAY_HELD_COUNT
-           && refund->resolution;
+           && refund->resolution && refund->acquirer_charge && refund->asked_digest
+           && (*refund->acquirer_charge == '\0' || refund->charge_seq == 0);
 }
 
 /* Head and fields; *head points into the row. */
@@ -342,7 +346,7 @@ int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_re
     at = pay_lmdb_key_val(&index);
     rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_ID), &at, &refund_key, 0);
     if (rc || refund->charge_seq == 0) {
-        return rc;
+        return rc ? rc : pay_lmdb_acquirer_put_unlinked(txn, db, refund);
     }
     pay_lmdb_refund_by_charge_key(&index, &refund->scope, refund->charge_seq, refund->seq);
     at = pay_lmdb_key_val(&index);
@@ -391,6 +395,9 @@ int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_
     if (!rc && refund->charge_seq != 0) {
         pay_lmdb_refund_by_charge_key(&key, &refund->scope, refund->charge_seq, refund->seq);
         rc = take_out(txn, db, PAY_TABLE_REFUND_BY_CHARGE, &key);
+    }
+    if (!rc) {
+        rc = pay_lmdb_acquirer_del_unlinked(txn, db, refund);
     }
     if (!rc) {
         pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);

@@ -54,6 +54,7 @@ const pay_store_ops_t pay_lmdb_ops = {
     SLOT(refund_late),
     SLOT(refund_ask),
     SLOT(acquirer_elsewhere),
+    SLOT(refund_link),
     SLOT(refund_find),
     SLOT(refund_find_acquirer),
     SLOT(refund_scan),

@@ -60,6 +60,7 @@ PAY_LMDB_SLOT(refund_claim);         /* pay_lmdb_refund_claim.c */
 PAY_LMDB_SLOT(refund_late);          /* pay_lmdb_refund_late.c */
 PAY_LMDB_SLOT(refund_ask);           /* pay_lmdb_refund_ask.c */
 PAY_LMDB_SLOT(acquirer_elsewhere);   /* pay_lmdb_acquirer.c */
+PAY_LMDB_SLOT(refund_link);          /* pay_lmdb_refund_link.c */
 PAY_LMDB_SLOT(charge_find_acquirer); /* pay_lmdb_acquirer.c */
 PAY_LMDB_SLOT(refund_find_acquirer);
 PAY_LMDB_SLOT(history_get); /* pay_lmdb_history.c */

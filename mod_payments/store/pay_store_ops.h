@@ -93,6 +93,7 @@ typedef struct pay_store_ops_t {
     pay_store_refund_late_fn *refund_late;
     pay_store_refund_ask_fn *refund_ask;
     pay_store_acquirer_elsewhere_fn *acquirer_elsewhere;
+    pay_store_refund_link_fn *refund_link;
     pay_store_refund_find_fn *refund_find;
     pay_store_refund_find_acquirer_fn *refund_find_acquirer;
     pay_store_refund_scan_fn *refund_scan;

@@ -105,6 +105,17 @@ typedef apr_status_t pay_store_refund_find_acquirer_fn(pay_refund_t **out, pay_s
                                                        const char *acquirer_reference,
                                                        const char *tag, apr_pool_t *p);
 
+/*
+ * Links an imported refund to the charge that the acquirer's name of it leads to, by the name that
+ * was kept, or in rows of earlier versions by the record's transactionReference. `change` 0: only
+ * tells what it would do. *charge is set where there is one. APR_NOTFOUND: no such refund.
+ */
+typedef apr_status_t pay_store_refund_link_fn(pay_refund_t **out, pay_charge_t **charge,
+                                              pay_refund_link_t *verdict, pay_store_t *store,
+                                              const pay_scope_t *scope,
+                                              const char *refund_reference, int change,
+                                              apr_pool_t *p);
+
 /* --- how far an acquirer's refunds were fetched (model/pay_history.h) --- */
 /* Never APR_NOTFOUND: a scope without one has an empty one. */
 typedef apr_status_t pay_store_history_get_fn(pay_history_t **out, pay_store_t *store,

@@ -37,6 +37,14 @@ typedef enum pay_refund_verdict_t {
     PAY_REFUND_REFUSED_FETCHED   /* R5: it equals one made before the store was put back; *out */
 } pay_refund_verdict_t;
 
+/* What became of a refund that had no charge here. */
+typedef enum pay_refund_link_t {
+    PAY_REFUND_LINKED,         /* it has one now */
+    PAY_REFUND_LINK_KNOWN,     /* it has had one */
+    PAY_REFUND_LINK_NONE,      /* the acquirer's name leads to none */
+    PAY_REFUND_LINK_DIFFERENT, /* its charge has another currency, or cannot hold it */
+} pay_refund_link_t;
+
 /* What grant_put and grant_delete decided. */
 typedef enum pay_grant_verdict_t {
     PAY_GRANT_DONE,
@@ -118,9 +126,11 @@ typedef struct pay_import_t {
     apr_uint32_t number;
     apr_uint64_t written;
     apr_uint64_t skipped; /* same id and same content: already there */
-    /* The caller's, set once it was begun. 1: rows name their charge by charge_seq (0: it is not
-     * known here); 0: by its reference. */
-    int by_seq;
+
+    apr_uint64_t unlinked; /* of those written: no charge here is theirs */
+    /* The caller's, set once it was begun. 1: rows name their charge as the acquirer does, by
+     * acquirer_charge ("": by nothing); 0: by its reference. */
+    int by_acquirer;
     /* Of an acquirer's list: its name, which the rows keep. Processed refunds of charges made here
      * before them, and created at `tell_since` or later, are told as ours are. NULL: of a file,
      * which is no news. */

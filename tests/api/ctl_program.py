@@ -22,7 +22,7 @@ COMMANDS = {
     "link": ["create", "disable", "list", "show"],
     "mail": ["set", "show", "test"],
     "payer": ["erase"],
-    "refund": ["create", "import", "list", "resolve", "show", "sync"],
+    "refund": ["create", "import", "link", "list", "resolve", "show", "sync"],
     "store": ["backup", "check", "confirm", "rotate-master-key", "stat", "upgrade"],
     "token": ["create", "list", "revoke"],
     "totals": [""],

@@ -59,6 +59,9 @@ class Raw:
         name, value = Val.of(key), Val.of(data)
         check(LIB.mdb_put(self.txn, self.table(table), ctypes.byref(name), ctypes.byref(value), 0), "put")
 
+    def delete(self, table, key):
+        check(LIB.mdb_del(self.txn, self.table(table), ctypes.byref(Val.of(key)), None), "delete")
+
     def commit(self):
         check(LIB.mdb_txn_commit(self.txn), "commit")
 

@@ -166,8 +166,11 @@ def httpd_ca(httpd):
 
 
 def test_refund_sync(till, tmp_path):
-    """The command is taken as printed; the server answers it."""
+    """The commands are taken as printed; the server answers the first."""
     httpd = till()
-    [command] = blocks("Refunds", "sh")
-    said = Shell(httpd, tmp_path).run(command)
+    [sync, link] = blocks("Refunds", "sh")
+    shell = Shell(httpd, tmp_path)
+    said = shell.run(sync)
     assert "seen" in said.lower(), said
+    said = shell.run(link)
+    assert "VERDICT" in said, said

@@ -203,7 +203,7 @@ START_TEST(test_reversed_at_once)
     ck_assert_int_eq(till_find(_i, "order-1")->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED), 1);
     ck_assert_int_eq(charge->state, PAY_CHARGE_REVERSED);
-    ck_assert_int_eq(charge->decided_state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_int_eq(charge->decided_state, PAY_CHARGE_REVERSED); /* as it is told for ever */
     /* No move of the table is made twice: reversed to successful is for refunds alone. */
     ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED), 0);
     ck_assert_int_eq(till_find(_i, "order-1")->state, PAY_CHARGE_REVERSED);
@@ -328,14 +328,84 @@ START_TEST(test_spent)
     const pay_outcome_t declined = {.kind = PAY_OUTCOME_DECLINED, .spent = 1};
     pay_charge_t *charge = resolved(0, &reversed);
 
-    ck_assert_int_eq(charge->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_int_eq(charge->state, PAY_CHARGE_REVERSED);
+    ck_assert_int_eq(charge->decided_state, PAY_CHARGE_REVERSED);
     ck_assert_int_eq(charge->spent, 1);
+    ck_assert(pay_charge_refunded_minor(charge) == 100 && charge->refunded_minor == 0);
     (void)till_refund(0, "order-1", 1, PAY_REFUND_REFUSED_FULL);
     (void)till_refund(0, "order-1", 0, PAY_REFUND_REFUSED_FULL);
-    (void)till_refund(0, "order-1", 101, PAY_REFUND_REFUSED_ABOVE);
     ck_assert_int_eq(till_find(0, "order-1")->refunds_pending_minor, 0);
     ck_assert_int_eq(resolved(1, &declined)->spent, 0);
     till_check_clean();
+}
+END_TEST
+
+/* A refund of the acquirer's books, which is known here from now on. */
+static void fetch(int number, apr_int64_t amount_minor)
+{
+    apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
+    pay_import_t run;
+    int at;
+
+    APR_ARRAY_PUSH(rows, pay_refund_t *) =
+        till_history(0, number, TILL_NOW, PAY_REFUND_PROCESSED, "order-1", amount_minor);
+    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[0], unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+}
+
+static void check_refunded(apr_int64_t shown_minor, apr_int64_t there_minor)
+{
+    const pay_charge_t *charge = till_find(0, "order-1");
+
+    ck_assert(pay_charge_refunded_minor(charge) == shown_minor);
+    ck_assert(charge->refunded_there_minor == there_minor);
+    till_check_clean();
+}
+
+/* A part that the acquirer has given back counts until its refunds are known here. */
+START_TEST(test_given_back_in_part)
+{
+    const pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED, .refunded_minor = 40};
+    pay_charge_t *charge = resolved(0, &outcome);
+    pay_refund_t *refund;
+
+    ck_assert_int_eq(charge->state, PAY_CHARGE_SUCCESSFUL);
+    check_refunded(40, 40);
+    (void)till_refund(0, "order-1", 61, PAY_REFUND_REFUSED_ABOVE);
+    refund = till_refund(0, "order-1", 10, PAY_REFUND_OPENED);
+    (void)till_refund_resolve(&refund, 0, refund->refund_reference, PAY_OUTCOME_APPROVED);
+    check_refunded(50, 50);
+    fetch(1, 25);
+    check_refunded(50, 50);
+    fetch(2, 15);
+    check_refunded(50, 0);
+    refund = till_refund(0, "order-1", 0, PAY_REFUND_OPENED);
+    ck_assert(refund->money.amount_minor == 50);
+    (void)till_refund_resolve(&refund, 0, refund->refund_reference, PAY_OUTCOME_APPROVED);
+    ck_assert_int_eq(till_find(0, "order-1")->state, PAY_CHARGE_REVERSED);
+    check_refunded(100, 0);
+}
+END_TEST
+
+/* One of ours that the acquirer takes back, before the others are known. */
+START_TEST(test_given_back_and_taken_back)
+{
+    const pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED, .refunded_minor = 40};
+    pay_refund_t *refund;
+    int changed;
+
+    (void)resolved(0, &outcome);
+    refund = till_refund(0, "order-1", 0, PAY_REFUND_OPENED);
+    ck_assert(refund->money.amount_minor == 60);
+    (void)till_refund_resolve(&refund, 0, refund->refund_reference, PAY_OUTCOME_APPROVED);
+    ck_assert_int_eq(till_find(0, "order-1")->state, PAY_CHARGE_REVERSED);
+    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[0],
+                                            refund->refund_reference, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(till_find(0, "order-1")->state, PAY_CHARGE_SUCCESSFUL);
+    check_refunded(40, 40);
 }
 END_TEST
 
@@ -364,6 +434,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_bad_row, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_person_comes_late, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_spent);
+    tcase_add_test(tcase, test_given_back_in_part);
+    tcase_add_test(tcase, test_given_back_and_taken_back);
     tcase_add_loop_test(tcase, test_known_card_stays, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_race);
 }

@@ -48,6 +48,7 @@ static pay_charge_t *longest(int i)
     charge->late = PAY_LATE_REFUNDING;
     charge->late_tag = text_of('g', PAY_TAG_LEN);
     charge->spent = 1;
+    charge->refunded_there_minor = charge->money.amount_minor;
     charge->resolution = text_of('p', PAY_RESOLUTION_MAX);
     memset(charge->kept_as, 0xFF, sizeof(charge->kept_as));
     return charge;
@@ -75,6 +76,7 @@ START_TEST(test_without_a_key_its_digest_is_left_out)
     charge->held = PAY_NOT_HELD;
     charge->late = PAY_LATE_NONE;
     charge->spent = 0;
+    charge->refunded_there_minor = 0;
     charge->channel = PAY_CHANNEL_CARD;
     pay_lmdb_charge_key(&at, &charge->scope, charge->seq);
     key = pay_lmdb_key_val(&at);
@@ -147,6 +149,7 @@ static pay_charge_t *grown(const pay_charge_t *opened)
     charge->held = full->held;
     charge->late_tag = full->late_tag;
     charge->resolution = full->resolution;
+    charge->refunded_there_minor = opened->money.amount_minor;
     if (!*opened->acquirer_reference) {
         memcpy(charge->kept_as, full->kept_as, sizeof(charge->kept_as));
     } else if (!*opened->card.last4) {

@@ -268,25 +268,113 @@ START_TEST(test_many_charges)
 }
 END_TEST
 
-/* Of the refunds of an erased charge a repetition is still told by amount, with blank notes. */
-START_TEST(test_repetition)
+/* ---- an old client's repetition of what was erased meanwhile */
+
+#define NOTE "a broken cup"
+
+static pay_refund_verdict_t repeat(const char *note, const pay_refund_t **out)
 {
-    pay_refund_t *like;
+    pay_refund_t *proposal = till_refund_proposal(SCOPE, "paid-ada", 100);
     pay_refund_verdict_t verdict;
+    pay_refund_t *refund;
     pay_charge_t *charge;
     pay_kept_t *kept;
 
-    (void)erase_charge(SCOPE, "paid-ada", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
-    like = erase_refund(SCOPE, "paid-ada", 100, 1, NULL);
-    (void)till_refund_resolve(&like, SCOPE, like->refund_reference, PAY_OUTCOME_APPROVED);
-    (void)erase(ERASE_STEPS_MAX);
-    ck_assert_int_eq(till->ops->refund_open(&like, &charge, &verdict, &kept, till->store,
-                                            till_refund_proposal(SCOPE, "paid-ada", 100), NULL,
-                                            apr_time_from_sec(600), unit_pool),
+    proposal->merchant_note = note;
+    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                            proposal, NULL, PAY_REFUND_REPEAT_MAX, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(verdict, PAY_REFUND_REFUSED_REPEATED);
-    ck_assert_ptr_null(like->customer_note);
-    ck_assert_ptr_null(like->merchant_note);
+    *out = refund;
+    return verdict;
+}
+
+/* A refund with that note, whose payer is erased. */
+static pay_refund_t *erased_refund(int processed)
+{
+    const pay_refund_t *refund;
+
+    (void)erase_charge(SCOPE, "paid-ada", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
+    ck_assert_int_eq(repeat(NOTE, &refund), PAY_REFUND_OPENED);
+    if (processed) {
+        (void)till_refund_resolve((pay_refund_t **)&refund, SCOPE, refund->refund_reference,
+                                  PAY_OUTCOME_APPROVED);
+    }
+    (void)erase(ERASE_STEPS_MAX);
+    till_check_clean();
+    return (pay_refund_t *)refund;
+}
+
+static int sweep(void)
+{
+    int count;
+
+    ck_assert_int_eq(
+        till->ops->kept_expire(&count, till->store, till_clock, PAY_STORE_ROWS_MAX, unit_pool),
+        APR_SUCCESS);
+    till_check_clean();
+    return count;
+}
+
+/* As long as the longest window, the request is known without its note; then that is over, too. */
+START_TEST(test_repetition)
+{
+    const pay_refund_t *refund = erased_refund(1), *found;
+
+    ck_assert_int_eq(repeat(NOTE, &found), PAY_REFUND_REFUSED_REPEATED);
+    ck_assert_str_eq(found->refund_reference, refund->refund_reference);
+    ck_assert_ptr_null(found->merchant_note);
+    ck_assert_int_ne(*found->asked_digest, '\0');
+    ck_assert_int_eq(erase_rows_with(SCOPE, NOTE), 0);
+    (void)erase(ERASE_STEPS_MAX); /* again */
+    ck_assert_int_eq(repeat(NOTE, &found), PAY_REFUND_REFUSED_REPEATED);
+    till_clock += PAY_REFUND_REPEAT_MAX - 1000;
+    ck_assert_int_eq(sweep(), 0);
+    ck_assert_int_eq(repeat(NOTE, &found), PAY_REFUND_REFUSED_REPEATED);
+    till_clock += 1000;
+    ck_assert_int_eq(sweep(), 1);
+    ck_assert_int_eq(repeat(NULL, &found), PAY_REFUND_REFUSED_REPEATED); /* by its blank notes */
+    ck_assert_str_eq(found->asked_digest, "");
+    ck_assert_int_eq(repeat(NOTE, &found), PAY_REFUND_OPENED);
+    till_check_clean();
+}
+END_TEST
+
+/* One that is pending stands for its request however long that takes. */
+START_TEST(test_repetition_of_a_pending_one)
+{
+    pay_refund_t *refund = erased_refund(0);
+    const pay_refund_t *found;
+
+    till_clock += PAY_REFUND_REPEAT_MAX + 1;
+    ck_assert_int_eq(sweep(), 1);
+    ck_assert_int_eq(repeat(NOTE, &found), PAY_REFUND_REFUSED_REPEATED);
+    (void)till_refund_resolve(&refund, SCOPE, refund->refund_reference, PAY_OUTCOME_DECLINED);
+    till_check_clean();
+    till_clock += PAY_REFUND_REPEAT_MAX;
+    ck_assert_int_eq(sweep(), 1);
+    ck_assert_int_eq(repeat(NOTE, &found), PAY_REFUND_OPENED);
+    till_check_clean();
+}
+END_TEST
+
+/* Nothing is kept of one that nobody repeats any more. */
+START_TEST(test_old_refund_leaves_no_digest)
+{
+    const pay_refund_t *refund, *found;
+
+    (void)erase_charge(SCOPE, "paid-ada", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
+    ck_assert_int_eq(repeat(NOTE, &refund), PAY_REFUND_OPENED);
+    (void)till_refund_resolve((pay_refund_t **)&refund, SCOPE, refund->refund_reference,
+                              PAY_OUTCOME_APPROVED);
+    till_clock += PAY_REFUND_REPEAT_MAX;
+    (void)erase(ERASE_STEPS_MAX);
+    ck_assert_int_eq(till->ops->refund_find((pay_refund_t **)&found, till->store,
+                                            &till->scopes[SCOPE], refund->refund_reference,
+                                            unit_pool),
+                     APR_SUCCESS);
+    ck_assert_str_eq(found->asked_digest, "");
+    till_check_clean();
+    ck_assert_int_eq(repeat(NOTE, &found), PAY_REFUND_OPENED);
 }
 END_TEST
 
@@ -317,6 +405,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_many_rows);
     tcase_add_test(tcase, test_many_charges);
     tcase_add_test(tcase, test_repetition);
+    tcase_add_test(tcase, test_repetition_of_a_pending_one);
+    tcase_add_test(tcase, test_old_refund_leaves_no_digest);
     tcase_add_test(tcase, test_imported_again);
 }
 

@@ -323,35 +323,53 @@ START_TEST(test_charge_with_history_stays)
 }
 END_TEST
 
-/* Rows of an acquirer's books name their charge by its number: the text may be somebody else's. */
+/* Rows of an acquirer's books name their charge as the acquirer does: the shop's text may be
+ * somebody else's. */
 static const struct {
     const char *name;
-    apr_uint64_t seq;
-    const char *reference;
+    const char *charge;
     apr_int64_t refunded;
-} number_cases[] = {
-    {"the charge", 1, "order-1", 500},     {"none that is known", 0, "order-1", 0},
-    {"another one", 2, "order-1", 0},      {"one that is not there", 9, "order-1", 0},
-    {"without its reference", 1, NULL, 0},
+    const char *shown;
+} name_cases[] = {
+    {"the acquirer's name", "acquirer-order-1", 500, "order-1"},
+    {"the shop's own text", "order-1", 0, NULL},
+    {"a charge without a name there", "order-2", 0, NULL},
+    {"one that is not known", "acquirer-order-9", 0, "acquirer-order-9"},
+    {"a text of somebody else's", "their-order", 0, "their-order"},
+    {"no name", "", 0, NULL},
 };
 
-START_TEST(test_charges_by_number)
+START_TEST(test_charges_by_the_acquirers_name)
 {
-    pay_refund_t *row =
-        till_history(0, 1, TILL_NOW, PAY_REFUND_PROCESSED, number_cases[_i].reference, 500);
+    pay_refund_t *row = till_history(0, 1, TILL_NOW, PAY_REFUND_PROCESSED, NULL, 500);
+    pay_charge_t *proposal = till_proposal(0, "order-1", 1000);
+    pay_charge_t *charge;
+    pay_refund_t *refund;
     pay_import_t run;
+    pay_claim_t claim;
     int at;
 
-    ck_assert_uint_eq(till_charge(0, "order-1", 1000)->seq, 1);
+    proposal->acquirer_reference = "acquirer-order-1";
+    ck_assert_int_eq(
+        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        APR_SUCCESS);
+    (void)till_resolve(&charge, 0, 1, PAY_OUTCOME_APPROVED);
     (void)till_charge(0, "order-2", 1000);
-    row->charge_seq = number_cases[_i].seq;
+    row->acquirer_charge = name_cases[_i].charge;
     run = begin(0);
-    run.by_seq = 1;
+    run.by_acquirer = 1;
     ck_assert_int_eq(put(&run, &at, row, NULL), APR_SUCCESS);
+    ck_assert_int_eq(put(&run, &at, row, NULL), APR_SUCCESS); /* known by now */
+    ck_assert_msg(run.written == 1 && run.skipped == 1, "%s", name_cases[_i].name);
+    ck_assert_uint_eq(run.unlinked, name_cases[_i].refunded == 0);
     finish(&run);
-    ck_assert_msg(till_find(0, "order-1")->refunded_minor == number_cases[_i].refunded, "%s",
-                  number_cases[_i].name);
+    ck_assert_msg(till_find(0, "order-1")->refunded_minor == name_cases[_i].refunded, "%s",
+                  name_cases[_i].name);
     ck_assert_int_eq(till_find(0, "order-2")->refunded_minor, 0);
+    ck_assert_int_eq(
+        till->ops->refund_find(&refund, till->store, &till->scopes[0], "oldref_1", unit_pool),
+        APR_SUCCESS);
+    ck_assert_pstr_eq(refund->transaction_reference, name_cases[_i].shown);
     till_check_clean();
 }
 END_TEST
@@ -404,11 +422,9 @@ START_TEST(test_spoiled_charge_in_company)
     company_t company = {.rv = APR_EGENERAL};
     pay_lmdb_key_t key;
 
-    row->charge_seq = till_charge(0, "order-1", 1000)->seq;
-    pay_lmdb_charge_key(&key, &till->scopes[0], row->charge_seq);
+    pay_lmdb_charge_key(&key, &till->scopes[0], till_charge(0, "order-1", 1000)->seq);
     till_plant(PAY_TABLE_CHARGE, &key, "x", 1);
     company.run = begin(0);
-    company.run.by_seq = 1;
     company.rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
     APR_ARRAY_PUSH(company.rows, pay_refund_t *) = row;
     till_raw(wait_for_company, &company);
@@ -537,7 +553,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_history_counts_against_what_is_left, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_history_makes_nobody_free, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_charge_with_history_stays, 0, 2);
-    tcase_add_loop_test(tcase, test_charges_by_number, 0, UNIT_ROWS(number_cases));
+    tcase_add_loop_test(tcase, test_charges_by_the_acquirers_name, 0, UNIT_ROWS(name_cases));
     tcase_add_test(tcase, test_spoiled_charge_in_company);
     tcase_add_loop_test(tcase, test_last_time_does_not_move, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_begin_again_takes_over, 0, TILL_SCOPES);

@@ -93,7 +93,10 @@ static const struct {
     {"a text", PAY_KEPT_TEXT, 0, 0, END, "{\"status\":\"success\"}", 1},
     {"no text", PAY_KEPT_TEXT, 0, 0, END, "", 0},
     {"a text without end", PAY_KEPT_TEXT, 0, 0, 0, "{}", 0},
-    {"nothing known", PAY_KEPT_TEXT + 1, 7, 0, END, "", 0},
+    {"an erased request", PAY_KEPT_REPEAT, 7, 0, END, "", 1},
+    {"an erased request without end", PAY_KEPT_REPEAT, 7, 0, 0, "", 0},
+    {"an erased request of none", PAY_KEPT_REPEAT, 0, 0, END, "", 0},
+    {"nothing known", PAY_KEPT_REPEAT + 1, 7, 0, END, "", 0},
     {"nothing", 0, 7, 0, END, "", 0},
 };
 

@@ -27,6 +27,8 @@ static pay_lmdb_refund_t *record_of(int i)
     row->refund.absent_since = 10;
     row->refund.held = PAY_HELD_DIFFERENT;
     row->refund.resolution = "seen in the acquirer's books";
+    row->refund.acquirer_charge = "";
+    row->refund.asked_digest = "0123456789abcdef0123456789abcdef";
     row->contradiction = "declined 05: no";
     return row;
 }
@@ -68,6 +70,8 @@ static void check_same(const pay_lmdb_refund_t *got, int i)
     ck_assert_str_eq(got->refund.tag, "tag-of-the-refund");
     ck_assert_str_eq(got->refund.acquirer_reference, "rfd_elsewhere");
     ck_assert_str_eq(got->refund.resolution, "seen in the acquirer's books");
+    ck_assert_str_eq(got->refund.acquirer_charge, "");
+    ck_assert_str_eq(got->refund.asked_digest, "0123456789abcdef0123456789abcdef");
     ck_assert(got->refund.send_before_ms == 5 && got->refund.wait_until_ms == 6);
     ck_assert(got->refund.due_at == want->refund.due_at);
     ck_assert_uint_eq(got->refund.attempts, 7);

@@ -219,6 +219,62 @@ START_TEST(test_decline_told)
 }
 END_TEST
 
+/* An approval that is marked as an earlier one is followed by the question what became of it. */
+#define OLDER "2027-01-15T07:00:00.000Z" /* long before the charge was opened here */
+#define THEN(state, more) YES(CHARGE(state, REF, "10.50", "NGN", "test", OLDER, more))
+
+static const struct {
+    const char *name;
+    const char *header;
+    const char *charged;
+    int status; /* of the answer to the question; 0: none is asked */
+    const char *asked;
+    const char *want;
+    apr_int64_t refunded;
+} replay_rows[] = {
+    {"not a replay", "", THEN("successful", ""), 0, "", "approved", 0},
+    {"another word", "Idempotent-Replayed: false\r\n", THEN("successful", ""), 0, "", "approved",
+     0},
+    {"successful still", "Idempotent-Replayed: true\r\n", THEN("successful", ""), 200,
+     THEN("successful", ",\"refundedAmount\":0"), "approved", 0},
+    {"reversed", "idempotent-replayed:TRUE \r\n", THEN("successful", ""), 200,
+     THEN("reversed", ",\"refundedAmount\":10.50"), "approved spent", 1050},
+    {"in part", "Idempotent-Replayed: true\r\n", THEN("successful", ""), 200,
+     THEN("successful", ",\"refundedAmount\":\"4.25\""), "approved", 425},
+    {"declined then", "Idempotent-Replayed: true\r\n",
+     NO(CHARGE("failed", REF, "10.50", "NGN", "test", OLDER, "")), 0, "", "declined", 0},
+    {"another charge by now", "Idempotent-Replayed: true\r\n", THEN("successful", ""), 200,
+     YES(CHARGE("successful", REF, "9.50", "NGN", "test", OLDER, "")), "different", 0},
+    {"no answer that can be read", "Idempotent-Replayed: true\r\n", THEN("successful", ""), 500,
+     HTML, "unknown error", 0},
+    {"too many questions", "Idempotent-Replayed: true\r\n", THEN("successful", ""), 429, HTML,
+     "unknown busy", 0},
+    {"not known by now", "Idempotent-Replayed: true\r\n", THEN("successful", ""), 404,
+     UNKNOWN_OF(REF), "absent", 0},
+};
+
+START_TEST(test_replays)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_answer_t answer = upstream_empty();
+    const char *body = replay_rows[_i].charged;
+    apr_status_t rv;
+
+    upstream_answer(replay_rows[_i].status ? replay_rows[_i].status : 500, replay_rows[_i].asked);
+    upstream_say("/api/v1/tokenized-card-charge", "keep",
+                 apr_psprintf(unit_pool,
+                              "HTTP/1.1 200 X\r\n%sContent-Type: application/json\r\n"
+                              "Content-Length: %d\r\n\r\n%s",
+                              replay_rows[_i].header, (int)strlen(body), body));
+    rv = pay_acquirer_relay.charge(&answer, context, &upstream_charge, TIMEOUT, unit_pool);
+    ck_assert_msg(strcmp(upstream_said(rv, &answer), replay_rows[_i].want) == 0, "%s: %s",
+                  replay_rows[_i].name, upstream_said(rv, &answer));
+    ck_assert_int_eq(answer.refunded_minor, replay_rows[_i].refunded);
+    ck_assert_int_eq(upstream_requests(), 1 + (replay_rows[_i].status != 0));
+    ck_assert_uint_eq(answer.struct_size, sizeof(answer));
+}
+END_TEST
+
 static const struct {
     const char *header;
     int seconds;
@@ -438,6 +494,7 @@ static void add(TCase *tcase)
 {
     tcase_add_test(tcase, test_charges);
     tcase_add_test(tcase, test_charge_told);
+    tcase_add_loop_test(tcase, test_replays, 0, UNIT_ROWS(replay_rows));
     tcase_add_loop_test(tcase, test_decline_told, 0, UNIT_ROWS(message_rows));
     tcase_add_test(tcase, test_busy);
     tcase_add_test(tcase, test_queries);

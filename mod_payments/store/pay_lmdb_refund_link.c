@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_refund_link.h"
+
+#include "base/pay_log.h"
+#include "store/pay_lmdb_acquirer.h"
+#include "store/pay_lmdb_audit.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_scope.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <string.h>
+
+typedef struct link_t {
+    const pay_scope_t *scope;
+    const char *refund_reference;
+    int change; /* 0: only looks */
+    apr_pool_t *p;
+    pay_refund_t *out; /* NULL: there is none */
+    pay_charge_t *charge;
+    pay_refund_link_t verdict;
+} link_t;
+
+/* Nulls of imported history, and another currency, count on no charge. */
+static int may_count(const pay_charge_t *charge, const pay_refund_t *refund)
+{
+    return refund->money.amount_minor > 0
+           && strcmp(charge->money.currency, refund->money.currency) == 0;
+}
+
+/* The charge's amounts and the refund's fields; neither is written. ERANGE, and nothing changed. */
+static int join(pay_charge_t *charge, pay_refund_t *refund)
+{
+    int rc;
+
+    if (refund->state != PAY_REFUND_FAILED) {
+        rc = pay_lmdb_charge_refund_moved(charge, PAY_REFUND_FAILED, refund->state,
+                                          refund->money.amount_minor);
+        if (rc) {
+            return rc;
+        }
+        charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    }
+    refund->charge_seq = charge->seq;
+    refund->transaction_reference = charge->reference;
+    refund->acquirer_charge = "";
+    return MDB_SUCCESS;
+}
+
+/* As `join`, for a refund that has a row. */
+static int join_row(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+                    pay_lmdb_refund_t *row, apr_pool_t *p)
+{
+    pay_refund_t *refund = &row->refund;
+    const pay_refund_t before = *refund;
+    pay_lmdb_key_t index, refund_key;
+    MDB_val at, val;
+    int rc;
+
+    rc = join(charge, refund);
+    if (!rc) {
+        rc = pay_lmdb_acquirer_del_unlinked(txn, db, &before);
+    }
+    if (!rc) {
+        rc = pay_lmdb_refund_put(txn, db, row, p);
+    }
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_refund_by_charge_key(&index, &refund->scope, refund->charge_seq, refund->seq);
+    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&index);
+    val = pay_lmdb_key_val(&refund_key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &at, &val, 0);
+}
+
+/*
+ * The acquirer's text stays in the record, unless the shop has a charge of that reference: it would
+ * take the refund for one of it.
+ */
+static int show(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund, apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    int rc;
+
+    refund->charge_seq = 0;
+    refund->transaction_reference = NULL;
+    if (*refund->acquirer_charge == '\0') {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_charge_get_ref(&charge, txn, db, &refund->scope, refund->acquirer_charge, p);
+    if (rc == MDB_NOTFOUND) {
+        refund->transaction_reference = refund->acquirer_charge;
+        rc = MDB_SUCCESS;
+    }
+    return rc;
+}
+
+/* It is of this charge, but counts on none: a person must look. */
+static void name_only(const pay_charge_t *charge, pay_refund_t *refund)
+{
+    refund->charge_seq = 0;
+    refund->transaction_reference = charge->reference;
+}
+
+int pay_lmdb_refund_link_new(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
+                             apr_pool_t *p)
+{
+    pay_lmdb_key_t key;
+    pay_charge_t *charge;
+    int rc;
+
+    rc = pay_lmdb_acquirer_charge(&charge, txn, db, &refund->scope, refund->acquirer_charge, p);
+    if (rc == MDB_NOTFOUND) {
+        rc = show(txn, db, refund, p);
+        if (!pay_lmdb_acquirer_unlinked_key(&key, &refund->scope, refund->acquirer_charge, 0)) {
+            refund->acquirer_charge = ""; /* no name of ours is as long */
+        }
+        return rc;
+    }
+    if (!rc && !may_count(charge, refund)) {
+        name_only(charge, refund);
+        return MDB_SUCCESS;
+    }
+    if (!rc) {
+        rc = join(charge, refund);
+    }
+    if (rc || refund->state == PAY_REFUND_FAILED) {
+        return rc;
+    }
+    return pay_lmdb_charge_put(txn, db, charge, 0, p);
+}
+
+/* Copies of what leads to the refunds that wait for a charge of that name. */
+static int waiting(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                   const pay_scope_t *scope, const char *name, apr_pool_t *p)
+{
+    pay_lmdb_key_t first;
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    size_t prefix_len;
+    int rc;
+
+    *out = apr_array_make(p, 1, sizeof(MDB_val));
+    if (!name || !*name || !pay_lmdb_acquirer_unlinked_key(&first, scope, name, 0)) {
+        return MDB_SUCCESS;
+    }
+    prefix_len = first.len - sizeof(apr_uint64_t);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &cursor);
+    if (rc) {
+        return rc;
+    }
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    while (!rc && key.mv_size == first.len && !memcmp(key.mv_data, first.bytes, prefix_len)) {
+        if ((*out)->nelts == PAY_LMDB_REFUND_LINKS_MAX) {
+            pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                    PAYLOGNO(00720) "more than %d refunds wait for charge %s of the acquirer: "
+                                    "'paymentsctl refund link' links the rest",
+                    PAY_LMDB_REFUND_LINKS_MAX, name);
+            break;
+        }
+        APR_ARRAY_PUSH(*out, MDB_val) =
+            (MDB_val){val.mv_size, apr_pmemdup(p, val.mv_data, val.mv_size)};
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* A refund that cannot be read keeps no charge from being opened: `store check` tells of it. */
+static int load(pay_lmdb_refund_t **row, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *at,
+                apr_pool_t *p)
+{
+    int rc = pay_lmdb_refund_get(row, txn, db, at, p);
+
+    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+        *row = NULL;
+        return MDB_SUCCESS;
+    }
+    return rc;
+}
+
+static int link_waiting(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
+{
+    apr_array_header_t *found;
+    pay_lmdb_refund_t *row;
+    int i, rc;
+
+    rc = waiting(&found, txn, db, &charge->scope, charge->acquirer_reference, p);
+    for (i = 0; !rc && i < found->nelts; i++) {
+        rc = load(&row, txn, db, &APR_ARRAY_IDX(found, i, MDB_val), p);
+        if (rc || !row) {
+            continue;
+        }
+        if (!may_count(charge, &row->refund)) {
+            name_only(charge, &row->refund);
+            rc = pay_lmdb_refund_put(txn, db, row, p);
+            continue;
+        }
+        rc = join_row(txn, db, charge, row, p);
+        if (rc == ERANGE) { /* more than any sum of money: it stays with what a person looks at */
+            rc = MDB_SUCCESS;
+        }
+    }
+    return rc;
+}
+
+static int hide_shown(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, apr_pool_t *p)
+{
+    apr_array_header_t *found;
+    pay_lmdb_refund_t *row;
+    int i, rc;
+
+    rc = waiting(&found, txn, db, &charge->scope, charge->reference, p);
+    for (i = 0; !rc && i < found->nelts; i++) {
+        rc = load(&row, txn, db, &APR_ARRAY_IDX(found, i, MDB_val), p);
+        if (rc || !row || !row->refund.transaction_reference) {
+            continue;
+        }
+        row->refund.transaction_reference = NULL;
+        rc = pay_lmdb_refund_put(txn, db, row, p);
+    }
+    return rc;
+}
+
+int pay_lmdb_refund_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+                                apr_pool_t *p)
+{
+    int rc;
+
+    if (!charge->acquirer_reference || *charge->acquirer_reference == '\0') {
+        return MDB_SUCCESS; /* nothing of it is in an acquirer's books */
+    }
+    rc = link_waiting(txn, db, charge, p);
+    return rc ? rc : hide_shown(txn, db, charge, p);
+}
+
+/* ---- and back */
+
+static int of_charge(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                     const pay_charge_t *charge, apr_pool_t *p)
+{
+    pay_lmdb_key_t first;
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc;
+
+    *out = apr_array_make(p, 1, sizeof(MDB_val));
+    pay_lmdb_refund_by_charge_key(&first, &charge->scope, charge->seq, 0);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    while (!rc && key.mv_size == first.len
+           && !memcmp(key.mv_data, first.bytes, first.len - sizeof(apr_uint64_t))) {
+        if ((*out)->nelts == PAY_LMDB_REFUND_LINKS_MAX) {
+            rc = EINVAL;
+            break;
+        }
+        APR_ARRAY_PUSH(*out, MDB_val) =
+            (MDB_val){val.mv_size, apr_pmemdup(p, val.mv_data, val.mv_size)};
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int part(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, pay_lmdb_refund_t *row,
+                apr_pool_t *p)
+{
+    pay_refund_t *refund = &row->refund;
+    pay_lmdb_key_t index;
+    MDB_val at;
+    int rc;
+
+    if (refund->state != PAY_REFUND_FAILED
+        && pay_lmdb_charge_refund_moved(charge, refund->state, PAY_REFUND_FAILED,
+                                        refund->money.amount_minor)) {
+        return EINVAL;
+    }
+    pay_lmdb_refund_by_charge_key(&index, &refund->scope, refund->charge_seq, refund->seq);
+    at = pay_lmdb_key_val(&index);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &at, NULL);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    refund->acquirer_charge = charge->acquirer_reference;
+    rc = show(txn, db, refund, p);
+    if (!rc) {
+        rc = pay_lmdb_acquirer_put_unlinked(txn, db, refund);
+    }
+    return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
+}
+
+int pay_lmdb_refund_link_withdrawn(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+                                   apr_pool_t *p)
+{
+    apr_array_header_t *found;
+    pay_lmdb_refund_t *row;
+    int i, rc;
+
+    if (!charge->acquirer_reference || *charge->acquirer_reference == '\0') {
+        return MDB_SUCCESS;
+    }
+    rc = of_charge(&found, txn, db, charge, p);
+    for (i = 0; !rc && i < found->nelts; i++) {
+        rc = pay_lmdb_refund_get(&row, txn, db, &APR_ARRAY_IDX(found, i, MDB_val), p);
+        if (!rc) {
+            rc = part(txn, db, charge, row, p);
+        }
+    }
+    return rc;
+}
+
+/* ---- one that an earlier version, or a person, left without its charge */
+
+/* Earlier versions kept the acquirer's name of the charge in the record alone. */
+static const char *name_of(const pay_refund_t *refund)
+{
+    if (*refund->acquirer_charge || !refund->transaction_reference) {
+        return refund->acquirer_charge;
+    }
+    return refund->transaction_reference;
+}
+
+static int keep_name(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row, const char *name,
+                     apr_pool_t *p)
+{
+    pay_refund_t *refund = &row->refund;
+    int rc;
+
+    if (!*name || !strcmp(name, refund->acquirer_charge)) {
+        return PAY_LMDB_SILENT;
+    }
+    refund->acquirer_charge = name;
+    rc = show(txn, db, refund, p);
+    if (!rc) {
+        rc = pay_lmdb_acquirer_put_unlinked(txn, db, refund);
+    }
+    return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
+}
+
+static void tell(const link_t *link, pay_lmdb_t *db)
+{
+    const pay_refund_t *refund = link->out;
+    char amount[PAY_MONEY_TEXT_MAX];
+
+    pay_lmdb_audit_tell(
+        db, refund->scope.account, refund->refund_reference,
+        apr_psprintf(link->p, "%s: %s %s of %s", pay_mode_name(refund->scope.mode),
+                     pay_money_format(amount, refund->money.amount_minor, refund->money.currency),
+                     refund->money.currency, link->charge->reference));
+}
+
+static int link_found(link_t *link, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_refund_t *row)
+{
+    int rc;
+
+    link->verdict =
+        may_count(link->charge, &row->refund) ? PAY_REFUND_LINKED : PAY_REFUND_LINK_DIFFERENT;
+    if (link->verdict != PAY_REFUND_LINKED || !link->change) {
+        return PAY_LMDB_SILENT;
+    }
+    rc = join_row(txn, db, link->charge, row, link->p);
+    if (rc == ERANGE) {
+        link->verdict = PAY_REFUND_LINK_DIFFERENT;
+        return PAY_LMDB_SILENT;
+    }
+    if (!rc) {
+        rc = pay_lmdb_charge_put(txn, db, link->charge, 0, link->p);
+    }
+    if (!rc) {
+        tell(link, db);
+    }
+    return rc;
+}
+
+static int link_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    link_t *link = baton;
+    pay_lmdb_refund_t *row;
+    const char *name;
+    int rc, visible = 0;
+
+    link->out = NULL;
+    link->charge = NULL;
+    link->verdict = PAY_REFUND_LINK_NONE;
+    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, link->scope,
+                                  link->refund_reference, link->p);
+    if (!rc) {
+        rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
+    }
+    if (rc || !visible) {
+        return rc && rc != MDB_NOTFOUND ? rc : PAY_LMDB_SILENT;
+    }
+    link->out = &row->refund;
+    if (row->refund.charge_seq != 0) {
+        link->verdict = PAY_REFUND_LINK_KNOWN;
+        return PAY_LMDB_SILENT;
+    }
+    name = name_of(&row->refund);
+    rc = pay_lmdb_acquirer_charge(&link->charge, txn, db, link->scope, name, link->p);
+    if (!rc) {
+        return link_found(link, txn, db, row);
+    }
+    if (rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    return link->change ? keep_name(txn, db, row, name, link->p) : PAY_LMDB_SILENT;
+}
+
+apr_status_t pay_lmdb_refund_link(pay_refund_t **out, pay_charge_t **charge,
+                                  pay_refund_link_t *verdict, pay_store_t *store,
+                                  const pay_scope_t *scope, const char *refund_reference,
+                                  int change, apr_pool_t *p)
+{
+    link_t link = {.scope = scope, .refund_reference = refund_reference, .change = change, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *charge = NULL;
+    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, link_work, &link);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *out = link.out;
+    *charge = link.charge;
+    *verdict = link.verdict;
+    return link.out ? APR_SUCCESS : APR_NOTFOUND;
+}
