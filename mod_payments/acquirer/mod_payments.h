@@ -91,8 +91,10 @@ typedef struct payments_charge_t {
     const char *last_name;
     const char *card_first6; /* "" when the card is not known here, as the next */
     const char *card_last4;
-    apr_time_t opened_at;
+    apr_time_t opened_at; /* by the clock of now, as far as that is known */
     int live;
+    apr_int64_t refunded_minor;        /* of it, as far as is known here */
+    apr_int64_t refunds_pending_minor; /* as well, but for the refund that is asked about */
 } payments_charge_t;
 
 typedef struct payments_refund_t {
@@ -131,7 +133,14 @@ typedef struct payments_answer_t {
      * be charged again. */
     const char *card_token;
     apr_int64_t refunded_minor; /* of an approved charge: what was given back since; 0: not told */
+    /* Of PAYMENTS_UNKNOWN to a query: the acquirer answers that there is none, and one of the two
+     * clocks is wrong, so that this is not believed. */
+    int doubted;
+    /* Of an absent refund: how the acquirer calls those of its charge and amount that carry no tag,
+     * const char *. More than PAYMENTS_SIMILAR_MAX are too many to tell. NULL: there are none. */
+    const apr_array_header_t *similar;
 } payments_answer_t;
+#define PAYMENTS_SIMILAR_MAX 16
 
 /* A refund in the acquirer's books. `transaction_reference` is payments_charge_t.reference where we
  * sent the charge; amounts are decimal in major units; times are 0 when not told. */

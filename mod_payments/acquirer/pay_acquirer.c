@@ -61,8 +61,10 @@ static payments_charge_t charge_told(const pay_charge_t *charge, apr_pool_t *p)
         .last_name = charge->last_name,
         .card_first6 = charge->card.first6,
         .card_last4 = charge->card.last4,
-        .opened_at = charge->created_at,
+        .opened_at = pay_moment_wall(&charge->opened, charge->created_at),
         .live = charge->scope.mode == PAY_LIVE,
+        .refunded_minor = charge->refunded_minor,
+        .refunds_pending_minor = charge->refunds_pending_minor,
     };
 
     return told;
@@ -82,7 +84,7 @@ static payments_refund_t refund_told(const pay_refund_t *refund, apr_pool_t *p)
         .amount = major_units(&refund->money, p),
         .merchant_note = refund->merchant_note ? refund->merchant_note : "",
         .customer_note = refund->customer_note ? refund->customer_note : "",
-        .opened_at = refund->created_at,
+        .opened_at = pay_moment_wall(&refund->opened, refund->created_at),
     };
 
     return told;
@@ -101,7 +103,7 @@ static payments_refund_t late_refund_told(const pay_charge_t *charge, apr_pool_t
         .amount = major_units(&charge->money, p),
         .merchant_note = "",
         .customer_note = "",
-        .opened_at = charge->decided_at,
+        .opened_at = pay_moment_wall(&charge->absent_from, charge->decided_at),
     };
 
     return told;
@@ -230,6 +232,10 @@ static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
         break;
     case PAYMENTS_ABSENT:
         news->absent = 1;
+        news->similar = answer->similar && answer->similar->nelts > 0 ? answer->similar : NULL;
+        break;
+    case PAYMENTS_UNKNOWN:
+        news->doubted = answer->doubted != 0;
         break;
     default:
         break;
@@ -245,7 +251,8 @@ static apr_status_t take(pay_outcome_t *out, pay_acquirer_news_t *news,
 /* An answer to what was sent just now: that there is none such says nothing about it. */
 static void take_sent(pay_acquirer_news_t *news)
 {
-    news->absent = 0;
+    news->absent = news->doubted = 0;
+    news->similar = NULL;
 }
 
 /* ---- calls */
@@ -281,16 +288,20 @@ apr_status_t pay_acquirer_charge_query(pay_outcome_t *out, pay_acquirer_news_t *
     return take(out, news, &answer, rv, p);
 }
 
-/* Of a charge that is not known here there is nothing to tell but its currency. */
+/* Of a charge that is not known here there is nothing to tell but its currency. `pending` 1: the
+ * refund is among those of the charge that are pending. */
 static apr_status_t refund_call(pay_outcome_t *out, pay_acquirer_news_t *news,
                                 const pay_acquirer_t *acquirer, const payments_refund_t *refund,
-                                const pay_charge_t *charge, int query, apr_pool_t *p)
+                                const pay_charge_t *charge, int query, int pending, apr_pool_t *p)
 {
     const payments_charge_t unknown = {.struct_size = sizeof(unknown), .reference = ""};
-    const payments_charge_t told = charge ? charge_told(charge, p) : unknown;
+    payments_charge_t told = charge ? charge_told(charge, p) : unknown;
     payments_answer_t answer = ANSWER_EMPTY;
     apr_status_t rv;
 
+    if (pending && told.refunds_pending_minor >= refund->amount_minor) {
+        told.refunds_pending_minor -= refund->amount_minor;
+    }
     if (query) {
         rv = acquirer->connector->refund_query(&answer, acquirer->context, refund, &told,
                                                acquirer->timeout, p);
@@ -309,7 +320,7 @@ apr_status_t pay_acquirer_refund(pay_outcome_t *out, pay_acquirer_news_t *news,
 {
     const payments_refund_t told = refund_told(refund, p);
 
-    return refund_call(out, news, acquirer, &told, charge, 0, p);
+    return refund_call(out, news, acquirer, &told, charge, 0, 1, p);
 }
 
 apr_status_t pay_acquirer_refund_query(pay_outcome_t *out, pay_acquirer_news_t *news,
@@ -318,7 +329,8 @@ apr_status_t pay_acquirer_refund_query(pay_outcome_t *out, pay_acquirer_news_t *
 {
     const payments_refund_t told = refund_told(refund, p);
 
-    return refund_call(out, news, acquirer, &told, charge, 1, p);
+    return refund_call(out, news, acquirer, &told, charge, 1, refund->state == PAY_REFUND_PENDING,
+                       p);
 }
 
 apr_status_t pay_acquirer_late_refund(pay_outcome_t *out, pay_acquirer_news_t *news,
@@ -327,7 +339,7 @@ apr_status_t pay_acquirer_late_refund(pay_outcome_t *out, pay_acquirer_news_t *n
 {
     const payments_refund_t told = late_refund_told(charge, p);
 
-    return refund_call(out, news, acquirer, &told, charge, 0, p);
+    return refund_call(out, news, acquirer, &told, charge, 0, 0, p);
 }
 
 apr_status_t pay_acquirer_late_refund_query(pay_outcome_t *out, pay_acquirer_news_t *news,
@@ -336,7 +348,7 @@ apr_status_t pay_acquirer_late_refund_query(pay_outcome_t *out, pay_acquirer_new
 {
     const payments_refund_t told = late_refund_told(charge, p);
 
-    return refund_call(out, news, acquirer, &told, charge, 1, p);
+    return refund_call(out, news, acquirer, &told, charge, 1, 0, p);
 }
 
 /* ---- pages */

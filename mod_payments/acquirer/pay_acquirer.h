@@ -34,9 +34,11 @@ typedef struct pay_acquirer_news_t {
     payments_trouble_t trouble;
     apr_interval_time_t retry_after;
     payments_times_t times;
-    int present;   /* the acquirer has it: decided, pending or different */
-    int absent;    /* it says that it has none */
-    int different; /* what it has is not what was asked for */
+    int present;                       /* the acquirer has it: decided, pending or different */
+    int absent;                        /* it says that it has none */
+    int different;                     /* what it has is not what was asked for */
+    int doubted;                       /* it says that it has none, which is not believed */
+    const apr_array_header_t *similar; /* of an absent refund; NULL: there are none */
 } pay_acquirer_news_t;
 
 /* A sentence on why a provider cannot be used (size, ABI, missing slots, flags), or NULL. */

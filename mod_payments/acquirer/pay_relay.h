@@ -34,9 +34,20 @@ typedef struct pay_relay_t {
     apr_thread_mutex_t *mutex; /* of the rest */
     struct pay_relay_line_t *kept;
     int kept_count;
+    int apart;      /* its clock and ours differ, as the log was told */
     char told[200]; /* the last line that was logged about the upstream */
     apr_int64_t told_ms;
 } pay_relay_t;
+
+/* What the Date of its answers says of the two clocks. */
+typedef enum pay_relay_dates_t {
+    PAY_RELAY_DATES_AGREE, /* as long as there was no answer, too */
+    PAY_RELAY_DATES_NONE,
+    PAY_RELAY_DATES_APART
+} pay_relay_dates_t;
+
+/* By how much they may differ: what is answered and sent takes time, too. */
+#define PAY_RELAY_APART_MAX apr_time_from_sec(5 * 60)
 
 /* A call of the connector, which may take several requests. */
 typedef struct pay_relay_call_t {
@@ -44,7 +55,10 @@ typedef struct pay_relay_call_t {
     payments_times_t *times; /* NULL: nobody asks */
     apr_int64_t began_ms;    /* boot clock, as the next */
     apr_int64_t until_ms;
-    int requests; /* made so far */
+    int requests;              /* made so far */
+    pay_relay_dates_t dates;   /* of all answers: the worst */
+    apr_interval_time_t ahead; /* by which its clock is, as the last one says; 0: not told */
+    apr_interval_time_t apart; /* the same of one that is too far apart */
 } pay_relay_call_t;
 
 /* An HTTP answer that came whole. */

@@ -140,6 +140,14 @@ int pay_relay_is_absent(const pay_relay_answer_t *answer, const char *reference)
     return 0;
 }
 
+void pay_relay_absent(payments_answer_t *out, const pay_relay_call_t *call)
+{
+    const int agree = call->dates == PAY_RELAY_DATES_AGREE;
+
+    out->verdict = agree ? PAYMENTS_ABSENT : PAYMENTS_UNKNOWN;
+    out->doubted = !agree;
+}
+
 /* 1 when the text holds the word in any case. */
 static int mentions(const char *text, const char *word)
 {

@@ -39,6 +39,9 @@ apr_status_t pay_relay_ask(pay_relay_answer_t *out, payments_trouble_t *trouble,
 int pay_relay_is_error(const pay_relay_answer_t *answer);
 /* 1: one that says that there is nothing of this reference, which it names. */
 int pay_relay_is_absent(const pay_relay_answer_t *answer, const char *reference);
+/* It says that it has none: the verdict, which is unknown unless by all answers of the call it is
+ * the same time for both. */
+void pay_relay_absent(payments_answer_t *out, const pay_relay_call_t *call);
 /* 1: one that refuses the request itself for good (400, 422). */
 int pay_relay_is_refusal(const pay_relay_answer_t *answer);
 /* What a refusal says. */

@@ -35,6 +35,7 @@ static pay_relay_match_t match_charge(const pay_json_t *data, const pay_relay_t 
         pay_relay_match_money(data, charge->amount_minor, charge->currency));
 }
 
+/* `opened_at` by the upstream's clock. */
 static pay_relay_match_t match_age(const pay_json_t *data, apr_time_t opened_at)
 {
     apr_time_t created_at;
@@ -181,11 +182,12 @@ static apr_status_t query(payments_answer_t *out, pay_relay_call_t *call,
     if (answer.status == 200 && answer.data && answer.good == 1) {
         match = match_charge(answer.data, call->relay, charge);
         if (known_at) {
-            match = pay_relay_match_both(match, match_age(answer.data, known_at));
+            match = pay_relay_match_both(match, match_age(answer.data, known_at + call->ahead));
         }
         transaction_take(out, &answer, charge->currency, match, p);
     } else if (pay_relay_is_absent(&answer, charge->reference)) {
-        out->verdict = PAYMENTS_ABSENT;
+        pay_relay_absent(out, call);
+        return APR_SUCCESS;
     }
     return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(call, &answer, p) : APR_SUCCESS;
 }

@@ -182,6 +182,58 @@ void pay_relay_tell(pay_relay_t *relay, const char *sentence)
             relay->host, sentence);
 }
 
+/* Once when its clock and ours part, and once when they are together again. */
+static void dates_tell(pay_relay_t *relay, const pay_relay_call_t *call)
+{
+    const int apart = call->dates != PAY_RELAY_DATES_AGREE;
+    int was;
+
+    (void)apr_thread_mutex_lock(relay->mutex);
+    was = relay->apart;
+    relay->apart = apart;
+    (void)apr_thread_mutex_unlock(relay->mutex);
+    if (apart == was) {
+        return;
+    }
+    if (!apart) {
+        pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
+                PAYLOGNO(00711) "relay %s: its Date agrees with this server's clock again",
+                relay->host);
+    } else if (call->dates == PAY_RELAY_DATES_NONE) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00712) "relay %s: its answers have no Date, or one that cannot be read: "
+                                "when it does not know a payment, that is not believed",
+                relay->host);
+    } else {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00710) "relay %s: its Date is %" APR_INT64_T_FMT
+                                " seconds %s this server's clock: one of the two clocks is wrong. "
+                                "Until they agree it is not believed when it does not know a "
+                                "payment",
+                relay->host, apr_time_sec(call->apart < 0 ? -call->apart : call->apart),
+                call->apart < 0 ? "behind" : "ahead of");
+    }
+}
+
+/* What the Date of an answer that came just now says. */
+static void dates_note(pay_relay_call_t *call, apr_time_t date)
+{
+    pay_relay_dates_t dates = PAY_RELAY_DATES_NONE;
+
+    if (date) {
+        call->ahead = date - pay_time_now();
+        dates = call->ahead < -PAY_RELAY_APART_MAX || call->ahead > PAY_RELAY_APART_MAX
+                    ? PAY_RELAY_DATES_APART
+                    : PAY_RELAY_DATES_AGREE;
+    }
+    if (dates == PAY_RELAY_DATES_APART) {
+        call->apart = call->ahead;
+    }
+    if (dates > call->dates) {
+        call->dates = dates;
+    }
+}
+
 /* What the parts of the first request took counts as the call's. */
 static void times_note(pay_relay_call_t *call, const pay_transfer_t *transfer)
 {
@@ -293,6 +345,10 @@ apr_status_t pay_relay_exchange(pay_relay_reply_t *out, pay_relay_call_t *call, 
         out->len = transfer->content_len;
         out->retry_after = transfer->retry_after;
         out->replayed = transfer->replayed;
+        dates_note(call, transfer->date);
+        if (!body) {
+            dates_tell(relay, call);
+        }
     }
     return rv;
 }

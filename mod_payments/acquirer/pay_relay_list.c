@@ -177,9 +177,7 @@ apr_int64_t pay_relay_first_day(apr_time_t from)
 
 apr_int64_t pay_relay_last_day(apr_time_t to)
 {
-    apr_time_t now = pay_time_now();
-
-    return day_of(to < now ? to : now) + 1;
+    return day_of(to) + 1;
 }
 
 apr_status_t pay_relay_refund_list(void *context, apr_time_t from, apr_time_t to,
@@ -190,10 +188,14 @@ apr_status_t pay_relay_refund_list(void *context, apr_time_t from, apr_time_t to
     payments_trouble_t trouble = PAYMENTS_NO_TROUBLE;
     apr_interval_time_t retry_after = 0;
     range_t range = {from, to, found, baton};
+    const apr_time_t now = pay_time_now();
+    apr_int64_t first, last;
 
     if (from > to) {
         return APR_EINVAL;
     }
-    return pay_relay_records(&call, &trouble, &retry_after, pay_relay_first_day(from),
-                             pay_relay_last_day(to), range_pass, &range, p);
+    first = pay_relay_first_day(from);
+    last = pay_relay_last_day(to < now ? to : now);
+    return pay_relay_records(&call, &trouble, &retry_after, first, last < first ? first : last,
+                             range_pass, &range, p);
 }

@@ -11,7 +11,8 @@
 apr_status_t pay_relay_record_read(payments_record_t *out, pay_mode_t mode, const pay_json_t *json,
                                    apr_pool_t *p);
 /* The days, counted from 1970-01-01, in which to look for what was created from `from` on, or until
- * `to`: a day more at each end, as the upstream may count days in another time zone. */
+ * `to`, by the upstream's clock: a day more at each end, as it may count days in another time zone.
+ */
 apr_int64_t pay_relay_first_day(apr_time_t from);
 apr_int64_t pay_relay_last_day(apr_time_t to);
 /* Each record of the days once, all of them or an error. */

@@ -16,6 +16,7 @@ typedef struct wanted_t {
     const payments_refund_t *refund;
     const char *charge_reference; /* "": not known */
     int found;                    /* records with the tag */
+    apr_array_header_t *similar;  /* of const char *: names of those like it that have none */
     payments_answer_t *out;
     apr_pool_t *pool;
 } wanted_t;
@@ -66,7 +67,11 @@ static void record_take(const payments_record_t *record, wanted_t *wanted)
 static wanted_t wanted_make(payments_answer_t *out, const payments_refund_t *refund,
                             const payments_charge_t *charge, apr_pool_t *p)
 {
-    wanted_t wanted = {refund, charge && charge->reference ? charge->reference : "", 0, out, p};
+    wanted_t wanted = {.refund = refund,
+                       .charge_reference = charge && charge->reference ? charge->reference : "",
+                       .similar = apr_array_make(p, 1, sizeof(const char *)),
+                       .out = out,
+                       .pool = p};
 
     return wanted;
 }
@@ -89,6 +94,8 @@ static void answer_take(wanted_t *wanted, const pay_relay_t *relay,
 
 /* ---- by its tag */
 
+/* An upstream may drop notes, and the tag with them: one of the same charge and amount may be it.
+ */
 static apr_status_t tag_compare(void *baton, const payments_record_t *record)
 {
     wanted_t *wanted = baton;
@@ -96,30 +103,154 @@ static apr_status_t tag_compare(void *baton, const payments_record_t *record)
     if (strcmp(record->tag, wanted->refund->tag) == 0) {
         wanted->found++;
         record_take(record, wanted);
+    } else if (!*record->tag && is_same(record, wanted)
+               && strcmp(record->status, pay_refund_state_name(PAY_REFUND_FAILED)) != 0
+               && wanted->similar->nelts <= PAYMENTS_SIMILAR_MAX) {
+        APR_ARRAY_PUSH(wanted->similar, const char *) =
+            apr_pstrdup(wanted->pool, record->reference);
     }
     return APR_SUCCESS;
 }
 
-static apr_status_t query_by_tag(wanted_t *wanted, pay_relay_call_t *call)
+/* Both days included, as the upstream counts them. */
+static apr_status_t list_by_tag(wanted_t *wanted, pay_relay_call_t *call, apr_int64_t first_day,
+                                apr_int64_t last_day)
 {
     payments_answer_t *out = wanted->out;
     apr_status_t rv;
 
-    rv = pay_relay_records(call, &out->trouble, &out->retry_after,
-                           pay_relay_first_day(wanted->refund->opened_at),
-                           pay_relay_last_day(pay_time_now()), tag_compare, wanted, wanted->pool);
+    wanted->found = 0;
+    apr_array_clear(wanted->similar);
+    rv = pay_relay_records(call, &out->trouble, &out->retry_after, first_day, last_day, tag_compare,
+                           wanted, wanted->pool);
     if (rv != APR_SUCCESS) {
         /* Nothing is told of a list that is not whole. */
         out->verdict = PAYMENTS_UNKNOWN;
         out->acquirer_reference = "";
         return rv;
     }
-    if (wanted->found == 0) {
-        out->verdict = PAYMENTS_ABSENT;
-    } else if (wanted->found > 1) {
+    if (wanted->found > 1) {
         out->verdict = PAYMENTS_DIFFERENT; /* it was made twice */
     }
     return APR_SUCCESS;
+}
+
+/*
+ * From when it was opened until now, by the upstream's clock, which is known when it has answered.
+ * A list without it says nothing while the two clocks differ, or when it was opened tomorrow.
+ */
+static apr_status_t query_by_tag(wanted_t *wanted, pay_relay_call_t *call)
+{
+    const apr_time_t now = pay_time_now(), opened_at = wanted->refund->opened_at;
+    const apr_time_t from = opened_at < now ? opened_at : now;
+    const apr_int64_t first_day = pay_relay_first_day(from);
+    const apr_int64_t last_day = pay_relay_last_day(now);
+    payments_answer_t *out = wanted->out;
+    apr_int64_t first, last;
+    apr_status_t rv;
+
+    rv = list_by_tag(wanted, call, first_day, last_day);
+    first = pay_relay_first_day(from + call->ahead);
+    last = pay_relay_last_day(now + call->ahead);
+    if (rv == APR_SUCCESS && wanted->found == 0 && (first < first_day || last > last_day)) {
+        rv = list_by_tag(wanted, call, first, last);
+    }
+    if (rv != APR_SUCCESS || wanted->found > 0) {
+        return rv;
+    }
+    if (opened_at <= now + PAY_RELAY_APART_MAX) {
+        pay_relay_absent(out, call);
+    } else {
+        out->doubted = 1;
+    }
+    out->similar = wanted->similar;
+    return APR_SUCCESS;
+}
+
+/* ---- what its charge says */
+
+/* An amount of the transaction, 0 included; 0: there is none. */
+static int amount_read(apr_int64_t *out, const pay_json_t *data, const char *name,
+                       const char *currency)
+{
+    const char *text = pay_json_number(data, name);
+    char normalised[PAY_DECIMAL_TEXT_MAX];
+    pay_money_t money;
+
+    *out = 0;
+    if (!text) {
+        text = pay_relay_text(data, name);
+    }
+    if (pay_decimal_normalize(normalised, text) == APR_SUCCESS && !strcmp(normalised, "0")) {
+        return 1;
+    }
+    if (pay_money_parse(&money, text, currency) != APR_SUCCESS) {
+        return 0;
+    }
+    *out = money.amount_minor;
+    return 1;
+}
+
+/* All that was given back of the charge there, or will be; 0: it does not say. */
+static int given_back(apr_int64_t *out, const pay_json_t *data, const wanted_t *wanted)
+{
+    const char *reference = wanted->charge_reference, *currency = wanted->refund->currency;
+    apr_int64_t pending = 0;
+
+    if (pay_relay_match_text(data, "currency", currency) != PAY_RELAY_SAME
+        || (pay_relay_match_text(data, "reference", reference) != PAY_RELAY_SAME
+            && pay_relay_match_text(data, "transactionReference", reference) != PAY_RELAY_SAME)
+        || !amount_read(out, data, "refundedAmount", currency)
+        || (pay_json_type(data, "refundsPendingAmount") != PAY_JSON_ABSENT
+            && !amount_read(&pending, data, "refundsPendingAmount", currency))) {
+        return 0;
+    }
+    *out = *out <= APR_INT64_MAX - pending ? *out + pending : APR_INT64_MAX;
+    return 1;
+}
+
+/*
+ * A refund that was made while the upstream's clock was wrong is listed on another day than where
+ * it is looked for. Its charge shows that more was given back than we know of: then it is looked
+ * for around the day on which the charge changed last, and what cannot be found is not absent.
+ */
+static apr_status_t compare_charge(wanted_t *wanted, pay_relay_call_t *call,
+                                   const payments_charge_t *charge)
+{
+    const char *path =
+        apr_pstrcat(wanted->pool, "/api/v1/transaction/",
+                    pay_relay_segment(wanted->charge_reference, wanted->pool), "/verify", NULL);
+    payments_answer_t *out = wanted->out;
+    pay_relay_answer_t answer;
+    apr_int64_t given;
+    apr_time_t changed_at;
+    apr_status_t rv;
+
+    out->verdict = PAYMENTS_UNKNOWN;
+    rv = pay_relay_ask(&answer, &out->trouble, &out->retry_after, call, path, NULL, wanted->pool);
+    if (rv != APR_SUCCESS || out->trouble != PAYMENTS_NO_TROUBLE) {
+        return rv;
+    }
+    if (pay_relay_is_absent(&answer, wanted->charge_reference)) {
+        pay_relay_absent(out, call);
+        return APR_SUCCESS;
+    }
+    if (answer.status != 200 || answer.good != 1 || !answer.data
+        || !given_back(&given, answer.data, wanted)) {
+        return pay_relay_undecided(call, &answer, wanted->pool);
+    }
+    if (given <= charge->refunded_minor + charge->refunds_pending_minor) {
+        pay_relay_absent(out, call);
+        return APR_SUCCESS;
+    }
+    if (pay_time_parse(&changed_at, pay_relay_text(answer.data, "updatedAt")) == APR_SUCCESS) {
+        rv = list_by_tag(wanted, call, pay_relay_first_day(changed_at),
+                         pay_relay_last_day(changed_at));
+    }
+    if (rv == APR_SUCCESS && wanted->found == 0) {
+        out->verdict = PAYMENTS_DIFFERENT;
+    }
+    return rv;
 }
 
 /* ---- refund */
@@ -178,7 +309,9 @@ static apr_status_t forestalled(wanted_t *wanted, pay_relay_call_t *call,
     if (rv != APR_SUCCESS) {
         return rv == PAYMENTS_NOT_SENT ? APR_EGENERAL : rv; /* the refund was sent */
     }
-    if (out->verdict == PAYMENTS_ABSENT) {
+    if (out->verdict == PAYMENTS_ABSENT && wanted->similar->nelts > 0) {
+        out->verdict = PAYMENTS_UNKNOWN; /* another's, or itself without its note */
+    } else if (out->verdict == PAYMENTS_ABSENT) {
         out->verdict = PAYMENTS_DECLINED;
         out->message = pay_relay_refusal(answer, wanted->pool);
     }
@@ -235,7 +368,8 @@ static apr_status_t query_by_reference(wanted_t *wanted, pay_relay_call_t *call)
             out->verdict = PAYMENTS_DIFFERENT;
         }
     } else if (pay_relay_is_absent(&answer, reference)) {
-        out->verdict = PAYMENTS_ABSENT;
+        pay_relay_absent(out, call);
+        return APR_SUCCESS;
     }
     return out->verdict == PAYMENTS_UNKNOWN ? pay_relay_undecided(call, &answer, wanted->pool)
                                             : APR_SUCCESS;
@@ -248,9 +382,17 @@ apr_status_t pay_relay_refund_query(payments_answer_t *out, void *context,
 {
     pay_relay_call_t call = pay_relay_call_begin(context, &out->times, timeout);
     wanted_t wanted = wanted_make(out, refund, charge, p);
+    apr_status_t rv;
 
     if (*refund->acquirer_reference) {
         return query_by_reference(&wanted, &call);
     }
-    return *refund->tag ? query_by_tag(&wanted, &call) : APR_EINVAL;
+    if (!*refund->tag) {
+        return APR_EINVAL;
+    }
+    rv = query_by_tag(&wanted, &call);
+    if (rv == APR_SUCCESS && out->verdict == PAYMENTS_ABSENT && *wanted.charge_reference) {
+        rv = compare_charge(&wanted, &call, charge);
+    }
+    return rv;
 }

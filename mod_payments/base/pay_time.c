@@ -24,6 +24,11 @@ void pay_time_set_source(apr_time_t (*source)(void))
     clock_source = source;
 }
 
+int pay_time_is_over(apr_time_t when, apr_time_t now, apr_interval_time_t longest)
+{
+    return when <= now || when > now + longest;
+}
+
 apr_int64_t pay_time_boot_ms(void)
 {
     struct timespec now = {0, 0};

@@ -23,6 +23,10 @@ typedef struct pay_date_t {
 apr_time_t pay_time_now(void);
 void pay_time_set_source(apr_time_t (*source)(void));
 
+/* 1: `when` has come, or lies further ahead than `longest`, the longest wait there is: it was noted
+ * while the clock was ahead, and to wait for it would be to stand still. */
+int pay_time_is_over(apr_time_t when, apr_time_t now, apr_interval_time_t longest);
+
 /* Milliseconds since boot, time asleep included (CLOCK_BOOTTIME). Never steps. */
 apr_int64_t pay_time_boot_ms(void);
 

@@ -74,6 +74,7 @@ typedef struct pay_transfer_t {
     int too_long;    /* 1: it is broken because the body is longer than content_max */
     int retry_after; /* seconds of the answer's Retry-After (RFC 9110, delay-seconds); -1: none */
     int replayed;    /* 1: the answer says "Idempotent-Replayed: true" */
+    apr_time_t date; /* the answer's Date; 0: it has none, more than one, or one that is no date */
     /* From the start; 0 where there was none: a kept connection has neither of the first two. */
     apr_interval_time_t connect_time, tls_time, first_byte_time;
     apr_interval_time_t time; /* the whole transfer */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_transfer_slot.h"
 
+#include <apr_date.h>
 #include <apr_lib.h>
 #include <assert.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
+#define DATE_LEN_MAX 80         /* with blanks around it */
 #define CONTENT_SIZE_FIRST 4096 /* of the buffer for a whole body; doubled as it fills */
 
 /* Microseconds of a clock that never steps. */
@@ -23,6 +25,7 @@ void pay_transfer_answer_begin(pay_transfer_slot_t *slot)
     slot->begun_us = clock_us();
     slot->retry_after = -1;
     slot->replayed = 0;
+    slot->dates = 0;
 }
 
 void pay_transfer_answer_heard(pay_transfer_slot_t *slot)
@@ -76,6 +79,21 @@ static int retry_after_parse(const char *text, apr_size_t len)
     return seconds;
 }
 
+/* What stands behind "Date:"; 0: no date. */
+static apr_time_t date_parse(const char *text, apr_size_t len)
+{
+    char line[DATE_LEN_MAX + 1];
+    apr_time_t date;
+
+    if (len > DATE_LEN_MAX) {
+        return 0;
+    }
+    memcpy(line, text, len);
+    line[len] = '\0';
+    date = apr_date_parse_http(line + strspn(line, " \t"));
+    return date == APR_DATE_BAD ? 0 : date;
+}
+
 static void header_take(pay_transfer_slot_t *slot, const char *line, apr_size_t line_len)
 {
     const char *value;
@@ -88,6 +106,10 @@ static void header_take(pay_transfer_slot_t *slot, const char *line, apr_size_t 
     value = value_of(&len, line, line_len, "Idempotent-Replayed:");
     if (value) {
         slot->replayed = len == 4 && strncasecmp(value, "true", len) == 0;
+    }
+    value = value_of(&len, line, line_len, "Date:");
+    if (value && slot->dates++ == 0) {
+        slot->date = date_parse(value, len);
     }
 }
 
@@ -102,6 +124,7 @@ size_t pay_transfer_answer_head(char *data, size_t size, size_t count, void *bat
         slot->head_whole = 0;
         slot->retry_after = -1; /* what an interim answer says is not said of this one */
         slot->replayed = 0;
+        slot->dates = 0;
     } else if (len > 0 && (data[0] == '\r' || data[0] == '\n')) {
         slot->head_whole = 1;
     } else if (!slot->head_whole) {
@@ -196,6 +219,7 @@ void pay_transfer_answer_whole(pay_transfer_slot_t *slot)
 
     transfer->retry_after = slot->retry_after;
     transfer->replayed = slot->replayed;
+    transfer->date = slot->dates == 1 ? slot->date : 0;
     if (transfer->content_max > 0) {
         transfer->content = slot->content ? slot->content : "";
         transfer->content_len = slot->body_len;

@@ -37,6 +37,8 @@ typedef struct pay_transfer_slot_t {
     apr_size_t content_size; /* room in it, without the NUL */
     int retry_after;         /* of the last head so far, -1: none */
     int replayed;            /* as well: it says that the answer is an earlier one's */
+    int dates;               /* in it */
+    apr_time_t date;         /* the first of them; 0: it cannot be read */
     apr_int64_t begun_us;    /* a clock that never steps */
     apr_int64_t heard_us;    /* as well, when the first of the answer came; 0: not yet */
     int reply;               /* the last whole SMTP reply, 0: none yet */

@@ -183,9 +183,10 @@ static ctl_exit_t busy_fail(const pay_history_t *history)
                     pay_time_format(from, history->from), pay_time_format(to, history->to));
 }
 
-/* The scope and the range that are asked for. */
+/* The scope and the range that are asked for, which ends now at the latest. */
 static ctl_exit_t sync_read(sync_t *sync, pay_time_range_t *range, ctl_t *ctl)
 {
+    const apr_time_t now = pay_time_now();
     pay_account_t *account;
     ctl_exit_t failed;
 
@@ -204,6 +205,13 @@ static ctl_exit_t sync_read(sync_t *sync, pay_time_range_t *range, ctl_t *ctl)
     }
     if (range->from <= 0) {
         return ctl_fail(CTL_EXIT_ILLEGAL, "--from: want a date after 1970-01-01");
+    }
+    if (range->from > now) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--from: want a time that has come; nothing was made "
+                                          "later");
+    }
+    if (range->to > now) {
+        range->to = now;
     }
     if (range->to - range->from > apr_time_from_sec(RANGE_DAYS_MAX * (apr_int64_t)86400)) {
         return ctl_fail(CTL_EXIT_ILLEGAL, "--from, --to: want at most %d days at once",

@@ -90,6 +90,7 @@ typedef struct pay_charge_t {
     const char *acquirer_reference; /* by which it knows the charge; "": by `reference` */
     /* As in pay_outcome_t; with PAY_LATE_REFUNDING when that refund was sent. */
     apr_time_t absent_since;
+    pay_moment_t absent_from;
     pay_held_t held;
     pay_late_t late;
     const char *late_tag;   /* of the refund of a late approval; "" when there is none */
@@ -100,6 +101,7 @@ typedef struct pay_charge_t {
     /* What the acquirer said was given back when it approved the charge, as long as the refunds
      * known here come to less; 0: they tell it. */
     apr_int64_t refunded_there_minor;
+    pay_moment_t opened; /* created_at by the boot clock */
     /* Of PAY_CHARGE_CHECKOUT: filled in by the store; NULL when its row is lost. */
     const struct pay_checkout_t *checkout;
 

@@ -4,6 +4,7 @@
 
 /* What an acquirer, or in the end a person, said of a charge or refund. Pure. */
 
+#include "base/pay_moment.h"
 #include "model/pay_card.h"
 
 #include <apr_time.h>
@@ -59,7 +60,8 @@ typedef struct pay_outcome_t {
     apr_int64_t refunded_minor;     /* of it, what the acquirer says was given back; 0: not told */
     const char *resolution; /* why a person decided it so; NULL: no person did */
     /* Of PAY_OUTCOME_UNKNOWN: how things stand. */
-    apr_time_t absent_since; /* of the first of the answers that there is none such; 0: no such */
+    apr_time_t absent_since;  /* of the first of the answers that there is none such; 0: no such */
+    pay_moment_t absent_from; /* the same by the boot clock, from which is counted */
     pay_held_t held;
     /* Of PAY_OUTCOME_DECLINED for absence: when it is asked about all the same; 0: never. */
     apr_time_t late_check_at;

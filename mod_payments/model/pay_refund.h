@@ -65,6 +65,7 @@ typedef struct pay_refund_t {
     const char *tag; /* by which the acquirer's books show it; never NULL, as the next */
     const char *acquirer_reference; /* what the acquirer calls it; "": not known */
     apr_time_t absent_since;        /* as the rest in pay_charge_t */
+    pay_moment_t absent_from;
     pay_held_t held;
     const char *resolution; /* never NULL, as the next */
     /* What the acquirer calls the charge, as long as that is not known here; "": it is, or the
@@ -73,6 +74,7 @@ typedef struct pay_refund_t {
     /* Of one whose notes were erased: what a repetition of its request is known by until
      * PAY_REFUND_REPEAT_MAX is over; "": its amount and notes tell. */
     const char *asked_digest;
+    pay_moment_t opened;
 } pay_refund_t;
 
 /* What is asked for when a refund is made. */

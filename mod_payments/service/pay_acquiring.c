@@ -309,7 +309,7 @@ static void breaker_tell(const pay_acquirer_t *acquirer, pay_breaker_t *breaker,
     }
     if (news->trouble == PAYMENTS_NO_TROUBLE) {
         was = pay_breaker_state(breaker);
-        if (news->present || news->absent) {
+        if (news->present || news->absent || news->doubted) {
             pay_breaker_success(breaker, ticket);
         } else {
             pay_breaker_failure(breaker, ticket);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_history_sync.h"
 
+#include "base/pay_time.h"
 #include "service/pay_history_parts.h"
 
 #include <string.h>
@@ -64,12 +65,6 @@ pay_history_sync_t *pay_history_sync_create(pay_store_t *store, const apr_array_
     return sync;
 }
 
-/* Waits are short: a longer one was noted while the clock was ahead. */
-static int is_over(apr_time_t when, apr_time_t now, apr_interval_time_t longest)
-{
-    return when <= now || when > now + longest;
-}
-
 static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
                                  pay_history_account_t *account, apr_time_t now, apr_pool_t *p)
 {
@@ -80,7 +75,7 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
     apr_status_t rv;
     int asked, due, far;
 
-    if (!is_over(account->not_before, now, LONGEST_WAIT)) {
+    if (!pay_time_is_over(account->not_before, now, LONGEST_WAIT)) {
         return APR_SUCCESS;
     }
     account->not_before = 0;
@@ -97,7 +92,7 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
         return rv;
     }
     asked = turn.history->asked != turn.history->answered;
-    due = interval > 0 && is_over(turn.history->due_at, now, interval);
+    due = interval > 0 && pay_time_is_over(turn.history->due_at, now, interval);
     far = interval > 0 && is_over(turn.history->far_at, now, PAY_HISTORY_FAR_EVERY);
     if (account->acquirer->key_is_shared) {
         due = far = 0;

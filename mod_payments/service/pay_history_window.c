@@ -38,6 +38,7 @@ typedef struct change_t {
     const char *acquirer_reference; /* NULL: the row has none to keep */
     apr_time_t due_at;
     apr_time_t absent_since;
+    pay_moment_t absent_from;
     pay_refund_state_t state; /* here */
     int processed;            /* there */
 } change_t;
@@ -110,6 +111,7 @@ static void note_change(fetch_t *fetch, step_t step, const pay_refund_t *refund,
         refund->import_number ? NULL : apr_pstrdup(fetch->pool, record->reference);
     change->due_at = refund->due_at;
     change->absent_since = refund->absent_since;
+    change->absent_from = refund->absent_from;
     change->state = refund->state;
     change->processed = there == PAY_REFUND_PROCESSED;
 }
@@ -301,6 +303,7 @@ static apr_status_t differ(int *changed, const change_t *change, const pay_histo
     const pay_store_ops_t *ops = window->store->ops;
     pay_outcome_t outcome = {.kind = PAY_OUTCOME_UNKNOWN,
                              .absent_since = change->absent_since,
+                             .absent_from = change->absent_from,
                              .held = PAY_HELD_DIFFERENT};
     pay_refund_t *refund;
     apr_status_t rv;

@@ -98,10 +98,10 @@ static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_fi
 static apr_time_t next_try(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
                            apr_time_t now)
 {
-    const pay_charge_t *charge = row->charge;
+    const pay_reconcile_subject_t subject = pay_reconcile_subject(row);
 
     return pay_reconcile_soon(finding,
-                              pay_reconcile_next(now, charge->created_at, charge->attempts), now);
+                              pay_reconcile_next(now, subject.created_at, subject.attempts), now);
 }
 
 /* The next question about one that was closed at `closed_at`; 0: it is over. Only answers use up

@@ -4,6 +4,7 @@
 #include "service/pay_reconcile_parts.h"
 
 #define SOONEST apr_time_from_sec(1)
+#define AHEAD_MAX apr_time_from_sec(5 * 60) /* of a row's time; one further ahead counts as old */
 #define REFUSED_AGAIN_AFTER apr_time_from_sec(60)
 
 pay_reconcile_subject_t pay_reconcile_subject(const pay_reconcile_row_t *row)
@@ -12,29 +13,71 @@ pay_reconcile_subject_t pay_reconcile_subject(const pay_reconcile_row_t *row)
     const pay_refund_t *refund = row->refund;
 
     if (refund) {
-        return (pay_reconcile_subject_t){.noun = "refund",
-                                         .reference = refund->refund_reference,
-                                         .acquirer = refund->acquirer,
-                                         .scope = &refund->scope,
-                                         .absent_message =
-                                             "The refund was not received by the acquirer.",
-                                         .created_at = refund->created_at,
-                                         .decided_at = refund->decided_at,
-                                         .attempts = refund->attempts,
-                                         .absent_since = refund->absent_since,
-                                         .held = refund->held};
+        return (pay_reconcile_subject_t){
+            .noun = "refund",
+            .reference = refund->refund_reference,
+            .acquirer = refund->acquirer,
+            .scope = &refund->scope,
+            .absent_message = "The refund was not received by the acquirer.",
+            .created_at = pay_moment_wall(&refund->opened, refund->created_at),
+            .decided_at = refund->decided_at,
+            .attempts = refund->attempts,
+            .absent_since = refund->absent_since,
+            .absent_from = refund->absent_from,
+            .held = refund->held};
     }
-    return (pay_reconcile_subject_t){.noun = "charge",
-                                     .reference = charge->reference,
-                                     .acquirer = charge->acquirer,
-                                     .scope = &charge->scope,
-                                     .absent_message =
-                                         "The charge was not received by the acquirer.",
-                                     .created_at = charge->created_at,
-                                     .decided_at = charge->decided_at,
-                                     .attempts = charge->attempts,
-                                     .absent_since = charge->absent_since,
-                                     .held = charge->held};
+    return (pay_reconcile_subject_t){
+        .noun = "charge",
+        .reference = charge->reference,
+        .acquirer = charge->acquirer,
+        .scope = &charge->scope,
+        .absent_message = "The charge was not received by the acquirer.",
+        .created_at = pay_moment_wall(&charge->opened, charge->created_at),
+        .decided_at = charge->decided_at,
+        .attempts = charge->attempts,
+        .absent_since = charge->absent_since,
+        .absent_from = charge->absent_from,
+        .held = charge->held};
+}
+
+/*
+ * 1: the refund that the acquirer calls by this name is another one than the row's: made here, or
+ * fetched before the row's was made.
+ */
+static int is_another(const pay_reconcile_row_t *row, const char *name)
+{
+    const pay_store_ops_t *ops = row->store->ops;
+    const pay_scope_t *scope = row->refund ? &row->refund->scope : &row->charge->scope;
+    pay_refund_t *other;
+    apr_status_t rv;
+
+    rv = ops->refund_find_acquirer(&other, row->store, scope, name, "", row->pool);
+    if (rv == APR_SUCCESS) {
+        return 1;
+    }
+    rv = ops->refund_find(&other, row->store, scope, name, row->pool);
+    return rv == APR_SUCCESS && row->refund && other->import_number != 0
+           && other->seq < row->refund->seq;
+}
+
+/* An acquirer that drops notes drops the tag too: what is like the refund and unknown may be it. */
+static void compare_similar(pay_reconcile_finding_t *finding, const pay_reconcile_row_t *row)
+{
+    const apr_array_header_t *similar = finding->news.similar;
+    int i, known = 1;
+
+    if (!finding->news.absent || !similar) {
+        return;
+    }
+    for (i = 0; known && i < similar->nelts; i++) {
+        known =
+            i < PAYMENTS_SIMILAR_MAX && is_another(row, APR_ARRAY_IDX(similar, i, const char *));
+    }
+    if (!known) {
+        finding->news.absent = 0;
+        finding->news.present = finding->news.different = 1;
+        finding->outcome.held = PAY_HELD_DIFFERENT;
+    }
 }
 
 void pay_reconcile_ask(pay_reconcile_finding_t *out, const pay_reconcile_row_t *row, int late)
@@ -49,7 +92,8 @@ void pay_reconcile_ask(pay_reconcile_finding_t *out, const pay_reconcile_row_t *
     if (out->news.trouble != PAYMENTS_NO_TROUBLE) {
         out->news.absent = 0; /* nobody whose key is refused is told what there is */
     }
-    row->answer->answered = out->news.present || out->news.absent ? 1 : -1;
+    row->answer->answered = out->news.present || out->news.absent || out->news.doubted ? 1 : -1;
+    compare_similar(out, row);
     row->answer->patience = out->news.trouble == PAYMENTS_BUSY ? out->news.retry_after : 0;
 }
 
@@ -65,20 +109,43 @@ pay_held_t pay_reconcile_held(const pay_reconcile_finding_t *finding,
     if (finding->news.different || (subject.held == PAY_HELD_DIFFERENT && !answered)) {
         return PAY_HELD_DIFFERENT;
     }
-    if (pay_time_now() - since >= row->service->policy.pending_alert) {
+    if (pay_time_is_over(since + row->service->policy.pending_alert, pay_time_now(),
+                         row->service->policy.pending_alert + AHEAD_MAX)) {
         return PAY_HELD_OVERDUE;
     }
     return PAY_NOT_HELD;
 }
 
+apr_interval_time_t pay_reconcile_absent_for(const pay_reconcile_row_t *row,
+                                             const pay_moment_t *from)
+{
+    const apr_interval_time_t wanted = row->service ? row->service->policy.late_after : 0;
+    apr_interval_time_t age;
+
+    if (!pay_moment_age(&age, from)) {
+        return wanted > 0 ? wanted : 1;
+    }
+    return age < wanted ? wanted - age : 0;
+}
+
 /* Since when the acquirer has said that there is none; an answer that says nothing changes nothing.
  */
-static apr_time_t absent_since(const pay_acquirer_news_t *news, apr_time_t was, apr_time_t now)
+static void note_absence(pay_outcome_t *outcome, const pay_acquirer_news_t *news,
+                         const pay_reconcile_subject_t *subject, apr_time_t now)
 {
+    apr_interval_time_t age;
+
+    outcome->absent_since = subject->absent_since;
+    outcome->absent_from = subject->absent_from;
     if (news->absent) {
-        return was ? was : now;
+        outcome->absent_since = subject->absent_since ? subject->absent_since : now;
+        if (!pay_moment_age(&age, &subject->absent_from)) {
+            outcome->absent_from = pay_moment_now();
+        }
+    } else if (news->present) {
+        outcome->absent_since = 0;
+        outcome->absent_from = (pay_moment_t){0, 0};
     }
-    return news->present ? 0 : was;
 }
 
 apr_time_t pay_reconcile_soon(const pay_reconcile_finding_t *finding, apr_time_t due_at,
@@ -94,16 +161,16 @@ void pay_reconcile_judge(pay_reconcile_finding_t *finding, const pay_reconcile_r
     const pay_reconcile_subject_t subject = pay_reconcile_subject(row);
     pay_outcome_t *outcome = &finding->outcome;
     const apr_time_t now = pay_time_now();
-    apr_time_t gone_at;
+    apr_interval_time_t left;
 
     finding->due_at = 0;
     if (outcome->kind != PAY_OUTCOME_UNKNOWN) {
         return;
     }
-    outcome->absent_since = absent_since(&finding->news, subject.absent_since, now);
-    gone_at = outcome->absent_since + (row->service ? row->service->policy.late_after : 0);
+    note_absence(outcome, &finding->news, &subject, now);
     /* One answer is never enough: what was sent may still be on its way. */
-    if (finding->news.absent && subject.absent_since && now >= gone_at) {
+    left = pay_reconcile_absent_for(row, &subject.absent_from);
+    if (finding->news.absent && left == 0) {
         *outcome = (pay_outcome_t){.kind = PAY_OUTCOME_DECLINED,
                                    .code = "",
                                    .message = subject.absent_message,
@@ -114,8 +181,8 @@ void pay_reconcile_judge(pay_reconcile_finding_t *finding, const pay_reconcile_r
     outcome->held = pay_reconcile_held(finding, row, subject.created_at);
     finding->due_at = pay_reconcile_soon(
         finding, pay_reconcile_next(now, subject.created_at, subject.attempts), now);
-    if (outcome->absent_since && gone_at > now && finding->due_at > gone_at) {
-        finding->due_at = gone_at > now + SOONEST ? gone_at : now + SOONEST;
+    if (outcome->absent_since && left > 0 && finding->due_at > now + left) {
+        finding->due_at = now + (left > SOONEST ? left : SOONEST);
     }
 }
 

@@ -85,7 +85,7 @@ static void follow(const pay_reconcile_row_t *row, const pay_reconcile_finding_t
 {
     const apr_time_t now = pay_time_now(), sent_at = row->charge->absent_since;
     pay_late_step_t what = {.from = PAY_LATE_REFUNDING, .to = PAY_LATE_REFUNDING};
-    apr_time_t gone_at;
+    apr_interval_time_t age, left;
 
     if (finding->outcome.kind == PAY_OUTCOME_APPROVED) {
         what.to = PAY_LATE_REFUNDED;
@@ -96,17 +96,21 @@ static void follow(const pay_reconcile_row_t *row, const pay_reconcile_finding_t
         }
         return;
     }
-    gone_at = sent_at + (row->service ? row->service->policy.late_after : 0);
+    left = pay_reconcile_absent_for(row, &row->charge->absent_from);
     if (finding->outcome.kind == PAY_OUTCOME_DECLINED || finding->news.different
-        || (finding->news.absent && now >= gone_at)) {
+        || (finding->news.absent && left == 0)) {
         hold(row, NULL);
         return;
+    }
+    if (finding->news.absent && !pay_moment_age(&age, &row->charge->absent_from)) {
+        what.sent_at = sent_at; /* the machine was started since: counted anew */
+        what.sent = pay_moment_now();
     }
     what.held = pay_reconcile_held(finding, row, sent_at);
     what.due_at =
         pay_reconcile_soon(finding, pay_reconcile_next(now, sent_at, row->charge->attempts), now);
-    if (finding->news.absent && what.due_at > gone_at) {
-        what.due_at = gone_at > now + ASK_AFTER ? gone_at : now + ASK_AFTER;
+    if (finding->news.absent && what.due_at > now + left) {
+        what.due_at = now + (left > ASK_AFTER ? left : ASK_AFTER);
     }
     (void)step(NULL, row, &what);
 }
@@ -173,6 +177,7 @@ static void refund(const pay_reconcile_row_t *row, const pay_outcome_t *approval
     deadline = pay_deadline_make(row->acquirer);
     what.due_at = deadline.due_at;
     what.sent_at = pay_time_now();
+    what.sent = pay_moment_now();
     if (step(&charge, row, &what)) {
         mine.charge = charge;
         send_now(&mine, &acquiring, &deadline);

@@ -32,10 +32,11 @@ typedef struct pay_reconcile_subject_t {
     const char *acquirer;
     const pay_scope_t *scope;
     const char *absent_message; /* of the outcome, when it is absent for good */
-    apr_time_t created_at;
+    apr_time_t created_at;      /* by the clock of now, as far as that is known */
     apr_time_t decided_at;
     apr_uint32_t attempts;
     apr_time_t absent_since;
+    pay_moment_t absent_from;
     pay_held_t held;
 } pay_reconcile_subject_t;
 
@@ -72,6 +73,10 @@ apr_time_t pay_reconcile_soon(const pay_reconcile_finding_t *finding, apr_time_t
                               apr_time_t now);
 /* What follows from the finding for a row that is pending: an outcome that may be stored. */
 void pay_reconcile_judge(pay_reconcile_finding_t *finding, const pay_reconcile_row_t *row);
+/* How long an absence that was first told at `from` still has to be repeated; 0: it is believed.
+ * One of another boot of the machine, or of none, begins anew. */
+apr_interval_time_t pay_reconcile_absent_for(const pay_reconcile_row_t *row,
+                                             const pay_moment_t *from);
 /* Why a person should look at a row that stays undecided; `since` when that began. */
 pay_held_t pay_reconcile_held(const pay_reconcile_finding_t *finding,
                               const pay_reconcile_row_t *row, apr_time_t since);

@@ -34,6 +34,9 @@ apr_time_t pay_reconcile_next_late(apr_time_t now, apr_time_t decided_at)
     static const apr_interval_time_t after[] = {6 * HOUR, DAY, 3 * DAY, 7 * DAY};
     apr_size_t i;
 
+    if (decided_at > now) { /* by a clock that was ahead */
+        decided_at = now;
+    }
     for (i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
         if (decided_at + after[i] > now) {
             return decided_at + after[i];

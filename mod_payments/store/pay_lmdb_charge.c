@@ -91,6 +91,8 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->acquirer_reference =
         pay_lmdb_text_cut(proposal->acquirer_reference, PAY_ACQUIRER_REFERENCE_LEN, p);
     charge->absent_since = 0;
+    charge->absent_from = (pay_moment_t){0, 0};
+    charge->opened = pay_moment_now();
     charge->held = PAY_NOT_HELD;
     charge->late = PAY_LATE_NONE;
     charge->late_tag = "";

@@ -34,6 +34,7 @@ static int note(late_t *late, MDB_txn *txn, const pay_lmdb_t *db)
     }
     if (step->sent_at) {
         charge->absent_since = step->sent_at;
+        charge->absent_from = step->sent;
     }
     if (step->resolution) {
         charge->resolution = pay_lmdb_text_cut(step->resolution, PAY_RESOLUTION_MAX, late->p);

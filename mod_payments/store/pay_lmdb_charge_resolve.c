@@ -78,6 +78,7 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
     pay_lmdb_charge_clear_worker(charge);
     charge->due_at = resolve->due_at;
     charge->absent_since = resolve->outcome->absent_since;
+    charge->absent_from = resolve->outcome->absent_from;
     rc = pay_lmdb_held_charge(txn, db, charge, resolve->outcome->held);
     if (!rc) {
         rc = pay_lmdb_due_put_charge(txn, db, charge);
@@ -142,6 +143,7 @@ int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, a
     pay_lmdb_charge_clear_worker(charge);
     charge->due_at = outcome->kind == PAY_OUTCOME_DECLINED ? outcome->late_check_at : 0;
     charge->absent_since = 0;
+    charge->absent_from = (pay_moment_t){0, 0};
     take_card(charge, outcome->card, p);
     take_token(charge, outcome, p);
     freeze(charge, outcome, p);

@@ -60,14 +60,18 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, spent),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, resolution),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, channel),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, absent_from.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, absent_from.ms),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, opened.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, opened.ms),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunded_there_minor),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
 /* Most charges stay in this process, and have no Idempotency-Key: they leave out what is last. */
 #define CHARGE_FIELDS_KNOWN (CHARGE_FIELDS - 1) /* its refunds are known here */
-#define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS_KNOWN - 8)
+#define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS_KNOWN - 12)
 #define CHARGE_FIELDS_UNKEPT (CHARGE_FIELDS_INSIDE - 1)
-#define FIELDS_OUTSIDE_LEN (6 * 8 + 3 * 2) /* bytes of the last nine while they are empty */
+#define FIELDS_OUTSIDE_LEN (10 * 8 + 3 * 2) /* bytes of the last thirteen while they are empty */
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
 {

@@ -13,6 +13,12 @@
 /* Index entries looked at for each row that may be returned. */
 #define VISITS_PER_ROW 4
 
+#define DAY apr_time_from_sec(24 * 60 * 60)
+/* The longest waits there are. Questions about what is pending are a day apart at most, and leases
+ * are shorter; the last one about what failed or was closed comes after a week. */
+#define LONGEST_PENDING (DAY + apr_time_from_sec(60 * 60))
+#define LONGEST_LATE (7 * DAY)
+
 /* A copy of an index entry. */
 typedef struct entry_t {
     pay_lmdb_table_t table;
@@ -219,29 +225,69 @@ static entry_t entry_read(pay_lmdb_table_t table, const MDB_val *key, const MDB_
     return entry;
 }
 
-/* The first entries of a part of a table that are due, until `out` has `limit` of them. */
+/* What is due later than this was put off while the clock was ahead, and is due now. */
+static apr_time_t latest_of(pay_lmdb_table_t table, apr_time_t now)
+{
+    return now + (table == PAY_TABLE_PENDING_DUE ? LONGEST_PENDING : LONGEST_LATE);
+}
+
+/* Those of the part from the cursor's place on that are due by `until`, as long as `out` has fewer
+ * than `limit`. */
+static int entries_from(apr_array_header_t *out, MDB_cursor *cursor, MDB_val *key, MDB_val *val,
+                        pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t until,
+                        int limit, apr_pool_t *p)
+{
+    int rc = MDB_SUCCESS, seen = out->nelts;
+
+    while (!rc && seen++ < limit) {
+        if (key->mv_size != PAY_LMDB_DUE_KEY_LEN) {
+            (void)pay_lmdb_bad_row(table, key);
+        } else if (pay_lmdb_due_part(key) != part || pay_lmdb_due_time(key) > until) {
+            break;
+        } else {
+            APR_ARRAY_PUSH(out, entry_t) = entry_read(table, key, val, p);
+        }
+        rc = mdb_cursor_get(cursor, key, val, MDB_NEXT);
+    }
+    return rc;
+}
+
+/* To the first entry that is due further ahead than any may be, or to the open ones behind. */
+static int seek_beyond(MDB_cursor *cursor, MDB_val *key, MDB_val *val, pay_lmdb_table_t table,
+                       apr_time_t now)
+{
+    pay_lmdb_key_t first;
+
+    pay_lmdb_key_start(&first);
+    pay_lmdb_key_time(&first, latest_of(table, now) + 1);
+    *key = pay_lmdb_key_val(&first);
+    return mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
+}
+
+/* The first entries of a part of a table that are due, until `out` has `limit` of them; then those
+ * that are due too far ahead, but for open checkouts, whose time may be as long as it likes. */
 static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
                       pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t now, int limit,
                       apr_pool_t *p)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
-    int rc, seen = out->nelts;
+    int rc;
 
     rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
     if (rc) {
         return rc;
     }
     rc = pay_lmdb_due_seek(cursor, part, &key, &val);
-    while (!rc && seen++ < limit) {
-        if (key.mv_size != PAY_LMDB_DUE_KEY_LEN) {
-            (void)pay_lmdb_bad_row(table, &key);
-        } else if (pay_lmdb_due_part(&key) != part || pay_lmdb_due_time(&key) > now) {
-            break;
-        } else {
-            APR_ARRAY_PUSH(out, entry_t) = entry_read(table, &key, &val, p);
+    if (!rc) {
+        rc = entries_from(out, cursor, &key, &val, table, part, now, limit, p);
+    }
+    if (!rc && part == PAY_DUE_SENT && out->nelts < limit) {
+        rc = seek_beyond(cursor, &key, &val, table, now);
+        if (!rc) {
+            rc = entries_from(out, cursor, &key, &val, table, part, PAY_LMDB_DUE_OPEN_FROM, limit,
+                              p);
         }
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
     }
     mdb_cursor_close(cursor);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
@@ -318,6 +364,14 @@ static apr_int64_t busy_ms(const work_in_flight_t *work)
     return left;
 }
 
+/* 1: an open checkout whose time is not over, which a store written before has among those that
+ * were sent. */
+static int is_early(const take_t *take, const entry_t *entry, const pay_charge_t *charge)
+{
+    return charge && entry->due_at > take->now && pay_checkout_is_open(charge)
+           && pay_lmdb_due_part(&entry->key) == PAY_DUE_SENT;
+}
+
 static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry)
 {
     pay_lmdb_refund_t *refund;
@@ -348,6 +402,9 @@ static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const en
     }
     if (!work.is_due) {
         return MDB_SUCCESS; /* a leftover of an entry that was once pushed back unread */
+    }
+    if (is_early(take, entry, refund ? NULL : charge)) { /* its entry is put where it belongs */
+        return pay_lmdb_due_put_charge(txn, db, charge);
     }
     if (*work.due_at == entry->due_at) {
         busy = busy_ms(&work);

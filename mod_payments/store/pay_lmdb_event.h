@@ -13,12 +13,19 @@
 
 #define PAY_LMDB_EVENT_KEY_LEN (PAY_LMDB_ENDPOINT_KEY_LEN + 8 + 4)
 #define PAY_LMDB_EVENT_DUE_KEY_LEN (PAY_LMDB_ENDPOINT_KEY_LEN + 8 + 8)
+/* The longest wait between two tries, lengthened as it may be: an event or endpoint that is due
+ * later was put off while the clock was ahead, and is due now. */
+#define PAY_LMDB_EVENT_LONGEST apr_time_from_sec(14 * 3600)
+
 #define PAY_LMDB_EVENT_PARKED_KEY_LEN (PAY_LMDB_ENDPOINT_KEY_LEN + 8)
 
 void pay_lmdb_event_key(pay_lmdb_key_t *key, const pay_event_t *event);
 /* 1 and endpoint, scope, charge_seq and sequence set, when the bytes are such a key. */
 int pay_lmdb_event_key_read(pay_event_t *place, const MDB_val *key);
 void pay_lmdb_event_due_key(pay_lmdb_key_t *key, const pay_event_t *event);
+/* Where the entries of event_due begin that the endpoint has at `due_at` or later. */
+void pay_lmdb_event_due_from(pay_lmdb_key_t *key, const pay_scope_t *scope,
+                             pay_endpoint_kind_t kind, apr_time_t due_at);
 void pay_lmdb_event_parked_key(pay_lmdb_key_t *key, const pay_event_t *event);
 
 int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);

@@ -243,7 +243,7 @@ int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_lmdb_t *db, const pay_event
 
     if (parked->endpoint != PAY_ENDPOINT_WEBHOOK || parked->kind == PAY_EVENT_TEST
         || !notice->enabled
-        || (webhook->parked_told_at && now - webhook->parked_told_at < PARKED_TOLD_EVERY)) {
+        || !pay_time_is_over(webhook->parked_told_at + PARKED_TOLD_EVERY, now, PARKED_TOLD_EVERY)) {
         return MDB_SUCCESS;
     }
     memset(&event, 0, sizeof(event));

@@ -122,6 +122,9 @@ static void note_failure(finish_t *finish, touched_t *touched)
     if (!endpoint) {
         return;
     }
+    if (endpoint->failing_since > finish->now) { /* noted while the clock was ahead */
+        endpoint->failing_since = finish->now;
+    }
     if (pay_endpoint_is_failing(endpoint)) {
         endpoint->probes += endpoint->probing ? 1 : 0; /* those sent before it failed count once */
         endpoint->probing = 0;
@@ -133,6 +136,14 @@ static void note_failure(finish_t *finish, touched_t *touched)
     }
 }
 
+/* One that is ahead was noted while the clock was: tries would go on for as long. */
+static void note_first_try(const finish_t *finish, pay_event_t *event)
+{
+    if (!event->first_try_at || event->first_try_at > finish->now) {
+        event->first_try_at = finish->now;
+    }
+}
+
 static int fail(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db, touched_t *touched,
                 pay_event_t *event, pay_event_result_t *result, unsigned char jitter)
 {
@@ -140,7 +151,7 @@ static int fail(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db, touched_t 
     int rc;
 
     event->failures++;
-    event->first_try_at = event->first_try_at ? event->first_try_at : finish->now;
+    note_first_try(finish, event);
     last = event->first_try_at + PAY_EVENT_TRY_FOR;
     if (event->kind == PAY_EVENT_TEST) { /* who asked for it is waiting to know */
         return park(finish, txn, db, touched, event, result);
@@ -215,7 +226,7 @@ static int finish_one(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db,
     if (result->end == PAY_EVENT_REFUSED) {
         recover(touched); /* of this one only: the relay itself answers */
         event->failures++;
-        event->first_try_at = event->first_try_at ? event->first_try_at : finish->now;
+        note_first_try(finish, event);
         return park(finish, txn, db, touched, event, result);
     }
     return fail(finish, txn, db, touched, event, result, jitter);

@@ -131,12 +131,16 @@ apr_status_t pay_lmdb_event_get(pay_event_t **out, pay_store_t *store, const pay
     return pay_lmdb_status(rc);
 }
 
-/* The earliest due time of the endpoint at `due`, an entry of endpoint_due; else *first stays. */
-static int first_due(apr_time_t *first, MDB_cursor *events, const MDB_val *due)
+/*
+ * The earliest due time of the endpoint at `due`, an entry of endpoint_due; else *first stays. What
+ * was put off while the clock was ahead has been due for nobody knows how long: for the longest
+ * wait.
+ */
+static int first_due(apr_time_t *first, MDB_cursor *events, const MDB_val *due, apr_time_t now)
 {
     const unsigned char *bytes = due->mv_data;
     pay_endpoint_kind_t kind;
-    pay_lmdb_key_t prefix;
+    pay_lmdb_key_t prefix, beyond;
     pay_scope_t scope;
     apr_time_t at;
     MDB_val key, val;
@@ -154,6 +158,16 @@ static int first_due(apr_time_t *first, MDB_cursor *events, const MDB_val *due)
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     at = pay_lmdb_read_time((const unsigned char *)key.mv_data + PAY_LMDB_ENDPOINT_KEY_LEN);
+    if (at >= *first) {
+        pay_lmdb_event_due_from(&beyond, &scope, kind, now + PAY_LMDB_EVENT_LONGEST + 1);
+        key = pay_lmdb_key_val(&beyond);
+        rc = mdb_cursor_get(events, &key, &val, MDB_SET_RANGE);
+        if (rc || key.mv_size != PAY_LMDB_EVENT_DUE_KEY_LEN
+            || memcmp(key.mv_data, prefix.bytes, prefix.len) != 0) {
+            return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        }
+        at = now - PAY_LMDB_EVENT_LONGEST;
+    }
     *first = at < *first ? at : *first;
     return MDB_SUCCESS;
 }
@@ -174,7 +188,7 @@ static int overdue(apr_interval_time_t *out, MDB_txn *txn, const pay_lmdb_t *db)
     if (!rc) {
         rc = mdb_cursor_get(endpoints, &key, &val, MDB_FIRST);
         while (!rc && looks++ < LOOKS_MAX) {
-            rc = first_due(&first, events, &key);
+            rc = first_due(&first, events, &key, now);
             if (!rc) {
                 rc = mdb_cursor_get(endpoints, &key, &val, MDB_NEXT);
             }

@@ -66,6 +66,13 @@ void pay_lmdb_event_due_key(pay_lmdb_key_t *key, const pay_event_t *event)
     pay_lmdb_key_u64(key, event->charge_seq);
 }
 
+void pay_lmdb_event_due_from(pay_lmdb_key_t *key, const pay_scope_t *scope,
+                             pay_endpoint_kind_t kind, apr_time_t due_at)
+{
+    pay_lmdb_endpoint_key(key, scope, kind);
+    pay_lmdb_key_time(key, due_at);
+}
+
 void pay_lmdb_event_parked_key(pay_lmdb_key_t *key, const pay_event_t *event)
 {
     pay_lmdb_endpoint_key(key, &event->scope, event->endpoint);

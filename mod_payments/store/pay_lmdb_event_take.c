@@ -38,12 +38,38 @@ typedef struct entry_t {
     apr_uint64_t charge_seq;
 } entry_t;
 
-/* The first endpoints that are due, as keys of table endpoint. */
+/* The endpoints that are due in that time, until `out` has `limit` of them. */
+static int endpoints_from(apr_array_header_t *out, MDB_cursor *cursor, apr_time_t from,
+                          apr_time_t until, int limit, apr_pool_t *p)
+{
+    pay_lmdb_key_t first;
+    MDB_val key, val;
+    int rc;
+
+    pay_lmdb_key_start(&first);
+    pay_lmdb_key_time(&first, from);
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    while (!rc && out->nelts < limit) {
+        if (key.mv_size == PAY_LMDB_ENDPOINT_DUE_KEY_LEN) { /* others hold up nobody */
+            if (pay_lmdb_read_time(key.mv_data) > until) {
+                break;
+            }
+            val.mv_size = key.mv_size;
+            val.mv_data = apr_pmemdup(p, key.mv_data, key.mv_size);
+            APR_ARRAY_PUSH(out, MDB_val) = val;
+        }
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* The first endpoints that are due, as keys of table endpoint; then those that are due too far
+ * ahead. */
 static int endpoints_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                          apr_time_t now, int limit, apr_pool_t *p)
 {
     MDB_cursor *cursor;
-    MDB_val key, val;
     int rc;
 
     *out = apr_array_make(p, 4, sizeof(MDB_val));
@@ -51,27 +77,20 @@ static int endpoints_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_
     if (rc) {
         return rc;
     }
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
-    while (!rc && (*out)->nelts < limit) {
-        if (key.mv_size == PAY_LMDB_ENDPOINT_DUE_KEY_LEN) { /* others hold up nobody */
-            if (pay_lmdb_read_time(key.mv_data) > now) {
-                break;
-            }
-            val.mv_size = key.mv_size;
-            val.mv_data = apr_pmemdup(p, key.mv_data, key.mv_size);
-            APR_ARRAY_PUSH(*out, MDB_val) = val;
-        }
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    rc = endpoints_from(*out, cursor, APR_INT64_MIN, now, limit, p);
+    if (!rc && (*out)->nelts < limit) {
+        rc =
+            endpoints_from(*out, cursor, now + PAY_LMDB_EVENT_LONGEST + 1, APR_INT64_MAX, limit, p);
     }
     mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc;
 }
 
-/* The endpoint's first `limit` entries, due or not, by time. */
+/* The endpoint's first `limit` entries from the time `from` on, due or not, by time. */
 static int entries(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
-                   const pay_endpoint_t *endpoint, int limit, apr_pool_t *p)
+                   const pay_endpoint_t *endpoint, apr_time_t from, int limit, apr_pool_t *p)
 {
-    pay_lmdb_key_t first;
+    pay_lmdb_key_t prefix, first;
     MDB_cursor *cursor;
     MDB_val key, val;
     const unsigned char *at;
@@ -79,15 +98,16 @@ static int entries(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(entry_t));
-    pay_lmdb_endpoint_key(&first, &endpoint->scope, endpoint->kind);
+    pay_lmdb_endpoint_key(&prefix, &endpoint->scope, endpoint->kind);
+    pay_lmdb_event_due_from(&first, &endpoint->scope, endpoint->kind, from);
     key = pay_lmdb_key_val(&first);
     rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT_DUE), &cursor);
     if (rc) {
         return rc;
     }
     rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    while (!rc && (*out)->nelts < limit && key.mv_size >= first.len
-           && memcmp(key.mv_data, first.bytes, first.len) == 0) {
+    while (!rc && (*out)->nelts < limit && key.mv_size >= prefix.len
+           && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0) {
         if (key.mv_size == PAY_LMDB_EVENT_DUE_KEY_LEN) { /* others hold up nobody */
             at = (const unsigned char *)key.mv_data + PAY_LMDB_ENDPOINT_KEY_LEN;
             entry.due_at = pay_lmdb_read_time(at);
@@ -251,7 +271,7 @@ static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
     }
     rc = pay_lmdb_endpoint_load(&notice, txn, db, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
     if (!rc || rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
-        rc = entries(&list, txn, db, endpoint, PARK_OLD_MAX, take->p);
+        rc = entries(&list, txn, db, endpoint, APR_INT64_MIN, PARK_OLD_MAX, take->p);
     }
     for (i = 0; !rc && i < list->nelts; i++) {
         rc = event_of(&event, txn, db, endpoint, &APR_ARRAY_IDX(list, i, entry_t), take->p);
@@ -270,6 +290,12 @@ static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
+/* What is due from there on was put off while the clock was ahead. */
+static apr_time_t beyond(const take_t *take)
+{
+    return take->now + PAY_LMDB_EVENT_LONGEST + 1;
+}
+
 /* When the endpoint is to be looked at again: its first entry's time; 0: nothing waits. */
 static int next_look(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
                      const pay_endpoint_t *endpoint)
@@ -278,10 +304,14 @@ static int next_look(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_lmd
     int rc;
 
     *next = 0;
-    rc = entries(&list, txn, db, endpoint, 1, take->p);
-    if (!rc && list->nelts > 0) {
-        *next = APR_ARRAY_IDX(list, 0, entry_t).due_at;
-        *next = *next < take->now ? take->now : *next;
+    rc = entries(&list, txn, db, endpoint, APR_INT64_MIN, 1, take->p);
+    if (rc || list->nelts == 0) {
+        return rc;
+    }
+    *next = APR_ARRAY_IDX(list, 0, entry_t).due_at;
+    rc = entries(&list, txn, db, endpoint, beyond(take), 1, take->p);
+    if (!rc && (*next < take->now || list->nelts > 0)) {
+        *next = take->now;
     }
     return rc;
 }
@@ -300,29 +330,29 @@ static int take_test(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
     if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
         return MDB_SUCCESS;
     }
-    if (rc || !test->due_at || test->due_at > take->now) {
+    if (rc || !test->due_at || !pay_time_is_over(test->due_at, take->now, PAY_LMDB_EVENT_LONGEST)) {
         return rc;
     }
     return take_event(take, txn, db, endpoint, test);
 }
 
-static int take_some(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
-                     int budget)
+/* Those from the time `from` on that are due, until `out` has `full` events. */
+static int take_from(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
+                     apr_time_t from, int full)
 {
-    const int before = take->out->nelts;
     apr_array_header_t *list;
     const entry_t *entry;
     pay_event_t *event;
     int i, rc;
 
-    rc = take_test(take, txn, db, endpoint);
-    if (rc) {
-        return rc;
+    if (take->out->nelts >= full) {
+        return MDB_SUCCESS;
     }
-    rc = entries(&list, txn, db, endpoint, budget + PUT_OFF_MAX, take->p);
+    rc = entries(&list, txn, db, endpoint, from, full - take->out->nelts + PUT_OFF_MAX, take->p);
     for (i = 0; !rc && i < list->nelts; i++) {
         entry = &APR_ARRAY_IDX(list, i, entry_t);
-        if (entry->due_at > take->now || take->out->nelts - before == budget) {
+        if (take->out->nelts == full
+            || !pay_time_is_over(entry->due_at, take->now, PAY_LMDB_EVENT_LONGEST)) {
             break;
         }
         rc = event_of(&event, txn, db, endpoint, entry, take->p);
@@ -331,6 +361,19 @@ static int take_some(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpo
         }
     }
     return rc;
+}
+
+static int take_some(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
+                     int budget)
+{
+    const int full = take->out->nelts + budget;
+    int rc;
+
+    rc = take_test(take, txn, db, endpoint);
+    if (!rc) {
+        rc = take_from(take, txn, db, endpoint, APR_INT64_MIN, full);
+    }
+    return rc ? rc : take_from(take, txn, db, endpoint, beyond(take), full);
 }
 
 /* Of an endpoint with something due: takes what it may, and tells when to look again. */

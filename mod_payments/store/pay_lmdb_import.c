@@ -139,6 +139,7 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     copy->tag = "";
     copy->acquirer_reference = "";
     copy->absent_since = 0;
+    copy->absent_from = copy->opened = (pay_moment_t){0, 0};
     copy->held = PAY_NOT_HELD;
     copy->resolution = "";
     copy->acquirer_charge = "";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_kept.h"
 
+#include "base/pay_time.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
 
@@ -9,6 +10,9 @@
 
 /* What cannot go yet, or cannot be read, is looked at again after this. */
 #define LATER apr_time_from_sec(60 * 60)
+/* What is due later than this was kept while the clock was ahead: how long it has been kept is not
+ * known, so that it is kept for the whole time from now on. */
+#define LONGEST (PAY_IDEMPOTENCY_KEEP + LATER)
 
 typedef struct expire_t {
     apr_time_t now;
@@ -16,6 +20,27 @@ typedef struct expire_t {
     apr_pool_t *p;
     int count;
 } expire_t;
+
+/* Those that are due further ahead than any may be. */
+static int entries_beyond(apr_array_header_t *out, MDB_cursor *cursor, apr_time_t now, int limit,
+                          apr_pool_t *p)
+{
+    pay_lmdb_key_t first;
+    MDB_val key, val;
+    int rc;
+
+    pay_lmdb_key_start(&first);
+    pay_lmdb_key_time(&first, now + LONGEST + 1);
+    key = pay_lmdb_key_val(&first);
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    while (!rc && out->nelts < limit) {
+        MDB_val copy = {key.mv_size, apr_pmemdup(p, key.mv_data, key.mv_size)};
+
+        APR_ARRAY_PUSH(out, MDB_val) = copy;
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    return rc;
+}
 
 /* Copies of the first entries that are due, at most `limit`, for the index changes as they are
  * worked on. One of a wrong length has no time that could be waited for. */
@@ -32,13 +57,16 @@ static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t 
         return rc;
     }
     rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
-    while (
-        !rc && (*out)->nelts < limit
-        && (key.mv_size != PAY_LMDB_KEPT_DUE_KEY_LEN || pay_lmdb_read_time(key.mv_data) <= now)) {
+    while (!rc && (*out)->nelts < limit
+           && (key.mv_size != PAY_LMDB_KEPT_DUE_KEY_LEN
+               || pay_time_is_over(pay_lmdb_read_time(key.mv_data), now, LONGEST))) {
         MDB_val copy = {key.mv_size, apr_pmemdup(p, key.mv_data, key.mv_size)};
 
         APR_ARRAY_PUSH(*out, MDB_val) = copy;
         rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    if (!rc && (*out)->nelts < limit) {
+        rc = entries_beyond(*out, cursor, now, limit, p);
     }
     mdb_cursor_close(cursor);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
@@ -128,11 +156,12 @@ static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db
     if (kept->due_at == 0) { /* a refund's has none */
         return delete_entry(txn, db, entry);
     }
-    if (kept->due_at > expire->now) {
+    if (kept->due_at > expire->now && kept->due_at <= expire->now + LONGEST) {
         return push_entry(txn, db, entry, kept_key, kept->due_at);
     }
     rc = kept->what == PAY_KEPT_REPEAT ? forget_repeat(&over, txn, db, kept_key, kept, expire->p)
                                        : is_over(&over, txn, db, kept_key, kept, expire->p);
+    over = over && kept->due_at <= expire->now;
     if (!rc) {
         rc = delete_entry(txn, db, entry);
     }
@@ -148,7 +177,7 @@ static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db
         at = *kept_key;
         return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, NULL);
     }
-    kept->due_at = expire->now + LATER;
+    kept->due_at = expire->now + (kept->due_at > expire->now ? PAY_IDEMPOTENCY_KEEP : LATER);
     return pay_lmdb_kept_write(txn, db, kept_key, kept, 0, expire->p);
 }
 

@@ -56,10 +56,21 @@ apr_status_t pay_lmdb_refund_find(pay_refund_t **out, pay_store_t *store, const 
     return APR_SUCCESS;
 }
 
+/* 1: it was made within the last `window`. Where the boot clock cannot tell, the wall clock does;
+ * one that was set back tells of nothing that it is long ago. */
+static int is_recent(const pay_refund_t *refund, apr_interval_time_t window)
+{
+    apr_interval_time_t age;
+
+    if (pay_moment_age(&age, &refund->opened)) {
+        return age <= window;
+    }
+    return refund->created_at >= pay_lmdb_scope_now(0) - window;
+}
+
 /* Was the same refund just made (R5)? One that is pending still stands for its request. */
 static int find_repeat(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
-    apr_time_t now = pay_lmdb_scope_now(0);
     pay_lmdb_refund_t *row;
     int rc;
 
@@ -72,7 +83,7 @@ static int find_repeat(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
     }
     if (row->refund.state == PAY_REFUND_PENDING
         || (row->refund.state == PAY_REFUND_PROCESSED
-            && row->refund.created_at >= now - open->repeat_window)) {
+            && is_recent(&row->refund, open->repeat_window))) {
         open->verdict = PAY_REFUND_REFUSED_REPEATED;
         open->out = &row->refund;
     }
@@ -217,6 +228,8 @@ static pay_lmdb_refund_t *opened(const open_t *open, apr_int64_t amount_minor, a
     refund->tag = pay_lmdb_text_cut(open->proposal->tag, PAY_TAG_LEN, open->p);
     refund->acquirer_reference = "";
     refund->absent_since = 0;
+    refund->absent_from = (pay_moment_t){0, 0};
+    refund->opened = pay_moment_now();
     refund->held = PAY_NOT_HELD;
     refund->resolution = "";
     refund->acquirer_charge = "";

@@ -49,6 +49,7 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_l
     }
     row->refund.due_at = resolve->due_at;
     row->refund.absent_since = resolve->outcome->absent_since;
+    row->refund.absent_from = resolve->outcome->absent_from;
     rc = pay_lmdb_acquirer_name_refund(txn, db, &row->refund, resolve->outcome->acquirer_reference,
                                        resolve->p);
     if (!rc) {
@@ -88,6 +89,7 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
     clear_work_in_flight(refund);
     refund->waiting = 0;
     refund->absent_since = 0;
+    refund->absent_from = (pay_moment_t){0, 0};
     refund->due_at = to == PAY_REFUND_FAILED ? outcome->late_check_at : 0;
     refund->state = to; /* from here on its entry is among the late ones */
     if (refund->due_at != 0) {

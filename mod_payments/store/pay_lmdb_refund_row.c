@@ -41,6 +41,10 @@ static const pay_row_field_t refund_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.resolution),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.acquirer_charge),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.asked_digest),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.absent_from.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.absent_from.ms),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.opened.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.opened.ms),
 };
 #define REFUND_FIELDS (sizeof(refund_fields) / sizeof(refund_fields[0]))
 

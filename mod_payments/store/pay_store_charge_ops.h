@@ -49,7 +49,8 @@ typedef apr_status_t pay_store_charge_open_fn(pay_charge_t **out, pay_claim_t *c
  * contradicting outcome is logged at ALERT and kept, unless it is a person's. A checkout that is
  * void or abandoned was not decided: PAY_OUTCOME_APPROVED makes it successful (*changed 1),
  * anything else leaves it alone, but for the time (0: none) of the next question where it is asked
- * about. With PAY_OUTCOME_UNKNOWN the row takes over absent_since and held; a decision ends both.
+ * about. With PAY_OUTCOME_UNKNOWN the row takes over absent_since, absent_from and held; a
+ * decision ends them.
  * One for absence leaves it due at late_check_at, for charge_late.
  */
 typedef apr_status_t pay_store_charge_resolve_fn(pay_charge_t **out, int *changed,
@@ -67,6 +68,7 @@ typedef struct pay_late_step_t {
     const char *tag;              /* of PAY_LATE_REFUNDING; NULL: as it is */
     const pay_outcome_t *outcome; /* the approval; NULL: none */
     apr_time_t sent_at;           /* of PAY_LATE_REFUNDING, kept as absent_since; 0: as it is */
+    pay_moment_t sent;            /* kept as absent_from, with sent_at */
     apr_time_t due_at;            /* when it is looked at next; 0: no more */
     pay_held_t held;
     const char *resolution; /* NULL: as it is */

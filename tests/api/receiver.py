@@ -44,11 +44,20 @@ class Authority:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mod_payments-ca-"))
         self.folder.chmod(0o755)
         self.file = self.folder / "ca.pem"
-        self.openssl("req", "-x509", *self.key("ca"), "-subj", "/CN=Authority of the tests", "-days", "2",
-                     "-out", "ca.pem", "-addext", "basicConstraints=critical,CA:TRUE")
+        self.openssl("req", *self.key("ca"), "-subj", "/CN=Authority of the tests", "-out", "ca.csr",
+                     "-addext", "basicConstraints=critical,CA:TRUE")
+        self.sign("ca", "20200101000000Z", "20490101000000Z", "-selfsign")  # whatever a server's clock says
 
     def openssl(self, *args):
         subprocess.run(["openssl", *args], cwd=self.folder, capture_output=True, check=True)
+
+    def sign(self, name, begin, end, *by):
+        (self.folder / "ca.txt").write_text("")
+        (self.folder / "ca.cnf").write_text(
+            "[ca]\ndefault_ca=a\n[a]\ndatabase=ca.txt\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\n"
+            "policy=p\ncopy_extensions=copy\nunique_subject=no\n[p]\ncommonName=supplied\n")
+        self.openssl("ca", "-batch", "-config", "ca.cnf", *by, "-keyfile", "ca.key", "-notext",
+                     "-in", f"{name}.csr", "-startdate", begin, "-enddate", end, "-out", f"{name}.pem")
 
     @staticmethod
     def key(name):
@@ -64,12 +73,7 @@ class Authority:
         else:
             begin, end = "20200101000000Z", "20200102000000Z" if kind == "expired" else "20490101000000Z"
             self.openssl("req", *self.key(kind), *subject, "-out", f"{kind}.csr")
-            (self.folder / "ca.txt").write_text("")
-            (self.folder / "ca.cnf").write_text(
-                "[ca]\ndefault_ca=a\n[a]\ndatabase=ca.txt\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\n"
-                "policy=p\ncopy_extensions=copy\nunique_subject=no\n[p]\ncommonName=supplied\n")
-            self.openssl("ca", "-batch", "-config", "ca.cnf", "-cert", "ca.pem", "-keyfile", "ca.key", "-notext",
-                         "-in", f"{kind}.csr", "-startdate", begin, "-enddate", end, "-out", f"{kind}.pem")
+            self.sign(kind, begin, end, "-cert", "ca.pem")
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         made.load_cert_chain(self.folder / f"{kind}.pem", self.folder / f"{kind}.key")
         return made

@@ -158,6 +158,8 @@ def decision(noun, ref="r", outcome="failed", reason="x"):
                  id="sync: 3661 days"),
     pytest.param(6, ["refund", "sync", "shop", *LIVE_MODE, "--from", "1970-01-01", "--to", "1970-01-02"],
                  id="sync: before there were any"),
+    pytest.param(6, ["refund", "sync", "shop", *LIVE_MODE, "--from", "2998-01-01", "--to", "2998-01-02"],
+                 id="sync: ahead of now"),
     pytest.param(3, ["refund", "create", "shop", *LIVE_MODE, "--reference", "r"], id="live refund in Test Mode"),
 ])
 def test_refused(ctl, code, args):
@@ -488,6 +490,15 @@ def test_refund_sync(desk, upstream):
     desk.well()
 
 
+def test_refund_sync_ends_now(desk):
+    """What is ahead of now is not asked for: the acquirer would refuse it for ever."""
+    desk = desk(host_extra="PaymentsRefundSync off")
+    before = datetime.now(timezone.utc)
+    done = sync(desk, "--from", before.strftime("%Y-%m-%d"), "--to", "2998-01-01")
+    assert done["done"] and before.isoformat()[:19] <= done["to"] <= datetime.now(timezone.utc).isoformat(), done
+    desk.well()
+
+
 def test_refund_sync_of_what_cannot_be_kept(desk, upstream):
     """A refund that is known with another amount: it is counted, and the exit status says that it was not kept."""
     desk = desk(host_extra="PaymentsRefundSync off")
@@ -512,6 +523,7 @@ def test_refund_sync_fails(till, proxy):
     clock = Later(httpd)
     desk = Desk(httpd.start(), proxy)
     httpd.expect_log("PAY00445")
+    httpd.expect_log("PAY00710")  # the clock is 5 minutes and more ahead
     proxy.fail(own(500, "out of order", "text/html"), "list")
     with start_sync(desk, *SOME_RANGE) as waiting:
         assert waiting.stderr.readline().startswith("The server says: The acquirer did not list its refunds: ")

@@ -13,6 +13,7 @@ import re
 import socket
 import ssl
 import threading
+from email.utils import formatdate
 
 from harness import wait_for
 
@@ -79,7 +80,8 @@ def http_answer(status, body=b"", content_type="application/json; charset=utf-8"
         body = body.encode()
     elif not isinstance(body, bytes):
         body = json.dumps(body, separators=(",", ":")).encode()
-    head = f"HTTP/1.1 {status} Answer\r\nContent-Type: {content_type}\r\n{more}Content-Length: {len(body)}\r\n\r\n"
+    head = (f"HTTP/1.1 {status} Answer\r\nDate: {formatdate(usegmt=True)}\r\nContent-Type: {content_type}\r\n{more}"
+            f"Content-Length: {len(body)}\r\n\r\n")
     return head.encode() + body
 
 

@@ -14,6 +14,11 @@ apr_time_t property_clock(void)
     return property.now;
 }
 
+pay_moment_t property_moment(void)
+{
+    return (pay_moment_t){1, apr_time_as_msec(property.now)};
+}
+
 /* splitmix64 */
 apr_uint64_t property_draw(void)
 {

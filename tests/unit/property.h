@@ -46,6 +46,7 @@ extern property_t property;
                   what)
 
 apr_time_t property_clock(void);
+pay_moment_t property_moment(void);
 
 apr_uint64_t property_draw(void);
 int property_below(int limit);

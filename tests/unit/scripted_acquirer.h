@@ -15,6 +15,7 @@ typedef struct script_t {
     payments_verdict_t verdict; /* PENDING, ABSENT or DIFFERENT; else that of `outcome` */
     payments_trouble_t trouble;
     apr_interval_time_t retry_after;
+    const apr_array_header_t *similar;
     void (*meanwhile)(const payments_charge_t *charge, const payments_refund_t *refund);
     int calls; /* charge and refund */
     int queries;
@@ -59,6 +60,7 @@ static inline apr_status_t script_answer(payments_answer_t *out, const payments_
     out->authorization_code = script.outcome.authorization_code;
     out->acquirer_reference = script.outcome.acquirer_reference;
     out->spent = script.outcome.spent;
+    out->similar = script.similar;
     out->card_token = script.outcome.token;
     if (card) {
         out->card_first6 = card->first6;

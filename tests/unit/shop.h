@@ -37,11 +37,27 @@ static inline apr_time_t shop_clock_read(void)
     return shop_clock;
 }
 
-/* From now on the wall clock stands at `when`. */
+static apr_interval_time_t shop_clock_steps; /* of the wall clock, while no time went by */
+static apr_int64_t shop_boot = 1;            /* another number: the machine was started again */
+
+static inline pay_moment_t shop_moment_read(void)
+{
+    return (pay_moment_t){shop_boot, apr_time_as_msec(shop_clock - shop_clock_steps)};
+}
+
+/* Time goes by until the wall clock stands at `when`. */
 static inline void shop_clock_set(apr_time_t when)
 {
     shop_clock = when;
     pay_time_set_source(shop_clock_read);
+    pay_moment_set_source(shop_moment_read);
+}
+
+/* An administrator sets the wall clock by so much. */
+static inline void shop_clock_step(apr_interval_time_t by)
+{
+    shop_clock_steps += by;
+    shop_clock_set(shop_clock + by);
 }
 
 /* The store in `dir`, with account "demo" made in it unless it is there. */

@@ -44,6 +44,7 @@ static pay_charge_t *longest(int i)
     charge->channel = PAY_CHANNEL_BANK_TRANSFER;
     charge->acquirer_reference = text_of('u', PAY_ACQUIRER_REFERENCE_LEN);
     charge->absent_since = APR_INT64_MAX;
+    charge->absent_from = charge->opened = (pay_moment_t){APR_INT64_MAX, APR_INT64_MAX};
     charge->held = PAY_HELD_LATE;
     charge->late = PAY_LATE_REFUNDING;
     charge->late_tag = text_of('g', PAY_TAG_LEN);
@@ -207,6 +208,28 @@ START_TEST(test_round_trip)
     ck_assert(got->worker.boot_id == APR_INT64_MAX);
     ck_assert(got->due_at == charge->due_at);
     ck_assert_uint_eq(got->attempts, APR_UINT32_MAX);
+    ck_assert(got->absent_from.boot_id == APR_INT64_MAX && got->opened.ms == APR_INT64_MAX);
+}
+END_TEST
+
+/* As a program wrote it that knew no moments: the last four fields are missing. */
+START_TEST(test_row_without_moments)
+{
+    pay_charge_t *charge = longest(_i), *got;
+    unsigned char *bytes;
+    pay_lmdb_key_t key;
+    MDB_val at, row;
+
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
+    bytes = row.mv_data;
+    bytes[1] -= 4;
+    row.mv_size -= 4 * 8;
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    ck_assert_int_eq(pay_lmdb_charge_decode(&got, &at, &row, unit_pool), 0);
+    ck_assert_int_eq(got->channel, charge->channel);
+    ck_assert(got->absent_from.boot_id == 0 && got->absent_from.ms == 0);
+    ck_assert(got->opened.boot_id == 0 && got->opened.ms == 0);
 }
 END_TEST
 
@@ -420,6 +443,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_limit_is_lmdbs);
     tcase_add_loop_test(tcase, test_growth, 0, 3);
     tcase_add_loop_test(tcase, test_round_trip, 0, TILL_SCOPES);
+    tcase_add_loop_test(tcase, test_row_without_moments, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_unsound_row, 0, UNIT_ROWS(unsound_cases));
     tcase_add_test(tcase, test_unsound_kind);
     tcase_add_loop_test(tcase, test_become, 0, PAY_CHARGE_STATE_COUNT * PAY_CHARGE_STATE_COUNT);

@@ -264,6 +264,60 @@ START_TEST(test_order_and_limit)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    apr_interval_time_t ahead; /* its due time */
+    int is_due;
+} ahead_cases[] = {
+    {"a day", SEC(86400), 0},
+    {"the longest", SEC(90000), 0},
+    {"longer", SEC(90000) + 1, 1},
+    {"a year", SEC(365 * 86400), 1},
+    {"for ever", PAY_LMDB_DUE_OPEN_FROM - TILL_NOW - 1, 1},
+};
+
+/* What was put off while the clock was ahead does not stand still; open checkouts may be long. */
+START_TEST(test_due_too_far_ahead)
+{
+    apr_array_header_t *due;
+    int i, k;
+
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < TILL_SCOPES; i++) {
+            (void)open_due(i, apr_psprintf(unit_pool, "order-%d", k),
+                           TILL_NOW + (k ? ahead_cases[_i].ahead : SEC(30)));
+        }
+    }
+    till_clock += 1000 * SEC(86400);
+    (void)open_checkout(0, "order-2");
+    till_clock = TILL_NOW;
+    due = take(TILL_NOW, 10);
+    ck_assert_msg(due->nelts == (ahead_cases[_i].is_due ? TILL_SCOPES : 0), "%s: %d",
+                  ahead_cases[_i].name, due->nelts);
+    for (i = 0; i < due->nelts; i++) {
+        ck_assert_str_eq(APR_ARRAY_IDX(due, i, pay_due_t).charge->reference, "order-1");
+        ck_assert_int_eq(APR_ARRAY_IDX(due, i, pay_due_t).charge->due_at, TILL_NOW + LEASE);
+    }
+    ck_assert_int_eq(take(TILL_NOW, 10)->nelts, 0);
+    ck_assert_int_eq(take(TILL_NOW + LEASE, 10)->nelts,
+                     ahead_cases[_i].is_due ? 2 * TILL_SCOPES : TILL_SCOPES);
+    till_check_clean();
+}
+END_TEST
+
+/* An older store has open checkouts among the others: they are put where they belong. */
+START_TEST(test_open_checkout_of_before_is_not_too_far_ahead)
+{
+    till_clock += 6 * SEC(86400);
+    (void)checkout_of_old(_i, "order-1");
+    till_clock = TILL_NOW;
+    check_counts("as it was", 1, 0);
+    ck_assert_int_eq(take(TILL_NOW, 10)->nelts, 0);
+    check_counts("put where it belongs", 0, 1);
+    ck_assert_int_eq(take(TILL_NOW + 7 * SEC(86400), 10)->nelts, 1);
+}
+END_TEST
+
 START_TEST(test_refunds_come_with_their_charge)
 {
     apr_array_header_t *due;
@@ -460,6 +514,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_a_store_of_before, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_the_most_that_is_counted);
     tcase_add_test(tcase, test_order_and_limit);
+    tcase_add_loop_test(tcase, test_due_too_far_ahead, 0, UNIT_ROWS(ahead_cases));
+    tcase_add_loop_test(tcase, test_open_checkout_of_before_is_not_too_far_ahead, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_refunds_come_with_their_charge, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_decided_rows_are_not_due);
     tcase_add_loop_test(tcase, test_worker, 0, UNIT_ROWS(worker_cases));

@@ -79,6 +79,31 @@ START_TEST(test_lease_and_records)
 }
 END_TEST
 
+/* Put off while the clock was ahead: sent as soon as it is right again, and told as overdue. */
+START_TEST(test_put_off_ahead)
+{
+    pay_event_stat_t stat;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    till_clock += 365 * OUTLET_DAY;
+    (void)till_charge(0, "order-1", 1000);
+    ck_assert_int_eq(outlet_run(PAY_EVENT_FAILED), 1);
+    till_clock = TILL_NOW;
+    ck_assert_int_eq(till->ops->event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(stat.overdue, apr_time_from_sec(14 * 3600));
+    (void)till_charge(0, "order-2", 1000);
+    ck_assert_int_eq(outlet_run(_i ? PAY_EVENT_DELIVERED : PAY_EVENT_FAILED), 2);
+    ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 0);
+    till_check_clean();
+    ck_assert_int_eq(till->ops->event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(stat.overdue, 0);
+    if (!_i) {
+        till_clock += apr_time_from_sec(10);
+        ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2);
+    }
+}
+END_TEST
+
 START_TEST(test_records_of_a_refund)
 {
     const pay_event_t *event;
@@ -397,17 +422,17 @@ START_TEST(test_oldest_first)
 }
 END_TEST
 
-/* A clock that was wrong by a day: what is new is sent at once all the same. */
+/* A clock that was wrong by half a day: what is new is sent at once all the same. */
 START_TEST(test_clock_set_back)
 {
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);
     charges(0, 2);
     (void)outlet_finish_all(outlet_take(10, 10), PAY_EVENT_FAILED); /* due in some seconds */
-    till_clock -= OUTLET_DAY;
+    till_clock -= OUTLET_DAY / 2;
     ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
     (void)till_charge(0, "new", 1000);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 1);
-    till_clock += OUTLET_DAY + apr_time_from_sec(6);
+    till_clock += OUTLET_DAY / 2 + apr_time_from_sec(6);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 2);
     till_check_clean();
 }
@@ -566,6 +591,7 @@ static void add(TCase *tcase)
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_test(tcase, test_lease_and_records);
     tcase_add_test(tcase, test_records_of_a_refund);
+    tcase_add_loop_test(tcase, test_put_off_ahead, 0, 2);
     tcase_add_test(tcase, test_nothing_due_is_no_write);
     tcase_add_test(tcase, test_limit_and_budget);
     tcase_add_test(tcase, test_new_events_wake_an_endpoint);

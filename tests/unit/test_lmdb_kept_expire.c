@@ -29,6 +29,24 @@ static void keep_text(int i, const char *key)
         APR_SUCCESS);
 }
 
+/* Kept while the clock was ahead: for nobody knows how long, so for the whole time from now on. */
+START_TEST(test_kept_ahead)
+{
+    till_clock = TILL_NOW + 365 * 24 * HOUR;
+    keep_text(0, "key-1");
+    till_clock = TILL_NOW;
+    keep_text(1, "key-2");
+    ck_assert_int_eq(expire(TILL_NOW, 10), 1);
+    ck_assert_ptr_nonnull(till_kept(0, text_use("key-1")));
+    till_check_clean();
+    ck_assert_int_eq(expire(TILL_NOW, 10), 0);
+    ck_assert_int_eq(expire(END - 1, 10), 0);
+    ck_assert_int_eq(expire(END, 10), 2);
+    ck_assert_ptr_null(till_kept(0, text_use("key-1")));
+    till_check_clean();
+}
+END_TEST
+
 static const pay_idempotency_t *charge_use(void)
 {
     return till_use(PAY_OPERATION_CHARGE, "key-c", "a");
@@ -303,6 +321,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_test(tcase, test_times);
+    tcase_add_test(tcase, test_kept_ahead);
     tcase_add_test(tcase, test_limit);
     tcase_add_loop_test(tcase, test_pending, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_withdraw_after_a_look, 0, TILL_SCOPES);

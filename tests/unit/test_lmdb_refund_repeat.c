@@ -74,6 +74,44 @@ static void check_repeats(int i, apr_int64_t amount_minor, const char *note, con
 
 static const struct {
     const char *name;
+    apr_interval_time_t passed, step; /* time that goes by, and by which the wall clock is set */
+    int restarted;                    /* the machine */
+    int again;                        /* 1: it is a wish of its own by then */
+} window_cases[] = {
+    {"at once", 0, 0, 0, 0},
+    {"at its end", WINDOW, 0, 0, 0},
+    {"behind its end", WINDOW + 1000, 0, 0, 1},
+    {"the clock set ahead", 0, 365 * 24 * HOUR, 0, 0},
+    {"the clock set back", 0, -365 * 24 * HOUR, 0, 0},
+    {"set back, and behind its end", WINDOW + 1000, -HOUR, 0, 1},
+    {"started again, at once", 0, 0, 1, 0},
+    {"started again, behind its end", WINDOW + 1000, 0, 1, 1},
+    {"started again, and the clock set back", WINDOW + 1000, -HOUR, 1, 0},
+};
+
+/* The window is one of the boot clock's; where that cannot tell, a clock that was set back tells of
+ * nothing that it is long ago. */
+START_TEST(test_window)
+{
+    const char *reference;
+    pay_refund_t *refund;
+
+    (void)till_charge(0, "order-1", 1000);
+    reference = make(0, 100, "n", PAY_OUTCOME_APPROVED);
+    till_clock += window_cases[_i].passed + window_cases[_i].step;
+    till_steps += window_cases[_i].step;
+    till_boot += window_cases[_i].restarted;
+    if (window_cases[_i].again) {
+        ck_assert_msg(ask(&refund, 0, 100, "n", NULL) == PAY_REFUND_OPENED, "%s",
+                      window_cases[_i].name);
+    } else {
+        check_repeats(0, 100, "n", reference);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *name;
     apr_int64_t part; /* of 1,000, refunded at last */
 } complete_cases[] = {
     {"all at once, by its amount", 1000},
@@ -355,6 +393,7 @@ static void add(TCase *tcase)
 {
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_loop_test(tcase, test_window, 0, UNIT_ROWS(window_cases));
     tcase_add_loop_test(tcase, test_of_the_one_that_completed_the_charge, 0,
                         UNIT_ROWS(complete_cases));
     tcase_add_test(tcase, test_clock_steps_back);

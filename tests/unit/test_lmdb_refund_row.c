@@ -25,6 +25,8 @@ static pay_lmdb_refund_t *record_of(int i)
     row->refund.tag = "tag-of-the-refund";
     row->refund.acquirer_reference = "rfd_elsewhere";
     row->refund.absent_since = 10;
+    row->refund.absent_from = (pay_moment_t){11, 12};
+    row->refund.opened = (pay_moment_t){13, 14};
     row->refund.held = PAY_HELD_DIFFERENT;
     row->refund.resolution = "seen in the acquirer's books";
     row->refund.acquirer_charge = "";
@@ -66,6 +68,8 @@ static void check_same(const pay_lmdb_refund_t *got, int i)
     ck_assert_str_eq(got->refund.key_id, till->key_ids[i]);
     ck_assert(got->refund.worker.pid == 1 && got->refund.worker.boot_id == 3);
     ck_assert(got->refund.waiting == 1 && got->refund.absent_since == 10);
+    ck_assert(got->refund.absent_from.boot_id == 11 && got->refund.absent_from.ms == 12);
+    ck_assert(got->refund.opened.boot_id == 13 && got->refund.opened.ms == 14);
     ck_assert_int_eq(got->refund.held, PAY_HELD_DIFFERENT);
     ck_assert_str_eq(got->refund.tag, "tag-of-the-refund");
     ck_assert_str_eq(got->refund.acquirer_reference, "rfd_elsewhere");

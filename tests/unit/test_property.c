@@ -136,6 +136,7 @@ START_TEST(test_random_sequences_keep_to_the_model)
     apr_uint64_t i, steps = 0;
 
     pay_time_set_source(property_clock);
+    pay_moment_set_source(property_moment);
     property.now = PROPERTY_START;
     property.service.policy.refund_repeat_window = PROPERTY_WINDOW;
     property.service.policy.late_after = MODEL_LATE_AFTER;

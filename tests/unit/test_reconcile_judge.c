@@ -191,6 +191,168 @@ static void beats(const char *says)
     }
 }
 
+static const struct {
+    const char *name;
+    apr_interval_time_t step; /* of the wall clock */
+    int restarted;            /* the machine, as well */
+} step_rows[] = {
+    {"hours ahead", 2 * HOUR, 0},   {"hours back", -2 * HOUR, 0},
+    {"a day ahead", 26 * HOUR, 0},  {"a day back", -26 * HOUR, 0},
+    {"a year ahead", 365 * DAY, 0}, {"a year back", -365 * DAY, 0},
+    {"started again", 0, 1},        {"started again, ahead", 3 * DAY, 1},
+};
+
+/* The hour of absence is one of the boot clock's: no step of the wall clock makes it shorter. */
+START_TEST(test_clock_steps)
+{
+    const int is_refund = _i % 2, restarted = step_rows[_i / 2].restarted;
+    const char *name = step_rows[_i / 2].name;
+
+    shop_set_up(unit_dir());
+    shop->service.policy.late_after = 100 * SECOND;
+    if (is_refund) {
+        shop_charge(shop, &live, "order-1");
+        refund_open("order-1", "rfd_1", 0);
+    } else {
+        shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
+    }
+    shop_clock_set(NOW + MINUTE);
+    script_say('A');
+    step();
+    shop_boot += restarted;
+    shop_clock_step(step_rows[_i / 2].step);
+    shop_clock_set(shop_clock + SECOND);
+    step();
+    ck_assert_msg(stands(is_refund).state == 'p', "%s: failed at once", name);
+    if (step_rows[_i / 2].step < -DAY) {
+        ck_assert_int_eq(script.queries, 2); /* due too far ahead */
+    }
+    shop_clock_set(shop_clock + (restarted ? 99 : 98) * SECOND); /* nothing is asked meanwhile */
+    shop_clock_step(-step_rows[_i / 2].step);
+    step();
+    ck_assert_msg(stands(is_refund).state == 'p', "%s: failed after less than its time", name);
+    shop_clock_set(shop_clock + 4 * HOUR);
+    step();
+    ck_assert_msg(stands(is_refund).state == 'f', "%s", name);
+    store_is_clean();
+}
+END_TEST
+
+/* A row of a store that was written before has no such moment: counted anew, too. */
+START_TEST(test_absence_without_a_moment)
+{
+    const pay_outcome_t absent = {.kind = PAY_OUTCOME_UNKNOWN, .absent_since = NOW - 10 * DAY};
+    pay_charge_t *charge;
+    int changed;
+
+    shop_set_up(unit_dir());
+    charge = shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
+    ck_assert_int_eq(shop->ops.charge_resolve(&charge, &changed, shop->store, &live, charge->seq,
+                                              &absent, NOW + 1, unit_pool),
+                     APR_SUCCESS);
+    shop_clock_set(NOW + MINUTE);
+    script_say('A');
+    step();
+    ck_assert_int_eq(stands(0).state, 'p');
+    ck_assert_int_eq(stands(0).absent_since, NOW - 10 * DAY);
+    shop_clock_set(NOW + MINUTE + HOUR);
+    step();
+    ck_assert_int_eq(stands(0).state, 'f');
+}
+END_TEST
+
+/* Made while the clock was ahead, as a row without a moment tells: nobody knows how long it has
+ * been pending. */
+START_TEST(test_made_ahead_is_overdue)
+{
+    shop_set_up(unit_dir());
+    shop->service.policy.pending_alert = HOUR;
+    shop_clock_step(3 * DAY);
+    shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
+    shop_clock_step(-3 * DAY);
+    script_say('P');
+    step();
+    ck_assert_int_eq(script.queries, 1);
+    ck_assert_int_eq(stands(0).held, PAY_HELD_OVERDUE);
+    ck_assert_int_le(stands(0).due_at, shop_clock + MINUTE);
+}
+END_TEST
+
+static const char *const similar_names[] = {"re_1", "re_2", NULL};
+
+/* Records like the refund without a tag: ones that were known before it was made are others. */
+static void similar_say(int count)
+{
+    static apr_array_header_t *names;
+    int i;
+
+    names = apr_array_make(unit_pool, 2, sizeof(const char *));
+    for (i = 0; i < count; i++) {
+        APR_ARRAY_PUSH(names, const char *) = similar_names[i % 2];
+    }
+    script_say('A');
+    script.similar = names;
+}
+
+static void import_one(const char *name)
+{
+    pay_refund_t *refund = apr_pcalloc(unit_pool, sizeof(*refund));
+    apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
+    pay_import_t import;
+    int at;
+
+    refund->id = apr_pstrcat(unit_pool, "id_", name, NULL);
+    refund->refund_reference = name;
+    refund->scope = live;
+    refund->state = PAY_REFUND_PROCESSED;
+    refund->created_at = refund->updated_at = NOW - DAY;
+    APR_ARRAY_PUSH(rows, pay_refund_t *) = refund;
+    ck_assert_int_eq(shop->ops.import_begin(&import, shop->store, &live, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(shop->ops.import_rows(&import, &at, shop->store, rows, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(shop->ops.import_finish(&import, shop->store, unit_pool), APR_SUCCESS);
+}
+
+START_TEST(test_similar)
+{
+    static const struct {
+        const char *name;
+        int before, after; /* how many of the names are fetched before it is made, and after */
+        int told;
+        pay_held_t held;
+    } rows[] = {
+        {"none is told", 0, 0, 0, PAY_NOT_HELD},
+        {"an unknown one", 0, 0, 1, PAY_HELD_DIFFERENT},
+        {"one that was known", 1, 0, 1, PAY_NOT_HELD},
+        {"one that was known, and another", 1, 0, 2, PAY_HELD_DIFFERENT},
+        {"two that were known", 2, 0, 2, PAY_NOT_HELD},
+        {"one that was fetched since", 0, 1, 1, PAY_HELD_DIFFERENT},
+        {"too many", 2, 0, PAYMENTS_SIMILAR_MAX + 1, PAY_HELD_DIFFERENT},
+    };
+    int i, k;
+
+    for (i = 0; i < UNIT_ROWS(rows); i++) {
+        shop_set_up(unit_dir());
+        shop_charge(shop, &live, "order-1");
+        for (k = 0; k < rows[i].before; k++) {
+            import_one(similar_names[k]);
+        }
+        refund_open("order-1", "rfd_1", 0);
+        for (k = 0; k < rows[i].after; k++) {
+            import_one(similar_names[k]);
+        }
+        similar_say(rows[i].told);
+        shop_clock_set(NOW + MINUTE);
+        step();
+        ck_assert_msg(stands(1).held == rows[i].held, "%s: %s", rows[i].name,
+                      pay_held_name(stands(1).held));
+        shop_clock_set(NOW + 3 * HOUR);
+        step();
+        ck_assert_msg(stands(1).state == (rows[i].held ? 'p' : 'f'), "%s", rows[i].name);
+    }
+}
+END_TEST
+
 /* An acquirer's word is told once, as long as it is the same. */
 START_TEST(test_told_once)
 {
@@ -303,6 +465,10 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_story_of_a_charge, 0, UNIT_ROWS(stories));
     tcase_add_loop_test(tcase, test_story_of_a_refund, 0, UNIT_ROWS(stories));
+    tcase_add_loop_test(tcase, test_clock_steps, 0, 2 * UNIT_ROWS(step_rows));
+    tcase_add_test(tcase, test_absence_without_a_moment);
+    tcase_add_test(tcase, test_made_ahead_is_overdue);
+    tcase_add_test(tcase, test_similar);
     tcase_add_test(tcase, test_told_once);
     tcase_add_test(tcase, test_words_of_absence);
     tcase_add_test(tcase, test_refused_is_not_absent);

@@ -43,7 +43,7 @@ static const struct {
     apr_interval_time_t now, next; /* counted from the decision; next 0: no more */
 } late_cases[] = {
     {"decided just now", 0, 6 * HOUR},
-    {"a clock that stepped back", -DAY, 6 * HOUR},
+    {"a clock that stepped back counts from now", -DAY, 6 * HOUR - DAY},
     {"just before the first", 6 * HOUR - 1, 6 * HOUR},
     {"the first", 6 * HOUR, DAY},
     {"the second", DAY, 3 * DAY},

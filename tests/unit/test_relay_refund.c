@@ -10,6 +10,14 @@
 #define HTML "<html><body>It works!</body></html>"
 #define OTHER_NOTE "\"late [payments:other0other1other2other3]\""
 #define LISTED(state) "[" REFUNDED(state) "]"
+#define UNTAGGED REFUND("re_3", "processed", "2.50", "NGN", "null", REF, WHEN)
+/* Its charge, of which so much was given back. */
+#define CHARGE_WITH(refunded, pending, updated)                                                    \
+    ENVELOPE("true", "m",                                                                          \
+             CHARGE("successful", REF, "10.50", "NGN", "test", WHEN,                               \
+                    ",\"refundedAmount\":" refunded ",\"refundsPendingAmount\":" pending           \
+                    ",\"updatedAt\":\"" updated "\""))
+#define VERIFY "/api/v1/transaction/"
 #define BESIDE REFUND("re_0", "processed", "2.50", "NGN", OTHER_NOTE, REF, WHEN)
 
 typedef struct row_t {
@@ -119,6 +127,7 @@ END_TEST
 static const row_t forestalled_rows[] = {
     {"an empty list", 200, "[]", "declined", NULL},
     {"others", 200, "[" BESIDE "]", "declined", NULL},
+    {"one like it without a tag", 200, "[" UNTAGGED "]", "unknown", NULL},
     {"itself, processed", 200, "[" BESIDE "," REFUNDED("processed") "]", "approved", "re_1"},
     {"itself, failed", 200, LISTED("failed"), "declined", "re_1"},
     {"itself, pending", 200, LISTED("pending"), "pending", "re_1"},
@@ -144,11 +153,7 @@ START_TEST(test_forestalled)
 
         upstream_clear();
         upstream_answer(forestalled_rows[i].status, forestalled_rows[i].body);
-        upstream_say("/api/v1/partial-refund", "keep",
-                     apr_psprintf(unit_pool,
-                                  "HTTP/1.1 409 X\r\nContent-Type: application/json\r\n"
-                                  "Content-Length: %d\r\n\r\n%s",
-                                  (int)strlen(refusal), refusal));
+        upstream_answer_at("/api/v1/partial-refund", 409, refusal);
         rv = pay_acquirer_relay.refund(&answer, context, &upstream_refund, &upstream_charge,
                                        TIMEOUT, unit_pool);
         check(&forestalled_rows[i], rv, &answer);
@@ -327,11 +332,13 @@ START_TEST(test_tags)
         payments_answer_t answer = upstream_empty();
         apr_status_t rv;
 
+        upstream_clear();
         upstream_answer(tag_rows[i].status, tag_rows[i].body);
+        upstream_answer_at(VERIFY, 200, CHARGE_WITH("0", "0", WHEN));
         rv = pay_acquirer_relay.refund_query(&answer, context, &upstream_refund, &upstream_charge,
                                              TIMEOUT, unit_pool);
         check(&tag_rows[i], rv, &answer);
-        ck_assert_int_eq(upstream_requests(), i + 1);
+        ck_assert_int_eq(upstream_requests(), 1 + (answer.verdict == PAYMENTS_ABSENT));
     }
     /* From the day before it was opened to the day after today. */
     ck_assert_ptr_nonnull(
@@ -352,10 +359,11 @@ START_TEST(test_tag_windows)
 
     refund.opened_at = UPSTREAM_NOW - apr_time_from_sec(21 * 24 * 60 * 60);
     upstream_answer(200, "[" BESIDE "]");
+    upstream_answer_at(VERIFY, 404, UNKNOWN_OF(REF));
     rv = pay_acquirer_relay.refund_query(&answer, context, &refund, &upstream_charge, TIMEOUT,
                                          unit_pool);
     ck_assert_str_eq(upstream_said(rv, &answer), "absent");
-    ck_assert_int_eq(upstream_requests(), 4);
+    ck_assert_int_eq(upstream_requests(), 5);
     for (i = 0; i < 4; i++) {
         ck_assert_msg(strstr(upstream_request(i + 1), windows[i]) != NULL, "%s", windows[i]);
     }
@@ -370,6 +378,165 @@ START_TEST(test_tag_windows)
         ck_assert_msg(strcmp(upstream_said(rv, &answer), "unknown error") == 0, "%s: %s",
                       windows[i], upstream_said(rv, &answer));
     }
+}
+END_TEST
+
+static const struct {
+    const char *name, *date; /* the header */
+    apr_interval_time_t opened_ahead;
+    const char *want;
+    const char *list; /* the last one that is asked for; NULL: its charge is asked for then */
+    int doubted;
+} date_rows[] = {
+    {"the same time", UPSTREAM_DATE, 0, "absent", NULL, 0},
+    {"five minutes behind", "Date: Fri, 15 Jan 2027 07:55:00 GMT\r\n", 0, "absent", NULL, 0},
+    {"five minutes ahead", "Date: Fri, 15 Jan 2027 08:05:00 GMT\r\n", 0, "absent", NULL, 0},
+    {"a second more behind", "Date: Fri, 15 Jan 2027 07:54:59 GMT\r\n", 0, "unknown",
+     "2027-01-14/2027-01-16", 1},
+    {"a second more ahead", "Date: Fri, 15 Jan 2027 08:05:01 GMT\r\n", 0, "unknown",
+     "2027-01-14/2027-01-16", 1},
+    {"a day behind", "Date: Thu, 14 Jan 2027 08:00:00 GMT\r\n", 0, "unknown",
+     "2027-01-13/2027-01-15", 1},
+    {"a year ahead", "date:Sat, 15 Jan 2028 08:00:00 GMT\r\n", 0, "unknown",
+     "2028-01-14/2028-01-16", 1},
+    {"a year behind", "Date: Thu, 15 Jan 2026 08:00:00 GMT\r\n", 0, "unknown",
+     "2026-01-14/2026-01-16", 1},
+    {"no date", "", 0, "unknown", "2027-01-14/2027-01-16", 1},
+    {"no date that can be read", "Date: tomorrow\r\n", 0, "unknown", "2027-01-14/2027-01-16", 1},
+    {"two dates", UPSTREAM_DATE UPSTREAM_DATE, 0, "unknown", "2027-01-14/2027-01-16", 1},
+    {"opened within five minutes from now", UPSTREAM_DATE, 300, "absent", NULL, 0},
+    {"opened tomorrow", UPSTREAM_DATE, 86400, "unknown", "2027-01-14/2027-01-16", 1},
+};
+
+/* What it has not is believed by two clocks only, and looked for on the days of its own. */
+START_TEST(test_dates)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_refund_t refund = upstream_refund;
+    payments_answer_t answer = upstream_empty();
+    apr_status_t rv;
+
+    refund.opened_at = UPSTREAM_NOW + apr_time_from_sec(date_rows[_i].opened_ahead);
+    upstream_date = date_rows[_i].date;
+    upstream_answer(200, "[]");
+    upstream_answer_at(VERIFY, 200, CHARGE_WITH("0", "0", WHEN));
+    rv = pay_acquirer_relay.refund_query(&answer, context, &refund, &upstream_charge, TIMEOUT,
+                                         unit_pool);
+    ck_assert_msg(strcmp(upstream_said(rv, &answer), date_rows[_i].want) == 0, "%s: %s",
+                  date_rows[_i].name, upstream_said(rv, &answer));
+    ck_assert_int_eq(answer.doubted, date_rows[_i].doubted);
+    ck_assert_msg(strstr(upstream_request(upstream_requests()),
+                         date_rows[_i].list ? date_rows[_i].list : VERIFY)
+                      != NULL,
+                  "%s: %s", date_rows[_i].name, upstream_request(upstream_requests()));
+    /* By its own name as well. */
+    answer = upstream_empty();
+    refund.acquirer_reference = "re_1";
+    upstream_answer(404, UNKNOWN_OF("re_1"));
+    rv = pay_acquirer_relay.refund_query(&answer, context, &refund, &upstream_charge, TIMEOUT,
+                                         unit_pool);
+    ck_assert_int_eq(answer.verdict == PAYMENTS_ABSENT,
+                     !date_rows[_i].doubted || date_rows[_i].opened_ahead > 0);
+    ck_assert_int_eq(rv, APR_SUCCESS);
+}
+END_TEST
+
+/* A list of its day finds it while the clocks differ, too. */
+START_TEST(test_found_by_its_dates)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_answer_t answer = upstream_empty();
+    apr_status_t rv;
+
+    upstream_date = "Date: Sat, 15 Jan 2028 08:00:00 GMT\r\n";
+    upstream_answer(200, "[]");
+    upstream_answer_at("/api/v1/refund/2028-01-14/", 200, LISTED("processed"));
+    rv = pay_acquirer_relay.refund_query(&answer, context, &upstream_refund, &upstream_charge,
+                                         TIMEOUT, unit_pool);
+    ck_assert_str_eq(upstream_said(rv, &answer), "approved");
+    ck_assert_int_eq(upstream_requests(), 2);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    int status;
+    const char *body; /* of its charge */
+    apr_int64_t refunded_minor, pending_minor;
+    const char *want;
+} charge_rows[] = {
+    {"nothing was given back", 200, CHARGE_WITH("0", "0", WHEN), 0, 0, "absent"},
+    {"as much as is known", 200, CHARGE_WITH("2.50", "0", WHEN), 250, 0, "absent"},
+    {"less than is known", 200, CHARGE_WITH("2", "0", WHEN), 250, 0, "absent"},
+    {"more than is known", 200, CHARGE_WITH("2.51", "0", WHEN), 250, 0, "different"},
+    {"more is pending than is known", 200, CHARGE_WITH("2.50", "0.01", WHEN), 250, 0, "different"},
+    {"as much is pending", 200, CHARGE_WITH("2.50", "1", WHEN), 250, 100, "absent"},
+    {"it was processed since", 200, CHARGE_WITH("3.50", "0", WHEN), 250, 100, "absent"},
+    {"all of it", 200, CHARGE_WITH("10.50", "0", WHEN), 0, 0, "different"},
+    {"it changed on no day", 200, CHARGE_WITH("10.50", "0", "never"), 0, 0, "different"},
+    {"found on another day", 200, CHARGE_WITH("2.50", "0", "2026-03-04T05:06:07.000Z"), 0, 0,
+     "approved"},
+    {"it does not say", 200, ENVELOPE("true", "m", OURS("successful")), 0, 0, "unknown error"},
+    {"no number", 200, CHARGE_WITH("\"much\"", "0", WHEN), 0, 0, "unknown error"},
+    {"no number pending", 200, CHARGE_WITH("0", "null", WHEN), 0, 0, "unknown error"},
+    {"as a string", 200, CHARGE_WITH("\"2.50\"", "\"0.00\"", WHEN), 250, 0, "absent"},
+    {"not known there", 404, UNKNOWN_OF(REF), 0, 0, "absent"},
+    {"another is not known there", 404, UNKNOWN_OF("x"), 0, 0, "unknown"},
+    {"another one", 200,
+     ENVELOPE("true", "m",
+              CHARGE("successful", "x", "10.50", "NGN", "test", WHEN, ",\"refundedAmount\":0")),
+     0, 0, "unknown error"},
+    {"503", 503, HTML, 0, 0, "unknown error"},
+    {"401", 401, HTML, 0, 0, "unknown credentials"},
+};
+
+/* What its list does not show its charge may: a refund that was made while its clock was wrong. */
+START_TEST(test_charge_compared)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_charge_t charge = upstream_charge;
+    payments_answer_t answer = upstream_empty();
+    apr_status_t rv;
+
+    charge.refunded_minor = charge_rows[_i].refunded_minor;
+    charge.refunds_pending_minor = charge_rows[_i].pending_minor;
+    upstream_answer(200, "[]");
+    upstream_answer_at("/api/v1/refund/2026-03-03/2026-03-05", 200, LISTED("processed"));
+    upstream_answer_at(VERIFY, charge_rows[_i].status, charge_rows[_i].body);
+    rv = pay_acquirer_relay.refund_query(&answer, context, &upstream_refund, &charge, TIMEOUT,
+                                         unit_pool);
+    ck_assert_msg(strcmp(upstream_said(rv, &answer), charge_rows[_i].want) == 0, "%s: %s",
+                  charge_rows[_i].name, upstream_said(rv, &answer));
+}
+END_TEST
+
+static const struct {
+    const char *name, *list, *similar;
+} similar_rows[] = {
+    {"none", "[" BESIDE "]", ""},
+    {"no note", "[" BESIDE "," UNTAGGED "]", "re_3"},
+    {"a note that was cut",
+     "[" REFUND("re_3", "pending", "2.50", "NGN", "\"late [payments:tag0\"", REF, WHEN) "]",
+     "re_3"},
+    {"failed", "[" REFUND("re_3", "failed", "2.50", "NGN", "null", REF, WHEN) "]", ""},
+    {"another amount", "[" REFUND("re_3", "processed", "2.51", "NGN", "null", REF, WHEN) "]", ""},
+    {"another currency", "[" REFUND("re_3", "processed", "2.50", "USD", "null", REF, WHEN) "]", ""},
+    {"another charge", "[" REFUND("re_3", "processed", "2.50", "NGN", "null", "x", WHEN) "]", ""},
+};
+
+/* One that may be it, without its note. */
+START_TEST(test_similar)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_answer_t answer = upstream_empty();
+    apr_status_t rv;
+
+    upstream_answer(200, similar_rows[_i].list);
+    upstream_answer_at(VERIFY, 404, UNKNOWN_OF(REF));
+    rv = pay_acquirer_relay.refund_query(&answer, context, &upstream_refund, &upstream_charge,
+                                         TIMEOUT, unit_pool);
+    ck_assert_str_eq(upstream_said(rv, &answer), "absent");
+    ck_assert_str_eq(apr_array_pstrcat(unit_pool, answer.similar, ','), similar_rows[_i].similar);
 }
 END_TEST
 
@@ -403,6 +570,10 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_known);
     tcase_add_test(tcase, test_tags);
     tcase_add_test(tcase, test_tag_windows);
+    tcase_add_loop_test(tcase, test_dates, 0, UNIT_ROWS(date_rows));
+    tcase_add_test(tcase, test_found_by_its_dates);
+    tcase_add_loop_test(tcase, test_charge_compared, 0, UNIT_ROWS(charge_rows));
+    tcase_add_loop_test(tcase, test_similar, 0, UNIT_ROWS(similar_rows));
     tcase_add_test(tcase, test_unknown);
 }
 

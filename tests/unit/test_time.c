@@ -189,6 +189,17 @@ START_TEST(test_clock)
 }
 END_TEST
 
+/* What is to wait for longer than anything waits was noted by a clock that was ahead. */
+START_TEST(test_is_over)
+{
+    ck_assert_int_eq(pay_time_is_over(99, 100, 10), 1);
+    ck_assert_int_eq(pay_time_is_over(100, 100, 10), 1);
+    ck_assert_int_eq(pay_time_is_over(101, 100, 10), 0);
+    ck_assert_int_eq(pay_time_is_over(110, 100, 10), 0);
+    ck_assert_int_eq(pay_time_is_over(111, 100, 10), 1);
+}
+END_TEST
+
 START_TEST(test_boot_clock)
 {
     struct timespec boot;
@@ -210,6 +221,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_date, 0, UNIT_ROWS(date_rows));
     tcase_add_test(tcase, test_days);
     tcase_add_test(tcase, test_clock);
+    tcase_add_test(tcase, test_is_over);
     tcase_add_test(tcase, test_boot_clock);
 }
 

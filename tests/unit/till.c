@@ -9,6 +9,8 @@
 
 till_t *till;
 apr_time_t till_clock;
+apr_interval_time_t till_steps;
+apr_int64_t till_boot;
 int till_lines[PAY_LOG_DEBUG + 1];
 char till_line[TILL_LINE_MAX];
 char till_fault[TILL_LINE_MAX];
@@ -19,6 +21,11 @@ static const char *till_wanted; /* what a fault's text is to hold */
 static apr_time_t till_clock_read(void)
 {
     return till_clock;
+}
+
+static pay_moment_t till_moment_read(void)
+{
+    return (pay_moment_t){till_boot, apr_time_as_msec(till_clock - till_steps)};
 }
 
 static void till_sink(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
@@ -73,7 +80,10 @@ void till_set_up(void)
     int i;
 
     till_clock = TILL_NOW;
+    till_steps = 0;
+    till_boot = 1;
     pay_time_set_source(till_clock_read);
+    pay_moment_set_source(till_moment_read);
     pay_log_set_sink(till_sink, NULL);
     memset(till_lines, 0, sizeof(till_lines));
     till_line[0] = '\0';
@@ -96,6 +106,7 @@ void till_set_up(void)
 void till_tear_down(void)
 {
     pay_time_set_source(NULL);
+    pay_moment_set_source(NULL);
     pay_log_set_sink(NULL, NULL);
 }
 

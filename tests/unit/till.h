@@ -34,6 +34,9 @@ typedef struct till_t {
 
 extern till_t *till;
 extern apr_time_t till_clock; /* what pay_time_now tells */
+/* By how much the clock was set while no time went by; the boot of the machine. */
+extern apr_interval_time_t till_steps;
+extern apr_int64_t till_boot;
 extern int till_lines[PAY_LOG_DEBUG + 1];
 extern char till_line[TILL_LINE_MAX];  /* the last log line */
 extern char till_fault[TILL_LINE_MAX]; /* see till_faults */

@@ -52,6 +52,8 @@ static struct {
     pid_t pid;
 } peer;
 
+const char *upstream_date = UPSTREAM_DATE;
+
 static apr_time_t clock_read(void)
 {
     return UPSTREAM_NOW;
@@ -88,6 +90,7 @@ void upstream_start(void)
     int out[2];
 
     pay_time_set_source(clock_read);
+    upstream_date = UPSTREAM_DATE;
     peer.dir = unit_dir();
     certificate_make();
     ck_assert_int_eq(pipe2(in, O_CLOEXEC), 0);
@@ -157,13 +160,18 @@ void upstream_say(const char *prefix, const char *then, const char *answer)
                 answer);
 }
 
+void upstream_answer_at(const char *prefix, int status, const char *body)
+{
+    upstream_say(prefix, "keep",
+                 apr_psprintf(unit_pool,
+                              "HTTP/1.1 %d X\r\nContent-Type: application/json\r\n%s"
+                              "Content-Length: %d\r\n\r\n%s",
+                              status, upstream_date, (int)strlen(body), body));
+}
+
 void upstream_answer(int status, const char *body)
 {
-    upstream_say("/", "keep",
-                 apr_psprintf(unit_pool,
-                              "HTTP/1.1 %d X\r\nContent-Type: application/json\r\n"
-                              "Content-Length: %d\r\n\r\n%s",
-                              status, (int)strlen(body), body));
+    upstream_answer_at("/", status, body);
 }
 
 void upstream_clear(void)

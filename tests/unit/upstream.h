@@ -31,8 +31,12 @@ void *upstream_open(void);
 
 /* What is answered from now on where a path begins with `prefix`; see relay_peer.py. */
 void upstream_say(const char *prefix, const char *then, const char *answer);
-/* The same from "/", as a whole HTTP answer with this status and body. */
+/* The same as a whole HTTP answer with this status and body; and that from "/". */
+void upstream_answer_at(const char *prefix, int status, const char *body);
 void upstream_answer(int status, const char *body);
+/* The header in those from now on, with its end of line: at first the time of UPSTREAM_NOW. */
+extern const char *upstream_date;
+#define UPSTREAM_DATE "Date: Fri, 15 Jan 2027 08:00:00 GMT\r\n"
 void upstream_clear(void);   /* forgets answers, requests, connections */
 void upstream_release(void); /* what is held is answered */
 
