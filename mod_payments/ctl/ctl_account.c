@@ -221,16 +221,73 @@ ctl_exit_t ctl_account_create(ctl_t *ctl)
     return CTL_OK;
 }
 
+/* ---- show: with what it has stored */
+
+typedef struct shown_t {
+    const pay_account_t *account;
+    pay_account_rows_t rows;
+} shown_t;
+
+static void shown_cells(ctl_table_t *table, const void *row)
+{
+    const shown_t *shown = row;
+    const pay_account_t *account = shown->account;
+    const pay_account_rows_t *rows = &shown->rows;
+
+    ctl_detail(table, "name", account->name);
+    ctl_detail_number(table, "number", account->number);
+    ctl_detail(table, "mode", pay_mode_name(account->mode));
+    ctl_detail(table, "key prefix", account->settings.key_prefix);
+    ctl_detail(table, "currency", account->settings.currency);
+    ctl_detail(table, "timezone", account->settings.timezone);
+    ctl_detail_time(table, "created", account->created_at);
+    ctl_detail_number(table, "rows, test", rows->rows[PAY_TEST]);
+    ctl_detail_number(table, "rows, live", rows->rows[PAY_LIVE]);
+    ctl_detail_number(table, "unpaid of visitors, test", rows->strangers[PAY_TEST]);
+    ctl_detail_number(table, "unpaid of visitors, live", rows->strangers[PAY_LIVE]);
+    ctl_detail(table, "quota",
+               rows->rows_max ? apr_itoa(ctl_table_pool(table), rows->rows_max) : "none");
+}
+
+static void shown_json(pay_writer_t *w, const void *row)
+{
+    const shown_t *shown = row;
+    const pay_account_rows_t *rows = &shown->rows;
+
+    pay_writer_object_open(w, NULL);
+    pay_account_members_to_json(w, shown->account);
+    pay_writer_object_open(w, "rows");
+    pay_writer_integer(w, "test", (apr_int64_t)rows->rows[PAY_TEST]);
+    pay_writer_integer(w, "live", (apr_int64_t)rows->rows[PAY_LIVE]);
+    pay_writer_object_close(w);
+    pay_writer_object_open(w, "unpaidOfVisitors");
+    pay_writer_integer(w, "test", (apr_int64_t)rows->strangers[PAY_TEST]);
+    pay_writer_integer(w, "live", (apr_int64_t)rows->strangers[PAY_LIVE]);
+    pay_writer_object_close(w);
+    pay_writer_integer(w, "quota", rows->rows_max);
+    pay_writer_object_close(w);
+}
+
+static const ctl_view_t shown_view = {
+    .titles = ctl_detail_titles, .cells = shown_cells, .json = shown_json};
+
 ctl_exit_t ctl_account_show(ctl_t *ctl)
 {
     pay_account_t *account;
+    shown_t shown;
     ctl_exit_t failed;
+    apr_status_t rv;
 
     failed = ctl_account_find(&account, ctl, ctl->arg[0]);
     if (failed) {
         return failed;
     }
-    ctl_row_print(ctl, &account_view, account);
+    shown.account = account;
+    rv = ctl->store->ops->account_rows(&shown.rows, ctl->store, account->number, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read what the account has stored");
+    }
+    ctl_row_print(ctl, &shown_view, &shown);
     return CTL_OK;
 }
 

@@ -216,6 +216,7 @@ ctl_exit_t ctl_open(ctl_t *ctl)
     ctl->store_options = pay_store_options_default;
     ctl->store_options.create = how == CTL_OPEN_CREATE;
     ctl->store_options.read_only = how == CTL_OPEN_READ;
+    ctl->store_options.limits_of_store = 1;
     ctl->store_options.commit_wait = apr_time_from_sec(CTL_COMMIT_WAIT_SECONDS);
     deaths_explain(ctl, url);
     if (how == CTL_OPEN_BY_ITSELF) {

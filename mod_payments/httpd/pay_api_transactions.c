@@ -38,19 +38,17 @@ static int reply(request_rec *r, const pay_problem_t *problem, const char *text,
 
 int pay_api_transaction_verify(request_rec *r, const pay_call_t *call)
 {
-    const pay_caller_t caller = pay_caller_of_key(call->key, call->idempotency_key);
     pay_verify_request_t *request;
     const pay_problem_t *problem;
     const char *text;
-    int replayed;
 
     problem = pay_verify_request_from_json(&request, call->body, r->pool);
     if (problem) {
         return pay_reply_problem(r, problem);
     }
     apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", request->reference);
-    problem = pay_transaction_verify(&text, &replayed, call->service, &caller, request, r->pool);
-    return reply(r, problem, text, replayed);
+    problem = pay_transaction_verify(&text, call->service, &call->key->scope, request, r->pool);
+    return reply(r, problem, text, 0);
 }
 
 int pay_api_transaction_void(request_rec *r, const pay_call_t *call)

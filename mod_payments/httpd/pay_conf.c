@@ -102,6 +102,7 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     INHERIT(options.commit_wait, commit_wait);
     INHERIT(options.commit_batch, commit_batch);
     INHERIT(options.account_rows_max, account_rows_max);
+    INHERIT(options.checkout_keep, checkout_keep);
     INHERIT(policy.currencies, currencies);
     INHERIT(policy.refund_days_max, refund_days_max);
     INHERIT(policy.acquirer_timeout, acquirer_timeout);

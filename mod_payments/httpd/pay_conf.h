@@ -72,6 +72,7 @@ typedef struct pay_conf_t {
     unsigned commit_wait_set : 1;
     unsigned commit_batch_set : 1;
     unsigned account_rows_max_set : 1;
+    unsigned checkout_keep_set : 1;
     unsigned currencies_set : 1;
     unsigned refund_days_max_set : 1;
     unsigned acquirer_timeout_set : 1;

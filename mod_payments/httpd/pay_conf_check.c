@@ -37,6 +37,9 @@ static const char *different(const pay_conf_t *one, const pay_conf_t *two, apr_p
     if (one->options.account_rows_max != two->options.account_rows_max) {
         return "PaymentsAccountQuota";
     }
+    if (one->options.checkout_keep != two->options.checkout_keep) {
+        return "PaymentsCheckoutKeep";
+    }
     if (strcmp(pay_conf_master_key(one, p), pay_conf_master_key(two, p)) != 0) {
         return "PaymentsMasterKey";
     }

@@ -293,7 +293,10 @@ const command_rec pay_conf_directives[] = {
     AP_INIT_TAKE1("PaymentsStoreReserve", pay_conf_set_store_reserve, NULL, RSRC_CONF,
                   "Free room below which new charges are refused, 0 to 16T (default 256M)"),
     AP_INIT_TAKE1("PaymentsAccountQuota", pay_conf_set_account_quota, NULL, RSRC_CONF,
-                  "Most charges and refunds of an account and mode (default 0: any number)"),
+                  "Most rows of an account and mode (default 0: any number)"),
+    AP_INIT_TAKE1(
+        "PaymentsCheckoutKeep", pay_conf_set_checkout_keep, NULL, RSRC_CONF,
+        "How long unpaid checkouts of public keys stay, 1s to 87600h (default 720h), or off"),
     AP_INIT_TAKE1("PaymentsCommitBatch", pay_conf_set_commit_batch, NULL, RSRC_CONF,
                   "Most pieces of work that one commit makes durable, 1 to 256 (default 256)"),
     AP_INIT_TAKE1("PaymentsCommitWait", pay_conf_set_commit_wait, NULL, RSRC_CONF,

@@ -92,3 +92,19 @@ const char *pay_conf_set_account_quota(cmd_parms *cmd, void *dir, const char *ar
     conf->account_rows_max_set = 1;
     return NULL;
 }
+
+const char *pay_conf_set_checkout_keep(cmd_parms *cmd, void *dir, const char *arg)
+{
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
+    (void)dir;
+    if (!strcasecmp(arg, "off")) {
+        conf->options.checkout_keep = 0;
+    } else if (pay_conf_parse_wait(&conf->options.checkout_keep, arg, PAY_CONF_CHECKOUT_KEEP_MIN,
+                                   PAY_CONF_CHECKOUT_KEEP_MAX)
+               != APR_SUCCESS) {
+        return pay_conf_wrong(cmd, "1s to 87600h, or off", arg);
+    }
+    conf->checkout_keep_set = 1;
+    return NULL;
+}

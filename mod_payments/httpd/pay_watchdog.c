@@ -52,24 +52,37 @@ static apr_status_t housekeep(int state, void *baton, apr_pool_t *p)
     return APR_SUCCESS;
 }
 
-/* Takes out Idempotency-Keys whose time is over. */
+/* kept_expire or checkout_sweep. */
+typedef apr_status_t (*expire_step_t)(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                      apr_pool_t *p);
+
+static void expire_all(int state, const pay_ledger_t *ledger, expire_step_t step, apr_pool_t *p)
+{
+    int count = EXPIRE_ROWS_MAX;
+    int steps;
+
+    for (steps = 0; steps < EXPIRE_STEPS_MAX && count == EXPIRE_ROWS_MAX; steps++) {
+        if (!may_run(state, ledger)) {
+            return;
+        }
+        count = 0;
+        (void)step(&count, ledger->store, pay_time_now(), EXPIRE_ROWS_MAX, p);
+        apr_pool_clear(p);
+    }
+}
+
+/* Takes out Idempotency-Keys whose time is over, and checkouts that nobody paid. */
 static apr_status_t expire(int state, void *baton, apr_pool_t *p)
 {
     const pay_ledger_t *ledger = baton;
-    int count = EXPIRE_ROWS_MAX;
     apr_pool_t *step_pool;
-    int steps;
 
-    apr_pool_create(&step_pool, p);
-    for (steps = 0; steps < EXPIRE_STEPS_MAX && count == EXPIRE_ROWS_MAX; steps++) {
-        if (!may_run(state, ledger)) {
-            break;
-        }
-        count = 0;
-        (void)ledger->store->ops->kept_expire(&count, ledger->store, pay_time_now(),
-                                              EXPIRE_ROWS_MAX, step_pool);
-        apr_pool_clear(step_pool);
+    if (!may_run(state, ledger)) {
+        return APR_SUCCESS;
     }
+    apr_pool_create(&step_pool, p);
+    expire_all(state, ledger, ledger->store->ops->kept_expire, step_pool);
+    expire_all(state, ledger, ledger->store->ops->checkout_sweep, step_pool);
     apr_pool_destroy(step_pool);
     return APR_SUCCESS;
 }

@@ -88,9 +88,8 @@ apr_status_t pay_mode_parse(pay_mode_t *out, const char *text)
     return APR_EINVAL;
 }
 
-void pay_account_to_json(pay_writer_t *w, const char *name, const pay_account_t *account)
+void pay_account_members_to_json(pay_writer_t *w, const pay_account_t *account)
 {
-    pay_writer_object_open(w, name);
     pay_writer_string(w, "name", account->name);
     pay_writer_integer(w, "number", account->number);
     pay_writer_string(w, "mode", pay_mode_name(account->mode));
@@ -105,6 +104,12 @@ void pay_account_to_json(pay_writer_t *w, const char *name, const pay_account_t 
     pay_writer_words(w, "returnHosts", account->settings.return_hosts);
     pay_writer_time(w, "createdAt", account->created_at);
     pay_writer_time(w, "updatedAt", account->updated_at);
+}
+
+void pay_account_to_json(pay_writer_t *w, const char *name, const pay_account_t *account)
+{
+    pay_writer_object_open(w, name);
+    pay_account_members_to_json(w, account);
     pay_writer_object_close(w);
 }
 

@@ -68,5 +68,7 @@ apr_status_t pay_account_reference(const char **out, const pay_account_t *accoun
 /* {"name","number","mode","keyPrefix","currency","timezone","shop":{"name","logo","text"},
  * "returnHosts":[...],"createdAt","updatedAt"}. */
 void pay_account_to_json(struct pay_writer_t *w, const char *name, const pay_account_t *account);
+/* Its members, into an object that is open. */
+void pay_account_members_to_json(struct pay_writer_t *w, const pay_account_t *account);
 
 #endif

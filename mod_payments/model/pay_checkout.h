@@ -47,6 +47,10 @@ typedef struct pay_checkout_t {
     /* 1: the shop chose redirect_url, or its host, and the browser may go there by itself; 0:
      * whoever has a public key chose it, and the payer is asked. */
     int return_trusted;
+    /* The store's own: 1 while it counts as an unpaid checkout of a public key or a link's page,
+     * and from when on it is kept for PaymentsCheckoutKeep; 0: it is not removed. */
+    int stranger;
+    apr_time_t ended_at;
 } pay_checkout_t;
 
 /* What the payer is shown. */

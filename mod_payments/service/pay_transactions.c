@@ -70,83 +70,26 @@ static const pay_problem_t *judge_amount(const char *amount, const pay_charge_t 
     return NULL;
 }
 
-static const pay_problem_t *verify_use(const pay_idempotency_t **out, const pay_caller_t *caller,
-                                       const pay_verify_request_t *request, apr_pool_t *p)
-{
-    char amount[PAY_DECIMAL_TEXT_MAX];
-    const char *values[] = {request->reference, NULL, request->transaction_type};
-    apr_status_t rv;
-
-    *out = NULL;
-    if (request->amount) {
-        rv = pay_decimal_normalize(amount, request->amount);
-        if (rv != APR_SUCCESS) {
-            return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
-        }
-        values[1] = amount;
-    }
-    return pay_caller_use(out, caller, PAY_OPERATION_VERIFY, values,
-                          sizeof(values) / sizeof(values[0]), p);
-}
-
-/* Keeps the first answer: of two requests with one key at once, both get the same. */
-static const pay_problem_t *keep(const char **text, int *replayed, const pay_service_t *service,
-                                 const pay_scope_t *scope, const pay_idempotency_t *use,
-                                 const char *reference, const char *answer, apr_pool_t *p)
-{
-    const pay_problem_t *problem;
-    pay_kept_t *kept = NULL;
-    apr_status_t rv;
-
-    rv = service->store->ops->kept_put(&kept, service->store, scope, use, answer, p);
-    if (rv != APR_SUCCESS) {
-        return pay_problem_of_store(rv, p);
-    }
-    problem = answer_kept(text, replayed, kept, reference, p);
-    if (!problem) {
-        *replayed = strcmp(*text, answer) != 0;
-    }
-    return problem;
-}
-
-const pay_problem_t *pay_transaction_verify(const char **text, int *replayed,
-                                            pay_service_t *service, const pay_caller_t *caller,
+const pay_problem_t *pay_transaction_verify(const char **text, pay_service_t *service,
+                                            const pay_scope_t *scope,
                                             const pay_verify_request_t *request, apr_pool_t *p)
 {
-    const pay_idempotency_t *use;
     const pay_problem_t *problem;
     pay_transaction_t transaction;
-    pay_kept_t *kept;
     pay_writer_t *w;
 
     *text = NULL;
-    *replayed = 0;
-    problem = verify_use(&use, caller, request, p);
-    if (problem) {
-        return problem;
+    problem = pay_transaction_get(&transaction, service, scope, request->reference, p);
+    if (!problem) {
+        problem = judge_amount(request->amount, transaction.charge, p);
     }
-    problem = pay_service_recall(&kept, service, &caller->scope, use, p);
-    if (problem) {
-        return problem;
-    }
-    if (kept) {
-        return answer_kept(text, replayed, kept, request->reference, p);
-    }
-    problem = pay_transaction_get(&transaction, service, &caller->scope, request->reference, p);
-    if (problem) {
-        return problem;
-    }
-    problem = judge_amount(request->amount, transaction.charge, p);
     if (problem) {
         return problem;
     }
     w = pay_writer_make(ANSWER_SIZE_HINT, p);
     pay_verify_answer_to_json(w, &transaction, PAY_VIEW_SECRET);
-    if (!use || transaction.charge->decided_state == PAY_CHARGE_PENDING) {
-        *text = w->text; /* whoever asks again waits for the decision, of a closed checkout too */
-        return NULL;
-    }
-    return keep(text, replayed, service, &caller->scope, use, request->reference, w->text, p);
+    *text = w->text;
+    return NULL;
 }
 
 /*

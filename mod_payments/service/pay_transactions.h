@@ -11,13 +11,11 @@ const pay_problem_t *pay_transaction_get(pay_transaction_t *out, pay_service_t *
                                          apr_pool_t *p);
 
 /*
- * POST transaction/verify: *text is the whole answer. 404 N1, 409 V1 when the amount differs.
- * With an Idempotency-Key the first answer about a transaction that is not pending is kept, and
- * given again with *replayed 1. One about a pending transaction is not kept: a shop that polls with
- * one key sees it decided.
+ * POST transaction/verify: *text is the whole answer. 404 N1, 409 V1 when the amount differs. It
+ * reads, and so an Idempotency-Key keeps nothing of it: asked again, it is answered anew.
  */
-const pay_problem_t *pay_transaction_verify(const char **text, int *replayed,
-                                            pay_service_t *service, const pay_caller_t *caller,
+const pay_problem_t *pay_transaction_verify(const char **text, pay_service_t *service,
+                                            const pay_scope_t *scope,
                                             const pay_verify_request_t *request, apr_pool_t *p);
 
 /*

@@ -50,8 +50,13 @@ typedef enum pay_lmdb_table_t {
     PAY_TABLE_CHECKOUT, /* scope, seq of the charge -> checkout row */
     PAY_TABLE_PAGE,     /* page id -> what it is of: kind, scope, seq or reference */
     PAY_TABLE_LINK,     /* scope, reference of a payment link -> link row */
+    /* When it ended, scope, seq of a checkout that is removed unless it was paid -> empty */
+    PAY_TABLE_CHECKOUT_SWEEP,
     PAY_TABLE_COUNT
 } pay_lmdb_table_t;
+
+/* From this one on stores of earlier versions lack them: whoever may write adds them. */
+#define PAY_TABLE_LATER_FIRST PAY_TABLE_CHECKOUT_SWEEP
 
 typedef struct pay_lmdb_t pay_lmdb_t; /* first member: pay_store_t */
 
@@ -99,16 +104,11 @@ typedef int (*pay_lmdb_work_t)(MDB_txn *txn, pay_lmdb_t *db, void *baton);
  */
 apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, void *baton);
 
-/*
- * 1 when `rows` is as many charges and refunds as the scope may have (account_rows_max), which is
- * logged now and then: nothing new is opened for it.
- */
-int pay_lmdb_quota_reached(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
-                           apr_uint64_t rows);
-
 /* Logs that a stored row does not decode, with table and key, and returns PAY_LMDB_BAD_ROW. */
 int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key);
 const char *pay_lmdb_table_name(pay_lmdb_table_t table);
+/* 1 in a store of an earlier version, opened for reading only, of a table that came later. */
+int pay_lmdb_table_is_missing(MDB_txn *txn, pay_lmdb_table_t table);
 
 #include "store/pay_lmdb_slots.h"
 

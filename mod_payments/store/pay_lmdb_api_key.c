@@ -114,6 +114,21 @@ static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, co
     return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, &at) : rc;
 }
 
+int pay_lmdb_api_key_is_public(int *out, MDB_txn *txn, const pay_lmdb_t *db, const char *id,
+                               apr_pool_t *p)
+{
+    pay_api_key_t *key;
+    int rc;
+
+    *out = 0;
+    rc = key_by_id(&key, txn, db, id, p);
+    if (rc) { /* a key that cannot be read is nobody's that may be held back for it */
+        return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    }
+    *out = key->kind == PAY_KEY_PUBLIC;
+    return MDB_SUCCESS;
+}
+
 static int key_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_api_key_t *key, unsigned int flags,
                    apr_pool_t *p)
 {

@@ -12,5 +12,8 @@ int pay_lmdb_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_va
 /* With its account. */
 int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                             const MDB_val *at, const MDB_val *row, apr_pool_t *p);
+/* 1 in *out if the key `id` is a public one; 0 too if there is none, or it cannot be read. */
+int pay_lmdb_api_key_is_public(int *out, MDB_txn *txn, const pay_lmdb_t *db, const char *id,
+                               apr_pool_t *p);
 
 #endif

@@ -10,6 +10,7 @@
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_refund_link.h"
+#include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
@@ -167,6 +168,22 @@ static int check_use(open_t *open, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
+/* Strangers have a part of the account's quota, so that they never lock the shop out. */
+static int check_quota(int *reached, const open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    const pay_charge_t *proposal = open->proposal;
+    int rc, of_stranger = 0;
+
+    rc = pay_lmdb_rows_quota(reached, txn, db, &proposal->scope);
+    if (!rc && !*reached && proposal->checkout && pay_lmdb_rows_has_quota(db)) {
+        rc = pay_lmdb_checkout_of_stranger(&of_stranger, txn, db, proposal, open->p);
+    }
+    if (!rc && of_stranger) {
+        rc = pay_lmdb_rows_quota_strangers(reached, txn, db, &proposal->scope);
+    }
+    return rc;
+}
+
 /* The charge's own row and what leads to it. */
 static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
@@ -195,7 +212,8 @@ static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
         return rc;
     }
     if (open->outcome) {
-        return pay_lmdb_total_charge(txn, db, open->out, 1, open->p);
+        rc = pay_lmdb_checkout_ended(txn, db, open->out, open->p);
+        return rc ? rc : pay_lmdb_total_charge(txn, db, open->out, 1, open->p);
     }
     return pay_lmdb_due_put_charge(txn, db, open->out);
 }
@@ -243,7 +261,7 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     pay_lmdb_scope_t last;
     pay_lmdb_key_t ref_key, seq;
     MDB_val key, val;
-    int rc;
+    int rc, reached;
 
     open->out = NULL;
     open->claim = PAY_CLAIM_NEW;
@@ -262,7 +280,11 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
             return rc;
         }
     }
-    if (pay_lmdb_quota_reached(txn, db, scope, pay_lmdb_scope_count(&last))) {
+    rc = check_quota(&reached, open, txn, db);
+    if (rc) {
+        return rc;
+    }
+    if (reached) {
         return open_over_quota(open, txn, db, &ref_key);
     }
     rc = pay_lmdb_link_judge(&open->claim, &open->link, &open->out, txn, db, open->proposal,

@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_charge.h"
 
 #include "base/pay_log.h"
+#include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_held.h"
@@ -208,7 +209,8 @@ int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay
         return rc;
     }
     *changed = 1;
-    return pay_lmdb_total_charge(txn, db, charge, 1, p);
+    rc = pay_lmdb_checkout_ended(txn, db, charge, p);
+    return rc ? rc : pay_lmdb_total_charge(txn, db, charge, 1, p);
 }
 
 /* It was decided before: nothing changes, but an outcome that says otherwise is kept. */

@@ -59,6 +59,9 @@ static int close_checkout(void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
     if (!rc) {
         rc = pay_lmdb_charge_put(txn, db, charge, 0, work->p);
     }
+    if (!rc) {
+        rc = pay_lmdb_checkout_ended(txn, db, charge, work->p);
+    }
     if (rc) {
         return rc;
     }

@@ -81,7 +81,7 @@ static int check_scope(pay_lmdb_check_t *check, const MDB_val *key, const MDB_va
     if (!rc && !found) {
         pay_lmdb_check_fault(check, PAY_TABLE_SCOPE, key, "there is no such account");
     }
-    return rc;
+    return rc ? rc : pay_lmdb_check_rows(check, key, &scope, &last);
 }
 
 typedef struct table_t {
@@ -106,6 +106,7 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_CHARGE_REF, .row = pay_lmdb_check_charge_ref},
     {.table = PAY_TABLE_CHARGE_BY_TIME, .row = pay_lmdb_check_charge_time},
     {.table = PAY_TABLE_CHECKOUT, .row = pay_lmdb_check_checkout},
+    {.table = PAY_TABLE_CHECKOUT_SWEEP, .row = pay_lmdb_check_checkout_sweep},
     {.table = PAY_TABLE_PAGE, .row = pay_lmdb_check_page},
     {.table = PAY_TABLE_LINK, .row = pay_lmdb_check_link},
     {.table = PAY_TABLE_REFUND, .row = pay_lmdb_check_refund},
@@ -155,7 +156,10 @@ static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, c
     MDB_cursor *cursor;
     int rc, rows = 0;
 
-    *done = 0;
+    *done = pay_lmdb_table_is_missing(check->txn, table->table);
+    if (*done) {
+        return MDB_SUCCESS;
+    }
     rc = mdb_cursor_open(check->txn, pay_lmdb_dbi(check->db, table->table), &cursor);
     if (rc) {
         return rc;

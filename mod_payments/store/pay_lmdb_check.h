@@ -9,6 +9,7 @@
 
 #include "store/pay_lmdb.h"
 #include "store/pay_lmdb_keys.h"
+#include "store/pay_lmdb_scope.h"
 
 #define PAY_LMDB_CHECK_ROWS_MAX 256 /* rows of one part */
 
@@ -65,6 +66,15 @@ int pay_lmdb_check_charge_time(pay_lmdb_check_t *check, const MDB_val *key, cons
 /* pay_lmdb_check_checkout.c */
 int pay_lmdb_check_checkout(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_page(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+/* pay_lmdb_check_rows.c */
+int pay_lmdb_check_checkout_sweep(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
+/* One that was not paid has its entry at ended_at. */
+int pay_lmdb_check_checkout_listed(pay_lmdb_check_t *check, const MDB_val *key,
+                                   const pay_checkout_t *checkout);
+/* What the scope's row counts is there, in this transaction. */
+int pay_lmdb_check_rows(pay_lmdb_check_t *check, const MDB_val *key, const pay_scope_t *scope,
+                        const pay_lmdb_scope_t *last);
+
 /* pay_lmdb_check_link.c */
 int pay_lmdb_check_link(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 /* 1 in *found when the key of table link at `at` has that page, or cannot be read, which is told

@@ -60,6 +60,9 @@ int pay_lmdb_check_checkout(pay_lmdb_check_t *check, const MDB_val *key, const M
         }
         rc = pay_lmdb_check_checkout_link(check, key, checkout, charge);
     }
+    if (!rc) {
+        rc = pay_lmdb_check_checkout_listed(check, key, checkout);
+    }
     return rc ? rc : check_page_of(check, key, checkout);
 }
 

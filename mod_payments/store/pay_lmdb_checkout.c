@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_rows.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,6 +25,8 @@ static const pay_row_field_t checkout_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, step),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_checkout_t, acquirer_url),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, return_trusted),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, stranger),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, ended_at),
 };
 #define CHECKOUT_FIELDS (sizeof(checkout_fields) / sizeof(checkout_fields[0]))
 
@@ -100,7 +103,7 @@ int pay_lmdb_checkout_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
     }
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row, 0);
+    return pay_lmdb_rows_put(txn, db, PAY_TABLE_CHECKOUT, &at, &row, 0);
 }
 
 /* Kind, scope and seq. */
@@ -114,8 +117,7 @@ static void page_value(unsigned char out[PAY_LMDB_PAGE_LEN], const pay_charge_t 
     memcpy(out + 1, place.bytes, place.len);
 }
 
-int pay_lmdb_checkout_add(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                          apr_pool_t *p)
+int pay_lmdb_checkout_add(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
 {
     unsigned char place[PAY_LMDB_PAGE_LEN];
     pay_lmdb_key_t key;
@@ -134,7 +136,7 @@ int pay_lmdb_checkout_add(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
     if (rc) {
         return rc == MDB_KEYEXIST ? EINVAL : rc; /* no duplicate reference, which that code means */
     }
-    return pay_lmdb_checkout_put(txn, db, charge, p);
+    return pay_lmdb_checkout_opened(txn, db, charge, p);
 }
 
 int pay_lmdb_checkout_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
@@ -146,6 +148,10 @@ int pay_lmdb_checkout_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
     if (!charge->checkout) {
         return MDB_SUCCESS;
     }
+    rc = pay_lmdb_checkout_forget(txn, db, charge);
+    if (rc) {
+        return rc;
+    }
     if (pay_lmdb_page_key(&key, charge->checkout->page_id)) {
         at = pay_lmdb_key_val(&key);
         rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_PAGE), &at, NULL);
@@ -155,7 +161,7 @@ int pay_lmdb_checkout_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
     }
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, NULL);
+    rc = pay_lmdb_rows_del(txn, db, PAY_TABLE_CHECKOUT, &at);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 

@@ -67,6 +67,9 @@ static int stay_or_end(move_t *move, MDB_txn *txn, const pay_lmdb_t *db)
         if (!rc) {
             rc = pay_lmdb_event_of_charge(txn, db, charge, 1, move->p);
         }
+        if (!rc) {
+            rc = pay_lmdb_checkout_ended(txn, db, charge, move->p);
+        }
     }
     if (!rc && charge->due_at != 0) {
         rc = pay_lmdb_due_put_charge(txn, db, charge);

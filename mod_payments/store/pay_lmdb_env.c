@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_env.h"
 
 #include "store/pay_lmdb_epoch.h"
+#include "store/pay_lmdb_limits.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -170,9 +171,15 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
         pay_lmdb_reason_set(reason, "store %s cannot be opened: %s", db->path, mdb_strerror(rc));
         return pay_lmdb_status(rc);
     }
-    rv = pay_lmdb_tables_open(env->mdb, db->path, create, reason);
+    rv = pay_lmdb_tables_open(env->mdb, db->path, create, db->options.read_only, reason);
     if (rv != APR_SUCCESS) {
         return rv;
+    }
+    rc = pay_lmdb_limits_take(env->mdb, db);
+    if (rc) {
+        pay_lmdb_reason_set(reason, "store %s: its limits cannot be taken: %s", db->path,
+                            mdb_strerror(rc));
+        return pay_lmdb_status(rc);
     }
     rv = pay_lmdb_opener_check(env->mdb, env->lock_fd, db->path, db->options.read_only, reason);
     if (rv != APR_SUCCESS) {

@@ -5,7 +5,7 @@
 /*
  * The insides of the LMDB store's core: environments and handles. For pay_lmdb.c, _audit, _env,
  * _use, _mark, _reader, _commit, _space, _table, _opener, _epoch, _restore, _slots, _stat,
- * _prepare, _verify and _upgrade only.
+ * _prepare, _verify, _limits, _rows, _checkout_sweep and _upgrade only.
  *
  * An environment stands for one directory (device, inode) and lives until the process ends; what it
  * has open comes and goes. A handle names a path and finds its environment when it is first used.
@@ -147,7 +147,9 @@ void pay_lmdb_readers_close(pay_lmdb_env_t *env);
 
 /* --- pay_lmdb_table.c --- */
 int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn);
-apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create,
+/* Makes all tables if `create`; unless `read_only`, those that a store of an earlier version lacks.
+ */
+apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, int read_only,
                                   pay_lmdb_reason_t *reason);
 
 /* --- pay_lmdb_opener.c: one PID namespace at a time --- */

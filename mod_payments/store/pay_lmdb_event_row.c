@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_rows.h"
 
 #include <assert.h>
 #include <string.h>
@@ -206,7 +207,7 @@ int pay_lmdb_event_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *
     }
     pay_lmdb_event_key(&key, event);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT), &at, &row, 0);
+    return pay_lmdb_rows_put(txn, db, PAY_TABLE_EVENT, &at, &row, 0);
 }
 
 static int entry_put(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
@@ -256,7 +257,7 @@ int pay_lmdb_event_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t 
     }
     pay_lmdb_event_key(&key, event);
     at = pay_lmdb_key_val(&key);
-    return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT), &at, NULL);
+    return pay_lmdb_rows_del(txn, db, PAY_TABLE_EVENT, &at);
 }
 
 int pay_lmdb_event_move(MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event, apr_time_t due_at,

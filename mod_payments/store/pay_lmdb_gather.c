@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_gather.h"
 
 #include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_rows.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -115,7 +116,7 @@ int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_
 
     (void)row;
     (void)p;
-    return mdb_del(txn, pay_lmdb_dbi(db, gather->table), &at, NULL);
+    return pay_lmdb_rows_del(txn, db, gather->table, &at);
 }
 
 int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,

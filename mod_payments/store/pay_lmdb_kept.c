@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
@@ -232,7 +233,7 @@ int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_ch
         return MDB_SUCCESS; /* its own time was over: the key is another charge's now */
     }
     pay_lmdb_kept_due_key(&due, kept.due_at, &at);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, NULL);
+    rc = pay_lmdb_rows_del(txn, db, PAY_TABLE_KEPT, &at);
     if (rc) {
         return rc;
     }

@@ -4,6 +4,7 @@
 #include "base/pay_time.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_rows.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -175,7 +176,7 @@ static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db
     }
     if (over) {
         at = *kept_key;
-        return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, NULL);
+        return pay_lmdb_rows_del(txn, db, PAY_TABLE_KEPT, &at);
     }
     kept->due_at = expire->now + (kept->due_at > expire->now ? PAY_IDEMPOTENCY_KEEP : LATER);
     return pay_lmdb_kept_write(txn, db, kept_key, kept, 0, expire->p);

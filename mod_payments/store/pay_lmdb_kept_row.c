@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -101,7 +102,7 @@ int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
     if (kept->text.mv_size) {
         memcpy((char *)row.mv_data + fields.mv_size, kept->text.mv_data, kept->text.mv_size);
     }
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row, flags);
+    rc = pay_lmdb_rows_put(txn, db, PAY_TABLE_KEPT, &at, &row, flags);
     if (rc || kept->due_at == 0) {
         return rc;
     }
@@ -152,5 +153,5 @@ int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *ke
         return rc;
     }
     at = *key;
-    return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, NULL);
+    return pay_lmdb_rows_del(txn, db, PAY_TABLE_KEPT, &at);
 }

@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
@@ -138,7 +139,7 @@ int pay_lmdb_link_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_LINK), &at, &row, 0);
+    return pay_lmdb_rows_put(txn, db, PAY_TABLE_LINK, &at, &row, 0);
 }
 
 /* ---- a new one */
@@ -171,7 +172,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     pay_account_t *account;
     pay_lmdb_key_t key;
     MDB_val at, row;
-    int rc;
+    int rc, reached;
 
     work->verdict = APR_SUCCESS;
     work->out = NULL;
@@ -187,6 +188,14 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc != MDB_NOTFOUND) {
         work->verdict = APR_EEXIST;
         return rc ? rc : PAY_LMDB_SILENT;
+    }
+    rc = pay_lmdb_rows_quota(&reached, txn, db, &proposal->scope);
+    if (rc) {
+        return rc;
+    }
+    if (reached) {
+        work->verdict = PAY_STORE_EFULL;
+        return PAY_LMDB_SILENT;
     }
     pay_lmdb_audit_tell(db, proposal->scope.account, proposal->reference,
                         pay_mode_name(proposal->scope.mode));

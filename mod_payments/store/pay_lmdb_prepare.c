@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_env.h"
 
+#include "store/pay_lmdb_limits.h"
 #include "store/pay_lmdb_open.h"
+#include "store/pay_lmdb_rows.h"
 
 #include <apr_strings.h>
 
@@ -20,6 +22,15 @@ apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
     creating.read_only = 0;
     pay_lmdb_handle_init(&db, apr_pstrdup(p, path), &creating);
     rv = pay_lmdb_ready(reason, &db.store, p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_lmdb_limits_put(&db, p);
+        if (rv == APR_SUCCESS) {
+            rv = pay_lmdb_rows_prepare(&db, p);
+        }
+        if (rv != APR_SUCCESS) {
+            *reason = pay_store_status_text(rv);
+        }
+    }
     (void)pay_lmdb_handle_close(&db); /* who uses it opens it without `create` */
     pthread_mutex_destroy(&db.mutex);
     return rv;

@@ -7,6 +7,7 @@
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
@@ -245,13 +246,17 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
     pay_lmdb_scope_t last;
     pay_lmdb_refund_t *row;
     pay_refund_t *refund;
-    int rc;
+    int rc, reached;
 
     rc = pay_lmdb_scope_get(&last, txn, db, scope);
     if (rc) {
         return rc;
     }
-    if (pay_lmdb_quota_reached(txn, db, scope, pay_lmdb_scope_count(&last))) {
+    rc = pay_lmdb_rows_quota(&reached, txn, db, scope);
+    if (rc) {
+        return rc;
+    }
+    if (reached) {
         open->refused = PAY_STORE_EFULL;
         return PAY_LMDB_SILENT;
     }
@@ -300,8 +305,14 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
  */
 static int keep_refusal(const open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
+    int rc, reached;
+
     if (!open->use || !open->lasting) {
         return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_rows_quota(&reached, txn, db, &open->proposal->scope);
+    if (rc || reached) { /* the next try is judged anew, and refused likewise */
+        return rc;
     }
     return pay_lmdb_kept_add_refusal(txn, db, &open->proposal->scope, open->use, open->verdict,
                                      pay_lmdb_scope_now(0), open->p);

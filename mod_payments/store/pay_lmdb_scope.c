@@ -4,6 +4,7 @@
 #include "base/pay_log.h"
 #include "base/pay_time.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_rows.h"
 
 #include <string.h>
 
@@ -21,16 +22,19 @@ static const pay_row_field_t scope_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_worker.start_ticks),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_worker.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, taken_back),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, rows_told),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, strangers),
 };
 #define SCOPE_FIELDS (sizeof(scope_fields) / sizeof(scope_fields[0]))
 
-int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                       const pay_scope_t *scope)
+int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
     int rc;
 
+    *found = 0;
     memset(out, 0, sizeof(*out));
     pay_lmdb_key_start(&key);
     pay_lmdb_key_scope(&key, scope);
@@ -42,6 +46,7 @@ int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db
     if (rc) {
         return rc;
     }
+    *found = 1;
     /* No strings, so no pool is needed. */
     rc = pay_row_decode(out, scope_fields, SCOPE_FIELDS, &row, NULL, NULL);
     if (rc == PAY_LMDB_BAD_ROW) {
@@ -50,8 +55,16 @@ int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db
     return rc;
 }
 
-int pay_lmdb_scope_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
-                       const pay_lmdb_scope_t *row, apr_pool_t *p)
+int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                       const pay_scope_t *scope)
+{
+    int found;
+
+    return pay_lmdb_scope_find(&found, out, txn, db, scope);
+}
+
+int pay_lmdb_scope_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                         const pay_lmdb_scope_t *row, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, val;
@@ -65,6 +78,25 @@ int pay_lmdb_scope_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *sc
     pay_lmdb_key_scope(&key, scope);
     at = pay_lmdb_key_val(&key);
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_SCOPE), &at, &val, 0);
+}
+
+int pay_lmdb_scope_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                       const pay_lmdb_scope_t *row, apr_pool_t *p)
+{
+    pay_lmdb_scope_t whole = *row, stored;
+    int rc, found;
+
+    rc = pay_lmdb_scope_find(&found, &stored, txn, db, scope);
+    if (!rc && !found) { /* a new scope, or one of an earlier version with tokens or links only */
+        rc = pay_lmdb_rows_count(&stored.rows_told, txn, db, scope);
+        stored.rows_told++;
+    }
+    if (rc) {
+        return rc;
+    }
+    whole.rows_told = stored.rows_told;
+    whole.strangers = stored.strangers;
+    return pay_lmdb_scope_write(txn, db, scope, &whole, p);
 }
 
 apr_uint64_t pay_lmdb_scope_count(const pay_lmdb_scope_t *row)

@@ -25,13 +25,24 @@ typedef struct pay_lmdb_scope_t {
     apr_uint32_t import_done;   /* the last one finished: refunds up to it are visible */
     pay_worker_t import_worker; /* who writes import_open or removes import_left */
     apr_uint64_t taken_back;    /* sequences without a row: charges withdrawn, imports removed */
+    /* pay_lmdb_rows.c's; scope_put leaves what is stored. */
+    apr_uint64_t rows_told; /* one more than the rows beside charges and refunds; 0: not counted */
+    apr_uint64_t strangers; /* unpaid checkouts that public keys and visitors made */
 } pay_lmdb_scope_t;
 
 /* A scope without a row yet reads as all zero. */
 int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,
                        const pay_scope_t *scope);
+/* Writes all but what pay_lmdb_rows.c counts, which may have moved since `row` was read. */
 int pay_lmdb_scope_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
                        const pay_lmdb_scope_t *row, apr_pool_t *p);
+
+/* As scope_get; *found 0: there is no row yet. */
+int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope);
+/* Writes the whole row. */
+int pay_lmdb_scope_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                         const pay_lmdb_scope_t *row, apr_pool_t *p);
 
 /* How many charges and refunds there are, those of unfinished imports included. */
 apr_uint64_t pay_lmdb_scope_count(const pay_lmdb_scope_t *row);

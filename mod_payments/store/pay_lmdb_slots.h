@@ -12,6 +12,7 @@ PAY_LMDB_SLOT(account_create); /* pay_lmdb_account.c */
 PAY_LMDB_SLOT(account_get);
 PAY_LMDB_SLOT(account_set);
 PAY_LMDB_SLOT(account_list);
+PAY_LMDB_SLOT(account_rows); /* pay_lmdb_rows.c */
 PAY_LMDB_SLOT(defaults_put);
 PAY_LMDB_SLOT(defaults_get);
 PAY_LMDB_SLOT(key_create); /* pay_lmdb_api_key.c */
@@ -41,10 +42,11 @@ PAY_LMDB_SLOT(charge_list);      /* pay_lmdb_charge_list.c */
 PAY_LMDB_SLOT(charge_search);    /* pay_lmdb_charge_search.c */
 PAY_LMDB_SLOT(transaction_find); /* pay_lmdb_transaction.c */
 PAY_LMDB_SLOT(transaction_get);
-PAY_LMDB_SLOT(charge_void);   /* pay_lmdb_charge_void.c */
-PAY_LMDB_SLOT(page_find);     /* pay_lmdb_checkout.c */
-PAY_LMDB_SLOT(checkout_move); /* pay_lmdb_checkout_move.c */
-PAY_LMDB_SLOT(link_create);   /* pay_lmdb_link.c */
+PAY_LMDB_SLOT(charge_void);    /* pay_lmdb_charge_void.c */
+PAY_LMDB_SLOT(page_find);      /* pay_lmdb_checkout.c */
+PAY_LMDB_SLOT(checkout_move);  /* pay_lmdb_checkout_move.c */
+PAY_LMDB_SLOT(checkout_sweep); /* pay_lmdb_checkout_sweep.c */
+PAY_LMDB_SLOT(link_create);    /* pay_lmdb_link.c */
 PAY_LMDB_SLOT(link_get);
 PAY_LMDB_SLOT(link_list);
 PAY_LMDB_SLOT(link_disable);

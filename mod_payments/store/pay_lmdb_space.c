@@ -147,23 +147,3 @@ void pay_lmdb_space_log_full(pay_lmdb_env_t *env, int rc)
                 env->path);
     }
 }
-
-int pay_lmdb_quota_reached(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
-                           apr_uint64_t rows)
-{
-    /* Not db->env: the handle may be closed already while its work is still being done. */
-    pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
-    const int rows_max = db->options.account_rows_max;
-
-    if (!rows_max || rows < (apr_uint64_t)rows_max) {
-        return 0;
-    }
-    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
-        pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00190) "store %s: account number %u has %" APR_UINT64_T_FMT
-                                " charges and refunds in %s mode, as many as PaymentsAccountQuota "
-                                "allows: new ones are refused",
-                db->path, scope->account, rows, pay_mode_name(scope->mode));
-    }
-    return 1;
-}

@@ -48,6 +48,7 @@ static const char *const table_names[] = {
     [PAY_TABLE_CHECKOUT] = "checkout",
     [PAY_TABLE_PAGE] = "page",
     [PAY_TABLE_LINK] = "link",
+    [PAY_TABLE_CHECKOUT_SWEEP] = "checkout_sweep",
 };
 _Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");
 
@@ -62,6 +63,14 @@ MDB_dbi pay_lmdb_dbi(const pay_lmdb_t *db, pay_lmdb_table_t table)
     (void)db;
     assert(table < PAY_TABLE_COUNT);
     return (MDB_dbi)(PAY_LMDB_DBI_FIRST + table); /* pay_lmdb_tables_open sees to it */
+}
+
+int pay_lmdb_table_is_missing(MDB_txn *txn, pay_lmdb_table_t table)
+{
+    unsigned int flags;
+
+    return table >= PAY_TABLE_LATER_FIRST
+           && mdb_dbi_flags(txn, pay_lmdb_dbi(NULL, table), &flags) == EINVAL;
 }
 
 int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key)
@@ -158,14 +167,18 @@ static int tables_create(MDB_env *mdb)
     return mdb_txn_commit(txn);
 }
 
-/* ENOENT: the environment has no tables yet. */
-static int tables_find(apr_uint32_t *version, MDB_env *mdb)
+/*
+ * ENOENT: the environment has no tables yet. *lacks 1: those that came later are missing, and
+ * nothing but that is wrong.
+ */
+static int tables_find(apr_uint32_t *version, int *lacks, MDB_env *mdb)
 {
     MDB_txn *txn;
     int table;
     int rc;
 
     *version = 0;
+    *lacks = 0;
     rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn);
     if (rc) {
         return rc;
@@ -182,6 +195,11 @@ static int tables_find(apr_uint32_t *version, MDB_env *mdb)
             break;
         }
         rc = table_open(txn, (pay_lmdb_table_t)table, 0);
+        if (rc == MDB_NOTFOUND && table >= PAY_TABLE_LATER_FIRST) {
+            *lacks = 1; /* and all behind it: they came in this order */
+            rc = 0;
+            break;
+        }
     }
     if (rc) {
         mdb_txn_abort(txn);
@@ -209,16 +227,21 @@ static apr_status_t schema_judge(apr_uint32_t version, const char *path, pay_lmd
     return PAY_STORE_ESCHEMA;
 }
 
-apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create,
+apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, int read_only,
                                   pay_lmdb_reason_t *reason)
 {
     apr_uint32_t version;
-    int rc;
+    int rc, lacks;
 
-    rc = tables_find(&version, mdb);
+    rc = tables_find(&version, &lacks, mdb);
     if (rc == ENOENT && create) {
         rc = tables_create(mdb);
         version = PAY_LMDB_SCHEMA_VERSION;
+    } else if (!rc && lacks && !read_only) {
+        rc = tables_create(mdb);
+        if (rc == MDB_MAP_FULL || rc == ENOSPC || rc == EIO) {
+            rc = 0; /* a full store (EIO: a full disk, at commit) is served without them */
+        }
     }
     if (rc == ENOENT) {
         pay_lmdb_reason_set(reason,

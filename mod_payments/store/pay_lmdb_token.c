@@ -6,6 +6,7 @@
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
@@ -127,7 +128,7 @@ static int token_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *to
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, &row, flags);
+    return pay_lmdb_rows_put(txn, db, PAY_TABLE_TOKEN, &at, &row, flags);
 }
 
 /* The audit names the card, never the token. */
@@ -156,7 +157,7 @@ int pay_lmdb_token_erase(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
 
     rc = pay_lmdb_token_decode(&token, key, row, p);
     if (!rc) {
-        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, NULL);
+        rc = pay_lmdb_rows_del(txn, db, PAY_TABLE_TOKEN, &at);
     }
     if (rc || token->scope.mode == PAY_TEST) {
         return rc;

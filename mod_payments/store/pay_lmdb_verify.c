@@ -57,7 +57,10 @@ static apr_status_t pages_touch(pay_lmdb_t *db)
         return rv;
     }
     for (dbi = 0; !rc && dbi < PAY_LMDB_DBI_FIRST + PAY_TABLE_COUNT; dbi++) {
-        rc = table_touch(txn, dbi);
+        if (dbi < PAY_LMDB_DBI_FIRST
+            || !pay_lmdb_table_is_missing(txn, (pay_lmdb_table_t)(dbi - PAY_LMDB_DBI_FIRST))) {
+            rc = table_touch(txn, dbi);
+        }
     }
     pay_lmdb_read_end(db, txn);
     return pay_lmdb_status(rc);

@@ -11,6 +11,7 @@ static const char lmdb_scheme[] = "lmdb:";
 
 const pay_store_options_t pay_store_options_default = {
     .map_bytes = APR_INT64_C(64) << 30,
+    .checkout_keep = PAY_STORE_CHECKOUT_KEEP,
     .reserve_bytes = APR_INT64_C(256) << 20,
     .commit_wait = apr_time_from_sec(2),
     .commit_batch = PAY_STORE_COMMIT_BATCH_MAX,

@@ -79,21 +79,26 @@ void pay_store_mark_clear(pay_store_mark_t *mark);
  */
 void pay_store_deaths_watch(const char *last_words, int code, apr_pool_t *p);
 
+#define PAY_STORE_CHECKOUT_KEEP apr_time_from_sec(30 * 24 * 60 * 60)
+
 typedef struct pay_store_options_t {
     apr_int64_t map_bytes;           /* size of the map: the largest the store can grow */
     apr_int64_t reserve_bytes;       /* below it opens are refused, resolves go on */
     apr_interval_time_t commit_wait; /* longest wait for a turn to write */
     int commit_batch;                /* pieces of work that one commit makes durable, at most */
-    int account_rows_max;            /* charges and refunds of a scope; 0: any number */
-    unsigned int readers_max;        /* the first opener fixes it */
-    pay_store_shared_t *shared;      /* NULL: none */
-    pay_store_mark_t *mark;          /* NULL: none */
-    int create;                      /* make directory, environment and tables when missing */
-    int read_only;                   /* never writes (store check, lists by other users) */
+    int account_rows_max;            /* rows of a scope (docs/store.md); 0: any number */
+    apr_interval_time_t
+        checkout_keep;          /* of unpaid checkouts of strangers, once ended; 0: for ever */
+    unsigned int readers_max;   /* the first opener fixes it */
+    pay_store_shared_t *shared; /* NULL: none */
+    pay_store_mark_t *mark;     /* NULL: none */
+    int create;                 /* make directory, environment and tables when missing */
+    int limits_of_store;        /* size and reserve of the server that prepared it, if any */
+    int read_only;              /* never writes (store check, lists by other users) */
 } pay_store_options_t;
 
-/* 64 GiB, 256 MiB, 2 s, PAY_STORE_COMMIT_BATCH_MAX, 1024 readers, nothing shared, neither create
- * nor read-only. */
+/* 64 GiB, 256 MiB, 2 s, PAY_STORE_COMMIT_BATCH_MAX, no quota, PAY_STORE_CHECKOUT_KEEP, 1024
+ * readers, nothing shared, neither create nor read-only. */
 extern const pay_store_options_t pay_store_options_default;
 
 struct pay_store_t {

@@ -43,6 +43,16 @@ typedef apr_status_t pay_store_checkout_move_fn(pay_charge_t **out, int *changed
                                                 apr_uint64_t seq, const pay_checkout_move_t *move,
                                                 apr_pool_t *p);
 
+/*
+ * Removes up to `limit` checkouts that public keys and visitors of payment links made and nobody
+ * paid, once they ended longer ago than options.checkout_keep, with all that belongs to them. One
+ * that an acquirer or a person may still decide, that an undelivered event tells of, or by which a
+ * link that is paid once is judged, is looked at again an hour later. Before that, once a store,
+ * those that an earlier version wrote are looked through. *count: rows looked at.
+ */
+typedef apr_status_t pay_store_checkout_sweep_fn(int *count, pay_store_t *store, apr_time_t now,
+                                                 int limit, apr_pool_t *p);
+
 /* --- totals (docs/store.md) --- */
 /*
  * Array of pay_total_t that begin within `range`, by time and then currency, at most `limit`; those

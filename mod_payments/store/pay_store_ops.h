@@ -44,6 +44,7 @@ typedef struct pay_store_ops_t {
     pay_store_account_get_fn *account_get;
     pay_store_account_set_fn *account_set;
     pay_store_account_list_fn *account_list;
+    pay_store_account_rows_fn *account_rows;
     pay_store_defaults_put_fn *defaults_put;
     pay_store_defaults_get_fn *defaults_get;
     pay_store_key_create_fn *key_create;
@@ -78,6 +79,7 @@ typedef struct pay_store_ops_t {
     pay_store_charge_void_fn *charge_void;
     pay_store_page_find_fn *page_find; /* pay_store_checkout_ops.h */
     pay_store_checkout_move_fn *checkout_move;
+    pay_store_checkout_sweep_fn *checkout_sweep;
     pay_store_link_create_fn *link_create;
     pay_store_link_get_fn *link_get;
     pay_store_link_list_fn *link_list;

@@ -219,7 +219,7 @@ void property_do_verify(void)
     char amount[PAY_MONEY_TEXT_MAX];
     const pay_problem_t *problem;
     const char *text;
-    int replayed, differs = property_below(2);
+    int differs = property_below(2);
 
     if (!charge) {
         return;
@@ -228,8 +228,8 @@ void property_do_verify(void)
     if (!differs) {
         request.amount = pay_money_format(amount, charge->amount_minor, "NGN");
     }
-    problem = pay_transaction_verify(&text, &replayed, &property.service, &property.caller,
-                                     &request, property.step);
+    problem = pay_transaction_verify(&text, &property.service, &property.caller.scope, &request,
+                                     property.step);
     if (differs) {
         HOLD(problem && !strcmp(problem->code, "V1"), "another amount was confirmed");
         return;

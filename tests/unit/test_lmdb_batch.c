@@ -3,6 +3,7 @@
 #include "lmdb_fixture.h"
 
 #include "store/pay_lmdb_line.h"
+#include "store/pay_lmdb_rows.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -93,6 +94,18 @@ typedef struct worker_t {
 static worker_t workers[WORKERS_MAX];
 static _Atomic int returned; /* workers whose work ended one way or the other */
 
+static int fill_quota(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope)
+{
+    const pay_lmdb_scope_t row = {.charge_seq = QUOTA};
+    apr_pool_t *pool;
+    int rc;
+
+    ck_assert_int_eq(apr_pool_create(&pool, NULL), APR_SUCCESS);
+    rc = pay_lmdb_scope_put(txn, db, scope, &row, pool);
+    apr_pool_destroy(pool);
+    return rc;
+}
+
 static int put_number(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     static const pay_scope_t scope = {.account = 1, .mode = PAY_TEST};
@@ -100,14 +113,18 @@ static int put_number(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     char name[16];
     MDB_val key = {(size_t)apr_snprintf(name, sizeof(name), "n%d", worker->number), name};
     MDB_val val = {1, (void *)"x"};
-    int rc;
+    int rc, reached = 0;
 
     worker->runs++;
     if (worker->slow_ms) {
         usleep((useconds_t)worker->slow_ms * 1000);
     }
-    if (worker->asks_quota && pay_lmdb_quota_reached(txn, db, &scope, QUOTA)) {
-        return MDB_SUCCESS;
+    if (worker->asks_quota) {
+        rc = fill_quota(txn, db, &scope);
+        rc = rc ? rc : pay_lmdb_rows_quota(&reached, txn, db, &scope);
+        if (rc || reached) {
+            return rc;
+        }
     }
     rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
     return rc ? rc : worker->rc;

@@ -50,10 +50,10 @@ START_TEST(test_all_or_none_are_made)
     MDB_stat stat;
     int i;
 
-    ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 0, &reason), PAY_STORE_EDOWN);
+    ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 0, 0, &reason), PAY_STORE_EDOWN);
     ck_assert(strstr(reason.text, "no tables") != NULL);
-    ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 1, &reason), APR_SUCCESS);
-    ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 1, &reason), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 1, 0, &reason), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 1, 0, &reason), APR_SUCCESS);
     ck_assert_int_eq(mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn), 0);
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
         ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(NULL, (pay_lmdb_table_t)i), &stat), 0);
@@ -73,7 +73,7 @@ START_TEST(test_a_store_without_its_schema)
     pay_lmdb_reason_t reason = {""};
     MDB_env *mdb = bare(dir, PAY_TABLE_COUNT);
 
-    ck_assert_int_ne(pay_lmdb_tables_open(mdb, dir, 1, &reason), APR_SUCCESS);
+    ck_assert_int_ne(pay_lmdb_tables_open(mdb, dir, 1, 0, &reason), APR_SUCCESS);
     ck_assert(strstr(reason.text, dir) != NULL);
     mdb_env_close(mdb);
 }

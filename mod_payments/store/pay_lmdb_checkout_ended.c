@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_checkout.h"
+
+#include "store/pay_lmdb_api_key.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_rows.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+void pay_lmdb_checkout_sweep_key(pay_lmdb_key_t *key, const pay_charge_t *charge,
+                                 apr_time_t ended_at)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_time(key, ended_at);
+    pay_lmdb_key_scope(key, &charge->scope);
+    pay_lmdb_key_u64(key, charge->seq);
+}
+
+int pay_lmdb_checkout_of_stranger(int *out, MDB_txn *txn, const pay_lmdb_t *db,
+                                  const pay_charge_t *charge, apr_pool_t *p)
+{
+    *out = 0;
+    if (!charge->checkout) {
+        return MDB_SUCCESS;
+    }
+    if (!charge->key_id || !*charge->key_id) { /* of a page: no key asked for it */
+        *out = *charge->checkout->link != '\0';
+        return MDB_SUCCESS;
+    }
+    return pay_lmdb_api_key_is_public(out, txn, db, charge->key_id, p);
+}
+
+int pay_lmdb_checkout_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+                             apr_pool_t *p)
+{
+    pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
+    int rc;
+
+    checkout->ended_at = 0;
+    rc = pay_lmdb_checkout_of_stranger(&checkout->stranger, txn, db, charge, p);
+    if (rc) {
+        return rc;
+    }
+    charge->checkout = checkout;
+    rc = pay_lmdb_checkout_put(txn, db, charge, p);
+    if (!rc && checkout->stranger) {
+        rc = pay_lmdb_rows_strangers(txn, db, &charge->scope, 1);
+    }
+    return rc;
+}
+
+static int unlist(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    if (charge->checkout->ended_at == 0
+        || pay_lmdb_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
+        return MDB_SUCCESS;
+    }
+    pay_lmdb_checkout_sweep_key(&key, charge, charge->checkout->ended_at);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_checkout_list_at(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+                              apr_time_t ended_at, apr_pool_t *p)
+{
+    pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
+    MDB_val at, nothing = {0, NULL};
+    pay_lmdb_key_t key;
+    int rc;
+
+    rc = unlist(txn, db, charge);
+    checkout->ended_at = ended_at;
+    charge->checkout = checkout;
+    if (!rc && ended_at != 0) {
+        pay_lmdb_checkout_sweep_key(&key, charge, ended_at);
+        at = pay_lmdb_key_val(&key);
+        rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), &at, &nothing, 0);
+    }
+    return rc ? rc : pay_lmdb_checkout_put(txn, db, charge, p);
+}
+
+/* Paid: it stays, and is no stranger's any more. */
+static int paid(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
+{
+    pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
+    int rc;
+
+    rc = pay_lmdb_checkout_forget(txn, db, charge);
+    checkout->stranger = 0;
+    checkout->ended_at = 0;
+    charge->checkout = checkout;
+    return rc ? rc : pay_lmdb_checkout_put(txn, db, charge, p);
+}
+
+int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
+{
+    if (!charge->checkout || !charge->checkout->stranger) {
+        return MDB_SUCCESS;
+    }
+    switch (charge->state) {
+    case PAY_CHARGE_SUCCESSFUL:
+    case PAY_CHARGE_REVERSED:
+        return paid(txn, db, charge, p);
+    case PAY_CHARGE_FAILED:
+    case PAY_CHARGE_VOID:
+    case PAY_CHARGE_ABANDONED:
+        if (charge->checkout->ended_at != 0
+            || pay_lmdb_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
+            return MDB_SUCCESS;
+        }
+        return pay_lmdb_checkout_list_at(txn, db, charge, charge->updated_at, p);
+    case PAY_CHARGE_PENDING:
+    case PAY_CHARGE_STATE_COUNT:
+        break;
+    }
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_checkout_forget(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+{
+    int rc;
+
+    rc = unlist(txn, db, charge);
+    if (!rc && charge->checkout->stranger) {
+        rc = pay_lmdb_rows_strangers(txn, db, &charge->scope, -1);
+    }
+    return rc;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_env.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_checkout.h"
+#include "store/pay_lmdb_discard.h"
+#include "store/pay_lmdb_link.h"
+#include "store/pay_lmdb_rows.h"
+#include "store/pay_lmdb_tour.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+/* What cannot go yet, or cannot be read, is looked at again after this. */
+#define LATER apr_time_from_sec(60 * 60)
+
+typedef struct sweep_t {
+    apr_time_t until; /* what ended before is looked at */
+    int limit;
+    apr_pool_t *p;
+    int count; /* rows looked at */
+    int done;  /* the walk is over */
+} sweep_t;
+
+/* ---- once a store: what an earlier version wrote has neither entry nor mark */
+
+/* The row of table meta: the key of table checkout where the walk goes on; one byte: it is over. */
+static const char walk_name[] = "checkout_walk";
+#define WALK_OVER_LEN 1
+
+static int walk_place(pay_lmdb_key_t *from, int *over, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name}, val;
+    int rc;
+
+    *over = 0;
+    pay_lmdb_key_start(from);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    *over = val.mv_size == WALK_OVER_LEN;
+    if (!*over && val.mv_size == PAY_LMDB_CHARGE_KEY_LEN) {
+        (void)pay_lmdb_key_bytes(from, val.mv_data, val.mv_size);
+    }
+    return MDB_SUCCESS; /* of another length: from the start, which changes nothing twice */
+}
+
+static int walk_put(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *place)
+{
+    static const char over = 1;
+    MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name};
+    MDB_val val = {WALK_OVER_LEN, (void *)&over};
+
+    if (place) {
+        val = *place;
+    }
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+}
+
+/* One that an earlier version wrote gets what a new one gets at once. */
+static int walk_row(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key)
+{
+    pay_checkout_t *checkout;
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc, of_stranger;
+
+    if (key->mv_size != PAY_LMDB_CHARGE_KEY_LEN) {
+        return MDB_SUCCESS; /* told by the check, as all that cannot be read */
+    }
+    pay_lmdb_read_scope(&scope, key->mv_data);
+    rc =
+        pay_lmdb_charge_get(&charge, txn, db, &scope,
+                            pay_lmdb_read_u64((char *)key->mv_data + PAY_LMDB_SCOPE_LEN), sweep->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    }
+    if (!charge->checkout || charge->checkout->stranger || charge->state == PAY_CHARGE_SUCCESSFUL
+        || charge->state == PAY_CHARGE_REVERSED) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_checkout_of_stranger(&of_stranger, txn, db, charge, sweep->p);
+    if (rc || !of_stranger) {
+        return rc;
+    }
+    checkout = apr_pmemdup(sweep->p, charge->checkout, sizeof(*checkout));
+    checkout->stranger = 1;
+    charge->checkout = checkout;
+    rc = pay_lmdb_checkout_put(txn, db, charge, sweep->p);
+    if (!rc) {
+        rc = pay_lmdb_rows_strangers(txn, db, &scope, 1);
+    }
+    return rc ? rc : pay_lmdb_checkout_ended(txn, db, charge, sweep->p);
+}
+
+/* The next keys of table checkout, one more than are looked at: that one is the next place. */
+static int walk_keys(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                     const pay_lmdb_key_t *from, int limit, apr_pool_t *p)
+{
+    MDB_val key = pay_lmdb_key_val(from), val;
+    MDB_cursor *cursor;
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(MDB_val));
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &val, from->len ? MDB_SET_RANGE : MDB_FIRST);
+    while (!rc && (*out)->nelts <= limit) {
+        MDB_val copy = {key.mv_size, apr_pmemdup(p, key.mv_data, key.mv_size)};
+
+        APR_ARRAY_PUSH(*out, MDB_val) = copy;
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int walk_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    sweep_t *sweep = baton;
+    apr_array_header_t *keys;
+    pay_lmdb_key_t from;
+    int i, rc, over;
+
+    sweep->count = 0;
+    rc = walk_place(&from, &over, txn, db);
+    sweep->done = over;
+    if (rc || over) {
+        return rc;
+    }
+    rc = walk_keys(&keys, txn, db, &from, sweep->limit, sweep->p);
+    for (i = 0; !rc && i < keys->nelts && i < sweep->limit; i++) {
+        rc = walk_row(sweep, txn, db, &APR_ARRAY_IDX(keys, i, MDB_val));
+    }
+    if (rc) {
+        return rc;
+    }
+    sweep->count = i;
+    sweep->done = keys->nelts <= sweep->limit;
+    return walk_put(txn, db, sweep->done ? NULL : &APR_ARRAY_IDX(keys, sweep->limit, MDB_val));
+}
+
+/* ---- what is due */
+
+static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                       apr_time_t until, int limit, apr_pool_t *p)
+{
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(MDB_val));
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    while (!rc && (*out)->nelts < limit
+           && (key.mv_size != PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN
+               || pay_lmdb_read_time(key.mv_data) <= until)) {
+        MDB_val copy = {key.mv_size, apr_pmemdup(p, key.mv_data, key.mv_size)};
+
+        APR_ARRAY_PUSH(*out, MDB_val) = copy;
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *entry)
+{
+    MDB_val at = *entry;
+    int rc;
+
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* The one that a link which is paid once judges its next payer by. */
+static int is_judged(int *judged, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                     apr_pool_t *p)
+{
+    pay_link_t *link;
+    int rc;
+
+    *judged = 0;
+    if (!*charge->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_link_load(&link, txn, db, &charge->scope, charge->checkout->link, p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    *judged = link->once && link->last_seq == charge->seq;
+    return MDB_SUCCESS;
+}
+
+static int has_refund(int *has, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+{
+    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix;
+    MDB_val key, val;
+    int rc;
+
+    *has = 0;
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_charge_key(&prefix, &charge->scope, charge->seq);
+    key = pay_lmdb_key_val(&prefix);
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    mdb_cursor_close(cursor);
+    if (!rc) {
+        *has = key.mv_size >= prefix.len && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0;
+    }
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+typedef enum verdict_t {
+    GOES,
+    STAYS, /* for ever: money moved, or a person or an acquirer said something of it */
+    WAITS  /* somebody may still decide it, or be told of it */
+} verdict_t;
+
+static int judge(verdict_t *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                 apr_pool_t *p)
+{
+    const int ended = charge->state == PAY_CHARGE_FAILED || charge->state == PAY_CHARGE_VOID
+                      || charge->state == PAY_CHARGE_ABANDONED;
+    int rc, has = 0;
+
+    *out = STAYS;
+    if (charge->refunded_minor != 0 || charge->refunds_pending_minor != 0
+        || charge->late != PAY_LATE_NONE || *charge->contradiction || *charge->resolution) {
+        return MDB_SUCCESS;
+    }
+    rc = has_refund(&has, txn, db, charge);
+    if (rc || has) {
+        return rc;
+    }
+    *out = WAITS;
+    if (!ended || charge->due_at != 0 || charge->held != PAY_NOT_HELD
+        || pay_charge_in_flight(charge)) {
+        return MDB_SUCCESS;
+    }
+    rc = is_judged(&has, txn, db, charge, p);
+    if (!rc && !has) {
+        rc = pay_lmdb_tour_has_event(&has, txn, db, charge, 0, p);
+    }
+    if (!rc && !has) {
+        *out = GOES;
+    }
+    return rc;
+}
+
+static int sweep_charge(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db,
+                        pay_charge_t *charge)
+{
+    verdict_t verdict;
+    int rc;
+
+    rc = judge(&verdict, txn, db, charge, sweep->p);
+    if (rc == PAY_LMDB_BAD_ROW) { /* to the back, so that it never blocks the others */
+        verdict = WAITS;
+        rc = MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    switch (verdict) {
+    case GOES:
+        return pay_lmdb_discard_charge(txn, db, charge, sweep->p);
+    case STAYS:
+        return pay_lmdb_checkout_list_at(txn, db, charge, 0, sweep->p);
+    case WAITS:
+        break;
+    }
+    return pay_lmdb_checkout_list_at(txn, db, charge, sweep->until + LATER, sweep->p);
+}
+
+static int sweep_entry(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db,
+                       const MDB_val *entry)
+{
+    const char *at = entry->mv_data;
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    if (entry->mv_size != PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN) {
+        (void)pay_lmdb_bad_row(PAY_TABLE_CHECKOUT_SWEEP, entry);
+        return delete_entry(txn, db, entry);
+    }
+    pay_lmdb_read_scope(&scope, at + sizeof(apr_uint64_t));
+    rc = pay_lmdb_charge_get(&charge, txn, db, &scope,
+                             pay_lmdb_read_u64(at + sizeof(apr_uint64_t) + PAY_LMDB_SCOPE_LEN),
+                             sweep->p);
+    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+        return delete_entry(txn, db, entry);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (!charge->checkout || charge->checkout->ended_at != pay_lmdb_read_time(at)) {
+        return delete_entry(txn, db, entry);
+    }
+    return sweep_charge(sweep, txn, db, charge);
+}
+
+static int sweep_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    sweep_t *sweep = baton;
+    apr_array_header_t *entries;
+    int i, rc;
+
+    sweep->count = 0;
+    rc = entries_due(&entries, txn, db, sweep->until, sweep->limit, sweep->p);
+    for (i = 0; !rc && i < entries->nelts; i++) {
+        rc = sweep_entry(sweep, txn, db, &APR_ARRAY_IDX(entries, i, MDB_val));
+    }
+    if (!rc) {
+        sweep->count = entries->nelts;
+    }
+    return rc;
+}
+
+/* What there is to do, without a turn to write: most steps find nothing. */
+static int look(sweep_t *sweep, int *walks, int *sweeps, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    apr_array_header_t *entries;
+    pay_lmdb_key_t from;
+    int rc, over;
+
+    *walks = *sweeps = 0;
+    if (pay_lmdb_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
+        return MDB_SUCCESS;
+    }
+    rc = walk_place(&from, &over, txn, db);
+    if (!rc) {
+        rc = entries_due(&entries, txn, db, sweep->until, 1, sweep->p);
+    }
+    if (!rc) {
+        *walks = !over;
+        *sweeps = entries->nelts > 0;
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_checkout_sweep(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                     apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    const apr_interval_time_t keep = db->options.checkout_keep;
+    sweep_t sweep = {.until = now - keep, .limit = limit, .p = p};
+    int rc, walks, sweeps;
+    apr_status_t rv;
+    MDB_txn *txn;
+
+    *count = 0;
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = look(&sweep, &walks, &sweeps, txn, db);
+    pay_lmdb_read_end(db, txn);
+    rv = pay_lmdb_status(rc);
+    if (rv == APR_SUCCESS && walks) {
+        rv = pay_lmdb_commit(db, 0, walk_work, &sweep);
+        if (rv == APR_SUCCESS && !sweep.done) {
+            *count = sweep.count;
+            return APR_SUCCESS;
+        }
+    }
+    if (rv != APR_SUCCESS || keep == 0 || (!walks && !sweeps)) {
+        return rv;
+    }
+    rv = pay_lmdb_commit(db, 0, sweep_work, &sweep);
+    if (rv == APR_SUCCESS) {
+        *count = sweep.count;
+    }
+    return rv;
+}

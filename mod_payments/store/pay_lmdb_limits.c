@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_limits.h"
+
+#include "store/pay_lmdb_row.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* The row "limits" of the table meta. New fields go to the end. */
+static const char limits_name[] = "limits";
+
+static const pay_row_field_t limits_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_limits_t, map_bytes),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_limits_t, reserve_bytes),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_limits_t, account_rows_max),
+};
+#define LIMITS_FIELDS (sizeof(limits_fields) / sizeof(limits_fields[0]))
+
+int pay_lmdb_limits_get(pay_store_limits_t *out, MDB_txn *txn)
+{
+    MDB_val key = {sizeof(limits_name) - 1, (void *)limits_name}, row;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    rc = mdb_get(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &row);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    rc = pay_row_decode(out, limits_fields, LIMITS_FIELDS, &row, NULL, NULL);
+    if (rc || out->map_bytes < 0 || out->reserve_bytes < 0 || out->account_rows_max < 0) {
+        return pay_lmdb_bad_row(PAY_TABLE_META, &key);
+    }
+    return MDB_SUCCESS;
+}
+
+static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    MDB_val key = {sizeof(limits_name) - 1, (void *)limits_name}, row = *(const MDB_val *)baton;
+
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row, 0);
+}
+
+/* A row that does not decode is written anew. */
+static int limits_are(pay_lmdb_t *db, const pay_store_limits_t *limits)
+{
+    pay_store_limits_t stored;
+    MDB_txn *txn;
+    int same;
+
+    if (pay_lmdb_read_begin(&txn, db) != APR_SUCCESS) {
+        return 0;
+    }
+    same = pay_lmdb_limits_get(&stored, txn) == MDB_SUCCESS && stored.map_bytes == limits->map_bytes
+           && stored.reserve_bytes == limits->reserve_bytes
+           && stored.account_rows_max == limits->account_rows_max;
+    pay_lmdb_read_end(db, txn);
+    return same;
+}
+
+apr_status_t pay_lmdb_limits_put(pay_lmdb_t *db, apr_pool_t *p)
+{
+    const pay_store_limits_t limits = {.map_bytes = db->options.map_bytes,
+                                       .reserve_bytes = db->options.reserve_bytes,
+                                       .account_rows_max = db->options.account_rows_max};
+    apr_status_t rv;
+    MDB_val row;
+    int rc;
+
+    if (limits_are(db, &limits)) { /* each start of a server says them again */
+        return APR_SUCCESS;
+    }
+    rc = pay_row_encode(&row, limits_fields, LIMITS_FIELDS, &limits, p);
+    if (rc) {
+        return pay_lmdb_status(rc);
+    }
+    rv = pay_lmdb_commit(db, 0, put_work, &row);
+    return rv == PAY_STORE_EFULL ? APR_SUCCESS : rv; /* a full store must still be served */
+}
+
+int pay_lmdb_limits_take(MDB_env *mdb, pay_lmdb_t *db)
+{
+    const apr_int64_t page = sysconf(_SC_PAGESIZE);
+    pay_store_limits_t limits;
+    MDB_txn *txn;
+    int rc;
+
+    if (!db->options.limits_of_store) {
+        return MDB_SUCCESS;
+    }
+    rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_limits_get(&limits, txn);
+    mdb_txn_abort(txn);
+    if (rc == PAY_LMDB_BAD_ROW) {
+        return MDB_SUCCESS; /* told by the check; a person must be able to mend the store */
+    }
+    if (rc || limits.map_bytes < page) { /* no server has prepared it */
+        return rc;
+    }
+    db->options.map_bytes = limits.map_bytes;
+    db->options.reserve_bytes = limits.reserve_bytes;
+    return mdb_env_set_mapsize(mdb, (size_t)(limits.map_bytes / page * page));
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_rows.h"
+
+#include "base/pay_log.h"
+#include "store/pay_lmdb_audit.h"
+#include "store/pay_lmdb_env.h"
+#include "store/pay_lmdb_limits.h"
+#include "store/pay_lmdb_walk.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define MODES 2           /* of pay_mode_t */
+#define STRANGERS_SHARE 8 /* the part of the quota that strangers may fill */
+#define STRANGER_ROWS 2   /* of a checkout: the charge and what it has beside it */
+
+static const pay_lmdb_table_t counted[] = {PAY_TABLE_KEPT, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
+                                           PAY_TABLE_LINK, PAY_TABLE_CHECKOUT};
+#define COUNTED (sizeof(counted) / sizeof(counted[0]))
+
+static int is_counted(pay_lmdb_table_t table)
+{
+    size_t i;
+
+    for (i = 0; i < COUNTED; i++) {
+        if (counted[i] == table) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int count_table(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                       pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
+{
+    MDB_cursor *cursor;
+    MDB_val key = pay_lmdb_key_val(prefix), row;
+    int rc;
+
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    while (!rc && key.mv_size >= prefix->len
+           && memcmp(key.mv_data, prefix->bytes, prefix->len) == 0) {
+        (*out)++;
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope)
+{
+    pay_lmdb_key_t prefix;
+    int rc = MDB_SUCCESS;
+    size_t i;
+
+    *out = 0;
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_scope(&prefix, scope);
+    for (i = 0; !rc && i < COUNTED; i++) {
+        rc = count_table(out, txn, db, counted[i], &prefix);
+    }
+    return rc;
+}
+
+/* Writes the scope's row anew. The callers have no pool: what they change is no row of their own.
+ */
+static int write_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                     const pay_lmdb_scope_t *row)
+{
+    apr_pool_t *pool;
+    apr_status_t rv;
+    int rc;
+
+    rv = apr_pool_create(&pool, NULL);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_scope_write(txn, db, scope, row, pool);
+    apr_pool_destroy(pool);
+    return rc;
+}
+
+/*
+ * After a row was added or removed. A count that does not hold what is taken from it stays, and
+ * `store check` reports it: what is decided about money never waits for statistics.
+ */
+static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope, int by)
+{
+    pay_lmdb_scope_t row;
+    int rc, found;
+
+    assert(by == 1 || by == -1);
+    rc = pay_lmdb_scope_find(&found, &row, txn, db, scope);
+    if (rc) {
+        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    }
+    if (!found) { /* a new scope, or one of an earlier version with tokens or links only */
+        rc = pay_lmdb_rows_count(&row.rows_told, txn, db, scope);
+        row.rows_told++;
+        return rc ? rc : write_row(txn, db, scope, &row);
+    }
+    if (row.rows_told == 0 || (by < 0 && row.rows_told == 1)) {
+        return MDB_SUCCESS;
+    }
+    row.rows_told += by < 0 ? (apr_uint64_t)-1 : 1;
+    return write_row(txn, db, scope, &row);
+}
+
+int pay_lmdb_rows_put(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table, MDB_val *key,
+                      MDB_val *row, unsigned int flags)
+{
+    MDB_val val = *row; /* LMDB points it at what was there */
+    pay_scope_t scope;
+    int rc;
+
+    rc = mdb_put(txn, pay_lmdb_dbi(db, table), key, &val, flags | MDB_NOOVERWRITE);
+    if (rc == MDB_KEYEXIST && !(flags & MDB_NOOVERWRITE)) {
+        val = *row;
+        return mdb_put(txn, pay_lmdb_dbi(db, table), key, &val, flags);
+    }
+    if (rc || !is_counted(table) || key->mv_size < PAY_LMDB_SCOPE_LEN) {
+        return rc;
+    }
+    pay_lmdb_read_scope(&scope, key->mv_data);
+    return change(txn, db, &scope, 1);
+}
+
+int pay_lmdb_rows_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table, MDB_val *key)
+{
+    pay_scope_t scope;
+    int rc;
+
+    if (key->mv_size < PAY_LMDB_SCOPE_LEN || !is_counted(table)) {
+        return mdb_del(txn, pay_lmdb_dbi(db, table), key, NULL);
+    }
+    pay_lmdb_read_scope(&scope, key->mv_data); /* before the row goes: it may hold the key */
+    rc = mdb_del(txn, pay_lmdb_dbi(db, table), key, NULL);
+    return rc ? rc : change(txn, db, &scope, -1);
+}
+
+int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope, int by)
+{
+    pay_lmdb_scope_t row;
+    int rc, found;
+
+    assert(by == 1 || by == -1);
+    rc = pay_lmdb_scope_find(&found, &row, txn, db, scope);
+    if (rc || !found || (by < 0 && row.strangers == 0)) {
+        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    }
+    row.strangers += by < 0 ? (apr_uint64_t)-1 : 1;
+    return write_row(txn, db, scope, &row);
+}
+
+/* ---- the quota */
+
+int pay_lmdb_rows_total(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope, const pay_lmdb_scope_t *row)
+{
+    apr_uint64_t entries;
+    int rc;
+
+    rc = pay_lmdb_audit_last(&entries, txn, db, scope->account); /* none is ever removed */
+    *out = pay_lmdb_scope_count(row) + entries + (row->rows_told ? row->rows_told - 1 : 0);
+    return rc;
+}
+
+static void log_quota(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+                      apr_uint64_t rows)
+{
+    /* Not db->env: the handle may be closed already while its work is still being done. */
+    pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
+
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
+        pay_log(PAY_LOG_ERR, APR_SUCCESS,
+                PAYLOGNO(00190) "store %s: account number %u has %" APR_UINT64_T_FMT
+                                " rows in %s mode, as many as PaymentsAccountQuota allows: new "
+                                "ones are refused",
+                db->path, scope->account, rows, pay_mode_name(scope->mode));
+    }
+}
+
+int pay_lmdb_rows_has_quota(const pay_lmdb_t *db)
+{
+    return db->options.account_rows_max > 0;
+}
+
+int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope)
+{
+    const int rows_max = db->options.account_rows_max;
+    pay_lmdb_scope_t row;
+    apr_uint64_t rows;
+    int rc;
+
+    *reached = 0;
+    if (!rows_max) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_scope_get(&row, txn, db, scope);
+    if (!rc) {
+        rc = pay_lmdb_rows_total(&rows, txn, db, scope, &row);
+    }
+    if (rc || rows < (apr_uint64_t)rows_max) {
+        return rc;
+    }
+    *reached = 1;
+    log_quota(txn, db, scope, rows);
+    return MDB_SUCCESS;
+}
+
+int pay_lmdb_rows_quota_strangers(int *reached, MDB_txn *txn, const pay_lmdb_t *db,
+                                  const pay_scope_t *scope)
+{
+    pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
+    const int rows_max = db->options.account_rows_max;
+    pay_lmdb_scope_t row;
+    int rc;
+
+    *reached = 0;
+    if (!rows_max) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_scope_get(&row, txn, db, scope);
+    if (rc || (row.strangers + 1) * STRANGER_ROWS <= (apr_uint64_t)rows_max / STRANGERS_SHARE) {
+        return rc;
+    }
+    *reached = 1;
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00760) "store %s: account number %u has %" APR_UINT64_T_FMT
+                                " unpaid checkouts of public keys and payment links in %s mode, "
+                                "which fill an eighth of PaymentsAccountQuota: new ones of these "
+                                "are refused",
+                db->path, scope->account, row.strangers, pay_mode_name(scope->mode));
+    }
+    return MDB_SUCCESS;
+}
+
+apr_status_t pay_lmdb_account_rows(pay_account_rows_t *out, pay_store_t *store,
+                                   apr_uint32_t account, apr_pool_t *p)
+{
+    pay_scope_t scope = {.account = account};
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_store_limits_t limits;
+    pay_lmdb_scope_t row;
+    apr_status_t rv;
+    MDB_txn *txn;
+    int rc, i;
+
+    (void)p;
+    memset(out, 0, sizeof(*out));
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_lmdb_limits_get(&limits, txn);
+    out->rows_max = limits.account_rows_max;
+    for (i = 0; !rc && i < MODES; i++) {
+        scope.mode = (pay_mode_t)i;
+        rc = pay_lmdb_scope_get(&row, txn, db, &scope);
+        if (!rc) {
+            rc = pay_lmdb_rows_total(&out->rows[i], txn, db, &scope, &row);
+            out->strangers[i] = row.strangers;
+        }
+    }
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}
+
+/* ---- stores of an earlier version */
+
+typedef struct uncounted_t {
+    apr_array_header_t *scopes; /* of pay_scope_t */
+    pay_scope_t scope;          /* the one that is counted now */
+} uncounted_t;
+
+static int find_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+{
+    uncounted_t *uncounted = baton;
+    pay_lmdb_scope_t row;
+    pay_scope_t scope;
+    int rc;
+
+    (void)val;
+    if (key->mv_size != PAY_LMDB_SCOPE_LEN) {
+        return MDB_SUCCESS; /* told by the check */
+    }
+    pay_lmdb_read_scope(&scope, key->mv_data);
+    rc = pay_lmdb_scope_get(&row, txn, NULL, &scope);
+    if (!rc && row.rows_told == 0) {
+        APR_ARRAY_PUSH(uncounted->scopes, pay_scope_t) = scope;
+    }
+    return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+}
+
+static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const uncounted_t *uncounted = baton;
+    pay_lmdb_scope_t row;
+    int rc, found;
+
+    rc = pay_lmdb_scope_find(&found, &row, txn, db, &uncounted->scope);
+    if (rc || !found || row.rows_told) {
+        return rc;
+    }
+    rc = pay_lmdb_rows_count(&row.rows_told, txn, db, &uncounted->scope);
+    row.rows_told++;
+    return rc ? rc : write_row(txn, db, &uncounted->scope, &row);
+}
+
+apr_status_t pay_lmdb_rows_prepare(pay_lmdb_t *db, apr_pool_t *p)
+{
+    uncounted_t uncounted = {.scopes = apr_array_make(p, 8, sizeof(pay_scope_t))};
+    apr_status_t rv;
+    int i;
+
+    rv = pay_lmdb_walk(db, PAY_TABLE_SCOPE, NULL, find_visit, &uncounted);
+    for (i = 0; rv == APR_SUCCESS && i < uncounted.scopes->nelts; i++) {
+        uncounted.scope = APR_ARRAY_IDX(uncounted.scopes, i, pay_scope_t);
+        rv = pay_lmdb_commit(db, 0, count_work, &uncounted);
+    }
+    return rv == PAY_STORE_EFULL ? APR_SUCCESS : rv; /* a full store must still be served */
+}

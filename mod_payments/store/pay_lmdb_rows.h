@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_ROWS_H
+#define PAY_LMDB_ROWS_H
+
+/*
+ * How many rows each scope has beside its charges and refunds: kept answers, events, tokens,
+ * payment links and checkouts. The scope's row counts them, in the transactions that add or remove
+ * them (docs/store.md). Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb_scope.h"
+
+/* As mdb_put and mdb_del of a row whose key begins with its scope; counts it if it is of one of
+ * those tables, and was not there before. */
+int pay_lmdb_rows_put(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table, MDB_val *key,
+                      MDB_val *row, unsigned int flags);
+int pay_lmdb_rows_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table, MDB_val *key);
+
+/* Adds `by` to the unpaid checkouts of strangers. */
+int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope, int by);
+
+/* Counts the rows of those tables, one by one. */
+int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope);
+
+/* All that counts for the scope's quota: the rows above, charges, refunds, and the audit entries of
+ * the account. `row` is the scope's. */
+int pay_lmdb_rows_total(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope, const pay_lmdb_scope_t *row);
+
+/* 1 in *reached when the scope has as many rows as account_rows_max allows, which is logged now and
+ * then: nothing new is opened for it. */
+int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope);
+int pay_lmdb_rows_has_quota(const pay_lmdb_t *db);
+/* The same of what strangers may have: unpaid checkouts, two rows each, in an eighth of it. */
+int pay_lmdb_rows_quota_strangers(int *reached, MDB_txn *txn, const pay_lmdb_t *db,
+                                  const pay_scope_t *scope);
+
+/* Counts the scopes that an earlier version wrote, each in a transaction of its own. */
+apr_status_t pay_lmdb_rows_prepare(pay_lmdb_t *db, apr_pool_t *p);
+
+#endif
