@@ -63,6 +63,8 @@ WRONG = [
     ("PaymentsAccountQuota -1", ["PaymentsAccountQuota: want 0", "999999999", "'-1'"]),
     ("PaymentsAccountQuota 1000000000", ["PaymentsAccountQuota", "1000000000"]),
     ("PaymentsAccountQuota 1M", ["PaymentsAccountQuota", "1M"]),
+    ("PaymentsCheckoutKeep 0", ["PaymentsCheckoutKeep: want 1s", "87600h", "'0'"]),
+    ("PaymentsCheckoutKeep 30d", ["PaymentsCheckoutKeep", "'30d'"]),
     ("PaymentsCommitBatch 0", ["PaymentsCommitBatch", "1 to 256", "'0'"]),
     ("PaymentsCommitBatch 257", ["PaymentsCommitBatch", "257"]),
     ("PaymentsCommitBatch all", ["PaymentsCommitBatch", "all"]),
@@ -165,6 +167,7 @@ PaymentsCommitWait 500ms
 PaymentsSlotWait 60s
 PaymentsCommitBatch 1
 PaymentsAccountQuota 999999999
+PaymentsCheckoutKeep 720h
 PaymentsRefundMaxDays 7
 PaymentsAcquirerTimeout 60s
 PaymentsRefundRepeatWindow 24h
@@ -201,7 +204,7 @@ def test_limits_themselves_are_right(server):
 
 
 @pytest.mark.parametrize("line", ["PaymentsStoreSize 1G", "PaymentsStoreReserve 1M", "PaymentsCommitWait 1s",
-                                  "PaymentsCommitBatch 1", "PaymentsAccountQuota 10", "PaymentsMasterKey file:/x.key"])
+                                  "PaymentsCommitBatch 1", "PaymentsAccountQuota 10", "PaymentsCheckoutKeep off", "PaymentsMasterKey file:/x.key"])
 def test_hosts_of_one_store_agree(server, line):
     httpd = server(start=False)
     other = (f"<VirtualHost 127.0.0.1:@PORT@>\nServerName other.example\nPaymentsEngine On\n"

@@ -235,8 +235,10 @@ def test_account_create_and_set(empty):
     empty.ok("account", "mode", "b-2", "live")
     changed = empty.json("account", "set", "b-2", "--timezone", "UTC")
     assert settings(changed) == ("nc", "EUR", "UTC", "live")
-    assert empty.json("account", "show", "b-2") == changed
-    assert empty.json("account", "list") == [changed, empty.json("account", "show", "shop")]
+    shown = empty.json("account", "show", "b-2")
+    assert {name: shown[name] for name in changed} == changed
+    assert set(shown) - set(changed) == {"rows", "unpaidOfVisitors", "quota"} and shown["quota"] == 0
+    assert [one["name"] for one in empty.json("account", "list")] == ["b-2", "shop"]
     assert empty.json("account", "list", "--limit", 1) == [changed]
     lines = empty.ok("account", "list").splitlines()
     assert lines[0].split()[:2] == ["NAME", "NUMBER"] and lines[1].startswith("b-2 ") and len(lines) == 3

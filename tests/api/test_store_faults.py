@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store out of service is 503 with the envelope, a log line that says what to do, and no more."""
 
+import json
 import re
 import subprocess
 import sys
@@ -150,9 +151,13 @@ def test_full_environment(server):
 
 def test_account_at_its_quota(server):
     """It gets nothing new, keeps what it has, and another account and mode are served."""
-    httpd = server(host_extra="PaymentsAccountQuota 3")
+    httpd = server()
     httpd.expect_log("PAY00190")
     shop, other = httpd.shop(), httpd.shop()
+    stored = json.loads(httpd.ctl("account", "show", shop.name, "--json").stdout)["rows"]["test"]
+    httpd.host_extra = f"PaymentsAccountQuota {stored + 3}"
+    httpd.write_config()
+    httpd.graceful()
     first, second = reference(), reference()
     assert [shop.charge(reference=name).status for name in (first, second)] == [200, 200]
     partial = {"reference": first, "amount": 10}

@@ -4,6 +4,8 @@
 #include "checkout_goods.h"
 #include "store_options.h"
 
+#include "store/pay_lmdb_rows.h"
+
 #include <apr_escape.h>
 #include <pthread.h>
 
@@ -325,10 +327,22 @@ static int till_plant_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     MDB_val key = pay_lmdb_key_val(row->key);
     MDB_val val = {row->len, (void *)row->bytes};
 
-    if (!row->bytes) {
-        return mdb_del(txn, pay_lmdb_dbi(db, row->table), &key, NULL);
+    pay_lmdb_scope_t last;
+    pay_scope_t scope;
+    int found = 0;
+
+    if (key.mv_size >= PAY_LMDB_SCOPE_LEN) {
+        pay_lmdb_read_scope(&scope, key.mv_data);
+        ck_assert_int_eq(pay_lmdb_scope_find(&found, &last, txn, db, &scope), 0);
     }
-    return mdb_put(txn, pay_lmdb_dbi(db, row->table), &key, &val, 0);
+    if (!found && row->bytes) {
+        return mdb_put(txn, pay_lmdb_dbi(db, row->table), &key, &val, 0);
+    }
+    /* The count of rows follows: it is another test's matter. */
+    if (!row->bytes) {
+        return pay_lmdb_rows_del(txn, db, row->table, &key);
+    }
+    return pay_lmdb_rows_put(txn, db, row->table, &key, &val, 0);
 }
 
 void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one account may store, what its visitors may, and the size of the store in paymentsctl."""
+
+import json
+import os
+import secrets
+
+import pytest
+
+from ctl_program import TEST_MODE, record
+from harness import checkout_body, reference, run_ctl, wait_for
+
+INITIATE, VERIFY = "/api/v1/initiate", "/api/v1/transaction/verify"
+
+
+def rows(shop, member="rows"):
+    return json.loads(shop.httpd.ctl("account", "show", shop.name, "--json").stdout)[member]["test"]
+
+
+def limit(httpd, quota):
+    httpd.host_extra = f"PaymentsAccountQuota {quota}\nPaymentsRateLimit public off"
+    httpd.write_config()
+    httpd.graceful()
+
+
+def check(httpd):
+    return httpd.ctl("store", "check").returncode == 0
+
+
+def refused(answer):
+    assert (answer.status, answer.json["data"]["responseCode"]) == (503, "E2"), answer
+    assert int(answer.header("retry-after")) > 0
+    return True
+
+
+def initiate(shop, key, ref=None, headers=None):
+    return shop.call("POST", INITIATE, checkout_body(transactionReference=ref or reference()), key=key,
+                     headers=headers)
+
+
+def test_reads_leave_nothing(shop):
+    """Verify with a fresh Idempotency-Key each time: nothing is stored, and it tells what is now."""
+    ref = shop.charge().json["data"]["reference"]
+    before, body = rows(shop), {"transactionReference": ref}
+    for _ in range(20):
+        answer = shop.call("POST", VERIFY, body, headers=[("Idempotency-Key", secrets.token_hex(16))])
+        assert answer.status == 200 and answer.header("idempotent-replayed") is None
+    assert rows(shop) == before
+    header = [("Idempotency-Key", "one")]
+    assert shop.call("POST", VERIFY, body, headers=header).json["data"]["refundedAmount"] == 0
+    assert shop.call("POST", "/api/v1/refund", {"reference": ref}).status == 200
+    assert shop.call("POST", VERIFY, body, headers=header).json["data"]["refundedAmount"] == 1000
+
+
+def test_every_row_counts(server):
+    """Checkouts, links, kept answers and audit entries fill the quota as charges do."""
+    httpd = server()
+    httpd.expect_log("PAY00190")
+    shop = httpd.shop()
+    first = rows(shop)
+    assert first > 0  # the audit entries of its account and key
+    ref = reference()
+    assert shop.charge(reference=ref).status == 200
+    assert rows(shop) == first + 1
+    assert initiate(shop, shop.secret, headers=[("Idempotency-Key", "one")]).status == 200
+    assert rows(shop) == first + 4  # the charge, its checkout, the kept answer
+    shop.httpd.ctl("link", "create", shop.name, "--mode", "test", "--title", "Shoes", "--amount", "10")
+    full = rows(shop)
+    assert full == first + 6  # the link and its audit entry
+    limit(httpd, full)
+    assert refused(shop.charge()) and refused(initiate(shop, shop.secret))
+    assert refused(shop.call("POST", "/api/v1/refund", {"reference": ref}))
+    assert shop.charge(reference=ref).header("idempotent-replayed") == "true"
+    assert shop.call("GET", f"/api/v1/transaction/{ref}/verify").status == 200
+    assert httpd.shop().charge().status == 200
+    shown = json.loads(httpd.ctl("account", "show", shop.name, "--json").stdout)
+    assert (shown["quota"], shown["rows"]["test"]) == (full, full)
+    assert "PaymentsAccountQuota" in httpd.log_text() and check(httpd)
+
+
+def test_visitors_never_lock_the_shop_out(server):
+    """A public key fills an eighth of the quota, and no more; what ended makes room once it is removed."""
+    httpd = server()
+    httpd.expect_log("PAY00760")
+    shop = httpd.shop()
+    public = shop.public
+    limit(httpd, 160)
+    answers = [initiate(shop, public) for _ in range(11)]
+    assert [answer.status for answer in answers] == [200] * 10 + [503]
+    assert refused(answers[-1])
+    assert rows(shop, "unpaidOfVisitors") == 10
+    assert initiate(shop, shop.secret).status == 200 and shop.charge().status == 200
+    assert "PAY00760" in httpd.log_text()
+    ref = answers[0].json["data"]["transactionReference"]
+    assert shop.call("POST", "/api/v1/void-transaction", {"transactionReference": ref}).status == 200
+    assert refused(initiate(shop, public))
+    httpd.host_extra += "\nPaymentsCheckoutKeep 1s"
+    httpd.write_config()
+    httpd.graceful()
+    gone = lambda: shop.call("GET", f"/api/v1/transaction/{ref}/verify").status == 404
+    wait_for(gone, "the removal of a voided checkout", seconds=40)
+    assert rows(shop, "unpaidOfVisitors") == 9
+    assert initiate(shop, public, ref).status == 200, "its reference is free again"
+    assert check(httpd)
+
+
+def import_file(path, count):
+    with open(path, "w") as out:
+        for n in range(count):
+            out.write(json.dumps({**record(n), "merchantNote": "n" * 200}) + "\n")
+    return str(path)
+
+
+def test_the_tool_keeps_the_size(server, tmp_path):
+    """An import beyond PaymentsStoreSize fails as the server's writes do, and leaves nothing of it."""
+    httpd = server(host_extra="PaymentsStoreSize 4M\nPaymentsStoreReserve 1M")
+    shop = httpd.shop()
+    os.chmod(tmp_path, 0o755)
+    path = import_file(tmp_path / "refunds.jsonl", 12000)
+    done = run_ctl(httpd.store, "refund", "import", shop.name, path, *TEST_MODE, check=False)
+    assert done.returncode != 0
+    assert "PaymentsStoreSize" in done.stderr, done.stderr
+    assert (httpd.store / "data.mdb").stat().st_size <= 4 << 20
+    stat = json.loads(httpd.ctl("store", "stat", "--json").stdout)
+    assert stat["mapBytes"] == 4 << 20 and stat["refunds"] == 0, "nothing half done"
+    assert check(httpd)
+    httpd.host_extra = "PaymentsStoreSize 64M\nPaymentsStoreReserve 1M"
+    httpd.write_config()
+    httpd.graceful()
+    httpd.ctl("refund", "import", shop.name, path, *TEST_MODE)
+    assert len(shop.refunds().json) > 0 and shop.charge().status == 200
