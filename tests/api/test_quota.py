@@ -116,7 +116,7 @@ def test_the_tool_keeps_the_size(server, tmp_path):
     httpd = server(host_extra="PaymentsStoreSize 4M\nPaymentsStoreReserve 1M")
     shop = httpd.shop()
     os.chmod(tmp_path, 0o755)
-    path = import_file(tmp_path / "refunds.jsonl", 12000)
+    path = import_file(tmp_path / "refunds.jsonl", 7000)
     done = run_ctl(httpd.store, "refund", "import", shop.name, path, *TEST_MODE, check=False)
     assert done.returncode != 0
     assert "PaymentsStoreSize" in done.stderr, done.stderr
