@@ -23,7 +23,7 @@ typedef struct pay_acquirer_t {
     const char *name;    /* as stored in rows that went through it */
     const char *account; /* whose money it moves, for the log; NULL: no one account's */
     apr_interval_time_t timeout;
-    int key_is_shared;      /* another account sends with it: its lists are of both */
+    int key_is_shared;              /* another account sends with it: its lists are of both */
     pay_slots_t *slots;             /* calls under way in all processes; NULL: no limit */
     pay_breaker_t *breaker;         /* NULL: none */
     pay_breaker_t *visitor_breaker; /* of calls for visitors beside it; NULL: `breaker` alone */

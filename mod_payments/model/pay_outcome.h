@@ -57,8 +57,8 @@ typedef struct pay_outcome_t {
     const char *acquirer_reference; /* of a refund: what the acquirer calls it */
     int received; /* of a refund that waits: the acquirer has it, so that it waits no more */
     int spent;    /* approved, and given back since by somebody else */
-    apr_int64_t refunded_minor;     /* of it, what the acquirer says was given back; 0: not told */
-    const char *resolution; /* why a person decided it so; NULL: no person did */
+    apr_int64_t refunded_minor; /* of it, what the acquirer says was given back; 0: not told */
+    const char *resolution;     /* why a person decided it so; NULL: no person did */
     /* Of PAY_OUTCOME_UNKNOWN: how things stand. */
     apr_time_t absent_since;  /* of the first of the answers that there is none such; 0: no such */
     pay_moment_t absent_from; /* the same by the boot clock, from which is counted */
