@@ -93,7 +93,7 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
     }
     asked = turn.history->asked != turn.history->answered;
     due = interval > 0 && pay_time_is_over(turn.history->due_at, now, interval);
-    far = interval > 0 && is_over(turn.history->far_at, now, PAY_HISTORY_FAR_EVERY);
+    far = interval > 0 && pay_time_is_over(turn.history->far_at, now, PAY_HISTORY_FAR_EVERY);
     if (account->acquirer->key_is_shared) {
         due = far = 0;
     }

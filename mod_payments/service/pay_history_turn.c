@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_acquiring.h"
 #include "service/pay_history_parts.h"
 
 #include "base/pay_log.h"

@@ -2,6 +2,7 @@
 #include "till.h"
 
 #include "checkout_goods.h"
+#include "store/pay_lmdb_charge.h"
 
 #include <limits.h>
 
@@ -109,6 +110,8 @@ START_TEST(test_damaged_row)
 }
 END_TEST
 
+#define LATER_FIELDS 3 /* return_trusted, stranger, ended_at: 8 bytes each */
+
 static int shorten_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     pay_lmdb_key_t *key = baton;
@@ -121,9 +124,9 @@ static int shorten_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     bytes = apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
-    bytes[1]--; /* how many fields there are */
+    bytes[1] -= LATER_FIELDS; /* how many fields there are */
     row.mv_data = bytes;
-    row.mv_size -= 8;
+    row.mv_size -= LATER_FIELDS * 8;
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row, 0);
 }
 

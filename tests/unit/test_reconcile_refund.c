@@ -351,7 +351,7 @@ static void elsewhere(int of_charge)
                            .transaction_reference = of_charge ? "order-1" : NULL,
                            .created_at = NOW - DAY,
                            .updated_at = NOW - DAY,
-                           .charge_seq = of_charge ? charge->seq : 0};
+                           .acquirer_charge = of_charge ? charge->acquirer_reference : NULL};
     apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(const pay_refund_t *));
     pay_import_t import;
     pay_refund_t *refund;
@@ -359,7 +359,7 @@ static void elsewhere(int of_charge)
 
     APR_ARRAY_PUSH(rows, const pay_refund_t *) = &record;
     ck_assert_int_eq(shop->ops.import_begin(&import, shop->store, &live, unit_pool), APR_SUCCESS);
-    import.by_seq = 1;
+    import.by_acquirer = 1;
     ck_assert_int_eq(shop->ops.import_rows(&import, &at, shop->store, rows, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(shop->ops.import_finish(&import, shop->store, unit_pool), APR_SUCCESS);
