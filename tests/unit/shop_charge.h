@@ -7,9 +7,11 @@
 #include "checkout_goods.h"
 #include "shop.h"
 
-/* A charge of 10.50 NGN through the scripted acquirer, put into the store as pending. */
-static inline pay_charge_t *shop_charge_open(shop_t *shop, const pay_scope_t *scope,
-                                             const char *reference, pay_charge_kind_t kind)
+/* A charge of 10.50 NGN through the scripted acquirer, which calls it `there` (""), put into the
+ * store as pending. */
+static inline pay_charge_t *shop_charge_begin(shop_t *shop, const pay_scope_t *scope,
+                                              const char *reference, const char *there,
+                                              pay_charge_kind_t kind)
 {
     const pay_charge_t proposal = {
         .scope = *scope,
@@ -23,6 +25,7 @@ static inline pay_charge_t *shop_charge_open(shop_t *shop, const pay_scope_t *sc
         .last_name = "Obi",
         .request_ip = "192.0.2.1",
         .acquirer = "scripted",
+        .acquirer_reference = there,
         .key_id = "key_1",
         .due_at = pay_time_now() + apr_time_from_sec(60),
         .answer_version = PAY_CHARGE_ANSWER_VERSION,
@@ -43,15 +46,21 @@ static inline pay_charge_t *shop_charge_open(shop_t *shop, const pay_scope_t *sc
     return charge;
 }
 
-/* As above, approved. */
-static inline pay_charge_t *shop_charge(shop_t *shop, const pay_scope_t *scope,
-                                        const char *reference)
+static inline pay_charge_t *shop_charge_open(shop_t *shop, const pay_scope_t *scope,
+                                             const char *reference, pay_charge_kind_t kind)
+{
+    return shop_charge_begin(shop, scope, reference, "", kind);
+}
+
+/* As shop_charge_begin, approved. */
+static inline pay_charge_t *shop_charge_named(shop_t *shop, const pay_scope_t *scope,
+                                              const char *reference, const char *there)
 {
     static const pay_outcome_t approved = {.kind = PAY_OUTCOME_APPROVED,
                                            .code = "00",
                                            .message = "Approved",
                                            .authorization_code = "A1B2C3"};
-    pay_charge_t *charge = shop_charge_open(shop, scope, reference, PAY_CHARGE_TOKENIZED);
+    pay_charge_t *charge = shop_charge_begin(shop, scope, reference, there, PAY_CHARGE_TOKENIZED);
     int changed;
 
     ck_assert_int_eq(shop->real->charge_resolve(&charge, &changed, shop->store, scope, charge->seq,
@@ -59,6 +68,12 @@ static inline pay_charge_t *shop_charge(shop_t *shop, const pay_scope_t *scope,
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     return charge;
+}
+
+static inline pay_charge_t *shop_charge(shop_t *shop, const pay_scope_t *scope,
+                                        const char *reference)
+{
+    return shop_charge_named(shop, scope, reference, "");
 }
 
 #endif

@@ -372,11 +372,11 @@ START_TEST(test_failing_and_clock_set_back)
     }
     (void)outlet_finish_all(outlet_take(10, 10), PAY_EVENT_FAILED);
     till_clock -= clock_cases[_i].back;
-    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0);
+    ck_assert_msg(outlet_take(10, 10)->nelts == clock_cases[_i].taken, "%s", clock_cases[_i].name);
     for (k = 0; k < 3; k++) {
         (void)till_charge(0, apr_psprintf(unit_pool, "new-%d", k), 1000);
     }
-    ck_assert_msg(outlet_take(10, 10)->nelts == clock_cases[_i].taken, "%s", clock_cases[_i].name);
+    ck_assert_int_eq(outlet_take(10, 10)->nelts, 0); /* the probe, if any, is on its way */
     till_check_clean();
 }
 END_TEST

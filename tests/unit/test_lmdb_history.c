@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#define LATER_FIELDS 2 /* numbers at the row's end that an older version does not write */
+#define LATER_FIELDS 4 /* numbers at the row's end that an older version does not write */
 #define DAY apr_time_from_sec(24 * 3600)
 #define FROM (TILL_NOW - 31 * DAY)
 #define TO TILL_NOW

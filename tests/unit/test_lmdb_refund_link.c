@@ -10,8 +10,8 @@
 #define LIVE 1                                   /* the scope that the tests look at */
 
 /* What rows of earlier versions have not: the names of an unknown charge, and of a request. */
-#define LATER_FIELDS_LEN (2 + 2)
-#define LATER_FIELDS 2
+#define LATER_FIELDS_LEN (2 + 2 + 4 * 8)
+#define LATER_FIELDS 6
 
 /* ---- how things come to be */
 

@@ -341,7 +341,7 @@ END_TEST
 /* Of order-1, or (0) of a charge that is not known here. */
 static void elsewhere(int of_charge)
 {
-    pay_charge_t *charge = shop_charge(shop, &live, "order-1");
+    pay_charge_t *charge = shop_charge_named(shop, &live, "order-1", "up-order-1");
     pay_refund_t record = {.id = "up_1",
                            .refund_reference = "up_1",
                            .money = {100, "NGN"},

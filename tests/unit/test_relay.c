@@ -263,7 +263,8 @@ START_TEST(test_replays)
     upstream_answer(replay_rows[_i].status ? replay_rows[_i].status : 500, replay_rows[_i].asked);
     upstream_say("/api/v1/tokenized-card-charge", "keep",
                  apr_psprintf(unit_pool,
-                              "HTTP/1.1 200 X\r\n%sContent-Type: application/json\r\n"
+                              "HTTP/1.1 200 X\r\n" UPSTREAM_DATE
+                              "%sContent-Type: application/json\r\n"
                               "Content-Length: %d\r\n\r\n%s",
                               replay_rows[_i].header, (int)strlen(body), body));
     rv = pay_acquirer_relay.charge(&answer, context, &upstream_charge, TIMEOUT, unit_pool);
