@@ -63,7 +63,8 @@ class Raw:
         check(LIB.mdb_del(self.txn, self.table(table), ctypes.byref(Val.of(key)), None), "delete")
 
     def commit(self):
-        check(LIB.mdb_txn_commit(self.txn), "commit")
+        txn, self.txn = self.txn, ctypes.c_void_p()  # it is gone, however that ends
+        check(LIB.mdb_txn_commit(txn), "commit")
 
     def readers(self):
         """The lines of the reader table: pid, thread, transaction ("-" when idle)."""
@@ -80,7 +81,17 @@ class Raw:
         raise AssertionError("the reader table has no end")
 
     def close(self):
+        """What was not committed is taken back: a test that fails in between must not keep the write lock."""
+        if self.txn:
+            LIB.mdb_txn_abort(self.txn)
+            self.txn = ctypes.c_void_p()
         LIB.mdb_env_close(self.env)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 
 def change_schema(directory, version):

@@ -68,7 +68,8 @@ class Lost:
 
 
 def put_back(httpd, make):
-    """The store as it was before make() was called."""
+    """The store as it was before make() was called, and a person has confirmed that."""
+    httpd.expect_log("PAY00700")
     httpd.stop()
     copy = httpd.root / "copy"
     shutil.copytree(httpd.store, copy)
@@ -78,6 +79,7 @@ def put_back(httpd, make):
     shutil.rmtree(httpd.store)
     copy.rename(httpd.store)
     httpd.start()
+    httpd.ctl("store", "confirm", "--yes", "--unsynced")
     return made
 
 
@@ -211,18 +213,17 @@ LIVE = (1).to_bytes(4, "big") + b"\1"  # the scope of the only account's Live Mo
 
 def make_older(store, refund, name):
     """The row of a refund without a charge as earlier versions wrote it: its record alone has the acquirer's name."""
-    raw = raw_lmdb.Raw(store)
-    raw.begin()
-    key = raw.get("refund_ref", LIVE + refund.encode())
-    row = bytearray(raw.get("refund", key))
-    end = HEAD + int.from_bytes(row[13:15], "big")
-    del row[end - LATER_BYTES - len(name):end]
-    row[13:15] = (end - HEAD - LATER_BYTES - len(name)).to_bytes(2, "big")
-    row[HEAD + 1] -= LATER_FIELDS
-    raw.put("refund", key, bytes(row))
-    raw.delete("acquirer", LIVE + b"\4" + name.encode() + b"\0" + key[-8:])
-    raw.commit()
-    raw.close()
+    with raw_lmdb.Raw(store) as raw:
+        raw.begin()
+        key = raw.get("refund_ref", LIVE + refund.encode())
+        row = bytearray(raw.get("refund", key))
+        end = HEAD + int.from_bytes(row[13:15], "big")
+        del row[end - LATER_BYTES - len(name):end]
+        row[13:15] = (end - HEAD - LATER_BYTES - len(name)).to_bytes(2, "big")
+        row[HEAD + 1] -= LATER_FIELDS
+        raw.put("refund", key, bytes(row))
+        raw.delete("acquirer", LIVE + b"\4" + name.encode() + b"\0" + key[-8:])
+        raw.commit()
 
 
 def test_mended_by_the_tool(running, upstream):
