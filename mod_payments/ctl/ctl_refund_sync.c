@@ -183,10 +183,12 @@ static ctl_exit_t busy_fail(const pay_history_t *history)
                     pay_time_format(from, history->from), pay_time_format(to, history->to));
 }
 
-/* The scope and the range that are asked for, which ends now at the latest. */
+/* The scope and the range that are asked for. An end ahead is left to the store, which knows by it
+ * that all until now is asked for. */
 static ctl_exit_t sync_read(sync_t *sync, pay_time_range_t *range, ctl_t *ctl)
 {
     const apr_time_t now = pay_time_now();
+    apr_time_t to;
     pay_account_t *account;
     ctl_exit_t failed;
 
@@ -210,10 +212,8 @@ static ctl_exit_t sync_read(sync_t *sync, pay_time_range_t *range, ctl_t *ctl)
         return ctl_fail(CTL_EXIT_ILLEGAL, "--from: want a time that has come; nothing was made "
                                           "later");
     }
-    if (range->to > now) {
-        range->to = now;
-    }
-    if (range->to - range->from > apr_time_from_sec(RANGE_DAYS_MAX * (apr_int64_t)86400)) {
+    to = range->to < now ? range->to : now;
+    if (to - range->from > apr_time_from_sec(RANGE_DAYS_MAX * (apr_int64_t)86400)) {
         return ctl_fail(CTL_EXIT_ILLEGAL, "--from, --to: want at most %d days at once",
                         RANGE_DAYS_MAX);
     }

@@ -120,7 +120,8 @@ apr_status_t pay_lmdb_history_get(pay_history_t **out, pay_store_t *store, const
 }
 
 /* The number of the epoch, if the range holds all that may have been made since its copy. */
-static int covered(apr_uint32_t *out, MDB_txn *txn, const ask_t *ask, const pay_history_t *history)
+static int covered(apr_uint32_t *out, MDB_txn *txn, const ask_t *ask, const pay_history_t *history,
+                   apr_time_t now)
 {
     pay_epoch_t epoch;
     apr_time_t copied_at;
@@ -128,13 +129,14 @@ static int covered(apr_uint32_t *out, MDB_txn *txn, const ask_t *ask, const pay_
 
     rc = pay_lmdb_epoch_load(&epoch, txn);
     copied_at = pay_epoch_copied_at(&epoch, history->fetched_until);
-    *out = ask->to >= pay_time_now() && (!copied_at || ask->from <= copied_at) ? epoch.number : 0;
+    *out = ask->to >= now && (!copied_at || ask->from <= copied_at) ? epoch.number : 0;
     return rc;
 }
 
 static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     ask_t *ask = baton;
+    const apr_time_t now = pay_time_now();
     pay_history_t *history;
     int rc;
 
@@ -149,13 +151,16 @@ static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         ask->busy = 1;
         return PAY_LMDB_SILENT;
     }
-    rc = covered(&history->asked_epoch, txn, ask, history);
+    rc = covered(&history->asked_epoch, txn, ask, history, now);
     if (rc) {
         return rc;
     }
     history->asked++;
     history->from = ask->from;
-    history->to = ask->to;
+    history->to = ask->to < now ? ask->to : now;
+    if (history->to < ask->from) {
+        history->to = ask->from;
+    }
     history->done_until = 0;
     history->seen = 0;
     history->added = 0;

@@ -120,7 +120,8 @@ typedef apr_status_t pay_store_refund_link_fn(pay_refund_t **out, pay_charge_t *
 /* Never APR_NOTFOUND: a scope without one has an empty one. */
 typedef apr_status_t pay_store_history_get_fn(pay_history_t **out, pay_store_t *store,
                                               const pay_scope_t *scope, apr_pool_t *p);
-/* Asks for a range; APR_EBUSY: one is under way. *out as it is stored. */
+/* Asks for a range, whose end is now when it lies ahead; APR_EBUSY: one is under way. *out as it is
+ * stored. */
 typedef apr_status_t pay_store_history_ask_fn(pay_history_t **out, pay_store_t *store,
                                               const pay_scope_t *scope, apr_time_t from,
                                               apr_time_t to, apr_pool_t *p);

@@ -327,6 +327,7 @@ START_TEST(test_synced)
     ck_assert_int_eq(store->ops->history_ask(&history, store, &scope, later + ranges[_i].from * day,
                                              later + ranges[_i].to * day, unit_pool),
                      APR_SUCCESS);
+    ck_assert_msg(history->to == later + (ranges[_i].to < 0 ? ranges[_i].to * day : 0), "%s", name);
     if (ranges[_i].finished) { /* as the server does at the end */
         history->answered = history->asked;
         history->synced_epoch = history->asked_epoch;
