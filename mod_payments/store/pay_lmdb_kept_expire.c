@@ -125,10 +125,12 @@ static int is_over(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val 
     return MDB_SUCCESS;
 }
 
-/* The refund's request is known no more; *over 0: it is pending, and stands for it still. */
+/* The refund's request is known no more; *over 0: it is pending, and stands for it still, or the
+ * clock is ahead and the window is not over. */
 static int forget_repeat(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *kept_key,
                          const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
+    apr_interval_time_t age;
     pay_lmdb_refund_t *row;
     pay_lmdb_key_t key;
     MDB_val at;
@@ -142,7 +144,8 @@ static int forget_repeat(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MD
         *over = rc == MDB_NOTFOUND; /* one that cannot be read may be mended */
         return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
     }
-    *over = row->refund.state != PAY_REFUND_PENDING;
+    *over = row->refund.state != PAY_REFUND_PENDING
+            && (!pay_moment_age(&age, &row->refund.opened) || age >= PAY_REFUND_REPEAT_MAX);
     return *over ? pay_lmdb_refund_repeat_forget(txn, db, row, p) : MDB_SUCCESS;
 }
 
@@ -152,7 +155,7 @@ static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db
 {
     pay_lmdb_key_t due;
     MDB_val at;
-    int rc, over;
+    int rc = MDB_SUCCESS, over;
 
     if (kept->due_at == 0) { /* a refund's has none */
         return delete_entry(txn, db, entry);
@@ -160,9 +163,12 @@ static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db
     if (kept->due_at > expire->now && kept->due_at <= expire->now + LONGEST) {
         return push_entry(txn, db, entry, kept_key, kept->due_at);
     }
-    rc = kept->what == PAY_KEPT_REPEAT ? forget_repeat(&over, txn, db, kept_key, kept, expire->p)
-                                       : is_over(&over, txn, db, kept_key, kept, expire->p);
-    over = over && kept->due_at <= expire->now;
+    over = kept->due_at <= expire->now;
+    if (over) {
+        rc = kept->what == PAY_KEPT_REPEAT
+                 ? forget_repeat(&over, txn, db, kept_key, kept, expire->p)
+                 : is_over(&over, txn, db, kept_key, kept, expire->p);
+    }
     if (!rc) {
         rc = delete_entry(txn, db, entry);
     }

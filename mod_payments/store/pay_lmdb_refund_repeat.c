@@ -116,9 +116,15 @@ int pay_lmdb_refund_repeat_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_ref
 
 /* ---- a payer who is erased */
 
-/* The end of the longest window there is, which the server's own is never longer than. */
-static apr_time_t end_of(const pay_refund_t *refund)
+/* The end of the longest window there is, which the server's own is never longer than; as is judged
+ * what is recent, by the boot clock where that can tell. */
+static apr_time_t end_of(const pay_refund_t *refund, apr_time_t now)
 {
+    apr_interval_time_t age;
+
+    if (pay_moment_age(&age, &refund->opened)) {
+        return now + PAY_REFUND_REPEAT_MAX - age;
+    }
     return refund->created_at + PAY_REFUND_REPEAT_MAX;
 }
 
@@ -127,7 +133,7 @@ int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_
 {
     const apr_time_t now = pay_lmdb_scope_now(0);
     unsigned char digest[DIGEST_LEN];
-    apr_time_t end = end_of(refund);
+    apr_time_t end = end_of(refund, now);
     pay_refund_t blank = *refund;
     int rc;
 

@@ -357,6 +357,51 @@ START_TEST(test_repetition_of_a_pending_one)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    int before, erased, swept; /* days that the clock is ahead when it is refunded, and so on */
+} clocks[] = {
+    {"ahead until it was erased", 365, 365, 0},
+    {"ahead when it was erased", 0, 365, 0},
+    {"ahead when it was swept", 0, 0, 365},
+    {"ahead since it was erased", 0, 365, 365},
+};
+
+static void set_ahead(int days)
+{
+    const apr_interval_time_t step = apr_time_from_sec(86400) * days - till_steps;
+
+    till_clock += step;
+    till_steps += step;
+}
+
+/* The window is one of time that went by: no step of the clock ends it. */
+START_TEST(test_repetition_and_clocks)
+{
+    const char *name = clocks[_i].name;
+    const pay_refund_t *found;
+
+    set_ahead(clocks[_i].before);
+    (void)erase_charge(SCOPE, "paid-ada", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
+    ck_assert_int_eq(repeat(NOTE, &found), PAY_REFUND_OPENED);
+    (void)till_refund_resolve((pay_refund_t **)&found, SCOPE, found->refund_reference,
+                              PAY_OUTCOME_APPROVED);
+    set_ahead(clocks[_i].erased);
+    (void)erase(ERASE_STEPS_MAX);
+    set_ahead(clocks[_i].swept);
+    (void)sweep();
+    ck_assert_msg(repeat(NOTE, &found) == PAY_REFUND_REFUSED_REPEATED, "%s", name);
+    set_ahead(0);
+    (void)sweep();
+    ck_assert_msg(repeat(NOTE, &found) == PAY_REFUND_REFUSED_REPEATED, "%s: again", name);
+    ck_assert_int_eq(erase_rows_with(SCOPE, NOTE), 0);
+    till_clock += 2 * PAY_REFUND_REPEAT_MAX;
+    (void)sweep();
+    ck_assert_msg(repeat(NOTE, &found) == PAY_REFUND_OPENED, "%s: over", name);
+    till_check_clean();
+}
+END_TEST
+
 /* Nothing is kept of one that nobody repeats any more. */
 START_TEST(test_old_refund_leaves_no_digest)
 {
@@ -406,6 +451,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_many_charges);
     tcase_add_test(tcase, test_repetition);
     tcase_add_test(tcase, test_repetition_of_a_pending_one);
+    tcase_add_loop_test(tcase, test_repetition_and_clocks, 0, sizeof(clocks) / sizeof(clocks[0]));
     tcase_add_test(tcase, test_old_refund_leaves_no_digest);
     tcase_add_test(tcase, test_imported_again);
 }
