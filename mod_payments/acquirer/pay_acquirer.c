@@ -63,7 +63,7 @@ static payments_charge_t charge_told(const pay_charge_t *charge, apr_pool_t *p)
         .card_last4 = charge->card.last4,
         .opened_at = pay_moment_wall(&charge->opened, charge->created_at),
         .live = charge->scope.mode == PAY_LIVE,
-        .refunded_minor = charge->refunded_minor,
+        .refunded_minor = pay_charge_refunded_minor(charge),
         .refunds_pending_minor = charge->refunds_pending_minor,
     };
 

@@ -71,6 +71,26 @@ START_TEST(test_charge_told)
 }
 END_TEST
 
+/* What its own books have given back is known, too, where no refund here says so. */
+START_TEST(test_refunded_told)
+{
+    pay_charge_t charge = charge_of(PAY_LIVE);
+    pay_acquirer_news_t news;
+    pay_outcome_t out;
+
+    reset();
+    script.meanwhile = hear;
+    charge.refunded_minor = 2;
+    charge.refunded_there_minor = 5;
+    charge.refunds_pending_minor = 8;
+    ck_assert_int_eq(
+        pay_acquirer_refund_query(&out, &news, &script_acquirer, &refund, &charge, unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(told_charge.refunded_minor, 5);
+    ck_assert_int_eq(told_charge.refunds_pending_minor, 3); /* but for the one asked about */
+}
+END_TEST
+
 START_TEST(test_refund_told)
 {
     const pay_charge_t charge = charge_of(PAY_LIVE);
@@ -285,6 +305,7 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_charge_told, 0, 2);
     tcase_add_test(tcase, test_refund_told);
+    tcase_add_test(tcase, test_refunded_told);
     tcase_add_loop_test(tcase, test_answer, 0, UNIT_ROWS(answers));
     tcase_add_test(tcase, test_details);
     tcase_add_loop_test(tcase, test_texts, 0, UNIT_ROWS(texts));
