@@ -237,6 +237,7 @@ def test_backup_of_a_clock_that_was_ahead(till, proxy):
     httpd = till(start=False, sync="10s", **Later.options)
     clock = Later(httpd)
     clock.put(20 * HOUR)  # certificates of the tests end after a day
+    httpd.expect_log("PAY00710")
     here = Place(httpd.start(), proxy)
     here.charged()
     wait_for(lambda: proxy.of("list"), "a round")
