@@ -154,17 +154,24 @@ apr_status_t pay_relay_records(pay_relay_call_t *call, payments_trouble_t *troub
 /* ---- the connector's list */
 
 typedef struct range_t {
+    const pay_relay_call_t *call;
     apr_time_t from, to;
     payments_record_fn *found;
     void *baton;
 } range_t;
 
-/* The days reach further than the range. */
+/*
+ * The days reach further than the range, which is by our clock, and the upstream dates its records
+ * by its own: what may lie in it is told, so that a range until now lacks nothing of a clock that
+ * is ahead.
+ */
 static apr_status_t range_pass(void *baton, const payments_record_t *record)
 {
     const range_t *range = baton;
+    const apr_interval_time_t ahead = range->call->ahead;
 
-    if (record->created_at < range->from || record->created_at > range->to) {
+    if (record->created_at < range->from - PAY_RELAY_APART_MAX + (ahead < 0 ? ahead : 0)
+        || record->created_at > range->to + PAY_RELAY_APART_MAX + (ahead > 0 ? ahead : 0)) {
         return APR_SUCCESS;
     }
     return range->found(range->baton, record);
@@ -180,6 +187,26 @@ apr_int64_t pay_relay_last_day(apr_time_t to)
     return day_of(to) + 1;
 }
 
+/* The days of the same range by the upstream's clock, where that is another one's. */
+static apr_status_t list_apart(pay_relay_call_t *call, const range_t *range, apr_int64_t first_day,
+                               apr_int64_t last_day, apr_pool_t *p)
+{
+    const apr_int64_t first = pay_relay_first_day(range->from + call->ahead);
+    const apr_int64_t last = pay_relay_last_day(range->to + call->ahead);
+    payments_trouble_t trouble = PAYMENTS_NO_TROUBLE;
+    apr_interval_time_t retry_after = 0;
+
+    if (last > last_day) {
+        return pay_relay_records(call, &trouble, &retry_after, first > last_day ? first : last_day,
+                                 last, range_pass, (void *)range, p);
+    }
+    if (first < first_day) {
+        return pay_relay_records(call, &trouble, &retry_after, first,
+                                 last < first_day ? last : first_day, range_pass, (void *)range, p);
+    }
+    return APR_SUCCESS;
+}
+
 apr_status_t pay_relay_refund_list(void *context, apr_time_t from, apr_time_t to,
                                    payments_record_fn *found, void *baton,
                                    apr_interval_time_t timeout, apr_pool_t *p)
@@ -187,15 +214,17 @@ apr_status_t pay_relay_refund_list(void *context, apr_time_t from, apr_time_t to
     pay_relay_call_t call = pay_relay_call_begin(context, NULL, timeout);
     payments_trouble_t trouble = PAYMENTS_NO_TROUBLE;
     apr_interval_time_t retry_after = 0;
-    range_t range = {from, to, found, baton};
     const apr_time_t now = pay_time_now();
+    range_t range = {&call, from, to < now ? to : now, found, baton};
     apr_int64_t first, last;
+    apr_status_t rv;
 
     if (from > to) {
         return APR_EINVAL;
     }
     first = pay_relay_first_day(from);
-    last = pay_relay_last_day(to < now ? to : now);
-    return pay_relay_records(&call, &trouble, &retry_after, first, last < first ? first : last,
-                             range_pass, &range, p);
+    last = pay_relay_last_day(range.to);
+    last = last < first ? first : last;
+    rv = pay_relay_records(&call, &trouble, &retry_after, first, last, range_pass, &range, p);
+    return rv == APR_SUCCESS ? list_apart(&call, &range, first, last, p) : rv;
 }

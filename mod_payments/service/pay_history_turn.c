@@ -97,7 +97,9 @@ static void end_request(pay_history_turn_t *turn)
 
     history->answered = history->asked;
     turn->account->tries = 0;
-    history->synced_epoch = history->asked_epoch;
+    if (!turn->news.ahead) {
+        history->synced_epoch = history->asked_epoch;
+    }
     pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
             PAYLOGNO(00444) "account %s: the refunds asked for were fetched from acquirer %s: "
                             "%" APR_UINT64_T_FMT " seen, %" APR_UINT64_T_FMT
@@ -221,7 +223,9 @@ static apr_status_t round_fetched(pay_history_turn_t *turn)
     tell_faults(turn, account->complaint);
     if (turn->to >= turn->now) {
         history->fetched_until = turn->now;
-        history->synced_epoch = account->round_epoch;
+        if (!turn->news.ahead) {
+            history->synced_epoch = account->round_epoch;
+        }
         return end_round(turn);
     }
     account->round_from = turn->to;

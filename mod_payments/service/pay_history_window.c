@@ -241,6 +241,7 @@ static apr_status_t add_fresh(fetch_t *fetch, const payments_record_t *record)
     }
     rv = pay_history_record_read(&refund, &reason, record, &window->scope, charge, fetch->pool);
     if (rv != APR_SUCCESS) {
+        fetch->news->ahead |= record->created_at > pay_time_now();
         pay_history_refuse(fetch->news, record->reference, reason);
         return APR_SUCCESS;
     }

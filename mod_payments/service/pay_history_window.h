@@ -28,8 +28,9 @@ typedef struct pay_history_news_t {
     apr_uint64_t refused;       /* of them not kept */
     apr_time_t oldest_pending;  /* createdAt of the oldest that is pending there; 0: none */
     apr_array_header_t *faults; /* of const char *: why, of the first ones */
-    int full;                   /* the same window again finds the rest */
-    int silent;                 /* the acquirer did not answer; else a failure is the store's */
+    int ahead;  /* one is of a time that is yet to come: not all until now can be kept */
+    int full;   /* the same window again finds the rest */
+    int silent; /* the acquirer did not answer; else a failure is the store's */
 } pay_history_news_t;
 
 /*

@@ -6,6 +6,7 @@ static apr_status_t books_list(void *context, apr_time_t from, apr_time_t to,
                                apr_pool_t *p)
 {
     books_t *books = context;
+    payments_record_t record;
     apr_status_t rv;
     int i;
 
@@ -24,7 +25,9 @@ static apr_status_t books_list(void *context, apr_time_t from, apr_time_t to,
         /* A time that is not told is in every range. */
         if (books->records[i].created_at == 0
             || (books->records[i].created_at >= from && books->records[i].created_at <= to)) {
-            rv = found(baton, &books->records[i]);
+            record = books->records[i];
+            record.created_at += record.created_at ? books->ahead : 0;
+            rv = found(baton, &record);
             if (rv != APR_SUCCESS) {
                 return rv;
             }

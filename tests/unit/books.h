@@ -23,7 +23,8 @@ typedef struct books_t {
     int failures;
     int calls;
     apr_time_t from[BOOKS_CALLS_MAX], to[BOOKS_CALLS_MAX];
-    void (*meanwhile)(void); /* after the records were given */
+    apr_interval_time_t ahead; /* its clock, of ours */
+    void (*meanwhile)(void);   /* after the records were given */
 } books_t;
 
 books_t *books_make(void);

@@ -3,6 +3,8 @@
 
 #include "books.h"
 
+#include "store/pay_lmdb_epoch.h"
+
 #define SECOND apr_time_from_sec(1)
 #define MINUTE (60 * SECOND)
 #define DAY (24 * 3600 * SECOND)
@@ -97,6 +99,49 @@ START_TEST(test_clock_set_back)
     books_check_call(books, 1, till_clock - 7 * DAY, till_clock);
     ck_assert_int_eq(books_row(&live)->fetched_until, till_clock);
     ck_assert_int_eq(books_row(&live)->due_at, till_clock + BOOKS_INTERVAL);
+}
+END_TEST
+
+static int put_back_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    pay_epoch_t epoch;
+    int rc;
+
+    (void)db;
+    (void)baton;
+    rc = pay_lmdb_epoch_load(&epoch, txn);
+    epoch.number = 7;
+    epoch.held = 1;
+    epoch.copied_at = TILL_NOW - 2 * DAY;
+    epoch.began_at = TILL_NOW - DAY;
+    return rc ? rc : pay_lmdb_epoch_store(txn, &epoch);
+}
+
+static const struct {
+    const char *name;
+    int asked;
+    apr_interval_time_t ahead; /* of the record's time, when it is listed */
+    apr_uint32_t want;
+} put_back[] = {
+    {"a round", 0, 0, 7},
+    {"a round with one of later", 0, 5 * MINUTE + SECOND, 0},
+    {"a request", 1, 0, 7},
+    {"a request with one of later", 1, 5 * MINUTE + SECOND, 0},
+};
+
+/* What is dated further ahead than is kept may be of after the copy: all is not fetched then. */
+START_TEST(test_put_back)
+{
+    till_raw(put_back_work, NULL);
+    service->policy.refund_sync = put_back[_i].asked ? 0 : BOOKS_INTERVAL;
+    if (put_back[_i].asked) {
+        books_ask(&live, TILL_NOW - 3 * DAY, TILL_NOW);
+    }
+    books_add(books, "1", "processed")->created_at = till_clock;
+    books->ahead = put_back[_i].ahead;
+    ck_assert_int_eq(books_steps(history_sync), 1);
+    ck_assert_msg(books_row(&live)->synced_epoch == put_back[_i].want, "%s", put_back[_i].name);
+    ck_assert_int_eq(books_listed(), put_back[_i].want ? 1 : 0);
 }
 END_TEST
 
@@ -376,6 +421,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_rounds);
     tcase_add_test(tcase, test_long_absence);
     tcase_add_test(tcase, test_clock_set_back);
+    tcase_add_loop_test(tcase, test_put_back, 0, UNIT_ROWS(put_back));
     tcase_add_test(tcase, test_no_rounds);
     tcase_add_loop_test(tcase, test_requests, 0, UNIT_ROWS(requests));
     tcase_add_test(tcase, test_acquirer_fails);
