@@ -31,7 +31,7 @@ def test_import(ctl, tmp_path, form):
     records = [record(number) for number in range(40)]
     path = tmp_path / "refunds"
     path.write_text(form(records), encoding="utf-8")
-    assert ctl.json("refund", "import", "shop", path, *TEST_MODE) == {"written": 40, "skipped": 0}
+    assert ctl.json("refund", "import", "shop", path, *TEST_MODE) == {"written": 40, "skipped": 0, "unlinked": 0}
     listed = ctl.json("refund", "list", "shop", *TEST_MODE)
     assert listed == by_time(records) and list(listed[0]) == list(records[0])
     assert ctl.ok("refund", "import", "shop", path, *TEST_MODE) == "0 written, 40 skipped\n"
@@ -68,11 +68,11 @@ def test_import_of_ten_thousand(ctl, tmp_path):
     path = tmp_path / "refunds"
     path.write_text(as_lines(records), encoding="utf-8")
     began = time.monotonic()
-    assert ctl.json("refund", "import", "shop", path, *TEST_MODE) == {"written": 10000, "skipped": 0}
+    assert ctl.json("refund", "import", "shop", path, *TEST_MODE) == {"written": 10000, "skipped": 0, "unlinked": 0}
     assert time.monotonic() - began < 60
     assert ctl.json("refund", "list", "shop", *TEST_MODE) == by_time(records)
     assert ctl.ok("refund", "list", "shop", *TEST_MODE, "--limit", 9999).count("\n") == 10000
-    assert ctl.json("refund", "import", "shop", path, *TEST_MODE) == {"written": 0, "skipped": 10000}
+    assert ctl.json("refund", "import", "shop", path, *TEST_MODE) == {"written": 0, "skipped": 10000, "unlinked": 0}
     assert ctl.json("store", "stat")["refunds"] == 10000
 
 

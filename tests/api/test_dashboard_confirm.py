@@ -85,7 +85,7 @@ class Shop:
         """All that a change would change."""
         return [self.httpd.ctl(*command).stdout for command in [
             ("key", "list", self.name, "--json"), ("account", "grants", self.name, "--json"),
-            ("account", "show", self.name, "--json"), ("mail", "show", self.name, "--json"),
+            ("account", "list", "--json"), ("mail", "show", self.name, "--json"),
             ("webhook", "secret", "show", self.name, "--mode", "test"),
             ("webhook", "secret", "show", self.name, "--mode", "live")]] + [json.dumps(self.entries("changes"))]
 

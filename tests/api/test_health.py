@@ -152,9 +152,12 @@ def test_site_that_protects_everything(server, block, want):
 
 
 def test_store_without_room_can_still_be_read(server):
-    httpd = server(host_extra=ON + "\nPaymentsStoreSize 1M\nPaymentsStoreReserve 1000K")
-    httpd.expect_log("PaymentsStoreReserve")
+    httpd = server(host_extra=ON + "\nPaymentsStoreSize 8M\nPaymentsStoreReserve 1M")
     shop = httpd.shop()
+    httpd.host_extra = ON + "\nPaymentsStoreSize 8M\nPaymentsStoreReserve 8000K"
+    httpd.write_config()
+    httpd.graceful()
+    httpd.expect_log("PaymentsStoreReserve")
     assert shop.charge().status == 503
     assert shop.refunds().status == 200
     assert status(httpd) == 200

@@ -206,7 +206,6 @@ NASTY = [
     ("a template", "{{customer_email}}", "{{#mode_test}}"),
     ("encoded", "=?UTF-8?Q?Bcc=3A?=", "=0D=0ABcc: evil@payer.example"),
     ("a dot", ".", "."),
-    ("direction", "Ada\u202e", "Obi\u2066"),
 ]
 
 
@@ -215,7 +214,7 @@ def test_values_are_only_values(post, first, last):
     """Names arrive as they are in the text and escaped in HTML; they add no header, recipient, tag or template."""
     _, payer = post.pay(firstName=first, lastName=last)
     for mail in (*post.relay.wait(payer), *post.relay.wait(post.merchant)):
-        shown = re.sub("[\u202e\u2066]", "", f"{first} {last}")
+        shown = f"{first} {last}"
         assert shown in mail.text
         escaped = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         assert escaped.replace('"', "&quot;").replace("'", "&#39;") in mail.html

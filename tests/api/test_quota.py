@@ -113,16 +113,16 @@ def import_file(path, count):
 
 def test_the_tool_keeps_the_size(server, tmp_path):
     """An import beyond PaymentsStoreSize fails as the server's writes do, and leaves nothing of it."""
-    httpd = server(host_extra="PaymentsStoreSize 4M\nPaymentsStoreReserve 1M")
+    httpd = server(host_extra="PaymentsStoreSize 8M\nPaymentsStoreReserve 4M")
     shop = httpd.shop()
     os.chmod(tmp_path, 0o755)
     path = import_file(tmp_path / "refunds.jsonl", 7000)
     done = run_ctl(httpd.store, "refund", "import", shop.name, path, *TEST_MODE, check=False)
     assert done.returncode != 0
     assert "PaymentsStoreSize" in done.stderr, done.stderr
-    assert (httpd.store / "data.mdb").stat().st_size <= 4 << 20
+    assert (httpd.store / "data.mdb").stat().st_size <= 8 << 20
     stat = json.loads(httpd.ctl("store", "stat", "--json").stdout)
-    assert stat["mapBytes"] == 4 << 20 and stat["refunds"] == 0, "nothing half done"
+    assert stat["mapBytes"] == 8 << 20 and stat["refunds"] == 0, "nothing half done"
     assert check(httpd)
     httpd.host_extra = "PaymentsStoreSize 64M\nPaymentsStoreReserve 1M"
     httpd.write_config()
