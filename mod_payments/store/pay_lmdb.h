@@ -100,8 +100,10 @@ typedef int (*pay_lmdb_work_t)(MDB_txn *txn, pay_lmdb_t *db, void *baton);
  * Runs `work` in a write transaction and returns after its commit is durable. EBUSY: no turn within
  * the commit wait, nothing done. EUNKNOWN: mdb_txn_commit failed. Otherwise the
  * status of what `work` returned, nothing done. `grows` 1: the work adds charges, refunds or the
- * like, and is refused with EFULL below the reserve.
+ * like, and is refused with EFULL below the reserve. PAY_LMDB_GROWS_MUCH: so much at once that the
+ * room is measured anew, not believed for a second.
  */
+#define PAY_LMDB_GROWS_MUCH 2
 apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, void *baton);
 
 /* Logs that a stored row does not decode, with table and key, and returns PAY_LMDB_BAD_ROW. */

@@ -121,7 +121,8 @@ static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *tx
 
     waiter->ran = 0;
     if (waiter->grows) {
-        rc = pay_lmdb_space_check(env, waiter->db->options.reserve_bytes);
+        rc = pay_lmdb_space_check(env, waiter->db->options.reserve_bytes,
+                                  waiter->grows == PAY_LMDB_GROWS_MUCH);
         if (rc) {
             waiter->rv = pay_lmdb_status(rc);
             return 0; /* it is refused, the others go on */

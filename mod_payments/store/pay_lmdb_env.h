@@ -157,8 +157,8 @@ apr_status_t pay_lmdb_opener_check(MDB_env *mdb, int lock_fd, const char *path, 
                                    pay_lmdb_reason_t *reason);
 
 /* --- pay_lmdb_space.c --- */
-/* MDB_MAP_FULL or ENOSPC below the reserve, and logs it. */
-int pay_lmdb_space_check(pay_lmdb_env_t *env, apr_int64_t reserve);
+/* MDB_MAP_FULL or ENOSPC below the reserve, and logs it. `anew` 0: the last measure may count. */
+int pay_lmdb_space_check(pay_lmdb_env_t *env, apr_int64_t reserve, int anew);
 /* Logs that a write failed for want of space. */
 void pay_lmdb_space_log_full(pay_lmdb_env_t *env, int rc);
 apr_int64_t pay_lmdb_space_free_pages(MDB_txn *txn);    /* a read transaction */

@@ -413,7 +413,8 @@ apr_status_t pay_lmdb_import_rows(pay_import_t *import, int *at, pay_store_t *st
     assert(refunds->nelts <= PAY_STORE_ROWS_MAX);
     rv = prepare(&rows, refunds);
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 1, rows_work, &rows);
+        rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), PAY_LMDB_GROWS_MUCH, rows_work,
+                             &rows);
         if (rv == APR_SUCCESS) {
             rv = rows.verdict;
         }

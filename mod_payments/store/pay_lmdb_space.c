@@ -99,14 +99,14 @@ static void log_reserve(pay_lmdb_env_t *env, pay_lmdb_cause_t cause, apr_int64_t
             env->path, left_mib, reserve_mib);
 }
 
-int pay_lmdb_space_check(pay_lmdb_env_t *env, apr_int64_t reserve)
+int pay_lmdb_space_check(pay_lmdb_env_t *env, apr_int64_t reserve, int anew)
 {
     const apr_int64_t now = pay_clock_ms();
     apr_int64_t map_free, disk_free;
     int fresh;
 
     pthread_mutex_lock(&env->mutex);
-    fresh = env->space_at_ms && now - env->space_at_ms < PAY_LMDB_SPACE_AGE_MAX_MS;
+    fresh = !anew && env->space_at_ms && now - env->space_at_ms < PAY_LMDB_SPACE_AGE_MAX_MS;
     map_free = env->map_free;
     disk_free = env->disk_free;
     pthread_mutex_unlock(&env->mutex);

@@ -214,7 +214,7 @@ def store_confirm(bench):
     """In a copy, which was put back as a store of its own."""
     bench.run("store", "backup", str(bench.tmp / "copy"))
     bench.ctl, bench.name = Ctl(bench.tmp / "copy"), None
-    bench.ctl.run("store", "confirm", "--yes")
+    bench.run("store", "confirm", "--yes")
 
 
 def link_create(bench):
