@@ -184,7 +184,8 @@ static int moved_charge(const pay_refund_t *refund, const pay_charge_t *charge, 
                && charge->refunded_minor - given_minor < charge->money.amount_minor;
     }
     return was_processed && charge->state == PAY_CHARGE_SUCCESSFUL
-           && charge->refunded_minor >= charge->money.amount_minor - refund->money.amount_minor;
+           && pay_charge_refunded_minor(charge)
+                  >= charge->money.amount_minor - refund->money.amount_minor;
 }
 
 static int tell_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,

@@ -92,6 +92,34 @@ START_TEST(test_told)
 }
 END_TEST
 
+/* What the acquirer has given back of the charge before it was decided is no refund here: one of
+ * the rest reverses the charge, and its failure takes that back. */
+START_TEST(test_rest_taken_back)
+{
+    pay_outcome_t outcome = *till_outcome(PAY_OUTCOME_APPROVED);
+    pay_charge_t *charge = books_open("shop-1", 1000);
+    pay_refund_t *refund;
+    int changed;
+
+    outcome.refunded_minor = 500;
+    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &charge->scope,
+                                               charge->seq, &outcome, 0, unit_pool),
+                     APR_SUCCESS);
+    refund = books_refund("shop-1", 500, "tag-1");
+    (void)till_refund_resolve(&refund, BOOKS_SCOPE, refund->refund_reference, PAY_OUTCOME_APPROVED);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_REVERSED);
+    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &charge->scope,
+                                            refund->refund_reference, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert_str_eq(outlet_waiting(BOOKS_SCOPE), TOLD_SO_FAR
+                     "webhook 1.2 refund processed behind; webhook 1.3 transaction reversed "
+                     "behind; webhook 1.4 refund failed behind; "
+                     "webhook 1.5 transaction successful behind");
+    till_check_clean();
+}
+END_TEST
+
 /* Of weeks ago: who asks for them by hand wants them listed. */
 START_TEST(test_old_ones)
 {
@@ -137,6 +165,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, set_up_webhook, till_tear_down);
     tcase_add_loop_test(tcase, test_told, 0, UNIT_ROWS(cases));
+    tcase_add_test(tcase, test_rest_taken_back);
     tcase_add_test(tcase, test_old_ones);
     tcase_add_test(tcase, test_taken_back);
 }
