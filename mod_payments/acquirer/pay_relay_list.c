@@ -9,6 +9,7 @@
 
 #define MICROSECONDS_PER_DAY (APR_TIME_C(24) * 60 * 60 * APR_USEC_PER_SEC)
 #define DATE_SIZE 16
+#define DATE_STEP apr_time_from_sec(2) /* so exactly a Date tells the clock */
 
 /* Two windows share a day: whether an upstream takes its end date as a whole day or as where the
  * day begins, nothing lies between them. */
@@ -168,10 +169,16 @@ typedef struct range_t {
 static apr_status_t range_pass(void *baton, const payments_record_t *record)
 {
     const range_t *range = baton;
-    const apr_interval_time_t ahead = range->call->ahead;
+    const int no_date = range->call->dates == PAY_RELAY_DATES_NONE;
+    apr_interval_time_t ahead = range->call->ahead;
 
-    if (record->created_at < range->from - PAY_RELAY_APART_MAX + (ahead < 0 ? ahead : 0)
-        || record->created_at > range->to + PAY_RELAY_APART_MAX + (ahead > 0 ? ahead : 0)) {
+    if (ahead > -DATE_STEP && ahead < DATE_STEP) {
+        ahead = 0;
+    }
+    if (record->created_at
+            < range->from + (no_date ? -PAY_RELAY_APART_MAX : 0) + (ahead < 0 ? ahead : 0)
+        || record->created_at > range->to + (no_date ? PAY_RELAY_APART_MAX : DATE_STEP)
+                                    + (ahead > 0 ? ahead : 0)) {
         return APR_SUCCESS;
     }
     return range->found(range->baton, record);
