@@ -94,10 +94,10 @@ part_notifications() {
 
 part_acquirer() {
     stage acquirer
-    say "acquirer: Live Mode while the way to the acquirer breaks, processes die and clocks are wrong, in full"
+    say "acquirer: Live Mode while the way to the acquirer breaks, processes die, clocks are wrong and backups come back, in full"
     if build_unit "$NORMAL"; then
         PROGRESS=1 run_api acquirer faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full -- \
-            -k "test_acquirer or test_clock_live"
+            -k "test_acquirer or test_clock_live or test_chaos"
     fi
     count_api acquirer "in full"
 }

@@ -113,14 +113,19 @@ class Scene:
         self.till.ctl(noun, "resolve", "shop", name, "--mode", "live", "--outcome", outcome, "--reason", "seen there")
 
 
-@pytest.fixture(scope="module")
-def far(authority):
+def make_far(authority):
     """An acquirer whose clock can be set."""
     made = Upstream(authority, env=clocked())
     Clock(made)
     made.always_expected.append(re.compile("PAY00150"))
     made.start()
     made.make_tokens()
+    return made
+
+
+@pytest.fixture(scope="module")
+def far(authority):
+    made = make_far(authority)
     yield made
     made.close()
 
