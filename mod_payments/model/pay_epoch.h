@@ -5,8 +5,10 @@
 /*
  * A store that is put back from a copy begins a new epoch: what happened after the copy was made is
  * not in it, and what it does next may have been done before (docs/operations.md, "Restoring a
- * backup"). Pure.
+ * backup").
  */
+
+#include "base/pay_moment.h"
 
 #include <apr_time.h>
 
@@ -24,6 +26,8 @@ typedef struct pay_epoch_t {
     apr_uint64_t inode;
     apr_int64_t born_us; /* when the file was made, microseconds; 0: its file system does not say */
     int is_backup;       /* 1: made by store backup, and not written to since */
+
+    pay_moment_t began; /* began_at by the boot clock */
 } pay_epoch_t;
 
 /*
@@ -37,6 +41,24 @@ static inline apr_time_t pay_epoch_copied_at(const pay_epoch_t *epoch, apr_time_
         return epoch->copied_at;
     }
     return fetched_until > 0 && fetched_until <= epoch->began_at ? fetched_until : 0;
+}
+
+/* 1: it was put back within PAY_EPOCH_REPEAT_WINDOW, however the clock was set since; where the
+ * boot clock cannot tell, the wall clock does. *from: when refunds that a shop may ask for again
+ * were made at the earliest, by the earliest of the clock's times that are known. */
+static inline int pay_epoch_is_recent(apr_time_t *from, const pay_epoch_t *epoch, apr_time_t now)
+{
+    apr_interval_time_t age;
+
+    if (!pay_moment_age(&age, &epoch->began)) {
+        age = now - epoch->began_at;
+    }
+    *from = epoch->began_at < now ? epoch->began_at : now;
+    if (epoch->copied_at > 0 && epoch->copied_at < *from) {
+        *from = epoch->copied_at;
+    }
+    *from -= PAY_EPOCH_REPEAT_WINDOW;
+    return epoch->number > 0 && age < PAY_EPOCH_REPEAT_WINDOW;
 }
 
 #endif

@@ -28,6 +28,8 @@ static const pay_row_field_t epoch_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, inode),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, born_us),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, is_backup),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began.ms),
 };
 #define EPOCH_FIELDS (sizeof(epoch_fields) / sizeof(epoch_fields[0]))
 

@@ -117,11 +117,10 @@ static int judge_epoch(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
     if (!rc && epoch.held) {
         refuse(open, PAY_REFUND_REFUSED_HELD, 0);
     }
-    if (rc || epoch.held || epoch.number == 0 || proposal->money.amount_minor == 0
-        || now >= epoch.began_at + PAY_EPOCH_REPEAT_WINDOW) {
+    if (rc || epoch.held || proposal->money.amount_minor == 0
+        || !pay_epoch_is_recent(&from, &epoch, now)) {
         return rc;
     }
-    from = (epoch.began_at < now ? epoch.began_at : now) - PAY_EPOCH_REPEAT_WINDOW;
     rc = pay_lmdb_refund_fetched_like(&row, txn, db, open->charge, proposal->money.amount_minor,
                                       from, open->p);
     if (!rc && row) {

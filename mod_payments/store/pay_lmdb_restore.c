@@ -135,6 +135,7 @@ static int epoch_begin(content_t *content, pay_epoch_t *stored, MDB_txn *txn,
     }
     stored->number = number_after(stored->number, now);
     stored->began_at = now;
+    stored->began = pay_moment_now();
     stored->held = 1;
     stored->confirmed_at = 0;
     file_note(stored, file);

@@ -294,6 +294,28 @@ def test_repeated_after_the_restore(place, upstream):
     here.well()
 
 
+def test_repeated_while_the_clock_is_wrong(till, proxy):
+    """A day since the restore is over when it is, and not when a clock says so."""
+    httpd = till(start=False, **Later.options)
+    clock = Later(httpd)
+    here = Place(httpd.start(), proxy)
+    ref = here.charged()
+    here.ctl.ok("store", "backup", here.backup)
+    key = {"Idempotency-Key": "order-2-refund"}
+    assert here.shop.partial(ref, "4.00", headers=key).json["status"] == "processed"
+    here.stopped()
+    here.put_back()
+    httpd.expect_log("PAY00(150|71)")
+    httpd.start()
+    here.sync()
+    here.confirmed()
+    for by in (0, 25 * HOUR, 365 * 24 * HOUR, -365 * 24 * HOUR):
+        clock.put(by)
+        said = here.shop.partial(ref, "4.00", headers=key)
+        assert said.status == 409 and said.json["data"]["responseCode"] == "R5", (by, said)
+    assert not proxy.repeated() and len(proxy.of("refund")) == 1
+
+
 # --- what receivers are told ---
 
 def test_events(till, proxy, authority):
