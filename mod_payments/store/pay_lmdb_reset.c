@@ -143,6 +143,20 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_lmdb_t *db,
 
 /* ---- what hangs on no charge */
 
+/* By what it stands for, where it has a number: its time may be of a clock that was ahead. */
+static int is_from_before(const pay_lmdb_kept_t *kept, const pay_reset_t *at)
+{
+    switch (kept->what) {
+    case PAY_KEPT_CHARGE:
+        return kept->seq <= at->charge_seq;
+    case PAY_KEPT_REFUND:
+    case PAY_KEPT_REPEAT:
+        return kept->seq <= at->refund_seq;
+    default:
+        return kept->created_at <= at->started_at;
+    }
+}
+
 static int want_kept(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val *key,
                      const MDB_val *row, apr_pool_t *p)
 {
@@ -152,7 +166,7 @@ static int want_kept(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val
 
     (void)p;
     rc = pay_lmdb_kept_decode(&kept, key, row);
-    *wanted = !rc && kept.created_at <= at->started_at;
+    *wanted = !rc && is_from_before(&kept, at);
     return rc;
 }
 

@@ -11,7 +11,7 @@ property_t property;
 
 apr_time_t property_clock(void)
 {
-    return property.now;
+    return property.now + property.wrong_by;
 }
 
 pay_moment_t property_moment(void)
@@ -45,7 +45,29 @@ pay_outcome_kind_t property_outcome(void)
         PAY_OUTCOME_APPROVED, PAY_OUTCOME_APPROVED, PAY_OUTCOME_APPROVED,
         PAY_OUTCOME_DECLINED, PAY_OUTCOME_UNKNOWN,
     };
-    return kinds[property_below(UNIT_ROWS(kinds))];
+    const pay_outcome_kind_t kind = kinds[property_below(UNIT_ROWS(kinds))];
+
+    return property.wrong_by && kind == PAY_OUTCOME_UNKNOWN ? PAY_OUTCOME_APPROVED : kind;
+}
+
+/* Each refund is sent once, whatever becomes of the store; questions count no calls. */
+static int noted_calls;
+
+static void note_sent(const payments_charge_t *charge, const payments_refund_t *refund)
+{
+    const char *tag;
+
+    (void)charge;
+    if (script.calls == noted_calls) {
+        return;
+    }
+    noted_calls = script.calls;
+    if (!refund || property.caller.scope.mode == PAY_TEST) { /* the simulator needs no tags */
+        return;
+    }
+    tag = apr_pstrdup(property.pool, refund->tag);
+    HOLD(*tag && !apr_hash_get(property.sent, tag, APR_HASH_KEY_STRING), "a refund is sent twice");
+    apr_hash_set(property.sent, tag, APR_HASH_KEY_STRING, tag);
 }
 
 const pay_outcome_t *property_say(pay_outcome_kind_t kind, apr_status_t status)
@@ -56,6 +78,8 @@ const pay_outcome_t *property_say(pay_outcome_kind_t kind, apr_status_t status)
     script.outcome.code = kind == PAY_OUTCOME_APPROVED ? "00" : "05";
     script.outcome.message = kind == PAY_OUTCOME_APPROVED ? "Approved" : "Declined";
     script.outcome.authorization_code = "";
+    script.meanwhile = note_sent;
+    noted_calls = 0;
     return &script.outcome;
 }
 

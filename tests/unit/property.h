@@ -17,6 +17,7 @@
 #include "service/pay_refunds.h"
 #include "service/pay_transactions.h"
 
+#include <apr_hash.h>
 #include <inttypes.h>
 
 #define PROPERTY_START apr_time_from_sec(1800000000)
@@ -34,9 +35,12 @@ typedef struct property_t {
     apr_uint64_t random;
     apr_uint64_t seed;
     apr_time_t now;
+    apr_interval_time_t wrong_by; /* of the wall clock; 0: it is right */
+    apr_hash_t *sent;             /* tags of refunds */
     const char *doing;
     int names;
     int steps, crashes, refunds, refusals, replays, delivered, found_late, erased, emptied;
+    int restores, copies, clocks;
 } property_t;
 
 extern property_t property;
@@ -102,12 +106,24 @@ void property_do_verify(void);
 void property_do_expire(void);
 void property_do_endpoint(void);
 void property_do_deliver(void);
+void property_do_backup(void);
+void property_do_put_back(void);
+void property_do_beside(void);
+void property_do_clock(void);
+
+/* Forgets the copies of the sequence before. */
+void property_restore_begin(void);
 
 /* Events: some endpoints, what the model's changes since the last step must have written, and in
  * the end all that was written arrives. */
 void property_events_begin(void);
 void property_events_compare(void);
 void property_events_end(void);
+/* What is known of events is kept with a copy, comes back with it, and its numbers go on in the
+ * epoch of that number. */
+void property_events_keep(void);
+void property_events_put_back(void);
+void property_events_epoch(apr_uint32_t number);
 /* In place of the end: what still waits is not for the next sequence. */
 void property_events_leave(void);
 

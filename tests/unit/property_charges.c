@@ -71,7 +71,7 @@ void property_do_charge(void)
     }
     charge = charge_add(PAY_CHARGE_TOKENIZED);
     property_say(kind, APR_SUCCESS);
-    if (property_below(6) == 0) {
+    if (!property.wrong_by && property_below(6) == 0) {
         property.model.charge_count++;
         property_crash(charge_in_a_child, charge);
         return;

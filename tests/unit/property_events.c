@@ -31,13 +31,26 @@ typedef struct followed_t {
     apr_uint32_t events;
 } followed_t;
 
-static struct {
+typedef struct known_t {
     int enabled[KINDS];
     followed_t charges[MODEL_CHARGES_MAX];
     int charge_count;
     const pay_event_t *held[HELD_MAX]; /* taken, and not finished yet */
     int held_count;
-} now;
+    apr_uint32_t before; /* sequences of the epoch come behind it */
+} known_t;
+
+static known_t now, of_copy;
+
+void property_events_put_back(void)
+{
+    now = of_copy;
+}
+
+void property_events_epoch(apr_uint32_t number)
+{
+    now.before = number << 12;
+}
 
 /* Whether an endpoint wants to know of it; the first time or when the charge is back in a state. */
 static int wants(int endpoint, pay_event_kind_t kind, int state, int first)
@@ -66,7 +79,8 @@ static void tell(followed_t *charge, pay_event_kind_t kind, int state, int first
     if (any) {
         told->kind = kind;
         told->state = state;
-        told->sequence = ++charge->events;
+        charge->events = (charge->events > now.before ? charge->events : now.before) + 1;
+        told->sequence = charge->events;
         charge->count++;
     }
 }
@@ -269,6 +283,13 @@ static void finish_held(int all)
     }
 }
 
+/* What is taken ends first: a server that is put back does not go on with it. */
+void property_events_keep(void)
+{
+    finish_held(1);
+    of_copy = now;
+}
+
 static void take_and_hold(int limit, int each)
 {
     apr_array_header_t *taken = take(limit, each);
@@ -336,9 +357,11 @@ void property_do_deliver(void)
 
 void property_events_begin(void)
 {
+    const apr_uint32_t before = now.before;
     int kind;
 
     memset(&now, 0, sizeof(now));
+    now.before = before;
     for (kind = PAY_ENDPOINT_WEBHOOK; kind < KINDS; kind++) {
         if (property_below(4) > 0) {
             put_endpoint(kind, 1);

@@ -104,7 +104,7 @@ void property_do_refund(void)
             : 1 + property_below((int)charge->amount_minor + 5) / (1 + property_below(3));
     want = model_refund_judge(charge, wish.asked_minor, wish.key, property.now - PROPERTY_WINDOW);
     property_say(kind, APR_SUCCESS);
-    if (!strcmp(want, ACCEPTED) && property_below(6) == 0) {
+    if (!strcmp(want, ACCEPTED) && !property.wrong_by && property_below(6) == 0) {
         property_crash(refund_in_a_child, &wish);
         refund = model_refund_add(charge, wish.asked_minor, wish.key, property.now);
         refund_find_left(charge, refund);

@@ -36,6 +36,10 @@ static const struct {
     {"expire keys", property_do_expire, 1},
     {"endpoint on or off", property_do_endpoint, 1},
     {"deliver", property_do_deliver, 5},
+    {"backup", property_do_backup, 1},
+    {"put back", property_do_put_back, 1},
+    {"a copy beside", property_do_beside, 1},
+    {"a wrong clock", property_do_clock, 1},
 };
 
 static apr_uint64_t number_of(const char *variable, apr_uint64_t otherwise)
@@ -98,6 +102,8 @@ static void sequence(apr_uint64_t seed)
     memset(&property.model, 0, sizeof(property.model));
     apr_pool_create(&property.pool, unit_pool);
     apr_pool_create(&property.step, property.pool);
+    property.sent = apr_hash_make(property.pool);
+    property_restore_begin();
     ck_assert_int_eq(ops->account_create(&account, property.service.store,
                                          apr_psprintf(property.pool, "shop-%" PRIu64, seed),
                                          &pay_account_settings_builtin, property.pool),
@@ -125,7 +131,8 @@ static int is_all_seen(void)
 {
     return property.refunds > 0 && property.refusals > 0 && property.replays > 0
            && property.crashes > 0 && property.delivered > 0 && property.found_late > 0
-           && property.erased > 0 && property.emptied > 0;
+           && property.erased > 0 && property.emptied > 0 && property.restores > 0
+           && property.copies > 0 && property.clocks > 0;
 }
 
 /* As many as were asked for, and, since few may lack something by chance, until all was seen. */
@@ -148,16 +155,18 @@ START_TEST(test_random_sequences_keep_to_the_model)
             }
             property.url = apr_pstrcat(unit_pool, "lmdb:", unit_dir(), NULL);
             property_open();
+            property_events_epoch(0);
         }
         sequence(first + i);
         steps += (apr_uint64_t)property.steps;
     }
     property_close();
-    printf(
-        "%" PRIu64 " sequences from PAYMENTS_SEED=%" PRIu64 ": %" PRIu64
-        " steps, %d refunds, %d refusals, %d replays, %d crashes, %d events, %d late approvals\n",
-        i, first, steps, property.refunds, property.refusals, property.replays, property.crashes,
-        property.delivered, property.found_late);
+    printf("%" PRIu64 " sequences from PAYMENTS_SEED=%" PRIu64 ": %" PRIu64
+           " steps, %d refunds, %d refusals, %d replays, %d crashes, %d events, %d late approvals, "
+           "%d restores, %d copies, %d wrong clocks\n",
+           i, first, steps, property.refunds, property.refusals, property.replays, property.crashes,
+           property.delivered, property.found_late, property.restores, property.copies,
+           property.clocks);
     ck_assert_msg(is_all_seen(), "the sequences did not do what they are for");
 }
 END_TEST
