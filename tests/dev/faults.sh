@@ -94,7 +94,7 @@ part_notifications() {
 
 part_acquirer() {
     stage acquirer
-    say "acquirer: Live Mode while the way to the acquirer breaks, processes die, clocks are wrong and backups come back, in full"
+    say "acquirer: Live Mode with cut connections, dead processes, wrong clocks and restored stores, in full"
     if build_unit "$NORMAL"; then
         PROGRESS=1 run_api acquirer faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full -- \
             -k "test_acquirer or test_clock_live or test_chaos"
