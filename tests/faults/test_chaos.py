@@ -280,10 +280,14 @@ class Chaos:
         shown = json.loads(self.ctl(noun, "show", "shop", name, *MODE, "--json").stdout)
         if noun == "charge":
             there = self.upstream.charges(self.last).get(shown["acquirerReference"])
+            waits = there and there["status"] == "pending"
             outcome = "successful" if there and there["status"] in GIVEN else "failed"
         else:
             there = [row for row in self.upstream.rows("refund") if shown["tag"] in (row["merchantNote"] or "")]
-            outcome = "processed" if there else "failed"
+            waits = there and there[0]["status"] == "pending"
+            outcome = "processed" if there and there[0]["status"] == "processed" else "failed"
+        if waits:
+            return  # for the acquirer
         self.decided.add(name)
         self.ctl(noun, "resolve", "shop", name, *MODE, "--outcome", outcome, "--reason", "seen there")
 
