@@ -214,7 +214,7 @@ def store_confirm(bench):
     """In a copy, which was put back as a store of its own."""
     bench.run("store", "backup", str(bench.tmp / "copy"))
     bench.ctl, bench.name = Ctl(bench.tmp / "copy"), None
-    bench.run("store", "confirm", "--yes")
+    bench.run("store", "confirm", "--yes", "--unsynced")
 
 
 def link_create(bench):
@@ -267,7 +267,7 @@ RUNS = {
     "link disable": (link_disable, "shoes", "test"),
     "payer erase": (payer_erase, "", "both modes"),
     "account reset": (account_reset, "", "test"),
-    "store confirm": (store_confirm, "", ""),
+    "store confirm": (store_confirm, "", "unsynced"),
     "store rotate-master-key": (rotate_master_key, "master key", r"\d+ sealed anew"),
 }
 

@@ -154,7 +154,7 @@ def test_site_that_protects_everything(server, block, want):
 def test_store_without_room_can_still_be_read(server):
     httpd = server(host_extra=ON + "\nPaymentsStoreSize 8M\nPaymentsStoreReserve 1M")
     shop = httpd.shop()
-    httpd.host_extra = ON + "\nPaymentsStoreSize 8M\nPaymentsStoreReserve 8M"
+    httpd.host_extra = ON + "\nPaymentsStoreSize 8M\nPaymentsStoreReserve 8191K"
     httpd.write_config()
     httpd.graceful()
     httpd.expect_log("PaymentsStoreReserve")
