@@ -13,7 +13,7 @@ from harness import SANITIZE, wait_for
 from upstream import live_reference
 from upstream_proxy import Fault, Hold
 
-UNKNOWN = "PAY00203|PAY00213|PAY0040|PAY00446"  # calls whose outcome is unknown, and fetches that were cut short
+UNKNOWN = "PAY00203|PAY00213|PAY0040|PAY00446|PAY00731"  # calls whose outcome is unknown, and fetches that were cut short
 STOP_S = 10 if SANITIZE else 4
 
 

@@ -23,7 +23,7 @@ before(async () => {
       + 'PaymentsFailureLimit card 2/1h',
   });
   await world.do('expect', 'PAY00302'); // the host's account is made only now
-  await world.do('expect', 'PAY00400|PAY00446', true); // nobody listens where its acquirer is
+  await world.do('expect', 'PAY00400|PAY00446|PAY00731', true); // nobody listens where its acquirer is
   await world.ctl('account', 'create', 'bakery');
   await world.do('grant', 'bakery', 'olga', 'owner');
   hook = await world.do('receiver');
@@ -192,6 +192,7 @@ test('payers and the merchant get e-mails once that is set', async () => {
   await olga.page.getByRole('button', { name: 'Save', exact: true }).click();
   await password();
   await olga.page.locator('#notice').waitFor();
+  await world.ctl('mail', 'set', 'bakery', '--test-recipient', 'payer@example.com');
   const answer = await fetch(`${world.origin}/api/v1/tokenized-card-charge`, {
     method: 'POST', headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ token: 'tok_test_success', amount: 9, email: 'payer@example.com', reference: 'mailed-1' }),
