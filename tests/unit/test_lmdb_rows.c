@@ -162,6 +162,8 @@ START_TEST(test_strangers_eighth)
     int n;
 
     ck_assert_int_eq(link_create(0, "link-1"), APR_SUCCESS);
+    till->db->env->log_next_ms[PAY_LMDB_CAUSE_QUOTA] =
+        0; /* an earlier test's file had this inode */
     quota(QUOTA);
     for (n = 0; n < 4; n++) {
         ck_assert_int_eq(visit(0, n), APR_SUCCESS);
