@@ -321,14 +321,14 @@ def test_repeated_while_the_clock_is_wrong(till, proxy):
 def test_events(till, proxy, authority):
     """Ids and numbers of the second history are new, and what was not told when it was copied comes as it was."""
     with Receiver(authority.context("good")) as receiver:
-        # Without rounds: what they fetch is told, too.
-        httpd = till(extra=f"{ALLOW}PaymentsTrustedCA {authority.file}\n", host_extra="PaymentsRefundSync off")
+        httpd = till(extra=f"{ALLOW}PaymentsTrustedCA {authority.file}\n")
         here = Place(httpd, proxy)
         here.shop.webhook(receiver.url(), mode="live")
         here.shop.webhook(receiver.url("/test"))
         ref = here.charged()
         here.shop.partial(ref, "1.00")
         receiver.wait_taken(2)
+        wait_for(lambda: not here.shop.events(mode="live"), "the store to know that both were taken")
         here.ctl.ok("store", "backup", here.backup)
         assert here.shop.partial(ref, "4.00").json["status"] == "processed"
         receiver.wait_taken(3)
