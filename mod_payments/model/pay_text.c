@@ -78,9 +78,9 @@ int pay_text_is_plain(const char *text, const char *controls)
 }
 
 /* The character of `len` bytes at `s`, which sequence_len has judged. */
-static unsigned int code_point(const unsigned char *s, int len)
+static apr_uint32_t code_point(const unsigned char *s, int len)
 {
-    unsigned int code = len == 1 ? s[0] : s[0] & (0x7fu >> len);
+    apr_uint32_t code = len == 1 ? s[0] : s[0] & (0x7fu >> len);
     int i;
 
     for (i = 1; i < len; i++) {
@@ -89,58 +89,99 @@ static unsigned int code_point(const unsigned char *s, int len)
     return code;
 }
 
+/* Characters that nobody sees; those that change how others are seen are refused in what people
+ * write, the others are in what many programs copy. */
 static const struct {
-    unsigned int first;
-    unsigned int last;
-} invisible[] = {
-    {0x61c, 0x61c},     /* Arabic letter mark */
-    {0x180e, 0x180e},   /* Mongolian vowel separator */
-    {0x200b, 0x200b},   /* zero width space */
-    {0x200e, 0x200f},   /* left-to-right and right-to-left marks */
-    {0x2028, 0x202e},   /* separators of lines and paragraphs, embeddings, overrides */
-    {0x2060, 0x206f},   /* word joiner, invisible operators, isolates */
-    {0xfeff, 0xfeff},   /* byte order mark */
-    {0xe0000, 0xe007f}, /* tags */
+    apr_uint32_t first;
+    apr_uint32_t last;
+    int refused;
+} unseen[] = {
+    {0xad, 0xad, 0},       /* soft hyphen */
+    {0x34f, 0x34f, 0},     /* combining grapheme joiner */
+    {0x61c, 0x61c, 1},     /* Arabic letter mark */
+    {0x115f, 0x1160, 0},   /* Hangul fillers */
+    {0x17b4, 0x17b5, 0},   /* Khmer inherent vowels */
+    {0x180b, 0x180d, 0},   /* Mongolian variation selectors */
+    {0x180e, 0x180e, 1},   /* Mongolian vowel separator */
+    {0x180f, 0x180f, 0},   /* Mongolian variation selector */
+    {0x200b, 0x200b, 1},   /* zero width space */
+    {0x200e, 0x200f, 1},   /* left-to-right and right-to-left marks */
+    {0x2028, 0x202e, 1},   /* separators of lines and paragraphs, embeddings, overrides */
+    {0x2060, 0x206f, 1},   /* word joiner, invisible operators, isolates */
+    {0x3164, 0x3164, 0},   /* Hangul filler */
+    {0xfeff, 0xfeff, 1},   /* byte order mark */
+    {0xffa0, 0xffa0, 0},   /* Hangul filler */
+    {0xfff9, 0xfffb, 0},   /* annotations */
+    {0xe0000, 0xe007f, 1}, /* tags */
+    {0xe0080, 0xe0fff, 0}, /* variation selectors, and what is kept for their like */
 };
 
 #define JOINER_FIRST 0x200c /* zero width non-joiner */
 #define JOINER_LAST 0x200d  /* zero width joiner */
 #define JOINED_FIRST 0x600  /* below are no scripts that need a joiner */
 
-static int is_visible(unsigned int code, unsigned int before)
+static int is_joiner(apr_uint32_t code)
+{
+    return code >= JOINER_FIRST && code <= JOINER_LAST;
+}
+
+/* What becomes of a character behind `before`. */
+typedef enum sight_t { SEEN, UNSEEN, REFUSED } sight_t;
+
+static sight_t sight_of(apr_uint32_t code, apr_uint32_t before)
 {
     apr_size_t i;
 
-    if (code >= JOINER_FIRST && code <= JOINER_LAST) {
-        return before >= JOINED_FIRST && (before < JOINER_FIRST || before > JOINER_LAST);
+    if (is_joiner(code)) {
+        return before >= JOINED_FIRST && !is_joiner(before) ? SEEN : REFUSED;
     }
-    for (i = 0; i < sizeof(invisible) / sizeof(invisible[0]); i++) {
-        if (code >= invisible[i].first && code <= invisible[i].last) {
-            return 0;
+    for (i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
+        if (code >= unseen[i].first && code <= unseen[i].last) {
+            return unseen[i].refused ? REFUSED : UNSEEN;
         }
     }
-    return 1;
+    return SEEN;
 }
 
 int pay_text_is_visible(const char *text, const char *controls)
 {
     const unsigned char *s = (const unsigned char *)text;
-    unsigned int code = 0;
+    apr_uint32_t code = 0, before;
     int len;
 
     if (!pay_text_is_plain(text, controls)) {
         return 0;
     }
     for (; *s; s += len) {
-        const unsigned int before = code;
-
+        before = code;
         len = *s < 0x80 ? 1 : sequence_len(s);
         code = code_point(s, len);
-        if (!is_visible(code, before)) {
+        if (sight_of(code, before) == REFUSED) {
             return 0;
         }
     }
     return 1;
+}
+
+const char *pay_text_visible(const char *text, apr_pool_t *p)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    char *out = apr_palloc(p, strlen(text) + 1);
+    apr_uint32_t code, before = 0;
+    char *to = out;
+    int len;
+
+    for (; *s; s += len ? len : 1) {
+        len = *s < 0x80 ? *s >= 0x20 && *s != 0x7f : sequence_len(s);
+        code = len ? code_point(s, len) : 0;
+        if (len && sight_of(code, before) == SEEN) {
+            memcpy(to, s, (apr_size_t)len);
+            to += len;
+            before = code;
+        }
+    }
+    *to = '\0';
+    return out;
 }
 
 /* Every byte but those that go on with a character begins one. */
@@ -176,66 +217,6 @@ const char *pay_text_printable(const char *text, apr_size_t len_max, apr_pool_t 
         s += len;
     }
     out[used] = '\0';
-    return out;
-}
-
-/* Ranges of characters that are not seen, or move what is. */
-static const struct {
-    apr_uint32_t first, last;
-} unseen[] = {
-    {0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160},   {0x17b4, 0x17b5},
-    {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164},
-    {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff},
-};
-
-static apr_uint32_t code_of(const unsigned char *s, int len)
-{
-    static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    apr_uint32_t code = s[0] & lead_bits[len];
-    int i;
-
-    for (i = 1; i < len; i++) {
-        code = code << 6 | (s[i] & 0x3f);
-    }
-    return code;
-}
-
-apr_size_t pay_text_visible_len(const char *at)
-{
-    const unsigned char *s = (const unsigned char *)at;
-    apr_uint32_t code;
-    size_t i;
-    int len;
-
-    if (*s < 0x80) {
-        return *s >= 0x20 && *s != 0x7f;
-    }
-    len = sequence_len(s);
-    if (!len) {
-        return 0;
-    }
-    code = code_of(s, len);
-    for (i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
-        if (code >= unseen[i].first && code <= unseen[i].last) {
-            return 0;
-        }
-    }
-    return (apr_size_t)len;
-}
-
-const char *pay_text_visible(const char *text, apr_pool_t *p)
-{
-    char *out = apr_palloc(p, strlen(text) + 1);
-    char *to = out;
-    apr_size_t len;
-
-    while (*text) {
-        len = pay_text_visible_len(text);
-        memcpy(to, text, len);
-        to += len;
-        text += len ? len : 1;
-    }
-    *to = '\0';
     return out;
 }
 

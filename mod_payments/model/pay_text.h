@@ -29,14 +29,8 @@ apr_size_t pay_text_length(const char *text);
  */
 const char *pay_text_printable(const char *text, apr_size_t len_max, apr_pool_t *p);
 
-/*
- * Bytes of the character at `at` if people see it; 0: it is none, a control character, one that
- * turns the direction of what is around it (U+202E), breaks lines (U+2028) or has no width
- * (U+200B).
- */
-apr_size_t pay_text_visible_len(const char *at);
-
-/* `text` without what people do not see. */
+/* `text` without control characters, without what is no UTF-8 and without what people do not see,
+ * soft hyphens and fillers too; joiners stay where the above lets them pass. */
 const char *pay_text_visible(const char *text, apr_pool_t *p);
 
 /* 1 when mail programs would make a link of a part of it: it has "://" or "www.". */

@@ -132,17 +132,19 @@ static void put_text(expansion_t *x, const char *text)
 static void put_value(expansion_t *x, const char *value)
 {
     const char *escaped;
-    apr_size_t len;
 
-    while (*value) {
-        len = pay_text_visible_len(value);
-        escaped = x->form == PAY_TEMPLATE_HTML ? pay_html_entity(*value) : NULL;
+    value = pay_text_visible(value, x->pool);
+    if (x->form != PAY_TEMPLATE_HTML) {
+        put_text(x, value);
+        return;
+    }
+    for (; *value; value++) {
+        escaped = pay_html_entity(*value);
         if (escaped) {
             put_text(x, escaped);
         } else {
-            put(x, value, len);
+            put(x, value, 1);
         }
-        value += len ? len : 1;
     }
 }
 

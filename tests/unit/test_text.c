@@ -99,6 +99,39 @@ END_TEST
 static const struct {
     const char *name;
     const char *text;
+    const char *want;
+} seen_cases[] = {
+    {"ASCII", "Ada", "Ada"},
+    {"controls", "A\x01\td\na", "Ada"},
+    {"no UTF-8",
+     "A\x80"
+     "da\xff",
+     "Ada"},
+    {"soft hyphen", "ww\xc2\xadw.", "www."},
+    {"joiner in Latin", "ww\xe2\x80\x8dw.", "www."},
+    {"joiner behind what is dropped", "\xd8\xb9\xe2\x80\x8b\xe2\x80\x8d", "\xd8\xb9\xe2\x80\x8d"},
+    {"non-joiner in Persian", "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae",
+     "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae"},
+    {"override",
+     "a\xe2\x80\xae"
+     "b",
+     "ab"},
+    {"Hangul filler",
+     "a\xe3\x85\xa4"
+     "b",
+     "ab"},
+};
+
+START_TEST(test_seen)
+{
+    ck_assert_msg(!strcmp(pay_text_visible(seen_cases[_i].text, unit_pool), seen_cases[_i].want),
+                  "%s", seen_cases[_i].name);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    const char *text;
     apr_size_t want;
 } length_cases[] = {
     {"empty", "", 0},
@@ -153,6 +186,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_printable, 0, UNIT_ROWS(printable_cases));
     tcase_add_loop_test(tcase, test_length, 0, UNIT_ROWS(length_cases));
     tcase_add_loop_test(tcase, test_visible, 0, UNIT_ROWS(visible_cases));
+    tcase_add_loop_test(tcase, test_seen, 0, UNIT_ROWS(seen_cases));
     tcase_add_loop_test(tcase, test_plain, 0, UNIT_ROWS(text_cases));
 }
 
