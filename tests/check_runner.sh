@@ -18,11 +18,12 @@ run_of() (
     # shellcheck source=dev
     . "$top/dev"
     OUT=$work/build LOGS=$work/build/log NORMAL=$work/build/normal RESULTS=$work/build/results JOBS=1
-    BARE_KEPT=$RESULTS STAGES="fine browser"
+    BARE_KEPT=$RESULTS STAGES="fine browser" LANES=("fine" "browser")
     rm -rf "$OUT"
     mkdir -p "$NORMAL"
+    begin case
     "$@"
-    summary "$SECONDS"
+    summary
 )
 
 # expect STATUS WORDS CASE...: the run ends with this status, and the words are in what it says.
@@ -58,6 +59,60 @@ test_counts() {
     expect 1 "left out: there is nothing" left_out_alone
 }
 
+# planned SECONDS OTHERS RAN: a stage that should take 100 s and have 3 cases took and had these, while others
+# took so many seconds of two cores, in a run that was as long.
+planned() {
+    COMMAND="test" PLAN='test fine 100 3' WHOLE=${ALL:-1}
+    machine_cores() { echo "${CORES:-2}"; }
+    machine_seconds() { echo "$OTHERS"; }
+    stage fine
+    STAGE_START=$((SECONDS - $1)) RUN_START=$STAGE_START OTHERS=$2 RUN_MACHINE=0
+    count fine "$3" 0 ""
+}
+
+part_planned() { ALL=0 && planned "$@"; }
+one_core_planned() { CORES=1 && planned "$@"; }
+subset_planned() { export PYTEST_ADDOPTS="-k word" && planned "$@"; }
+
+test_plan() {
+    expect 0 "3 passed, 0 failed" planned 140 0 3
+    expect 1 "fine took too long: 160 s are more than 150 % of its 100 s" planned 160 0 3
+    expect 1 "fine took too long: 160 s are more than 150 % of its 100 s" planned 160 60 3
+    expect 0 "which is not judged: the machine was busy, others had " planned 160 160 3
+    expect 0 "not judged on one core" one_core_planned 160 0 3
+    expect 0 "3 passed, 0 failed" part_planned 160 0 3
+    expect 1 "too few cases: 2 ran, and there are at least 3" planned 1 0 2
+    expect 1 "too few cases: 2 ran, and there are at least 3" planned 160 160 2
+    expect 1 "too few cases: 2 ran, and there are at least 3" part_planned 1 0 2
+    expect 0 "2 passed, 0 failed" subset_planned 1 0 2
+    expect 1 "too few cases: 1 ran, and there are at least 2" whole_plan
+    expect 0 "1 passed, 0 failed" stages_are_known
+}
+
+# A whole run, a stage of which has lost a case.
+whole_plan() {
+    PLAN='test fine 100 2'
+    whole_run
+}
+
+# told WORD: the help names it. is_planned RUN NAME: the plan knows it. Of every stage and part.
+told() { usage | tr -c 'a-z-' '\n' | grep -qx -- "$1" || say "./dev help does not name $1"; }
+is_planned() { COMMAND=$1 && [ -n "$(least "$2")" ] || say "tests/dev/report.sh plans nothing for $2"; }
+
+stages_are_known() {
+    local name unknown
+    # shellcheck source=dev
+    unknown=$(. "$top/dev" && {
+        for name in $STAGES; do
+            told "$name" && is_planned "test" "$name"
+        done
+        for name in $FAULT_PARTS; do
+            told "$name" && is_planned faults "$name"
+        done
+    }) && say "$unknown"
+    counted 1 "$(grep -c . <<<"$unknown")"
+}
+
 # scripts STATUS: a check script that ends with it.
 scripts() {
     mkdir -p "$OUT/tests"
@@ -79,9 +134,9 @@ SUM='100%: Checks: 3, Failures: 0, Errors: 0'
 unit() {
     local dir=$OUT/tree/tests/unit
     mkdir -p "$dir"
-    printf '#!/bin/sh\necho "%s"\n' "$SUM" >"$dir/test_fine"
-    printf '#!/bin/sh\n%s\n' "$1" >"$dir/test_case"
-    chmod +x "$dir"/test_*
+    printf '#!/bin/sh\ncase $1 in\n"") printf "test_case\\ntest_fine\\n" ;;\ntest_fine) echo "%s" ;;\n*)\n%s\n;;\nesac\n' \
+        "$SUM" "$1" >"$dir/unit_tests"
+    chmod +x "$dir/unit_tests"
     stage unit
     run_unit unit "$OUT/tree" 1 env
     count_unit unit ""
@@ -89,6 +144,8 @@ unit() {
 
 no_programs() {
     mkdir -p "$OUT/tree/tests/unit"
+    printf '#!/bin/sh\n' >"$OUT/tree/tests/unit/unit_tests"
+    chmod +x "$OUT/tree/tests/unit/unit_tests"
     stage unit
     run_unit unit "$OUT/tree" 1 env || true
     count_unit unit ""
@@ -106,21 +163,62 @@ test_unit() {
     expect 1 "nothing was run" no_programs
 }
 
+# The results that check writes of each program: each is run by two stages.
+twice() {
+    unit "echo '$SUM'
+        printf '<id>test_a</id>\\n<iteration>%s</iteration>\\n' 0 1 2 >\$CK_XML_LOG_FILE_NAME
+        echo '<duration>7.5</duration>' >>\$CK_XML_LOG_FILE_NAME"
+    stage unit-plain
+    ONLY=test_case run_unit unit-plain "$OUT/tree" 1 env
+    count_unit unit-plain ""
+}
+
+test_cases() {
+    expect 0 "3 cases in 9 runs" twice
+    expect 0 "7.5 s  unit: test_case" twice
+    expect 0 "3 cases in 3 runs" counted 3 0
+}
+
 # ---- pytest
 
 GOOD='def test_good(): pass'
 
-# api TEXT OPTIONS...: a test file of this text, beside a test that passes.
-api() {
-    local dir=$OUT/copy/tests/api
-    mkdir -p "$dir" "$OUT/copy/tmp" "$OUT/copy/home"
+# in_folder FOLDER TEXT OPTIONS...: a test file of this text, beside a test that passes, under the
+# conftest.py of our own tests.
+in_folder() {
+    local folder=$1 dir=$OUT/copy/tests/$1
+    shift
+    mkdir -p "$dir" "$OUT/copy/tests/api" "$OUT/copy/tmp" "$OUT/copy/home"
+    find "$top/tests/api" -name '*.py' ! -name 'test_*' -exec cp {} "$OUT/copy/tests/api/" \;
+    cp "$top/tests/$folder/conftest.py" "$dir/"
     printf '%s\n' "$GOOD" >"$dir/test_good.py"
     printf 'import os\n%s\n' "$1" >"$dir/test_case.py"
     shift
     stage api
-    run_pytest api api "$OUT/copy" env -- "$@"
+    run_pytest api "$folder" "$OUT/copy" env -- "$@"
     count_api api ""
 }
+
+api() { in_folder api "$@"; }
+
+# A client's thread that finds something wrong, and says so nowhere else.
+THREAD='import threading
+def client(): assert 1 == 2
+def test_case():
+    thread = threading.Thread(target=client)
+    thread.start()
+    thread.join()'
+
+# What is taken down badly.
+UNRAISABLE='class Case:
+    def __del__(self): assert 1 == 2
+def test_case(): Case()'
+
+# And one that is asked for its answer.
+AT_ONCE='from harness import at_once
+def client(): assert 1 == 2
+def test_case():
+    at_once([int, client])'
 
 # results TEXT: what stands in the file of results.
 results() {
@@ -138,10 +236,31 @@ test_results() {
     expect 1 "nothing was run" results "${suite/2/0}</testsuite></testsuites>"
 }
 
+# Its tests run twice, and have waited.
+api_twice() {
+    api "def test_case():
+    import sys, time
+    sys.path.insert(0, '$top/tests/api')
+    import harness
+    end = time.monotonic() + 1.1
+    harness.wait_for(lambda: time.monotonic() > end, 'the second to be over')"
+    stage api-sanitize
+    run_pytest api-sanitize api "$OUT/copy" env --
+    count_api api-sanitize ""
+}
+
 test_api() {
+    local folder
     expect 0 "2 passed, 0 failed" api 'def test_case(): pass'
+    expect 0 "2 cases in 4 runs" api_twice
+    expect 0 "1.1 s  api: the second to be over (test_case.py::test_case" api_twice
     expect 1 "1 passed, 1 failed" api 'def test_case(): assert False'
     expect 1 "1 failed" api 'def test_case(missing): pass'
+    for folder in api faults; do
+        expect 1 "1 passed, 1 failed" in_folder "$folder" "$THREAD"
+        expect 1 "1 passed, 1 failed" in_folder "$folder" "$UNRAISABLE"
+        expect 1 "1 passed, 1 failed" in_folder "$folder" "$AT_ONCE"
+    done
     expect 1 "0 passed, 1 failed" api 'def test_case(: pass'
     # A process of pytest-xdist that dies takes its test along; pytest itself, all results.
     expect 1 "1 passed, 1 failed" api 'def test_case(): os._exit(3)' -n 2
@@ -167,7 +286,31 @@ whole_run() {
     packages() { :; }
     versions() { :; }
     build_normal() { :; }
+    build_unit() { :; }
     dev_test "$@"
+}
+
+# A lane of a whole run that is killed, and one that says that it cannot go on.
+killed_lane() {
+    stage_browser() { kill -KILL "$BASHPID"; }
+    whole_run
+}
+
+dying_lane() {
+    stage_browser() { die "no such thing"; }
+    whole_run
+}
+
+whole_and_well() {
+    PLAN=
+    stage_browser() { stage browser && count browser 2 0 ""; }
+    whole_run
+}
+
+test_lanes() {
+    expect 0 "3 passed, 0 failed" whole_and_well
+    expect 1 "one ended before its end" killed_lane
+    expect 1 "one ended before its end" dying_lane
 }
 
 # What the test of signatures says then.
@@ -193,6 +336,42 @@ test_fetched() {
     expect 0 "left out: PAYMENTS_NO_BROWSER is set" no_chromium 1
 }
 
+# ---- lint of what changed
+
+# linted COMMITS BROKEN [LANDED]: a branch of so many commits, of which one, or 0: none yet, brought a file that
+# Python does not read; main is where so many of them have landed.
+linted() {
+    local number
+    LINT_QUICK="python"
+    clang-format() { echo "$LINT_FORMATTER"; }
+    git init -q -b work "$OUT/tree" && cd "$OUT/tree" && mkdir tests
+    for number in $(seq "$1"); do
+        [ "$number" -ne "$2" ] || { echo "def (" >tests/broken.py && git add .; }
+        git -c user.name=name -c user.email=mail@example.com commit -q --allow-empty -m "number $number"
+        [ "$number" -ne "${3:-0}" ] || git branch main
+    done
+    [ "$2" -ne 0 ] || echo "def (" >tests/broken.py
+    stage_lint
+}
+
+linted_since() { export PAYMENTS_LINT_BASE=$1 && linted "${@:2}"; }
+linted_nowhere() { mkdir -p "$OUT/tree" && cd "$OUT/tree" && GIT_CEILING_DIRECTORIES=$OUT stage_lint; }
+
+test_lint() {
+    expect 1 "0 passed, 1 failed" linted 14 14
+    expect 1 "0 passed, 1 failed" linted 14 5
+    expect 0 "0 files changed since" linted 14 4
+    expect 1 "0 passed, 1 failed" linted 10 1
+    expect 0 "0 files changed since" linted 14 13 13
+    expect 1 "0 passed, 1 failed" linted 14 13 12
+    expect 1 "0 passed, 1 failed" linted 14 2 1
+    expect 1 "0 passed, 1 failed" linted 14 14 14
+    expect 1 "0 passed, 1 failed" linted 14 0 14
+    expect 1 "0 passed, 1 failed" linted_since HEAD~2 14 13 13
+    expect 0 "0 files changed since" linted_since HEAD~1 14 13
+    expect 1 "left out: there is no history" linted_nowhere
+}
+
 # ---- ./dev test bare
 
 # bare STATUS TEXT: a part that said this.
@@ -208,7 +387,7 @@ test_bare() {
     expect 1 "it did not get to its end" bare 0 "installing: gcc"
 }
 
-for part in counts scripts unit results fetched bare; do
+for part in counts plan lanes scripts unit cases results fetched bare; do
     "test_$part"
 done
 without=
@@ -217,6 +396,11 @@ if /usr/bin/python3 -c 'import pytest, xdist' 2>/dev/null; then
     expect 1 "npm could not install what signatures are verified with" verifier
 else
     without=", without those of pytest and xdist, which are not installed"
+fi
+if command -v git >/dev/null; then
+    test_lint
+else
+    without="$without, without those of git, which is not installed"
 fi
 echo "check_runner: $count runs, $faults faults$without"
 [ "$faults" -eq 0 ] || exit 1

@@ -101,10 +101,13 @@ test_style() {
     plant $base/pay_id.h "size_u stray(void);\n"
     expect_failure "a header that needs another" "does not compile alone" check_style.sh headers
     style registered "a test nobody runs" tests/unit/test_money.c "START_TEST(stray)\n{\n}\nEND_TEST\n" "stray is not registered"
+    style registered "a file that nobody runs" tests/unit/test_stray.c "START_TEST(stray)\n{\n}\nEND_TEST\n" "is no UNIT_PROGRAM"
     style tested "a source without a test" $base/pay_stray.c "$licence" "no unit test"
     style lognumbers "a number used twice" $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\npay_log(1, 0, PAYLOGNO(00999) "b");\n' "used twice"
     style lognumbers "a number of four digits" $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(0999) "a");\n' "want five digits"
     style lognumbers "a line without a number" $base/pay_money.c 'pay_log(1, 0,\n"a");\n' "no PAYLOGNO"
+    style provoked "a line that no test names" $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\n' "PAY00999: no test names it"
+    style provoked "a line that a test names by now" tests/unit/test_money.c '/* PAY00010 */\n' "PAY00010: a test names it"
     style licence "a source without a licence" $base/pay_stray.c "int a;\n" "no licence line"
     style forbidden "a forbidden function" $base/pay_money.c "    sprintf(a, b);\n" "sprintf"
     style forbidden "an unfinished place" $base/pay_money.c "/* TODO */\n" "TODO"

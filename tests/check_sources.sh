@@ -25,10 +25,6 @@ want() {
 while read -r file; do
     case $file in
         mod_payments/*) want mod_payments/Makefile.am "${file#mod_payments/}" "$file" ;;
-        tests/unit/test_*.c)
-            name=${file#tests/}
-            want tests/Makefile.am "${name%.c}" "$file"
-            ;;
         tests/*) want tests/Makefile.am "${file#tests/}" "$file" ;;
         docs/* | conf/* | share/*) want Makefile.am "$file" "$file" ;;
     esac
@@ -44,7 +40,6 @@ while read -r listed; do
 done < <(
     tr -s ' \t\\' '\n' <mod_payments/Makefile.am | grep -E '^[a-z]+/.*\.[ch]$' | sed 's,^,mod_payments/,'
     tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua|mjs)$' | sed 's,^,tests/,'
-    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^unit/test_[a-z0-9_]+$' | sed 's,^,tests/,; s,$,.c,'
 )
 
 # make check runs them as they are.

@@ -9,7 +9,7 @@ TEST_LINES_MAX=800
 H_LINES_MAX=250
 COLUMNS_MAX=100
 FUNCTION_LINES_MAX=70
-PARTS="sizes columns functions headers registered tested lognumbers licence forbidden"
+PARTS="sizes columns functions headers registered tested lognumbers provoked licence forbidden"
 
 c_files() { find mod_payments tests -name '*.[ch]' ! -path '*/.*' | sort; }
 sources() { find mod_payments -name '*.c' | sort; }
@@ -80,10 +80,12 @@ part_registered() {
         function finish(    test) {
             for (test in tests) if (!(test in known)) print file ": " test " is not registered"
             if (file != "" && !count) print file ": has no test"
-            split("", tests); split("", known); count = 0
+            if (file != "" && !program) print file ": is no UNIT_PROGRAM, so that nobody runs it"
+            split("", tests); split("", known); count = 0; program = 0
         }
         FNR == 1 { finish(); file = FILENAME; pending = "" }
         match($0, /^START_TEST\([A-Za-z0-9_]+\)/) { tests[substr($0, 12, RLENGTH - 12)]; count++ }
+        /^UNIT_PROGRAM/ { program = 1 }
         { text = pending $0; pending = "" }
         text ~ /tcase_add_[a-z_]*test[a-z_]*\($/ || text ~ /tcase_add_[a-z_]*test[a-z_]*\([^,]*,$/ { pending = text; next }
         match(text, /tcase_add_[a-z_]*test[a-z_]*\([^,]*,[ \t]*[A-Za-z0-9_]+/) {
@@ -123,6 +125,23 @@ part_lognumbers() {
         /PAYLOGNO\(/ { found = 1 }
         /^--$/ { if (open != "" && !found) print open ": no PAYLOGNO"; open = "" }
         END { if (open != "" && !found) print open ": no PAYLOGNO" }' | grep -v 'pay_log\.c\|pay_httpd_log\.c' || true
+}
+
+# Lines of the log that no test names by its number. A new line comes with a test, and a number goes from here
+# once a test has it: the list can only become shorter.
+UNPROVOKED="00010 00104 00113 00115 00151 00152 00170 00180 00233 00240 00241 00242 00243 00265 00305 00331 00360
+    00384 00420 00425 00429 00430 00440 00441 00447 00500 00501 00503 00540 00578 00590 00640 00653 00686 00712 00720
+    00730 00732 00752 00753 00781"
+
+part_provoked() {
+    local named
+    named=$(find tests/unit tests/api tests/faults tests/browser -type f \
+        \( -name '*.[ch]' -o -name '*.py' -o -name '*.mjs' \) ! -name test_expectation.py -print0 \
+        | xargs -0 grep -ohE 'PAY[0-9]{5}' | grep -oE '[0-9]{5}' | sort -u)
+    comm -3 <(comm -23 <(sources | xargs grep -ohE 'PAYLOGNO\([0-9]{5}\)' | grep -oE '[0-9]{5}' | sort -u) <(echo "$named")) \
+        <(tr -s ' \n' '\n' <<<"$UNPROVOKED" | sort) \
+        | sed -E 's/^\t(.*)/PAY\1: a test names it, or it is gone: take it off UNPROVOKED/; s/^([0-9])/PAY\1/
+            s/^(PAY[0-9]{5})$/\1: no test names it/'
 }
 
 part_licence() {

@@ -10,12 +10,17 @@
 #endif
 #endif
 
-apr_int64_t pay_clock_ms(void)
+apr_int64_t pay_clock_us(void)
 {
     struct timespec now = {0, 0};
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (apr_int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (apr_int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+apr_int64_t pay_clock_ms(void)
+{
+    return pay_clock_us() / 1000;
 }
 
 static struct timespec spec_of(apr_int64_t ms)

@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+/* The same clock. */
+apr_int64_t pay_clock_us(void);
 apr_int64_t pay_clock_ms(void);
 
 void pay_clock_cond_init(pthread_cond_t *cond);

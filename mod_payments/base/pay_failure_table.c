@@ -3,13 +3,13 @@
 
 #include "base/pay_clock.h"
 #include "base/pay_crypto.h"
+#include "base/pay_shared_mutex.h"
 
 #include <apr_strings.h>
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define WAYS 8
 #define SETS_MANY 8192   /* 65,536 keys: cards, addresses */
@@ -70,27 +70,6 @@ static set_t *sets_at(pay_failure_table_t *table, pay_failure_kind_t kind)
     return (set_t *)at;
 }
 
-/* A process that dies gives it back. */
-static int mutex_init(pthread_mutex_t *mutex)
-{
-    pthread_mutexattr_t attr;
-    int rc;
-
-    rc = pthread_mutexattr_init(&attr);
-    if (rc) {
-        return rc;
-    }
-    rc = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-    if (!rc) {
-        rc = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-    }
-    if (!rc) {
-        rc = pthread_mutex_init(mutex, &attr);
-    }
-    pthread_mutexattr_destroy(&attr);
-    return rc;
-}
-
 pay_failure_table_t *pay_failure_table_at(void *memory)
 {
     return memory;
@@ -105,7 +84,7 @@ apr_status_t pay_failure_table_init(pay_failure_table_t **out, void *memory,
     *out = NULL;
     memcpy(table->secret, secret, PAY_FAILURE_SECRET_LEN);
     for (kind = 0; kind < PAY_FAILURE_TABLES && !rc; kind++) {
-        rc = mutex_init(&table->kind[kind].mutex);
+        rc = pay_shared_mutex_init(&table->kind[kind].mutex);
     }
     if (rc) {
         return rc;
@@ -116,10 +95,7 @@ apr_status_t pay_failure_table_init(pay_failure_table_t **out, void *memory,
 
 apr_time_t pay_failure_now(void)
 {
-    struct timespec now = {0, 0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return apr_time_from_sec((apr_time_t)now.tv_sec) + now.tv_nsec / 1000;
+    return pay_clock_us();
 }
 
 apr_status_t pay_failure_key(unsigned char out[PAY_FAILURE_KEY_LEN],
@@ -155,14 +131,7 @@ apr_status_t pay_failure_key(unsigned char out[PAY_FAILURE_KEY_LEN],
  */
 static int lock(pay_failure_table_t *table, pay_failure_kind_t kind)
 {
-    pthread_mutex_t *mutex = &table->kind[kind].mutex;
-    int rc;
-
-    rc = pay_clock_mutex_lock(mutex, pay_clock_ms() + LOCK_WAIT_MS);
-    if (rc == EOWNERDEAD) {
-        rc = pthread_mutex_consistent(mutex);
-    }
-    return rc == 0;
+    return pay_shared_mutex_lock(&table->kind[kind].mutex, pay_clock_ms() + LOCK_WAIT_MS);
 }
 
 static void unlock(pay_failure_table_t *table, pay_failure_kind_t kind)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_meter.h"
 
+#include "base/pay_clock.h"
+
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LINE 64 /* bytes of a cache line */
@@ -132,10 +133,7 @@ void pay_meter_request(int operation, int status)
 
 apr_time_t pay_meter_now(void)
 {
-    struct timespec now = {0, 0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return apr_time_from_sec((apr_time_t)now.tv_sec) + now.tv_nsec / 1000;
+    return pay_clock_us();
 }
 
 /* The same cell of all shards: `offset` is its place in one. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_rate.h"
 
+#include "base/pay_clock.h"
+
 #include <apr_siphash.h>
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 #define LINE 64 /* bytes of a cache line */
 #define TAG_BITS 16
@@ -71,10 +72,7 @@ pay_rate_table_t *pay_rate_init(void *memory, apr_size_t sets,
 
 apr_time_t pay_rate_now(void)
 {
-    struct timespec now = {0, 0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return apr_time_from_sec((apr_time_t)now.tv_sec) + now.tv_nsec / 1000;
+    return pay_clock_us();
 }
 
 static apr_uint64_t hash_of(const pay_rate_table_t *table, const pay_rate_limit_t *limit,

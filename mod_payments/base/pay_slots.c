@@ -2,6 +2,7 @@
 #include "base/pay_slots.h"
 
 #include "base/pay_clock.h"
+#include "base/pay_shared_mutex.h"
 #include "base/pay_slots_parts.h"
 #include "base/pay_worker.h"
 
@@ -56,27 +57,6 @@ apr_size_t pay_slots_size(const pay_slots_limits_t *limits)
            + pay_slots_sheet_len(places_of(limits)) * sizeof(apr_uint64_t);
 }
 
-/* A process that dies gives it back. */
-static int mutex_init(pthread_mutex_t *mutex)
-{
-    pthread_mutexattr_t attr;
-    int rc;
-
-    rc = pthread_mutexattr_init(&attr);
-    if (rc) {
-        return rc;
-    }
-    rc = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-    if (!rc) {
-        rc = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-    }
-    if (!rc) {
-        rc = pthread_mutex_init(mutex, &attr);
-    }
-    pthread_mutexattr_destroy(&attr);
-    return rc;
-}
-
 pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits)
 {
     pay_slots_t *slots = memory;
@@ -95,7 +75,7 @@ pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits)
         slots->place[i] = (pay_slot_t){.account = 0};
         sem_init(&slots->place[i].told, 1, 0);
     }
-    if (mutex_init(&slots->mutex)) {
+    if (pay_shared_mutex_init(&slots->mutex)) {
         slots->count = 0; /* without it nothing can be counted: nobody gets one */
     }
     return slots;
@@ -103,22 +83,11 @@ pay_slots_t *pay_slots_init(void *memory, const pay_slots_limits_t *limits)
 
 /* ---- the mutex */
 
-/*
- * Until then, and LOOK_MS at least; in short steps, for the wake-up that a killed process owes is
- * lost. 0: a process that was stopped keeps it. It guards no more than the order of changes, each
- * of which is whole by itself: what a dead one left is mended by whoever looks for dead processes.
- */
+/* It guards no more than the order of changes, each of which is whole by itself: what a dead
+ * process left is mended by whoever looks for dead ones. */
 static int lock(pay_slots_t *slots, apr_int64_t until_ms)
 {
-    int rc;
-
-    do {
-        rc = pay_clock_mutex_lock(&slots->mutex, pay_clock_ms() + LOOK_MS);
-    } while (rc == ETIMEDOUT && pay_clock_ms() < until_ms);
-    if (rc == EOWNERDEAD) {
-        rc = pthread_mutex_consistent(&slots->mutex);
-    }
-    return rc == 0;
+    return pay_shared_mutex_lock(&slots->mutex, until_ms);
 }
 
 static void unlock(pay_slots_t *slots)

@@ -10,6 +10,7 @@
 #define FRACTION_DIGITS 6 /* apr_time_t counts microseconds */
 
 static apr_time_t (*clock_source)(void);
+static apr_int64_t (*boot_source)(void);
 
 apr_time_t pay_time_now(void)
 {
@@ -33,8 +34,16 @@ apr_int64_t pay_time_boot_ms(void)
 {
     struct timespec now = {0, 0};
 
+    if (boot_source) {
+        return boot_source();
+    }
     clock_gettime(CLOCK_BOOTTIME, &now);
     return (apr_int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void pay_time_set_boot_source(apr_int64_t (*source)(void))
+{
+    boot_source = source;
 }
 
 /* Counts days as if the year began in March: the leap day is then the last one of its year. */

@@ -27,8 +27,10 @@ void pay_time_set_source(apr_time_t (*source)(void));
  * while the clock was ahead, and to wait for it would be to stand still. */
 int pay_time_is_over(apr_time_t when, apr_time_t now, apr_interval_time_t longest);
 
-/* Milliseconds since boot, time asleep included (CLOCK_BOOTTIME). Never steps. */
+/* Milliseconds since boot, time asleep included (CLOCK_BOOTTIME). Never steps. Tests may replace it
+ * as the wall clock. */
 apr_int64_t pay_time_boot_ms(void);
+void pay_time_set_boot_source(apr_int64_t (*source)(void));
 
 /* RFC 3339, UTC, milliseconds, "Z". Years 0000 to 9999. Returns `out`. */
 const char *pay_time_format(char out[PAY_TIME_TEXT_LEN + 1], apr_time_t when);

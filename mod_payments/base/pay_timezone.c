@@ -18,6 +18,7 @@
 #define OFFSET_MIN (-25 * 3600 + 1) /* RFC 8536 section 3.2 */
 #define OFFSET_MAX (26 * 3600 - 1)
 #define SECONDS_PER_DAY 86400
+#define DAYS_AHEAD_MAX 2             /* no zone's date is further ahead of UTC's */
 #define LONG_AGO (APR_INT64_MIN / 4) /* before all times, with room for an offset */
 
 struct pay_timezone_t {
@@ -335,6 +336,17 @@ apr_time_t pay_timezone_day_start(const pay_timezone_t *zone, pay_date_t date)
 static apr_int64_t seconds_of(apr_time_t when)
 {
     return when / APR_USEC_PER_SEC - (when % APR_USEC_PER_SEC < 0);
+}
+
+pay_date_t pay_timezone_day(const pay_timezone_t *zone, apr_time_t when)
+{
+    const apr_int64_t at = seconds_of(when);
+    apr_int64_t day = at / SECONDS_PER_DAY - (at % SECONDS_PER_DAY < 0) + DAYS_AHEAD_MAX;
+
+    while (pay_timezone_day_start(zone, pay_date_of_days(day)) > when) {
+        day--;
+    }
+    return pay_date_of_days(day);
 }
 
 apr_int64_t pay_timezone_offset(const pay_timezone_t *zone, apr_time_t when)

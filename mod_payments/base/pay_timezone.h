@@ -33,6 +33,9 @@ apr_status_t pay_timezone_parse(const pay_timezone_t **out, const void *data, ap
  * the day, is skipped. */
 apr_time_t pay_timezone_day_start(const pay_timezone_t *zone, pay_date_t date);
 
+/* The local day that the instant `when` lies in. */
+pay_date_t pay_timezone_day(const pay_timezone_t *zone, apr_time_t when);
+
 /* Seconds east of Greenwich at the instant `when`. */
 apr_int64_t pay_timezone_offset(const pay_timezone_t *zone, apr_time_t when);
 

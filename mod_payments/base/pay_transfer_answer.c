@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_transfer_slot.h"
 
+#include "base/pay_clock.h"
+
 #include <apr_date.h>
 #include <apr_lib.h>
 #include <assert.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #define DATE_LEN_MAX 80         /* with blanks around it */
 #define CONTENT_SIZE_FIRST 4096 /* of the buffer for a whole body; doubled as it fills */
 
-/* Microseconds of a clock that never steps. */
-static apr_int64_t clock_us(void)
-{
-    struct timespec now = {0, 0};
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (apr_int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 void pay_transfer_answer_begin(pay_transfer_slot_t *slot)
 {
-    slot->begun_us = clock_us();
+    slot->begun_us = pay_clock_us();
     slot->retry_after = -1;
     slot->replayed = 0;
     slot->dates = 0;
@@ -31,7 +23,7 @@ void pay_transfer_answer_begin(pay_transfer_slot_t *slot)
 void pay_transfer_answer_heard(pay_transfer_slot_t *slot)
 {
     if (!slot->heard_us) {
-        slot->heard_us = clock_us();
+        slot->heard_us = pay_clock_us();
     }
 }
 

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #define PERIOD_TEXT_MAX 16
-#define SECONDS_PER_DAY 86400
-#define DAYS_BEHIND 2 /* no zone's date is more days behind the one of UTC */
 
 /* A day or month of the account's time zone. */
 typedef struct period_t {
@@ -103,24 +101,13 @@ static const ctl_view_t total_view = {.titles = titles,
                                       .csv_titles = csv_titles,
                                       .csv = total_csv};
 
-static apr_int64_t utc_days(apr_time_t when)
-{
-    const apr_int64_t day = apr_time_from_sec((apr_int64_t)SECONDS_PER_DAY);
-
-    return when / day - (when % day < 0);
-}
-
 /* The period that `when` lies in: days begin where lists by date begin them. */
 static void period_find(totals_t *totals, apr_time_t when)
 {
     period_t *period = &totals->period;
-    pay_date_t date = pay_date_of_days(utc_days(when) - DAYS_BEHIND);
+    const pay_date_t date = pay_timezone_day(totals->zone, when);
     pay_date_t next = pay_date_next(date);
 
-    while (pay_timezone_day_start(totals->zone, next) <= when) {
-        date = next;
-        next = pay_date_next(date);
-    }
     if (totals->by_month) {
         apr_snprintf(period->name, sizeof(period->name), "%04d-%02d", date.year, date.month);
         next.year = date.year + (date.month == 12);

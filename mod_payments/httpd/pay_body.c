@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_body.h"
 
+#include "base/pay_clock.h"
 #include "base/pay_crypto.h"
 #include "httpd/pay_accept.h"
 #include "httpd/pay_conf.h"
@@ -22,7 +23,7 @@ typedef struct body_t {
     apr_size_t len;
     apr_size_t size;
     apr_size_t max;   /* reading stops once len is above it */
-    apr_time_t until; /* or this has passed, 0: no limit but the server's own */
+    apr_time_t until; /* or pay_clock_us has passed this, 0: no limit but the server's own */
     int wiped;        /* what httpd read for us is zeroed once it was taken */
 } body_t;
 
@@ -92,7 +93,7 @@ static const pay_problem_t *pull(body_t *body, request_rec *r, pay_call_t *call)
 
     bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     while (rv == APR_SUCCESS && !call->body_done && body->len <= body->max
-           && (!body->until || apr_time_now() < body->until)) {
+           && (!body->until || pay_clock_us() < body->until)) {
         rv = ap_get_brigade(r->input_filters, bb, AP_MODE_READBYTES, APR_BLOCK_READ,
                             (apr_off_t)part_size(body));
         if (rv == APR_SUCCESS) {
@@ -289,7 +290,7 @@ const pay_problem_t *pay_body_discard(request_rec *r)
     if (limit > 0 && limit <= DISCARD_MAX) {
         body.max = (apr_size_t)limit - 1; /* a byte more, and httpd answers 413 by itself */
     }
-    body.until = apr_time_now() + DISCARD_TIME_MAX;
+    body.until = pay_clock_us() + DISCARD_TIME_MAX;
     if (stated_length(r) <= (apr_off_t)body.max + 1) {
         problem = pull_soon(&body, r, call);
     }

@@ -1,99 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/pay_timezone.h"
 #include "httpd/pay_dashboard_query.h"
 #include "httpd/pay_dashboard_reply.h"
+#include "model/pay_days.h"
 #include "service/pay_failures.h"
 
 #include <apr_strings.h>
 #include <string.h>
 
-#define DAYS 30 /* today is the last of them */
 #define COUNT_MAX 1000
 #define SIZE_HINT 8192
-#define SECONDS_PER_DAY 86400
-#define DAYS_BEHIND 2 /* no zone is further from UTC */
-
-/* One currency's days. */
-typedef struct currency_t {
-    pay_total_t day[DAYS];
-} currency_t;
 
 typedef struct overview_t {
-    const pay_timezone_t *zone;
     const char *zone_name;
-    pay_date_t date[DAYS];
-    apr_time_t begin[DAYS + 1];     /* of each day; the last one: of tomorrow */
-    apr_array_header_t *currencies; /* of currency_t *, by code */
+    pay_days_t *days;
     pay_waiting_t waiting;
     int has_keys, has_webhook;
     int blocked; /* by PaymentsFailureLimit */
 } overview_t;
 
-/* The days that end with the one that `now` lies in. */
-static void find_days(overview_t *overview, apr_time_t now)
-{
-    apr_int64_t today = now / apr_time_from_sec((apr_int64_t)SECONDS_PER_DAY) + DAYS_BEHIND;
-    int i;
-
-    while (pay_timezone_day_start(overview->zone, pay_date_of_days(today)) > now) {
-        today--;
-    }
-    for (i = 0; i < DAYS; i++) {
-        overview->date[i] = pay_date_of_days(today - (DAYS - 1) + i);
-        overview->begin[i] = pay_timezone_day_start(overview->zone, overview->date[i]);
-    }
-    overview->begin[DAYS] = pay_timezone_day_start(overview->zone, pay_date_of_days(today + 1));
-}
-
-static currency_t *currency_of(overview_t *overview, const char *code)
-{
-    apr_array_header_t *list = overview->currencies;
-    currency_t *currency;
-    int at = 0, i;
-
-    while (at < list->nelts
-           && strcmp(APR_ARRAY_IDX(list, at, currency_t *)->day[0].currency, code) < 0) {
-        at++;
-    }
-    if (at < list->nelts && !strcmp(APR_ARRAY_IDX(list, at, currency_t *)->day[0].currency, code)) {
-        return APR_ARRAY_IDX(list, at, currency_t *);
-    }
-    currency = apr_pcalloc(list->pool, sizeof(*currency));
-    for (i = 0; i < DAYS; i++) {
-        apr_cpystrn(currency->day[i].currency, code, sizeof(currency->day[i].currency));
-    }
-    (void)apr_array_push(list);
-    memmove(&APR_ARRAY_IDX(list, at + 1, currency_t *), &APR_ARRAY_IDX(list, at, currency_t *),
-            (size_t)(list->nelts - 1 - at) * sizeof(currency));
-    APR_ARRAY_IDX(list, at, currency_t *) = currency;
-    return currency;
-}
-
 /* Totals by time: at most a row for each quarter of an hour and currency. */
-static apr_status_t add_totals(overview_t *overview, const pay_dashboard_t *dashboard,
-                               apr_pool_t *p)
+static apr_status_t add_totals(pay_days_t *days, const pay_dashboard_t *dashboard, apr_pool_t *p)
 {
-    const pay_time_range_t range = {overview->begin[0], overview->begin[DAYS] - 1};
     pay_store_t *store = dashboard->service->store;
     const pay_total_t *after = NULL;
     apr_array_header_t *steps;
     pay_total_t last;
     apr_pool_t *batch;
     apr_status_t rv;
-    int day = 0;
     int i;
 
     apr_pool_create(&batch, p);
     do {
         apr_pool_clear(batch);
-        rv = store->ops->total_list(&steps, store, &dashboard->scope, &range, after,
+        rv = store->ops->total_list(&steps, store, &dashboard->scope, &days->range, after,
                                     PAY_STORE_ROWS_MAX, batch);
         for (i = 0; rv == APR_SUCCESS && i < steps->nelts; i++) {
             last = APR_ARRAY_IDX(steps, i, pay_total_t);
-            while (day < DAYS - 1 && last.from >= overview->begin[day + 1]) {
-                day++;
-            }
-            pay_total_add(&currency_of(overview, last.currency)->day[day], &last);
+            pay_days_add(days, &last);
             after = &last;
         }
     } while (rv == APR_SUCCESS && steps->nelts > 0);
@@ -145,21 +88,15 @@ static void total_members(pay_writer_t *w, const pay_total_t *total)
     pay_writer_string(w, "refundVolume", pay_sum_format(text, &total->refunded, total->currency));
 }
 
-/* The sums of the last `days` days; a currency of which nothing is counted then is left out. */
-static void sums_to_json(pay_writer_t *w, const char *name, const overview_t *overview, int days)
+/* The sums of the last `count` days; a currency of which nothing is counted then is left out. */
+static void sums_to_json(pay_writer_t *w, const char *name, const pay_days_t *days, int count)
 {
-    const currency_t *currency;
     pay_total_t sum;
-    int i, day;
+    int i;
 
     pay_writer_array_open(w, name);
-    for (i = 0; i < overview->currencies->nelts; i++) {
-        currency = APR_ARRAY_IDX(overview->currencies, i, const currency_t *);
-        memset(&sum, 0, sizeof(sum));
-        memcpy(sum.currency, currency->day[0].currency, sizeof(sum.currency));
-        for (day = DAYS - days; day < DAYS; day++) {
-            pay_total_add(&sum, &currency->day[day]);
-        }
+    for (i = 0; i < days->currencies->nelts; i++) {
+        pay_days_sum(&sum, APR_ARRAY_IDX(days->currencies, i, const pay_days_currency_t *), count);
         if (!pay_total_is_zero(&sum)) {
             pay_writer_object_open(w, NULL);
             total_members(w, &sum);
@@ -184,19 +121,19 @@ static void day_to_json(pay_writer_t *w, const pay_date_t *date, const pay_total
     pay_writer_object_close(w);
 }
 
-static void chart_to_json(pay_writer_t *w, const overview_t *overview)
+static void chart_to_json(pay_writer_t *w, const pay_days_t *days)
 {
-    const currency_t *currency;
+    const pay_days_currency_t *currency;
     int i, day;
 
     pay_writer_array_open(w, "chart");
-    for (i = 0; i < overview->currencies->nelts; i++) {
-        currency = APR_ARRAY_IDX(overview->currencies, i, const currency_t *);
+    for (i = 0; i < days->currencies->nelts; i++) {
+        currency = APR_ARRAY_IDX(days->currencies, i, const pay_days_currency_t *);
         pay_writer_object_open(w, NULL);
         pay_writer_string(w, "currency", currency->day[0].currency);
         pay_writer_array_open(w, "days");
-        for (day = 0; day < DAYS; day++) {
-            day_to_json(w, &overview->date[day], &currency->day[day]);
+        for (day = 0; day < PAY_DAYS; day++) {
+            day_to_json(w, &days->date[day], &currency->day[day]);
         }
         pay_writer_array_close(w);
         pay_writer_object_close(w);
@@ -211,9 +148,9 @@ static int reply(request_rec *r, const overview_t *overview)
 
     pay_writer_object_open(w, NULL);
     pay_writer_string(w, "timezone", overview->zone_name);
-    sums_to_json(w, "today", overview, 1);
-    sums_to_json(w, "days30", overview, DAYS);
-    chart_to_json(w, overview);
+    sums_to_json(w, "today", overview->days, 1);
+    sums_to_json(w, "days30", overview->days, PAY_DAYS);
+    chart_to_json(w, overview->days);
     pay_writer_integer(w, "pending", waiting->pending);
     pay_writer_integer(w, "openCheckouts", waiting->open);
     pay_writer_integer(w, "held", waiting->held);
@@ -230,16 +167,17 @@ static int reply(request_rec *r, const overview_t *overview)
 int pay_dashboard_overview_get(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_store_t *store = dashboard->service->store;
-    overview_t overview = {.currencies = apr_array_make(r->pool, 4, sizeof(currency_t *))};
+    const struct pay_timezone_t *zone;
     const pay_problem_t *problem;
+    overview_t overview = {0};
     apr_status_t rv;
 
-    problem = pay_dashboard_zone(&overview.zone, &overview.zone_name, dashboard, r->pool);
+    problem = pay_dashboard_zone(&zone, &overview.zone_name, dashboard, r->pool);
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    find_days(&overview, pay_time_now());
-    rv = add_totals(&overview, dashboard, r->pool);
+    overview.days = pay_days_make(zone, pay_time_now(), r->pool);
+    rv = add_totals(overview.days, dashboard, r->pool);
     if (rv == APR_SUCCESS) {
         rv = store->ops->waiting_count(&overview.waiting, store, &dashboard->scope, COUNT_MAX);
     }

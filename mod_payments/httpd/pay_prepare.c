@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_prepare.h"
 
+#include "base/pay_clock.h"
 #include "base/pay_log.h"
 #include "httpd/pay_acquirers.h"
 #include "httpd/pay_child.h"
@@ -194,7 +195,7 @@ static int wait_for(int *killed_by, pid_t pid, apr_time_t until)
         if (ended == pid || (ended < 0 && errno != EINTR)) {
             return ended == pid;
         }
-        if (apr_time_now() > until) {
+        if (pay_clock_us() > until) {
             kill(pid, SIGKILL);
             waitpid(pid, NULL, 0);
             return 0;
@@ -210,7 +211,7 @@ static int wait_for(int *killed_by, pid_t pid, apr_time_t until)
  */
 static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_pool_t *p)
 {
-    const apr_time_t until = apr_time_now() + PREPARE_TIME_MAX;
+    const apr_time_t until = pay_clock_us() + PREPARE_TIME_MAX;
     apr_shm_t *shm;
     char *prepared;
     apr_status_t rv;

@@ -14,19 +14,26 @@
 
 APLOG_USE_MODULE(payments);
 
-#define FETCH_INTERVAL apr_time_from_sec(1)
-#define HOUSEKEEP_INTERVAL apr_time_from_sec(10)
-#define USAGE_INTERVAL apr_time_from_sec(10)
-#define EXPIRE_INTERVAL apr_time_from_sec(10)
+#define FETCH_MS 1000
+#define HOUSEKEEP_MS 10000
+#define USAGE_MS 10000
+#define EXPIRE_MS 10000
 #define EXPIRE_ROWS_MAX 200 /* of one step: charges wait for its transaction */
 #define EXPIRE_STEPS_MAX 64 /* of one round */
 
 typedef struct duty_t {
     const char *watchdog; /* instances are separate threads: a slow duty delays no other */
     int singleton;
-    apr_interval_time_t interval;
+    apr_int64_t interval_ms; /* 0: each time the watchdog looks, every AP_WD_TM_SLICE */
     ap_watchdog_callback_fn_t *run;
 } duty_t;
+
+/* A duty for one store. */
+typedef struct round_t {
+    const duty_t *duty;
+    pay_ledger_t *ledger;
+    apr_int64_t due_ms; /* by the boot clock; in each child its own */
+} round_t;
 
 /* 1 when there is work to do and time to do it. */
 static int may_run(int state, const pay_ledger_t *ledger)
@@ -98,13 +105,30 @@ static apr_status_t flush_usage(int state, void *baton, apr_pool_t *p)
 }
 
 static const duty_t duties[] = {
-    {"_payments_reconcile_", 1, AP_WD_TM_SLICE, pay_reconciler_run},
-    {"_payments_history_", 1, FETCH_INTERVAL, pay_fetcher_run},
-    {"_payments_housekeep_", 0, HOUSEKEEP_INTERVAL, housekeep},
-    {"_payments_expire_", 1, EXPIRE_INTERVAL, expire},
-    {"_payments_usage_", 0, USAGE_INTERVAL, flush_usage},
-    {"_payments_outbox_", 1, AP_WD_TM_SLICE, pay_deliver_run},
+    {"_payments_reconcile_", 1, 0, pay_reconciler_run},
+    {"_payments_history_", 1, FETCH_MS, pay_fetcher_run},
+    {"_payments_housekeep_", 0, HOUSEKEEP_MS, housekeep},
+    {"_payments_expire_", 1, EXPIRE_MS, expire},
+    {"_payments_usage_", 0, USAGE_MS, flush_usage},
+    {"_payments_outbox_", 1, 0, pay_deliver_run},
 };
+
+/* The watchdog counts how often it looks, not what time that takes: the time between two rounds is
+ * the boot clock's. That it stops another thread may tell, too. */
+static apr_status_t run_round(int state, void *baton, apr_pool_t *p)
+{
+    round_t *round = baton;
+    apr_status_t rv;
+
+    if (state == AP_WATCHDOG_STATE_RUNNING && pay_time_boot_ms() < round->due_ms) {
+        return APR_SUCCESS;
+    }
+    rv = round->duty->run(state, round->ledger, p);
+    if (state != AP_WATCHDOG_STATE_STOPPING) {
+        round->due_ms = pay_time_boot_ms() + round->duty->interval_ms;
+    }
+    return rv;
+}
 
 static apr_status_t start_duty(const duty_t *duty, const apr_array_header_t *ledgers,
                                apr_pool_t *pconf)
@@ -112,6 +136,7 @@ static apr_status_t start_duty(const duty_t *duty, const apr_array_header_t *led
     APR_OPTIONAL_FN_TYPE(ap_watchdog_get_instance) * get_instance;
     APR_OPTIONAL_FN_TYPE(ap_watchdog_register_callback) * register_callback;
     ap_watchdog_t *watchdog;
+    round_t *round;
     apr_status_t rv;
     int i;
 
@@ -122,8 +147,10 @@ static apr_status_t start_duty(const duty_t *duty, const apr_array_header_t *led
     }
     rv = get_instance(&watchdog, duty->watchdog, 0, duty->singleton, pconf);
     for (i = 0; i < ledgers->nelts && rv == APR_SUCCESS; i++) {
-        rv = register_callback(watchdog, duty->interval, APR_ARRAY_IDX(ledgers, i, pay_ledger_t *),
-                               duty->run);
+        round = apr_pcalloc(pconf, sizeof(*round));
+        round->duty = duty;
+        round->ledger = APR_ARRAY_IDX(ledgers, i, pay_ledger_t *);
+        rv = register_callback(watchdog, AP_WD_TM_SLICE, round, run_round);
     }
     return rv;
 }

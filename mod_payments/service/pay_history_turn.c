@@ -164,6 +164,17 @@ static apr_status_t request_fetched(pay_history_turn_t *turn)
 
 /* --- the server's own round --- */
 
+/* 1: nothing went wrong. This process ends, and the next one fetches the same; or another import is
+ * running. */
+static int is_put_off(const pay_history_turn_t *turn, apr_status_t rv)
+{
+    if (rv == APR_EBUSY) {
+        turn->account->not_before = turn->now + BUSY_AGAIN;
+        return 1;
+    }
+    return APR_STATUS_IS_EINTR(rv);
+}
+
 /*
  * What was created in the last days is fetched each time, because its status may have changed; what
  * was created while the server did not fetch, and some days before, too.
@@ -189,11 +200,7 @@ static apr_status_t round_failed(pay_history_turn_t *turn, apr_status_t rv)
 {
     pay_history_account_t *account = turn->account;
 
-    if (APR_STATUS_IS_EINTR(rv)) {
-        return APR_SUCCESS; /* as above */
-    }
-    if (rv == APR_EBUSY) {
-        account->not_before = turn->now + BUSY_AGAIN;
+    if (is_put_off(turn, rv)) {
         return APR_SUCCESS;
     }
     if (!account->round_failed) {
@@ -260,11 +267,7 @@ static apr_status_t far_failed(pay_history_turn_t *turn, apr_status_t rv)
 {
     pay_history_account_t *account = turn->account;
 
-    if (APR_STATUS_IS_EINTR(rv)) {
-        return APR_SUCCESS; /* as above */
-    }
-    if (rv == APR_EBUSY) {
-        account->not_before = turn->now + BUSY_AGAIN;
+    if (is_put_off(turn, rv)) {
         return APR_SUCCESS;
     }
     if (!account->far_failed) {

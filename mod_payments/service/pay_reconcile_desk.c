@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_reconcile_desk.h"
 
+#include "base/pay_clock.h"
 #include "base/pay_log.h"
 #include "base/pay_time.h"
 #include "service/pay_reconcile_lanes.h"
 
 #include <apr_thread_proc.h>
 #include <pthread.h>
-#include <time.h>
 
 #define END_PATIENCE apr_time_from_sec(1)
-#define NSEC_PER_SEC 1000000000L
 
 struct pay_reconcile_desk_t {
     pay_store_t *store;
@@ -172,18 +171,12 @@ static apr_status_t close_desk(void *baton)
 /* 1: nothing is running any more. */
 static int come_to_rest(pay_reconcile_desk_t *desk, apr_interval_time_t patience)
 {
-    struct timespec until;
-    int rc = 0;
+    /* Both are cut to whole milliseconds: one more, or it would end early. */
+    const apr_int64_t until_ms = pay_clock_ms() + apr_time_as_msec(patience) + 1;
+    int waits = 1;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)apr_time_sec(patience);
-    until.tv_nsec += (long)apr_time_usec(patience) * 1000;
-    if (until.tv_nsec >= NSEC_PER_SEC) {
-        until.tv_nsec -= NSEC_PER_SEC;
-        until.tv_sec++;
-    }
-    while (desk->lanes.running > 0 && rc == 0) {
-        rc = pthread_cond_timedwait(&desk->rest, &desk->mutex, &until);
+    while (desk->lanes.running > 0 && waits) {
+        waits = pay_clock_cond_wait(&desk->rest, &desk->mutex, until_ms);
     }
     return desk->lanes.running == 0;
 }
@@ -239,7 +232,6 @@ static apr_status_t make_pool(apr_pool_t **out)
 apr_status_t pay_reconcile_create(pay_reconcile_desk_t **out, pay_store_t *store,
                                   const apr_array_header_t *services, apr_pool_t *p)
 {
-    pthread_condattr_t attr;
     apr_pool_t *pool;
     apr_status_t rv;
 
@@ -256,10 +248,7 @@ apr_status_t pay_reconcile_create(pay_reconcile_desk_t **out, pay_store_t *store
     (*out)->lanes.pool = pool;
     pthread_mutex_init(&(*out)->mutex, NULL);
     pthread_cond_init(&(*out)->work, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&(*out)->rest, &attr);
-    pthread_condattr_destroy(&attr);
+    pay_clock_cond_init(&(*out)->rest);
     apr_pool_cleanup_register(p, *out, close_desk, apr_pool_cleanup_null);
     return APR_SUCCESS;
 }

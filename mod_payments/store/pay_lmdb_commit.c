@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_line.h"
 
+#include "base/pay_clock.h"
 #include "base/pay_log.h"
 #include "base/pay_meter.h"
 #include "store/pay_lmdb_audit.h"
@@ -9,7 +10,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SMOOTHING 8    /* a new commit's part in the smoothed time */
@@ -134,14 +134,6 @@ static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *tx
     return rc;
 }
 
-static apr_int64_t clock_us(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (apr_int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void log_commit(pay_lmdb_env_t *env, int rc)
 {
     if (rc == MDB_MAP_FULL || rc == ENOSPC || rc == EDQUOT) {
@@ -157,12 +149,12 @@ static void log_commit(pay_lmdb_env_t *env, int rc)
 
 static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
 {
-    const apr_int64_t began_us = clock_us();
+    const apr_int64_t began_us = pay_clock_us();
     apr_int64_t took_us;
     int rc;
 
     rc = mdb_txn_commit(txn);
-    took_us = clock_us() - began_us;
+    took_us = pay_clock_us() - began_us;
     pay_meter_observe(PAY_METER_COMMIT, took_us);
     if (took_us >= SYNC_US_MIN) {
         env->commit_us += (took_us - env->commit_us) / SMOOTHING;

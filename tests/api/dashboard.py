@@ -4,7 +4,6 @@
 import base64
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 
@@ -38,7 +37,7 @@ def pages(httpd):
     (root / "assets/.hidden.js").write_text("hidden")
     (root / "assets/notes.txt").write_text("notes")
     (httpd.root / "outside.html").write_text("outside")
-    httpd.always_expected.append(re.compile(BESIDE))
+    httpd.expect_log(BESIDE, always=True)
     return f"PaymentsDashboardFiles {root}"
 
 

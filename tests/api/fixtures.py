@@ -9,6 +9,12 @@ from upstream import Till, Upstream
 from upstream_proxy import Proxy
 
 
+def fail_unseen_failures(config):
+    """What is raised in a thread, or while an object is taken down, fails its test as if it had been raised in it."""
+    for warning in ("PytestUnhandledThreadExceptionWarning", "PytestUnraisableExceptionWarning"):
+        config.addinivalue_line("filterwarnings", f"error::pytest.{warning}")
+
+
 def close_all(servers):
     failures = []
     for one in servers:

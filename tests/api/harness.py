@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A private httpd with mod_payments on a free port, its store, and accounts in it."""
 
+import concurrent.futures
 import contextlib
 import functools
 import http.client
@@ -16,7 +17,11 @@ import socket
 import string
 import subprocess
 import tempfile
+import threading
 import time
+
+from expectation import expectation
+from virtual_clock import Clock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("PAYMENTS_BUILD", TOP / "build"))
@@ -24,6 +29,8 @@ MODULE = BUILD / "mod_payments/.libs/mod_payments.so"
 PAYMENTSCTL = os.environ.get("PAYMENTSCTL", str(BUILD / "mod_payments/paymentsctl"))
 SANITIZE = bool(os.environ.get("PAYMENTS_SANITIZE"))
 WAIT_S = 60  # longest wait for any condition
+WAITS = os.environ.get("PAYMENTS_WAITS")  # the file of the waits that ./dev test tells of
+SHOPS_AT_ONCE = 32  # of a server that many tests share: they cost one process then, and no test waits for them long
 # A machine that is busy with other things is no reason to refuse: tests of the limit set their own.
 COMMIT_WAIT = "PaymentsCommitWait 20s"
 ROOT = os.geteuid() == 0
@@ -53,7 +60,11 @@ DEBIAN_SIZES = {
 }
 DEBIAN_CONNECTIONS = "Timeout 300\nKeepAlive On\nMaxKeepAliveRequests 100\nKeepAliveTimeout 5"
 # What it says of children that were killed: of each, and of several in a row.
-KILLED = "AH00051|AH00052|AH1039[23]"
+KILLED = "AH00051|AH00052|AH10392|AH10393"
+# What the module says of a store that is replaced, or gone, while it is open.
+STORE_GONE = "PAY00100|PAY00114"
+# Of one whose directory is not there when the server starts: neither it nor its master key can be made.
+STORE_NEVER_WAS = "PAY00303|PAY00350"
 # Lines of these levels fail a test that did not expect them.
 LOUD = re.compile(r"\[[a-z0-9_]*:(warn|error|crit|alert|emerg)\]")
 os.environ["PAYMENTS_OVERLAYFS"] = "tests"  # in a container the stores of tests may lie in its own layers
@@ -65,6 +76,7 @@ def loaded(name):
     return BUILD / "tests" / folder / ".libs" / f"{name}.so"
 
 
+@functools.cache
 def apxs(name):
     tool = shutil.which("apxs") or shutil.which("apxs2")
     return subprocess.run([tool, "-q", name], capture_output=True, text=True, check=True).stdout.strip()
@@ -74,16 +86,60 @@ def httpd_binary():
     return os.path.join(apxs("SBINDIR"), apxs("progname"))
 
 
+@functools.cache
+def sanitizers():
+    """What is preloaded, before all else, into programs that load what was built with the sanitizers."""
+    if not SANITIZE:
+        return []
+    return [subprocess.run(["gcc", f"-print-file-name={lib}"], capture_output=True, text=True,
+                           check=True).stdout.strip() for lib in ("libasan.so", "libubsan.so")]
+
+
 def wait_for(condition, what, seconds=WAIT_S):
     """Polls until `condition()` is true and returns its value; fails after `seconds`."""
-    end = time.monotonic() + seconds
+    begun = time.monotonic()
     while True:
         value = condition()
+        waited = time.monotonic() - begun
         if value:
+            note_wait(waited, what)
             return value
-        if time.monotonic() > end:
+        if waited > seconds:
             raise AssertionError(f"waited {seconds} s for {what}")
         time.sleep(0.02)
+
+
+def note_wait(seconds, what):
+    """A long one goes into the file WAITS, which many processes share."""
+    if WAITS and seconds >= 1:
+        with open(WAITS, "a", encoding="utf-8") as file:
+            file.write(f"{seconds:.1f}\t{' '.join(what.split())}\t{os.environ.get('PYTEST_CURRENT_TEST', '')}\n")
+
+
+def beside(call):
+    """Begins the call in a thread of its own; a Future, whose result() is the answer or raises what the call raised."""
+    future = concurrent.futures.Future()
+
+    def run():
+        try:
+            future.set_result(call())
+        except BaseException as failure:
+            future.set_exception(failure)
+            raise  # the test fails if nobody asks too
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+def at_once(calls):
+    """Makes the calls at the same time; their answers in order. What one of them raised is raised here."""
+    gate = threading.Barrier(len(calls))
+
+    def run(call):
+        gate.wait(WAIT_S)
+        return call()
+
+    return [one.result(WAIT_S) for one in [beside(functools.partial(run, call)) for call in calls]]
 
 
 def run_ctl(store, *args, stdin=None, check=True, env=None, timeout=300):
@@ -93,6 +149,22 @@ def run_ctl(store, *args, stdin=None, check=True, env=None, timeout=300):
     if check and done.returncode != 0:
         raise AssertionError(f"paymentsctl {' '.join(args)}: exit {done.returncode}\n{done.stderr}")
     return done
+
+
+def run_ctl_lines(store, commands):
+    """Several commands without options of the whole program, by one process; returns what they print as JSON, in order.
+
+    The tests of the tool run it as a user does, once for each.
+    """
+    preload = " ".join([*sanitizers(), str(loaded("api/preload_lines"))])
+    done = run_ctl(store, "--json", stdin="".join(command + "\n" for command in commands),
+                   env={**os.environ, "LD_PRELOAD": preload})
+    values, rest = [], done.stdout.lstrip()
+    while rest:
+        value, end = json.JSONDecoder().raw_decode(rest)
+        values.append(value)
+        rest = rest[end:].lstrip()
+    return values
 
 
 class Response:
@@ -116,27 +188,33 @@ class Response:
 class Httpd:
     """One private server. `extra` is configuration text, `env` what its process finds in its environment.
 
-    In every text of `env`, {root} stands for the server's directory.
+    In every text of `env`, {root} stands for the server's directory. With `clock` its clocks are the test's (Clock).
+    A server that many tests share makes as many shops at a time as `shops_at_once` says, before they are asked for.
     """
 
     def __init__(self, mpm="event", extra="", engine=True, threads=None, modules=(), host_extra="",
-                 without=(), address="127.0.0.1", env=None):
+                 without=(), address="127.0.0.1", env=None, clock=False, shops_at_once=1):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="mod_payments-"))
         self.root.chmod(0o755)
         self.mpm, self.extra, self.engine, self.threads = mpm, extra, engine, threads
         self.host_extra, self.without = host_extra, set(without)
+        self.clock = Clock(self.root / "clock", loaded("faults/preload_clock")) if clock else None
         self.env = {name: str(value).replace("{root}", str(self.root)) for name, value in (env or {}).items()}
+        if clock:
+            preload = [self.env.get("LD_PRELOAD"), self.clock.env["LD_PRELOAD"]]
+            self.env.update(self.clock.env, LD_PRELOAD=" ".join(filter(None, preload)))
         if mpm == "prefork":
             self.without.add("http2")  # it does not work there, and says so at each start
         self.modules = [m for m in [*MODULES, *modules] if m not in self.without]
         self.address = address
+        self.shops_at_once, self.shops_ready = shops_at_once, []
         self.nonce = secrets.token_hex(8)
         self.store = self.root / "store"
         self.docroot = self.root / "htdocs"
         self.error_log = self.root / "error.log"
         self.reports = self.root / "reports"  # of the sanitizers
         self.expected = []
-        self.always_expected = [] if threads is None else [re.compile(CROWDED)]
+        self.always_expected = [] if threads is None else [expectation(CROWDED)]
         self.checked = 0  # length of the error log that earlier tests have answered for
         self.stops = []  # (length before, length after) of the error log, for each time it was stopped
         self.process = None
@@ -159,6 +237,7 @@ class Httpd:
         return "\n".join(lines)
 
     @staticmethod
+    @functools.cache
     def builtin():
         return subprocess.run([httpd_binary(), "-l"], capture_output=True, text=True, check=True).stdout
 
@@ -225,9 +304,7 @@ DocumentRoot {self.docroot}
     def environment(self):
         env = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR", "PAYMENTS_OVERLAYFS")}
         if SANITIZE:
-            libs = [subprocess.run(["gcc", f"-print-file-name={lib}"], capture_output=True, text=True,
-                                   check=True).stdout.strip() for lib in ("libasan.so", "libubsan.so")]
-            env["LD_PRELOAD"] = " ".join(libs)
+            env["LD_PRELOAD"] = " ".join(sanitizers())
             env["ASAN_OPTIONS"] = f"detect_leaks=0:abort_on_error=0:log_path={self.reports}/asan"
             env["UBSAN_OPTIONS"] = f"print_stacktrace=1:log_path={self.reports}/ubsan"
         preload = [env.get("LD_PRELOAD"), self.env.get("LD_PRELOAD")]  # a sanitizer must be the first
@@ -309,6 +386,8 @@ DocumentRoot {self.docroot}
     def stop(self):
         if self.process and self.process.poll() is None:
             self.let_children_start()
+            if self.clock:
+                self.clock.go_on()
             before = len(self.log_text())
             self.process.send_signal(signal.SIGTERM)
             try:
@@ -336,9 +415,9 @@ DocumentRoot {self.docroot}
         except FileNotFoundError:
             return ""
 
-    def expect_log(self, pattern):
-        """It may say so until `unexpected` is asked next."""
-        self.expected.append(re.compile(pattern))
+    def expect_log(self, pattern, always=False):
+        """It may say so until `unexpected` is asked next, or always."""
+        (self.always_expected if always else self.expected).append(expectation(pattern))
 
     def unexpected(self):
         """Loud lines since the last call that nobody expected; forgets the expectations."""
@@ -364,6 +443,12 @@ DocumentRoot {self.docroot}
     # --- talking ---
     def connect(self, timeout=WAIT_S):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
+    def connected(self):
+        """A connection that is open, so that nothing but a request is left to do."""
+        connection = self.connect()
+        connection.connect()
+        return connection
 
     def request(self, method, path, body=None, headers=None, connection=None):
         conn = connection or self.connect()
@@ -399,19 +484,29 @@ DocumentRoot {self.docroot}
 
     # --- store ---
     def ctl(self, *args, **kwargs):
+        if self.clock:
+            kwargs.setdefault("env", {**os.environ, **self.environment()})
         return run_ctl(self.store, *args, **kwargs)
 
     def shop(self, name=None):
-        return Shop(self, name or any_name("shop-"))
+        """One that no test has had."""
+        if name:
+            return self.make_shops([name])[0]
+        if not self.shops_ready:
+            self.shops_ready = self.make_shops([any_name("shop-") for _ in range(self.shops_at_once)])
+        return self.shops_ready.pop()
+
+    def make_shops(self, names):
+        made = run_ctl_lines(self.store, [command for name in names for command in (
+            f"account create {name}", f"key create {name} --mode test --kind secret")])
+        return [Shop(self, name, key["key"]) for name, key in zip(names, made[1::2])]
 
 
 class Shop:
-    """A fresh account, its keys, and the calls a shop makes."""
+    """An account, its keys, and the calls a shop makes."""
 
-    def __init__(self, httpd, name):
-        self.httpd, self.name = httpd, name
-        httpd.ctl("account", "create", name)
-        self.secret = self.key("test", "secret")
+    def __init__(self, httpd, name, secret):
+        self.httpd, self.name, self.secret = httpd, name, secret
 
     def key(self, mode, kind):
         return self.httpd.ctl("key", "create", self.name, "--mode", mode, "--kind", kind).stdout.strip()
@@ -484,6 +579,11 @@ def any_name(prefix):
 
 def reference():
     return any_name("ref-")
+
+
+def first_status(token="tok_test_success", **_):
+    """Of the first answer to a charge of Test Mode: two tokens have no outcome yet."""
+    return 202 if token in ("tok_test_timeout", "tok_test_error") else 200
 
 
 def charge_body(**fields):

@@ -40,4 +40,15 @@ def scheduler(config, log):
         def _split_scope(self, nodeid):
             return share_of(nodeid)
 
+        def remove_node(self, node):
+            """A test that ended its process is not begun again, by which it would end the next one."""
+            ended = next(((unit, test) for unit in self.assigned_work[node].values()
+                          for test, done in unit.items() if not done), None)
+            if ended is None:
+                return super().remove_node(node)
+            unit, test = ended
+            unit[test] = True
+            super().remove_node(node)
+            return test
+
     return Shares(config, log)

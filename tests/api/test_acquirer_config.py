@@ -11,7 +11,8 @@ import stat
 import pytest
 
 from exposition import OPEN, scrape
-from harness import Httpd, Shop, reference, run_ctl, wait_for
+from harness import Httpd, Shop, reference, wait_for
+from upstream import open_account
 
 URL = "https://127.0.0.1:9"
 KEY = "key=file:/nowhere/relay.key"
@@ -227,13 +228,7 @@ class NamedShop(Shop):
     """An account of Live Mode whose virtual host is called as it is."""
 
     def __init__(self, httpd, name):
-        self.httpd, self.name = httpd, name
-
-    def make(self):
-        run_ctl(self.httpd.store, "account", "create", self.name)
-        run_ctl(self.httpd.store, "account", "mode", self.name, "live")
-        self.secret = self.live_secret
-        return self
+        super().__init__(httpd, name, open_account(httpd.store, name))
 
     def call(self, method, path, body=None, **options):
         return super().call(method, f"http://{self.name}.example:{self.httpd.port}{path}", body, **options)
@@ -256,7 +251,7 @@ def test_secret_is_used_and_never_told(server, authority, upstream, by):
         program(path, f"echo {upstream.key}\necho a second line")
     httpd.host_extra = (f"PaymentsAccount shop\nPaymentsAcquirer live relay https://127.0.0.1:{upstream.port} "
                         f"key={by}:{path} ca={authority.file}\n{OPEN}\n{INFO}{STATUS}LogLevel trace8\n")
-    shop = NamedShop(httpd, "shop").make()
+    shop = NamedShop(httpd, "shop")
     httpd.expect_log("PAY00381")
     httpd.start()
     answer = Shop.call(shop, "POST", "/api/v1/tokenized-card-charge",
@@ -338,13 +333,13 @@ def damaged():
     for name, (value, by, _) in cases.items():
         path = mask(httpd, name, value)
         httpd.extra += host(httpd, name, f"PaymentsAcquirer live relay {URL} key={by}:{path}")
-        shops[name] = NamedShop(httpd, name).make()
+        shops[name] = NamedShop(httpd, name)
     httpd.extra = "PaymentsRefundSync off\n" + httpd.extra
     httpd.host_extra = OPEN
     httpd.expect_log(f"{OUT}|PAY00383")
     httpd.start()
     yield httpd, shops
-    httpd.expect_log("PAY00203|PAY0040")  # what is sent to nobody
+    httpd.expect_log("PAY00203|PAY00400")  # what is sent to nobody
     httpd.close()
 
 
@@ -388,7 +383,7 @@ def test_neighbour_of_the_damaged(damaged):
     """An acquirer with a sound key is in service, beside twenty that are not: nobody listens where it is."""
     httpd, shops = damaged
     assert lines_about(httpd, "sound") == []
-    httpd.expect_log("PAY00203|PAY0040")
+    httpd.expect_log("PAY00203|PAY00400")
     assert shops["sound"].charge(token="acq_success").status == 503
     counts = gauges(httpd, "payments_acquirers", "breaker")
     assert counts["faulty"] == len(UNREADABLE) + 1  # and the one that is unfit
@@ -401,7 +396,7 @@ def test_mended_secret(server, authority, upstream):
     path = secret_file(httpd.root / "relay.key", upstream.key, 0o644)
     httpd.extra = host(httpd, "shop", f"PaymentsAcquirer live relay https://127.0.0.1:{upstream.port} key=file:{path} "
                                       f"ca={authority.file}")
-    shop = NamedShop(httpd, "shop").make()
+    shop = NamedShop(httpd, "shop")
     httpd.expect_log(f"{OUT}|PAY00381")
     httpd.start()
     for mode, status in [(None, 503), (0o600, 200), (0o644, 503)]:
@@ -432,8 +427,8 @@ def test_inheritance(server, authority, upstream):
     httpd.extra = (f"{reached}\nPaymentsAcquirerMaxInFlight 7\n" + host(httpd, "one", "") + host(httpd, "two", "")
                    + host(httpd, "three", f"PaymentsAcquirer live relay {URL} key=file:{path}\nPaymentsRefundSync off\n"))
     httpd.host_extra = f"PaymentsAccount four\n{OPEN}"
-    shops = [NamedShop(httpd, name).make() for name in ("one", "two", "three")]
-    httpd.expect_log("PAY00381|PAY00203|PAY0040|PAY00302|PAY00385")
+    shops = [NamedShop(httpd, name) for name in ("one", "two", "three")]
+    httpd.expect_log("PAY00381|PAY00203|PAY00400|PAY00302|PAY00385")
     httpd.start()
     assert [shop.charge(token="acq_success").status for shop in shops] == [200, 200, 503]
     most = gauges(httpd, "payments_acquirer_in_flight_max", "acquirer")
@@ -448,7 +443,7 @@ def test_acquirer_of_another_account(server, authority, upstream):
     httpd.extra = (f"PaymentsAccount one\nPaymentsAcquirer live relay https://127.0.0.1:{upstream.port} key=file:{path} "
                    f"ca={authority.file}\n" + host(httpd, "one", "") + host(httpd, "two", ""))
     httpd.host_extra = f"PaymentsAccount three\n{OPEN}"
-    shops = [NamedShop(httpd, name).make() for name in ("one", "two")]
+    shops = [NamedShop(httpd, name) for name in ("one", "two")]
     httpd.expect_log("PAY00381|PAY00302")
     httpd.start()
     assert [shop.charge(token="acq_success").status for shop in shops] == [200, 403]
@@ -468,7 +463,7 @@ def test_accounts_of_one_key(server, sync, other, told):
     paths = [secret_file(httpd.root / name, value) for name, value in (("one.key", GOOD), ("two.key", other))]
     httpd.extra = f"PaymentsRefundSync {sync}\n" + "".join(
         host(httpd, name, f"PaymentsAcquirer live relay {URL} key=file:{path}") for name, path in zip(("one", "two"), paths))
-    httpd.expect_log("PAY00302|PAY004" + ("|PAY00385" if told else ""))
+    httpd.expect_log("PAY00302|PAY00203|PAY00400" + ("|PAY00385" if told else ""))
     httpd.start()
     wanted = r"PAY00385: PaymentsAcquirer relay@127.0.0.1:9: accounts (one and two|two and one) use one key of it"
     assert len(re.findall(wanted, httpd.log_text())) == told

@@ -122,7 +122,6 @@ def test_slow_body(shop):
 
 def test_body_that_never_comes_is_a_408(server):
     httpd = server(extra="<IfModule mod_reqtimeout.c>\nRequestReadTimeout header=10 body=1\n</IfModule>")
-    httpd.expect_log("AH|PAY")
     shop = httpd.shop()
     ref = reference()
     started = time.monotonic()

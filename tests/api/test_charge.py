@@ -2,12 +2,11 @@
 """POST /api/v1/tokenized-card-charge over HTTP (docs/api.md, "Charges")."""
 
 import json
-import threading
 
 import pytest
 
-from harness import charge_body, reference, wait_for
-
+from harness import at_once, charge_body, reference, wait_for
+from shares import ALIKE
 
 TRANSACTION_MEMBERS = {
     "id", "transactionReference", "reference", "status", "paymentStatus", "amount", "chargedAmount",
@@ -69,15 +68,12 @@ def test_pending_is_reconciled_by_the_watchdog(shop, token, becomes):
     assert decided.header("idempotent-replayed") == "true"
 
 
+@ALIKE
 @pytest.mark.parametrize("amount, currency, written", [
-    pytest.param(0.1, "NGN", "0.10", id="a tenth"),
     pytest.param("19.99", "NGN", "19.99", id="numeric string"),
-    pytest.param(1, "JPY", "1", id="yen"),
     pytest.param("1.234", "KWD", "1.234", id="three decimals"),
     pytest.param("999999999999.99", "NGN", "999999999999.99", id="the largest"),
     pytest.param(5, "eur", "5.00", id="lower-case currency"),
-    pytest.param("0.1e1", "NGN", "1.00", id="exponent"),
-    pytest.param("10.500", "NGN", "10.50", id="zeros beyond the currency's decimals"),
 ])
 def test_amount_is_exact(shop, amount, currency, written):
     answer = shop.charge(amount=amount, currency=currency)
@@ -86,26 +82,17 @@ def test_amount_is_exact(shop, amount, currency, written):
     assert answer.json["data"]["currency"] == currency.upper()
 
 
+@ALIKE
 @pytest.mark.parametrize("literal, status", [
     pytest.param("0.1e1", 200, id="exponent"),
-    pytest.param("1000000e-4", 200, id="negative exponent"),
     pytest.param("999999999999.99", 200, id="the largest"),
     pytest.param("999999999999.991", 400, id="a third decimal on the largest"),
-    pytest.param("1000000000000", 400, id="one past the largest"),
     pytest.param("10.000000000000000000001", 400, id="a decimal no double would show"),
     pytest.param("1e400", 400, id="beyond a double"),
-    pytest.param("1e-400", 400, id="below a double"),
-    pytest.param("-0", 400, id="minus nought"),
     pytest.param("0", 400, id="nought"),
-    pytest.param("-5", 400, id="negative"),
     pytest.param("00", 400, id="two noughts are no number"),
-    pytest.param("NaN", 400, id="no number"),
     pytest.param("true", 400, id="boolean"),
-    pytest.param("null", 400, id="null"),
-    pytest.param("\"\"", 400, id="empty string"),
     pytest.param("\"1,000\"", 400, id="grouped"),
-    pytest.param("\" 1\"", 400, id="blank before"),
-    pytest.param("[1]", 400, id="array"),
 ])
 def test_amount_literal(shop, literal, status):
     ref = reference()
@@ -118,45 +105,28 @@ def test_amount_literal(shop, literal, status):
         assert shop.charge(reference=ref).status == 200, "the refused request kept the reference"
 
 
+# One of each rule: all that the rules say stands in the tables of unit/test_charge_request.c, test_form.c,
+# test_email.c and test_money.c.
 FIELD_CASES = [
     ("token missing", {"token": ...}, "/token"),
-    ("token empty", {"token": ""}, "/token"),
-    ("token null", {"token": None}, "/token"),
-    ("token a number", {"token": 5}, "/token"),
-    ("token too long", {"token": "t" * 256}, "/token"),
     ("token unknown", {"token": "tok_unknown"}, "/token"),
     ("token reserved but not there", {"token": "tok_test_nothing"}, "/token"),
     ("token a card number", {"token": "5555555555554444"}, "/token"),
     ("amount missing", {"amount": ...}, "/amount"),
     ("amount three decimals", {"amount": 1.005}, "/amount"),
     ("amount yen with decimals", {"amount": "1.5", "currency": "JPY"}, "/amount"),
-    ("amount kwd with four", {"amount": "1.2345", "currency": "KWD"}, "/amount"),
     ("email missing", {"email": ...}, "/email"),
-    ("email without at", {"email": "ada"}, "/email"),
-    ("email two", {"email": "a@example.com, b@example.com"}, "/email"),
     ("email with a line break", {"email": "a@example.com\nBcc: b@example.com"}, "/email"),
-    ("email too long", {"email": "a" * 250 + "@example.com"}, "/email"),
     ("reference missing", {"reference": ...}, "/reference"),
-    ("reference empty", {"reference": ""}, "/reference"),
-    ("reference 101", {"reference": "r" * 101}, "/reference"),
     ("reference slash", {"reference": "a/b"}, "/reference"),
-    ("reference backslash", {"reference": "a\\b"}, "/reference"),
-    ("reference question mark", {"reference": "a?b"}, "/reference"),
-    ("reference hash", {"reference": "a#b"}, "/reference"),
-    ("reference blank", {"reference": "a b"}, "/reference"),
-    ("reference dot", {"reference": "."}, "/reference"),
-    ("reference dots", {"reference": ".."}, "/reference"),
-    ("reference not ascii", {"reference": "ré"}, "/reference"),
     ("reference a card number", {"reference": "4000000000009995"}, "/reference"),
     ("currency unknown", {"currency": "ABC"}, "/currency"),
-    ("currency a number", {"currency": 566}, "/currency"),
-    ("currency empty", {"currency": ""}, "/currency"),
     ("firstName a number", {"firstName": 5}, "/firstName"),
-    ("lastName too long", {"lastName": "x" * 101}, "/lastName"),
     ("lastName a card number", {"lastName": "5555 5555 5555 4444"}, "/lastName"),
 ]
 
 
+@ALIKE
 @pytest.mark.parametrize("fields, pointer", [pytest.param(f, p, id=n) for n, f, p in FIELD_CASES])
 def test_field_at_fault(shop, fields, pointer):
     body = {"token": "tok_test_success", "amount": 10, "email": "a@example.com", "reference": reference()}
@@ -263,18 +233,7 @@ def test_references_are_apart_by_account(httpd):
 
 def test_identical_requests_at_once_charge_once(shop):
     body = charge_body()
-    answers = []
-    gate = threading.Barrier(12)
-
-    def one():
-        gate.wait()
-        answers.append(shop.charge(**body))
-
-    threads = [threading.Thread(target=one) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = at_once([lambda: shop.charge(**body)] * 12)
     assert {a.status for a in answers} <= {200, 409}
     for answer in answers:
         if answer.status == 409:

@@ -330,6 +330,7 @@ def test_live_abandoned(till, authority):
         [told] = receiver.wait(1)
         told.check(secret)
         assert told.what == ("transaction", "abandoned")
+        assert f"PAY00576: checkout {ref} was not paid in time: it is abandoned" in shop.httpd.log_text()
         data = told.json["data"]
         assert (data["reference"], data["domain"]) == (ref, "live")
         check_unpaid(data, "abandoned")

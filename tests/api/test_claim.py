@@ -116,7 +116,7 @@ def test_subrequests_never_charge(server):
     httpd = server(host_extra='<Directory "/">\nOptions +Includes\n</Directory>\nAddType text/html .shtml\n'
                               "AddOutputFilter INCLUDES .shtml\nErrorDocument 410 " + LIST
                               + "\nRedirect gone /gone")
-    httpd.expect_log("AH|unable to include")
+    httpd.expect_log("unable to include")
     (httpd.docroot / "page.shtml").write_text(
         f'<!--#include virtual="{LIST}" -->|<!--#include virtual="/api/v1/tokenized-card-charge" -->')
     shop = httpd.shop()
@@ -132,7 +132,6 @@ def test_subrequests_never_charge(server):
 def test_internal_redirect_into_a_charge(server):
     """mod_rewrite's per-directory rules redirect a site's URL to ours: it is not a call of ours."""
     httpd = server()
-    httpd.expect_log("AH|PAY")
     (httpd.docroot / ".htaccess").write_text(
         "RewriteEngine On\nRewriteRule ^buy$ /api/v1/tokenized-card-charge [L]\n")
     shop = httpd.shop()

@@ -13,8 +13,8 @@ import time
 
 import pytest
 
-from harness import TOP, Httpd, checkout_body, free_port, link_body, order_body, run_ctl, wait_for
-from upstream import LiveShop, live_reference
+from harness import TOP, WAIT_S, Httpd, beside, checkout_body, free_port, link_body, order_body, wait_for
+from upstream import LiveShop, live_reference, open_account
 
 SOURCE = TOP / "docs/example-connector.c"
 HEADER = TOP / "mod_payments/acquirer/mod_payments.h"
@@ -123,9 +123,7 @@ class Till(Httpd):
         self.key_file.write_text(key + "\n")
         self.host_extra = (f"PaymentsAccount shop\nPaymentsAcquirerLateAfter 1s\n"
                            f"PaymentsAcquirer live example {url} key=file:{self.key_file} {parameters}\n")
-        run_ctl(self.store, "account", "create", "shop")
-        self.live_shop = LiveShop(self, "shop")
-        self.live_shop.mode("live")
+        self.live_shop = LiveShop(self, "shop", open_account(self.store, "shop"))
 
 
 @pytest.fixture
@@ -297,22 +295,19 @@ def test_process_ends_while_it_waits(till, acquirer):
     httpd.expect_log(UNKNOWN)
     shop, ref = httpd.live_shop, live_reference()
     acquirer.next("charge", "silence")
-    answers = []
 
     def charge():
         try:
-            answers.append(shop.charge(reference=ref).status)
+            return shop.charge(reference=ref).status
         except (OSError, http.client.HTTPException):
-            answers.append(None)  # its process was gone first
+            return None  # its process was gone first
 
-    caller = threading.Thread(target=charge)
-    caller.start()
+    charging = beside(charge)
     wait_for(lambda: acquirer.of("charge"), "the charge to be sent")
     began = time.monotonic()
     httpd.stop()
     assert time.monotonic() - began < 30
-    caller.join()
-    assert answers[0] in (None, 202)
+    assert charging.result(WAIT_S) in (None, 202)
     httpd.start()
     assert shop.verify(ref)["status"] in ("pending", "successful")
     (name, *_), = acquirer.of("charge")

@@ -410,7 +410,7 @@ def test_headers_of_the_site_are_not_doubled(server, when):
 def test_rules_of_the_administrator(server, rule, preflight, actual):
     """A preflight passes where a public key would; httpd's own refusals are readable too."""
     httpd = server(host_extra=f'PaymentsCORSOrigin {SHOP}\n<Location "/api/v1">\n{rule}\n</Location>')
-    httpd.expect_log("AH0")
+    httpd.expect_log("AH01630|AH01631")
     shop = httpd.shop()
     page = Page(httpd, SHOP)
     assert page.preflight("GET", UNKNOWN).status == preflight
@@ -419,6 +419,17 @@ def test_rules_of_the_administrator(server, rule, preflight, actual):
     assert answer.header("access-control-allow-origin") == SHOP
     assert answer.json["status"] is False
     assert page.preflight("POST", "/api/v1/refund").status in (401, 403)
+
+
+def test_preflight_of_a_sites_own_url(server):
+    """A rule of the site leads it to ours within the server: what it would allow is no call of ours, so it says nothing."""
+    httpd = server(host_extra=f"PaymentsCORSOrigin {SHOP}")
+    (httpd.docroot / ".htaccess").write_text("RewriteEngine On\nRewriteRule ^buy$ /api/v1/initiate [L]\n")
+    page = Page(httpd, SHOP)
+    assert page.preflight("POST", "/api/v1/initiate", ["authorization"]).status == 204
+    answer = page.preflight("POST", "/buy", ["authorization"])
+    assert answer.status >= 400, answer
+    assert not [name for name, _ in answer.headers if name.startswith("access-control-allow")], answer.headers
 
 
 def test_tls_is_judged_for_preflights_too(server):

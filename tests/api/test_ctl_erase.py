@@ -2,6 +2,7 @@
 """payer erase and account reset beside a server that is charged (tests/faults kills them in the middle)."""
 
 import contextlib
+import functools
 import json
 import pathlib
 import re
@@ -10,6 +11,7 @@ import threading
 import pytest
 
 from ctl_program import TEST_MODE, Ctl
+from harness import WAIT_S, at_once, beside
 
 ADA = {"email": "Ada.Lovelace@payer.example", "firstName": "Ada-Augusta", "lastName": "Lovelace-King"}
 GRACE = {"email": "grace.hopper@payer.example", "firstName": "Grace-Brewster", "lastName": "Hopper-Murray"}
@@ -20,46 +22,35 @@ MANY = 250  # charges of a payer: more than one transaction does
 
 def charges(shop, prefix, count, payer):
     """Some threads, each over a connection of its own."""
-    wrong = []
-
     def work(first):
         with contextlib.closing(shop.httpd.connect()) as connection:
             for number in range(first, count, THREADS):
                 answer = shop.charge(connection, reference=f"{prefix}-{number}", **payer)
-                if answer.status != 200:
-                    wrong.append(answer)
+                assert answer.status == 200, answer
 
-    threads = [threading.Thread(target=work, args=(first,)) for first in range(THREADS)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert not wrong, wrong[0]
+    at_once([functools.partial(work, first) for first in range(THREADS)])
 
 
 class Load:
     """Charges of another payer, one after the other, for as long as the block runs."""
 
     def __init__(self, shop):
-        self.shop, self.count, self.wrong, self.stop = shop, 0, [], threading.Event()
-        self.thread = threading.Thread(target=self.work)
+        self.shop, self.count, self.stop = shop, 0, threading.Event()
 
     def work(self):
         with contextlib.closing(self.shop.httpd.connect()) as connection:
             while not self.stop.is_set():
                 answer = self.shop.charge(connection, reference=f"load-{self.count}", **GRACE)
                 self.count += 1
-                if answer.status != 200:
-                    self.wrong.append(answer)
+                assert answer.status == 200, answer
 
     def __enter__(self):
-        self.thread.start()
+        self.working = beside(self.work)
         return self
 
     def __exit__(self, *_):
         self.stop.set()
-        self.thread.join()
-        assert not self.wrong, self.wrong[0]
+        self.working.result(WAIT_S)
         assert self.count > 0
 
 

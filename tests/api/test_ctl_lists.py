@@ -158,7 +158,7 @@ def test_charges_as_csv(server):
         assert cell["id"] == str(row["id"]) and cell["reference"] == guarded(row["reference"])
         assert cell["email"] == "ada@example.com" and len(cell["last4Digits"]) == 4 and cell["keyId"].startswith("key_")
     assert [cell["reference"][0] for cell in cells[:5]] == ["'"] * 4 + ["a"]
-    assert cells[4]["refundedAmount"] == "3.00" or cells[4]["currency"] != "NGN"
+    assert (cells[4]["currency"], cells[4]["refundedAmount"]) == ("JPY", "3")
     # Both ends of a range are in.
     at = [row["createdAt"] for row in rows]
     part = ctl.json("charge", "list", shop.name, *TEST_MODE, "--from", at[1], "--to", at[3])
@@ -288,6 +288,7 @@ def test_days_of_the_account(ctl, tmp_path, zone, starts):
     assert all(row["net"] == "-" + row["refunded"] and row["charges"] == 0 for row in rows)
 
 
+@pytest.mark.plain("the sanitizers' build is asked half as often")
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "Asia/Kathmandu", "America/Havana"])
 def test_totals_equal_a_recount(server, tmp_path, zone):
     """Charges, refunds and history at random in three currencies, recounted after each step."""

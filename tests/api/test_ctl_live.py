@@ -9,14 +9,13 @@ import pty
 import re
 import struct
 import subprocess
-import threading
 from datetime import datetime, timezone
 
 import pytest
 
 from ctl_program import TEST_MODE, Ctl
-from harness import PAYMENTSCTL, loaded, wait_for
-from upstream import EMAIL, PARTIAL, live_reference
+from harness import PAYMENTSCTL, WAIT_S, beside, loaded, wait_for
+from upstream import ACQUIRER_CUT, EMAIL, PARTIAL, live_reference
 from upstream_proxy import Fault, Hold, closed_unanswered, own
 
 LIVE_MODE = ("--mode", "live")
@@ -43,7 +42,7 @@ class Desk:
     def __init__(self, httpd, proxy):
         self.httpd, self.shop, self.proxy = httpd, httpd.live_shop, proxy
         self.ctl = Ctl(httpd.store)
-        httpd.expect_log("PAY00(203|213|400)")  # an outcome is unknown
+        httpd.expect_log(ACQUIRER_CUT)
 
     def charged(self, **fields):
         ref = live_reference()
@@ -210,16 +209,15 @@ def test_charge_is_decided_failed(desk):
 def test_charge_that_is_being_worked_on(desk):
     """While its worker waits for the acquirer's answer that answer decides."""
     desk = desk()
-    hold, ref, answers = Hold(), live_reference(), []
+    hold, ref = Hold(), live_reference()
     desk.proxy.next("charge", Fault(hold=hold))
-    thread = threading.Thread(target=lambda: answers.append(desk.shop.charge(reference=ref)))
-    thread.start()
+    charge = beside(lambda: desk.shop.charge(reference=ref))
     wait_for(lambda: hold.waiting, "the charge to hang")
     said = desk.refuses("charge", ref, *FAILED)
     assert 1 <= int(re.search(r"again in (\d+) seconds", said)[1]) <= 26
     hold.release()
-    thread.join(20)
-    assert answers[0].status == 200 and answers[0].json["data"]["status"] == "successful"
+    answer = charge.result(WAIT_S)
+    assert answer.status == 200 and answer.json["data"]["status"] == "successful"
     assert "successful" in desk.refuses("charge", ref, *FAILED)
 
 
@@ -271,16 +269,14 @@ def test_refund_is_decided(desk, told, status, refunded):
 
 def test_refund_that_is_being_worked_on(desk):
     desk = desk()
-    ref, hold, answers = desk.charged(), Hold(), []
+    ref, hold = desk.charged(), Hold()
     desk.proxy.next("refund", Fault(hold=hold))
-    thread = threading.Thread(target=lambda: answers.append(desk.shop.partial(ref, "1.00").json))
-    thread.start()
+    refund = beside(lambda: desk.shop.partial(ref, "1.00").json)
     wait_for(lambda: hold.waiting, "the refund to hang")
     (row,) = desk.shop.rows("refund")
     assert "again in" in desk.refuses("refund", row["refundReference"], *FAILED)
     hold.release()
-    thread.join(20)
-    assert answers[0]["status"] == "processed"
+    assert refund.result(WAIT_S)["status"] == "processed"
 
 
 # --- refunds of Live Mode by the tool ---
@@ -331,7 +327,7 @@ def other_amount(status, text):
 def test_held_list(desk):
     """Of charges and refunds, with why and since when, in each form; what is decided leaves it."""
     desk = desk(host_extra="PaymentsPendingAlert 2s")
-    desk.httpd.expect_log(r"PAY\d+")  # what is held is told loudly
+    desk.httpd.expect_log("PAY00421|PAY00422|PAY00453")  # what is held is told loudly
     assert desk.held() == [] and desk.ctl.ok("held", "list").startswith("KIND ")
     ref = desk.charged()
     different = desk.lost(amount="12.34")
@@ -385,7 +381,7 @@ class Later:
 
     def put(self, seconds):
         """Set by more than minutes it differs from the acquirer's, of which the log tells."""
-        self.httpd.expect_log("PAY0071[01]")
+        self.httpd.expect_log("PAY00710")
         if self.path.exists():
             with self.path.open("r+b") as out:
                 out.write(struct.pack("=q", seconds * 1_000_000))
@@ -398,7 +394,7 @@ def test_late_approvals(till, proxy, upstream):
     httpd = till(start=False, host_extra="PaymentsAcquirerLateAfter 1s", **Later.options)
     clock = Later(httpd)
     desk = Desk(httpd.start(), proxy)
-    httpd.expect_log(r"PAY\d+")  # an alert each
+    httpd.expect_log("PAY00171|PAY00172|PAY00423")  # an alert each
     ref = desk.charged(amount="30.00")
     (charged,) = proxy.of("charge")
     proxy.next("charge", own(500, "lost", "text/html"))  # neither of the two ever comes to the upstream
@@ -408,6 +404,8 @@ def test_late_approvals(till, proxy, upstream):
     refund = desk.shop.partial(ref, "7.00").json["refundReference"]
     for noun, one in (("charge", late), ("refund", refund)):
         wait_for(lambda noun=noun, one=one: desk.row(noun, one)["status"] == "failed", f"the {noun} to fail")
+    for line in f"PAY00232: charge {late} is failed", f"PAY00235: refund {refund} is failed":
+        assert f"{line} after " in httpd.log_text()
     assert desk.held() == []
 
     # Somebody else brings them there, as a slow network would.
@@ -437,7 +435,7 @@ def test_late_different(till, proxy, upstream):
     httpd = till(start=False, host_extra="PaymentsAcquirerLateAfter 1s", **Later.options)
     clock = Later(httpd)
     desk = Desk(httpd.start(), proxy)
-    httpd.expect_log(r"PAY\d+")
+    httpd.expect_log("PAY00422")
     proxy.next("charge", own(500, "lost", "text/html"))
     ref = live_reference()
     assert desk.shop.charge(reference=ref, amount="21.00").status == 202
@@ -538,6 +536,7 @@ def test_refund_sync_fails(till, proxy):
     assert len(proxy.of("list")) == 5
     proxy.heal()
     assert sync(desk, *SOME_RANGE)["done"]
+    assert "PAY00444: account shop: the refunds asked for were fetched from acquirer relay@" in httpd.log_text()
 
 
 def test_refund_sync_shows_progress(desk):

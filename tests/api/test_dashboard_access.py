@@ -360,6 +360,7 @@ def test_directory_of_pages_by_a_link(server, change, words):
     assert ("PAY00664" in httpd.log_text()) == bool(words)
 
 
+@pytest.mark.plain("only root can give files to another user")
 def test_directory_of_pages_of_another_user(server):
     """A tree that belongs to the administrator's own account will do: neither the server's user nor all can change it."""
     httpd = server(start=False)

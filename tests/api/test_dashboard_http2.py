@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from dashboard import PAGE, PASSWORD, PATH, SCRIPT, settings
-from harness import Httpd
+from harness import SHOPS_AT_ONCE, Httpd
 from test_dashboard import Desk
 from test_dashboard_access import HEADERS
 from test_dashboard_changes import asked, audit, of
@@ -19,7 +19,8 @@ from upstream import Upstream
 @pytest.fixture(scope="module", params=["event", "worker", "event, TLS"])
 def running(request, authority):
     mpm, _, tls = request.param.partition(", ")
-    httpd = Upstream(authority, mpm=mpm, host_extra="Protocols h2 http/1.1\n") if tls else Httpd(mpm=mpm)
+    httpd = (Upstream(authority, mpm=mpm, host_extra="Protocols h2 http/1.1\n", shops_at_once=SHOPS_AT_ONCE) if tls
+             else Httpd(mpm=mpm, shops_at_once=SHOPS_AT_ONCE))
     httpd.host_extra += settings(httpd)
     httpd.origin, httpd.ca = "https" if tls else "http", authority.file
     httpd.start()
@@ -104,16 +105,16 @@ def test_change(desk):
     assert audit(desk) == [("refund create", first.json["refund"]["refundReference"])]
 
 
-@pytest.mark.parametrize("size", [2, 70_000, 900_000], ids=["small", "above the limit", "large"])
-@pytest.mark.parametrize("headers, status, code", [
-    pytest.param({"X_CSRF_Token": None}, 403, "C1", id="no token"),
-    pytest.param({"X_CSRF_Token": "0" * 64}, 403, "C1", id="a wrong token"),
-    pytest.param({"Origin": "https://evil.example", "Sec_Fetch_Site": "cross-site"}, 403, "C2", id="another site"),
-    pytest.param({"Origin": "https://evil.example"}, 403, "C2", id="another origin"),
-    pytest.param({"Origin": None, "Sec_Fetch_Site": None}, 403, "C2", id="no sign at all"),
-    pytest.param({"Content_Type": "text/plain"}, 415, None, id="a form's type"),
+@pytest.mark.parametrize("headers, size, status, code", [
+    pytest.param({"X_CSRF_Token": None}, 70_000, 403, "C1", id="no token, above the limit"),
+    pytest.param({"X_CSRF_Token": "0" * 64}, 2, 403, "C1", id="a wrong token, small"),
+    pytest.param({"Origin": "https://evil.example", "Sec_Fetch_Site": "cross-site"}, 900_000, 403, "C2",
+                 id="another site, large"),
+    pytest.param({"Origin": "https://evil.example"}, 2, 403, "C2", id="another origin, small"),
+    pytest.param({"Origin": None, "Sec_Fetch_Site": None}, 70_000, 403, "C2", id="no sign at all, above the limit"),
+    pytest.param({"Content_Type": "text/plain"}, 900_000, 415, None, id="a form's type, large"),
 ])
-def test_changes_of_others_are_refused(desk, headers, status, code, size):
+def test_changes_of_others_are_refused(desk, headers, size, status, code):
     """The answer arrives, however much of the body nobody read."""
     answer = post(desk, of(desk, "team"), b" " * size, user="olga", **headers)
     assert answer.status == status, answer.body

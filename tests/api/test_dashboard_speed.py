@@ -12,9 +12,11 @@ import time
 import pytest
 
 from dashboard import FILLED_PAGES, Person, fill, settings, walk
-from harness import SANITIZE, Httpd
+from harness import SANITIZE, WAIT_S, Httpd, beside
 from test_dashboard import grant
 from test_refund_list import load, record
+
+pytestmark = pytest.mark.plain("the sanitizers' build is given more time and memory")
 
 CHARGES, REFUNDS = 50_000, 20_000
 LIMIT_MS = 500 if SANITIZE else 50
@@ -73,13 +75,12 @@ def little_memory(httpd):
         while not done.wait(0.002):
             seen.append(resident_kib(pid))
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
+    watching = beside(watch)
     try:
         yield
     finally:
         done.set()
-        watcher.join()
+        watching.result(WAIT_S)
     assert len(seen) > 10 and max(seen) - seen[0] < GROWTH_MAX_KIB, (seen[0], max(seen))
 
 

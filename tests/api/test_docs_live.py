@@ -7,12 +7,11 @@ import shlex
 import subprocess
 
 from harness import PAYMENTSCTL, TOP, httpd_binary, wait_for
-from upstream import Till
+from upstream import ACQUIRER_CUT, Till
 from upstream_proxy import closed_unanswered
 
 PAGE = (TOP / "docs/live-mode.md").read_text()
 HOST, KEYS, SITE = "https://api.example.com", "/etc/apache2/payments", "https://pay.shop.example"
-UNKNOWN = "PAY00203|PAY00213|PAY00400"
 
 
 def section(title):
@@ -96,7 +95,7 @@ def test_when_a_person_must_decide(till, proxy, tmp_path):
     listing, show, decisions, late = commands[0], commands[1:3], commands[3:7], commands[7]
     assert len(commands) == 8
     httpd = till(host_extra="PaymentsPendingAlert 1s\n")
-    httpd.expect_log(f"{UNKNOWN}|PAY00421")
+    httpd.expect_log(f"{ACQUIRER_CUT}|PAY00421")
     shop = httpd.live_shop
     for ref in ("order-1", "order-2"):
         assert shop.charge(reference=ref).status == 200

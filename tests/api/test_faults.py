@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness import SANITIZE
+from harness import SANITIZE, WAIT_S, beside
 from test_refund_list import record
 
 pytestmark = pytest.mark.faults
@@ -46,13 +46,11 @@ def test_charges_go_on_during_an_import(server, tmp_path):
             assert shop.charge(connection=connection).status == 200
             times.append(time.monotonic() - before)
 
-    threads = [threading.Thread(target=client) for _ in range(8)]
-    for thread in threads:
-        thread.start()
+    clients = [beside(client) for _ in range(8)]
     httpd.ctl("refund", "import", shop.name, "--mode", "test", str(tmp_path / "records"))
     halt.set()
-    for thread in threads:
-        thread.join()
+    for one in clients:
+        one.result(WAIT_S)
     p99 = sorted(times)[len(times) * 99 // 100]
     print(f"{len(times)} charges during the import, p99 {p99 * 1000:.1f} ms")
     assert len(times) > 1000

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import MPMS
 from dashboard import basic
-from harness import ROOT, wait_for
+from harness import ROOT, STORE_GONE, WAIT_S, beside, wait_for
 
 PAYER = b"payer@fence.example"  # stands in data.mdb, and must be in no answer
 MODULES = ("actions", "autoindex", "dav", "dav_fs", "lua", "xsendfile")
@@ -204,7 +204,7 @@ def test_secrets_of_directives(server):
                         f"PaymentsAcquirer live relay https://127.0.0.1:9 key=file:{secrets}/relay.key\n")
     configure(httpd)
     httpd.extra += (f"PaymentsMailRelay smtp://127.0.0.1:9 {secrets}/mail\nPaymentsMailFrom a@shop.example\n")
-    httpd.expect_log("PAY0030[27]|PAY0038[013]")
+    httpd.expect_log("PAY00302|PAY00383")
     httpd.start()
     for name in "relay.key", "mail":
         os.link(secrets / name, httpd.tenant / name)
@@ -222,7 +222,7 @@ def test_included(fenced):
     for number, directive in enumerate([f'include virtual="{path}"', 'include file="pic.jpg"', 'fsize file="pic.jpg"',
                                         f'flastmod virtual="{path}"']):
         (httpd.tenant / f"{number}.shtml").write_text(f"before <!--#{directive} --> behind")
-        httpd.expect_log("AH0137[0-9]|AH0138[0-9]|unable to ")
+        httpd.expect_log("unable to ")
         answer = ask(httpd, f"/{number}.shtml")
         assert re.fullmatch(rb"before \[an error occurred[^]]*\] behind", answer.body), answer
         assert_fenced(httpd, answer, status=200)
@@ -243,7 +243,7 @@ def test_negotiated(fenced, path):
                    "AddHandler type-map .var\n</Directory>")
     symlink(httpd)
     (httpd.tenant / "map.var").write_text("URI: map\n\nURI: pic.jpg\nContent-type: image/jpeg\n")
-    httpd.expect_log("AH00687|AH0069[0-9]")  # no variant is left
+    httpd.expect_log("AH00687|AH00690")  # no variant is left
     answer = ask(httpd, path)
     assert answer.status in (403, 404, 406)
     assert_fenced(httpd, answer, status=answer.status)
@@ -312,8 +312,7 @@ def test_link_that_changes_meanwhile(fenced):
         while not ended.is_set():
             exchange(httpd.tenant / "x", httpd.tenant / "y")
 
-    swapper = threading.Thread(target=swap)
-    swapper.start()
+    swapping = beside(swap)
     try:
         with contextlib.closing(httpd.connect()) as connection:
             for _ in range(600):
@@ -322,12 +321,13 @@ def test_link_that_changes_meanwhile(fenced):
                 assert answer.status == 403 or answer.body in (b"plain", b""), len(answer.body)
     finally:
         ended.set()
-        swapper.join()
+        swapping.result(WAIT_S)
     httpd.expect_log("PAY00660")
 
 
 # --- the table ---
 
+@pytest.mark.plain("root's server has a user of its own")
 def test_store_that_is_replaced(fenced):
     """A copy in the place of the store is known at its first request, and the one that was taken away is forgotten."""
     httpd = fenced()
@@ -350,7 +350,7 @@ def test_store_that_is_made_later(fenced):
     """One that could not be opened at start, and one that was not there."""
     httpd = fenced()
     path = symlink(httpd)
-    httpd.expect_log("PAY0011[46]|PAY00100|PAY0030[0-9]|PAY002|AH00037")
+    httpd.expect_log(f"{STORE_GONE}|AH00037")
     os.rename(httpd.store, httpd.root / "away")
     assert ask(httpd, path).status in (403, 404)
     os.rename(httpd.root / "away", httpd.store)
@@ -417,7 +417,7 @@ def by_password_file(httpd):
     """What httpd reads as a file of passwords is no request's file: nobody is asked."""
     (httpd.tenant / ".htaccess").write_text(f"AuthType Basic\nAuthName x\nAuthUserFile {httpd.store}/lock.mdb\n"
                                             "Require valid-user\n")
-    httpd.expect_log("AH0161[78]")
+    httpd.expect_log("AH01617|AH01618")
     assert ask(httpd, "/plain.txt", headers=basic("ada")).status == 401
 
 

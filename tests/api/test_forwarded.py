@@ -12,6 +12,7 @@ from test_errors import check_envelope
 from test_metrics_access import location, users
 
 LIST = "/api/v1/refund/2026-01-01/2026-01-02"
+NO_TLS = "PAY00311: refused: PaymentsRequireTLS is On and this call came without TLS"
 FORWARDED = [
     pytest.param({"X-Forwarded-For": "203.0.113.9"}, id="X-Forwarded-For"),
     pytest.param({"X-Forwarded-Proto": "http"}, id="X-Forwarded-Proto"),
@@ -38,7 +39,9 @@ def test_loopback_that_is_none(plain, headers):
     """No call, no page, no password without TLS."""
     shop = plain.shop()
     assert shop.refunds().status == 200
+    told = plain.log_text().count(NO_TLS)
     check_envelope(shop.refunds(headers=headers), 403, "B02")
+    assert plain.log_text().count(NO_TLS) == told + 1
     assert plain.request("GET", PATH + "/", headers=basic("vera")).status == 200
     answer = plain.request("GET", PATH + "/", headers={**basic("vera"), **headers})
     assert answer.status == 403 and answer.header("www-authenticate") is None

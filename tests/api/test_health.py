@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import raw_lmdb
-from harness import ROOT, WAIT_S, run_ctl, wait_for
+from harness import ROOT, STORE_GONE, WAIT_S, run_ctl, wait_for
 
 HEALTH = "/payments-health"
 ON = f"PaymentsHealth {HEALTH}"
@@ -176,7 +176,7 @@ def test_store_taken_away_and_brought_back(server):
     (httpd.docroot / "index.html").write_text("the site")
     shop = httpd.shop()
     assert status(httpd) == 200
-    httpd.expect_log("PAY")
+    httpd.expect_log(STORE_GONE)
     away = httpd.root / "away"
     httpd.store.rename(away)
     # Each process notices by itself, at the first question.
@@ -202,10 +202,11 @@ def test_schema_of_another_version(server):
     assert status(httpd) == 200
 
 
+@pytest.mark.plain("root's server has a user of its own")
 def test_place_that_may_not_be_entered(server):
     """Down from the start; well again once the directory above is opened, without a restart."""
     httpd = server(start=False)
-    httpd.expect_log("PAY")
+    httpd.expect_log("PAY00303")
     closed = httpd.root / "closed"
     closed.mkdir(mode=0o700)
     if not ROOT:
@@ -254,7 +255,7 @@ def test_writer_that_is_stopped(server):
     httpd = server(host_extra=ON + "\nPaymentsCommitWait 200ms",
                    threads="StartServers 1\nServerLimit 1\nThreadsPerChild 32\nThreadLimit 32\nMaxRequestWorkers 32\n"
                            "MinSpareThreads 1\nMaxSpareThreads 32")
-    httpd.expect_log("PAY")
+    httpd.expect_log("PAY00109")
     shop = httpd.shop()
     child = subprocess.Popen([sys.executable, raw_lmdb.__file__, str(httpd.store)], stdout=subprocess.PIPE, text=True)
     connection = httpd.connect()

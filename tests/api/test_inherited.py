@@ -16,7 +16,7 @@ import subprocess
 
 import pytest
 
-from harness import Httpd, httpd_binary, reference, wait_for
+from harness import STORE_GONE, Httpd, httpd_binary, reference, wait_for
 from receiver import INSECURE, Receiver
 
 LIST = """#!/usr/bin/python3
@@ -104,7 +104,7 @@ def test_cgi_of_any_child(server):
     httpd.start()
     parents = set()
     wait_for(lambda: parents.add(listed(httpd.request("GET", "/list/cgi"))["parent"]) or len(parents) > 1, "two children")
-    httpd.expect_log("PAY")  # the store is replaced while it is open, and gone
+    httpd.expect_log(STORE_GONE)  # the store is replaced while it is open, and gone
     shop, aside = httpd.shop(), httpd.root / "aside"
     httpd.store.rename(aside)
     wait_for(lambda: shop.charge().status != 200, "the store to be missed")

@@ -197,7 +197,7 @@ def test_question_that_is_not_answered(running):
         shop.partial(ref, 41)
 
     put_back(httpd, make)
-    httpd.expect_log("PAY00203|PAY0040")
+    httpd.expect_log("PAY00203|PAY00400")
     proxy.next("query", Fault(answer=http_answer(500, "{}")))
     answer = shop.charge(reference=ref, amount=41)
     assert (answer.status, answer.json["data"]["paymentStatus"]) == (202, "pending"), answer

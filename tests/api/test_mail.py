@@ -14,11 +14,11 @@ import pytest
 from harness import TOP, Httpd, loaded, reference, wait_for
 from mail_server import PASSWORD, USER, Relay
 from payer import Checkout
-from receiver import INSECURE, closed_port
+from receiver import INSECURE, closed_port, instant
 
 SENDER = "payments@shop.example"
 RETRY_S = 5  # after each of the first three failed tries
-EARLY_S = 0.5  # what clocks may differ by
+AGAIN_S = 5.6  # one is due by then: a tenth may be added
 DAY = 24 * 3600
 HOST_MAX = 16  # tries to one host at a time
 TEST = ("--mode", "test")
@@ -359,20 +359,30 @@ def test_faults_are_told_at_the_start(server):
 
 # --- what a relay may do ---
 
-def test_greylisted(post):
+def test_greylisted(server):
     """451 for a recipient is tried again after five seconds, with the same message."""
     payer = address()
-    post.relay.refuse("RCPT", "451 4.7.1 Greylisted, try again later", recipient=payer)
-    begun = time.monotonic()
-    post.pay(email=payer)
-    waits = post.failed("receipt")
-    assert (waits["status"], waits["standing"], waits["tries"]) == (451, "waiting", 1)
-    assert "451" in waits["error"] and payer not in waits["error"]
-    [mail] = post.relay.wait(payer)
-    assert mail.at - begun >= RETRY_S - EARLY_S
-    assert mail.header("message-id")[1:].split("@")[0] == waits["id"]
-    assert post.relay.refusals("RCPT", payer) == ["451 4.7.1 Greylisted, try again later"]
-    post.all_told()
+    with Relay() as relay:
+        httpd = server(mpm="event", extra=directives(relay), clock=True)
+        post, clock = Post(httpd, relay), httpd.clock
+        relay.refuse("RCPT", "451 4.7.1 Greylisted, try again later", recipient=payer)
+        begun = clock.now()
+        post.pay(email=payer)
+        waits = post.failed("receipt")
+        assert (waits["status"], waits["standing"], waits["tries"]) == (451, "waiting", 1)
+        assert "451" in waits["error"] and payer not in waits["error"]
+        due = instant(waits["dueAt"])
+        assert due - begun >= RETRY_S
+        clock.stop()
+        clock.pass_seconds(due - clock.now() - 0.001)
+        _, other = post.pay()
+        relay.wait(other)
+        assert relay.to(payer) == [], "it was sent before it was due"
+        clock.pass_seconds(0.002)  # what is shown is cut to milliseconds
+        [mail] = relay.wait(payer)
+        assert mail.header("message-id")[1:].split("@")[0] == waits["id"]
+        assert relay.refusals("RCPT", payer) == ["451 4.7.1 Greylisted, try again later"]
+        post.all_told()
 
 
 @pytest.mark.parametrize("verb,answer", [("RCPT", "550 5.1.1 No such user"), ("DATA", "554 5.7.1 Not wanted")])
@@ -396,7 +406,7 @@ def test_refused_for_good(post, verb, answer):
 def test_relay_is_away(server):
     """Refused connections lose nothing: what waited arrives once the relay is back, each message once."""
     with Relay() as relay:
-        httpd = server(mpm="event", extra=directives(relay))
+        httpd = server(mpm="event", extra=directives(relay), clock=True)
         post = Post(httpd, relay)
         relay.shut()
         _, payer = post.pay()
@@ -404,6 +414,7 @@ def test_relay_is_away(server):
             waits = post.failed(kind)
             assert (waits["status"], waits["standing"]) == (0, "waiting") and waits["error"]
         relay.open()
+        httpd.clock.pass_seconds(AGAIN_S)
         relay.wait(payer)
         relay.wait(post.merchant)
         post.all_told()

@@ -152,6 +152,16 @@ def test_refused_in_one_way(shop, encrypt, bodies, tmp_path, path):
     assert shop.call("POST", path, {"data": good}).status == 200
 
 
+def test_account_without_a_key(shop):
+    """Nothing can have been encrypted for it: the answer is that of any other, and the log says what makes a key."""
+    said = re.compile(r"PAY00502: an encrypted order of account \d+ in test mode was refused: it has no encryption key yet; "
+                      "paymentsctl encryption-key show makes it")
+    told = len(said.findall(shop.httpd.log_text()))
+    answer = shop.call("POST", ORDER, {"data": "AAAA"})
+    assert (answer.status, [one["field"] for one in answer.json["data"]["errors"]]) == (400, ["/data"])
+    assert len(said.findall(shop.httpd.log_text())) == told + 1
+
+
 @pytest.mark.parametrize("path", [ORDER, LINK])
 def test_data_beside_others_is_not_looked_at(shop, bodies, path):
     assert shop.call("POST", path, {**bodies[path], "data": "x"}).status == 200

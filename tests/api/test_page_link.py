@@ -15,6 +15,7 @@ pytestmark = ALIKE
 
 MARKUP = "<b>\"'&"
 ADA = {"email": "ada@example.com", "firstName": "Ada", "lastName": "Obi"}
+OTHER_ORIGIN = "PAY00600: refused: the form of a payment link's page was sent from another origin's page"
 
 
 class Link(Payer):
@@ -163,7 +164,9 @@ def test_one_payer_at_a_time(seller):
 ])
 def test_only_our_own_pages_send_forms(seller, headers, status):
     link = Link(seller, "--amount", "1500")
+    told = link.httpd.log_text().count(OTHER_ORIGIN)
     assert link.post(ADA, headers).status == status
+    assert link.httpd.log_text().count(OTHER_ORIGIN) == told + (status == 403)
     assert len(charges(seller)) == (status == 303)
 
 

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from exposition import OPEN, scrape
-from harness import wait_for
+from harness import WAIT_S, beside, wait_for
 from payer import Checkout, Page, Payer
 from test_page import check_end
 from test_ctl_live import HOUR, Later
-from test_live_limits import in_parallel, instance
+from test_live_limits import instance
 from test_page_link import ADA, Link
 from upstream import live_reference
 from upstream_proxy import Fault, Hold, closed_unanswered
@@ -65,6 +65,7 @@ def test_no_card_is_taken_here(shop, upstream):
     page = Page(answer, checkout.path)
     assert (page.status, page.forms()) == (403, {}) and "no card data" in page.heading
     assert Page(checkout.post({"action": "cancel"}), checkout.path).status == 403
+    assert "PAY00593: refused unread: " in checkout.httpd.log_text()
     assert b"4111" not in answer.body and "4111111111111111" not in checkout.httpd.log_text()
     assert at_acquirer(checkout, upstream).card().kind == "approved"
 
@@ -116,15 +117,14 @@ def test_questions_for_payers_take_the_places_of_calls(till, upstream, proxy):
     assert payer.card().kind == "approved"
     path = back(payer)
     proxy.fail(Fault(hold=hold), "query")
-    threads, answers = in_parallel([lambda: checkout.get(path).status] * 2)
-    wait_for(lambda: scrape(httpd)("payments_acquirer_in_flight", **instance(proxy)) == 2, "two questions to hang")
+    answers = [beside(lambda: checkout.get(path).status) for _ in range(2)]
+    wait_for(lambda: hold.waiting == 2, "two questions to hang")
+    assert scrape(httpd)("payments_acquirer_in_flight", **instance(proxy)) == 2
     assert checkout.page(path).kind == "pending"
     assert httpd.live_shop.charge(reference=live_reference()).status == 200
     assert hold.waiting == 2
     hold.release()
-    for thread in threads:
-        thread.join(60)
-    assert answers == [303, 303]
+    assert [answer.result(WAIT_S) for answer in answers] == [303, 303]
     proxy.heal()
     assert checkout.page().kind == "approved"
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is pressed at the same instant, twice, in two windows: a checkout is paid once (docs/checkout.md)."""
 
+import contextlib
+import functools
 import json
-import threading
 
 import pytest
 
-from harness import wait_for
+from harness import at_once, wait_for
 from payer import FORM, Checkout
 from receiver import Receiver
 
@@ -18,23 +19,12 @@ GOOD = CARD.format("5555555555554444")
 
 def burst(checkout, bodies):
     """All of these at once, on sockets of their own that are open before; the statuses."""
-    gate = threading.Barrier(len(bodies))
-    statuses = [None] * len(bodies)
+    def one(connection, body):
+        return checkout.httpd.request("POST", checkout.path, body, [("Content-Type", FORM)], connection).status
 
-    def one(number, body):
-        connection = checkout.httpd.connect()
-        connection.connect()
-        gate.wait()
-        answer = checkout.httpd.request("POST", checkout.path, body, [("Content-Type", FORM)], connection)
-        statuses[number] = answer.status
-        connection.close()
-
-    threads = [threading.Thread(target=one, args=pair) for pair in enumerate(bodies)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return statuses
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(contextlib.closing(checkout.httpd.connected())) for _ in bodies]
+        return at_once([functools.partial(one, *pair) for pair in zip(connections, bodies)])
 
 
 def tokens(shop):

@@ -112,12 +112,13 @@ def test_chunked_body(checkout):
     pytest.param({"Sec-Fetch-Site": "same-origin", "Origin": "https://evil.example"}, 403, id="the other way round"),
 ])
 def test_only_our_own_pages_send_forms(checkout, headers, status):
-    own = f"http://127.0.0.1:{checkout.httpd.port}"
+    own, told = f"http://127.0.0.1:{checkout.httpd.port}", checkout.httpd.log_text().count("PAY00592")
     answer = checkout.post(CARD, [(name, value.replace("@", own)) for name, value in headers.items()])
     assert answer.status == status
     assert checkout.status() == ("successful" if status == 303 else "pending")
     if status == 403:
         page_of(answer, 403)
+        assert checkout.httpd.log_text().count("PAY00592: refused: a payment page's form was sent from another") == told + 1
 
 
 def test_told_origin_counts_behind_a_proxy_that_sends_another_host(server):

@@ -80,7 +80,7 @@ def test_every_row_counts(server):
 
 def test_visitors_never_lock_the_shop_out(server):
     """A public key fills an eighth of the quota, and no more; what ended makes room once it is removed."""
-    httpd = server()
+    httpd = server(clock=True)
     httpd.expect_log("PAY00760")
     shop = httpd.shop()
     public = shop.public
@@ -97,8 +97,13 @@ def test_visitors_never_lock_the_shop_out(server):
     httpd.host_extra += "\nPaymentsCheckoutKeep 1s"
     httpd.write_config()
     httpd.graceful()
-    gone = lambda: shop.call("GET", f"/api/v1/transaction/{ref}/verify").status == 404
-    wait_for(gone, "the removal of a voided checkout", seconds=40)
+
+    def gone():
+        """After one more round of the watchdog."""
+        httpd.clock.pass_seconds(10)
+        return shop.call("GET", f"/api/v1/transaction/{ref}/verify").status == 404
+
+    wait_for(gone, "the removal of a voided checkout")
     assert rows(shop, "unpaidOfVisitors") == 9
     assert initiate(shop, public, ref).status == 200, "its reference is free again"
     assert check(httpd)

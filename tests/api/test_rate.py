@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often clients may call (docs/api.md, "Limits"): PaymentsRateLimit and PaymentsAuthFailureLimit."""
 
+import contextlib
 import http.client
 import json
-import threading
 import time
 
 import pytest
 
 from conftest import MPMS
-from harness import Httpd, charge_body, wait_for
+from harness import Httpd, at_once, charge_body, wait_for
 from test_errors import check_envelope
 from test_http2 import curl
 
@@ -102,32 +102,32 @@ def test_limit_of_a_key_over_all_children(mpm, spread):
 def test_limit_under_calls_at_once(mpm, server):
     """Eight clients at once get together exactly what one of them would."""
     httpd = server(mpm=mpm, host_extra="PaymentsRateLimit 10/h burst=60\nPaymentsAuthFailureLimit 10/h burst=50")
-    key, answers, gate = httpd.shop().secret, [], threading.Barrier(8)
+    key = httpd.shop().secret
 
     def client():
-        connection = httpd.connect()
-        gate.wait()
-        for _ in range(10):
-            answers.append(get(httpd, key, path=LIST, connection=connection).status)
-            answers.append(get(httpd, BAD, path=LIST, connection=connection).status)
-        connection.close()
+        with contextlib.closing(httpd.connect()) as connection:
+            return [get(httpd, one, path=LIST, connection=connection).status for one in [key, BAD] * 10]
 
-    threads = [threading.Thread(target=client) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = sum(at_once([client] * 8), [])
     assert {status: answers.count(status) for status in set(answers)} == {200: 60, 401: 50, 429: 160 - 60 - 50}
 
 
 def test_retry_after_is_true(server):
-    httpd = server(host_extra="PaymentsRateLimit 30/min burst=1")
-    key = httpd.shop().secret
-    for _ in range(2):
+    """A millisecond before it is over a call is refused, and then it is served."""
+    httpd = server(host_extra="PaymentsRateLimit 30/min burst=1", clock=True)
+    key, clock = httpd.shop().secret, httpd.clock
+    clock.stop()
+    for _ in range(3):
         assert get(httpd, key, path=LIST).status == 200
         answer = get(httpd, key, path=LIST)
         check_refused(answer, 2)
-        time.sleep(int(answer.header("retry-after")))
+        clock.pass_seconds(int(answer.header("retry-after")) - 0.001)
+        check_refused(get(httpd, key, path=LIST), 1)
+        clock.pass_seconds(0.001)
+    assert get(httpd, key, path=LIST).status == 200
+    clock.pass_seconds(0.25)
+    clock.pass_seconds(int(get(httpd, key, path=LIST).header("retry-after")))  # of 1.75 s
+    assert get(httpd, key, path=LIST).status == 200
 
 
 def test_defaults(mpm, server):

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from harness import reference, wait_for
+from harness import first_status, reference, run_ctl_lines, wait_for
 from shares import ALIKE
 
 pytestmark = ALIKE
@@ -19,7 +19,7 @@ MEMBERS = ["id", "refundReference", "amount", "currency", "domain", "channel", "
 def charged(shop, amount=1000, **fields):
     """A charge that was made; its reference."""
     answer = shop.charge(amount=amount, **fields)
-    assert answer.status in (200, 202), answer
+    assert answer.status == first_status(**fields), answer
     return answer.json["data"]["reference"]
 
 
@@ -47,8 +47,8 @@ def fields_of(answer):
 
 def stored(shop):
     """All that the account holds, as paymentsctl sees it."""
-    return [shop.httpd.ctl(noun, "list", shop.name, "--mode", mode, "--json").stdout
-            for noun in ("charge", "refund") for mode in ("test", "live")]
+    return run_ctl_lines(shop.httpd.store, [f"{noun} list {shop.name} --mode {mode}"
+                                            for noun in ("charge", "refund") for mode in ("test", "live")])
 
 
 def test_full_refund(shop):
@@ -108,25 +108,16 @@ def test_amounts_that_are_well(shop, literal, currency, written):
     assert verify(shop, ref)["refundedAmount"] == float(written)
 
 
+# One of each rule: the notations of amounts stand in the table of unit/test_money.c.
 @pytest.mark.parametrize("literal, currency, want", [
     pytest.param("0", "NGN", 400, id="nought"),
-    pytest.param("0.00", "NGN", 400, id="nought with decimals"),
     pytest.param("-1", "NGN", 400, id="negative"),
-    pytest.param("-0", "NGN", 400, id="minus nought"),
     pytest.param("1.001", "NGN", 400, id="a third decimal"),
     pytest.param("1.5", "JPY", 400, id="yen have none"),
-    pytest.param("1.2345", "KWD", 400, id="a fourth decimal"),
-    pytest.param("0.001", "NGN", 400, id="below the smallest"),
     pytest.param("1000.001", "NGN", 400, id="above by less than the smallest"),
     pytest.param("1000000000000", "NGN", 400, id="one past the largest"),
-    pytest.param("1e300", "NGN", 400, id="far beyond the largest"),
-    pytest.param("null", "NGN", 400, id="null"),
     pytest.param("true", "NGN", 400, id="boolean"),
-    pytest.param("[1]", "NGN", 400, id="array"),
-    pytest.param('""', "NGN", 400, id="empty string"),
     pytest.param('"1,000"', "NGN", 400, id="grouped"),
-    pytest.param('" 1"', "NGN", 400, id="blank before"),
-    pytest.param('"NGN 1"', "NGN", 400, id="with its currency"),
     pytest.param("1000.01", "NGN", 409, id="above the charge by the smallest"),
     pytest.param("1001", "JPY", 409, id="above the charge, yen"),
     pytest.param("999999999999.99", "NGN", 409, id="the largest"),
@@ -283,18 +274,10 @@ def test_notes_that_are_well(shop, note):
 
 
 @pytest.mark.parametrize("note", [
-    pytest.param("n" * 501, id="501 characters"),
     pytest.param("\U0001f600" * 501, id="501 characters of four bytes"),
     pytest.param("a\nb", id="newline"),
-    pytest.param("a\tb", id="tab"),
-    pytest.param("a\rb", id="carriage return"),
-    pytest.param("\x01", id="start of heading"),
-    pytest.param("\x1b[2J", id="escape"),
-    pytest.param("\x7f", id="delete"),
-    pytest.param("\x85", id="a C1 control"),
     pytest.param("paid with 5555 5555 5555 4444", id="a card number in it"),
     pytest.param(5, id="a number"),
-    pytest.param(["x"], id="an array"),
 ])
 @pytest.mark.parametrize("field", ["customer_note", "merchant_note"])
 def test_notes_that_are_not(shop, field, note):
@@ -325,10 +308,13 @@ BAD_REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize("ref", BAD_REFERENCES)
-@pytest.mark.parametrize("path, field", [
-    (FULL, "reference"), (PARTIAL, "reference"), ("/api/v1/tokenized-card-charge", "reference"),
-    ("/api/v1/transaction/verify", "transactionReference"), ("/api/v1/void-transaction", "transactionReference")])
+# One function judges them for all requests: what it says of each is seen at one of them.
+@pytest.mark.parametrize("path, field, ref", [
+    *(pytest.param(FULL, "reference", *one.values, id=f"refund, {one.id}") for one in BAD_REFERENCES),
+    *(pytest.param(path, field, ref, id=f"{path}, {name}") for path, field in [
+        (PARTIAL, "reference"), ("/api/v1/tokenized-card-charge", "reference"),
+        ("/api/v1/transaction/verify", "transactionReference"), ("/api/v1/void-transaction", "transactionReference")]
+      for ref, name in [("a/b", "slash"), ("5555555555554444", "a card number")])])
 def test_bad_references(shop, path, field, ref):
     before = stored(shop)
     body = {"token": "tok_test_success", "amount": 10, "email": "ada@example.com", field: ref}

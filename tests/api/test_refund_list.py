@@ -3,12 +3,11 @@
 
 import json
 import socket
-import threading
 import time
 
 import pytest
 
-from harness import reference, wait_for
+from harness import at_once, reference, wait_for
 from raw_lmdb import busy_readers
 
 
@@ -323,11 +322,5 @@ def test_client_that_leaves_harms_nobody(httpd, tmp_path):
                          f"Authorization: Bearer {shop.secret}\r\n\r\n".encode())
             sock.recv(512)
     started = time.monotonic()
-    results = []
-    threads = [threading.Thread(target=lambda: results.append(shop.charge().status)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == [200] * 8
+    assert {answer.status for answer in at_once([shop.charge] * 8)} == {200}
     assert time.monotonic() - started < 20

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """64 clients refund the same charge at once while children are killed: no cent too much, none lost."""
 
+import functools
 import http.client
 import os
 import random
@@ -12,7 +13,7 @@ from decimal import Decimal
 
 import pytest
 
-from harness import reference
+from harness import KILLED, WAIT_S, beside, reference
 
 
 CLIENTS = 64
@@ -37,7 +38,6 @@ class Race:
         self.operations = 0
         self.lock = threading.Lock()
         self.blocked = threading.Event()  # a refund stays pending: its worker died
-        self.threads = [threading.Thread(target=self.run, args=(n,), daemon=True) for n in range(CLIENTS)]
 
     def run(self, number):
         chance = random.Random(f"{self.seed} {number}")
@@ -107,15 +107,13 @@ def murder(httpd, chance):
 def one_round(httpd, shop, chance, kills_wanted):
     """Returns the race when all its clients are done, and how many children were killed."""
     race = Race(shop, chance.random())
-    for thread in race.threads:
-        thread.start()
+    refunders = [beside(functools.partial(race.run, number)) for number in range(CLIENTS)]
     kills = 0
     for kill in range(kills_wanted):
         if race.wait_for_progress(Decimal(kill + 1) / (kills_wanted + 1)):
             kills += murder(httpd, chance)
-    for thread in race.threads:
-        thread.join(120)
-    assert not any(thread.is_alive() for thread in race.threads), race.left()
+    for one in refunders:
+        one.result(2 * WAIT_S)
     return race, kills
 
 
@@ -141,7 +139,7 @@ def check(shop, races):
 
 def run(server, mpm, rounds, kills_a_round):
     httpd = server(mpm=mpm, threads=WORKERS[mpm])
-    httpd.expect_log("AH0|AH1|PAY")
+    httpd.expect_log(KILLED)
     shop = httpd.shop()
     seed = int(os.environ.get("PAYMENTS_SEED", secrets.randbelow(1 << 32)))
     chance = random.Random(seed)

@@ -132,7 +132,7 @@ def test_unsynced_asks_all_the_same(place):
     here.stopped()
     here.put_back()
     here.httpd.start()
-    here.httpd.expect_log("PAY0040")
+    here.httpd.expect_log("PAY00400")
     here.proxy.fail(own(500, "out of order", "text/html"), "list")
     here.confirmed("--unsynced")
     asked = len(here.proxy.of("list"))
@@ -147,7 +147,7 @@ def test_test_mode(place):
     """Nothing that waits is sent, or asked about, while the account is in Test Mode; what is pending is asked about."""
     here = place()
     ref, lost = here.charged(), live_reference()
-    here.httpd.expect_log("PAY00(203|400)")
+    here.httpd.expect_log("PAY00203|PAY00400")
     here.proxy.fail(own(500, "out of order", "text/html"), "query")
     here.proxy.next("charge", closed_unanswered())
     assert here.shop.charge(reference=lost).status == 202
@@ -305,7 +305,7 @@ def test_repeated_while_the_clock_is_wrong(till, proxy):
     assert here.shop.partial(ref, "4.00", headers=key).json["status"] == "processed"
     here.stopped()
     here.put_back()
-    httpd.expect_log("PAY00(150|71)")
+    httpd.expect_log("PAY00150")
     httpd.start()
     here.sync()
     here.confirmed()

@@ -13,7 +13,7 @@ import pytest
 
 from exposition import OPEN, scrape
 from harness import DEBIAN_CONNECTIONS, DEBIAN_SIZES, WAIT_S, charge_body, reference, wait_for
-from upstream import CHARGE, EMAIL, LiveShop, live_reference
+from upstream import CHARGE, EMAIL, LiveShop, live_reference, open_account
 from upstream_proxy import Fault, Hold
 
 CLIENTS = 64
@@ -109,6 +109,7 @@ def test_slot_wait_is_over(till, proxy):
     assert shop.call("GET", f"/api/v1/checkout/{ref}/verify").status == 404, "something was written"
     assert len(proxy.of("charge")) == 4, "it was sent"
     assert shop.charge(key=shop.test_secret, token="tok_test_success").status == 200
+    assert httpd.log_text().count("PAY00620: acquirer relay@") == 1
     metrics = scrape(httpd)
     assert metrics("payments_acquirer_refused_total", reason="slots") == 1
     assert metrics("payments_acquirer_refused_total", reason="in_flight") == 0
@@ -146,9 +147,8 @@ PaymentsRefundSync off
 {options["host_extra"]}
 </VirtualHost>
 """
-    httpd.ctl("account", "create", "two")
-    httpd.ctl("account", "mode", "two", "live")
-    return httpd.start(), LiveShop(httpd, "two")
+    two = LiveShop(httpd, "two", open_account(httpd.store, "two"))
+    return httpd.start(), two
 
 
 def charge_of_two(shop):

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import raw_lmdb
-from harness import ROOT, reference, run_ctl, wait_for
+from harness import ROOT, STORE_NEVER_WAS, reference, run_ctl, wait_for
 from raw_lmdb import change_schema
 
 LIST = "/api/v1/refund/2026-01-01/2026-01-02"
@@ -66,11 +66,12 @@ def break_unreachable(root):
     return closed / "store"
 
 
+@pytest.mark.plain("root's server has a user of its own")
 @pytest.mark.parametrize("breaker", [break_parent_is_a_file, break_parent_missing,
                                      break_not_an_environment, break_unreachable])
 def test_store_that_cannot_be_opened(server, breaker):
     httpd = server(start=False)
-    httpd.expect_log("PAY")
+    httpd.expect_log(STORE_NEVER_WAS)
     store = breaker(httpd.root)
     httpd.extra = second_host(store)
     httpd.start()
@@ -84,9 +85,10 @@ def test_store_that_cannot_be_opened(server, breaker):
     assert ask(httpd, "broken.example")[0] == 503
 
 
+@pytest.mark.plain("root's server has a user of its own")
 def test_store_that_is_mended_works_without_a_restart(server):
     httpd = server(start=False)
-    httpd.expect_log("PAY")
+    httpd.expect_log(STORE_NEVER_WAS)
     hidden = httpd.root / "hidden"
     httpd.extra = second_host(hidden / "store")
     httpd.start()
@@ -101,7 +103,7 @@ def test_store_that_is_mended_works_without_a_restart(server):
 
 def test_store_of_another_schema_version(server):
     httpd = server(start=False)
-    httpd.expect_log("PAY")
+    httpd.expect_log("PAY00303")
     other = httpd.root / "other"
     run_ctl(other, "account", "create", "old")
     key = run_ctl(other, "key", "create", "old", "--mode", "test", "--kind", "secret").stdout.strip()
@@ -119,7 +121,7 @@ def test_store_of_another_schema_version(server):
 
 def test_schema_changed_under_a_running_server(server):
     httpd = server()
-    httpd.expect_log("PAY")
+    httpd.expect_log("PAY00110")
     shop = httpd.shop()
     assert shop.charge().status == 200
     change_schema(httpd.store, 99)
@@ -128,7 +130,7 @@ def test_schema_changed_under_a_running_server(server):
 
 def test_full_environment(server):
     httpd = server(host_extra="PaymentsStoreSize 2M\nPaymentsStoreReserve 1M")
-    httpd.expect_log("PAY")
+    httpd.expect_log("PAY00105|PAY00107")
     shop = httpd.shop()
     connection = httpd.connect()
     done = []
@@ -176,15 +178,15 @@ def test_account_at_its_quota(server):
 
 def test_new_store_is_told_of(server):
     httpd = server()
-    assert "made a new, empty store" in httpd.log_text()
+    assert f"PAY00116: store {httpd.store}: made a new, empty store" in httpd.log_text()
     httpd.graceful()
-    assert httpd.log_text().count("made a new, empty store") == 1
+    assert httpd.log_text().count("PAY00116") == 1
 
 
 def test_stopped_writer_never_holds_up_the_parent(server):
     """A reload with changed settings meets a held write lock: the site and SIGTERM go on."""
     httpd = server()
-    httpd.expect_log("PAY")
+    httpd.expect_log("PAY00309")
     httpd.shop()
     (httpd.docroot / "page.txt").write_text("the site")
     child = subprocess.Popen([sys.executable, raw_lmdb.__file__, str(httpd.store)],
@@ -202,10 +204,11 @@ def test_stopped_writer_never_holds_up_the_parent(server):
     assert httpd.shop().charge().status == 200
 
 
+@pytest.mark.plain("root's server has a user of its own")
 def test_replaced_store_is_noticed_by_every_process(server):
     """A backup is put in place beside a running server: no reference is charged in both stores."""
     httpd = server()
-    httpd.expect_log("PAY")
+    httpd.expect_log("PAY00114|PAY00700")
     shop = httpd.shop()
     assert shop.charge().status == 200
     copy = httpd.root / "copy"

@@ -2,13 +2,13 @@
 """What no request does: the server takes out Idempotency-Keys whose time is over."""
 
 import struct
-import time
 
 from harness import wait_for
 from raw_lmdb import Raw
 
 ENTRIES = 450  # more than two of the watchdog's steps
-ROUNDS_S = 40  # one round every 10 seconds, the first one after the server has come up
+ROUND_S = 10  # between two rounds, by the boot clock
+HOUR, DAY = 3600, 24 * 3600
 SIGN_BIT = 1 << 63
 
 
@@ -31,17 +31,35 @@ def has(directory, key):
         raw.close()
 
 
-def test_keys_expire(server):
-    httpd = server()
-    later = struct.pack(">Q", SIGN_BIT + int((time.time() + 3600) * 1e6)) + entry(0)[8:]
+def put(httpd, *keys):
     raw = Raw(httpd.store)
     raw.begin()
-    for number in range(1, ENTRIES + 1):
-        raw.put("kept_due", entry(number), b"")
-    raw.put("kept_due", later, b"")
+    for key in keys:
+        raw.put("kept_due", key, b"")
     raw.commit()
     raw.close()
+
+
+def test_keys_expire(server):
+    """One whose time is over goes in the next round, however many there are; one that has time left stays."""
+    httpd = server(clock=True)
+    clock = httpd.clock
+    clock.stop()
+    ends = clock.now() + DAY
+    later = struct.pack(">Q", SIGN_BIT + round(ends * 1e6)) + entry(0)[8:]
+    put(httpd, later, *(entry(number) for number in range(1, ENTRIES + 1)))
     assert has(httpd.store, entry(ENTRIES))
-    wait_for(lambda: not has(httpd.store, entry(ENTRIES)), "the last key to expire", ROUNDS_S)
+
+    def gone(key):
+        """After one more round."""
+        clock.pass_seconds(ROUND_S)
+        return not has(httpd.store, key)
+
+    wait_for(lambda: gone(entry(ENTRIES)), "the last key to expire")
     assert not has(httpd.store, entry(1))
-    assert has(httpd.store, later)
+    put(httpd, entry(1))
+    clock.pass_seconds(ends - HOUR - clock.now())
+    wait_for(lambda: gone(entry(1)), "another round")
+    assert clock.now() < ends and has(httpd.store, later)
+    clock.pass_seconds(ends - clock.now())
+    wait_for(lambda: gone(later), "the key whose time has come")

@@ -7,16 +7,38 @@ import os
 import re
 import shutil
 import subprocess
-import time
 
 import pytest
 
+from conftest import Hook
 from harness import BUILD, TOP, reference, wait_for
 from receiver import INSECURE, Receiver, instant, plain_sign, sign
 
 
 TEST = ("--mode", "test")
+RETRY_S = 5.5  # a second try is due after five seconds and up to a tenth more
 HERE = TOP / "tests/api"
+
+
+@pytest.fixture
+def timed(server, authority):
+    """Makes Hooks of a server whose clocks are the test's."""
+    httpd, made = server(clock=True, extra=INSECURE + f"PaymentsTrustedCA {authority.file}\n"), []
+
+    def make(**options):
+        made.append(Hook(httpd, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def look(timed):
+    """Returns once the server has looked for what is due: something that was not before has come."""
+    witness = timed()
+    witness.shop.charge()
+    witness.receiver.wait_taken(1)
 
 
 def node_modules(folder):
@@ -94,9 +116,11 @@ def test_public_verifier(hook, tmp_path):
     assert said == [case[4] for case in cases]
 
 
-def test_secret_is_rotated(hook):
+def test_secret_is_rotated(timed):
     """Both sign while they overlap, the new one first; x-novac-signature is the old one's until then."""
+    hook = timed()
     name, ctl, first = hook.shop.name, hook.httpd.ctl, hook.secret
+    clock = hook.httpd.clock
 
     def signed():
         ctl("webhook", "test", name, *TEST)
@@ -116,11 +140,13 @@ def test_secret_is_rotated(hook):
     third = ctl("webhook", "secret", "rotate", name, *TEST, "--overlap", "0").stdout.strip()
     secrets.append(third)
     assert signed() == ([third], third)
-    ends = time.time() + 2
+    clock.stop()
     fourth = ctl("webhook", "secret", "rotate", name, *TEST, "--overlap", "2s").stdout.strip()
     secrets.append(fourth)
     assert signed() == ([fourth, third], third)
-    wait_for(lambda: time.time() > ends + 1, "the overlap to end")
+    clock.pass_seconds(1.999)
+    assert signed() == ([fourth, third], third)
+    clock.pass_seconds(0.001)
     assert signed() == ([fourth], fourth)
 
 
@@ -184,21 +210,31 @@ def test_answer_is_kept(hook, text, kept):
 
 # --- what was not taken ---
 
-def test_tried_again_with_the_same_bytes(hook):
-    """Id and body stay, timestamp and signature are new; it is due 5 s later, up to a tenth more."""
+def test_tried_again_with_the_same_bytes(timed):
+    """Id and body stay, timestamp and signature are new; it is due 5 s later, up to a tenth more, and sent then."""
+    hook = timed()
+    clock = hook.httpd.clock
     hook.receiver.answers["/hook"] = [500]
     hook.shop.charge()
     hook.wait(1)
     [left] = wait_for(lambda: [one for one in hook.shop.events() if one["tries"] == 1], "the failure to be stored")
     assert (left["status"], left["standing"], left["to"]) == (500, "waiting", "webhook")
     assert "500" in left["error"]
-    assert 5 <= instant(left["dueAt"]) - instant(left["answeredAt"]) <= 5.51
-    first, second = hook.wait(2)
+    due = instant(left["dueAt"])
+    assert 5 <= due - instant(left["answeredAt"]) <= RETRY_S + 0.01
+    assert f"PAY00266: event {left['id']} for " in hook.httpd.log_text()
+    clock.stop()
+    clock.pass_seconds(due - clock.now() - 0.001)
+    look(timed)
+    assert len(hook.receiver.got) == 1, "it was sent before it was due"
+    clock.pass_seconds(0.002)  # what is shown is cut to milliseconds
+    first, second = hook.receiver.wait(2)
+    first.check(hook.secret)
+    second.check(hook.secret, clock.now())
     assert left["id"] == first.id == second.id
     assert first.body == second.body
-    assert second.timestamp >= first.timestamp + 5
+    assert second.timestamp == int(clock.now()) >= first.timestamp + 5
     assert first.signatures() != second.signatures()
-    assert 5 <= second.at - first.at < 10
     wait_for(lambda: not hook.shop.events(), "it to be gone")
     state = hook.shop.webhook_state()
     assert (state["status"], state["error"]) == (200, "")
@@ -229,8 +265,10 @@ def test_retry_and_drop(hook):
         assert shop.event(verb, before["id"], check=False).returncode == 3, "it is gone"
 
 
-def test_off_and_on(hook):
+def test_off_and_on(timed):
     """Off: nothing is told of what happens, and what waits waits. On: what waited is sent at once."""
+    hook = timed()
+    clock = hook.httpd.clock
     shop, receiver = hook.shop, hook.receiver
     receiver.default = 500
     shop.charge()
@@ -241,7 +279,9 @@ def test_off_and_on(hook):
     shop.charge()
     receiver.default = 200
     assert [one["id"] for one in shop.events()] == [left["id"]]
-    wait_for(lambda: time.time() > instant(left["dueAt"]) + 1, "the time it was due")
+    clock.pass_seconds(RETRY_S + 1)
+    assert clock.now() > instant(left["dueAt"])
+    look(timed)
     assert len(receiver.got) == seen, "it was sent to a webhook that is off"
     assert shop.webhook(receiver.url()) == hook.secret, "the secret stays"
     assert receiver.wait_taken(1)[0].id == left["id"]
@@ -263,9 +303,8 @@ def test_a_url_that_changes(hook):
 
 # --- receivers that do not answer as they should ---
 
-def test_slow_and_broken_receivers_hold_back_nobody(hooks, telling, authority):
+def test_slow_and_broken_receivers_hold_back_nobody(timed, authority):
     """Each is given up by its time limit, with a sentence that says why; others' deliveries arrive meanwhile."""
-    telling.expect_log("PAY00267")
     cases = {
         "never accepts": ({"context": authority.context(), "mute": True}, None, "No connection was made in time", 5),
         "never reads": ({"context": authority.context(), "silent": True}, None, "No whole answer", 15),
@@ -278,14 +317,16 @@ def test_slow_and_broken_receivers_hold_back_nobody(hooks, telling, authority):
     }
     bad = {}
     for name, (options, answer, _, _) in cases.items():
-        bad[name] = hooks(**options)
+        bad[name] = timed(**options)
         if answer:
             bad[name].receiver.default = answer
-    huge, good = hooks(), hooks()
+    huge, good = timed(), timed()
+    good.httpd.expect_log("PAY00267")
+    clock = good.httpd.clock
     huge.receiver.default = "huge"
     begun = {}
     for name, one in bad.items():
-        begun[name] = time.monotonic()
+        begun[name] = clock.now()
         for _ in range(20 if name == "hang" else 1):
             one.shop.charge()
     huge.shop.charge()
@@ -296,10 +337,11 @@ def test_slow_and_broken_receivers_hold_back_nobody(hooks, telling, authority):
         assert not [event for event in bad[name].shop.events() if event["tries"] > 0], \
             f"the good one waited until {name} was given up"
     assert 2 <= len(bad["hang"].receiver.open) <= 16, "more than 16 at one receiver"
-    for name, (_, _, sentence, seconds) in cases.items():
+    for name, (_, _, sentence, seconds) in sorted(cases.items(), key=lambda case: case[1][3]):
         one = bad[name]
+        clock.pass_seconds(max(0, begun[name] + seconds - clock.now()))
         left = wait_for(lambda: [event for event in one.shop.events() if event["tries"] > 0], f"{name} to be given up")
-        assert seconds - 1 <= time.monotonic() - begun[name], name
+        assert seconds - 1 <= instant(left[0]["answeredAt"]) - begun[name], name
         assert left[0]["status"] == 0 and sentence in left[0]["error"] and left[0]["error"], (name, left[0])
     huge.wait()
     wait_for(lambda: not huge.shop.events(), "a 200 with an endless body to count as taken")

@@ -8,7 +8,7 @@ import http.client
 import json
 import ssl
 
-from harness import WAIT_S, Httpd, Shop, any_name, run_ctl
+from harness import WAIT_S, Httpd, Shop, any_name, run_ctl, run_ctl_lines
 
 EMAIL = "ada@example.com"
 # The upstream's own tokens: its test tokens are none in Live Mode. What they do follows from their cards.
@@ -18,6 +18,9 @@ TOKENS = {
     "acq_insufficient": "4000000000009995",
     "acq_pending": "4000000000000119",  # no answer for now, successful later
 }
+# What a shop's server says of a call that broke: how, and that the outcome of its charge or refund is unknown.
+ACQUIRER_CUT = "PAY00400|PAY00203|PAY00213"
+FETCH_CUT = "PAY00446|PAY00731"  # and of lists of refunds that could not be fetched
 CHARGE = "/api/v1/tokenized-card-charge"
 PARTIAL = "/api/v1/partial-refund"
 
@@ -66,12 +69,19 @@ class Upstream(Httpd):
         return max((row["id"] for row in self.rows("charge")), default=0)
 
 
+def open_account(store, name, live=True):
+    """Makes an account, of Live Mode unless it is not to be; returns a secret key of its Live Mode."""
+    mode = [f"account mode {name} live"] if live else []
+    key = f"key create {name} --mode live --kind secret"
+    return run_ctl_lines(store, [f"account create {name}", *mode, key])[-1]["key"]
+
+
 class LiveShop(Shop):
     """The account `name` of `httpd`, whose calls are Live Mode's unless they say otherwise."""
 
-    def __init__(self, httpd, name):  # the account is there already
-        self.httpd, self.name = httpd, name
-        self.secret = self.live_secret
+    def __init__(self, httpd, name, secret):
+        super().__init__(httpd, name, secret)
+        self.live_secret = secret
 
     @functools.cached_property
     def test_secret(self):
@@ -122,10 +132,7 @@ class Till(Httpd):
         self.given = (f"PaymentsAcquirer live relay {url} key=file:{self.key_file} ca={authority.file} {parameters}\n"
                       if acquirer else "")
         self.host_extra = f"PaymentsAccount shop\nPaymentsRefundSync {sync}\n{self.given}{host_extra}"
-        run_ctl(self.store, "account", "create", "shop")
-        self.live_shop = LiveShop(self, "shop")
-        if live:
-            self.live_shop.mode("live")
+        self.live_shop = LiveShop(self, "shop", open_account(self.store, "shop", live))
 
     def unexpected(self):
         """The server says at each start that a key of the upstream's Test Mode moves no money."""

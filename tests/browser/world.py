@@ -39,7 +39,6 @@ class World:
         self.httpd = self.relay = None
         self.receivers = []
         self.keys = {}
-        self.always = []  # patterns of what the log may say at any time
 
     # --- the server ---
     def start(self, users, extra="", at=None, modules=()):
@@ -82,14 +81,10 @@ Require valid-user
 
     def expect(self, pattern, always=False):
         """The log may say so until `loud` is asked next, or always."""
-        self.httpd.expect_log(pattern)
-        if always:
-            self.always.append(pattern)
+        self.httpd.expect_log(pattern, always=always)
 
     def loud(self):
         """Lines of the error log since the last call that nobody expected."""
-        for pattern in self.always:
-            self.httpd.expect_log(pattern)
         return self.httpd.unexpected()
 
     def clock(self, at):
@@ -201,8 +196,6 @@ Require valid-user
         """What the log or a sanitizer said that no test expected."""
         try:
             if self.httpd:
-                for pattern in self.always:
-                    self.httpd.expect_log(pattern)
                 self.httpd.close()
         except AssertionError as failure:
             return str(failure)

@@ -201,6 +201,18 @@ bare_make_check() {
 
 # ---- the command
 
+# bare_cannot: says why it cannot be done here, and is true.
+bare_cannot() {
+    local mirror
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "it wants root, for it mounts file systems"
+        return
+    fi
+    mirror=$(bare_sources | sed -nE "s/^deb ([^ ]+) $BARE_SUITE main\$/\\1/p" | head -n 1)
+    ! curl -sfL --max-time 30 -o /dev/null "${mirror%/}/dists/$BARE_SUITE/Release" \
+        && echo "$mirror, where Debian's packages come from, does not answer"
+}
+
 bare_prepare() {
     [ "$(id -u)" -eq 0 ] || die "bare wants root, for it mounts file systems: sudo ./dev test bare"
     packages bare
@@ -214,12 +226,12 @@ bare_prepare() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
     RESULTS=$BARE_KEPT
-    rm -rf "$BARE_KEPT"
+    begin bare
     bare_remove newcomer
 }
 
 dev_bare() {
-    local name start=$SECONDS
+    local name
     # shellcheck disable=SC2086 # names of parts are words
     [ $# -gt 0 ] || set -- $BARE_PARTS
     for name in "$@"; do
@@ -237,5 +249,5 @@ dev_bare() {
             *) bare_test "$name" ;;
         esac
     done
-    summary "$start"
+    summary
 }

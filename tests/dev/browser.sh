@@ -67,7 +67,7 @@ browser_progress() { # STAGE LOG
     done 3>"$2"
 }
 
-stage_browser() {
+stage_browser() { # [FILE...]
     local log=$RESULTS/browser/tap.log passed failed
     stage browser
     if [ -n "${PAYMENTS_NO_BROWSER:-}" ]; then
@@ -85,7 +85,7 @@ stage_browser() {
     rm -rf "$SHOTS"
     mkdir -p "$SHOTS"
     if build_unit "$NORMAL"; then
-        run_browser browser PAYMENTS_SHOTS="$SHOTS" --
+        run_browser browser PAYMENTS_SHOTS="$SHOTS" -- "$@"
     fi
     passed=$(tap_count "$log" pass)
     failed=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))

@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 # From a checkout to a module.
 
+# A Makefile.am is not among them: each tree's own make follows what changed there, in seconds.
 inputs_newer_than() {
-    [ -n "$(find configure.ac Makefile.am mod_payments/Makefile.am tests/Makefile.am m4/pay_flags.m4 \
-        bootstrap -newer "$1")" ]
+    [ -n "$(find configure.ac m4/pay_flags.m4 bootstrap -newer "$1")" ]
 }
 
 bootstrap_tree() {
@@ -38,13 +38,20 @@ build_sanitize() {
     bootstrap_tree && tree "$SANITIZE" all --enable-sanitizers --enable-werror
 }
 
-# The store and its unit tests under ThreadSanitizer, without the module: tsan_programs names them.
+# The library and the programs that tsan_programs names under ThreadSanitizer, without the module: make is told
+# to leave the other programs out of the binary.
 build_tsan() {
-    local programs
-    mapfile -t programs < <(tsan_programs | sed 's,^,unit/,')
-    bootstrap_tree && tree "$TSAN" libpayments.la --enable-thread-sanitizer --enable-werror \
-        && quiet tsan-unit.log "build of the unit tests (tsan)" make -C "$TSAN/tests" -j"$JOBS" \
-            "${programs[@]}"
+    local objects
+    objects=$(tsan_programs | sed 's,.*,unit/&.o,' | tr '\n' ' ')$(shared_objects)
+    bootstrap_tree && tree "$TSAN" libpayments.la --enable-thread-sanitizer --enable-werror || return 1
+    rm -f "$TSAN/tests/unit/unit_tests"
+    quiet tsan-unit.log "build of the unit tests (tsan)" make -C "$TSAN/tests" -j"$JOBS" \
+        unit_unit_tests_OBJECTS="$objects" top_libs= unit/unit_tests
+}
+
+# What every one of them is linked with.
+shared_objects() {
+    find tests/unit -name '*.c' ! -name 'test_*' | sed 's,^tests/,,; s,\.c$,.o,' | tr '\n' ' '
 }
 
 dev_build() {

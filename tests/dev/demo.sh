@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # ./dev run and ./dev stop: a private Apache with an account to try.
 
-RUN=$OUT/run
+RUN=${PAYMENTS_RUN:-$OUT/run} # another one is for tests
 PIDFILE=$RUN/httpd.pid
 KEYS=$RUN/keys
 ACCOUNT=demo

@@ -2,18 +2,19 @@
 # shellcheck shell=bash
 # The stages tsan and faults of ./dev test, small, and ./dev faults, which runs them in full.
 
-FAULT_PARTS="property api faults tsan valgrind"
+FAULT_PARTS="property unit api long faults tsan valgrind scripts lint bench bare"
 # Parts of faults, for those who work on them.
 FAULT_PARTS_NAMED="acquirer notifications timing"
 
 # ---- ThreadSanitizer
 
-# The unit programs that start threads: all that it can say something about. In ./dev faults every
-# program, for what starts a thread out of sight.
+# What threads and processes share: all that it can say something about. ./dev faults gives it every program,
+# for what starts a thread out of sight.
+TSAN_HERE="$STORMS|test_acquiring|test_challenge|test_clock|test_failure_table|test_key_usage|test_meter"
+TSAN_HERE=$TSAN_HERE'|test_lmdb_batch|test_lmdb_commit|test_lmdb_reader|test_lmdb_turn|test_reconcile_desk|test_worker'
+
 tsan_programs() {
-    local pattern='pthread_create|apr_thread_create'
-    [ "${TSAN_ALL:-0}" -eq 0 ] || pattern='START_TEST'
-    grep -lE "$pattern" tests/unit/test_*.c | sed 's,.*/,,; s,\.c$,,' | sort
+    find tests/unit -name 'test_*.c' | sed 's,.*/,,; s,\.c$,,' | grep -xE "${TSAN_ONLY:-$TSAN_HERE}" | sort
 }
 
 # A kernel that strews addresses far leaves an older ThreadSanitizer no room; a container may forbid
@@ -29,8 +30,7 @@ without_aslr() {
 # A process that a test ends while its threads run is no leak.
 run_tsan() { # STAGE
     # shellcheck disable=SC2046 # the prefix is words
-    tsan_programs | sed "s,^,$TSAN/tests/unit/," \
-        | ONE_PROCESS=1 run_programs "$1" "$JOBS" $(without_aslr) env TMPDIR="$(memory_dir)" \
+    tsan_programs | ONE_PROCESS=1 run_programs "$1" "$TSAN" "$JOBS" $(without_aslr) env TMPDIR="$(memory_dir)" \
             CK_TIMEOUT_MULTIPLIER=10 PAYMENTS_SEQUENCES="${TSAN_SEQUENCES:-20}" \
             TSAN_OPTIONS=exitcode=66:die_after_fork=0:report_thread_leaks=0 timeout 600
 }
@@ -60,17 +60,35 @@ part_property() {
     stage property
     say "property: 10,000 random sequences against a model"
     if build_unit "$NORMAL"; then
-        PAYMENTS_SEQUENCES=10000 "$NORMAL/tests/unit/test_property" 2>&1 | tee "$log" || true
+        PAYMENTS_SEQUENCES=10000 "$NORMAL/tests/unit/unit_tests" test_property 2>&1 | tee "$log" || true
     fi
     count property "$(grep -c '^100%' "$log")" \
         "$(grep -c '^[0-9]*%' <(grep -v '^100%' "$log"))" "10,000 sequences"
 }
 
+part_unit() {
+    stage unit
+    say "unit: every program as users build it"
+    if build_unit "$NORMAL"; then
+        run_unit unit "$NORMAL" "$JOBS" env
+    fi
+    count_unit unit "as users build it"
+}
+
 part_api() {
     stage api
-    say "api: the long runs of tests/api, and on every MPM what ./dev test asks on one"
-    PROGRESS=1 run_api api api "$NORMAL" env -- -m "faults or any_mpm"
-    count_api api "long runs, and every MPM"
+    say "api: every case of tests/api as users build it, on every MPM"
+    # shellcheck disable=SC2086 # options are words
+    run_api api api "$NORMAL" env -- -m "not faults" $SHARED_OUT
+    count_api api "every case on every MPM, as $(id -un)"
+}
+
+# One at a time: they measure.
+part_long() {
+    stage long
+    say "long: the long runs of tests/api"
+    PROGRESS=1 run_api long api "$NORMAL" env -- -m faults
+    count_api long "long runs of tests/api"
 }
 
 part_faults() {
@@ -115,25 +133,66 @@ part_timing() {
 part_tsan() {
     stage tsan
     say "tsan: every unit program under ThreadSanitizer"
-    export TSAN_ALL=1 TSAN_SEQUENCES=1000
+    export TSAN_ONLY=".*" TSAN_SEQUENCES=1000
     if build_tsan; then
         run_tsan tsan
     fi
-    unset TSAN_ALL TSAN_SEQUENCES
+    unset TSAN_ONLY TSAN_SEQUENCES
     count_unit tsan "every program"
 }
 
 part_valgrind() {
     stage valgrind
-    say "valgrind: the store's unit programs too"
+    say "valgrind: every unit program but those that take too long in it"
     if build_unit "$NORMAL"; then
-        run_valgrind valgrind "$VALGRIND_NEVER"
+        run_valgrind valgrind ".*"
     fi
     count_unit valgrind "what is left out, and why, stands in tests/dev/suite.sh"
 }
 
+# All of lint, of all files, with distcheck.
+part_scripts() {
+    stage_scripts
+}
+
+part_lint() {
+    stage lint
+    # shellcheck disable=SC2086 # names of parts are words
+    lint_parts $LINT_PARTS
+    count lint "$LINT_CLEAN" "$LINT_FAILED" "everything; what the analyzer warns of is in ${LOGS#"$TOP/"}/lint-analyzer.log"
+}
+
+# part_of NAME COMMAND...: a command of ./dev that judges itself is one case, in a process of its own; what it says
+# is shown and kept.
+part_of() {
+    local name=$1 log=$RESULTS/$1/log
+    shift
+    stage "$name"
+    if ./dev "$@" 2>&1 | tee "$log"; then
+        count "$name" 1 0 "$(tail -n 1 "$log")"
+    else
+        count "$name" 0 1 "./dev $* failed; see ${log#"$TOP/"}"
+    fi
+}
+
+# Each speed that the project promises has a least value, below which the part fails.
+part_bench() {
+    say "bench: the speed of each thing that has a bound"
+    part_of bench bench
+}
+
+part_bare() {
+    local why
+    if why=$(bare_cannot); then
+        leave_out bare "$why"
+    else
+        say "bare: a fresh Debian 12, as README.md says"
+        part_of bare test bare
+    fi
+}
+
 dev_faults() {
-    local name start=$SECONDS
+    local name
     # shellcheck disable=SC2086 # names of parts are words
     [ $# -gt 0 ] || set -- $FAULT_PARTS
     for name in "$@"; do
@@ -146,9 +205,9 @@ dev_faults() {
     versions
     build_normal
     node_packages api "$NORMAL/node" "what signatures are verified with" || true # its tests say so
-    rm -rf "$RESULTS"
+    begin faults
     for name in "$@"; do
         "part_$name"
     done
-    summary "$start"
+    summary
 }

@@ -1,36 +1,107 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev lint.
+# ./dev lint, of everything or of what changed, and the stage lint of ./dev test, which is the latter.
+
+LINT_PARTS="format syntax cppcheck shell python clang analyzer distcheck"
+LINT_QUICK="format syntax cppcheck shell python analyzer" # and distcheck when the build changed
+LINT_FORMATTER="clang-format version 14" # another one formats otherwise
+LINT_COMMITS=10 # that count as new where nothing tells what has landed
+
+# ---- what changed
+
+# root may look at another user's tree.
+history_of_tree() {
+    git -c safe.directory='*' "$@"
+}
+
+# The commit since which files have changed: that of PAYMENTS_LINT_BASE; else where this branch left what it will
+# land on; and in a clone of what has landed, which has nothing to compare with, LINT_COMMITS ago: the check after
+# the fact. A history that ends before that, as a shallow clone's does, tells nothing: all files are new.
+lint_base() {
+    local name base
+    if [ -n "${PAYMENTS_LINT_BASE:-}" ]; then
+        history_of_tree rev-parse --verify -q "$PAYMENTS_LINT_BASE^{commit}" || die "no such commit: $PAYMENTS_LINT_BASE"
+        return
+    fi
+    for name in '@{upstream}' origin/HEAD origin/main main; do
+        base=$(history_of_tree merge-base HEAD "$name" 2>/dev/null) || continue
+        [ "$base" = "$(history_of_tree rev-parse HEAD)" ] || { echo "$base" && return; }
+    done
+    history_of_tree rev-parse --verify -q "HEAD~$LINT_COMMITS" || history_of_tree hash-object -t tree /dev/null
+}
+
+# lint_changed BASE: the names of what changed since, whether committed or not, in the file LINT_CHANGED.
+lint_changed() {
+    LINT_CHANGED=$OUT/lint-changed
+    {
+        history_of_tree diff --name-only --diff-filter=d "$1"
+        history_of_tree ls-files --others --exclude-standard
+    } | LC_ALL=C sort -u >"$LINT_CHANGED"
+}
+
+# Of the names on stdin those that are to be looked at.
+due() {
+    if [ -n "${LINT_CHANGED:-}" ]; then
+        LC_ALL=C sort | LC_ALL=C comm -12 - "$LINT_CHANGED"
+    else
+        cat
+    fi
+}
+
+lint_build_changed() {
+    grep -qE '(^|/)(Makefile\.am|configure\.ac|bootstrap)$|^m4/' "$LINT_CHANGED"
+}
+
+# ---- the parts
 
 c_files() {
     find mod_payments tests/unit tests/bench tests/faults tests/fuzz -name '*.[ch]' | sort
 }
 
 lint_format() {
-    { c_files; echo docs/example-connector.c; } | xargs clang-format --dry-run -Werror
+    { c_files; echo docs/example-connector.c; } | due | xargs -r clang-format --dry-run -Werror
 }
 
 # Without the headers of APR, which make it slow: the macros that it must understand are given. The
 # two functions it warns of are called where no other thread is, and on a handle of one's own.
 lint_cppcheck() {
-    # shellcheck disable=SC2046 # file names are words
-    cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --library=posix \
+    find mod_payments -name '*.c' | due | xargs -r \
+        cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --library=posix \
         --enable=warning,performance,portability --suppress=missingIncludeSystem \
         --suppress=getpwuidCalled --suppress=readdirCalled '-DAPR_STRINGIFY(n)=#n' \
         '-DAPR_INT64_T_FMT="ld"' '-DAPR_UINT64_T_FMT="lu"' '-DAPR_SIZE_T_FMT="lu"' \
-        -j "$JOBS" -I mod_payments $(find mod_payments -name '*.c')
+        -j "$JOBS" -I mod_payments
 }
 
 lint_shell() {
-    shellcheck -x -S warning dev bootstrap .ci/run tests/*.sh tests/dev/*.sh tests/fuzz/*.sh
+    printf '%s\n' dev bootstrap .ci/run tests/*.sh tests/dev/*.sh tests/fuzz/*.sh | due \
+        | xargs -r -P "$JOBS" -n 1 shellcheck -x -S warning
 }
 
 lint_python() {
-    /usr/bin/python3 - <<'PY'
-import ast, pathlib
-for path in sorted(pathlib.Path("tests").rglob("*.py")):
-    ast.parse(path.read_text(), str(path))
-PY
+    find tests -name '*.py' | due | xargs -r /usr/bin/python3 -c '
+import ast, pathlib, sys
+for path in sys.argv[1:]:
+    ast.parse(pathlib.Path(path).read_text(), path)'
+}
+
+# As in tests/Makefile.am and mod_payments/Makefile.am.
+# shellcheck disable=SC2016 # make's variables
+LINT_FLAGS='$(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(HTTPD_CPPFLAGS) $(AM_CFLAGS) $(CRYPTO_CFLAGS) $(CURL_CFLAGS)'
+
+# lint_compile COMPILER...: of the files on stdin nothing but its words, with the flags of build/normal.
+lint_compile() {
+    local flags
+    flags=$(make -s --no-print-directory -C "$NORMAL/tests" lint-flags --eval "lint-flags: ; @echo $LINT_FLAGS" \
+        | tail -n 1) || return 1 # the last line: it may have to renew its Makefile first
+    # shellcheck disable=SC2086 # flags are words
+    sed "s,^,$TOP/," | in_dir "$NORMAL/tests" xargs -r -P "$JOBS" -n 1 "$@" $flags
+}
+
+# Another compiler's warnings, which are errors.
+lint_syntax() {
+    c_files | grep '\.c$' | due | lint_compile clang -O1 -fsyntax-only -Werror -Wno-unknown-warning-option \
+        -Qunused-arguments
 }
 
 lint_clang() {
@@ -42,29 +113,77 @@ lint_clang() {
 
 # gcc's own analyzer; its warnings are for reading, so it has the last word only on errors.
 lint_analyzer() {
-    mkdir -p "$OUT/analyzer"
-    [ "$OUT/analyzer/config.status" -nt configure ] \
-        || in_dir "$OUT/analyzer" "$TOP/configure" CC=gcc CFLAGS='-O1 -g -fanalyzer' || return 1
-    make -C "$OUT/analyzer" clean && make -C "$OUT/analyzer" -j"$JOBS" all
+    find mod_payments -name '*.c' | due | lint_compile gcc -O1 -fanalyzer -S -o /dev/null
 }
 
 lint_distcheck() {
-    make -C "$NORMAL" distcheck
+    make -C "$NORMAL" distcheck ${LINT_CHANGED:+TESTS=}
 }
 
-dev_lint() {
-    local name failed=0
-    packages lint
-    build_normal
-    [ $# -gt 0 ] || set -- format cppcheck shell python clang analyzer distcheck
+# ---- the commands
+
+# lint_parts NAME...: how many were clean and how many were not, in LINT_CLEAN and LINT_FAILED.
+lint_parts() {
+    local name
+    LINT_CLEAN=0
+    LINT_FAILED=0
     for name in "$@"; do
         declare -F "lint_$name" >/dev/null || die "no such part of lint: $name"
         if quiet "lint-$name.log" "$name" "lint_$name"; then
             say "$name: clean"
+            LINT_CLEAN=$((LINT_CLEAN + 1))
         else
-            failed=1
+            LINT_FAILED=$((LINT_FAILED + 1))
         fi
     done
+}
+
+lint_analyzed() {
     say "the analyzer's warnings, if any, are in $LOGS/lint-analyzer.log"
-    return $failed
+}
+
+dev_lint() {
+    if [ "${1:-}" = changed ]; then
+        [ $# -eq 1 ] || die "changed takes no parts"
+        dev_test lint
+        return
+    fi
+    packages test
+    build_normal
+    # shellcheck disable=SC2086 # names of parts are words
+    [ $# -gt 0 ] || set -- $LINT_PARTS
+    lint_parts "$@"
+    lint_analyzed
+    [ "$LINT_FAILED" -eq 0 ]
+}
+
+# lint_of FILE...: what is quick, of these files alone.
+lint_of() {
+    stage lint
+    LINT_CHANGED=$OUT/lint-changed
+    printf '%s\n' "$@" | LC_ALL=C sort -u >"$LINT_CHANGED"
+    lint_parts format syntax shell python
+    count lint "$LINT_CLEAN" "$LINT_FAILED" "of what is changed"
+    LINT_CHANGED=
+}
+
+stage_lint() {
+    local base parts=$LINT_QUICK
+    stage lint
+    history_of_tree rev-parse -q --verify HEAD >/dev/null 2>&1 || {
+        leave_out lint "there is no history here that tells what changed; ./dev lint looks at everything"
+        return
+    }
+    base=$(lint_base)
+    lint_changed "$base"
+    ! lint_build_changed || parts="$parts distcheck"
+    [[ $(clang-format --version) == *"$LINT_FORMATTER"* ]] || {
+        say "format: left out, for this is no $LINT_FORMATTER"
+        parts=${parts/format/}
+    }
+    # shellcheck disable=SC2086 # names of parts are words
+    lint_parts $parts
+    lint_analyzed
+    count lint "$LINT_CLEAN" "$LINT_FAILED" "$(wc -l <"$LINT_CHANGED") files changed since ${base:0:7}"
+    LINT_CHANGED=
 }

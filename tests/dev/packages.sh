@@ -55,6 +55,11 @@ tool:node       nodejs           nodejs            nodejs
 tool:npm        npm              nodejs-npm        npm
 tool:openssl    openssl          openssl           openssl
 tool:ip         iproute2         iproute           iproute2
+tool:clang      clang            clang             clang
+tool:clang-format clang-format   clang-tools-extra clang-extra-tools
+tool:cppcheck   cppcheck         cppcheck          cppcheck
+tool:shellcheck shellcheck       ShellCheck        shellcheck
+tool:git        git              git               git
 asan            gcc              libasan           gcc
 ubsan           gcc              libubsan          gcc
 tsan            gcc              libtsan           gcc
@@ -91,16 +96,6 @@ debian-keys     debian-archive-keyring debian-keyring debian-archive-keyring
 tool:git        git                git               git
 tool:unshare    util-linux         util-linux        util-linux-misc
 tool:setpriv    util-linux         util-linux        setpriv
-TABLE
-}
-
-need_lint() {
-    need_test
-    cat <<'TABLE'
-tool:clang          clang           clang                clang
-tool:clang-format   clang-format    clang-tools-extra    clang-extra-tools
-tool:cppcheck       cppcheck        cppcheck             cppcheck
-tool:shellcheck     shellcheck      ShellCheck           shellcheck
 TABLE
 }
 

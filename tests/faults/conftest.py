@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "api"))
 
-from fixtures import authority, proxy, server, till, upstream  # noqa: E402,F401
+from fixtures import authority, fail_unseen_failures, proxy, server, till, upstream  # noqa: E402,F401
 from harness import ROOT, loaded  # noqa: E402,F401
 
 FULL = os.environ.get("PAYMENTS_FAULTS") == "full"
@@ -15,12 +15,16 @@ collect_ignore = [] if FULL else ["test_chaos.py"]  # by chance, and so for ./de
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "root: what only root can do, part of the runs as root")
+    fail_unseen_failures(config)
+    for line in ("root: what only root can do, part of the runs as root", "any_mpm(reason): of modules of tests/api",
+                 "full: what a small run cannot tell from chance, part of ./dev faults only"):
+        config.addinivalue_line("markers", line)
 
 
 def pytest_collection_modifyitems(config, items):
-    """What only root can do is for the runs as root."""
-    kept = [item for item in items if ROOT or not item.get_closest_marker("root")]
+    """What only root can do is for the runs as root, and what needs its full size for ./dev faults."""
+    gone = {name for name, is_here in (("root", ROOT), ("full", FULL)) if not is_here}
+    kept = [item for item in items if not gone & {mark.name for mark in item.iter_markers()}]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
 

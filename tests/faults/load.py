@@ -26,9 +26,9 @@ TIMEOUT = "PaymentsAcquirerTimeout 1s"
 DECIDED_S = 36 + 2 * WAIT_S
 COUNTER = 'LoadModule acquirer_counter_module {module}\nCounterFile counter\nCounterDelay {delay}\n'
 
-# One request that was sent: when, for how long, what was answered (None: nothing), for which reference; `replayed`:
-# with what was answered before.
-Try = collections.namedtuple("Try", "at took status reference retry_after replayed")
+# One request that was sent: when, for how long, what was answered (None: nothing), to which path, for which reference;
+# `replayed`: with what was answered before.
+Try = collections.namedtuple("Try", "at took status path reference retry_after replayed")
 
 
 def seed():
@@ -139,8 +139,8 @@ class Client:
             answer = self.load.shop.call("POST", path, body, headers=headers, connection=self.connection)
         except (OSError, http.client.HTTPException):
             self.close()
-        self.load.tries.append(Try(at, time.monotonic() - at, answer.status if answer else None, reference,
-                                   answer.header("retry-after") if answer else None,
+        self.load.tries.append(Try(at, time.monotonic() - at, answer.status if answer else None, path,
+                                   reference, answer.header("retry-after") if answer else None,
                                    bool(answer) and answer.header("idempotent-replayed") == "true"))
         return answer
 
@@ -217,6 +217,15 @@ def verify_calls(httpd, rows, listed):
     for reference, row in rows.items():
         at_acquirer = ("charge", reference) in asked or ("charge-query", reference) in asked
         assert at_acquirer or row["status"] == "pending", f"decided without the acquirer: {row}"
+
+
+def lost_answers(load):
+    """Requests whose first answer is a repetition: what was decided before was sent on a connection that broke."""
+    first = {}
+    for one in load.tries:
+        if one.status is not None:
+            first.setdefault((one.path, one.reference), one)
+    return [one for one in first.values() if one.replayed]
 
 
 def verify_order(load, rows):

@@ -24,7 +24,7 @@ from raw_lmdb import dead_readers
 from test_clock import Clock
 from test_killed import CHILDREN, DIED
 from test_live_faults import HTML, passed
-from upstream import PARTIAL, compare, live_reference
+from upstream import ACQUIRER_CUT, FETCH_CUT, PARTIAL, compare, live_reference
 from upstream_proxy import Fault, Hold, own, problem
 
 CHARGE = "/api/v1/tokenized-card-charge"
@@ -35,6 +35,9 @@ CLIENTS = 12
 REQUEST_BYTES, ANSWER_BYTES = 800, 2000  # a little more than there are
 TOOL = 25  # one refund of so many is made by paymentsctl
 TOKENS = ("acq_success",) * 17 + ("acq_declined", "acq_insufficient", "acq_pending")
+# Cut calls and lists, refunds that could not be sent or were claimed too late, ten failures in a row; and children that
+# are killed.
+LIVE_TROUBLE = f"{DIED}|AH00098|{ACQUIRER_CUT}|{FETCH_CUT}|PAY00212|PAY00427|PAY00428|PAY00454"
 # Rows of processes that died are asked about once nobody can be at work on them: after 5, TIMEOUT_S and 30 s.
 DECIDED_S = 37 + 2 * LATE_AFTER_S + (300 if SANITIZE else 120)
 
@@ -201,7 +204,7 @@ def test_acquirer(till, upstream, proxy):
     last = upstream.last()
     # Refunds are fetched meanwhile too, those that are at the acquirer just now among them.
     httpd = till(threads=CHILDREN["event"], parameters=f"timeout={TIMEOUT_S}s", host_extra=SETTINGS, sync="2s")
-    httpd.expect_log(f"{DIED}|AH00098")
+    httpd.expect_log(LIVE_TROUBLE)
     shop, killed, restart_at = httpd.live_shop, 0, set(chance.sample(range(1, kills + 1), restarts))
     trouble = proxy.default = Trouble(random.Random(chance.randrange(1 << 32)))
     with LiveLoad(shop, charges, refunds, chance) as load:
@@ -264,7 +267,7 @@ def test_cut_at_every_byte(till, upstream, proxy, kind):
     number, started, last = seed(), time.monotonic(), upstream.last()
     httpd = till(threads=CHILDREN["event"], parameters=f"timeout={TIMEOUT_S}s",
                  host_extra="PaymentsAcquirerLateAfter 2s\n")
-    httpd.expect_log("PAY")
+    httpd.expect_log(ACQUIRER_CUT)
     shop, sent = httpd.live_shop, {}
 
     def charge(number):
@@ -303,7 +306,7 @@ def test_late_approval(till, upstream, proxy, approval):
                  host_extra=f"PaymentsAcquirerLateAfter 1s\nPaymentsLateApproval {approval}\n",
                  env={"LD_PRELOAD": loaded("faults/preload_clock"), "PAYMENTS_CLOCK_FILE": "{root}/clock"})
     clock, hold, ref = Clock(httpd), Hold(), live_reference()
-    httpd.expect_log("PAY")
+    httpd.expect_log(f"{ACQUIRER_CUT}|PAY00171|PAY00423|PAY00710")
     httpd.start()
     shop = httpd.live_shop
     proxy.next("charge", Fault(hold=hold))
@@ -332,6 +335,7 @@ def test_late_approval(till, upstream, proxy, approval):
                   "given back by hand")
     else:
         assert upstream.charges()[name]["status"] == "reversed"
+        assert f"PAY00424: the late approval of charge {ref} was given back" in httpd.log_text()
         assert proxy.posts[("refund", row["lateTag"])] == 1 and len(proxy.of("refund")) == 1
     assert not shop.rows_held()
     again = shop.charge(reference=ref)

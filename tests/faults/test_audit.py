@@ -5,7 +5,6 @@ import itertools
 import os
 import signal
 import subprocess
-import threading
 import time
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from conftest import loaded, size
 from ctl_program import TEST_CARD, TEST_MODE, TEST_SECRET, Ctl
 from dashboard import Person, settings
-from harness import KILLED, PAYMENTSCTL, wait_for
+from harness import KILLED, PAYMENTSCTL, WAIT_S, beside, wait_for
 from stops import is_stopped, kill_at, stops_in
 
 HOST = ("--host", "localhost")
@@ -132,33 +131,30 @@ def desk(server):
 
 def kill_child(httpd, commit, call):
     """Kills the child that makes the call in the commit of that number; 0: the call was answered with 200 before."""
-    answers = []
-
     def run():
         try:
-            answers.append(call().status)
+            return call().status
         except OSError:
-            answers.append(None)
+            return None
 
     def stopped():
         return next((pid for pid in httpd.pids() if is_stopped(pid)), None)
 
-    stop, caller, pid = httpd.root / "stop/now", threading.Thread(target=run), None
+    stop, called, pid = httpd.root / "stop/now", None, None
     for number in range(commit):
         stop.touch()
         if pid:
             os.kill(pid, signal.SIGCONT)
         else:
-            caller.start()
-        wait_for(lambda: answers or (not stop.exists() and stopped()), f"commit {number + 1}")
-        if answers:
+            called = beside(run)
+        wait_for(lambda: called.done() or (not stop.exists() and stopped()), f"commit {number + 1}")
+        if called.done():
             stop.unlink(missing_ok=True)
-            assert answers == [200]
+            assert called.result() == 200
             return 0
         pid = stopped()
     os.kill(pid, signal.SIGKILL)
-    caller.join()
-    assert answers == [None]
+    assert called.result(WAIT_S) is None
     return 1
 
 

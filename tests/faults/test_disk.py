@@ -13,13 +13,12 @@ import os
 import random
 import re
 import subprocess
-import threading
 
 import pytest
 
 from children import WHO, connections_to_all
 from conftest import FULL, loaded, size
-from harness import charge_body, wait_for
+from harness import WAIT_S, beside, charge_body, wait_for
 from load import Load, calls, counter, seed, undecided, verify
 
 SHORT = -1  # FAIL_SHORT
@@ -173,13 +172,11 @@ def test_outcome_that_cannot_be_stored(server):
     httpd.expect_log(f"{COMMIT}|{OUTCOME}")
     shop = httpd.shop()
     body = charge_body()
-    answers = []
-    thread = threading.Thread(target=lambda: answers.append(shop.charge(**body)))
-    thread.start()
+    charging = beside(lambda: shop.charge(**body))
     wait_for(lambda: calls(httpd)["charge", body["reference"]], "the acquirer to be called")
     disk.set(data=errno.EIO)
-    thread.join()
-    assert answers[0].status == 202 and answers[0].json["data"]["status"] == "pending", answers
+    answer = charging.result(WAIT_S)
+    assert answer.status == 202 and answer.json["data"]["status"] == "pending", answer
     is_out_of_service(shop.charge())
     again = shop.charge(**body)
     assert again.status == 202 or (again.status, again.json["data"]["responseCode"]) == (409, "D2"), again
@@ -232,7 +229,7 @@ RESERVE = "1M", "PAY00106"
     [("tmpfs", *LAST_BYTE), ("tmpfs", *RESERVE), ("ext4", *LAST_BYTE), ("ext4", *RESERVE)]))
 def test_disk_that_is_really_full(server, kind, reserve, log):
     httpd = server(start=False, extra=size("", counter()) + TIMEOUT, host_extra=f"PaymentsStoreReserve {reserve}")
-    httpd.expect_log(f"{COMMIT}|{OUTCOME}|PAY0010[68]")
+    httpd.expect_log(f"{COMMIT}|{OUTCOME}|PAY00106|PAY00108")
     disk = httpd.root / "disk"
     httpd.store = disk / "store"
     with mounted(disk, kind, DISK_MIB):

@@ -5,6 +5,7 @@ A real server works under a library that records every write and sync of its sto
 makes what a disk may hold after a cut and opens it with the product's own store.
 """
 
+import functools
 import json
 import random
 import re
@@ -12,12 +13,11 @@ import secrets
 import shutil
 import struct
 import subprocess
-import threading
 
 import pytest
 
 from conftest import loaded, size
-from harness import BUILD, Httpd, charge_body
+from harness import BUILD, Httpd, at_once, charge_body
 from load import counter, seed
 
 REOPEN = str(BUILD / "tests/faults/reopen")
@@ -76,20 +76,8 @@ class Recorded:
         connection.close()
 
     def load(self, shop):
-        failures = []
-
-        def run(number):
-            try:
-                self.client(shop, random.Random(SEED + number), REQUESTS // CLIENTS)
-            except Exception as failure:  # pylint: disable=broad-except
-                failures.append(failure)
-
-        threads = [threading.Thread(target=run, args=(number,)) for number in range(CLIENTS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not failures, failures
+        at_once([functools.partial(self.client, shop, random.Random(SEED + number), REQUESTS // CLIENTS)
+                 for number in range(CLIENTS)])
 
 
 @pytest.fixture(scope="module", params=[pytest.param("", id="decided-inside"), pytest.param(counter(), id="asked")])

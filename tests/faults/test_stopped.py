@@ -10,14 +10,13 @@ import random
 import re
 import signal
 import subprocess
-import threading
 import time
 
 import pytest
 
 from children import WHO, connections_to_all
 from conftest import FULL, loaded, size
-from harness import KILLED, PAYMENTSCTL, WAIT_S, reference, wait_for
+from harness import KILLED, PAYMENTSCTL, WAIT_S, at_once, beside, reference, wait_for
 from load import DECIDED_S, TIMEOUT, Load, counter, seed, undecided, verify
 from stops import is_stopped, stops_in
 
@@ -31,7 +30,9 @@ HEALTH = "/payments-health"
 # An eighth of all threads is more than there are clients: none is refused for being one too many.
 THREADS = ("StartServers 3\nServerLimit 3\nThreadsPerChild 64\nThreadLimit 64\nMaxRequestWorkers 192\n"
            "MinSpareThreads 160\nMaxSpareThreads 192")
-DIED = f"{KILLED}|PAY"
+# A child that is killed while it commits; who waited for it in vain, and what it could not store for that; and a process
+# that slept before it was to send something.
+DIED = f"{KILLED}|PAY00109|PAY00201|PAY00202|PAY00210|PAY00211|PAY00313"
 ENDS = [signal.SIGCONT, signal.SIGKILL]
 
 
@@ -91,28 +92,6 @@ def probes_of_all(httpd, shop, known):
     found = {pid: Probe(httpd, shop, known, connection) for pid, connection in connections_to_all(httpd).items()}
     assert len(found) == CHILDREN
     return found
-
-
-def at_once(calls):
-    """Runs the calls side by side; what they returned."""
-    results, threads = [], []
-
-    def run(call):
-        try:
-            results.append(call())
-        except Exception as failure:  # pylint: disable=broad-except # it fails the test below
-            results.append(failure)
-
-    threads = [threading.Thread(target=run, args=(call,), daemon=True) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(WAIT_S)
-    assert len(results) == len(calls), "some have no answer"
-    for result in results:
-        if isinstance(result, Exception):
-            raise result
-    return results
 
 
 def stall(probes, stall_s=STALL_S):
@@ -250,9 +229,8 @@ def test_process_that_prepares_the_stores_is_killed(server):
     httpd.host_extra += "\nPaymentsDefaultCurrency EUR"  # what is to be written at the reload
     httpd.write_config()
     arm(httpd)
-    reload = threading.Thread(target=httpd.graceful)
-    reload.start()
+    reload = beside(httpd.graceful)
     os.kill(wait_for(lambda: stopped_child(httpd), "the process to stop"), signal.SIGKILL)
-    reload.join()
+    reload.result(WAIT_S)
     assert re.search(r"PAY00313.*signal 9", httpd.log_text())
     assert shop.charge().status == 200

@@ -5,15 +5,13 @@
 /* A breaker in memory that processes share, and a boot clock that its tests set. */
 
 #include "base/pay_breaker.h"
+#include "base/pay_time.h"
 
 #include "unit.h"
 
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define TICKETS_MAX 2048
 #define START_MS 5000
@@ -30,19 +28,9 @@ typedef struct shared_t {
 
 static shared_t *shared;
 
-/* Stands before libc's: the boot clock is ours while there is one, every other clock is the real
- * one. */
-int clock_gettime(clockid_t clock, struct timespec *now)
+static apr_int64_t shared_now_ms(void)
 {
-    apr_int64_t ms;
-
-    if (clock != CLOCK_BOOTTIME || !shared) {
-        return (int)syscall(SYS_clock_gettime, clock, now);
-    }
-    ms = atomic_load(&shared->now_ms);
-    now->tv_sec = (time_t)(ms / 1000);
-    now->tv_nsec = (long)(ms % 1000) * 1000000;
-    return 0;
+    return atomic_load(&shared->now_ms);
 }
 
 static inline pay_breaker_t *make_breaker(void)
@@ -52,6 +40,7 @@ static inline pay_breaker_t *make_breaker(void)
     ck_assert_uint_le(pay_breaker_size(), sizeof(shared->memory));
     memset(shared->memory, 0xa5, sizeof(shared->memory));
     atomic_store(&shared->now_ms, START_MS);
+    pay_time_set_boot_source(shared_now_ms);
     return pay_breaker_init(shared->memory);
 }
 

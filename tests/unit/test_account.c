@@ -148,7 +148,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_reference);
 }
 
-int main(void)
-{
-    return unit_run("account", add);
-}
+UNIT_PROGRAM(add)

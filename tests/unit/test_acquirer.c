@@ -313,7 +313,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_flags);
 }
 
-int main(void)
-{
-    return unit_run("acquirer", add);
-}
+UNIT_PROGRAM(add)

@@ -181,7 +181,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_table);
 }
 
-int main(void)
-{
-    return unit_run("acquirer_relay", add);
-}
+UNIT_PROGRAM(add)

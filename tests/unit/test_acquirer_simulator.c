@@ -147,7 +147,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_vtable);
 }
 
-int main(void)
-{
-    return unit_run("acquirer_simulator", add);
-}
+UNIT_PROGRAM(add)

@@ -579,7 +579,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_find, 0, UNIT_ROWS(find_cases));
 }
 
-int main(void)
-{
-    return unit_run("acquiring", add);
-}
+UNIT_PROGRAM(add)

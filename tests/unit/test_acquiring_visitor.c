@@ -269,7 +269,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_told);
 }
 
-int main(void)
-{
-    return unit_run("acquiring_visitor", add);
-}
+UNIT_PROGRAM(add)

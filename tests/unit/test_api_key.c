@@ -231,7 +231,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_json);
 }
 
-int main(void)
-{
-    return unit_run("api_key", add);
-}
+UNIT_PROGRAM(add)

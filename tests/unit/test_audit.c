@@ -70,7 +70,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_json, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("audit", add);
-}
+UNIT_PROGRAM(add)

@@ -443,7 +443,4 @@ static void add_cases(TCase *tcase)
     tcase_add_test(tcase, test_asserts);
 }
 
-int main(void)
-{
-    return unit_run("breaker", add_cases);
-}
+UNIT_PROGRAM(add_cases)

@@ -312,7 +312,4 @@ static void add_cases(TCase *tcase)
     tcase_add_test(tcase, test_told_at_once);
 }
 
-int main(void)
-{
-    return unit_run("breaker_race", add_cases);
-}
+UNIT_PROGRAM(add_cases)

@@ -94,6 +94,7 @@ static const struct {
     {"lines are not joined", "41111111\n11111111", 0},
     {"dots do not join", "4111.1111.1111.1111", 0},
     {"inside a longer run", "99411111111111111199", 0},
+    {"at the end of a longer run", "994111111111111111", 0},
     {"wrong check digit", "4111 1111 1111 1112", 0},
     {"telephone number, Luhn holds", "call +4222222222222", 0},
     {"telephone number in groups", "call +42 222 22222222", 0},
@@ -268,7 +269,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_test_token, 0, UNIT_ROWS(token_cases));
 }
 
-int main(void)
-{
-    return unit_run("card", add);
-}
+UNIT_PROGRAM(add)

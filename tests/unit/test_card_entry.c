@@ -96,7 +96,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_month_ends);
 }
 
-int main(void)
-{
-    return unit_run("card_entry", add);
-}
+UNIT_PROGRAM(add)

@@ -260,7 +260,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_storm);
 }
 
-int main(void)
-{
-    return unit_run("challenge", add);
-}
+UNIT_PROGRAM(add)

@@ -141,7 +141,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_in_flight, 0, UNIT_ROWS(flight_cases));
 }
 
-int main(void)
-{
-    return unit_run("charge", add);
-}
+UNIT_PROGRAM(add)

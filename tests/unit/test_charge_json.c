@@ -346,7 +346,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_damaged_row);
 }
 
-int main(void)
-{
-    return unit_run("charge_json", add);
-}
+UNIT_PROGRAM(add)

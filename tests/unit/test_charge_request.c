@@ -292,7 +292,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_only_the_decimals_of_a_default_can_wait);
 }
 
-int main(void)
-{
-    return unit_run("charge_request", add);
-}
+UNIT_PROGRAM(add)

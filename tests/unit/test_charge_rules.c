@@ -269,7 +269,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_known_while_it_is_left_alone);
 }
 
-int main(void)
-{
-    return unit_run("charge_rules", add);
-}
+UNIT_PROGRAM(add)

@@ -475,7 +475,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_known_reference_comes_first);
 }
 
-int main(void)
-{
-    return unit_run("charges", add);
-}
+UNIT_PROGRAM(add)

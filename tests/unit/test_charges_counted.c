@@ -228,7 +228,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_modes, 0, UNIT_ROWS(count_rows));
 }
 
-int main(void)
-{
-    return unit_run("charges_counted", add);
-}
+UNIT_PROGRAM(add)

@@ -223,7 +223,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_not_sent_frees_the_reference);
 }
 
-int main(void)
-{
-    return unit_run("charges_faults", add);
-}
+UNIT_PROGRAM(add)

@@ -238,7 +238,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_page_id, 0, UNIT_ROWS(ids));
 }
 
-int main(void)
-{
-    return unit_run("checkout", add);
-}
+UNIT_PROGRAM(add)

@@ -95,7 +95,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_order, 0, UNIT_ROWS(cases));
 }
 
-int main(void)
-{
-    return unit_run("checkout_answer", add);
-}
+UNIT_PROGRAM(add)

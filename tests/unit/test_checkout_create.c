@@ -214,7 +214,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_currency_that_is_not_taken);
 }
 
-int main(void)
-{
-    return unit_run("checkout_create", add);
-}
+UNIT_PROGRAM(add)

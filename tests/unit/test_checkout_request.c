@@ -353,7 +353,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_digest_is_frozen);
 }
 
-int main(void)
-{
-    return unit_run("checkout_request", add);
-}
+UNIT_PROGRAM(add)

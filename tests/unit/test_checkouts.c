@@ -419,7 +419,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_card_in_live_mode);
 }
 
-int main(void)
-{
-    return unit_run("checkouts", add);
-}
+UNIT_PROGRAM(add)

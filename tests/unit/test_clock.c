@@ -83,7 +83,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_condition);
 }
 
-int main(void)
-{
-    return unit_run("clock", add);
-}
+UNIT_PROGRAM(add)

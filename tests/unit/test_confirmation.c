@@ -120,7 +120,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_refusals, 0, UNIT_ROWS(refusals));
 }
 
-int main(void)
-{
-    return unit_run("confirmation", add);
-}
+UNIT_PROGRAM(add)

@@ -429,7 +429,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_random_after_fork);
 }
 
-int main(void)
-{
-    return unit_run("crypto", add);
-}
+UNIT_PROGRAM(add)

@@ -120,7 +120,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_cells);
 }
 
-int main(void)
-{
-    return unit_run("csv", add);
-}
+UNIT_PROGRAM(add)

@@ -196,7 +196,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_texts);
 }
 
-int main(void)
-{
-    return unit_run("decisions", add);
-}
+UNIT_PROGRAM(add)

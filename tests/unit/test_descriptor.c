@@ -167,7 +167,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_guard);
 }
 
-int main(void)
-{
-    return unit_run("descriptor", add);
-}
+UNIT_PROGRAM(add)

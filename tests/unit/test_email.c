@@ -94,7 +94,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_longest_is_the_limit);
 }
 
-int main(void)
-{
-    return unit_run("email", add);
-}
+UNIT_PROGRAM(add)

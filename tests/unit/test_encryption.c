@@ -478,7 +478,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_need_without_master_key);
 }
 
-int main(void)
-{
-    return unit_run("encryption", add);
-}
+UNIT_PROGRAM(add)

@@ -25,7 +25,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_context, 0, UNIT_ROWS(context_rows));
 }
 
-int main(void)
-{
-    return unit_run("encryption_key", add);
-}
+UNIT_PROGRAM(add)

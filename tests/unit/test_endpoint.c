@@ -88,7 +88,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_secret_context);
 }
 
-int main(void)
-{
-    return unit_run("endpoint", add);
-}
+UNIT_PROGRAM(add)

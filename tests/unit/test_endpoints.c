@@ -410,7 +410,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_savers_of_mail_at_once);
 }
 
-int main(void)
-{
-    return unit_run("endpoints", add);
-}
+UNIT_PROGRAM(add)

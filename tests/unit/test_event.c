@@ -258,7 +258,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_charge_seq);
 }
 
-int main(void)
-{
-    return unit_run("event", add);
-}
+UNIT_PROGRAM(add)

@@ -248,7 +248,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_listed);
 }
 
-int main(void)
-{
-    return unit_run("event_json", add);
-}
+UNIT_PROGRAM(add)

@@ -247,7 +247,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_processes);
 }
 
-int main(void)
-{
-    return unit_run("failure_table", add);
-}
+UNIT_PROGRAM(add)

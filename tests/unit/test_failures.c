@@ -282,7 +282,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_off);
 }
 
-int main(void)
-{
-    return unit_run("failures", add);
-}
+UNIT_PROGRAM(add)

@@ -101,7 +101,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_get);
 }
 
-int main(void)
-{
-    return unit_run("fields", add);
-}
+UNIT_PROGRAM(add)

@@ -193,7 +193,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_bool);
 }
 
-int main(void)
-{
-    return unit_run("form", add);
-}
+UNIT_PROGRAM(add)

@@ -181,7 +181,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_json);
 }
 
-int main(void)
-{
-    return unit_run("grant", add);
-}
+UNIT_PROGRAM(add)

@@ -403,7 +403,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_acquirer_fails);
 }
 
-int main(void)
-{
-    return unit_run("history_add", add);
-}
+UNIT_PROGRAM(add)

@@ -195,7 +195,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_fails);
 }
 
-int main(void)
-{
-    return unit_run("history_far", add);
-}
+UNIT_PROGRAM(add)

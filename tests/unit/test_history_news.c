@@ -170,7 +170,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_taken_back);
 }
 
-int main(void)
-{
-    return unit_run("history_news", add);
-}
+UNIT_PROGRAM(add)

@@ -123,7 +123,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_texts_left_out);
 }
 
-int main(void)
-{
-    return unit_run("history_record", add);
-}
+UNIT_PROGRAM(add)

@@ -258,7 +258,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_damaged_row);
 }
 
-int main(void)
-{
-    return unit_run("history_sync", add);
-}
+UNIT_PROGRAM(add)

@@ -434,7 +434,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_request_in_parts);
 }
 
-int main(void)
-{
-    return unit_run("history_turn", add);
-}
+UNIT_PROGRAM(add)

@@ -385,7 +385,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_refund_of_a_late_approval);
 }
 
-int main(void)
-{
-    return unit_run("history_window", add);
-}
+UNIT_PROGRAM(add)

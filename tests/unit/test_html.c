@@ -47,7 +47,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_markup);
 }
 
-int main(void)
-{
-    return unit_run("html", add);
-}
+UNIT_PROGRAM(add)

@@ -69,7 +69,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_random);
 }
 
-int main(void)
-{
-    return unit_run("id", add);
-}
+UNIT_PROGRAM(add)

@@ -138,7 +138,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_digest_is_for_ever);
 }
 
-int main(void)
-{
-    return unit_run("idempotency", add);
-}
+UNIT_PROGRAM(add)

@@ -220,7 +220,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_at_work);
 }
 
-int main(void)
-{
-    return unit_run("idempotent_charges", add);
-}
+UNIT_PROGRAM(add)

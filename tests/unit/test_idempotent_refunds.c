@@ -596,7 +596,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_faults);
 }
 
-int main(void)
-{
-    return unit_run("idempotent_refunds", add);
-}
+UNIT_PROGRAM(add)

@@ -366,7 +366,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_bool, 0, UNIT_ROWS(bool_rows));
 }
 
-int main(void)
-{
-    return unit_run("json", add);
-}
+UNIT_PROGRAM(add)

@@ -91,7 +91,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_cut);
 }
 
-int main(void)
-{
-    return unit_run("json_list", add);
-}
+UNIT_PROGRAM(add)

@@ -179,7 +179,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_threads);
 }
 
-int main(void)
-{
-    return unit_run("key_usage", add);
-}
+UNIT_PROGRAM(add)

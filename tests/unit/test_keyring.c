@@ -592,7 +592,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_wiped_with_pool);
 }
 
-int main(void)
-{
-    return unit_run("keyring", add);
-}
+UNIT_PROGRAM(add)

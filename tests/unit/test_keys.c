@@ -302,7 +302,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_use_is_noted);
 }
 
-int main(void)
-{
-    return unit_run("keys", add);
-}
+UNIT_PROGRAM(add)

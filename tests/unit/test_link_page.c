@@ -96,7 +96,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_other_pages);
 }
 
-int main(void)
-{
-    return unit_run("link_page", add);
-}
+UNIT_PROGRAM(add)

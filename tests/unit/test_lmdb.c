@@ -226,7 +226,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_reading_only);
 }
 
-int main(void)
-{
-    return unit_run("lmdb", add);
-}
+UNIT_PROGRAM(add)

@@ -195,7 +195,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_damage_is_an_error_of_that_row, 0, UNIT_ROWS(damage_rows));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_account", add);
-}
+UNIT_PROGRAM(add)

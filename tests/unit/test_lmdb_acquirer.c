@@ -233,7 +233,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_entry_without_a_row, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_acquirer", add);
-}
+UNIT_PROGRAM(add)

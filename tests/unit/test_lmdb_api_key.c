@@ -340,7 +340,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_damage_is_an_error_of_that_key);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_api_key", add);
-}
+UNIT_PROGRAM(add)

@@ -521,7 +521,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_texts);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_audit", add);
-}
+UNIT_PROGRAM(add)

@@ -4,8 +4,8 @@
 
 #include "store/pay_lmdb_line.h"
 #include "store/pay_lmdb_rows.h"
+#include "between.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 
@@ -23,11 +23,8 @@ static int gate_closed, gate_waiting;
 static _Atomic int commits;
 static int commit_says;
 
-int mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
+static int gated_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
 {
-    int (*real)(MDB_env *, MDB_txn *, unsigned int, MDB_txn **);
-
-    *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_begin");
     if (!(flags & MDB_RDONLY)) {
         pthread_mutex_lock(&gate);
         gate_waiting++;
@@ -38,20 +35,17 @@ int mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **t
         gate_waiting--;
         pthread_mutex_unlock(&gate);
     }
-    return real(env, parent, flags, txn);
+    return between_real_txn_begin(env, parent, flags, txn);
 }
 
-int mdb_txn_commit(MDB_txn *txn)
+static int said_commit(MDB_txn *txn)
 {
-    int (*real)(MDB_txn *);
-
-    *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_commit");
     commits++;
     if (commit_says) {
         mdb_txn_abort(txn);
         return commit_says;
     }
-    return real(txn);
+    return between_real_txn_commit(txn);
 }
 
 static void gate_close(void)
@@ -527,7 +521,10 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_who_was_taken_waits_for_the_end);
 }
 
-int main(void)
+static void prepare(void)
 {
-    return unit_run("lmdb_batch", add);
+    between.txn_begin = gated_begin;
+    between.txn_commit = said_commit;
 }
+
+UNIT_PROGRAM_PREPARED(add, prepare)

@@ -515,7 +515,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_processes_race);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_charge", add);
-}
+UNIT_PROGRAM(add)

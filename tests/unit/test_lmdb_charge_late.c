@@ -210,7 +210,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_not_failed, 0, UNIT_ROWS(other_states));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_charge_late", add);
-}
+UNIT_PROGRAM(add)

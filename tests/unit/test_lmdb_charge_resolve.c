@@ -440,7 +440,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_race);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_charge_resolve", add);
-}
+UNIT_PROGRAM(add)

@@ -455,7 +455,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_contradiction);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_charge_row", add);
-}
+UNIT_PROGRAM(add)

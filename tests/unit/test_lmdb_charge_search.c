@@ -411,7 +411,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_spoiled, 0, UNIT_ROWS(spoils));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_charge_search", add);
-}
+UNIT_PROGRAM(add)

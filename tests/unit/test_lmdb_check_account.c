@@ -158,7 +158,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_spoiled, 0, UNIT_ROWS(spoil_cases));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_check_account", add);
-}
+UNIT_PROGRAM(add)

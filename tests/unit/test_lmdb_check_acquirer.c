@@ -113,7 +113,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_short_keys, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_check_acquirer", add);
-}
+UNIT_PROGRAM(add)

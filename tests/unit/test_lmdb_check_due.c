@@ -126,7 +126,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_key_of_a_wrong_length, 0, TILL_SCOPES);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_check_due", add);
-}
+UNIT_PROGRAM(add)

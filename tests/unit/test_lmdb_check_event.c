@@ -308,7 +308,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_nothing_looks);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_check_event", add);
-}
+UNIT_PROGRAM(add)

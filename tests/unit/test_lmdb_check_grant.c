@@ -148,7 +148,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_damage_grants_nothing);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_check_grant", add);
-}
+UNIT_PROGRAM(add)

@@ -233,7 +233,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_spoiled, 0, UNIT_ROWS(cases));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_check_kept", add);
-}
+UNIT_PROGRAM(add)

@@ -167,7 +167,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_spoilt, 0, UNIT_ROWS(cases));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_check_link", add);
-}
+UNIT_PROGRAM(add)

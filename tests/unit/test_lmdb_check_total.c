@@ -303,7 +303,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_in_use);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_check_total", add);
-}
+UNIT_PROGRAM(add)

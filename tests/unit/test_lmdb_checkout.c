@@ -157,7 +157,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_row_of_an_older_store);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_checkout", add);
-}
+UNIT_PROGRAM(add)

@@ -313,7 +313,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_race);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_checkout_move", add);
-}
+UNIT_PROGRAM(add)

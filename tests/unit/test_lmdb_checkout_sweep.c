@@ -367,7 +367,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_older_store_read_only);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_checkout_sweep", add);
-}
+UNIT_PROGRAM(add)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lmdb_fixture.h"
+#include "between.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -15,25 +15,19 @@ static int begin_says;
 static int commit_says;
 static int failed_begin_says; /* from the next failed commit on */
 
-int mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
+static int said_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
 {
-    int (*real)(MDB_env *, MDB_txn *, unsigned int, MDB_txn **);
-
-    *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_begin");
-    return begin_says ? begin_says : real(env, parent, flags, txn);
+    return begin_says ? begin_says : between_real_txn_begin(env, parent, flags, txn);
 }
 
-int mdb_txn_commit(MDB_txn *txn)
+static int said_commit(MDB_txn *txn)
 {
-    int (*real)(MDB_txn *);
-
-    *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_commit");
     if (commit_says) {
         mdb_txn_abort(txn);
         begin_says = failed_begin_says;
         return commit_says;
     }
-    return real(txn);
+    return between_real_txn_commit(txn);
 }
 
 static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
@@ -428,7 +422,10 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_probe_sees_a_replaced_store);
 }
 
-int main(void)
+static void prepare(void)
 {
-    return unit_run("lmdb_commit", add);
+    between.txn_begin = said_begin;
+    between.txn_commit = said_commit;
 }
+
+UNIT_PROGRAM_PREPARED(add, prepare)

@@ -95,7 +95,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_damage);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_defaults", add);
-}
+UNIT_PROGRAM(add)

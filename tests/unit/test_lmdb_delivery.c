@@ -92,7 +92,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_damaged_row);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_delivery", add);
-}
+UNIT_PROGRAM(add)

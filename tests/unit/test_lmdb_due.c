@@ -525,7 +525,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_lost_entry_is_made_anew, 0, TILL_SCOPES);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_due", add);
-}
+UNIT_PROGRAM(add)

@@ -240,7 +240,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_damaged);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_encryption_key", add);
-}
+UNIT_PROGRAM(add)

@@ -157,7 +157,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_directory_in_the_place_of_another);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_env", add);
-}
+UNIT_PROGRAM(add)

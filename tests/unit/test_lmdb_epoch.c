@@ -363,7 +363,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_synced, 0, UNIT_ROWS(ranges));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_epoch", add);
-}
+UNIT_PROGRAM(add)

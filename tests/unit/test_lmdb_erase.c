@@ -456,7 +456,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_imported_again);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_erase", add);
-}
+UNIT_PROGRAM(add)

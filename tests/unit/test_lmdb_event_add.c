@@ -399,7 +399,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_tests);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_event_add", add);
-}
+UNIT_PROGRAM(add)

@@ -586,7 +586,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_merchant_is_told_within_a_batch_of_his_own, 0, 4);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_event_finish", add);
-}
+UNIT_PROGRAM(add)

@@ -227,7 +227,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_stat);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_event_list", add);
-}
+UNIT_PROGRAM(add)

@@ -402,7 +402,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_failing_and_clock_set_back, 0, UNIT_ROWS(clock_cases));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_event_retry", add);
-}
+UNIT_PROGRAM(add)

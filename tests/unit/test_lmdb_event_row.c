@@ -184,7 +184,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_key, 0, UNIT_ROWS(key_cases));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_event_row", add);
-}
+UNIT_PROGRAM(add)

@@ -609,7 +609,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_tried_ones_are_given_up_with_their_endpoint);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_event_take", add);
-}
+UNIT_PROGRAM(add)

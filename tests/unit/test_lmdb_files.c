@@ -227,7 +227,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_locks_outlive_a_descriptor);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_files", add);
-}
+UNIT_PROGRAM(add)

@@ -283,7 +283,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_most, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_grant", add);
-}
+UNIT_PROGRAM(add)

@@ -270,7 +270,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_malformed_url);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_hand_over", add);
-}
+UNIT_PROGRAM(add)

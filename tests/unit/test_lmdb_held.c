@@ -195,7 +195,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_spoiled_entries);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_held", add);
-}
+UNIT_PROGRAM(add)

@@ -201,6 +201,24 @@ START_TEST(test_ranges)
 }
 END_TEST
 
+/* What is asked for ends now at the latest: there is nothing later to fetch. */
+static const struct {
+    const char *name;
+    apr_time_t from, to, want;
+} ends[] = {
+    {"in the past", FROM, TILL_NOW - DAY, TILL_NOW - DAY},
+    {"now", FROM, TILL_NOW, TILL_NOW},
+    {"ahead", FROM, TILL_NOW + DAY, TILL_NOW},
+    {"begins ahead, too", TILL_NOW + DAY, TILL_NOW + 2 * DAY, TILL_NOW + DAY},
+};
+
+START_TEST(test_ends)
+{
+    ck_assert_msg(ask(1, ends[_i].from, ends[_i].to, APR_SUCCESS)->to == ends[_i].want, "%s",
+                  ends[_i].name);
+}
+END_TEST
+
 /* Who comes late with a window of a request leaves its later part alone, and another request's. */
 static const struct {
     const char *name;
@@ -334,6 +352,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_every_scope_has_an_empty_one);
     tcase_add_test(tcase, test_rows_of_scopes);
     tcase_add_test(tcase, test_one_request_at_a_time);
+    tcase_add_loop_test(tcase, test_ends, 0, UNIT_ROWS(ends));
     tcase_add_loop_test(tcase, test_ranges, 0, UNIT_ROWS(ranges));
     tcase_add_loop_test(tcase, test_stale_writers, 0, UNIT_ROWS(stale));
     tcase_add_test(tcase, test_ended_request_stays_ended);
@@ -342,7 +361,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_damaged_rows, 0, UNIT_ROWS(damaged));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_history", add);
-}
+UNIT_PROGRAM(add)

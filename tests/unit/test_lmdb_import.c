@@ -560,7 +560,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_another_process, 0, TILL_SCOPES);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_import", add);
-}
+UNIT_PROGRAM(add)

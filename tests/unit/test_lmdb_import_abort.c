@@ -229,7 +229,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_again_after_a_fault, 0, TILL_SCOPES);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_import_abort", add);
-}
+UNIT_PROGRAM(add)

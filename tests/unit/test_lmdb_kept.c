@@ -335,7 +335,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_threads_race);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_kept", add);
-}
+UNIT_PROGRAM(add)

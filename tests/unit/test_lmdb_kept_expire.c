@@ -332,7 +332,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_entries_of_a_wrong_length, 0, TILL_SCOPES);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_kept_expire", add);
-}
+UNIT_PROGRAM(add)

@@ -214,7 +214,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_longest_text);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_kept_row", add);
-}
+UNIT_PROGRAM(add)

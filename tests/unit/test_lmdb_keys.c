@@ -118,7 +118,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_a_key_never_grows_too_long, 0, UNIT_ROWS(length_rows));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_keys", add);
-}
+UNIT_PROGRAM(add)

@@ -85,7 +85,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_full);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_limits", add);
-}
+UNIT_PROGRAM(add)

@@ -280,7 +280,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_damaged_row, 0, UNIT_ROWS(damages));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_link", add);
-}
+UNIT_PROGRAM(add)

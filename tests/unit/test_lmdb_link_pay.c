@@ -26,8 +26,9 @@ typedef enum fate_t {
     FATE_PAID,
     FATE_REVERSED,
     FATE_DECLINED,
-    FATE_DECLINED_LATE, /* and its acquirer says later that it was paid */
-    FATE_ABSENT,        /* and its acquirer is asked again, hours later */
+    FATE_DECLINED_LATE,      /* and its acquirer says later that it was paid */
+    FATE_DECLINED_RETURNING, /* and that is on its way back */
+    FATE_ABSENT,             /* and its acquirer is asked again, hours later */
     FATE_CANCELLED,
     FATE_CANCELLED_ASKED, /* and its acquirer is asked all the same */
     FATE_CANCELLED_PAID,  /* and it says so */
@@ -91,13 +92,16 @@ static void give_back(int i, const pay_charge_t *charge)
         till_refund_resolve(&refund, i, refund->refund_reference, PAY_OUTCOME_APPROVED), 1);
 }
 
-/* A person must decide what becomes of the money. */
-static void find_late(const pay_charge_t *charge)
+/* A person must decide what becomes of the money, or it is being given back. */
+static void find_late(const pay_charge_t *charge, pay_late_t to)
 {
+    const int returning = to == PAY_LATE_REFUNDING;
     const pay_late_step_t found = {.from = PAY_LATE_NONE,
-                                   .to = PAY_LATE_FOUND,
+                                   .to = to,
                                    .outcome = till_outcome(PAY_OUTCOME_APPROVED),
-                                   .held = PAY_HELD_LATE};
+                                   .tag = returning ? "tag" : NULL,
+                                   .due_at = returning ? till_clock + 1 : 0,
+                                   .held = returning ? PAY_NOT_HELD : PAY_HELD_LATE};
     pay_charge_t *late;
     int changed;
 
@@ -125,9 +129,10 @@ static void meet(fate_t fate, int i, const pay_charge_t *charge)
         return;
     case FATE_DECLINED:
     case FATE_DECLINED_LATE:
+    case FATE_DECLINED_RETURNING:
         move(charge, PAY_CHECKOUT_SENT, &declined, 0);
-        if (fate == FATE_DECLINED_LATE) {
-            find_late(charge);
+        if (fate != FATE_DECLINED) {
+            find_late(charge, fate == FATE_DECLINED_LATE ? PAY_LATE_FOUND : PAY_LATE_REFUNDING);
         }
         return;
     case FATE_ABSENT:
@@ -185,6 +190,7 @@ static const struct {
     {"paid and given back", 1, FATE_REVERSED, BOB, PAY_CLAIM_LINK_USED, 1},
     {"declined", 1, FATE_DECLINED, ADA, PAY_CLAIM_NEW, 0},
     {"declined, and paid all the same", 1, FATE_DECLINED_LATE, BOB, PAY_CLAIM_LINK_BUSY, 0},
+    {"declined, paid, on its way back", 1, FATE_DECLINED_RETURNING, BOB, PAY_CLAIM_LINK_BUSY, 0},
     {"not received, and asked about", 1, FATE_ABSENT, ADA, PAY_CLAIM_LINK_BUSY, 0},
     {"cancelled", 1, FATE_CANCELLED, BOB, PAY_CLAIM_NEW, 0},
     {"cancelled, and asked about", 1, FATE_CANCELLED_ASKED, BOB, PAY_CLAIM_LINK_BUSY, 0},
@@ -280,7 +286,7 @@ START_TEST(test_among)
     second = link_begin(i, LINK, BOB);
     (void)till_charge(i, "between", 500);
     if (among[row].found) {
-        find_late(first);
+        find_late(first, PAY_LATE_FOUND);
     }
     meet(among[row].last, i, second);
     if (older) {
@@ -309,7 +315,7 @@ START_TEST(test_seen_to)
     first = link_begin(0, LINK, ADA);
     meet(FATE_DECLINED, 0, first);
     meet(FATE_DECLINED, 0, link_begin(0, LINK, BOB));
-    find_late(first);
+    find_late(first, PAY_LATE_FOUND);
     ck_assert_int_eq(link_open(&charge, 0, LINK, CY, unit_pool), PAY_CLAIM_LINK_BUSY);
     ck_assert_int_eq(till->ops->charge_late(&late, &changed, till->store, &first->scope, first->seq,
                                             &seen, unit_pool),
@@ -544,7 +550,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_race);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_link_pay", add);
-}
+UNIT_PROGRAM(add)

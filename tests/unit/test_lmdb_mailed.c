@@ -276,7 +276,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_test_mode, 0, UNIT_ROWS(receivers));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_mailed", add);
-}
+UNIT_PROGRAM(add)

@@ -354,7 +354,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_no_mark);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_mark", add);
-}
+UNIT_PROGRAM(add)

@@ -133,7 +133,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_damaged_row_names_nobody);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_opener", add);
-}
+UNIT_PROGRAM(add)

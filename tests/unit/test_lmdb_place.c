@@ -153,7 +153,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_the_same_or_replaced);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_place", add);
-}
+UNIT_PROGRAM(add)

@@ -288,7 +288,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_malformed_path);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_prepare", add);
-}
+UNIT_PROGRAM(add)

@@ -297,7 +297,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_threads_share_the_list);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_reader", add);
-}
+UNIT_PROGRAM(add)

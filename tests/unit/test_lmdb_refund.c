@@ -507,7 +507,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_processes_race);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund", add);
-}
+UNIT_PROGRAM(add)

@@ -110,7 +110,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_ours);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_ask", add);
-}
+UNIT_PROGRAM(add)

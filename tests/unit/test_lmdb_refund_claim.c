@@ -143,7 +143,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_decided_while_waiting);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_claim", add);
-}
+UNIT_PROGRAM(add)

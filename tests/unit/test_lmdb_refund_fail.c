@@ -294,7 +294,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_bad_charge, 0, 3);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_fail", add);
-}
+UNIT_PROGRAM(add)

@@ -545,7 +545,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_killed, 0, KILLS);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_kept", add);
-}
+UNIT_PROGRAM(add)

@@ -113,7 +113,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_not_failed, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_late", add);
-}
+UNIT_PROGRAM(add)

@@ -461,7 +461,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_check_tells);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_link", add);
-}
+UNIT_PROGRAM(add)

@@ -367,7 +367,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_long_row_ends_the_list, 0, UNIT_ROWS(length_cases));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_list", add);
-}
+UNIT_PROGRAM(add)

@@ -187,7 +187,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_bad_row, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_page", add);
-}
+UNIT_PROGRAM(add)

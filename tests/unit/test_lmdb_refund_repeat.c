@@ -6,8 +6,7 @@
 
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
-
-#include <dlfcn.h>
+#include "between.h"
 
 #define WINDOW apr_time_from_sec(600)
 #define HOUR apr_time_from_sec(3600)
@@ -15,26 +14,6 @@
 #define OWN 200       /* refunds of it that were made here */
 #define CHUNK 1000    /* rows of one import transaction */
 #define STEPS_MAX 40  /* looks into tables that one request may take */
-
-static int steps; /* looks into tables so far */
-
-int mdb_get(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *val)
-{
-    int (*real)(MDB_txn *, MDB_dbi, MDB_val *, MDB_val *);
-
-    *(void **)&real = dlsym(RTLD_NEXT, "mdb_get");
-    steps++;
-    return real(txn, dbi, key, val);
-}
-
-int mdb_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *val, MDB_cursor_op op)
-{
-    int (*real)(MDB_cursor *, MDB_val *, MDB_val *, MDB_cursor_op);
-
-    *(void **)&real = dlsym(RTLD_NEXT, "mdb_cursor_get");
-    steps++;
-    return real(cursor, key, val, op);
-}
 
 /* A request for a part of "order-1" with this note. */
 static pay_refund_verdict_t ask(pay_refund_t **out, int i, apr_int64_t amount_minor,
@@ -298,9 +277,9 @@ static int steps_of(pay_refund_verdict_t want, apr_int64_t amount_minor, const c
 {
     pay_refund_t *refund;
 
-    steps = 0;
+    between_looks = 0;
     ck_assert_int_eq(ask(&refund, 0, amount_minor, note, NULL), want);
-    return steps;
+    return between_looks;
 }
 
 START_TEST(test_cost_does_not_grow)
@@ -405,7 +384,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_entry_that_leads_nowhere, 0, TILL_SCOPES);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_repeat", add);
-}
+UNIT_PROGRAM(add)

@@ -396,7 +396,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_text_limit);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_refund_row", add);
-}
+UNIT_PROGRAM(add)

@@ -245,7 +245,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_many);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_reset", add);
-}
+UNIT_PROGRAM(add)

@@ -211,7 +211,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_text_without_its_end_is_refused);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_row", add);
-}
+UNIT_PROGRAM(add)

@@ -219,7 +219,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_check_counts, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_rows", add);
-}
+UNIT_PROGRAM(add)

@@ -140,7 +140,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_bad_row);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_scope", add);
-}
+UNIT_PROGRAM(add)

@@ -185,7 +185,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_disk_that_cannot_be_asked);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_space", add);
-}
+UNIT_PROGRAM(add)

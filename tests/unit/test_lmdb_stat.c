@@ -99,7 +99,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_a_backup_needs_a_new_directory, 0, UNIT_ROWS(target_rows));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_stat", add);
-}
+UNIT_PROGRAM(add)

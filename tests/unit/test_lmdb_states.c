@@ -392,7 +392,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_pair, 0, PAIRS);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_states", add);
-}
+UNIT_PROGRAM(add)

@@ -106,7 +106,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_charge_is_gone, 0, TILL_SCOPES);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_sweep", add);
-}
+UNIT_PROGRAM(add)

@@ -175,7 +175,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_long_key_is_cut_in_the_log);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_table", add);
-}
+UNIT_PROGRAM(add)

@@ -184,7 +184,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_damage_is_logged_without_the_token);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_token", add);
-}
+UNIT_PROGRAM(add)

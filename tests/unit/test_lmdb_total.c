@@ -594,7 +594,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_key_of_wrong_length);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_total", add);
-}
+UNIT_PROGRAM(add)

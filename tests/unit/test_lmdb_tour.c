@@ -135,7 +135,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_left);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_tour", add);
-}
+UNIT_PROGRAM(add)

@@ -333,7 +333,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_bad_rows, 0, UNIT_ROWS(spoil_cases));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_transaction", add);
-}
+UNIT_PROGRAM(add)

@@ -421,7 +421,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_store_gives_its_turn_back);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_turn", add);
-}
+UNIT_PROGRAM(add)

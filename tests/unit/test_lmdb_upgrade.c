@@ -57,7 +57,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_no_store);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_upgrade", add);
-}
+UNIT_PROGRAM(add)

@@ -182,7 +182,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_resize_gives_the_use_back_or_keeps_it);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_use", add);
-}
+UNIT_PROGRAM(add)

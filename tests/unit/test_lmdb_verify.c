@@ -226,7 +226,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_no_store);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_verify", add);
-}
+UNIT_PROGRAM(add)

@@ -104,7 +104,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_events);
 }
 
-int main(void)
-{
-    return unit_run("lmdb_waiting", add);
-}
+UNIT_PROGRAM(add)

@@ -131,7 +131,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_a_visit_may_end_it, 0, UNIT_ROWS(stop_rows));
 }
 
-int main(void)
-{
-    return unit_run("lmdb_walk", add);
-}
+UNIT_PROGRAM(add)

@@ -100,7 +100,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_length, 0, UNIT_ROWS(length_rows));
 }
 
-int main(void)
-{
-    return unit_run("log", add);
-}
+UNIT_PROGRAM(add)

@@ -472,7 +472,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_long_subject);
 }
 
-int main(void)
-{
-    return unit_run("mail", add);
-}
+UNIT_PROGRAM(add)

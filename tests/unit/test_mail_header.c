@@ -246,7 +246,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_date, 0, UNIT_ROWS(date_rows));
 }
 
-int main(void)
-{
-    return unit_run("mail_header", add);
-}
+UNIT_PROGRAM(add)

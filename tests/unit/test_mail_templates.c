@@ -347,7 +347,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_sender, 0, UNIT_ROWS(sender_rows));
 }
 
-int main(void)
-{
-    return unit_run("mail_templates", add);
-}
+UNIT_PROGRAM(add)

@@ -467,7 +467,4 @@ static void add_cases(TCase *tcase)
     tcase_add_test(tcase, test_text_of_largest_numbers);
 }
 
-int main(void)
-{
-    return unit_run("meter", add_cases);
-}
+UNIT_PROGRAM(add_cases)

@@ -62,7 +62,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_of_this_boot);
 }
 
-int main(void)
-{
-    return unit_run("moment", add);
-}
+UNIT_PROGRAM(add)

@@ -298,7 +298,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_normalize, 0, UNIT_ROWS(normalize_rows));
 }
 
-int main(void)
-{
-    return unit_run("money", add);
-}
+UNIT_PROGRAM(add)

@@ -236,7 +236,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_refused, 0, UNIT_ROWS(refused_rows));
 }
 
-int main(void)
-{
-    return unit_run("network", add);
-}
+UNIT_PROGRAM(add)

@@ -488,7 +488,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_grants_are_given_back);
 }
 
-int main(void)
-{
-    return unit_run("outbox", add);
-}
+UNIT_PROGRAM(add)

@@ -255,7 +255,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_two_at_once);
 }
 
-int main(void)
-{
-    return unit_run("outbox_finish", add);
-}
+UNIT_PROGRAM(add)

@@ -158,7 +158,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_mail_waits, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("outbox_mail", add);
-}
+UNIT_PROGRAM(add)

@@ -26,7 +26,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_held_name, 0, UNIT_ROWS(held_cases));
 }
 
-int main(void)
-{
-    return unit_run("outcome", add);
-}
+UNIT_PROGRAM(add)

@@ -167,7 +167,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_message);
 }
 
-int main(void)
-{
-    return unit_run("problem", add);
-}
+UNIT_PROGRAM(add)

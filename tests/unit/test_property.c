@@ -177,11 +177,12 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_random_sequences_keep_to_the_model);
 }
 
-int main(void)
+static void prepare(void)
 {
     /* A disk would take most of the time, and what it does is other tests' concern. */
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 1);
     }
-    return unit_run("property", add);
 }
+
+UNIT_PROGRAM_PREPARED(add, prepare)

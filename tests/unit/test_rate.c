@@ -536,7 +536,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_cost);
 }
 
-int main(void)
-{
-    return unit_run("rate", add);
-}
+UNIT_PROGRAM(add)

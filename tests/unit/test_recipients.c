@@ -79,7 +79,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_mailbox, 0, UNIT_ROWS(mailboxes));
 }
 
-int main(void)
-{
-    return unit_run("recipients", add);
-}
+UNIT_PROGRAM(add)

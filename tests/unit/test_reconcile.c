@@ -525,7 +525,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_store_down);
 }
 
-int main(void)
-{
-    return unit_run("reconcile", add);
-}
+UNIT_PROGRAM(add)

@@ -336,7 +336,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_no_acquirer);
 }
 
-int main(void)
-{
-    return unit_run("reconcile_checkout", add);
-}
+UNIT_PROGRAM(add)

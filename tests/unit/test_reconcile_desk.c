@@ -455,7 +455,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_two_processes);
 }
 
-int main(void)
-{
-    return unit_run("reconcile_desk", add);
-}
+UNIT_PROGRAM(add)

@@ -16,7 +16,7 @@ static void set_up(void)
     int i;
 
     shop_clock_set(NOW);
-    boot_stands_ms = 1000000;
+    unit_boot_stop(1000000);
     memset(&lanes, 0, sizeof(lanes));
     lanes.pool = unit_pool;
     for (i = 0; i < ACQUIRERS_MAX; i++) {
@@ -193,13 +193,13 @@ static void probes_check(void)
 
     for (i = 0; i < 3; i++) {
         ck_assert_int_eq(begin_all(), 1);
-        boot_stands_ms += 5000;
+        unit_boot_pass(5000);
         ck_assert_int_eq(begin_all(), 0);
         end_all(-1, 0);
         ck_assert_int_eq(begin_all(), 0);
-        boot_stands_ms += 999;
+        unit_boot_pass(999);
         ck_assert_int_eq(begin_all(), 0);
-        boot_stands_ms += 1;
+        unit_boot_pass(1);
     }
     ck_assert_int_eq(begin_all(), 1);
     end_all(1, 0);
@@ -213,10 +213,10 @@ START_TEST(test_refused_key)
     rows_add(&acquirers[0], 100, NOW + 1);
     probes_check();
     end_all(-1, 0);
-    boot_stands_ms += 1000;
+    unit_boot_pass(1000);
     ck_assert_int_eq(begin_all(), 1);
     end_all(0, 0); /* a row that was not asked about tells nothing */
-    boot_stands_ms += 1000;
+    unit_boot_pass(1000);
     ck_assert_int_eq(begin_all(), 1);
     end_all(1, 0);
 }
@@ -235,7 +235,7 @@ START_TEST(test_breaker_open)
         ticket = pay_breaker_enter(acquirers[0].breaker, &retry_after_ms);
         pay_breaker_failure(acquirers[0].breaker, ticket);
     }
-    boot_stands_ms += 1000;
+    unit_boot_pass(1000);
     probes_check(); /* what it answered before it opened does not count */
     end_all(1, 0);
 }
@@ -250,7 +250,7 @@ START_TEST(test_silence)
     end_all(-1, 0);
     ck_assert_int_eq(begin_all(), 8);
     end_all(-1, 0);
-    boot_stands_ms += 1000;
+    unit_boot_pass(1000);
     probes_check();
     end_all(1, 0);
 }
@@ -263,9 +263,9 @@ START_TEST(test_patience)
     rows_add(&acquirers[2], 1, NOW + 1);
     ck_assert_int_eq(begin_all(), 8); /* 7 and 1 */
     end_all(-1, 5 * SECOND);
-    boot_stands_ms += 4999;
+    unit_boot_pass(4999);
     ck_assert_int_eq(begin_all(), 0);
-    boot_stands_ms += 1;
+    unit_boot_pass(1);
     ck_assert_int_eq(begin_all(), 8);
     end_all(1, 0);
 }
@@ -284,7 +284,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_patience);
 }
 
-int main(void)
-{
-    return unit_run("reconcile_lanes", add);
-}
+UNIT_PROGRAM(add)

@@ -148,7 +148,7 @@ static apr_status_t claim_other(pay_refund_t **out, int *claimed, pay_store_t *s
     }
     rv = shop->real->refund_claim(out, claimed, store, scope, reference, worker, send_before_ms,
                                   wait_until_ms, due_at, p);
-    boot_ahead_ms += claim_takes_ms;
+    unit_boot_pass(claim_takes_ms);
     return rv;
 }
 
@@ -328,7 +328,7 @@ START_TEST(test_answer_is_lost)
     ck_assert_int_eq(script.calls, 1);
     shop->ops.refund_resolve = shop->real->refund_resolve;
     shop_clock_set(refund_of("rfd_1")->due_at);
-    boot_ahead_ms = 60 * 1000; /* its worker, which lives, has had its time */
+    unit_boot_pass(60 * 1000); /* its worker, which lives, has had its time */
     ck_assert_int_eq(step(), 1);
     ck_assert_int_eq(script.calls, 1);
     ck_assert_int_eq(script.queries, 1);
@@ -440,7 +440,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_made_elsewhere, 0, UNIT_ROWS(made_elsewhere));
 }
 
-int main(void)
-{
-    return unit_run("reconcile_refund", add);
-}
+UNIT_PROGRAM(add)

@@ -69,7 +69,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_next_late, 0, UNIT_ROWS(late_cases));
 }
 
-int main(void)
-{
-    return unit_run("reconcile_schedule", add);
-}
+UNIT_PROGRAM(add)

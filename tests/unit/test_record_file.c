@@ -181,7 +181,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_not_a_file);
 }
 
-int main(void)
-{
-    return unit_run("record_file", add);
-}
+UNIT_PROGRAM(add)

@@ -394,7 +394,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_largest_record);
 }
 
-int main(void)
-{
-    return unit_run("refund", add);
-}
+UNIT_PROGRAM(add)

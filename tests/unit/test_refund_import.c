@@ -607,7 +607,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_progress);
 }
 
-int main(void)
-{
-    return unit_run("refund_import", add);
-}
+UNIT_PROGRAM(add)

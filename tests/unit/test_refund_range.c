@@ -135,7 +135,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_span_counts_local_days);
 }
 
-int main(void)
-{
-    return unit_run("refund_range", add);
-}
+UNIT_PROGRAM(add)

@@ -124,7 +124,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_bad, 0, UNIT_ROWS(bad_cases));
 }
 
-int main(void)
-{
-    return unit_run("refund_request", add);
-}
+UNIT_PROGRAM(add)

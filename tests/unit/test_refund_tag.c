@@ -69,7 +69,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_join, 0, 3);
 }
 
-int main(void)
-{
-    return unit_run("refund_tag", add);
-}
+UNIT_PROGRAM(add)

@@ -514,7 +514,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_scan);
 }
 
-int main(void)
-{
-    return unit_run("refunds", add);
-}
+UNIT_PROGRAM(add)

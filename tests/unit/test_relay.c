@@ -503,7 +503,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_checkouts);
 }
 
-int main(void)
-{
-    return unit_run("relay", add);
-}
+UNIT_PROGRAM(add)

@@ -446,7 +446,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_log);
 }
 
-int main(void)
-{
-    return unit_run("relay_exchange", add);
-}
+UNIT_PROGRAM(add)

@@ -299,7 +299,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_ended);
 }
 
-int main(void)
-{
-    return unit_run("relay_list", add);
-}
+UNIT_PROGRAM(add)

@@ -577,7 +577,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_unknown);
 }
 
-int main(void)
-{
-    return unit_run("relay_refund", add);
-}
+UNIT_PROGRAM(add)

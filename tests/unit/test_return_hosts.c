@@ -153,7 +153,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_no_urls, 0, UNIT_ROWS(no_urls));
 }
 
-int main(void)
-{
-    return unit_run("return_hosts", add);
-}
+UNIT_PROGRAM(add)

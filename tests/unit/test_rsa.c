@@ -322,7 +322,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_another_exponent);
 }
 
-int main(void)
-{
-    return unit_run("rsa", add);
-}
+UNIT_PROGRAM(add)

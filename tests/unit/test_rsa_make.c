@@ -40,7 +40,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_make);
 }
 
-int main(void)
-{
-    return unit_run("rsa_make", add);
-}
+UNIT_PROGRAM(add)

@@ -212,7 +212,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_noise_lengths);
 }
 
-int main(void)
-{
-    return unit_run("rsa_padding", add);
-}
+UNIT_PROGRAM(add)

@@ -321,7 +321,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_lock);
 }
 
-int main(void)
-{
-    return unit_run("secret_file", add);
-}
+UNIT_PROGRAM(add)

@@ -95,7 +95,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_no_memory, 0, 3);
 }
 
-int main(void)
-{
-    return unit_run("secret_memory", add);
-}
+UNIT_PROGRAM(add)

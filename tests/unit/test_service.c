@@ -189,7 +189,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_recall, 0, UNIT_ROWS(recall_cases));
 }
 
-int main(void)
-{
-    return unit_run("service", add);
-}
+UNIT_PROGRAM(add)

@@ -116,7 +116,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_logo_path, 0, UNIT_ROWS(logos));
 }
 
-int main(void)
-{
-    return unit_run("shop", add);
-}
+UNIT_PROGRAM(add)

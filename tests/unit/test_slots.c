@@ -785,7 +785,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_killed_in_a_storm, 0, 2); /* 1: its threads wait */
 }
 
-int main(void)
-{
-    return unit_run("slots", add);
-}
+UNIT_PROGRAM(add)

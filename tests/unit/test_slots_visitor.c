@@ -184,7 +184,4 @@ static void add_cases(TCase *tcase)
     tcase_add_loop_test(tcase, test_lane, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("slots_visitor", add_cases);
-}
+UNIT_PROGRAM(add_cases)

@@ -134,7 +134,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_opened_prepared_and_ready);
 }
 
-int main(void)
-{
-    return unit_run("store", add);
-}
+UNIT_PROGRAM(add)

@@ -118,7 +118,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_widest, 0, UNIT_ROWS(widest));
 }
 
-int main(void)
-{
-    return unit_run("sum", add);
-}
+UNIT_PROGRAM(add)

@@ -261,7 +261,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_read_no_file);
 }
 
-int main(void)
-{
-    return unit_run("template", add);
-}
+UNIT_PROGRAM(add)

@@ -181,6 +181,29 @@ START_TEST(test_printable)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    const char *text;
+    int want;
+} link_cases[] = {
+    {"a URL", "open https://phish.example/x", 1},
+    {"any scheme", "x://y", 1},
+    {"at the end", "ftp://", 1},
+    {"what programs make a link of", "see www.phish.example", 1},
+    {"in capitals", "WWW.phish.example", 1},
+    {"without a dot", "the www was young", 0},
+    {"a colon and a slash", "a:/b, 10:30 // 11", 0},
+    {"a name", "Ada Lovelace", 0},
+    {"empty", "", 0},
+};
+
+START_TEST(test_has_link)
+{
+    ck_assert_msg(pay_text_has_link(link_cases[_i].text) == link_cases[_i].want, "%s",
+                  link_cases[_i].name);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_printable, 0, UNIT_ROWS(printable_cases));
@@ -188,9 +211,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_visible, 0, UNIT_ROWS(visible_cases));
     tcase_add_loop_test(tcase, test_seen, 0, UNIT_ROWS(seen_cases));
     tcase_add_loop_test(tcase, test_plain, 0, UNIT_ROWS(text_cases));
+    tcase_add_loop_test(tcase, test_has_link, 0, UNIT_ROWS(link_cases));
 }
 
-int main(void)
-{
-    return unit_run("text", add);
-}
+UNIT_PROGRAM(add)

@@ -225,7 +225,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_boot_clock);
 }
 
-int main(void)
-{
-    return unit_run("time", add);
-}
+UNIT_PROGRAM(add)

@@ -382,6 +382,8 @@ START_TEST(test_offset_of_day_start)
         ck_assert_msg(apr_time_sec(start) + pay_timezone_offset(zone, start)
                           == pay_date_days(date) * DAY,
                       "%s %d-%d-%d", zones[_i], date.year, date.month, date.day);
+        ck_assert_int_eq(pay_date_days(pay_timezone_day(zone, start)), pay_date_days(date));
+        ck_assert_int_eq(pay_date_days(pay_timezone_day(zone, start - 1)), pay_date_days(date) - 1);
     }
 }
 END_TEST
@@ -399,7 +401,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_cut_file, 0, 2);
 }
 
-int main(void)
-{
-    return unit_run("timezone", add);
-}
+UNIT_PROGRAM(add)

@@ -61,7 +61,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_json);
 }
 
-int main(void)
-{
-    return unit_run("token", add);
-}
+UNIT_PROGRAM(add)

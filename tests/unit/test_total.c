@@ -81,7 +81,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_is_zero, 0, UNIT_ROWS(zeros));
 }
 
-int main(void)
-{
-    return unit_run("total", add);
-}
+UNIT_PROGRAM(add)

@@ -172,7 +172,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_answers);
 }
 
-int main(void)
-{
-    return unit_run("transaction", add);
-}
+UNIT_PROGRAM(add)

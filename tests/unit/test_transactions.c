@@ -424,7 +424,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_void_without_a_turn);
 }
 
-int main(void)
-{
-    return unit_run("transactions", add);
-}
+UNIT_PROGRAM(add)

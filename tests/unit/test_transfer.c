@@ -408,7 +408,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_wait);
 }
 
-int main(void)
-{
-    return unit_run("transfer", add);
-}
+UNIT_PROGRAM(add)

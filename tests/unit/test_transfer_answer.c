@@ -351,7 +351,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_times_silent);
 }
 
-int main(void)
-{
-    return unit_run("transfer_answer", add);
-}
+UNIT_PROGRAM(add)

@@ -389,7 +389,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_cut);
 }
 
-int main(void)
-{
-    return unit_run("transfer_mail", add);
-}
+UNIT_PROGRAM(add)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "transfer_fixture.h"
 
+#include "between.h"
 #include "inherited.h"
 
-#include <dlfcn.h>
-#include <netdb.h>
 #include <semaphore.h>
 #include <sys/socket.h>
 
@@ -15,19 +14,13 @@
 static sem_t lookup_begun;
 static sem_t lookup_release;
 
-typedef int (*resolver_t)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
-
-/* Stands before libc's. "two.test" has an address that the tests do not allow, and one they do. */
-__attribute__((visibility("default"))) int getaddrinfo(const char *host, const char *service,
-                                                       const struct addrinfo *hints,
-                                                       struct addrinfo **out)
+/* "two.test" has an address that the tests do not allow, and one they do. */
+static int look_up(const char *host, const char *service, const struct addrinfo *hints,
+                   struct addrinfo **out)
 {
-    resolver_t real;
-    void *found = dlsym(RTLD_NEXT, "getaddrinfo");
     struct addrinfo *first;
     int rc;
 
-    memcpy(&real, &found, sizeof(real));
     if (strcmp(host, "nobody.test") == 0) {
         return EAI_NONAME;
     }
@@ -37,14 +30,15 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *host, const c
         return EAI_AGAIN;
     }
     if (strcmp(host, "two.test") == 0) {
-        rc = real("127.0.0.2", service, hints, &first);
+        rc = between_real_getaddrinfo("127.0.0.2", service, hints, &first);
         if (rc == 0) {
-            rc = real("127.0.0.1", service, hints, &first->ai_next);
+            rc = between_real_getaddrinfo("127.0.0.1", service, hints, &first->ai_next);
         }
         *out = first;
         return rc;
     }
-    return real(strcmp(host, "local.test") == 0 ? "127.0.0.1" : host, service, hints, out);
+    return between_real_getaddrinfo(strcmp(host, "local.test") == 0 ? "127.0.0.1" : host, service,
+                                    hints, out);
 }
 
 static const char *named_url(const char *host, const peer_t *peer)
@@ -207,7 +201,9 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_destroyed);
 }
 
-int main(void)
+static void prepare(void)
 {
-    return unit_run("transfer_names", add);
+    between.getaddrinfo = look_up;
 }
+
+UNIT_PROGRAM_PREPARED(add, prepare)

@@ -219,7 +219,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_not_repeated_elsewhere);
 }
 
-int main(void)
-{
-    return unit_run("transfer_slot", add);
-}
+UNIT_PROGRAM(add)

@@ -352,7 +352,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_mail, 0, UNIT_ROWS(mail_rows));
 }
 
-int main(void)
-{
-    return unit_run("transfer_tls", add);
-}
+UNIT_PROGRAM(add)

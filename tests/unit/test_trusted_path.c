@@ -197,7 +197,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_guest_that_is_nobody_else);
 }
 
-int main(void)
-{
-    return unit_run("trusted_path", add);
-}
+UNIT_PROGRAM(add)

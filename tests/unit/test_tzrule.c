@@ -136,7 +136,4 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_year, 0, UNIT_ROWS(year_rows));
 }
 
-int main(void)
-{
-    return unit_run("tzrule", add);
-}
+UNIT_PROGRAM(add)

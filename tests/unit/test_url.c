@@ -212,7 +212,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_length);
 }
 
-int main(void)
-{
-    return unit_run("url", add);
-}
+UNIT_PROGRAM(add)

@@ -244,7 +244,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_no_secret);
 }
 
-int main(void)
-{
-    return unit_run("webhook", add);
-}
+UNIT_PROGRAM(add)

@@ -208,7 +208,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_namespace);
 }
 
-int main(void)
-{
-    return unit_run("worker", add);
-}
+UNIT_PROGRAM(add)

@@ -181,7 +181,4 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_one_long_string);
 }
 
-int main(void)
-{
-    return unit_run("writer", add);
-}
+UNIT_PROGRAM(add)

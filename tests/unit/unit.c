@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include "base/pay_time.h"
+
 #include <errno.h>
 #include <ftw.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PATH_LEN_MAX 512
+#define NAME_LEN_MAX 64
 #define TIMEOUT_SECONDS 60
 #define OPEN_DIRECTORIES_MAX 16
 #define MUTEX_STEP_US 100
@@ -89,6 +93,46 @@ static void remove_inside(const char *dir, int itself)
     }
 }
 
+/* ---- the boot clock: by how much it is ahead, or where it stands, unless 0 */
+
+static _Atomic apr_int64_t boot_ahead_ms, boot_stands_ms;
+
+static apr_int64_t boot_ms(void)
+{
+    struct timespec now = {0, 0};
+
+    if (boot_stands_ms) {
+        return boot_stands_ms;
+    }
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    return (apr_int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + boot_ahead_ms;
+}
+
+void unit_boot_stop(apr_int64_t at_ms)
+{
+    boot_stands_ms = at_ms;
+    pay_time_set_boot_source(boot_ms);
+}
+
+void unit_boot_pass(apr_int64_t ms)
+{
+    if (boot_stands_ms) {
+        boot_stands_ms += ms;
+    } else {
+        boot_ahead_ms += ms;
+    }
+    pay_time_set_boot_source(boot_ms);
+}
+
+static void boot_restore(void)
+{
+    pay_time_set_boot_source(NULL);
+    boot_ahead_ms = 0;
+    boot_stands_ms = 0;
+}
+
+/* ---- one test */
+
 static void set_up(void)
 {
     ck_assert_int_eq(apr_pool_create(&unit_pool, NULL), APR_SUCCESS);
@@ -98,6 +142,7 @@ static void tear_down(void)
 {
     apr_pool_destroy(unit_pool);
     unit_pool = NULL;
+    boot_restore();
     remove_inside(top_dir, 0);
 }
 
@@ -127,13 +172,56 @@ static int make_top_dir(void)
     return mkdtemp(top_dir) != NULL && setenv("PAYMENTS_OVERLAYFS", "tests", 1) == 0;
 }
 
-int unit_run(const char *name, void (*add)(TCase *tcase))
+/* ---- the programs */
+
+static unit_program_t *programs;
+
+void unit_register(unit_program_t *program)
 {
+    program->next = programs;
+    programs = program;
+}
+
+/* Of a path, "unit/test_money.c" as "test_money"; of a name, the name. */
+static const char *name_of(char out[NAME_LEN_MAX], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dot;
+
+    apr_cpystrn(out, slash ? slash + 1 : path, NAME_LEN_MAX);
+    dot = strrchr(out, '.');
+    if (dot) {
+        *dot = '\0';
+    }
+    return out;
+}
+
+static const unit_program_t *program_of(const char *path)
+{
+    char want[NAME_LEN_MAX], name[NAME_LEN_MAX];
+    const unit_program_t *program;
+
+    name_of(want, path);
+    for (program = programs; program; program = program->next) {
+        if (strcmp(name_of(name, program->file), want) == 0) {
+            break;
+        }
+    }
+    return program;
+}
+
+static int run(const unit_program_t *program)
+{
+    char name[NAME_LEN_MAX];
     Suite *suite;
     TCase *tcase;
     SRunner *runner;
-    int run, failed;
+    int ran, failed;
 
+    name_of(name, program->file);
+    if (program->prepare) {
+        program->prepare();
+    }
     if (apr_initialize() != APR_SUCCESS || !make_top_dir()) {
         fprintf(stderr, "%s: cannot make a temporary directory\n", name);
         return EXIT_FAILURE;
@@ -142,18 +230,37 @@ int unit_run(const char *name, void (*add)(TCase *tcase))
     tcase = tcase_create(name);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, TIMEOUT_SECONDS);
-    add(tcase);
+    program->add(tcase);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
-    run = srunner_ntests_run(runner);
+    ran = srunner_ntests_run(runner);
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     remove_inside(top_dir, 1);
     apr_terminate();
-    if (!run) {
+    if (!ran) {
         fprintf(stderr, "%s: there is no test to run\n", name);
         return EXIT_FAILURE;
     }
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    char name[NAME_LEN_MAX];
+    const unit_program_t *program;
+
+    if (argc != 2) {
+        for (program = programs; program; program = program->next) {
+            puts(name_of(name, program->file));
+        }
+        return argc == 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    program = program_of(argv[1]);
+    if (!program) {
+        fprintf(stderr, "%s: there is no such program; without a name, all are listed\n", argv[1]);
+        return EXIT_FAILURE;
+    }
+    return run(program);
 }

@@ -2,7 +2,8 @@
 #ifndef UNIT_H
 #define UNIT_H
 
-/* What every unit test program shares: its main, a pool per test, a temporary directory. */
+/* What every unit test program shares: main, a pool per test, a temporary directory, a boot clock.
+ */
 
 #include <apr_general.h>
 #include <apr_pools.h>
@@ -13,8 +14,33 @@
 /* The pool of the running test. */
 extern apr_pool_t *unit_pool;
 
-/* Runs the cases that `add` registers, each with a fresh unit_pool; returns main's exit code. */
-int unit_run(const char *name, void (*add)(TCase *tcase));
+/*
+ * Registers a program of the one binary that holds them, by the name of its file: `unit_tests NAME`
+ * runs the cases that `add` gives, each with a fresh unit_pool, in a process of its own. `prepare`,
+ * unless NULL, is called before.
+ */
+typedef struct unit_program_t {
+    const char *file;
+    void (*add)(TCase *tcase);
+    void (*prepare)(void);
+    struct unit_program_t *next;
+} unit_program_t;
+
+void unit_register(unit_program_t *program);
+
+#define UNIT_PROGRAM_PREPARED(add, prepare)                                                        \
+    static unit_program_t unit_program = {__FILE__, add, prepare, NULL};                           \
+    __attribute__((constructor)) static void unit_program_register(void)                           \
+    {                                                                                              \
+        unit_register(&unit_program);                                                              \
+    }
+#define UNIT_PROGRAM(add) UNIT_PROGRAM_PREPARED(add, NULL)
+
+/* From now to the end of the test the boot clock stands still at that time. */
+void unit_boot_stop(apr_int64_t at_ms);
+
+/* It moves ahead, for this test. */
+void unit_boot_pass(apr_int64_t ms);
 
 /* A new empty directory of mode 0700 that unit_run removes after the test. */
 const char *unit_dir(void);

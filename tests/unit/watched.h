@@ -2,16 +2,13 @@
 #ifndef WATCHED_H
 #define WATCHED_H
 
-/* The log lines that a test's code writes, by any thread, and a boot clock to move. */
+/* The log lines that a test's code writes, by any thread. */
 
 #include "base/pay_log.h"
 #include "unit.h"
 
 #include <pthread.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define LINES_MAX 4096
 #define LINE_LEN 400
@@ -22,23 +19,6 @@ static struct {
     pay_log_level_t level[LINES_MAX];
     char text[LINES_MAX][LINE_LEN];
 } lines = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-/* By how much the boot clock is ahead of the machine's; or where it stands still, unless 0. */
-static _Atomic apr_int64_t boot_ahead_ms, boot_stands_ms;
-
-/* Stands before libc's. */
-int clock_gettime(clockid_t clock, struct timespec *now)
-{
-    int rc = (int)syscall(SYS_clock_gettime, clock, now);
-
-    if (clock == CLOCK_BOOTTIME) {
-        now->tv_sec += boot_ahead_ms / 1000;
-        if (boot_stands_ms) {
-            *now = (struct timespec){boot_stands_ms / 1000, boot_stands_ms % 1000 * 1000000};
-        }
-    }
-    return rc;
-}
 
 static inline void line_add(void *baton, pay_log_level_t level, apr_status_t status,
                             const char *text)
@@ -65,11 +45,10 @@ static inline int said(pay_log_level_t level, const char *text)
     return count;
 }
 
-/* From now on lines are counted, from none, and the clock is the machine's. */
+/* From now on lines are counted, from none. */
 static inline void watch(void)
 {
     lines.count = 0;
-    boot_ahead_ms = boot_stands_ms = 0;
     pay_log_set_sink(line_add, NULL);
 }
 

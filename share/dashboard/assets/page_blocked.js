@@ -7,7 +7,7 @@ import { emptyState, list } from './list.js';
 import { tell } from './notice.js';
 import { timeElement } from './time.js';
 
-export const title = 'Refused for a while';
+export const title = 'Temporarily blocked';
 
 const KINDS = {
   card: 'Card or payer',

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tests belong to a file, nearest first.
+
+`tests_of.py of BUILD FILE...` prints lines of KIND and NAME for ./dev test of: "unit test_money", "api test_x.py",
+"faults test_x.py", "browser x.test.mjs", "script check_x.sh", "stage demo", then "left unit 12" for those that a bound
+leaves out, and "none FILE". `words EXPRESSION` names the unit programs that pytest's -k would select;
+`check` prints what is wrong with tests_of.map.
+"""
+
+import collections
+import fnmatch
+import functools
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+TOP = pathlib.Path(os.environ.get("PAYMENTS_TOP") or pathlib.Path(__file__).resolve().parents[2])
+MAP = "tests/dev/tests_of.map"
+FLOORS = ("base", "model", "store", "acquirer", "service", "httpd", "ctl")
+TESTED_BY_UNIT = FLOORS[:5]
+UNITS_MAX = 12  # programs of one file
+APIS_MAX = 3  # files of tests/api of one file
+FAULTS_MAX = 2  # of tests/faults
+BOUNDS = {"unit": UNITS_MAX, "api": APIS_MAX, "faults": FAULTS_MAX}
+STAGES = ("demo", "fuzz-replay", "browser")
+PREFIXES = ("pay_", "ctl_", "test_")
+
+
+def words_of(name):
+    """"mod_payments/store/pay_lmdb_refund.c": lmdb, refund."""
+    stem = pathlib.PurePath(name).name.partition(".")[0]
+    for prefix in PREFIXES:
+        stem = stem.removeprefix(prefix)
+    return stem.split("_")
+
+
+def alike(one, other):
+    """With how many words both names begin."""
+    return len(os.path.commonprefix([words_of(one), words_of(other)]))
+
+
+# ---- what is in the tree
+
+@functools.lru_cache(None)
+def programs():
+    return sorted(path.stem for path in (TOP / "tests/unit").glob("test_*.c"))
+
+
+@functools.lru_cache(None)
+def sources():
+    """Every file of C, by its path from the top: its text."""
+    return {str(path.relative_to(TOP)): path.read_text() for folder in ("mod_payments", "tests/unit")
+            for path in sorted((TOP / folder).rglob("*.[ch]"))}
+
+
+@functools.lru_cache(None)
+def api_texts():
+    return {path.name: path.read_text() for path in sorted((TOP / "tests/api").glob("test_*.py"))}
+
+
+def floor_of(path):
+    parts = pathlib.PurePath(path).parts
+    return parts[1] if len(parts) > 2 and parts[0] == "mod_payments" and parts[1] in FLOORS else None
+
+
+# ---- the map
+
+@functools.lru_cache(None)
+def rows():
+    """(pattern, kinds and names of tests) of each line."""
+    found = []
+    for line in (TOP / MAP).read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            pattern, *names = line.split()
+            found.append((pattern, tuple(kind_of(name) for name in names)))
+    return found
+
+
+def kind_of(name):
+    """"test_x.py" as ("api", "test_x.py")."""
+    folder, _, base = name.rpartition("/")
+    if folder:
+        return folder, base
+    ending = base.rpartition(".")[2]
+    if ending == "c":
+        return "unit", base.removesuffix(".c")
+    return {"py": "api", "mjs": "browser", "sh": "script"}.get(ending, "unknown"), base
+
+
+def in_map(path):
+    short = path.removeprefix("mod_payments/") if floor_of(path) else path
+    return next((list(tests) for pattern, tests in rows() if fnmatch.fnmatch(short, pattern)), [])
+
+
+# ---- names
+
+def own_programs(path):
+    """pay_lmdb_charge_row.c has test_lmdb_charge_row, or that of a name it begins with."""
+    if floor_of(path) not in TESTED_BY_UNIT:
+        return []
+    words = words_of(path)
+    for length in range(len(words), 0, -1):
+        name = "test_" + "_".join(words[:length])
+        if name in programs():
+            return [name]
+    return []
+
+
+# ---- symbols
+
+def objects(build):
+    """(path of the source, path of the object) of all that unit_tests is made of."""
+    for path in sorted((build / "tests/unit").glob("*.o")):
+        yield f"tests/unit/{path.stem}.c", path
+    for floor in TESTED_BY_UNIT:
+        for path in sorted((build / "mod_payments" / floor / ".libs").glob("*.o")):
+            yield f"mod_payments/{floor}/{path.stem.removeprefix('libpayments_la-')}.c", path
+
+
+@functools.lru_cache(None)
+def symbols(build):
+    """Of each source what its object defines for others, and what it wants of them."""
+    defines, wants = collections.defaultdict(set), collections.defaultdict(set)
+    known = dict((str(path), source) for source, path in objects(build))
+    if known:
+        said = subprocess.run(["nm", "-A", "-P", "-g", *known], capture_output=True, text=True, check=True).stdout
+        for line in said.splitlines():
+            where, name, kind = line.split()[:3]
+            (wants if kind == "U" else defines)[known[where.removesuffix(":")]].add(name)
+    return defines, wants
+
+
+def users(path, build):
+    """Each source whose object wants something of that file's: how much."""
+    defines, wants = symbols(build)
+    return {source: len(wanted & defines[path]) for source, wanted in list(wants.items())
+            if source != path and wanted & defines.get(path, set())}
+
+
+def unit_programs(path, build):
+    """All that may see a change of that source, nearest first."""
+    own = own_programs(path)
+    if not own:
+        return []
+    found = {}  # program: what sorts it
+
+    def add(program, distance, weight):
+        rank = (distance, -alike(path, program), -weight, program)
+        found[program] = min(found.get(program, rank), rank)
+
+    for program in own:
+        add(program, 0, 0)
+    for program in programs():
+        if any(program.startswith(name + "_") for name in own):
+            add(program, 1, 0)
+    for source, weight in users(path, build).items():
+        if source.startswith("tests/unit/test_"):
+            add(pathlib.PurePath(source).stem, 1, weight)
+        for program in own_programs(source):
+            add(program, 2, weight)
+    return sorted(found, key=found.get)
+
+
+# ---- includes
+
+def includers(path):
+    """Sources that include that header themselves, those of a name like it first."""
+    name = path.removeprefix("mod_payments/") if floor_of(path) else pathlib.PurePath(path).name
+    line = re.compile(rf'^#include "(\./)?{re.escape(name)}"', re.M)
+    found = [source for source, text in sources().items() if line.search(text)]
+    return sorted(found, key=lambda source: (-alike(path, source), source))
+
+
+def of_header(path, build):
+    """Those of the source of its name, else of a header that has it; then of each that includes it."""
+    source, users = path[:-1] + "c", includers(path)
+    tests = of_source(source, build) if source in sources() else []
+    if not tests:
+        users += [user for header in users if header.endswith(".h") for user in includers(header)]
+    for user in users:
+        if user.startswith("tests/"):
+            tests += of_test_source(user, build)
+        elif floor_of(path) in TESTED_BY_UNIT:
+            tests += [("unit", program) for program in own_programs(user)]
+        else:
+            tests += in_map(user)
+    return tests
+
+
+def of_source(path, build):
+    return [("unit", program) for program in unit_programs(path, build)] + in_map(path)
+
+
+def of_test_source(path, build):
+    """A program; of what programs share, those that include it or call it."""
+    stem = pathlib.PurePath(path).stem
+    if stem in programs():
+        return [("unit", stem)]
+    if path.endswith(".h"):
+        return [test for user in includers(path) if user.endswith(".c") for test in of_test_source(user, build)]
+    return [("unit", pathlib.PurePath(user).stem) for user in sorted(users(path, build))
+            if user.startswith("tests/unit/test_")]
+
+
+# ---- files of tests/api by the words that they have in common with a source
+
+def literals(text):
+    return set(re.findall(r"PAY\d{5}|[A-Za-z][A-Za-z]{3,}", text))
+
+
+def own_words(path):
+    """The words that others see of a source: its texts, log numbers and name."""
+    text = re.sub(r"PAYLOGNO\((\d+)\)", r'"PAY\1"', (TOP / path).read_text())
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("#include"))
+    return literals(" ".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', text))) | set(words_of(path))
+
+
+def apis_alike(path):
+    """Files of tests/api, those first that have the most rare words in common with that source."""
+    texts = {name: literals(text) | set(words_of(name)) for name, text in api_texts().items()}
+    count = collections.Counter(word for found in texts.values() for word in found)
+    mine = own_words(path)
+
+    def likeness(name):
+        shared = sum(math.log(len(texts) / count[word]) ** 2 for word in mine & texts[name])
+        return shared / len(texts[name]) ** 0.3 + 2 * len(set(words_of(path)) & set(words_of(name)))
+
+    return sorted((name for name in texts if likeness(name) > 1), key=lambda name: (-likeness(name), name))
+
+
+# ---- any file
+
+def of_api_support(path):
+    """Tests whose files import it, or that import what does: shares.py is imported by conftest.py, so by all."""
+    name = pathlib.PurePath(path).stem
+    line = re.compile(rf"^(from|import) {re.escape(name)}\b", re.M)
+    found = [("api", file) for file, text in api_texts().items() if line.search(text)]
+    if not found and path.endswith((".py", ".js")):
+        found = [("api", file) for file, text in api_texts().items() if name in text] \
+            or [("api", "test_charge.py"), ("api", "test_ctl.py")]
+    return sorted(found, key=lambda test: len(api_texts()[test[1]]))
+
+
+def of_loaded(path):
+    """What is loaded into servers: by those that name it."""
+    name = pathlib.PurePath(path).stem
+    return [(folder, file.name) for folder in ("faults", "api") for file in sorted((TOP / "tests" / folder).glob("test_*.py"))
+            if name in file.read_text()]
+
+
+def of_tests_folder(path, build):
+    folder, name = pathlib.PurePath(path).parts[1:3] if path.count("/") > 1 else ("", pathlib.PurePath(path).name)
+    if folder == "unit":
+        return of_test_source(path, build)
+    if folder in ("api", "faults") and name.startswith("test_"):
+        return [(folder, name)]
+    if folder == "browser" and name.endswith(".test.mjs"):
+        return [("browser", name)]
+    if not folder and name.startswith("check_"):
+        return [("script", name)] + ([("script", "check_selftest.sh")] if name != "check_selftest.sh" else [])
+    found = in_map(path)
+    if not found and folder == "api":
+        return of_api_support(path)
+    return found or (of_loaded(path) if folder in ("faults", "bench") else [])
+
+
+def tests_of(path, build):
+    """Every test that belongs to a file, as (kind, name), nearest first, without repetition."""
+    if path.startswith("tests/"):
+        found = of_tests_folder(path, build)
+    elif floor_of(path) and path.endswith(".h"):
+        found = in_map(path) + of_header(path, build)
+    elif floor_of(path) and path.endswith(".c"):
+        found = of_source(path, build)
+    else:
+        found = in_map(path)
+    return list(dict.fromkeys(found))
+
+
+def print_of(build, paths):
+    """The bounds are for each file; what several want is named once."""
+    chosen, left = {}, set()
+    for path in paths:
+        number = collections.Counter()
+        tests = tests_of(path, build)
+        for test in tests:
+            number[test[0]] += 1
+            if number[test[0]] <= BOUNDS.get(test[0], len(tests)):
+                chosen[test] = True
+            else:
+                left.add(test)
+        if not tests:
+            print("none", path)
+    for kind, name in chosen:
+        print(kind, name)
+    for kind, number in sorted(collections.Counter(kind for kind, name in left - set(chosen)).items()):
+        print("left", kind, number)
+
+
+# ---- words
+
+def selects(expression, name):
+    """pytest's -k: words, `and`, `or`, `not` and parentheses; a word is a part of the name."""
+    tokens = re.findall(r"[()]|[^\s()]+", expression)
+    said = [token if token in ("and", "or", "not", "(", ")") else str(token.lower() in name.lower()) for token in tokens]
+    try:
+        return bool(eval(" ".join(said), {"__builtins__": {}}))  # pylint: disable=eval-used # words of ours alone
+    except SyntaxError:
+        sys.exit(f"tests_of.py: {expression}: not an expression of words, and, or, not")
+
+
+def print_words(expression):
+    for program in programs():
+        names = re.findall(r"^START_TEST\((\w+)\)", (TOP / f"tests/unit/{program}.c").read_text(), re.M)
+        if any(selects(expression, f"{program} {name}") for name in names):
+            print("unit", program)
+
+
+# ---- whether the map is right
+
+def exists(kind, name):
+    if kind == "stage":
+        return name in STAGES
+    folder = {"script": "tests", "unit": "tests/unit"}.get(kind, f"tests/{kind}")
+    return (TOP / folder / (name + ".c" if kind == "unit" else name)).is_file()
+
+
+def faults_of_map():
+    paths = [str(path.relative_to(TOP)) for folder in ("mod_payments", "docs", "conf", "share", "tests", "m4")
+             for path in (TOP / folder).rglob("*") if path.is_file()] + [path.name for path in TOP.iterdir()]
+    used = {next((row[0] for row in rows() if fnmatch.fnmatch(path.removeprefix("mod_payments/")
+                                                              if floor_of(path) else path, row[0])), None)
+            for path in paths}
+    for pattern, tests in rows():
+        if pattern not in used:
+            yield f"{pattern}: no file, or another line has it first"
+        if not tests:
+            yield f"{pattern}: no test"
+        for kind, name in tests:
+            if not exists(kind, name):
+                yield f"{pattern}: {name}: no such test"
+    for path in sources():
+        if path.endswith(".c") and floor_of(path) in ("httpd", "ctl", "service") \
+                and not own_programs(path) and not in_map(path):
+            yield f"{path}: no test belongs to it"
+
+
+def check():
+    faults = list(faults_of_map())
+    for fault in faults:
+        print(fault)
+    print(f"{MAP}: {len(rows())} lines, {len(faults)} faults")
+    return 1 if faults or not rows() else 0
+
+
+def main():
+    command, *words = sys.argv[1:]
+    if command == "of":
+        print_of(pathlib.Path(words[0]).resolve(), words[1:])
+    elif command == "words":
+        print_words(words[0])
+    elif command == "check":
+        return check()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

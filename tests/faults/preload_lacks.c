@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Preloaded into httpd: the process that reads the configuration gets nothing of what
+ * PAYMENTS_LACKS names when mod_payments asks for it, as on a system that has run out of it. The
+ * words are memory (that processes share), random (numbers), curl (which does not start) and
+ * watchdog (the duties of mod_watchdog's threads, which it does not take). Its children, and all
+ * other modules, lack nothing.
+ */
+
+#include <apr_optional.h>
+#include <apr_shm.h>
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+#define MODULE "/mod_payments.so"
+#define TAKES_DUTIES "ap_watchdog_register_callback"
+#define CURL_FAILED 2 /* CURLE_FAILED_INIT */
+
+typedef apr_status_t shm_create_t(apr_shm_t **out, apr_size_t size, const char *name,
+                                  apr_pool_t *p);
+typedef int random_t(unsigned char *out, int len);
+typedef int curl_start_t(long flags);
+typedef void offer_t(const char *name, apr_opt_fn_t *fn);
+
+EXPORTED int RAND_bytes(unsigned char *out, int len);
+EXPORTED int curl_global_init(long flags);
+
+static pid_t first;
+
+__attribute__((constructor)) static void prepare(void)
+{
+    first = getpid();
+}
+
+static int lacks(const char *what)
+{
+    const char *all = getenv("PAYMENTS_LACKS");
+
+    return getpid() == first && all && strstr(all, what);
+}
+
+static int is_module(const void *caller)
+{
+    Dl_info info;
+
+    return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, MODULE);
+}
+
+/* The system's own, as the caller would find it. */
+static void *real(const char *name, const void *caller)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    void *handle;
+    Dl_info info;
+
+    if (!found && dladdr(caller, &info)) {
+        handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle) {
+            found = dlsym(handle, name);
+            (void)dlclose(handle); /* the caller has it open */
+        }
+    }
+    if (!found) {
+        abort();
+    }
+    return found;
+}
+
+EXPORTED apr_status_t apr_shm_create(apr_shm_t **out, apr_size_t size, const char *name,
+                                     apr_pool_t *p)
+{
+    const void *caller = __builtin_return_address(0);
+    shm_create_t *create;
+
+    if (lacks("memory") && is_module(caller)) {
+        return APR_ENOMEM;
+    }
+    *(void **)&create = real("apr_shm_create", caller);
+    return create(out, size, name, p);
+}
+
+EXPORTED int RAND_bytes(unsigned char *out, int len)
+{
+    const void *caller = __builtin_return_address(0);
+    random_t *bytes;
+
+    if (lacks("random") && is_module(caller)) {
+        return 0;
+    }
+    *(void **)&bytes = real("RAND_bytes", caller);
+    return bytes(out, len);
+}
+
+EXPORTED int curl_global_init(long flags)
+{
+    const void *caller = __builtin_return_address(0);
+    curl_start_t *start;
+
+    if (lacks("curl") && is_module(caller)) {
+        return CURL_FAILED;
+    }
+    *(void **)&start = real("curl_global_init", caller);
+    return start(flags);
+}
+
+static apr_status_t no_duty(void)
+{
+    return APR_EINVAL;
+}
+
+/* mod_watchdog offers its functions under their names; whoever wants one asks for the name. */
+EXPORTED void apr_dynamic_fn_register(const char *name, apr_opt_fn_t *fn)
+{
+    offer_t *offer;
+
+    *(void **)&offer = real("apr_dynamic_fn_register", __builtin_return_address(0));
+    offer(name,
+          lacks("watchdog") && strcmp(name, TAKES_DUTIES) == 0 ? (apr_opt_fn_t *)no_duty : fn);
+}

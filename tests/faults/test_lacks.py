@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A system that has nothing left for the server at its start: it says what that takes away, and serves the rest."""
+
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT, loaded
+from dashboard import settings
+from exposition import OPEN, scrape
+from upstream import live_reference
+
+# What the log says, by what the process that reads the configuration does not get.
+MEMORY = {
+    "PAY00304": "calls of Live Mode are limited in each child process by itself",
+    "PAY00308": "stores are left to the child processes",
+    "PAY00312": "a process that is stopped will hold up the others",
+    "PAY00340": "PaymentsRateLimit and PaymentsAuthFailureLimit count in each child process by itself",
+    "PAY00370": "nothing is counted",
+    "PAY00382": "each child process counts its calls and their failures by itself",
+    "PAY00651": "each process that opens it dies",
+    "PAY00683": "no codes are sent to confirm changes until the next start",
+    "PAY00754": "PaymentsFailureLimit limits nothing",
+}
+RANDOM = {
+    "PAY00350": "no random bytes for a master key",
+    "PAY00341": "clients can tell which of them share a part of the tables of limits",
+    "PAY00542": "the dashboard changes nothing until the next start",
+    "PAY00683": "no codes are sent to confirm changes until the next start",
+    "PAY00754": "PaymentsFailureLimit limits nothing",
+}
+DUTIES = {"PAY00306": "pending payments may stay pending, notifications unsent"}
+CURL = {"PAY00361": "notifications cannot be sent"}
+
+
+@pytest.fixture
+def lacking(till):
+    """Makes servers that lack something, with a dashboard, and expects that they say all of it."""
+    def make(what, said):
+        httpd = till(start=False, env={"LD_PRELOAD": loaded("faults/preload_lacks"), "PAYMENTS_LACKS": what})
+        httpd.host_extra += f"{OPEN}\n{settings(httpd)}"
+        if ROOT:  # a child cannot take over what root made
+            subprocess.run(["chown", "-R", "www-data:", str(httpd.store)], check=True)
+        httpd.expect_log("|".join(said))
+        httpd.start()
+        for number, words in said.items():
+            assert re.search(f"{number}: .*{words}", httpd.log_text()), number
+        return httpd
+
+    return make
+
+
+def pays(httpd):
+    """In Test Mode and in Live Mode, and a key that is not known is refused."""
+    shop = httpd.live_shop
+    assert shop.charge(reference=live_reference()).status == 200
+    assert shop.charge(key=shop.test_secret, token="tok_test_success").status == 200
+    assert shop.refunds(key="pay_testsk_" + "a" * 48).status == 401
+    return True
+
+
+def test_memory(lacking, proxy):
+    """What processes would share each has of its own: stores are made by the children, metrics tell what those say."""
+    httpd = lacking("memory", MEMORY)
+    assert pays(httpd)
+    metrics = scrape(httpd)
+    assert metrics("payments_up", store="0") == 1
+    assert not metrics.all_requests(), "they are counted"
+    assert not proxy.repeated()
+
+
+def test_random_numbers(lacking):
+    httpd = lacking("random", RANDOM)
+    assert pays(httpd)
+
+
+def test_duties_of_the_watchdog(lacking):
+    """None of them is taken: it is said of each."""
+    httpd = lacking("watchdog", DUTIES)
+    assert pays(httpd)
+    duties = set(re.findall(r"PAY00306: Watchdog _payments_(\w+)_ could not be started", httpd.log_text()))
+    assert duties == {"reconcile", "history", "housekeep", "expire", "usage", "outbox"}
+
+
+def test_curl(lacking):
+    httpd = lacking("curl", CURL)
+    assert httpd.live_shop.charge(key=httpd.live_shop.test_secret, token="tok_test_success").status == 200
