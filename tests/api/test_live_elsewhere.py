@@ -3,6 +3,7 @@
 what is learnt of those that are decided late.
 """
 
+import re
 import struct
 
 import pytest
@@ -96,7 +97,8 @@ def test_told_like_ours(desk):
     ref, name = desk.charged("12.00")
     desk.given_back(name, 5)
     assert desk.told(ref, 2) == [("transaction", "successful"), ("refund", "processed")]
-    assert "PAY00443: account shop: 1 refunds that were made elsewhere were added" in desk.httpd.log_text()
+    # one or more: of what other tests left in the upstream's books
+    assert re.search("PAY00443: account shop: [1-9][0-9]* refunds that were made elsewhere were added", desk.httpd.log_text())
     assert desk.shop.verify(ref)["refundedAmount"] == 5
     desk.given_back(name, 7)
     want = [("transaction", "successful"), ("refund", "processed"), ("refund", "processed"), ("transaction", "reversed")]

@@ -152,8 +152,9 @@ def test_refused_in_one_way(shop, encrypt, bodies, tmp_path, path):
     assert shop.call("POST", path, {"data": good}).status == 200
 
 
-def test_account_without_a_key(shop):
+def test_account_without_a_key(httpd):
     """Nothing can have been encrypted for it: the answer is that of any other, and the log says what makes a key."""
+    shop = httpd.shop()
     said = re.compile(r"PAY00502: an encrypted order of account \d+ in test mode was refused: it has no encryption key yet; "
                       "paymentsctl encryption-key show makes it")
     told = len(said.findall(shop.httpd.log_text()))
