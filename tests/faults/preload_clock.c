@@ -13,6 +13,7 @@
  * gone on by so much: a stopped clock starves nobody who polls. Sleeps take real time.
  */
 
+#undef _FORTIFY_SOURCE /* its headers have a poll of their own */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

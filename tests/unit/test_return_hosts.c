@@ -129,8 +129,8 @@ static const char *const no_urls[] = {
     "//evil.example",
     "https://shop.example%2eevil.example/",
     "https://shop.example%00.evil.example/",
-    "https://b\xc3\xbc"
-    "cher.example/",
+    ("https://b\xc3\xbc"
+     "cher.example/"),
     "https://evil.example\t.shop.example/",
     "javascript://shop.example/",
 };
