@@ -47,6 +47,11 @@ class Clock:
         ahead, stands = self.hands[which]
         return stands or self.real_us(which) + ahead
 
+    @property
+    def by(self):
+        """How many seconds the wall clock, while it goes, is ahead of the real one."""
+        return self.hands[WALL][0] / 1e6
+
     def now(self):
         """What the wall clock shows, as time.time()."""
         return self.now_us(WALL) / 1e6
@@ -65,6 +70,15 @@ class Clock:
         by = round(seconds * 1_000_000)
         self.write([self.later(hand, by) if which in (clocks or range(len(REAL))) else hand
                     for which, hand in enumerate(self.hands)])
+
+    def pass_unless(self, come, seconds=1):
+        """For conditions of wait_for: whether it has come to what they wait for; else time passes.
+
+        The monotonic clock is left alone: time-outs of what is on its way go by it.
+        """
+        if not come:
+            self.pass_seconds(seconds, WALL, BOOT)
+        return come
 
     @staticmethod
     def later(hand, by):

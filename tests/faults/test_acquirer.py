@@ -17,11 +17,10 @@ import time
 
 import pytest
 
-from conftest import FULL, loaded, size
+from conftest import FULL, size
 from harness import SANITIZE, wait_for
 from load import PAUSE_S, RETRY_S, Client, Load, is_passing, seed
 from raw_lmdb import dead_readers
-from test_clock import Clock
 from test_killed import CHILDREN, DIED
 from test_live_faults import HTML, passed
 from upstream import ACQUIRER_CUT, FETCH_CUT, PARTIAL, compare, live_reference
@@ -40,6 +39,7 @@ TOKENS = ("acq_success",) * 17 + ("acq_declined", "acq_insufficient", "acq_pendi
 LIVE_TROUBLE = f"{DIED}|AH00098|{ACQUIRER_CUT}|{FETCH_CUT}|PAY00212|PAY00427|PAY00428|PAY00454"
 # Rows of processes that died are asked about once nobody can be at work on them: after 5, TIMEOUT_S and 30 s.
 DECIDED_S = 37 + 2 * LATE_AFTER_S + (300 if SANITIZE else 120)
+APART_S = 240  # as far as clocks may be apart before nobody believes an absence
 
 
 class Trouble:
@@ -160,6 +160,15 @@ def nothing_pending(shop):
     return not [row for noun in ("charge", "refund") for row in shop.rows(noun) if row["status"] == "pending"]
 
 
+def until_decided(httpd, proxy, shop):
+    """Time passes for the shop's server until nothing is pending, once no delayed request is on its way any more."""
+    delayed = [one for one in list(proxy.exchanges) if not one.ended]
+    wait_for(lambda: all(one.ended for one in delayed), "what was delayed to arrive")
+
+    wait_for(lambda: httpd.clock.pass_unless(nothing_pending(shop), 1 if httpd.clock.by < APART_S else 0),
+             "nothing to be pending", DECIDED_S)
+
+
 def kill_one(httpd, chance):
     with contextlib.suppress(ProcessLookupError, IndexError):
         os.kill(chance.choice(httpd.pids()), signal.SIGKILL)
@@ -203,7 +212,8 @@ def test_acquirer(till, upstream, proxy):
     print(f"PAYMENTS_SEED={number}")
     last = upstream.last()
     # Refunds are fetched meanwhile too, those that are at the acquirer just now among them.
-    httpd = till(threads=CHILDREN["event"], parameters=f"timeout={TIMEOUT_S}s", host_extra=SETTINGS, sync="2s")
+    httpd = till(threads=CHILDREN["event"], parameters=f"timeout={TIMEOUT_S}s", host_extra=SETTINGS, sync="2s",
+                 clock=True)
     httpd.expect_log(LIVE_TROUBLE)
     shop, killed, restart_at = httpd.live_shop, 0, set(chance.sample(range(1, kills + 1), restarts))
     trouble = proxy.default = Trouble(random.Random(chance.randrange(1 << 32)))
@@ -220,7 +230,7 @@ def test_acquirer(till, upstream, proxy):
     assert not load.failures, load.failures[:3]
     left = sum(row["status"] == "pending" for noun in ("charge", "refund") for row in shop.rows(noun))
     proxy.heal()
-    wait_for(lambda: nothing_pending(shop), "nothing to be pending", DECIDED_S)
+    until_decided(httpd, proxy, shop)
     differences = compare(shop, upstream, last)
     rows, listed = verify_told(load, shop)
     took = time.monotonic() - started
@@ -266,7 +276,7 @@ def test_cut_at_every_byte(till, upstream, proxy, kind):
     """Of request and answer, in order and with no word; small, at every tenth, from a random one on."""
     number, started, last = seed(), time.monotonic(), upstream.last()
     httpd = till(threads=CHILDREN["event"], parameters=f"timeout={TIMEOUT_S}s",
-                 host_extra="PaymentsAcquirerLateAfter 2s\n")
+                 host_extra="PaymentsAcquirerLateAfter 2s\n", clock=True)
     httpd.expect_log(ACQUIRER_CUT)
     shop, sent = httpd.live_shop, {}
 
@@ -285,7 +295,7 @@ def test_cut_at_every_byte(till, upstream, proxy, kind):
     faults = cut_everywhere(proxy.of(kind)[-1], stride, number % stride)
     answers = all_cut(proxy, kind, faults, act)
     assert {answer.status for answer in answers.values()} <= {200, 202}
-    wait_for(lambda: nothing_pending(shop), "nothing to be pending", DECIDED_S)
+    until_decided(httpd, proxy, shop)
     differences = compare(shop, upstream, last)
     print(f"PAYMENTS_FAULTS: a {kind} cut at {len(faults)} bytes, differences: {len(differences)}, "
           f"PAYMENTS_SEED={number}, {time.monotonic() - started:.0f} s")
@@ -303,9 +313,8 @@ def test_cut_at_every_byte(till, upstream, proxy, kind):
 def test_late_approval(till, upstream, proxy, approval):
     """The call arrives after the charge failed here for its absence: its state stays, and the money is seen to."""
     httpd = till(start=False, parameters="timeout=1s",
-                 host_extra=f"PaymentsAcquirerLateAfter 1s\nPaymentsLateApproval {approval}\n",
-                 env={"LD_PRELOAD": loaded("faults/preload_clock"), "PAYMENTS_CLOCK_FILE": "{root}/clock"})
-    clock, hold, ref = Clock(httpd), Hold(), live_reference()
+                 host_extra=f"PaymentsAcquirerLateAfter 1s\nPaymentsLateApproval {approval}\n", clock=True)
+    clock, hold, ref = httpd.clock, Hold(), live_reference()
     httpd.expect_log(f"{ACQUIRER_CUT}|PAY00171|PAY00423|PAY00710")
     httpd.start()
     shop = httpd.live_shop
@@ -320,8 +329,7 @@ def test_late_approval(till, upstream, proxy, approval):
     clock.set(6 * 3600 + 60)
 
     def shown():
-        row = json.loads(httpd.ctl("charge", "show", "shop", ref, "--mode", "live", "--json",
-                                   env={**os.environ, **httpd.env}).stdout)
+        row = json.loads(httpd.ctl("charge", "show", "shop", ref, "--mode", "live", "--json").stdout)
         return row if row["late"] in ("found", "refunded") else None
 
     row = wait_for(shown, "the late question", 60)

@@ -24,8 +24,7 @@ from load import RETRY_S, is_passing, seed
 from raw_lmdb import dead_readers
 from test_acquirer import (CHARGE, LATE_AFTER_S, LIVE_TROUBLE, SETTINGS, TIMEOUT_S, TOKENS, PatientClient,
                            Trouble, kill_one, nothing_pending, power_off)
-from test_clock import Clock
-from test_clock_live import DAY, HOUR, YEAR, clocked, make_far
+from test_clock_live import DAY, HOUR, YEAR, make_far
 from test_killed import CHILDREN
 from upstream import PARTIAL, Till, compare, live_reference
 from upstream_proxy import Proxy
@@ -124,7 +123,7 @@ class Chaos:
     def __init__(self, till, upstream, proxy, chance):
         self.httpd, self.shop, self.upstream, self.proxy, self.chance = till, till.live_shop, upstream, proxy, chance
         self.last = upstream.last()
-        self.clocks = Clock(till), Clock(upstream)
+        self.clocks = till.clock, upstream.clock
         self.asked, self.told, self.given = {}, {}, {}  # charges; what was answered of them, and of refunds
         self.tries, self.failures, self.decided, self.by_tool = [], [], set(), set()
         self.halt, self.lock, self.number = threading.Event(), threading.Lock(), 10000
@@ -143,7 +142,7 @@ class Chaos:
 
     def ctl(self, *args, **options):
         """On the same machine: its clock is the server's."""
-        return self.httpd.ctl(*args, env={**os.environ, **self.httpd.env}, **options)
+        return self.httpd.ctl(*args, **options)
 
     # --- moves ---
     def kill(self):
@@ -253,8 +252,7 @@ class Chaos:
         other = make()
         shutil.rmtree(other.store)
         shutil.move(copy, other.store)
-        (other.root / "clock").write_bytes((self.httpd.root / "clock").read_bytes())
-        (other.root / "clock").chmod(0o644)
+        other.clock.write(self.httpd.clock.hands)
         other.start()
         other.live_shop.secret = self.shop.secret
         payer = Payer(self, self.chance)
@@ -372,7 +370,7 @@ def make_till(authority, far):
     made = []
     with Proxy(authority, far.port) as proxy:
         def make():
-            one = Till(proxy.url, far.key, authority, env=clocked(), threads=CHILDREN["event"], sync="2s",
+            one = Till(proxy.url, far.key, authority, clock=True, threads=CHILDREN["event"], sync="2s",
                        parameters=f"timeout={TIMEOUT_S}s", host_extra=SETTINGS)
             one.expect_log(TROUBLE, always=True)
             made.append(one)

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wall clock is set while charges go on: order, uniqueness and every rule of money hold."""
 
-import mmap
 import random
 import re
-import struct
 import time
 from datetime import datetime, timedelta
 
 import pytest
 
-from conftest import loaded, size
+from conftest import size
 from harness import reference, wait_for
 from load import Load, charges, counter, seed, verify
 
@@ -22,30 +20,10 @@ PAUSE_MAX_S = 10.0  # of any request, on a busy machine
 STEP = re.compile(r"PAY00150: account \d+ test: the clock is (\d+) ms behind the last record's time and is believed")
 
 
-class Clock:
-    """The wall clock of one server: the real one and as many seconds as it was set by."""
-
-    def __init__(self, httpd):
-        self.path, self.by = httpd.root / "clock", 0.0
-        self.path.write_bytes(struct.pack("=q", 0))
-        self.path.chmod(0o644)
-
-    def set(self, seconds):
-        """As if an administrator did: in all processes at once."""
-        self.by = seconds
-        with open(self.path, "r+b") as out, mmap.mmap(out.fileno(), 8) as memory:
-            memory[:] = struct.pack("=q", int(seconds * 1_000_000))
-
-    def now(self):
-        return time.time() + self.by
-
-
 def make_server(server, more=""):
-    httpd = server(start=False, extra=more, env={"LD_PRELOAD": loaded("faults/preload_clock"),
-                                                 "PAYMENTS_CLOCK_FILE": "{root}/clock"})
-    clock = Clock(httpd)
+    httpd = server(start=False, extra=more, clock=True)
     httpd.expect_log("PAY00150")
-    return httpd.start(), clock
+    return httpd.start(), httpd.clock
 
 
 def instant(text):

@@ -13,12 +13,12 @@ import time
 import pytest
 
 import dashboard
-from conftest import loaded, size
+from conftest import size
 from crowd import Good, event_sizes
 from harness import KILLED, SANITIZE, reference, wait_for
 from load import Load, seed
 from receiver import INSECURE, Receiver, closed_port, in_order, instant
-from test_clock import Clock
+from virtual_clock import BOOT, WALL
 
 # httpd makes but one child in the first second after one died, two in the next: enough to be without some.
 CHILDREN = ("StartServers 8\nServerLimit 24\nThreadsPerChild 32\nThreadLimit 32\nMaxRequestWorkers 384\n"
@@ -37,9 +37,8 @@ GOOD_S = 5  # within which a good receiver has its event, whatever the others do
 
 
 def make_server(server, clock=False, **options):
-    env = {"LD_PRELOAD": loaded("faults/preload_clock"), "PAYMENTS_CLOCK_FILE": "{root}/clock"} if clock else {}
-    httpd = server(start=False, extra=INSECURE, env=env, **options)
-    return httpd, Clock(httpd)
+    httpd = server(start=False, extra=INSECURE, clock=clock, **options)
+    return httpd, httpd.clock
 
 
 def fill(shop, prefix, count):
@@ -122,18 +121,18 @@ def test_killed_and_reloaded_while_it_delivers(server):
         assert killed, "no child was killed while it delivered"
 
         told = {ref: 1 + REFUNDS for ref in story.charged}
-        set_at, seen, step, idle = time.monotonic(), 0, LEASE_S + 1, size(1.3, LEASE_S + 10)
+        set_at, seen, step, idle = time.monotonic(), 0, LEASE_S + 1, size(0.7, LEASE_S + 10)
 
         def all_taken():
-            """Once nothing happens any more the clock is set, further and further: then all is due.
+            """Once nothing happens any more time passes, further and further: leases end, and then all is due.
 
             In the full run leases end by themselves before, and only what failed many times waits longer.
             """
             nonlocal set_at, seen, step
             if time.monotonic() - max(receiver.got[-1].at, set_at) > idle:
-                step = LEASE_S + 1 if len(receiver.got) > seen else 2 * step
+                step = LEASE_S + 1 if len(receiver.got) > seen else min(2 * step, 2 * HOUR)
                 set_at, seen = time.monotonic(), len(receiver.got)
-                clock.set(clock.by + step)
+                clock.pass_seconds(step, WALL, BOOT)
             ids = {one.id for one in receiver.taken() if one.reference in told}
             return len(ids) >= sum(told.values()) and not shop.events("--limit", "1")
 
@@ -213,8 +212,8 @@ def test_schedule_and_parking(server):
         wait_for(lambda: len(shop.events()) == 3 and shop.events()[-1]["tries"], "another transaction to be tried")
         assert [one for one in receiver.got if one.reference == ref][tries:] == [], "a parked one was tried"
         receiver.default = 200
-        shop.event("retry", event["id"], env={**os.environ, **httpd.env})
-        wait_for(lambda: not shop.events(), "all to be taken")
+        shop.event("retry", event["id"])
+        wait_for(lambda: clock.pass_unless(not shop.events()), "all to be taken")
     assert in_order(receiver.got) == {ref: 2, ref + "-2": 1}
     print(f"PAYMENTS_FAULTS: an event that nobody took: {tries} tries in 72 hours, then parked, then released")
 
