@@ -62,12 +62,20 @@ test_counts() {
 # planned SECONDS OTHERS RAN: a stage that should take 100 s and have 3 cases took and had these, while others
 # took so many seconds of two cores, in a run that was as long.
 planned() {
-    COMMAND="test" PLAN='test fine 100 3' WHOLE=${ALL:-1}
+    COMMAND="test" PLAN="test fine 100 ${LEAST:-3}" WHOLE=${ALL:-1}
     machine_cores() { echo "${CORES:-2}"; }
     machine_seconds() { echo "$OTHERS"; }
     stage fine
     STAGE_START=$((SECONDS - $1)) RUN_START=$STAGE_START OTHERS=$2 RUN_MACHINE=0
     count fine "$3" 0 ""
+}
+
+# The same for the whole; and one more case for root, whose number is given.
+whole_planned() { planned "$1" 0 3 && PLAN='test whole 100 -'; }
+root_planned() {
+    local uid=$1
+    id() { echo "$uid"; }
+    LEAST="4 3" planned 1 0 3
 }
 
 part_planned() { ALL=0 && planned "$@"; }
@@ -81,6 +89,10 @@ test_plan() {
     expect 0 "which is not judged: the machine was busy, others had " planned 160 160 3
     expect 0 "not judged on one core" one_core_planned 160 0 3
     expect 0 "3 passed, 0 failed" part_planned 160 0 3
+    expect 0 "140 s of 100 in all" whole_planned 140
+    expect 1 "whole took too long: 160 s are more than 150 % of its 100 s" whole_planned 160
+    expect 1 "too few cases: 3 ran, and there are at least 4" root_planned 0
+    expect 0 "3 passed, 0 failed" root_planned 1000
     expect 1 "too few cases: 2 ran, and there are at least 3" planned 1 0 2
     expect 1 "too few cases: 2 ran, and there are at least 3" planned 160 160 2
     expect 1 "too few cases: 2 ran, and there are at least 3" part_planned 1 0 2

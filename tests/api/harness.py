@@ -27,6 +27,9 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("PAYMENTS_BUILD", TOP / "build"))
 MODULE = BUILD / "mod_payments/.libs/mod_payments.so"
 PAYMENTSCTL = os.environ.get("PAYMENTSCTL", str(BUILD / "mod_payments/paymentsctl"))
+PLAIN = BUILD / "plain"  # in a run under the sanitizers: the tool as users build it
+SETUP_CTL = str(PLAIN / "paymentsctl") if PLAIN.exists() else PAYMENTSCTL
+SETUP_LINES = PLAIN if PLAIN.exists() else BUILD / "tests/api/.libs"
 SANITIZE = bool(os.environ.get("PAYMENTS_SANITIZE"))
 WAIT_S = 60  # longest wait for any condition
 WAITS = os.environ.get("PAYMENTS_WAITS")  # the file of the waits that ./dev test tells of
@@ -95,6 +98,19 @@ def sanitizers():
                            check=True).stdout.strip() for lib in ("libasan.so", "libubsan.so")]
 
 
+def processes():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def parent_of(pid):
+    """Its parent's pid; None: it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return int(stat.read().rpartition(b")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
 def wait_for(condition, what, seconds=WAIT_S):
     """Polls until `condition()` is true and returns its value; fails after `seconds`."""
     begun = time.monotonic()
@@ -143,12 +159,23 @@ def at_once(calls):
 
 
 def run_ctl(store, *args, stdin=None, check=True, env=None, timeout=300):
-    """paymentsctl on `store` (a directory); returns the CompletedProcess."""
-    done = subprocess.run([PAYMENTSCTL, "-s", f"lmdb:{store}", *args], input=stdin, text=True,
+    """paymentsctl on `store` (a directory); returns the CompletedProcess.
+
+    What tests of the server set up and look at is done by the quicker of its builds, if there are two, unless `env` has
+    something to be loaded into it. Tests of the tool run the one that is tested (ctl_program.py).
+    """
+    program = PAYMENTSCTL if env else SETUP_CTL
+    done = subprocess.run([program, "-s", f"lmdb:{store}", *args], input=stdin, text=True,
                           capture_output=True, timeout=timeout, env=env, check=False)
     if check and done.returncode != 0:
         raise AssertionError(f"paymentsctl {' '.join(args)}: exit {done.returncode}\n{done.stderr}")
     return done
+
+
+def setup_preload():
+    """What makes the setting up tool take many commands."""
+    lines = str(SETUP_LINES / "preload_lines.so")
+    return lines if PLAIN.exists() else " ".join([*sanitizers(), lines])
 
 
 def run_ctl_lines(store, commands):
@@ -156,9 +183,10 @@ def run_ctl_lines(store, commands):
 
     The tests of the tool run it as a user does, once for each.
     """
-    preload = " ".join([*sanitizers(), str(loaded("api/preload_lines"))])
-    done = run_ctl(store, "--json", stdin="".join(command + "\n" for command in commands),
-                   env={**os.environ, "LD_PRELOAD": preload})
+    line = [SETUP_CTL, "-s", f"lmdb:{store}", "--json"]
+    done = subprocess.run(line, input="".join(command + "\n" for command in commands), text=True, capture_output=True,
+                          env={**os.environ, "LD_PRELOAD": setup_preload()}, timeout=WAIT_S, check=False)
+    assert done.returncode == 0, f"paymentsctl: {commands}: exit {done.returncode}\n{done.stderr}"
     values, rest = [], done.stdout.lstrip()
     while rest:
         value, end = json.JSONDecoder().raw_decode(rest)
@@ -353,9 +381,7 @@ DocumentRoot {self.docroot}
 
     def pids(self):
         """The children's pids."""
-        done = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True,
-                              check=False)
-        return [int(pid) for pid in done.stdout.split()]
+        return [pid for pid in processes() if parent_of(pid) == self.process.pid]
 
     def signal(self, number):
         os.kill(self.process.pid, number)
@@ -367,10 +393,14 @@ DocumentRoot {self.docroot}
         wait_for(lambda: self.resumed() > before, "the graceful restart")
 
     def children_have_started(self):
-        """A child of event or worker has threads once it no longer ends from within a signal handler."""
+        """A child of event or worker has threads once it no longer ends from within a signal handler.
+
+        What it runs beside them, such as the program of a piped log, is not httpd and has one thread for good.
+        """
         for pid in self.pids():
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                if "\nThreads:\t1\n" in pathlib.Path(f"/proc/{pid}/status").read_text():
+                status = pathlib.Path(f"/proc/{pid}/status").read_text()
+                if "\nThreads:\t1\n" in status and os.path.samefile(f"/proc/{pid}/exe", httpd_binary()):
                     return False
         return True
 
@@ -548,8 +578,8 @@ class Shop:
     # --- notifications ---
     def webhook(self, url, mode="test"):
         """Sets its webhook; returns the secret, which the first call makes."""
-        self.httpd.ctl("webhook", "set", self.name, url, "--mode", mode)
-        return self.webhook_secret(mode)
+        made = json.loads(self.httpd.ctl("webhook", "set", self.name, url, "--mode", mode, "--json").stdout)
+        return made["secret"] or self.webhook_secret(mode)
 
     def webhook_off(self, mode="test"):
         self.httpd.ctl("webhook", "set", self.name, "off", "--mode", mode)

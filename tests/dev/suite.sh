@@ -298,6 +298,7 @@ stage_copy() { # TREE
     cp "$1/mod_payments/paymentsctl" "$copy/build/mod_payments/"
     cp -R tests/api tests/faults tests/bench tests/browser "$copy/tests/"
     copy_loaded "$1" "$copy/build"
+    [ "$1" = "$NORMAL" ] || copy_plain "$copy/build/plain"
     cp -R conf docs share "$copy/"
     # The header that connectors are built against, and the words that the manual repeats.
     mkdir -p "$copy/mod_payments/acquirer" "$copy/mod_payments/model"
@@ -321,6 +322,12 @@ copy_loaded() { # TREE BUILD
         find "$1/tests/$dir/.libs" -name '*.so' -exec cp {} "$2/tests/$dir/.libs/" \; 2>/dev/null
     done
     true # a tree without them is whole for the other tests
+}
+
+# The tool as users build it, for what tests of a slower build set up and look at.
+copy_plain() { # DIRECTORY
+    mkdir -p "$1"
+    cp "$NORMAL/mod_payments/paymentsctl" "$NORMAL/tests/api/.libs/preload_lines.so" "$1/"
 }
 
 # What is shown of a run while it goes on: each test, or every half minute how far it is.
@@ -418,7 +425,7 @@ stage_api() {
 stage_api-sanitize() {
     local user=()
     stage api-sanitize
-    if build_sanitize; then
+    if build_sanitize && build_unit "$NORMAL"; then # which has the tool that sets tests up
         [ "$(id -u)" -ne 0 ] || read -ra user <<<"$(ordinary_user)"
         # shellcheck disable=SC2086 # options are words
         run_api api-sanitize api "$SANITIZE" "${user[@]}" env PAYMENTS_SANITIZE=1 PAYMENTS_MPM=event -- \
@@ -429,9 +436,10 @@ stage_api-sanitize() {
 
 # ---- the commands
 
-# The stages of a whole run stand in two lanes, which run beside each other: where one waits the other computes.
-# What both lanes need is built before them; what a stage builds is for those behind it in its lane.
-LANES=("unit fuzz-replay api-sanitize" "lint faults browser demo api unit-plain valgrind tsan scripts")
+# The stages of a whole run stand in lanes, which run beside each other: where one waits another computes. What more
+# than one lane needs is built before them; what a stage builds is for those behind it in its lane. Lint is none of
+# them: .ci/run has it first, and ./dev test changed.
+LANES=("unit fuzz-replay api-sanitize" "faults browser demo" "tsan api unit-plain valgrind scripts")
 
 lane() { # STAGE...
     local name
@@ -485,9 +493,9 @@ dev_test() {
     done
     packages test
     versions
+    begin "test"
     build_normal
     node_packages api "$NORMAL/node" "what signatures are verified with" || true # its tests say so
-    begin "test"
     if [ $# -gt 0 ]; then
         lane "$@"
     else
