@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small changes of meaning in a C source, each of which some test should notice.
+"""Small changes of meaning in a C source, each of which a test should notice.
 
-sites() lists every change of a text that ./dev mutate may make; draw() puts those of several files in a random order.
+sites() lists every change of a text that ./dev mutate can make; draw() yields those of several files in random order.
 """
 
 import collections
@@ -19,7 +19,7 @@ TOKENS = re.compile(r"""
   | (?P<operator>  >>= | <<= | -> | \+\+ | -- | && | \|\| | [<>=!+\-*/%&|^]= | << | >> | \.\.\. | . )
     """, re.X | re.S | re.M)
 
-# What only talks, what only frees memory, and sizes that are mere hints: no test can notice them.
+# Calls that only log, only free memory, or only reserve room: no test can notice a change of them.
 NEVER = re.compile(r"(assert|_Static_assert|(pay|ap)_log\w*|PAYLOGNO|APLOG\w*|apr_pool_(clear|destroy|create\w*|tag)"
                    r"|apr_(array|table|hash)_make|va_(start|end|copy))$")
 EXCHANGED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
@@ -50,7 +50,7 @@ class Body:
         return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
 
     def pairs(self):
-        """Of each bracket the index of the other one."""
+        """Maps the index of each bracket to that of its partner."""
         pairs, open_ones = {}, []
         for index, token in enumerate(self.tokens):
             if token.kind != "operator":
@@ -72,13 +72,13 @@ class Body:
         return excluded
 
     def end_of(self, index, ends=(";",)):
-        """The next token of `ends` that stands in no bracket which opens behind `index`."""
+        """Returns the index of the next token of `ends` outside of brackets that open after `index`."""
         while index < len(self.tokens) and self.text(index) not in ends:
             index = self.match.get(index, index) + 1 if self.text(index) in CLOSING else index + 1
         return index
 
     def statements(self):
-        """(first, last) of each statement that is no control structure, without its semicolon."""
+        """Yields (first, last) of each simple statement, without its semicolon."""
         index = 0
         while index < len(self.tokens):
             text = self.text(index)
@@ -101,7 +101,7 @@ class Body:
 
 
 def bodies(text):
-    """In the house's style a function's braces stand in the first column."""
+    """Yields each function. In the house style only a function's braces are in the first column."""
     tokens = tokens_of(text)
     head_begin = index = 0
     while index < len(tokens):
@@ -119,7 +119,7 @@ def bodies(text):
 
 
 def type_of(head):
-    """What a function returns: "const char *"."""
+    """Returns the type of a function's value: "const char *"."""
     words = []
     for token in head:
         if token.text == "(":
@@ -228,10 +228,10 @@ def sites(file, text):
     return found
 
 
-# ---- which ones
+# ---- the choice
 
 def draw(of_floors, seed):
-    """Sites of each floor in turn, every kind of change as likely as the others, none twice."""
+    """Yields (floor, site), the floors in turn and every kind of change with the same chance, none twice."""
     chance = random.Random(seed)
     floors = {}
     for floor in sorted(of_floors):
@@ -254,18 +254,18 @@ def draw(of_floors, seed):
 
 
 def lines_around(text, start, end):
-    """Where the lines begin and end that hold that span."""
+    """Returns where the lines of that span begin and end."""
     return text.rfind("\n", 0, start) + 1, (text.find("\n", end) + 1 or len(text) + 1) - 1
 
 
 def describe(text, site):
-    """(the lines as they are, the lines as the change makes them)."""
+    """Returns (the lines as they are, the lines as the change makes them)."""
     begin, end = lines_around(text, site.start, site.end)
     return text[begin:end], text[begin:site.start] + site.becomes + text[site.end:end]
 
 
 def apply(text, line, before, after):
-    """The text with `before` as `after`, of all such lines the nearest to `line`; None: there are none."""
+    """Returns the text with `after` in place of the `before` nearest to `line`, or None if it is not there."""
     places = [match.start() for match in re.finditer("^" + re.escape(before) + "$", text, re.M)]
     if not places:
         return None

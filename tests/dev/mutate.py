@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the tests notice small changes of the source: ./dev mutate.
+"""Finds changes of the source that the tests do not notice: ./dev mutate.
 
-`mutate.py copy TOP TREE` brings the files that stdin names, each ended by NUL, from TOP into the copy TREE.
-`mutate.py run TREE OUT SEED COUNT FILE...` judges that many random mutants of the files; `again TREE OUT LIST` those
-of a file of results. TREE is built in build/normal. JOBS mutants are judged at once, each with one of the
-directories that MUTATE_COPIES names, in which tests/api can run; without these, by unit programs alone.
+`mutate.py copy TOP TREE` copies the files that stdin names, each ended by NUL, from TOP to TREE.
+`mutate.py run TREE OUT SEED COUNT FILE...` judges COUNT random mutants of the files; `again TREE OUT LIST` judges those
+of a file of results. TREE is built in build/normal. JOBS mutants are judged at once, each in one of the
+directories that MUTATE_COPIES names, in which tests/api can run; without them only unit programs run.
 """
 
 import collections
@@ -15,6 +15,7 @@ import os
 import pathlib
 import queue
 import re
+import select
 import shlex
 import shutil
 import signal
@@ -27,17 +28,20 @@ import time
 import mutants
 import tests_of
 
-UNIT_LIMIT = (15, 5) # seconds, and so many times what it takes without a mutant
-API_LIMIT = (60, 3)
+UNIT_LIMIT = (15, 5) # seconds, and so many times what a program takes without a mutant
+FILE_LIMIT = 600 # of a file of tests/api or tests/faults
+CASE_LIMIT = 120 # of one test there
+SILENCE = 90 # pytest says something at the end of each test
 GRACE = 15 # seconds in which pytest takes its servers down
-NOT_COUNTED = ("does not compile", "same object", "no such line")
+NO_MUTANT = ("does not compile", "same object")
+NOT_COUNTED = NO_MUTANT + ("no such line", "not judged")
 LIBTOOL_ALONE = {"-o": 2, "-rpath": 2, "-export-symbols-regex": 2, "-module": 1, "-avoid-version": 1, "-fPIE": 1}
 
 
 # ---- the copy
 
 def copy(top, tree):
-    """Only what differs is written, so that make builds only that anew."""
+    """Writes only what differs, so that make rebuilds only that."""
     listed = tree.parent / "copied"
     names = [name for name in sys.stdin.read().split("\0") if name and (top / name).is_file()]
     for name in set(listed.read_text().splitlines() if listed.exists() else []) - set(names):
@@ -53,14 +57,14 @@ def copy(top, tree):
 # ---- compiling and linking one object anew
 
 class Workshop:
-    """A built tree: its own commands, with one object exchanged."""
+    """A built tree, whose make tells how to compile and link with one object replaced."""
 
     def __init__(self, tree, out):
         self.tree, self.build, self.out = tree, tree / "build/normal", out
         self.lock = threading.Lock()
 
     def said_by_make(self, folder, changed, target, word):
-        """The command by which make would make the target after that change."""
+        """Returns the command that make would run for the target after that change."""
         said = subprocess.run(["make", "-n", "V=1", "-W", changed, target], cwd=self.build / folder,
                               capture_output=True, text=True, check=False).stdout.replace("\\\n", " ")
         found = [line for line in said.splitlines() if word in line]
@@ -70,7 +74,7 @@ class Workshop:
 
     @functools.lru_cache(None)
     def object_of(self, source):
-        """As make knows it: base/libpayments_la-pay_money.lo."""
+        """Returns make's name: base/libpayments_la-pay_money.lo."""
         _, floor, name = source.split("/")
         stem = name.removesuffix(".c")
         for path in sorted((self.build / "mod_payments" / floor).glob("*.?o")) \
@@ -88,7 +92,7 @@ class Workshop:
         return flags + ["-g0", "-w", f"-I{(self.tree / source).parent}"]
 
     def compile(self, source, text, target):
-        """Its status. Each object is compiled of a file of one name, and takes its source for the real one."""
+        """Returns the compiler's status. #line gives the object the file name and line numbers of the real source."""
         folder = target.with_suffix("")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "source.c").write_text(f'#line 1 "{self.tree / source}"\n{text}')
@@ -109,15 +113,15 @@ class Workshop:
         return shlex.split(self.said_by_make(folder, changed, target, f" -o {target} "))
 
     def of_library(self, folder, word):
-        """An archive of libtool's as the linker knows it, with what it wants itself."""
+        """A libtool library as the linker takes it: the archive and the libraries that it depends on."""
         path = self.build / folder / word
         wants = re.search(r"^dependency_libs='(.*)'$", path.read_text(), re.M)
         return [str(path.parent / ".libs" / (path.stem + ".a"))] + [
             re.sub(r".*/lib(.*)\.la$", r"-l\1", want) for want in shlex.split(wants[1] if wants else "")]
 
     def link(self, folder, changed, target, mutant, to, also=()):
-        """`mutant`: (the object as make knows it, the object's path). It stands ahead of the archive that has
-        its original, which is then not taken out; an object that make names itself is exchanged."""
+        """`mutant` is (the object as make names it, the path of the mutated object). The mutated object precedes the
+        archive, so that the linker does not extract the original; an object on make's own command line is replaced."""
         words = self.linker(folder, changed, target)
         words = words[words.index("--mode=link") + 1:] if "--mode=link" in words else words
         made, late, step = [], [], 0
@@ -143,7 +147,7 @@ class Workshop:
         self.link("tests", "unit/unit.o", "unit/unit_tests", mutant, to)
 
     def link_served(self, source, mutant, copied):
-        """What tests/api have of it: the module, the tool, or both."""
+        """Links what tests/api run: the module, the tool, or both."""
         floor = source.split("/")[1]
         if floor != "ctl":
             self.link("mod_payments", "httpd/mod_payments_la-mod_payments.lo", "mod_payments.la", mutant,
@@ -155,38 +159,49 @@ class Workshop:
 # ---- one test
 
 def end_all_of(words):
-    """Kills the processes that have these words in their environment: what a run of ours left behind."""
+    """Kills the processes with this in their environment: those that a test run of ours left behind."""
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if words.encode() in (entry / "environ").read_bytes():
+            if words.encode() in (entry / "environ").read_bytes().split(b"\0"):
                 os.kill(int(entry.name), signal.SIGKILL)
         except OSError:
             pass # it has ended, or is another user's
 
 
-def run_limited(command, limit, interrupt=False, **options):
-    """(status, what it said); status None: it was still at work after `limit` seconds."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, start_new_session=True, **options) as process:
+def read_until(pipe, end, silence):
+    """Returns (the output, True if it is complete): reading stops at `end`, or after `silence` seconds without output."""
+    said, heard = [], time.monotonic()
+    while True:
+        wait = min(end, heard + silence) - time.monotonic()
+        if wait <= 0 or not select.select([pipe], [], [], wait)[0]:
+            return "".join(said), False
+        data = os.read(pipe.fileno(), 65536)
+        if not data:
+            return "".join(said), True
+        said.append(data.decode(errors="replace"))
+        heard = time.monotonic()
+
+
+def run_limited(command, limit, silence=None, **options):
+    """Returns (status, output). The status is None if the command ran for `limit` seconds or printed nothing for `silence`
+    seconds; it is then interrupted, so that pytest can stop its servers, and killed."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                          start_new_session=True, **options) as process:
+        said, ended = read_until(process.stdout, time.monotonic() + limit, silence or limit)
+        if ended:
+            return process.wait(), said
+        if silence:
+            os.killpg(process.pid, signal.SIGINT)
+            read_until(process.stdout, time.monotonic() + GRACE, GRACE)
         try:
-            said = process.communicate(timeout=limit)[0]
-            return process.returncode, said
-        except subprocess.TimeoutExpired:
-            if interrupt:
-                os.killpg(process.pid, signal.SIGINT)
-                try:
-                    process.communicate(timeout=GRACE)
-                except subprocess.TimeoutExpired:
-                    pass
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            return None, process.communicate()[0]
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        return None, said
 
 
 class Bench:
-    """Where one mutant at a time is tried."""
+    """A place in which one mutant at a time is tested."""
 
     def __init__(self, workshop, number, copied):
         self.workshop, self.copied = workshop, copied
@@ -196,24 +211,23 @@ class Bench:
         self.environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PAYMENTS_MPM="event")
 
     def run_unit(self, name, limit, program=None):
-        """(passed, what failed or how)."""
+        """Returns (passed, the first test that failed, or the status)."""
         status, said = run_limited([str(program or self.program), name], limit, cwd=self.workshop.tree,
                                    env=dict(self.environment, TMPDIR=os.environ.get("MUTATE_TMPDIR", "/tmp")))
         failed = re.findall(r"^[^\s:]+:\d+:[FE]:[^:]*:([^:]*:\d+)", said, re.M)
         return status == 0, "time limit" if status is None else failed[0] if failed else f"status {status}"
 
-    def run_api(self, names, limit):
-        command = ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-rfE", "--tb=line", "-n", "2",
-                   *names]
+    def run_served(self, folder, limit, *words):
+        command = ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-rfE", "--tb=line", *words]
         build = self.copied / "build"
         environment = dict(self.environment, PAYMENTS_BUILD=str(build), HOME=str(self.copied / "home"),
                            PAYMENTSCTL=str(build / "mod_payments/paymentsctl"))
-        status, said = run_limited(command, limit, interrupt=True, cwd=self.copied / "tests/api", env=environment)
+        status, said = run_limited(command, limit, SILENCE, cwd=self.copied / "tests" / folder, env=environment)
+        end_all_of(f"PAYMENTS_BUILD={build}")
         if status is None:
-            end_all_of(f"PAYMENTS_BUILD={build}")
             return False, "time limit"
         failed = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.M)
-        return status == 0, failed[0] if failed else f"status {status}: {said[-300:]}"
+        return status in (0, 5), failed[0] if failed else f"status {status}: {said[-300:]}" # 5: all were deselected
 
 
 # ---- the judgement
@@ -227,23 +241,18 @@ class Judge:
         self.lock = threading.Lock()
         self.known = {} # test: (lock, [passed, seconds])
 
-    def seconds_without(self, bench, kind, name):
-        """What it takes on the unmutated source, where it is run once; None: it fails there too."""
+    def without(self, kind, name, run):
+        """Returns [passed, seconds] of a test on the unmutated source, on which it runs once."""
         with self.lock:
             lock, known = self.known.setdefault((kind, name), (threading.Lock(), []))
         with lock:
             if not known:
                 begun = time.monotonic()
-                if kind == "unit":
-                    passed, what = bench.run_unit(name, 600, self.workshop.build / "tests/unit/unit_tests")
-                else:
-                    for part in ("mod_payments/.libs/mod_payments.so", "mod_payments/paymentsctl"):
-                        shutil.copy(self.workshop.build / part, bench.copied / "build" / part)
-                    passed, what = bench.run_api([name], 900)
+                passed, what = run()
                 known += [passed, time.monotonic() - begun]
                 if not passed:
                     print(f"{kind} {name} fails without a mutant too, and judges none: {what}", flush=True)
-            return known[1] if known[0] else None
+        return known
 
     def red(self):
         return sorted(test for test, (_, known) in self.known.items() if known and not known[0])
@@ -251,50 +260,71 @@ class Judge:
     def tests(self, source, bench):
         found = tests_of.tests_of(source, self.workshop.build)
         number = collections.Counter()
-        for kind in ("unit", "api") if bench.copied else ("unit",):
+        for kind in ("unit", "api", "faults") if bench.copied else ("unit",):
             for name in (name for of, name in found if of == kind):
                 number[kind] += 1
-                if number[kind] <= tests_of.BOUNDS[kind]:
+                if kind == "unit" or number[kind] <= tests_of.BOUNDS[kind]:
                     yield kind, name
 
-    def fails(self, bench, kind, name, seconds):
-        """What fails with the mutant, or None. What passes when it is run again has not failed for the mutant."""
-        least, times = UNIT_LIMIT if kind == "unit" else API_LIMIT
-        limit = least + times * seconds
-        if kind == "unit":
-            passed, what = bench.run_unit(name, limit)
-            return None if passed else what
-        passed, what = bench.run_api([name], limit)
-        if not passed and "::" in what and bench.run_api([what], limit)[0]:
+    def failed_unit(self, bench, name):
+        """Returns what fails with the mutant, or None."""
+        passed, seconds = self.without("unit", name, lambda: bench.run_unit(
+            name, 600, self.workshop.build / "tests/unit/unit_tests"))
+        if not passed:
             return None
+        passed, what = bench.run_unit(name, UNIT_LIMIT[0] + UNIT_LIMIT[1] * seconds)
         return None if passed else what
+
+    def failed_served(self, bench, folder, name, mutant):
+        """The same for a file of tests/api or tests/faults. A test that fails runs again, without the mutant and with it.
+        If it fails without the mutant or passes with it, the mutant is not the reason: the rest of the file decides."""
+        def unmutated(limit, *words):
+            for part in ("mod_payments/.libs/mod_payments.so", "mod_payments/paymentsctl"):
+                (bench.copied / "build" / part).unlink(missing_ok=True)
+                shutil.copy(self.workshop.build / part, bench.copied / "build" / part)
+            return bench.run_served(folder, limit, *words)
+
+        def mutated(limit, *words):
+            self.workshop.link_served(*mutant, bench.copied)
+            return bench.run_served(folder, limit, *words)
+
+        left_out = []
+        while True:
+            passed, what = mutated(FILE_LIMIT, "-n", "2", name, *left_out)
+            if passed:
+                return None
+            is_case = "::" in what
+            case, limit, words = (what, CASE_LIMIT, []) if is_case else (name, FILE_LIMIT, ["-n", "2"])
+            if self.without(folder, case, lambda: unmutated(limit, *words, case))[0] and (
+                    not is_case or not mutated(limit, case)[0]):
+                return what
+            if not is_case:
+                return None
+            left_out.append(f"--deselect={case}")
 
     def judge(self, record):
         bench = self.benches.get()
-        begun = spent = 0
+        begun = time.monotonic()
+        mutant = (self.workshop.object_of(record["file"]), self.workshop.out / "objects" / f"{record['id']}.o")
+        record.update(verdict="survived", tried=[])
         try:
-            mutant = (self.workshop.object_of(record["file"]), self.workshop.out / "objects" / f"{record['id']}.o")
-            has_program = False
-            record["verdict"] = "survived"
             for kind, name in self.tests(record["file"], bench):
-                seconds = self.seconds_without(bench, kind, name)
-                if seconds is None:
-                    continue
-                begun = time.monotonic()
-                if kind == "api":
-                    self.workshop.link_served(record["file"], mutant, bench.copied)
-                elif not has_program:
-                    self.workshop.link_unit(mutant, bench.program)
-                    has_program = True
-                record["tried"] = record.get("tried", []) + [f"{kind} {name}"]
-                what = self.fails(bench, kind, name, seconds)
-                spent += time.monotonic() - begun
+                if kind != "unit":
+                    what = self.failed_served(bench, kind, name, (record["file"], mutant))
+                else:
+                    if not record["tried"]:
+                        self.workshop.link_unit(mutant, bench.program)
+                    what = self.failed_unit(bench, name)
+                record["tried"].append(f"{kind} {name}")
                 if what is not None:
-                    record.update(verdict=f"killed by {kind}", by=name, what=what)
+                    record.update(verdict="killed by unit" if kind == "unit" else "killed by api", by=name, what=what)
                     break
-            record["seconds"] = round(spent, 2)
+        except (OSError, subprocess.SubprocessError) as error:
+            said = getattr(error, "stderr", None) or b""
+            record.update(verdict="not judged", what=f"{error} {said.decode(errors='replace')[-500:]}")
         finally:
             self.benches.put(bench)
+        record["seconds"] = round(time.monotonic() - begun, 2)
         return record
 
 
@@ -305,7 +335,7 @@ def text_of(workshop, source):
 
 
 def made(workshop, record, text):
-    """The record of a mutant whose text this is, with its verdict if it is not one to be judged."""
+    """Compiles the text. The record gets a verdict if there is nothing to test."""
     if text is None:
         record["verdict"] = "no such line"
         return record
@@ -320,7 +350,7 @@ def made(workshop, record, text):
 
 
 def drawn(workshop, pool, files, seed, count):
-    """So many random mutants that are to be judged, and those met on the way that are not."""
+    """Returns records of random mutants until `count` of them can be tested; the others are included."""
     of_floors = collections.defaultdict(list)
     for file in files:
         of_floors[file.split("/")[1]] += mutants.sites(file, text_of(workshop, file))
@@ -343,23 +373,22 @@ def drawn(workshop, pool, files, seed, count):
 
 
 def listed(workshop, pool, path):
-    """The mutants of a file of results, wherever their lines stand now."""
+    """Returns the mutants of a file of results, applied to the lines as they are now."""
     batch = []
     for line in path.read_text().splitlines():
         old = json.loads(line)
-        if old.get("verdict") in NOT_COUNTED:
+        if old.get("verdict") in NO_MUTANT:
             continue
         record = {key: old[key] for key in ("id", "floor", "file", "line", "kind", "before", "after")}
-        text = text_of(workshop, old["file"]) if (workshop.tree / old["file"]).is_file() else None
-        begin = old["line"] # of the first of its lines
-        batch.append((record, text and mutants.apply(text, begin, old["before"], old["after"])))
+        text = text_of(workshop, old["file"]) if (workshop.tree / old["file"]).is_file() else ""
+        batch.append((record, mutants.apply(text, old["line"], old["before"], old["after"])))
     return list(pool.map(lambda one: made(workshop, *one), batch))
 
 
 # ---- the report
 
 def changed_line(record):
-    """One line for the two that differ."""
+    """Returns the lines that differ, before and after, each as one line."""
     before, after = ([" ".join(line.split()) for line in record[key].splitlines()] for key in ("before", "after"))
     pairs = [(old, new) for old, new in zip(before, after) if old != new] or [(" ".join(before), " ".join(after))]
     return " / ".join(old for old, _ in pairs), " / ".join(new for _, new in pairs)
@@ -400,7 +429,7 @@ def judged(workshop, judge, pool, records, path):
         for future in concurrent.futures.as_completed(waiting):
             record = future.result()
             done += 1
-            by = f" {record['by']} ({record['what']})" if "by" in record else ""
+            by = " ".join(["", record.get("by", ""), f"({record['what']})"]) if "what" in record else ""
             print(f"{done}/{count} {record['file'].partition('/')[2]}:{record['line']} {record['kind']}: "
                   f"{record['verdict']}{by}, {record['seconds']:.1f} s", flush=True)
             file.write(json.dumps(record) + "\n")
@@ -427,7 +456,7 @@ def main():
         count = judged(workshop, judge, pool, records, path)
     report(records, judge)
     print(f"each mutant with its verdict: {path}")
-    return 0 if count and not judge.red() else 1
+    return 0 if count and not judge.red() and all(record["verdict"] != "not judged" for record in records) else 1
 
 
 if __name__ == "__main__":

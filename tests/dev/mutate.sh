@@ -31,20 +31,12 @@ mutate_copies() {
     done
 }
 
-# mutated WORDS...: the sources of mod_payments that are named; a folder's name is all that it holds.
-mutated() {
-    local word
-    for word in "$@"; do
-        word=$(path_of "$word")
-        [ -e "$word" ] || die "no such file: $word"
-        find "$word" -name '*.c'
-    done | grep -E '^mod_payments/[a-z]+/[a-z0-9_]+\.c$' | sort -u
-}
-
 mutate_run() { # COMMAND WORDS...
     local copies command=$1 status=0
     shift
     mkdir -p "$MUTATE/tree"
+    exec {MUTATE_LOCK}>"$MUTATE/lock"
+    flock -n "$MUTATE_LOCK" || die "another ./dev mutate is at work in $MUTATE"
     files_of_tree | /usr/bin/python3 tests/dev/mutate.py copy "$TOP" "$MUTATE/tree"
     in_copy mutate_tools
     copies=$(in_copy mutate_copies)
@@ -56,7 +48,7 @@ mutate_run() { # COMMAND WORDS...
 }
 
 dev_mutate() {
-    local chosen=() files list='' number=$MUTANTS
+    local chosen=() paths=() files path list='' number=$MUTANTS
     while [ $# -gt 0 ]; do
         case $1 in
             --again)
@@ -75,7 +67,12 @@ dev_mutate() {
         return
     fi
     [ "${#chosen[@]}" -gt 0 ] || mapfile -t chosen < <(changed_files)
-    files=$(mutated "${chosen[@]}")
+    for path in "${chosen[@]}"; do
+        path=$(path_of "$path")
+        [ -e "$path" ] || die "no such file: $path"
+        paths+=("$path")
+    done
+    files=$(find "${paths[@]}" -name '*.c' | grep -E '^mod_payments/[a-z]+/[a-z0-9_]+\.c$' | sort -u) || true
     [ -n "$files" ] || die "mutate: none of these is a C source of mod_payments: ${chosen[*]}"
     # shellcheck disable=SC2086 # file names are words
     mutate_run run "${PAYMENTS_SEED:-$RANDOM$RANDOM}" "$number" $files
