@@ -399,7 +399,53 @@ test_bare() {
     expect 1 "it did not get to its end" bare 0 "installing: gcc"
 }
 
-for part in counts plan lanes scripts unit cases results fetched bare; do
+# ---- ./dev mutate
+
+# mutable TEST: a tree of one function, which is right up to a bound, and one unit program that asks this of it.
+mutable() {
+    local tree=$OUT/mutate/tree build=$OUT/mutate/tree/build/normal
+    mkdir -p "$tree"/{mod_payments/base,tests/{dev,unit}} "$build"/{mod_payments/{base,.libs},tests/unit}
+    touch "$tree/tests/dev/tests_of.map"
+    printf 'int pay_case(int a)\n{\n    return a < 3;\n}\n' >"$tree/mod_payments/base/pay_case.c"
+    printf 'int pay_case(int a);\nint main(void)\n{\n    return !(%s);\n}\n' "$1" >"$tree/tests/unit/test_case.c"
+    cat >"$build/mod_payments/Makefile" <<'END'
+VPATH = ../../../mod_payments
+.libs/libpayments.a: base/libpayments_la-pay_case.lo
+	ar r $@ base/libpayments_la-pay_case.lo
+base/libpayments_la-pay_case.lo: base/pay_case.c
+	$(CC) -MT $@ -MD -c -o $@ $(VPATH)/base/pay_case.c
+END
+    cat >"$build/tests/Makefile" <<'END'
+unit/unit_tests: unit/unit.o
+	$(CC) -o unit/unit_tests unit/unit.o ../mod_payments/.libs/libpayments.a
+unit/unit.o: ../../../tests/unit/test_case.c
+	$(CC) -c -o $@ ../../../tests/unit/test_case.c
+END
+    make -s -C "$build/mod_payments" && make -s -C "$build/tests"
+}
+
+# judged TEST COMMAND WORDS...: what mutate.py says of that tree.
+judged() {
+    mutable "$1"
+    PAYMENTS_TOP=$OUT/mutate/tree MUTATE_COPIES='' PYTHONDONTWRITEBYTECODE=1 \
+        /usr/bin/python3 "$top/tests/dev/mutate.py" "$2" "$OUT/mutate/tree" "$OUT/mutate" "${@:3}"
+}
+
+WEAK='pay_case(1)'
+STRONG='pay_case(2) && !pay_case(3)'
+
+mutants_of() { judged "$1" run 7 20 mod_payments/base/pay_case.c && counted 1 0; }
+mutants_again() { mutants_of "$WEAK" && judged "$STRONG" again "$OUT/mutate/7.jsonl" && counted 1 0; }
+
+test_mutants() {
+    expect 0 "+ return a <= 3;" mutants_of "$WEAK"
+    expect 0 "base             4               1       0         3            0" mutants_of "$WEAK"
+    expect 0 "base             4               4       0         0            0" mutants_of "$STRONG"
+    expect 0 "base             4               4       0         0            0" mutants_again
+    expect 1 "fails without a mutant too: unit test_case" mutants_of 0
+}
+
+for part in counts plan lanes scripts unit cases results fetched bare mutants; do
     "test_$part"
 done
 without=

@@ -329,6 +329,17 @@ def test_keys_of_other_accounts(site, desk):
     assert other.viewer.get(of(other, "keys")).json["items"][0]["state"] == "valid"
 
 
+# --- notifications
+
+def test_event_is_retried_then_dropped(desk):
+    event = prepare(desk)["event"]
+    path = of(desk, f"test/events/{event}")
+    assert desk.operator.post(path + "/retry").json["event"]["id"] == event
+    assert desk.operator.post(path + "/drop").json == {"dropped": True}
+    assert desk.operator.post(path + "/drop").status == 404
+    assert event not in [one["id"] for one in desk.get("events")["items"]]
+
+
 # --- webhook, mail, encryption key
 
 def test_webhook(desk):

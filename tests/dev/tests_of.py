@@ -20,7 +20,8 @@ import sys
 TOP = pathlib.Path(os.environ.get("PAYMENTS_TOP") or pathlib.Path(__file__).resolve().parents[2])
 MAP = "tests/dev/tests_of.map"
 FLOORS = ("base", "model", "store", "acquirer", "service", "httpd", "ctl")
-TESTED_BY_UNIT = FLOORS[:5]
+TESTED_BY_UNIT = FLOORS[:5] # each file
+LIBRARIES = ("libpayments_la-", "libhttpd_la-") # before the names of their objects; libctl's have no such word
 UNITS_MAX = 12  # programs of one file
 APIS_MAX = 3  # files of tests/api of one file
 FAULTS_MAX = 2  # of tests/faults
@@ -97,10 +98,20 @@ def in_map(path):
 
 # ---- names
 
+@functools.lru_cache(None)
+def subjects():
+    """Of each program the header that it includes first: what it is about."""
+    first = ((program, re.search(r'^#include "(.*)"', (TOP / f"tests/unit/{program}.c").read_text(), re.M))
+             for program in programs())
+    return {program: found[1] for program, found in first if found}
+
+
 def own_programs(path):
-    """pay_lmdb_charge_row.c has test_lmdb_charge_row, or that of a name it begins with."""
+    """pay_lmdb_charge_row.c has test_lmdb_charge_row, or that of a name it begins with. In httpd and ctl few files have
+    any: those that are about them."""
     if floor_of(path) not in TESTED_BY_UNIT:
-        return []
+        header = path.removeprefix("mod_payments/")[:-1] + "h"
+        return [program for program in programs() if subjects().get(program) == header]
     words = words_of(path)
     for length in range(len(words), 0, -1):
         name = "test_" + "_".join(words[:length])
@@ -115,9 +126,12 @@ def objects(build):
     """(path of the source, path of the object) of all that unit_tests is made of."""
     for path in sorted((build / "tests/unit").glob("*.o")):
         yield f"tests/unit/{path.stem}.c", path
-    for floor in TESTED_BY_UNIT:
+    for floor in FLOORS:
         for path in sorted((build / "mod_payments" / floor / ".libs").glob("*.o")):
-            yield f"mod_payments/{floor}/{path.stem.removeprefix('libpayments_la-')}.c", path
+            name = path.stem
+            for library in LIBRARIES:
+                name = name.removeprefix(library)
+            yield f"mod_payments/{floor}/{name}.c", path
 
 
 @functools.lru_cache(None)
@@ -143,8 +157,6 @@ def users(path, build):
 def unit_programs(path, build):
     """All that may see a change of that source, nearest first."""
     own = own_programs(path)
-    if not own:
-        return []
     found = {}  # program: what sorts it
 
     def add(program, distance, weight):
@@ -160,7 +172,7 @@ def unit_programs(path, build):
         if source.startswith("tests/unit/test_"):
             add(pathlib.PurePath(source).stem, 1, weight)
         for program in own_programs(source):
-            add(program, 2, weight)
+            add(program, 2 if floor_of(source) in TESTED_BY_UNIT else 3, weight)
     return sorted(found, key=found.get)
 
 

@@ -458,6 +458,43 @@ START_TEST(test_known_reference_comes_first)
 }
 END_TEST
 
+/* A decline counts for the limit of failures, whether the acquirer was asked before the charge was
+ * written or after it; an approval does not. */
+static const struct {
+    const char *name;
+    const pay_acquirer_t *acquirer;
+    pay_outcome_kind_t outcome;
+    int is_refused;
+} limit_cases[] = {
+    {"a decline before", &script_pure_acquirer, PAY_OUTCOME_DECLINED, 1},
+    {"an approval before", &script_pure_acquirer, PAY_OUTCOME_APPROVED, 0},
+    {"a decline after", &script_acquirer, PAY_OUTCOME_DECLINED, 1},
+    {"an approval after", &script_acquirer, PAY_OUTCOME_APPROVED, 0},
+};
+
+START_TEST(test_failure_limit)
+{
+    static const unsigned char secret[PAY_FAILURE_SECRET_LEN] = "a secret";
+    void *memory = apr_pcalloc(unit_pool, pay_failure_table_size());
+    const pay_problem_t *problem;
+    pay_charge_t *charge;
+    int replayed;
+
+    set_up_scripted();
+    shop->service.acquirer[PAY_TEST] = limit_cases[_i].acquirer;
+    script.outcome.kind = limit_cases[_i].outcome;
+    ck_assert_int_eq(pay_failure_table_init(&shop->service.failures, memory, secret), APR_SUCCESS);
+    shop->service.policy.failure_limit[PAY_TEST][PAY_FAILURE_CARD] =
+        (pay_failure_limit_t){1, apr_time_from_sec(600)};
+    ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
+    problem = create(&charge, &replayed, shop_request("order-2", "tok_test_success"));
+    ck_assert_msg(!problem == !limit_cases[_i].is_refused, "%s", limit_cases[_i].name);
+    if (problem) {
+        shop_check_problem(limit_cases[_i].name, problem, 429, "L2");
+    }
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_outcome, 0, UNIT_ROWS(outcome_cases));
@@ -473,6 +510,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_first_outcome_stands);
     tcase_add_test(tcase, test_same_instant_charges_once);
     tcase_add_test(tcase, test_known_reference_comes_first);
+    tcase_add_loop_test(tcase, test_failure_limit, 0, UNIT_ROWS(limit_cases));
 }
 
 UNIT_PROGRAM(add)

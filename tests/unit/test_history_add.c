@@ -310,6 +310,28 @@ START_TEST(test_imported_before)
 }
 END_TEST
 
+/* An id that is known with another reference: that row alone is left out, wherever it stands. */
+START_TEST(test_id_that_is_known)
+{
+    static const char *const names[] = {"2", "3", "4"};
+    pay_history_news_t news;
+    int i;
+
+    (void)books_add(books, "1", "processed");
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
+    for (i = 0; i < UNIT_ROWS(names); i++) {
+        payments_record_t *record = books_add(books, names[i], "processed");
+
+        record->id = i == _i ? "id_1" : record->id;
+    }
+    till_clock += apr_time_from_sec(60);
+    news = fetch(APR_SUCCESS);
+    ck_assert_uint_eq(news.added, UNIT_ROWS(names) - 1);
+    ck_assert_uint_eq(news.refused, 1);
+    ck_assert_int_eq(books_listed(), UNIT_ROWS(names));
+}
+END_TEST
+
 /* Only so many are taken from one call; the same window again finds the rest. */
 static const struct {
     const char *name;
@@ -398,6 +420,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_pending_is_asked_about, 0, 2);
     tcase_add_test(tcase, test_charge_of_the_same_name);
     tcase_add_test(tcase, test_imported_before);
+    tcase_add_loop_test(tcase, test_id_that_is_known, 0, 3);
     tcase_add_loop_test(tcase, test_many, 0, UNIT_ROWS(many));
     tcase_add_test(tcase, test_import_of_a_dead_process);
     tcase_add_test(tcase, test_acquirer_fails);

@@ -38,6 +38,7 @@ static const struct {
      "/checkoutCustomerData/email",
      0},
     {"no amount", NULL, {NULL, "ada@shop.example", "Ada", "Obi"}, "/amount", 0},
+    {"blanks for an amount", NULL, {"  ", "ada@shop.example", "Ada", "Obi"}, "/amount", 0},
     {"nothing at all", "10", {NULL, NULL, NULL, NULL}, "/checkoutCustomerData/email", 0},
     {"quotes", "10", {NULL, "ada@shop.example", "\"A\",", "}"}, NULL, 1000},
     {"no name", "10", {NULL, "ada@shop.example", "", "Obi"}, "/checkoutCustomerData/firstName", 0},

@@ -2,6 +2,7 @@
 #include "till.h"
 
 #include "checkout_goods.h"
+#include "store_options.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_refund.h"
@@ -506,6 +507,21 @@ START_TEST(test_lost_entry_is_made_anew)
 }
 END_TEST
 
+START_TEST(test_a_store_that_is_not_there)
+{
+    const char *url = apr_pstrcat(unit_pool, "lmdb:", unit_dir(), "/missing", NULL);
+    pay_store_options_t options = unit_store_options();
+    apr_array_header_t *due;
+    pay_store_t *store;
+
+    options.create = 0;
+    ck_assert_int_eq(pay_store_open(&store, url, &options, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(store->ops->due_take(&due, store, till_clock, LEASE, 1, unit_pool),
+                     PAY_STORE_EDOWN);
+    ck_assert_int_eq(due->nelts, 0);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
@@ -523,6 +539,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_bad_rows_block_nobody, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_stale_entries_go, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_lost_entry_is_made_anew, 0, TILL_SCOPES);
+    tcase_add_test(tcase, test_a_store_that_is_not_there);
 }
 
 UNIT_PROGRAM(add)

@@ -497,6 +497,48 @@ START_TEST(test_scan)
 }
 END_TEST
 
+static apr_status_t find_fails(pay_refund_t **out, pay_store_t *store, const pay_scope_t *scope,
+                               const char *refund_reference, apr_pool_t *p)
+{
+    (void)store, (void)scope, (void)refund_reference, (void)p;
+    *out = NULL;
+    return PAY_STORE_EDOWN;
+}
+
+static apr_status_t scan_fails(pay_refund_cursor_t *cursor, apr_size_t *len, apr_size_t *count,
+                               pay_store_t *store, const pay_scope_t *scope,
+                               const pay_time_range_t *range, char *buffer, apr_size_t size)
+{
+    (void)cursor, (void)len, (void)count, (void)store;
+    (void)scope, (void)range, (void)buffer, (void)size;
+    return PAY_STORE_EDOWN;
+}
+
+START_TEST(test_nothing_is_read)
+{
+    const pay_time_range_t all = {0, APR_INT64_MAX};
+    pay_refund_cursor_t cursor = {{0}, 0, 0, 0, 0, 0};
+    const pay_problem_t *problems[2];
+    pay_refund_t *refund;
+    apr_size_t len, count;
+    char buffer[1];
+    int i;
+
+    set_up(&shop_simulator, "tok_test_success");
+    shop->ops.refund_find = find_fails;
+    shop->ops.refund_scan = scan_fails;
+    problems[0] = pay_refund_get(&refund, &shop->service, &key->scope, "r1", unit_pool);
+    problems[1] = pay_refunds_scan(&cursor, &len, &count, &shop->service, &key->scope, &all, buffer,
+                                   sizeof(buffer), unit_pool);
+    for (i = 0; i < 2; i++) {
+        ck_assert_ptr_nonnull(problems[i]);
+        ck_assert_int_eq(problems[i]->status, 503);
+        ck_assert_int_eq(problems[i]->cause, PAY_STORE_EDOWN);
+    }
+    ck_assert_ptr_null(refund);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_test(tcase, test_record);
@@ -512,6 +554,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_deferred);
     tcase_add_test(tcase, test_taken_back_meanwhile);
     tcase_add_test(tcase, test_scan);
+    tcase_add_test(tcase, test_nothing_is_read);
 }
 
 UNIT_PROGRAM(add)

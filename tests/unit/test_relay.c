@@ -187,6 +187,31 @@ START_TEST(test_charge_told)
 }
 END_TEST
 
+/* Names that the shop did not give are not sent. */
+static const struct {
+    const char *first, *last;
+    const char *want;
+} name_rows[] = {
+    {"Ada", "Obi", "\"currency\":\"NGN\",\"firstName\":\"Ada\",\"lastName\":\"Obi\"}"},
+    {"", "Obi", "\"currency\":\"NGN\",\"lastName\":\"Obi\"}"},
+    {"Ada", NULL, "\"currency\":\"NGN\",\"firstName\":\"Ada\"}"},
+    {NULL, "", "\"currency\":\"NGN\"}"},
+};
+
+START_TEST(test_names_sent)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_answer_t answer = upstream_empty();
+    payments_charge_t charge = upstream_charge;
+
+    charge.first_name = name_rows[_i].first;
+    charge.last_name = name_rows[_i].last;
+    upstream_answer(200, "{}");
+    (void)pay_acquirer_relay.charge(&answer, context, &charge, TIMEOUT, unit_pool);
+    ck_assert_str_eq(strstr(upstream_request(1), "\"currency\""), name_rows[_i].want);
+}
+END_TEST
+
 static const struct {
     const char *name;
     const char *body;
@@ -495,6 +520,7 @@ static void add(TCase *tcase)
 {
     tcase_add_test(tcase, test_charges);
     tcase_add_test(tcase, test_charge_told);
+    tcase_add_loop_test(tcase, test_names_sent, 0, UNIT_ROWS(name_rows));
     tcase_add_loop_test(tcase, test_replays, 0, UNIT_ROWS(replay_rows));
     tcase_add_loop_test(tcase, test_decline_told, 0, UNIT_ROWS(message_rows));
     tcase_add_test(tcase, test_busy);

@@ -62,6 +62,8 @@ static const struct {
     {"Hebrew", "\xd7\x93\xd7\x95\xd7\x93", 1},
     {"non-joiner in Persian", "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae", 1},
     {"joiner of an emoji", "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb", 1},
+    {"joiner behind the first that may have one", "\xd8\x80\xe2\x80\x8d", 1},
+    {"joiner behind Hebrew", "\xd7\xb4\xe2\x80\x8d", 0},
     {"joiner in Latin", "pa\xe2\x80\x8dypal", 0},
     {"non-joiner at the start", "\xe2\x80\x8c\xd8\xae", 0},
     {"two joiners", "\xd9\x85\xe2\x80\x8d\xe2\x80\x8d", 0},

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_commands.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+/*
+ * Each list of paymentsctl, over a store that has the account and reads nothing else: the command
+ * fails. A store on a disk that fails in the middle of a list would do the same by chance only.
+ */
+
+#define DOWN PAY_STORE_EDOWN
+
+static apr_status_t account_get(pay_account_t **out, pay_store_t *store, const char *name,
+                                apr_pool_t *p)
+{
+    (void)store;
+    *out = apr_pcalloc(p, sizeof(**out));
+    (*out)->name = name;
+    (*out)->number = 1;
+    return APR_SUCCESS;
+}
+
+static apr_status_t account_list(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p)
+{
+    (void)store;
+    *out = apr_array_make(p, 0, sizeof(pay_account_t *));
+    return APR_SUCCESS;
+}
+
+static apr_status_t no_accounts(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p)
+{
+    (void)out;
+    (void)store;
+    (void)p;
+    return DOWN;
+}
+
+static apr_status_t no_held(apr_array_header_t **out, pay_store_t *store, const pay_scope_t *scope,
+                            const pay_due_t *after, int limit, apr_pool_t *p)
+{
+    (void)out;
+    (void)store;
+    (void)scope;
+    (void)after;
+    (void)limit;
+    (void)p;
+    return DOWN;
+}
+
+static char scopes_asked[20]; /* "t" for Test Mode, "l" for Live Mode, "*" for all there is */
+
+static apr_status_t none_held(apr_array_header_t **out, pay_store_t *store,
+                              const pay_scope_t *scope, const pay_due_t *after, int limit,
+                              apr_pool_t *p)
+{
+    const size_t len = strlen(scopes_asked);
+
+    (void)store;
+    (void)after;
+    (void)limit;
+    ck_assert_uint_lt(len, sizeof(scopes_asked) - 1);
+    scopes_asked[len] = scope ? pay_mode_name(scope->mode)[0] : '*';
+    *out = apr_array_make(p, 0, sizeof(pay_due_t));
+    return APR_SUCCESS;
+}
+
+static const pay_store_ops_t nobody_waits = {
+    .account_get = account_get, .account_list = account_list, .held_list = none_held};
+static const pay_store_ops_t nothing_held = {
+    .account_get = account_get, .account_list = account_list, .held_list = no_held};
+static const pay_store_ops_t nothing_known = {.account_get = account_get,
+                                              .account_list = no_accounts};
+
+static const struct {
+    const char *name;
+    ctl_exit_t (*run)(ctl_t *);
+    const pay_store_ops_t *ops;
+    const char *account, *mode;
+} rows[] = {
+    {"what is held", ctl_held_list, &nothing_held, NULL, NULL},
+    {"in Live Mode", ctl_held_list, &nothing_held, NULL, "live"},
+    {"of an account", ctl_held_list, &nothing_held, "shop", NULL},
+    {"of its Live Mode", ctl_held_list, &nothing_held, "shop", "live"},
+    {"what is held, without accounts", ctl_held_list, &nothing_known, NULL, NULL},
+    {"accounts", ctl_account_list, &nothing_known, NULL, NULL},
+};
+
+START_TEST(test_a_store_that_fails)
+{
+    pay_store_t store = {.ops = rows[_i].ops};
+    ctl_t ctl = {.store = &store, .pool = unit_pool};
+
+    ctl.arg[0] = rows[_i].account;
+    ctl.option[CTL_OPTION_MODE] = rows[_i].mode;
+    ck_assert_msg(rows[_i].run(&ctl) == CTL_EXIT_ACCESS, "%s", rows[_i].name);
+}
+END_TEST
+
+static const struct {
+    const char *account, *mode;
+    const char *want;
+} scope_rows[] = {
+    {NULL, NULL, "*"},     {NULL, "live", "*"},   {"shop", NULL, "tl"},
+    {"shop", "test", "t"}, {"shop", "live", "l"},
+};
+
+START_TEST(test_held_in_each_mode_once)
+{
+    pay_store_t store = {.ops = &nobody_waits};
+    ctl_t ctl = {.store = &store, .pool = unit_pool};
+
+    memset(scopes_asked, 0, sizeof(scopes_asked));
+    ctl.arg[0] = scope_rows[_i].account;
+    ctl.option[CTL_OPTION_MODE] = scope_rows[_i].mode;
+    ck_assert_int_eq(ctl_held_list(&ctl), CTL_OK);
+    ck_assert_str_eq(scopes_asked, scope_rows[_i].want);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_a_store_that_fails, 0, UNIT_ROWS(rows));
+    tcase_add_loop_test(tcase, test_held_in_each_mode_once, 0, UNIT_ROWS(scope_rows));
+}
+
+UNIT_PROGRAM(add)
