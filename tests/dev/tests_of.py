@@ -256,11 +256,34 @@ def of_api_support(path):
     return sorted(found, key=lambda test: len(api_texts()[test[1]]))
 
 
+@functools.lru_cache(None)
+def loading_texts():
+    """What may load something into a server: by its path its text."""
+    return {str(path.relative_to(TOP)): path.read_text() for folder in ("faults", "api", "bench")
+            for path in sorted((TOP / "tests" / folder).glob("*.*")) if path.suffix in (".py", ".c", ".h")}
+
+
+def loaders(path):
+    """Files of its folder that import or include that file or start it, and any that loads what is built of it."""
+    folder, name = pathlib.PurePath(path).parent, re.escape(pathlib.PurePath(path).stem)
+    near = re.compile(rf"""^(from|import) {name}\b|["'/]{name}\.py["']""" if path.endswith(".py")
+                      else rf'^#include "{name}\.h"', re.M)
+    built = re.compile(rf"""/{name}(\.so)?["']""" if path.endswith(".c") else "$^")
+    return [user for user, text in loading_texts().items()
+            if user != path and (pathlib.PurePath(user).parent == folder and near.search(text) or built.search(text))]
+
+
 def of_loaded(path):
-    """What is loaded into servers: by those that name it."""
-    name = pathlib.PurePath(path).stem
-    return [(folder, file.name) for folder in ("faults", "api") for file in sorted((TOP / "tests" / folder).glob("test_*.py"))
-            if name in file.read_text()]
+    """Tests that use that file, then those that use what uses it in its folder."""
+    near, found = [path], []
+    for used in near:  # it grows
+        for user in loaders(used):
+            folder, name = pathlib.PurePath(user).parts[1:]
+            if name.startswith("test_"):
+                found.append((folder, name))
+            elif folder == pathlib.PurePath(path).parts[1] and user not in near:
+                near.append(user)
+    return found
 
 
 def of_tests_folder(path, build):
