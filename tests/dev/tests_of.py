@@ -3,14 +3,13 @@
 
 `tests_of.py of BUILD FILE...` prints lines of KIND and NAME for ./dev test of: "unit test_money", "api test_x.py",
 "faults test_x.py", "browser x.test.mjs", "script check_x.sh", "stage demo", then "left unit 12" for those that a bound
-leaves out, and "none FILE". `words EXPRESSION` names the unit programs that pytest's -k would select;
-`check` prints what is wrong with tests_of.map.
+leaves out, and "none FILE". `words EXPRESSION` names the unit programs, and the files of tests/faults and
+tests/browser, that pytest's -k would select; `check` prints what is wrong with tests_of.map.
 """
 
 import collections
 import fnmatch
 import functools
-import math
 import os
 import pathlib
 import re
@@ -178,12 +177,20 @@ def unit_programs(path, build):
 
 # ---- includes
 
+@functools.lru_cache(None)
+def included():
+    """Of each name in an #include the sources that it stands in."""
+    found = collections.defaultdict(list)
+    for source, text in sources().items():
+        for name in set(re.findall(r'^#include "(?:\./)?(.*)"', text, re.M)):
+            found[name].append(source)
+    return found
+
+
 def includers(path):
     """Sources that include that header themselves, those of a name like it first."""
     name = path.removeprefix("mod_payments/") if floor_of(path) else pathlib.PurePath(path).name
-    line = re.compile(rf'^#include "(\./)?{re.escape(name)}"', re.M)
-    found = [source for source, text in sources().items() if line.search(text)]
-    return sorted(found, key=lambda source: (-alike(path, source), source))
+    return sorted(included()[name], key=lambda source: (-alike(path, source), source))
 
 
 def of_header(path, build):
@@ -207,40 +214,19 @@ def of_source(path, build):
 
 
 def of_test_source(path, build):
-    """A program; of what programs share, those that include it or call it."""
-    stem = pathlib.PurePath(path).stem
-    if stem in programs():
-        return [("unit", stem)]
-    if path.endswith(".h"):
-        return [test for user in includers(path) if user.endswith(".c") for test in of_test_source(user, build)]
-    return [("unit", pathlib.PurePath(user).stem) for user in sorted(users(path, build))
-            if user.startswith("tests/unit/test_")]
-
-
-# ---- files of tests/api by the words that they have in common with a source
-
-def literals(text):
-    return set(re.findall(r"PAY\d{5}|[A-Za-z][A-Za-z]{3,}", text))
-
-
-def own_words(path):
-    """The words that others see of a source: its texts, log numbers and name."""
-    text = re.sub(r"PAYLOGNO\((\d+)\)", r'"PAY\1"', (TOP / path).read_text())
-    text = "\n".join(line for line in text.splitlines() if not line.startswith("#include"))
-    return literals(" ".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', text))) | set(words_of(path))
-
-
-def apis_alike(path):
-    """Files of tests/api, those first that have the most rare words in common with that source."""
-    texts = {name: literals(text) | set(words_of(name)) for name, text in api_texts().items()}
-    count = collections.Counter(word for found in texts.values() for word in found)
-    mine = own_words(path)
-
-    def likeness(name):
-        shared = sum(math.log(len(texts) / count[word]) ** 2 for word in mine & texts[name])
-        return shared / len(texts[name]) ** 0.3 + 2 * len(set(words_of(path)) & set(words_of(name)))
-
-    return sorted((name for name in texts if likeness(name) > 1), key=lambda name: (-likeness(name), name))
+    """A program; of what programs share, those that include it, call it or start it, or what does so."""
+    near, found = [path], []
+    for used in near:  # it grows
+        name = pathlib.PurePath(used).name
+        if pathlib.PurePath(used).stem in programs():
+            found.append(("unit", pathlib.PurePath(used).stem))
+        elif used.endswith(".h"):
+            near += [user for user in includers(used) if user not in near]
+        elif used.endswith(".c"):
+            near += [user for user in sorted(users(used, build)) if user not in near and user.startswith("tests/unit/")]
+        else:
+            near += [user for user, text in sources().items() if name in text and user not in near]
+    return found
 
 
 # ---- any file
@@ -347,11 +333,16 @@ def selects(expression, name):
         sys.exit(f"tests_of.py: {expression}: not an expression of words, and, or, not")
 
 
+NAMES = {"unit": ("test_*.c", r"^START_TEST\((\w+)\)"), "faults": ("test_*.py", r"^def (test_\w+)"),
+         "browser": ("*.test.mjs", r"""^\s*test\((["'`].*["'`])""")}
+
+
 def print_words(expression):
-    for program in programs():
-        names = re.findall(r"^START_TEST\((\w+)\)", (TOP / f"tests/unit/{program}.c").read_text(), re.M)
-        if any(selects(expression, f"{program} {name}") for name in names):
-            print("unit", program)
+    for kind, (pattern, line) in NAMES.items():
+        for path in sorted((TOP / "tests" / kind).glob(pattern)):
+            names = re.findall(line, path.read_text(), re.M)
+            if any(selects(expression, f"{path.name} {name}") for name in names):
+                print(kind, path.stem if kind == "unit" else path.name)
 
 
 # ---- whether the map is right
@@ -363,9 +354,23 @@ def exists(kind, name):
     return (TOP / folder / (name + ".c" if kind == "unit" else name)).is_file()
 
 
+def files():
+    """What people write, by its path from the top; what a build puts beside it has other endings."""
+    for folder in ("mod_payments", "docs", "conf", "share", "tests", "m4", ".ci"):
+        yield from (str(path.relative_to(TOP)) for path in sorted((TOP / folder).rglob("*"))
+                    if path.is_file() and path.suffix not in (".o", ".lo", ".la", ".in", ".pyc", ".log", ".trs", ".Po", ".Plo"))
+    yield from (path.name for path in TOP.iterdir() if path.is_file())
+
+
+def is_written(path):
+    """Whether a test must belong to it. Which programs call what they share only a build can say."""
+    suffixes = (".c", ".h", ".py", ".sh", ".mjs", ".js", ".css", ".html", ".md", ".json", ".lua", ".php")
+    return path.endswith(suffixes) and "/" in path and "/." not in path \
+        and not (path.startswith("tests/unit/") and pathlib.PurePath(path).stem not in programs())
+
+
 def faults_of_map():
-    paths = [str(path.relative_to(TOP)) for folder in ("mod_payments", "docs", "conf", "share", "tests", "m4")
-             for path in (TOP / folder).rglob("*") if path.is_file()] + [path.name for path in TOP.iterdir()]
+    paths = list(files())
     used = {next((row[0] for row in rows() if fnmatch.fnmatch(path.removeprefix("mod_payments/")
                                                               if floor_of(path) else path, row[0])), None)
             for path in paths}
@@ -377,9 +382,8 @@ def faults_of_map():
         for kind, name in tests:
             if not exists(kind, name):
                 yield f"{pattern}: {name}: no such test"
-    for path in sources():
-        if path.endswith(".c") and floor_of(path) in ("httpd", "ctl", "service") \
-                and not own_programs(path) and not in_map(path):
+    for path in paths:
+        if is_written(path) and not tests_of(path, TOP / "no build"):
             yield f"{path}: no test belongs to it"
 
 
