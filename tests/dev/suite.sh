@@ -298,7 +298,7 @@ stage_copy() { # TREE
     cp "$1/mod_payments/paymentsctl" "$copy/build/mod_payments/"
     cp -R tests/api tests/faults tests/bench tests/browser "$copy/tests/"
     copy_loaded "$1" "$copy/build"
-    cp -R conf docs share "$copy/"
+    cp -R README.md conf docs share "$copy/"
     # The header that connectors are built against, and the words that the manual repeats.
     mkdir -p "$copy/mod_payments/acquirer" "$copy/mod_payments/model"
     cp mod_payments/acquirer/mod_payments.h "$copy/mod_payments/acquirer/"
