@@ -357,7 +357,32 @@ linted() {
 linted_since() { export PAYMENTS_LINT_BASE=$1 && linted "${@:2}"; }
 linted_nowhere() { mkdir -p "$OUT/tree" && cd "$OUT/tree" && GIT_CEILING_DIRECTORIES=$OUT stage_lint; }
 
+# What is compiled when a header and a source changed.
+compiled() {
+    LINT_CHANGED=$OUT/changed
+    printf '%s\n' docs/api.md mod_payments/a.h mod_payments/z.c >"$LINT_CHANGED"
+    tests_of() { [ "$*" = "includers mod_payments/a.h" ] && printf '%s\n' mod_payments/b.c tests/unit/c.c; }
+    say "compiles $(printf 'mod_payments/%s\n' b.c d.c z.c | due_units | tr '\n' ' ')of what changed"
+    counted 1 0
+}
+
+# selftest FILE: whether check_selftest is run after a change of that file.
+selftest() {
+    LINT_CHANGED=$OUT/changed
+    echo "$1" >"$LINT_CHANGED"
+    history_of_tree() { :; }
+    lint_changed() { :; }
+    ! checks_changed || say "$1: check_selftest"
+    counted 1 0
+}
+
 test_lint() {
+    local file
+    expect 0 "compiles mod_payments/b.c mod_payments/z.c of what changed" compiled
+    for file in dev tests/check_man.sh tests/dev/bare.sh tests/fuzz/replay.sh tests/pages/test_money.mjs \
+        docs/directives.md share/dashboard/assets/dom.js mod_payments/base/pay_money.c; do
+        expect 0 "$file: check_selftest" selftest "$file"
+    done
     expect 1 "0 passed, 1 failed" linted 14 14
     expect 1 "0 passed, 1 failed" linted 14 5
     expect 0 "0 files changed since" linted 14 4

@@ -135,6 +135,11 @@ test_symbols() {
     wrong 'tests/dev/*  test_gone.py' "tests/dev/*: test_gone.py: no such test"
     wrong 'tests/dev/*  stage/gone' "tests/dev/*: gone: no such test"
     wrong 'tests/dev/*' "tests/dev/*: no test"
+    printf '#include "pay_door.h"\n' >"$tree/mod_payments/httpd/pay_hall.h"
+    printf '#include "httpd/pay_hall.h"\n' >"$tree/mod_payments/httpd/pay_hall.c"
+    same "what lint compiles for a header" "tests/unit/test_wall.c" "$(chooser includers mod_payments/httpd/pay_door.h)"
+    same "and for one that others bring along" "mod_payments/httpd/pay_hall.c" \
+        "$(chooser includers mod_payments/httpd/pay_hall.h)"
     tree=$top build=$work/none
 }
 

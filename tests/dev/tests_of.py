@@ -4,7 +4,8 @@
 `tests_of.py of BUILD FILE...` prints lines of KIND and NAME for ./dev test of: "unit test_money", "api test_x.py",
 "faults test_x.py", "browser x.test.mjs", "script check_x.sh", "stage demo", then "left unit 12" for those that a bound
 leaves out, and "none FILE". `words EXPRESSION` names the unit programs, and the files of tests/faults and
-tests/browser, that pytest's -k would select; `check` prints what is wrong with tests_of.map.
+tests/browser, that pytest's -k would select; `includers HEADER...` names sources that include it, for lint;
+`check` prints what is wrong with tests_of.map.
 """
 
 import collections
@@ -24,6 +25,7 @@ LIBRARIES = ("libpayments_la-", "libhttpd_la-") # before the names of their obje
 UNITS_MAX = 12  # programs of one file
 APIS_MAX = 3  # files of tests/api of one file
 FAULTS_MAX = 2  # of tests/faults
+INCLUDERS_MAX = 6  # sources that lint compiles for a header
 BOUNDS = {"unit": UNITS_MAX, "api": APIS_MAX, "faults": FAULTS_MAX}
 STAGES = ("demo", "fuzz-replay", "browser")
 PREFIXES = ("pay_", "ctl_", "test_")
@@ -191,6 +193,17 @@ def includers(path):
     """Sources that include that header themselves, those of a name like it first."""
     name = path.removeprefix("mod_payments/") if floor_of(path) else pathlib.PurePath(path).name
     return sorted(included()[name], key=lambda source: (-alike(path, source), source))
+
+
+def print_includers(paths):
+    """What compiles these headers: INCLUDERS_MAX sources of each, of its own name first, those of tests last."""
+    for path in paths:
+        near = [path]
+        for used in near:  # it grows
+            near += [user for user in includers(used) if user not in near] if used.endswith(".h") else []
+        units = [user for user in near if user.endswith(".c")]
+        for user in sorted(units, key=lambda user: user.startswith("tests/"))[:INCLUDERS_MAX]:
+            print(user)
 
 
 def of_header(path, build):
@@ -401,6 +414,8 @@ def main():
         print_of(pathlib.Path(words[0]).resolve(), words[1:])
     elif command == "words":
         print_words(words[0])
+    elif command == "includers":
+        print_includers(words)
     elif command == "check":
         return check()
     return 0
