@@ -369,7 +369,32 @@ linted() {
 linted_since() { export PAYMENTS_LINT_BASE=$1 && linted "${@:2}"; }
 linted_nowhere() { mkdir -p "$OUT/tree" && cd "$OUT/tree" && GIT_CEILING_DIRECTORIES=$OUT stage_lint; }
 
+# What is compiled when a header and a source changed.
+compiled() {
+    LINT_CHANGED=$OUT/changed
+    printf '%s\n' docs/api.md mod_payments/a.h mod_payments/z.c >"$LINT_CHANGED"
+    tests_of() { [ "$*" = "includers mod_payments/a.h" ] && printf '%s\n' mod_payments/b.c tests/unit/c.c; }
+    say "compiles $(printf 'mod_payments/%s\n' b.c d.c z.c | due_units | tr '\n' ' ')of what changed"
+    counted 1 0
+}
+
+# selftest FILE: whether check_selftest is run after a change of that file.
+selftest() {
+    LINT_CHANGED=$OUT/changed
+    echo "$1" >"$LINT_CHANGED"
+    history_of_tree() { :; }
+    lint_changed() { :; }
+    ! checks_changed || say "$1: check_selftest"
+    counted 1 0
+}
+
 test_lint() {
+    local file
+    expect 0 "compiles mod_payments/b.c mod_payments/z.c of what changed" compiled
+    for file in dev tests/check_man.sh tests/dev/bare.sh tests/fuzz/replay.sh tests/pages/test_money.mjs \
+        docs/directives.md share/dashboard/assets/dom.js mod_payments/base/pay_money.c; do
+        expect 0 "$file: check_selftest" selftest "$file"
+    done
     expect 1 "0 passed, 1 failed" linted 14 14
     expect 1 "0 passed, 1 failed" linted 14 5
     expect 0 "0 files changed since" linted 14 4
@@ -397,6 +422,85 @@ test_bare() {
     expect 0 "5 passed, 0 failed" bare 0 "5 passed, 0 failed"
     expect 1 "0 passed, 1 failed" bare 1 "5 passed, 0 failed"
     expect 1 "it did not get to its end" bare 0 "installing: gcc"
+}
+
+# ---- what is installed
+
+# A machine that has nothing of it, and no rights to install it, or nothing to install it with.
+without_rights() {
+    probe() { return 1; }
+    root_prefix() { return 1; }
+    packages fuzz
+}
+
+without_apt() {
+    probe() { return 1; }
+    root_prefix() { echo env; }
+    command() { [ "$2" != apt-get ] && builtin command "$@"; }
+    packages fuzz
+}
+
+# says_lines LINES COMMAND...: the command ends with status 1 and prints nothing but these lines.
+says_lines() {
+    local want=$1 said status
+    shift
+    set +e
+    said=$(set -e && "$@" 2>&1)
+    status=$?
+    set -e
+    diff <(echo "$want") <(echo "$said") || status=0
+    counted "$((status == 1))" "$((status != 1))"
+}
+
+# Each row of a set is a probe and a package for each of three systems.
+tables_are_whole() {
+    local set bad
+    bad=$(for set in run test bench bench_php bench_costs bare fuzz; do
+        "need_$set" | awk -v set="$set" 'NF != 4 { print "need_" set ": want four words: " $0 }'
+    done)
+    say "$bad"
+    counted 1 "$(grep -c . <<<"$bad")"
+}
+
+# Debian's line of README.md names what ./dev run would install, and Apache with its server.
+readme_installs() {
+    local name known bad=0
+    known=$(need_run | awk '{ print $2 }')
+    for name in $(sed -n '/^    apt-get install/,/^$/p' "$top/README.md" | sed 's/apt-get install//' | tr -d '\\'); do
+        [ "$name" = apache2 ] || grep -qx -- "$name" <<<"$known" || { say "README.md: $name" && bad=1; }
+    done
+    counted 1 "$bad"
+}
+
+# And each ./dev COMMAND of it is one.
+readme_commands() {
+    local name bad=0
+    for name in $(grep -oE '\./dev [a-z]+' "$top/README.md" | awk '{ print $2 }' | sort -u); do
+        usage | grep -q "^\./dev $name" || { say "README.md: no such command: $name" && bad=1; }
+    done
+    counted 1 "$bad"
+}
+
+test_installs() {
+    local lines debian fedora alpine
+    debian="apache2-bin apache2-dev apache2-utils autoconf automake check clang curl faketime gcc libc6-dev libclang-rt-dev"
+    debian="$debian libcurl4-openssl-dev libjansson-dev libjs-chart.js liblmdb-dev libssl-dev libtool make pkg-config python3"
+    debian="$debian tzdata util-linux"
+    fedora="autoconf automake check-devel clang compiler-rt curl gcc glibc-devel httpd httpd-devel httpd-tools jansson-devel"
+    fedora="$fedora libcurl-devel libfaketime libtool lmdb-devel make mod_http2 openssl-devel pkgconf-pkg-config python3 tzdata"
+    fedora="$fedora util-linux"
+    alpine="apache2 apache2-dev apache2-http2 apache2-utils autoconf automake check-dev clang compiler-rt curl curl-dev gcc"
+    alpine="$alpine jansson-dev libfaketime libtool lmdb-dev make musl-dev openssl-dev pkgconf python3 setpriv tzdata"
+    lines="Missing here. As root, one of these lines installs it:
+  Debian  apt-get update && apt-get install -y --no-install-recommends $debian
+  Fedora  dnf install -y $fedora
+  Alpine  apk add $alpine
+dev: install these packages, then run this command again"
+    expect 0 "1 passed, 0 failed" says_lines "$lines" without_rights
+    expect 0 "1 passed, 0 failed" says_lines "$lines" without_apt
+    expect 0 "1 passed, 0 failed" tables_are_whole
+    expect 0 "1 passed, 0 failed" readme_installs
+    expect 0 "1 passed, 0 failed" readme_commands
 }
 
 # ---- ./dev mutate
@@ -445,7 +549,7 @@ test_mutants() {
     expect 1 "fails without a mutant too: unit test_case" mutants_of 0
 }
 
-for part in counts plan lanes scripts unit cases results fetched bare mutants; do
+for part in counts plan lanes scripts unit cases results fetched bare installs mutants; do
     "test_$part"
 done
 without=

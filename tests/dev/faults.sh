@@ -150,11 +150,11 @@ part_valgrind() {
     count_unit valgrind "what is left out, and why, stands in tests/dev/suite.sh"
 }
 
-# All of lint, of all files, with distcheck.
 part_scripts() {
     stage_scripts
 }
 
+# All of lint, of all files, with distcheck.
 part_lint() {
     stage lint
     # shellcheck disable=SC2086 # names of parts are words

@@ -48,6 +48,17 @@ due() {
     fi
 }
 
+# Of the .c files on stdin those that are to be compiled: what changed, and the nearest that include a header that did.
+due_units() {
+    local headers
+    if [ -n "${LINT_CHANGED:-}" ]; then
+        mapfile -t headers < <(grep '\.h$' "$LINT_CHANGED")
+        LC_ALL=C sort | LC_ALL=C comm -12 - <({ cat "$LINT_CHANGED" && tests_of includers "${headers[@]}"; } | LC_ALL=C sort -u)
+    else
+        cat
+    fi
+}
+
 lint_build_changed() {
     grep -qE '(^|/)(Makefile\.am|configure\.ac|bootstrap)$|^m4/' "$LINT_CHANGED"
 }
@@ -100,7 +111,7 @@ lint_compile() {
 
 # Another compiler's warnings, which are errors.
 lint_syntax() {
-    c_files | grep '\.c$' | due | lint_compile clang -O1 -fsyntax-only -Werror -Wno-unknown-warning-option \
+    c_files | grep '\.c$' | due_units | lint_compile clang -O1 -fsyntax-only -Werror -Wno-unknown-warning-option \
         -Qunused-arguments
 }
 
@@ -113,7 +124,7 @@ lint_clang() {
 
 # gcc's own analyzer; its warnings are for reading, so it has the last word only on errors.
 lint_analyzer() {
-    find mod_payments -name '*.c' | due | lint_compile gcc -O1 -fanalyzer -S -o /dev/null
+    find mod_payments -name '*.c' | due_units | lint_compile gcc -O1 -fanalyzer -S -o /dev/null
 }
 
 # Of what changed it shows that the archive has all that it takes to build and test; ./dev lint runs the tests too.

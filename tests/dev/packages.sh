@@ -152,7 +152,7 @@ probe() {
     esac
 }
 
-# missing SET COLUMN: the packages of COLUMN (2 Debian, 3 Fedora, 4 Alpine) whose probe fails.
+# missing SET COLUMN: the packages of COLUMN (2 Debian, 3 Fedora, 4 Alpine) whose probe fails; "-" is none.
 missing() {
     local what debian fedora alpine
     "need_$1" | while read -r what debian fedora alpine; do
@@ -161,7 +161,7 @@ missing() {
             3) echo "$fedora" ;;
             4) echo "$alpine" ;;
         esac
-    done | sort -u | tr '\n' ' '
+    done | sort -u | sed '/^-$/d' | paste -sd ' '
 }
 
 # Prints what gives root's rights: nothing needed, sudo that asks nothing, or sudo on a terminal.

@@ -101,6 +101,7 @@ test_of() { # FILE...
     [ $# -gt 0 ] || die "test of: name the files whose tests are to be run"
     for file in "$@"; do
         file=$(path_of "$file")
+        [[ $file != ../* ]] || die "not in this tree: $file"
         [ -f "$file" ] || die "no such file: $file"
         files+=("$file")
     done
@@ -126,7 +127,7 @@ test_changed() {
     local files plan
     [ $# -eq 0 ] || die "test changed takes no arguments"
     mapfile -t files < <(changed_files)
-    [ "${#files[@]}" -gt 0 ] || die "nothing is changed, here or in the last commit"
+    [ "${#files[@]}" -gt 0 ] || die "no file is changed, here or in the last commit; those that are gone have no tests"
     say "changed: ${files[*]}"
     select_ready
     begin selected
@@ -137,14 +138,15 @@ test_changed() {
     summary
 }
 
-# ./dev test -k: pytest's expression over both kinds of tests.
+# ./dev test -k: pytest's expression over unit programs and tests/api. Tests of tests/faults and tests/browser, each of
+# which takes a minute, are only named.
 test_words() { # EXPRESSION
-    local names
+    local plan names
     if [ $# -ne 1 ] || [ -z "$1" ]; then
         die "test -k wants one expression, as pytest's -k: words, and, or, not"
     fi
-    names=$(tests_of words "$1")
-    mapfile -t names < <(selected unit <<<"$names")
+    plan=$(tests_of words "$1")
+    mapfile -t names < <(selected unit <<<"$plan")
     select_ready
     begin selected
     if [ "${#names[@]}" -gt 0 ]; then
@@ -152,6 +154,7 @@ test_words() { # EXPRESSION
         select_unit "${names[@]}"
     fi
     words_api "$1" "${#names[@]}"
+    sed -nE 's,^(faults|browser) (.*),also has such a name: ./dev test of tests/\1/\2,p' <<<"$plan"
     summary
 }
 

@@ -18,11 +18,17 @@ stage_scripts() {
     fi
 }
 
+# The scripts with what they run, and the files that check_selftest plants its faults in.
+CHECKED='^(dev$|tests/(check_|dev/|pages/|fuzz/replay\.sh$|unit/test_money\.c$)|docs/(directives\.md|paymentsctl\.8)$'
+CHECKED=$CHECKED'|conf/payments\.conf$|share/dashboard/(index\.html|assets/((dom|app|money)\.js|(parts|tokens)\.css))$'
+CHECKED=$CHECKED'|mod_payments/(base/pay_(money|id)\.[ch]|model/pay_card\.c|httpd/pay_conf_directives\.c|ctl/ctl\.h)$'
+CHECKED=$CHECKED'|mod_payments/(service/pay_service|store/pay_store|acquirer/pay_acquirer)\.h$)'
+
 # Where no history tells, they are taken to be.
 checks_changed() {
     history_of_tree rev-parse -q --verify HEAD >/dev/null 2>&1 || return 0
     lint_changed "$(lint_base)"
-    grep -qE '^(dev$|tests/(check_|dev/))' "$LINT_CHANGED"
+    grep -qE "$CHECKED" "$LINT_CHANGED"
 }
 
 run_scripts() { # NOTE FILE...
@@ -299,7 +305,7 @@ stage_copy() { # TREE
     cp -R tests/api tests/faults tests/bench tests/browser "$copy/tests/"
     copy_loaded "$1" "$copy/build"
     [ "$1" = "$NORMAL" ] || copy_plain "$copy/build/plain"
-    cp -R conf docs share "$copy/"
+    cp -R README.md conf docs share "$copy/"
     # The header that connectors are built against, and the words that the manual repeats.
     mkdir -p "$copy/mod_payments/acquirer" "$copy/mod_payments/model"
     cp mod_payments/acquirer/mod_payments.h "$copy/mod_payments/acquirer/"

@@ -3,14 +3,14 @@
 
 `tests_of.py of BUILD FILE...` prints lines of KIND and NAME for ./dev test of: "unit test_money", "api test_x.py",
 "faults test_x.py", "browser x.test.mjs", "script check_x.sh", "stage demo", then "left unit 12" for those that a bound
-leaves out, and "none FILE". `words EXPRESSION` names the unit programs that pytest's -k would select;
+leaves out, and "none FILE". `words EXPRESSION` names the unit programs, and the files of tests/faults and
+tests/browser, that pytest's -k would select; `includers HEADER...` names sources that include it, for lint;
 `check` prints what is wrong with tests_of.map.
 """
 
 import collections
 import fnmatch
 import functools
-import math
 import os
 import pathlib
 import re
@@ -25,6 +25,7 @@ LIBRARIES = ("libpayments_la-", "libhttpd_la-") # before the names of their obje
 UNITS_MAX = 12  # programs of one file
 APIS_MAX = 3  # files of tests/api of one file
 FAULTS_MAX = 2  # of tests/faults
+INCLUDERS_MAX = 6  # sources that lint compiles for a header
 BOUNDS = {"unit": UNITS_MAX, "api": APIS_MAX, "faults": FAULTS_MAX}
 STAGES = ("demo", "fuzz-replay", "browser")
 PREFIXES = ("pay_", "ctl_", "test_")
@@ -178,12 +179,31 @@ def unit_programs(path, build):
 
 # ---- includes
 
+@functools.lru_cache(None)
+def included():
+    """Of each name in an #include the sources that it stands in."""
+    found = collections.defaultdict(list)
+    for source, text in sources().items():
+        for name in set(re.findall(r'^#include "(?:\./)?(.*)"', text, re.M)):
+            found[name].append(source)
+    return found
+
+
 def includers(path):
     """Sources that include that header themselves, those of a name like it first."""
     name = path.removeprefix("mod_payments/") if floor_of(path) else pathlib.PurePath(path).name
-    line = re.compile(rf'^#include "(\./)?{re.escape(name)}"', re.M)
-    found = [source for source, text in sources().items() if line.search(text)]
-    return sorted(found, key=lambda source: (-alike(path, source), source))
+    return sorted(included()[name], key=lambda source: (-alike(path, source), source))
+
+
+def print_includers(paths):
+    """What compiles these headers: INCLUDERS_MAX sources of each, of its own name first, those of tests last."""
+    for path in paths:
+        near = [path]
+        for used in near:  # it grows
+            near += [user for user in includers(used) if user not in near] if used.endswith(".h") else []
+        units = [user for user in near if user.endswith(".c")]
+        for user in sorted(units, key=lambda user: user.startswith("tests/"))[:INCLUDERS_MAX]:
+            print(user)
 
 
 def of_header(path, build):
@@ -207,40 +227,19 @@ def of_source(path, build):
 
 
 def of_test_source(path, build):
-    """A program; of what programs share, those that include it or call it."""
-    stem = pathlib.PurePath(path).stem
-    if stem in programs():
-        return [("unit", stem)]
-    if path.endswith(".h"):
-        return [test for user in includers(path) if user.endswith(".c") for test in of_test_source(user, build)]
-    return [("unit", pathlib.PurePath(user).stem) for user in sorted(users(path, build))
-            if user.startswith("tests/unit/test_")]
-
-
-# ---- files of tests/api by the words that they have in common with a source
-
-def literals(text):
-    return set(re.findall(r"PAY\d{5}|[A-Za-z][A-Za-z]{3,}", text))
-
-
-def own_words(path):
-    """The words that others see of a source: its texts, log numbers and name."""
-    text = re.sub(r"PAYLOGNO\((\d+)\)", r'"PAY\1"', (TOP / path).read_text())
-    text = "\n".join(line for line in text.splitlines() if not line.startswith("#include"))
-    return literals(" ".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', text))) | set(words_of(path))
-
-
-def apis_alike(path):
-    """Files of tests/api, those first that have the most rare words in common with that source."""
-    texts = {name: literals(text) | set(words_of(name)) for name, text in api_texts().items()}
-    count = collections.Counter(word for found in texts.values() for word in found)
-    mine = own_words(path)
-
-    def likeness(name):
-        shared = sum(math.log(len(texts) / count[word]) ** 2 for word in mine & texts[name])
-        return shared / len(texts[name]) ** 0.3 + 2 * len(set(words_of(path)) & set(words_of(name)))
-
-    return sorted((name for name in texts if likeness(name) > 1), key=lambda name: (-likeness(name), name))
+    """A program; of what programs share, those that include it, call it or start it, or what does so."""
+    near, found = [path], []
+    for used in near:  # it grows
+        name = pathlib.PurePath(used).name
+        if pathlib.PurePath(used).stem in programs():
+            found.append(("unit", pathlib.PurePath(used).stem))
+        elif used.endswith(".h"):
+            near += [user for user in includers(used) if user not in near]
+        elif used.endswith(".c"):
+            near += [user for user in sorted(users(used, build)) if user not in near and user.startswith("tests/unit/")]
+        else:
+            near += [user for user, text in sources().items() if name in text and user not in near]
+    return found
 
 
 # ---- any file
@@ -256,11 +255,34 @@ def of_api_support(path):
     return sorted(found, key=lambda test: len(api_texts()[test[1]]))
 
 
+@functools.lru_cache(None)
+def loading_texts():
+    """What may load something into a server: by its path its text."""
+    return {str(path.relative_to(TOP)): path.read_text() for folder in ("faults", "api", "bench")
+            for path in sorted((TOP / "tests" / folder).glob("*.*")) if path.suffix in (".py", ".c", ".h")}
+
+
+def loaders(path):
+    """Files of its folder that import or include that file or start it, and any that loads what is built of it."""
+    folder, name = pathlib.PurePath(path).parent, re.escape(pathlib.PurePath(path).stem)
+    near = re.compile(rf"""^(from|import) {name}\b|["'/]{name}\.py["']""" if path.endswith(".py")
+                      else rf'^#include "{name}\.h"', re.M)
+    built = re.compile(rf"""/{name}(\.so)?["']""" if path.endswith(".c") else "$^")
+    return [user for user, text in loading_texts().items()
+            if user != path and (pathlib.PurePath(user).parent == folder and near.search(text) or built.search(text))]
+
+
 def of_loaded(path):
-    """What is loaded into servers: by those that name it."""
-    name = pathlib.PurePath(path).stem
-    return [(folder, file.name) for folder in ("faults", "api") for file in sorted((TOP / "tests" / folder).glob("test_*.py"))
-            if name in file.read_text()]
+    """Tests that use that file, then those that use what uses it in its folder."""
+    near, found = [path], []
+    for used in near:  # it grows
+        for user in loaders(used):
+            folder, name = pathlib.PurePath(user).parts[1:]
+            if name.startswith("test_"):
+                found.append((folder, name))
+            elif folder == pathlib.PurePath(path).parts[1] and user not in near:
+                near.append(user)
+    return found
 
 
 def of_tests_folder(path, build):
@@ -324,11 +346,16 @@ def selects(expression, name):
         sys.exit(f"tests_of.py: {expression}: not an expression of words, and, or, not")
 
 
+NAMES = {"unit": ("test_*.c", r"^START_TEST\((\w+)\)"), "faults": ("test_*.py", r"^def (test_\w+)"),
+         "browser": ("*.test.mjs", r"""^\s*test\((["'`].*["'`])""")}
+
+
 def print_words(expression):
-    for program in programs():
-        names = re.findall(r"^START_TEST\((\w+)\)", (TOP / f"tests/unit/{program}.c").read_text(), re.M)
-        if any(selects(expression, f"{program} {name}") for name in names):
-            print("unit", program)
+    for kind, (pattern, line) in NAMES.items():
+        for path in sorted((TOP / "tests" / kind).glob(pattern)):
+            names = re.findall(line, path.read_text(), re.M)
+            if any(selects(expression, f"{path.name} {name}") for name in names):
+                print(kind, path.stem if kind == "unit" else path.name)
 
 
 # ---- whether the map is right
@@ -340,9 +367,23 @@ def exists(kind, name):
     return (TOP / folder / (name + ".c" if kind == "unit" else name)).is_file()
 
 
+def files():
+    """What people write, by its path from the top; what a build puts beside it has other endings."""
+    for folder in ("mod_payments", "docs", "conf", "share", "tests", "m4", ".ci"):
+        yield from (str(path.relative_to(TOP)) for path in sorted((TOP / folder).rglob("*"))
+                    if path.is_file() and path.suffix not in (".o", ".lo", ".la", ".in", ".pyc", ".log", ".trs", ".Po", ".Plo"))
+    yield from (path.name for path in TOP.iterdir() if path.is_file())
+
+
+def is_written(path):
+    """Whether a test must belong to it. Which programs call what they share only a build can say."""
+    suffixes = (".c", ".h", ".py", ".sh", ".mjs", ".js", ".css", ".html", ".md", ".json", ".lua", ".php")
+    return path.endswith(suffixes) and "/" in path and "/." not in path \
+        and not (path.startswith("tests/unit/") and pathlib.PurePath(path).stem not in programs())
+
+
 def faults_of_map():
-    paths = [str(path.relative_to(TOP)) for folder in ("mod_payments", "docs", "conf", "share", "tests", "m4")
-             for path in (TOP / folder).rglob("*") if path.is_file()] + [path.name for path in TOP.iterdir()]
+    paths = list(files())
     used = {next((row[0] for row in rows() if fnmatch.fnmatch(path.removeprefix("mod_payments/")
                                                               if floor_of(path) else path, row[0])), None)
             for path in paths}
@@ -354,9 +395,8 @@ def faults_of_map():
         for kind, name in tests:
             if not exists(kind, name):
                 yield f"{pattern}: {name}: no such test"
-    for path in sources():
-        if path.endswith(".c") and floor_of(path) in ("httpd", "ctl", "service") \
-                and not own_programs(path) and not in_map(path):
+    for path in paths:
+        if is_written(path) and not tests_of(path, TOP / "no build"):
             yield f"{path}: no test belongs to it"
 
 
@@ -374,6 +414,8 @@ def main():
         print_of(pathlib.Path(words[0]).resolve(), words[1:])
     elif command == "words":
         print_words(words[0])
+    elif command == "includers":
+        print_includers(words)
     elif command == "check":
         return check()
     return 0

@@ -81,6 +81,8 @@ void erase_history(int i, const char *reference, int first, int count)
     for (n = 0; n < count; n++) {
         row = till_history(i, first + n, TILL_NOW - n * 1000, PAY_REFUND_PROCESSED, reference, 1);
         row->customer_note = strcmp(reference, "elsewhere") ? "said sorry to Ada" : NULL;
+        row->merchant_note = strcmp(reference, "elsewhere") ? "call Mrs Lovelace" : NULL;
+        row->merchant_note = strcmp(reference, "elsewhere") ? "call Mrs Lovelace" : NULL;
         APR_ARRAY_PUSH(rows, pay_refund_t *) = row;
     }
     ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),

@@ -293,21 +293,46 @@ START_TEST(test_a_failed_commit_is_unknown_to_all)
 }
 END_TEST
 
-/* A store that is almost full for one handle refuses what would grow it, and nothing else. */
-START_TEST(test_what_is_refused_for_space_leaves_the_batch)
+/* A store that has no room for what would grow it, which the fifth worker would. */
+static pay_store_t *set_up_without_room(void)
 {
     pay_store_options_t options = fixture_options();
-    const char *dir = unit_dir();
     pay_store_t *store;
-    int i;
 
     options.commit_wait = apr_time_from_sec(20);
     options.reserve_bytes = RESERVE_TOO_LARGE;
     memset(workers, 0, sizeof(workers));
-    store = fixture_open_with(dir, &options);
+    store = fixture_open_with(unit_dir(), &options);
     ck_assert_int_eq(fixture_put_meta(store, "opened"), APR_SUCCESS);
     fixture_listen();
     workers[4].grows = 1;
+    return store;
+}
+
+/* What was refused before the commit is known not to be done, whatever becomes of the others. */
+START_TEST(test_a_failed_commit_leaves_what_was_refused)
+{
+    pay_store_t *store = set_up_without_room();
+    int i;
+
+    commit_says = EIO;
+    line_up(store, 10);
+    finish(10);
+    ck_assert_int_eq(commits, 1);
+    for (i = 0; i < 10; i++) {
+        ck_assert_int_eq(workers[i].rv, i == 4 ? PAY_STORE_EFULL : PAY_STORE_EUNKNOWN);
+        ck_assert_int_eq(workers[i].runs, i == 4 ? 0 : 1);
+    }
+    commit_says = 0;
+}
+END_TEST
+
+/* A store that is almost full for one handle refuses what would grow it, and nothing else. */
+START_TEST(test_what_is_refused_for_space_leaves_the_batch)
+{
+    pay_store_t *store = set_up_without_room();
+    int i;
+
     line_up(store, 10);
     finish(10);
     ck_assert_int_eq(commits, 1);
@@ -512,6 +537,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_no_more_in_a_commit_than_asked_for, 0, UNIT_ROWS(batch_rows));
     tcase_add_loop_test(tcase, test_only_the_one_at_fault_fails, 0, UNIT_ROWS(spoilers));
     tcase_add_test(tcase, test_a_failed_commit_is_unknown_to_all);
+    tcase_add_test(tcase, test_a_failed_commit_leaves_what_was_refused);
     tcase_add_test(tcase, test_what_is_refused_for_space_leaves_the_batch);
     tcase_add_test(tcase, test_a_stall_while_running_alone);
     tcase_add_test(tcase, test_the_lead_is_handed_over);

@@ -434,6 +434,7 @@ START_TEST(test_imported_again)
     erase_history(SCOPE, "paid-ada", 0, 3);
     ck_assert_int_eq(erase_count(SCOPE, PAY_TABLE_REFUND), rows);
     ck_assert_int_eq(erase_rows_with(SCOPE, "said sorry to Ada"), 0);
+    ck_assert_int_eq(erase_rows_with(SCOPE, "call Mrs Lovelace"), 0);
     till_check_clean();
 }
 END_TEST

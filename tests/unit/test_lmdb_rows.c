@@ -134,6 +134,7 @@ START_TEST(test_quota)
 
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);
     (void)till_charge(0, "order-1", 1000);
+    (void)till_charge(0, "paid", 1000);
     open = till_open(0, "order-2", 1000);
     refund = till_refund(0, "order-1", 10, PAY_REFUND_OPENED);
     quota((int)count(0));
@@ -146,6 +147,11 @@ START_TEST(test_quota)
                                             unit_pool),
                      APR_SUCCESS);
     ck_assert_ptr_null(till_kept(0, use)); /* a refusal is not kept then */
+    ck_assert_int_eq(till->ops->refund_open(&refund, &out, &verdict, &kept, till->store,
+                                            till_refund_proposal(0, "paid", 10), use, 0, unit_pool),
+                     PAY_STORE_EFULL);
+    ck_assert_ptr_null(refund);
+    ck_assert_ptr_null(till_kept(0, use));
     ck_assert_int_eq(till_resolve(&open, 0, open->seq, PAY_OUTCOME_APPROVED), 1);
     ck_assert_int_eq(till_refund_resolve(&refund, 0, "rfd_1", PAY_OUTCOME_APPROVED), 1);
     note(0);
