@@ -30,6 +30,8 @@ static const pay_row_field_t epoch_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, is_backup),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began.ms),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, confirmed.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, confirmed.ms),
 };
 #define EPOCH_FIELDS (sizeof(epoch_fields) / sizeof(epoch_fields[0]))
 
@@ -256,6 +258,7 @@ static int confirm_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     epoch = confirm->epoch;
     epoch.held = 0;
     epoch.confirmed_at = pay_lmdb_account_now();
+    epoch.confirmed = pay_moment_now();
     return pay_lmdb_epoch_store(txn, &epoch);
 }
 

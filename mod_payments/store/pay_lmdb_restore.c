@@ -138,6 +138,7 @@ static int epoch_begin(content_t *content, pay_epoch_t *stored, MDB_txn *txn,
     stored->began = pay_moment_now();
     stored->held = 1;
     stored->confirmed_at = 0;
+    stored->confirmed = (pay_moment_t){0, 0};
     file_note(stored, file);
     return pay_lmdb_epoch_store(txn, stored);
 }

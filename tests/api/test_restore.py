@@ -316,6 +316,28 @@ def test_repeated_while_the_clock_is_wrong(till, proxy):
     assert not proxy.repeated() and len(proxy.of("refund")) == 1
 
 
+def test_repeated_after_a_weekend(till, proxy):
+    """The day counts from when a refund can be asked for again: until the store is confirmed each is answered with 503."""
+    httpd = till(start=False, clock=True)
+    here = Place(httpd.start(), proxy)
+    ref = here.charged()
+    here.ctl.ok("store", "backup", here.backup)
+    key = {"Idempotency-Key": "order-3-refund"}
+    assert here.shop.partial(ref, "4.00", headers=key).json["status"] == "processed"
+    here.stopped()
+    here.put_back()
+    httpd.start()
+    httpd.expect_log("PAY00710")  # certificates of the tests end after a day: what is fetched is fetched before that
+    here.sync()
+    httpd.clock.pass_seconds(60 * HOUR)
+    assert here.shop.partial(ref, "4.00", headers=key).status == 503
+    assert httpd.ctl("store", "confirm", "--yes").returncode == 0
+    httpd.clock.pass_seconds(23 * HOUR)
+    said = here.shop.partial(ref, "4.00", headers=key)
+    assert said.status == 409 and said.json["data"]["responseCode"] == "R5", said
+    assert not proxy.repeated() and len(proxy.of("refund")) == 1
+
+
 # --- what receivers are told ---
 
 def test_events(till, proxy, authority):
