@@ -162,16 +162,12 @@ static apr_status_t grants_list(ctl_list_t *list, const ctl_t *ctl, const pay_ac
 
 static apr_status_t sync_list(ctl_list_t *list, const ctl_t *ctl, const pay_account_t *account)
 {
-    const pay_scope_t scope = {account->number, PAY_LIVE};
     apr_time_t from;
     apr_status_t rv;
-    int synced;
+    int wanted, synced;
 
-    if (account->mode != PAY_LIVE) {
-        return APR_SUCCESS;
-    }
-    rv = ctl->store->ops->epoch_synced(&synced, &from, ctl->store, &scope, ctl->pool);
-    if (rv == APR_SUCCESS) {
+    rv = ctl->store->ops->epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
+    if (rv == APR_SUCCESS && wanted) {
         const brought_t row = {account->name,
                                pay_mode_name(PAY_LIVE),
                                "refunds of the acquirer",
@@ -235,11 +231,10 @@ static const char *date_of(apr_time_t when, apr_pool_t *p)
 /* A day more at both ends: dates are days of the account's zone. */
 static ctl_exit_t unsynced_fail(ctl_t *ctl, const pay_account_t *account)
 {
-    const pay_scope_t scope = {account->number, PAY_LIVE};
     apr_time_t from = 0;
-    int synced;
+    int wanted, synced;
 
-    (void)ctl->store->ops->epoch_synced(&synced, &from, ctl->store, &scope, ctl->pool);
+    (void)ctl->store->ops->epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
     return ctl_fail(CTL_EXIT_REFUSED,
                     "the refunds of account %s were not fetched since: while the server runs, run "
                     "'paymentsctl refund sync %s --mode live --from %s --to %s' first, or confirm "

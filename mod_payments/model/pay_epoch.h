@@ -30,19 +30,23 @@ typedef struct pay_epoch_t {
 
     pay_moment_t began;     /* began_at by the boot clock */
     pay_moment_t confirmed; /* confirmed_at by it; none of an epoch that an earlier version ended */
+
+    apr_time_t copied_after; /* where copied_at is not known: when the newest charge in it was made,
+                              * not behind began_at; 0: there is none */
 } pay_epoch_t;
 
 /*
- * When the copy was made at the latest, as far as it is known; else 0. `fetched_until`: how far
- * refunds were fetched into it. Times behind the epoch's own begin are those of a clock that was
- * ahead.
+ * From when refunds may be missing: when the copy was made, or something that is in it; 0: nothing
+ * is known. `fetched_until`: how far refunds were fetched into it. Times behind the epoch's own
+ * begin are those of a clock that was ahead.
  */
 static inline apr_time_t pay_epoch_copied_at(const pay_epoch_t *epoch, apr_time_t fetched_until)
 {
     if (epoch->copied_at > 0 && epoch->copied_at <= epoch->began_at) {
         return epoch->copied_at;
     }
-    return fetched_until > 0 && fetched_until <= epoch->began_at ? fetched_until : 0;
+    return fetched_until > 0 && fetched_until <= epoch->began_at ? fetched_until
+                                                                 : epoch->copied_after;
 }
 
 /* 1: its hold ended within PAY_EPOCH_REPEAT_WINDOW, or where that is not known it was put back

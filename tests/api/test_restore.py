@@ -227,6 +227,27 @@ def test_hold(place, upstream):
     here.well()
 
 
+def test_in_test_mode_when_it_is_confirmed(place):
+    """An account that leaves Live Mode for that time and comes back has the same to fetch, and can."""
+    here = place()
+    ref = here.charged()
+    here.ctl.ok("store", "backup", here.backup)
+    key = {"Idempotency-Key": "order-4-refund"}
+    assert here.shop.partial(ref, "4.00", headers=key).json["status"] == "processed"
+    here.stopped()
+    here.put_back()
+    here.httpd.start()
+    here.shop.mode("test")
+    assert ("shop", "live", "sync", "not fetched since") in here.brought()
+    done = here.confirm()
+    assert done.returncode == 3 and "account shop" in done.stderr, done
+    here.sync()
+    here.confirmed()
+    here.shop.mode("live")
+    said = here.shop.partial(ref, "4.00", headers=key)
+    assert said.status == 409 and said.json["data"]["responseCode"] == "R5", said
+
+
 def test_options(place):
     done = Ctl(place(start=False).httpd.store).run("store", "confirm", "--unsynced")
     assert done.returncode == 2 and "--yes" in done.stderr
