@@ -51,9 +51,8 @@ static inline apr_time_t pay_epoch_copied_at(const pay_epoch_t *epoch, apr_time_
 
 /* 1: its hold ended within PAY_EPOCH_REPEAT_WINDOW, or where that is not known it was put back
  * within it, however the clock was set since; where the boot clock cannot tell, the wall clock
- * does. *from: when refunds that a shop may ask for again were made at the earliest, by the
- * earliest of the clock's times that are known. */
-static inline int pay_epoch_is_recent(apr_time_t *from, const pay_epoch_t *epoch, apr_time_t now)
+ * does. */
+static inline int pay_epoch_is_recent(const pay_epoch_t *epoch, apr_time_t now)
 {
     const int known = epoch->confirmed.boot_id != 0;
     apr_interval_time_t age;
@@ -61,11 +60,6 @@ static inline int pay_epoch_is_recent(apr_time_t *from, const pay_epoch_t *epoch
     if (!pay_moment_age(&age, known ? &epoch->confirmed : &epoch->began)) {
         age = now - (known ? epoch->confirmed_at : epoch->began_at);
     }
-    *from = epoch->began_at < now ? epoch->began_at : now;
-    if (epoch->copied_at > 0 && epoch->copied_at < *from) {
-        *from = epoch->copied_at;
-    }
-    *from -= PAY_EPOCH_REPEAT_WINDOW;
     return epoch->number > 0 && age < PAY_EPOCH_REPEAT_WINDOW;
 }
 
