@@ -283,7 +283,8 @@ const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t
         return NULL; /* reconciliation holds it for a person */
     }
     ask(&outcome, acquirer, &till);
-    if (outcome.kind == PAY_OUTCOME_UNKNOWN) {
+    if (outcome.kind == PAY_OUTCOME_UNKNOWN
+        || (outcome.kind == PAY_OUTCOME_DECLINED && pay_charge_has_refunds(charge))) {
         return NULL; /* it is asked again */
     }
     if (outcome.kind == PAY_OUTCOME_DECLINED && charge->state != PAY_CHARGE_PENDING) {

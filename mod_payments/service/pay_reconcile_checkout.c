@@ -157,6 +157,10 @@ int pay_reconcile_checkout(const pay_reconcile_row_t *row)
         }
         finding.due_at = is_open ? next_open(row, &finding, now)
                                  : next_closed(row, &finding, charge->updated_at, now);
+    } else if (!is_open && finding.outcome.kind == PAY_OUTCOME_DECLINED
+               && pay_charge_has_refunds(charge)) { /* it was paid, whatever is said */
+        finding.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN, .held = PAY_HELD_DIFFERENT};
+        finding.due_at = next_try(row, &finding, now);
     } else if (!is_open && finding.outcome.kind == PAY_OUTCOME_DECLINED) {
         finding.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
         finding.due_at = 0; /* it stays closed, and nobody asks any more */
