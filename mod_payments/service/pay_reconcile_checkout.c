@@ -151,7 +151,7 @@ int pay_reconcile_checkout(const pay_reconcile_row_t *row)
             return store(row, &finding);
         }
         finding.outcome.held = held_of(row, &finding, now);
-        if (is_open && now >= charge->checkout->expires_at
+        if (is_open && pay_checkout_is_over(charge, now)
             && finding.outcome.held != PAY_HELD_DIFFERENT) {
             return abandon(row, now, next_closed(row, &finding, now, now));
         }
