@@ -91,7 +91,9 @@ typedef struct payments_charge_t {
     const char *last_name;
     const char *card_first6; /* "" when the card is not known here, as the next */
     const char *card_last4;
-    apr_time_t opened_at; /* by the clock of now, as far as that is known */
+    apr_time_t opened_at; /* by the clock of now, as far as that is known; 0: what the acquirer has
+                           * under this name is ours, however old it is (of a store that was put
+                           * back) */
     int live;
     apr_int64_t refunded_minor;        /* of it, as far as is known here */
     apr_int64_t refunds_pending_minor; /* as well, but for the refund that is asked about */
@@ -238,7 +240,8 @@ typedef struct payments_acquirer_t {
                                 payments_record_fn *found, void *baton, apr_interval_time_t timeout,
                                 apr_pool_t *p);
     /* May be NULL: the acquirer has no such page. Statuses as of charge; APR_SUCCESS without a URL
-     * only when the acquirer itself says that it opens none for this checkout. */
+     * only when the acquirer itself says that it opens none for this checkout, APR_EEXIST only when
+     * it says that it knows the reference already: charge_query is then called at once. */
     apr_status_t (*checkout)(payments_page_t *out, void *context,
                              const payments_checkout_t *checkout, apr_interval_time_t timeout,
                              apr_pool_t *p);

@@ -402,6 +402,7 @@ apr_status_t pay_acquirer_checkout(const char **page_url, pay_acquirer_news_t *n
     rv = acquirer->connector->checkout(&page, acquirer->context, &told, acquirer->timeout, p);
     news_take(news, &page.times, page.trouble, page.retry_after);
     if (rv != APR_SUCCESS) {
+        news->present = rv == APR_EEXIST && page.trouble == PAYMENTS_NO_TROUBLE;
         return rv;
     }
     /* That it opens none is an answer too: anybody can ask for what it refuses. */

@@ -68,7 +68,8 @@ apr_status_t pay_acquirer_refund_query(pay_outcome_t *out, pay_acquirer_news_t *
 /*
  * A page of the acquirer's on which the payer of the checkout pays, https, in `p`. `return_url`:
  * where the payer comes back to. PAYMENTS_NOT_SENT as there; any other status: the acquirer may
- * know of the checkout, but there is no page; news->present tells that it said so itself.
+ * know of the checkout, but there is no page; news->present tells that it said so itself,
+ * APR_EEXIST that it knows the reference from before.
  */
 apr_status_t pay_acquirer_checkout(const char **page_url, pay_acquirer_news_t *news,
                                    const pay_acquirer_t *acquirer, const pay_charge_t *charge,

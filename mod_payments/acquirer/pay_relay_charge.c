@@ -284,8 +284,7 @@ static const char *page_of(const pay_relay_answer_t *answer, const char *referen
     return rv == APR_SUCCESS ? text : NULL; /* as it was given: with its fragment */
 }
 
-/* 1 for this API's word that it has no pages, or refuses this request; one that knows the reference
- * already (409) may have opened one before. */
+/* 1 for this API's word that it has no pages, or refuses this request. */
 static int is_unopened(const pay_relay_answer_t *answer)
 {
     return pay_relay_is_refusal(answer)
@@ -311,6 +310,9 @@ apr_status_t pay_relay_checkout(payments_page_t *out, void *context,
     out->url = page_of(&answer, checkout->reference, p);
     if (out->url || (answer.status == 200 && answer.good == 0 && answer.data)) {
         return APR_SUCCESS; /* its own acquirer may have opened none */
+    }
+    if (pay_relay_is_error(&answer) && answer.status == 409) {
+        return APR_EEXIST; /* it may have opened one before, which was paid */
     }
     (void)pay_relay_undecided(&call, &answer, p); /* to be told, whatever it is */
     return is_unopened(&answer) ? APR_SUCCESS : APR_EGENERAL;

@@ -37,6 +37,11 @@ ctl_exit_t ctl_charge_resolve(ctl_t *ctl)
         return CTL_OK;
     case PAY_DECISION_BUSY:
         return ctl_decision_busy("charge", charge->reference, decided->wait_until_ms);
+    case PAY_DECISION_REFUNDED:
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "charge %s cannot have failed: refund %s of it was made, so it was "
+                        "approved; say --outcome successful",
+                        charge->reference, pay_decision_refund(ctl->store, charge, ctl->pool));
     case PAY_DECISION_STAYS_FAILED:
         return ctl_fail(CTL_EXIT_REFUSED,
                         "charge %s stays failed, because the shop was told so; refund it at the "

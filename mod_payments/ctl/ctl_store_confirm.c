@@ -13,8 +13,9 @@
 #include <apr_strings.h>
 #include <stdio.h>
 
-#define COUNT_MAX 100000 /* more are shown as that many */
-#define DATE_LEN 10      /* of a time's text */
+#define COUNT_MAX 100000                     /* more are shown as that many */
+#define DATE_LEN 10                          /* of a time's text */
+#define REFUNDS_MAX (PAY_STORE_ROWS_MAX - 1) /* listed, of an account; then a line says so */
 #define DAY apr_time_from_sec(24 * 3600)
 
 static const char *const titles[] = {"ACCOUNT", "MODE", "WHAT", "WHICH", "SINCE", NULL};
@@ -97,12 +98,18 @@ static apr_status_t refunds_list(ctl_list_t *list, const ctl_t *ctl, const pay_a
 
     rv = ctl->store->ops->refund_waiting(&refunds, ctl->store, &scope, PAY_STORE_ROWS_MAX,
                                          ctl->pool);
-    for (i = 0; rv == APR_SUCCESS && i < refunds->nelts; i++) {
+    for (i = 0; rv == APR_SUCCESS && i < refunds->nelts && i < REFUNDS_MAX; i++) {
         refund = APR_ARRAY_IDX(refunds, i, const pay_refund_t *);
         const brought_t row = {account->name, pay_mode_name(PAY_LIVE),  "refund that waits",
                                "refund",      refund->refund_reference, refund->created_at};
 
         ctl_list_row(list, &row);
+    }
+    if (rv == APR_SUCCESS && refunds->nelts > REFUNDS_MAX) {
+        const brought_t more = {account->name, pay_mode_name(PAY_LIVE), "refunds that wait",
+                                "refunds",     "more than are listed",  0};
+
+        ctl_list_row(list, &more);
     }
     return rv;
 }
@@ -162,16 +169,12 @@ static apr_status_t grants_list(ctl_list_t *list, const ctl_t *ctl, const pay_ac
 
 static apr_status_t sync_list(ctl_list_t *list, const ctl_t *ctl, const pay_account_t *account)
 {
-    const pay_scope_t scope = {account->number, PAY_LIVE};
     apr_time_t from;
     apr_status_t rv;
-    int synced;
+    int wanted, synced;
 
-    if (account->mode != PAY_LIVE) {
-        return APR_SUCCESS;
-    }
-    rv = ctl->store->ops->epoch_synced(&synced, &from, ctl->store, &scope, ctl->pool);
-    if (rv == APR_SUCCESS) {
+    rv = ctl->store->ops->epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
+    if (rv == APR_SUCCESS && wanted) {
         const brought_t row = {account->name,
                                pay_mode_name(PAY_LIVE),
                                "refunds of the acquirer",
@@ -235,11 +238,10 @@ static const char *date_of(apr_time_t when, apr_pool_t *p)
 /* A day more at both ends: dates are days of the account's zone. */
 static ctl_exit_t unsynced_fail(ctl_t *ctl, const pay_account_t *account)
 {
-    const pay_scope_t scope = {account->number, PAY_LIVE};
     apr_time_t from = 0;
-    int synced;
+    int wanted, synced;
 
-    (void)ctl->store->ops->epoch_synced(&synced, &from, ctl->store, &scope, ctl->pool);
+    (void)ctl->store->ops->epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
     return ctl_fail(CTL_EXIT_REFUSED,
                     "the refunds of account %s were not fetched since: while the server runs, run "
                     "'paymentsctl refund sync %s --mode live --from %s --to %s' first, or confirm "

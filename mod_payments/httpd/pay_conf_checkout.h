@@ -4,11 +4,13 @@
 
 /* The directives about checkouts (docs/directives.md). */
 
+#include "model/pay_checkout.h"
+
 #include <httpd.h>
 #include <http_config.h>
 
 #define PAY_CONF_CHECKOUT_LIFETIME_MIN apr_time_from_sec(1)
-#define PAY_CONF_CHECKOUT_LIFETIME_MAX apr_time_from_sec(7 * 24 * 3600)
+#define PAY_CONF_CHECKOUT_LIFETIME_MAX PAY_CHECKOUT_LIFETIME_MAX
 
 const char *pay_conf_set_checkout_lifetime(cmd_parms *cmd, void *dir, const char *arg);
 const char *pay_conf_set_checkout_url(cmd_parms *cmd, void *dir, const char *arg);

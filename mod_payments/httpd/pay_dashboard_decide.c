@@ -193,6 +193,14 @@ static const char *detail_of(const pay_outcome_t *outcome, apr_pool_t *p)
                        outcome->resolution, NULL);
 }
 
+static const pay_problem_t *refunded(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p)
+{
+    return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                             "The charge cannot have failed: refund %s of it was made, so it was "
+                             "approved.",
+                             pay_decision_refund(store, charge, p));
+}
+
 int pay_dashboard_charge_resolve(request_rec *r, const pay_dashboard_t *dashboard)
 {
     const pay_problem_t *problem;
@@ -214,7 +222,9 @@ int pay_dashboard_charge_resolve(request_rec *r, const pay_dashboard_t *dashboar
     }
     if (!problem) {
         rv = pay_charge_decide(&decided, &decision, service.store, charge, &outcome, r->pool);
-        problem = rv == APR_SUCCESS
+        problem = rv == APR_SUCCESS && decision == PAY_DECISION_REFUNDED
+                      ? refunded(service.store, charge, r->pool)
+                  : rv == APR_SUCCESS
                       ? judge(decision, "charge", pay_charge_state_name(decided->state),
                               decided->wait_until_ms, r->pool)
                       : pay_problem_of_store(rv, r->pool);

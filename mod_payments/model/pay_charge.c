@@ -92,6 +92,11 @@ apr_int64_t pay_charge_refunded_minor(const pay_charge_t *charge)
     return charge->refunded_minor > there ? charge->refunded_minor : there;
 }
 
+int pay_charge_has_refunds(const pay_charge_t *charge)
+{
+    return charge->refunded_minor > 0 || charge->refunds_pending_minor > 0;
+}
+
 int pay_charge_was_approved(const pay_charge_t *charge)
 {
     return charge->decided_state == PAY_CHARGE_SUCCESSFUL

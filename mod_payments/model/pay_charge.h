@@ -137,6 +137,9 @@ const char *pay_charge_acquirer_reference(const pay_charge_t *charge);
 /* What was given back of it, also where the acquirer alone knows of the refunds. */
 apr_int64_t pay_charge_refunded_minor(const pay_charge_t *charge);
 
+/* 1 while a refund of it counts, pending or processed: it was approved, whatever is said. */
+int pay_charge_has_refunds(const pay_charge_t *charge);
+
 /* 1 when it was decided that the payer has paid, whatever was given back by then or since. */
 int pay_charge_was_approved(const pay_charge_t *charge);
 

@@ -7,15 +7,29 @@
 
 #define PAGE_ID_ALPHABET "abcdefghijklmnopqrstuvwxyz234567"
 
-static pay_checkout_stage_t stage_of_pending(const pay_checkout_t *checkout, apr_time_t now)
+int pay_checkout_is_over(const pay_charge_t *charge, apr_time_t now)
 {
+    const apr_time_t expires_at = charge->checkout->expires_at;
+    apr_interval_time_t age;
+
+    if (now >= expires_at) {
+        return 1;
+    }
+    return expires_at - now > PAY_CHECKOUT_LIFETIME_MAX + PAY_CHECKOUT_AHEAD_MAX
+           && (!pay_moment_age(&age, &charge->opened) || age >= expires_at - charge->created_at);
+}
+
+static pay_checkout_stage_t stage_of_pending(const pay_charge_t *charge, apr_time_t now)
+{
+    const pay_checkout_t *checkout = charge->checkout;
+
     if (!checkout) {
         return PAY_STAGE_CLOSED; /* its row is lost: nobody can pay it here */
     }
     if (checkout->step == PAY_CHECKOUT_SENT) {
         return PAY_STAGE_WAITING;
     }
-    if (now >= checkout->expires_at) {
+    if (pay_checkout_is_over(charge, now)) {
         return PAY_STAGE_EXPIRED;
     }
     return checkout->step == PAY_CHECKOUT_CODE ? PAY_STAGE_CODE : PAY_STAGE_PAY;
@@ -27,7 +41,7 @@ pay_checkout_stage_t pay_checkout_stage(const pay_charge_t *charge, apr_time_t n
 
     switch (charge->state) {
     case PAY_CHARGE_PENDING:
-        return stage_of_pending(checkout, now);
+        return stage_of_pending(charge, now);
     case PAY_CHARGE_SUCCESSFUL:
     case PAY_CHARGE_REVERSED:
         return PAY_STAGE_APPROVED;

@@ -17,6 +17,11 @@
 #define PAY_CHECKOUT_PHONE_MAX 32
 #define PAY_LINK_REFERENCE_MAX 50
 
+/* The longest time that a checkout may have, and what the clock of its server may have been apart
+ * by: one that seems to have longer was made while the clock was ahead, and is over. */
+#define PAY_CHECKOUT_LIFETIME_MAX apr_time_from_sec(168 * 60 * 60)
+#define PAY_CHECKOUT_AHEAD_MAX apr_time_from_sec(60 * 60)
+
 /* What is told of one for which the acquirer of Live Mode opened no page. */
 #define PAY_CHECKOUT_UNOPENED                                                                      \
     "The acquirer opened no payment page. Try again under another reference."
@@ -81,6 +86,10 @@ int pay_checkout_is_open(const pay_charge_t *charge);
 unsigned int pay_charge_word(const pay_charge_t *charge);
 const char *pay_charge_word_name(unsigned int word);
 apr_status_t pay_charge_word_parse(unsigned int *out, const char *text); /* APR_EINVAL */
+
+/* 1: the time of the charge's checkout is over, or would last longer than any, and the boot clock
+ * does not say that it was made a moment ago (then the clock was set back). */
+int pay_checkout_is_over(const pay_charge_t *charge, apr_time_t now);
 
 /* Of a charge with its checkout, at `now`: one that is over its time is expired, whether or not
  * the row says so already. Never PAY_STAGE_ASKED. */

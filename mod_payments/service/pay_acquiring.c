@@ -388,7 +388,9 @@ static void learn(pay_acquiring_t *acquiring, const pay_acquirer_news_t *news, a
  */
 static apr_status_t cause_of(apr_status_t answered)
 {
-    return answered == APR_EGENERAL || answered == APR_ENOSPC ? APR_SUCCESS : answered;
+    return answered == APR_EGENERAL || answered == APR_ENOSPC || answered == APR_EEXIST
+               ? APR_SUCCESS
+               : answered;
 }
 
 apr_status_t pay_acquiring_charge(pay_outcome_t *out, pay_acquiring_t *acquiring,

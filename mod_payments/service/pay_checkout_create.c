@@ -318,21 +318,15 @@ static const pay_problem_t *withdraw(const pay_charge_t *charge, pay_error_t err
     return pay_problem_make(error, NULL, cause, d->pool);
 }
 
-/* Nobody has the address of a page, so nobody can pay; should the acquirer say otherwise later, it
- * is found as any late approval is. */
-static void fail(const pay_charge_t **out, const desk_t *d)
+static void decide(const pay_charge_t **out, const pay_outcome_t *outcome, const desk_t *d)
 {
-    const apr_time_t now = pay_time_now();
-    const pay_outcome_t outcome = {.kind = PAY_OUTCOME_DECLINED,
-                                   .message = PAY_CHECKOUT_UNOPENED,
-                                   .late_check_at = pay_reconcile_next_late(now, now)};
     pay_store_t *store = d->service->store;
     pay_charge_t *resolved = NULL;
     int changed = 0;
     apr_status_t rv;
 
     rv = store->ops->charge_resolve(&resolved, &changed, store, &(*out)->scope, (*out)->seq,
-                                    &outcome, 0, d->pool);
+                                    outcome, 0, d->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00572) "that checkout %s has no page could not be stored: reconciliation "
@@ -344,6 +338,33 @@ static void fail(const pay_charge_t **out, const desk_t *d)
         pay_service_count(resolved);
     }
     *out = resolved;
+}
+
+/* Nobody has the address of a page, so nobody can pay; should the acquirer say otherwise later, it
+ * is found as any late approval is. */
+static void fail(const pay_charge_t **out, const desk_t *d)
+{
+    const apr_time_t now = pay_time_now();
+    const pay_outcome_t outcome = {.kind = PAY_OUTCOME_DECLINED,
+                                   .message = PAY_CHECKOUT_UNOPENED,
+                                   .late_check_at = pay_reconcile_next_late(now, now)};
+
+    decide(out, &outcome, d);
+}
+
+/* The acquirer knows the checkout, and this store does not: it was put back. What became of it is
+ * asked at once, for its payer may have paid. */
+static void take_known(const pay_charge_t **out, const pay_acquiring_t *acquiring, const desk_t *d)
+{
+    const pay_charge_t *asked = pay_service_asked(d->service->store, *out, d->pool);
+    pay_outcome_t outcome;
+
+    (void)pay_acquiring_visitor_query(&outcome, acquiring, asked, d->pool);
+    if (outcome.kind == PAY_OUTCOME_UNKNOWN) {
+        fail(out, d);
+    } else {
+        decide(out, &outcome, d);
+    }
 }
 
 /* The page's address is durable before anybody is told of it. */
@@ -389,6 +410,8 @@ static const pay_problem_t *ask_page(const pay_charge_t **out, pay_acquiring_t *
     }
     if (rv == APR_SUCCESS) {
         keep_page(out, page_url, d);
+    } else if (rv == APR_EEXIST) {
+        take_known(out, acquiring, d);
     } else {
         fail(out, d);
     }

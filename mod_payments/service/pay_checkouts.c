@@ -254,7 +254,9 @@ static void ask(pay_outcome_t *out, const pay_acquirer_t *acquirer, const till_t
 
     *out = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
     if (pay_acquiring_enter_query(&acquiring, till->service, &till->charge->scope, acquirer)) {
-        (void)pay_acquiring_visitor_query(out, &acquiring, till->charge, till->pool);
+        (void)pay_acquiring_visitor_query(
+            out, &acquiring, pay_service_asked(till->service->store, till->charge, till->pool),
+            till->pool);
         pay_acquiring_leave(&acquiring);
     }
 }
@@ -281,7 +283,8 @@ const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t
         return NULL; /* reconciliation holds it for a person */
     }
     ask(&outcome, acquirer, &till);
-    if (outcome.kind == PAY_OUTCOME_UNKNOWN) {
+    if (outcome.kind == PAY_OUTCOME_UNKNOWN
+        || (outcome.kind == PAY_OUTCOME_DECLINED && pay_charge_has_refunds(charge))) {
         return NULL; /* it is asked again */
     }
     if (outcome.kind == PAY_OUTCOME_DECLINED && charge->state != PAY_CHARGE_PENDING) {

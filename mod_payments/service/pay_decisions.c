@@ -52,6 +52,27 @@ int pay_decision_wait(apr_int64_t until_ms)
     return left_ms > 0 ? (int)(left_ms / 1000) + 1 : 1;
 }
 
+const char *pay_decision_refund(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p)
+{
+    pay_transaction_t transaction;
+    pay_refund_t *refund;
+    const char *name;
+    int i;
+
+    if (store->ops->transaction_get(&transaction, store, &charge->scope, charge->seq, p)
+        != APR_SUCCESS) {
+        return "one";
+    }
+    for (i = 0; i < transaction.refunds->nelts; i++) {
+        name = APR_ARRAY_IDX(transaction.refunds, i, const char *);
+        if (store->ops->refund_find(&refund, store, &charge->scope, name, p) == APR_SUCCESS
+            && refund->state != PAY_REFUND_FAILED) {
+            return name;
+        }
+    }
+    return "one";
+}
+
 /* Somebody outside may have done it all the same: a failed one is asked about again. */
 static void check_late(pay_outcome_t *outcome)
 {
@@ -132,6 +153,11 @@ apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay
 {
     *out = apr_pmemdup(p, charge, sizeof(*charge));
     *decision = PAY_DECISION_NOT_WAITING;
+    if (charge->decided_state == PAY_CHARGE_PENDING && outcome->kind == PAY_OUTCOME_DECLINED
+        && pay_charge_has_refunds(charge)) {
+        *decision = PAY_DECISION_REFUNDED;
+        return APR_SUCCESS;
+    }
     if (charge->state == PAY_CHARGE_PENDING) {
         return charge_pending(out, decision, store, charge, *outcome, p);
     }

@@ -14,6 +14,7 @@ typedef enum pay_decision_t {
     PAY_DECISION_DONE,
     PAY_DECISION_BUSY,         /* a process is at work on it: its acquirer's answer decides */
     PAY_DECISION_MEANWHILE,    /* it was decided since it was read */
+    PAY_DECISION_REFUNDED,     /* it cannot have failed: pay_decision_refund says why */
     PAY_DECISION_STAYS_FAILED, /* the shop was told so: the case can only be closed as failed */
     PAY_DECISION_NOT_WAITING   /* it waits for no decision */
 } pay_decision_t;
@@ -35,6 +36,9 @@ apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay
 apr_status_t pay_refund_decide(pay_refund_t **out, pay_decision_t *decision, pay_store_t *store,
                                const pay_refund_t *refund, const pay_outcome_t *outcome,
                                apr_pool_t *p);
+
+/* A refund of the charge that did not fail, by its reference; "one": it is not listed here. */
+const char *pay_decision_refund(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p);
 
 /* Seconds until this time of the boot clock, at least 1. */
 int pay_decision_wait(apr_int64_t until_ms);

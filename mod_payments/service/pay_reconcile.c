@@ -104,6 +104,18 @@ int pay_reconcile_is_put_back(const pay_reconcile_row_t *row)
     return rv != APR_SUCCESS || epoch.held;
 }
 
+int pay_reconcile_is_off(const pay_reconcile_row_t *row, pay_mode_t mode)
+{
+    pay_account_t *account;
+    apr_status_t rv;
+
+    if (mode == PAY_TEST) {
+        return 0;
+    }
+    rv = row->store->ops->account_get(&account, row->store, row->service->account_name, row->pool);
+    return rv != APR_SUCCESS || account->mode != PAY_LIVE;
+}
+
 int pay_reconcile_row(const pay_reconcile_row_t *row)
 {
     if (row->refund && row->refund->state == PAY_REFUND_FAILED) {

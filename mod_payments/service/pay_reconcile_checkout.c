@@ -5,6 +5,8 @@
 #include "service/pay_failures.h"
 #include "service/pay_reconcile_parts.h"
 
+#define ASKED_FOR apr_time_from_sec(7 * 24 * 3600) /* how long a closed one is asked about */
+
 int pay_reconcile_is_checkout(const pay_charge_t *charge)
 {
     return charge->checkout
@@ -72,14 +74,26 @@ static int store(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *
     return 1;
 }
 
+/* That it does not know the checkout is not believed while its clock and ours are apart; once, by
+ * the boot clock, every time at which a closed one is asked about is over it is. */
+static int is_answer(const pay_reconcile_finding_t *finding, const pay_charge_t *charge)
+{
+    apr_interval_time_t age;
+
+    return finding->news.present || finding->news.absent
+           || (finding->news.doubted && pay_moment_age(&age, &charge->opened)
+               && age > PAY_CHECKOUT_LIFETIME_MAX + ASKED_FOR);
+}
+
 /* That it was not paid yet is how every checkout begins: a person is asked only where the acquirer
  * is not configured, has something else under its name, or has not answered for as long as closed
  * ones are asked about. */
 static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *finding,
                           apr_time_t now)
 {
-    const int answered = finding->news.present || finding->news.absent;
     const pay_charge_t *charge = row->charge;
+    const int answered = is_answer(finding, charge);
+    apr_interval_time_t age;
 
     if (!row->acquirer) {
         return PAY_HELD_NO_ACQUIRER;
@@ -87,7 +101,9 @@ static pay_held_t held_of(const pay_reconcile_row_t *row, const pay_reconcile_fi
     if (finding->news.different || (charge->held == PAY_HELD_DIFFERENT && !answered)) {
         return PAY_HELD_DIFFERENT;
     }
+    /* One that is doubted says no less, as long as the boot clock will end the questions. */
     if (charge->state != PAY_CHARGE_PENDING && !answered
+        && !(finding->news.doubted && pay_moment_age(&age, &charge->opened))
         && pay_reconcile_next_late(now, charge->updated_at) == 0) {
         return PAY_HELD_OVERDUE;
     }
@@ -110,7 +126,7 @@ static apr_time_t next_closed(const pay_reconcile_row_t *row,
                               const pay_reconcile_finding_t *finding, apr_time_t closed_at,
                               apr_time_t now)
 {
-    if (finding->news.present || finding->news.absent) {
+    if (is_answer(finding, row->charge)) {
         return pay_reconcile_next_late(now, closed_at);
     }
     return next_try(row, finding, now);
@@ -151,12 +167,16 @@ int pay_reconcile_checkout(const pay_reconcile_row_t *row)
             return store(row, &finding);
         }
         finding.outcome.held = held_of(row, &finding, now);
-        if (is_open && now >= charge->checkout->expires_at
+        if (is_open && pay_checkout_is_over(charge, now)
             && finding.outcome.held != PAY_HELD_DIFFERENT) {
             return abandon(row, now, next_closed(row, &finding, now, now));
         }
         finding.due_at = is_open ? next_open(row, &finding, now)
                                  : next_closed(row, &finding, charge->updated_at, now);
+    } else if (!is_open && finding.outcome.kind == PAY_OUTCOME_DECLINED
+               && pay_charge_has_refunds(charge)) { /* it was paid, whatever is said */
+        finding.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN, .held = PAY_HELD_DIFFERENT};
+        finding.due_at = next_try(row, &finding, now);
     } else if (!is_open && finding.outcome.kind == PAY_OUTCOME_DECLINED) {
         finding.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN};
         finding.due_at = 0; /* it stays closed, and nobody asks any more */

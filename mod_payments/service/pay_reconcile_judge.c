@@ -87,8 +87,9 @@ void pay_reconcile_ask(pay_reconcile_finding_t *out, const pay_reconcile_row_t *
         return;
     }
     /* A failure is an unknown outcome, and was logged. */
-    (void)pay_acquiring_query(&out->outcome, &out->news, row->acquirer, row->refund, row->charge,
-                              late, row->pool);
+    (void)pay_acquiring_query(&out->outcome, &out->news, row->acquirer, row->refund,
+                              pay_service_asked(row->store, row->charge, row->pool), late,
+                              row->pool);
     if (out->news.trouble != PAYMENTS_NO_TROUBLE) {
         out->news.absent = 0; /* nobody whose key is refused is told what there is */
     }

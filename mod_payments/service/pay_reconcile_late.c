@@ -144,7 +144,8 @@ static void send_now(const pay_reconcile_row_t *row, pay_acquiring_t *acquiring,
     follow(row, &finding);
 }
 
-/* Later: as long as no place is to be had, the row does not say that anything was sent. */
+/* Later: as long as no place is to be had, or nothing of Live Mode is sent, the row does not say
+ * that anything was sent. */
 static void refund_later(const pay_reconcile_row_t *row)
 {
     const pay_late_step_t what = {.from = PAY_LATE_NONE,
@@ -170,6 +171,7 @@ static void refund(const pay_reconcile_row_t *row, const pay_outcome_t *approval
 
     rv = pay_id_make(&what.tag, "", TAG_BITS, row->pool);
     if (rv != APR_SUCCESS || pay_reconcile_is_put_back(row)
+        || pay_reconcile_is_off(row, row->charge->scope.mode)
         || pay_acquiring_enter_own(&acquiring, row->acquirer, row->pool)) {
         refund_later(row);
         return;

@@ -60,6 +60,8 @@ apr_interval_time_t pay_reconcile_lease(const apr_array_header_t *services);
 int pay_reconcile_in_order(const pay_acquirer_t *acquirer);
 /* 1 if the store was put back and nobody confirmed it (model/pay_epoch.h), or nobody can tell. */
 int pay_reconcile_is_put_back(const pay_reconcile_row_t *row);
+/* 1 for Live Mode's work while the account is in Test Mode, or nobody can tell. */
+int pay_reconcile_is_off(const pay_reconcile_row_t *row, pay_mode_t mode);
 /* Asks and stores the answer, or sends what waits. 1: it was decided. */
 int pay_reconcile_row(const pay_reconcile_row_t *row);
 

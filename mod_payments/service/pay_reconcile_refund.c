@@ -107,19 +107,6 @@ static int send_now(const pay_reconcile_row_t *row, pay_acquiring_t *acquiring)
     return resolve(&finding, row);
 }
 
-/* 1 while the account is in Test Mode, or nobody knows. */
-static int is_off(const pay_reconcile_row_t *row)
-{
-    pay_account_t *account;
-    apr_status_t rv;
-
-    if (row->refund->scope.mode == PAY_TEST) {
-        return 0;
-    }
-    rv = row->store->ops->account_get(&account, row->store, row->service->account_name, row->pool);
-    return rv != APR_SUCCESS || account->mode != PAY_LIVE;
-}
-
 /*
  * It was sent already if this store is a copy of one that went on. 1: its acquirer says that it has
  * none, so that it may be sent; else what became of the row is in *settled.
@@ -190,7 +177,7 @@ int pay_reconcile_refund_send(const pay_reconcile_row_t *row)
     if (pay_reconcile_is_put_back(row)) {
         return wait_for(row, PAY_NOT_HELD, HELD_AGAIN_AFTER);
     }
-    if (is_off(row)) {
+    if (pay_reconcile_is_off(row, refund->scope.mode)) {
         return wait_on(row, PAY_NOT_HELD);
     }
     return ask_first(&settled, row) ? claim_and_send(row) : settled;

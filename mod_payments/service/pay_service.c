@@ -6,6 +6,23 @@
 #include "base/pay_time.h"
 #include "model/pay_card.h"
 
+#include <apr_strings.h>
+
+const pay_charge_t *pay_service_asked(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p)
+{
+    pay_charge_t *asked;
+    pay_epoch_t epoch;
+
+    if (!charge || charge->scope.mode != PAY_LIVE
+        || store->ops->epoch_find(&epoch, store) != APR_SUCCESS || epoch.number == 0) {
+        return charge;
+    }
+    asked = apr_pmemdup(p, charge, sizeof(*charge));
+    asked->opened = (pay_moment_t){0, 0};
+    asked->created_at = 0;
+    return asked;
+}
+
 void pay_service_count(const pay_charge_t *charge)
 {
     pay_meter_counter_t counter = PAY_METER_CHARGE_PENDING;

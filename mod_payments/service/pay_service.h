@@ -109,6 +109,12 @@ const pay_problem_t *pay_problem_of_key(apr_pool_t *p);
 /* 404 N1 in the words of the contract; what no reference can be is not repeated. */
 const pay_problem_t *pay_problem_of_reference(const char *reference, apr_pool_t *p);
 
+/* The charge as its acquirer is asked about it: `charge`, or a copy in `p` that does not say when
+ * it was opened. In a store that was put back one that was lost and sent again is older there,
+ * under a name that nothing but a copy of this store can give. */
+const pay_charge_t *pay_service_asked(pay_store_t *store, const pay_charge_t *charge,
+                                      apr_pool_t *p);
+
 /* Counts a charge that was decided now, or is answered pending: never a replay. */
 void pay_service_count(const pay_charge_t *charge);
 

@@ -79,10 +79,10 @@ void pay_lmdb_charge_follow_refunds(pay_charge_t *charge);
 /*
  * As above for the charge that a refund (charge_seq not 0) names, in the table; the refund itself
  * is left to the caller. Once it is decided it is at the acquirer no more. A charge that is gone,
- * or does not hold the refund, is a bad row.
+ * or does not hold the refund, is a bad row. *turned (NULL: nobody asks): the charge's state moved.
  */
-int pay_lmdb_charge_move_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                                pay_refund_state_t to, apr_pool_t *p);
+int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_lmdb_t *db,
+                                const pay_refund_t *refund, pay_refund_state_t to, apr_pool_t *p);
 
 /* `text` (NULL: "") cut to `len_max` bytes at the end of a UTF-8 character. */
 const char *pay_lmdb_text_cut(const char *text, apr_size_t len_max, apr_pool_t *p);

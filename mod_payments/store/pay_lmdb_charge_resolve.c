@@ -13,6 +13,9 @@
 
 #include <apr_strings.h>
 
+/* Where a refund speaks against a decline its acquirer is asked again after this. */
+#define DISPUTED_AGAIN apr_time_from_sec(60 * 60)
+
 typedef struct resolve_t {
     const pay_scope_t *scope;
     apr_uint64_t seq;
@@ -22,6 +25,7 @@ typedef struct resolve_t {
     pay_charge_t *out; /* NULL: there is none */
     int changed;
     int contradicts;
+    int disputed; /* it is held since now */
 } resolve_t;
 
 /* A checkout that was closed without an outcome, and is asked about all the same. */
@@ -231,6 +235,35 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
     return pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
 }
 
+/*
+ * Money of it was given back, so it was approved: a decline is not believed. Decided, the refund
+ * would count in the totals, and the charge would not. A person looks, and its acquirer is asked
+ * again.
+ */
+static int dispute(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    pay_charge_t *charge = resolve->out;
+    int rc;
+
+    if (resolve->outcome->resolution) { /* the person was told so */
+        return PAY_LMDB_SILENT;
+    }
+    resolve->disputed = charge->held != PAY_HELD_DIFFERENT;
+    rc = pay_lmdb_due_del_charge(txn, db, charge);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_charge_clear_worker(charge);
+    charge->due_at = pay_lmdb_scope_now(0) + DISPUTED_AGAIN;
+    charge->absent_since = 0;
+    charge->absent_from = (pay_moment_t){0, 0};
+    rc = pay_lmdb_held_charge(txn, db, charge, PAY_HELD_DIFFERENT);
+    if (!rc) {
+        rc = pay_lmdb_due_put_charge(txn, db, charge);
+    }
+    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+}
+
 static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     resolve_t *resolve = baton;
@@ -240,6 +273,7 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     resolve->out = NULL;
     resolve->changed = 0;
     resolve->contradicts = 0;
+    resolve->disputed = 0;
     rc = pay_lmdb_charge_get(&charge, txn, db, resolve->scope, resolve->seq, resolve->p);
     if (rc == MDB_NOTFOUND) {
         return PAY_LMDB_SILENT;
@@ -253,6 +287,9 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     if (charge->decided_state != PAY_CHARGE_PENDING) {
         return resolve_decided(resolve, txn, db);
+    }
+    if (resolve->outcome->kind == PAY_OUTCOME_DECLINED && pay_charge_has_refunds(charge)) {
+        return dispute(resolve, txn, db);
     }
     rc = pay_lmdb_charge_settle(&resolve->changed, txn, db, charge, resolve->outcome, resolve->p);
     return rc || resolve->changed ? rc : PAY_LMDB_SILENT;
@@ -278,6 +315,13 @@ apr_status_t pay_lmdb_charge_resolve(pay_charge_t **out, int *changed, pay_store
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
                 PAYLOGNO(00151) "charge %s (key %s): the acquirer now says otherwise than the "
                                 "outcome that was stored and told; see its contradiction",
+                resolve.out->reference, resolve.out->key_id);
+    }
+    if (resolve.disputed) {
+        pay_log(PAY_LOG_ALERT, APR_SUCCESS,
+                PAYLOGNO(00783) "charge %s (key %s): the acquirer says that it failed, and a "
+                                "refund of it says that it was approved: it stays pending and is "
+                                "held until that is clear",
                 resolve.out->reference, resolve.out->key_id);
     }
     *out = resolve.out;

@@ -312,9 +312,10 @@ static void move_there(pay_charge_t *charge, const pay_refund_t *refund, pay_ref
     }
 }
 
-int pay_lmdb_charge_move_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                                pay_refund_state_t to, apr_pool_t *p)
+int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_lmdb_t *db,
+                                const pay_refund_t *refund, pay_refund_state_t to, apr_pool_t *p)
 {
+    pay_charge_state_t before = PAY_CHARGE_PENDING;
     pay_charge_t *charge;
     pay_lmdb_key_t key;
     MDB_val at;
@@ -322,6 +323,7 @@ int pay_lmdb_charge_move_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_re
 
     rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, p);
     if (!rc) {
+        before = charge->state;
         move_there(charge, refund, to);
     }
     if (!rc
@@ -335,6 +337,9 @@ int pay_lmdb_charge_move_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_re
     }
     if (charge->refund_at_acquirer == refund->seq && to != PAY_REFUND_PENDING) {
         charge->refund_at_acquirer = 0;
+    }
+    if (turned) {
+        *turned = charge->state != before;
     }
     charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
     return pay_lmdb_charge_put(txn, db, charge, 0, p);

@@ -26,7 +26,7 @@ static int ends(const pay_checkout_move_t *what)
 static int may_move(const pay_charge_t *charge, const pay_checkout_move_t *what)
 {
     return charge->state == PAY_CHARGE_PENDING && charge->checkout->step == what->from
-           && (what->now >= charge->checkout->expires_at) == (what->to == PAY_CHECKOUT_EXPIRED);
+           && pay_checkout_is_over(charge, what->now) == (what->to == PAY_CHECKOUT_EXPIRED);
 }
 
 /* The checkout as it is after the move. */

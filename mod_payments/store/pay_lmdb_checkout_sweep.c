@@ -14,8 +14,12 @@
 
 /* What cannot go yet, or cannot be read, is looked at again after this. */
 #define LATER apr_time_from_sec(60 * 60)
+/* What ended further ahead than this did so while the clock was ahead. */
+#define AHEAD_MAX apr_time_from_sec(24 * 60 * 60)
 
 typedef struct sweep_t {
+    apr_time_t now;
+    apr_interval_time_t keep;
     apr_time_t until; /* what ended before is looked at */
     int limit;
     apr_pool_t *p;
@@ -146,10 +150,30 @@ static int walk_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 
 /* ---- what is due */
 
+/* Those from the cursor's place on that ended by `until`, as long as `out` has fewer than `limit`.
+ */
+static int entries_from(apr_array_header_t *out, MDB_cursor *cursor, MDB_val *key, MDB_val *val,
+                        apr_time_t until, int limit, apr_pool_t *p)
+{
+    int rc = MDB_SUCCESS;
+
+    while (!rc && out->nelts < limit
+           && (key->mv_size != PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN
+               || pay_lmdb_read_time(key->mv_data) <= until)) {
+        MDB_val copy = {key->mv_size, apr_pmemdup(p, key->mv_data, key->mv_size)};
+
+        APR_ARRAY_PUSH(out, MDB_val) = copy;
+        rc = mdb_cursor_get(cursor, key, val, MDB_NEXT);
+    }
+    return rc;
+}
+
+/* What ended by sweep->until, then what seems to end too far ahead. */
 static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
-                       apr_time_t until, int limit, apr_pool_t *p)
+                       const sweep_t *sweep, int limit, apr_pool_t *p)
 {
     MDB_cursor *cursor;
+    pay_lmdb_key_t beyond;
     MDB_val key, val;
     int rc;
 
@@ -159,13 +183,17 @@ static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t 
         return rc;
     }
     rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
-    while (!rc && (*out)->nelts < limit
-           && (key.mv_size != PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN
-               || pay_lmdb_read_time(key.mv_data) <= until)) {
-        MDB_val copy = {key.mv_size, apr_pmemdup(p, key.mv_data, key.mv_size)};
-
-        APR_ARRAY_PUSH(*out, MDB_val) = copy;
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    if (!rc) {
+        rc = entries_from(*out, cursor, &key, &val, sweep->until, limit, p);
+    }
+    if (!rc && (*out)->nelts < limit) {
+        pay_lmdb_key_start(&beyond);
+        pay_lmdb_key_time(&beyond, sweep->now + AHEAD_MAX + 1);
+        key = pay_lmdb_key_val(&beyond);
+        rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+        if (!rc) {
+            rc = entries_from(*out, cursor, &key, &val, APR_INT64_MAX, limit, p);
+        }
     }
     mdb_cursor_close(cursor);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
@@ -227,9 +255,19 @@ typedef enum verdict_t {
     WAITS  /* somebody may still decide it, or be told of it */
 } verdict_t;
 
-static int judge(verdict_t *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                 apr_pool_t *p)
+/* 1, in Live Mode: a clock that is ahead says that it was kept long enough, and the boot clock that
+ * it was not: its payer may still be told that he can pay there. */
+static int is_early(const sweep_t *sweep, const pay_charge_t *charge)
 {
+    apr_interval_time_t age;
+
+    return pay_moment_age(&age, &charge->opened) && age < sweep->keep;
+}
+
+static int judge(verdict_t *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                 const sweep_t *sweep)
+{
+    apr_pool_t *p = sweep->p;
     const int ended = charge->state == PAY_CHARGE_FAILED || charge->state == PAY_CHARGE_VOID
                       || charge->state == PAY_CHARGE_ABANDONED;
     int rc, has = 0;
@@ -245,7 +283,7 @@ static int judge(verdict_t *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_c
     }
     *out = WAITS;
     if (!ended || charge->due_at != 0 || charge->held != PAY_NOT_HELD
-        || pay_charge_in_flight(charge)) {
+        || pay_charge_in_flight(charge) || is_early(sweep, charge)) {
         return MDB_SUCCESS;
     }
     rc = is_judged(&has, txn, db, charge, p);
@@ -264,7 +302,7 @@ static int sweep_charge(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db
     verdict_t verdict;
     int rc;
 
-    rc = judge(&verdict, txn, db, charge, sweep->p);
+    rc = judge(&verdict, txn, db, charge, sweep);
     if (rc == PAY_LMDB_BAD_ROW) { /* to the back, so that it never blocks the others */
         verdict = WAITS;
         rc = MDB_SUCCESS;
@@ -308,6 +346,9 @@ static int sweep_entry(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db,
     if (!charge->checkout || charge->checkout->ended_at != pay_lmdb_read_time(at)) {
         return delete_entry(txn, db, entry);
     }
+    if (charge->checkout->ended_at > sweep->now + AHEAD_MAX) {
+        return pay_lmdb_checkout_list_at(txn, db, charge, sweep->now, sweep->p);
+    }
     return sweep_charge(sweep, txn, db, charge);
 }
 
@@ -318,7 +359,7 @@ static int sweep_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     int i, rc;
 
     sweep->count = 0;
-    rc = entries_due(&entries, txn, db, sweep->until, sweep->limit, sweep->p);
+    rc = entries_due(&entries, txn, db, sweep, sweep->limit, sweep->p);
     for (i = 0; !rc && i < entries->nelts; i++) {
         rc = sweep_entry(sweep, txn, db, &APR_ARRAY_IDX(entries, i, MDB_val));
     }
@@ -341,7 +382,7 @@ static int look(sweep_t *sweep, int *walks, int *sweeps, MDB_txn *txn, const pay
     }
     rc = walk_place(&from, &over, txn, db);
     if (!rc) {
-        rc = entries_due(&entries, txn, db, sweep->until, 1, sweep->p);
+        rc = entries_due(&entries, txn, db, sweep, 1, sweep->p);
     }
     if (!rc) {
         *walks = !over;
@@ -355,7 +396,7 @@ apr_status_t pay_lmdb_checkout_sweep(int *count, pay_store_t *store, apr_time_t 
 {
     pay_lmdb_t *db = (pay_lmdb_t *)store;
     const apr_interval_time_t keep = db->options.checkout_keep;
-    sweep_t sweep = {.until = now - keep, .limit = limit, .p = p};
+    sweep_t sweep = {.now = now, .keep = keep, .until = now - keep, .limit = limit, .p = p};
     int rc, walks, sweeps;
     apr_status_t rv;
     MDB_txn *txn;

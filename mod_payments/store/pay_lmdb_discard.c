@@ -18,7 +18,7 @@ int pay_lmdb_discard_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *re
     int rc = MDB_SUCCESS;
 
     if (refund->charge_seq != 0 && refund->state != PAY_REFUND_FAILED) {
-        rc = pay_lmdb_charge_move_refund(txn, db, refund, PAY_REFUND_FAILED, p);
+        rc = pay_lmdb_charge_move_refund(NULL, txn, db, refund, PAY_REFUND_FAILED, p);
     }
     if (!rc && (refund->state == PAY_REFUND_PENDING || refund->due_at != 0)) {
         rc = pay_lmdb_due_del_refund(txn, db, refund);

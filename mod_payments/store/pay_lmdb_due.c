@@ -18,6 +18,7 @@
  * are shorter; the last one about what failed or was closed comes after a week. */
 #define LONGEST_PENDING (DAY + apr_time_from_sec(60 * 60))
 #define LONGEST_LATE (7 * DAY)
+#define LONGEST_OPEN (PAY_CHECKOUT_LIFETIME_MAX + PAY_CHECKOUT_AHEAD_MAX)
 
 /* A copy of an index entry. */
 typedef struct entry_t {
@@ -226,8 +227,11 @@ static entry_t entry_read(pay_lmdb_table_t table, const MDB_val *key, const MDB_
 }
 
 /* What is due later than this was put off while the clock was ahead, and is due now. */
-static apr_time_t latest_of(pay_lmdb_table_t table, apr_time_t now)
+static apr_time_t latest_of(pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t now)
 {
+    if (part == PAY_DUE_OPEN) {
+        return now + LONGEST_OPEN;
+    }
     return now + (table == PAY_TABLE_PENDING_DUE ? LONGEST_PENDING : LONGEST_LATE);
 }
 
@@ -252,20 +256,21 @@ static int entries_from(apr_array_header_t *out, MDB_cursor *cursor, MDB_val *ke
     return rc;
 }
 
-/* To the first entry that is due further ahead than any may be, or to the open ones behind. */
+/* To the first entry that is due further ahead than any of its part may be, or to one behind. */
 static int seek_beyond(MDB_cursor *cursor, MDB_val *key, MDB_val *val, pay_lmdb_table_t table,
-                       apr_time_t now)
+                       pay_lmdb_due_part_t part, apr_time_t now)
 {
+    const apr_time_t part_from = part == PAY_DUE_OPEN ? PAY_LMDB_DUE_OPEN_FROM : 0;
     pay_lmdb_key_t first;
 
     pay_lmdb_key_start(&first);
-    pay_lmdb_key_time(&first, latest_of(table, now) + 1);
+    pay_lmdb_key_time(&first, part_from + latest_of(table, part, now) + 1);
     *key = pay_lmdb_key_val(&first);
     return mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
 }
 
 /* The first entries of a part of a table that are due, until `out` has `limit` of them; then those
- * that are due too far ahead, but for open checkouts, whose time may be as long as it likes. */
+ * that are due too far ahead. */
 static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
                       pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t now, int limit,
                       apr_pool_t *p)
@@ -282,8 +287,8 @@ static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *d
     if (!rc) {
         rc = entries_from(out, cursor, &key, &val, table, part, now, limit, p);
     }
-    if (!rc && part == PAY_DUE_SENT && out->nelts < limit) {
-        rc = seek_beyond(cursor, &key, &val, table, now);
+    if ((!rc || rc == MDB_NOTFOUND) && out->nelts < limit) {
+        rc = seek_beyond(cursor, &key, &val, table, part, now);
         if (!rc) {
             rc = entries_from(out, cursor, &key, &val, table, part, PAY_LMDB_DUE_OPEN_FROM, limit,
                               p);

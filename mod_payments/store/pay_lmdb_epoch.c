@@ -7,6 +7,7 @@
 #include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -30,6 +31,9 @@ static const pay_row_field_t epoch_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, is_backup),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began.ms),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, confirmed.boot_id),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, confirmed.ms),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, copied_after),
 };
 #define EPOCH_FIELDS (sizeof(epoch_fields) / sizeof(epoch_fields[0]))
 
@@ -176,8 +180,26 @@ apr_status_t pay_lmdb_epoch_find(pay_epoch_t *out, pay_store_t *store)
     return pay_lmdb_status(rc);
 }
 
-apr_status_t pay_lmdb_epoch_synced(int *synced, apr_time_t *from, pay_store_t *store,
-                                   const pay_scope_t *scope, apr_pool_t *p)
+/* An account that is in Test Mode now may have been in Live Mode since the copy was made, and be in
+ * it again: what it has charged there may have been refunded. */
+static int sync_judge(int *wanted, int *synced, apr_time_t *from, MDB_txn *txn,
+                      const pay_lmdb_t *db, const pay_account_t *account, const pay_epoch_t *epoch,
+                      apr_pool_t *p)
+{
+    const pay_scope_t scope = {account->number, PAY_LIVE};
+    pay_lmdb_scope_t last;
+    int rc;
+
+    rc = pay_lmdb_scope_get(&last, txn, db, &scope);
+    if (rc) {
+        return rc;
+    }
+    *wanted = account->mode == PAY_LIVE || last.charge_seq > 0;
+    return pay_lmdb_history_synced(synced, from, txn, db, &scope, epoch, p);
+}
+
+apr_status_t pay_lmdb_epoch_synced(int *wanted, int *synced, apr_time_t *from, pay_store_t *store,
+                                   const pay_account_t *account, apr_pool_t *p)
 {
     pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_epoch_t epoch;
@@ -185,6 +207,7 @@ apr_status_t pay_lmdb_epoch_synced(int *synced, apr_time_t *from, pay_store_t *s
     MDB_txn *txn;
     int rc;
 
+    *wanted = 0;
     *synced = 0;
     *from = 0;
     rv = pay_lmdb_read_begin(&txn, db);
@@ -193,7 +216,7 @@ apr_status_t pay_lmdb_epoch_synced(int *synced, apr_time_t *from, pay_store_t *s
     }
     rc = pay_lmdb_epoch_load(&epoch, txn);
     if (!rc) {
-        rc = pay_lmdb_history_synced(synced, from, txn, db, scope, &epoch, p);
+        rc = sync_judge(wanted, synced, from, txn, db, account, &epoch, p);
     }
     pay_lmdb_read_end(db, txn);
     return pay_lmdb_status(rc);
@@ -201,15 +224,14 @@ apr_status_t pay_lmdb_epoch_synced(int *synced, apr_time_t *from, pay_store_t *s
 
 /* ---- the end of the hold */
 
-/* confirm->first: the first account in Live Mode whose refunds were not fetched since. */
+/* confirm->first: the first account whose refunds must be fetched, and were not since. */
 static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_lmdb_t *db)
 {
     pay_account_t *account;
     MDB_cursor *cursor;
-    pay_scope_t scope;
     apr_time_t from;
     MDB_val key, row;
-    int rc, synced;
+    int rc, wanted, synced;
 
     rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &cursor);
     if (rc) {
@@ -221,12 +243,11 @@ static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_lmdb_t *db)
             rc = pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &key);
             break;
         }
-        scope = (pay_scope_t){pay_lmdb_read_u32(key.mv_data), PAY_LIVE};
-        rc = pay_lmdb_account_by_number(&account, txn, db, scope.account, confirm->p);
-        if (!rc && account->mode == PAY_LIVE) {
-            rc = pay_lmdb_history_synced(&synced, &from, txn, db, &scope, &confirm->epoch,
-                                         confirm->p);
-            confirm->first = rc || synced ? NULL : account;
+        rc = pay_lmdb_account_by_number(&account, txn, db, pay_lmdb_read_u32(key.mv_data),
+                                        confirm->p);
+        if (!rc) {
+            rc = sync_judge(&wanted, &synced, &from, txn, db, account, &confirm->epoch, confirm->p);
+            confirm->first = !rc && wanted && !synced ? account : NULL;
         }
         if (!rc) {
             rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
@@ -256,6 +277,7 @@ static int confirm_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     epoch = confirm->epoch;
     epoch.held = 0;
     epoch.confirmed_at = pay_lmdb_account_now();
+    epoch.confirmed = pay_moment_now();
     return pay_lmdb_epoch_store(txn, &epoch);
 }
 

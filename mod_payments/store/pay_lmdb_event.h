@@ -61,16 +61,21 @@ int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_lmdb_t *db, const p
 int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, int first,
                              apr_pool_t *p);
 /*
- * Tells of a refund that was decided, or failed later, and of its charge when that became reversed
- * by it, or successful again; of one that only a file told of, nothing. Both rows are written
- * already.
+ * Tells of a refund that was decided, or failed later, and of its charge where its `turned`: it
+ * became reversed by that, or successful again; of one that only a file told of, nothing. Both rows
+ * are written already.
  */
 int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                             int was_processed, apr_pool_t *p);
-/* The same of a processed refund that was made elsewhere; `given_minor`: of all those of its charge
- * that become known with it, 0 where another one comes behind it. */
-int pay_lmdb_event_of_history(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                              apr_int64_t given_minor, apr_pool_t *p);
+                             int turned, apr_pool_t *p);
+
+/* A processed refund of an import that is told of, or turned its charge, at the import's end. */
+typedef struct pay_lmdb_told_t {
+    const char *refund_reference;
+    apr_uint64_t charge_seq;
+    int is_news; /* 0: it is too old to be told of */
+    int turned;  /* its charge became reversed by it */
+} pay_lmdb_told_t;
+
 /*
  * Tells the merchant, at the endpoint `notice`, that an event of `webhook` was given up, not more
  * often than daily. Both rows are the caller's to write.

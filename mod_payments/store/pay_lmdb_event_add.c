@@ -174,23 +174,11 @@ static pay_event_t event_of_refund(const pay_refund_t *refund, const pay_charge_
     return event;
 }
 
-/* 1 when the refund's way to its state took the charge to reversed, or back from there;
- * `given_minor` became processed with it. */
-static int moved_charge(const pay_refund_t *refund, const pay_charge_t *charge, int was_processed,
-                        apr_int64_t given_minor)
+int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+                             int turned, apr_pool_t *p)
 {
-    if (refund->state == PAY_REFUND_PROCESSED) {
-        return charge->state == PAY_CHARGE_REVERSED && given_minor > 0
-               && charge->refunded_minor - given_minor < charge->money.amount_minor;
-    }
-    return was_processed && charge->state == PAY_CHARGE_SUCCESSFUL
-           && pay_charge_refunded_minor(charge)
-                  >= charge->money.amount_minor - refund->money.amount_minor;
-}
-
-static int tell_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                       int was_processed, apr_int64_t given_minor, apr_pool_t *p)
-{
+    const pay_charge_state_t to =
+        refund->state == PAY_REFUND_PROCESSED ? PAY_CHARGE_REVERSED : PAY_CHARGE_SUCCESSFUL;
     endpoints_t endpoints;
     pay_charge_t *charge;
     pay_event_t event;
@@ -217,22 +205,11 @@ static int tell_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *r
         return rc;
     }
     charge->events = any ? event.sequence : charge->events;
-    if (moved_charge(refund, charge, was_processed, given_minor)) {
+    if (turned
+        && charge->state == to) { /* and has not moved on since an import's row was written */
         rc = tell_charge(txn, db, &endpoints, charge, 0, p);
     }
     return rc ? rc : pay_lmdb_charge_put(txn, db, charge, 0, p);
-}
-
-int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                             int was_processed, apr_pool_t *p)
-{
-    return tell_refund(txn, db, refund, was_processed, refund->money.amount_minor, p);
-}
-
-int pay_lmdb_event_of_history(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                              apr_int64_t given_minor, apr_pool_t *p)
-{
-    return tell_refund(txn, db, refund, 0, given_minor, p);
 }
 
 int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *parked,

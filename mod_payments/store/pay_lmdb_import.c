@@ -2,6 +2,7 @@
 #include "base/pay_time.h"
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_refund_link.h"
 #include "store/pay_lmdb_scope.h"
@@ -23,7 +24,8 @@ typedef struct record_t {
     const char *text;
     /* What its maker calls the charge: a batch may run again, the row's is lost. */
     const char *charge;
-    int skip; /* the batch has it already */
+    int skip;   /* the batch has it already */
+    int turned; /* its charge became reversed by it */
 } record_t;
 
 typedef struct begin_t {
@@ -105,7 +107,7 @@ apr_status_t pay_lmdb_import_begin(pay_import_t *out, pay_store_t *store, const 
     }
     out->scope = *scope;
     out->number = begin.number;
-    out->told = apr_array_make(p, 1, sizeof(const char *));
+    out->told = apr_array_make(p, 1, sizeof(pay_lmdb_told_t));
     return APR_SUCCESS;
 }
 
@@ -279,9 +281,11 @@ static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
 static int count_on_charge(record_t *record, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
 {
     pay_refund_t *refund = &record->row.refund;
+    pay_charge_state_t before;
     pay_charge_t *charge;
     int rc;
 
+    record->turned = 0;
     refund->charge_seq = 0;
     if (!record->charge || refund->money.amount_minor <= 0) {
         return MDB_SUCCESS;
@@ -297,11 +301,13 @@ static int count_on_charge(record_t *record, MDB_txn *txn, const pay_lmdb_t *db,
     if (refund->state == PAY_REFUND_FAILED) {
         return MDB_SUCCESS;
     }
+    before = charge->state;
     rc = pay_lmdb_charge_refund_moved(charge, PAY_REFUND_FAILED, refund->state,
                                       refund->money.amount_minor);
     if (rc) {
         return rc;
     }
+    record->turned = charge->state != before;
     charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
     return pay_lmdb_charge_put(txn, db, charge, 0, p);
 }
@@ -315,7 +321,7 @@ static int link_to_charge(record_t *record, const char **text, MDB_txn *txn, con
     int rc;
 
     refund->acquirer_charge = record->charge ? record->charge : "";
-    rc = pay_lmdb_refund_link_new(txn, db, refund, p);
+    rc = pay_lmdb_refund_link_new(&record->turned, txn, db, refund, p);
     *text = pay_lmdb_refund_text(refund, p);
     return rc;
 }
@@ -391,14 +397,22 @@ static int rows_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 static void note_told(pay_import_t *import, const rows_t *rows)
 {
     const pay_refund_t *refund;
-    int i;
+    const record_t *record;
+    int i, is_news;
 
     for (i = 0; import->acquirer && i < rows->records->nelts; i++) {
-        refund = &APR_ARRAY_IDX(rows->records, i, record_t).row.refund;
-        if (refund->seq != 0 && refund->charge_seq != 0 && refund->state == PAY_REFUND_PROCESSED
-            && refund->created_at >= import->tell_since) {
-            APR_ARRAY_PUSH(import->told, const char *) =
-                apr_pstrdup(import->told->pool, refund->refund_reference);
+        record = &APR_ARRAY_IDX(rows->records, i, record_t);
+        refund = &record->row.refund;
+        if (refund->seq == 0 || refund->charge_seq == 0 || refund->state != PAY_REFUND_PROCESSED) {
+            continue;
+        }
+        is_news = refund->created_at >= import->tell_since;
+        if (is_news || record->turned) {
+            APR_ARRAY_PUSH(import->told, pay_lmdb_told_t) = (pay_lmdb_told_t){
+                .refund_reference = apr_pstrdup(import->told->pool, refund->refund_reference),
+                .charge_seq = refund->charge_seq,
+                .is_news = is_news,
+                .turned = record->turned};
         }
     }
 }

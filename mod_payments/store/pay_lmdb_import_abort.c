@@ -91,14 +91,11 @@ typedef struct finish_t {
     int busy;
 } finish_t;
 
-/* Refunds that are told, and what they gave back of one charge: its reversal is told once, behind
- * them. */
-typedef struct told_t {
-    const pay_refund_t *refund;
-    struct told_t *before; /* the one before it of the same charge */
-    apr_int64_t given_minor;
-    int is_last;
-} told_t;
+/* What is told of one charge: that it became reversed once, behind its refunds. */
+typedef struct group_t {
+    int turned;
+    int last; /* which of those told is the last of it; -1: none */
+} group_t;
 
 /* One that is left out by what is damaged is told by `store check`. *refund NULL: it is not told,
  * because its charge was made after it. The acquirer's clock may be another than ours. */
@@ -125,31 +122,41 @@ static int load_told(const pay_refund_t **refund, const finish_t *finish, MDB_tx
     return MDB_SUCCESS;
 }
 
+static group_t *group_of(apr_hash_t *groups, const pay_lmdb_told_t *told, apr_pool_t *p)
+{
+    group_t *group = apr_hash_get(groups, &told->charge_seq, sizeof(told->charge_seq));
+
+    if (!group) {
+        group = apr_palloc(p, sizeof(*group));
+        *group = (group_t){0, -1};
+        apr_hash_set(groups, &told->charge_seq, sizeof(told->charge_seq), group);
+    }
+    return group;
+}
+
 static int tell_news(const finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db)
 {
-    const apr_array_header_t *names = finish->import->told;
-    apr_hash_t *last = apr_hash_make(finish->p); /* by the charge's number */
-    told_t *told = apr_pcalloc(finish->p, sizeof(*told) * (apr_size_t)(names->nelts + 1));
+    const apr_array_header_t *all = finish->import->told;
+    const pay_lmdb_told_t *told = (const pay_lmdb_told_t *)all->elts;
+    const pay_refund_t **refunds =
+        apr_pcalloc(finish->p, sizeof(*refunds) * (apr_size_t)(all->nelts + 1));
+    apr_hash_t *groups = apr_hash_make(finish->p); /* by the charge's number */
+    group_t *group;
     int i, rc = MDB_SUCCESS;
 
-    for (i = 0; !rc && i < names->nelts; i++) {
-        rc = load_told(&told[i].refund, finish, txn, db, APR_ARRAY_IDX(names, i, const char *));
-        if (rc || !told[i].refund) {
-            continue;
+    for (i = 0; !rc && i < all->nelts; i++) {
+        if (told[i].is_news) {
+            rc = load_told(&refunds[i], finish, txn, db, told[i].refund_reference);
         }
-        told[i].before = apr_hash_get(last, &told[i].refund->charge_seq, sizeof(apr_uint64_t));
-        told[i].given_minor = told[i].refund->money.amount_minor;
-        told[i].is_last = 1;
-        if (told[i].before) {
-            told[i].given_minor += told[i].before->given_minor;
-            told[i].before->is_last = 0;
-        }
-        apr_hash_set(last, &told[i].refund->charge_seq, sizeof(apr_uint64_t), &told[i]);
+        group = group_of(groups, &told[i], finish->p);
+        group->turned |= told[i].turned;
+        group->last = refunds[i] ? i : group->last;
     }
-    for (i = 0; !rc && i < names->nelts; i++) {
-        if (told[i].refund) {
-            rc = pay_lmdb_event_of_history(txn, db, told[i].refund,
-                                           told[i].is_last ? told[i].given_minor : 0, finish->p);
+    for (i = 0; !rc && i < all->nelts; i++) {
+        if (refunds[i]) {
+            group = group_of(groups, &told[i], finish->p);
+            rc = pay_lmdb_event_of_refund(txn, db, refunds[i], group->turned && group->last == i,
+                                          finish->p);
         }
     }
     return rc;

@@ -99,7 +99,8 @@ static void refuse(open_t *open, pay_refund_verdict_t verdict, int lasting)
 
 /*
  * What is sent now may have been sent before the store was put back: its Idempotency-Key is gone
- * with the row. Once the refunds were fetched anew, one of the same amount says so.
+ * with the row. Once the refunds were fetched anew, one of the same amount says so, whenever it was
+ * made: a clock that was wrong dated it, or dates the copy.
  */
 static int judge_epoch(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
@@ -107,7 +108,6 @@ static int judge_epoch(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
     const pay_refund_t *proposal = open->proposal;
     pay_lmdb_refund_t *row;
     pay_epoch_t epoch;
-    apr_time_t from;
     int rc;
 
     if (proposal->scope.mode != PAY_LIVE || proposal->waiting) {
@@ -118,11 +118,11 @@ static int judge_epoch(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
         refuse(open, PAY_REFUND_REFUSED_HELD, 0);
     }
     if (rc || epoch.held || proposal->money.amount_minor == 0
-        || !pay_epoch_is_recent(&from, &epoch, now)) {
+        || !pay_epoch_is_recent(&epoch, now)) {
         return rc;
     }
     rc = pay_lmdb_refund_fetched_like(&row, txn, db, open->charge, proposal->money.amount_minor,
-                                      from, open->p);
+                                      open->p);
     if (!rc && row) {
         refuse(open, PAY_REFUND_REFUSED_FETCHED, 0);
         open->out = &row->refund;

@@ -103,10 +103,10 @@ int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const p
                                   const pay_charge_t *charge, const pay_refund_t *like,
                                   apr_pool_t *p);
 
-/* The newest fetched or imported refund of the charge with that amount, created at `from` or later,
- * which did not fail; NULL: none. Of a charge with more than PAY_STORE_ROWS_MAX the last ones. */
+/* The newest fetched or imported refund of the charge with that amount which did not fail; NULL:
+ * none. Of a charge with more than PAY_STORE_ROWS_MAX the last ones. */
 int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                                  const pay_charge_t *charge, apr_int64_t amount_minor,
-                                 apr_time_t from, apr_pool_t *p);
+                                 apr_pool_t *p);
 
 #endif

@@ -22,10 +22,10 @@ typedef struct fail_t {
 static int take_back(fail_t *fail, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row)
 {
     pay_refund_t *refund = &row->refund;
-    int rc;
+    int rc, turned = 0;
 
     if (refund->charge_seq != 0) {
-        rc = pay_lmdb_charge_move_refund(txn, db, refund, PAY_REFUND_FAILED, fail->p);
+        rc = pay_lmdb_charge_move_refund(&turned, txn, db, refund, PAY_REFUND_FAILED, fail->p);
         if (rc) {
             return rc;
         }
@@ -42,7 +42,7 @@ static int take_back(fail_t *fail, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_
     refund->updated_at = pay_lmdb_scope_now(refund->updated_at);
     fail->changed = 1;
     rc = pay_lmdb_refund_put(txn, db, row, fail->p);
-    return rc ? rc : pay_lmdb_event_of_refund(txn, db, refund, 1, fail->p);
+    return rc ? rc : pay_lmdb_event_of_refund(txn, db, refund, turned, fail->p);
 }
 
 static int fail_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

@@ -104,13 +104,15 @@ static void name_only(const pay_charge_t *charge, pay_refund_t *refund)
     refund->transaction_reference = charge->reference;
 }
 
-int pay_lmdb_refund_link_new(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
+int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
                              apr_pool_t *p)
 {
+    pay_charge_state_t before = PAY_CHARGE_PENDING;
     pay_lmdb_key_t key;
     pay_charge_t *charge;
     int rc;
 
+    *turned = 0;
     rc = pay_lmdb_acquirer_charge(&charge, txn, db, &refund->scope, refund->acquirer_charge, p);
     if (rc == MDB_NOTFOUND) {
         rc = show(txn, db, refund, p);
@@ -124,7 +126,9 @@ int pay_lmdb_refund_link_new(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *r
         return MDB_SUCCESS;
     }
     if (!rc) {
+        before = charge->state;
         rc = join(charge, refund);
+        *turned = charge->state != before;
     }
     if (rc || refund->state == PAY_REFUND_FAILED) {
         return rc;

@@ -16,9 +16,10 @@
 /*
  * A refund that is about to be written, whose acquirer_charge says what the acquirer calls its
  * charge. If that charge is here, its amounts move and the refund gets our reference of it; else
- * the refund keeps the name. ERANGE: more than any sum of money can be.
+ * the refund keeps the name. *turned: the charge became reversed. ERANGE: more than any sum of
+ * money can be.
  */
-int pay_lmdb_refund_link_new(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
+int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
                              apr_pool_t *p);
 
 /*

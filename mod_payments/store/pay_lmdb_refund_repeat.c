@@ -226,15 +226,15 @@ int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const p
     return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_REPEAT, &key) : rc;
 }
 
-static int is_fetched_like(const pay_refund_t *refund, apr_int64_t amount_minor, apr_time_t from)
+static int is_fetched_like(const pay_refund_t *refund, apr_int64_t amount_minor)
 {
     return refund->import_number != 0 && refund->state != PAY_REFUND_FAILED
-           && refund->money.amount_minor == amount_minor && refund->created_at >= from;
+           && refund->money.amount_minor == amount_minor;
 }
 
 int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                                  const pay_charge_t *charge, apr_int64_t amount_minor,
-                                 apr_time_t from, apr_pool_t *p)
+                                 apr_pool_t *p)
 {
     pay_lmdb_key_t first, last;
     MDB_val key, refund_key;
@@ -260,7 +260,7 @@ int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pa
             break;
         }
         rc = pay_lmdb_refund_get(&row, txn, db, &refund_key, p);
-        if (!rc && is_fetched_like(&row->refund, amount_minor, from)) {
+        if (!rc && is_fetched_like(&row->refund, amount_minor)) {
             *out = row;
             break;
         }

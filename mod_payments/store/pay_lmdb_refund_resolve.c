@@ -71,10 +71,10 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
 {
     const pay_outcome_t *outcome = resolve->outcome;
     pay_refund_t *refund = &row->refund;
-    int rc;
+    int rc, turned = 0;
 
     if (refund->charge_seq != 0) {
-        rc = pay_lmdb_charge_move_refund(txn, db, refund, to, resolve->p);
+        rc = pay_lmdb_charge_move_refund(&turned, txn, db, refund, to, resolve->p);
         if (rc) {
             return rc;
         }
@@ -114,7 +114,7 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
     resolve->changed = 1;
     rc = pay_lmdb_refund_put(txn, db, row, resolve->p);
     if (!rc) {
-        rc = pay_lmdb_event_of_refund(txn, db, refund, 0, resolve->p);
+        rc = pay_lmdb_event_of_refund(txn, db, refund, turned, resolve->p);
     }
     if (rc || to != PAY_REFUND_PROCESSED) {
         return rc;

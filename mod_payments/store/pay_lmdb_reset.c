@@ -143,7 +143,13 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_lmdb_t *db,
 
 /* ---- what hangs on no charge */
 
-/* By what it stands for, where it has a number: its time may be of a clock that was ahead. */
+/* By its time, which lies ahead of the clock of now where that was ahead then. */
+static int is_past(apr_time_t created_at, const pay_reset_t *at)
+{
+    return created_at <= at->started_at || created_at > pay_lmdb_scope_now(0) + PAY_LMDB_RAISE_MAX;
+}
+
+/* By what it stands for, where it has a number. */
 static int is_from_before(const pay_lmdb_kept_t *kept, const pay_reset_t *at)
 {
     switch (kept->what) {
@@ -153,7 +159,7 @@ static int is_from_before(const pay_lmdb_kept_t *kept, const pay_reset_t *at)
     case PAY_KEPT_REPEAT:
         return kept->seq <= at->refund_seq;
     default:
-        return kept->created_at <= at->started_at;
+        return is_past(kept->created_at, at);
     }
 }
 
@@ -232,7 +238,7 @@ static int want_token(int *wanted, const pay_lmdb_gather_t *gather, const MDB_va
     *wanted = 0;
     rc = pay_lmdb_token_decode(&token, key, row, p);
     if (!rc) {
-        *wanted = token->created_at <= at->started_at;
+        *wanted = is_past(token->created_at, at);
     }
     return rc;
 }
@@ -277,6 +283,7 @@ static apr_status_t step(int *done, pay_reset_t *at, pay_lmdb_t *db, const pay_s
 /* What there is now is what goes. */
 static apr_status_t start(pay_reset_t *at, pay_lmdb_t *db, const pay_scope_t *scope)
 {
+    const apr_time_t now = pay_lmdb_scope_now(0);
     pay_lmdb_scope_t last;
     MDB_txn *txn;
     apr_status_t rv;
@@ -288,8 +295,10 @@ static apr_status_t start(pay_reset_t *at, pay_lmdb_t *db, const pay_scope_t *sc
     }
     rc = pay_lmdb_scope_get(&last, txn, db, scope);
     pay_lmdb_read_end(db, txn);
-    if (!rc) {
-        at->started_at = pay_lmdb_scope_now(last.created_at);
+    if (!rc) { /* what a clock that was ahead has dated does not say what is made meanwhile */
+        at->started_at = last.created_at > now && last.created_at <= now + PAY_LMDB_RAISE_MAX
+                             ? last.created_at
+                             : now;
         at->charge_seq = last.charge_seq;
         at->refund_seq = last.refund_seq;
     }

@@ -3,6 +3,7 @@
 
 #include "base/pay_log.h"
 #include "base/pay_time.h"
+#include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_env.h"
 
 #include <apr_strings.h>
@@ -120,6 +121,63 @@ static int content_count(content_t *out, MDB_txn *txn)
     return rc ? rc : count(&out->pending, txn, PAY_TABLE_PENDING_DUE);
 }
 
+/* createdAt of the scope's newest charge that was made until `now`; 0: there is none. */
+static int newest_charge(apr_time_t *out, MDB_txn *txn, const pay_scope_t *scope, apr_time_t now)
+{
+    pay_lmdb_key_t beyond;
+    MDB_cursor *cursor;
+    pay_scope_t of;
+    MDB_val key, val;
+    int rc;
+
+    *out = 0;
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(NULL, PAY_TABLE_CHARGE_BY_TIME), &cursor);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_charge_time_key(&beyond, scope, now, ~(apr_uint64_t)0);
+    key = pay_lmdb_key_val(&beyond);
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    if (!rc || rc == MDB_NOTFOUND) {
+        rc = mdb_cursor_get(cursor, &key, &val, rc ? MDB_LAST : MDB_PREV);
+    }
+    if (!rc && key.mv_size == PAY_LMDB_CHARGE_TIME_KEY_LEN) {
+        pay_lmdb_read_scope(&of, key.mv_data);
+        if (of.account == scope->account && of.mode == scope->mode) {
+            *out = pay_lmdb_read_time((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* Of the charges of all scopes: what is in a copy was made before it. */
+static int newest_of_all(apr_time_t *out, MDB_txn *txn, apr_time_t now)
+{
+    MDB_cursor *cursor;
+    pay_scope_t scope;
+    MDB_val key, val;
+    apr_time_t when;
+    int rc;
+
+    *out = 0;
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(NULL, PAY_TABLE_SCOPE), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    while (!rc) {
+        if (key.mv_size == PAY_LMDB_SCOPE_LEN) {
+            pay_lmdb_read_scope(&scope, key.mv_data);
+            rc = newest_charge(&when, txn, &scope, now);
+            *out = !rc && when > *out ? when : *out;
+        }
+        rc = rc ? rc : mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
 static int epoch_begin(content_t *content, pay_epoch_t *stored, MDB_txn *txn,
                        const pay_epoch_t *file)
 {
@@ -127,6 +185,9 @@ static int epoch_begin(content_t *content, pay_epoch_t *stored, MDB_txn *txn,
     int rc;
 
     rc = content_count(content, txn);
+    if (!rc) {
+        rc = newest_of_all(&stored->copied_after, txn, now);
+    }
     if (rc) {
         return rc;
     }
@@ -138,6 +199,7 @@ static int epoch_begin(content_t *content, pay_epoch_t *stored, MDB_txn *txn,
     stored->began = pay_moment_now();
     stored->held = 1;
     stored->confirmed_at = 0;
+    stored->confirmed = (pay_moment_t){0, 0};
     file_note(stored, file);
     return pay_lmdb_epoch_store(txn, stored);
 }

@@ -61,7 +61,7 @@ static int give_back(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *ref
     if (refund->charge_seq == 0 || refund->state == PAY_REFUND_FAILED) {
         return MDB_SUCCESS;
     }
-    return pay_lmdb_charge_move_refund(txn, db, refund, PAY_REFUND_FAILED, p);
+    return pay_lmdb_charge_move_refund(NULL, txn, db, refund, PAY_REFUND_FAILED, p);
 }
 
 static int remove_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

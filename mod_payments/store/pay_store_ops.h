@@ -25,13 +25,15 @@ typedef apr_status_t pay_store_housekeep_fn(pay_store_t *store, apr_pool_t *p);
 
 /* --- what follows when a copy is put back (model/pay_epoch.h) --- */
 typedef apr_status_t pay_store_epoch_find_fn(pay_epoch_t *out, pay_store_t *store);
-/* 1 in *synced if the refunds of the scope were fetched from its acquirer since the epoch began;
- * *from: when they must be fetched from at the latest, 0: not known. */
-typedef apr_status_t pay_store_epoch_synced_fn(int *synced, apr_time_t *from, pay_store_t *store,
-                                               const pay_scope_t *scope, apr_pool_t *p);
+/* 1 in *wanted if the refunds of the account's Live Mode must be fetched from its acquirer before
+ * the hold ends: it is in Live Mode, or has charges there; 1 in *synced if they were since the
+ * epoch began; *from: when they must be fetched from at the latest, 0: not known. */
+typedef apr_status_t pay_store_epoch_synced_fn(int *wanted, int *synced, apr_time_t *from,
+                                               pay_store_t *store, const pay_account_t *account,
+                                               apr_pool_t *p);
 /*
  * Ends the hold. *was_held 0: nothing was held. Unless `allow_unsynced`, *unsynced is set, and
- * nothing is done, while there is an account in Live Mode that is not synced: the first one.
+ * nothing is done, while there is an account that must be synced and is not: the first one.
  */
 typedef apr_status_t pay_store_epoch_confirm_fn(int *was_held, const pay_account_t **unsynced,
                                                 pay_store_t *store, int allow_unsynced,

@@ -136,7 +136,7 @@ typedef struct pay_import_t {
      * which is no news. */
     const char *acquirer;
     apr_time_t tell_since;
-    apr_array_header_t *told; /* of const char *, references: the store's */
+    apr_array_header_t *told; /* the store's: what that is */
 } pay_import_t;
 
 typedef struct pay_store_stat_t {

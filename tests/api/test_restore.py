@@ -9,12 +9,15 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ctl_program import Ctl
+from fixtures import close_all
 from harness import TOP, wait_for
+from payer import Checkout
 from receiver import ALLOW, Receiver
 from test_ctl_live import Later
 from test_docs_live import Shell
-from upstream import live_reference
-from upstream_proxy import closed_unanswered, own
+from test_page_live import at_acquirer
+from upstream import Till, Upstream, live_reference
+from upstream_proxy import Proxy, closed_unanswered, own
 
 LIVE = ("--mode", "live")
 PUT_BACK = "PAY00700"
@@ -227,6 +230,27 @@ def test_hold(place, upstream):
     here.well()
 
 
+def test_in_test_mode_when_it_is_confirmed(place):
+    """An account that leaves Live Mode for that time and comes back has the same to fetch, and can."""
+    here = place()
+    ref = here.charged()
+    here.ctl.ok("store", "backup", here.backup)
+    key = {"Idempotency-Key": "order-4-refund"}
+    assert here.shop.partial(ref, "4.00", headers=key).json["status"] == "processed"
+    here.stopped()
+    here.put_back()
+    here.httpd.start()
+    here.shop.mode("test")
+    assert ("shop", "live", "sync", "not fetched since") in here.brought()
+    done = here.confirm()
+    assert done.returncode == 3 and "account shop" in done.stderr, done
+    here.sync()
+    here.confirmed()
+    here.shop.mode("live")
+    said = here.shop.partial(ref, "4.00", headers=key)
+    assert said.status == 409 and said.json["data"]["responseCode"] == "R5", said
+
+
 def test_options(place):
     done = Ctl(place(start=False).httpd.store).run("store", "confirm", "--unsynced")
     assert done.returncode == 2 and "--yes" in done.stderr
@@ -314,6 +338,69 @@ def test_repeated_while_the_clock_is_wrong(till, proxy):
         said = here.shop.partial(ref, "4.00", headers=key)
         assert said.status == 409 and said.json["data"]["responseCode"] == "R5", (by, said)
     assert not proxy.repeated() and len(proxy.of("refund")) == 1
+
+
+def test_repeated_after_a_weekend(till, proxy):
+    """The day counts from when a refund can be asked for again: until the store is confirmed each is answered with 503."""
+    httpd = till(start=False, clock=True)
+    here = Place(httpd.start(), proxy)
+    ref = here.charged()
+    here.ctl.ok("store", "backup", here.backup)
+    key = {"Idempotency-Key": "order-3-refund"}
+    assert here.shop.partial(ref, "4.00", headers=key).json["status"] == "processed"
+    here.stopped()
+    here.put_back()
+    httpd.start()
+    httpd.expect_log("PAY00710")  # certificates of the tests end after a day: what is fetched is fetched before that
+    here.sync()
+    httpd.clock.pass_seconds(60 * HOUR)
+    assert here.shop.partial(ref, "4.00", headers=key).status == 503
+    assert httpd.ctl("store", "confirm", "--yes").returncode == 0
+    httpd.clock.pass_seconds(23 * HOUR)
+    said = here.shop.partial(ref, "4.00", headers=key)
+    assert said.status == 409 and said.json["data"]["responseCode"] == "R5", said
+    assert not proxy.repeated() and len(proxy.of("refund")) == 1
+
+
+# --- what the acquirer has from before ---
+
+def test_charge_whose_question_is_answered_later(authority):
+    """A charge that was lost and is sent again is older at the acquirer than here: it is ours all the same."""
+    upstream = Upstream(authority, clock=True).start()
+    servers = [upstream]
+    try:
+        upstream.make_tokens()
+        with Proxy(authority, upstream.port) as proxy:
+            servers.append(Till(proxy.url, upstream.key, authority, clock=True).start())
+            here = Place(servers[-1], proxy)
+            here.ctl.ok("store", "backup", here.backup)
+            ref = here.charged()
+            here.stopped()
+            here.put_back()
+            for server in servers:
+                server.clock.pass_seconds(600)
+            here.httpd.start()
+            here.httpd.expect_log("PAY00203|PAY00400|PAY00710")  # the proxy has a clock of its own
+            proxy.next("query", own(500, "out of order", "text/html"))
+            assert here.shop.charge(reference=ref).status == 202
+            wait_for(lambda: here.shop.verify(ref)["status"] == "successful", "the charge to be found")
+            assert here.ctl.json("held", "list") == [] and len(upstream.rows("charge")) == 1
+    finally:
+        close_all(reversed(servers))
+
+
+def test_checkout_that_was_paid(place, upstream):
+    """Its page here is another one after the restore, which the acquirer refuses: it is asked what became of the first."""
+    here = place()
+    here.ctl.ok("store", "backup", here.backup)
+    first = Checkout(here.shop)
+    assert at_acquirer(first, upstream).card("approved").kind == "approved"
+    here.stopped()
+    here.put_back()
+    here.httpd.start()
+    again = Checkout(here.shop, reference=first.reference)
+    assert again.status() == "successful" and again.state()["card"]["last4Digits"]
+    here.well()
 
 
 # --- what receivers are told ---

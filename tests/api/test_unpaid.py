@@ -282,6 +282,15 @@ def test_time_is_over(server, told):
     shop.webhook_off()
 
 
+def test_made_while_the_clock_was_ahead(server):
+    """It does not stay open until the day that the clock showed."""
+    httpd = server(clock=True, host_extra="PaymentsCheckoutLifetime 1h")
+    httpd.clock.set(365 * 24 * HOUR)
+    checkout = new(httpd.shop()).checkout
+    httpd.clock.set(0)
+    checkout.wait("abandoned")
+
+
 def test_lists_say_both_words(server):
     """Programs read what verify says; people read the exact word."""
     httpd = server(start=False)

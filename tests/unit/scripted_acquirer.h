@@ -17,7 +17,8 @@ typedef struct script_t {
     apr_interval_time_t retry_after;
     const apr_array_header_t *similar;
     void (*meanwhile)(const payments_charge_t *charge, const payments_refund_t *refund);
-    int calls; /* charge and refund */
+    int doubted; /* with PAYMENTS_UNKNOWN: it says that there is none, which is not believed */
+    int calls;   /* charge and refund */
     int queries;
     /* So many questions about a refund, asked before it is sent, are answered ABSENT and not
      * counted: those about the tag that begins so. */
@@ -60,6 +61,7 @@ static inline apr_status_t script_answer(payments_answer_t *out, const payments_
     out->authorization_code = script.outcome.authorization_code;
     out->acquirer_reference = script.outcome.acquirer_reference;
     out->spent = script.outcome.spent;
+    out->doubted = script.doubted;
     out->similar = script.similar;
     out->card_token = script.outcome.token;
     if (card) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "service/pay_decisions.h"
 #include "service/pay_history_parts.h"
 
 #include "history_fixture.h"
@@ -141,6 +142,45 @@ static const char *totals(void)
     }
     return text;
 }
+
+static const struct {
+    const char *name;
+    const char *status; /* of the refund */
+} undecided[] = {{"processed", "processed"}, {"pending", "pending"}};
+
+/* A refund says that its charge was approved: a decline is not believed, whoever says it. */
+START_TEST(test_charge_that_is_declined)
+{
+    pay_charge_t *charge = books_open("shop-1", 500), *as_read;
+    pay_outcome_t outcome = *till_outcome(PAY_OUTCOME_DECLINED);
+    pay_decision_t decision;
+    int changed;
+
+    books_add(books, "1", undecided[_i].status)->transaction_reference = books_reference("shop-1");
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
+    ck_assert_int_eq(till_resolve(&charge, BOOKS_SCOPE, charge->seq, PAY_OUTCOME_DECLINED), 0);
+    as_read = till_find(BOOKS_SCOPE, "shop-1");
+    ck_assert_int_eq(as_read->state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(as_read->held, PAY_HELD_DIFFERENT);
+    ck_assert(as_read->due_at > till_clock && as_read->due_at <= till_clock + DAY);
+    ck_assert_str_eq(totals(), _i ? "" : "0 charged, 0 failed, 1 refunded; ");
+    ck_assert_int_gt(till_lines[PAY_LOG_ALERT], 0);
+    outcome = pay_decision_outcome(0, "not on the statement");
+    ck_assert_int_eq(
+        pay_charge_decide(&charge, &decision, till->store, as_read, &outcome, unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(decision, PAY_DECISION_REFUNDED);
+    ck_assert_str_eq(pay_decision_refund(till->store, as_read, unit_pool), "up_1");
+    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &charge->scope,
+                                               charge->seq, &outcome, 0, unit_pool),
+                     APR_SUCCESS); /* nor where the refund came meanwhile */
+    ck_assert_int_eq(changed, 0);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(till_resolve(&charge, BOOKS_SCOPE, charge->seq, PAY_OUTCOME_APPROVED), 1);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->held, PAY_NOT_HELD);
+    till_check_clean();
+}
+END_TEST
 
 /* What was approved all the same is no charge of ours, and what was given back of it no refund. */
 static const struct {
@@ -415,6 +455,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_elsewhere, 0, UNIT_ROWS(elsewhere));
     tcase_add_loop_test(tcase, test_later, 0, UNIT_ROWS(later));
     tcase_add_test(tcase, test_charge_that_is_pending);
+    tcase_add_loop_test(tcase, test_charge_that_is_declined, 0, UNIT_ROWS(undecided));
     tcase_add_loop_test(tcase, test_charge_that_failed, 0, UNIT_ROWS(of_failed));
     tcase_add_loop_test(tcase, test_of_another_account, 0, 3);
     tcase_add_loop_test(tcase, test_pending_is_asked_about, 0, 2);

@@ -92,6 +92,48 @@ START_TEST(test_told)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    int spent;
+    apr_int64_t refunded_minor; /* as the acquirer says with its approval, of 10.00 */
+    const char *acts;
+    const char *want;
+} before_cases[] = {
+    {"reversed", 1, 0, "P.",
+     "webhook 1.1 transaction reversed; webhook 1.2 refund processed behind"},
+    {"given back", 0, 1000, "P.",
+     "webhook 1.1 transaction reversed; webhook 1.2 refund processed behind"},
+    {"given back in parts", 0, 1000, "p.p.",
+     "webhook 1.1 transaction reversed; webhook 1.2 refund processed behind; "
+     "webhook 1.3 refund processed behind"},
+    {"given back in part, then the rest", 0, 500, "p.p.",
+     TOLD_SO_FAR "webhook 1.2 refund processed behind; webhook 1.3 refund processed behind; "
+                 "webhook 1.4 transaction reversed behind"},
+};
+
+/* What reversed a charge before it was decided here was told with its decision. */
+START_TEST(test_reversed_before)
+{
+    pay_outcome_t outcome = *till_outcome(PAY_OUTCOME_APPROVED);
+    pay_charge_t *charge = books_open("shop-1", 1000);
+    const char *letter;
+    int changed;
+
+    outcome.spent = before_cases[_i].spent;
+    outcome.refunded_minor = before_cases[_i].refunded_minor;
+    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &charge->scope,
+                                               charge->seq, &outcome, 0, unit_pool),
+                     APR_SUCCESS);
+    till_clock += 2 * DAY;
+    for (letter = before_cases[_i].acts; *letter; letter++) {
+        act(*letter, HOUR);
+    }
+    ck_assert_msg(!strcmp(outlet_waiting(BOOKS_SCOPE), before_cases[_i].want), "%s: %s",
+                  before_cases[_i].name, outlet_waiting(BOOKS_SCOPE));
+    till_check_clean();
+}
+END_TEST
+
 /* What the acquirer has given back of the charge before it was decided is no refund here: one of
  * the rest reverses the charge, and its failure takes that back. */
 START_TEST(test_rest_taken_back)
@@ -165,6 +207,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, set_up_webhook, till_tear_down);
     tcase_add_loop_test(tcase, test_told, 0, UNIT_ROWS(cases));
+    tcase_add_loop_test(tcase, test_reversed_before, 0, UNIT_ROWS(before_cases));
     tcase_add_test(tcase, test_rest_taken_back);
     tcase_add_test(tcase, test_old_ones);
     tcase_add_test(tcase, test_taken_back);

@@ -8,6 +8,7 @@
 
 #define KEEP PAY_STORE_CHECKOUT_KEEP
 #define HOUR apr_time_from_sec(60 * 60)
+#define DAY (24 * HOUR)
 #define LINK "shop-1"
 
 static const pay_outcome_t approved = {
@@ -41,6 +42,9 @@ static pay_charge_t *make(int i, maker_t maker, const char *key_id, const char *
     proposal->kind = PAY_CHARGE_CHECKOUT;
     proposal->token = "";
     proposal->checkout = checkout;
+    if (till->scopes[i].mode == PAY_LIVE) {
+        proposal->acquirer_reference = "0123456789abcdef0123456789abcdef";
+    }
     if (maker == BY_PUBLIC_KEY) {
         proposal->key_id = key_id;
     } else if (maker != BY_SECRET_KEY) {
@@ -131,10 +135,13 @@ static void history(int i, const char *reference)
 
 static int sweep_at(apr_time_t now, int limit)
 {
+    const apr_time_t was = till_clock;
     int count;
 
+    till_clock = now;
     ck_assert_int_eq(till->ops->checkout_sweep(&count, till->store, now, limit, unit_pool),
                      APR_SUCCESS);
+    till_clock = was;
     return count;
 }
 
@@ -216,6 +223,50 @@ START_TEST(test_which)
         (void)make(i, cases[_i].maker, key_id, "order-1"); /* the reference is free again */
         till_check_clean();
     }
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    apr_interval_time_t made; /* by how much the clock was ahead when it was made and ended */
+    apr_interval_time_t set;  /* by how much it is ahead when it is looked at first */
+    int again;                /* the machine was started since it was made */
+    apr_interval_time_t first, goes; /* how long after it ended that is, and when it goes */
+} clock_cases[] = {
+    {"a clock that is right", 0, 0, 0, HOUR, KEEP},
+    {"a clock that is ahead: its payer may be at the acquirer's page", 0, KEEP + 8 * DAY, 0, HOUR,
+     KEEP + 8 * DAY + 2 * HOUR},
+    {"one that is ahead since the machine was started", 0, KEEP + 8 * DAY, 1, HOUR, HOUR},
+    {"ended by a clock that was ahead", 400 * DAY, 0, 0, HOUR, KEEP + HOUR},
+    {"ended by one that was ahead by less than a day", DAY - HOUR, 0, 0, HOUR, KEEP + DAY - HOUR},
+};
+
+/* How long one of Live Mode is kept: by the boot clock at least as long as the setting says, and by
+ * a clock that was ahead no longer than from when that is seen. */
+START_TEST(test_clocks)
+{
+    const char *key_id = public_key(1), *name = clock_cases[_i].name;
+    const apr_time_t began = till_clock;
+
+    sweep_at(till_clock, 100);
+    till_clock += clock_cases[_i].made;
+    till_steps += clock_cases[_i].made;
+    end(make(1, BY_PUBLIC_KEY, key_id, "order-1"), CANCELLED);
+    till_clock = began;
+    till_steps = clock_cases[_i].set;
+    till_boot += clock_cases[_i].again;
+    sweep_at(began + clock_cases[_i].set + clock_cases[_i].first, 100);
+    till_check_clean();
+    ck_assert_msg(is_there(1, "order-1") == (clock_cases[_i].goes > clock_cases[_i].first), "%s",
+                  name);
+    till_steps = 0;
+    if (clock_cases[_i].goes > clock_cases[_i].first) {
+        sweep_at(began + clock_cases[_i].goes - 1000, 100);
+        ck_assert_msg(is_there(1, "order-1"), "%s: too early", name);
+    }
+    sweep_at(began + clock_cases[_i].goes + 2 * HOUR, 100); /* it may wait for its next look */
+    ck_assert_msg(!is_there(1, "order-1"), "%s", name);
+    till_check_clean();
 }
 END_TEST
 
@@ -362,6 +413,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_which, 0, UNIT_ROWS(cases));
+    tcase_add_loop_test(tcase, test_clocks, 0, UNIT_ROWS(clock_cases));
     tcase_add_test(tcase, test_parts);
     tcase_add_test(tcase, test_older_store);
     tcase_add_test(tcase, test_older_store_read_only);

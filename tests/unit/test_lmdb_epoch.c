@@ -2,8 +2,10 @@
 #include "lmdb_fixture.h"
 
 #include "base/pay_time.h"
+#include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_scope.h"
 
 #include <apr_file_io.h>
 #include <sys/stat.h>
@@ -294,16 +296,49 @@ START_TEST(test_older_store)
 }
 END_TEST
 
+/* The scope of the only account, and its newest charge, as far as this is looked for. */
+typedef struct charged_t {
+    pay_mode_t mode;
+    apr_time_t at;
+} charged_t;
+
+static int charged_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const charged_t *charged = baton;
+    const pay_scope_t scope = {1, charged->mode};
+    const pay_lmdb_scope_t row = {.charge_seq = 1, .created_at = charged->at};
+    pay_lmdb_key_t key;
+    MDB_val at, mark = {4, (void *)"mark"};
+    int rc;
+
+    pay_lmdb_charge_time_key(&key, &scope, charged->at, 1);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &at, &mark, 0);
+    return rc ? rc : pay_lmdb_scope_put(txn, db, &scope, &row, unit_pool);
+}
+
+static void charge(const char *dir, pay_mode_t mode, apr_time_t at)
+{
+    charged_t charged = {mode, at};
+    pay_store_t *store = fixture_open(dir);
+
+    ck_assert_int_eq(pay_lmdb_commit((pay_lmdb_t *)store, 0, charged_work, &charged), APR_SUCCESS);
+    store_close(store);
+}
+
 static const struct {
     const char *name;
     apr_time_t from, to; /* days around the restore */
     int finished;
     int synced;
+    int unknown; /* when the copy was made; its newest charge was made then */
 } ranges[] = {
-    {"from before the copy until now", -3, 1, 1, 1},
-    {"asked for, and not done", -3, 1, 0, 0},
-    {"from after the copy", -1, 1, 1, 0},
-    {"ends before now", -3, -1, 1, 0},
+    {"from before the copy until now", -3, 1, 1, 1, 0},
+    {"asked for, and not done", -3, 1, 0, 0, 0},
+    {"from after the copy", -1, 1, 1, 0, 0},
+    {"ends before now", -3, -1, 1, 0, 0},
+    {"not known: from before its newest charge", -3, 1, 1, 1, 1},
+    {"not known: from after it", -1, 1, 1, 0, 1},
 };
 
 /* The copy is of two days before. Only what was asked for since, and holds all of it, counts. */
@@ -316,10 +351,17 @@ START_TEST(test_synced)
     pay_history_t *history;
     pay_scope_t scope;
     pay_store_t *store;
-    int was_held, synced;
+    int was_held, wanted, synced;
     apr_time_t from;
 
-    dir = backup(store_make());
+    dir = store_make();
+    if (ranges[_i].unknown) {
+        charge(dir, PAY_LIVE, NOW);
+        charge(dir, PAY_TEST, NOW + 3 * day); /* the clock was ahead */
+        dir = copy(dir, path_in(base, "beside"), 0);
+    } else {
+        dir = backup(dir);
+    }
     clock_set(later);
     store = fixture_open(dir);
     ck_assert_int_eq(store->ops->account_get(&account, store, "demo", unit_pool), APR_SUCCESS);
@@ -333,9 +375,9 @@ START_TEST(test_synced)
         history->synced_epoch = history->asked_epoch;
         ck_assert_int_eq(store->ops->history_put(store, history, unit_pool), APR_SUCCESS);
     }
-    ck_assert_int_eq(store->ops->epoch_synced(&synced, &from, store, &scope, unit_pool),
+    ck_assert_int_eq(store->ops->epoch_synced(&wanted, &synced, &from, store, account, unit_pool),
                      APR_SUCCESS);
-    ck_assert_msg(synced == ranges[_i].synced, "%s", name);
+    ck_assert_msg(wanted && synced == ranges[_i].synced, "%s", name);
     ck_assert(from == NOW);
     ck_assert_int_eq(store->ops->epoch_confirm(&was_held, &unsynced, store, 0, unit_pool),
                      APR_SUCCESS);
@@ -346,9 +388,46 @@ START_TEST(test_synced)
     /* What was put back anew was not fetched since. */
     clock_set(later + day);
     store = fixture_open(copy(dir, path_in(base, "again"), 0));
-    ck_assert_int_eq(store->ops->epoch_synced(&synced, &from, store, &scope, unit_pool),
+    ck_assert_int_eq(store->ops->epoch_synced(&wanted, &synced, &from, store, account, unit_pool),
                      APR_SUCCESS);
-    ck_assert_msg(!synced, "%s", name);
+    ck_assert_msg(wanted && !synced, "%s", name);
+    store_close(store);
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    pay_mode_t mode;    /* of the account, when the store is confirmed */
+    pay_mode_t charged; /* the mode of its only charge; PAY_MODE_COUNT: it has none */
+    int wanted;
+} accounts[] = {
+    {"Live Mode, nothing charged", PAY_LIVE, PAY_MODE_COUNT, 1},
+    {"Test Mode, nothing charged", PAY_TEST, PAY_MODE_COUNT, 0},
+    {"Test Mode, charged in it", PAY_TEST, PAY_TEST, 0},
+    {"Test Mode, charged in Live Mode", PAY_TEST, PAY_LIVE, 1},
+};
+
+/* An account that left Live Mode while the store was held may come back to it. */
+START_TEST(test_wanted)
+{
+    const pay_account_settings_t same = {0};
+    const char *dir = store_make();
+    const pay_account_t *unsynced;
+    pay_account_t *account;
+    pay_store_t *store;
+    int was_held;
+
+    if (accounts[_i].charged != PAY_MODE_COUNT) {
+        charge(dir, accounts[_i].charged, NOW);
+    }
+    store = fixture_open(backup(dir));
+    ck_assert_int_eq(
+        store->ops->account_set(&account, store, "demo", &same, &accounts[_i].mode, unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(store->ops->epoch_confirm(&was_held, &unsynced, store, 0, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(was_held, 1);
+    ck_assert_msg((unsynced != NULL) == accounts[_i].wanted, "%s", accounts[_i].name);
     store_close(store);
 }
 END_TEST
@@ -361,6 +440,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_bad_row);
     tcase_add_test(tcase, test_older_store);
     tcase_add_loop_test(tcase, test_synced, 0, UNIT_ROWS(ranges));
+    tcase_add_loop_test(tcase, test_wanted, 0, UNIT_ROWS(accounts));
 }
 
 UNIT_PROGRAM(add)

@@ -5,6 +5,7 @@
 #include "till.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_refund.h"
 #include "between.h"
 
@@ -14,6 +15,7 @@
 #define OWN 200       /* refunds of it that were made here */
 #define CHUNK 1000    /* rows of one import transaction */
 #define STEPS_MAX 40  /* looks into tables that one request may take */
+#define LIVE 1        /* the scope of Live Mode */
 
 /* A request for a part of "order-1" with this note. */
 static pay_refund_verdict_t ask(pay_refund_t **out, int i, apr_int64_t amount_minor,
@@ -153,6 +155,98 @@ START_TEST(test_clock_steps_back)
         ck_assert(till_find(i, "order-1")->updated_at == till_clock);
     }
     till_check_clean();
+}
+END_TEST
+
+/* ---- a store that was put back */
+
+static int put_back_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const int *confirmed = baton;
+    pay_epoch_t epoch;
+    int rc;
+
+    (void)db;
+    rc = pay_lmdb_epoch_load(&epoch, txn);
+    epoch.held = !*confirmed;
+    if (!*confirmed) {
+        epoch.number = 7;
+        epoch.began_at = till_clock;
+        epoch.began = pay_moment_now();
+    }
+    return rc ? rc : pay_lmdb_epoch_store(txn, &epoch);
+}
+
+static void import_one(apr_time_t created_at)
+{
+    apr_array_header_t *rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
+    pay_import_t import;
+    int at;
+
+    APR_ARRAY_PUSH(rows, pay_refund_t *) =
+        till_history(LIVE, 1, created_at, PAY_REFUND_PROCESSED, "order-1", 100);
+    ck_assert_int_eq(till->ops->import_begin(&import, till->store, &till->scopes[LIVE], unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(till->ops->import_rows(&import, &at, till->store, rows, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(till->ops->import_finish(&import, till->store, unit_pool), APR_SUCCESS);
+}
+
+static const struct {
+    const char *name;
+    apr_interval_time_t held;         /* from the restore to the confirmation */
+    apr_interval_time_t passed, step; /* since, as in window_cases */
+    int restarted;
+    int earlier; /* 1: an earlier version confirmed it, and noted no moment */
+    int again;
+    apr_interval_time_t age; /* of the one that was fetched, as its acquirer says, at the restore */
+} fetched_cases[] = {
+    {"at once", 0, 0, 0, 0, 0, 0, HOUR},
+    {"held over a weekend", 60 * HOUR, 23 * HOUR, 0, 0, 0, 0, HOUR},
+    {"a day after that", 60 * HOUR, 24 * HOUR, 0, 0, 0, 1, HOUR},
+    {"the clock set ahead", 60 * HOUR, HOUR, 365 * 24 * HOUR, 0, 0, 0, HOUR},
+    {"the clock set back", 60 * HOUR, HOUR, -365 * 24 * HOUR, 0, 0, 0, HOUR},
+    {"a day after, the clock set back", 60 * HOUR, 24 * HOUR, -24 * HOUR, 0, 0, 1, HOUR},
+    {"started again", 60 * HOUR, 23 * HOUR, 0, 1, 0, 0, HOUR},
+    {"started again, a day after", 60 * HOUR, 24 * HOUR, 0, 1, 0, 1, HOUR},
+    {"an earlier version", 12 * HOUR, 11 * HOUR, 0, 0, 1, 0, HOUR},
+    {"an earlier version, a day after the restore", 12 * HOUR, 12 * HOUR, 0, 0, 1, 1, HOUR},
+    {"a clock that was a year ahead ever since", 0, 0, 0, 0, 0, 0, 365 * 24 * HOUR},
+};
+
+/* An equal one that was fetched stands for the request that is made again, for a day from when it
+ * can be made again. */
+START_TEST(test_fetched)
+{
+    const char *name = fetched_cases[_i].name;
+    pay_refund_verdict_t verdict;
+    const pay_account_t *unsynced;
+    int confirmed = 0, was_held;
+    pay_refund_t *refund;
+
+    (void)till_charge(LIVE, "order-1", 1000);
+    till_raw(put_back_work, &confirmed);
+    import_one(TILL_NOW - fetched_cases[_i].age);
+    ck_assert_int_eq(ask(&refund, LIVE, 100, "n", NULL), PAY_REFUND_REFUSED_HELD);
+    till_clock += fetched_cases[_i].held;
+    confirmed = 1;
+    if (fetched_cases[_i].earlier) {
+        till_raw(put_back_work, &confirmed);
+    } else {
+        ck_assert_int_eq(till->ops->epoch_confirm(&was_held, &unsynced, till->store, 1, unit_pool),
+                         APR_SUCCESS);
+        ck_assert_int_eq(was_held, 1);
+    }
+    till_clock += fetched_cases[_i].passed + fetched_cases[_i].step;
+    till_steps += fetched_cases[_i].step;
+    till_boot += fetched_cases[_i].restarted;
+    ck_assert_int_eq(ask(&refund, LIVE, 99, "n", till_use(PAY_OPERATION_PARTIAL_REFUND, "o", "r")),
+                     PAY_REFUND_OPENED);
+    (void)till_refund_resolve(&refund, LIVE, refund->refund_reference, PAY_OUTCOME_APPROVED);
+    verdict = ask(&refund, LIVE, 100, "n", till_use(PAY_OPERATION_PARTIAL_REFUND, "k", "r"));
+    ck_assert_msg(verdict
+                      == (fetched_cases[_i].again ? PAY_REFUND_OPENED : PAY_REFUND_REFUSED_FETCHED),
+                  "%s: %d", name, verdict);
 }
 END_TEST
 
@@ -376,6 +470,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_of_the_one_that_completed_the_charge, 0,
                         UNIT_ROWS(complete_cases));
     tcase_add_test(tcase, test_clock_steps_back);
+    tcase_add_loop_test(tcase, test_fetched, 0, UNIT_ROWS(fetched_cases));
     tcase_add_loop_test(tcase, test_failed_ones_are_forgotten, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_notes_apart, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_other_charges);

@@ -132,6 +132,40 @@ START_TEST(test_made_meanwhile)
 }
 END_TEST
 
+/* What a clock that was ahead has dated is from before all the same, and what is made meanwhile is
+ * not. */
+START_TEST(test_made_while_the_clock_was_ahead)
+{
+    pay_reset_t at;
+    int i;
+
+    till_clock += apr_time_from_sec(365 * 24 * 3600);
+    if (_i) {
+        (void)erase_charge(SCOPE, "order-1", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
+    }
+    for (i = 0; i < TILL_SCOPES; i++) {
+        erase_token(i, "token", ERASE_EMAIL);
+        erase_keep(i, "key", "text");
+    }
+    till_clock = TILL_NOW;
+    memset(&at, 0, sizeof(at));
+    ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
+                     APR_SUCCESS);
+    till_clock += apr_time_from_sec(10);
+    erase_token(SCOPE, "token-later", ERASE_EMAIL);
+    while (!at.done) {
+        ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
+                         APR_SUCCESS);
+        till_check_clean();
+    }
+    ck_assert_int_eq(erase_count(SCOPE, PAY_TABLE_CHARGE), 0);
+    for (i = 0; i < TILL_SCOPES; i++) {
+        ck_assert_int_eq(erase_count(i, PAY_TABLE_TOKEN), 1);
+        ck_assert_int_eq(erase_count(i, PAY_TABLE_KEPT), i != SCOPE);
+    }
+}
+END_TEST
+
 START_TEST(test_refunded_meanwhile)
 {
     pay_refund_t *refund;
@@ -238,6 +272,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_emptied);
     tcase_add_test(tcase, test_live);
     tcase_add_test(tcase, test_killed);
+    tcase_add_loop_test(tcase, test_made_while_the_clock_was_ahead, 0, 2);
     tcase_add_test(tcase, test_made_meanwhile);
     tcase_add_test(tcase, test_refunded_meanwhile);
     tcase_add_test(tcase, test_in_flight);

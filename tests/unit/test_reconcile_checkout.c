@@ -222,6 +222,38 @@ START_TEST(test_closed_is_decided)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    int days;  /* since it was opened */
+    int again; /* the machine was started since */
+    pay_held_t held;
+    int is_asked;
+} doubts[] = {
+    {"for days", 3, 0, PAY_NOT_HELD, 1},
+    {"for as long as it is asked about", 8, 0, PAY_NOT_HELD, 1},
+    {"for longer than any is asked about", 15, 0, PAY_NOT_HELD, 0},
+    {"no clock tells for how long", 15, 1, PAY_HELD_OVERDUE, 1},
+};
+
+/* It is not believed that it knows no such checkout, because one of the clocks is wrong; one that
+ * nobody can pay any more is no case for a person all the same. */
+START_TEST(test_closed_while_the_clocks_are_apart)
+{
+    int day;
+
+    charge = checkout_new(PAY_LIVE, REFERENCE);
+    step_at(NOW + LIFETIME, 'X');
+    ck_assert_int_eq(stored()->state, PAY_CHARGE_ABANDONED);
+    shop_boot += doubts[_i].again;
+    for (day = 1; day <= doubts[_i].days; day++) {
+        step_at(NOW + LIFETIME + day * DAY, 'X');
+    }
+    ck_assert_msg(stored()->held == doubts[_i].held, "%s: %d", doubts[_i].name, stored()->held);
+    ck_assert_msg((stored()->due_at != 0) == doubts[_i].is_asked, "%s", doubts[_i].name);
+    store_is_clean();
+}
+END_TEST
+
 /* A question without an answer takes nothing off the list that a person works through. */
 START_TEST(test_different_stays)
 {
@@ -328,6 +360,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_late, 0, UNIT_ROWS(lates));
     tcase_add_loop_test(tcase, test_different_stays, 0, 2);
     tcase_add_loop_test(tcase, test_closed_is_decided, 0, UNIT_ROWS(verdicts));
+    tcase_add_loop_test(tcase, test_closed_while_the_clocks_are_apart, 0, UNIT_ROWS(doubts));
     tcase_add_test(tcase, test_killed_before_the_page_was_stored);
     tcase_add_loop_test(tcase, test_unopened_and_paid_all_the_same, 0, UNIT_ROWS(unopened));
     tcase_add_test(tcase, test_unopened_and_there);

@@ -323,6 +323,28 @@ START_TEST(test_spent)
 }
 END_TEST
 
+/* While the account is in Test Mode nothing is given back; then it is. */
+START_TEST(test_test_mode)
+{
+    set_up(unit_dir());
+    shop->service.policy.late_refund = 1;
+    failed_charge("order-1");
+    shop_mode(PAY_TEST);
+    script_say('+');
+    shop_clock_set(FAILED_AT + 6 * HOUR);
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.calls, 0);
+    ck_assert_int_eq(charge_of("order-1")->late, PAY_LATE_NONE);
+    ck_assert_int_eq(charge_of("order-1")->due_at, shop_clock + MINUTE);
+    shop_mode(PAY_LIVE);
+    shop_clock_set(shop_clock + MINUTE);
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(script.calls, 1);
+    ck_assert_int_eq(charge_of("order-1")->late, PAY_LATE_REFUNDED);
+    store_is_clean();
+}
+END_TEST
+
 /* The place comes first: until there is one, the row does not say that anything was sent. */
 START_TEST(test_no_place)
 {
@@ -500,6 +522,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_follow_up, 0, UNIT_ROWS(follow_ups));
     tcase_add_test(tcase, test_not_sent_is_tried_again);
     tcase_add_test(tcase, test_spent);
+    tcase_add_test(tcase, test_test_mode);
     tcase_add_test(tcase, test_no_place);
     tcase_add_loop_test(tcase, test_not_sent, 0, UNIT_ROWS(hindrances));
     tcase_add_test(tcase, test_crash);

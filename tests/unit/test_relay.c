@@ -504,6 +504,7 @@ START_TEST(test_checkouts)
                                        : page_rows[i].status == 429 ? PAYMENTS_BUSY
                                                                     : PAYMENTS_NO_TROUBLE);
         ck_assert_pstr_eq(page.url, page_rows[i].want);
+        ck_assert_msg((rv == APR_EEXIST) == (page_rows[i].status == 409), "%s", page_rows[i].name);
     }
     request = upstream_request(1);
     ck_assert_ptr_eq(strstr(request, "POST /base/api/v1/initiate HTTP/1.1\r\n"), request);
