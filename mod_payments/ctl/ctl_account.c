@@ -243,6 +243,7 @@ static void shown_cells(ctl_table_t *table, const void *row)
     ctl_detail_time(table, "created", account->created_at);
     ctl_detail_number(table, "rows, test", rows->rows[PAY_TEST]);
     ctl_detail_number(table, "rows, live", rows->rows[PAY_LIVE]);
+    ctl_detail_number(table, "audit entries", rows->entries);
     ctl_detail_number(table, "unpaid of visitors, test", rows->strangers[PAY_TEST]);
     ctl_detail_number(table, "unpaid of visitors, live", rows->strangers[PAY_LIVE]);
     ctl_detail(table, "quota",
@@ -259,6 +260,7 @@ static void shown_json(pay_writer_t *w, const void *row)
     pay_writer_object_open(w, "rows");
     pay_writer_integer(w, "test", (apr_int64_t)rows->rows[PAY_TEST]);
     pay_writer_integer(w, "live", (apr_int64_t)rows->rows[PAY_LIVE]);
+    pay_writer_integer(w, "audit", (apr_int64_t)rows->entries);
     pay_writer_object_close(w);
     pay_writer_object_open(w, "unpaidOfVisitors");
     pay_writer_integer(w, "test", (apr_int64_t)rows->strangers[PAY_TEST]);

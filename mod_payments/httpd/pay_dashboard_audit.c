@@ -5,6 +5,7 @@
 #include "httpd/pay_dashboard_change.h"
 #include "httpd/pay_httpd_log.h"
 #include "httpd/pay_rates.h"
+#include "model/pay_idempotency.h"
 
 #include <apr_strings.h>
 #include <http_log.h>
@@ -16,21 +17,31 @@ APLOG_USE_MODULE(payments);
 static apr_status_t note(request_rec *r, const pay_dashboard_t *dashboard, const char *what,
                          const char *subject, const char *detail)
 {
-    const pay_problem_t *problem;
-    pay_service_t service;
+    pay_audit_t *entry = pay_dashboard_entry(r, dashboard, what, subject, detail);
+    pay_store_t *store;
+    apr_status_t rv;
 
-    problem = pay_dashboard_change(&service, r, dashboard, what, subject, detail);
-    if (problem) {
-        return problem->cause ? problem->cause : APR_EGENERAL;
-    }
-    return service.store->ops->audit_note(service.store);
+    entry->bound = PAY_AUDIT_OF_NOTICE;
+    rv = pay_store_audited(&store, dashboard->service->store, entry, r->pool);
+    return rv == APR_SUCCESS ? store->ops->audit_note(store) : rv;
 }
 
 const pay_problem_t *pay_dashboard_audit_export(request_rec *r, const pay_dashboard_t *dashboard,
                                                 const char *what, const char *detail)
 {
+    const char *const values[] = {dashboard->account->name, dashboard->host, dashboard->user};
+    unsigned char who[PAY_SHA256_LEN];
+    const pay_problem_t *problem;
     apr_status_t rv;
 
+    rv = pay_idempotency_digest(who, values, sizeof(values) / sizeof(values[0]));
+    if (rv != APR_SUCCESS) {
+        return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, r->pool);
+    }
+    problem = pay_rates_judge_export(r, who);
+    if (problem) {
+        return problem;
+    }
     rv = note(r, dashboard, apr_pstrcat(r->pool, "export ", what, NULL),
               pay_mode_name(dashboard->scope.mode), detail);
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, r->pool);
@@ -43,7 +54,7 @@ void pay_dashboard_audit_refused(request_rec *r, const pay_dashboard_t *dashboar
 
     if (pay_rates_judge_refusal_entry(r, account)) {
         rv = note(r, dashboard, REFUSED, dashboard->path, why);
-        if (rv != APR_SUCCESS) {
+        if (rv != APR_SUCCESS && rv != PAY_STORE_EFULL) { /* which the store has logged */
             const char *cause = pay_httpd_log_cause(&rv, "it failed");
 
             ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, r,

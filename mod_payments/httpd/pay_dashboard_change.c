@@ -10,22 +10,63 @@
 #define SIZE_HINT 2048
 #define OVERLAP_DAYS_MAX 366
 
+/* Changes that end something or decide about money: an account at its quota still makes them. */
+static const struct {
+    const char *what;
+    const char *detail_end; /* NULL: any detail */
+} unbounded[] = {
+    {"refund create", NULL}, {"charge resolve", NULL}, {"refund resolve", NULL},
+    {"key revoke", NULL},    {"account revoke", NULL}, {"link disable", NULL},
+    {"event drop", NULL},    {"webhook set", "off"},   {"account mode", "-> test"},
+};
+
+static int ends_with(const char *text, const char *end)
+{
+    const apr_size_t len = strlen(text), end_len = strlen(end);
+
+    return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+static pay_audit_bound_t bound_of(const char *what, const char *detail)
+{
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(unbounded) / sizeof(unbounded[0]); i++) {
+        if (strcmp(unbounded[i].what, what) == 0
+            && (!unbounded[i].detail_end || ends_with(detail, unbounded[i].detail_end))) {
+            return PAY_AUDIT_UNBOUNDED;
+        }
+    }
+    return PAY_AUDIT_OF_CHANGE;
+}
+
+pay_audit_t *pay_dashboard_entry(request_rec *r, const pay_dashboard_t *dashboard, const char *what,
+                                 const char *subject, const char *detail)
+{
+    pay_audit_t *entry = apr_pcalloc(r->pool, sizeof(*entry));
+
+    entry->account = dashboard->account ? dashboard->account->number : 0;
+    entry->who = dashboard->user;
+    entry->from = apr_pstrcat(r->pool, "dashboard ", dashboard->host, " ", r->useragent_ip, NULL);
+    entry->what = what;
+    entry->subject = subject;
+    entry->detail = detail ? detail : "";
+    return entry;
+}
+
 const pay_problem_t *pay_dashboard_change_from(pay_service_t *out, request_rec *r,
                                                const pay_dashboard_t *dashboard, const char *how,
                                                const char *what, const char *subject,
                                                const char *detail)
 {
-    pay_audit_t *entry = apr_pcalloc(r->pool, sizeof(*entry));
+    pay_audit_t *entry = pay_dashboard_entry(r, dashboard, what, subject, detail);
     apr_status_t rv;
 
     *out = *dashboard->service;
-    entry->account = dashboard->account ? dashboard->account->number : 0;
-    entry->who = dashboard->user;
-    entry->from = apr_pstrcat(r->pool, "dashboard ", dashboard->host, " ", r->useragent_ip,
-                              *how ? ", " : "", how, NULL);
-    entry->what = what;
-    entry->subject = subject;
-    entry->detail = detail ? detail : "";
+    if (*how) {
+        entry->from = apr_pstrcat(r->pool, entry->from, ", ", how, NULL);
+    }
+    entry->bound = bound_of(what, entry->detail);
     rv = pay_store_audited(&out->store, dashboard->service->store, entry, r->pool);
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, r->pool);
 }

@@ -7,6 +7,7 @@
 #include "base/pay_json.h"
 #include "base/pay_writer.h"
 #include "httpd/pay_dashboard.h"
+#include "model/pay_audit.h"
 #include "model/pay_form.h"
 
 /*
@@ -23,6 +24,10 @@ const pay_problem_t *pay_dashboard_change_from(pay_service_t *out, request_rec *
                                                const pay_dashboard_t *dashboard, const char *how,
                                                const char *what, const char *subject,
                                                const char *detail);
+
+/* The entry of the audit for such a change, or for what is no change; unbounded. */
+pay_audit_t *pay_dashboard_entry(request_rec *r, const pay_dashboard_t *dashboard, const char *what,
+                                 const char *subject, const char *detail);
 
 /* The body's members, while they are read. */
 pay_form_t pay_dashboard_form(request_rec *r, const pay_dashboard_t *dashboard);

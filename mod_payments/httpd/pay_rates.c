@@ -28,6 +28,7 @@ enum {
     OF_CONFIRMATIONS,
     OF_CODES,
     OF_REFUSAL_ENTRIES,
+    OF_EXPORTS,
     TABLES
 };
 
@@ -42,6 +43,9 @@ static const pay_rate_limit_t codes = {apr_time_from_sec(60), 5};
 
 /* Of one account: entries of the audit that say that a change was refused. */
 static const pay_rate_limit_t refusal_entries = {apr_time_from_sec(360), 10};
+
+/* Of one account, user and host: exports, each of which is an entry of the audit for ever. */
+static const pay_rate_limit_t exports = {apr_time_from_sec(180), 30};
 
 /* What the log has been told. Shared by all children, zeroed. */
 typedef struct told_t {
@@ -336,4 +340,19 @@ int pay_rates_judge_refusal_entry(request_rec *r, apr_uint32_t account)
                       count);
     }
     return taken;
+}
+
+const pay_problem_t *pay_rates_judge_export(request_rec *r, const unsigned char *who)
+{
+    const pay_problem_t *problem;
+    apr_uint64_t count;
+
+    problem = take(&count, OF_EXPORTS, &exports, who, PAY_SHA256_LEN, r->pool);
+    if (count) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                      PAYLOGNO(00791) "a user exports from the dashboard too often; answered 429 "
+                                      "since the last such line: %" APR_UINT64_T_FMT,
+                      count);
+    }
+    return problem;
 }

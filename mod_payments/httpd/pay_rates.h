@@ -43,6 +43,10 @@ void pay_rates_confirmed(const unsigned char *who);
  */
 int pay_rates_judge_refusal_entry(request_rec *r, apr_uint32_t account);
 
+/* One more export; `who` are PAY_SHA256_LEN bytes that stand for account, user and host. NULL, or
+ * 429 L1. */
+const pay_problem_t *pay_rates_judge_export(request_rec *r, const unsigned char *who);
+
 /* One more mail with a code to confirm a change, for the same: NULL, or 429 L1. */
 const pay_problem_t *pay_rates_judge_code(request_rec *r, const unsigned char *who);
 

@@ -219,6 +219,7 @@ static void audit(const keys_t *keys, const counted_t *one, apr_pool_t *p)
         .from = "PaymentsFailureLimit",
         .what = "failure limit",
         .subject = kinds[one->kind].name,
+        .bound = PAY_AUDIT_OF_NOTICE,
         .detail =
             apr_psprintf(p, "%s: %s%s%d failures within %" APR_TIME_T_FMT " s; refused for as long",
                          pay_mode_name((pay_mode_t)keys->owner.mode), one->hint,
@@ -230,7 +231,7 @@ static void audit(const keys_t *keys, const counted_t *one, apr_pool_t *p)
     if (rv == APR_SUCCESS) {
         rv = store->ops->audit_note(store);
     }
-    if (rv != APR_SUCCESS) {
+    if (rv != APR_SUCCESS && rv != PAY_STORE_EFULL) { /* which the store has logged */
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00753) "that PaymentsFailureLimit %s is reached could not be written "
                                 "into the audit of account number %u",

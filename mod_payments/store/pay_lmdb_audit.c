@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_audit.h"
 
+#include "base/pay_log.h"
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_open.h"
@@ -8,6 +9,8 @@
 
 #include <apr_strings.h>
 #include <string.h>
+
+#define NOTICES_PART 2 /* notices fill half of the quota at most */
 
 /* Account and seq are the row's key. */
 static const pay_row_field_t audit_fields[] = {
@@ -134,6 +137,36 @@ static int append(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_audit_t *audit)
     at = pay_lmdb_key_val(&key);
     rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_AUDIT), &at, &row, MDB_NOOVERWRITE);
     return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
+}
+
+int pay_lmdb_audit_judge(int *reached, MDB_txn *txn, const pay_lmdb_t *db)
+{
+    const pay_lmdb_audit_t *audit = db->audit;
+    apr_uint64_t entries, max = (apr_uint64_t)db->options.account_rows_max;
+    pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
+    int rc;
+
+    *reached = 0;
+    if (!audit || audit->done || audit->entry->bound == PAY_AUDIT_UNBOUNDED
+        || audit->entry->account == 0 || max == 0) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_audit_last(&entries, txn, db, audit->entry->account);
+    if (audit->entry->bound == PAY_AUDIT_OF_NOTICE) {
+        max /= NOTICES_PART;
+    }
+    if (rc || entries < max) {
+        return rc;
+    }
+    *reached = 1;
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00790) "store %s: the audit of account number %u has %" APR_UINT64_T_FMT
+                                " entries, of which PaymentsAccountQuota allows %" APR_UINT64_T_FMT
+                                " before \"%s\" is refused; paymentsctl still makes changes",
+                db->path, audit->entry->account, entries, max, audit->entry->what);
+    }
+    return MDB_SUCCESS;
 }
 
 void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subject,

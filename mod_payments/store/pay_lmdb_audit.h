@@ -19,6 +19,10 @@
 void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subject,
                          const char *detail);
 
+/* Sets *reached to 1 if the handle's entry is bounded and the account has as many as the quota
+ * allows, which is logged now and then: the change is refused. */
+int pay_lmdb_audit_judge(int *reached, MDB_txn *txn, const pay_lmdb_t *db);
+
 /* Runs `work`, and appends the entry where one is due; PAY_LMDB_SILENT becomes 0. */
 int pay_lmdb_audit_run(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton);
 

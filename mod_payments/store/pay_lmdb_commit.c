@@ -117,7 +117,7 @@ static apr_status_t transaction_check(pay_lmdb_env_t *env, MDB_txn *txn)
 /* Runs one piece of work; another code than 0 means that the transaction must not be committed. */
 static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *txn)
 {
-    int rc;
+    int rc, reached;
 
     waiter->ran = 0;
     if (waiter->grows) {
@@ -128,7 +128,12 @@ static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *tx
             return 0; /* it is refused, the others go on */
         }
     }
-    rc = pay_lmdb_audit_run(txn, waiter->db, waiter->work, waiter->baton);
+    rc = pay_lmdb_audit_judge(&reached, txn, waiter->db);
+    if (!rc && reached) {
+        waiter->rv = PAY_STORE_EFULL;
+        return 0;
+    }
+    rc = rc ? rc : pay_lmdb_audit_run(txn, waiter->db, waiter->work, waiter->baton);
     waiter->ran = !rc;
     waiter->rv = pay_lmdb_status(rc);
     return rc;

@@ -159,15 +159,9 @@ int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_
 
 /* ---- the quota */
 
-int pay_lmdb_rows_total(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                        const pay_scope_t *scope, const pay_lmdb_scope_t *row)
+apr_uint64_t pay_lmdb_rows_total(const pay_lmdb_scope_t *row)
 {
-    apr_uint64_t entries;
-    int rc;
-
-    rc = pay_lmdb_audit_last(&entries, txn, db, scope->account); /* none is ever removed */
-    *out = pay_lmdb_scope_count(row) + entries + (row->rows_told ? row->rows_told - 1 : 0);
-    return rc;
+    return pay_lmdb_scope_count(row) + (row->rows_told ? row->rows_told - 1 : 0);
 }
 
 static void log_quota(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
@@ -202,11 +196,12 @@ int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_lmdb_t *db, const 
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_scope_get(&row, txn, db, scope);
-    if (!rc) {
-        rc = pay_lmdb_rows_total(&rows, txn, db, scope, &row);
-    }
-    if (rc || rows < (apr_uint64_t)rows_max) {
+    if (rc) {
         return rc;
+    }
+    rows = pay_lmdb_rows_total(&row);
+    if (rows < (apr_uint64_t)rows_max) {
+        return MDB_SUCCESS;
     }
     *reached = 1;
     log_quota(txn, db, scope, rows);
@@ -264,10 +259,11 @@ apr_status_t pay_lmdb_account_rows(pay_account_rows_t *out, pay_store_t *store,
         scope.mode = (pay_mode_t)i;
         rc = pay_lmdb_scope_get(&row, txn, db, &scope);
         if (!rc) {
-            rc = pay_lmdb_rows_total(&out->rows[i], txn, db, &scope, &row);
+            out->rows[i] = pay_lmdb_rows_total(&row);
             out->strangers[i] = row.strangers;
         }
     }
+    rc = rc ? rc : pay_lmdb_audit_last(&out->entries, txn, db, account); /* none is ever removed */
     pay_lmdb_read_end(db, txn);
     return pay_lmdb_status(rc);
 }

@@ -23,10 +23,10 @@ int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_
 int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
                         const pay_scope_t *scope);
 
-/* All that counts for the scope's quota: the rows above, charges, refunds, and the audit entries of
- * the account. `row` is the scope's. */
-int pay_lmdb_rows_total(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                        const pay_scope_t *scope, const pay_lmdb_scope_t *row);
+/* All that counts for the quota of the scope whose row this is: the rows above, charges, refunds.
+ * Audit entries do not: strangers and viewers cause them, and never lock the shop's payments out
+ * (pay_lmdb_audit_judge). */
+apr_uint64_t pay_lmdb_rows_total(const pay_lmdb_scope_t *row);
 
 /* 1 in *reached when the scope has as many rows as account_rows_max allows, which is logged now and
  * then: nothing new is opened for it. */

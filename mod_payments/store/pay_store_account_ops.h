@@ -23,11 +23,12 @@ typedef apr_status_t pay_store_account_set_fn(pay_account_t **out, pay_store_t *
 typedef apr_status_t pay_store_account_list_fn(apr_array_header_t **out, pay_store_t *store,
                                                apr_pool_t *p);
 
-/* What an account has stored: all rows that count for its quota, by mode. */
+/* What an account has stored: all that counts for its quota, rows by mode. */
 typedef struct pay_account_rows_t {
     apr_uint64_t rows[2];      /* by pay_mode_t */
     apr_uint64_t strangers[2]; /* unpaid checkouts of public keys and links among them */
-    int rows_max;              /* of each mode; 0: any number, or no server prepared the store */
+    apr_uint64_t entries;      /* of its audit, which count by themselves */
+    int rows_max; /* of each mode and the audit; 0: any number, or no server prepared the store */
 } pay_account_rows_t;
 
 typedef apr_status_t pay_store_account_rows_fn(pay_account_rows_t *out, pay_store_t *store,

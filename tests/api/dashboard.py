@@ -41,9 +41,16 @@ def pages(httpd):
     return f"PaymentsDashboardFiles {root}"
 
 
-def auth(httpd):
+def sign_up(httpd, users):
+    """More people who may sign in."""
     digest = base64.b64encode(hashlib.sha1(PASSWORD.encode()).digest()).decode()
-    (httpd.root / "users").write_text("".join(f"{user}:{{SHA}}{digest}\n" for user in USERS))
+    with open(httpd.root / "users", "a", encoding="ascii") as file:
+        file.writelines(f"{user}:{{SHA}}{digest}\n" for user in users)
+
+
+def auth(httpd):
+    (httpd.root / "users").unlink(missing_ok=True)
+    sign_up(httpd, USERS)
     return f"AuthType Basic\nAuthName site\nAuthBasicProvider file\nAuthUserFile {httpd.root}/users"
 
 

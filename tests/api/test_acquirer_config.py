@@ -12,7 +12,8 @@ import pytest
 
 from exposition import OPEN, scrape
 from harness import Httpd, Shop, reference, wait_for
-from upstream import open_account
+from upstream import ACQUIRER_CUT, PARTIAL, open_account
+from upstream_proxy import closed_unanswered
 
 URL = "https://127.0.0.1:9"
 KEY = "key=file:/nowhere/relay.key"
@@ -475,6 +476,44 @@ def test_accounts_of_one_key(server, sync, other, told):
             assert "a key of its own" in done.stderr
         httpd.stop()
         assert "PAY00446" not in httpd.log_text()
+
+
+def test_accounts_of_one_key_do_not_see_each_others_refunds(server, proxy, upstream):
+    """Each knows its own; what was given back elsewhere is added to neither, by no watchdog and by no command."""
+    httpd = server(start=False, mpm="event", clock=True)
+    path = secret_file(httpd.root / "relay.key", upstream.key)
+    httpd.extra = "PaymentsRefundSync 1s\n" + "".join(
+        host(httpd, name, f"PaymentsAcquirer live relay {proxy.url} key=file:{path} "
+                          f"ca={proxy.authority.file}") for name in ("one", "two"))
+    httpd.expect_log("PAY00381|PAY00302|PAY00203|PAY00385|" + ACQUIRER_CUT)
+    shops = [NamedShop(httpd, name) for name in ("one", "two")]
+    httpd.start()
+    refs, elsewhere = [], []
+    for shop in shops:
+        ref = reference()
+        assert shop.charge(token="acq_success", reference=ref, amount=20).status == 200
+        name = proxy.of("charge")[-1].name
+        assert shop.call("POST", PARTIAL, {"reference": ref, "amount": 5}).json["status"] == "processed"
+        elsewhere.append(upstream.call("POST", PARTIAL, {"reference": name, "amount": 3}).json["refundReference"])
+        refs.append(ref)
+    proxy.next("charge", closed_unanswered())
+    waits = reference()
+    assert shops[0].charge(token="acq_success", reference=waits, amount=21).status == 202
+    for _ in range(3):  # the watchdogs have been through it
+        httpd.clock.pass_seconds(60)
+        wait_for(lambda: shops[0].call("GET", f"/api/v1/checkout/{waits}/verify").json["data"]["status"] == "successful",
+                 "what is pending to be asked about")
+    for shop, ref in zip(shops, refs):
+        listed = shop.refunds().json
+        assert [(one["transactionReference"], one["amount"]) for one in listed] == [(ref, "5.00")], listed
+        assert shop.call("GET", f"/api/v1/checkout/{ref}/verify").json["data"]["refundedAmount"] == 5
+        done = httpd.ctl("refund", "sync", shop.name, "--mode", "live", "--from", "2026-01-01", "--to", "2026-01-02",
+                         check=False)
+        assert done.returncode == 1 and "a key of its own" in done.stderr
+        shown = httpd.ctl("refund", "list", shop.name, "--mode", "live", "--json").stdout
+        assert not [one for one in elsewhere if one in shown]
+    assert not proxy.of("list")
+    assert httpd.ctl("store", "check").returncode == 0
 
 
 def test_names_in_metrics_are_bounded(server):

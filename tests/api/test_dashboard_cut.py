@@ -8,6 +8,7 @@ import contextlib
 import csv
 import http.client
 import io
+import itertools
 import json
 import os
 import signal
@@ -17,8 +18,8 @@ import subprocess
 
 import pytest
 
-from dashboard import PATH, Person, basic, fill, location, settings
-from harness import KILLED, STORE_GONE, Httpd, wait_for
+from dashboard import PATH, Person, basic, fill, location, settings, sign_up
+from harness import KILLED, STORE_GONE, Httpd, run_ctl_lines, wait_for
 from raw_lmdb import Raw, busy_readers, dead_readers
 from test_dashboard import grant
 from test_refund_list import load, record
@@ -30,6 +31,8 @@ ONE_CHILD = (f"StartServers 1\nServerLimit 1\nThreadsPerChild {THREADS}\nThreadL
 SMALL = 1 << 16  # of the buffers between server and client, which else would take half of an answer
 CHARGES, REFUNDS = 20_000, 8_000
 EXPORTS = ["charges.csv", "charges.json", "refunds.csv", "refunds.json"]
+READERS = [f"reader-{number}" for number in range(20)]  # who take turns: each may export 30 times in a row
+reader = itertools.cycle(READERS)
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +40,11 @@ def stocked(tmp_path_factory):
     """A server of one process, and a shop there whose exports are longer than what buffers hold."""
     httpd = Httpd(mpm="event", threads=ONE_CHILD, extra=f"SendBufferSize {SMALL}\n")
     httpd.host_extra = settings(httpd)
+    sign_up(httpd, READERS)
     httpd.start()
     shop = httpd.shop()
-    grant(httpd, shop.name, "vera", "viewer")
+    run_ctl_lines(httpd.store, [f"account grant {shop.name} {user} --host localhost --role viewer"
+                                for user in ["vera", *READERS]])
     fill(httpd, shop, CHARGES)
     load(shop, [record(n, "2026-01-01T00:00:00.000Z", customerNote="n" * 400) for n in range(REFUNDS)],
          tmp_path_factory.mktemp("rows"))
@@ -55,11 +60,11 @@ def shop(stocked):
     assert not loud, "unexpected in the error log:\n" + "\n".join(loud)
 
 
-def request_of(shop, name):
+def request_of(shop, name, user=None):
     """What is asked, and who asks; "refunds" is the list of the API."""
     if name == "refunds":
         return "/api/v1/refund/2000-01-01/2099-12-31", {"Authorization": f"Bearer {shop.secret}"}
-    return f"{PATH}/api/accounts/{shop.name}/test/export/{name}", basic("vera")
+    return f"{PATH}/api/accounts/{shop.name}/test/export/{name}", basic(user or next(reader))
 
 
 class Begun:
@@ -235,7 +240,7 @@ def test_filter_that_fails(server):
     httpd.start()
     shop = httpd.shop()
     grant(httpd, shop.name, "vera", "viewer")
-    path, headers = request_of(shop, "charges.csv")
+    path, headers = request_of(shop, "charges.csv", "vera")
     for _ in range(60):
         assert shop.charge().status == 200
     assert count("charges.csv", httpd.request("GET", path, headers=headers).body) == 60

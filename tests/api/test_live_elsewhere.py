@@ -55,6 +55,11 @@ class Desk:
             return got if len(got) >= count else None
         return [one.what for one in wait_for(events, f"{count} events of {ref}")]
 
+    def quiet(self, kind):
+        """How many exchanges of this kind there were, once none of any kind is under way."""
+        wait_for(lambda: all(one.ended for one in list(self.proxy.exchanges)), "all exchanges to end")
+        return len(self.proxy.of(kind))
+
     def rounds(self, count=2):
         """So many more fetches end."""
         self.proxy.wait("list", len(self.proxy.of("list")) + count + 1)
@@ -109,8 +114,8 @@ def test_told_like_ours(desk):
     assert desk.httpd.ctl("store", "check").returncode == 0
 
 
-def test_pending_is_asked_about(desk):
-    """It waits for a person when it takes too long, and is decided by the acquirer's answer to a question, not by a list."""
+def test_pending_waits_for_a_person(desk):
+    """It is asked about by its own name, held when it takes too long, and decided by a person whom the shop believes."""
     desk = desk(host_extra="PaymentsPendingAlert 1s\nPaymentsAcquirerLateAfter 1s\n")
     desk.httpd.expect_log("PAY00421")
     ref, name = desk.charged("13.00")
@@ -122,6 +127,32 @@ def test_pending_is_asked_about(desk):
     said = desk.httpd.ctl("refund", "resolve", "shop", made, "--mode", "live", "--outcome", "processed", "--reason", "ticket 9")
     assert said.returncode == 0
     assert desk.told(ref, 3) == [("transaction", "successful"), ("refund", "processed"), ("transaction", "reversed")]
+    assert desk.shop.rows_held() == []
+    assert desk.httpd.ctl("store", "check").returncode == 0
+
+
+def test_decided_after_a_week(desk):
+    """Pending there until day 8, long after lists have passed it: the answer to a question decides it, and nobody else."""
+    desk = desk(clock=True)
+    clock = desk.httpd.clock
+    desk.httpd.expect_log("PAY00421|PAY00710")  # it is held meanwhile, and the clocks differ
+    desk.httpd.expect_log("PAY00400|PAY00446|PAY00731")  # a list that is under way when a day passes
+    ref, name = desk.charged("15.00")
+    made = desk.given_back(name, 15, "pending")
+    wait_for(lambda: desk.shop.refund_status(made) == "pending", "it to be fetched")
+    clock.stop()  # no exchange takes a day
+    for _ in range(8):
+        asked = desk.quiet("refund query")
+        clock.pass_seconds(DAY)
+        desk.proxy.wait("refund query", asked + 1)
+    assert [(row["reference"], row["why"]) for row in desk.shop.rows_held()] == [(made, "overdue")]
+    assert desk.shop.verify(ref)["status"] == "successful"
+    desk.quiet("refund query")
+    desk.status = {}
+    clock.pass_seconds(DAY)
+    clock.go_on()
+    assert desk.told(ref, 3) == [("transaction", "successful"), ("refund", "processed"), ("transaction", "reversed")]
+    assert desk.shop.refund_status(made) == "processed" and desk.shop.verify(ref)["status"] == "reversed"
     assert desk.shop.rows_held() == []
     assert desk.httpd.ctl("store", "check").returncode == 0
 

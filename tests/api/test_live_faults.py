@@ -10,7 +10,7 @@ import socket
 import pytest
 
 from exposition import OPEN, scrape
-from harness import wait_for
+from harness import checkout_body, wait_for
 from receiver import closed_port
 from test_live import decided
 from test_live_limits import breaker
@@ -308,6 +308,27 @@ def test_refund_held_for_a_person(till, proxy):
     assert not proxy.repeated()
 
 
+def test_upstream_that_drops_notes(till, proxy):
+    """Our tag is not in its list, so that a refund of the same charge and amount may be ours: a person decides."""
+    httpd = till(host_extra=LATE_AFTER, clock=True)
+    httpd.expect_log(f"{ACQUIRER_CUT}|PAY00422")
+    shop, ref, clock = httpd.live_shop, live_reference(), httpd.clock
+    shop.charge(reference=ref)
+    proxy.fail(changed(merchantNote=None), "list")
+    proxy.next("refund", closed_unanswered())
+    made = shop.partial(ref, "10.00").json
+    assert made["status"] == "pending", made
+    (held,) = later(clock, shop.rows_held, "it to be held")
+    assert (held["kind"], held["reference"], held["why"]) == ("refund", made["refundReference"], "different")
+    asked = len(proxy.of("list"))
+    later(clock, lambda: len(proxy.of("list")) >= asked + 3, "it to be looked for again and again")
+    assert shop.refund_status(made["refundReference"]) == "pending" and shop.verify(ref)["refundedAmount"] == 0
+    httpd.ctl("refund", "resolve", "shop", made["refundReference"], "--mode", "live", "--outcome", "processed",
+              "--reason", "seen in the acquirer's books")
+    assert shop.verify(ref)["refundedAmount"] == 10 and not shop.rows_held()
+    assert not proxy.repeated()
+
+
 def test_pending_for_long(till, proxy):
     """It is raised to a person after PaymentsPendingAlert, is asked about all the same, and a decision ends that."""
     httpd = till(host_extra=f"PaymentsPendingAlert 100s\n{OPEN}", clock=True)
@@ -379,6 +400,26 @@ def test_refused_key(till, proxy, status, code):
     later(httpd.clock, lambda: shop.charge(reference=other).status == 200, "a question to go through")
     assert breaker(scrape(httpd), proxy) == "closed"
     assert not proxy.repeated()
+
+
+@pytest.mark.parametrize("status, code", [(401, "B01"), (403, "B02")])
+def test_key_refused_for_a_checkout(till, proxy, status, code):
+    """Nothing is pending that could be asked about: one charge a minute is tried, and the first that goes through ends it."""
+    httpd = till(host_extra=OPEN, clock=True)
+    httpd.expect_log("PAY00400|PAY00450|PAY00570")
+    shop, ref = httpd.live_shop, live_reference()
+    httpd.clock.stop()
+    proxy.next("other", own(status, problem(code, "Invalid Merchant Authorization.")))
+    made = shop.call("POST", "/api/v1/initiate", checkout_body(), key=shop.secret)
+    assert made.status == 200, made
+    assert [row["status"] for row in shop.rows("charge")] == ["failed"] and breaker(scrape(httpd), proxy) == "faulty"
+    refused = shop.charge(reference=ref)
+    assert (refused.status, refused.header("retry-after")) == (503, "60"), refused
+    httpd.clock.pass_seconds(59.9)
+    assert shop.charge(reference=ref).status == 503 and not proxy.of("charge") and not proxy.of("query")
+    httpd.clock.pass_seconds(0.1)
+    assert shop.charge(reference=ref).status == 200
+    assert breaker(scrape(httpd), proxy) == "closed" and not proxy.repeated()
 
 
 def test_asked_for_patience(till, proxy):

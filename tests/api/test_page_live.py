@@ -209,3 +209,27 @@ def test_a_once_link_whose_page_was_lost(shop, proxy):
     assert link.post(bob).status == 200
     assert link.post(ADA).status == 409
     assert link.httpd.ctl("store", "check").returncode == 0
+
+
+def test_a_once_link_whose_lost_page_was_paid(till, upstream, proxy):
+    """It is found at the next question and waits for a person; until then nobody else pays this link."""
+    httpd = till(host_extra="PaymentsRateLimit public off\nPaymentsLateApproval hold\n", clock=True)
+    httpd.expect_log("PAY00400|PAY00423|PAY00570|PAY00710|PAY00171")
+    shop = httpd.live_shop
+    link = Link(shop, "--amount", "1500", "--once", mode="live")
+    bob, eve = ({**ADA, "email": email} for email in ("bob@example.com", "eve@example.com"))
+    proxy.next("other", closed_unanswered())
+    assert link.post(ADA).status == 200
+    [lost] = [row for row in shop.rows("charge") if row["status"] == "failed"]
+    assert link.post(bob).status == 409
+    page = upstream.call("POST", "/api/v1/initiate", proxy.of("other")[-1].body)  # that was made, and nobody got
+    paid = Payer(upstream, urllib.parse.urlsplit(page.json["data"]["paymentRedirectUrl"]).path)
+    assert paid.card().kind == "approved"
+    httpd.clock.pass_seconds(6 * HOUR + 60)
+    [held] = wait_for(shop.rows_held, "it to be found")
+    assert (held["reference"], held["why"], held["status"]) == (lost["reference"], "late", "failed")
+    assert link.post(eve).status == 409
+    httpd.ctl("charge", "resolve", shop.name, lost["reference"], "--mode", "live", "--outcome", "failed", "--reason",
+              "given back at the acquirer")
+    assert link.post(eve).status == 200 and link.post(bob).status == 409
+    assert httpd.ctl("store", "check").returncode == 0

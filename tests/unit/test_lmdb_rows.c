@@ -70,18 +70,19 @@ static apr_status_t visit(int i, int n)
     return checkout(&charge, i, apr_psprintf(unit_pool, "visit-%d", n), 1);
 }
 
-static void note(int i)
+static apr_status_t note(int i, pay_audit_bound_t bound)
 {
     const pay_audit_t entry = {.account = till->scopes[i].account,
                                .who = "ada",
                                .from = "",
                                .what = "sign-in",
                                .subject = "",
-                               .detail = ""};
+                               .detail = "",
+                               .bound = bound};
     pay_store_t *audited;
 
     ck_assert_int_eq(pay_store_audited(&audited, till->store, &entry, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(audited->ops->audit_note(audited), APR_SUCCESS);
+    return audited->ops->audit_note(audited);
 }
 
 /* Each kind of row counts once, when it comes and when it goes; another mode's do not. */
@@ -111,18 +112,19 @@ START_TEST(test_every_row_counts)
     ck_assert_int_eq(till_resolve(&charge, _i, charge->seq, PAY_OUTCOME_DECLINED), 1);
     ck_assert_uint_eq(count(_i), 7); /* the event */
     till_check_clean();
-    note(_i);
-    ck_assert_uint_eq(count(_i), 8);
+    ck_assert_int_eq(note(_i, PAY_AUDIT_UNBOUNDED), APR_SUCCESS);
+    ck_assert_uint_eq(count(_i), 7);
+    ck_assert_uint_eq(rows_of(_i).entries, 1);
     ck_assert_int_ge(outlet_run(PAY_EVENT_DELIVERED), 1);
     ck_assert_int_eq(till->ops->kept_expire(&expired, till->store,
                                             till_clock + 2 * PAY_IDEMPOTENCY_KEEP, 10, unit_pool),
                      APR_SUCCESS);
-    ck_assert_uint_eq(count(_i), 6);
+    ck_assert_uint_eq(count(_i), 5);
     till_check_clean();
 }
 END_TEST
 
-/* What is the account's own request is refused; what came of one, and the audit, are not. */
+/* What is the account's own request is refused; what came of one is not. */
 START_TEST(test_quota)
 {
     const pay_idempotency_t *use = till_use(PAY_OPERATION_REFUND, "k-1", "a");
@@ -154,9 +156,37 @@ START_TEST(test_quota)
     ck_assert_ptr_null(till_kept(0, use));
     ck_assert_int_eq(till_resolve(&open, 0, open->seq, PAY_OUTCOME_APPROVED), 1);
     ck_assert_int_eq(till_refund_resolve(&refund, 0, "rfd_1", PAY_OUTCOME_APPROVED), 1);
-    note(0);
     ck_assert_uint_gt(count(0), (apr_uint64_t)till->db->options.account_rows_max);
     ck_assert_int_eq(link_create(1, "link-1"), APR_SUCCESS); /* another account */
+    till_check_clean();
+}
+END_TEST
+
+/* Notices fill half of the audit's share and changes all of it; charges and refunds go on, and so
+ * do changes that end something. */
+START_TEST(test_audit_is_bounded)
+{
+    int n;
+
+    quota(8);
+    for (n = 0; n < 4; n++) {
+        ck_assert_int_eq(note(0, PAY_AUDIT_OF_NOTICE), APR_SUCCESS);
+    }
+    till->db->env->log_next_ms[PAY_LMDB_CAUSE_QUOTA] = 0;
+    ck_assert_int_eq(note(0, PAY_AUDIT_OF_NOTICE), PAY_STORE_EFULL);
+    ck_assert_int_eq(till_lines[PAY_LOG_WARNING], 1);
+    ck_assert_ptr_nonnull(strstr(till_line, "PaymentsAccountQuota allows 4"));
+    for (n = 4; n < 8; n++) {
+        ck_assert_int_eq(note(0, PAY_AUDIT_OF_CHANGE), APR_SUCCESS);
+    }
+    ck_assert_int_eq(note(0, PAY_AUDIT_OF_CHANGE), PAY_STORE_EFULL);
+    ck_assert_int_eq(note(0, PAY_AUDIT_UNBOUNDED), APR_SUCCESS);
+    ck_assert_uint_eq(rows_of(0).entries, 9);
+    ck_assert_int_eq(note(1, PAY_AUDIT_OF_CHANGE), APR_SUCCESS); /* another account */
+    (void)till_charge(0, "order-1", 1000);
+    ck_assert_ptr_nonnull(till_refund(0, "order-1", 10, PAY_REFUND_OPENED));
+    quota(0);
+    ck_assert_int_eq(note(0, PAY_AUDIT_OF_NOTICE), APR_SUCCESS);
     till_check_clean();
 }
 END_TEST
@@ -221,6 +251,7 @@ static void add(TCase *tcase)
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_every_row_counts, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_quota);
+    tcase_add_test(tcase, test_audit_is_bounded);
     tcase_add_test(tcase, test_strangers_eighth);
     tcase_add_loop_test(tcase, test_check_counts, 0, 2);
 }

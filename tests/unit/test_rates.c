@@ -207,6 +207,11 @@ START_TEST(test_people)
     pay_rates_confirmed(ada);
     ck_assert_ptr_null(pay_rates_judge_confirmation(r, ada));
     ck_assert_ptr_nonnull(pay_rates_judge_confirmation(r, ada));
+    for (i = 0; i < 30; i++) {
+        ck_assert_ptr_null(pay_rates_judge_export(r, ada));
+    }
+    ck_assert_int_eq(pay_rates_judge_export(r, ada)->retry_after, 180);
+    ck_assert_ptr_null(pay_rates_judge_export(r, bob));
 }
 END_TEST
 
