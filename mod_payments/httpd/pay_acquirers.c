@@ -10,6 +10,7 @@
 
 #include <apr_shm.h>
 #include <apr_strings.h>
+#include <assert.h>
 #include <http_log.h>
 #include <mpm_common.h>
 
@@ -173,7 +174,7 @@ void pay_acquirers_share(const apr_array_header_t *ledgers, server_rec *main_ser
     pay_ledger_t *ledger;
     apr_status_t rv;
     apr_shm_t *shm;
-    char *memory;
+    char *base, *memory;
     int i, k;
 
     for (i = 0; i < ledgers->nelts; i++) {
@@ -192,17 +193,18 @@ void pay_acquirers_share(const apr_array_header_t *ledgers, server_rec *main_ser
                      PAYLOGNO(00382) "No shared memory for acquirers: each child process counts "
                                      "its calls and their failures by itself "
                                      "(PaymentsAcquirerMaxInFlight)");
-        memory = apr_pcalloc(pconf, size);
+        base = apr_pcalloc(pconf, size);
     } else {
-        memory = apr_shm_baseaddr_get(shm);
+        base = apr_shm_baseaddr_get(shm);
     }
-    memory = (char *)aligned((apr_size_t)memory);
+    memory = (char *)aligned((apr_size_t)base);
     for (i = 0; i < ledgers->nelts; i++) {
         ledger = APR_ARRAY_IDX(ledgers, i, pay_ledger_t *);
         for (k = 0; k < ledger->acquirers->nelts; k++) {
             memory =
                 shared_init(APR_ARRAY_IDX(ledger->acquirers, k, pay_acquirers_one_t *), memory);
         }
+        assert(memory <= base + size);
     }
 }
 

@@ -26,22 +26,25 @@ static int at_least(int value, int least)
     return value < least ? least : value;
 }
 
-/*
- * Calls at acquirers fill at most half of MaxRequestWorkers and half of a process's threads; those
- * and what waits for its turn fill three quarters (docs/operations.md, "Limits").
- */
-static pay_slots_limits_t limits_of_workers(void)
+pay_slots_limits_t pay_child_limits(int daemons, int threads)
 {
-    int daemons = 0, threads = 0, workers;
+    int workers;
 
-    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &daemons);
-    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     threads = at_least(threads, 1);
     workers = at_least(daemons, 1) * threads;
     return (pay_slots_limits_t){.count = at_least(workers / 2, 1),
                                 .process_max = at_least(threads / 2, 1),
                                 .line = workers / 4,
                                 .reserve = (workers / 4 + 3) / 4};
+}
+
+static pay_slots_limits_t limits_of_workers(void)
+{
+    int daemons = 0, threads = 0;
+
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &daemons);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    return pay_child_limits(daemons, threads);
 }
 
 void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf)

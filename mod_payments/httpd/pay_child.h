@@ -9,6 +9,13 @@
 
 #include <httpd.h>
 
+/*
+ * Of so many processes with so many threads each. Calls at acquirers fill at most half of all
+ * threads and half of those of a process; with the calls that wait for a slot they fill three
+ * quarters (docs/operations.md, "Limits").
+ */
+pay_slots_limits_t pay_child_limits(int daemons, int threads);
+
 /* In the parent: the memory that all children of this generation count their work in. */
 void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf);
 

@@ -533,6 +533,24 @@ def test_root_reads_and_writes_own_files_beside_a_foreign_store(open_dir):
 
 
 @pytest.mark.root
+def test_roots_groups_are_back_for_its_own_files(open_dir):
+    """Without the rights over all files, as in many containers, what root may write is a matter of its groups."""
+    group = 54321
+    store = open_dir / "store"
+    store.mkdir(0o700)
+    os.chown(store, NOBODY, NOBODY)
+    shared = open_dir / "shared"
+    shared.mkdir()
+    os.chown(shared, NOBODY, group)
+    shared.chmod(0o770)
+    Ctl(store).ok("account", "create", "shop")
+    done = subprocess.run(["setpriv", "--bounding-set=-dac_override,-dac_read_search", f"--groups={group}", PAYMENTSCTL,
+                           "-s", f"lmdb:{store}", "store", "backup", shared / "copy"],
+                          check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and owners(shared / "copy") == {0}
+
+
+@pytest.mark.root
 def test_an_ordinary_user(open_dir):
     mine = open_dir / "mine"
     mine.mkdir(0o700)

@@ -402,3 +402,10 @@ def test_access_log_names_the_reference(shop):
     wait_for(lambda: [line for line in shop.httpd.access_lines()
                       if f" {ref} {shop.name} test " in line and "POST /api/v1/refund HTTP" in line],
              "the access log's line")
+
+
+def test_access_log_names_a_refund_that_is_looked_at(shop):
+    given = partial(shop, charged(shop), 1).json["refundReference"]
+    assert shop.call("GET", f"{FULL}/{given}").status == 200
+    (line,) = wait_for(lambda: [line for line in shop.httpd.access_lines() if f"GET {FULL}/{given}" in line], "the access log")
+    assert line.split()[3:6] == [given, shop.name, "test"]

@@ -66,6 +66,23 @@ static apr_status_t none_held(apr_array_header_t **out, pay_store_t *store,
     return APR_SUCCESS;
 }
 
+/* Another one each time. */
+static apr_status_t ever_more_held(apr_array_header_t **out, pay_store_t *store,
+                                   const pay_scope_t *scope, const pay_due_t *after, int limit,
+                                   apr_pool_t *p)
+{
+    pay_charge_t *charge = apr_pcalloc(p, sizeof(*charge));
+
+    if (none_held(out, store, scope, after, limit, p) == APR_SUCCESS) {
+        charge->reference = charge->acquirer = charge->acquirer_reference = "r1";
+        apr_cpystrn(charge->money.currency, "NGN", sizeof(charge->money.currency));
+        APR_ARRAY_PUSH(*out, pay_due_t) = (pay_due_t){.charge = charge};
+    }
+    return APR_SUCCESS;
+}
+
+static const pay_store_ops_t many_wait = {
+    .account_get = account_get, .account_list = account_list, .held_list = ever_more_held};
 static const pay_store_ops_t nobody_waits = {
     .account_get = account_get, .account_list = account_list, .held_list = none_held};
 static const pay_store_ops_t nothing_held = {
@@ -119,10 +136,24 @@ START_TEST(test_held_in_each_mode_once)
 }
 END_TEST
 
+START_TEST(test_a_full_list_asks_for_no_more)
+{
+    static const char *const limits[] = {"1", "2", "5"};
+    pay_store_t store = {.ops = &many_wait};
+    ctl_t ctl = {.store = &store, .pool = unit_pool};
+
+    memset(scopes_asked, 0, sizeof(scopes_asked));
+    ctl.option[CTL_OPTION_LIMIT] = limits[_i];
+    ck_assert_int_eq(ctl_held_list(&ctl), CTL_OK);
+    ck_assert_int_eq((int)strlen(scopes_asked), atoi(limits[_i]));
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_a_store_that_fails, 0, UNIT_ROWS(rows));
     tcase_add_loop_test(tcase, test_held_in_each_mode_once, 0, UNIT_ROWS(scope_rows));
+    tcase_add_loop_test(tcase, test_a_full_list_asks_for_no_more, 0, 3);
 }
 
 UNIT_PROGRAM(add)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/ctl_commands.h"
+
+#include "lmdb_fixture.h"
+#include "unit.h"
+
+/*
+ * What `store confirm` shows of a store before it is confirmed is all of it: if one part cannot be
+ * read, the command fails.
+ */
+
+static apr_status_t refund_waiting(apr_array_header_t **out, pay_store_t *store,
+                                   const pay_scope_t *scope, int limit, apr_pool_t *p)
+{
+    (void)out, (void)store, (void)scope, (void)limit, (void)p;
+    return PAY_STORE_EDOWN;
+}
+
+/* Keys, and grants. */
+static apr_status_t named_list(apr_array_header_t **out, pay_store_t *store, const char *name,
+                               apr_pool_t *p)
+{
+    (void)out, (void)store, (void)name, (void)p;
+    return PAY_STORE_EDOWN;
+}
+
+static apr_status_t waiting_count(pay_waiting_t *out, pay_store_t *store, const pay_scope_t *scope,
+                                  int limit)
+{
+    (void)out, (void)store, (void)scope, (void)limit;
+    return PAY_STORE_EDOWN;
+}
+
+static apr_status_t waiting_count_live(pay_waiting_t *out, pay_store_t *store,
+                                       const pay_scope_t *scope, int limit)
+{
+    (void)store, (void)limit;
+    memset(out, 0, sizeof(*out));
+    return scope->mode == PAY_LIVE ? PAY_STORE_EDOWN : APR_SUCCESS;
+}
+
+static apr_status_t account_list(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p)
+{
+    (void)out, (void)store, (void)p;
+    return PAY_STORE_EDOWN;
+}
+
+static const struct {
+    const char *name;
+    pay_store_ops_t ops; /* those that fail */
+    ctl_exit_t want;
+} rows[] = {
+    {"all of it", {.account_list = NULL}, CTL_OK},
+    {"without the accounts", {.account_list = account_list}, CTL_EXIT_ACCESS},
+    {"without the refunds", {.refund_waiting = refund_waiting}, CTL_EXIT_ACCESS},
+    {"without the keys", {.key_list = named_list}, CTL_EXIT_ACCESS},
+    {"without the grants", {.grant_list = named_list}, CTL_EXIT_ACCESS},
+    {"without the counts", {.waiting_count = waiting_count}, CTL_EXIT_ACCESS},
+    {"without those of Live Mode", {.waiting_count = waiting_count_live}, CTL_EXIT_ACCESS},
+};
+
+#define TAKE(ops, from, op) ((ops)->op = (from)->op ? (from)->op : (ops)->op)
+
+START_TEST(test_shown_whole)
+{
+    const pay_store_ops_t *failing = &rows[_i].ops;
+    ctl_t ctl = {.store = fixture_shop(unit_dir()), .pool = unit_pool};
+    pay_store_ops_t ops = *ctl.store->ops;
+
+    TAKE(&ops, failing, account_list);
+    TAKE(&ops, failing, refund_waiting);
+    TAKE(&ops, failing, key_list);
+    TAKE(&ops, failing, grant_list);
+    TAKE(&ops, failing, waiting_count);
+    ctl.store->ops = &ops;
+    ck_assert_msg(ctl_store_confirm(&ctl) == rows[_i].want, "%s", rows[_i].name);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_loop_test(tcase, test_shown_whole, 0, UNIT_ROWS(rows));
+}
+
+UNIT_PROGRAM(add)
