@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns of the log lines that a test expects. Each names its lines, by number or by words."""
+"""Patterns of the log lines that a test expects. Each names its lines by their numbers; words alone are for what other
+modules log without a number, behind the name of the module: r"\\[include:error\\].* unable to include"."""
 
 import functools
 import re
@@ -10,12 +11,21 @@ BARE = "\n".join([f"[payments:{level}] [pid 1:tid 1] PAY99999: " for level in LE
                  + [f"[core:{level}] [pid 1:tid 1] AH99999: " for level in LEVELS]
                  + [f"PAY{number:05}: " for number in range(1000)] + [f"AH{number:05}: " for number in range(11000)])
 NUMBER = re.compile(r"(PAY|AH)(\d{5})")
+OF_OTHERS = re.compile(r"\\\[(?!payments)[a-z0-9_]+:(" + "|".join(LEVELS) + r")\\\]")
+
+
+def alternatives(pattern):
+    """What stands between its bars, but for those in parentheses and brackets."""
+    return re.split(r"\|(?![^()]*\))(?![^\[\]]*\])", pattern)
 
 
 @functools.lru_cache(maxsize=None)
 def expectation(pattern):
-    """`pattern` compiled; refused if it would forgive a line whose number it does not name in full."""
+    """`pattern` compiled; refused if it names no number, or would forgive a line whose number it does not name in full."""
     compiled = re.compile(pattern)
+    for one in alternatives(pattern):
+        if not NUMBER.search(one) and not OF_OTHERS.search(one):
+            raise ValueError(f"{one!r} names no line by its number, so that it would forgive any line with these words")
     for found in compiled.finditer(BARE):
         start = BARE.rfind("\n", 0, found.start()) + 1
         number = NUMBER.search(BARE, start)

@@ -116,7 +116,7 @@ def test_subrequests_never_charge(server):
     httpd = server(host_extra='<Directory "/">\nOptions +Includes\n</Directory>\nAddType text/html .shtml\n'
                               "AddOutputFilter INCLUDES .shtml\nErrorDocument 410 " + LIST
                               + "\nRedirect gone /gone")
-    httpd.expect_log("unable to include")
+    httpd.expect_log(r"\[include:error\].* unable to include ")
     (httpd.docroot / "page.shtml").write_text(
         f'<!--#include virtual="{LIST}" -->|<!--#include virtual="/api/v1/tokenized-card-charge" -->')
     shop = httpd.shop()

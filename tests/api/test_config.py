@@ -237,7 +237,7 @@ def test_watchdog_missing(server):
 def test_directives_are_the_defaults_of_a_new_account(server):
     httpd = server(host_extra="PaymentsAccount acme\nPaymentsKeyPrefix acme\nPaymentsDefaultCurrency EUR\n"
                               "PaymentsTimezone Europe/Berlin")
-    httpd.expect_log("acme")
+    httpd.expect_log("PAY00302: PaymentsAccount acme does not exist yet")
     shop = httpd.shop("acme")
     assert shop.secret.startswith("acme_testsk_")
     assert shop.charge().json["data"]["currency"] == "EUR"
@@ -306,15 +306,15 @@ def test_short_repeat_window_ends(server):
 
 def test_account_that_does_not_exist_yet(server):
     httpd = server(host_extra="PaymentsAccount later")
-    httpd.expect_log(r"\[payments:warn\].*later")
-    assert "later" in httpd.log_text()
+    httpd.expect_log("PAY00302: PaymentsAccount later does not exist yet")
+    assert "PAY00302: PaymentsAccount later does not exist yet" in httpd.log_text()
     assert httpd.request("GET", "/api/v1/refund/2026-01-01/2026-01-02").status == 401
     assert httpd.shop("later").refunds().status == 200
 
 
 def test_two_hosts_one_store(server):
     httpd = server(start=False, host_extra="PaymentsAccount one")
-    httpd.expect_log(r"\[payments:warn\].*(one|two)")
+    httpd.expect_log("PAY00302: PaymentsAccount (one|two) does not exist yet")
     httpd.extra = f"""
 <VirtualHost 127.0.0.1:@PORT@>
 ServerName two.example

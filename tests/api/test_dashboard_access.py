@@ -236,7 +236,7 @@ def test_no_page_of_the_sites_brings_it_along(server):
     (httpd.docroot / "inc.shtml").write_text(f'[<!--#include virtual="{PATH}/index.html" -->]')
     (httpd.docroot / ".htaccess").write_text("Options +Includes\nAddOutputFilter INCLUDES .shtml\n")
     httpd.start()
-    httpd.expect_log("unable to include|AH01374")
+    httpd.expect_log(r"\[include:error\].* unable to include |AH01374")
     got = httpd.request("GET", "/inc.shtml", headers=basic("vera"))
     assert PAGE.encode() not in got.body
     got = httpd.request("GET", "/missing", headers=basic("vera"))

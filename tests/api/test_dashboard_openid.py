@@ -31,7 +31,7 @@ def site(server, provider, relay):
     httpd.host_extra = (f"{provider.settings()}PaymentsDashboard {PATH}\n{pages(httpd)}\n"
                         + location("AuthType openid-connect\nRequire valid-user"))
     yield httpd.start()
-    httpd.expect_log("SHOULD be .https. for security reasons")
+    httpd.expect_log(r"\[auth_openidc:warn\].* SHOULD be .https. for security reasons")
 
 
 class Member(Person):

@@ -89,7 +89,7 @@ def test_engine_off(server):
 def test_included_pages_do_not_reach_it(server):
     httpd = server(host_extra=OPEN + "\n<Directory />\nOptions +Includes\n</Directory>\nAddType text/html .shtml\n"
                                      "AddOutputFilter INCLUDES .shtml")
-    httpd.expect_log("unable to include")
+    httpd.expect_log(r"\[include:error\].* unable to include ")
     (httpd.docroot / "page.shtml").write_text(f'[<!--#include virtual="{METRICS}" -->]')
     assert b"error" in httpd.request("GET", "/page.shtml").body
 

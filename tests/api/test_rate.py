@@ -327,7 +327,7 @@ def test_host_has_its_own_public_limit(server):
 ])
 def test_what_counts_as_a_failure(server, values, last):
     httpd = server(host_extra="PaymentsAuthFailureLimit 1/h burst=2\nPaymentsAccount shop")
-    httpd.expect_log(r"\[payments:warn\].*shop")
+    httpd.expect_log("PAY00302: PaymentsAccount shop does not exist yet")
     other = httpd.shop("other").secret
 
     def status(value):

@@ -106,7 +106,7 @@ def test_advised_override_refuses_links(server):
         if text != "Options +FollowSymLinks\n":  # which leaves SymLinksIfOwnerMatch as it is
             assert httpd.request("GET", "/all/link.txt").body == b"outside"
         (httpd.docroot / "advised/.htaccess").write_text(text)
-        httpd.expect_log("(not allowed here)")
+        httpd.expect_log(r"\[core:alert\].* (FollowSymLinks|SymLinksIfOwnerMatch|All) not allowed here")
         assert httpd.request("GET", "/advised/link.txt").status == 500, text
     assert "Option FollowSymLinks not allowed here" in httpd.log_text()
 

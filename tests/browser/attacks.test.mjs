@@ -34,11 +34,19 @@ afterEach(async () => {
   assert.deepEqual(await world.do('loud'), []);
 });
 
+// What the browser says of what it or the server refused; what came of it is looked at besides.
+const REFUSED = new RegExp('^console: (' + [
+  '(Framing|Refused to frame) .* "frame-ancestors \'none\'"',
+  'Access to fetch at .* has been blocked by CORS policy: ',
+  'Failed to load resource: (net::ERR_BLOCKED_BY_RESPONSE.NotSameOrigin|net::ERR_FAILED|the server responded with a status of 403) ',
+].join('|') + ')');
+
 // A page of another site on this machine, which has `html` in the browser of the owner.
 async function otherSite(name, html) {
   writeFileSync(`${world.docroot}/${name}`, `<!doctype html><meta charset="utf-8"><title>evil</title>${html}`);
   const { port } = new URL(world.origin);
-  one.expect(/./); // what the browser says of what it refused is judged by what came of it
+  one.expect(new RegExp(`^request of another origin: http://${EVIL}:${port}/${name}$`));
+  one.expect(REFUSED);
   await one.page.goto(`http://${EVIL}:${port}/${name}`);
 }
 
