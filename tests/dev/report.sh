@@ -164,7 +164,7 @@ sum_of() {
 
 # summary: what ends a command of stages; its status says whether all passed.
 summary() {
-    local passed budget seconds=$((SECONDS - RUN_START)) cpu
+    local passed budget="" seconds=$((SECONDS - RUN_START)) cpu
     cpu=$(cpu_seconds)
     passed=$(sum_of 3)
     FAILED=$(sum_of 4)
@@ -172,7 +172,7 @@ summary() {
     /usr/bin/python3 "$TOP/tests/dev/report.py" slowest "$RESULTS"
     cat "$RESULTS/$SUMMARY_TOLD"
     judge_times "$seconds" "$cpu"
-    budget=$(budget whole)
+    [ "$WHOLE" -eq 0 ] || budget=$(budget whole)
     say "$seconds s${budget:+ of $budget} in all, $cpu s of CPU"
     /usr/bin/python3 "$TOP/tests/dev/report.py" cases "$RESULTS"
     say "$passed passed, $FAILED failed"
