@@ -142,7 +142,7 @@ void property_do_checkout(void)
     pay_claim_t claim;
     apr_status_t rv;
 
-    /* Live Mode's acquirer would be asked: nothing waits for as long as this one. */
+    /* Live Mode's acquirer would be asked: only time ends this one. */
     if (property.model.charge_count == MODEL_CHARGES_MAX
         || property.caller.scope.mode == PAY_LIVE) {
         return;
@@ -158,8 +158,7 @@ void property_do_checkout(void)
     proposal.card.issuer = proposal.card.country = proposal.card.type = "";
     proposal.answer_version = PAY_CHARGE_ANSWER_VERSION;
     proposal.code = proposal.message = proposal.authorization_code = proposal.contradiction = "";
-    proposal.due_at =
-        property.now + 1000 * 24 * PROPERTY_HOUR; /* nobody asks: the payer has not paid */
+    proposal.due_at = property.now + MODEL_CHECKOUT_LIFETIME;
     proposal.checkout = checkout_make(proposal.due_at, property.step);
     rv = property.service.store->ops->charge_open(&out, &claim, property.service.store, &proposal,
                                                   NULL, NULL, property.step);

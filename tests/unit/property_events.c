@@ -122,7 +122,7 @@ static void follow_charge(followed_t *charge, const model_charge_t *model)
     if (charge->state == PAY_CHARGE_PENDING || charge->state == PAY_CHARGE_VOID) {
         if (charge->state != model->state && model->state != PAY_CHARGE_VOID) {
             tell(charge, PAY_EVENT_TRANSACTION,
-                 model->state == PAY_CHARGE_FAILED ? PAY_CHARGE_FAILED : PAY_CHARGE_SUCCESSFUL, 1);
+                 model->state == PAY_CHARGE_REVERSED ? PAY_CHARGE_SUCCESSFUL : model->state, 1);
         }
         charge->state = model->state;
     }

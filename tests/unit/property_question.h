@@ -14,6 +14,7 @@
 
 #define MODEL_HOUR apr_time_from_sec(3600)
 #define MODEL_LATE_AFTER MODEL_HOUR
+#define MODEL_CHECKOUT_LIFETIME (168 * MODEL_HOUR)
 /* No sum of the pauses between steps, so that a millisecond decides nothing. */
 #define MODEL_PENDING_ALERT (5 * MODEL_HOUR + apr_time_from_msec(250))
 #define MODEL_LATE_CHECKS_END (7 * 24 * MODEL_HOUR)

@@ -10,7 +10,13 @@ static int charge_asked(int *decided, model_charge_t *charge, payments_verdict_t
     pay_outcome_kind_t kind;
 
     if (charge->kind != PAY_CHARGE_TOKENIZED) {
-        return 0;
+        if (charge->state != PAY_CHARGE_PENDING
+            || property.now < charge->created_at + MODEL_CHECKOUT_LIFETIME) {
+            return 0;
+        }
+        charge->state = PAY_CHARGE_ABANDONED; /* it was not paid in time */
+        ++*decided;
+        return 1;
     }
     if (charge->state != PAY_CHARGE_PENDING) {
         property.found_late += charge->question.late_at && charge->question.late_at <= property.now

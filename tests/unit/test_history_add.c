@@ -164,7 +164,8 @@ START_TEST(test_charge_that_is_declined)
     ck_assert_int_eq(as_read->held, PAY_HELD_DIFFERENT);
     ck_assert(as_read->due_at > till_clock && as_read->due_at <= till_clock + DAY);
     ck_assert_str_eq(totals(), _i ? "" : "0 charged, 0 failed, 1 refunded; ");
-    ck_assert_int_gt(till_lines[PAY_LOG_ALERT], 0);
+    ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 1);
+    ck_assert_ptr_nonnull(strstr(till_line, "PAY00783"));
     outcome = pay_decision_outcome(0, "not on the statement");
     ck_assert_int_eq(
         pay_charge_decide(&charge, &decision, till->store, as_read, &outcome, unit_pool),

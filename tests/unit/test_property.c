@@ -79,13 +79,13 @@ static void end(pay_mode_t mode)
     }
     property_reconcile(PAYMENTS_APPROVED);
     property_compare(1);
+    property_end_late(); /* which ends checkouts, too, and tells of it */
+    property_compare(1);
     if (property_below(4) == 0) {
-        property_end_late();
         property_erase();
         return;
     }
     property_events_end();
-    property_end_late();
     property_compare(1);
 }
 
