@@ -123,6 +123,9 @@ FIELD_CASES = [
     ("currency unknown", {"currency": "ABC"}, "/currency"),
     ("firstName a number", {"firstName": 5}, "/firstName"),
     ("lastName a card number", {"lastName": "5555 5555 5555 4444"}, "/lastName"),
+    ("firstName a card number in it", {"firstName": "card 5555555555554444 of Ada"}, "/firstName"),
+    ("lastName turned round", {"lastName": "O\u202ebi"}, "/lastName"),
+    ("firstName a joiner of no width", {"firstName": "A\u2060da"}, "/firstName"),
 ]
 
 

@@ -322,7 +322,7 @@ def test_upstream_that_drops_notes(till, proxy):
     assert (held["kind"], held["reference"], held["why"]) == ("refund", made["refundReference"], "different")
     asked = len(proxy.of("list"))
     later(clock, lambda: len(proxy.of("list")) >= asked + 3, "it to be looked for again and again")
-    assert shop.refund_status(made["refundReference"]) == "pending" and shop.verify(ref)["refundedAmount"] == 0
+    assert shop.refund_row(made["refundReference"])["status"] == "pending" and shop.verify(ref)["refundedAmount"] == 0
     httpd.ctl("refund", "resolve", "shop", made["refundReference"], "--mode", "live", "--outcome", "processed",
               "--reason", "seen in the acquirer's books")
     assert shop.verify(ref)["refundedAmount"] == 10 and not shop.rows_held()

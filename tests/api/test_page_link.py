@@ -116,6 +116,8 @@ def test_the_amount_of_a_fixed_link_is_not_the_payers(seller):
     pytest.param({"firstName": "", "lastName": ""}, ["firstName", "lastName"], id="no name"),
     pytest.param({"firstName": "5555555555554444"}, ["firstName"], id="a card number"),
     pytest.param({"lastName": "a" * 101}, ["lastName"], id="a long name"),
+    pytest.param({"lastName": "Obi 5555-5555-5555-4444"}, ["lastName"], id="a card number in a name"),
+    pytest.param({"firstName": "A\u202eda"}, ["firstName"], id="a name turned round"),
 ])
 def test_faults(seller, fields, faults):
     page = Link(seller).begin(**{"amount": "10", **fields})

@@ -277,6 +277,8 @@ def test_notes_that_are_well(shop, note):
     pytest.param("\U0001f600" * 501, id="501 characters of four bytes"),
     pytest.param("a\nb", id="newline"),
     pytest.param("paid with 5555 5555 5555 4444", id="a card number in it"),
+    pytest.param("refund \u202e00.01", id="turned round"),
+    pytest.param("re\u200bfund", id="a space of no width"),
     pytest.param(5, id="a number"),
 ])
 @pytest.mark.parametrize("field", ["customer_note", "merchant_note"])

@@ -113,10 +113,10 @@ class LiveShop(Shop):
         """What waits for a person."""
         return json.loads(self.httpd.ctl("held", "list", self.name, "--json").stdout)
 
-    def refund_status(self, reference):
+    def refund_row(self, reference):
         """None where there is no such refund."""
         done = self.httpd.ctl("refund", "show", self.name, reference, "--mode", "live", "--json", check=False)
-        return json.loads(done.stdout)["status"] if done.returncode == 0 else None
+        return json.loads(done.stdout) if done.returncode == 0 else None
 
     def mode(self, mode):
         self.httpd.ctl("account", "mode", self.name, mode)
