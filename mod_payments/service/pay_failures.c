@@ -10,10 +10,12 @@
 #include <apr_strings.h>
 #include <arpa/inet.h>
 #include <assert.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX 6
+#define KEYS_MAX 8
+#define SPARE_PART 2    /* of an account's limit: what other visitors may fail beyond it */
 #define ADDRESS_BYTES 8 /* of an IPv6 address, the least that one subscriber has */
 #define ID_SEPARATOR '-'
 
@@ -38,9 +40,14 @@ const char *pay_failure_kind_name(pay_failure_kind_t kind)
     return kinds[kind].name;
 }
 
+/* Labels that are more than a name of the value. */
+enum { OF_ALL = 'n', OF_VISITORS = 'v', OF_NETWORK = 'w' };
+
 /* One value of an attempt that is counted. */
 typedef struct counted_t {
     pay_failure_kind_t kind;
+    char label;
+    pay_failure_limit_t limit;
     unsigned char key[PAY_FAILURE_KEY_LEN];
     const char *hint;
 } counted_t;
@@ -62,14 +69,14 @@ static pay_failure_owner_t owner_of(const pay_service_t *service, const pay_scop
     return owner;
 }
 
-static void add(keys_t *keys, pay_failure_kind_t kind, char label, const char *value,
-                const char *hint)
+static void add_limited(keys_t *keys, pay_failure_kind_t kind, char label, const char *value,
+                        const char *hint, const pay_failure_limit_t *limit)
 {
     counted_t *one = &keys->key[keys->count];
     apr_status_t rv;
 
     assert(keys->count < KEYS_MAX);
-    if (keys->limits[kind].count == 0) {
+    if (limit->count == 0) {
         return;
     }
     rv = pay_failure_key(one->key, keys->service->failures, &keys->owner, kind, label, value);
@@ -79,8 +86,16 @@ static void add(keys_t *keys, pay_failure_kind_t kind, char label, const char *v
         return;
     }
     one->kind = kind;
+    one->label = label;
+    one->limit = *limit;
     one->hint = hint;
     keys->count++;
+}
+
+static void add(keys_t *keys, pay_failure_kind_t kind, char label, const char *value,
+                const char *hint)
+{
+    add_limited(keys, kind, label, value, hint, &keys->limits[kind]);
 }
 
 /* "203.0.113.*", "2001:db8:1:*": no single person's. NULL: it is no address. */
@@ -131,6 +146,23 @@ static void add_card(keys_t *keys, const pay_attempt_t *attempt, apr_pool_t *p)
     }
 }
 
+/*
+ * The account, and of a visitor the network and what is counted of visitors once the account is
+ * above its limit. The network is only remembered: no number of failures blocks it.
+ */
+static void add_account(keys_t *keys, const char *network)
+{
+    const pay_failure_limit_t *whole = &keys->limits[PAY_FAILURE_ACCOUNT];
+    const pay_failure_limit_t spare = {(whole->count + SPARE_PART - 1) / SPARE_PART, whole->window};
+    const pay_failure_limit_t remembered = {whole->count ? INT_MAX : 0, whole->window};
+
+    add(keys, PAY_FAILURE_ACCOUNT, OF_ALL, "", "");
+    if (network) {
+        add_limited(keys, PAY_FAILURE_ACCOUNT, OF_VISITORS, "", "all visitors", &spare);
+        add_limited(keys, PAY_FAILURE_ADDRESS, OF_NETWORK, network, network, &remembered);
+    }
+}
+
 /* 0: there is nothing to judge by. */
 static int keys_of(keys_t *keys, const pay_service_t *service, const pay_attempt_t *attempt,
                    apr_pool_t *p)
@@ -153,25 +185,50 @@ static int keys_of(keys_t *keys, const pay_service_t *service, const pay_attempt
     if (hint) {
         add(keys, PAY_FAILURE_ADDRESS, 'a', value, hint);
     }
-    add(keys, PAY_FAILURE_ACCOUNT, 'n', "", "");
+    add_account(keys, hint);
     return keys->count;
 }
 
 /* ---- judged */
 
-/* 1 if a token, card or e-mail address of the attempt failed a short while ago. */
+/* 1 if a token, card, e-mail address or network of the attempt failed a short while ago. */
 static int has_failed(const keys_t *keys, apr_time_t now)
 {
     int i;
 
     for (i = 0; i < keys->count; i++) {
-        if (keys->key[i].kind == PAY_FAILURE_CARD
-            && pay_failure_is_known(keys->service->failures, PAY_FAILURE_CARD, keys->key[i].key,
-                                    now)) {
+        const counted_t *one = &keys->key[i];
+
+        if ((one->kind == PAY_FAILURE_CARD || one->label == OF_NETWORK)
+            && pay_failure_is_known(keys->service->failures, one->kind, one->key, now)) {
             return 1;
         }
     }
     return 0;
+}
+
+static int has_label(const keys_t *keys, char label)
+{
+    int i;
+
+    for (i = 0; i < keys->count; i++) {
+        if (keys->key[i].label == label) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* 1 if a block of this key refuses the attempt: an account's only what failed before, and visitors
+ * whose network nobody knows; that of the visitors each of them. */
+static int applies(const keys_t *keys, const counted_t *one, const pay_attempt_t *attempt,
+                   apr_time_t now)
+{
+    if (one->label == OF_VISITORS) {
+        return attempt->is_visitor;
+    }
+    return one->label != OF_ALL || has_failed(keys, now)
+           || (attempt->is_visitor && !has_label(keys, OF_NETWORK));
 }
 
 const pay_problem_t *pay_failures_judge(const pay_service_t *service, const pay_attempt_t *attempt,
@@ -188,9 +245,7 @@ const pay_problem_t *pay_failures_judge(const pay_service_t *service, const pay_
     }
     for (i = 0; i < keys.count; i++) {
         left = pay_failure_left(service->failures, keys.key[i].kind, keys.key[i].key, now);
-        if (left > longest
-            && (keys.key[i].kind != PAY_FAILURE_ACCOUNT || attempt->is_visitor
-                || has_failed(&keys, now))) {
+        if (left > longest && applies(&keys, &keys.key[i], attempt, now)) {
             longest = left;
             by = i;
         }
@@ -211,7 +266,7 @@ const pay_problem_t *pay_failures_judge(const pay_service_t *service, const pay_
 
 static void audit(const keys_t *keys, const counted_t *one, apr_pool_t *p)
 {
-    const pay_failure_limit_t *limit = &keys->limits[one->kind];
+    const pay_failure_limit_t *limit = &one->limit;
     pay_store_t *store = keys->service->store;
     const pay_audit_t entry = {
         .account = keys->owner.account,
@@ -255,17 +310,16 @@ static void announce(const keys_t *keys, const counted_t *one, apr_time_t now, a
             PAYLOGNO(00750) "PaymentsFailureLimit %s of account number %u, %s: %d payments failed; "
                             "more are answered 429 for %" APR_TIME_T_FMT " s%s",
             kinds[one->kind].name, (unsigned int)keys->owner.account,
-            pay_mode_name((pay_mode_t)keys->owner.mode), keys->limits[one->kind].count,
-            apr_time_sec(keys->limits[one->kind].window),
-            last ? "; no more such lines for an hour" : "");
+            pay_mode_name((pay_mode_t)keys->owner.mode), one->limit.count,
+            apr_time_sec(one->limit.window), last ? "; no more such lines for an hour" : "");
     audit(keys, one, p);
 }
 
 void pay_failures_note(const pay_service_t *service, const pay_attempt_t *attempt, apr_pool_t *p)
 {
     const apr_time_t now = pay_failure_now();
+    int i, is_above = 0;
     keys_t keys;
-    int i;
 
     if (!keys_of(&keys, service, attempt, p)) {
         return;
@@ -273,8 +327,12 @@ void pay_failures_note(const pay_service_t *service, const pay_attempt_t *attemp
     for (i = 0; i < keys.count; i++) {
         const counted_t *one = &keys.key[i];
 
-        if (pay_failure_add(service->failures, &keys.owner, one->kind, one->key, one->hint,
-                            &keys.limits[one->kind], now)) {
+        if (one->label == OF_ALL) {
+            is_above = pay_failure_left(service->failures, one->kind, one->key, now) > 0;
+        }
+        if ((one->label != OF_VISITORS || is_above)
+            && pay_failure_add(service->failures, &keys.owner, one->kind, one->key, one->hint,
+                               &one->limit, now)) {
             announce(&keys, one, now, p);
         }
     }

@@ -33,8 +33,9 @@ typedef struct pay_failure_item_t {
 const char *pay_failure_kind_name(pay_failure_kind_t kind);
 
 /*
- * NULL, or 429 L2 with the time to wait. An account that is above its limit refuses visitors, and
- * of the shop's own server what has a token or an e-mail address that failed a short while ago.
+ * NULL, or 429 L2 with the time to wait. An account that is above its limit refuses what has a
+ * token, an e-mail address or, of a visitor, a network that failed a short while ago; and every
+ * visitor once others of them have failed half as often again.
  */
 const pay_problem_t *pay_failures_judge(const pay_service_t *service, const pay_attempt_t *attempt,
                                         apr_pool_t *p);

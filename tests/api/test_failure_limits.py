@@ -119,7 +119,9 @@ def test_card_testing_from_many_addresses(limited):
 
 
 def test_card_testing_in_live_mode(till, upstream, proxy):
-    """From 500 addresses with 500 e-mail addresses through a public key: nothing more reaches the acquirer."""
+    """From 500 addresses with 500 e-mail addresses through a public key: nothing more reaches the acquirer from there,
+    and a payer elsewhere is served.
+    """
     httpd = till(host_extra=f"{OFF}{OPEN}\nPaymentsFailureLimit account 6/h\n")
     shop, names = httpd.live_shop, emails()
     public = shop.key("live", "public")
@@ -138,10 +140,28 @@ def test_card_testing_in_live_mode(till, upstream, proxy):
         else:
             check_refused(made, 3600)
         visitor.close()
-    assert statuses == [200] * 6 + [429] * 494
-    assert len([one for one in proxy.exchanges if one.line.startswith(f"POST {INITIATE} ")]) == 6
-    assert scrape(httpd)(LIMITED, kind="account") == 494
+    # One more from each network that is new, of which there are two.
+    assert statuses == [200] * 6 + [429] * 244 + [200] + [429] * 249
+    assert len([one for one in proxy.exchanges if one.line.startswith(f"POST {INITIATE} ")]) == 7
+    assert scrape(httpd)(LIMITED, kind="account") == 493
     assert "PAY00751: a payment of account number 1 is refused by PaymentsFailureLimit account" in httpd.log_text()
+    visitor = From(httpd, "127.9.0.1")
+    path = page_of(initiate(visitor, public, "good@example.com"))
+    payer = Payer(upstream, urllib.parse.urlsplit(visitor.ask("GET", path).header("location")).path)
+    assert payer.card().kind == "approved"
+    returned = urllib.parse.urlsplit(payer.page().refresh().removeprefix("5; url="))
+    assert visitor.ask("GET", f"{returned.path}?{returned.query}").status == 303
+    assert Page(visitor.ask("GET", path), path).kind == "approved"
+    # New networks that go on to fail end it for all visitors.
+    for number in range(3):
+        visitor = From(httpd, f"127.10.{number}.1")
+        made = initiate(visitor, public, next(names))
+        if number < 2:
+            payer = Payer(upstream, urllib.parse.urlsplit(visitor.ask("GET", page_of(made)).header("location")).path)
+            assert payer.card("declined").kind == "declined"
+            returned = urllib.parse.urlsplit(payer.page().refresh().removeprefix("5; url="))
+            assert visitor.ask("GET", f"{returned.path}?{returned.query}").status == 303
+    check_refused(made, 3600)
     sent = len(proxy.exchanges)
     # The shop's own server charges, refunds and asks as before.
     ref = live_reference()
@@ -234,12 +254,17 @@ def test_link(limited):
 
 
 def test_account_above_its_limit(limited):
-    """Visitors wait; the shop's server is refused only what failed a short while ago."""
+    """What failed a short while ago waits, of visitors and of the shop's server; and all visitors, once more of them fail."""
     httpd = limited("card 100/10min, account 3/10min")
     shop, other, names = httpd.shop(), httpd.shop(), emails()
     for _ in range(3):
         assert charge(shop, "tok_test_declined", next(names)).status == 200
-    check_refused(initiate(From(httpd, "127.7.0.1"), shop.public, "ada@example.com"), 600)
+    check_refused(initiate(From(httpd, "127.7.0.1"), shop.public, "payer1@example.com"), 600)
+    for number, card in enumerate(("declined", "poor")):  # half of the limit, from networks where nobody failed
+        visitor = From(httpd, f"127.7.{number}.1")
+        assert try_card(visitor, shop.public, next(names), CARDS[card]).status == 200
+        check_refused(initiate(From(httpd, f"127.7.{number}.2"), shop.public, "ada@example.com"), 600)
+    check_refused(initiate(From(httpd, "127.7.9.1"), shop.public, "ada@example.com"), 600)
     check_refused(charge(shop, "tok_test_declined", "new@example.com"), 600)
     check_refused(charge(shop, "tok_test_success", "payer0@example.com"), 600)
     ref = any_name("good-")

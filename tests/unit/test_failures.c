@@ -173,6 +173,39 @@ START_TEST(test_account)
 }
 END_TEST
 
+/* A good payer elsewhere is served while an account is above its limit; where visitors go on to
+ * fail from ever new networks, that ends too. */
+START_TEST(test_visitors_above_the_limit)
+{
+    const pay_attempt_t good = {
+        .scope = scope, .is_visitor = 1, .email = "good@b.co", .address = "198.51.100.7"};
+    pay_attempt_t thief = {.scope = scope, .is_visitor = 1};
+    int count, n;
+
+    set_limit(PAY_FAILURE_ACCOUNT, 4);
+    for (n = 0; n < 4; n++) {
+        thief.email = apr_psprintf(unit_pool, "thief%d@b.co", n);
+        thief.address = apr_psprintf(unit_pool, "203.0.113.%d", n);
+        ck_assert(!refused(&thief));
+        pay_failures_note(&shop->service, &thief, unit_pool);
+    }
+    thief.email = "another@b.co";
+    thief.address = "203.0.113.200"; /* a network that failed */
+    ck_assert(refused(&thief) && !refused(&good));
+    for (n = 0; n < 2; n++) {
+        thief.address = apr_psprintf(unit_pool, "2001:db8:%d::1", n);
+        ck_assert(!refused(&thief) && !refused(&good));
+        pay_failures_note(&shop->service, &thief, unit_pool);
+        thief.address = apr_psprintf(unit_pool, "2001:db8:%d:9::2", n);
+        ck_assert(refused(&thief));
+    }
+    ck_assert(refused(&good));
+    (void)pay_failures_list(&count, &shop->service, &scope, unit_pool);
+    ck_assert_int_eq(count, 2);
+    ck_assert_int_eq(notices, 2);
+}
+END_TEST
+
 static const struct {
     const char *name;
     pay_outcome_t outcome;
@@ -276,6 +309,7 @@ static void add(TCase *tcase)
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_loop_test(tcase, test_kinds, 0, UNIT_ROWS(rows));
     tcase_add_test(tcase, test_account);
+    tcase_add_test(tcase, test_visitors_above_the_limit);
     tcase_add_loop_test(tcase, test_outcomes, 0, UNIT_ROWS(outcomes));
     tcase_add_test(tcase, test_notices_are_bounded);
     tcase_add_test(tcase, test_lift);
