@@ -81,14 +81,21 @@ static ctl_exit_t exit_of_problem(const pay_problem_t *problem)
 /* "/customer_note" as it is written on the command line: "--customer-note". */
 static const char *field_option(const char *field, apr_pool_t *p)
 {
+    static const struct {
+        const char *field;
+        const char *option;
+    } others[] = {{"/startDate", "--from"},
+                  {"/endDate", "--to"},
+                  {"/redirectUrl", "--redirect"},
+                  {"/expiresAt", "--expires"}};
+    apr_size_t i;
     char *option;
     char *c;
 
-    if (strcmp(field, "/startDate") == 0) {
-        return "--from";
-    }
-    if (strcmp(field, "/endDate") == 0) {
-        return "--to";
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (strcmp(field, others[i].field) == 0) {
+            return others[i].option;
+        }
     }
     option = apr_pstrcat(p, "--", *field == '/' ? field + 1 : field, NULL);
     for (c = option; *c; c++) {

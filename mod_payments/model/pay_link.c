@@ -141,9 +141,9 @@ const pay_problem_t *pay_link_read(pay_link_t **out, const pay_link_form_t *form
     read_money(link, &faults, form, currency, p);
     add(&faults, "/title", text_fault(link->title), p);
     add(&faults, "/description", text_fault(link->description), p);
-    add(&faults, "/redirect", url_fault(link->redirect_url, p), p);
+    add(&faults, "/redirectUrl", url_fault(link->redirect_url, p), p);
     if (link->expires_at != 0 && link->expires_at <= now) {
-        pay_problem_add(&faults, "/expires", "must be in the future", p);
+        pay_problem_add(&faults, "/expiresAt", "must be in the future", p);
     }
     if (!faults) {
         *out = link;

@@ -519,6 +519,8 @@ def test_link(desk):
     pytest.param({"amount": "10.505"}, "/amount", id="decimals"),
     pytest.param({"currency": "XXQ"}, "/currency", id="currency"),
     pytest.param({"expiresAt": "tomorrow"}, "/expiresAt", id="no time"),
+    pytest.param({"expiresAt": "2020-01-01T00:00:00Z"}, "/expiresAt", id="a time that is over"),
+    pytest.param({"redirectUrl": "javascript:alert(1)"}, "/redirectUrl", id="return URL"),
     pytest.param({"reference": "a b"}, "/reference", id="reference"),
     pytest.param({"reusable": "yes"}, "/reusable", id="reusable"),
 ])

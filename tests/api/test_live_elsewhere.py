@@ -3,6 +3,9 @@
 what is learnt of those that are decided late.
 """
 
+import csv
+import io
+import json
 import re
 import struct
 from datetime import datetime
@@ -12,7 +15,7 @@ import pytest
 from harness import loaded, wait_for
 from receiver import ALLOW, Receiver
 from upstream import PARTIAL, live_reference
-from upstream_proxy import Fault
+from upstream_proxy import Fault, own
 from virtual_clock import WALL
 
 DAY = 86400
@@ -71,6 +74,27 @@ class Desk:
     def rounds(self, count=2):
         """So many more fetches end."""
         self.proxy.wait("list", len(self.proxy.of("list")) + count + 1)
+
+
+def test_history_without_an_amount_is_listed(desk, tmp_path):
+    """A file says that it failed, and not how much it was; the acquirer says that it was given back."""
+    desk = desk()
+    desk.httpd.expect_log("PAY00171|PAY00172|PAY00400|PAY00423|PAY00446")
+    _, name = desk.charged("16.00")
+    desk.proxy.fail(own(500, "out of order", "text/html"), "list")
+    made = desk.given_back(name, 16)
+    path = tmp_path / "refunds.jsonl"
+    path.write_text(json.dumps({"id": "1", "refundReference": made, "status": "failed",
+                                "createdAt": "2026-01-01T00:00:00.000Z"}) + "\n")
+    desk.httpd.ctl("refund", "import", "shop", path, "--mode", "live")
+    desk.proxy.heal()
+    [row] = wait_for(desk.shop.rows_held, "it to be held")
+    assert (row["kind"], row["reference"], row["why"]) == ("refund", made, "late")
+    assert (row["amount"], row["currency"]) == (None, None)
+    [line] = desk.httpd.ctl("held", "list").stdout.splitlines()[1:]
+    assert line.split()[:7] == ["refund", made, "shop", "live", "-", "-", "late"], line
+    [row] = csv.DictReader(io.StringIO(desk.httpd.ctl("held", "list", "--format", "csv").stdout))
+    assert (row["reference"], row["amount"], row["currency"]) == (made, "", "")
 
 
 def seconds_of(text):
