@@ -7,6 +7,8 @@ build=${PAYMENTS_BUILD:-$top/build/normal}
 module=$build/mod_payments/.libs/mod_payments.so
 ctl=$build/mod_payments/paymentsctl
 faults=0
+fortify=
+commands=
 
 fault() {
     printf 'check_hardening: %s\n' "$*"
@@ -20,11 +22,42 @@ has() {
     grep -Eq "$3" <<<"$words" || fault "${1##*/}: $4"
 }
 
+# said CHECK: what configure answered to it; nothing if it did not ask.
+said() {
+    awk -v check="$1" 'index($0, check) { asked = 1 }
+        asked && sub(/.*: result: /, "") { print; exit }' "$build/config.log" 2>/dev/null || :
+}
+
+# The commands that compile one file of each part of the tree anew, and link it: compilers have defaults of their
+# own, so that a file does not show which level or which -pie was asked for.
+commands() {
+    local source
+    source=$(sed -n 's/^srcdir = //p' "$build/mod_payments/Makefile")
+    [ "$source" = . ] && source= || source=$source/
+    MAKEFLAGS='' make -n V=1 -C "$build/mod_payments" all-am -W "${source}ctl/ctl_account.c" \
+        -W "${source}base/pay_money.c" -W "${source}httpd/pay_rates.c"
+}
+
+# asked WORDS PATTERN WHAT: each command that has WORDS has what configure found.
+asked() {
+    local lines
+    lines=$(grep -e "$1" <<<"$commands" || :)
+    if [ -z "$lines" ]; then
+        fault "no command has $1"
+    elif grep -Evq -e "$2" <<<"$lines"; then
+        fault "$3"
+    fi
+}
+
 for file in "$module" "$ctl"; do
     [ -e "$file" ] || {
         echo "check_hardening: $file is not built"
         exit 1
     }
+done
+fortify=$(said 'for the _FORTIFY_SOURCE to add')
+commands=$(commands)
+for file in "$module" "$ctl"; do
     if readelf -Wd "$file" | grep -Eq 'NEEDED.*lib(asan|ubsan|tsan)'; then
         echo "check_hardening: built with sanitizers, which are no build to install"
         exit 77
@@ -33,13 +66,22 @@ for file in "$module" "$ctl"; do
     has "$file" -d 'BIND_NOW|FLAGS_1.*NOW' "symbols are bound late, so relocations stay writable"
     has "$file" -l '^ *GNU_STACK .* RW ' "its stack can be run"
     has "$file" -s '__stack_chk_fail' "no canaries on the stack"
-    if grep -q '^PAY_CPPFLAGS = .*FORTIFY_SOURCE' "$build/mod_payments/Makefile"; then
+    if [[ $fortify == [0-9] ]]; then
         has "$file" -s '_chk(@|$)' "none of libc's checked functions"
     fi
     if grep -Fqa "$top/" "$file"; then
         fault "${file##*/}: holds the path of the machine that built it"
     fi
 done
+if [[ $fortify == [0-9] ]]; then
+    asked '--mode=compile' "-D_FORTIFY_SOURCE=$fortify( |\$)" "a file is compiled without -D_FORTIFY_SOURCE=$fortify, which configure chose"
+fi
+if [ "$(said 'takes -fPIE')" = yes ]; then
+    asked '--mode=compile' ' -fPIE ' "a file is compiled without -fPIE, which configure found"
+fi
+if [ "$(said 'whether the linker takes -pie')" = yes ]; then
+    asked '-o paymentsctl' ' -pie ' "paymentsctl is linked without -pie, which configure found"
+fi
 has "$ctl" -d 'FLAGS_1.*PIE' "not position-independent: it runs as root at the same address each time"
 
 [ "$faults" -eq 0 ] || exit 1

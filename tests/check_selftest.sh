@@ -131,12 +131,17 @@ test_directives() {
 test_hardening() {
     local build=$work/build/mod_payments cc=${CC:-cc}
     mkdir -p "$build/.libs"
-    echo 'PAY_CPPFLAGS = -D_FORTIFY_SOURCE=3' >"$build/Makefile"
+    printf 'configure:1: checking %s\nconfigure:2: result: %s\n' 'for the _FORTIFY_SOURCE to add' 3 \
+        'whether cc takes -fPIE' yes 'whether the linker takes -pie' yes >"$work/build/config.log"
+    printf 'srcdir = .\nall-am: ctl/ctl_account.c\n\t%s\n\t%s\n' \
+        'libtool --mode=compile cc -D_FORTIFY_SOURCE=2 -c x.c' 'libtool --mode=link cc -o paymentsctl x.o' >"$build/Makefile"
+    mkdir -p "$build/ctl" && touch "$build/ctl/ctl_account.c"
     echo "const char *payments_module = \"$PAYMENTS_TOP/mod_payments\";" |
         "$cc" -shared -fPIC -fno-stack-protector -Wl,-z,norelro -Wl,-z,lazy -Wl,-z,execstack -x c - -o "$build/.libs/mod_payments.so"
     echo 'int main(void) { return 0; }' | "$cc" -no-pie -fno-pie -x c - -o "$build/paymentsctl"
     for fault in "segment that is read-only" "bound late" "stack can be run" "canaries" "checked functions" \
-        "mod_payments.so: holds the path" "position-independent"; do
+        "mod_payments.so: holds the path" "position-independent" "without -D_FORTIFY_SOURCE=3" "without -fPIE" \
+        "linked without -pie"; do
         PAYMENTS_BUILD=$work/build expect_failure "no hardening" "$fault" check_hardening.sh
     done
     rm "$build/.libs/mod_payments.so"
