@@ -245,7 +245,7 @@ def test_questions_fill_no_log(server):
     for _ in range(200):
         assert httpd.request("GET", HEALTH, connection=connection).status == 503
     connection.close()
-    lines = [line for line in httpd.log_text().splitlines() if "PAY" in line and "00110" in line]
+    lines = [line for line in httpd.log_text().splitlines() if "PAY00110: store " in line]
     children = len(httpd.pids())
     assert 1 <= len(lines) <= 3 * children, lines
     assert "PAY00320" not in httpd.log_text()

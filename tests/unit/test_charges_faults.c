@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "limited.h"
 #include "shop_scripted.h"
+#include "watched.h"
 
 static void store_token(const char *text, const char *email, int revoked)
 {
@@ -179,12 +180,14 @@ START_TEST(test_fault)
     int replayed;
 
     set_up_scripted();
+    watch();
     store_token("tok_abc", "payer@shop.example", 0);
     shop->service.acquirer[PAY_TEST] = acquirer;
     fault = fault_cases[_i].fault;
     script.status = fault_cases[_i].answered;
     break_slot(fault_cases[_i].slot);
     problem = create(&charge, &replayed, shop_request("order-1", "tok_abc"));
+    ck_assert_msg(logged("PAY00201: ") == (fault_cases[_i].slot == SLOT_RESOLVE), "%s", name);
     if (fault_cases[_i].status > 1) {
         shop_check_problem(name, problem, fault_cases[_i].status, fault_cases[_i].code);
         ck_assert_msg(fault_cases[_i].status == 500 || problem->retry_after > 0, "%s", name);

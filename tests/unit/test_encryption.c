@@ -388,6 +388,9 @@ START_TEST(test_unusable)
         if (unusable_rows[_i].told) {
             ck_assert_int_eq(line_count, k + 1);
             ck_assert_msg(strstr(line, unusable_rows[_i].told) != NULL, "%s: %s", name, line);
+            ck_assert_msg(
+                strstr(line, unusable_rows[_i].how == NO_KEY ? "PAY00501: " : "PAY00500: ") == line,
+                "%s: %s", name, line);
         }
     }
 }
@@ -450,6 +453,7 @@ START_TEST(test_need_without_master_key)
     shop_check_problem("none", pay_encryption_need(&key, &shop->service, &scopes[0], 0, unit_pool),
                        503, "E2");
     ck_assert_ptr_null(key);
+    ck_assert_ptr_eq(strstr(line, "PAY00503: "), line);
     ck_assert_ptr_nonnull(strstr(line, "there is no master key"));
     key_put(&scopes[0], &scopes[0]);
     ck_assert_ptr_null(pay_encryption_need(&key, &shop->service, &scopes[0], 0, unit_pool));

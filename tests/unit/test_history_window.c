@@ -142,6 +142,7 @@ START_TEST(test_pairs)
     ck_assert_msg((int)news.refused == pairs[_i].refused, "%s", pairs[_i].name);
     ck_assert_msg(till_lines[PAY_LOG_ALERT] == pairs[_i].alerts, "%s: %s", pairs[_i].name,
                   till_line);
+    ck_assert_int_eq(till_logged("PAY00440"), pairs[_i].held == PAY_HELD_DIFFERENT);
     refund = books_find(refund->refund_reference);
     ck_assert_msg(refund->state == pairs[_i].want, "%s", pairs[_i].name);
     ck_assert_msg(refund->held == pairs[_i].held, "%s", pairs[_i].name);

@@ -4,6 +4,7 @@
 #include "service/pay_reconcile.h"
 #include "service/pay_refunds.h"
 #include "shop_charge.h"
+#include "watched.h"
 
 #include <pthread.h>
 
@@ -563,8 +564,10 @@ START_TEST(test_faults)
     set_up();
     shop->ops.kept_find = find_fails;
     shop_check_problem("down", refund(&made, "k-1", "order-1", "1"), 503, "E2");
+    watch();
     shop->ops.kept_find = find_text;
     shop_check_problem("no refund", refund(&made, "k-1", "order-1", "1"), 500, "E1");
+    ck_assert_int_eq(logged("PAY00242: "), 1);
     ck_assert_ptr_null(made);
     shop->ops.kept_find = find_fails;
     ck_assert_ptr_null(refund(&made, NULL, "order-1", "1")); /* nobody looks without a key */

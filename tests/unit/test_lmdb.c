@@ -133,7 +133,7 @@ START_TEST(test_a_missing_store_is_logged_once)
         ck_assert_int_eq(store->ops->housekeep(store, unit_pool), PAY_STORE_EDOWN);
     }
     ck_assert_int_eq(fixture_lines, 1);
-    ck_assert(fixture_logged("does not exist"));
+    ck_assert(fixture_logged("PAY00100: ") && fixture_logged("does not exist"));
     ck_assert(fixture_logged("paymentsctl"));
     ck_assert(fixture_logged(dir));
 }
@@ -185,7 +185,7 @@ START_TEST(test_housekeep_sees_a_replaced_store)
     ck_assert_int_eq(fixture_lines, 0);
     ck_assert_int_eq(rename(data, apr_pstrcat(unit_pool, dir, "/aside.mdb", NULL)), 0);
     ck_assert_int_eq(store->ops->housekeep(store, unit_pool), APR_SUCCESS);
-    ck_assert(fixture_logged("replaced"));
+    ck_assert(fixture_logged("PAY00114: "));
     ck_assert_int_eq(fixture_put_meta(store, "b"), PAY_STORE_EDOWN);
     ck_assert_int_eq(((pay_lmdb_t *)store)->env->state, PAY_LMDB_CLOSED);
 }

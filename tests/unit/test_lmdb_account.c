@@ -178,6 +178,7 @@ START_TEST(test_damage_is_an_error_of_that_row)
     ck_assert_msg(store->ops->account_get(&account, store, "one", unit_pool) == PAY_STORE_ECORRUPT,
                   "%s", damage_rows[_i].name);
     ck_assert_int_eq(fixture_lines, 1);
+    ck_assert(fixture_logged("PAY00104: table "));
     ck_assert(fixture_logged(pay_lmdb_table_name(damage_rows[_i].table)));
     ck_assert_int_eq(store->ops->account_list(&accounts, store, unit_pool), PAY_STORE_ECORRUPT);
     ck_assert_int_eq(store->ops->account_get(&account, store, "two", unit_pool), APR_SUCCESS);

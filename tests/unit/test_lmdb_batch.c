@@ -269,6 +269,9 @@ START_TEST(test_only_the_one_at_fault_fails)
         ck_assert_msg(has_number(store, i) == (i != 7), "%s: worker %d", name, i);
     }
     ck_assert_msg(commits == 19, "%s: %d commits", name, commits);
+    ck_assert_msg(fixture_logged("PAY00108: ") == (spoilers[_i].rc == ENOSPC), "%s", name);
+    ck_assert_msg(fixture_logged("PAY00111: ") == (spoilers[_i].want == PAY_STORE_EDOWN), "%s",
+                  name);
 }
 END_TEST
 

@@ -281,7 +281,7 @@ START_TEST(test_quota)
         ck_assert_int_eq(rv, APR_SUCCESS);
         ck_assert_int_eq(claim, PAY_CLAIM_KNOWN);
     }
-    ck_assert_int_eq(till_lines[PAY_LOG_ERR], 1);
+    ck_assert_int_eq(till_logged("PAY00190"), 1);
     ck_assert_ptr_nonnull(strstr(till_line, "PaymentsAccountQuota"));
     till->db->options.account_rows_max = 4;
     till_charge(0, "order-3", 1);

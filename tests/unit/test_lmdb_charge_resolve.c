@@ -57,6 +57,7 @@ START_TEST(test_resolve)
         }
     }
     ck_assert_int_eq(till_lines[PAY_LOG_ALERT], contradicts ? TILL_SCOPES : 0);
+    ck_assert_int_eq(till_logged("PAY00151"), contradicts ? TILL_SCOPES : 0);
     till_check_clean();
 }
 END_TEST

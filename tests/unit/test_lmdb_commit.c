@@ -221,7 +221,7 @@ START_TEST(test_a_stopped_process_makes_busy)
     started = pay_clock_ms();
     ck_assert_int_eq(count_up(store), PAY_STORE_EBUSY);
     ck_assert_int_ge(pay_clock_ms() - started, SHORT_WAIT_MS - 1);
-    ck_assert(fixture_logged("PaymentsCommitWait"));
+    ck_assert(fixture_logged("PAY00109: ") && fixture_logged("PaymentsCommitWait"));
 
     /* By now the leader has waited longer than that: nobody joins the line any more. */
     started = pay_clock_ms();
@@ -267,6 +267,7 @@ START_TEST(test_a_failed_commit_is_unknown)
     ck_assert_int_eq(count_up(store), PAY_STORE_EUNKNOWN);
     commit_says = 0;
     ck_assert_int_eq(fixture_lines, 2);
+    ck_assert(fixture_logged("PAY00112: "));
     ck_assert_int_eq(count_up(store), APR_SUCCESS);
     ck_assert_uint_eq(count_read(store), 2);
 }

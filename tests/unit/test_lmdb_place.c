@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "store/pay_lmdb_place.h"
+#include "watched.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,8 +49,13 @@ START_TEST(test_which_file_systems)
     } else {
         ck_assert_int_eq(unsetenv("PAYMENTS_OVERLAYFS"), 0);
     }
+    watch();
     rv = pay_lmdb_place_judge(system_rows[_i].magic, "/srv/shop", &reason);
     ck_assert_msg(rv == (word ? APR_ENOTIMPL : APR_SUCCESS), "%s: %d", name, rv);
+    ck_assert_msg(
+        logged("PAY00180: ")
+            == (system_rows[_i].variable && !word && !strcmp(system_rows[_i].variable, "tests")),
+        "%s", name);
     ck_assert_msg(strstr(reason.text, word ? word : "") != NULL, "%s: %s", name, reason.text);
     ck_assert_msg(!word == !strstr(reason.text, "/srv/shop"), "%s: %s", name, reason.text);
 }

@@ -175,7 +175,7 @@ START_TEST(test_housekeep_frees_slots_of_the_dead)
     run_gated(pid, go, done);
     fixture_listen();
     ck_assert_int_eq(store->ops->housekeep(store, unit_pool), APR_SUCCESS);
-    ck_assert(fixture_logged("8 reader slots"));
+    ck_assert(fixture_logged("PAY00113: ") && fixture_logged("8 reader slots"));
     ck_assert_int_eq(store->ops->housekeep(store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(fixture_lines, 1);
 }

@@ -141,6 +141,7 @@ START_TEST(test_told)
     ck_assert_ptr_nonnull(strstr(list(_i), "\"failed\""));
     ck_assert_ptr_null(strstr(list(_i), "\"processed\""));
     ck_assert_int_eq(till_lines[PAY_LOG_WARNING], 1);
+    ck_assert_int_eq(till_logged("PAY00160"), 1);
     ck_assert_ptr_nonnull(strstr(till_line, reference));
     ck_assert_ptr_nonnull(strstr(till_line, till->key_ids[_i]));
     ck_assert_ptr_null(strstr(till_line, "payer@"));

@@ -145,6 +145,7 @@ START_TEST(test_contradiction_is_kept)
     ck_assert_msg(till_refund_resolve(&refund, 1, "rfd_1", late) == 0, "%s", name);
     ck_assert_msg(refund->state == contradiction_cases[_i].want_state, "%s", name);
     ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 1);
+    ck_assert_int_eq(till_logged("PAY00152"), 1);
     ck_assert_ptr_nonnull(strstr(till_line, "rfd_1"));
     ck_assert_ptr_nonnull(strstr(till_line, till->key_ids[1]));
     till_raw(read_contradiction, &kept);

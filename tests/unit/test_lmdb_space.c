@@ -63,7 +63,7 @@ START_TEST(test_the_reserve_of_the_map)
     ck_assert_int_gt(count, 16);
     ck_assert_int_eq(fill(store, 1, count), PAY_STORE_EFULL);
     ck_assert_int_eq(fixture_lines, 1); /* at most one in ten seconds */
-    ck_assert(fixture_logged("PaymentsStoreReserve"));
+    ck_assert(fixture_logged("PAY00105: ") && fixture_logged("PaymentsStoreReserve"));
     ck_assert(fixture_logged("PaymentsStoreSize"));
 
     /* What is under way still finds room, down to the map's very end. */
@@ -114,7 +114,7 @@ START_TEST(test_a_full_map_names_the_directive)
         ck_assert_int_lt(count, 128);
     }
     ck_assert_int_eq(fixture_lines, 1);
-    ck_assert(fixture_logged("raise PaymentsStoreSize"));
+    ck_assert(fixture_logged("PAY00107: ") && fixture_logged("raise PaymentsStoreSize"));
 }
 END_TEST
 

@@ -84,8 +84,8 @@ static const struct {
     const char *word;
 } fault_rows[] = {
     {"panic", MDB_PANIC, 1, "Check the disk"},
-    {"readers", MDB_READERS_FULL, 0, "reader table"},
-    {"anything else", EIO, 0, "cannot begin"},
+    {"readers", MDB_READERS_FULL, 0, "PAY00102: "},
+    {"anything else", EIO, 0, "PAY00103: "},
 };
 
 START_TEST(test_faults_are_told_once)

@@ -163,6 +163,7 @@ START_TEST(test_many)
     ck_assert_int_eq(peer_requests(peer), count);
     ck_assert_int_le(peer_connections(peer), PAY_OUTBOX_IN_FLIGHT_HOST_MAX);
     ck_assert_int_eq(waiting(&scope)->nelts, 0);
+    ck_assert_int_eq(log_count("PAY00265: event "), count);
 }
 END_TEST
 

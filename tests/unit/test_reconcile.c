@@ -231,6 +231,7 @@ START_TEST(test_lost_answer_is_asked_again)
     shop_clock_set(NOW + SECOND);
     shop->ops.charge_resolve = resolve_fails;
     ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(logged("PAY00231: "), 1);
     shop->ops.charge_resolve = shop->real->charge_resolve;
     ck_assert_int_eq(step(), 0); /* leased */
     shop_clock_set(NOW + SECOND + MINUTE);

@@ -75,6 +75,8 @@ START_TEST(test_over)
     step_at(NOW + LIFETIME, ends[_i].says);
     charge = stored();
     ck_assert_msg(charge->state == ends[_i].want, "%s", ends[_i].name);
+    ck_assert_msg(logged("PAY00578: ") == (ends[_i].says == '+' || ends[_i].says == '-'), "%s",
+                  ends[_i].name);
     ck_assert_msg(charge->due_at == (ends[_i].again ? NOW + LIFETIME + ends[_i].again : 0), "%s",
                   ends[_i].name);
     store_is_clean();

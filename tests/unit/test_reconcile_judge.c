@@ -447,6 +447,7 @@ START_TEST(test_no_acquirer)
     ck_assert_int_eq(said(PAY_LOG_ERR, "order-1"), 1);
     ck_assert_int_eq(said(PAY_LOG_ERR, "rfd_2"), 1);
     ck_assert_int_eq(said(PAY_LOG_ERR, "rfd_3"), 1);
+    ck_assert_int_eq(logged("PAY00230: "), 3);
     ck_assert_int_eq(refund_of("rfd_3")->waiting, 1);
     script_say('P');
     script.absent_tag = "rfd_3"; /* which waits, and is asked about before it is sent */

@@ -135,6 +135,8 @@ static void story_tell(int number, int is_refund)
     /* What was found is kept beside what the shop was told. */
     ck_assert_int_eq(said(PAY_LOG_ALERT, is_refund ? "says otherwise" : "approved there all"),
                      strstr(name, "approved") != NULL);
+    ck_assert_int_eq(logged(is_refund ? "PAY00172: " : "PAY00171: "),
+                     strstr(name, "approved") != NULL);
     store_is_clean();
 }
 
@@ -421,6 +423,7 @@ START_TEST(test_not_sent)
     shop_clock_set(FAILED_AT + 6 * HOUR);
     ck_assert_int_eq(step(), 0);
     ck_assert_msg(script.calls == 0, "%s", hindrances[_i].name);
+    ck_assert_msg(logged("PAY00425: ") == (late_status != APR_SUCCESS), "%s", hindrances[_i].name);
     ck_assert_msg(charge_of("order-1")->late == hindrances[_i].late, "%s", hindrances[_i].name);
     ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
 }

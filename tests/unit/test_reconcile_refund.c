@@ -82,6 +82,8 @@ START_TEST(test_sent)
     ck_assert_int_eq(script.calls, 1);
     ck_assert_int_eq(script.queries, 0);
     ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+    ck_assert_msg(logged("PAY00428: ") == (sent[_i].says == 'N'), "%s", name);
+    ck_assert_msg(logged("PAY00213: ") == (sent[_i].says == 'T'), "%s", name);
     /* From now on it is asked about. */
     script_say('P');
     shop_clock_set(NOW + DAY);
@@ -158,10 +160,12 @@ static const struct {
     int is_late, takes_ms;
     int waiting;
     pay_refund_state_t state;
+    const char *line;
 } hindrances[] = {
-    {"the store is busy", PAY_STORE_EBUSY, 0, 0, 1, PAY_REFUND_PENDING},
-    {"another process was faster", APR_SUCCESS, 1, 0, 0, PAY_REFUND_PENDING},
-    {"the store took too long", APR_SUCCESS, 0, PAY_SEND_BEFORE_MS + 1000, 0, PAY_REFUND_FAILED},
+    {"the store is busy", PAY_STORE_EBUSY, 0, 0, 1, PAY_REFUND_PENDING, "PAY00429: "},
+    {"another process was faster", APR_SUCCESS, 1, 0, 0, PAY_REFUND_PENDING, NULL},
+    {"the store took too long", APR_SUCCESS, 0, PAY_SEND_BEFORE_MS + 1000, 0, PAY_REFUND_FAILED,
+     "PAY00427: "},
 };
 
 START_TEST(test_not_sent)
@@ -178,6 +182,7 @@ START_TEST(test_not_sent)
     script_say('+');
     ck_assert_msg(step() == (hindrances[_i].state == PAY_REFUND_FAILED), "%s", name);
     ck_assert_msg(script.calls == 0, "%s", name);
+    ck_assert_msg(!hindrances[_i].line || logged(hindrances[_i].line) == 1, "%s", name);
     ck_assert_msg(refund_of("rfd_1")->waiting == hindrances[_i].waiting, "%s", name);
     ck_assert_msg(refund_of("rfd_1")->state == hindrances[_i].state, "%s", name);
     ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
@@ -304,6 +309,7 @@ START_TEST(test_no_charge)
     ck_assert_int_eq(refund_of("rfd_1")->waiting, 1);
     ck_assert_int_eq(refund_of("rfd_1")->held, PAY_HELD_OVERDUE);
     ck_assert_int_eq(said(PAY_LOG_ERR, "rfd_1"), 1);
+    ck_assert_int_eq(logged("PAY00233: "), 1);
 }
 END_TEST
 
@@ -326,6 +332,7 @@ START_TEST(test_answer_is_lost)
     shop->ops.refund_resolve = resolve_fails;
     ck_assert_int_eq(step(), 0);
     ck_assert_int_eq(script.calls, 1);
+    ck_assert_int_eq(logged("PAY00234: "), 1);
     shop->ops.refund_resolve = shop->real->refund_resolve;
     shop_clock_set(refund_of("rfd_1")->due_at);
     unit_boot_pass(60 * 1000); /* its worker, which lives, has had its time */

@@ -4,6 +4,7 @@
 #include "service/pay_charges.h"
 #include "service/pay_refunds.h"
 #include "shop.h"
+#include "watched.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@ static void set_up(void)
 {
     shop = shop_open(unit_dir());
     scope = (pay_scope_t){shop->account->number, PAY_TEST};
+    watch();
 }
 
 static const char *file_of(const char *text)
@@ -87,6 +89,7 @@ START_TEST(test_forms)
                     APR_SUCCESS);
     ck_assert_uint_eq(result.written, 2);
     ck_assert_uint_eq(result.skipped, 0);
+    ck_assert_int_eq(logged("PAY00240: imported 2 refunds for account "), 1);
     list = list_all(&count);
     ck_assert_uint_eq(count, 2);
     ck_assert_ptr_nonnull(strstr(list, "\"id\":\"id_a\""));
@@ -192,23 +195,23 @@ static const struct {
 
 static const char *lines_of(int records, int twin)
 {
-    char **lines = apr_palloc(unit_pool, sizeof(char *) * ((apr_size_t)records + 1));
+    char **texts = apr_palloc(unit_pool, sizeof(char *) * ((apr_size_t)records + 1));
     apr_size_t size = 1;
     char *text, *at;
     int i;
 
     for (i = 1; i <= records; i++) {
-        lines[i] = record(apr_itoa(unit_pool, i));
+        texts[i] = record(apr_itoa(unit_pool, i));
     }
     if (twin) {
-        lines[records] = record_with(apr_psprintf(unit_pool, "id_%d", twin), "re_twin", "");
+        texts[records] = record_with(apr_psprintf(unit_pool, "id_%d", twin), "re_twin", "");
     }
     for (i = 1; i <= records; i++) {
-        size += strlen(lines[i]) + 1;
+        size += strlen(texts[i]) + 1;
     }
     text = apr_palloc(unit_pool, size);
     for (at = text, i = 1; i <= records; i++) {
-        at = apr_cpystrn(at, lines[i], strlen(lines[i]) + 1);
+        at = apr_cpystrn(at, texts[i], strlen(texts[i]) + 1);
         *at++ = '\n';
     }
     *at = '\0';
@@ -485,6 +488,7 @@ START_TEST(test_failure_is_taken_back)
     ck_assert_msg(!strncmp(result.fault, want, strlen(want)), "%s: %s", name, result.fault);
     ck_assert_uint_eq(result.written, 0);
     ck_assert_int_eq(abort_tries, take_back_cases[_i].want_tries);
+    ck_assert_msg(logged("PAY00241: ") == (take_back_cases[_i].abort == abort_fails), "%s", name);
     check_charge(name, take_back_cases[_i].want_refunded);
     /* Whatever was left, the next one removes; "all" is not there any more. */
     shop->ops = *shop->real;

@@ -5,6 +5,7 @@
 #include "limited.h"
 #include "service/pay_charges.h"
 #include "shop.h"
+#include "watched.h"
 
 static shop_t *shop;
 static pay_api_key_t *key;
@@ -316,6 +317,7 @@ START_TEST(test_fault)
     pay_refund_t *made;
 
     set_up(acquirer, "tok_test_success");
+    watch();
     fault = fault_cases[_i].fault;
     script.status = fault_cases[_i].answered;
     shop->ops.refund_open = fault_cases[_i].slot == SLOT_OPEN        ? open_fails
@@ -334,6 +336,10 @@ START_TEST(test_fault)
         ck_assert_msg(made->state == fault_cases[_i].state, "%s: %d", name, made->state);
     }
     ck_assert_msg(script.calls == fault_cases[_i].calls, "%s: %d calls", name, script.calls);
+    ck_assert_msg(logged("PAY00210: ") == (fault_cases[_i].slot == SLOT_RESOLVE), "%s", name);
+    ck_assert_msg(logged("PAY00211: ") == (fault_cases[_i].slot == SLOT_OPEN_LATE), "%s", name);
+    ck_assert_msg(logged("PAY00212: ") == (fault_cases[_i].answered == PAYMENTS_NOT_SENT), "%s",
+                  name);
     ck_assert_msg(pay_slots_count(acquirer->slots) == 0, "%s: a slot is kept", name);
     ck_assert_msg(charge_now()->refunds_pending_minor == fault_cases[_i].pending_minor, "%s", name);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "upstream.h"
 #include "upstream_text.h"
+#include "watched.h"
 
 #include "model/pay_text.h"
 
@@ -408,6 +409,11 @@ static const struct {
     {"opened tomorrow", UPSTREAM_DATE, 86400, "unknown", "2027-01-14/2027-01-16", 1},
 };
 
+static int is_no_date(const char *header)
+{
+    return !*header || strstr(header, "tomorrow") || strstr(header + 1, "Date: ");
+}
+
 /* What it has not is believed by two clocks only, and looked for on the days of its own. */
 START_TEST(test_dates)
 {
@@ -416,6 +422,7 @@ START_TEST(test_dates)
     payments_answer_t answer = upstream_empty();
     apr_status_t rv;
 
+    watch();
     refund.opened_at = UPSTREAM_NOW + apr_time_from_sec(date_rows[_i].opened_ahead);
     upstream_date = date_rows[_i].date;
     upstream_answer(200, "[]");
@@ -425,6 +432,7 @@ START_TEST(test_dates)
     ck_assert_msg(strcmp(upstream_said(rv, &answer), date_rows[_i].want) == 0, "%s: %s",
                   date_rows[_i].name, upstream_said(rv, &answer));
     ck_assert_int_eq(answer.doubted, date_rows[_i].doubted);
+    ck_assert_int_eq(logged("PAY00712: "), is_no_date(date_rows[_i].date));
     ck_assert_msg(strstr(upstream_request(upstream_requests()),
                          date_rows[_i].list ? date_rows[_i].list : VERIFY)
                       != NULL,

@@ -3,6 +3,7 @@
 #include "service/pay_refunds.h"
 #include "service/pay_transactions.h"
 #include "shop_charge.h"
+#include "watched.h"
 
 #define DAY apr_time_from_sec(24 * 3600)
 #define R10 "abcdefghij"
@@ -378,8 +379,10 @@ START_TEST(test_faults)
     const char *text;
 
     set_up();
+    watch();
     shop->ops.kept_find = find_refusal;
     shop_check_problem("no answer is kept", void_it(&text, "k-1", "page-1"), 500, "E1");
+    ck_assert_int_eq(logged("PAY00243: "), 1);
     shop->ops.kept_find = find_fails;
     shop_check_problem("the key", void_it(&text, "k-1", "page-1"), 503, "E2");
     ck_assert_ptr_null(text);

@@ -8,6 +8,9 @@
 
 #include <apr_escape.h>
 #include <pthread.h>
+#include <stdlib.h>
+
+#define TILL_NUMBERS 1000 /* log lines have lower ones */
 
 till_t *till;
 apr_time_t till_clock;
@@ -18,6 +21,7 @@ char till_line[TILL_LINE_MAX];
 char till_fault[TILL_LINE_MAX];
 
 static pthread_mutex_t till_sink_mutex = PTHREAD_MUTEX_INITIALIZER;
+static int till_numbers[TILL_NUMBERS];
 static const char *till_wanted; /* what a fault's text is to hold */
 
 static apr_time_t till_clock_read(void)
@@ -30,12 +34,27 @@ static pay_moment_t till_moment_read(void)
     return (pay_moment_t){till_boot, apr_time_as_msec(till_clock - till_steps)};
 }
 
+/* 0: a line without one. */
+static int number_of(const char *text)
+{
+    int number = strncmp(text, "PAY", 3) ? 0 : atoi(text + 3);
+
+    return number > 0 && number < TILL_NUMBERS ? number : 0;
+}
+
+int till_logged(const char *number)
+{
+    ck_assert_int_gt(number_of(number), 0);
+    return till_numbers[number_of(number)];
+}
+
 static void till_sink(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
 {
     (void)baton;
     (void)status;
     pthread_mutex_lock(&till_sink_mutex);
     till_lines[level]++;
+    till_numbers[number_of(text)]++;
     apr_cpystrn(till_line, text, sizeof(till_line));
     pthread_mutex_unlock(&till_sink_mutex);
 }
@@ -88,6 +107,7 @@ void till_set_up(void)
     pay_moment_set_source(till_moment_read);
     pay_log_set_sink(till_sink, NULL);
     memset(till_lines, 0, sizeof(till_lines));
+    memset(till_numbers, 0, sizeof(till_numbers));
     till_line[0] = '\0';
     till = apr_pcalloc(unit_pool, sizeof(*till));
     till->url = apr_pstrcat(unit_pool, "lmdb:", unit_dir(), NULL);

@@ -44,6 +44,9 @@ extern char till_fault[TILL_LINE_MAX]; /* see till_faults */
 /* A handle on the store at `url`, which is made when it is not there. */
 pay_store_t *till_store(const char *url, apr_pool_t *p);
 
+/* How many lines of the log had that number, "PAY00151", since the test began. */
+int till_logged(const char *number);
+
 void till_reopen(void);
 
 /* No environment may be open across a fork. */

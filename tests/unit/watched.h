@@ -45,6 +45,19 @@ static inline int said(pay_log_level_t level, const char *text)
     return count;
 }
 
+/* How many lines of any level are of that number, "PAY00427: ". */
+static inline int logged(const char *number)
+{
+    int i, count = 0;
+
+    pthread_mutex_lock(&lines.mutex);
+    for (i = 0; i < lines.count; i++) {
+        count += !strncmp(lines.text[i], number, strlen(number));
+    }
+    pthread_mutex_unlock(&lines.mutex);
+    return count;
+}
+
 /* From now on lines are counted, from none. */
 static inline void watch(void)
 {
