@@ -16,7 +16,7 @@ WHOLE=0
 # minute.
 PLAN='
 test   lint         180     5     5
-test   scripts       90    11    11
+test   scripts       90    10    10
 test   demo          75    13    13
 test   unit         250  7850  7850
 test   unit-plain   100   505   505

@@ -6,13 +6,15 @@ STAGES="lint scripts demo unit unit-plain valgrind tsan fuzz-replay faults api b
 
 # ---- scripts
 
-# check_selftest plants faults for the other scripts to find, which takes as long as all of them: in a whole run it
-# is there when one of them is changed, or what it plants them in.
+# check_selftest plants faults for the other scripts to find, which takes as long as all of them, and check_runner
+# gives ./dev broken runs to judge: in a whole run they are there when one of the scripts is changed, or what the
+# faults are planted in.
 stage_scripts() {
     stage scripts
     if [ "$WHOLE" -eq 1 ] && ! checks_changed; then
         # shellcheck disable=SC2046 # file names are words
-        run_scripts "no check changed: ./dev faults has check_selftest" $(printf '%s\n' tests/check_*.sh | grep -v selftest)
+        run_scripts "no check changed: ./dev faults has check_selftest and check_runner" \
+            $(printf '%s\n' tests/check_*.sh | grep -vE 'selftest|runner')
     else
         run_scripts "" tests/check_*.sh
     fi
