@@ -35,6 +35,7 @@ typedef struct pay_relay_t {
     struct pay_relay_line_t *kept;
     int kept_count;
     int apart;      /* its clock and ours differ, as the log was told */
+    int sums_told;  /* the log has that its charges do not say what was given back */
     char told[200]; /* the last line that was logged about the upstream */
     apr_int64_t told_ms;
 } pay_relay_t;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "acquirer/pay_relay_answer.h"
 #include "acquirer/pay_relay_record.h"
+#include "base/pay_log.h"
 #include "model/pay_outcome.h"
 #include "model/pay_refund.h"
 #include "model/pay_refund_tag.h"
@@ -209,6 +210,28 @@ static int given_back(apr_int64_t *out, const pay_json_t *data, const wanted_t *
     return 1;
 }
 
+/* Once for each acquirer of a process: why what waits to be sent waits on. */
+static void tell_no_sums(pay_relay_call_t *call, const pay_json_t *data)
+{
+    pay_relay_t *relay = call->relay;
+    int told;
+
+    if (pay_json_type(data, "refundedAmount") != PAY_JSON_ABSENT) {
+        return;
+    }
+    (void)apr_thread_mutex_lock(relay->mutex);
+    told = relay->sums_told;
+    relay->sums_told = 1;
+    (void)apr_thread_mutex_unlock(relay->mutex);
+    if (!told) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00792) "relay %s: its charges have no refundedAmount, so that a refund "
+                                "that is not in its list may have been made all the same: refunds "
+                                "that wait to be sent wait on, and none is told failed for absence",
+                relay->host);
+    }
+}
+
 /*
  * A refund that was made while the upstream's clock was wrong is listed on another day than where
  * it is looked for. Its charge shows that more was given back than we know of: then it is looked
@@ -235,8 +258,11 @@ static apr_status_t compare_charge(wanted_t *wanted, pay_relay_call_t *call,
         pay_relay_absent(out, call);
         return APR_SUCCESS;
     }
-    if (answer.status != 200 || answer.good != 1 || !answer.data
-        || !given_back(&given, answer.data, wanted)) {
+    if (answer.status != 200 || answer.good != 1 || !answer.data) {
+        return pay_relay_undecided(call, &answer, wanted->pool);
+    }
+    if (!given_back(&given, answer.data, wanted)) {
+        tell_no_sums(call, answer.data);
         return pay_relay_undecided(call, &answer, wanted->pool);
     }
     if (given <= charge->refunded_minor + charge->refunds_pending_minor) {

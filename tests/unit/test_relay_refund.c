@@ -3,6 +3,7 @@
 #include "upstream_text.h"
 #include "watched.h"
 
+#include "base/pay_log.h"
 #include "model/pay_text.h"
 
 #include <string.h>
@@ -518,6 +519,39 @@ START_TEST(test_charge_compared)
 }
 END_TEST
 
+static int silent;
+
+static void hear(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
+{
+    (void)baton, (void)status;
+    silent += level == PAY_LOG_WARNING && strstr(text, "PAY00792") != NULL;
+}
+
+/* Why nothing that waits is sent is logged once, and only where the sum is not there at all. */
+START_TEST(test_no_sums)
+{
+    void *context = (upstream_start(), upstream_open());
+    payments_answer_t answer;
+    int n;
+
+    silent = 0;
+    pay_log_set_sink(hear, NULL);
+    upstream_answer(200, "[]");
+    upstream_answer_at(VERIFY, 200, CHARGE_WITH("\"much\"", "0", WHEN));
+    answer = upstream_empty();
+    (void)pay_acquirer_relay.refund_query(&answer, context, &upstream_refund, &upstream_charge,
+                                          TIMEOUT, unit_pool);
+    ck_assert_int_eq(silent, 0);
+    upstream_answer_at(VERIFY, 200, ENVELOPE("true", "m", OURS("successful")));
+    for (n = 0; n < 3; n++) {
+        answer = upstream_empty();
+        (void)pay_acquirer_relay.refund_query(&answer, context, &upstream_refund, &upstream_charge,
+                                              TIMEOUT, unit_pool);
+    }
+    ck_assert_int_eq(silent, 1);
+}
+END_TEST
+
 static const struct {
     const char *name, *list, *similar;
 } similar_rows[] = {
@@ -581,6 +615,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_dates, 0, UNIT_ROWS(date_rows));
     tcase_add_test(tcase, test_found_by_its_dates);
     tcase_add_loop_test(tcase, test_charge_compared, 0, UNIT_ROWS(charge_rows));
+    tcase_add_test(tcase, test_no_sums);
     tcase_add_loop_test(tcase, test_similar, 0, UNIT_ROWS(similar_rows));
     tcase_add_test(tcase, test_unknown);
 }
