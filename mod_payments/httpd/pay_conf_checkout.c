@@ -61,7 +61,7 @@ const char *pay_conf_add_return_host(cmd_parms *cmd, void *dir, const char *arg)
     (void)dir;
     if (!pay_return_hosts_add(&conf->policy.return_hosts, list, arg, cmd->pool)
         || !*conf->policy.return_hosts) {
-        return pay_conf_wrong(cmd, PAY_RETURN_HOSTS_FAULT + strlen("want "), arg);
+        return pay_conf_wrong(cmd, &PAY_RETURN_HOSTS_FAULT[strlen("want ")], arg);
     }
     conf->return_hosts_set = 1;
     return NULL;

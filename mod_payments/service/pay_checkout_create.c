@@ -424,9 +424,11 @@ static const pay_problem_t *open_live(const pay_charge_t **out, int *replayed, c
     pay_acquiring_t acquiring;
     pay_charge_t *charge;
 
-    problem =
-        (d->caller->key_kind == PAY_KEY_PUBLIC ? pay_acquiring_enter_visitor : pay_acquiring_enter)(
-            &acquiring, d->service, &d->caller->scope, d->service->acquirer[PAY_LIVE], d->pool);
+    problem = d->caller->key_kind == PAY_KEY_PUBLIC
+                  ? pay_acquiring_enter_visitor(&acquiring, d->service, &d->caller->scope,
+                                                d->service->acquirer[PAY_LIVE], d->pool)
+                  : pay_acquiring_enter(&acquiring, d->service, &d->caller->scope,
+                                        d->service->acquirer[PAY_LIVE], d->pool);
     if (problem) {
         return problem;
     }

@@ -96,17 +96,22 @@ for path in sys.argv[1:]:
     ast.parse(pathlib.Path(path).read_text(), path)'
 }
 
-# As in tests/Makefile.am and mod_payments/Makefile.am.
+# As in tests/Makefile.am and mod_payments/Makefile.am, where each says what its own files need.
 # shellcheck disable=SC2016 # make's variables
 LINT_FLAGS='$(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(HTTPD_CPPFLAGS) $(AM_CFLAGS) $(CRYPTO_CFLAGS) $(CURL_CFLAGS)'
 
 # lint_compile COMPILER...: of the files on stdin nothing but its words, with the flags of build/normal.
 lint_compile() {
-    local flags
-    flags=$(make -s --no-print-directory -C "$NORMAL/tests" lint-flags --eval "lint-flags: ; @echo $LINT_FLAGS" \
-        | tail -n 1) || return 1 # the last line: it may have to renew its Makefile first
-    # shellcheck disable=SC2086 # flags are words
-    sed "s,^,$TOP/," | in_dir "$NORMAL/tests" xargs -r -P "$JOBS" -n 1 "$@" $flags
+    local files folder flags status=0
+    files=$(cat)
+    for folder in mod_payments tests; do
+        flags=$(make -s --no-print-directory -C "$NORMAL/$folder" lint-flags --eval "lint-flags: ; @echo $LINT_FLAGS" \
+            | tail -n 1) || return 1 # the last line: it may have to renew its Makefile first
+        # shellcheck disable=SC2086 # flags are words
+        { grep "^$folder/" <<<"$files" || true; } | sed "s,^,$TOP/," \
+            | in_dir "$NORMAL/$folder" xargs -r -P "$JOBS" -n 1 "$@" $flags || status=1
+    done
+    return "$status"
 }
 
 # Another compiler's warnings, which are errors.
