@@ -13,7 +13,7 @@ README = (TOP / "README.md").read_text()
 # What Debian's own tools do, as far as README.md wants it of them.
 ENABLE = 'ln -s "../{kind}s-available/$1.{ending}" "$(dirname "$0")/../etc/{kind}s-enabled/$1.{ending}"'
 TOOLS = {"a2enmod": ENABLE.format(kind="mod", ending="load"), "a2ensite": ENABLE.format(kind="site", ending="conf"),
-         "apachectl": '[ "$*" = configtest ] && exec {httpd} -t -d {root} -f {root}/httpd.conf',
+         "apachectl": '[ "$*" = configtest ] && LD_PRELOAD="{preload}" exec {httpd} -t -d {root} -f {root}/httpd.conf',
          "systemctl": '[ "$*" = "restart apache2" ] && echo yes >{root}/restarted'}
 
 
@@ -69,7 +69,8 @@ def installed(httpd, port):
     for folder in ("bin", "home", *(f"etc/{kind}s-{state}" for kind in ("mod", "site") for state in ("available", "enabled"))):
         (root / folder).mkdir(parents=True)
     for name, text in TOOLS.items():
-        (root / "bin" / name).write_text(f"#!/bin/sh\n{text.format(root=root, httpd=httpd_binary())}\n")
+        text = text.format(root=root, httpd=httpd_binary(), preload=httpd.environment().get("LD_PRELOAD", ""))
+        (root / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
         (root / "bin" / name).chmod(0o755)
     (root / "bin/paymentsctl").symlink_to(pathlib.Path(PAYMENTSCTL).resolve())
 
@@ -93,8 +94,10 @@ def test_install_it(server):
     [site] = re.findall(r"A virtual host of five lines, for example in `(.*)`", text)
     assert host.count("\n") == 5
 
+    env = {name: value for name, value in httpd.environment().items() if name != "LD_PRELOAD"}  # httpd's alone
+
     def run(command):
-        return shell(command, root / "home", path=f"{root}/bin:/usr/sbin:/usr/bin:/bin", **httpd.environment())
+        return shell(command, root / "home", path=f"{root}/bin:/usr/sbin:/usr/bin:/bin", **env)
 
     run(load)
     pathlib.Path(site).write_text(host)
