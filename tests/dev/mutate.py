@@ -32,6 +32,7 @@ UNIT_LIMIT = (15, 5) # seconds, and so many times what a program takes without a
 FILE_LIMIT = 600 # of a file of tests/api or tests/faults
 CASE_LIMIT = 120 # of one test there
 SILENCE = 90 # pytest says something at the end of each test
+BOUNDED = ("prlimit", f"--data={4 << 30}") # of each process: a change can make a loop that allocates for ever
 GRACE = 15 # seconds in which pytest takes its servers down
 NO_MUTANT = ("does not compile", "same object")
 NOT_COUNTED = NO_MUTANT + ("no such line", "not judged")
@@ -185,7 +186,7 @@ def read_until(pipe, end, silence):
 def run_limited(command, limit, silence=None, **options):
     """Returns (status, output). The status is None if the command ran for `limit` seconds or printed nothing for `silence`
     seconds; it is then interrupted, so that pytest can stop its servers, and killed."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+    with subprocess.Popen([*BOUNDED, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                           start_new_session=True, **options) as process:
         said, ended = read_until(process.stdout, time.monotonic() + limit, silence or limit)
         if ended:
