@@ -36,12 +36,14 @@ PAUSE_S = 0.15  # of a client between two charges, at most
 BUSY_S = 3  # that a refund waits for another one
 MOVE_S = 1  # between two moves, at most
 STEPS = (2 * HOUR, -2 * HOUR, 3 * DAY, -3 * DAY, YEAR, -YEAR)
+THEIR_STEPS = STEPS[:4]  # a year of theirs is in test_clock_live: who restores a backup would wait for it
 NIGHT = 26 * HOUR  # what waits by a clock that was ahead waits no longer
 GIVEN = ("successful", "reversed")
 REFUSED = ("R1", "R2", "R3", "R4", "R5")
-# Besides: stores that are replaced, by copies too; clocks that are set; what is decided late, or waits for a person.
+# Besides: stores that are replaced, by copies too; clocks that are set, so that refunds are dated ahead and not taken yet
+# (PAY00442); what is decided late, or waits for a person.
 TROUBLE = (f"{LIVE_TROUBLE}|{STORE_GONE}|PAY00150|PAY00160|PAY00171|PAY00172|PAY00201|PAY00210|PAY00231|PAY00234"
-           "|PAY00421|PAY00422|PAY00423|PAY00426|PAY00445|PAY00451|PAY00700|PAY00710")
+           "|PAY00421|PAY00422|PAY00423|PAY00426|PAY00442|PAY00445|PAY00451|PAY00700|PAY00710")
 DECIDED_S = 37 + 2 * LATE_AFTER_S + (300 if SANITIZE else 120)
 
 
@@ -127,6 +129,7 @@ class Chaos:
         self.asked, self.told, self.given = {}, {}, {}  # charges; what was answered of them, and of refunds
         self.tries, self.failures, self.decided, self.by_tool = [], [], set(), set()
         self.halt, self.lock, self.number = threading.Event(), threading.Lock(), 10000
+        self.dated = 0, 0  # how far back and ahead the acquirer may have dated what it made
         self.done = collections.Counter()
         self.backups, self.held, self.others = [], False, []
         self.payers = [Payer(self, random.Random(chance.randrange(1 << 32))) for _ in range(CLIENTS)]
@@ -165,8 +168,22 @@ class Chaos:
     def clock(self):
         self.clocks[0].set(self.chance.choice(STEPS) + self.chance.randrange(-600, 600))
 
+    def their_clock(self):
+        """The acquirer dates what it makes meanwhile by it, and dates stay."""
+        by = self.chance.choice(THEIR_STEPS) + self.chance.randrange(-600, 600)
+        self.dated = min(self.dated[0], by), max(self.dated[1], by)
+        self.clocks[1].set(by)
+
     def clock_right(self):
         self.clocks[0].set(0)
+
+    def their_clock_right(self):
+        self.clocks[1].set(0)
+
+    def wait_for_dates(self, more=0):
+        """Time goes by on both sides until nothing that the acquirer has is dated ahead: before, it is not taken."""
+        for clock in self.clocks:
+            clock.set(max(self.dated[1] + 600 if self.dated[1] else 0, more))
 
     def tool(self):
         """A refund that waits until the server sends it."""
@@ -181,12 +198,15 @@ class Chaos:
         """Of the days of both clocks; while answers are falsified it may have to be asked for again.
 
         A clock that is behind is set right first, or what is dated ahead of it is not taken; and so is one that is far
-        away, as a year is fetched in many pieces.
+        away, as a year is fetched in many pieces. Where the acquirer's was wrong, that takes as long as it was ahead.
         """
-        if self.clocks[0].by < 0 or self.clocks[0].by > 4 * DAY:
+        if self.dated != (0, 0):
+            self.wait_for_dates()
+        elif self.clocks[0].by < 0 or self.clocks[0].by > 4 * DAY:
             self.clock_right()
-        now, by = datetime.now(timezone.utc), timedelta(seconds=self.clocks[0].by)
-        days = [str((at + timedelta(days=more)).date()) for at in (now, now + by) for more in (-2, 1)]
+        now = datetime.now(timezone.utc)
+        days = [str((now + timedelta(seconds=by, days=more)).date())
+                for by in (0, self.clocks[0].by, *self.dated) for more in (-2, 1)]
         command = ("refund", "sync", "shop", *MODE, "--from", min(days), "--to", max(days))
         return wait_for(lambda: self.ctl(*command, check=False).returncode == 0, "the refunds to be fetched", RETRY_S)
 
@@ -197,7 +217,7 @@ class Chaos:
         self.sync()
         done = self.ctl("store", "confirm", "--yes", check=False)
         if done.returncode == 3:
-            self.clock_right()  # what the acquirer has of later than now was not taken
+            self.wait_for_dates()  # what the acquirer has of later than now was not taken
             command = re.search(r"'paymentsctl (refund sync .*?)'", done.stderr)[1].split()
             with self.quiet():
                 self.ctl(*command)
@@ -271,6 +291,7 @@ class Chaos:
         """The clocks are right, the faults and the clients end."""
         self.halt.set()
         self.clock_right()
+        self.their_clock_right()
         self.proxy.heal()
         self.confirm()
         for payer in self.payers:
@@ -286,8 +307,7 @@ class Chaos:
 
     def settle(self):
         """A night goes by on both sides; a person decides what the acquirer has under another time."""
-        for clock in self.clocks:
-            clock.set(NIGHT)
+        self.wait_for_dates(self.dated[1] + NIGHT)
 
         def done():
             for row in self.shop.rows_held():
@@ -381,7 +401,8 @@ def make_till(authority, far):
             one.close()
 
 
-MOVES = (*("kill",) * 3, *("clock",) * 4, *("tool",) * 3, *("backup",) * 2, *("put_back",) * 2, "clock_right", "power",
+MOVES = (*("kill",) * 3, *("clock",) * 4, *("their_clock",) * 2, *("tool",) * 3, *("backup",) * 2, *("put_back",) * 2,
+         "clock_right", "their_clock_right", "power",
          "graceful", "hang_up", "refuse", "sync", "beside")
 
 
