@@ -523,6 +523,7 @@ def test_codes_that_are_asked_for(certified, relay):
         asks(olga.ask(path, LIVE_KEY), "/confirm/code")
     answer = olga.ask(path, LIVE_KEY)
     assert answer.status == 429 and 1 <= int(answer.header("retry-after")) <= 60
+    assert "PAY00686: codes to confirm changes of the dashboard are asked for too often" in certified.log_text()
     codes = {code_of(mail) for mail in relay.wait(shop.address, 5)}
     assert len(codes) == 1 and len(relay.wait(shop.address, 5)) == 5
     assert olga.ask(path, confirmed(LIVE_KEY, code=codes.pop())).status == 200
@@ -553,7 +554,9 @@ def test_a_relay_that_takes_no_mail(certified, relay, refusal):
         relay.refuse("RCPT", "550 no such box")
     answer = olga.ask(shop.path("keys"), LIVE_KEY)
     assert answer.status == 503 and f"paymentsctl key create {shop.name}" in answer.json["message"], answer
-    assert shop.known() == known and "PAY00685" in certified.log_text() and shop.address not in certified.log_text()
+    said = certified.log_text()
+    assert shop.known() == known and "PAY00685" in said and shop.address not in said
+    assert "PAY00540: the dashboard answers 503 E2: " in said
     if refusal == "closed":
         relay.open()
     asks(olga.ask(shop.path("keys"), LIVE_KEY), "/confirm/code")

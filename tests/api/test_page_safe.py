@@ -378,3 +378,4 @@ def test_a_store_that_is_out_of_service(server):
     answer = checkout.get()
     page = page_of(answer, 503)
     assert answer.header("retry-after") and "never taken twice" in page.said()
+    assert "PAY00590: a payment page answers 503 E2: " in httpd.log_text()

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from harness import at_once, reference, wait_for
-from raw_lmdb import busy_readers
+from raw_lmdb import Raw, busy_readers
 
 
 MEMBERS = ["id", "refundReference", "amount", "currency", "domain", "channel", "merchantNote",
@@ -311,6 +311,26 @@ def test_slow_readers_hold_no_transaction(httpd, tmp_path):
     wait_for(lambda: not busy_readers(httpd.store), "all read transactions to end")
     for sock in socks:
         sock.close()
+
+
+def test_time_zone_that_is_not_installed(server):
+    """Days of a zone that this system does not know are no other zone's: 500, and the log says what is missing."""
+    httpd = server()
+    shop, other = httpd.shop(), httpd.shop()
+    httpd.ctl("account", "set", shop.name, "--timezone", "Africa/Lagos")
+    with Raw(httpd.store) as raw:
+        raw.begin()
+        number = raw.get("account_name", shop.name.encode())
+        row = raw.get("account", number)
+        assert row.count(b"Africa/Lagos") == 1
+        raw.put("account", number, row.replace(b"Africa/Lagos", b"Africa/Nowhe"))
+        raw.commit()
+    httpd.expect_log("PAY00331")
+    answer = shop.refunds()
+    assert answer.status == 500 and answer.json["data"]["responseCode"] == "E1", answer
+    assert f"PAY00331: time zone Africa/Nowhe of account {shop.name} cannot be read" in httpd.log_text()
+    assert ids(other.refunds()) == []
+    assert shop.charge().status == 200
 
 
 def test_client_that_leaves_harms_nobody(httpd, tmp_path):

@@ -2,15 +2,17 @@
 """A store out of service is 503 with the envelope, a log line that says what to do, and no more."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 
 import pytest
 
 import raw_lmdb
-from harness import ROOT, STORE_NEVER_WAS, reference, run_ctl, wait_for
-from raw_lmdb import change_schema
+from harness import KILLED, ROOT, STORE_NEVER_WAS, reference, run_ctl, wait_for
+from raw_lmdb import Raw, change_schema
 
 LIST = "/api/v1/refund/2026-01-01/2026-01-02"
 KEY = "Bearer pay_testsk_" + "a" * 48
@@ -126,6 +128,28 @@ def test_schema_changed_under_a_running_server(server):
     assert shop.charge().status == 200
     change_schema(httpd.store, 99)
     assert shop.charge().status == 503
+    httpd.expect_log(f"PAY00307|{KILLED}")
+    for pid in httpd.pids():  # whose successors meet it when they begin
+        os.kill(pid, signal.SIGKILL)
+    words = f"PAY00307: PaymentsStore lmdb:{httpd.store} cannot be opened by this process: "
+    wait_for(lambda: words in httpd.log_text(), "a new child to say that it cannot open the store")
+
+
+@pytest.mark.parametrize("table, number, words", [
+    ("endpoint", "PAY00352", "whether its master key opens the stored secrets could not be seen: "),
+    ("encryption_key", "PAY00504", "whether its master key opens the stored encryption keys could not be seen: "),
+])
+def test_secrets_that_cannot_be_read(server, table, number, words):
+    httpd = server()
+    shop = httpd.shop()
+    with Raw(httpd.store) as raw:
+        raw.begin()
+        raw.put(table, bytes([0, 0, 0, 99, 0, 0]), b"no row")
+        raw.commit()
+    httpd.expect_log(f"{number}|PAY00104: table {table}")
+    httpd.graceful()
+    assert re.search(f"{number}: PaymentsStore .*: {words}", httpd.log_text())
+    assert shop.charge().status == 200
 
 
 def test_full_environment(server):

@@ -8,6 +8,7 @@ fills real file systems too. Clients send each request again until it has its an
 import contextlib
 import ctypes
 import errno
+import json
 import mmap
 import os
 import random
@@ -18,6 +19,7 @@ import pytest
 
 from children import WHO, connections_to_all
 from conftest import FULL, loaded, size
+from dashboard import Person, settings
 from harness import WAIT_S, beside, charge_body, wait_for
 from load import Load, calls, counter, seed, undecided, verify
 
@@ -55,10 +57,12 @@ class Disk:
         return getattr(self.fail, kind + "_failed")
 
 
-def with_disk(server, **kwargs):
+def with_disk(server, more=None, **kwargs):
+    """`more(httpd)` is what its host has in its configuration beside that."""
     httpd = server(start=False, env={"LD_PRELOAD": loaded("faults/preload_fail"), "PAYMENTS_FAIL": "{root}/fail",
                                      "PAYMENTS_PRELOAD_FILE": "{root}/store/data.mdb"}, **kwargs)
     disk = Disk(httpd)
+    httpd.host_extra += more(httpd) if more else ""
     return httpd.start(), disk
 
 
@@ -185,6 +189,37 @@ def test_outcome_that_cannot_be_stored(server):
     if FULL:
         wait_for(lambda: shop.charge(**body).status == 200, "the watchdog to ask the acquirer", 120)
     assert calls(httpd)["charge", body["reference"]] == 1
+
+
+def test_settings_that_cannot_be_stored(server):
+    """A reload while the disk fails: what the store knew holds, and the log says of which directives."""
+    httpd, disk = with_disk(server)
+    shop = httpd.shop()
+    httpd.extra, httpd.host_extra = "PaymentsWebhookInsecure On\n", "PaymentsDefaultCurrency EUR\n"
+    httpd.write_config()
+    httpd.expect_log(f"{COMMIT}|PAY00301|PAY00356")
+    disk.set(data=errno.EIO)
+    httpd.graceful()
+    disk.set()
+    for words in ("PAY00301: PaymentsStore .*: the defaults of new accounts could not be stored: ",
+                  "PAY00356: PaymentsStore .*: the directives about notifications could not be stored"):
+        assert re.search(words, httpd.log_text()), words
+    assert json.loads(httpd.ctl("account", "show", httpd.shop().name, "--json").stdout)["currency"] == "NGN"
+    assert shop.charge().status == 200
+
+
+def test_refusal_that_cannot_be_entered(server):
+    """A change is refused whether the audit takes the entry or not; the log tells what the audit does not."""
+    httpd, disk = with_disk(server, more=settings)
+    name = httpd.shop().name
+    httpd.ctl("account", "grant", name, "vera", "--host", "localhost", "--role", "viewer")
+    httpd.expect_log(f"{COMMIT}|PAY00781")
+    disk.set(data=errno.EIO)
+    answer = Person(httpd, "vera").post(f"accounts/{name}/keys", {"kind": "public", "mode": "test"})
+    disk.set()
+    assert answer.status == 403, answer
+    assert "PAY00781: a refused change could not be entered in the audit: " in httpd.log_text()
+    assert not [one for one in json.loads(httpd.ctl("audit", "list", name, "--json").stdout) if one["what"] == "refused"]
 
 
 DISK_MIB = 320  # paymentsctl makes no account below its reserve of 256 MiB

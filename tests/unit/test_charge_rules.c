@@ -2,6 +2,7 @@
 #include "limited.h"
 #include "service/pay_charge_rules.h"
 #include "shop_scripted.h"
+#include "watched.h"
 
 typedef enum given_t {
     GIVEN_NOTHING,
@@ -215,6 +216,29 @@ START_TEST(test_place_is_given_back)
 }
 END_TEST
 
+/* By which names its acquirer would know its charges cannot be told: nothing is sent. */
+START_TEST(test_account_without_a_secret)
+{
+    pay_charge_t *charge;
+    pay_account_t account;
+    int replayed;
+
+    set_up_scripted();
+    watch();
+    shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
+    set_account_mode(PAY_LIVE);
+    key = shop_key(shop, PAY_LIVE);
+    account = *key->account;
+    memset(account.secret, 0, sizeof(account.secret)); /* as an earlier build made it */
+    key->account = &account;
+    shop_check_problem("no secret", create(&charge, &replayed, shop_request("order-1", "card_9")),
+                       503, "E2");
+    ck_assert_int_eq(logged("PAY00204: account demo was made by an earlier build"), 1);
+    check_unknown("no secret", "order-1");
+    ck_assert_int_eq(script.calls, 0);
+}
+END_TEST
+
 /* Answered with another amount it is held at once, whether or not the acquirer answers again. */
 START_TEST(test_different)
 {
@@ -262,6 +286,7 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_policy, 0, UNIT_ROWS(policy_cases));
     tcase_add_test(tcase, test_name_at_the_acquirer);
+    tcase_add_test(tcase, test_account_without_a_secret);
     tcase_add_test(tcase, test_card_of_the_acquirer);
     tcase_add_test(tcase, test_no_slot);
     tcase_add_test(tcase, test_place_is_given_back);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pay_failures.h"
 
-#include "base/pay_log.h"
 #include "shop.h"
+#include "watched.h"
 
+#include <openssl/evp.h>
 #include <stdio.h>
 
 #define MINUTES(n) apr_time_from_sec(60 * (n))
 
 static shop_t *shop;
 static pay_scope_t scope;
-static int notices;
 
-static void hear(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
+static int notices(void)
 {
-    (void)baton, (void)status;
-    notices += level == PAY_LOG_NOTICE && strstr(text, "PAY00750") != NULL;
+    return said(PAY_LOG_NOTICE, "PAY00750: ");
 }
 
 static void set_limit(pay_failure_kind_t kind, int count)
@@ -33,8 +32,7 @@ static void set_up(void)
     scope = (pay_scope_t){shop->account->number, PAY_TEST};
     ck_assert_int_eq(pay_failure_table_init(&shop->service.failures, memory, secret), APR_SUCCESS);
     shop->service.failures_store = 5;
-    notices = 0;
-    pay_log_set_sink(hear, NULL);
+    watch();
 }
 
 static int refused(const pay_attempt_t *attempt)
@@ -153,7 +151,7 @@ START_TEST(test_kinds)
     item = &APR_ARRAY_IDX(items, 0, pay_failure_item_t);
     ck_assert_str_eq(item->kind, pay_failure_kind_name(rows[_i].kind));
     ck_assert_str_eq(item->hint, rows[_i].hint);
-    ck_assert_int_eq(notices, 1);
+    ck_assert_int_eq(notices(), 1);
     ck_assert_int_eq(entries()->nelts, 1);
 }
 END_TEST
@@ -202,7 +200,7 @@ START_TEST(test_visitors_above_the_limit)
     ck_assert(refused(&good));
     (void)pay_failures_list(&count, &shop->service, &scope, unit_pool);
     ck_assert_int_eq(count, 2);
-    ck_assert_int_eq(notices, 2);
+    ck_assert_int_eq(notices(), 2);
 }
 END_TEST
 
@@ -247,8 +245,58 @@ START_TEST(test_notices_are_bounded)
         pay_failures_note(&shop->service, &attempt, unit_pool);
         ck_assert_msg(refused(&attempt), "%s", token);
     }
-    ck_assert_int_eq(notices, 100);
+    ck_assert_int_eq(notices(), 100);
     ck_assert_int_eq(entries()->nelts, 100);
+}
+END_TEST
+
+static apr_status_t note_status;
+
+static apr_status_t note_fails(pay_store_t *store)
+{
+    (void)store;
+    return note_status;
+}
+
+/* A block that no audit tells of is one all the same. */
+static const struct {
+    const char *name;
+    apr_status_t status;
+    int told;
+} not_entered[] = {
+    {"busy", PAY_STORE_EBUSY, 1},
+    {"down", PAY_STORE_EDOWN, 1},
+    {"full, as the store has said", PAY_STORE_EFULL, 0},
+};
+
+START_TEST(test_not_entered)
+{
+    const pay_attempt_t attempt = {.scope = scope, .token = "tok_a"};
+
+    set_limit(PAY_FAILURE_CARD, 1);
+    note_status = not_entered[_i].status;
+    shop->ops.audit_note = note_fails;
+    pay_failures_note(&shop->service, &attempt, unit_pool);
+    ck_assert_msg(logged("PAY00753: ") == not_entered[_i].told, "%s", not_entered[_i].name);
+    ck_assert_msg(refused(&attempt), "%s", not_entered[_i].name);
+    ck_assert_int_eq(notices(), 1);
+    ck_assert_int_eq(entries()->nelts, 0);
+}
+END_TEST
+
+/* Without digests a payer is not counted, and not refused for it. */
+START_TEST(test_no_digests)
+{
+    const pay_attempt_t attempt = {.scope = scope, .token = "tok_a"};
+
+    set_limit(PAY_FAILURE_CARD, 1);
+    ck_assert_int_eq(EVP_set_default_properties(NULL, "provider=none"), 1);
+    pay_failures_note(&shop->service, &attempt, unit_pool);
+    ck_assert_int_eq(said(PAY_LOG_ERR, "PAY00752: a payment is not counted by its card"), 1);
+    ck_assert(!refused(&attempt));
+    ck_assert_int_eq(EVP_set_default_properties(NULL, ""), 1);
+    ck_assert(!refused(&attempt));
+    ck_assert_int_eq(notices(), 0);
 }
 END_TEST
 
@@ -312,6 +360,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_visitors_above_the_limit);
     tcase_add_loop_test(tcase, test_outcomes, 0, UNIT_ROWS(outcomes));
     tcase_add_test(tcase, test_notices_are_bounded);
+    tcase_add_loop_test(tcase, test_not_entered, 0, UNIT_ROWS(not_entered));
+    tcase_add_test(tcase, test_no_digests);
     tcase_add_test(tcase, test_lift);
     tcase_add_test(tcase, test_off);
 }

@@ -305,6 +305,34 @@ START_TEST(test_pending_is_asked_about)
 }
 END_TEST
 
+static apr_status_t import_fails(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
+{
+    (void)import, (void)store, (void)p;
+    return PAY_STORE_EDOWN;
+}
+
+/* What is stored in part and cannot be taken back is no refund of the next import's. */
+START_TEST(test_not_taken_back)
+{
+    pay_store_ops_t ops = *till->store->ops;
+
+    (void)books_charge("shop-1", 500);
+    books_add(books, "1", "processed")->transaction_reference = books_reference("shop-1");
+    till->store->ops = &ops;
+    ops.import_finish = import_fails;
+    (void)fetch(PAY_STORE_EDOWN);
+    ck_assert_int_eq(till_logged("PAY00441"), 0);
+    ops.import_abort = import_fails;
+    (void)fetch(PAY_STORE_EDOWN);
+    ck_assert_int_eq(till_logged("PAY00441"), 1);
+    till->store->ops = till->ops;
+    ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
+    ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->refunded_minor, 500);
+    ck_assert_int_eq(till_logged("PAY00441"), 1);
+    check_again();
+}
+END_TEST
+
 /* The shop's own text may have been used at the acquirer by somebody else: it names no charge. */
 START_TEST(test_charge_of_the_same_name)
 {
@@ -460,6 +488,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_charge_that_failed, 0, UNIT_ROWS(of_failed));
     tcase_add_loop_test(tcase, test_of_another_account, 0, 3);
     tcase_add_loop_test(tcase, test_pending_is_asked_about, 0, 2);
+    tcase_add_test(tcase, test_not_taken_back);
     tcase_add_test(tcase, test_charge_of_the_same_name);
     tcase_add_test(tcase, test_imported_before);
     tcase_add_loop_test(tcase, test_id_that_is_known, 0, 3);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "link_goods.h"
 
+#include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_link.h"
 
 #include <pthread.h>
@@ -258,9 +259,8 @@ static const struct {
 };
 
 /* As a version that counted nothing left it. */
-static void forget_count(int i)
+static void forget_count(int i, pay_link_t *link)
 {
-    pay_link_t *link = link_get(i, LINK);
     pay_lmdb_key_t key;
     MDB_val row;
 
@@ -290,7 +290,7 @@ START_TEST(test_among)
     }
     meet(among[row].last, i, second);
     if (older) {
-        forget_count(i);
+        forget_count(i, link_get(i, LINK));
     }
     /* The payer of the last one is no better off. */
     ck_assert_msg(link_open(&third, i, LINK, _i % 3 ? CY : BOB, unit_pool) == among[row].want, "%s",
@@ -300,6 +300,50 @@ START_TEST(test_among)
     ck_assert_int_eq(link_get(i, LINK)->counted, !older || among[row].want != PAY_CLAIM_LINK_USED);
     ck_assert_uint_eq(link_get(i, "other")->holding, 1);
     till_check_clean();
+}
+END_TEST
+
+/* Rows of another link's checkouts, from one behind the first to that of the sequence at `baton`.
+ */
+static int crowd_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    const apr_uint64_t last = *(const apr_uint64_t *)baton;
+    const MDB_dbi table = pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT);
+    pay_lmdb_key_t first, key;
+    MDB_val name, row;
+    apr_uint64_t seq;
+    int rc;
+
+    pay_lmdb_charge_key(&first, &till->scopes[0], 1);
+    name = pay_lmdb_key_val(&first);
+    rc = mdb_get(txn, table, &name, &row);
+    row.mv_data = rc ? NULL : apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
+    for (seq = 2; !rc && seq <= last; seq++) {
+        pay_lmdb_charge_key(&key, &till->scopes[0], seq);
+        name = pay_lmdb_key_val(&key);
+        rc = mdb_put(txn, table, &name, &row, 0);
+    }
+    return rc;
+}
+
+/* One more than it may look at in its turn: nobody pays what may be paid already. */
+START_TEST(test_too_many_to_count)
+{
+    apr_uint64_t last = PAY_LMDB_LINK_LOOKS_MAX + _i;
+    pay_charge_t *charge;
+    pay_link_t *link;
+
+    link_make(0, "other", 0);
+    link_make(0, LINK, 1);
+    ck_assert_uint_eq(link_begin(0, "other", ADA)->seq, 1);
+    till_raw(crowd_work, &last);
+    link = link_get(0, LINK);
+    link->last_seq = last;
+    forget_count(0, link);
+    ck_assert_int_eq(link_open(&charge, 0, LINK, BOB, unit_pool),
+                     _i ? PAY_CLAIM_LINK_BUSY : PAY_CLAIM_NEW);
+    ck_assert_int_eq(till_logged("PAY00730"), _i);
+    ck_assert_int_eq(link_get(0, LINK)->counted, !_i);
 }
 END_TEST
 
@@ -552,6 +596,7 @@ static void add(TCase *tcase)
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_second, 0, UNIT_ROWS(cases));
     tcase_add_loop_test(tcase, test_among, 0, 2 * UNIT_ROWS(among));
+    tcase_add_loop_test(tcase, test_too_many_to_count, 0, 2);
     tcase_add_test(tcase, test_seen_to);
     tcase_add_loop_test(tcase, test_void, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_another_amount);

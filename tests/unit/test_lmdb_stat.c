@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lmdb_fixture.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static void fill(pay_store_t *store)
@@ -92,11 +95,35 @@ START_TEST(test_a_backup_needs_a_new_directory)
 }
 END_TEST
 
+/* Half a copy is none: it is said, and taken away. */
+START_TEST(test_a_backup_on_a_full_disk)
+{
+    const char *target = apr_pstrcat(unit_pool, unit_dir(), "/copy", NULL);
+    pay_store_t *store = fixture_shop(unit_dir());
+    struct rlimit limit, before;
+
+    fill(store);
+    fixture_listen();
+    ck_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 8 * 1024;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ck_assert_int_ne(store->ops->backup(store, target, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert(fixture_logged("PAY00115: backup of store "));
+    ck_assert_int_ne(access(target, F_OK), 0);
+    ck_assert_int_eq(store->ops->backup(store, target, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(access(target, F_OK), 0);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_test(tcase, test_stat_counts);
     tcase_add_test(tcase, test_a_backup_is_a_store);
     tcase_add_loop_test(tcase, test_a_backup_needs_a_new_directory, 0, UNIT_ROWS(target_rows));
+    tcase_add_test(tcase, test_a_backup_on_a_full_disk);
 }
 
 UNIT_PROGRAM(add)

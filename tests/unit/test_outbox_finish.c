@@ -9,12 +9,14 @@
 
 #define PAYLOG_DROPPED "PAY00268"
 #define PAYLOG_ONE_DROPPED "PAY00269"
+#define PAYLOG_LATE "PAY00263"
 #define COUNT 5
 
 static struct {
     int refuse;          /* how often the store still refuses */
     apr_status_t status; /* with what */
     int end_leases;      /* 1: when it refuses, the leases have just ended */
+    int is_second;       /* 1: another process has stored its results of them just now */
     apr_uint64_t bad;    /* the transaction whose result does not decode; 0: none */
     int calls;
 } finish;
@@ -37,6 +39,10 @@ static apr_status_t finish_scripted(pay_store_t *store, apr_array_header_t *resu
     if (finish.refuse > 0) {
         finish.refuse--;
         return finish.status;
+    }
+    if (finish.is_second) {
+        ck_assert_int_eq(shop->real->event_finish(store, apr_array_copy(p, results), p),
+                         APR_SUCCESS);
     }
     return shop->real->event_finish(store, results, p);
 }
@@ -164,6 +170,20 @@ START_TEST(test_too_late)
 }
 END_TEST
 
+/* What another process has stored of a later try stands, and is not counted again. */
+START_TEST(test_another_was_faster)
+{
+    peer_t *peer = set_up_finish();
+
+    finish.is_second = 1;
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(log_count(PAYLOG_LATE), COUNT);
+    ck_assert_int_eq(log_count("<warning>"), 0);
+    ck_assert_int_eq(waiting(&scope)->nelts, 0);
+    ck_assert_int_eq(peer_requests(peer), COUNT);
+}
+END_TEST
+
 /* One that cannot be stored holds up none of the others. */
 START_TEST(test_one_bad)
 {
@@ -250,6 +270,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_refused_for_long);
     tcase_add_test(tcase, test_refused_beside_one_that_hangs);
     tcase_add_test(tcase, test_too_late);
+    tcase_add_test(tcase, test_another_was_faster);
     tcase_add_test(tcase, test_one_bad);
     tcase_add_loop_test(tcase, test_lease, 0, 3);
     tcase_add_test(tcase, test_two_at_once);

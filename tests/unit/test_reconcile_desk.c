@@ -3,6 +3,7 @@
 
 #include "reconcile_rows.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -10,6 +11,7 @@
 #define BANKS_MAX 4
 #define ROWS_MAX 400
 #define WAIT_S_MAX 60
+#define STACK_HUGE ((size_t)1 << 60) /* more than there is room for */
 
 /* An acquirer that many threads ask at once, in memory that processes share. */
 typedef struct bank_t {
@@ -291,6 +293,33 @@ START_TEST(test_stop_idle)
 }
 END_TEST
 
+/* What no thread could be started for waits for a round in which one can. */
+START_TEST(test_no_thread)
+{
+    pay_reconcile_desk_t *desk;
+    pthread_attr_t usual, huge;
+
+    banks_make();
+    set_up(unit_dir());
+    charges_open(0, 3);
+    shop_clock_set(NOW + SECOND);
+    desk = desk_make();
+    ck_assert_int_eq(pthread_getattr_default_np(&usual), 0);
+    ck_assert_int_eq(pthread_attr_init(&huge), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&huge, STACK_HUGE), 0);
+    ck_assert_int_eq(pthread_setattr_default_np(&huge), 0);
+    round_of(desk);
+    ck_assert_int_eq(pthread_setattr_default_np(&usual), 0);
+    ck_assert_int_gt(said(PAY_LOG_ERR, "PAY00430: "), 0);
+    ck_assert_int_eq(banks[0].queries, 0);
+    WAIT_FOR(desk, settled == 3);
+    ck_assert_int_eq(pay_reconcile_stop(desk, MINUTE), APR_SUCCESS);
+    decided_check(0, 3);
+    (void)pthread_attr_destroy(&huge);
+    (void)pthread_attr_destroy(&usual);
+}
+END_TEST
+
 static apr_status_t take_fails(apr_array_header_t **out, pay_store_t *store, apr_time_t now,
                                apr_interval_time_t lease, int limit, apr_pool_t *p)
 {
@@ -450,6 +479,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_stuck_before);
     tcase_add_test(tcase, test_stop);
     tcase_add_test(tcase, test_stop_idle);
+    tcase_add_test(tcase, test_no_thread);
     tcase_add_test(tcase, test_store_down);
     tcase_add_test(tcase, test_two_desks);
     tcase_add_test(tcase, test_two_processes);

@@ -222,6 +222,8 @@ START_TEST(test_refund_of_a_late_approval)
                   "%s: due in %d", name, (int)apr_time_sec(charge->due_at - shop_clock));
     ck_assert_msg(charge->held == answers[_i].held, "%s", name);
     ck_assert_int_eq(script.calls, answers[_i].calls);
+    ck_assert_msg(logged("PAY00426: ") == (answers[_i].says == 'N'), "%s", name);
+    ck_assert_msg(logged("PAY00451: ") == (strchr("NT", answers[_i].says) != NULL), "%s", name);
     ck_assert_int_eq(charge->state, PAY_CHARGE_FAILED);
     ck_assert_str_ne(charge->contradiction, "");
     ck_assert_int_gt(said(PAY_LOG_ALERT, "order-1"), 0);
@@ -424,8 +426,44 @@ START_TEST(test_not_sent)
     ck_assert_int_eq(step(), 0);
     ck_assert_msg(script.calls == 0, "%s", hindrances[_i].name);
     ck_assert_msg(logged("PAY00425: ") == (late_status != APR_SUCCESS), "%s", hindrances[_i].name);
+    ck_assert_msg(logged("PAY00426: ") == (hindrances[_i].takes_ms > 0), "%s", hindrances[_i].name);
     ck_assert_msg(charge_of("order-1")->late == hindrances[_i].late, "%s", hindrances[_i].name);
     ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
+}
+END_TEST
+
+static apr_status_t refund_late_busy(pay_refund_t **out, int *changed, pay_store_t *store,
+                                     const pay_scope_t *scope, const char *refund_reference,
+                                     const pay_outcome_t *found, apr_time_t due_at, pay_held_t held,
+                                     const char *resolution, apr_pool_t *p)
+{
+    (void)store, (void)scope, (void)refund_reference, (void)found;
+    (void)due_at, (void)held, (void)resolution, (void)p;
+    *out = NULL;
+    *changed = 0;
+    return PAY_STORE_EBUSY;
+}
+
+/* A late answer about a refund that the store does not take is asked for again. */
+START_TEST(test_refund_not_stored)
+{
+    set_up(unit_dir());
+    shop_charge(shop, &live, "order-1");
+    refund_open("order-1", "rfd_1", 0);
+    fail_for_absence();
+    script_say('+');
+    shop->ops.refund_late = refund_late_busy;
+    shop_clock_set(FAILED_AT + 6 * HOUR);
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(logged("PAY00420: "), 1);
+    ck_assert_int_eq(logged("PAY00172: "), 0);
+    ck_assert_int_eq(refund_of("rfd_1")->held, PAY_NOT_HELD);
+    shop->ops.refund_late = shop->real->refund_late;
+    shop_clock_set(FAILED_AT + 7 * HOUR);
+    ck_assert_int_eq(step(), 0);
+    ck_assert_int_eq(logged("PAY00420: "), 1);
+    ck_assert_int_eq(refund_of("rfd_1")->held, PAY_HELD_LATE);
+    store_is_clean();
 }
 END_TEST
 
@@ -528,6 +566,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_test_mode);
     tcase_add_test(tcase, test_no_place);
     tcase_add_loop_test(tcase, test_not_sent, 0, UNIT_ROWS(hindrances));
+    tcase_add_test(tcase, test_refund_not_stored);
     tcase_add_test(tcase, test_crash);
     tcase_add_test(tcase, test_no_acquirer);
     tcase_add_test(tcase, test_refused_is_asked_soon);
