@@ -111,7 +111,6 @@ test_style() {
     plant tests/api/test_stray.py 'STRAY_TROUBLE = ("PAY00998|"\n    "PAY00999")\nhttpd.expect_log("PAY00999")\n'
     plant $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\n'
     expect_failure "a line that tests only forgive" "PAY00999: no test names it" check_style.sh provoked
-    style provoked "a line that a test names by now" tests/unit/test_money.c '/* PAY00010 */\n' "PAY00010: a test names it"
     style licence "a source without a licence" $base/pay_stray.c "int a;\n" "no licence line"
     style forbidden "a forbidden function" $base/pay_money.c "    sprintf(a, b);\n" "sprintf"
     style forbidden "an unfinished place" $base/pay_money.c "/* TODO */\n" "TODO"

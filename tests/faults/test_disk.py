@@ -219,7 +219,8 @@ def test_refusal_that_cannot_be_entered(server):
     disk.set()
     assert answer.status == 403, answer
     assert "PAY00781: a refused change could not be entered in the audit: " in httpd.log_text()
-    assert not [one for one in json.loads(httpd.ctl("audit", "list", name, "--json").stdout) if one["what"] == "refused"]
+    entered = json.loads(httpd.ctl("audit", "list", name, "--json").stdout)
+    assert "refused" not in [one["what"] for one in entered]
 
 
 DISK_MIB = 320  # paymentsctl makes no account below its reserve of 256 MiB
