@@ -16,20 +16,20 @@ WHOLE=0
 # minute.
 PLAN='
 test   lint         180     5     5
-test   scripts       90    10    10
+test   scripts      200    10    10
 test   demo          75    13    13
-test   unit         250  7850  7850
-test   unit-plain   100   505   505
-test   valgrind      60   190   190
-test   tsan         150   390   390
+test   unit         350  7900  7900
+test   unit-plain   120   505   505
+test   valgrind      90   190   190
+test   tsan         200   400   400
 test   fuzz-replay   60   535   535
-test   faults       240   113   103
+test   faults       300   118   106
 test   api          180   985   965
-test   browser      240   120   120
+test   browser      280   120   120
 test   api-sanitize 450  4030  4030
 test   whole        600     -     -
 faults property       -     1
-faults unit           -  7850
+faults unit           -  7900
 faults api            -  6600
 faults long           -     4
 faults faults         -   105

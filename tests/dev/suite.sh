@@ -138,7 +138,7 @@ memory_dir() {
 
 # Programs of which each test wants a process of its own: what one leaves behind there (pauses after
 # faults, what was told already, another user) would make the next one fail.
-WANT_PROCESSES='test_dashboard_guard|test_keyring|test_lmdb|test_lmdb_commit|test_lmdb_space'
+WANT_PROCESSES='test_dashboard_guard|test_keyring|test_lmdb|test_lmdb_batch|test_lmdb_commit|test_lmdb_space'
 WANT_PROCESSES=$WANT_PROCESSES'|test_lmdb_use|test_metrics|test_outbox|test_outbox_finish|test_outbox_mail'
 WANT_PROCESSES=$WANT_PROCESSES'|test_secret_file'
 
