@@ -37,7 +37,7 @@ typedef struct pay_acquirer_news_t {
     int present;                       /* the acquirer has it: decided, pending or different */
     int absent;                        /* it says that it has none */
     int different;                     /* what it has is not what was asked for */
-    int doubted;                       /* it says that it has none, which is not believed */
+    int doubted;                       /* it reports none, but its clock and ours differ */
     const apr_array_header_t *similar; /* of an absent refund; NULL: there are none */
 } pay_acquirer_news_t;
 

@@ -25,7 +25,7 @@ const pay_problem_t *pay_dashboard_change_from(pay_service_t *out, request_rec *
                                                const char *what, const char *subject,
                                                const char *detail);
 
-/* The entry of the audit for such a change, or for what is no change; unbounded. */
+/* The audit entry for a change, or for an action that changes nothing; it has no bound. */
 pay_audit_t *pay_dashboard_entry(request_rec *r, const pay_dashboard_t *dashboard, const char *what,
                                  const char *subject, const char *detail);
 

@@ -68,7 +68,7 @@ int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *c
 int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
                              int turned, apr_pool_t *p);
 
-/* A processed refund of an import that is told of, or turned its charge, at the import's end. */
+/* At the end of an import: a processed refund that is announced, or that reversed its charge. */
 typedef struct pay_lmdb_told_t {
     const char *refund_reference;
     apr_uint64_t charge_seq;
