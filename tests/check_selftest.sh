@@ -12,13 +12,23 @@ count=0
 left_out=() # what cannot be tried here, and why
 
 # The fuzzers' cases are half of all files, and only one script reads them.
+mkdir "$work/whole"
+(cd "$top" && tar -cf - --exclude=.libs --exclude=.deps --exclude='*.o' --exclude='*.lo' \
+    --exclude=__pycache__ --exclude=tests/fuzz/corpus Makefile.am configure.ac bootstrap dev .ci conf docs m4 mod_payments \
+    share tests) | tar -xf - -C "$work/whole"
+chmod -R u+w "$work/whole"
+state_of_whole() { (cd "$work/whole" && find . -type f -printf '%p %m %s %T@\n' | sort | sha256sum); }
+state=$(state_of_whole)
+
+# A tree of links, for a copy would take longer than most scripts: what is changed there is a file of its own first.
 fresh() {
     rm -rf "$work/tree"
-    mkdir "$work/tree"
-    (cd "$top" && tar -cf - --exclude=.libs --exclude=.deps --exclude='*.o' --exclude='*.lo' \
-        --exclude=__pycache__ --exclude=tests/fuzz/corpus Makefile.am configure.ac bootstrap dev .ci conf docs m4 mod_payments \
-        share tests) | tar -xf - -C "$work/tree"
-    chmod -R u+w "$work/tree"
+    cp -al "$work/whole" "$work/tree"
+}
+
+# own FILE: a copy in place of the link.
+own() {
+    [ ! -e "$PAYMENTS_TOP/$1" ] || { cp -p "$PAYMENTS_TOP/$1" "$work/own" && mv "$work/own" "$PAYMENTS_TOP/$1"; }
 }
 
 # expect_failure WHAT WORDS SCRIPT ARGUMENTS...: the script must fail, and its report hold WORDS.
@@ -37,7 +47,10 @@ expect_failure() {
 }
 
 # plant FILE TEXT: TEXT at the end of FILE, which is made when it does not exist.
-plant() { printf '%b' "$2" >>"$PAYMENTS_TOP/$1"; }
+plant() {
+    own "$1"
+    printf '%b' "$2" >>"$PAYMENTS_TOP/$1"
+}
 
 repeat() { # COUNT TEXT
     local i
@@ -85,6 +98,7 @@ test_sources() {
     rm "$PAYMENTS_TOP/$base/pay_money.h"
     expect_failure "a listed file that is gone" "not in the tree" check_sources.sh
     fresh
+    own tests/check_man.sh
     chmod -x "$PAYMENTS_TOP/tests/check_man.sh"
     expect_failure "a script that make cannot run" "check_man.sh: cannot be run" check_sources.sh
 }
@@ -229,6 +243,10 @@ test_replay() {
 for part in layers sources style pages pages_node directives symbols hardening man replay; do
     "test_$part"
 done
+[ "$state" = "$(state_of_whole)" ] || {
+    echo "check_selftest: a fault was planted through a link, into all trees after it: call own before"
+    exit 1
+}
 echo "check_selftest: $count planted faults, $faults not seen"
 [ "$faults" -eq 0 ] || exit 1
 [ ${#left_out[@]} -eq 0 ] || {

@@ -149,16 +149,17 @@ part_provoked() {
 }
 
 part_licence() {
-    local file
     { c_files; find tests -name '*.py' -o -name '*.sh' -o -name Makefile.am; ls dev bootstrap .ci/run \
-        configure.ac Makefile.am mod_payments/Makefile.am m4/pay_flags.m4; } | while read -r file; do
-        head -n 2 "$file" | grep -F 'SPDX-License-Identifier: Apache-2.0' >/dev/null \
-            || echo "$file: no licence line"
-    done
-    c_files | while read -r file; do
-        head -n 1 "$file" | grep -Fx '/* SPDX-License-Identifier: Apache-2.0 */' >/dev/null \
-            || echo "$file: the first line is not the licence line"
-    done
+        configure.ac Makefile.am mod_payments/Makefile.am m4/pay_flags.m4; } | xargs awk '
+        function finish() { if (file != "" && !licensed) print file ": no licence line" }
+        FNR == 1 { finish(); file = FILENAME; licensed = 0 }
+        FNR <= 2 && index($0, "SPDX-License-Identifier: Apache-2.0") { licensed = 1 }
+        FNR == 1 && file ~ /\.[ch]$/ && $0 != "/* SPDX-License-Identifier: Apache-2.0 */" {
+            print file ": the first line is not the licence line"
+        }
+        FNR == 2 { nextfile }
+        END { finish() }'
+    find mod_payments tests \( -name '*.[ch]' -o -name '*.py' -o -name '*.sh' \) ! -path '*/.*' -empty | sed 's/$/: no licence line/'
 }
 
 part_forbidden() {

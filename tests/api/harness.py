@@ -274,8 +274,8 @@ class Httpd:
             return self.threads
         if self.mpm == "prefork":
             return "StartServers 4\nMinSpareServers 2\nMaxSpareServers 20\nMaxRequestWorkers 128"
-        return ("StartServers 2\nServerLimit 4\nThreadsPerChild 32\nThreadLimit 32\n"
-                "MaxRequestWorkers 128\nMinSpareThreads 32\nMaxSpareThreads 128")
+        return ("StartServers 2\nServerLimit 8\nThreadsPerChild 16\nThreadLimit 16\n"
+                "MaxRequestWorkers 128\nMinSpareThreads 16\nMaxSpareThreads 128")
 
     def config(self):
         user = ("User www-data\nGroup www-data" if ROOT else "")

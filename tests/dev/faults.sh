@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # The stages tsan and faults of ./dev test, small, and ./dev faults, which runs them in full.
 
-FAULT_PARTS="property unit api long faults tsan valgrind scripts lint bench bare"
+FAULT_PARTS="property unit api sanitize long faults tsan valgrind scripts lint bench bare"
 # Parts of faults, for those who work on them.
 FAULT_PARTS_NAMED="acquirer notifications timing"
 
@@ -81,6 +81,17 @@ part_api() {
     # shellcheck disable=SC2086 # options are words
     run_api api api "$NORMAL" env -- -m "not faults" $SHARED_OUT
     count_api api "every case on every MPM, as $(id -un)"
+}
+
+# What ./dev test gives the sanitizers a part of: each call of the tool.
+part_sanitize() {
+    stage sanitize
+    say "sanitize: every case of tests/api on event, each call of paymentsctl under the sanitizers"
+    if build_sanitize && build_unit "$NORMAL"; then
+        # shellcheck disable=SC2086 # options are words
+        run_api sanitize api "$SANITIZE" env PAYMENTS_SANITIZE=1 PAYMENTS_EVERY_CALL=1 PAYMENTS_MPM=event -- $SHARED_OUT
+    fi
+    count_api sanitize "as $(id -un), ASan and UBSan, event"
 }
 
 # One at a time: they measure.

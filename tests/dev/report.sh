@@ -32,6 +32,7 @@ test   whole        760     -     -
 faults property       -     1
 faults unit           -  7900
 faults api            -  6600
+faults sanitize       -  4030
 faults long           -     4
 faults faults         -   105
 faults tsan           -  6500

@@ -37,7 +37,8 @@ struct peer_t {
     atomic_int count;
     atomic_int requests;
     atomic_int closed;
-    atomic_int cuts; /* answers that were cut */
+    atomic_int cuts;  /* answers that were cut */
+    atomic_int stuck; /* connections on which nothing more is done, or a byte now and then */
     pthread_mutex_t mutex;
     char text[PEER_TEXT_MAX + 1];
     size_t text_len;
@@ -53,6 +54,7 @@ static int wait_readable(peer_t *peer, int fd, int ms)
 
 static void hang(peer_t *peer)
 {
+    atomic_fetch_add(&peer->stuck, 1);
     (void)wait_readable(peer, -1, -1);
 }
 
@@ -119,6 +121,7 @@ static int request_read(peer_t *peer, int fd, char text[PEER_TEXT_MAX + 1])
 
 static void drip(peer_t *peer, int fd, const char *text)
 {
+    atomic_fetch_add(&peer->stuck, 1);
     for (; *text; text++) {
         if (!send_all(fd, text, 1)
             || poll(&(struct pollfd){.fd = peer->stop[0], .events = POLLIN}, 1, DRIP_MS) != 0) {
@@ -182,7 +185,7 @@ static void http_serve(peer_t *peer, int fd)
         }
         if (script->then == PEER_DRIP) {
             drip(peer, fd, script->answer);
-            hang(peer);
+            (void)wait_readable(peer, -1, -1);
             return;
         }
         if (!send_all(fd, script->answer, strlen(script->answer))) {
@@ -267,6 +270,9 @@ static void smtp_serve(peer_t *peer, int fd)
 
     if (!reply(peer, fd, script->greeting, "220 peer")) {
         return;
+    }
+    if (script->greeting && strncmp(script->greeting, "HTTP", 4) == 0) {
+        hang(peer); /* each waits for the other */
     }
     while (line_read(peer, fd, line)) {
         for (i = 0; strncmp(line, rows[i].command, strlen(rows[i].command)) != 0; i++) {
@@ -397,6 +403,11 @@ int peer_closed(const peer_t *peer)
 int peer_requests(const peer_t *peer)
 {
     return atomic_load(&peer->requests);
+}
+
+int peer_stuck(const peer_t *peer)
+{
+    return atomic_load(&peer->stuck);
 }
 
 const char *peer_text(peer_t *peer)

@@ -49,6 +49,8 @@ int peer_port(const peer_t *peer);
 int peer_connections(const peer_t *peer);
 int peer_closed(const peer_t *peer);   /* connections that have ended */
 int peer_requests(const peer_t *peer); /* whole ones; of SMTP: messages */
+int peer_stuck(
+    const peer_t *peer); /* connections that have come to PEER_HANG, PEER_DRIP or "hang" */
 /* The last request, or all lines of the SMTP client; a copy. */
 const char *peer_text(peer_t *peer);
 

@@ -212,6 +212,7 @@ static void *storm(void *arg)
 
     atomic_fetch_add(&it->ready, 1);
     while (atomic_load(&it->ready) < THREADS) {
+        sched_yield();
     }
     verdict = pay_challenge_try(it->table, it->digest, it->typed, START);
     atomic_fetch_add(&it->right, verdict == PAY_CHALLENGE_RIGHT);

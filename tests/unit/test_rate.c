@@ -22,11 +22,11 @@
 #define MANY 40000
 #define PROCESSES 4
 #define THREADS 4
-#define KEYS 24      /* three times what one set has room for */
-#define ROUNDS 48000 /* of each thread: longer than it runs at a stretch */
+#define KEYS 24                      /* three times what one set has room for */
+#define ROUNDS (48000 / UNIT_SLOWER) /* of each thread: longer than it runs at a stretch */
 #define ALL (PROCESSES * THREADS * ROUNDS)
 #define BURST 1000
-#define COST_ROUNDS 100000
+#define COST_ROUNDS (100000 / UNIT_SLOWER)
 #define COST_TRIES 8
 #define COST_EXCHANGES 50
 #define REQUEST_LEN 400
@@ -366,6 +366,7 @@ static void *storm(void *arg)
 
     atomic_fetch_add(&shared->running, 1);
     while (atomic_load(&shared->running) < PROCESSES * THREADS) {
+        sched_yield();
     }
     for (i = 0; i < ROUNDS; i++) {
         apr_uint32_t key = (apr_uint32_t)(i % it->keys);

@@ -18,7 +18,7 @@
 #define MANY 1000000
 #define PROCESSES 4
 #define THREADS 4
-#define ROUNDS 4000
+#define ROUNDS (4000 / UNIT_SLOWER)
 #define LONG_MS 50000 /* a wait for what happens */
 #define SHORT_MS 100  /* one for what does not */
 

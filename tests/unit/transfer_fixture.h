@@ -7,6 +7,7 @@
 #include "base/pay_network.h"
 #include "base/pay_transfer.h"
 
+#include "curl_clock.h"
 #include "peer.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@
 /* Long enough for a busy machine, and short ones for what is to take too long. */
 #define LONG_MS 120000
 #define SHORT_MS 250
+#define READ_MS 20 /* for what lies in this end of the connection */
 
 static inline pay_transfers_t *fixture_set(int connect_ms, int total_ms)
 {
@@ -72,6 +74,22 @@ static inline void fixture_run(pay_transfers_t *set, pay_transfer_t *transfer)
     ck_assert_ptr_eq(fixture_next(set), transfer);
     ck_assert_int_eq(pay_transfers_count(set), 0);
     ck_assert_ptr_null(pay_transfers_next(set));
+}
+
+/* Until it has ended because LONG_MS were over, once all that the peer does has been done and read.
+ */
+static inline void fixture_run_late(pay_transfers_t *set, pay_transfer_t *transfer,
+                                    const peer_t *peer)
+{
+    fixture_start(set, transfer);
+    while (!peer_stuck(peer)) {
+        pay_transfers_run(set, apr_time_from_msec(1));
+    }
+    pay_transfers_run(set, apr_time_from_msec(READ_MS));
+    ck_assert_int_eq(pay_transfers_count(set), 1);
+    curl_clock_pass(LONG_MS);
+    ck_assert_ptr_eq(fixture_next(set), transfer);
+    curl_clock_restore();
 }
 
 static inline const apr_array_header_t *fixture_networks(const char *text)

@@ -42,6 +42,14 @@ void unit_boot_stop(apr_int64_t at_ms);
 /* It moves ahead, for this test. */
 void unit_boot_pass(apr_int64_t ms);
 
+/* A sanitizer slows threads down by as much: with a so much shorter storm they meet as often at a
+ * time. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNIT_SLOWER 4
+#else
+#define UNIT_SLOWER 1
+#endif
+
 /* A new empty directory of mode 0700 that unit_run removes after the test. */
 const char *unit_dir(void);
 
