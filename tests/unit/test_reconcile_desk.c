@@ -263,7 +263,7 @@ START_TEST(test_stop)
     shop_clock_set(NOW + SECOND);
     desk = desk_make();
     round_of(desk);
-    WAIT_FOR(NULL, banks[0].inside == PAY_RECONCILE_QUERIES_MAX / 2);
+    WAIT_FOR(NULL, banks[0].queries == PAY_RECONCILE_QUERIES_MAX / 2); /* counted last */
     queries = banks[0].queries;
     began = apr_time_now();
     ck_assert_int_eq(pay_reconcile_stop(desk, SECOND / 10), APR_TIMEUP);
