@@ -122,7 +122,7 @@ def wait_for(condition, what, seconds=WAIT_S):
             return value
         if waited > seconds:
             raise AssertionError(f"waited {seconds} s for {what}")
-        time.sleep(0.02)
+        time.sleep(min(0.02 + waited / 20, 0.1))  # who looks often takes the processors from what is waited for
 
 
 def note_wait(seconds, what):
