@@ -50,7 +50,7 @@ typedef enum pay_meter_histogram_t {
     PAY_METER_HISTOGRAM_COUNT
 } pay_meter_histogram_t;
 
-#define PAY_METER_OPERATIONS_MAX 16 /* rows of requests by operation */
+#define PAY_METER_OPERATIONS_MAX 32 /* rows of requests by operation */
 #define PAY_METER_BUCKETS 17        /* of a histogram, 100 us to 30 s; one more above */
 #define PAY_METER_STATUSES 27       /* of HTTP, the last one for all that no row has */
 #define PAY_METER_LAYOUT 4          /* counted up when what the memory means changes */

@@ -236,7 +236,7 @@ apr_status_t pay_date_parse(pay_date_t *out, const char *text)
     pay_date_t date;
 
     memset(out, 0, sizeof(*out));
-    if (!take_date(&date, &text) || *text || date.year < 1000) {
+    if (!take_date(&date, &text) || *text || date.year < 1) {
         return APR_EINVAL;
     }
     *out = date;

@@ -43,7 +43,7 @@ const char *pay_time_format(char out[PAY_TIME_TEXT_LEN + 1], apr_time_t when);
  */
 apr_status_t pay_time_parse(apr_time_t *out, const char *text);
 
-/* Exactly "yyyy-MM-dd", a date that exists, years 1000 to 9999; else APR_EINVAL. */
+/* Exactly "yyyy-MM-dd", a date that exists, years 1 to 9999; else APR_EINVAL. */
 apr_status_t pay_date_parse(pay_date_t *out, const char *text);
 
 /* The day after. */

@@ -134,10 +134,20 @@ static void getopt_message(void *baton, const char *format, ...)
     message[strcspn(message, "\n")] = '\0';
 }
 
-/* Notes are counted as the API counts them, in characters; all else in bytes. */
-static int is_note(int id)
+/* Text for people is counted as the API counts it, in characters; all else in bytes. */
+static int is_text(int id)
 {
-    return id == CTL_OPTION_CUSTOMER_NOTE || id == CTL_OPTION_MERCHANT_NOTE;
+    static const int texts[] = {CTL_OPTION_CUSTOMER_NOTE, CTL_OPTION_MERCHANT_NOTE,
+                                CTL_OPTION_SHOP_NAME,     CTL_OPTION_SHOP_TEXT,
+                                CTL_OPTION_TITLE,         CTL_OPTION_DESCRIPTION};
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (texts[i] == id) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* One more value of an option that may be given again. */
@@ -160,11 +170,11 @@ static ctl_exit_t option_take(ctl_t *ctl, int id, const char *value)
                         help_hint(ctl));
     }
     if (value) {
-        length = is_note(id) ? pay_text_length(value) : strlen(value);
+        length = is_text(id) ? pay_text_length(value) : strlen(value);
     }
     if (option->length_max && length > (apr_size_t)option->length_max) {
         return ctl_fail(CTL_EXIT_TOO_LONG, "--%s: want at most %d %s, got %" APR_SIZE_T_FMT,
-                        option->name, option->length_max, is_note(id) ? "characters" : "bytes",
+                        option->name, option->length_max, is_text(id) ? "characters" : "bytes",
                         length);
     }
     if (ctl->option[id] && value) {

@@ -22,6 +22,15 @@ int pay_api_transaction_void(request_rec *r, const pay_call_t *call);
 int pay_api_paymentlink_initiate(request_rec *r, const pay_call_t *call);
 int pay_api_checkout_initiate(request_rec *r, const pay_call_t *call);
 int pay_api_order_create(request_rec *r, const pay_call_t *call);
+int pay_api_order_get(request_rec *r, const pay_call_t *call);
+int pay_api_order_verify(request_rec *r, const pay_call_t *call); /* and status: the same */
 int pay_api_openapi_get(request_rec *r, const pay_call_t *call);
+
+/*
+ * The call's body, or what it was encrypted from: a body that holds only `data`, a string, is
+ * decrypted with the account's key of the mode and read as the operation's plain body.
+ */
+const pay_problem_t *pay_api_open_body(const struct pay_json_t **body, request_rec *r,
+                                       const pay_call_t *call);
 
 #endif

@@ -5,17 +5,16 @@
 #include "httpd/pay_conf_checkout.h"
 #include "httpd/pay_reply.h"
 #include "model/pay_checkout_answer.h"
+#include "model/pay_order.h"
 #include "service/pay_checkout_create.h"
 #include "service/pay_encryption.h"
 
-#include <apr_strings.h>
 #include <string.h>
 
 #define ANSWER_SIZE_HINT 1024
 
-/* A body that holds only `data`, a string, is what an operation's plain body was encrypted to. */
-static const pay_problem_t *open_body(const pay_json_t **body, request_rec *r,
-                                      const pay_call_t *call)
+const pay_problem_t *pay_api_open_body(const pay_json_t **body, request_rec *r,
+                                       const pay_call_t *call)
 {
     const char *data = pay_json_string(call->body, "data");
     const pay_problem_t *problem;
@@ -44,9 +43,10 @@ static const pay_problem_t *create(const pay_charge_t **out, int *replayed, requ
     const pay_json_t *body = call->body;
 
     *out = NULL;
-    problem = form == PAY_CHECKOUT_FORM_INITIATE ? NULL : open_body(&body, r, call);
+    problem = form == PAY_CHECKOUT_FORM_INITIATE ? NULL : pay_api_open_body(&body, r, call);
     if (!problem) {
-        problem = pay_checkout_request_from_json(&request, body, form, r->pool);
+        problem = pay_checkout_request_from_json(&request, body, form,
+                                                 call->key->account->settings.currency, r->pool);
     }
     if (problem) {
         return problem;
@@ -73,10 +73,10 @@ static int initiate(request_rec *r, const pay_call_t *call, pay_checkout_form_t 
     if (replayed) {
         pay_reply_mark_replayed(r);
     }
-    page_url = apr_pstrcat(r->pool, page_root, charge->checkout->page_id, NULL);
+    page_url = pay_checkout_page_url(charge, page_root, r->pool);
     w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
     if (form == PAY_CHECKOUT_FORM_ORDER) {
-        pay_checkout_order_answer_to_json(w, charge, page_url);
+        pay_order_created_to_json(w, charge, call->key->account, page_url);
     } else {
         pay_checkout_answer_to_json(w, charge, page_url, call->public_key);
     }

@@ -4,8 +4,10 @@
 #include "httpd/pay_call.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_cors.h"
+#include "httpd/pay_gate.h"
 #include "httpd/pay_key_hide.h"
 #include "httpd/pay_page_hide.h"
+#include "httpd/pay_refused.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
@@ -13,7 +15,19 @@
 #include <http_request.h>
 
 #define API_ROOT "/api/v1"
-#define ORDER_PATH "/payment/order/create"
+
+/* 1 when it is `root` or below it. */
+static int is_below(const char *root, const char *path)
+{
+    const apr_size_t len = strlen(root);
+
+    return !strncmp(path, root, len) && (path[len] == '/' || path[len] == '\0');
+}
+
+int pay_claim_is_order(const char *path)
+{
+    return is_below(PAY_CLAIM_ORDERS, path);
+}
 
 static int is_page(const char *path)
 {
@@ -30,14 +44,8 @@ const char *pay_claim_own_part(const char *path, const char *base)
         return NULL;
     }
     path += len;
-    if (!strncmp(path, API_ROOT, sizeof(API_ROOT) - 1)
-        && (path[sizeof(API_ROOT) - 1] == '/' || path[sizeof(API_ROOT) - 1] == '\0')) {
-        return path;
-    }
-    if (!strcmp(path, ORDER_PATH)) {
-        return path;
-    }
-    if (is_page(path)) {
+    if (is_below(API_ROOT, path) || pay_claim_is_order(path) || pay_refused_is_elsewhere(path)
+        || is_page(path)) {
         return path;
     }
     return NULL;
@@ -190,6 +198,7 @@ static int log_transaction(request_rec *r)
 {
     if (pay_claim_is_ours(r)) {
         apr_table_unset(r->headers_in, "Authorization");
+        apr_table_unset(r->headers_in, PAY_GATE_ORDER_KEY);
         pay_key_hide_path(r);
         if (pay_claim_is_page(r)) {
             pay_page_hide(r);

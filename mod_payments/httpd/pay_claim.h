@@ -15,6 +15,12 @@
 /* 1 when the URL of `r` is ours; also before httpd has decoded it, where an error came early. */
 int pay_claim_is_ours(request_rec *r);
 
+/* Orders: this path and all below it. */
+#define PAY_CLAIM_ORDERS "/payment/order"
+
+/* 1 when `path`, below PaymentsBasePath, is an order's. */
+int pay_claim_is_order(const char *path);
+
 /* Hosted pages: the path below PaymentsBasePath is this and one more segment. */
 #define PAY_CLAIM_PAGES "/payment/page/"
 

@@ -68,7 +68,7 @@ static int samples(const char *out[SAMPLES], const pay_conf_t *conf, apr_pool_t 
 
     out[count++] = apr_pstrcat(p, conf->base_path, "/api/v1/refund/R", NULL);
     out[count++] = apr_pstrcat(p, conf->base_path, "/api/v1", NULL);
-    out[count++] = apr_pstrcat(p, conf->base_path, "/payment/order/create", NULL);
+    out[count++] = apr_pstrcat(p, conf->base_path, PAY_CLAIM_ORDERS "/create", NULL);
     out[count++] = apr_pstrcat(p, conf->base_path, PAY_CLAIM_PAGES "P", NULL);
     if (conf->dashboard_path) {
         out[count++] = apr_pstrcat(p, conf->dashboard_path, "/", NULL);

@@ -12,7 +12,7 @@
 #include <util_filter.h>
 
 #define FILTER_NAME "PAYMENTS_CORS"
-#define ALLOW_HEADERS "Authorization, Content-Type, Accept, Idempotency-Key"
+#define ALLOW_HEADERS "Authorization, api-key, Content-Type, Accept, Idempotency-Key"
 #define EXPOSE_HEADERS "Request-Id, Retry-After, Idempotent-Replayed, WWW-Authenticate"
 #define MAX_AGE "600" /* seconds; an origin that is taken away is refused by its calls before */
 

@@ -2,6 +2,7 @@
 #include "httpd/pay_gate.h"
 
 #include "base/pay_log.h"
+#include "httpd/pay_claim.h"
 #include "httpd/pay_conf.h"
 #include "httpd/pay_forwarded.h"
 #include "httpd/pay_gate_require.h"
@@ -74,12 +75,23 @@ static int count_value(void *baton, const char *name, const char *value)
 }
 
 /* The header's value; for two headers one that no key can have. */
-static const char *credentials(request_rec *r)
+static const char *value_of(const request_rec *r, const char *header)
 {
     int count = 0;
 
-    apr_table_do(count_value, &count, r->headers_in, "Authorization", NULL);
-    return count > 1 ? "," : apr_table_get(r->headers_in, "Authorization");
+    apr_table_do(count_value, &count, r->headers_in, header, NULL);
+    return count > 1 ? "," : apr_table_get(r->headers_in, header);
+}
+
+/* Clients of orders send their key so, some beside an Authorization of another meaning. */
+static const char *credentials(const request_rec *r, const pay_call_t *call)
+{
+    const char *key = NULL;
+
+    if (call->path && pay_claim_is_order(call->path)) {
+        key = value_of(r, PAY_GATE_ORDER_KEY);
+    }
+    return key ? key : value_of(r, "Authorization");
 }
 
 const pay_problem_t *pay_gate_judge_transport(request_rec *r)
@@ -114,6 +126,7 @@ static const pay_problem_t *url_key_problem(request_rec *r, const pay_call_t *ca
 static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
 {
     const pay_conf_t *conf = pay_conf_get(r->server);
+    const char *given = credentials(r, call);
     const pay_problem_t *problem, *too_many;
 
     if (!conf->engine) {
@@ -131,12 +144,10 @@ static const pay_problem_t *judge(request_rec *r, pay_call_t *call)
     if (!call->service) {
         return pay_problem_make(PAY_ERR_STORE_UNAVAILABLE, NULL, APR_SUCCESS, r->pool);
     }
-    problem =
-        pay_key_authenticate(&call->key, &call->given, call->service, credentials(r), r->pool);
+    problem = pay_key_authenticate(&call->key, &call->given, call->service, given, r->pool);
     if (!problem) {
-        call->public_key = call->key->kind == PAY_KEY_PUBLIC
-                               ? pay_api_key_from_header(credentials(r), r->pool)
-                               : "";
+        call->public_key =
+            call->key->kind == PAY_KEY_PUBLIC ? pay_api_key_from_header(given, r->pool) : "";
         return NULL;
     }
     call->key = NULL;
@@ -170,6 +181,9 @@ const pay_problem_t *pay_gate_judge(request_rec *r)
         call->problem = judge(r, call);
         call->judged = 1;
         apr_table_unset(r->headers_in, "Authorization");
+        if (call->path) {
+            apr_table_unset(r->headers_in, PAY_GATE_ORDER_KEY);
+        }
         if (call->key) {
             tell(r, call->key);
         }

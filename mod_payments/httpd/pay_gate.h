@@ -6,9 +6,12 @@
 
 #include "httpd/pay_call.h"
 
+/* On paths of orders the key may come in this header, which counts before Authorization. */
+#define PAY_GATE_ORDER_KEY "api-key"
+
 /*
  * Judges transport and key of `r`, once; later calls give the same answer. NULL: the call's key is
- * set, and so are r->user and the access log's variables. The Authorization header is gone
+ * set, and so are r->user and the access log's variables. The headers that hold a key are gone
  * afterwards, so that nothing behind it can log or pass on a key.
  */
 const pay_problem_t *pay_gate_judge(request_rec *r);

@@ -9,11 +9,13 @@
 #include "httpd/pay_page.h"
 #include "httpd/pay_page_reply.h"
 #include "httpd/pay_rates.h"
+#include "httpd/pay_refused.h"
 #include "httpd/pay_reply.h"
 #include "httpd/pay_routes.h"
 
 #include <apr_general.h>
 #include <http_config.h>
+#include <string.h>
 
 #define IDEMPOTENCY_KEY "Idempotency-Key"
 
@@ -79,6 +81,10 @@ static int serve(request_rec *r, pay_call_t *call)
         return pay_reply_problem(r, problem);
     }
     route = pay_route_find(&allow, call->segment, call->path, r->method_number, r->pool);
+    problem = route && !strchr(route->path, '*') ? NULL : pay_refused_problem(call->path, r->pool);
+    if (problem) {
+        return pay_reply_problem(r, problem);
+    }
     if (!allow || (r->prev && r->method_number != M_GET)) {
         return answer(r, PAY_ERR_PATH_UNKNOWN); /* a redirect inside the server never charges */
     }

@@ -73,7 +73,8 @@ static void write_order(pay_html_t *html, const pay_page_link_view_t *view, apr_
     const pay_link_t *link = view->page->link;
 
     if (*link->title) {
-        pay_page_write(html, "<div><h1>", link->title, "</h1>\n");
+        pay_page_write(html, "<div><h1>", pay_text_cut(link->title, PAY_PAGE_TEXT_MAX, p),
+                       "</h1>\n");
     } else {
         pay_page_write(html, "<div><h1>Pay ", pay_page_shop_name(account), "</h1>\n");
     }
@@ -82,7 +83,8 @@ static void write_order(pay_html_t *html, const pay_page_link_view_t *view, apr_
     }
     pay_html_markup(html, "</div>\n");
     if (*link->description) {
-        pay_page_write(html, "<p class=\"text\">", link->description, "</p>\n");
+        pay_page_write(html, "<p class=\"text\">",
+                       pay_text_cut(link->description, PAY_PAGE_TEXT_MAX, p), "</p>\n");
     }
     if (*account->settings.shop_text) {
         pay_page_write(html, "<p class=\"text\">", account->settings.shop_text, "</p>\n");

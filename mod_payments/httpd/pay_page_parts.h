@@ -5,6 +5,10 @@
 /* What the files of the view share: the frame of a page and its forms. */
 
 #include "httpd/pay_page_view.h"
+#include "model/pay_text.h"
+
+/* Characters of a title or description that are shown; the rest is an ellipsis. */
+#define PAY_PAGE_TEXT_MAX 200
 
 /* To the start of the page's own part: `title` stands in the window's title. */
 pay_html_t *pay_page_open(const pay_page_view_t *view, const char *title, apr_pool_t *p);

@@ -92,13 +92,15 @@ static void write_order(pay_html_t *html, const pay_page_view_t *view, apr_pool_
     const pay_checkout_t *checkout = view->charge->checkout;
 
     if (*checkout->title) {
-        pay_page_write(html, "<div><h1>", checkout->title, "</h1>\n");
+        pay_page_write(html, "<div><h1>", pay_text_cut(checkout->title, PAY_PAGE_TEXT_MAX, p),
+                       "</h1>\n");
     } else {
         pay_page_write(html, "<div><h1>Pay ", pay_page_shop_name(view->account), "</h1>\n");
     }
     pay_page_write(html, "<p class=\"amount\">", pay_page_amount(view->charge, p), "</p></div>\n");
     if (*checkout->description) {
-        pay_page_write(html, "<p class=\"text\">", checkout->description, "</p>\n");
+        pay_page_write(html, "<p class=\"text\">",
+                       pay_text_cut(checkout->description, PAY_PAGE_TEXT_MAX, p), "</p>\n");
     }
     if (*view->account->settings.shop_text) {
         pay_page_write(html, "<p class=\"text\">", view->account->settings.shop_text, "</p>\n");

@@ -3,11 +3,13 @@
 
 #include "base/pay_meter.h"
 #include "httpd/pay_api.h"
+#include "httpd/pay_claim.h"
 
 #include <apr_strings.h>
 #include <string.h>
 
-/* No path fits two rows of one method, so their order means nothing. */
+/* A path that is written in a row fits no pattern (OpenAPI 3.1, 4.8.8.2), and none fits two rows of
+ * one method, so that their order means nothing. */
 static const pay_route_t routes[] = {
     {"tokenized-card-charge", "/api/v1/tokenized-card-charge", M_POST, 0, pay_api_charge_create},
     {"refund", "/api/v1/refund", M_POST, 0, pay_api_refund_create},
@@ -22,11 +24,27 @@ static const pay_route_t routes[] = {
     {"paymentlink-initiate", "/api/v1/paymentlink/initiate", M_POST, 1,
      pay_api_paymentlink_initiate},
     {"initiate", "/api/v1/initiate", M_POST, 1, pay_api_checkout_initiate},
-    {"order-create", "/payment/order/create", M_POST, 1, pay_api_order_create},
+    {"order-create", PAY_CLAIM_ORDERS "/create", M_POST, 1, pay_api_order_create},
+    {"order-verify", PAY_CLAIM_ORDERS "/verify", M_POST, 1, pay_api_order_verify},
+    {"order-status", PAY_CLAIM_ORDERS "/status", M_POST, 1, pay_api_order_verify},
+    {"order-get", PAY_CLAIM_ORDERS "/*", M_GET, 1, pay_api_order_get},
     {"openapi", "/api/v1/openapi.json", M_GET, 1, pay_api_openapi_get},
 };
 #define ROUTES (sizeof(routes) / sizeof(routes[0]))
 _Static_assert(ROUTES + 1 <= PAY_METER_OPERATIONS_MAX, "each operation is counted");
+
+/* 1 when a row has just this path. */
+static int is_written(const char *path)
+{
+    apr_size_t i;
+
+    for (i = 0; i < ROUTES; i++) {
+        if (!strcmp(routes[i].path, path)) {
+            return 1;
+        }
+    }
+    return 0;
+}
 
 const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_PATH_SEGMENTS_MAX],
                                   const char *path, int method, apr_pool_t *p)
@@ -34,11 +52,13 @@ const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_PA
     const pay_route_t *found = NULL;
     const char *tried[PAY_PATH_SEGMENTS_MAX];
     const char *list = "";
+    const int written = is_written(path);
     apr_size_t i;
 
     *allow = NULL;
     for (i = 0; i < ROUTES; i++) {
-        if (!pay_path_matches(tried, routes[i].path, path, p)) {
+        if ((written && strcmp(routes[i].path, path) != 0)
+            || !pay_path_matches(tried, routes[i].path, path, p)) {
             continue;
         }
         list = apr_pstrcat(p, list, routes[i].method == M_GET ? "GET, HEAD, " : "POST, ", NULL);

@@ -51,6 +51,14 @@ static int is_state(pay_charge_state_t state)
     return (unsigned int)state < PAY_CHARGE_STATE_COUNT;
 }
 
+const char *pay_charge_names_fault(const char *first, const char *last)
+{
+    return strlen(first) + strlen(last) <= PAY_NAMES_BYTES_MAX
+               ? NULL
+               : "must be shorter: both names have at most " APR_STRINGIFY(
+                   PAY_NAMES_BYTES_MAX) " bytes of UTF-8 together";
+}
+
 int pay_charge_may_become(pay_charge_state_t from, pay_charge_state_t to)
 {
     return is_state(from) && is_state(to) && (states[from].next & TO(to)) != 0;

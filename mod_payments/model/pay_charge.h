@@ -17,7 +17,8 @@ struct pay_csv_t;
 struct pay_writer_t;
 
 #define PAY_REFERENCE_MAX 100
-#define PAY_NAME_MAX 100            /* bytes of first or last name */
+#define PAY_NAME_MAX 100            /* characters of first or last name */
+#define PAY_NAMES_BYTES_MAX 240     /* bytes of both: a charge's row has no room for more */
 #define PAY_CHARGE_ANSWER_VERSION 2 /* form of the answer; older ones keep their renderer */
 
 typedef enum pay_charge_state_t {
@@ -115,6 +116,9 @@ typedef enum pay_view_t { PAY_VIEW_SECRET, PAY_VIEW_PUBLIC } pay_view_t;
 /* 1 to 100 characters of '!' to '~' without / \ ? #, neither "." nor "..", and not of the form of
  * an API key; else APR_EINVAL. */
 apr_status_t pay_reference_check(const char *reference);
+
+/* NULL, or why two names that are each short enough are too long together. */
+const char *pay_charge_names_fault(const char *first, const char *last);
 
 /* 1 when a charge may go from one state to the other (a table in the .c file). */
 int pay_charge_may_become(pay_charge_state_t from, pay_charge_state_t to);

@@ -106,10 +106,10 @@ static const char *read_name(pay_form_t *form, const char *name)
         pay_form_fault(form, name, "must not hold a card number");
         return "";
     }
-    if (strlen(text) > PAY_NAME_MAX || !pay_text_is_visible(text, "")) {
+    if (pay_text_length(text) > PAY_NAME_MAX || !pay_text_is_visible(text, "")) {
         pay_form_fault(form, name,
                        "must be at most " APR_STRINGIFY(
-                           PAY_NAME_MAX) " bytes without control or invisible characters");
+                           PAY_NAME_MAX) " characters, none of control or invisible");
         return "";
     }
     return apr_pstrdup(form->p, text);
@@ -149,7 +149,7 @@ const pay_problem_t *pay_charge_request_from_json(pay_charge_request_t **out,
 {
     pay_charge_request_t *request = apr_pcalloc(p, sizeof(*request));
     pay_form_t form = {body, NULL, p, NULL};
-    const char *currency;
+    const char *currency, *fault;
     apr_status_t rv;
 
     assert(default_currency);
@@ -161,6 +161,10 @@ const pay_problem_t *pay_charge_request_from_json(pay_charge_request_t **out,
     request->reference = pay_form_reference(&form, "reference");
     request->first_name = read_name(&form, "firstName");
     request->last_name = read_name(&form, "lastName");
+    fault = pay_charge_names_fault(request->first_name, request->last_name);
+    if (fault) {
+        pay_form_fault(&form, "lastName", fault);
+    }
     if (form.problem && !fault_is_of_default(request, form.problem, p)) {
         return form.problem;
     }

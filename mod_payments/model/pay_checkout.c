@@ -141,6 +141,12 @@ const char *pay_checkout_return_url(const pay_charge_t *charge, pay_checkout_sta
                        NULL);
 }
 
+const char *pay_checkout_page_url(const pay_charge_t *charge, const char *root, apr_pool_t *p)
+{
+    return apr_pstrcat(p, root, charge->checkout->page_id,
+                       "?reference=", apr_pescape_urlencoded(p, charge->reference), NULL);
+}
+
 int pay_page_id_is(const char *text)
 {
     return strlen(text) == PAY_PAGE_ID_LEN && strspn(text, PAGE_ID_ALPHABET) == PAY_PAGE_ID_LEN;

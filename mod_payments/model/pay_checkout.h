@@ -12,8 +12,8 @@
 #define PAY_PAGE_ID_BITS 160 /* of a page's id: a secret between shop and payer */
 #define PAY_PAGE_ID_LEN 32   /* its characters */
 #define PAY_CHECKOUT_URL_MAX 1000
-#define PAY_CHECKOUT_METADATA_MAX 2000 /* bytes of JSON */
-#define PAY_CHECKOUT_TEXT_MAX 200      /* bytes of title and description, each */
+#define PAY_CHECKOUT_METADATA_MAX 2000 /* characters of JSON */
+#define PAY_CHECKOUT_TEXT_MAX 255      /* characters of title and description, each */
 #define PAY_CHECKOUT_PHONE_MAX 32
 #define PAY_LINK_REFERENCE_MAX 50
 
@@ -98,6 +98,12 @@ pay_checkout_stage_t pay_checkout_stage(const pay_charge_t *charge, apr_time_t n
 /* What its payer may be told: PAY_STAGE_ASKED for one of Live Mode that is over, as long as its
  * acquirer or a person is asked whether it was paid all the same. */
 pay_checkout_stage_t pay_checkout_told(const pay_charge_t *charge, apr_time_t now);
+
+/*
+ * The page's address with the charge's reference in its query, where clients look for it: `root` is
+ * what stands before the page's id.
+ */
+const char *pay_checkout_page_url(const pay_charge_t *charge, const char *root, apr_pool_t *p);
 
 /* The word for redirectUrl's parameter status: "successful", "failed", "cancelled" or, while the
  * acquirer has not decided, "pending". */

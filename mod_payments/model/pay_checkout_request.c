@@ -23,21 +23,21 @@ static pay_form_t inner_form(const pay_form_t *form, const char *name)
     return inner;
 }
 
-static const char *plain(pay_form_t *form, const char *name, const char *text, apr_size_t len_max)
+static const char *plain(pay_form_t *form, const char *name, const char *text, apr_size_t max)
 {
-    if (strlen(text) > len_max || !pay_text_is_visible(text, "")) {
+    if (pay_text_length(text) > max || !pay_text_is_visible(text, "")) {
         pay_form_fault(form, name,
                        apr_psprintf(form->p,
                                     "must be at most %" APR_SIZE_T_FMT
-                                    " bytes without control or invisible characters",
-                                    len_max));
+                                    " characters, none of control or invisible",
+                                    max));
         return "";
     }
     return text;
 }
 
 /* Text for people that need not be given. */
-static const char *read_text(pay_form_t *form, const char *name, apr_size_t len_max)
+static const char *read_text(pay_form_t *form, const char *name, apr_size_t max)
 {
     const char *text = pay_form_string(form, name);
 
@@ -48,7 +48,7 @@ static const char *read_text(pay_form_t *form, const char *name, apr_size_t len_
         pay_form_fault(form, name, REASON_CARD);
         return "";
     }
-    return plain(form, name, text, len_max);
+    return plain(form, name, text, max);
 }
 
 /* A telephone number may look like a card number, up to the length that it can have. */
@@ -66,6 +66,19 @@ static const char *read_phone(pay_form_t *form, const char *name)
 static const char *read_name(pay_form_t *form, const char *name)
 {
     return pay_form_required(form, name) ? read_text(form, name, PAY_NAME_MAX) : "";
+}
+
+static void read_names(pay_checkout_request_t *request, pay_form_t *form, const char *first,
+                       const char *last)
+{
+    const char *fault;
+
+    request->first_name = read_name(form, first);
+    request->last_name = read_name(form, last);
+    fault = pay_charge_names_fault(request->first_name, request->last_name);
+    if (fault) {
+        pay_form_fault(form, last, fault);
+    }
 }
 
 static const char *read_email(pay_form_t *form, const char *name)
@@ -116,17 +129,26 @@ static const char *read_metadata(pay_form_t *form, const char *name)
         pay_form_fault(form, name, REASON_CARD);
         return "";
     }
-    if (strlen(text) > PAY_CHECKOUT_METADATA_MAX) {
+    if (pay_text_length(text) > PAY_CHECKOUT_METADATA_MAX) {
         pay_form_fault(form, name,
-                       "must be at most " APR_STRINGIFY(PAY_CHECKOUT_METADATA_MAX) " bytes");
+                       "must be at most " APR_STRINGIFY(PAY_CHECKOUT_METADATA_MAX) " characters");
         return "";
     }
     return apr_pstrdup(form->p, text);
 }
 
-static void read_money(pay_checkout_request_t *request, pay_form_t *form)
+/* Absent or null: the account's. */
+static const char *read_currency(pay_checkout_request_t *request, pay_form_t *form,
+                                 const char *default_currency)
 {
-    const char *text = pay_form_required(form, "currency");
+    request->currency_defaulted = !pay_form_is_given(form, "currency");
+    return request->currency_defaulted ? default_currency : pay_form_required(form, "currency");
+}
+
+static void read_money(pay_checkout_request_t *request, pay_form_t *form,
+                       const char *default_currency)
+{
+    const char *text = read_currency(request, form, default_currency);
     char currency[PAY_CURRENCY_LEN + 1];
     const char *amount, *fault;
     apr_status_t rv = APR_EINVAL;
@@ -149,6 +171,7 @@ static void read_money(pay_checkout_request_t *request, pay_form_t *form)
         pay_form_fault(form, "amount", REASON_CARD);
         return;
     }
+    request->amount_text = amount;
     fault = pay_amount_fault(&request->money, amount, currency, form->p);
     if (fault) {
         pay_form_fault(form, "amount", fault);
@@ -180,7 +203,8 @@ static const char *read_link(pay_form_t *form)
     return text ? text : "";
 }
 
-static void read_initiate(pay_checkout_request_t *request, pay_form_t *form)
+static void read_initiate(pay_checkout_request_t *request, pay_form_t *form,
+                          const char *default_currency)
 {
     pay_form_t inner;
 
@@ -189,15 +213,14 @@ static void read_initiate(pay_checkout_request_t *request, pay_form_t *form)
     } else {
         request->reference = read_reference(form);
     }
-    read_money(request, form);
+    read_money(request, form, default_currency);
     request->redirect_url = read_url(form, "redirectUrl");
     request->metadata = read_metadata(form, "metaData");
 
     inner = inner_form(form, "checkoutCustomerData");
     if (inner.body) {
         request->email = read_email(&inner, "email");
-        request->first_name = read_name(&inner, "firstName");
-        request->last_name = read_name(&inner, "lastName");
+        read_names(request, &inner, "firstName", "lastName");
         request->phone = read_phone(&inner, "phoneNumber");
         form->problem = inner.problem;
     } else {
@@ -214,13 +237,13 @@ static void read_initiate(pay_checkout_request_t *request, pay_form_t *form)
     }
 }
 
-static void read_order(pay_checkout_request_t *request, pay_form_t *form)
+static void read_order(pay_checkout_request_t *request, pay_form_t *form,
+                       const char *default_currency)
 {
     pay_form_t inner = inner_form(form, "customer");
 
     if (inner.body) {
-        request->first_name = read_name(&inner, "firstname");
-        request->last_name = read_name(&inner, "lastname");
+        read_names(request, &inner, "firstname", "lastname");
         request->phone = read_phone(&inner, "mobile");
         request->email = read_email(&inner, "email");
         form->problem = inner.problem;
@@ -231,7 +254,7 @@ static void read_order(pay_checkout_request_t *request, pay_form_t *form)
     if (inner.body) {
         request->reference = pay_form_reference(&inner, "reference");
         request->description = read_text(&inner, "description", PAY_CHECKOUT_TEXT_MAX);
-        read_money(request, &inner);
+        read_money(request, &inner, default_currency);
         form->problem = inner.problem;
     } else {
         pay_form_fault(form, "order", "is required, an object");
@@ -257,7 +280,8 @@ static apr_status_t digest_make(pay_checkout_request_t *request, apr_pool_t *p)
 
 const pay_problem_t *pay_checkout_request_from_json(pay_checkout_request_t **out,
                                                     const pay_json_t *body,
-                                                    pay_checkout_form_t which, apr_pool_t *p)
+                                                    pay_checkout_form_t which,
+                                                    const char *default_currency, apr_pool_t *p)
 {
     pay_checkout_request_t *request = apr_pcalloc(p, sizeof(*request));
     pay_form_t form = {body, NULL, p, NULL};
@@ -269,9 +293,9 @@ const pay_problem_t *pay_checkout_request_from_json(pay_checkout_request_t **out
     request->last_name = request->phone = request->redirect_url = request->metadata = "";
     request->logo_url = request->title = request->description = "";
     if (which == PAY_CHECKOUT_FORM_ORDER) {
-        read_order(request, &form);
+        read_order(request, &form, default_currency);
     } else {
-        read_initiate(request, &form);
+        read_initiate(request, &form, default_currency);
     }
     if (form.problem) {
         return form.problem;
@@ -282,4 +306,24 @@ const pay_problem_t *pay_checkout_request_from_json(pay_checkout_request_t **out
     }
     *out = request;
     return NULL;
+}
+
+apr_status_t pay_checkout_request_rebase(pay_checkout_request_t **out,
+                                         const pay_checkout_request_t *request,
+                                         const char *currency, apr_pool_t *p)
+{
+    pay_checkout_request_t *rebased = apr_pmemdup(p, request, sizeof(*request));
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_money_parse(&rebased->money, request->amount_text, currency);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = digest_make(rebased, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *out = rebased;
+    return APR_SUCCESS;
 }

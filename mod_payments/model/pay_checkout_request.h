@@ -26,7 +26,9 @@ typedef struct pay_checkout_request_t {
     const char *reference; /* of PAY_CHECKOUT_FORM_LINK "": one is made up */
     const char *link;      /* of PAY_CHECKOUT_FORM_LINK: paymentLinkReference */
     pay_money_t money;
-    const char *email; /* lower case */
+    int currency_defaulted;  /* none was given: the account's, which may change */
+    const char *amount_text; /* the literal that was given */
+    const char *email;       /* lower case */
     const char *first_name;
     const char *last_name;
     const char *phone;
@@ -38,9 +40,17 @@ typedef struct pay_checkout_request_t {
     unsigned char digest[PAY_SHA256_LEN]; /* "the same request" */
 } pay_checkout_request_t;
 
-/* NULL and *out set, or a problem that lists every field at fault. Judges form only. */
+/* NULL and *out set, or a problem that lists every field at fault. Judges form only.
+ * `default_currency` fills in for an absent one. */
 const struct pay_problem_t *pay_checkout_request_from_json(pay_checkout_request_t **out,
                                                            const struct pay_json_t *body,
-                                                           pay_checkout_form_t form, apr_pool_t *p);
+                                                           pay_checkout_form_t form,
+                                                           const char *default_currency,
+                                                           apr_pool_t *p);
+
+/* The request had the default currency been `currency` (upper case); fails as pay_money_parse. */
+apr_status_t pay_checkout_request_rebase(pay_checkout_request_t **out,
+                                         const pay_checkout_request_t *request,
+                                         const char *currency, apr_pool_t *p);
 
 #endif

@@ -69,10 +69,10 @@ static const char *text_fault(const char *text)
     if (pay_card_number_within(text)) {
         return REASON_CARD;
     }
-    return strlen(text) <= PAY_CHECKOUT_TEXT_MAX && pay_text_is_visible(text, "")
+    return pay_text_length(text) <= PAY_CHECKOUT_TEXT_MAX && pay_text_is_visible(text, "")
                ? NULL
                : "must be at most " APR_STRINGIFY(
-                   PAY_CHECKOUT_TEXT_MAX) " bytes of UTF-8 without control or invisible characters";
+                   PAY_CHECKOUT_TEXT_MAX) " characters of UTF-8, none of control or invisible";
 }
 
 static const char *url_fault(const char *text, apr_pool_t *p)

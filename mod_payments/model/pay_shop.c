@@ -22,8 +22,8 @@ static int is_path(const char *text)
 
 const char *pay_shop_name_fault(const char *name)
 {
-    if (strlen(name) > PAY_SHOP_NAME_MAX) {
-        return "want at most " APR_STRINGIFY(PAY_SHOP_NAME_MAX) " bytes";
+    if (pay_text_length(name) > PAY_SHOP_NAME_MAX) {
+        return "want at most " APR_STRINGIFY(PAY_SHOP_NAME_MAX) " characters";
     }
     if (!pay_text_is_visible(name, "")) {
         return "want one line of UTF-8 text without control or invisible characters";
@@ -54,8 +54,8 @@ const char *pay_shop_logo_fault(const char *logo, apr_pool_t *p)
 
 const char *pay_shop_text_fault(const char *text)
 {
-    if (strlen(text) > PAY_SHOP_TEXT_MAX) {
-        return "want at most " APR_STRINGIFY(PAY_SHOP_TEXT_MAX) " bytes";
+    if (pay_text_length(text) > PAY_SHOP_TEXT_MAX) {
+        return "want at most " APR_STRINGIFY(PAY_SHOP_TEXT_MAX) " characters";
     }
     if (!pay_text_is_visible(text, "\n")) {
         return "want UTF-8 text without invisible characters, and without control characters other "

@@ -6,9 +6,9 @@
 
 #include <apr_pools.h>
 
-#define PAY_SHOP_NAME_MAX 100 /* bytes, as the next ones */
-#define PAY_SHOP_LOGO_MAX 500
-#define PAY_SHOP_TEXT_MAX 500
+#define PAY_SHOP_NAME_MAX 100 /* characters */
+#define PAY_SHOP_LOGO_MAX 500 /* bytes */
+#define PAY_SHOP_TEXT_MAX 500 /* characters */
 
 /* NULL: it may be stored; "" always may. Else a sentence on what is wanted, which repeats nothing.
  */

@@ -4,6 +4,8 @@
 #include <apr_strings.h>
 #include <string.h>
 
+#define ELLIPSIS "\xe2\x80\xa6"
+
 /* Bytes of the well-formed sequence of two to four bytes at `s`; 0 when there is none. */
 static int sequence_len(const unsigned char *s)
 {
@@ -193,6 +195,22 @@ apr_size_t pay_text_length(const char *text)
         length += ((unsigned char)*text & 0xc0) != 0x80;
     }
     return length;
+}
+
+const char *pay_text_cut(const char *text, apr_size_t max, apr_pool_t *p)
+{
+    apr_size_t begun = 0, len;
+
+    if (pay_text_length(text) <= max) {
+        return text;
+    }
+    for (len = 0; text[len]; len++) {
+        begun += ((unsigned char)text[len] & 0xc0) != 0x80;
+        if (begun == max) {
+            break; /* where the ellipsis goes */
+        }
+    }
+    return apr_pstrcat(p, apr_pstrmemdup(p, text, len), ELLIPSIS, NULL);
 }
 
 const char *pay_text_printable(const char *text, apr_size_t len_max, apr_pool_t *p)

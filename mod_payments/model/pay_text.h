@@ -23,6 +23,10 @@ int pay_text_is_visible(const char *text, const char *controls);
 /* How many characters (code points) UTF-8 text has. */
 apr_size_t pay_text_length(const char *text);
 
+/* `text` of at most `max` characters, or its beginning and an ellipsis, which are as many. `text`
+ * or in `p`. */
+const char *pay_text_cut(const char *text, apr_size_t max, apr_pool_t *p);
+
 /*
  * What may be shown of bytes from elsewhere: at most `len_max` bytes of `text` (NULL: "") in `p`, a
  * question mark for each byte that is not part of plain text, newlines and tabs kept.

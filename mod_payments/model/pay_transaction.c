@@ -5,20 +5,21 @@
 #include "base/pay_writer.h"
 #include "model/pay_card.h"
 #include "model/pay_form.h"
+#include "model/pay_text.h"
 
 #include <apr_strings.h>
 #include <string.h>
 
-#define TRANSACTION_TYPE_MAX 100 /* bytes */
+#define TRANSACTION_TYPE_MAX 100 /* characters */
 
 /* Nothing is judged by it, but it is part of what tells one request from another. */
 static const char *read_transaction_type(pay_form_t *form)
 {
     const char *text = pay_form_string(form, "transactionType");
 
-    if (text && strlen(text) > TRANSACTION_TYPE_MAX) {
+    if (text && pay_text_length(text) > TRANSACTION_TYPE_MAX) {
         pay_form_fault(form, "transactionType",
-                       "must be at most " APR_STRINGIFY(TRANSACTION_TYPE_MAX) " bytes");
+                       "must be at most " APR_STRINGIFY(TRANSACTION_TYPE_MAX) " characters");
     } else if (text && pay_card_number_is(text)) {
         pay_form_fault(form, "transactionType", "must not be a card number");
     }

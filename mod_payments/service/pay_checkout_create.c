@@ -45,12 +45,29 @@ static const pay_problem_t *use_of(desk_t *d)
                           sizeof(values) / sizeof(values[0]), d->pool);
 }
 
+/*
+ * 1 when the request is the one that made the charge. Without a currency of its own it is read in
+ * the charge's: the account's default may have changed since, and a link has one.
+ */
+static int is_same_request(const pay_charge_t *known, const desk_t *d)
+{
+    const pay_checkout_request_t *request = d->request;
+    pay_checkout_request_t *rebased;
+
+    if (!memcmp(known->request_digest, request->digest, PAY_SHA256_LEN)) {
+        return 1;
+    }
+    return request->currency_defaulted
+           && pay_checkout_request_rebase(&rebased, request, known->money.currency, d->pool)
+                  == APR_SUCCESS
+           && !memcmp(known->request_digest, rebased->digest, PAY_SHA256_LEN);
+}
+
 /* The answer for a reference that has a charge already. */
 static const pay_problem_t *answer_known(const pay_charge_t **out, int *replayed,
                                          const pay_charge_t *known, const desk_t *d)
 {
-    if (known->kind != PAY_CHARGE_CHECKOUT || !known->checkout
-        || memcmp(known->request_digest, d->request->digest, PAY_SHA256_LEN) != 0) {
+    if (known->kind != PAY_CHARGE_CHECKOUT || !known->checkout || !is_same_request(known, d)) {
         return pay_problem_make(PAY_ERR_REFERENCE_REUSED, NULL, APR_SUCCESS, d->pool);
     }
     if (pay_charge_in_flight(known)) {

@@ -64,7 +64,8 @@ const pay_problem_t *pay_link_page_pay(const pay_charge_t **out, pay_service_t *
     if (rv != APR_SUCCESS) { /* no UTF-8 */
         return pay_problem_make(PAY_ERR_INVALID, NULL, APR_SUCCESS, p);
     }
-    problem = pay_checkout_request_from_json(&request, body, PAY_CHECKOUT_FORM_LINK, p);
+    problem = pay_checkout_request_from_json(&request, body, PAY_CHECKOUT_FORM_LINK,
+                                             page->account->settings.currency, p);
     if (problem) {
         return problem;
     }

@@ -92,15 +92,21 @@ const pay_problem_t *pay_link_apply(const pay_checkout_request_t **out, pay_stor
     pay_problem_t *faults = NULL;
     const pay_link_t *link;
 
-    *out = applied;
+    *out = NULL;
     problem = pay_link_find(&link, store, scope, request->link, p);
     if (problem) {
         return problem;
     }
-    if (strcmp(request->money.currency, link->money.currency) != 0) {
+    if (request->currency_defaulted
+        && pay_checkout_request_rebase(&applied, request, link->money.currency, p) != APR_SUCCESS) {
+        pay_problem_add(&faults, "/amount", "must be an amount in the payment link's currency", p);
+        return faults;
+    }
+    *out = applied;
+    if (strcmp(applied->money.currency, link->money.currency) != 0) {
         pay_problem_add(&faults, "/currency", "must be the payment link's currency", p);
     } else if (link->money.amount_minor > 0
-               && request->money.amount_minor != link->money.amount_minor) {
+               && applied->money.amount_minor != link->money.amount_minor) {
         pay_problem_add(&faults, "/amount", "must be the payment link's amount", p);
     }
     applied->redirect_url = either(request->redirect_url, link->redirect_url);

@@ -67,8 +67,8 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->reference = apr_pstrdup(p, proposal->reference);
     charge->token = apr_pstrdup(p, proposal->token);
     charge->email = apr_pstrdup(p, proposal->email);
-    charge->first_name = pay_lmdb_text_cut(proposal->first_name, PAY_NAME_MAX, p);
-    charge->last_name = pay_lmdb_text_cut(proposal->last_name, PAY_NAME_MAX, p);
+    charge->first_name = pay_lmdb_text_cut(proposal->first_name, PAY_NAMES_BYTES_MAX, p);
+    charge->last_name = pay_lmdb_text_cut(proposal->last_name, PAY_NAMES_BYTES_MAX, p);
     charge->request_ip = pay_lmdb_text_cut(proposal->request_ip, PAY_LMDB_NAME_MAX, p);
     charge->acquirer = pay_lmdb_text_cut(proposal->acquirer, PAY_LMDB_NAME_MAX, p);
     charge->key_id = pay_lmdb_text_cut(proposal->key_id, PAY_LMDB_NAME_MAX, p);

@@ -19,7 +19,7 @@ pytestmark = ALIKE
 INITIATE = "/api/v1/initiate"
 LINK = "/api/v1/paymentlink/initiate"
 ORDER = "/payment/order/create"
-PAGE = re.compile(r"http://127\.0\.0\.1:\d+/payment/page/[a-z2-7]{32}")
+PAGE = re.compile(r"http://127\.0\.0\.1:\d+/payment/page/[a-z2-7]{32}\?reference=[!-~]+")
 
 
 def initiate(shop, headers=None, key=None, **fields):
@@ -71,7 +71,7 @@ def test_order(shop):
     data = answer.json["data"]
     assert (answer.json["status"], answer.json["status_code"], answer.json["statusCode"], answer.json["message"]) == (
         "success", "00", "00", "Order created successfully")
-    assert data["checkout_url"] == data["paymentLink"] and PAGE.fullmatch(data["paymentLink"]) and data["payment"] == {}
+    assert data["checkout_url"] == data["paymentLink"] and PAGE.fullmatch(data["paymentLink"])
     assert (data["order"]["reference"], data["order"]["amount"], data["order"]["status"]) == (
         body["order"]["reference"], 10, "pending")
     assert verify(shop, body["order"]["reference"])["status"] == "pending"
@@ -87,7 +87,7 @@ CUSTOMER = {"email": "payer@shop.example", "firstName": "Ada", "lastName": "Obi"
     pytest.param({"amount": 0}, "/amount", id="amount 0"),
     pytest.param({"amount": "10.505"}, "/amount", id="too many decimals"),
     pytest.param({"amount": None}, "/amount", id="no amount"),
-    pytest.param({"currency": None}, "/currency", id="no currency"),
+    pytest.param({"currency": ""}, "/currency", id="an empty currency"),
     pytest.param({"currency": "XXQ"}, "/currency", id="no such currency"),
     pytest.param({"checkoutCustomerData": None}, "/checkoutCustomerData", id="no payer"),
     pytest.param({"checkoutCustomerData": {**CUSTOMER, "email": "x"}}, "/checkoutCustomerData/email", id="e-mail"),
@@ -117,8 +117,8 @@ CUSTOMER = {"email": "payer@shop.example", "firstName": "Ada", "lastName": "Obi"
     pytest.param({"metaData": {"x": "y" * 1993}}, "/metaData", id="metadata of 2,001"),
     pytest.param({"metaData": ["x"]}, "/metaData", id="metadata that is an array"),
     pytest.param({"metaData": {"note": "4111111111111111"}}, "/metaData", id="a card number in metadata"),
-    pytest.param({"checkoutCustomizationData": {"checkoutModalTitle": "x" * 201}},
-                 "/checkoutCustomizationData/checkoutModalTitle", id="title of 201"),
+    pytest.param({"checkoutCustomizationData": {"checkoutModalTitle": "x" * 256}},
+                 "/checkoutCustomizationData/checkoutModalTitle", id="title of 256"),
     pytest.param({"checkoutCustomizationData": "x"}, "/checkoutCustomizationData", id="texts that are no object"),
 ])
 def test_refused(shop, fields, at):
@@ -141,7 +141,40 @@ def test_taken(shop, fields):
 def test_all_faults_at_once(shop):
     answer = shop.call("POST", ORDER, {"customer": {"email": "x"}, "order": {"amount": -1}, "payment": 1})
     assert set(faults(answer)) == {"/customer/firstname", "/customer/lastname", "/customer/email", "/order/reference",
-                                   "/order/currency", "/order/amount", "/payment"}
+                                   "/order/amount", "/payment"}
+
+
+@pytest.mark.parametrize("currency", [{"currency": None}, {}], ids=["null", "absent"])
+def test_default_currency(shop, currency):
+    """The account's, and one request with the one that names it; a link's own where there is a link."""
+    body = checkout_body()
+    del body["currency"]
+    first = shop.call("POST", INITIATE, {**body, **currency})
+    assert first.status == 200, first
+    assert verify(shop, body["transactionReference"])["currency"] == "NGN"
+    again = shop.call("POST", INITIATE, {**body, "currency": "ngn"})
+    assert again.header("idempotent-replayed") == "true" and again.body == first.body
+    shop.httpd.ctl("account", "set", shop.name, "--currency", "KWD")
+    again = shop.call("POST", INITIATE, {**body, **currency})
+    assert again.header("idempotent-replayed") == "true" and again.body == first.body, "the default is another one now"
+    link = reference()
+    shop.httpd.ctl("link", "create", shop.name, "--mode", "test", "--reference", link, "--currency", "JPY")
+    asked = link_body(link, amount=100)
+    del asked["currency"]
+    answer = shop.call("POST", LINK, {**asked, **currency})
+    assert answer.status == 200, answer
+    assert verify(shop, answer.json["data"]["transactionReference"])["currency"] == "JPY"
+    assert faults(shop.call("POST", LINK, {**asked, **currency, "amount": 1.5})) == ["/amount"]
+
+
+@pytest.mark.parametrize("text, shown", [("é" * 255, "é" * 199 + "…"), ("é" * 200, "é" * 200)], ids=["cut", "whole"])
+def test_long_texts(shop, text, shown):
+    """255 characters are taken, whatever their bytes, and the page shows what it has room for."""
+    answer = initiate(shop, checkoutCustomizationData={"paymentDescription": text, "checkoutModalTitle": text},
+                      checkoutCustomerData={**CUSTOMER, "firstName": "é" * 100})
+    assert answer.status == 200, answer
+    page = Payer(shop.httpd, urllib.parse.urlsplit(answer.json["data"]["paymentRedirectUrl"]).path).page()
+    assert page.heading == shown and shown in page.of("p")
 
 
 # ---- told again

@@ -68,7 +68,7 @@ def test_directory_of_the_same_name(server):
 
 
 @pytest.mark.parametrize("path", ["/", "/api", "/api/", "/api/v1x", "/api/v2", "/api/v2/refund/a/b", "/api/v10/x",
-                                  "/payment", "/payment/order", "/payment/order/create/x", "/payment/page",
+                                  "/payment", "/payment/orders", "/payment/orderx/create", "/payment/page",
                                   "/xapi/v1/x", "/Api/v1/x"])
 def test_all_else_belongs_to_the_site(httpd, path):
     answer = httpd.request("GET", path)

@@ -200,7 +200,7 @@ def test_preflight(page, path, methods):
     assert cors_headers(answer) == {
         "access-control-allow-origin": SHOP,
         "access-control-allow-methods": methods,
-        "access-control-allow-headers": "Authorization, Content-Type, Accept, Idempotency-Key",
+        "access-control-allow-headers": "Authorization, api-key, Content-Type, Accept, Idempotency-Key",
         "access-control-max-age": "600",
     }
     vary = {v.strip().lower() for v in answer.header("vary").split(",")}

@@ -90,7 +90,9 @@ def test_operation_is_whole(operation):
     node = operation.node
     assert node["summary"] and node["description"]
     assert set(node["tags"]) <= {tag["name"] for tag in DOCUMENT.tree["tags"]}
-    assert node["security"] in ([{"secretKey": []}], [{"secretKey": []}, {"publicKey": []}])
+    either = [{"secretKey": []}, {"publicKey": []}]
+    with_header = [*either, {"orderKey": []}] if operation.path.startswith("/payment/order/") else either
+    assert node["security"] in ([{"secretKey": []}], with_header)
     in_path = [p["name"] for p in operation.parameters if p["in"] == "path"]
     assert in_path == re.findall(r"{(\w+)}", operation.path)
     assert all(p["required"] for p in operation.parameters if p["in"] == "path")
@@ -132,7 +134,7 @@ def server_routes(shop):
     found = {}
     for pattern in patterns:
         answer = shop.call("OPTIONS", pattern.replace("*", "x"))
-        if answer.status != 404:
+        if answer.status not in (404, 501):  # 501: named to say that it is not here
             assert (answer.status, answer.body) == (204, b"")
             found[pattern] = sorted(set(answer.header("allow").split(", ")) - {"HEAD", "OPTIONS"})
     return found

@@ -286,6 +286,10 @@ UNKNOWN_SEGMENT = {
 VERIFIED = {("200", ""): lambda ask: ask(reference=ask.world.charged()), **UNKNOWN_SEGMENT}
 
 
+ORDER_ASKED = {("200", ""): lambda ask: ask({"reference": ask.world.charged()}),
+               ("404", "N1"): lambda ask: ask({"reference": "never"})}
+
+
 def again(ask, body):
     """The same reference for another amount."""
     assert ask(body).status == 200
@@ -364,6 +368,9 @@ OWN = {
         ("409", "D1"): lambda ask: again(ask, order_body()),
         ("429", "L2"): lambda ask: failed_too_often(ask, order_body()),
     },
+    "verifyOrder": ORDER_ASKED,
+    "getOrderStatus": ORDER_ASKED,
+    "getOrder": VERIFIED,
     "getDescription": {("200", ""): lambda ask: ask()},
 }
 

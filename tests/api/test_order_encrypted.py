@@ -85,6 +85,16 @@ def test_taken(shop, encrypt, program):
     assert plain.json["data"]["checkout_url"] == answer.json["data"]["checkout_url"]
 
 
+def test_question(shop, encrypt):
+    """What became of an order is asked for in the same way."""
+    body = order_body()
+    assert shop.call("POST", ORDER, body).status == 200
+    data = encrypt["openssl"](compact({"reference": body["order"]["reference"]}))
+    for path in ("verify", "status"):
+        answer = shop.call("POST", f"/payment/order/{path}", {"data": data}, key=shop.public)
+        assert answer.status == 200 and answer.json["data"]["orderReference"] == body["order"]["reference"], answer
+
+
 @pytest.fixture
 def bodies(shop):
     """A fresh plain body of each operation; the link's is for one payer, who gets the same page again."""

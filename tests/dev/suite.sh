@@ -444,10 +444,11 @@ stage_api-sanitize() {
 
 # ---- the commands
 
-# The stages of a whole run stand in lanes, which run beside each other: where one waits another computes. What more
+# The stages of a whole run stand in lanes, which run beside each other: where one waits another computes. The first
+# lane only computes, the others wait as much. Four lanes take longer than three: they hold each other up. What more
 # than one lane needs is built before them; what a stage builds is for those behind it in its lane. Lint is none of
 # them: .ci/run has it first, and ./dev test changed.
-LANES=("api-sanitize demo" "unit fuzz-replay scripts" "faults browser" "tsan api unit-plain valgrind")
+LANES=("unit fuzz-replay unit-plain valgrind tsan scripts" "api-sanitize demo" "faults browser api")
 
 lane() { # STAGE...
     local name

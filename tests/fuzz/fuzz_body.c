@@ -78,8 +78,8 @@ static void check_charge(const pay_json_t *json, const char *currency, apr_pool_
     CHECK(pay_email_normalize(&email, request->email, p) == APR_SUCCESS);
     CHECK(!strcmp(email, request->email) && strlen(email) <= PAY_EMAIL_MAX);
     CHECK(pay_text_is_plain(request->first_name, "") && pay_text_is_plain(request->last_name, ""));
-    CHECK(strlen(request->first_name) <= PAY_NAME_MAX);
-    CHECK(strlen(request->last_name) <= PAY_NAME_MAX);
+    CHECK(pay_text_length(request->first_name) <= PAY_NAME_MAX);
+    CHECK(pay_text_length(request->last_name) <= PAY_NAME_MAX);
     if (request->amount_fault) {
         check_problem(request->amount_fault);
         CHECK(request->currency_defaulted);

@@ -66,7 +66,8 @@ static inline pay_checkout_request_t *checkout_request(const char *reference, in
     const char *reason;
 
     ck_assert_int_eq(pay_json_parse(&body, &reason, text, strlen(text), unit_pool), APR_SUCCESS);
-    problem = pay_checkout_request_from_json(&request, body, PAY_CHECKOUT_FORM_INITIATE, unit_pool);
+    problem = pay_checkout_request_from_json(&request, body, PAY_CHECKOUT_FORM_INITIATE, "NGN",
+                                             unit_pool);
     ck_assert_ptr_null(problem);
     return request;
 }

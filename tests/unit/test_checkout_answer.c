@@ -68,31 +68,9 @@ START_TEST(test_initiate)
 }
 END_TEST
 
-#define ORDER(status, code, message, state)                                                        \
-    "{\"status\":\"" status "\",\"status_code\":\"" code "\",\"statusCode\":\"" code               \
-    "\",\"message\":\"" message "\",\"data\":{\"order\":{\"reference\":\"order-1\","               \
-    "\"amount\":10.50,\"currency\":\"NGN\",\"status\":\"" state                                    \
-    "\",\"description\":\"\\\"One\\\" pair\",\"createdAt\":\"2026-01-01T00:00:00.000Z\"},"         \
-    "\"payment\":{},\"checkout_url\":\"" PAGE "\",\"paymentLink\":\"" PAGE "\"}}"
-
-START_TEST(test_order)
-{
-    const pay_charge_t charge = charge_make(_i);
-    pay_writer_t *w = pay_writer_make(16, unit_pool);
-
-    pay_checkout_order_answer_to_json(w, &charge, PAGE);
-    ck_assert_msg(
-        !strcmp(w->text, cases[_i].open
-                             ? ORDER("success", "00", "Order created successfully", "pending")
-                             : ORDER("failed", "02", PAY_CHECKOUT_UNOPENED, "failed")),
-        "%s: %s", cases[_i].name, w->text);
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_initiate, 0, UNIT_ROWS(cases));
-    tcase_add_loop_test(tcase, test_order, 0, UNIT_ROWS(cases));
 }
 
 UNIT_PROGRAM(add)

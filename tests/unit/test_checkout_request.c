@@ -6,6 +6,14 @@
 #define N10 "abcdefghij"
 #define N50 N10 N10 N10 N10 N10
 #define N100 N50 N50
+#define N255 N100 N100 N50 "abcde"
+#define FIVE "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac" /* euro signs */
+#define E10 FIVE FIVE
+#define E50 E10 E10 E10 E10 E10
+#define E100 E50 E50
+#define U10 "\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6"
+#define U100 U10 U10 U10 U10 U10 U10 U10 U10 U10 U10
+#define E255 E100 E100 E50 FIVE
 #define N500 N100 N100 N100 N100 N100
 #define BLANKS "4111 1111 1111 1111"
 
@@ -31,12 +39,12 @@ static const struct {
     {"unknown members are ignored", PAY_CHECKOUT_FORM_INITIATE, "{" WHOLE ",\"x\":{\"y\":[1]}}",
      ""},
     {"empty", PAY_CHECKOUT_FORM_INITIATE, "{}",
-     "/transactionReference /currency /amount /checkoutCustomerData"},
+     "/transactionReference /amount /checkoutCustomerData"},
     {"an empty link", PAY_CHECKOUT_FORM_LINK, "{}",
-     "/paymentLinkReference /currency /amount /checkoutCustomerData"},
+     "/paymentLinkReference /amount /checkoutCustomerData"},
     {"an empty order", PAY_CHECKOUT_FORM_ORDER, "{}", "/customer /order"},
     {"an order of empty parts", PAY_CHECKOUT_FORM_ORDER, "{\"customer\":{},\"order\":{}}",
-     "/customer/firstname /customer/lastname /customer/email /order/reference /order/currency "
+     "/customer/firstname /customer/lastname /customer/email /order/reference "
      "/order/amount"},
     {"all wrong at once", PAY_CHECKOUT_FORM_INITIATE,
      "{\"transactionReference\":1,\"amount\":true,\"currency\":\"XXZ\",\"redirectUrl\":2,"
@@ -97,10 +105,13 @@ static const struct {
     {"one larger", PAY_CHECKOUT_FORM_INITIATE,
      "{" REFERENCE "," CUSTOMER ",\"currency\":\"NGN\",\"amount\":\"1000000000000.00\"}",
      "/amount"},
-    {"no currency", PAY_CHECKOUT_FORM_INITIATE, "{" REFERENCE "," CUSTOMER ",\"amount\":10}",
-     "/currency"},
+    {"no currency", PAY_CHECKOUT_FORM_INITIATE, "{" REFERENCE "," CUSTOMER ",\"amount\":10}", ""},
     {"currency null", PAY_CHECKOUT_FORM_INITIATE,
-     "{" REFERENCE "," CUSTOMER ",\"amount\":10,\"currency\":null}", "/currency"},
+     "{" REFERENCE "," CUSTOMER ",\"amount\":10,\"currency\":null}", ""},
+    {"a currency of no letters", PAY_CHECKOUT_FORM_INITIATE,
+     "{" REFERENCE "," CUSTOMER ",\"amount\":10,\"currency\":\"\"}", "/currency"},
+    {"too many decimals for the default", PAY_CHECKOUT_FORM_INITIATE,
+     "{" REFERENCE "," CUSTOMER ",\"amount\":\"10.505\"}", "/amount"},
     {"no such currency", PAY_CHECKOUT_FORM_INITIATE,
      "{" REFERENCE "," CUSTOMER ",\"amount\":10,\"currency\":\"XXQ\"}", "/currency"},
     {"both", PAY_CHECKOUT_FORM_INITIATE,
@@ -198,11 +209,32 @@ static const struct {
      ""},
     {"texts a string", PAY_CHECKOUT_FORM_INITIATE,
      "{" WHOLE ",\"checkoutCustomizationData\":\"x\"}", "/checkoutCustomizationData"},
-    {"title of 200", PAY_CHECKOUT_FORM_INITIATE,
-     "{" WHOLE ",\"checkoutCustomizationData\":{\"checkoutModalTitle\":\"" N100 N100 "\"}}", ""},
-    {"title of 201", PAY_CHECKOUT_FORM_INITIATE,
-     "{" WHOLE ",\"checkoutCustomizationData\":{\"checkoutModalTitle\":\"" N100 N100 "k\"}}",
+    {"title of 255", PAY_CHECKOUT_FORM_INITIATE,
+     "{" WHOLE ",\"checkoutCustomizationData\":{\"checkoutModalTitle\":\"" N255 "\"}}", ""},
+    {"title of 256", PAY_CHECKOUT_FORM_INITIATE,
+     "{" WHOLE ",\"checkoutCustomizationData\":{\"checkoutModalTitle\":\"" N255 "k\"}}",
      "/checkoutCustomizationData/checkoutModalTitle"},
+    {"characters are counted, not bytes", PAY_CHECKOUT_FORM_INITIATE,
+     "{" WHOLE ",\"checkoutCustomizationData\":{\"paymentDescription\":\"" E255 "\"}}", ""},
+    {"one of them too many", PAY_CHECKOUT_FORM_INITIATE,
+     "{" WHOLE ",\"checkoutCustomizationData\":{\"paymentDescription\":\"" E255 "k\"}}",
+     "/checkoutCustomizationData/paymentDescription"},
+    {"a name of 100 that are no ASCII", PAY_CHECKOUT_FORM_ORDER,
+     "{\"customer\":{\"firstname\":\"" U100
+     "\",\"lastname\":\"Obi\",\"email\":\"a@b.example\"}," GOODS "}",
+     ""},
+    {"both names too long together", PAY_CHECKOUT_FORM_ORDER,
+     "{\"customer\":{\"firstname\":\"" E50 "\",\"lastname\":\"" E10 E10 E10
+     "k\",\"email\":\"a@b.example\"}," GOODS "}",
+     "/customer/lastname"},
+    {"as long as both may be", PAY_CHECKOUT_FORM_ORDER,
+     "{\"customer\":{\"firstname\":\"" E50 "\",\"lastname\":\"" E10 E10 E10
+     "\",\"email\":\"a@b.example\"}," GOODS "}",
+     ""},
+    {"a name of 101", PAY_CHECKOUT_FORM_ORDER,
+     "{\"customer\":{\"firstname\":\"" U100
+     "k\",\"lastname\":\"Obi\",\"email\":\"a@b.example\"}," GOODS "}",
+     "/customer/firstname"},
     {"a card number for a text", PAY_CHECKOUT_FORM_INITIATE,
      "{" WHOLE ",\"checkoutCustomizationData\":{\"paymentDescription\":\"" PAN "\"}}",
      "/checkoutCustomizationData/paymentDescription"},
@@ -221,7 +253,7 @@ START_TEST(test_faults)
     const char *got;
 
     problem = pay_checkout_request_from_json(&request, parse(fault_cases[_i].body),
-                                             fault_cases[_i].form, unit_pool);
+                                             fault_cases[_i].form, "NGN", unit_pool);
     got = fields_of(problem);
     ck_assert_msg(!strcmp(got, fault_cases[_i].want), "%s: %s", fault_cases[_i].name, got);
     ck_assert_msg((request != NULL) == (problem == NULL), "%s", fault_cases[_i].name);
@@ -233,7 +265,8 @@ static pay_checkout_request_t *take(const char *body, pay_checkout_form_t form)
     pay_checkout_request_t *request;
 
     ck_assert_str_eq(
-        fields_of(pay_checkout_request_from_json(&request, parse(body), form, unit_pool)), "");
+        fields_of(pay_checkout_request_from_json(&request, parse(body), form, "NGN", unit_pool)),
+        "");
     return request;
 }
 
@@ -288,6 +321,27 @@ START_TEST(test_values)
     ck_assert_str_eq(got->logo_url, value_cases[_i].logo);
     ck_assert_str_eq(got->title, value_cases[_i].title);
     ck_assert_str_eq(got->description, value_cases[_i].description);
+}
+END_TEST
+
+/* Without a currency it is the account's default, and the same request as one that names it. */
+START_TEST(test_default_currency)
+{
+    pay_checkout_request_t *request, *other;
+    const char *body = "{" REFERENCE "," CUSTOMER ",\"amount\":\"10.50\"}";
+
+    ck_assert_ptr_null(pay_checkout_request_from_json(
+        &request, parse(body), PAY_CHECKOUT_FORM_INITIATE, "KWD", unit_pool));
+    ck_assert_int_eq(request->currency_defaulted, 1);
+    ck_assert_str_eq(request->money.currency, "KWD");
+    ck_assert_int_eq(request->money.amount_minor, 10500);
+    ck_assert_int_eq(pay_checkout_request_rebase(&other, request, "NGN", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(other->money.amount_minor, 1050);
+    request = take("{" WHOLE "}", PAY_CHECKOUT_FORM_INITIATE);
+    ck_assert_int_eq(request->currency_defaulted, 0);
+    ck_assert_mem_eq(other->digest, request->digest, sizeof(request->digest));
+    ck_assert_int_ne(pay_checkout_request_rebase(&other, request, "JPY", unit_pool), APR_SUCCESS);
+    ck_assert_ptr_null(other);
 }
 END_TEST
 
@@ -348,6 +402,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_faults, 0, UNIT_ROWS(fault_cases));
+    tcase_add_test(tcase, test_default_currency);
     tcase_add_loop_test(tcase, test_values, 0, UNIT_ROWS(value_cases));
     tcase_add_loop_test(tcase, test_digest, 0, UNIT_ROWS(digest_cases));
     tcase_add_test(tcase, test_digest_is_frozen);

@@ -141,6 +141,11 @@ static const struct {
      NULL},
     {"/api/v1/transaction/t/verify", M_GET, "transaction-verify", "GET, HEAD, OPTIONS", "t", NULL},
     {"/payment/order/create", M_POST, "order-create", "POST, OPTIONS", NULL, NULL},
+    {"/payment/order/create", M_GET, NULL, "POST, OPTIONS", NULL, NULL},
+    {"/payment/order/verify", M_POST, "order-verify", "POST, OPTIONS", NULL, NULL},
+    {"/payment/order/status", M_POST, "order-status", "POST, OPTIONS", NULL, NULL},
+    {"/payment/order/o", M_GET, "order-get", "GET, HEAD, OPTIONS", "o", NULL},
+    {"/payment/order", M_GET, NULL, NULL, NULL, NULL},
     {"", M_GET, NULL, NULL, NULL, NULL},
 };
 
@@ -169,8 +174,9 @@ END_TEST
 /* Secret keys alone, but for these; a browser has no other. */
 START_TEST(test_what_public_keys_may)
 {
-    static const char *const may[] = {"checkout-verify", "paymentlink-initiate", "initiate",
-                                      "order-create", "openapi"};
+    static const char *const may[] = {
+        "checkout-verify", "paymentlink-initiate", "initiate",  "order-create",
+        "order-verify",    "order-status",         "order-get", "openapi"};
     static const struct {
         const char *path;
         int method;
@@ -186,6 +192,9 @@ START_TEST(test_what_public_keys_may)
                {"/api/v1/paymentlink/initiate", M_POST},
                {PAY, M_POST},
                {"/payment/order/create", M_POST},
+               {"/payment/order/verify", M_POST},
+               {"/payment/order/status", M_POST},
+               {"/payment/order/o", M_GET},
                {"/api/v1/openapi.json", M_GET}};
     const char *segment[PAY_PATH_SEGMENTS_MAX];
     const pay_route_t *route;

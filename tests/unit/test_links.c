@@ -48,7 +48,8 @@ static const char *ask(const pay_charge_t **out, int *replayed, pay_mode_t mode,
     const char *reason;
 
     ck_assert_int_eq(pay_json_parse(&body, &reason, text, strlen(text), unit_pool), APR_SUCCESS);
-    problem = pay_checkout_request_from_json(&request, body, PAY_CHECKOUT_FORM_LINK, unit_pool);
+    problem =
+        pay_checkout_request_from_json(&request, body, PAY_CHECKOUT_FORM_LINK, "NGN", unit_pool);
     ck_assert_ptr_null(problem);
     problem = pay_checkout_create(out, replayed, &shop->service, &caller, request, PAGE_ROOT,
                                   "192.0.2.1", unit_pool);

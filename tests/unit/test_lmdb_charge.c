@@ -112,8 +112,8 @@ START_TEST(test_longest_charge)
 
     proposal->token = text_of('t', 255);
     proposal->email = text_of('e', 254);
-    proposal->first_name = text_of('f', PAY_NAME_MAX);
-    proposal->last_name = text_of('l', PAY_NAME_MAX);
+    proposal->first_name = text_of('f', PAY_NAMES_BYTES_MAX / 2);
+    proposal->last_name = text_of('l', PAY_NAMES_BYTES_MAX / 2);
     proposal->request_ip = text_of('4', PAY_LMDB_NAME_MAX + 1);
     proposal->acquirer = text_of('a', PAY_LMDB_NAME_MAX + 1);
     charge = open_as(&claim, proposal);

@@ -25,8 +25,8 @@ static pay_charge_t *longest(int i)
     charge->card.country = text_of('c', PAY_LMDB_CARD_TEXT_MAX);
     charge->card.type = text_of('y', PAY_LMDB_CARD_TEXT_MAX);
     charge->email = text_of('e', 254);
-    charge->first_name = text_of('f', PAY_NAME_MAX);
-    charge->last_name = text_of('l', PAY_NAME_MAX);
+    charge->first_name = text_of('f', PAY_NAMES_BYTES_MAX / 2);
+    charge->last_name = text_of('l', PAY_NAMES_BYTES_MAX / 2);
     charge->request_ip = text_of('4', PAY_LMDB_NAME_MAX);
     charge->acquirer = text_of('a', PAY_LMDB_NAME_MAX);
     charge->key_id = text_of('k', PAY_LMDB_NAME_MAX);

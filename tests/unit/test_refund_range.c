@@ -63,7 +63,7 @@ static const struct {
     int days_max;
     const char *want; /* fields at fault */
 } fault_cases[] = {
-    {"the widest of dates", "1000-01-01", "9999-12-31", 0, ""},
+    {"the widest of dates", "0001-01-01", "9999-12-31", 0, ""},
     {"the widest of instants", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z", 0, ""},
     {"end before start", "2026-01-02", "2026-01-01", 0, "/endDate"},
     {"end an instant before start", "2026-01-01T00:00:00.001Z", "2026-01-01T00:00:00Z", 0,

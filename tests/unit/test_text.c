@@ -206,6 +206,29 @@ START_TEST(test_has_link)
 }
 END_TEST
 
+/* ---- cut for a page */
+
+static const struct {
+    const char *name, *text, *want;
+    apr_size_t max;
+} cut_rows[] = {
+    {"shorter", "shoes", "shoes", 6},
+    {"as long", "shoes", "shoes", 5},
+    {"longer", "shoes", "sho\xe2\x80\xa6", 4},
+    {"characters are whole", "\xc3\xb6\xe2\x82\xac\xf0\x9f\x91\x9f!",
+     "\xc3\xb6\xe2\x82\xac\xe2\x80\xa6", 3},
+    {"to an ellipsis alone", "shoes", "\xe2\x80\xa6", 1},
+    {"nothing", "", "", 1},
+};
+
+START_TEST(test_cut)
+{
+    const char *got = pay_text_cut(cut_rows[_i].text, cut_rows[_i].max, unit_pool);
+
+    ck_assert_msg(!strcmp(got, cut_rows[_i].want), "%s: %s", cut_rows[_i].name, got);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_printable, 0, UNIT_ROWS(printable_cases));
@@ -214,6 +237,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_seen, 0, UNIT_ROWS(seen_cases));
     tcase_add_loop_test(tcase, test_plain, 0, UNIT_ROWS(text_cases));
     tcase_add_loop_test(tcase, test_has_link, 0, UNIT_ROWS(link_cases));
+    tcase_add_loop_test(tcase, test_cut, 0, UNIT_ROWS(cut_rows));
 }
 
 UNIT_PROGRAM(add)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/pay_writer.h"
+#include "httpd/pay_api.h"
+#include "httpd/pay_reply.h"
+#include "model/pay_order.h"
+#include "service/pay_transactions.h"
+
+#define ANSWER_SIZE_HINT 2048
+
+static int reply(request_rec *r, const pay_call_t *call, const char *reference)
+{
+    pay_view_t view = call->key->kind == PAY_KEY_SECRET ? PAY_VIEW_SECRET : PAY_VIEW_PUBLIC;
+    pay_transaction_t transaction;
+    const pay_problem_t *problem;
+    pay_writer_t *w;
+
+    problem =
+        pay_transaction_get(&transaction, call->service, &call->key->scope, reference, r->pool);
+    if (problem) {
+        return pay_reply_problem(r, problem);
+    }
+    apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", transaction.charge->reference);
+    w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
+    pay_order_state_to_json(w, transaction.charge, view);
+    return pay_reply_json(r, HTTP_OK, w);
+}
+
+int pay_api_order_get(request_rec *r, const pay_call_t *call)
+{
+    return reply(r, call, call->segment[0]);
+}
+
+int pay_api_order_verify(request_rec *r, const pay_call_t *call)
+{
+    const struct pay_json_t *body;
+    const pay_problem_t *problem;
+    const char *reference;
+
+    problem = pay_api_open_body(&body, r, call);
+    if (!problem) {
+        problem = pay_order_reference_from_json(&reference, body, r->pool);
+    }
+    return problem ? pay_reply_problem(r, problem) : reply(r, call, reference);
+}
