@@ -9,6 +9,7 @@
  * return what a handler returns.
  */
 
+#include "base/pay_time.h"
 #include "httpd/pay_call.h"
 
 int pay_api_charge_create(request_rec *r, const pay_call_t *call);
@@ -17,6 +18,8 @@ int pay_api_refund_create_partial(request_rec *r, const pay_call_t *call);
 int pay_api_refund_get(request_rec *r, const pay_call_t *call);
 int pay_api_refund_list(request_rec *r, const pay_call_t *call);
 int pay_api_transaction_get(request_rec *r, const pay_call_t *call);
+int pay_api_transaction_shown(request_rec *r, const pay_call_t *call);
+int pay_api_transaction_list(request_rec *r, const pay_call_t *call);
 int pay_api_transaction_verify(request_rec *r, const pay_call_t *call);
 int pay_api_transaction_void(request_rec *r, const pay_call_t *call);
 int pay_api_paymentlink_initiate(request_rec *r, const pay_call_t *call);
@@ -24,6 +27,8 @@ int pay_api_checkout_initiate(request_rec *r, const pay_call_t *call);
 int pay_api_order_create(request_rec *r, const pay_call_t *call);
 int pay_api_order_get(request_rec *r, const pay_call_t *call);
 int pay_api_order_verify(request_rec *r, const pay_call_t *call); /* and status: the same */
+int pay_api_bank_list(request_rec *r, const pay_call_t *call);
+int pay_api_report(request_rec *r, const pay_call_t *call);
 int pay_api_openapi_get(request_rec *r, const pay_call_t *call);
 
 /*
@@ -32,5 +37,12 @@ int pay_api_openapi_get(request_rec *r, const pay_call_t *call);
  */
 const pay_problem_t *pay_api_open_body(const struct pay_json_t **body, request_rec *r,
                                        const pay_call_t *call);
+
+/*
+ * The range of the call's two segments, bare dates in the account's zone (docs/api.md, "Dates").
+ * `days_max` 0: any span. NULL, or a problem.
+ */
+const pay_problem_t *pay_api_range(pay_time_range_t *out, request_rec *r, const pay_call_t *call,
+                                   int days_max);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_writer.h"
 #include "httpd/pay_api.h"
+#include "httpd/pay_conf_checkout.h"
 #include "httpd/pay_reply.h"
+#include "model/pay_checkout.h"
 #include "service/pay_transactions.h"
 
 #define ANSWER_SIZE_HINT 4096
 
-int pay_api_transaction_get(request_rec *r, const pay_call_t *call)
+/* `page_root` NULL: without the address of the page. */
+static int show(request_rec *r, const pay_call_t *call, const char *page_root)
 {
     pay_view_t view = call->key->kind == PAY_KEY_SECRET ? PAY_VIEW_SECRET : PAY_VIEW_PUBLIC;
     pay_transaction_t transaction;
@@ -20,8 +23,25 @@ int pay_api_transaction_get(request_rec *r, const pay_call_t *call)
     }
     apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", transaction.charge->reference);
     w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
-    pay_verify_answer_to_json(w, &transaction, view);
+    if (page_root) {
+        pay_transaction_answer_to_json(w, &transaction, view,
+                                       transaction.charge->checkout ? pay_checkout_page_url(
+                                           transaction.charge, page_root, r->pool)
+                                                                    : "");
+    } else {
+        pay_verify_answer_to_json(w, &transaction, view);
+    }
     return pay_reply_json(r, HTTP_OK, w);
+}
+
+int pay_api_transaction_get(request_rec *r, const pay_call_t *call)
+{
+    return show(r, call, NULL);
+}
+
+int pay_api_transaction_shown(request_rec *r, const pay_call_t *call)
+{
+    return show(r, call, pay_conf_page_root(r));
 }
 
 /* An answer that comes as text, perhaps an earlier one that was kept. */

@@ -128,7 +128,7 @@ void pay_dashboard_overlap(apr_interval_time_t *out, pay_form_t *form, const cha
     }
     for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (text[digits] == units[i].unit && !text[digits + 1]
-            && pay_dashboard_number(&number, apr_pstrmemdup(form->p, text, digits))
+            && pay_query_number(&number, apr_pstrmemdup(form->p, text, digits))
             && number <= max / units[i].seconds) {
             *out = apr_time_from_sec((apr_interval_time_t)(number * units[i].seconds));
             return;

@@ -127,8 +127,7 @@ int pay_dashboard_charges_list(request_rec *r, const pay_dashboard_t *dashboard)
         item_to_json(w, NULL, APR_ARRAY_IDX(rows, i, const pay_charge_t *));
     }
     return pay_dashboard_items(
-        r, w,
-        cursor.done ? NULL : pay_dashboard_cursor_text(cursor.created_at, cursor.seq, r->pool));
+        r, w, cursor.done ? NULL : pay_query_cursor_text(cursor.created_at, cursor.seq, r->pool));
 }
 
 /* ---- one of them */
@@ -255,7 +254,7 @@ int pay_dashboard_charge_get(request_rec *r, const pay_dashboard_t *dashboard)
     apr_status_t rv = APR_NOTFOUND;
     apr_uint64_t seq;
 
-    if (pay_dashboard_number(&seq, dashboard->segment[0])) {
+    if (pay_query_number(&seq, dashboard->segment[0])) {
         rv = store->ops->transaction_get(&transaction, store, &dashboard->scope, seq, r->pool);
     }
     if (rv == APR_NOTFOUND) {

@@ -25,7 +25,7 @@ static apr_status_t find_charge(pay_charge_t **out, const pay_dashboard_t *dashb
     apr_uint64_t seq;
 
     *out = NULL;
-    if (!pay_dashboard_number(&seq, dashboard->segment[0])) {
+    if (!pay_query_number(&seq, dashboard->segment[0])) {
         return APR_NOTFOUND;
     }
     rv = store->ops->transaction_get(&transaction, store, &dashboard->scope, seq, p);

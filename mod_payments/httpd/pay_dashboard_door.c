@@ -94,9 +94,9 @@ static const pay_problem_t *read_request(request_rec *r, pay_dashboard_t *dashbo
     const pay_problem_t *problem;
 
     if (r->method_number == M_GET) {
-        return pay_dashboard_query_parse(&dashboard->query, r->args, r->pool);
+        return pay_query_parse(&dashboard->query, r->args, r->pool);
     }
-    problem = pay_dashboard_query_parse(&dashboard->query, NULL, r->pool);
+    problem = pay_query_parse(&dashboard->query, NULL, r->pool);
     if (!problem) {
         problem = pay_dashboard_judge_change(r, dashboard);
     }

@@ -50,11 +50,11 @@ static int read_after(pay_due_t *out, pay_charge_t *charge, pay_refund_t *refund
     memset(out, 0, sizeof(*out));
     if (!strncmp(text, CHARGE, sizeof(CHARGE) - 1)) {
         out->charge = charge;
-        return pay_dashboard_number(&charge->seq, text + sizeof(CHARGE) - 1);
+        return pay_query_number(&charge->seq, text + sizeof(CHARGE) - 1);
     }
     out->refund = refund;
     return !strncmp(text, REFUND, sizeof(REFUND) - 1)
-           && pay_dashboard_number(&refund->seq, text + sizeof(REFUND) - 1);
+           && pay_query_number(&refund->seq, text + sizeof(REFUND) - 1);
 }
 
 static const char *cursor_of(const pay_due_t *due, apr_pool_t *p)

@@ -2,41 +2,60 @@
 #ifndef PAY_DASHBOARD_QUERY_H
 #define PAY_DASHBOARD_QUERY_H
 
-/* The query of a URL, and what the lists have in common of it. Faults name a parameter: "/from". */
+/* The query of a URL of the dashboard (httpd/pay_query.h). */
 
-#include "base/pay_time.h"
 #include "httpd/pay_dashboard.h"
+#include "httpd/pay_query.h"
 
-struct pay_timezone_t;
+static inline pay_query_t pay_dashboard_asked(const pay_dashboard_t *dashboard)
+{
+    const pay_query_t query = {dashboard->query, dashboard->account};
 
-#define PAY_DASHBOARD_QUERY_MAX 16 /* parameters */
-#define PAY_DASHBOARD_PAGE_DEFAULT 50
-#define PAY_DASHBOARD_PAGE_MAX 200 /* rows */
+    return query;
+}
 
-/* Each name once, values plain text in UTF-8. */
-const pay_problem_t *pay_dashboard_query_parse(const apr_table_t **out, const char *args,
-                                               apr_pool_t *p);
+static inline const char *pay_dashboard_query(const pay_dashboard_t *dashboard, const char *name)
+{
+    const pay_query_t query = pay_dashboard_asked(dashboard);
 
-/* NULL: it is not given, or empty. */
-const char *pay_dashboard_query(const pay_dashboard_t *dashboard, const char *name);
+    return pay_query_value(&query, name);
+}
 
-/* limit= */
-const pay_problem_t *pay_dashboard_limit(int *out, const pay_dashboard_t *dashboard, apr_pool_t *p);
+static inline const pay_problem_t *pay_dashboard_limit(int *out, const pay_dashboard_t *dashboard,
+                                                       apr_pool_t *p)
+{
+    const pay_query_t query = pay_dashboard_asked(dashboard);
 
-/* tz=, by default the account's zone. */
-const pay_problem_t *pay_dashboard_zone(const struct pay_timezone_t **out, const char **name,
-                                        const pay_dashboard_t *dashboard, apr_pool_t *p);
+    return pay_query_limit(out, &query, p);
+}
 
-/* from=, to= and tz=; each end is open when it is not given. */
-const pay_problem_t *pay_dashboard_range(pay_time_range_t *out, const pay_dashboard_t *dashboard,
-                                         apr_pool_t *p);
+static inline const pay_problem_t *pay_dashboard_zone(const struct pay_timezone_t **out,
+                                                      const char **name,
+                                                      const pay_dashboard_t *dashboard,
+                                                      apr_pool_t *p)
+{
+    const pay_query_t query = pay_dashboard_asked(dashboard);
 
-/* after=: two numbers, as pay_dashboard_cursor_text wrote them; *given 0: from the start. */
-const pay_problem_t *pay_dashboard_cursor(apr_int64_t *first, apr_uint64_t *second, int *given,
-                                          const pay_dashboard_t *dashboard, apr_pool_t *p);
-const char *pay_dashboard_cursor_text(apr_int64_t first, apr_uint64_t second, apr_pool_t *p);
+    return pay_query_zone(out, name, &query, p);
+}
 
-/* A whole number without a sign; 0: it is none. */
-int pay_dashboard_number(apr_uint64_t *out, const char *text);
+static inline const pay_problem_t *
+pay_dashboard_range(pay_time_range_t *out, const pay_dashboard_t *dashboard, apr_pool_t *p)
+{
+    const pay_query_t query = pay_dashboard_asked(dashboard);
+
+    return pay_query_range(out, &query, p);
+}
+
+/* after= */
+static inline const pay_problem_t *pay_dashboard_cursor(apr_int64_t *first, apr_uint64_t *second,
+                                                        int *given,
+                                                        const pay_dashboard_t *dashboard,
+                                                        apr_pool_t *p)
+{
+    const pay_query_t query = pay_dashboard_asked(dashboard);
+
+    return pay_query_cursor(first, second, given, &query, "after", p);
+}
 
 #endif

@@ -44,6 +44,5 @@ int pay_dashboard_refunds_list(request_rec *r, const pay_dashboard_t *dashboard)
         item_to_json(w, APR_ARRAY_IDX(rows, i, const pay_refund_t *));
     }
     return pay_dashboard_items(
-        r, w,
-        cursor.done ? NULL : pay_dashboard_cursor_text(cursor.created_at, cursor.seq, r->pool));
+        r, w, cursor.done ? NULL : pay_query_cursor_text(cursor.created_at, cursor.seq, r->pool));
 }

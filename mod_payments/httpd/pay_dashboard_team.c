@@ -150,7 +150,7 @@ int pay_dashboard_audit_list(request_rec *r, const pay_dashboard_t *dashboard)
     int limit, i;
 
     problem = pay_dashboard_limit(&limit, dashboard, r->pool);
-    if (!problem && after && (!pay_dashboard_number(&before, after) || before == 0)) {
+    if (!problem && after && (!pay_query_number(&before, after) || before == 0)) {
         pay_problem_add(&fault, "/after", "must be what the page before said in next", r->pool);
         problem = fault;
     }

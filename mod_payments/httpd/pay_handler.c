@@ -15,7 +15,6 @@
 
 #include <apr_general.h>
 #include <http_config.h>
-#include <string.h>
 
 #define IDEMPOTENCY_KEY "Idempotency-Key"
 
@@ -81,7 +80,7 @@ static int serve(request_rec *r, pay_call_t *call)
         return pay_reply_problem(r, problem);
     }
     route = pay_route_find(&allow, call->segment, call->path, r->method_number, r->pool);
-    problem = route && !strchr(route->path, '*') ? NULL : pay_refused_problem(call->path, r->pool);
+    problem = pay_route_is_written(call->path) ? NULL : pay_refused_problem(call->path, r->pool);
     if (problem) {
         return pay_reply_problem(r, problem);
     }

@@ -8,8 +8,9 @@
 #include <apr_strings.h>
 #include <string.h>
 
-/* A path that is written in a row fits no pattern (OpenAPI 3.1, 4.8.8.2), and none fits two rows of
- * one method, so that their order means nothing. */
+/* A path that is written in a row fits no pattern (OpenAPI 3.1, 4.8.8.2). Of two patterns that a
+ * path fits the first counts: /api/v1/checkout/transaction/verify asks for the reference
+ * "transaction". */
 static const pay_route_t routes[] = {
     {"tokenized-card-charge", "/api/v1/tokenized-card-charge", M_POST, 0, pay_api_charge_create},
     {"refund", "/api/v1/refund", M_POST, 0, pay_api_refund_create},
@@ -20,6 +21,12 @@ static const pay_route_t routes[] = {
     {"transaction-verify", "/api/v1/transaction/*/verify", M_GET, 0, pay_api_transaction_get},
     {"transaction-verify-amount", "/api/v1/transaction/verify", M_POST, 0,
      pay_api_transaction_verify},
+    {"transaction-list", "/api/v1/transaction", M_GET, 0, pay_api_transaction_list},
+    {"checkout-transaction", "/api/v1/checkout/transaction/*", M_GET, 1, pay_api_transaction_shown},
+    {"report", "/api/v1/report/*/*", M_GET, 0, pay_api_report},
+    {"ussd-banks", "/api/v1/ussd-getbanks", M_GET, 1, pay_api_bank_list},
+    {"banks", "/api/v1/banks/*", M_GET, 1, pay_api_bank_list},
+    {"virtual-account-banks", "/api/v1/virtual-accounts/bank-list", M_GET, 1, pay_api_bank_list},
     {"void-transaction", "/api/v1/void-transaction", M_POST, 0, pay_api_transaction_void},
     {"paymentlink-initiate", "/api/v1/paymentlink/initiate", M_POST, 1,
      pay_api_paymentlink_initiate},
@@ -33,8 +40,7 @@ static const pay_route_t routes[] = {
 #define ROUTES (sizeof(routes) / sizeof(routes[0]))
 _Static_assert(ROUTES + 1 <= PAY_METER_OPERATIONS_MAX, "each operation is counted");
 
-/* 1 when a row has just this path. */
-static int is_written(const char *path)
+int pay_route_is_written(const char *path)
 {
     apr_size_t i;
 
@@ -51,8 +57,8 @@ const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_PA
 {
     const pay_route_t *found = NULL;
     const char *tried[PAY_PATH_SEGMENTS_MAX];
-    const char *list = "";
-    const int written = is_written(path);
+    const char *list = "", *name;
+    const int written = pay_route_is_written(path);
     apr_size_t i;
 
     *allow = NULL;
@@ -61,7 +67,11 @@ const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_PA
             || !pay_path_matches(tried, routes[i].path, path, p)) {
             continue;
         }
-        list = apr_pstrcat(p, list, routes[i].method == M_GET ? "GET, HEAD, " : "POST, ", NULL);
+        name = routes[i].method == M_GET ? "GET, HEAD, " : "POST, ";
+        if (strstr(list, name)) {
+            continue;
+        }
+        list = apr_pstrcat(p, list, name, NULL);
         if (routes[i].method == method) {
             found = &routes[i];
             memcpy(segment, tried, sizeof(tried));

@@ -22,6 +22,9 @@ typedef struct pay_route_t {
 const pay_route_t *pay_route_find(const char **allow, const char *segment[PAY_PATH_SEGMENTS_MAX],
                                   const char *path, int method, apr_pool_t *p);
 
+/* 1 when an operation has just this path, without a variable segment. */
+int pay_route_is_written(const char *path);
+
 /* The operation's number, from 1. */
 int pay_route_number(const pay_route_t *route);
 

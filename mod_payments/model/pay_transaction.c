@@ -106,6 +106,22 @@ void pay_verify_answer_to_json(pay_writer_t *w, const pay_transaction_t *transac
     pay_writer_object_close(w);
 }
 
+void pay_transaction_answer_to_json(pay_writer_t *w, const pay_transaction_t *transaction,
+                                    pay_view_t view, const char *page_url)
+{
+    pay_writer_object_open(w, NULL);
+    pay_writer_bool(w, "status", 1);
+    pay_writer_string(w, "message", "Transaction details retrieved successfully");
+    pay_writer_object_open(w, "data");
+    pay_charge_members_to_json(w, transaction->charge, view);
+    refunds_to_json(w, transaction, view);
+    pay_writer_string(w, "paymentRedirectUrl", page_url);
+    pay_writer_string(w, "paymentMethod", pay_channel_name(transaction->charge->channel));
+    pay_writer_object_close(w);
+    log_to_json(w);
+    pay_writer_object_close(w);
+}
+
 void pay_void_answer_to_json(pay_writer_t *w, const pay_charge_t *charge)
 {
     pay_charge_t now = *charge;

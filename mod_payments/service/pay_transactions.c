@@ -48,6 +48,27 @@ const pay_problem_t *pay_transaction_get(pay_transaction_t *out, pay_service_t *
     return NULL;
 }
 
+const pay_problem_t *pay_transactions_scan(apr_array_header_t **out, pay_service_t *service,
+                                           const pay_scope_t *scope, const pay_time_range_t *range,
+                                           const pay_charge_t *after, int limit, apr_pool_t *p)
+{
+    pay_store_t *store = service->store;
+    apr_status_t rv = store->ops->charge_list(out, store, scope, range, after, limit, p);
+
+    return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
+}
+
+const pay_problem_t *pay_transactions_search(apr_array_header_t **out, pay_charge_cursor_t *cursor,
+                                             pay_service_t *service, const pay_scope_t *scope,
+                                             const pay_charge_filter_t *filter, int limit,
+                                             apr_pool_t *p)
+{
+    pay_store_t *store = service->store;
+    apr_status_t rv = store->ops->charge_search(out, cursor, store, scope, filter, limit, p);
+
+    return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
+}
+
 /* The amount asked for is the transaction's, in whatever notation. */
 static const pay_problem_t *judge_amount(const char *amount, const pay_charge_t *charge,
                                          apr_pool_t *p)

@@ -371,6 +371,17 @@ OWN = {
     "verifyOrder": ORDER_ASKED,
     "getOrderStatus": ORDER_ASKED,
     "getOrder": VERIFIED,
+    "showCheckout": VERIFIED,
+    "listTransactions": {("200", ""): lambda ask: ask.world.charged() and ask(),
+                         ("400", "T1"): lambda ask: ask(path="/api/v1/transaction?limit=0")},
+    "reportTransactions": {
+        ("200", ""): lambda ask: ask.world.charged() and ask(startDate="2000-01-01", endDate="2099-12-31"),
+        ("400", "T1"): lambda ask: ask(startDate="2026-02-30", endDate="2026-03-01T00:00:00Z"),
+        ("404", "N2"): lambda ask: ask(path="/api/v1/report/2026-01-01/"),
+    },
+    "listUssdBanks": {("200", ""): lambda ask: ask()},
+    "listBanks": {("200", ""): lambda ask: ask(country="NG"), ("404", "N2"): lambda ask: ask(path="/api/v1/banks/")},
+    "listVirtualAccountBanks": {("200", ""): lambda ask: ask()},
     "getDescription": {("200", ""): lambda ask: ask()},
 }
 
@@ -485,7 +496,7 @@ def test_media_types_and_head_of_get(world, operation):
     """The same bytes in each media type, and HEAD as GET without them."""
     ref = world.charged()
     segments = {"reference": ref, "refundReference": world.refunded(ref), "startDate": "2026-01-01T00:00:00Z",
-                "endDate": "2026-01-02"}
+                "endDate": "2026-01-02", "country": "NG"}
     answers = [Ask(world, operation, media)(**segments) for media in operation.responses["200"]["content"]]
     assert {answer.status for answer in answers} == {200}
     assert len({answer.body for answer in answers}) == 1

@@ -2,11 +2,12 @@
 """Orders: the key in api-key, what became of one, and operations that this server will not have."""
 
 import json
+import re
 import urllib.parse
 
 import pytest
 
-from harness import order_body, reference
+from harness import TOP, order_body, reference
 from payer import Payer
 from shares import ALIKE
 
@@ -163,7 +164,10 @@ def test_refused_operations(shop, method, path):
     assert send(shop, method, path, body).status == 401
     answer = send(shop, method, path, body, ("Authorization", f"Bearer {shop.public}"))
     assert (answer.status, answer.json["data"]["responseCode"], answer.json["status"]) == (501, "I1", False), answer
-    assert "docs/" in answer.json["message"] and len(answer.json["message"]) > 60
+    page, _, anchor = re.search(r"docs/([a-z-]+\.md)(#?)([a-z-]*)", answer.json["message"]).groups()
+    text = (TOP / "docs" / page).read_text()
+    assert not anchor or re.search(f"^### {anchor.replace('-', ' ')}$", text, re.M | re.I), "it leads to a heading"
+    assert len(answer.json["message"]) > 60
     assert "4111" not in answer.body.decode() and "4111111111111111" not in shop.httpd.log_text()
 
 

@@ -140,6 +140,17 @@ static const struct {
     {"/api/v1/transaction/verify", M_POST, "transaction-verify-amount", "POST, OPTIONS", NULL,
      NULL},
     {"/api/v1/transaction/t/verify", M_GET, "transaction-verify", "GET, HEAD, OPTIONS", "t", NULL},
+    {"/api/v1/transaction", M_GET, "transaction-list", "GET, HEAD, OPTIONS", NULL, NULL},
+    {"/api/v1/transaction", M_POST, NULL, "GET, HEAD, OPTIONS", NULL, NULL},
+    {"/api/v1/checkout/transaction/t", M_GET, "checkout-transaction", "GET, HEAD, OPTIONS", "t",
+     NULL},
+    {"/api/v1/checkout/transaction/verify", M_GET, "checkout-verify", "GET, HEAD, OPTIONS",
+     "transaction", NULL},
+    {"/api/v1/report/a/b", M_GET, "report", "GET, HEAD, OPTIONS", "a", "b"},
+    {"/api/v1/banks/NG", M_GET, "banks", "GET, HEAD, OPTIONS", "NG", NULL},
+    {"/api/v1/banks/account/verify", M_POST, NULL, NULL, NULL, NULL},
+    {"/api/v1/virtual-accounts/bank-list", M_GET, "virtual-account-banks", "GET, HEAD, OPTIONS",
+     NULL, NULL},
     {"/payment/order/create", M_POST, "order-create", "POST, OPTIONS", NULL, NULL},
     {"/payment/order/create", M_GET, NULL, "POST, OPTIONS", NULL, NULL},
     {"/payment/order/verify", M_POST, "order-verify", "POST, OPTIONS", NULL, NULL},
@@ -174,9 +185,10 @@ END_TEST
 /* Secret keys alone, but for these; a browser has no other. */
 START_TEST(test_what_public_keys_may)
 {
-    static const char *const may[] = {
-        "checkout-verify", "paymentlink-initiate", "initiate",  "order-create",
-        "order-verify",    "order-status",         "order-get", "openapi"};
+    static const char *const may[] = {"checkout-verify", "paymentlink-initiate",  "initiate",
+                                      "order-create",    "order-verify",          "order-status",
+                                      "order-get",       "checkout-transaction",  "ussd-banks",
+                                      "banks",           "virtual-account-banks", "openapi"};
     static const struct {
         const char *path;
         int method;
@@ -191,6 +203,12 @@ START_TEST(test_what_public_keys_may)
                {"/api/v1/void-transaction", M_POST},
                {"/api/v1/paymentlink/initiate", M_POST},
                {PAY, M_POST},
+               {"/api/v1/transaction", M_GET},
+               {"/api/v1/checkout/transaction/a", M_GET},
+               {"/api/v1/report/a/b", M_GET},
+               {"/api/v1/ussd-getbanks", M_GET},
+               {"/api/v1/banks/NG", M_GET},
+               {"/api/v1/virtual-accounts/bank-list", M_GET},
                {"/payment/order/create", M_POST},
                {"/payment/order/verify", M_POST},
                {"/payment/order/status", M_POST},

@@ -10,6 +10,7 @@
 #define NOW APR_TIME_C(1800000000000000)
 #define TEN "aaaaaaaaaa"
 #define FIFTY TEN TEN TEN TEN TEN
+#define LONGEST FIFTY FIFTY FIFTY FIFTY FIFTY "aaaa\xc3\xb6" /* 255 characters */
 
 /* ---- what it is */
 
@@ -66,10 +67,10 @@ static const struct {
     {"a dot as reference", {.reference = "."}, "/reference "},
     {"a card as reference", {.reference = "5555555555554444"}, "/reference "},
     {"a card in the title", {.title = "pay 5555 5555 5555 4444"}, "/title "},
-    {"the longest title", {.title = FIFTY FIFTY FIFTY FIFTY}, ""},
-    {"a longer title", {.title = FIFTY FIFTY FIFTY FIFTY "a"}, "/title "},
+    {"the longest title", {.title = LONGEST}, ""},
+    {"a longer title", {.title = LONGEST "a"}, "/title "},
     {"a line's end in the title", {.title = "a\nb"}, "/title "},
-    {"a longer description", {.description = FIFTY FIFTY FIFTY FIFTY "a"}, "/description "},
+    {"a longer description", {.description = LONGEST "a"}, "/description "},
     {"no UTF-8", {.description = "\xff"}, "/description "},
     {"a path", {.redirect_url = "/done"}, "/redirectUrl "},
     {"a script", {.redirect_url = "javascript:alert(1)"}, "/redirectUrl "},

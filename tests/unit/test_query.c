@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/pay_dashboard_query.h"
+#include "httpd/pay_query.h"
 
 #include "unit.h"
 
@@ -39,7 +39,7 @@ START_TEST(test_queries)
     const char *got = "";
     int i;
 
-    problem = pay_dashboard_query_parse(&table, query_rows[_i].args, unit_pool);
+    problem = pay_query_parse(&table, query_rows[_i].args, unit_pool);
     ck_assert_msg(!problem == (want != NULL), "%s", query_rows[_i].name);
     entries = (const apr_table_entry_t *)apr_table_elts(table)->elts;
     for (i = 0; want && i < apr_table_elts(table)->nelts; i++) {
@@ -50,25 +50,25 @@ START_TEST(test_queries)
 }
 END_TEST
 
-/* A dashboard that was asked with this query, of an account in Lagos. */
-static const pay_dashboard_t *asked(const char *args)
+/* This query, of an account in Lagos. */
+static const pay_query_t *asked(const char *args)
 {
-    pay_dashboard_t *dashboard = apr_pcalloc(unit_pool, sizeof(*dashboard));
+    pay_query_t *query = apr_pcalloc(unit_pool, sizeof(*query));
     pay_account_t *account = apr_pcalloc(unit_pool, sizeof(*account));
 
     account->settings = pay_account_settings_builtin;
     account->settings.timezone = "Africa/Lagos";
-    dashboard->account = account;
-    ck_assert_ptr_null(pay_dashboard_query_parse(&dashboard->query, args, unit_pool));
-    return dashboard;
+    query->account = account;
+    ck_assert_ptr_null(pay_query_parse(&query->table, args, unit_pool));
+    return query;
 }
 
 static const struct {
     const char *args;
     int want; /* 0: refused */
 } limit_rows[] = {
-    {"", PAY_DASHBOARD_PAGE_DEFAULT},
-    {"limit=", PAY_DASHBOARD_PAGE_DEFAULT},
+    {"", PAY_QUERY_PAGE_DEFAULT},
+    {"limit=", PAY_QUERY_PAGE_DEFAULT},
     {"limit=1", 1},
     {"limit=200", 200},
     {"limit=201", 0},
@@ -84,8 +84,7 @@ static const struct {
 START_TEST(test_limits)
 {
     int limit;
-    const pay_problem_t *problem =
-        pay_dashboard_limit(&limit, asked(limit_rows[_i].args), unit_pool);
+    const pay_problem_t *problem = pay_query_limit(&limit, asked(limit_rows[_i].args), unit_pool);
 
     ck_assert_msg(!problem == (limit_rows[_i].want > 0), "%s", limit_rows[_i].args);
     ck_assert_msg(problem || limit == limit_rows[_i].want, "%s: %d", limit_rows[_i].args, limit);
@@ -117,7 +116,7 @@ START_TEST(test_ranges)
 {
     const char *args = range_rows[_i].args;
     pay_time_range_t range;
-    const pay_problem_t *problem = pay_dashboard_range(&range, asked(args), unit_pool);
+    const pay_problem_t *problem = pay_query_range(&range, asked(args), unit_pool);
     apr_time_t from = EVER, to = 0;
 
     if (range_rows[_i].fault) {
@@ -166,7 +165,7 @@ START_TEST(test_cursors)
     apr_uint64_t second;
     int given;
     const pay_problem_t *problem =
-        pay_dashboard_cursor(&first, &second, &given, asked(args), unit_pool);
+        pay_query_cursor(&first, &second, &given, asked(args), "after", unit_pool);
 
     ck_assert_msg(!problem == (cursor_rows[_i].given >= 0), "%s", args);
     if (!problem) {
@@ -175,8 +174,7 @@ START_TEST(test_cursors)
                       args);
     }
     if (!problem && given) {
-        ck_assert_str_eq(args + strlen("after="),
-                         pay_dashboard_cursor_text(first, second, unit_pool));
+        ck_assert_str_eq(args + strlen("after="), pay_query_cursor_text(first, second, unit_pool));
     }
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/pay_dashboard_query.h"
+#include "httpd/pay_query.h"
 
 #include "httpd/pay_zones.h"
 #include "model/pay_refund.h"
@@ -7,11 +7,13 @@
 
 #include <apr_lib.h>
 #include <apr_strings.h>
+#include <httpd.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_DAY "1000-01-01"
+#define FIRST_DAY "0001-01-01"
 #define LAST_DAY "9999-12-31"
+#define REASON_CURSOR "must be what the page before said"
 #define NUMBER_LEN_MAX 18 /* digits of what no arithmetic overflows */
 
 static const pay_problem_t *fault(const char *field, const char *reason, apr_pool_t *p)
@@ -22,10 +24,9 @@ static const pay_problem_t *fault(const char *field, const char *reason, apr_poo
     return problem;
 }
 
-const pay_problem_t *pay_dashboard_query_parse(const apr_table_t **out, const char *args,
-                                               apr_pool_t *p)
+const pay_problem_t *pay_query_parse(const apr_table_t **out, const char *args, apr_pool_t *p)
 {
-    apr_table_t *table = apr_table_make(p, PAY_DASHBOARD_QUERY_MAX);
+    apr_table_t *table = apr_table_make(p, PAY_QUERY_MAX);
     char *rest, *pair, *value;
     int count = 0;
 
@@ -38,7 +39,7 @@ const pay_problem_t *pay_dashboard_query_parse(const apr_table_t **out, const ch
         } else {
             value = pair + strlen(pair);
         }
-        if (count++ == PAY_DASHBOARD_QUERY_MAX || ap_unescape_urlencoded(pair) != OK
+        if (count++ == PAY_QUERY_MAX || ap_unescape_urlencoded(pair) != OK
             || ap_unescape_urlencoded(value) != OK || !pay_text_is_plain(pair, "")
             || !pay_text_is_plain(value, "") || apr_table_get(table, pair)) {
             return fault("", "must be a query of at most 16 parameters, each given once, in UTF-8",
@@ -49,14 +50,14 @@ const pay_problem_t *pay_dashboard_query_parse(const apr_table_t **out, const ch
     return NULL;
 }
 
-const char *pay_dashboard_query(const pay_dashboard_t *dashboard, const char *name)
+const char *pay_query_value(const pay_query_t *query, const char *name)
 {
-    const char *value = apr_table_get(dashboard->query, name);
+    const char *value = apr_table_get(query->table, name);
 
     return value && *value ? value : NULL;
 }
 
-int pay_dashboard_number(apr_uint64_t *out, const char *text)
+int pay_query_number(apr_uint64_t *out, const char *text)
 {
     apr_size_t digits = strspn(text, "0123456789");
 
@@ -68,29 +69,29 @@ int pay_dashboard_number(apr_uint64_t *out, const char *text)
     return 1;
 }
 
-const pay_problem_t *pay_dashboard_limit(int *out, const pay_dashboard_t *dashboard, apr_pool_t *p)
+const pay_problem_t *pay_query_limit(int *out, const pay_query_t *query, apr_pool_t *p)
 {
-    const char *text = pay_dashboard_query(dashboard, "limit");
+    const char *text = pay_query_value(query, "limit");
     apr_uint64_t value;
 
-    *out = PAY_DASHBOARD_PAGE_DEFAULT;
+    *out = PAY_QUERY_PAGE_DEFAULT;
     if (!text) {
         return NULL;
     }
-    if (!pay_dashboard_number(&value, text) || value < 1 || value > PAY_DASHBOARD_PAGE_MAX) {
+    if (!pay_query_number(&value, text) || value < 1 || value > PAY_QUERY_PAGE_MAX) {
         return fault("/limit", "must be a number from 1 to 200", p);
     }
     *out = (int)value;
     return NULL;
 }
 
-const pay_problem_t *pay_dashboard_zone(const struct pay_timezone_t **out, const char **name,
-                                        const pay_dashboard_t *dashboard, apr_pool_t *p)
+const pay_problem_t *pay_query_zone(const struct pay_timezone_t **out, const char **name,
+                                    const pay_query_t *query, apr_pool_t *p)
 {
-    const char *text = pay_dashboard_query(dashboard, "tz");
+    const char *text = pay_query_value(query, "tz");
     apr_status_t rv;
 
-    *name = text ? text : dashboard->account->settings.timezone;
+    *name = text ? text : query->account->settings.timezone;
     rv = pay_zones_get(out, *name, p);
     if (rv == APR_SUCCESS) {
         return NULL;
@@ -98,11 +99,10 @@ const pay_problem_t *pay_dashboard_zone(const struct pay_timezone_t **out, const
     return fault("/tz", "must be an IANA time zone that the server knows, such as Africa/Lagos", p);
 }
 
-const pay_problem_t *pay_dashboard_range(pay_time_range_t *out, const pay_dashboard_t *dashboard,
-                                         apr_pool_t *p)
+const pay_problem_t *pay_query_range(pay_time_range_t *out, const pay_query_t *query, apr_pool_t *p)
 {
-    const char *from = pay_dashboard_query(dashboard, "from");
-    const char *to = pay_dashboard_query(dashboard, "to");
+    const char *from = pay_query_value(query, "from");
+    const char *to = pay_query_value(query, "to");
     const struct pay_timezone_t *zone;
     const pay_problem_t *problem;
     pay_field_error_t *field;
@@ -110,7 +110,7 @@ const pay_problem_t *pay_dashboard_range(pay_time_range_t *out, const pay_dashbo
     int i;
 
     memset(out, 0, sizeof(*out));
-    problem = pay_dashboard_zone(&zone, &name, dashboard, p);
+    problem = pay_query_zone(&zone, &name, query, p);
     if (problem) {
         return problem;
     }
@@ -125,10 +125,10 @@ const pay_problem_t *pay_dashboard_range(pay_time_range_t *out, const pay_dashbo
     return problem;
 }
 
-const pay_problem_t *pay_dashboard_cursor(apr_int64_t *first, apr_uint64_t *second, int *given,
-                                          const pay_dashboard_t *dashboard, apr_pool_t *p)
+const pay_problem_t *pay_query_cursor(apr_int64_t *first, apr_uint64_t *second, int *given,
+                                      const pay_query_t *query, const char *name, apr_pool_t *p)
 {
-    const char *text = pay_dashboard_query(dashboard, "after");
+    const char *text = pay_query_value(query, name);
     apr_uint64_t value = 0;
     const char *dot;
     int negative;
@@ -142,15 +142,15 @@ const pay_problem_t *pay_dashboard_cursor(apr_int64_t *first, apr_uint64_t *seco
     negative = *text == '-';
     text += negative;
     dot = strchr(text, '.');
-    if (!dot || !pay_dashboard_number(&value, apr_pstrmemdup(p, text, (apr_size_t)(dot - text)))
-        || !pay_dashboard_number(second, dot + 1)) {
-        return fault("/after", "must be what the page before said in next", p);
+    if (!dot || !pay_query_number(&value, apr_pstrmemdup(p, text, (apr_size_t)(dot - text)))
+        || !pay_query_number(second, dot + 1)) {
+        return fault(apr_pstrcat(p, "/", name, NULL), REASON_CURSOR, p);
     }
     *first = negative ? -(apr_int64_t)value : (apr_int64_t)value;
     return NULL;
 }
 
-const char *pay_dashboard_cursor_text(apr_int64_t first, apr_uint64_t second, apr_pool_t *p)
+const char *pay_query_cursor_text(apr_int64_t first, apr_uint64_t second, apr_pool_t *p)
 {
     return apr_psprintf(p, "%" APR_INT64_T_FMT ".%" APR_UINT64_T_FMT, first, second);
 }
