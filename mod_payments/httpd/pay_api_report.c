@@ -53,19 +53,42 @@ static const pay_problem_t *next_batch(pay_stream_t *stream, apr_bucket_brigade 
                : pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_ENOMEM, p);
 }
 
-/* What is made after the call began does not appear: the array has an end. */
+/*
+ * The array has an end: what is made after the call began does not appear. By the clock, or by the
+ * newest transaction where that was made while the clock was ahead.
+ */
+static const pay_problem_t *set_end(report_t *report, apr_pool_t *p)
+{
+    const pay_charge_filter_t any = {.range = {-APR_INT64_MAX, APR_INT64_MAX}};
+    pay_charge_cursor_t cursor = {.started = 0};
+    const pay_problem_t *problem;
+    apr_array_header_t *newest;
+    apr_time_t end = pay_time_now();
+
+    problem = pay_transactions_search(&newest, &cursor, report->call->service,
+                                      &report->call->key->scope, &any, 1, p);
+    if (problem) {
+        return problem;
+    }
+    if (newest->nelts > 0 && APR_ARRAY_IDX(newest, 0, const pay_charge_t *)->created_at > end) {
+        end = APR_ARRAY_IDX(newest, 0, const pay_charge_t *)->created_at;
+    }
+    if (report->range.to > end) {
+        report->range.to = end;
+    }
+    return NULL;
+}
+
 int pay_api_report(request_rec *r, const pay_call_t *call)
 {
     report_t report = {.stream = {.r = r, .what = "a report", .next = next_batch}, .call = call};
     const pay_problem_t *problem;
-    apr_time_t now = pay_time_now();
 
     problem = pay_api_range(&report.range, r, call, 0);
-    if (problem) {
-        return pay_reply_problem(r, problem);
+    if (!problem) {
+        problem = set_end(&report, r->pool);
     }
-    report.range.to = report.range.to < now ? report.range.to : now;
-    return pay_stream_send(&report.stream);
+    return problem ? pay_reply_problem(r, problem) : pay_stream_send(&report.stream);
 }
 
 /* ---- found, newest first, page by page */

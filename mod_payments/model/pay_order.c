@@ -138,7 +138,7 @@ static void page_to_json(pay_writer_t *w, const char *page_url)
 }
 
 void pay_order_created_to_json(pay_writer_t *w, const pay_charge_t *charge,
-                               const pay_account_t *account, const char *page_url)
+                               const pay_account_t *account, const char *page_url, pay_view_t view)
 {
     const int open = pay_checkout_was_opened(charge);
     const state_t *state = &states[open ? PAY_CHARGE_PENDING : PAY_CHARGE_FAILED];
@@ -148,7 +148,7 @@ void pay_order_created_to_json(pay_writer_t *w, const pay_charge_t *charge,
     pay_writer_string(w, "paymentLink", page_url);
     pay_writer_object_close(w);
     shop_to_json(w, account);
-    customer_to_json(w, charge, PAY_VIEW_SECRET); /* whoever asks has just sent it */
+    customer_to_json(w, charge, view);
     payment_to_json(w);
     pay_writer_array_open(w, "otherPaymentOptions");
     pay_writer_array_close(w);

@@ -15,10 +15,11 @@ struct pay_writer_t;
 
 /*
  * The answer to order/create. `page_url`: the hosted page, absolute. Every member that a strict
- * decoder of a published client wants is there, if only "", 0 or null.
+ * decoder of a published client wants is there, if only "", 0 or null. PAY_VIEW_PUBLIC tells
+ * nothing of the payer: whoever has a public key may name another's order, and be answered with it.
  */
 void pay_order_created_to_json(struct pay_writer_t *w, const pay_charge_t *charge,
-                               const pay_account_t *account, const char *page_url);
+                               const pay_account_t *account, const char *page_url, pay_view_t view);
 
 /* The reference that order/verify and order/status name; NULL and *out set, or a problem. */
 const struct pay_problem_t *

@@ -107,6 +107,20 @@ def test_report(shop, history):
     assert names(shop.call("GET", f"/api/v1/report/{first}/{first}").json)[0] == history["paid"]
 
 
+def test_report_after_a_clock_that_was_ahead(server):
+    """What was made then is in the report all the same: an accountant must find it."""
+    httpd = server(clock=True)
+    shop = httpd.shop()
+    first = shop.charge().json["data"]["reference"]
+    httpd.clock.set(3 * 86400)
+    ahead = shop.charge().json["data"]["reference"]
+    httpd.clock.set(0)
+    httpd.expect_log("PAY00150")
+    assert names(shop.call("GET", ALWAYS).json) == [first, ahead]
+    last = shop.charge().json["data"]["reference"]
+    assert sorted(names(shop.call("GET", ALWAYS).json)) == sorted([first, ahead, last])
+
+
 def test_report_of_many(shop):
     """More than one batch: whole, and HEAD has no body."""
     made = [shop.charge().json["data"]["reference"] for _ in range(410)]

@@ -81,9 +81,28 @@ START_TEST(test_created)
                                              : HEAD("failed", "02", PAY_CHECKOUT_UNOPENED)
                                                  ORDER("failed", "4") REST;
 
-    pay_order_created_to_json(w, &charge, &account, PAGE);
+    pay_order_created_to_json(w, &charge, &account, PAGE, PAY_VIEW_SECRET);
     want = apr_psprintf(unit_pool, want, *shop_name ? shop_name : "ada");
     ck_assert_msg(!strcmp(w->text, want), "%s: %s", created_rows[_i].name, w->text);
+}
+END_TEST
+
+/* Who names an order that was made before is told nothing of its payer. */
+START_TEST(test_created_by_a_stranger)
+{
+    static const char *const members[] = {"email", "firstName", "lastName", "mobile", "country"};
+    const pay_account_t account = {.number = 7, .name = "ada", .settings = {.shop_name = ""}};
+    const pay_charge_t charge = charge_make(PAY_TEST, "", PAY_CHARGE_PENDING);
+    pay_writer_t *w = pay_writer_make(16, unit_pool);
+    const pay_json_t *data, *customer;
+    int i;
+
+    pay_order_created_to_json(w, &charge, &account, PAGE, PAY_VIEW_PUBLIC);
+    data = pay_json_object(parse(w->text), "data", unit_pool);
+    customer = pay_json_object(data, "customer", unit_pool);
+    for (i = 0; i < UNIT_ROWS(members); i++) {
+        ck_assert_str_eq(pay_json_string(customer, members[i]), "");
+    }
 }
 END_TEST
 
@@ -154,6 +173,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_created, 0, UNIT_ROWS(created_rows));
+    tcase_add_test(tcase, test_created_by_a_stranger);
     tcase_add_loop_test(tcase, test_state, 0, UNIT_ROWS(state_rows));
     tcase_add_loop_test(tcase, test_reference, 0, UNIT_ROWS(reference_rows));
 }
