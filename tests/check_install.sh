@@ -65,6 +65,7 @@ check_all() {
     installed "$doc" < <(printf '%s\n' README.md CHANGES && files docs)
     installed "$doc/images" < <(files docs/images)
     installed "$data/mail" < <(files share/mail)
+    installed "$data/clients" < <(files share/clients)
     installed "$data/dashboard" < <(files share/dashboard)
     installed "$data/dashboard/assets" < <(files share/dashboard/assets)
     count=$((count + 1))

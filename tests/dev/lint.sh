@@ -85,12 +85,12 @@ lint_cppcheck() {
 }
 
 lint_shell() {
-    printf '%s\n' dev bootstrap .ci/run tests/*.sh tests/dev/*.sh tests/fuzz/*.sh | due \
+    printf '%s\n' dev bootstrap .ci/run tests/*.sh tests/dev/*.sh tests/fuzz/*.sh share/clients/*.sh | due \
         | xargs -r -P "$JOBS" -n 1 shellcheck -x -S warning
 }
 
 lint_python() {
-    find tests -name '*.py' | due | xargs -r /usr/bin/python3 -c '
+    find tests share -name '*.py' | due | xargs -r /usr/bin/python3 -c '
 import ast, pathlib, sys
 for path in sys.argv[1:]:
     ast.parse(pathlib.Path(path).read_text(), path)'

@@ -1,0 +1,152 @@
+<?php
+// SPDX-License-Identifier: Apache-2.0
+// A client of mod_payments in one file, for PHP 7.4 and later, without other packages (docs/clients.md).
+//
+//   require 'Payments.php';
+//   $shop = new Payments('https://shop.example', 'pay_testsk_...');
+//   $charge = $shop->charge('tok_...', '1500.50', 'ada@example.com', 'order-1001-7f3a');
+//   if (Payments::isPaid($charge)) ...
+//
+// Amounts are strings or whole numbers: 0.1 + 0.2 is no amount. A call that got no answer may be repeated as it was: a
+// charge is made once for its reference, a refund once for its idempotency key.
+
+declare(strict_types=1);
+
+// What the server refused: getCode() is HTTP's status, or 0 where there was no answer.
+class PaymentException extends RuntimeException
+{
+    /** @var string the API's responseCode */
+    public $responseCode;
+    /** @var array the fields at fault */
+    public $errors;
+    /** @var string */
+    public $requestId;
+
+    public function __construct(int $status, array $body, string $message = '')
+    {
+        $data = is_array($body['data'] ?? null) ? $body['data'] : [];
+        $this->responseCode = (string) ($data['responseCode'] ?? '');
+        $this->errors = $data['errors'] ?? [];
+        $this->requestId = (string) ($data['requestId'] ?? '');
+        parent::__construct((string) ($body['message'] ?? $message), $status);
+    }
+}
+
+class Payments
+{
+    private $baseUrl;
+    private $key;
+    private $timeout;
+
+    public function __construct(string $baseUrl, string $key, float $timeout = 60.0)
+    {
+        $this->baseUrl = rtrim($baseUrl, '/');
+        $this->key = $key;
+        $this->timeout = $timeout;
+    }
+
+    // Whether the shop has the money: by the one word that says so, whatever words come later.
+    public static function isPaid(array $transaction): bool
+    {
+        return ($transaction['paymentStatus'] ?? '') === 'successful';
+    }
+
+    // The answer's JSON; throws PaymentException. A key goes nowhere but to the address that was given: no redirection is
+    // followed.
+    public function call(string $method, string $path, ?array $body = null, ?string $idempotencyKey = null): array
+    {
+        $headers = ["Authorization: Bearer {$this->key}", 'Accept: application/json', 'Connection: close'];
+        if ($body !== null) {
+            $headers[] = 'Content-Type: application/json';
+        }
+        if ($idempotencyKey !== null) {
+            $headers[] = "Idempotency-Key: {$idempotencyKey}";
+        }
+        $context = stream_context_create(['http' => [
+            'method' => $method, 'header' => $headers, 'ignore_errors' => true, 'follow_location' => 0,
+            'protocol_version' => 1.1, 'timeout' => $this->timeout,
+            'content' => $body === null ? '' : json_encode((object) $body, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES),
+        ]]);
+        $text = @file_get_contents($this->baseUrl . $path, false, $context);
+        if ($text === false || !preg_match('#^HTTP/\S+ (\d{3})#', $http_response_header[0] ?? '', $found)) {
+            throw new PaymentException(0, [], 'there was no answer');
+        }
+        $answer = json_decode($text, true);
+        if ($found[1] < 200 || $found[1] > 299 || !is_array($answer)) {
+            throw new PaymentException((int) $found[1], is_array($answer) ? $answer : [], "HTTP {$found[1]}");
+        }
+        return $answer;
+    }
+
+    // The transaction, approved or declined: see isPaid. $more: currency, firstName, lastName.
+    public function charge(string $token, $amount, string $email, string $reference, array $more = []): array
+    {
+        $body = ['token' => $token, 'amount' => self::amount($amount), 'email' => $email, 'reference' => $reference] + $more;
+        return $this->call('POST', '/api/v1/tokenized-card-charge', $body)['data'];
+    }
+
+    public function verify(string $reference): array
+    {
+        return $this->call('GET', '/api/v1/checkout/' . rawurlencode($reference) . '/verify')['data'];
+    }
+
+    // The refund record: of $amount, or of all that is left. $more: customer_note, merchant_note.
+    public function refund(string $reference, $amount = null, ?string $idempotencyKey = null, array $more = []): array
+    {
+        $body = ['reference' => $reference] + $more;
+        if ($amount !== null) {
+            $body['amount'] = self::amount($amount);
+        }
+        return $this->call('POST', $amount === null ? '/api/v1/refund' : '/api/v1/partial-refund', $body, $idempotencyKey);
+    }
+
+    // The refund records of a range of days (yyyy-MM-dd) or times (RFC 3339), both ends in it.
+    public function refunds(string $start, string $end): array
+    {
+        return $this->call('GET', '/api/v1/refund/' . rawurlencode($start) . '/' . rawurlencode($end));
+    }
+
+    // Each transaction that the query wants (email, status, currency, from, to), newest first.
+    public function transactions(array $query = []): Generator
+    {
+        do {
+            $page = $this->call('GET', '/api/v1/transaction?' . http_build_query($query))['data'];
+            yield from $page['transactions'];
+            $query['cursor'] = $page['cursor'];
+        } while ($page['cursor'] !== null);
+    }
+
+    // Where to send the payer is paymentRedirectUrl. $more: currency, redirectUrl, metaData, checkoutCustomizationData.
+    public function checkout(string $reference, $amount, string $email, string $firstName, string $lastName, array $more = []): array
+    {
+        $body = ['transactionReference' => $reference, 'amount' => self::amount($amount),
+            'checkoutCustomerData' => ['email' => $email, 'firstName' => $firstName, 'lastName' => $lastName]] + $more;
+        return $this->call('POST', '/api/v1/initiate', $body)['data'];
+    }
+
+    // The event of a webhook; throws UnexpectedValueException: nothing of it is to be believed then. $headers have
+    // lower-case names; $body is the text as it came (php://input).
+    public static function verifyWebhook(string $secret, array $headers, string $body, int $tolerance = 300, ?int $now = null): array
+    {
+        $stamp = $headers['webhook-timestamp'] ?? '';
+        if (!ctype_digit($stamp) || abs(($now ?? time()) - (int) $stamp) > $tolerance) {
+            throw new UnexpectedValueException('the webhook is too old, or of the future');
+        }
+        $key = base64_decode((string) preg_replace('/^whsec_/', '', $secret));
+        $wanted = 'v1,' . base64_encode(hash_hmac('sha256', ($headers['webhook-id'] ?? '') . ".{$stamp}.{$body}", $key, true));
+        foreach (explode(' ', $headers['webhook-signature'] ?? '') as $one) {
+            if (hash_equals($wanted, $one)) {
+                return json_decode($body, true, 512, JSON_THROW_ON_ERROR);
+            }
+        }
+        throw new UnexpectedValueException('no signature of the webhook is right');
+    }
+
+    private static function amount($value): string
+    {
+        if (is_string($value) || is_int($value)) {
+            return (string) $value;
+        }
+        throw new InvalidArgumentException('an amount is a string or a whole number');
+    }
+}
