@@ -312,7 +312,7 @@ def test_methods_of_paths_that_look_alike(shop, path, allow):
 
 @pytest.mark.parametrize("path", [
     "/api/v1/checkout/verify", "/api/v1/checkout//verify", "/api/v1/checkout/x", "/api/v1/checkout/x/verify/",
-    "/api/v1/checkout/x/verify/y", "/api/v1/checkout/x/Verify", "/api/v1/transaction/x", "/api/v1/transaction",
+    "/api/v1/checkout/x/verify/y", "/api/v1/checkout/x/Verify", "/api/v1/transaction/x", "/api/v1/transaction/",
     "/api/v1/transaction/x/y/verify", "/api/v1/refund/a/b/c", "/api/v1/refund/", "/api/v1/partial-refund/x",
     "/api/v1/void-transaction/x", "/api/v1/Refund", "/api/v1/refunds"])
 def test_paths_that_are_none(shop, path):
