@@ -11,6 +11,7 @@
 
 #include "base/pay_time.h"
 #include "httpd/pay_call.h"
+#include "model/pay_transaction.h"
 
 int pay_api_charge_create(request_rec *r, const pay_call_t *call);
 int pay_api_refund_create(request_rec *r, const pay_call_t *call);
@@ -30,6 +31,14 @@ int pay_api_order_verify(request_rec *r, const pay_call_t *call); /* and status:
 int pay_api_bank_list(request_rec *r, const pay_call_t *call);
 int pay_api_report(request_rec *r, const pay_call_t *call);
 int pay_api_openapi_get(request_rec *r, const pay_call_t *call);
+
+/* What the caller's kind of key may see. */
+pay_view_t pay_api_view(const pay_call_t *call);
+
+/* The transaction that a call asks for, which is also named to the access log. NULL, or a problem.
+ */
+const pay_problem_t *pay_api_find(pay_transaction_t *out, request_rec *r, const pay_call_t *call,
+                                  const char *reference);
 
 /*
  * The call's body, or what it was encrypted from: a body that holds only `data`, a string, is

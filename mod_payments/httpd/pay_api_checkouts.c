@@ -76,9 +76,7 @@ static int initiate(request_rec *r, const pay_call_t *call, pay_checkout_form_t 
     page_url = pay_checkout_page_url(charge, page_root, r->pool);
     w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
     if (form == PAY_CHECKOUT_FORM_ORDER) {
-        pay_order_created_to_json(w, charge, call->key->account, page_url,
-                                  call->key->kind == PAY_KEY_SECRET ? PAY_VIEW_SECRET
-                                                                    : PAY_VIEW_PUBLIC);
+        pay_order_created_to_json(w, charge, call->key->account, page_url, pay_api_view(call));
     } else {
         pay_checkout_answer_to_json(w, charge, page_url, call->public_key);
     }

@@ -3,25 +3,21 @@
 #include "httpd/pay_api.h"
 #include "httpd/pay_reply.h"
 #include "model/pay_order.h"
-#include "service/pay_transactions.h"
 
 #define ANSWER_SIZE_HINT 2048
 
 static int reply(request_rec *r, const pay_call_t *call, const char *reference)
 {
-    pay_view_t view = call->key->kind == PAY_KEY_SECRET ? PAY_VIEW_SECRET : PAY_VIEW_PUBLIC;
     pay_transaction_t transaction;
     const pay_problem_t *problem;
     pay_writer_t *w;
 
-    problem =
-        pay_transaction_get(&transaction, call->service, &call->key->scope, reference, r->pool);
+    problem = pay_api_find(&transaction, r, call, reference);
     if (problem) {
         return pay_reply_problem(r, problem);
     }
-    apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", transaction.charge->reference);
     w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
-    pay_order_state_to_json(w, transaction.charge, view);
+    pay_order_state_to_json(w, transaction.charge, pay_api_view(call));
     return pay_reply_json(r, HTTP_OK, w);
 }
 

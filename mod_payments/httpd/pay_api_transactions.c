@@ -8,29 +8,40 @@
 
 #define ANSWER_SIZE_HINT 4096
 
+pay_view_t pay_api_view(const pay_call_t *call)
+{
+    return call->key->kind == PAY_KEY_SECRET ? PAY_VIEW_SECRET : PAY_VIEW_PUBLIC;
+}
+
+const pay_problem_t *pay_api_find(pay_transaction_t *out, request_rec *r, const pay_call_t *call,
+                                  const char *reference)
+{
+    const pay_problem_t *problem;
+
+    problem = pay_transaction_get(out, call->service, &call->key->scope, reference, r->pool);
+    if (!problem) {
+        apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", out->charge->reference);
+    }
+    return problem;
+}
+
 /* `page_root` NULL: without the address of the page. */
 static int show(request_rec *r, const pay_call_t *call, const char *page_root)
 {
-    pay_view_t view = call->key->kind == PAY_KEY_SECRET ? PAY_VIEW_SECRET : PAY_VIEW_PUBLIC;
     pay_transaction_t transaction;
     const pay_problem_t *problem;
+    const char *page_url = page_root ? "" : NULL;
     pay_writer_t *w;
 
-    problem = pay_transaction_get(&transaction, call->service, &call->key->scope, call->segment[0],
-                                  r->pool);
+    problem = pay_api_find(&transaction, r, call, call->segment[0]);
     if (problem) {
         return pay_reply_problem(r, problem);
     }
-    apr_table_setn(r->subprocess_env, "PAYMENTS_REFERENCE", transaction.charge->reference);
-    w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
-    if (page_root) {
-        pay_transaction_answer_to_json(w, &transaction, view,
-                                       transaction.charge->checkout ? pay_checkout_page_url(
-                                           transaction.charge, page_root, r->pool)
-                                                                    : "");
-    } else {
-        pay_verify_answer_to_json(w, &transaction, view);
+    if (page_root && transaction.charge->checkout) {
+        page_url = pay_checkout_page_url(transaction.charge, page_root, r->pool);
     }
+    w = pay_writer_make(ANSWER_SIZE_HINT, r->pool);
+    pay_verify_answer_to_json(w, &transaction, pay_api_view(call), page_url);
     return pay_reply_json(r, HTTP_OK, w);
 }
 

@@ -13,7 +13,7 @@
 
 #define FIRST_DAY "0001-01-01"
 #define LAST_DAY "9999-12-31"
-#define REASON_CURSOR "must be what the page before said"
+#define REASON_CURSOR "must be the value that the previous page returned"
 #define NUMBER_LEN_MAX 18 /* digits of what no arithmetic overflows */
 
 static const pay_problem_t *fault(const char *field, const char *reason, apr_pool_t *p)

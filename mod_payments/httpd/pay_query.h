@@ -42,7 +42,7 @@ const pay_problem_t *pay_query_cursor(apr_int64_t *first, apr_uint64_t *second, 
                                       const pay_query_t *query, const char *name, apr_pool_t *p);
 const char *pay_query_cursor_text(apr_int64_t first, apr_uint64_t second, apr_pool_t *p);
 
-/* A whole number without a sign; 0: it is none. */
+/* Parses a whole number without a sign. Returns 0 if `text` is not one. */
 int pay_query_number(apr_uint64_t *out, const char *text);
 
 #endif

@@ -79,14 +79,16 @@ void pay_transaction_to_json(pay_writer_t *w, const char *name,
     pay_writer_object_close(w);
 }
 
-/* An envelope that is still open. */
-static void envelope(pay_writer_t *w, const char *message, const pay_transaction_t *transaction,
-                     pay_view_t view)
+/* An envelope and its data, both still open. */
+static void envelope_open(pay_writer_t *w, const char *message,
+                          const pay_transaction_t *transaction, pay_view_t view)
 {
     pay_writer_object_open(w, NULL);
     pay_writer_bool(w, "status", 1);
     pay_writer_string(w, "message", message);
-    pay_transaction_to_json(w, "data", transaction, view);
+    pay_writer_object_open(w, "data");
+    pay_charge_members_to_json(w, transaction->charge, view);
+    refunds_to_json(w, transaction, view);
 }
 
 /* A client counts its entries after a decline, and breaks where there is none to count. */
@@ -99,24 +101,13 @@ static void log_to_json(pay_writer_t *w)
 }
 
 void pay_verify_answer_to_json(pay_writer_t *w, const pay_transaction_t *transaction,
-                               pay_view_t view)
+                               pay_view_t view, const char *page_url)
 {
-    envelope(w, "Transaction details retrieved successfully", transaction, view);
-    log_to_json(w);
-    pay_writer_object_close(w);
-}
-
-void pay_transaction_answer_to_json(pay_writer_t *w, const pay_transaction_t *transaction,
-                                    pay_view_t view, const char *page_url)
-{
-    pay_writer_object_open(w, NULL);
-    pay_writer_bool(w, "status", 1);
-    pay_writer_string(w, "message", "Transaction details retrieved successfully");
-    pay_writer_object_open(w, "data");
-    pay_charge_members_to_json(w, transaction->charge, view);
-    refunds_to_json(w, transaction, view);
-    pay_writer_string(w, "paymentRedirectUrl", page_url);
-    pay_writer_string(w, "paymentMethod", pay_channel_name(transaction->charge->channel));
+    envelope_open(w, "Transaction details retrieved successfully", transaction, view);
+    if (page_url) {
+        pay_writer_string(w, "paymentRedirectUrl", page_url);
+        pay_writer_string(w, "paymentMethod", pay_channel_name(transaction->charge->channel));
+    }
     pay_writer_object_close(w);
     log_to_json(w);
     pay_writer_object_close(w);
@@ -127,6 +118,7 @@ void pay_void_answer_to_json(pay_writer_t *w, const pay_charge_t *charge)
     pay_charge_t now = *charge;
     const pay_transaction_t transaction = {&now, NULL, 1};
 
-    envelope(w, "Transaction voided successfully", &transaction, PAY_VIEW_SECRET);
+    envelope_open(w, "Transaction voided successfully", &transaction, PAY_VIEW_SECRET);
+    pay_writer_object_close(w);
     pay_writer_object_close(w);
 }

@@ -42,12 +42,10 @@ pay_void_reference_from_json(const char **out, const struct pay_json_t *body, ap
 void pay_transaction_to_json(struct pay_writer_t *w, const char *name,
                              const pay_transaction_t *transaction, pay_view_t view);
 
-/* The whole answer of the verify operations. */
+/* The whole answer of the verify operations; `page_url` not NULL: with where the payer pays ("": no
+ * page) and how, the channel. */
 void pay_verify_answer_to_json(struct pay_writer_t *w, const pay_transaction_t *transaction,
-                               pay_view_t view);
-/* The same with where the payer pays, `page_url` ("": no page), and how: the channel. */
-void pay_transaction_answer_to_json(struct pay_writer_t *w, const pay_transaction_t *transaction,
-                                    pay_view_t view, const char *page_url);
+                               pay_view_t view, const char *page_url);
 /* The whole answer of void-transaction; a checkout that never was paid has no refunds. */
 void pay_void_answer_to_json(struct pay_writer_t *w, const pay_charge_t *charge);
 

@@ -108,7 +108,7 @@ const pay_problem_t *pay_transaction_verify(const char **text, pay_service_t *se
         return problem;
     }
     w = pay_writer_make(ANSWER_SIZE_HINT, p);
-    pay_verify_answer_to_json(w, &transaction, PAY_VIEW_SECRET);
+    pay_verify_answer_to_json(w, &transaction, PAY_VIEW_SECRET, NULL);
     *text = w->text;
     return NULL;
 }

@@ -350,8 +350,8 @@ static void read_events(apr_size_t faults, apr_pool_t *p)
 static void show(const pay_transaction_t *transaction, apr_pool_t *p)
 {
     if (transaction->charge) {
-        pay_verify_answer_to_json(pay_writer_make(0, p), transaction, PAY_VIEW_SECRET);
-        pay_verify_answer_to_json(pay_writer_make(0, p), transaction, PAY_VIEW_PUBLIC);
+        pay_verify_answer_to_json(pay_writer_make(0, p), transaction, PAY_VIEW_SECRET, NULL);
+        pay_verify_answer_to_json(pay_writer_make(0, p), transaction, PAY_VIEW_PUBLIC, "");
     }
 }
 

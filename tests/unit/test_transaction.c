@@ -148,7 +148,7 @@ START_TEST(test_answers)
 
     transaction.refunds = apr_array_make(unit_pool, 1, sizeof(const char *));
     pay_transaction_to_json(object, NULL, &transaction, PAY_VIEW_SECRET);
-    pay_verify_answer_to_json(verify, &transaction, PAY_VIEW_SECRET);
+    pay_verify_answer_to_json(verify, &transaction, PAY_VIEW_SECRET, NULL);
     ck_assert_str_eq(
         verify->text,
         apr_pstrcat(unit_pool,

@@ -194,7 +194,7 @@ START_TEST(test_verify)
     ck_assert_msg(problem == NULL, "%s: %s", name, problem ? problem->message : "");
     ck_assert_ptr_null(
         pay_transaction_get(&transaction, &shop->service, &caller.scope, "order-1", unit_pool));
-    pay_verify_answer_to_json(w, &transaction, PAY_VIEW_SECRET);
+    pay_verify_answer_to_json(w, &transaction, PAY_VIEW_SECRET, NULL);
     ck_assert_str_eq(text, w->text);
 }
 END_TEST
