@@ -60,7 +60,7 @@ class Fault:
     shorter, and the answer is not waited for. answer_bytes: so many of the answer come back before they end. `gently`:
     TLS and TCP are closed in order; else the connection just ends. before, after: seconds that the request, the answer
     waits; drip: seconds between two bytes of it. hold: before, hold_answer: after the upstream did its work. answer: what is answered in place of the
-    upstream, which is not asked. edit: a function that is given status and JSON of its answer and returns others.
+    upstream, which is not asked, or a function that makes it then. edit: a function that is given status and JSON of its answer and returns others.
     """
     request_bytes: int = None
     answer_bytes: int = None
@@ -70,7 +70,7 @@ class Fault:
     drip: float = 0
     hold: Hold = None
     hold_answer: Hold = None
-    answer: bytes = None
+    answer: object = None
     edit: object = None
 
 
@@ -86,8 +86,8 @@ def http_answer(status, body=b"", content_type="application/json; charset=utf-8"
 
 
 def own(status, body=b"", content_type="application/json; charset=utf-8", more="", **options):
-    """The proxy answers by itself."""
-    return Fault(answer=http_answer(status, body, content_type, more), **options)
+    """The proxy answers by itself, with a Date of the moment when it does."""
+    return Fault(answer=lambda: http_answer(status, body, content_type, more), **options)
 
 
 def problem(code, message, reference=None):
@@ -330,7 +330,7 @@ class Proxy:
         made.request, data = await read_message(reader, data, False)
         self.count(made)
         await self.pause(fault.hold, fault.before)
-        made.answer = fault.answer or await self.ask(made)
+        made.answer = (fault.answer() if callable(fault.answer) else fault.answer) or await self.ask(made)
         if fault.edit:
             made.answer = self.edited(made.answer, fault.edit)
         await self.pause(fault.hold_answer, fault.after)
