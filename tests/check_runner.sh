@@ -60,9 +60,10 @@ test_counts() {
 }
 
 # planned SECONDS OTHERS RAN: a stage that should take 100 s and have 3 cases took and had these, while others
-# took so many seconds of two cores, in a run that was as long.
+# took so many seconds of two cores, in a run that was as long. PACE: milliseconds for what takes 100 elsewhere.
 planned() {
-    COMMAND="test" PLAN="test fine 100 ${LEAST:-3}" WHOLE=${ALL:-1}
+    COMMAND="test" PLAN="test fine 100 ${LEAST:-3}" WHOLE=${ALL:-1} YARDSTICK_MS=100
+    measure_pace() { echo "${PACE:-100}" >>"$RESULTS/$YARDSTICK_TOLD"; }
     machine_cores() { echo "${CORES:-2}"; }
     machine_seconds() { echo "$OTHERS"; }
     unset SECONDS && SECONDS=1000 # a variable like any other from here on: no second passes in between
@@ -80,6 +81,7 @@ root_planned() {
 }
 
 part_planned() { ALL=0 && planned "$@"; }
+paced() { PACE=$1 && planned "${@:2}"; }
 one_core_planned() { CORES=1 && planned "$@"; }
 subset_planned() { export PYTEST_ADDOPTS="-k word" && planned "$@"; }
 
@@ -89,6 +91,10 @@ test_plan() {
     expect 1 "fine took too long: 160 s are more than 150 % of its 100 s" planned 160 60 3
     expect 0 "which is not judged: the machine was busy, others had " planned 160 160 3
     expect 0 "not judged on one core" one_core_planned 160 0 3
+    expect 0 "This machine needs 130 % of the budgets' time" paced 130 190 0 3
+    expect 1 "fine took too long: 200 s are more than 195 % of its 100 s" paced 130 200 0 3
+    expect 1 "fine took too long: 310 s are more than 300 % of its 100 s" paced 900 310 0 3
+    expect 1 "fine took too long: 160 s are more than 150 % of its 100 s" paced 50 160 0 3
     expect 0 "3 passed, 0 failed" part_planned 160 0 3
     expect 0 "140 s of 100 in all" whole_planned 140
     expect 1 "whole took too long: 160 s are more than 150 % of its 100 s" whole_planned 160

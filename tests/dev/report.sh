@@ -45,6 +45,13 @@ faults bare           -     1'
 OVER_PERCENT=150 # of its budget is too long
 BUSY_PERCENT=20  # of the machine taken by others: nothing is said of how long a stage took
 
+# The budgets' machine did the fixed work of yardstick.py in so many milliseconds of a processor, taken at the start
+# of every stage, so with the other lanes beside it. On a slower one, or with a neighbour on the same core, budgets
+# are longer by as much, at most by STRETCH_PERCENT_MAX.
+YARDSTICK_MS=215
+YARDSTICK_TOLD=pace # in RESULTS: what it took, one a line
+STRETCH_PERCENT_MAX=200
+
 budget() { # NAME
     awk -v run="$COMMAND" -v name="$1" '$1 == run && $2 == name && $3 != "-" { print $3 }' <<<"$PLAN"
 }
@@ -67,6 +74,20 @@ machine_seconds() {
 
 machine_cores() {
     grep -c '^cpu[0-9]' /proc/stat
+}
+
+measure_pace() {
+    [ "$WHOLE" -eq 0 ] || /usr/bin/python3 "$TOP/tests/dev/yardstick.py" >>"$RESULTS/$YARDSTICK_TOLD"
+}
+
+# stretch_percent: of a budget, what this machine is given.
+stretch_percent() {
+    awk -v quick="$YARDSTICK_MS" -v most="$STRETCH_PERCENT_MAX" '
+        { sum += $1 }
+        END {
+            percent = NR ? int(100 * sum / NR / quick) : 100
+            print (percent < 100 ? 100 : percent > most ? most : percent)
+        }' "$RESULTS/$YARDSTICK_TOLD"
 }
 
 # others_percent SECONDS CPU: of the machine, what others had during a run that took so much. What it leaves to
@@ -95,12 +116,13 @@ too_few() {
 # too_long SECONDS: the stages that took longer than they should, and the whole that took so many, one a line, which
 # only a whole run tells.
 too_long() {
-    local name seconds budget
+    local name seconds budget stretch
     [ "$WHOLE" -eq 1 ] || return 0
+    stretch=$(stretch_percent)
     while read -r name _ _ _ seconds; do
         budget=$(budget "$name")
-        [ $((100 * seconds)) -le $((OVER_PERCENT * ${budget:-seconds})) ] \
-            || echo "$name took too long: $seconds s are more than $OVER_PERCENT % of its $budget s"
+        [ $((100 * 100 * seconds)) -le $((OVER_PERCENT * stretch * ${budget:-seconds})) ] \
+            || echo "$name took too long: $seconds s are more than $((OVER_PERCENT * stretch / 100)) % of its $budget s"
     done < <(cat "$RESULTS/$STAGES_TOLD" && echo "whole - - - $1")
 }
 
@@ -156,7 +178,7 @@ begin() {
     RUN_MACHINE=$(machine_seconds)
     rm -rf "$RESULTS"
     mkdir -p "$RESULTS"
-    touch "$RESULTS/$STAGES_TOLD" "$RESULTS/$SUMMARY_TOLD"
+    touch "$RESULTS/$STAGES_TOLD" "$RESULTS/$SUMMARY_TOLD" "$RESULTS/$YARDSTICK_TOLD"
 }
 
 # sum_of FIELD: over the stages.
@@ -166,7 +188,7 @@ sum_of() {
 
 # summary: what ends a command of stages; its status says whether all passed.
 summary() {
-    local passed budget="" seconds=$((SECONDS - RUN_START)) cpu
+    local passed budget="" seconds=$((SECONDS - RUN_START)) cpu stretch
     cpu=$(cpu_seconds)
     passed=$(sum_of 3)
     FAILED=$(sum_of 4)
@@ -174,6 +196,8 @@ summary() {
     /usr/bin/python3 "$TOP/tests/dev/report.py" slowest "$RESULTS"
     cat "$RESULTS/$SUMMARY_TOLD"
     judge_times "$seconds" "$cpu"
+    stretch=$(stretch_percent)
+    [ "$stretch" -eq 100 ] || say "This machine needs $stretch % of the budgets' time for a fixed piece of work: budgets are longer by as much."
     [ "$WHOLE" -eq 0 ] || budget=$(budget whole)
     say "$seconds s${budget:+ of $budget} in all, $cpu s of CPU"
     /usr/bin/python3 "$TOP/tests/dev/report.py" cases "$RESULTS"
@@ -186,4 +210,5 @@ stage() { # NAME
     STAGE_CPU=$(cpu_seconds)
     rm -rf "${RESULTS:?}/$1"
     mkdir -p "$RESULTS/$1"
+    measure_pace
 }

@@ -27,6 +27,7 @@
 #define ALL (PROCESSES * THREADS * ROUNDS)
 #define BURST 1000
 #define COST_ROUNDS (100000 / UNIT_SLOWER)
+#define COST_CHUNK (COST_ROUNDS / 20) /* shorter than a process runs at a stretch beside others */
 #define COST_TRIES 8
 #define COST_EXCHANGES 50
 #define REQUEST_LEN 400
@@ -528,20 +529,27 @@ static void exchange(const struct sockaddr_in *address)
     ck_assert_int_eq(close(fd), 0);
 }
 
+/* Of the quickest chunk. */
 static double take_ns(const pay_rate_limit_t *limit, apr_uint32_t keys)
 {
     pay_rate_table_t *table = make_table(16 * SETS);
+    apr_time_t start = pay_rate_now(), quickest = APR_INT64_MAX;
     unsigned char key[40] = {0};
     apr_interval_time_t wait;
-    apr_time_t start = pay_rate_now();
     apr_uint32_t i, number;
 
-    for (i = 0; i < COST_ROUNDS; i++) {
+    for (i = 1; i <= COST_ROUNDS; i++) {
         number = i % keys;
         memcpy(key, &number, sizeof(number));
         (void)pay_rate_take(&wait, table, limit, key, sizeof(key), pay_rate_now());
+        if (i % COST_CHUNK == 0) {
+            const apr_time_t now = pay_rate_now();
+
+            quickest = now - start < quickest ? now - start : quickest;
+            start = now;
+        }
     }
-    return (double)(pay_rate_now() - start) * 1000 / COST_ROUNDS;
+    return (double)quickest * 1000 / COST_CHUNK;
 }
 
 static double exchange_ns(const struct sockaddr_in *address)
