@@ -89,7 +89,7 @@ class Operation:
             return [""]
         schema = self.document.resolve(next(iter(self.responses[status]["content"].values()))["schema"])
         return [code for one in schema.get("oneOf", [schema])
-                for code in self.document.resolve(one)["allOf"][1]["properties"]["data"]["properties"]["responseCode"]["enum"]]
+                for code in self.document.resolve(one)["properties"]["data"]["properties"]["responseCode"]["enum"]]
 
     def documented(self):
         """All that it may answer: (status, responseCode, media type)."""
