@@ -347,10 +347,16 @@ no_chromium() {
     whole_run fine browser
 }
 
+no_generators() {
+    hide_tools
+    part_clients
+}
+
 test_fetched() {
     expect 0 "1 passed, 0 failed" whole_run fine
     expect 1 "npm could not install what drives Chromium" whole_run fine browser
     expect 1 "1 passed, 1 failed" whole_run browser fine
+    expect 1 "npm could not install generators of clients" no_generators
     expect 1 "Chromium is not here and cannot be installed" no_chromium ""
     expect 0 "left out: PAYMENTS_NO_BROWSER is set" no_chromium 1
 }

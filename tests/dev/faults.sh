@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # The stages tsan and faults of ./dev test, small, and ./dev faults, which runs them in full.
 
-FAULT_PARTS="property unit api sanitize long faults tsan valgrind scripts lint bench bare"
+FAULT_PARTS="property unit api sanitize long faults tsan valgrind scripts lint clients bench bare"
 # Parts of faults, for those who work on them.
 FAULT_PARTS_NAMED="acquirer notifications timing"
 
@@ -171,6 +171,18 @@ part_lint() {
     # shellcheck disable=SC2086 # names of parts are words
     lint_parts $LINT_PARTS
     count lint "$LINT_CLEAN" "$LINT_FAILED" "everything; what the analyzer warns of is in ${LOGS#"$TOP/"}/lint-analyzer.log"
+}
+
+# Generators of clients from npm, which read docs/openapi.json; what they make is compiled and used.
+part_clients() {
+    stage clients
+    say "clients: what generators make of docs/openapi.json"
+    node_packages generators "$NORMAL/generators" "generators of clients" || {
+        count clients 0 1 "npm could not install generators of clients; see $LOGS/npm-generators.log"
+        return
+    }
+    PROGRESS=1 run_api clients generators "$NORMAL" env PAYMENTS_GENERATORS="$NORMAL/generators" --
+    count_api clients "node $(version_of "" node --version); tests/generators/package.json has the generators' versions"
 }
 
 # part_of NAME COMMAND...: a command of ./dev that judges itself is one case, in a process of its own; what it says

@@ -39,6 +39,7 @@ faults tsan           -  6500
 faults valgrind       -  6000
 faults scripts        -    11
 faults lint           -     8
+faults clients        -    20
 faults bench          -     1
 faults bare           -     1'
 

@@ -304,7 +304,7 @@ stage_copy() { # TREE
     mkdir -p "$copy/build/mod_payments/.libs" "$copy/tests"
     cp "$1/mod_payments/.libs/mod_payments.so" "$copy/build/mod_payments/.libs/"
     cp "$1/mod_payments/paymentsctl" "$copy/build/mod_payments/"
-    cp -R tests/api tests/faults tests/bench tests/browser "$copy/tests/"
+    cp -R tests/api tests/faults tests/bench tests/browser tests/generators "$copy/tests/"
     copy_loaded "$1" "$copy/build"
     [ "$1" = "$NORMAL" ] || copy_plain "$copy/build/plain"
     cp -R README.md conf docs share "$copy/"
