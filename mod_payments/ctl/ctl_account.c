@@ -6,6 +6,7 @@
 #include "ctl/ctl_output.h"
 
 #include "base/pay_timezone.h"
+#include "model/pay_fee.h"
 #include "model/pay_return_hosts.h"
 #include "model/pay_shop.h"
 
@@ -138,6 +139,16 @@ static ctl_exit_t return_hosts_read(const char **out, const ctl_t *ctl)
     return CTL_OK;
 }
 
+static ctl_exit_t fees_read(const char **out, const ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_FEE];
+    const char *fault;
+
+    *out = NULL;
+    fault = text ? pay_fee_rules_read(out, text, ctl->pool) : NULL;
+    return fault ? ctl_fail(CTL_EXIT_ILLEGAL, "--fee: %s", fault) : CTL_OK;
+}
+
 /* The settings given as options; those that were not given are NULL. */
 static ctl_exit_t settings_read(pay_account_settings_t *out, const ctl_t *ctl)
 {
@@ -174,6 +185,9 @@ static ctl_exit_t settings_read(pay_account_settings_t *out, const ctl_t *ctl)
         }
     }
     failed = return_hosts_read(&out->return_hosts, ctl);
+    if (!failed) {
+        failed = fees_read(&out->fees, ctl);
+    }
     return failed ? failed : shop_read(out, ctl);
 }
 
@@ -208,6 +222,7 @@ ctl_exit_t ctl_account_create(ctl_t *ctl)
     settings.shop_logo = given.shop_logo;
     settings.shop_text = given.shop_text;
     settings.return_hosts = given.return_hosts;
+    settings.fees = given.fees;
     rv = ctl->store->ops->account_create(&account, ctl->store, name, &settings, ctl->pool);
     if (rv == APR_EEXIST) {
         return ctl_fail(CTL_EXIT_REFUSED,
@@ -240,6 +255,7 @@ static void shown_cells(ctl_table_t *table, const void *row)
     ctl_detail(table, "key prefix", account->settings.key_prefix);
     ctl_detail(table, "currency", account->settings.currency);
     ctl_detail(table, "timezone", account->settings.timezone);
+    ctl_detail(table, "fees", *account->settings.fees ? account->settings.fees : "none");
     ctl_detail_time(table, "created", account->created_at);
     ctl_detail_number(table, "rows, test", rows->rows[PAY_TEST]);
     ctl_detail_number(table, "rows, live", rows->rows[PAY_LIVE]);
@@ -305,7 +321,7 @@ ctl_exit_t ctl_account_set(ctl_t *ctl)
         return failed;
     }
     if (!settings.key_prefix && !settings.currency && !settings.timezone && !settings.shop_name
-        && !settings.shop_logo && !settings.shop_text && !settings.return_hosts) {
+        && !settings.shop_logo && !settings.shop_text && !settings.return_hosts && !settings.fees) {
         return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl account set --help'");
     }
     failed = ctl_account_find(&account, ctl, ctl->arg[0]);

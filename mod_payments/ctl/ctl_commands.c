@@ -5,7 +5,7 @@
 
 #define ACCOUNT_SETTINGS                                                                           \
     (CTL_O(KEY_PREFIX) | CTL_O(CURRENCY) | CTL_O(TIMEZONE) | CTL_O(SHOP_NAME) | CTL_O(SHOP_LOGO)   \
-     | CTL_O(SHOP_TEXT) | CTL_O(RETURN_HOST))
+     | CTL_O(SHOP_TEXT) | CTL_O(RETURN_HOST) | CTL_O(FEE))
 
 #define LIVE_DETAILS                                                                               \
     "In Live Mode the account's live keys start charges and refunds, which move money; in Test\n"  \

@@ -88,6 +88,8 @@ const ctl_option_t ctl_options[CTL_OPTION_COUNT] = {
         "plain text below the amount on payment pages (\"\": none)", PAY_SHOP_TEXT_MAX, 0 },
     [CTL_OPTION_RETURN_HOST] = { "return-host", 0, "HOST",
         "redirectUrl of public keys may name it; given again: another (\"\": any)", 0, 1 },
+    [CTL_OPTION_FEE] = { "fee", 0, "RULE",
+        "what the acquirer keeps, as \"NGN 1.5% + 100.00\"; again: another (\"\": none)", 0, 1 },
     [CTL_OPTION_STATE] = { "state", 0, "WORD",
         "only those that are " PAY_CHARGE_WORDS, 0, 0 },
     [CTL_OPTION_YES] = { "yes", 0, NULL, "do it without asking", 0, 0 },

@@ -8,7 +8,7 @@
 #include "ctl/ctl.h"
 #include "base/pay_csv.h"
 
-#define CTL_COLUMNS_MAX 8
+#define CTL_COLUMNS_MAX 9
 #define CTL_TABLE_ROWS_MAX 1000 /* rows that are measured together */
 
 typedef struct ctl_table_t ctl_table_t;

@@ -31,10 +31,10 @@ typedef struct totals_t {
 } totals_t;
 
 static const char *const titles[] = {"PERIOD",  "CURRENCY", "CHARGED", "REFUNDED", "NET",
-                                     "CHARGES", "REFUNDS",  "FAILED",  NULL};
+                                     "CHARGES", "REFUNDS",  "FAILED",  "FEES",     NULL};
 
-static const char *const csv_titles[] = {"period",  "currency", "charged", "refunded", "net",
-                                         "charges", "refunds",  "failed",  NULL};
+static const char *const csv_titles[] = {"period",  "currency", "charged", "refunded",        "net",
+                                         "charges", "refunds",  "failed",  "transactionFees", NULL};
 
 static const char *net_text(char out[PAY_SUM_TEXT_MAX], const pay_total_t *total)
 {
@@ -58,6 +58,7 @@ static void total_cells(ctl_table_t *table, const void *data)
     ctl_table_number(table, total->charges);
     ctl_table_number(table, total->refunds);
     ctl_table_number(table, total->failed);
+    ctl_table_cell(table, pay_sum_format(text, &total->fees, total->currency));
 }
 
 /* Sums are strings, as a refund's amount is: readers of JSON may round long numbers. */
@@ -76,6 +77,7 @@ static void total_json(pay_writer_t *w, const void *data)
     pay_writer_integer(w, "charges", (apr_int64_t)total->charges);
     pay_writer_integer(w, "refunds", (apr_int64_t)total->refunds);
     pay_writer_integer(w, "failed", (apr_int64_t)total->failed);
+    pay_writer_string(w, "transactionFees", pay_sum_format(text, &total->fees, total->currency));
     pay_writer_object_close(w);
 }
 
@@ -93,6 +95,7 @@ static void total_csv(pay_csv_t *csv, const void *data)
     pay_csv_number(csv, total->charges);
     pay_csv_number(csv, total->refunds);
     pay_csv_number(csv, total->failed);
+    pay_csv_decimal(csv, pay_sum_format(text, &total->fees, total->currency));
 }
 
 static const ctl_view_t total_view = {.titles = titles,

@@ -28,6 +28,8 @@ int pay_api_checkout_initiate(request_rec *r, const pay_call_t *call);
 int pay_api_order_create(request_rec *r, const pay_call_t *call);
 int pay_api_order_get(request_rec *r, const pay_call_t *call);
 int pay_api_order_verify(request_rec *r, const pay_call_t *call); /* and status: the same */
+int pay_api_transaction_fee(request_rec *r, const pay_call_t *call);
+int pay_api_order_fee(request_rec *r, const pay_call_t *call);
 int pay_api_bank_list(request_rec *r, const pay_call_t *call);
 int pay_api_report(request_rec *r, const pay_call_t *call);
 int pay_api_openapi_get(request_rec *r, const pay_call_t *call);

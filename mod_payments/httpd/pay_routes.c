@@ -21,6 +21,7 @@ static const pay_route_t routes[] = {
     {"transaction-verify", "/api/v1/transaction/*/verify", M_GET, 0, pay_api_transaction_get},
     {"transaction-verify-amount", "/api/v1/transaction/verify", M_POST, 0,
      pay_api_transaction_verify},
+    {"transaction-fee", "/api/v1/transaction-fee", M_POST, 1, pay_api_transaction_fee},
     {"transaction-list", "/api/v1/transaction", M_GET, 0, pay_api_transaction_list},
     {"checkout-transaction", "/api/v1/checkout/transaction/*", M_GET, 1, pay_api_transaction_shown},
     {"report", "/api/v1/report/*/*", M_GET, 0, pay_api_report},
@@ -34,6 +35,8 @@ static const pay_route_t routes[] = {
     {"order-create", PAY_CLAIM_ORDERS "/create", M_POST, 1, pay_api_order_create},
     {"order-verify", PAY_CLAIM_ORDERS "/verify", M_POST, 1, pay_api_order_verify},
     {"order-status", PAY_CLAIM_ORDERS "/status", M_POST, 1, pay_api_order_verify},
+    {"order-fee", PAY_CLAIM_ORDERS "/fee", M_POST, 1, pay_api_order_fee},
+    {"order-status-get", PAY_CLAIM_ORDERS "/status/*", M_GET, 1, pay_api_order_get},
     {"order-get", PAY_CLAIM_ORDERS "/*", M_GET, 1, pay_api_order_get},
     {"openapi", "/api/v1/openapi.json", M_GET, 1, pay_api_openapi_get},
 };

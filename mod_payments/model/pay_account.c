@@ -15,6 +15,7 @@ const pay_account_settings_t pay_account_settings_builtin = {
     .shop_logo = "",
     .shop_text = "",
     .return_hosts = "",
+    .fees = "",
 };
 
 static const char *const mode_names[] = {
@@ -102,6 +103,7 @@ void pay_account_members_to_json(pay_writer_t *w, const pay_account_t *account)
     pay_writer_string(w, "text", account->settings.shop_text);
     pay_writer_object_close(w);
     pay_writer_words(w, "returnHosts", account->settings.return_hosts);
+    pay_writer_string(w, "fees", account->settings.fees);
     pay_writer_time(w, "createdAt", account->created_at);
     pay_writer_time(w, "updatedAt", account->updated_at);
 }

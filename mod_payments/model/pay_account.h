@@ -32,6 +32,7 @@ typedef struct pay_account_settings_t {
     const char *shop_logo;  /* "": none, as the next one */
     const char *shop_text;
     const char *return_hosts; /* of public keys' redirectUrl (model/pay_return_hosts.h); "": any */
+    const char *fees;         /* rules of model/pay_fee.h in normal form; "": there are none */
 } pay_account_settings_t;
 
 typedef struct pay_account_t {
@@ -66,7 +67,7 @@ apr_status_t pay_account_reference(const char **out, const pay_account_t *accoun
                                    const char *reference, apr_pool_t *p);
 
 /* {"name","number","mode","keyPrefix","currency","timezone","shop":{"name","logo","text"},
- * "returnHosts":[...],"createdAt","updatedAt"}. */
+ * "returnHosts":[...],"fees","createdAt","updatedAt"}. */
 void pay_account_to_json(struct pay_writer_t *w, const char *name, const pay_account_t *account);
 /* Its members, into an object that is open. */
 void pay_account_members_to_json(struct pay_writer_t *w, const pay_account_t *account);

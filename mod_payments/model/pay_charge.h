@@ -103,6 +103,8 @@ typedef struct pay_charge_t {
      * known here come to less; 0: they tell it. */
     apr_int64_t refunded_there_minor;
     pay_moment_t opened; /* created_at by the boot clock */
+    /* By the account's rules when it was approved (model/pay_fee.h); 0 in every other state. */
+    apr_int64_t fee_minor;
     /* Of PAY_CHARGE_CHECKOUT: filled in by the store; NULL when its row is lost. */
     const struct pay_checkout_t *checkout;
 

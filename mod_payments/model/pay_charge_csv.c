@@ -18,6 +18,7 @@ const char *const pay_charge_csv_titles[] = {"id",
                                              "authorizationCode",
                                              "keyId",
                                              "paymentStatus",
+                                             "transactionFee",
                                              NULL};
 
 void pay_charge_to_csv(pay_csv_t *csv, const pay_charge_t *charge)
@@ -40,4 +41,5 @@ void pay_charge_to_csv(pay_csv_t *csv, const pay_charge_t *charge)
     pay_csv_text(csv, charge->authorization_code);
     pay_csv_text(csv, charge->key_id);
     pay_csv_text(csv, pay_charge_state_name(charge->state));
+    pay_csv_amount(csv, charge->fee_minor, currency);
 }

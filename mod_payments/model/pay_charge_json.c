@@ -126,7 +126,7 @@ static void amounts_to_json(pay_writer_t *w, const pay_charge_t *charge, int for
 
     pay_writer_amount(w, "amount", money->amount_minor, money->currency);
     pay_writer_amount(w, "chargedAmount", taken ? money->amount_minor : 0, money->currency);
-    pay_writer_amount(w, "transactionFee", 0, money->currency);
+    pay_writer_amount(w, "transactionFee", charge->fee_minor, money->currency);
     pay_writer_amount(w, "requested_amount", requested_minor(charge, form), money->currency);
     pay_writer_amount(w, "refundedAmount", pay_charge_refunded_minor(charge), money->currency);
     pay_writer_amount(w, "refundsPendingAmount", charge->refunds_pending_minor, money->currency);

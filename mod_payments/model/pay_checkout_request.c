@@ -137,45 +137,11 @@ static const char *read_metadata(pay_form_t *form, const char *name)
     return apr_pstrdup(form->p, text);
 }
 
-/* Absent or null: the account's. */
-static const char *read_currency(pay_checkout_request_t *request, pay_form_t *form,
-                                 const char *default_currency)
-{
-    request->currency_defaulted = !pay_form_is_given(form, "currency");
-    return request->currency_defaulted ? default_currency : pay_form_required(form, "currency");
-}
-
 static void read_money(pay_checkout_request_t *request, pay_form_t *form,
                        const char *default_currency)
 {
-    const char *text = read_currency(request, form, default_currency);
-    char currency[PAY_CURRENCY_LEN + 1];
-    const char *amount, *fault;
-    apr_status_t rv = APR_EINVAL;
-
-    if (text) {
-        rv = pay_currency_normalize(currency, text);
-        if (rv != APR_SUCCESS) {
-            pay_form_fault(form, "currency", "must be an ISO 4217 currency code");
-        }
-    }
-    if (!pay_form_is_given(form, "amount")) {
-        pay_form_fault(form, "amount", "is required");
-        return;
-    }
-    amount = pay_form_amount(form, "amount");
-    if (!amount || rv != APR_SUCCESS) {
-        return;
-    }
-    if (pay_card_number_is(amount)) {
-        pay_form_fault(form, "amount", REASON_CARD);
-        return;
-    }
-    request->amount_text = amount;
-    fault = pay_amount_fault(&request->money, amount, currency, form->p);
-    if (fault) {
-        pay_form_fault(form, "amount", fault);
-    }
+    request->currency_defaulted = !pay_form_is_given(form, "currency");
+    request->amount_text = pay_form_money(&request->money, form, default_currency);
 }
 
 /* The shop's own, unique reference of a checkout. */

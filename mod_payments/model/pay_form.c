@@ -129,6 +129,40 @@ const char *pay_form_amount(pay_form_t *form, const char *name)
     return apr_pstrdup(form->p, text);
 }
 
+const char *pay_form_money(pay_money_t *out, pay_form_t *form, const char *default_currency)
+{
+    const char *text = default_currency, *amount, *fault;
+    char currency[PAY_CURRENCY_LEN + 1];
+    apr_status_t rv = APR_EINVAL;
+
+    if (pay_form_is_given(form, "currency")) {
+        text = pay_form_required(form, "currency");
+    }
+    if (text) {
+        rv = pay_currency_normalize(currency, text);
+        if (rv != APR_SUCCESS) {
+            pay_form_fault(form, "currency", "must be an ISO 4217 currency code");
+        }
+    }
+    if (!pay_form_is_given(form, "amount")) {
+        pay_form_fault(form, "amount", REASON_REQUIRED);
+        return NULL;
+    }
+    amount = pay_form_amount(form, "amount");
+    if (!amount || rv != APR_SUCCESS) {
+        return NULL;
+    }
+    if (pay_card_number_is(amount)) {
+        pay_form_fault(form, "amount", "must not hold a card number");
+        return NULL;
+    }
+    fault = pay_amount_fault(out, amount, currency, form->p);
+    if (fault) {
+        pay_form_fault(form, "amount", fault);
+    }
+    return amount;
+}
+
 const char *pay_amount_fault(pay_money_t *out, const char *text, const char *currency,
                              apr_pool_t *p)
 {

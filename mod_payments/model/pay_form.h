@@ -51,6 +51,13 @@ const char *pay_form_reference(pay_form_t *form, const char *name);
 const char *pay_form_amount(pay_form_t *form, const char *name);
 
 /*
+ * The required member "amount" in the currency that "currency" names, or in `default_currency` if
+ * that is absent or null. Returns the amount's literal, or NULL if it has none that some currency
+ * can have; faults are noted, and *out is set if there was none.
+ */
+const char *pay_form_money(pay_money_t *out, pay_form_t *form, const char *default_currency);
+
+/*
  * NULL and *out set, or a sentence that says why `text` is no amount in `currency` (upper case).
  * `currency` NULL: it is not known yet, so only what no currency allows is at fault.
  */

@@ -159,6 +159,20 @@ void pay_order_created_to_json(pay_writer_t *w, const pay_charge_t *charge,
     envelope_close(w);
 }
 
+/* ---- order/fee */
+
+void pay_order_fee_to_json(pay_writer_t *w, const pay_fee_request_t *request, apr_int64_t fee_minor)
+{
+    const pay_money_t *money = &request->money;
+
+    envelope_open(w, 1, "Fee computed successfully");
+    pay_writer_amount(w, "amount", money->amount_minor, money->currency);
+    pay_writer_amount(w, "fee", fee_minor, money->currency);
+    pay_writer_string(w, "currency", money->currency);
+    pay_writer_string(w, "paymentType", pay_channel_name(request->channel));
+    envelope_close(w);
+}
+
 /* ---- what became of it */
 
 const struct pay_problem_t *

@@ -8,6 +8,7 @@
  */
 
 #include "model/pay_checkout.h"
+#include "model/pay_fee_request.h"
 
 struct pay_json_t;
 struct pay_problem_t;
@@ -21,6 +22,10 @@ struct pay_writer_t;
 void pay_order_created_to_json(struct pay_writer_t *w, const pay_charge_t *charge,
                                const pay_account_t *account, const char *page_url, pay_view_t view);
 
+/* The answer to order/fee. */
+void pay_order_fee_to_json(struct pay_writer_t *w, const pay_fee_request_t *request,
+                           apr_int64_t fee_minor);
+
 /* The reference that order/verify and order/status name; NULL and *out set, or a problem. */
 const struct pay_problem_t *
 pay_order_reference_from_json(const char **out, const struct pay_json_t *body, apr_pool_t *p);
@@ -28,7 +33,8 @@ pay_order_reference_from_json(const char **out, const struct pay_json_t *body, a
 /*
  * What became of an order. Its words are "Successful", "Pending" and "Failed", which one that was
  * given back is too; totalAmountCharged is 0 unless the shop has the money, because clients look at
- * it alone. PAY_VIEW_PUBLIC tells nothing of the payer.
+ * it alone. fee is 0: clients subtract it from that, because to them it is what the payer paid on
+ * top. PAY_VIEW_PUBLIC tells nothing of the payer.
  */
 void pay_order_state_to_json(struct pay_writer_t *w, const pay_charge_t *charge, pay_view_t view);
 

@@ -19,6 +19,7 @@ void pay_total_add(pay_total_t *total, const pay_total_t *more)
     total->refunds += more->refunds;
     pay_sum_add_sum(&total->charged, &more->charged);
     pay_sum_add_sum(&total->refunded, &more->refunded);
+    pay_sum_add_sum(&total->fees, &more->fees);
 }
 
 int pay_total_is_zero(const pay_total_t *total)
@@ -27,5 +28,6 @@ int pay_total_is_zero(const pay_total_t *total)
 
     return total->charges == 0 && total->failed == 0 && total->refunds == 0
            && pay_sum_compare(&total->charged, &zero) == 0
-           && pay_sum_compare(&total->refunded, &zero) == 0;
+           && pay_sum_compare(&total->refunded, &zero) == 0
+           && pay_sum_compare(&total->fees, &zero) == 0;
 }

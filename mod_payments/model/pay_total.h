@@ -22,6 +22,7 @@ typedef struct pay_total_t {
     apr_uint64_t failed;  /* charges that the acquirer refused */
     apr_uint64_t refunds; /* processed ones by createdAt */
     pay_sum_t refunded;   /* their amounts */
+    pay_sum_t fees;       /* of `charges` */
 } pay_total_t;
 
 /* The step that `when` lies in. */

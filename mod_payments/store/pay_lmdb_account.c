@@ -29,6 +29,7 @@ static const pay_row_field_t account_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.shop_logo),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.shop_text),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.return_hosts),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.fees),
 };
 #define ACCOUNT_FIELDS (sizeof(account_fields) / sizeof(account_fields[0]))
 
@@ -55,7 +56,7 @@ static int account_is_sound(const pay_account_t *account, apr_uint32_t number)
            && account->settings.currency && account->settings.timezone
            && account->settings.shop_name && account->settings.shop_logo
            && account->settings.shop_text && account->settings.return_hosts
-           && (account->mode == PAY_TEST || account->mode == PAY_LIVE);
+           && account->settings.fees && (account->mode == PAY_TEST || account->mode == PAY_LIVE);
 }
 
 int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
@@ -173,6 +174,7 @@ static void settings_change(pay_account_settings_t *settings, const pay_account_
     setting_change(&settings->shop_logo, wanted->shop_logo);
     setting_change(&settings->shop_text, wanted->shop_text);
     setting_change(&settings->return_hosts, wanted->return_hosts);
+    setting_change(&settings->fees, wanted->fees);
 }
 
 static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
@@ -262,6 +264,7 @@ static const struct {
     {"shop logo", offsetof(pay_account_settings_t, shop_logo), 0},
     {"shop text", offsetof(pay_account_settings_t, shop_text), 0},
     {"return hosts", offsetof(pay_account_settings_t, return_hosts), 0},
+    {"fees", offsetof(pay_account_settings_t, fees), 0},
 };
 
 static const char *text_at(const pay_account_t *account, size_t offset)

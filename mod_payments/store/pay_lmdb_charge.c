@@ -232,8 +232,11 @@ static int open_new(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_s
     if (rc) {
         return rc;
     }
-    if (open->outcome && !pay_lmdb_charge_decide(open->out, open->outcome, open->p)) {
-        return EINVAL;
+    if (open->outcome) {
+        if (!pay_lmdb_charge_decide(open->out, open->outcome, open->p)) {
+            return EINVAL;
+        }
+        pay_lmdb_charge_fee(open->out, txn, db, open->p);
     }
     if (open->use) {
         rc = pay_lmdb_kept_add_charge(txn, db, open->use, open->out, open->p);

@@ -21,7 +21,7 @@
 /* Bytes of the strings of a charge that no other header bounds. */
 #define PAY_LMDB_NAME_MAX 64           /* acquirer, key id, request ip */
 #define PAY_LMDB_CARD_TEXT_MAX 32      /* issuer, country, type: each */
-#define PAY_LMDB_CONTRADICTION_MAX 128 /* what is kept of a contradicting outcome */
+#define PAY_LMDB_CONTRADICTION_MAX 120 /* what is kept of a contradicting outcome */
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq);
 /* 0 when the reference is too long for any key. */
@@ -53,6 +53,13 @@ int pay_lmdb_charge_become(pay_charge_t *charge, pay_charge_state_t to);
  * and nothing changed, where the table of states does not allow it.
  */
 int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p);
+
+/*
+ * Sets the fee of a charge that was decided just now by its account's rules: 0 if it was not
+ * approved. An account that cannot be read has been logged and has none: the decision about money
+ * does not wait for it.
+ */
+void pay_lmdb_charge_fee(pay_charge_t *charge, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p);
 
 /*
  * Decides it and writes all that belongs to that: row, indexes, event, total, the token of a

@@ -2,6 +2,8 @@
 #include "store/pay_lmdb_charge.h"
 
 #include "base/pay_log.h"
+#include "model/pay_fee.h"
+#include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
@@ -157,6 +159,21 @@ int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, a
     return 1;
 }
 
+void pay_lmdb_charge_fee(pay_charge_t *charge, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+{
+    pay_account_t *account;
+    int rc;
+
+    charge->fee_minor = 0;
+    if (!pay_charge_was_approved(charge)) {
+        return;
+    }
+    rc = pay_lmdb_account_by_number(&account, txn, db, charge->scope.account, p);
+    if (!rc) {
+        charge->fee_minor = pay_fee_of(account->settings.fees, &charge->money, charge->channel);
+    }
+}
+
 /* The token of a checkout that was paid is its payer's. */
 static int issue_token(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
                        apr_pool_t *p)
@@ -189,6 +206,7 @@ int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay
     if (!pay_lmdb_charge_decide(charge, outcome, p)) {
         return MDB_SUCCESS;
     }
+    pay_lmdb_charge_fee(charge, txn, db, p);
     rc = pay_lmdb_due_del_charge(txn, db, &before);
     if (!rc && charge->due_at != 0) {
         rc = pay_lmdb_due_put_charge(txn, db, charge);

@@ -65,13 +65,15 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, opened.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, opened.ms),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunded_there_minor),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, fee_minor),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
 /* Most charges stay in this process, and have no Idempotency-Key: they leave out what is last. */
-#define CHARGE_FIELDS_KNOWN (CHARGE_FIELDS - 1) /* its refunds are known here */
+#define CHARGE_FIELDS_FREE (CHARGE_FIELDS - 1)       /* it has no fee */
+#define CHARGE_FIELDS_KNOWN (CHARGE_FIELDS_FREE - 1) /* its refunds are known here */
 #define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS_KNOWN - 12)
 #define CHARGE_FIELDS_UNKEPT (CHARGE_FIELDS_INSIDE - 1)
-#define FIELDS_OUTSIDE_LEN (10 * 8 + 3 * 2) /* bytes of the last thirteen while they are empty */
+#define FIELDS_OUTSIDE_LEN (11 * 8 + 3 * 2) /* bytes of the last fourteen while they are empty */
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
 {
@@ -102,7 +104,7 @@ static int is_sound(const pay_charge_t *charge)
            && (unsigned int)charge->held < PAY_HELD_COUNT
            && (unsigned int)charge->late < PAY_LATE_COUNT && charge->late_tag && charge->resolution
            && (unsigned int)charge->channel < PAY_CHANNEL_COUNT && charge->refunded_there_minor >= 0
-           && charge->refunded_there_minor <= charge->money.amount_minor;
+           && charge->refunded_there_minor <= charge->money.amount_minor && charge->fee_minor >= 0;
 }
 
 static int is_given(const char *text)
@@ -115,8 +117,11 @@ static size_t fields_of(const pay_charge_t *charge)
 {
     static const unsigned char none[sizeof(charge->kept_as)];
 
-    if (charge->refunded_there_minor) {
+    if (charge->fee_minor) {
         return CHARGE_FIELDS;
+    }
+    if (charge->refunded_there_minor) {
+        return CHARGE_FIELDS_FREE;
     }
     if (is_given(charge->acquirer_reference) || charge->absent_since || charge->held || charge->late
         || is_given(charge->late_tag) || charge->spent || is_given(charge->resolution)
@@ -160,7 +165,7 @@ apr_size_t pay_lmdb_charge_growth_max(const pay_charge_t *charge)
         return decided + sizeof(charge->kept_as) + FIELDS_OUTSIDE_LEN + outside + paid;
     }
     /* kept_as is there already */
-    return decided + sizeof(charge->refunded_there_minor) + outside
+    return decided + sizeof(charge->refunded_there_minor) + sizeof(charge->fee_minor) + outside
            + (pays_later || *charge->card.last4 ? paid : card);
 }
 

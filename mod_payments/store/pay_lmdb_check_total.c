@@ -139,24 +139,29 @@ static int count_refund(step_t *step, const MDB_val *key, const MDB_val *row)
     return rc;
 }
 
-/* "3 charges of 12.50, 1 failed, 2 refunds of 4.00" */
+/* "3 charges of 12.50, 1 failed, 2 refunds of 4.00, fees of 0.20" */
 static const char *total_text(const pay_total_t *total, apr_pool_t *p)
 {
-    char charged[PAY_SUM_TEXT_MAX], refunded[PAY_SUM_TEXT_MAX];
+    static const pay_sum_t zero = {0, 0};
+    char charged[PAY_SUM_TEXT_MAX], refunded[PAY_SUM_TEXT_MAX], fees[PAY_SUM_TEXT_MAX];
+    const int has_fees = pay_sum_compare(&total->fees, &zero) != 0;
 
     return apr_psprintf(p,
                         "%" APR_UINT64_T_FMT " charges of %s, %" APR_UINT64_T_FMT
-                        " failed, %" APR_UINT64_T_FMT " refunds of %s",
+                        " failed, %" APR_UINT64_T_FMT " refunds of %s%s%s",
                         total->charges, pay_sum_format(charged, &total->charged, total->currency),
                         total->failed, total->refunds,
-                        pay_sum_format(refunded, &total->refunded, total->currency));
+                        pay_sum_format(refunded, &total->refunded, total->currency),
+                        has_fees ? ", fees of " : "",
+                        has_fees ? pay_sum_format(fees, &total->fees, total->currency) : "");
 }
 
 static int totals_differ(const pay_total_t *a, const pay_total_t *b)
 {
     return a->charges != b->charges || a->failed != b->failed || a->refunds != b->refunds
            || pay_sum_compare(&a->charged, &b->charged) != 0
-           || pay_sum_compare(&a->refunded, &b->refunded) != 0;
+           || pay_sum_compare(&a->refunded, &b->refunded) != 0
+           || pay_sum_compare(&a->fees, &b->fees) != 0;
 }
 
 /* A kept row against what was counted under its key. */

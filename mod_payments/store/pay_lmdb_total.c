@@ -21,8 +21,11 @@ static const pay_row_field_t total_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, refunds),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, refunded.high),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, refunded.low),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, fees.high),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, fees.low),
 };
 #define TOTAL_FIELDS (sizeof(total_fields) / sizeof(total_fields[0]))
+#define TOTAL_FIELDS_FREE (TOTAL_FIELDS - 2) /* of charges without a fee */
 
 void pay_lmdb_total_key(pay_lmdb_key_t *key, const pay_lmdb_total_t *row)
 {
@@ -66,7 +69,7 @@ int pay_lmdb_total_decode(pay_lmdb_total_t *out, const MDB_val *key, const MDB_v
         || (!rc
             && (pay_total_step(total->from) != total->from || !is_currency(total->currency)
                 || pay_total_is_zero(total) || !sum_is_sound(&total->charged)
-                || !sum_is_sound(&total->refunded)))) {
+                || !sum_is_sound(&total->refunded) || !sum_is_sound(&total->fees)))) {
         return pay_lmdb_bad_row(PAY_TABLE_TOTAL, key);
     }
     return rc;
@@ -81,6 +84,7 @@ void pay_lmdb_total_of_charge(pay_lmdb_total_t *out, const pay_charge_t *charge)
     if (charge->state == PAY_CHARGE_SUCCESSFUL || charge->state == PAY_CHARGE_REVERSED) {
         out->total.charges = 1;
         pay_sum_add(&out->total.charged, charge->money.amount_minor);
+        pay_sum_add(&out->total.fees, charge->fee_minor);
     } else if (charge->state == PAY_CHARGE_FAILED) {
         out->total.failed = 1;
     }
@@ -99,6 +103,11 @@ void pay_lmdb_total_of_refund(pay_lmdb_total_t *out, const pay_refund_t *refund)
     }
 }
 
+static size_t fields_of(const pay_total_t *total)
+{
+    return total->fees.high != 0 || total->fees.low != 0 ? TOTAL_FIELDS : TOTAL_FIELDS_FREE;
+}
+
 /* 0, and `total` is spoilt, when it does not hold what is taken from it. */
 static int take_away(pay_total_t *total, const pay_total_t *less)
 {
@@ -111,7 +120,9 @@ static int take_away(pay_total_t *total, const pay_total_t *less)
     total->refunds -= less->refunds;
     pay_sum_subtract_sum(&total->charged, &less->charged);
     pay_sum_subtract_sum(&total->refunded, &less->refunded);
-    return sum_is_sound(&total->charged) && sum_is_sound(&total->refunded);
+    pay_sum_subtract_sum(&total->fees, &less->fees);
+    return sum_is_sound(&total->charged) && sum_is_sound(&total->refunded)
+           && sum_is_sound(&total->fees);
 }
 
 /* As change(); PAY_LMDB_BAD_ROW, already logged: the row is damaged, and was left as it is. */
@@ -144,7 +155,7 @@ static int change_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t
     if (pay_total_is_zero(&row.total)) {
         return mdb_del(txn, dbi, &at, NULL);
     }
-    rc = pay_row_encode(&val, total_fields, TOTAL_FIELDS, &row.total, p);
+    rc = pay_row_encode(&val, total_fields, fields_of(&row.total), &row.total, p);
     return rc ? rc : mdb_put(txn, dbi, &at, &val, 0);
 }
 

@@ -225,7 +225,7 @@ def settings(account):
 def test_account_create_and_set(empty):
     made = empty.json("account", "create", "shop")
     assert list(made) == ["name", "number", "mode", "keyPrefix", "currency", "timezone", "shop", "returnHosts",
-                          "createdAt", "updatedAt"]
+                          "fees", "createdAt", "updatedAt"]
     assert (made["name"], made["number"], made["mode"]) == ("shop", 1, "test")
     assert settings(made) == ("pay", "NGN", "UTC", "test")
     assert TIME.fullmatch(made["createdAt"])

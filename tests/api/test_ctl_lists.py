@@ -21,9 +21,9 @@ from raw_lmdb import Raw
 DIGITS = {"JPY": 0, "KWD": 3}
 CHARGE_COLUMNS = ("id reference status amount currency refundedAmount refundsPendingAmount last4Digits email createdAt "
                   "updatedAt gatewayResponseCode gatewayResponseMessage authorizationCode keyId "
-                  "paymentStatus").split()
+                  "paymentStatus transactionFee").split()
 REFUND_COLUMNS = list(record(0))
-TOTAL_COLUMNS = "period currency charged refunded net charges refunds failed".split()
+TOTAL_COLUMNS = "period currency charged refunded net charges refunds failed transactionFees".split()
 SCOPE = b"\0\0\0\1\0"  # the first account, Test Mode
 
 
@@ -63,7 +63,7 @@ def money(amount, currency):
 
 def recount(ctl, account, zone, by, start=None, end=None):
     """What `totals` has to say, from the lists alone."""
-    periods = defaultdict(lambda: dict(charged=Decimal(0), refunded=Decimal(0), charges=0, refunds=0, failed=0))
+    periods = defaultdict(lambda: dict(charged=Decimal(0), refunded=Decimal(0), charges=0, refunds=0, failed=0, fees=Decimal(0)))
 
     def period(row):
         when = datetime.fromisoformat(row["createdAt"].replace("Z", "+00:00"))
@@ -80,6 +80,7 @@ def recount(ctl, account, zone, by, start=None, end=None):
             elif one:
                 one["charges"] += 1
                 one["charged"] += Decimal(str(row["amount"]))
+                one["fees"] += Decimal(str(row["transactionFee"]))
     for row in ctl.json("refund", "list", account, *TEST_MODE):
         if row["status"] == "processed" and row["currency"]:
             one = period(row)
@@ -88,7 +89,8 @@ def recount(ctl, account, zone, by, start=None, end=None):
                 one["refunded"] += Decimal(row["amount"] or 0)
     return [{"period": name, "currency": currency, "charged": money(one["charged"], currency),
              "refunded": money(one["refunded"], currency), "net": money(one["charged"] - one["refunded"], currency),
-             "charges": one["charges"], "refunds": one["refunds"], "failed": one["failed"]}
+             "charges": one["charges"], "refunds": one["refunds"], "failed": one["failed"],
+             "transactionFees": money(one["fees"], currency)}
             for (name, currency), one in sorted(periods.items())]
 
 
@@ -106,7 +108,7 @@ def totals_agree(ctl, account="shop", zone="UTC", **span):
         assert header == TOTAL_COLUMNS
         assert rows == [{name: str(value) for name, value in row.items()} for row in want]
         table = ctl.ok(*line).splitlines()
-        assert table[0].split() == [name.upper() for name in TOTAL_COLUMNS]
+        assert table[0].split() == [name.upper() for name in TOTAL_COLUMNS[:-1]] + ["FEES"]
         assert [row.split() for row in table[1:]] == [[str(value) for value in row.values()] for row in want]
     assert ctl.run("store", "check").stdout == ""
     return found["day"]
@@ -153,7 +155,7 @@ def test_charges_as_csv(server):
         for name in ("createdAt", "updatedAt", "status", "currency", "gatewayResponseCode", "gatewayResponseMessage",
                      "paymentStatus"):
             assert cell[name] == (row[name] or "")
-        for name in ("amount", "refundedAmount", "refundsPendingAmount"):
+        for name in ("amount", "refundedAmount", "refundsPendingAmount", "transactionFee"):
             assert cell[name] == money(str(row[name]), currency)
         assert cell["id"] == str(row["id"]) and cell["reference"] == guarded(row["reference"])
         assert cell["email"] == "ada@example.com" and len(cell["last4Digits"]) == 4 and cell["keyId"].startswith("key_")

@@ -91,12 +91,13 @@ START_TEST(test_json)
     pay_writer_t *w = pay_writer_make(64, unit_pool);
 
     pay_account_to_json(w, NULL, &account);
-    ck_assert_str_eq(w->text,
-                     "{\"name\":\"demo\",\"number\":4000000000,\"mode\":\"live\","
-                     "\"keyPrefix\":\"pay\",\"currency\":\"NGN\",\"timezone\":\"UTC\","
-                     "\"shop\":{\"name\":\"\",\"logo\":\"\",\"text\":\"\"},\"returnHosts\":[],"
-                     "\"createdAt\":\"2026-01-01T00:00:00.000Z\","
-                     "\"updatedAt\":\"2026-01-01T00:00:00.001Z\"}");
+    ck_assert_str_eq(
+        w->text,
+        "{\"name\":\"demo\",\"number\":4000000000,\"mode\":\"live\","
+        "\"keyPrefix\":\"pay\",\"currency\":\"NGN\",\"timezone\":\"UTC\","
+        "\"shop\":{\"name\":\"\",\"logo\":\"\",\"text\":\"\"},\"returnHosts\":[],\"fees\":\"\","
+        "\"createdAt\":\"2026-01-01T00:00:00.000Z\","
+        "\"updatedAt\":\"2026-01-01T00:00:00.001Z\"}");
 }
 END_TEST
 

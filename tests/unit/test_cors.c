@@ -185,10 +185,21 @@ END_TEST
 /* Secret keys alone, but for these; a browser has no other. */
 START_TEST(test_what_public_keys_may)
 {
-    static const char *const may[] = {"checkout-verify", "paymentlink-initiate",  "initiate",
-                                      "order-create",    "order-verify",          "order-status",
-                                      "order-get",       "checkout-transaction",  "ussd-banks",
-                                      "banks",           "virtual-account-banks", "openapi"};
+    static const char *const may[] = {"checkout-verify",
+                                      "paymentlink-initiate",
+                                      "initiate",
+                                      "order-create",
+                                      "order-verify",
+                                      "order-status",
+                                      "order-get",
+                                      "order-fee",
+                                      "order-status-get",
+                                      "transaction-fee",
+                                      "checkout-transaction",
+                                      "ussd-banks",
+                                      "banks",
+                                      "virtual-account-banks",
+                                      "openapi"};
     static const struct {
         const char *path;
         int method;
@@ -203,6 +214,7 @@ START_TEST(test_what_public_keys_may)
                {"/api/v1/void-transaction", M_POST},
                {"/api/v1/paymentlink/initiate", M_POST},
                {PAY, M_POST},
+               {"/api/v1/transaction-fee", M_POST},
                {"/api/v1/transaction", M_GET},
                {"/api/v1/checkout/transaction/a", M_GET},
                {"/api/v1/report/a/b", M_GET},
@@ -212,6 +224,8 @@ START_TEST(test_what_public_keys_may)
                {"/payment/order/create", M_POST},
                {"/payment/order/verify", M_POST},
                {"/payment/order/status", M_POST},
+               {"/payment/order/fee", M_POST},
+               {"/payment/order/status/o", M_GET},
                {"/payment/order/o", M_GET},
                {"/api/v1/openapi.json", M_GET}};
     const char *segment[PAY_PATH_SEGMENTS_MAX];

@@ -341,6 +341,88 @@ START_TEST(test_spent)
 }
 END_TEST
 
+static void set_fees(const char *fees)
+{
+    static const char *const names[] = {"early", "late"};
+    const pay_account_settings_t settings = {.fees = fees};
+    pay_account_t *account;
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        ck_assert_int_eq(
+            till->ops->account_set(&account, till->store, names[i], &settings, NULL, unit_pool),
+            APR_SUCCESS);
+        ck_assert_str_eq(account->settings.fees, fees);
+    }
+}
+
+static apr_int64_t fee_of(int i, const char *reference, pay_outcome_kind_t kind)
+{
+    pay_charge_t *charge = till_open(i, reference, 1000);
+
+    ck_assert_int_eq(till_resolve(&charge, i, charge->seq, kind), 1);
+    ck_assert(charge->fee_minor == till_find(i, reference)->fee_minor);
+    return charge->fee_minor;
+}
+
+static apr_int64_t fees_kept(int i)
+{
+    static const pay_time_range_t always = {APR_INT64_MIN, APR_INT64_MAX};
+    apr_array_header_t *totals;
+
+    ck_assert_int_eq(
+        till->ops->total_list(&totals, till->store, &till->scopes[i], &always, NULL, 10, unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(totals->nelts, 1);
+    return APR_ARRAY_IDX(totals, 0, pay_total_t).fees.low;
+}
+
+/* By the rules of the moment when it is approved; nothing changes it later. */
+START_TEST(test_fee)
+{
+    pay_charge_t *charge;
+    pay_refund_t *refund;
+
+    ck_assert(fee_of(_i, "before", PAY_OUTCOME_APPROVED) == 0);
+    charge = till_open(_i, "waits", 1000);
+    set_fees("NGN 1.5% + 0.50; NGN bank_transfer 9.00");
+    ck_assert(fee_of(_i, "declined", PAY_OUTCOME_DECLINED) == 0);
+    ck_assert(fee_of(_i, "unknown", PAY_OUTCOME_UNKNOWN) == 0);
+    ck_assert(fee_of(_i, "order-1", PAY_OUTCOME_APPROVED) == 65);
+    ck_assert(fees_kept(_i) == 65);
+    (void)till_resolve(&charge, _i, charge->seq, PAY_OUTCOME_APPROVED);
+    ck_assert(charge->fee_minor == 65);
+    set_fees("");
+    refund = till_refund(_i, "order-1", 0, PAY_REFUND_OPENED); /* the acquirer keeps its fee */
+    (void)till_refund_resolve(&refund, _i, refund->refund_reference, PAY_OUTCOME_APPROVED);
+    charge = till_find(_i, "order-1");
+    ck_assert(charge->state == PAY_CHARGE_REVERSED && charge->fee_minor == 65);
+    ck_assert(till_find(_i, "before")->fee_minor == 0);
+    ck_assert(fees_kept(_i) == 130);
+    till_check_clean();
+}
+END_TEST
+
+/* A decision about money does not wait for an account that cannot be read. */
+START_TEST(test_fee_of_a_damaged_account)
+{
+    pay_lmdb_key_t key;
+
+    set_fees("NGN 50%");
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_u32(&key, till->scopes[0].account);
+    (void)till_open(0, "order-1", 1000);
+    till_plant(PAY_TABLE_ACCOUNT, &key, "\xff", 1);
+    ck_assert_int_eq(till_find(0, "order-1")->state, PAY_CHARGE_PENDING);
+    ck_assert(resolved(1, &(pay_outcome_t){.kind = PAY_OUTCOME_APPROVED})->fee_minor == 50);
+    ck_assert_int_eq(till_lines[PAY_LOG_ERR], 0);
+    ck_assert(till_resolve(&(pay_charge_t *){NULL}, 0, 1, PAY_OUTCOME_APPROVED) == 1);
+    ck_assert_int_eq(till_find(0, "order-1")->state, PAY_CHARGE_SUCCESSFUL);
+    ck_assert(till_find(0, "order-1")->fee_minor == 0);
+    ck_assert_int_gt(till_lines[PAY_LOG_ERR], 0);
+}
+END_TEST
+
 /* A refund of the acquirer's books, which is known here from now on. */
 static void fetch(int number, apr_int64_t amount_minor)
 {
@@ -435,6 +517,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_bad_row, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_person_comes_late, 0, TILL_SCOPES);
     tcase_add_test(tcase, test_spent);
+    tcase_add_loop_test(tcase, test_fee, 0, TILL_SCOPES);
+    tcase_add_test(tcase, test_fee_of_a_damaged_account);
     tcase_add_test(tcase, test_given_back_in_part);
     tcase_add_test(tcase, test_given_back_and_taken_back);
     tcase_add_loop_test(tcase, test_known_card_stays, 0, TILL_SCOPES);

@@ -50,6 +50,7 @@ static pay_charge_t *longest(int i)
     charge->late_tag = text_of('g', PAY_TAG_LEN);
     charge->spent = 1;
     charge->refunded_there_minor = charge->money.amount_minor;
+    charge->fee_minor = APR_INT64_MAX;
     charge->resolution = text_of('p', PAY_RESOLUTION_MAX);
     memset(charge->kept_as, 0xFF, sizeof(charge->kept_as));
     return charge;
@@ -78,6 +79,7 @@ START_TEST(test_without_a_key_its_digest_is_left_out)
     charge->late = PAY_LATE_NONE;
     charge->spent = 0;
     charge->refunded_there_minor = 0;
+    charge->fee_minor = 0;
     charge->channel = PAY_CHANNEL_CARD;
     pay_lmdb_charge_key(&at, &charge->scope, charge->seq);
     key = pay_lmdb_key_val(&at);
@@ -151,6 +153,7 @@ static pay_charge_t *grown(const pay_charge_t *opened)
     charge->late_tag = full->late_tag;
     charge->resolution = full->resolution;
     charge->refunded_there_minor = opened->money.amount_minor;
+    charge->fee_minor = full->fee_minor;
     if (!*opened->acquirer_reference) {
         memcpy(charge->kept_as, full->kept_as, sizeof(charge->kept_as));
     } else if (!*opened->card.last4) {
@@ -209,10 +212,11 @@ START_TEST(test_round_trip)
     ck_assert(got->due_at == charge->due_at);
     ck_assert_uint_eq(got->attempts, APR_UINT32_MAX);
     ck_assert(got->absent_from.boot_id == APR_INT64_MAX && got->opened.ms == APR_INT64_MAX);
+    ck_assert(got->fee_minor == APR_INT64_MAX);
 }
 END_TEST
 
-#define LATER_FIELDS 5 /* moments, refunded_there_minor: 8 bytes each */
+#define LATER_FIELDS 6 /* moments, refunded_there_minor, fee_minor: 8 bytes each */
 
 /* As a program wrote it that knew no moments: the last fields are missing. */
 START_TEST(test_row_without_moments)
@@ -232,6 +236,7 @@ START_TEST(test_row_without_moments)
     ck_assert_int_eq(got->channel, charge->channel);
     ck_assert(got->absent_from.boot_id == 0 && got->absent_from.ms == 0);
     ck_assert(got->opened.boot_id == 0 && got->opened.ms == 0);
+    ck_assert(got->fee_minor == 0);
 }
 END_TEST
 
@@ -241,16 +246,17 @@ static const struct {
     apr_int64_t amount_minor;
     const char *currency;
     const char *message;
-    apr_int64_t refunded, pending;
+    apr_int64_t refunded, pending, fee;
 } unsound_cases[] = {
-    {"no such state", PAY_CHARGE_STATE_COUNT, 0, 1, "NGN", "", 0, 0},
-    {"no such decided state", 0, PAY_CHARGE_STATE_COUNT, 1, "NGN", "", 0, 0},
-    {"amount 0", 0, 0, 0, "NGN", "", 0, 0},
-    {"amount below 0", 0, 0, -1, "NGN", "", 0, 0},
-    {"no such currency", 0, 0, 1, "XXQ", "", 0, 0},
-    {"a string is missing", 0, 0, 1, "NGN", NULL, 0, 0},
-    {"refunded below 0", 0, 0, 1, "NGN", "", -1, 0},
-    {"pending below 0", 0, 0, 1, "NGN", "", 0, -1},
+    {"no such state", PAY_CHARGE_STATE_COUNT, 0, 1, "NGN", "", 0, 0, 0},
+    {"no such decided state", 0, PAY_CHARGE_STATE_COUNT, 1, "NGN", "", 0, 0, 0},
+    {"amount 0", 0, 0, 0, "NGN", "", 0, 0, 0},
+    {"amount below 0", 0, 0, -1, "NGN", "", 0, 0, 0},
+    {"no such currency", 0, 0, 1, "XXQ", "", 0, 0, 0},
+    {"a string is missing", 0, 0, 1, "NGN", NULL, 0, 0, 0},
+    {"refunded below 0", 0, 0, 1, "NGN", "", -1, 0, 0},
+    {"pending below 0", 0, 0, 1, "NGN", "", 0, -1, 0},
+    {"a fee below 0", 0, 0, 1, "NGN", "", 0, 0, -1},
 };
 
 START_TEST(test_unsound_row)
@@ -266,6 +272,7 @@ START_TEST(test_unsound_row)
     charge->message = unsound_cases[_i].message;
     charge->refunded_minor = unsound_cases[_i].refunded;
     charge->refunds_pending_minor = unsound_cases[_i].pending;
+    charge->fee_minor = unsound_cases[_i].fee;
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);

@@ -31,6 +31,7 @@ typedef enum spoil_t {
     SPOIL_NOTHING,
     SPOIL_GONE,
     SPOIL_CHARGE_MORE,
+    SPOIL_FEE_MORE,
     SPOIL_REFUND_LESS,
     SPOIL_OTHER_CURRENCY,
     SPOIL_OTHER_STEP,
@@ -55,6 +56,8 @@ static const struct {
 } spoil_cases[] = {
     {"nothing", SPOIL_NOTHING, 0, ""},
     {"the row is gone", SPOIL_GONE, 1, "NGN: there is no row, but there are 1 charges of 10.00, 1"},
+    {"a charge with a fee too many", SPOIL_FEE_MORE, 1,
+     "1 refunds of 4.00, fees of 0.07, but there are 1 charges of 10.00"},
     {"a charge too many", SPOIL_CHARGE_MORE, 1, "kept as 2 charges of 11.11, 1 failed, 1 refunds"},
     {"a refund too few", SPOIL_REFUND_LESS, 1,
      "1 refunds of 4.00, but there are 1 charges of 10.00, 1 failed, 2 ref"},
@@ -101,6 +104,8 @@ static void spoil_total(spoil_t how)
 
     if (how == SPOIL_OTHER_CURRENCY) {
         memcpy(change.charge.money.currency, "EUR", sizeof(change.charge.money.currency));
+    } else if (how == SPOIL_FEE_MORE) {
+        change.charge.fee_minor = 7;
     } else if (how == SPOIL_OTHER_STEP) {
         change.charge.created_at += STEP;
     } else if (how == SPOIL_OTHER_ACCOUNT) {

@@ -42,7 +42,8 @@ START_TEST(test_add)
                               .charged = {1, PAY_SUM_LOW_END - 1},
                               .failed = 3,
                               .refunds = 4,
-                              .refunded = {0, 6}};
+                              .refunded = {0, 6},
+                              .fees = {0, 7}};
 
     pay_total_add(&total, &more);
     ck_assert(total.from == STEP);
@@ -50,6 +51,7 @@ START_TEST(test_add)
     ck_assert(total.charges == 3 && total.failed == 3 && total.refunds == 4);
     ck_assert(total.charged.high == 2 && total.charged.low == 4);
     ck_assert(total.refunded.high == 0 && total.refunded.low == 6);
+    ck_assert(total.fees.high == 0 && total.fees.low == 7);
 }
 END_TEST
 
@@ -66,6 +68,7 @@ static const struct {
     {"failed", {.failed = 1}, 0},
     {"refunds", {.refunds = 1}, 0},
     {"refunded", {.refunded = {0, 1}}, 0},
+    {"fees", {.fees = {0, 1}}, 0},
 };
 
 START_TEST(test_is_zero)
