@@ -13,7 +13,7 @@
 declare(strict_types=1);
 
 // What the server refused: getCode() is HTTP's status, or 0 where there was no answer.
-class PaymentException extends RuntimeException
+class PaymentException extends \RuntimeException
 {
     /** @var string the API's responseCode */
     public $responseCode;
@@ -82,12 +82,12 @@ class Payments
     public function charge(string $token, $amount, string $email, string $reference, array $more = []): array
     {
         $body = ['token' => $token, 'amount' => self::amount($amount), 'email' => $email, 'reference' => $reference] + $more;
-        return $this->call('POST', '/api/v1/tokenized-card-charge', $body)['data'];
+        return $this->data('POST', '/api/v1/tokenized-card-charge', $body);
     }
 
     public function verify(string $reference): array
     {
-        return $this->call('GET', '/api/v1/checkout/' . rawurlencode($reference) . '/verify')['data'];
+        return $this->data('GET', '/api/v1/checkout/' . rawurlencode($reference) . '/verify');
     }
 
     // The refund record: of $amount, or of all that is left. $more: customer_note, merchant_note.
@@ -107,10 +107,10 @@ class Payments
     }
 
     // Each transaction that the query wants (email, status, currency, from, to), newest first.
-    public function transactions(array $query = []): Generator
+    public function transactions(array $query = []): \Generator
     {
         do {
-            $page = $this->call('GET', '/api/v1/transaction?' . http_build_query($query))['data'];
+            $page = $this->data('GET', '/api/v1/transaction?' . http_build_query($query));
             yield from $page['transactions'];
             $query['cursor'] = $page['cursor'];
         } while ($page['cursor'] !== null);
@@ -121,7 +121,7 @@ class Payments
     {
         $body = ['transactionReference' => $reference, 'amount' => self::amount($amount),
             'checkoutCustomerData' => ['email' => $email, 'firstName' => $firstName, 'lastName' => $lastName]] + $more;
-        return $this->call('POST', '/api/v1/initiate', $body)['data'];
+        return $this->data('POST', '/api/v1/initiate', $body);
     }
 
     // The event of a webhook; throws UnexpectedValueException: nothing of it is to be believed then. $headers have
@@ -130,7 +130,7 @@ class Payments
     {
         $stamp = $headers['webhook-timestamp'] ?? '';
         if (!ctype_digit($stamp) || abs(($now ?? time()) - (int) $stamp) > $tolerance) {
-            throw new UnexpectedValueException('the webhook is too old, or of the future');
+            throw new \UnexpectedValueException('the webhook is too old, or of the future');
         }
         $key = base64_decode((string) preg_replace('/^whsec_/', '', $secret));
         $wanted = 'v1,' . base64_encode(hash_hmac('sha256', ($headers['webhook-id'] ?? '') . ".{$stamp}.{$body}", $key, true));
@@ -139,7 +139,16 @@ class Payments
                 return json_decode($body, true, 512, JSON_THROW_ON_ERROR);
             }
         }
-        throw new UnexpectedValueException('no signature of the webhook is right');
+        throw new \UnexpectedValueException('no signature of the webhook is right');
+    }
+
+    private function data(string $method, string $path, ?array $body = null): array
+    {
+        $data = $this->call($method, $path, $body)['data'] ?? null;
+        if (!is_array($data)) {
+            throw new PaymentException(0, [], 'this is not an answer of the API');
+        }
+        return $data;
     }
 
     private static function amount($value): string
@@ -147,6 +156,6 @@ class Payments
         if (is_string($value) || is_int($value)) {
             return (string) $value;
         }
-        throw new InvalidArgumentException('an amount is a string or a whole number');
+        throw new \InvalidArgumentException('an amount is a string or a whole number');
     }
 }

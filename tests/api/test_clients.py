@@ -217,6 +217,20 @@ def test_no_answer(client):
     assert "silence" in client("verify", "x", at="http://127.0.0.1:9")
 
 
+def test_php_in_a_namespace():
+    """The plugin of WooCommerce has it in one: no class of PHP's own is looked for there."""
+    text = (CLIENTS / "Payments.php").read_text().partition("declare(strict_types=1);\n")[2]
+    done = subprocess.run(["php", "-r", "namespace Shop;\n" + text + """
+        foreach ([fn () => Payments::verifyWebhook('', [], ''), fn () => (new Payments('', ''))->charge('', 0.5, '', ''),
+                  fn () => (new Payments('http://127.0.0.1:9', ''))->verify('x')] as $call) {
+            try { $call(); } catch (\\Throwable $failure) { echo get_class($failure), ' '; }
+        }
+        echo (new \\ReflectionMethod(Payments::class, 'transactions'))->getReturnType();"""], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert (done.stdout, done.stderr) == (
+        "UnexpectedValueException InvalidArgumentException Shop\\PaymentException Generator", "")
+
+
 @pytest.mark.parametrize("library", DRIVERS)
 def test_amounts_and_words(shop, library):
     """A float is no amount, and only one word is paid."""
