@@ -50,7 +50,7 @@ made() {
 }
 
 # files DIRECTORY: those in it.
-files() { (cd "$top" && find "$1" -maxdepth 1 -type f ! -name chart_library.js ! -name '*.8'); }
+files() { (cd "$top" && find "$1" -maxdepth 1 -type f ! -name chart_library.js ! -path '*/woocommerce/*/Payments.php' ! -name '*.8'); }
 
 check_all() {
     local data doc library
@@ -66,6 +66,9 @@ check_all() {
     installed "$doc/images" < <(files docs/images)
     installed "$data/mail" < <(files share/mail)
     installed "$data/clients" < <(files share/clients)
+    installed "$data/woocommerce/mod-payments" < <(files share/woocommerce/mod-payments)
+    cmp -s "$top/share/clients/Payments.php" <(sed '/^namespace ModPayments;$/d' "$work/root/$data/woocommerce/mod-payments/Payments.php") \
+        || fault "the plugin's Payments.php is not the client library with a namespace"
     installed "$data/dashboard" < <(files share/dashboard)
     installed "$data/dashboard/assets" < <(files share/dashboard/assets)
     count=$((count + 1))

@@ -29,7 +29,7 @@ while read -r file; do
         docs/* | conf/* | share/*) want Makefile.am "$file" "$file" ;;
     esac
 done < <(find mod_payments tests docs conf share -type f \
-    \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.lua' -o -name '*.mjs' -o -path 'docs/*' -o -path 'conf/*' -o -path 'share/*' \) \
+    \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -name '*.lua' -o -name '*.mjs' -o -name '*.php' -o -path 'docs/*' -o -path 'conf/*' -o -path 'share/*' \) \
     ! -path '*/__pycache__/*' ! -path '*/.*' | sort)
 
 while read -r listed; do
@@ -39,7 +39,7 @@ while read -r listed; do
     fi
 done < <(
     tr -s ' \t\\' '\n' <mod_payments/Makefile.am | grep -E '^[a-z]+/.*\.[ch]$' | sed 's,^,mod_payments/,'
-    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua|mjs)$' | sed 's,^,tests/,'
+    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua|mjs|php)$' | sed 's,^,tests/,'
 )
 
 # make check runs them as they are.

@@ -149,7 +149,7 @@ part_provoked() {
 }
 
 part_licence() {
-    { c_files; find tests -name '*.py' -o -name '*.sh' -o -name Makefile.am; ls dev bootstrap .ci/run \
+    { c_files; find tests share -name '*.py' -o -name '*.sh' -o -name '*.php' -o -name Makefile.am; ls dev bootstrap .ci/run \
         configure.ac Makefile.am mod_payments/Makefile.am m4/pay_flags.m4; } | xargs awk '
         function finish() { if (file != "" && !licensed) print file ": no licence line" }
         FNR == 1 { finish(); file = FILENAME; licensed = 0 }
