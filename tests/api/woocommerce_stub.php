@@ -98,9 +98,9 @@ namespace {
             return esc_html($text);
         }
 
-        function esc_url_raw($url)
+        function esc_url_raw($url, $schemes = ['https', 'http', 'ftp', 'mailto'])
         {
-            return preg_match('#^https?://#i', $url) ? $url : '';
+            return in_array(strtolower((string) parse_url($url, PHP_URL_SCHEME)), $schemes, true) ? $url : '';
         }
 
         function untrailingslashit($text)

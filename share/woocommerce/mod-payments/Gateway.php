@@ -159,12 +159,13 @@ class Gateway extends \WC_Payment_Gateway
                     // translators: %s is the order's number
                     sprintf(__('Order %s', 'mod-payments'), $order->get_order_number())],
             ]);
-        if (($page['statusCode'] ?? '') !== '01' || ($page['paymentRedirectUrl'] ?? '') === '') {
+        $url = esc_url_raw($page['paymentRedirectUrl'] ?? '', ['https', 'http']);
+        if (($page['statusCode'] ?? '') !== '01' || $url === '') {
             throw new \UnexpectedValueException("{$reference}: the server opened no page");
         }
         // translators: %s is a reference
         $order->add_order_note(sprintf(__('Payment page opened, reference %s.', 'mod-payments'), $reference));
-        return esc_url_raw($page['paymentRedirectUrl']);
+        return $url;
     }
 
     // ---- the payer comes back
