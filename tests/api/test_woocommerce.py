@@ -29,16 +29,21 @@ SIGNED = ("webhook-id", "webhook-timestamp", "webhook-signature")
 WORKERS = 4  # of PHP's server
 
 
+def copy_plugin(folder):
+    """As make install puts it together."""
+    shutil.copytree(PLUGIN, folder)
+    assert CLIENT.count(DECLARE) == 1
+    (folder / "Payments.php").write_text(CLIENT.replace(DECLARE, DECLARE + "namespace ModPayments;\n"))
+
+
 class Wordpress:
-    """PHP's own server with the plugin as make install puts it together; each shop has a folder of state."""
+    """PHP's own server with the plugin; each shop has a folder of state."""
 
     def __init__(self):
         self.root = Path(tempfile.mkdtemp(prefix="mod_payments-woo-"))
         self.state, plugin = self.root / "state", self.root / "mod-payments"
         self.state.mkdir()
-        shutil.copytree(PLUGIN, plugin)
-        assert CLIENT.count(DECLARE) == 1
-        (plugin / "Payments.php").write_text(CLIENT.replace(DECLARE, DECLARE + "namespace ModPayments;\n"))
+        copy_plugin(plugin)
         env = {"PATH": os.environ["PATH"], "WOO_STATE": str(self.state), "WOO_PLUGIN": str(plugin),
                "PHP_CLI_SERVER_WORKERS": str(WORKERS)}
         for _ in range(5):
@@ -64,6 +69,12 @@ class Wordpress:
             return answer.status, answer.getheader("Location"), answer.read().decode()
         finally:
             connection.close()
+
+    def make_shop(self):
+        """The first part of its paths."""
+        name = any_name("woo-")
+        (self.state / name).mkdir()
+        return f"/{name}"
 
     def close(self):
         os.killpg(self.process.pid, 15)  # its workers too
@@ -139,7 +150,7 @@ class Order:
         """Where the browser is sent: received, pay, or nowhere."""
         status, location, _ = self.woo.wordpress.request("GET", self.back(**changed))
         assert status == 302
-        return location.removeprefix(f"http://127.0.0.1:{self.woo.wordpress.port}/{self.woo.name}/")
+        return location.removeprefix(f"http://127.0.0.1:{self.woo.wordpress.port}{self.woo.root}/")
 
     def paid(self):
         """Paid and come back, as most are."""
@@ -158,10 +169,9 @@ class Woo:
     """A shop with the plugin: an account of the payment server and a folder of WordPress."""
 
     def __init__(self, wordpress, httpd):
-        self.wordpress, self.shop, self.name, self.orders = wordpress, httpd.shop(), any_name("woo-"), 0
-        self.folder = wordpress.state / self.name
-        self.folder.mkdir()
-        self.hook_url = f"http://127.0.0.1:{wordpress.port}/{self.name}/?wc-api=mod_payments_webhook"
+        self.wordpress, self.shop, self.orders = wordpress, httpd.shop(), 0
+        self.root = wordpress.make_shop()
+        self.hook_url = f"http://127.0.0.1:{wordpress.port}{self.root}/?wc-api=mod_payments_webhook"
         self.receiver = None
         self.url = f"http://127.0.0.1:{httpd.port}"
         self.fields = {"enabled": "1", "title": "Card", "description": "", "base_url": self.url,
@@ -169,13 +179,12 @@ class Woo:
         self.settings()
 
     def do(self, call, **arguments):
-        status, _, text = self.wordpress.request("POST", f"/{self.name}/do", json.dumps({"call": call, **arguments}))
+        status, _, text = self.wordpress.request("POST", f"{self.root}/do", json.dumps({"call": call, **arguments}))
         assert status == 200, text
         return json.loads(text)
 
     def option(self, name):
-        file = self.folder / f"option-{name}"
-        return json.loads(file.read_text()) if file.exists() else []
+        return self.do("load", name=name)
 
     def settings(self, **fields):
         self.fields.update(fields)
@@ -188,7 +197,7 @@ class Woo:
     def notices(self):
         """What payer and admin have been told since the last call."""
         told = self.option("stub_notices")
-        (self.folder / "option-stub_notices").unlink(missing_ok=True)
+        self.do("store", name="stub_notices", value=[])
         return told
 
     def hear(self):
@@ -201,7 +210,7 @@ class Woo:
         self.settings(webhook_secret=self.shop.webhook(self.receiver.url()))
 
     def deliver(self, body, headers):
-        return self.wordpress.request("POST", f"/{self.name}/?wc-api=mod_payments_webhook", body, headers)[0]
+        return self.wordpress.request("POST", f"{self.root}/?wc-api=mod_payments_webhook", body, headers)[0]
 
     def relay(self, delivery, body=None, **changed):
         headers = {name: delivery.header(name) for name in SIGNED} | {k.replace("_", "-"): v for k, v in changed.items()}
@@ -212,11 +221,10 @@ class Woo:
             self.receiver.close()
         if self.fields["webhook_secret"]:
             self.shop.webhook_off()
-        for file in self.folder.iterdir():
-            if file.name != "option-woocommerce_mod_payments_settings":
-                text = file.read_text()
-                assert self.shop.secret not in text, f"the key is in {file.name}"
-                assert self.fields["webhook_secret"].removeprefix("whsec_") not in (text or "-") or not self.fields["webhook_secret"]
+        told = json.dumps([self.option("stub_log"), self.option("stub_notices"),
+                           *(self.option(f"stub_order_{number}") for number in range(1, self.orders + 1))])
+        for secret in (self.shop.secret, self.fields["webhook_secret"]):
+            assert not secret or secret not in told, told
 
 
 @pytest.fixture
@@ -278,7 +286,7 @@ def test_paid(woo):
     assert order.status == "pending", "the browser has not come back, and there is no webhook"
     assert re.fullmatch(rf"wc-{order.id}-[0-9a-f]{{16}}", order.reference) and order.reference in order.said()
     back = urllib.parse.unquote(page.refresh().partition("url=")[2])
-    assert back.startswith(f"http://127.0.0.1:{woo.wordpress.port}/{woo.name}/?wc-api=mod_payments&")
+    assert back.startswith(f"http://127.0.0.1:{woo.wordpress.port}{woo.root}/?wc-api=mod_payments&")
     data = verify(order)
     assert (data["amount"], data["currency"], data["checkoutMetadata"]) == (1500.5, "NGN", '{"order":"N%d"}' % order.id)
     assert data["customer"]["name"] == "Ada Obi" and data["customer"]["email"] == "ada@shop.example"
@@ -582,7 +590,7 @@ def test_signatures(woo):
     for key in ("", "whsec_"):  # what everybody can sign with
         refuse(woo, event, webhook_signature=sign(key, event.id, str(event.timestamp), event.body))
     assert (order.status, order.completions) == ("pending", 0)
-    assert woo.wordpress.request("GET", f"/{woo.name}/?wc-api=mod_payments_webhook")[0] == 405
+    assert woo.wordpress.request("GET", f"{woo.root}/?wc-api=mod_payments_webhook")[0] == 405
     woo.settings(webhook_secret=secret)
     assert woo.relay(event) == 200 and order.status == "processing"
 

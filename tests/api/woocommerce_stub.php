@@ -1,7 +1,8 @@
 <?php
 // SPDX-License-Identifier: Apache-2.0
 // As much of WooCommerce as a payment plugin meets, and of WordPress, if that is not there: for test_woocommerce.py, by PHP's
-// own server. Orders are files in the folder WOO_STATE, one folder for each shop: the first part of a path names it.
+// own server. Orders are files in the folder WOO_STATE, one folder for each shop: the first part of a path names it. In a real
+// WordPress (tests/faults/wordpress.py) this is a plugin, orders are rows of wp_options, and paths have no first part.
 //
 //   POST /shop/do {"call": name, ...}   what the test wants done; the answer is JSON
 //   /shop/?wc-api=NAME                  a request of a browser or of the payment server
@@ -34,13 +35,23 @@ namespace {
             return getenv('WOO_STATE') . '/' . $GLOBALS['stub_shop'] . '/' . $name;
         }
 
-        function get_option($name, $default = false)
+        function stub_load($name, $default = [])
         {
             $text = @file_get_contents(stub_file("option-{$name}"));
             return $text === false ? $default : json_decode($text, true);
         }
 
+        function get_option($name, $default = false)
+        {
+            return stub_load($name, $default);
+        }
+
         function update_option($name, $value)
+        {
+            return stub_store($name, $value);
+        }
+
+        function stub_store($name, $value)
         {
             $new = stub_file("option-{$name}." . getmypid());
             file_put_contents($new, json_encode($value));
@@ -209,6 +220,21 @@ namespace {
         }
         $GLOBALS['wpdb'] = new StubDatabase();
         define('STUB_WORDPRESS', true);
+    } else {
+        // As orders are: not read before they are asked for.
+        function stub_load($name, $default = [])
+        {
+            global $wpdb;
+            $text = $wpdb->get_var($wpdb->prepare("SELECT option_value FROM {$wpdb->options} WHERE option_name = %s", $name));
+            return $text === null ? $default : json_decode($text, true);
+        }
+
+        function stub_store($name, $value)
+        {
+            global $wpdb;
+            return (bool) $wpdb->query($wpdb->prepare("REPLACE INTO {$wpdb->options} (option_name, option_value, autoload) "
+                . "VALUES (%s, %s, 'no')", $name, json_encode($value)));
+        }
     }
 
     // ---- WooCommerce
@@ -225,7 +251,7 @@ namespace {
 
     function wc_add_notice($text, $kind = 'success')
     {
-        update_option('stub_notices', array_merge(get_option('stub_notices', []), [[$kind, $text]]));
+        stub_store('stub_notices', array_merge(stub_load('stub_notices'), [[$kind, $text]]));
     }
 
     function wc_get_is_paid_statuses()
@@ -238,14 +264,14 @@ namespace {
         return new class {
             public function warning($text, $context = [])
             {
-                update_option('stub_log', array_merge(get_option('stub_log', []), [$text]));
+                stub_store('stub_log', array_merge(stub_load('stub_log'), [$text]));
             }
         };
     }
 
     function wc_get_order($id)
     {
-        $data = get_option("stub_order_{$id}");
+        $data = stub_load("stub_order_{$id}");
         return $data ? new WC_Order($data) : false;
     }
 
@@ -324,8 +350,8 @@ namespace {
         // Only what this object has changed, as WooCommerce does.
         public function save()
         {
-            $stored = get_option("stub_order_{$this->data['id']}") ?: [];
-            update_option("stub_order_{$this->data['id']}", array_merge($stored, array_intersect_key($this->data, $this->changes)));
+            $stored = stub_load("stub_order_{$this->data['id']}") ?: [];
+            stub_store("stub_order_{$this->data['id']}", array_merge($stored, array_intersect_key($this->data, $this->changes)));
             $this->changes = [];
             return $this->data['id'];
         }
@@ -333,9 +359,9 @@ namespace {
         // Notes are comments of their own there: no save is needed.
         public function add_order_note($note)
         {
-            $stored = get_option("stub_order_{$this->data['id']}");
+            $stored = stub_load("stub_order_{$this->data['id']}");
             $stored['notes'][] = $note;
-            update_option("stub_order_{$this->data['id']}", $stored);
+            stub_store("stub_order_{$this->data['id']}", $stored);
         }
 
         public function has_status($status)
@@ -365,7 +391,7 @@ namespace {
                 return false;
             }
             if ($this->has_status(['on-hold', 'pending', 'failed', 'cancelled'])) {
-                $this->set('completions', get_option("stub_order_{$this->data['id']}")['completions'] + 1);
+                $this->set('completions', stub_load("stub_order_{$this->data['id']}")['completions'] + 1);
                 $this->set('transaction_id', $transaction_id);
                 $this->set('date_paid', gmdate('c'));
                 $this->set('status', 'processing');
@@ -453,8 +479,12 @@ namespace {
     {
         $id = $asked['id'] ?? 0;
         switch ($asked['call']) {
+            case 'load':
+                return stub_load($asked['name']);
+            case 'store':
+                return stub_store($asked['name'], $asked['value']);
             case 'order':
-                return update_option("stub_order_{$id}", $asked['order']);
+                return stub_store("stub_order_{$id}", $asked['order']);
             case 'change':
                 $order = wc_get_order($id);
                 foreach ($asked['fields'] as $name => $value) {
@@ -481,7 +511,35 @@ namespace {
         trigger_error("not known: {$asked['call']}");
     }
 
-    if (defined('STUB_WORDPRESS')) {
+    function stub_answer()
+    {
+        header('Content-Type: application/json');
+        echo json_encode(stub_do(json_decode(file_get_contents('php://input'), true)));
+        exit;
+    }
+
+    // As WC_API does.
+    function stub_api(string $name)
+    {
+        ob_start();
+        status_header(has_action("woocommerce_api_{$name}") ? 200 : 400);
+        do_action("woocommerce_api_{$name}");
+        ob_end_clean();
+        die('-1');
+    }
+
+    if (!defined('STUB_WORDPRESS')) {
+        add_action('plugins_loaded', function () {
+            do_action('before_woocommerce_init');
+        }, -1);
+        add_action('parse_request', function () {
+            if (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH) === '/do') {
+                stub_answer();
+            } elseif (isset($_GET['wc-api'])) {
+                stub_api(sanitize_key($_GET['wc-api']));
+            }
+        }, 0);
+    } else {
         set_error_handler(function ($level, $text, $file, $line) {
             if (error_reporting() & $level) { // not silenced by @
                 file_put_contents(getenv('WOO_STATE') . '/errors', "{$text} in {$file}:{$line}\n", FILE_APPEND);
@@ -500,14 +558,9 @@ namespace {
         do_action('before_woocommerce_init');
         do_action('plugins_loaded');
         if ($parts[2] === 'do') {
-            header('Content-Type: application/json');
-            echo json_encode(stub_do(json_decode(file_get_contents('php://input'), true)));
+            stub_answer();
         } elseif (isset($_GET['wc-api'])) {
-            ob_start();
-            status_header(has_action("woocommerce_api_{$_GET['wc-api']}") ? 200 : 400);
-            do_action("woocommerce_api_{$_GET['wc-api']}");
-            ob_end_clean();
-            die('-1');
+            stub_api($_GET['wc-api']);
         }
     }
 }

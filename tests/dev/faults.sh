@@ -3,8 +3,8 @@
 # The stages tsan and faults of ./dev test, small, and ./dev faults, which runs them in full.
 
 FAULT_PARTS="property unit api sanitize long faults tsan valgrind scripts lint clients bench bare"
-# Parts of faults, for those who work on them.
-FAULT_PARTS_NAMED="acquirer notifications timing"
+# Parts of faults, for those who work on them, and one that fetches packages.
+FAULT_PARTS_NAMED="acquirer notifications timing wordpress"
 
 # ---- ThreadSanitizer
 
@@ -139,6 +139,34 @@ part_timing() {
             -k test_timing
     fi
     count_api timing "in full"
+}
+
+# Unpacked, not installed: Debian's WordPress brings a server on port 80. There is no WooCommerce in Debian.
+WORDPRESS_PACKAGES="wordpress wordpress-theme-twentytwentythree php-getid3 mariadb-server-core mariadb-client-core"
+WORDPRESS_PACKAGES=$WORDPRESS_PACKAGES" libaio1 libnuma1 liburing2"
+
+unpack_wordpress() {
+    local dir=$OUT/wordpress deb want
+    want="$WORDPRESS_PACKAGES $(php -r 'echo "php", PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION, "-mysql";')"
+    [ "$(cat "$dir/packages" 2>/dev/null)" != "$want" ] || return 0
+    rm -rf "$dir"
+    mkdir -p "$dir/debs"
+    # shellcheck disable=SC2086 # names of packages are words
+    in_dir "$dir/debs" apt-get download $want || return 1
+    for deb in "$dir"/debs/*.deb; do
+        dpkg -x "$deb" "$dir" || return 1
+    done
+    echo "$want" >"$dir/packages"
+}
+
+part_wordpress() {
+    stage wordpress
+    say "wordpress: the WooCommerce plugin in Debian's WordPress, with a stub of WooCommerce"
+    if quiet wordpress.log "WordPress and MariaDB" unpack_wordpress; then
+        PROGRESS=1 run_api wordpress faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_WORDPRESS="$OUT/wordpress" -- \
+            -o python_files=wordpress.py
+    fi
+    count_api wordpress "with WP_DEBUG"
 }
 
 part_tsan() {

@@ -18,6 +18,7 @@ class Gateway extends \WC_Payment_Gateway
 
     private const TIMEOUT_S = 15.0;
     private const LOCK_S = 10;
+    private const BODY_BYTES = 1048576;
 
     public function __construct()
     {
@@ -223,7 +224,8 @@ class Gateway extends \WC_Payment_Gateway
         if (($_SERVER['REQUEST_METHOD'] ?? '') !== 'POST') {
             $this->answer(405, 'POST only');
         }
-        $body = (string) file_get_contents('php://input'); // the bytes as they came: they are what is signed
+        // The bytes as they came: they are what is signed. No event is longer.
+        $body = (string) file_get_contents('php://input', false, null, 0, self::BODY_BYTES);
         $headers = [];
         foreach (['webhook-id', 'webhook-timestamp', 'webhook-signature'] as $name) {
             $headers[$name] = wp_unslash($_SERVER['HTTP_' . strtoupper(strtr($name, '-', '_'))] ?? '');
