@@ -84,9 +84,14 @@ class Gateway extends \WC_Payment_Gateway
         return (string) $this->get_option($key);
     }
 
+    public function needs_setup()
+    {
+        return $this->get_option('base_url') === '' || $this->get_option('secret_key') === '';
+    }
+
     public function is_available()
     {
-        return parent::is_available() && $this->get_option('base_url') !== '' && $this->get_option('secret_key') !== '';
+        return parent::is_available() && !$this->needs_setup();
     }
 
     // An empty secret would be one that everybody knows.
