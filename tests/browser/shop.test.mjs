@@ -24,7 +24,7 @@ before(async () => {
   });
   await world.do('expect', 'PAY00302'); // the host's account is made only now
   await world.do('expect', 'PAY00400|PAY00446|PAY00731', true); // nobody listens where its acquirer is
-  await world.ctl('account', 'create', 'bakery');
+  await world.ctl('account', 'create', 'bakery', '--fee', 'NGN 1.5% + 0.10');
   await world.do('grant', 'bakery', 'olga', 'owner');
   hook = await world.do('receiver');
   browser = await Browser.start();
@@ -116,6 +116,7 @@ test('the first charge is made with it, by the line that the page shows', async 
   await olga.page.getByRole('heading', { name: /^Charge [0-9]/ }).waitFor();
   await olga.settled();
   await olga.page.getByText('10.00').first().waitFor();
+  await olga.page.locator('dl > div', { hasText: 'Fee' }).getByText('0.25').waitFor();
   await olga.usable('a charge');
 });
 

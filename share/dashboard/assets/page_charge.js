@@ -122,6 +122,7 @@ function details(charge, item, refundable) {
       ['E-mail', item.email],
       ['Paid with', item.card?.last4Digits ? cardWord(item.card) : null],
       ['Channel', item.channel],
+      ['Fee', charge.transactionFee ? money(fromNumber(charge.transactionFee, decimalsOf(item.amount))) : null],
       ['Refunded', isZero(item.refundedAmount) ? null : money(item.refundedAmount)],
       ['Left to refund', refundable && !isZero(refundable) ? money(refundable) : null],
       [
