@@ -306,6 +306,7 @@ whole_run() {
     versions() { :; }
     build_normal() { :; }
     build_unit() { :; }
+    build_loaded() { :; }
     dev_test "$@"
 }
 

@@ -84,7 +84,7 @@ stage_browser() { # [FILE...]
     }
     rm -rf "$SHOTS"
     mkdir -p "$SHOTS"
-    if build_unit "$NORMAL"; then
+    if build_loaded "$NORMAL"; then
         run_browser browser PAYMENTS_SHOTS="$SHOTS" -- "$@"
     fi
     passed=$(tap_count "$log" pass)
@@ -105,7 +105,7 @@ dev_pictures() {
     get_chromium || die "Chromium is not here and cannot be installed"
     node_packages api "$NORMAL/node" "what signatures are verified with" || exit 1
     node_packages browser "$NORMAL/browser" "what drives Chromium" || exit 1
-    build_unit "$NORMAL" && build_pages || exit 1
+    build_loaded "$NORMAL" && build_pages || exit 1
     mkdir -p "$TOP/docs/images"
     PAYMENTS_BUILD=$NORMAL PAYMENTSCTL=$NORMAL/mod_payments/paymentsctl PAYMENTS_CHROMIUM=$(chromium_path) \
         PAYMENTS_SHOTS=$TOP/docs/images PYTHONDONTWRITEBYTECODE=1 node tests/browser/pictures.mjs

@@ -44,20 +44,36 @@ build_sanitize() {
     bootstrap_tree && tree "$SANITIZE" all --enable-sanitizers --enable-werror CFLAGS="$TOOL_FLAGS"
 }
 
-# The library and the programs that tsan_programs names under ThreadSanitizer, without the module: make is told
-# to leave the other programs out of the binary.
+# The library and the programs that tsan_programs names under ThreadSanitizer, without the module.
 build_tsan() {
-    local objects
-    objects=$(tsan_programs | sed 's,.*,unit/&.o,' | tr '\n' ' ')$(shared_objects)
     bootstrap_tree && tree "$TSAN" libpayments.la --enable-thread-sanitizer --enable-werror CFLAGS="$TOOL_FLAGS" || return 1
-    rm -f "$TSAN/tests/unit/unit_tests"
-    quiet tsan-unit.log "build of the unit tests (tsan)" make -C "$TSAN/tests" -j"$JOBS" \
-        unit_unit_tests_OBJECTS="$objects" top_libs= unit/unit_tests
+    tsan_programs | build_some "$TSAN" top_libs=
 }
 
-# What every one of them is linked with.
-shared_objects() {
-    find tests/unit -name '*.c' ! -name 'test_*' | sed 's,^tests/,,; s,\.c$,.o,' | tr '\n' ' '
+# build_unit TREE: all that `make check` runs, without running it.
+build_unit() {
+    quiet "${1##*/}-unit.log" "build of the unit tests (${1##*/})" make -C "$1/tests" -j"$JOBS" check \
+        TESTS=
+}
+
+# build_some TREE VARIABLES...: unit/some_tests, of the unit programs that stdin names.
+build_some() {
+    local tree=$1 some list=$1/tests/unit/some_tests.list
+    shift
+    some=$(tr '\n' ' ')
+    [ "$(cat "$list" 2>/dev/null)" = "$some" ] || rm -f "$tree/tests/unit/some_tests"
+    quiet "${tree##*/}-some.log" "build of some unit tests (${tree##*/})" make -C "$tree/tests" -j"$JOBS" \
+        SOME="$some" "$@" unit/some_tests && echo "$some" >"$list"
+}
+
+# programs_named PATTERN: of the unit programs.
+programs_named() {
+    find tests/unit -name 'test_*.c' | sed 's,.*/,,; s,\.c$,,' | grep -xP "$1" | sort
+}
+
+# build_loaded TREE: what tests of the running server want beside it.
+build_loaded() {
+    quiet "${1##*/}-loaded.log" "build of what servers load (${1##*/})" make -C "$1/tests" -j"$JOBS" loaded
 }
 
 dev_build() {

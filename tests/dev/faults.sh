@@ -14,7 +14,7 @@ TSAN_HERE="$STORMS|test_acquiring|test_challenge|test_clock|test_failure_table|t
 TSAN_HERE=$TSAN_HERE'|test_lmdb_batch|test_lmdb_commit|test_lmdb_reader|test_lmdb_turn|test_reconcile_desk|test_worker'
 
 tsan_programs() {
-    find tests/unit -name 'test_*.c' | sed 's,.*/,,; s,\.c$,,' | grep -xE "${TSAN_ONLY:-$TSAN_HERE}" | sort
+    programs_named "${TSAN_ONLY:-$TSAN_HERE}"
 }
 
 # A kernel that strews addresses far leaves an older ThreadSanitizer no room; a container may forbid
@@ -30,7 +30,7 @@ without_aslr() {
 # A process that a test ends while its threads run is no leak.
 run_tsan() { # STAGE
     # shellcheck disable=SC2046 # the prefix is words
-    tsan_programs | ONE_PROCESS=1 run_programs "$1" "$TSAN" "$JOBS" $(without_aslr) env TMPDIR="$(memory_dir)" \
+    tsan_programs | UNIT_BINARY=some_tests ONE_PROCESS=1 run_programs "$1" "$TSAN" "$JOBS" $(without_aslr) env TMPDIR="$(memory_dir)" \
             CK_TIMEOUT_MULTIPLIER=10 PAYMENTS_SEQUENCES="${TSAN_SEQUENCES:-20}" \
             TSAN_OPTIONS=exitcode=66:die_after_fork=0:report_thread_leaks=0 timeout 600
 }
@@ -47,7 +47,7 @@ stage_tsan() {
 
 stage_faults() {
     stage faults
-    if build_unit "$NORMAL"; then
+    if build_loaded "$NORMAL"; then
         run_api faults faults "$NORMAL" env PAYMENTS_MPM=event --
     fi
     count_api faults "small; ./dev faults runs them in full"
@@ -87,7 +87,7 @@ part_api() {
 part_sanitize() {
     stage sanitize
     say "sanitize: every case of tests/api on event, each call of paymentsctl under the sanitizers"
-    if build_sanitize && build_unit "$NORMAL"; then
+    if build_sanitize && build_loaded "$NORMAL"; then
         # shellcheck disable=SC2086 # options are words
         run_api sanitize api "$SANITIZE" env PAYMENTS_SANITIZE=1 PAYMENTS_EVERY_CALL=1 PAYMENTS_MPM=event -- $SHARED_OUT
     fi
@@ -105,7 +105,7 @@ part_long() {
 part_faults() {
     stage faults
     say "faults: tests/faults in full"
-    if build_unit "$NORMAL"; then
+    if build_loaded "$NORMAL"; then
         PROGRESS=1 run_api faults faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full --
     fi
     count_api faults "in full"
@@ -114,7 +114,7 @@ part_faults() {
 part_notifications() {
     stage notifications
     say "notifications: deliveries while processes die, in full"
-    if build_unit "$NORMAL"; then
+    if build_loaded "$NORMAL"; then
         PROGRESS=1 run_api notifications faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full -- \
             -k test_notifications
     fi
@@ -124,7 +124,7 @@ part_notifications() {
 part_acquirer() {
     stage acquirer
     say "acquirer: Live Mode with cut connections, dead processes, wrong clocks and restored stores, in full"
-    if build_unit "$NORMAL"; then
+    if build_loaded "$NORMAL"; then
         PROGRESS=1 run_api acquirer faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full -- \
             -k "test_acquirer or test_clock_live or test_chaos"
     fi
@@ -134,7 +134,7 @@ part_acquirer() {
 part_timing() {
     stage timing
     say "timing: 12,000 encrypted orders that are refused, and a control, by the clock"
-    if build_unit "$NORMAL"; then
+    if build_loaded "$NORMAL"; then
         PROGRESS=1 run_api timing faults "$NORMAL" env PAYMENTS_MPM=event PAYMENTS_FAULTS=full -- \
             -k test_timing
     fi

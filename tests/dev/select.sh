@@ -21,9 +21,9 @@ select_ready() {
     fi
 }
 
-# The library and the one binary of all unit programs, without what else `make check` links.
+# The libraries and the one binary of all unit programs, without what else `make check` links.
 select_build_unit() {
-    bootstrap_tree && tree "$NORMAL" libpayments.la \
+    bootstrap_tree && tree "$NORMAL" libraries \
         && quiet normal-unit.log "build of the unit tests (normal)" make -C "$NORMAL/tests" -j"$JOBS" unit/unit_tests
 }
 
@@ -50,7 +50,7 @@ select_pytest() {
     done
     shift
     build_normal
-    [ "$folder" = api ] || build_unit "$NORMAL" || return 0
+    [ "$folder" = api ] || build_loaded "$NORMAL" || return 0
     copy=$(stage_copy "$NORMAL")
     run_pytest "$stage" "$folder" "$copy" env "${prefix[@]}" -- "$@"
     rm -rf "$copy"

@@ -142,8 +142,8 @@ WANT_PROCESSES='test_dashboard_guard|test_keyring|test_lmdb|test_lmdb_batch|test
 WANT_PROCESSES=$WANT_PROCESSES'|test_lmdb_use|test_metrics|test_outbox|test_outbox_finish|test_outbox_mail'
 WANT_PROCESSES=$WANT_PROCESSES'|test_secret_file'
 
-# run_programs STAGE TREE JOBS WRAPPER...: the programs of TREE's unit_tests that stdin names, one result
-# file each. With ONE_PROCESS=1 a program's tests share its process, but for those above and those that
+# run_programs STAGE TREE JOBS WRAPPER...: the programs of TREE's unit_tests, or of some_tests if UNIT_BINARY says so,
+# that stdin names, one result file each. With ONE_PROCESS=1 a program's tests share its process, but for those above and those that
 # one of its tests must end: a fork costs a sanitizer or valgrind more than most tests.
 run_programs() {
     local stage=$1 tree=$2 jobs=$3
@@ -157,7 +157,7 @@ run_programs() {
             export CK_FORK=no
         fi
         "$@" "$name" >"$log" 2>&1
-        echo "exit status: $?" >>"$log"' - '{}' "$RESULTS/$stage" "$@" "$tree/tests/unit/unit_tests"
+        echo "exit status: $?" >>"$log"' - '{}' "$RESULTS/$stage" "$@" "$tree/tests/unit/${UNIT_BINARY:-unit_tests}"
 }
 
 # run_unit STAGE TREE JOBS WRAPPER...: every program of TREE but those that LEFT_OUT, a pattern, names; or
@@ -165,7 +165,7 @@ run_programs() {
 run_unit() {
     local stage=$1 tree=$2 jobs=$3
     shift 3
-    "$tree/tests/unit/unit_tests" | sort | grep -P "^(${ONLY:-.*})\$" | grep -vP "^(${LEFT_OUT:-none})\$" \
+    "$tree/tests/unit/${UNIT_BINARY:-unit_tests}" | sort | grep -P "^(${ONLY:-.*})\$" | grep -vP "^(${LEFT_OUT:-none})\$" \
         | run_programs "$stage" "$tree" "$jobs" "$@"
 }
 
@@ -193,12 +193,6 @@ count_unit() {
     count "$1" "$passed" "$failed" "$programs programs. $2"
 }
 
-# build_unit TREE: the programs of `make check` without running them.
-build_unit() {
-    quiet "${1##*/}-unit.log" "build of the unit tests (${1##*/})" make -C "$1/tests" -j"$JOBS" check \
-        TESTS=
-}
-
 # Under AddressSanitizer and UBSan, which see what they do wrong without failing.
 stage_unit() {
     stage unit
@@ -216,10 +210,15 @@ PLAIN='test_acquiring|test_breaker.*|test_challenge|test_crypto|test_failure_tab
 PLAIN=$PLAIN'|test_lmdb_batch|test_lmdb_commit|test_lmdb_turn|test_lmdb_use|test_meter|test_property|test_rate'
 PLAIN=$PLAIN'|test_rsa.*|test_secret_memory|test_shared_mutex|test_slots.*|test_transfer|test_worker'
 
+# What this stage and valgrind's run, in one binary.
+build_plain() {
+    programs_named "$PLAIN|$VALGRIND_HERE" | build_some "$NORMAL"
+}
+
 stage_unit-plain() {
     stage unit-plain
-    if build_unit "$NORMAL"; then
-        ONLY=$PLAIN run_unit unit-plain "$NORMAL" "$JOBS" env
+    if build_plain; then
+        UNIT_BINARY=some_tests ONLY=$PLAIN run_unit unit-plain "$NORMAL" "$JOBS" env
     fi
     count_unit unit-plain "as users build it"
 }
@@ -260,8 +259,8 @@ run_valgrind() {
 
 stage_valgrind() {
     stage valgrind
-    if build_unit "$NORMAL"; then
-        run_valgrind valgrind "$VALGRIND_HERE"
+    if build_plain; then
+        UNIT_BINARY=some_tests run_valgrind valgrind "$VALGRIND_HERE"
     fi
     count_unit valgrind "what is left out, and why, stands in tests/dev/suite.sh"
 }
@@ -362,10 +361,17 @@ run_api() {
         shift
     done
     shift
-    build_unit "$tree" || return 0 # with what the tests load into servers
+    build_loaded "$tree" || return 0
     copy=$(stage_copy "$tree")
     run_pytest "$stage" "$folder" "$copy" "${prefix[@]}" -- "$@"
     rm -rf "$copy"
+}
+
+# rewrite_once FOLDER BUILD PYTEST OPTIONS...: pytest rewrites the assertions of each file before it runs it. Its processes find that
+# done, and do not do it each for itself.
+rewrite_once() {
+    (cd "$1" && umask 022 && env -u PYTHONDONTWRITEBYTECODE PAYMENTS_BUILD="$2" PAYMENTSCTL="$2/mod_payments/paymentsctl" \
+        /usr/bin/python3 -m pytest -q -p no:cacheprovider --collect-only "${@:3}" -n 0 .) >"$LOGS/rewrite.log" 2>&1 || true # the run says why
 }
 
 # run_pytest STAGE FOLDER COPY PREFIX... -- PYTEST OPTIONS...: without results when it did not get to its end.
@@ -377,6 +383,9 @@ run_pytest() {
         shift
     done
     shift
+    case " $* " in
+        *" -n "*) rewrite_once "$copy/tests/$folder" "$copy/build" "$@" ;;
+    esac
     (
         cd "$copy/tests/$folder" && umask 022 && "${prefix[@]}" env PAYMENTS_BUILD="$copy/build" \
             PAYMENTSCTL="$copy/build/mod_payments/paymentsctl" HOME="$copy/home" PAYMENTS_WAITS="$copy/tmp/waits" \
@@ -433,7 +442,7 @@ stage_api() {
 stage_api-sanitize() {
     local user=()
     stage api-sanitize
-    if build_sanitize && build_unit "$NORMAL"; then # which has the tool that sets tests up
+    if build_sanitize && build_loaded "$NORMAL"; then # whose tool sets tests up
         [ "$(id -u)" -ne 0 ] || read -ra user <<<"$(ordinary_user)"
         # shellcheck disable=SC2086 # options are words
         run_api api-sanitize api "$SANITIZE" "${user[@]}" env PAYMENTS_SANITIZE=1 PAYMENTS_MPM=event -- \
@@ -509,7 +518,7 @@ dev_test() {
     else
         # shellcheck disable=SC2034 # for report.sh
         WHOLE=1
-        build_unit "$NORMAL" || true # its stages say so, as of the next
+        build_loaded "$NORMAL" || true # its stages say so, as of the next
         { build_sanitize && build_unit "$SANITIZE"; } || true
         run_lanes
     fi
