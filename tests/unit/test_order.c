@@ -35,7 +35,7 @@ static pay_charge_t charge_make(pay_mode_t mode, const char *acquirer_url, pay_c
 
 #define ORDER(status, id)                                                                          \
     "\"order\":{\"reference\":\"order-1\",\"processorReference\":\"\","                            \
-    "\"orderPaymentReference\":null,\"amount\":10.50,\"fee\":0,\"feeRate\":0,\"statusId\":" id  \
+    "\"orderPaymentReference\":null,\"amount\":10.50,\"fee\":0,\"feeRate\":0,\"statusId\":" id     \
     ",\"status\":\"" status "\",\"currency\":\"NGN\",\"narration\":\"\\\"One\\\" pair\","          \
     "\"description\":\"\\\"One\\\" pair\",\"createdAt\":\"2026-01-01T00:00:00.000Z\""
 
