@@ -89,14 +89,15 @@ const pay_problem_t *pay_query_zone(const struct pay_timezone_t **out, const cha
                                     const pay_query_t *query, apr_pool_t *p)
 {
     const char *text = pay_query_value(query, "tz");
-    apr_status_t rv;
 
     *name = text ? text : query->account->settings.timezone;
-    rv = pay_zones_get(out, *name, p);
-    if (rv == APR_SUCCESS) {
-        return NULL;
+    if (!text) {
+        return pay_zones_of_account(out, query->account, p);
     }
-    return fault("/tz", "must be an IANA time zone that the server knows, such as Africa/Lagos", p);
+    return pay_zones_get(out, text, p) == APR_SUCCESS
+               ? NULL
+               : fault("/tz",
+                       "must be an IANA time zone that the server knows, such as Africa/Lagos", p);
 }
 
 const pay_problem_t *pay_query_range(pay_time_range_t *out, const pay_query_t *query, apr_pool_t *p)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_zones.h"
 
+#include "base/pay_log.h"
+
 #include <apr_strings.h>
 #include <apr_thread_mutex.h>
 #include <string.h>
@@ -59,4 +61,20 @@ apr_status_t pay_zones_get(const pay_timezone_t **out, const char *name, apr_poo
         rv = pay_timezone_load(out, name, p);
     }
     return rv;
+}
+
+const pay_problem_t *pay_zones_of_account(const pay_timezone_t **out, const pay_account_t *account,
+                                          apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    rv = pay_zones_get(out, account->settings.timezone, p);
+    if (rv == APR_SUCCESS) {
+        return NULL;
+    }
+    pay_log(PAY_LOG_ERR, rv,
+            PAYLOGNO(00331) "time zone %s of account %s cannot be read: install the system's time "
+                            "zone data (tzdata)",
+            account->settings.timezone, account->name);
+    return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
 }

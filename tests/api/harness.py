@@ -319,7 +319,7 @@ ServerName localhost
 ServerAlias 127.0.0.1
 DocumentRoot {self.docroot}
 {engine}
-{self.host_extra}
+{self.host_extra.replace("@PORT@", str(self.port))}
 </VirtualHost>
 """
 

@@ -329,6 +329,8 @@ def test_time_zone_that_is_not_installed(server):
     answer = shop.refunds()
     assert answer.status == 500 and answer.json["data"]["responseCode"] == "E1", answer
     assert f"PAY00331: time zone Africa/Nowhe of account {shop.name} cannot be read" in httpd.log_text()
+    assert shop.call("GET", "/api/v1/transaction").status == shop.call("GET", "/api/v1/report/2026-01-01/2026-01-02").status == 500
+    assert shop.call("GET", "/api/v1/transaction?tz=UTC").status == 200  # it does not matter there
     assert ids(other.refunds()) == []
     assert shop.charge().status == 200
 

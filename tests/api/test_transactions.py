@@ -75,7 +75,7 @@ def test_page_by_page(shop, history, limit):
 @pytest.mark.parametrize("query, field", [
     ({"limit": "0"}, "/limit"), ({"limit": "201"}, "/limit"), ({"limit": "x"}, "/limit"), ({"email": "x"}, "/email"),
     ({"status": "paid"}, "/status"), ({"currency": "XXQ"}, "/currency"), ({"from": "2026-02-30"}, "/from"),
-    ({"from": "2026-01-02", "to": "2026-01-01"}, "/to"), ({"cursor": "x"}, "/cursor"), ({"cursor": "1.2.3"}, "/cursor"),
+    ({"from": "2026-01-02", "to": "2026-01-01"}, "/to"), ({"tz": "Mars/Olympus"}, "/tz"), ({"cursor": "x"}, "/cursor"), ({"cursor": "1.2.3"}, "/cursor"),
 ])
 def test_bad_questions(shop, query, field):
     answer = ask(shop, **query)

@@ -112,6 +112,27 @@ static const struct {
     {"tz=Lagos", NULL, NULL, "/tz"},
 };
 
+/* That the account's own zone is not there is the server's fault, not the caller's. */
+START_TEST(test_zone_of_the_account)
+{
+    const pay_query_t *query = asked("");
+    pay_account_t account = *query->account;
+    pay_query_t other = *query;
+    const pay_problem_t *problem;
+    pay_time_range_t range;
+
+    account.settings.timezone = "Africa/Nowhere";
+    account.name = "shop";
+    other.account = &account;
+    problem = pay_query_range(&range, &other, unit_pool);
+    ck_assert_ptr_nonnull(problem);
+    ck_assert_int_eq(problem->status, 500);
+    ck_assert_ptr_null(problem->fields);
+    other.table = asked("tz=UTC")->table;
+    ck_assert_ptr_null(pay_query_range(&range, &other, unit_pool));
+}
+END_TEST
+
 START_TEST(test_ranges)
 {
     const char *args = range_rows[_i].args;
@@ -184,6 +205,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_queries, 0, UNIT_ROWS(query_rows));
     tcase_add_loop_test(tcase, test_limits, 0, UNIT_ROWS(limit_rows));
     tcase_add_loop_test(tcase, test_ranges, 0, UNIT_ROWS(range_rows));
+    tcase_add_test(tcase, test_zone_of_the_account);
     tcase_add_loop_test(tcase, test_cursors, 0, UNIT_ROWS(cursor_rows));
 }
 

@@ -113,6 +113,7 @@ function heldPart(view, answer, item) {
 
 function details(charge, item, refundable) {
   const money = (amount) => formatMoney(amount, item.currency);
+  const fee = fromNumber(charge.transactionFee, decimalsOf(item.amount));
   return el(
     'section',
     { class: 'card' },
@@ -122,7 +123,7 @@ function details(charge, item, refundable) {
       ['E-mail', item.email],
       ['Paid with', item.card?.last4Digits ? cardWord(item.card) : null],
       ['Channel', item.channel],
-      ['Fee', charge.transactionFee ? money(fromNumber(charge.transactionFee, decimalsOf(item.amount))) : null],
+      ['Fee', isZero(fee) ? null : money(fee)],
       ['Refunded', isZero(item.refundedAmount) ? null : money(item.refundedAmount)],
       ['Left to refund', refundable && !isZero(refundable) ? money(refundable) : null],
       [
