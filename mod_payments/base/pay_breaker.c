@@ -338,6 +338,14 @@ void pay_breaker_hold(pay_breaker_t *breaker, apr_int64_t ms)
     change(breaker, hold, 0, ms);
 }
 
+apr_int64_t pay_breaker_held_ms(const pay_breaker_t *breaker)
+{
+    const content_t content = unpack(atomic_load(&breaker->word));
+    const apr_int64_t left_ms = content.until_ms - pay_time_boot_ms();
+
+    return content.state == PAY_BREAKER_OPEN && content.held && left_ms > 0 ? left_ms : 0;
+}
+
 void pay_breaker_fault(pay_breaker_t *breaker)
 {
     const content_t content = unpack(atomic_load(&breaker->word));

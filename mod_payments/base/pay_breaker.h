@@ -57,6 +57,12 @@ void pay_breaker_skip(pay_breaker_t *breaker, int ticket);
 void pay_breaker_hold(pay_breaker_t *breaker, apr_int64_t ms);
 
 /*
+ * Returns for how many milliseconds more the peer has asked for patience, 0 if it has not. Nothing
+ * at all is sent to it meanwhile, also no call that need not enter.
+ */
+apr_int64_t pay_breaker_held_ms(const pay_breaker_t *breaker);
+
+/*
  * The peer refuses our credentials: no call passes but for one each PAY_BREAKER_TRIAL_MS, until
  * that one, or one that did not need to enter (a query), ends in pay_breaker_success. The ticket is
  * still owed, before or after.

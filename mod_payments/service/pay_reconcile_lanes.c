@@ -70,12 +70,20 @@ static void drop_late(pay_reconcile_lanes_t *lanes, lane_t *lane, apr_time_t now
     }
 }
 
+/* It asked for patience: a question of this process, or a payment of any. */
+static int is_patient(const lane_t *lane, apr_int64_t now_ms)
+{
+    return now_ms < lane->patience_until_ms
+           || (lane->acquirer && lane->acquirer->breaker
+               && pay_breaker_held_ms(lane->acquirer->breaker) > 0);
+}
+
 /* Only payments close a breaker: what is known of questions is known here. */
 static int may_ask(lane_t *lane)
 {
     const apr_int64_t now_ms = pay_time_boot_ms();
 
-    if (now_ms < lane->patience_until_ms) {
+    if (is_patient(lane, now_ms)) {
         return 0;
     }
     if (pay_reconcile_in_order(lane->acquirer)) {

@@ -434,8 +434,37 @@ START_TEST(test_asserts)
 }
 END_TEST
 
+/* What is left of the patience that the peer asked for; failures ask for none. */
+START_TEST(test_held)
+{
+    pay_breaker_t *breaker = make_breaker();
+    int ticket;
+
+    ck_assert_int_eq(pay_breaker_held_ms(breaker), 0);
+    fail_times(breaker, PAY_BREAKER_FAILURES);
+    ck_assert_int_eq(pay_breaker_state(breaker), PAY_BREAKER_OPEN);
+    ck_assert_int_eq(pay_breaker_held_ms(breaker), 0);
+    breaker = make_breaker();
+    pay_breaker_hold(breaker, 3000);
+    ck_assert_int_eq(pay_breaker_held_ms(breaker), 3000);
+    pass_ms(2999);
+    ck_assert_int_eq(pay_breaker_held_ms(breaker), 1);
+    pass_ms(1);
+    ck_assert_int_eq(pay_breaker_held_ms(breaker), 0);
+    pass_ms(1);
+    ck_assert_int_eq(pay_breaker_held_ms(breaker), 0);
+    ck_assert_int_eq(pay_breaker_state(breaker), PAY_BREAKER_OPEN);
+    ticket = enter(breaker);
+    ck_assert_int_gt(ticket, 0);
+    ck_assert_int_eq(pay_breaker_held_ms(breaker), 0); /* it is asked just now */
+    pay_breaker_success(breaker, ticket);
+    ck_assert_int_eq(pay_breaker_held_ms(breaker), 0);
+}
+END_TEST
+
 static void add_cases(TCase *tcase)
 {
+    tcase_add_test(tcase, test_held);
     tcase_add_loop_test(tcase, test_states, 0, UNIT_ROWS(state_rows));
     tcase_add_loop_test(tcase, test_shut, 0, UNIT_ROWS(shut_rows));
     tcase_add_test(tcase, test_doubling);

@@ -271,6 +271,25 @@ START_TEST(test_patience)
 }
 END_TEST
 
+/* What a payment was told holds for questions, first ones too. */
+START_TEST(test_patience_of_payments)
+{
+    apr_int64_t retry_after_ms;
+    int ticket;
+
+    set_up();
+    rows_add(&acquirers[0], 100, NOW + 1);
+    ticket = pay_breaker_enter(acquirers[0].breaker, &retry_after_ms);
+    pay_breaker_hold(acquirers[0].breaker, 5000);
+    pay_breaker_skip(acquirers[0].breaker, ticket);
+    unit_boot_pass(4999);
+    ck_assert_int_eq(begin_all(), 0);
+    unit_boot_pass(1);
+    probes_check(); /* out of order until a payment has passed: one at a time */
+    end_all(1, 0);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_test(tcase, test_places);
@@ -282,6 +301,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_breaker_open);
     tcase_add_test(tcase, test_silence);
     tcase_add_test(tcase, test_patience);
+    tcase_add_test(tcase, test_patience_of_payments);
 }
 
 UNIT_PROGRAM(add)
