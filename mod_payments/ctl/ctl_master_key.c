@@ -41,7 +41,7 @@ static ctl_exit_t ring_load(rotation_t *rotation)
     return CTL_OK;
 }
 
-/* *fresh NULL: `sealed` is under the current key already, or empty. */
+/* *fresh NULL: it failed, or `sealed` is under the current key already, or empty. */
 static ctl_exit_t seal_anew(const char **fresh, const rotation_t *rotation, const char *context,
                             const char *sealed, const char *what, apr_pool_t *p)
 {
@@ -75,7 +75,7 @@ static ctl_exit_t secret_reseal(rotation_t *rotation, const pay_endpoint_t *endp
 
     failed = seal_anew(&fresh, rotation, pay_endpoint_secret_context(&endpoint->scope, p), sealed,
                        what, p);
-    if (failed || !fresh) {
+    if (!fresh) {
         return failed;
     }
     rotation->behind++;
@@ -142,7 +142,7 @@ static ctl_exit_t encryption_key_reseal(rotation_t *rotation, const pay_encrypti
 
     failed = seal_anew(&fresh, rotation, pay_encryption_key_context(&key->scope, p), key->sealed,
                        what, p);
-    if (failed || !fresh) {
+    if (!fresh) {
         return failed;
     }
     rotation->behind++;
@@ -202,7 +202,7 @@ static ctl_exit_t login_reseal(rotation_t *rotation)
     }
     failed = seal_anew(&fresh, rotation, PAY_DELIVERY_LOGIN_CONTEXT, delivery->mail_login,
                        "the login of the mail relay", ctl->pool);
-    if (failed || !fresh) {
+    if (!fresh) {
         return failed;
     }
     rotation->behind++;

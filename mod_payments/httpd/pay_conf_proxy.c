@@ -116,7 +116,7 @@ static int is_ours(request_rec *r)
     apr_size_t i, len;
     char *path;
 
-    if (!conf->engine || !r->uri || r->uri[0] != '/' || r->proxyreq) {
+    if (!conf->engine || !r->uri || r->proxyreq) {
         return 0;
     }
     path = apr_pstrdup(r->pool, r->uri);

@@ -125,6 +125,9 @@ def test_charges_and_refunds_beside_a_server(server):
     listed = ctl.json("refund", "list", shop.name, *TEST_MODE)
     assert len(listed) == 3 and listed[0] == first
     shown = ctl.json("refund", "show", shop.name, first["refundReference"], *TEST_MODE)
+    details = dict(re.split("  +", line, maxsplit=1) for line in ctl.ok(
+        "refund", "show", shop.name, first["refundReference"], *TEST_MODE).splitlines() if "  " in line)
+    assert (details["amount"], details["currency"], details["status"]) == (shown["amount"], shown["currency"], shown["status"])
     assert {name: shown[name] for name in first} == first
     assert (shown["held"], shown["waiting"], shown["tag"], shown["nextQuestionAt"]) == (None, False, "", None)
     assert ctl.json("charge", "show", shop.name, refs[0], *TEST_MODE)["status"] == "reversed"

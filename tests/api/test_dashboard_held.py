@@ -55,6 +55,9 @@ def one_held(desk, why="overdue"):
     desk.shop.httpd.expect_log(ALERTS[why])
     (item,) = wait_for(lambda: held(desk), "it to be held")
     assert item["held"] == why
+    if item["kind"] == "charge":  # and on its own page
+        assert desk.get(f"charges/{item['id']}", mode="live")["held"]["sentence"] == item["sentence"]
+    assert len(item["sentence"].split()) > 3
     return item, of(desk, f"live/{item['kind']}s/{item['id']}/resolve")
 
 

@@ -12,6 +12,7 @@ from ctl_program import Ctl
 from fixtures import close_all
 from harness import TOP, wait_for
 from payer import Checkout
+from raw_lmdb import Raw
 from receiver import ALLOW, Receiver
 from test_ctl_live import Later
 from test_docs_live import Shell
@@ -228,6 +229,22 @@ def test_hold(place, upstream):
     here.httpd.start()
     assert here.shop.partial(ref, "1.00").json["status"] == "processed", "it is no copy any more"
     here.well()
+
+
+def test_damaged_where_it_is_listed(place):
+    """A row that says how far refunds were fetched, and cannot be read: no list that looks whole, and no confirmation."""
+    here = place()
+    here.charged()
+    here.ctl.ok("store", "backup", here.backup)
+    here.stopped()
+    here.put_back()
+    with Raw(here.httpd.store) as raw:
+        raw.begin()
+        raw.put("meta", b"history/" + raw.get("account_name", b"shop") + b"\x01", b"\xff")
+        raw.commit()
+    for options in ([], ["--yes"]):
+        done = here.ctl.run("store", "confirm", *options)
+        assert done.returncode == 7 and done.stderr, (options, done)
 
 
 def test_in_test_mode_when_it_is_confirmed(place):
