@@ -253,11 +253,11 @@ static void look(pay_slots_t *slots, pay_slot_t *one)
     unlock(slots);
 }
 
-static int may_wait(pay_slots_t *slots, int slot)
+static int may_wait(pay_slots_t *slots, int slot, apr_int64_t until_ms)
 {
     int may;
 
-    if (!lock(slots, AT_ONCE)) {
+    if (!lock(slots, until_ms)) {
         return 0;
     }
     may = pay_slot_has(&slots->place[slot]) || pay_slots_may_stay(slots, &slots->place[slot]);
@@ -270,7 +270,7 @@ static int line_wait(pay_slots_t *slots, int slot, apr_int64_t until_ms)
     pay_slot_t *one = &slots->place[slot];
     apr_int64_t now_ms = pay_clock_ms();
 
-    if (now_ms >= until_ms || !may_wait(slots, slot)) {
+    if (now_ms >= until_ms || !may_wait(slots, slot, until_ms)) {
         return give_up(slots, slot);
     }
     while (!slot_accept(one)) {
@@ -315,7 +315,7 @@ int pay_slots_take(pay_slots_t *slots, apr_uint64_t account)
 
 int pay_slots_again(pay_slots_t *slots, int slot, apr_int64_t until_ms)
 {
-    if (pay_clock_ms() >= until_ms || !lock(slots, AT_ONCE)) {
+    if (pay_clock_ms() >= until_ms || !lock(slots, until_ms)) {
         pay_slots_give(slots, slot);
         return -1;
     }
