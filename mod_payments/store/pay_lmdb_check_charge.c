@@ -127,6 +127,10 @@ static void check_state(pay_lmdb_check_t *check, const MDB_val *key, const pay_c
                              charge->reference, pay_charge_state_name(charge->state),
                              pay_charge_state_name(charge->decided_state));
     }
+    if (charge->fee_minor != 0 && !pay_charge_was_approved(charge)) {
+        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
+                             "charge %s: it has a fee but was not approved", charge->reference);
+    }
     /* Earlier versions left a charge successful that the acquirer alone knew to be reversed. */
     if ((charge->state == PAY_CHARGE_REVERSED && pay_charge_refunded_minor(charge) < amount)
         || (charge->state == PAY_CHARGE_SUCCESSFUL && charge->refunded_minor >= amount)) {

@@ -20,6 +20,7 @@ typedef enum spoil_t {
     SPOIL_REVERSED,
     SPOIL_SUCCESSFUL,
     SPOIL_DECIDED,
+    SPOIL_FEE,
     SPOIL_STATE_PENDING,
     SPOIL_VOID,
     SPOIL_KEY_ID,
@@ -47,6 +48,7 @@ static const struct {
     {"reversed too early", SPOIL_REVERSED, 1, "its refunds contradict"},
     {"successful though all is back", SPOIL_SUCCESSFUL, 3, "exceed its amount"},
     {"decided otherwise", SPOIL_DECIDED, 1, "was decided failed"},
+    {"a fee, and decided otherwise", SPOIL_FEE, 3, "it has a fee but was not approved"},
     {"pending without an entry", SPOIL_STATE_PENDING, 3, "nothing will ask about it"},
     {"void, but decided", SPOIL_VOID, 2, "it is void but was decided successful"},
     {"a key id that is not known", SPOIL_KEY_ID, 1, "no key has the id key_gone"},
@@ -90,6 +92,10 @@ static int change_row(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         break;
     case SPOIL_DECIDED:
         charge->decided_state = PAY_CHARGE_FAILED;
+        break;
+    case SPOIL_FEE:
+        charge->decided_state = PAY_CHARGE_FAILED;
+        charge->fee_minor = 5;
         break;
     case SPOIL_STATE_PENDING:
         charge->state = PAY_CHARGE_PENDING;
