@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "property.h"
+#include "model/pay_fee.h"
 #include "scripted_acquirer.h"
 #include "store_options.h"
 
@@ -179,6 +180,17 @@ static void compare_name(const pay_charge_t *charge)
     }
 }
 
+/* By rules that nobody changes during a sequence. */
+static apr_int64_t fee_of(const model_charge_t *charge)
+{
+    const pay_money_t money = {charge->amount_minor, "NGN"};
+    const char *rules = property.caller.account->settings.fees;
+    const int is_paid =
+        charge->state == PAY_CHARGE_SUCCESSFUL || charge->state == PAY_CHARGE_REVERSED;
+
+    return is_paid ? pay_fee_of(rules, &money, PAY_CHANNEL_CARD) : 0;
+}
+
 static void compare_charge(const model_charge_t *want)
 {
     pay_transaction_t got;
@@ -189,6 +201,7 @@ static void compare_charge(const model_charge_t *want)
          "a charge is gone");
     HOLD(got.charge->state == want->state, "a charge's state differs");
     HOLD(got.charge->money.amount_minor == want->amount_minor, "a charge's amount differs");
+    HOLD(got.charge->fee_minor == fee_of(want), "a charge's fee differs");
     HOLD(got.charge->refunded_minor == model_sum(want, PAY_REFUND_PROCESSED),
          "the refunded amount differs");
     HOLD(got.charge->refunds_pending_minor == model_sum(want, PAY_REFUND_PENDING),
@@ -219,6 +232,7 @@ static void compare_totals(void)
         if (charge->state == PAY_CHARGE_SUCCESSFUL || charge->state == PAY_CHARGE_REVERSED) {
             want.charges++;
             pay_sum_add(&want.charged, charge->amount_minor);
+            pay_sum_add(&want.fees, fee_of(charge));
         }
         want.failed += charge->state == PAY_CHARGE_FAILED;
         for (k = 0; k < charge->refund_count; k++) {
@@ -236,7 +250,8 @@ static void compare_totals(void)
     }
     HOLD(got.charges == want.charges && got.failed == want.failed && got.refunds == want.refunds
              && pay_sum_compare(&got.charged, &want.charged) == 0
-             && pay_sum_compare(&got.refunded, &want.refunded) == 0,
+             && pay_sum_compare(&got.refunded, &want.refunded) == 0
+             && pay_sum_compare(&got.fees, &want.fees) == 0,
          "the totals differ");
 }
 

@@ -92,6 +92,7 @@ static void end(pay_mode_t mode)
 static void sequence(apr_uint64_t seed)
 {
     const pay_store_ops_t *ops = property.service.store->ops;
+    pay_account_settings_t settings = pay_account_settings_builtin;
     pay_account_t *account;
     pay_mode_t mode;
     int count;
@@ -104,9 +105,10 @@ static void sequence(apr_uint64_t seed)
     apr_pool_create(&property.step, property.pool);
     property.sent = apr_hash_make(property.pool);
     property_restore_begin();
+    settings.fees = property_below(2) ? "NGN 1.4% + 0.07 max 9.00" : "";
     ck_assert_int_eq(ops->account_create(&account, property.service.store,
                                          apr_psprintf(property.pool, "shop-%" PRIu64, seed),
-                                         &pay_account_settings_builtin, property.pool),
+                                         &settings, property.pool),
                      APR_SUCCESS);
     mode = property_below(2) ? PAY_LIVE : PAY_TEST;
     ck_assert_int_eq(ops->account_set(&account, property.service.store, account->name, NULL, &mode,
