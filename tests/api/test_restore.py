@@ -242,6 +242,7 @@ def test_damaged_where_it_is_listed(place):
         raw.begin()
         raw.put("meta", b"history/" + raw.get("account_name", b"shop") + b"\x01", b"\xff")
         raw.commit()
+    own_as(here.httpd.store / "data.mdb", here.httpd.store)
     for options in ([], ["--yes"]):
         done = here.ctl.run("store", "confirm", *options)
         assert done.returncode == 7 and done.stderr, (options, done)

@@ -2,8 +2,6 @@
 #include "base/pay_slots.h"
 
 #include "base/pay_clock.h"
-#include "base/pay_shared_mutex.h"
-#include "base/pay_slots_parts.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -453,58 +451,6 @@ START_TEST(test_again_without_a_word)
 }
 END_TEST
 
-#define HOG_ROUNDS 5
-#define HOG_MS (PAY_SHARED_MUTEX_STEP_MS + 20)
-
-/* As a process does that the machine takes off its processor in the middle, again and again. */
-static void *hog(void *arg)
-{
-    pay_slots_t *slots = arg;
-    int i;
-
-    for (i = 0; i < HOG_ROUNDS; i++) {
-        if (!pay_shared_mutex_lock(&slots->mutex, in_ms(LONG_MS))) {
-            return slots;
-        }
-        atomic_store(&shared->taken, 1);
-        usleep(HOG_MS * 1000);
-        pthread_mutex_unlock(&slots->mutex);
-        usleep(100);
-    }
-    return NULL;
-}
-
-/* Who may wait does so, however long the others take for their changes. */
-START_TEST(test_slow_others)
-{
-    pay_slots_t *slots = make_slots(1, 1, 4);
-    int slot = pay_slots_take_until(slots, 1, 1, in_ms(LONG_MS));
-    waiter_t waiter = {.slots = slots, .account = 1, .wait_ms = LONG_MS, .slot = -2};
-    pthread_t thread;
-    void *failed;
-    int round;
-
-    ck_assert_int_ge(slot, 0);
-    for (round = 0; round < 2; round++) {
-        atomic_store(&shared->taken, 0);
-        ck_assert_int_eq(pthread_create(&thread, NULL, hog, slots), 0);
-        while (!atomic_load(&shared->taken)) {
-            usleep(100);
-        }
-        if (round == 0) {
-            slot = pay_slots_again(slots, slot, in_ms(LONG_MS));
-        } else {
-            ck_assert_int_eq(pthread_create(&waiter.thread, NULL, wait_in_line, &waiter), 0);
-        }
-        ck_assert_int_eq(pthread_join(thread, &failed), 0);
-        ck_assert_ptr_null(failed);
-        ck_assert_int_ge(slot, 0);
-    }
-    pay_slots_give(slots, slot);
-    ck_assert_int_ge(end_waiter(&waiter), 0);
-}
-END_TEST
-
 /* In a process that ends nobody waits on. */
 START_TEST(test_close)
 {
@@ -829,7 +775,6 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_no_line);
     tcase_add_test(tcase, test_again);
     tcase_add_test(tcase, test_again_without_a_word);
-    tcase_add_test(tcase, test_slow_others);
     tcase_add_test(tcase, test_close);
     tcase_add_loop_test(tcase, test_dead, 0, 2); /* 0: still a zombie */
     tcase_add_test(tcase, test_dead_while_waiting);
