@@ -213,8 +213,10 @@ class Bench:
 
     def run_unit(self, name, limit, program=None):
         """Returns (passed, the first test that failed, or the status)."""
-        status, said = run_limited([str(program or self.program), name], limit, cwd=self.workshop.tree,
-                                   env=dict(self.environment, TMPDIR=os.environ.get("MUTATE_TMPDIR", "/tmp")))
+        environment = dict(self.environment, MUTATE_BENCH=str(self.dir), TMPDIR=os.environ.get("MUTATE_TMPDIR", "/tmp"))
+        status, said = run_limited([str(program or self.program), name], limit, cwd=self.workshop.tree, env=environment)
+        if status is None:
+            end_all_of(f"MUTATE_BENCH={self.dir}") # check gives each test a process group of its own
         failed = re.findall(r"^[^\s:]+:\d+:[FE]:[^:]*:([^:]*:\d+)", said, re.M)
         return status == 0, "time limit" if status is None else failed[0] if failed else f"status {status}"
 
