@@ -456,7 +456,7 @@ stage_api-sanitize() {
 # The stages of a whole run stand in lanes, which run beside each other: where one waits another computes. Four
 # take longer than three: they hold each other up. What more than one lane needs is built before them; what a stage
 # builds is for those behind it in its lane. Lint is none of them: .ci/run has it first, and ./dev test changed.
-LANES=("unit fuzz-replay api-sanitize" "faults browser demo" "tsan api unit-plain valgrind scripts")
+LANES=("api unit-plain valgrind api-sanitize" "faults browser demo" "tsan unit fuzz-replay scripts")
 
 lane() { # STAGE...
     local name
