@@ -183,7 +183,8 @@ static const char *read_rule(rule_t *rule, reader_t *reader)
     return is_end(reader) || is_currency(reader) ? NULL : FAULT_FORM;
 }
 
-/* The next rule; its end becomes the reader's word. 0: there is none, or *fault says why. */
+/* The next rule; its end becomes the reader's word. *fault is NULL, or why it is none. Returns 0 at
+ * the end of the text. */
 static int read_next(rule_t *rule, reader_t *reader, const char **fault)
 {
     *fault = NULL;
@@ -197,7 +198,7 @@ static int read_next(rule_t *rule, reader_t *reader, const char **fault)
     if (!*fault && reader->too_long) {
         *fault = FAULT_FORM;
     }
-    return !*fault;
+    return 1;
 }
 
 static int is_same(const rule_t *a, const rule_t *b)
@@ -251,20 +252,21 @@ const char *pay_fee_rules_read(const char **out, const char *text, apr_pool_t *p
 
     next(&reader);
     while (read_next(&rules[count], &reader, &fault)) {
+        if (fault) {
+            return fault;
+        }
         for (i = 0; i < count; i++) {
             if (is_same(&rules[i], &rules[count])) {
                 return "two rules are of one currency and channel";
             }
         }
         normal = apr_pstrcat(p, normal, count ? "; " : "", rule_text(&rules[count], p), NULL);
-        if (++count > PAY_FEE_RULES_MAX || strlen(normal) > PAY_FEE_RULES_LEN_MAX) {
+        if (++count > PAY_FEE_RULES_MAX) {
             return "want at most 32 rules";
         }
     }
-    if (!fault) {
-        *out = normal;
-    }
-    return fault;
+    *out = normal;
+    return NULL;
 }
 
 /* Exact: an amount of money is below 10^16, so that no product overflows. */
@@ -285,6 +287,14 @@ static apr_int64_t fee_by(const rule_t *rule, apr_int64_t amount_minor)
     return rule->max_minor != 0 && fee > rule->max_minor ? rule->max_minor : fee;
 }
 
+static void skip_rule(reader_t *reader)
+{
+    reader->too_long = 0;
+    while (!is_end(reader)) {
+        next(reader);
+    }
+}
+
 apr_int64_t pay_fee_of(const char *rules, const pay_money_t *money, pay_channel_t channel)
 {
     reader_t reader = {.at = rules};
@@ -294,6 +304,10 @@ apr_int64_t pay_fee_of(const char *rules, const pay_money_t *money, pay_channel_
 
     next(&reader);
     while (read_next(&rule, &reader, &fault)) {
+        if (fault) {
+            skip_rule(&reader);
+            continue;
+        }
         if (strcmp(rule.currency, money->currency) != 0) {
             continue;
         }

@@ -15,8 +15,7 @@
 
 #include "model/pay_charge.h"
 
-#define PAY_FEE_RULES_MAX 32
-#define PAY_FEE_RULES_LEN_MAX 2000 /* bytes of their text */
+#define PAY_FEE_RULES_MAX 32 /* of at most 100 bytes each in normal form */
 
 /*
  * Sets *out to the rules of `text` in normal form, in `p`: one blank between words, "; " between
@@ -28,7 +27,8 @@ const char *pay_fee_rules_read(const char **out, const char *text, apr_pool_t *p
 /*
  * Returns the fee of a charge of `money` through `channel`, in minor units of its currency, by
  * `rules` in normal form. A rule with a channel takes precedence over one without. The percentage
- * is rounded to the minor unit, halves up; min and max apply to the sum. 0 if no rule applies.
+ * is rounded to the minor unit, halves up; min and max apply to the sum. 0 if no rule applies. A
+ * rule whose currency ISO 4217 has dropped since is passed over.
  */
 apr_int64_t pay_fee_of(const char *rules, const pay_money_t *money, pay_channel_t channel);
 

@@ -264,7 +264,7 @@ static const struct {
     {"shop logo", offsetof(pay_account_settings_t, shop_logo), 0},
     {"shop text", offsetof(pay_account_settings_t, shop_text), 0},
     {"return hosts", offsetof(pay_account_settings_t, return_hosts), 0},
-    {"fees", offsetof(pay_account_settings_t, fees), 0},
+    {"fees", offsetof(pay_account_settings_t, fees), 1},
 };
 
 static const char *text_at(const pay_account_t *account, size_t offset)

@@ -15,7 +15,7 @@ from decimal import Decimal
 import pytest
 
 from ctl_program import TEST_MODE, Ctl, as_lines, record
-from harness import PAYMENTSCTL, SANITIZE, reference, wait_for
+from harness import PAYMENTSCTL, SANITIZE, TOP, reference, wait_for
 from raw_lmdb import Raw
 
 DIGITS = {"JPY": 0, "KWD": 3}
@@ -118,6 +118,12 @@ def totals_agree(ctl, account="shop", zone="UTC", **span):
 
 NOTES = [None, "", "plain", "=HYPERLINK(\"http://x.example\",\"y\")", "+1", "-1", "@SUM(A1)", "a,b", "say \"no\"",
          "two\nlines", "\ttab", "\n=1", "'=1", "ünï — ₦ 😀", " =1", "x=1", "a;=1"]
+
+
+def test_manual_names_the_columns_of_charges():
+    page = " ".join((TOP / "docs/paymentsctl.8").read_text(encoding="utf-8").split())
+    named = re.search(r"In CSV its columns are (id, .*?)\. ", page)[1]
+    assert re.split(", | and ", named) == CHARGE_COLUMNS
 
 
 def test_refunds_as_csv(ctl, tmp_path):

@@ -142,7 +142,8 @@ def test_rules_are_kept(tmp_path, rules, kept):
     assert ctl.json("account", "set", "shop", *line)["fees"] == kept
     shown = dict(row.split(None, 1) for row in ctl.ok("account", "show", "shop").splitlines() if row.startswith("fees"))
     assert shown == {"fees": kept or "none"}
-    assert "fees" in ctl.ok("audit", "list", "shop")
+    entries = [one for one in ctl.json("audit", "list", "shop") if one["what"] == "account set"]
+    assert f"fees GHS 9% -> {kept}" in [one["detail"] for one in entries]
 
 
 @pytest.mark.parametrize("rule, said", [

@@ -143,6 +143,17 @@ START_TEST(test_fees)
 }
 END_TEST
 
+/* A currency that there was when the rules were set; the others are not lost with it. */
+START_TEST(test_dropped_currency)
+{
+    const pay_money_t money = {1000, "NGN"};
+
+    ck_assert_int_eq(pay_fee_of("XQQ 5% + 1.00 max 9.00; NGN 2%", &money, PAY_CHANNEL_CARD), 20);
+    ck_assert_int_eq(pay_fee_of("NGN 2%; XQQ 5%", &money, PAY_CHANNEL_CARD), 20);
+    ck_assert_int_eq(pay_fee_of("XQQ 5%", &money, PAY_CHANNEL_CARD), 0);
+}
+END_TEST
+
 /* The rule of a channel counts before or after the general one. */
 START_TEST(test_order)
 {
@@ -159,6 +170,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_texts, 0, UNIT_ROWS(texts));
     tcase_add_test(tcase, test_how_many);
     tcase_add_loop_test(tcase, test_fees, 0, UNIT_ROWS(fees));
+    tcase_add_test(tcase, test_dropped_currency);
     tcase_add_test(tcase, test_order);
 }
 
