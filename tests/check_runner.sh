@@ -255,7 +255,7 @@ test_results() {
     expect 1 "nothing was run" results "${suite/2/0}</testsuite></testsuites>"
 }
 
-# Its tests run twice, and have waited.
+# Its tests run twice, and have waited: only what took longer than a second is listed, on a busy machine with more than that.
 api_twice() {
     api "def test_case():
     import sys, time
@@ -272,7 +272,7 @@ test_api() {
     local folder
     expect 0 "2 passed, 0 failed" api 'def test_case(): pass'
     expect 0 "2 cases in 4 runs" api_twice
-    expect 0 "1.1 s  api: the second to be over (test_case.py::test_case" api_twice
+    expect 0 " s  api: the second to be over (test_case.py::test_case" api_twice
     expect 1 "1 passed, 1 failed" api 'def test_case(): assert False'
     expect 1 "1 failed" api 'def test_case(missing): pass'
     for folder in api faults; do
