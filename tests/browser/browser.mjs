@@ -11,8 +11,10 @@ const { chromium } = require('playwright-core');
 const AXE = require.resolve('axe-core/axe.min.js');
 
 // Nothing but this machine is there for it, whatever a page names.
+// Processes cost as much as what is done in them: one for a site, not one for each time that it is loaded.
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync', '--font-render-hinting=none',
+  '--disable-component-update', '--disable-sync', '--font-render-hinting=none', '--process-per-site',
+  '--disable-site-isolation-trials',
   '--host-resolver-rules=MAP shop.example 127.0.0.1, MAP evil.example 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, '
     + 'EXCLUDE localhost'];
 export const WAIT_MS = 20_000;
@@ -51,7 +53,7 @@ export class Browser {
 
 export class Person {
   constructor(world, context, page) {
-    Object.assign(this, { world, context, page, wrong: [], expected: [] });
+    Object.assign(this, { world, context, page, opened: 0, wrong: [], expected: [] });
     page.on('pageerror', (error) => this.wrong.push(`exception: ${error.message}`));
     page.on('console', (line) => {
       if (line.type() === 'error' || line.type() === 'warning') {
@@ -71,10 +73,20 @@ export class Person {
     this.expected.push(pattern);
   }
 
-  // Loads a page of the dashboard: `where` is its fragment, a change of which alone would load nothing.
+  // Loads a page of the dashboard: `where` is its fragment, a change of which alone would load nothing, but for one
+  // with another query.
   async open(where = 'overview') {
-    await this.page.goto('about:blank');
-    await this.page.goto(`${this.world.path}/#/${where}`);
+    this.opened += 1;
+    await this.page.goto(`${this.world.path}/?${this.opened}#/${where}`);
+    await this.settled();
+  }
+
+  // Goes to another page of the dashboard without loading anything anew, as its links do; the page that it leaves is
+  // marked, for it may have a heading like the next one's.
+  async turn(where) {
+    await this.page.locator('main .page').evaluate((page) => page.setAttribute('data-left', ''));
+    await this.page.goto(this.page.url().replace(/#.*/, `#/${where}`));
+    await this.page.locator('main .page:not([data-left])').waitFor();
     await this.settled();
   }
 

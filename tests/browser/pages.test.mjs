@@ -49,9 +49,10 @@ for (const [look, options] of Object.entries(LOOKS)) {
   test(`every page, ${look}`, async (t) => {
     const one = await browser.person(world, 'olga', options);
     await one.page.clock.setFixedTime(new Date(NOW));
+    await one.open('links'); // so that the first of the pages is another one
     for (const where of PAGES) {
       await t.test(where, async () => {
-        await one.open(where);
+        await one.turn(where);
         await one.shot(`${where.replaceAll('/', '-')}-${look}`);
         assert.equal(await one.page.locator('main [role="alert"]').count(), 0, await one.page.locator('main').innerText());
         await one.usable(`${where}, ${look}`);
