@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rsa_fixture.h"
 
+#include "base/pay_rsa_padding.h"
+
 #include <openssl/err.h>
 
 /*
@@ -312,6 +314,30 @@ START_TEST(test_another_exponent)
 }
 END_TEST
 
+/* Lengths of noise are spread over all that a text can have. */
+START_TEST(test_noise_lengths)
+{
+    static const unsigned char key[PAY_SHA256_LEN] = {1, 2, 3};
+    unsigned char encoded[PAY_RSA_LEN] = {0}, text[PAY_RSA_LEN], other[PAY_RSA_LEN] = {0};
+    apr_size_t len, longest = 0, shortest = PAY_RSA_LEN, sum = 0;
+    int i;
+
+    for (i = 0; i < 1000; i++) {
+        other[0] = (unsigned char)(i >> 8);
+        other[1] = (unsigned char)i;
+        ck_assert_int_eq(pay_rsa_unpad(text, &len, encoded, 0, key, other), APR_SUCCESS);
+        longest = len > longest ? len : longest;
+        shortest = len < shortest ? len : shortest;
+        sum += len;
+    }
+    ck_assert_uint_le(longest, PAY_RSA_TEXT_MAX);
+    ck_assert_uint_gt(longest, PAY_RSA_TEXT_MAX - 10);
+    ck_assert_uint_lt(shortest, 10);
+    ck_assert_uint_gt(sum / 1000, 225);
+    ck_assert_uint_lt(sum / 1000, 275);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_blocks, 0, UNIT_ROWS(block_rows));
@@ -320,6 +346,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_padded_by_a_library);
     tcase_add_loop_test(tcase, test_foreign_keys, 0, UNIT_ROWS(foreign_rows));
     tcase_add_test(tcase, test_another_exponent);
+    tcase_add_test(tcase, test_noise_lengths);
 }
 
 UNIT_PROGRAM(add)

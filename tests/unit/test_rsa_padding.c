@@ -13,9 +13,13 @@
 #include <valgrind/memcheck.h>
 #define HIDE(at, len) (void)VALGRIND_MAKE_MEM_UNDEFINED(at, len)
 #define SHOW(at, len) (void)VALGRIND_MAKE_MEM_DEFINED(at, len)
+/* Whether what was decrypted decides a branch is the same whatever it is: of 256 values the first
+ * and the last, and some between. */
+#define STEP (RUNNING_ON_VALGRIND ? 51 : 1)
 #else
 #define HIDE(at, len) (void)0
 #define SHOW(at, len) (void)0
+#define STEP 1
 #endif
 
 #define FIRST 10 /* where the byte may be, at the earliest, that ends the padding */
@@ -90,7 +94,7 @@ START_TEST(test_each_length)
     int zero;
 
     noise_take();
-    for (zero = 2; zero <= LAST; zero++) {
+    for (zero = 2; zero <= LAST; zero += zero < FIRST || zero > LAST - STEP ? 1 : STEP) {
         encode(zero);
         if (zero < FIRST) {
             check_noise("zero at", zero, 0);
@@ -108,7 +112,7 @@ START_TEST(test_each_head)
     int value;
 
     noise_take();
-    for (value = 0; value < 256; value++) {
+    for (value = 0; value < 256; value += STEP) {
         encode(FIRST);
         encoded[0] = (unsigned char)value;
         if (value == 0) {
@@ -134,7 +138,7 @@ START_TEST(test_each_byte_of_padding)
 
     noise_take();
     for (at = 2; at < FIRST; at++) {
-        for (value = 0; value < 256; value++) {
+        for (value = 0; value < 256; value += STEP) {
             encode(FIRST);
             encoded[at] = (unsigned char)value;
             if (value == 0) {
@@ -178,30 +182,6 @@ START_TEST(test_noise_differs)
 }
 END_TEST
 
-/* Lengths of noise are spread over all that a text can have. */
-START_TEST(test_noise_lengths)
-{
-    unsigned char other[PAY_RSA_LEN] = {0};
-    apr_size_t len, longest = 0, shortest = PAY_RSA_LEN, sum = 0;
-    int i;
-
-    memset(encoded, 0, sizeof(encoded));
-    for (i = 0; i < 1000; i++) {
-        other[0] = (unsigned char)(i >> 8);
-        other[1] = (unsigned char)i;
-        ck_assert_int_eq(pay_rsa_unpad(text, &len, encoded, 0, key, other), APR_SUCCESS);
-        longest = len > longest ? len : longest;
-        shortest = len < shortest ? len : shortest;
-        sum += len;
-    }
-    ck_assert_uint_le(longest, PAY_RSA_TEXT_MAX);
-    ck_assert_uint_gt(longest, PAY_RSA_TEXT_MAX - 10);
-    ck_assert_uint_lt(shortest, 10);
-    ck_assert_uint_gt(sum / 1000, 225);
-    ck_assert_uint_lt(sum / 1000, 275);
-}
-END_TEST
-
 static void add(TCase *tcase)
 {
     tcase_add_test(tcase, test_each_length);
@@ -209,7 +189,6 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_each_byte_of_padding);
     tcase_add_test(tcase, test_no_end);
     tcase_add_test(tcase, test_noise_differs);
-    tcase_add_test(tcase, test_noise_lengths);
 }
 
 UNIT_PROGRAM(add)
