@@ -394,14 +394,15 @@ DocumentRoot {self.docroot}
         wait_for(lambda: self.resumed() > before, "the graceful restart")
 
     def children_have_started(self):
-        """A child of event or worker has threads once it no longer ends from within a signal handler.
+        """A child of event or worker no longer ends from within a signal handler once its first thread blocks signals:
+        the threads of mod_watchdog are there before that.
 
-        What it runs beside them, such as the program of a piped log, is not httpd and has one thread for good.
+        What runs beside them, such as the program of a piped log, is not httpd and blocks none for good.
         """
         for pid in self.pids():
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                 status = pathlib.Path(f"/proc/{pid}/status").read_text()
-                if "\nThreads:\t1\n" in status and os.path.samefile(f"/proc/{pid}/exe", httpd_binary()):
+                if "\nSigBlk:\t0000000000000000\n" in status and os.path.samefile(f"/proc/{pid}/exe", httpd_binary()):
                     return False
         return True
 

@@ -426,17 +426,14 @@ class Proxy:
 
     # --- its end ---
     def close(self):
-        async def end():
-            self.server.close()
-            self.drop()
-            others = asyncio.all_tasks() - {asyncio.current_task()}
-            for one in others:
-                one.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
-
-        self.run(end())
+        self.refuse()
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(20)
+        while others := asyncio.all_tasks(self.loop):  # a connection whose handshake just ended brings another one
+            for one in others:
+                one.cancel()
+            self.loop.run_until_complete(asyncio.gather(*others, return_exceptions=True))
+        self.loop.close()
         self.place.close()
 
     def __enter__(self):
