@@ -2,6 +2,7 @@
 #include "base/pay_crypto.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -11,12 +12,33 @@
 #define STACK_WIPED 16384
 #define TEXT_SEALED 1024 /* long enough for the paths that take many blocks at a time */
 
+/*
+ * OpenSSL looks a digest up by its name at each use of EVP_sha256(), which takes longer than to
+ * digest what is digested here. It is fetched once and kept for good; where that fails, each use
+ * looks it up and reports what is wrong.
+ */
+static const EVP_MD *sha256;
+static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
+
+static void fetch_sha256(void)
+{
+    sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+    if (!sha256) {
+        sha256 = EVP_sha256();
+    }
+}
+
+static const EVP_MD *sha256_method(void)
+{
+    return pthread_once(&sha256_once, fetch_sha256) == 0 ? sha256 : EVP_sha256();
+}
+
 apr_status_t pay_sha256(unsigned char out[PAY_SHA256_LEN], const void *data, apr_size_t len)
 {
     int ok;
 
     memset(out, 0, PAY_SHA256_LEN);
-    ok = EVP_Digest(data, len, out, NULL, EVP_sha256(), NULL);
+    ok = EVP_Digest(data, len, out, NULL, sha256_method(), NULL);
     if (!ok) {
         return APR_EGENERAL;
     }
@@ -33,7 +55,7 @@ apr_status_t pay_hmac_sha256(unsigned char out[PAY_SHA256_LEN], const void *key,
     if (key_len > INT_MAX) {
         return APR_EINVAL;
     }
-    made = HMAC(EVP_sha256(), key, (int)key_len, data, len, out, &made_len);
+    made = HMAC(sha256_method(), key, (int)key_len, data, len, out, &made_len);
     if (!made || made_len != PAY_SHA256_LEN) {
         memset(out, 0, PAY_SHA256_LEN);
         return APR_EGENERAL;
