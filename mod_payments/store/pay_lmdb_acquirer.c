@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_acquirer.h"
 
-#include "base/pay_log.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
 
-#include <errno.h>
 #include <string.h>
 
 int pay_lmdb_acquirer_key(pay_lmdb_key_t *key, const pay_scope_t *scope,
@@ -24,125 +22,16 @@ static int is_named(const char *name)
     return name && *name;
 }
 
-int pay_lmdb_acquirer_put_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
-{
-    pay_lmdb_key_t key, seq;
-    MDB_val at, val;
-
-    if (!is_named(charge->acquirer_reference)) {
-        return MDB_SUCCESS;
-    }
-    if (!pay_lmdb_acquirer_key(&key, &charge->scope, PAY_ACQUIRER_CHARGE,
-                               charge->acquirer_reference)) {
-        return ENAMETOOLONG;
-    }
-    pay_lmdb_key_start(&seq);
-    pay_lmdb_key_u64(&seq, charge->seq);
-    at = pay_lmdb_key_val(&key);
-    val = pay_lmdb_key_val(&seq);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, &val, MDB_NOOVERWRITE);
-}
-
-int pay_lmdb_acquirer_del_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
-{
-    pay_lmdb_key_t key;
-    MDB_val at;
-    int rc;
-
-    if (!is_named(charge->acquirer_reference)
-        || !pay_lmdb_acquirer_key(&key, &charge->scope, PAY_ACQUIRER_CHARGE,
-                                  charge->acquirer_reference)) {
-        return MDB_SUCCESS;
-    }
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, NULL);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
-static int put_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                      pay_lmdb_acquirer_kind_t kind, const char *name)
-{
-    pay_lmdb_key_t key, refund_key;
-    MDB_val at, val;
-    int rc;
-
-    if (!is_named(name)) {
-        return MDB_SUCCESS;
-    }
-    if (!pay_lmdb_acquirer_key(&key, &refund->scope, kind, name)) {
-        return ENAMETOOLONG;
-    }
-    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
-    at = pay_lmdb_key_val(&key);
-    val = pay_lmdb_key_val(&refund_key);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, &val, MDB_NOOVERWRITE);
-    if (rc != MDB_KEYEXIST) {
-        return rc;
-    }
-    if (val.mv_size != refund_key.len || memcmp(val.mv_data, refund_key.bytes, val.mv_size) != 0) {
-        pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00170) "refund %s: the acquirer gives it a name that another refund has",
-                refund->refund_reference);
-    }
-    return MDB_SUCCESS;
-}
-
-int pay_lmdb_acquirer_put_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
-{
-    int rc;
-
-    rc = put_refund(txn, db, refund, PAY_ACQUIRER_TAG, refund->tag);
-    if (rc) {
-        return rc;
-    }
-    return put_refund(txn, db, refund, PAY_ACQUIRER_REFUND, refund->acquirer_reference);
-}
-
-/* The entry of a name, unless it is another refund's. */
-static int del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
-                      pay_lmdb_acquirer_kind_t kind, const char *name)
-{
-    pay_lmdb_key_t key, refund_key;
-    MDB_val at, val;
-    int rc;
-
-    if (!is_named(name) || !pay_lmdb_acquirer_key(&key, &refund->scope, kind, name)) {
-        return MDB_SUCCESS;
-    }
-    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, &val);
-    if (!rc && val.mv_size == refund_key.len
-        && memcmp(val.mv_data, refund_key.bytes, refund_key.len) == 0) {
-        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, NULL);
-    }
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
-int pay_lmdb_acquirer_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
-{
-    int rc;
-
-    rc = del_refund(txn, db, refund, PAY_ACQUIRER_TAG, refund->tag);
-    if (rc) {
-        return rc;
-    }
-    return del_refund(txn, db, refund, PAY_ACQUIRER_REFUND, refund->acquirer_reference);
-}
-
-int pay_lmdb_acquirer_name_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
-                                  const char *acquirer_reference, apr_pool_t *p)
+void pay_lmdb_acquirer_name_refund(pay_refund_t *refund, const char *acquirer_reference,
+                                   apr_pool_t *p)
 {
     if (refund->import_number != 0 /* its own reference is the acquirer's */
         || !is_named(acquirer_reference) || is_named(refund->acquirer_reference)
         || strlen(acquirer_reference) > PAY_REFUND_REFERENCE_MAX) {
-        return MDB_SUCCESS;
+        return;
     }
     refund->acquirer_reference = pay_lmdb_text_cut(acquirer_reference, PAY_REFUND_REFERENCE_MAX, p);
-    return put_refund(txn, db, refund, PAY_ACQUIRER_REFUND, refund->acquirer_reference);
 }
-
-/* ---- refunds without a charge */
 
 int pay_lmdb_acquirer_unlinked_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *name,
                                    apr_uint64_t seq)
@@ -153,40 +42,6 @@ int pay_lmdb_acquirer_unlinked_key(pay_lmdb_key_t *key, const pay_scope_t *scope
     pay_lmdb_key_u64(&number, seq);
     return pay_lmdb_acquirer_key(key, scope, PAY_ACQUIRER_UNLINKED, name)
            && pay_lmdb_key_bytes(key, "", 1) && pay_lmdb_key_bytes(key, number.bytes, number.len);
-}
-
-int pay_lmdb_acquirer_put_unlinked(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
-{
-    pay_lmdb_key_t key, refund_key;
-    MDB_val at, val;
-
-    if (!is_named(refund->acquirer_charge)) {
-        return MDB_SUCCESS;
-    }
-    if (!pay_lmdb_acquirer_unlinked_key(&key, &refund->scope, refund->acquirer_charge,
-                                        refund->seq)) {
-        return ENAMETOOLONG;
-    }
-    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
-    at = pay_lmdb_key_val(&key);
-    val = pay_lmdb_key_val(&refund_key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, &val, 0);
-}
-
-int pay_lmdb_acquirer_del_unlinked(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
-{
-    pay_lmdb_key_t key;
-    MDB_val at;
-    int rc;
-
-    if (!is_named(refund->acquirer_charge)
-        || !pay_lmdb_acquirer_unlinked_key(&key, &refund->scope, refund->acquirer_charge,
-                                           refund->seq)) {
-        return MDB_SUCCESS;
-    }
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, NULL);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* ---- looking up */

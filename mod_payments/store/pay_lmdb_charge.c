@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_charge.h"
 
-#include "store/pay_lmdb_acquirer.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
-#include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_refund_link.h"
@@ -23,7 +20,6 @@ typedef struct open_t {
     const pay_charge_t *proposal;
     const pay_outcome_t *outcome; /* NULL: not known yet */
     const pay_idempotency_t *use; /* NULL: none */
-    apr_uint32_t email_mark;
     apr_pool_t *p;
     pay_charge_t *out;
     pay_link_t *link; /* NULL: none */
@@ -131,37 +127,32 @@ static int open_known(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, const MD
     return MDB_SUCCESS;
 }
 
-/* What is known is told all the same. */
-static int open_over_quota(open_t *open, MDB_txn *txn, const pay_lmdb_t *db,
-                           const pay_lmdb_key_t *ref_key)
+/* Sets the claim when the reference is taken, whatever else would be said of the request. */
+static int check_reference(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
-    MDB_val key = pay_lmdb_key_val(ref_key), val;
+    const pay_charge_t *proposal = open->proposal;
+    pay_lmdb_key_t ref_key;
+    MDB_val key, val;
     int rc;
 
+    if (!pay_lmdb_charge_ref_key(&ref_key, &proposal->scope, proposal->reference)) {
+        return ENAMETOOLONG;
+    }
+    key = pay_lmdb_key_val(&ref_key);
     rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &key, &val);
     if (!rc) {
         return open_known(open, txn, db, &key, &val);
     }
-    if (rc == MDB_NOTFOUND) {
-        open->refused = PAY_STORE_EFULL;
-        rc = MDB_SUCCESS;
-    }
-    return rc;
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* Sets the claim when the Idempotency-Key is another request's; a reference that is known goes
- * before it. */
-static int check_use(open_t *open, MDB_txn *txn, const pay_lmdb_t *db,
-                     const pay_lmdb_key_t *ref_key)
+/* Sets the claim when the Idempotency-Key is another request's. */
+static int check_use(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
-    MDB_val key = pay_lmdb_key_val(ref_key), val;
-    int rc, known;
+    int rc, known = 0;
 
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &key, &val);
-    if (rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    rc = pay_lmdb_kept_known(&known, txn, db, &open->proposal->scope, open->use);
+    rc = open->use ? pay_lmdb_kept_known(&known, txn, db, &open->proposal->scope, open->use)
+                   : MDB_SUCCESS;
     if (!rc && known) {
         open->claim = PAY_CLAIM_KEY_USED;
     }
@@ -184,7 +175,7 @@ static int check_quota(int *reached, const open_t *open, MDB_txn *txn, const pay
     return rc;
 }
 
-/* The charge's own row and what leads to it. */
+/* The charge's own row and what belongs to it. */
 static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
     int rc = MDB_SUCCESS;
@@ -193,14 +184,7 @@ static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
         rc = pay_lmdb_event_of_charge(txn, db, open->out, 1, open->p);
     }
     if (!rc) {
-        rc = pay_lmdb_charge_put(txn, db, open->out, MDB_NOOVERWRITE, open->p);
-    }
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_charge_time_put(txn, db, open->out, open->email_mark);
-    if (!rc) {
-        rc = pay_lmdb_acquirer_put_charge(txn, db, open->out);
+        rc = pay_lmdb_charge_insert(txn, db, open->out, open->p);
     }
     if (!rc) {
         rc = pay_lmdb_checkout_add(txn, db, open->out, open->p);
@@ -208,14 +192,11 @@ static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
     if (!rc) {
         rc = pay_lmdb_link_opened(txn, db, open->link, open->out, open->p);
     }
-    if (rc) {
+    if (rc || !open->outcome) {
         return rc;
     }
-    if (open->outcome) {
-        rc = pay_lmdb_checkout_ended(txn, db, open->out, open->p);
-        return rc ? rc : pay_lmdb_total_charge(txn, db, open->out, 1, open->p);
-    }
-    return pay_lmdb_due_put_charge(txn, db, open->out);
+    rc = pay_lmdb_checkout_ended(txn, db, open->out, open->p);
+    return rc ? rc : pay_lmdb_total_charge(txn, db, open->out, 1, open->p);
 }
 
 /* The reference is this charge's. */
@@ -256,14 +237,11 @@ static int open_new(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_s
     return pay_lmdb_scope_put(txn, db, scope, last, open->p);
 }
 
-/* The claim on the reference is the first write: only its KEYEXIST means a duplicate. */
 static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     open_t *open = baton;
     const pay_scope_t *scope = &open->proposal->scope;
     pay_lmdb_scope_t last;
-    pay_lmdb_key_t ref_key, seq;
-    MDB_val key, val;
     int rc, reached;
 
     open->out = NULL;
@@ -271,24 +249,19 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     open->stepped_back = 0;
     open->refused = APR_SUCCESS;
     rc = pay_lmdb_scope_get(&last, txn, db, scope);
-    if (rc) {
+    if (!rc) {
+        rc = check_reference(open, txn, db);
+    }
+    if (!rc && open->claim == PAY_CLAIM_NEW) {
+        rc = check_use(open, txn, db);
+    }
+    if (rc || open->claim != PAY_CLAIM_NEW) {
         return rc;
-    }
-    if (!pay_lmdb_charge_ref_key(&ref_key, scope, open->proposal->reference)) {
-        return ENAMETOOLONG;
-    }
-    if (open->use) {
-        rc = check_use(open, txn, db, &ref_key);
-        if (rc || open->claim != PAY_CLAIM_NEW) {
-            return rc;
-        }
     }
     rc = check_quota(&reached, open, txn, db);
-    if (rc) {
+    if (rc || reached) {
+        open->refused = reached ? PAY_STORE_EFULL : APR_SUCCESS;
         return rc;
-    }
-    if (reached) {
-        return open_over_quota(open, txn, db, &ref_key);
     }
     rc = pay_lmdb_link_judge(&open->claim, &open->link, &open->out, txn, db, open->proposal,
                              open->p);
@@ -296,15 +269,7 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     last.charge_seq++;
-    pay_lmdb_key_start(&seq);
-    pay_lmdb_key_u64(&seq, last.charge_seq);
-    key = pay_lmdb_key_val(&ref_key);
-    val = pay_lmdb_key_val(&seq);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &key, &val, MDB_NOOVERWRITE);
-    if (rc == MDB_KEYEXIST) {
-        return open_known(open, txn, db, &key, &val);
-    }
-    return rc ? rc : open_new(open, txn, db, &last);
+    return open_new(open, txn, db, &last);
 }
 
 apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
@@ -331,10 +296,6 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
     if (rc) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_charge_mark(&open.email_mark, proposal->email); /* not while others wait */
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, open_work, &open);
     if (rv == APR_SUCCESS) {
         rv = open.refused;
@@ -352,8 +313,6 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     withdraw_t *withdraw = baton;
     pay_charge_t *charge;
-    pay_lmdb_key_t key;
-    MDB_val at;
     int rc;
 
     withdraw->verdict = APR_SUCCESS;
@@ -377,39 +336,14 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_link_removed(txn, db, charge, withdraw->p);
-    if (rc) {
-        return rc;
+    if (!rc) {
+        rc = pay_lmdb_kept_remove_charge(txn, db, charge);
     }
-    if (!pay_lmdb_charge_ref_key(&key, &charge->scope, charge->reference)) {
-        return ENAMETOOLONG;
-    }
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &at, NULL);
-    if (rc) {
-        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, &at) : rc;
-    }
-    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, NULL);
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_kept_remove_charge(txn, db, charge);
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_charge_time_del(txn, db, charge);
     if (!rc) {
         rc = pay_lmdb_checkout_del(txn, db, charge);
     }
     if (!rc) {
-        rc = pay_lmdb_acquirer_del_charge(txn, db, charge);
-    }
-    if (!rc) {
-        rc = pay_lmdb_held_charge(txn, db, charge, PAY_NOT_HELD);
-    }
-    if (!rc) {
-        rc = pay_lmdb_due_del_charge(txn, db, charge);
+        rc = pay_lmdb_charge_remove(txn, db, charge);
     }
     return rc ? rc : pay_lmdb_scope_take_back(txn, db, &charge->scope, 1, withdraw->p);
 }

@@ -40,10 +40,6 @@ int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
 int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                             const pay_scope_t *scope, const char *reference, apr_pool_t *p);
 
-/* Writes the row; `flags` are mdb_put's. ENAMETOOLONG above PAY_LMDB_CHARGE_ROW_MAX. */
-int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                        unsigned int flags, apr_pool_t *p);
-
 /* The one way in which a charge's state moves: 0, and nothing changed, unless its table allows it.
  */
 int pay_lmdb_charge_become(pay_charge_t *charge, pay_charge_state_t to);

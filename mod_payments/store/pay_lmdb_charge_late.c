@@ -2,8 +2,7 @@
 #include "store/pay_lmdb_charge.h"
 
 #include "base/pay_log.h"
-#include "store/pay_lmdb_due.h"
-#include "store/pay_lmdb_held.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <assert.h>
@@ -19,7 +18,7 @@ typedef struct late_t {
 } late_t;
 
 /* What is known of the approval, beside a decision that stays as it is. */
-static int note(late_t *late, MDB_txn *txn, const pay_lmdb_t *db)
+static void note(late_t *late)
 {
     const pay_late_step_t *step = late->step;
     pay_charge_t *charge = late->out;
@@ -40,7 +39,8 @@ static int note(late_t *late, MDB_txn *txn, const pay_lmdb_t *db)
         charge->resolution = pay_lmdb_text_cut(step->resolution, PAY_RESOLUTION_MAX, late->p);
     }
     charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
-    return pay_lmdb_held_charge(txn, db, charge, step->held);
+    charge->held = step->held;
+    charge->due_at = step->due_at;
 }
 
 static int late_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
@@ -60,18 +60,9 @@ static int late_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (charge->state != PAY_CHARGE_FAILED || charge->late != late->step->from) {
         return PAY_LMDB_SILENT;
     }
-    if (charge->due_at != 0) {
-        rc = pay_lmdb_due_del_charge(txn, db, charge);
-    }
-    charge->due_at = late->step->due_at;
-    if (!rc && charge->due_at != 0) {
-        rc = pay_lmdb_due_put_charge(txn, db, charge);
-    }
-    if (!rc) {
-        rc = note(late, txn, db);
-    }
+    note(late);
     late->changed = 1;
-    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, 0, late->p);
+    return pay_lmdb_charge_put(txn, db, charge, late->p);
 }
 
 apr_status_t pay_lmdb_charge_late(pay_charge_t **out, int *changed, pay_store_t *store,

@@ -33,32 +33,6 @@ apr_status_t pay_lmdb_charge_mark(apr_uint32_t *out, const char *email)
     return rv;
 }
 
-int pay_lmdb_charge_time_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                             apr_uint32_t mark)
-{
-    pay_lmdb_key_t key, value;
-    MDB_val at, val;
-
-    pay_lmdb_charge_time_key(&key, &charge->scope, charge->created_at, charge->seq);
-    pay_lmdb_key_start(&value);
-    pay_lmdb_key_u32(&value, mark);
-    at = pay_lmdb_key_val(&key);
-    val = pay_lmdb_key_val(&value);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &at, &val, 0);
-}
-
-int pay_lmdb_charge_time_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
-{
-    pay_lmdb_key_t key;
-    MDB_val at;
-    int rc;
-
-    pay_lmdb_charge_time_key(&key, &charge->scope, charge->created_at, charge->seq);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &at, NULL);
-    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, &at) : rc;
-}
-
 /* To the first entry of the range that is behind `after`. */
 static int seek(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_scope_t *scope,
                 apr_time_t from, const pay_charge_t *after)

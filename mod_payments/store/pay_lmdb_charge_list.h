@@ -3,8 +3,7 @@
 #define PAY_LMDB_CHARGE_LIST_H
 
 /*
- * The index of charges by time, inside the write transaction that changes it. Functions return
- * LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * The index of charges by time (pay_lmdb_charge_record.c).
  *
  * An entry holds a mark of the charge's e-mail: four bytes of its SHA-256. A search for an e-mail
  * reads the marks, and only the charges that they hint at; an index by digests would cost each
@@ -22,11 +21,5 @@ apr_status_t pay_lmdb_charge_mark(apr_uint32_t *out, const char *email);
 
 void pay_lmdb_charge_time_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_time_t created_at,
                               apr_uint64_t seq);
-
-/* With the row's own insertion and removal, and when its e-mail changes; nothing else moves a
- * charge in time. */
-int pay_lmdb_charge_time_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                             apr_uint32_t mark);
-int pay_lmdb_charge_time_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge);
 
 #endif

@@ -4,10 +4,9 @@
 #include "base/pay_log.h"
 #include "model/pay_fee.h"
 #include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
-#include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_token.h"
@@ -42,35 +41,24 @@ static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 {
     const pay_outcome_t *outcome = resolve->outcome;
     pay_charge_t *charge = resolve->out;
-    int rc;
 
     if (charge->due_at == 0 && (!outcome->resolution || charge->held == PAY_NOT_HELD)) {
         return PAY_LMDB_SILENT;
     }
-    rc = pay_lmdb_due_del_charge(txn, db, charge);
     charge->due_at = resolve->due_at;
+    charge->held = outcome->held;
     if (outcome->resolution) {
         charge->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, resolve->p);
         charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
     }
-    if (!rc && charge->due_at != 0) {
-        rc = pay_lmdb_due_put_charge(txn, db, charge);
-    }
-    if (!rc) {
-        rc = pay_lmdb_held_charge(txn, db, charge, outcome->held);
-    }
-    if (rc) {
-        return rc;
-    }
     resolve->changed = 1;
-    return pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+    return pay_lmdb_charge_put(txn, db, charge, resolve->p);
 }
 
 /* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
 static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 {
     pay_charge_t *charge = resolve->out;
-    int rc;
 
     if (is_closed(charge)) {
         return ask_closed(resolve, txn, db);
@@ -78,23 +66,13 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
     if (charge->state != PAY_CHARGE_PENDING || resolve->due_at == 0) {
         return PAY_LMDB_SILENT;
     }
-    rc = pay_lmdb_due_del_charge(txn, db, charge);
-    if (rc) {
-        return rc;
-    }
     pay_lmdb_charge_clear_worker(charge);
     charge->due_at = resolve->due_at;
     charge->absent_since = resolve->outcome->absent_since;
     charge->absent_from = resolve->outcome->absent_from;
-    rc = pay_lmdb_held_charge(txn, db, charge, resolve->outcome->held);
-    if (!rc) {
-        rc = pay_lmdb_due_put_charge(txn, db, charge);
-    }
-    if (rc) {
-        return rc;
-    }
+    charge->held = resolve->outcome->held;
     resolve->changed = 1;
-    return pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+    return pay_lmdb_charge_put(txn, db, charge, resolve->p);
 }
 
 static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
@@ -199,34 +177,24 @@ static int issue_token(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *c
 int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
                            const pay_outcome_t *outcome, apr_pool_t *p)
 {
-    pay_charge_t before = *charge;
     int rc;
 
     *changed = 0;
     if (!pay_lmdb_charge_decide(charge, outcome, p)) {
         return MDB_SUCCESS;
     }
+    charge->held = PAY_NOT_HELD;
     pay_lmdb_charge_fee(charge, txn, db, p);
-    rc = pay_lmdb_due_del_charge(txn, db, &before);
-    if (!rc && charge->due_at != 0) {
-        rc = pay_lmdb_due_put_charge(txn, db, charge);
-    }
-    if (!rc) {
-        rc = pay_lmdb_held_charge(txn, db, charge, PAY_NOT_HELD);
-    }
-    if (!rc) {
-        rc = issue_token(txn, db, charge, p);
-    }
+    rc = issue_token(txn, db, charge, p);
     if (!rc) {
         rc = pay_lmdb_link_decided(txn, db, charge, p);
     }
     if (!rc) {
         rc = pay_lmdb_event_of_charge(txn, db, charge, 1, p);
     }
-    if (rc) {
-        return rc;
+    if (!rc) {
+        rc = pay_lmdb_charge_put(txn, db, charge, p);
     }
-    rc = pay_lmdb_charge_put(txn, db, charge, 0, p);
     if (rc) {
         return rc;
     }
@@ -250,7 +218,7 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
         return MDB_SUCCESS;
     }
     charge->contradiction = pay_lmdb_contradiction(resolve->outcome, resolve->p);
-    return pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+    return pay_lmdb_charge_put(txn, db, charge, resolve->p);
 }
 
 /*
@@ -261,25 +229,17 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
 static int dispute(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 {
     pay_charge_t *charge = resolve->out;
-    int rc;
 
     if (resolve->outcome->resolution) { /* the person was told so */
         return PAY_LMDB_SILENT;
     }
     resolve->disputed = charge->held != PAY_HELD_DIFFERENT;
-    rc = pay_lmdb_due_del_charge(txn, db, charge);
-    if (rc) {
-        return rc;
-    }
     pay_lmdb_charge_clear_worker(charge);
     charge->due_at = pay_lmdb_scope_now(0) + DISPUTED_AGAIN;
     charge->absent_since = 0;
     charge->absent_from = (pay_moment_t){0, 0};
-    rc = pay_lmdb_held_charge(txn, db, charge, PAY_HELD_DIFFERENT);
-    if (!rc) {
-        rc = pay_lmdb_due_put_charge(txn, db, charge);
-    }
-    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, 0, resolve->p);
+    charge->held = PAY_HELD_DIFFERENT;
+    return pay_lmdb_charge_put(txn, db, charge, resolve->p);
 }
 
 static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

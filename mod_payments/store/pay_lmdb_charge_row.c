@@ -2,8 +2,8 @@
 #include "store/pay_lmdb_charge.h"
 
 #include "model/pay_token.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
-#include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -224,25 +224,6 @@ int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *
     return rc;
 }
 
-int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                        unsigned int flags, apr_pool_t *p)
-{
-    pay_lmdb_key_t key;
-    MDB_val at, row;
-    int rc;
-
-    rc = pay_lmdb_charge_encode(&row, charge, p);
-    if (!rc && !(flags & MDB_NOOVERWRITE)) { /* of a new one pay_lmdb_link_opened counts */
-        rc = pay_lmdb_link_follow(txn, db, charge, p);
-    }
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, &row, flags);
-}
-
 int pay_lmdb_charge_refund_moved(pay_charge_t *charge, pay_refund_state_t from,
                                  pay_refund_state_t to, apr_int64_t amount_minor)
 {
@@ -347,7 +328,7 @@ int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_lmdb_t *db,
         *turned = charge->state != before;
     }
     charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
-    return pay_lmdb_charge_put(txn, db, charge, 0, p);
+    return pay_lmdb_charge_put(txn, db, charge, p);
 }
 
 void pay_lmdb_charge_clear_worker(pay_charge_t *charge)

@@ -2,9 +2,8 @@
 #include "store/pay_lmdb_charge.h"
 
 #include "base/pay_writer.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
-#include "store/pay_lmdb_due.h"
-#include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -40,25 +39,12 @@ static int close_checkout(void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
     pay_charge_t *charge = work->out;
     int rc;
 
-    rc = pay_lmdb_due_del_charge(txn, db, charge);
-    if (!rc) {
-        (void)pay_lmdb_charge_become(charge, PAY_CHARGE_VOID);
-    }
-    if (!rc) {
-        rc = pay_lmdb_held_charge(txn, db, charge, PAY_NOT_HELD);
-    }
-    if (rc) {
-        return rc;
-    }
+    (void)pay_lmdb_charge_become(charge, PAY_CHARGE_VOID);
     pay_lmdb_charge_clear_worker(charge);
+    charge->held = PAY_NOT_HELD;
     charge->due_at = pay_lmdb_checkout_is_asked(charge) ? charge->due_at : 0;
     charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
-    if (charge->due_at != 0) {
-        rc = pay_lmdb_due_put_charge(txn, db, charge);
-    }
-    if (!rc) {
-        rc = pay_lmdb_charge_put(txn, db, charge, 0, work->p);
-    }
+    rc = pay_lmdb_charge_put(txn, db, charge, work->p);
     if (!rc) {
         rc = pay_lmdb_checkout_ended(txn, db, charge, work->p);
     }

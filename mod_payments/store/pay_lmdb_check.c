@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_check.h"
 
+#include "store/pay_lmdb_acquirer.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -89,6 +92,7 @@ typedef struct table_t {
     pay_lmdb_check_row_t row;
     pay_lmdb_check_after_t after; /* NULL: nothing is left to check */
     pay_lmdb_check_part_t part;   /* in place of `row` */
+    size_t key_min, key_max;      /* of an index, in place of `row`: bytes of its keys */
 } table_t;
 
 static const table_t tables[] = {
@@ -103,17 +107,17 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_ENCRYPTION_KEY, .row = pay_lmdb_check_encryption_key},
     {.table = PAY_TABLE_SCOPE, .row = check_scope},
     {.table = PAY_TABLE_CHARGE, .row = pay_lmdb_check_charge},
-    {.table = PAY_TABLE_CHARGE_REF, .row = pay_lmdb_check_charge_ref},
-    {.table = PAY_TABLE_CHARGE_BY_TIME, .row = pay_lmdb_check_charge_time},
+    {.table = PAY_TABLE_CHARGE_REF, .key_max = PAY_LMDB_KEY_MAX},
+    {.table = PAY_TABLE_CHARGE_BY_TIME, .key_max = PAY_LMDB_KEY_MAX},
     {.table = PAY_TABLE_CHECKOUT, .row = pay_lmdb_check_checkout},
     {.table = PAY_TABLE_CHECKOUT_SWEEP, .row = pay_lmdb_check_checkout_sweep},
     {.table = PAY_TABLE_PAGE, .row = pay_lmdb_check_page},
     {.table = PAY_TABLE_LINK, .row = pay_lmdb_check_link},
     {.table = PAY_TABLE_REFUND, .row = pay_lmdb_check_refund},
-    {.table = PAY_TABLE_REFUND_REF, .row = pay_lmdb_check_refund_ref},
-    {.table = PAY_TABLE_REFUND_ID, .row = pay_lmdb_check_refund_id},
-    {.table = PAY_TABLE_REFUND_BY_CHARGE, .row = pay_lmdb_check_refund_by_charge},
-    {.table = PAY_TABLE_REFUND_REPEAT, .row = pay_lmdb_check_refund_repeat},
+    {.table = PAY_TABLE_REFUND_REF, .key_max = PAY_LMDB_KEY_MAX},
+    {.table = PAY_TABLE_REFUND_ID, .key_max = PAY_LMDB_KEY_MAX},
+    {.table = PAY_TABLE_REFUND_BY_CHARGE, .key_max = PAY_LMDB_KEY_MAX},
+    {.table = PAY_TABLE_REFUND_REPEAT, .key_max = PAY_LMDB_KEY_MAX},
     {.table = PAY_TABLE_ENDPOINT, .row = pay_lmdb_check_endpoint},
     {.table = PAY_TABLE_ENDPOINT_DUE, .row = pay_lmdb_check_endpoint_due},
     {.table = PAY_TABLE_EVENT, .row = pay_lmdb_check_event},
@@ -121,10 +125,14 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_EVENT_PARKED, .row = pay_lmdb_check_event_parked},
     {.table = PAY_TABLE_KEPT, .row = pay_lmdb_check_kept},
     {.table = PAY_TABLE_KEPT_DUE, .row = pay_lmdb_check_kept_due},
-    {.table = PAY_TABLE_PENDING_DUE, .row = pay_lmdb_check_due},
-    {.table = PAY_TABLE_LATE_DUE, .row = pay_lmdb_check_late_due},
-    {.table = PAY_TABLE_ACQUIRER, .row = pay_lmdb_check_acquirer},
-    {.table = PAY_TABLE_HELD, .row = pay_lmdb_check_held},
+    {.table = PAY_TABLE_PENDING_DUE,
+     .key_min = PAY_LMDB_DUE_KEY_LEN,
+     .key_max = PAY_LMDB_DUE_KEY_LEN},
+    {.table = PAY_TABLE_LATE_DUE, .key_min = PAY_LMDB_DUE_KEY_LEN, .key_max = PAY_LMDB_DUE_KEY_LEN},
+    {.table = PAY_TABLE_ACQUIRER,
+     .key_min = PAY_LMDB_ACQUIRER_KIND_AT + 2,
+     .key_max = PAY_LMDB_KEY_MAX},
+    {.table = PAY_TABLE_HELD, .key_min = PAY_LMDB_HELD_KEY_LEN, .key_max = PAY_LMDB_HELD_KEY_LEN},
     {.table = PAY_TABLE_GRANT, .row = pay_lmdb_check_grant},
     {.table = PAY_TABLE_GRANT_USER, .row = pay_lmdb_check_grant_user},
     {.table = PAY_TABLE_AUDIT, .row = pay_lmdb_check_audit},
@@ -149,6 +157,16 @@ static void tell(walk_t *walk)
     }
 }
 
+static int check_entry(pay_lmdb_check_t *check, const table_t *table, const MDB_val *key,
+                       const MDB_val *value)
+{
+    if (key->mv_size < table->key_min || key->mv_size > table->key_max) {
+        pay_lmdb_check_fault(check, table->table, key, "the key has a wrong length");
+        return MDB_SUCCESS;
+    }
+    return pay_lmdb_check_index(check, table->table, key, value);
+}
+
 /* The rows from `from` on; *done 1 at the table's end, else `from` is where to go on. */
 static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, const table_t *table)
 {
@@ -166,7 +184,7 @@ static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, c
     }
     rc = mdb_cursor_get(cursor, &key, &row, from->len ? MDB_SET_RANGE : MDB_FIRST);
     while (!rc && rows++ < PAY_LMDB_CHECK_ROWS_MAX) {
-        rc = table->row(check, &key, &row);
+        rc = table->row ? table->row(check, &key, &row) : check_entry(check, table, &key, &row);
         if (table->after) {
             MDB_val copy = {key.mv_size, apr_pmemdup(check->ptemp, key.mv_data, key.mv_size)};
 

@@ -21,6 +21,8 @@ typedef struct pay_lmdb_check_t {
     apr_array_header_t *keys;  /* of MDB_val: its keys, where something is checked after it */
 } pay_lmdb_check_t;
 
+struct pay_lmdb_record_t;
+
 /* LMDB's code when the store cannot be read on; faults are told through pay_lmdb_check_fault. */
 typedef int (*pay_lmdb_check_row_t)(pay_lmdb_check_t *check, const MDB_val *key,
                                     const MDB_val *row);
@@ -43,6 +45,13 @@ void pay_lmdb_check_fault(pay_lmdb_check_t *check, pay_lmdb_table_t table, const
 int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check,
                        pay_lmdb_table_t table, const MDB_val *key);
 
+/* pay_lmdb_check_index.c: what records declare. Each entry that the row at `key` should have is
+ * there, and leads to it; an entry of an index table leads to a row that has it. */
+int pay_lmdb_check_entries(pay_lmdb_check_t *check, const struct pay_lmdb_record_t *record,
+                           const MDB_val *key, const void *row);
+int pay_lmdb_check_index(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+                         const MDB_val *value);
+
 /* pay_lmdb_check_account.c: accounts, keys, tokens, encryption keys. Tokens are never told. */
 int pay_lmdb_check_account(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_account_name(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
@@ -60,8 +69,6 @@ int pay_lmdb_check_meta(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
 
 /* pay_lmdb_check_charge.c */
 int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_charge_time(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
 /* pay_lmdb_check_checkout.c */
 int pay_lmdb_check_checkout(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
@@ -91,11 +98,6 @@ int pay_lmdb_check_charge_checkout(pay_lmdb_check_t *check, const MDB_val *key,
 
 /* pay_lmdb_check_refund.c */
 int pay_lmdb_check_refund(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_refund_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_refund_id(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_refund_by_charge(pay_lmdb_check_t *check, const MDB_val *key,
-                                    const MDB_val *row);
-int pay_lmdb_check_refund_repeat(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
 /* pay_lmdb_check_total.c */
 int pay_lmdb_check_total(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
@@ -112,22 +114,6 @@ int pay_lmdb_check_endpoint_due(pay_lmdb_check_t *check, const MDB_val *key, con
 int pay_lmdb_check_event(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_event_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_event_parked(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-
-/* pay_lmdb_check_due.c */
-int pay_lmdb_check_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_late_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-/* A row that is due has its entry at due_at; others have none to look for. */
-int pay_lmdb_check_due_entry(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
-                             int is_due, pay_lmdb_table_t due_table, const MDB_val *due_key);
-
-/* pay_lmdb_check_acquirer.c */
-int pay_lmdb_check_acquirer(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_held(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-/* The indexes of one row that goes through an acquirer. */
-int pay_lmdb_check_charge_outside(pay_lmdb_check_t *check, const MDB_val *key,
-                                  const pay_charge_t *charge);
-int pay_lmdb_check_refund_outside(pay_lmdb_check_t *check, const MDB_val *key,
-                                  const pay_refund_t *refund);
 
 /* pay_lmdb_check_grant.c */
 int pay_lmdb_check_grant(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);

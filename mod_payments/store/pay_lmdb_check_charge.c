@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_check.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_refund.h"
@@ -140,36 +141,13 @@ static void check_state(pay_lmdb_check_t *check, const MDB_val *key, const pay_c
     }
 }
 
-/* Its reference leads back to it, its key id and its scope know of it. */
+/* Its key id and its scope know of it. */
 static int check_ties(pay_lmdb_check_t *check, const MDB_val *key, const pay_charge_t *charge)
 {
     pay_lmdb_scope_t last;
-    pay_lmdb_key_t name;
-    MDB_val at, val;
-    int rc, found = 0;
+    MDB_val at;
+    int rc, found;
 
-    if (pay_lmdb_charge_ref_key(&name, &charge->scope, charge->reference)) {
-        at = pay_lmdb_key_val(&name);
-        rc = pay_lmdb_check_has(&found, &val, check, PAY_TABLE_CHARGE_REF, &at);
-        if (rc) {
-            return rc;
-        }
-    }
-    if (!found || val.mv_size != sizeof(apr_uint64_t)
-        || pay_lmdb_read_u64(val.mv_data) != charge->seq) {
-        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
-                             "charge %s: its reference does not lead to it", charge->reference);
-    }
-    pay_lmdb_charge_time_key(&name, &charge->scope, charge->created_at, charge->seq);
-    at = pay_lmdb_key_val(&name);
-    rc = pay_lmdb_check_has(&found, NULL, check, PAY_TABLE_CHARGE_BY_TIME, &at);
-    if (rc) {
-        return rc;
-    }
-    if (!found) {
-        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key,
-                             "charge %s: the list by time does not lead to it", charge->reference);
-    }
     if (charge->key_id[0] != '\0') {
         at.mv_data = (void *)charge->key_id; /* only read */
         at.mv_size = strlen(charge->key_id);
@@ -191,26 +169,6 @@ static int check_ties(pay_lmdb_check_t *check, const MDB_val *key, const pay_cha
                              "charge %s: its scope never gave this number", charge->reference);
     }
     return rc;
-}
-
-static int check_due(pay_lmdb_check_t *check, const MDB_val *key, const pay_charge_t *charge)
-{
-    const int is_due = charge->state == PAY_CHARGE_PENDING || charge->due_at != 0;
-    const pay_lmdb_table_t table = pay_lmdb_due_table_charge(charge);
-    pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX];
-    int count = pay_lmdb_due_places(places, charge);
-    MDB_val at;
-    int rc, found;
-
-    while (--count > 0) {
-        at = pay_lmdb_key_val(&places[count]);
-        rc = pay_lmdb_check_has(&found, NULL, check, table, &at);
-        if (rc || found) {
-            return rc;
-        }
-    }
-    at = pay_lmdb_key_val(&places[0]);
-    return pay_lmdb_check_due_entry(check, PAY_TABLE_CHARGE, key, is_due, table, &at);
 }
 
 int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
@@ -236,71 +194,7 @@ int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB
         rc = check_amounts(check, key, charge);
     }
     if (!rc) {
-        rc = pay_lmdb_check_charge_outside(check, key, charge);
+        rc = pay_lmdb_check_entries(check, &pay_lmdb_charge_record, key, charge);
     }
-    if (!rc) {
-        rc = pay_lmdb_check_charge_checkout(check, key, charge);
-    }
-    if (rc) {
-        return rc;
-    }
-    return check_due(check, key, charge);
-}
-
-int pay_lmdb_check_charge_ref(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
-{
-    const char *reference = (const char *)key->mv_data + PAY_LMDB_SCOPE_LEN;
-    pay_charge_t *charge = NULL;
-    pay_scope_t scope;
-    int rc = MDB_NOTFOUND;
-
-    if (key->mv_size > PAY_LMDB_SCOPE_LEN && row->mv_size == sizeof(apr_uint64_t)) {
-        pay_lmdb_read_scope(&scope, key->mv_data);
-        rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &scope,
-                                 pay_lmdb_read_u64(row->mv_data), check->ptemp);
-    }
-    if (rc == PAY_LMDB_BAD_ROW) { /* told with the charge */
-        return MDB_SUCCESS;
-    }
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    if (rc == MDB_NOTFOUND || strlen(charge->reference) != key->mv_size - PAY_LMDB_SCOPE_LEN
-        || memcmp(charge->reference, reference, key->mv_size - PAY_LMDB_SCOPE_LEN) != 0) {
-        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE_REF, key, "leads to no charge of that name");
-    }
-    return MDB_SUCCESS;
-}
-
-int pay_lmdb_check_charge_time(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
-{
-    const unsigned char *at = (const unsigned char *)key->mv_data + PAY_LMDB_SCOPE_LEN;
-    pay_charge_t *charge = NULL;
-    apr_uint32_t mark;
-    pay_scope_t scope;
-    apr_status_t rv;
-    int rc = MDB_NOTFOUND;
-
-    if (key->mv_size == PAY_LMDB_CHARGE_TIME_KEY_LEN && row->mv_size == PAY_LMDB_CHARGE_MARK_LEN) {
-        pay_lmdb_read_scope(&scope, key->mv_data);
-        rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &scope,
-                                 pay_lmdb_read_u64(at + sizeof(apr_uint64_t)), check->ptemp);
-    }
-    if (rc == PAY_LMDB_BAD_ROW) { /* told with the charge */
-        return MDB_SUCCESS;
-    }
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    if (rc == MDB_NOTFOUND || charge->created_at != pay_lmdb_read_time(at)) {
-        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE_BY_TIME, key,
-                             "leads to no charge of that time");
-        return MDB_SUCCESS;
-    }
-    rv = pay_lmdb_charge_mark(&mark, charge->email);
-    if (rv == APR_SUCCESS && mark != pay_lmdb_read_u32(row->mv_data)) {
-        pay_lmdb_check_fault(check, PAY_TABLE_CHARGE_BY_TIME, key,
-                             "charge %s: its mark is of another e-mail", charge->reference);
-    }
-    return rv;
+    return rc ? rc : pay_lmdb_check_charge_checkout(check, key, charge);
 }

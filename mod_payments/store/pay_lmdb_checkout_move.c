@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
@@ -52,29 +53,20 @@ static void step(pay_charge_t *charge, const pay_checkout_move_t *what, apr_pool
 static int stay_or_end(move_t *move, MDB_txn *txn, const pay_lmdb_t *db)
 {
     pay_charge_t *charge = move->out;
-    int rc;
+    int rc = MDB_SUCCESS;
 
-    rc = pay_lmdb_due_del_charge(txn, db, charge);
-    if (rc) {
-        return rc;
-    }
     pay_lmdb_charge_clear_worker(charge);
     charge->due_at = move->what->due_at;
     if (ends(move->what)) {
         (void)pay_lmdb_charge_become(charge, PAY_CHARGE_ABANDONED);
         charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
-        rc = pay_lmdb_held_charge(txn, db, charge, PAY_NOT_HELD);
-        if (!rc) {
-            rc = pay_lmdb_event_of_charge(txn, db, charge, 1, move->p);
-        }
+        charge->held = PAY_NOT_HELD;
+        rc = pay_lmdb_event_of_charge(txn, db, charge, 1, move->p);
         if (!rc) {
             rc = pay_lmdb_checkout_ended(txn, db, charge, move->p);
         }
     }
-    if (!rc && charge->due_at != 0) {
-        rc = pay_lmdb_due_put_charge(txn, db, charge);
-    }
-    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, 0, move->p);
+    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, move->p);
 }
 
 static int move_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

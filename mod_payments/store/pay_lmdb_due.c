@@ -4,7 +4,8 @@
 #include "base/pay_time.h"
 #include "model/pay_checkout.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_charge_record.h"
+#include "store/pay_lmdb_refund_record.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -144,28 +145,6 @@ int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, MDB_txn *txn, con
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_due_put_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
-{
-    pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX];
-    const int count = pay_lmdb_due_places(places, charge);
-    MDB_val at, val = {0, NULL};
-
-    at = pay_lmdb_key_val(&places[pay_checkout_is_open(charge) ? count - 1 : 0]);
-    return mdb_put(txn, pay_lmdb_dbi(db, pay_lmdb_due_table_charge(charge)), &at, &val, 0);
-}
-
-int pay_lmdb_due_put_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
-{
-    pay_lmdb_key_t key, refund_key;
-    MDB_val at, val;
-
-    pay_lmdb_due_key(&key, refund->due_at, &refund->scope, PAY_DUE_REFUND, refund->seq);
-    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
-    at = pay_lmdb_key_val(&key);
-    val = pay_lmdb_key_val(&refund_key);
-    return mdb_put(txn, pay_lmdb_dbi(db, pay_lmdb_due_table_refund(refund)), &at, &val, 0);
-}
-
 static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
                         const MDB_val *key)
 {
@@ -174,33 +153,6 @@ static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t tab
 
     rc = mdb_del(txn, pay_lmdb_dbi(db, table), &at, NULL);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
-/* From every place: the caller may have moved the checkout on already, so that the row no longer
- * says where its entry stands. */
-int pay_lmdb_due_del_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
-{
-    const pay_lmdb_table_t table = pay_lmdb_due_table_charge(charge);
-    pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX];
-    int count = pay_lmdb_due_places(places, charge);
-    int rc = MDB_SUCCESS;
-    MDB_val at;
-
-    while (!rc && count-- > 0) {
-        at = pay_lmdb_key_val(&places[count]);
-        rc = delete_entry(txn, db, table, &at);
-    }
-    return rc;
-}
-
-int pay_lmdb_due_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
-{
-    pay_lmdb_key_t key;
-    MDB_val at;
-
-    pay_lmdb_due_key(&key, refund->due_at, &refund->scope, PAY_DUE_REFUND, refund->seq);
-    at = pay_lmdb_key_val(&key);
-    return delete_entry(txn, db, pay_lmdb_due_table_refund(refund), &at);
 }
 
 static MDB_val val_dup(const MDB_val *val, apr_pool_t *p)
@@ -377,6 +329,14 @@ static int is_early(const take_t *take, const entry_t *entry, const pay_charge_t
            && pay_lmdb_due_part(&entry->key) == PAY_DUE_SENT;
 }
 
+/* The entry that was found is gone; the one that the row should have may be missing. */
+static int put_in_place(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *refund,
+                        const pay_charge_t *charge)
+{
+    return refund ? pay_lmdb_index_put(txn, db, &pay_lmdb_refund_record, refund)
+                  : pay_lmdb_index_put(txn, db, &pay_lmdb_charge_record, charge);
+}
+
 static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry)
 {
     pay_lmdb_refund_t *refund;
@@ -408,25 +368,19 @@ static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const en
     if (!work.is_due) {
         return MDB_SUCCESS; /* a leftover of an entry that was once pushed back unread */
     }
-    if (is_early(take, entry, refund ? NULL : charge)) { /* its entry is put where it belongs */
-        return pay_lmdb_due_put_charge(txn, db, charge);
+    if (*work.due_at != entry->due_at || is_early(take, entry, refund ? NULL : charge)) {
+        return put_in_place(txn, db, refund, charge); /* the row says when and where */
     }
-    if (*work.due_at == entry->due_at) {
-        busy = busy_ms(&work);
-        if (busy > 0) {
-            *work.due_at = take->now + apr_time_from_msec(busy);
-        } else {
-            *work.due_at = take->now + take->lease;
-            (*work.attempts)++;
-            APR_ARRAY_PUSH(take->out, pay_due_t) = due;
-        }
-    } /* else the row's own time counts, and its entry is made anew below */
-    if (refund) {
-        rc = pay_lmdb_refund_put(txn, db, refund, take->p);
-        return rc ? rc : pay_lmdb_due_put_refund(txn, db, &refund->refund);
+    busy = busy_ms(&work);
+    if (busy > 0) {
+        *work.due_at = take->now + apr_time_from_msec(busy);
+    } else {
+        *work.due_at = take->now + take->lease;
+        (*work.attempts)++;
+        APR_ARRAY_PUSH(take->out, pay_due_t) = due;
     }
-    rc = pay_lmdb_charge_put(txn, db, charge, 0, take->p);
-    return rc ? rc : pay_lmdb_due_put_charge(txn, db, charge);
+    return refund ? pay_lmdb_refund_put(txn, db, refund, take->p)
+                  : pay_lmdb_charge_put(txn, db, charge, take->p);
 }
 
 static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)

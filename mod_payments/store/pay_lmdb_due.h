@@ -53,12 +53,4 @@ int pay_lmdb_due_seek(MDB_cursor *cursor, pay_lmdb_due_part_t part, MDB_val *key
  * open. */
 int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, MDB_txn *txn, const pay_lmdb_t *db);
 
-int pay_lmdb_due_put_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge);
-int pay_lmdb_due_put_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
-
-/* Takes out the entry at the row's due_at, of the table that its state says, from whichever part;
- * one that is not there is no error. */
-int pay_lmdb_due_del_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge);
-int pay_lmdb_due_del_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
-
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
+#include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_event.h"
@@ -105,10 +107,7 @@ static int blank_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *d
     charge->last_name = "";
     charge->request_ip = "";
     charge->token = ""; /* random, and so the digest of the request tells nothing of the e-mail */
-    rc = pay_lmdb_charge_put(txn, db, charge, 0, tour->p);
-    if (!rc) {
-        rc = pay_lmdb_charge_time_put(txn, db, charge, 0);
-    }
+    rc = pay_lmdb_charge_put(txn, db, charge, tour->p);
     if (!rc && charge->checkout) {
         rc = blank_checkout(tour, txn, db, charge);
     }

@@ -3,6 +3,7 @@
 
 #include "base/pay_time.h"
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -209,7 +210,7 @@ int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refun
         && charge->state == to) { /* and has not moved on since an import's row was written */
         rc = tell_charge(txn, db, &endpoints, charge, 0, p);
     }
-    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, 0, p);
+    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, p);
 }
 
 int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *parked,

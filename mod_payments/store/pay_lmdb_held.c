@@ -18,48 +18,6 @@ void pay_lmdb_held_key(pay_lmdb_key_t *key, const pay_scope_t *scope, pay_lmdb_d
     pay_lmdb_key_u64(key, seq);
 }
 
-/* An entry that is there, or missing, already is no reason to keep an outcome from being stored. */
-static int move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_key_t *key, MDB_val *val,
-                pay_held_t to)
-{
-    MDB_val at = pay_lmdb_key_val(key);
-    int rc;
-
-    if (to != PAY_NOT_HELD) {
-        return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_HELD), &at, val, 0);
-    }
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_HELD), &at, NULL);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
-int pay_lmdb_held_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, pay_held_t to)
-{
-    MDB_val none = {0, NULL};
-    pay_lmdb_key_t key;
-
-    if (charge->held == to) {
-        return MDB_SUCCESS;
-    }
-    charge->held = to;
-    pay_lmdb_held_key(&key, &charge->scope, PAY_DUE_CHARGE, charge->seq);
-    return move(txn, db, &key, &none, to);
-}
-
-int pay_lmdb_held_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund, pay_held_t to)
-{
-    pay_lmdb_key_t key, refund_key;
-    MDB_val val;
-
-    if (refund->held == to) {
-        return MDB_SUCCESS;
-    }
-    refund->held = to;
-    pay_lmdb_held_key(&key, &refund->scope, PAY_DUE_REFUND, refund->seq);
-    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
-    val = pay_lmdb_key_val(&refund_key);
-    return move(txn, db, &key, &val, to);
-}
-
 /* ---- the list */
 
 /* Where it begins: behind `after`, else at the scope, else at the table's start. */

@@ -18,8 +18,4 @@
 void pay_lmdb_held_key(pay_lmdb_key_t *key, const pay_scope_t *scope, pay_lmdb_due_kind_t kind,
                        apr_uint64_t seq);
 
-/* The row's `held` and its entry; the row is written by the caller. */
-int pay_lmdb_held_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, pay_held_t to);
-int pay_lmdb_held_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund, pay_held_t to);
-
 #endif

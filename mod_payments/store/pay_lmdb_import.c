@@ -2,8 +2,9 @@
 #include "base/pay_time.h"
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_refund_link.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_sweep.h"
@@ -309,7 +310,7 @@ static int count_on_charge(record_t *record, MDB_txn *txn, const pay_lmdb_t *db,
     }
     record->turned = charge->state != before;
     charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
-    return pay_lmdb_charge_put(txn, db, charge, 0, p);
+    return pay_lmdb_charge_put(txn, db, charge, p);
 }
 
 /* As above where the acquirer's name says which charge it is: the record then shows our reference.

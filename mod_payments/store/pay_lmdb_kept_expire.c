@@ -3,7 +3,7 @@
 
 #include "base/pay_time.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_rows.h"
 
 #include <apr_strings.h>

@@ -54,9 +54,10 @@ int pay_lmdb_link_decided(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
  * store. What was paid is counted by itself.
  */
 int pay_lmdb_link_holds(const pay_charge_t *charge);
-/* Before the row of `charge` is written again: whether it may yet be paid counts for its link. */
-int pay_lmdb_link_follow(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                         apr_pool_t *p);
+/* Before the row of `charge` is written again: whether it may yet be paid counts for its link.
+ * `before` is the row that is stored; NULL: there is none. */
+int pay_lmdb_link_follow(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *before,
+                         const pay_charge_t *charge, apr_pool_t *p);
 /* The checkouts of a link that hold it, from their rows. *whole 0: there are too many to look at.
  */
 int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const pay_lmdb_t *db,

@@ -170,22 +170,6 @@ static int load_counting(pay_link_t **link, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
-/* As the row that is stored says; 0 of one that is not there. */
-static int stored_holds(int *held, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                        apr_pool_t *p)
-{
-    pay_charge_t *stored;
-    int rc;
-
-    *held = 0;
-    rc = pay_lmdb_charge_get(&stored, txn, db, &charge->scope, charge->seq, p);
-    if (rc) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-    }
-    *held = pay_lmdb_link_holds(stored);
-    return MDB_SUCCESS;
-}
-
 /* It held the link `before`, and does so `now`. */
 static int recount(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, int before,
                    int now, apr_pool_t *p)
@@ -204,16 +188,14 @@ static int recount(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charg
     return pay_lmdb_link_put(txn, db, link, p);
 }
 
-int pay_lmdb_link_follow(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                         apr_pool_t *p)
+int pay_lmdb_link_follow(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *before,
+                         const pay_charge_t *charge, apr_pool_t *p)
 {
-    int rc, before;
-
     if (!charge->checkout || !*charge->checkout->link) {
         return MDB_SUCCESS;
     }
-    rc = stored_holds(&before, txn, db, charge, p);
-    return rc ? rc : recount(txn, db, charge, before, pay_lmdb_link_holds(charge), p);
+    return recount(txn, db, charge, before && pay_lmdb_link_holds(before),
+                   pay_lmdb_link_holds(charge), p);
 }
 
 /* ---- the next payer */
@@ -323,15 +305,12 @@ int pay_lmdb_link_removed(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
                           apr_pool_t *p)
 {
     pay_link_t *link;
-    int rc, held;
+    int rc;
 
     if (!charge->checkout || !*charge->checkout->link) {
         return MDB_SUCCESS;
     }
-    rc = stored_holds(&held, txn, db, charge, p);
-    if (!rc) {
-        rc = recount(txn, db, charge, held, 0, p);
-    }
+    rc = recount(txn, db, charge, pay_lmdb_link_holds(charge), 0, p);
     if (rc || !pay_charge_was_approved(charge)) {
         return rc;
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_refund.h"
 
-#include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -272,16 +272,7 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
     open->charge->updated_at = pay_lmdb_scope_now(open->charge->updated_at);
     rc = pay_lmdb_refund_insert(txn, db, row, pay_lmdb_refund_text(refund, open->p), open->p);
     if (!rc) {
-        rc = pay_lmdb_refund_repeat_put(txn, db, refund);
-    }
-    if (!rc) {
-        rc = pay_lmdb_acquirer_put_refund(txn, db, refund);
-    }
-    if (!rc) {
-        rc = pay_lmdb_due_put_refund(txn, db, refund);
-    }
-    if (!rc) {
-        rc = pay_lmdb_charge_put(txn, db, open->charge, 0, open->p);
+        rc = pay_lmdb_charge_put(txn, db, open->charge, open->p);
     }
     if (rc) {
         return rc;

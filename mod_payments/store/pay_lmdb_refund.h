@@ -69,14 +69,9 @@ const char *pay_lmdb_refund_text(const pay_refund_t *refund, apr_pool_t *p);
 int pay_lmdb_refund_is_known(const MDB_val *stored, const pay_refund_t *refund, const char *text,
                              apr_pool_t *p);
 
-/* Writes a new row with this text, and its indexes but pending_due. Names are known to be free. */
-int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
-                           const char *text, apr_pool_t *p);
-/* Writes the row anew. */
-int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
-                        apr_pool_t *p);
-/* Takes out the row and its indexes but pending_due. */
-int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
+/* The row with this text, which is the record's. ENAMETOOLONG: text or fields are too long. */
+int pay_lmdb_refund_encode(MDB_val *out, const pay_lmdb_refund_t *row, const char *text,
+                           apr_pool_t *p);
 
 /*
  * Table refund_repeat (pay_lmdb_refund_repeat.c): the refunds made here that are pending or
@@ -84,10 +79,6 @@ int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_
  * whether one was just made (R5) takes one look. History that was imported has no entries.
  */
 int pay_lmdb_refund_repeat_key(pay_lmdb_key_t *key, const pay_refund_t *refund);
-int pay_lmdb_refund_repeat_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
-/* For one that becomes failed. An entry that is missing must not keep its outcome from being
- * stored: store check tells of it. */
-int pay_lmdb_refund_repeat_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
 /*
  * For one whose notes are about to be erased: sets asked_digest as long as a repetition of its
  * request may come, and sees to it that it goes; the caller erases, and writes the row. Where that

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 
 #include <assert.h>
 
@@ -48,8 +48,7 @@ static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     refund->acquirer = pay_lmdb_text_cut(ask->acquirer, PAY_LMDB_NAME_MAX, ask->p);
     refund->due_at = ask->due_at;
     ask->changed = 1;
-    rc = pay_lmdb_due_put_refund(txn, db, refund);
-    return rc ? rc : pay_lmdb_refund_put(txn, db, row, ask->p);
+    return pay_lmdb_refund_put(txn, db, row, ask->p);
 }
 
 apr_status_t pay_lmdb_refund_ask(pay_refund_t **out, int *changed, pay_store_t *store,

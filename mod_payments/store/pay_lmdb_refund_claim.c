@@ -2,7 +2,7 @@
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_epoch.h"
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 
 #include <assert.h>
 
@@ -61,18 +61,13 @@ static int claim_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc || !may) {
         return rc;
     }
-    rc = pay_lmdb_due_del_refund(txn, db, refund);
-    if (rc) {
-        return rc;
-    }
     refund->waiting = 0;
     refund->worker = *claim->worker;
     refund->send_before_ms = claim->send_before_ms;
     refund->wait_until_ms = claim->wait_until_ms;
     refund->due_at = claim->due_at;
-    rc = pay_lmdb_due_put_refund(txn, db, refund);
     claim->claimed = 1;
-    return rc ? rc : pay_lmdb_refund_put(txn, db, row, claim->p);
+    return pay_lmdb_refund_put(txn, db, row, claim->p);
 }
 
 apr_status_t pay_lmdb_refund_claim(pay_refund_t **out, int *claimed, pay_store_t *store,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_charge.h"
@@ -31,10 +31,6 @@ static int take_back(fail_t *fail, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_
         }
     }
     rc = pay_lmdb_total_refund(txn, db, refund, -1, fail->p); /* while it still is processed */
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_refund_repeat_del(txn, db, refund);
     if (rc) {
         return rc;
     }

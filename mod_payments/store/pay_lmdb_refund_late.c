@@ -3,7 +3,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_held.h"
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 
 #include <assert.h>
 
@@ -55,19 +55,8 @@ static int late_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (refund->state != PAY_REFUND_FAILED || changes_nothing(late, row)) {
         return PAY_LMDB_SILENT;
     }
-    if (refund->due_at != 0) {
-        rc = pay_lmdb_due_del_refund(txn, db, refund);
-    }
     refund->due_at = late->due_at;
-    if (!rc && refund->due_at != 0) {
-        rc = pay_lmdb_due_put_refund(txn, db, refund);
-    }
-    if (!rc) {
-        rc = pay_lmdb_held_refund(txn, db, refund, held_now(late, row));
-    }
-    if (rc) {
-        return rc;
-    }
+    refund->held = held_now(late, row);
     if (late->found && row->contradiction[0] == '\0') {
         row->contradiction = pay_lmdb_contradiction(late->found, late->p);
         late->contradicts = 1;

@@ -5,7 +5,8 @@
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_charge_record.h"
+#include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
@@ -52,27 +53,9 @@ static int join(pay_charge_t *charge, pay_refund_t *refund)
 static int join_row(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
                     pay_lmdb_refund_t *row, apr_pool_t *p)
 {
-    pay_refund_t *refund = &row->refund;
-    const pay_refund_t before = *refund;
-    pay_lmdb_key_t index, refund_key;
-    MDB_val at, val;
-    int rc;
+    int rc = join(charge, &row->refund);
 
-    rc = join(charge, refund);
-    if (!rc) {
-        rc = pay_lmdb_acquirer_del_unlinked(txn, db, &before);
-    }
-    if (!rc) {
-        rc = pay_lmdb_refund_put(txn, db, row, p);
-    }
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_refund_by_charge_key(&index, &refund->scope, refund->charge_seq, refund->seq);
-    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
-    at = pay_lmdb_key_val(&index);
-    val = pay_lmdb_key_val(&refund_key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &at, &val, 0);
+    return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
 }
 
 /*
@@ -133,7 +116,7 @@ int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_lmdb_t *db, pa
     if (rc || refund->state == PAY_REFUND_FAILED) {
         return rc;
     }
-    return pay_lmdb_charge_put(txn, db, charge, 0, p);
+    return pay_lmdb_charge_put(txn, db, charge, p);
 }
 
 /* Copies of what leads to the refunds that wait for a charge of that name. */
@@ -277,8 +260,6 @@ static int part(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, pay_lm
                 apr_pool_t *p)
 {
     pay_refund_t *refund = &row->refund;
-    pay_lmdb_key_t index;
-    MDB_val at;
     int rc;
 
     if (refund->state != PAY_REFUND_FAILED
@@ -286,17 +267,8 @@ static int part(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, pay_lm
                                         refund->money.amount_minor)) {
         return EINVAL;
     }
-    pay_lmdb_refund_by_charge_key(&index, &refund->scope, refund->charge_seq, refund->seq);
-    at = pay_lmdb_key_val(&index);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &at, NULL);
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
     refund->acquirer_charge = charge->acquirer_reference;
     rc = show(txn, db, refund, p);
-    if (!rc) {
-        rc = pay_lmdb_acquirer_put_unlinked(txn, db, refund);
-    }
     return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
 }
 
@@ -342,9 +314,6 @@ static int keep_name(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
     }
     refund->acquirer_charge = name;
     rc = show(txn, db, refund, p);
-    if (!rc) {
-        rc = pay_lmdb_acquirer_put_unlinked(txn, db, refund);
-    }
     return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
 }
 
@@ -375,7 +344,7 @@ static int link_found(link_t *link, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_refun
         return PAY_LMDB_SILENT;
     }
     if (!rc) {
-        rc = pay_lmdb_charge_put(txn, db, link->charge, 0, link->p);
+        rc = pay_lmdb_charge_put(txn, db, link->charge, link->p);
     }
     if (!rc) {
         tell(link, db);

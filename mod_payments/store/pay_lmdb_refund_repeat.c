@@ -4,6 +4,7 @@
 #include "base/pay_crypto.h"
 #include "model/pay_idempotency.h"
 #include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <apr_strings.h>
@@ -80,40 +81,6 @@ int pay_lmdb_refund_repeat_key(pay_lmdb_key_t *key, const pay_refund_t *refund)
     return rc;
 }
 
-int pay_lmdb_refund_repeat_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
-{
-    pay_lmdb_key_t key, refund_key;
-    MDB_val at, val;
-    int rc;
-
-    rc = pay_lmdb_refund_repeat_key(&key, refund);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_refund_key(&refund_key, &refund->scope, refund->created_at, refund->seq);
-    at = pay_lmdb_key_val(&key);
-    val = pay_lmdb_key_val(&refund_key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &at, &val, 0);
-}
-
-int pay_lmdb_refund_repeat_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
-{
-    pay_lmdb_key_t key;
-    MDB_val at;
-    int rc;
-
-    if (refund->import_number != 0) {
-        return MDB_SUCCESS;
-    }
-    rc = pay_lmdb_refund_repeat_key(&key, refund);
-    if (rc) {
-        return rc;
-    }
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &at, NULL);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
 /* ---- a payer who is erased */
 
 /* The end of the longest window there is, which the server's own is never longer than; as is judged
@@ -134,7 +101,6 @@ int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_
     const apr_time_t now = pay_lmdb_scope_now(0);
     unsigned char digest[DIGEST_LEN];
     apr_time_t end = end_of(refund, now);
-    pay_refund_t blank = *refund;
     int rc;
 
     if (refund->state == PAY_REFUND_PENDING || refund->created_at > now) {
@@ -148,30 +114,17 @@ int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_
         refund->asked_digest = pay_hex(digest, DIGEST_LEN, p);
         return pay_lmdb_kept_add_repeat(txn, db, refund, end, p);
     }
-    if (*refund->asked_digest != '\0') {
-        return MDB_SUCCESS; /* erased before, and not over */
-    }
-    rc = pay_lmdb_refund_repeat_del(txn, db, refund);
-    blank.customer_note = NULL;
-    blank.merchant_note = NULL;
-    return rc ? rc : pay_lmdb_refund_repeat_put(txn, db, &blank);
+    return MDB_SUCCESS; /* erased before and not over, or over */
 }
 
 int pay_lmdb_refund_repeat_forget(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
                                   apr_pool_t *p)
 {
-    pay_refund_t *refund = &row->refund;
-    int rc;
-
-    if (*refund->asked_digest == '\0') {
+    if (*row->refund.asked_digest == '\0') {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_refund_repeat_del(txn, db, refund);
-    refund->asked_digest = "";
-    if (!rc && refund->state != PAY_REFUND_FAILED) {
-        rc = pay_lmdb_refund_repeat_put(txn, db, refund);
-    }
-    return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
+    row->refund.asked_digest = "";
+    return pay_lmdb_refund_put(txn, db, row, p);
 }
 
 /* ---- looking up */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_acquirer.h"
@@ -34,14 +34,8 @@ static void clear_work_in_flight(pay_refund_t *refund)
 /* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
 static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row)
 {
-    int rc;
-
     if (row->refund.import_number != 0 && row->refund.due_at == 0) { /* nobody asks about it */
         return MDB_SUCCESS;
-    }
-    rc = pay_lmdb_due_del_refund(txn, db, &row->refund);
-    if (rc) {
-        return rc;
     }
     clear_work_in_flight(&row->refund);
     if (resolve->outcome->received) { /* it was sent before this store was copied */
@@ -50,17 +44,8 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_l
     row->refund.due_at = resolve->due_at;
     row->refund.absent_since = resolve->outcome->absent_since;
     row->refund.absent_from = resolve->outcome->absent_from;
-    rc = pay_lmdb_acquirer_name_refund(txn, db, &row->refund, resolve->outcome->acquirer_reference,
-                                       resolve->p);
-    if (!rc) {
-        rc = pay_lmdb_held_refund(txn, db, &row->refund, resolve->outcome->held);
-    }
-    if (!rc) {
-        rc = pay_lmdb_due_put_refund(txn, db, &row->refund);
-    }
-    if (rc) {
-        return rc;
-    }
+    row->refund.held = resolve->outcome->held;
+    pay_lmdb_acquirer_name_refund(&row->refund, resolve->outcome->acquirer_reference, resolve->p);
     resolve->changed = 1;
     return pay_lmdb_refund_put(txn, db, row, resolve->p);
 }
@@ -79,32 +64,14 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
             return rc;
         }
     }
-    rc = pay_lmdb_due_del_refund(txn, db, refund);
-    if (!rc && to == PAY_REFUND_FAILED) {
-        rc = pay_lmdb_refund_repeat_del(txn, db, refund);
-    }
-    if (rc) {
-        return rc;
-    }
     clear_work_in_flight(refund);
     refund->waiting = 0;
     refund->absent_since = 0;
     refund->absent_from = (pay_moment_t){0, 0};
     refund->due_at = to == PAY_REFUND_FAILED ? outcome->late_check_at : 0;
-    refund->state = to; /* from here on its entry is among the late ones */
-    if (refund->due_at != 0) {
-        rc = pay_lmdb_due_put_refund(txn, db, refund);
-    }
-    if (!rc) {
-        rc = pay_lmdb_held_refund(txn, db, refund, PAY_NOT_HELD);
-    }
-    if (!rc) {
-        rc =
-            pay_lmdb_acquirer_name_refund(txn, db, refund, outcome->acquirer_reference, resolve->p);
-    }
-    if (rc) {
-        return rc;
-    }
+    refund->state = to;
+    refund->held = PAY_NOT_HELD;
+    pay_lmdb_acquirer_name_refund(refund, outcome->acquirer_reference, resolve->p);
     if (outcome->resolution) {
         refund->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, resolve->p);
     }

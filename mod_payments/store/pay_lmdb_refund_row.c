@@ -4,7 +4,6 @@
 #include "base/pay_json.h"
 #include "base/pay_time.h"
 #include "base/pay_writer.h"
-#include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -289,7 +288,8 @@ const char *pay_lmdb_refund_text(const pay_refund_t *refund, apr_pool_t *p)
     return w->text;
 }
 
-static int encode(MDB_val *out, const pay_lmdb_refund_t *row, const char *text, apr_pool_t *p)
+int pay_lmdb_refund_encode(MDB_val *out, const pay_lmdb_refund_t *row, const char *text,
+                           apr_pool_t *p)
 {
     size_t text_len = strlen(text);
     pay_lmdb_key_t head;
@@ -316,96 +316,4 @@ static int encode(MDB_val *out, const pay_lmdb_refund_t *row, const char *text, 
     memcpy(bytes + PAY_LMDB_REFUND_HEAD_LEN, fields.mv_data, fields.mv_size);
     memcpy(bytes + PAY_LMDB_REFUND_HEAD_LEN + fields.mv_size, text, text_len);
     return MDB_SUCCESS;
-}
-
-int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
-                           const char *text, apr_pool_t *p)
-{
-    const pay_refund_t *refund = &row->refund;
-    pay_lmdb_key_t key, index;
-    MDB_val at, refund_key, val;
-    int rc;
-
-    rc = encode(&val, row, text, p);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
-    refund_key = pay_lmdb_key_val(&key);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &refund_key, &val, MDB_NOOVERWRITE);
-    if (rc) {
-        return rc == MDB_KEYEXIST ? pay_lmdb_bad_row(PAY_TABLE_REFUND, &refund_key) : rc;
-    }
-    if (!pay_lmdb_refund_name_key(&index, &refund->scope, refund->refund_reference)) {
-        return ENAMETOOLONG;
-    }
-    at = pay_lmdb_key_val(&index);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REF), &at, &refund_key, 0);
-    if (rc) {
-        return rc;
-    }
-    if (!pay_lmdb_refund_name_key(&index, &refund->scope, refund->id)) {
-        return ENAMETOOLONG;
-    }
-    at = pay_lmdb_key_val(&index);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_ID), &at, &refund_key, 0);
-    if (rc || refund->charge_seq == 0) {
-        return rc ? rc : pay_lmdb_acquirer_put_unlinked(txn, db, refund);
-    }
-    pay_lmdb_refund_by_charge_key(&index, &refund->scope, refund->charge_seq, refund->seq);
-    at = pay_lmdb_key_val(&index);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &at, &refund_key, 0);
-}
-
-int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
-                        apr_pool_t *p)
-{
-    const pay_refund_t *refund = &row->refund;
-    pay_lmdb_key_t key;
-    MDB_val at, val;
-    int rc;
-
-    rc = encode(&val, row, pay_lmdb_refund_text(refund, p), p);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
-    at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &val, 0);
-}
-
-/* An index entry that is missing already is no reason to keep the rest. */
-static int take_out(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
-                    const pay_lmdb_key_t *key)
-{
-    MDB_val at = pay_lmdb_key_val(key);
-    int rc;
-
-    rc = mdb_del(txn, pay_lmdb_dbi(db, table), &at, NULL);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
-int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
-{
-    pay_lmdb_key_t key;
-    int rc = MDB_SUCCESS;
-
-    if (pay_lmdb_refund_name_key(&key, &refund->scope, refund->refund_reference)) {
-        rc = take_out(txn, db, PAY_TABLE_REFUND_REF, &key);
-    }
-    if (!rc && pay_lmdb_refund_name_key(&key, &refund->scope, refund->id)) {
-        rc = take_out(txn, db, PAY_TABLE_REFUND_ID, &key);
-    }
-    if (!rc && refund->charge_seq != 0) {
-        pay_lmdb_refund_by_charge_key(&key, &refund->scope, refund->charge_seq, refund->seq);
-        rc = take_out(txn, db, PAY_TABLE_REFUND_BY_CHARGE, &key);
-    }
-    if (!rc) {
-        rc = pay_lmdb_acquirer_del_unlinked(txn, db, refund);
-    }
-    if (!rc) {
-        pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
-        rc = take_out(txn, db, PAY_TABLE_REFUND, &key);
-    }
-    return rc;
 }

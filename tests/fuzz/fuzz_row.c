@@ -6,7 +6,7 @@
 #include "base/pay_writer.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_row.h"
 
 #include <errno.h>

@@ -3,6 +3,8 @@
 
 #include "checkout_goods.h"
 
+#include "store/pay_lmdb_charge_record.h"
+
 const char *const erase_traces[ERASE_TRACES] = {
     ERASE_EMAIL,         "Ada-Augusta",       "Lovelace-King", "198.51.100.77", "token-of-ada",
     "call Mrs Lovelace", "said sorry to Ada", "phone-of-ada",  "page-for-ada"};
@@ -235,5 +237,5 @@ int erase_events_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         event.answer = "mail to " ERASE_EMAIL;
         rc = pay_lmdb_event_store(txn, db, &event, unit_pool);
     }
-    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, 0, unit_pool);
+    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, unit_pool);
 }

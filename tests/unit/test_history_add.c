@@ -4,7 +4,7 @@
 
 #include "history_fixture.h"
 #include "store/pay_lmdb_due.h"
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -247,18 +247,15 @@ START_TEST(test_of_another_account)
 }
 END_TEST
 
-/* Takes the question out of the row, and its entry out of pending_due. */
+/* Takes the question out of the row. */
 static int forget_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     pay_refund_t *refund = baton;
     pay_lmdb_refund_t *row;
     int rc;
 
-    rc = pay_lmdb_due_del_refund(txn, db, refund);
-    if (!rc) {
-        rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, &refund->scope,
-                                      refund->refund_reference, unit_pool);
-    }
+    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, &refund->scope,
+                                  refund->refund_reference, unit_pool);
     if (!rc) {
         row->refund.due_at = 0;
         row->refund.acquirer = "";

@@ -2,6 +2,7 @@
 #include "till.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
 
 #include <errno.h>
 
@@ -127,7 +128,7 @@ static int no_overflow(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 
     (void)baton;
     for (i = 0; i < TILL_SCOPES && !rc; i++) {
-        rc = pay_lmdb_charge_put(txn, db, of_size(PAY_LMDB_CHARGE_ROW_MAX), 0, unit_pool);
+        rc = pay_lmdb_charge_put(txn, db, of_size(PAY_LMDB_CHARGE_ROW_MAX), unit_pool);
     }
     ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &stat), 0);
     ck_assert_uint_eq(stat.ms_overflow_pages, 0);

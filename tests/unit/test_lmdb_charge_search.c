@@ -3,6 +3,7 @@
 
 #include "checkout_goods.h"
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_charge_list.h"
 
 #define SEC(n) apr_time_from_sec(n)
@@ -265,15 +266,13 @@ static int plant_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     const plant_t *plant = baton;
     pay_charge_t charge = *plant->like;
-    apr_uint32_t mark;
     int n, rc = 0;
 
-    ck_assert_int_eq(pay_lmdb_charge_mark(&mark, charge.email), APR_SUCCESS);
     for (n = 0; !rc && n < plant->count; n++) {
         charge.seq++;
         charge.created_at++;
-        rc = pay_lmdb_charge_put(txn, db, &charge, 0, unit_pool)
-             || pay_lmdb_charge_time_put(txn, db, &charge, mark);
+        charge.reference = apr_psprintf(unit_pool, "%s-%d", plant->like->reference, n);
+        rc = pay_lmdb_charge_insert(txn, db, &charge, unit_pool);
     }
     return rc;
 }

@@ -2,6 +2,7 @@
 #include "till.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -120,7 +121,7 @@ static int refunded_all_there_is(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 
     charge->refunded_minor = APR_INT64_MAX;
     charge->refunds_pending_minor = APR_INT64_MAX;
-    return pay_lmdb_charge_put(txn, db, charge, 0, unit_pool);
+    return pay_lmdb_charge_put(txn, db, charge, unit_pool);
 }
 
 /* A row may hold sums that no subtraction in one step survives. */

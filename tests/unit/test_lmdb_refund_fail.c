@@ -2,6 +2,7 @@
 #include "till.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_refund.h"
 
 #define SEC(n) apr_time_from_sec(n)
@@ -253,7 +254,7 @@ static int take_amounts(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     rc = pay_lmdb_charge_get(&charge, txn, db, &till->scopes[0], 1, unit_pool);
     ck_assert_int_eq(rc, 0);
     charge->refunded_minor = 399;
-    return pay_lmdb_charge_put(txn, db, charge, 0, unit_pool);
+    return pay_lmdb_charge_put(txn, db, charge, unit_pool);
 }
 
 /* The charge is gone, does not decode, or does not hold the refund's amount: nothing is written. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#include "store/pay_lmdb_refund.h"
+#include "store/pay_lmdb_refund_record.h"
 
 #include <errno.h>
 

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_charge_record.h"
+
+#include "model/pay_checkout.h"
+#include "store/pay_lmdb_acquirer.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_held.h"
+#include "store/pay_lmdb_link.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- what entries lead to */
+
+/* The key of the charge with the scope at `scope` and the number at `seq`. */
+static int charge_key(pay_lmdb_key_t *row_key, const void *scope, const void *seq)
+{
+    pay_scope_t of;
+
+    pay_lmdb_read_scope(&of, scope);
+    pay_lmdb_charge_key(row_key, &of, pay_lmdb_read_u64(seq));
+    return 1;
+}
+
+/* The number is the value, the scope leads the key. */
+static int row_of_value(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    return key->mv_size > PAY_LMDB_SCOPE_LEN && value->mv_size == sizeof(apr_uint64_t)
+           && charge_key(row_key, key->mv_data, value->mv_data);
+}
+
+/* The number is the end of the key, whose scope begins at `scope_at`. */
+static int row_of_key(pay_lmdb_key_t *row_key, const MDB_val *key, size_t scope_at)
+{
+    const char *at = key->mv_data;
+
+    return charge_key(row_key, at + scope_at, at + key->mv_size - sizeof(apr_uint64_t));
+}
+
+/* ---- by reference */
+
+static int ref_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const pay_charge_t *charge = record;
+
+    entry->table = PAY_TABLE_CHARGE_REF;
+    pay_lmdb_entry_number(entry, charge->seq);
+    return pay_lmdb_charge_ref_key(&entry->key, &charge->scope, charge->reference) ? MDB_SUCCESS
+                                                                                   : ENAMETOOLONG;
+}
+
+/* ---- by time: an entry holds a mark of the e-mail (pay_lmdb_charge_list.h) */
+
+static int time_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const pay_charge_t *charge = record;
+    pay_lmdb_key_t value;
+    apr_uint32_t mark;
+
+    if (pay_lmdb_charge_mark(&mark, charge->email) != APR_SUCCESS) {
+        return EINVAL;
+    }
+    entry->table = PAY_TABLE_CHARGE_BY_TIME;
+    pay_lmdb_charge_time_key(&entry->key, &charge->scope, charge->created_at, charge->seq);
+    pay_lmdb_key_start(&value);
+    pay_lmdb_key_u32(&value, mark);
+    pay_lmdb_entry_value(entry, value.bytes, value.len);
+    return MDB_SUCCESS;
+}
+
+/* Nothing moves a charge in time, and only erasing its payer changes the e-mail. */
+static int is_same_time(const void *before, const void *after)
+{
+    const pay_charge_t *from = before, *to = after;
+
+    return from->created_at == to->created_at && strcmp(from->email, to->email) == 0;
+}
+
+static const char no_time[] = "leads to no charge of that time";
+
+static const char *wrong_time(pay_lmdb_table_t table, const MDB_val *key, const void *record)
+{
+    const pay_charge_t *charge = record;
+    const apr_time_t at = pay_lmdb_read_time((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
+
+    (void)table;
+    return charge->created_at == at ? "its mark is of another e-mail" : no_time;
+}
+
+static int row_of_time(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    return key->mv_size == PAY_LMDB_CHARGE_TIME_KEY_LEN
+           && value->mv_size == PAY_LMDB_CHARGE_MARK_LEN && row_of_key(row_key, key, 0);
+}
+
+/* ---- by its name at the acquirer */
+
+static int name_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const pay_charge_t *charge = record;
+
+    if (!charge->acquirer_reference || !*charge->acquirer_reference) {
+        return MDB_NOTFOUND;
+    }
+    entry->table = PAY_TABLE_ACQUIRER;
+    pay_lmdb_entry_number(entry, charge->seq);
+    return pay_lmdb_acquirer_key(&entry->key, &charge->scope, PAY_ACQUIRER_CHARGE,
+                                 charge->acquirer_reference)
+               ? MDB_SUCCESS
+               : ENAMETOOLONG;
+}
+
+static int row_of_name(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    return key->mv_size > PAY_LMDB_ACQUIRER_KIND_AT + 1
+           && ((const char *)key->mv_data)[PAY_LMDB_ACQUIRER_KIND_AT] == PAY_ACQUIRER_CHARGE
+           && row_of_value(row_key, key, value);
+}
+
+/* ---- by when it is due: open checkouts stand apart (pay_lmdb_due.h) */
+
+static int is_due(const pay_charge_t *charge)
+{
+    return charge->state == PAY_CHARGE_PENDING || charge->due_at != 0;
+}
+
+/* Of the places that a checkout has, the last one is for open ones. 1 in `other`: the entry
+ * that it would have in the other one. */
+static int due_entry(pay_lmdb_entry_t *entry, const pay_charge_t *charge, int other)
+{
+    pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX];
+    int count, place;
+
+    if (!is_due(charge)) {
+        return MDB_NOTFOUND;
+    }
+    count = pay_lmdb_due_places(places, charge);
+    place = pay_checkout_is_open(charge) ? count - 1 : 0;
+    if (other) {
+        place = 1 - place;
+    }
+    if (place >= count) {
+        return MDB_NOTFOUND;
+    }
+    entry->table = pay_lmdb_due_table_charge(charge);
+    entry->key = places[place];
+    entry->value_len = 0;
+    return MDB_SUCCESS;
+}
+
+static int due_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    return due_entry(entry, record, 0);
+}
+
+static int other_due_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    return due_entry(entry, record, 1);
+}
+
+static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    (void)value;
+    return key->mv_size == PAY_LMDB_DUE_KEY_LEN
+           && ((const char *)key->mv_data)[8 + PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE
+           && row_of_key(row_key, key, 8);
+}
+
+static const char nothing_due[] = "leads to nothing that is due";
+
+static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const void *record)
+{
+    const pay_charge_t *charge = record;
+
+    if (charge->due_at == 0 || pay_lmdb_due_table_charge(charge) != table) {
+        return nothing_due;
+    }
+    if (charge->due_at != pay_lmdb_due_time(key)) {
+        return "its row is due at another time";
+    }
+    if (!pay_checkout_is_open(charge) && pay_lmdb_due_part(key) == PAY_DUE_OPEN) {
+        return "it counts as an open checkout, and is none";
+    }
+    return NULL;
+}
+
+/* ---- what waits for a person */
+
+static int held_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const pay_charge_t *charge = record;
+
+    if (charge->held == PAY_NOT_HELD) {
+        return MDB_NOTFOUND;
+    }
+    entry->table = PAY_TABLE_HELD;
+    entry->value_len = 0;
+    pay_lmdb_held_key(&entry->key, &charge->scope, PAY_DUE_CHARGE, charge->seq);
+    return MDB_SUCCESS;
+}
+
+static int row_of_held(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    (void)value;
+    return key->mv_size == PAY_LMDB_HELD_KEY_LEN
+           && ((const char *)key->mv_data)[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE
+           && row_of_key(row_key, key, 0);
+}
+
+static const pay_lmdb_index_t indexes[] = {
+    {.tables = {PAY_TABLE_CHARGE_REF},
+     .entry_of = ref_of,
+     .row_of = row_of_value,
+     .rule = PAY_INDEX_UNIQUE,
+     .missing = "its reference does not lead to it",
+     .astray = "leads to no charge of that name"},
+    {.tables = {PAY_TABLE_CHARGE_BY_TIME},
+     .entry_of = time_of,
+     .is_same = is_same_time,
+     .row_of = row_of_time,
+     .missing = "the list by time does not lead to it",
+     .astray = no_time,
+     .wrong = wrong_time},
+    {.tables = {PAY_TABLE_ACQUIRER},
+     .entry_of = name_of,
+     .row_of = row_of_name,
+     .rule = PAY_INDEX_UNIQUE,
+     .missing = "it is not found by its name at the acquirer",
+     .astray = "leads to nothing of that name at the acquirer"},
+    {.entry_of = other_due_of, .rule = PAY_INDEX_FORMER},
+    {.tables = {PAY_TABLE_PENDING_DUE, PAY_TABLE_LATE_DUE},
+     .entry_of = due_of,
+     .row_of = row_of_due,
+     .missing = "it is due, but nothing will ask about it",
+     .astray = nothing_due,
+     .wrong = wrong_due},
+    {.tables = {PAY_TABLE_HELD},
+     .entry_of = held_of,
+     .row_of = row_of_held,
+     .missing = "it waits for a person, but is not among what does",
+     .astray = "leads to nothing that waits for a person"},
+};
+
+static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+                apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    pay_lmdb_read_scope(&scope, row_key->mv_data);
+    rc = pay_lmdb_charge_get(&charge, txn, db, &scope,
+                             pay_lmdb_read_u64((const char *)row_key->mv_data + PAY_LMDB_SCOPE_LEN),
+                             p);
+    *record = charge;
+    return rc;
+}
+
+const pay_lmdb_record_t pay_lmdb_charge_record = {
+    .table = PAY_TABLE_CHARGE,
+    .indexes = indexes,
+    .index_count = sizeof(indexes) / sizeof(indexes[0]),
+    .load = load,
+};
+
+/* ---- the row */
+
+static int put_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, MDB_val *row,
+                   unsigned int flags)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, row, flags);
+}
+
+int pay_lmdb_charge_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                           apr_pool_t *p)
+{
+    MDB_val row;
+    int rc;
+
+    rc = pay_lmdb_charge_encode(&row, charge, p);
+    if (!rc) {
+        rc = put_row(txn, db, charge, &row, MDB_NOOVERWRITE);
+    }
+    return rc ? rc : pay_lmdb_index_move(txn, db, &pay_lmdb_charge_record, NULL, charge);
+}
+
+int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                        apr_pool_t *p)
+{
+    pay_charge_t *before;
+    MDB_val row;
+    int rc;
+
+    rc = pay_lmdb_charge_encode(&row, charge, p);
+    if (!rc) {
+        rc = pay_lmdb_charge_get(&before, txn, db, &charge->scope, charge->seq, p);
+    }
+    if (rc == MDB_NOTFOUND) {
+        before = NULL;
+        rc = MDB_SUCCESS;
+    }
+    if (!rc) {
+        rc = pay_lmdb_link_follow(txn, db, before, charge, p);
+    }
+    if (!rc) {
+        rc = pay_lmdb_index_move(txn, db, &pay_lmdb_charge_record, before, charge);
+    }
+    return rc ? rc : put_row(txn, db, charge, &row, 0);
+}
+
+int pay_lmdb_charge_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+{
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    rc = pay_lmdb_index_move(txn, db, &pay_lmdb_charge_record, charge, NULL);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}

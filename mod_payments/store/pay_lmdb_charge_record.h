@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_CHARGE_RECORD_H
+#define PAY_LMDB_CHARGE_RECORD_H
+
+/*
+ * The row of a charge together with its indexes: by reference, by time, by its name at the
+ * acquirer, by when it is due, and among what waits for a person. Units of work change the charge
+ * and write it; the entries follow. Functions run inside the caller's transaction and return LMDB's
+ * codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb_index.h"
+
+extern const pay_lmdb_record_t pay_lmdb_charge_record;
+
+/* A new row; MDB_KEYEXIST: its number, its reference or its name at the acquirer is taken.
+ * ENAMETOOLONG above PAY_LMDB_CHARGE_ROW_MAX. */
+int pay_lmdb_charge_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                           apr_pool_t *p);
+
+/* Writes the row again; its payment link counts what changed. ENAMETOOLONG as above. */
+int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+                        apr_pool_t *p);
+
+/* Takes out the row of `charge`, which is as it was read. One that is not there is no error. */
+int pay_lmdb_charge_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_index.h"
+
+#include <assert.h>
+#include <string.h>
+
+void pay_lmdb_entry_value(pay_lmdb_entry_t *entry, const void *value, size_t len)
+{
+    assert(len <= sizeof(entry->value));
+    if (len > 0) {
+        memcpy(entry->value, value, len);
+    }
+    entry->value_len = len;
+}
+
+void pay_lmdb_entry_number(pay_lmdb_entry_t *entry, apr_uint64_t number)
+{
+    pay_lmdb_key_t bytes;
+
+    pay_lmdb_key_start(&bytes);
+    pay_lmdb_key_u64(&bytes, number);
+    pay_lmdb_entry_value(entry, bytes.bytes, bytes.len);
+}
+
+static MDB_val value_of(pay_lmdb_entry_t *entry)
+{
+    MDB_val val = {entry->value_len, entry->value};
+
+    return val;
+}
+
+static int is_value(const pay_lmdb_entry_t *entry, const MDB_val *val)
+{
+    return val->mv_size == entry->value_len && !memcmp(val->mv_data, entry->value, val->mv_size);
+}
+
+int pay_lmdb_entry_is(const pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const MDB_val *key,
+                      const MDB_val *value)
+{
+    return entry->table == table && entry->key.len == key->mv_size
+           && !memcmp(entry->key.bytes, key->mv_data, key->mv_size) && is_value(entry, value);
+}
+
+static int same_place(const pay_lmdb_entry_t *a, const pay_lmdb_entry_t *b)
+{
+    return a->table == b->table && a->key.len == b->key.len
+           && !memcmp(a->key.bytes, b->key.bytes, a->key.len);
+}
+
+static int same_value(const pay_lmdb_entry_t *a, const pay_lmdb_entry_t *b)
+{
+    return a->value_len == b->value_len && !memcmp(a->value, b->value, a->value_len);
+}
+
+/* MDB_NOTFOUND without a record, and of one that was stored with what can have no entry now. */
+static int entry_before(pay_lmdb_entry_t *entry, const pay_lmdb_index_t *index, const void *before)
+{
+    return before && index->entry_of(entry, before) == MDB_SUCCESS ? MDB_SUCCESS : MDB_NOTFOUND;
+}
+
+static int entry_after(pay_lmdb_entry_t *entry, const pay_lmdb_index_t *index, const void *after)
+{
+    return after ? index->entry_of(entry, after) : MDB_NOTFOUND;
+}
+
+/* An entry of another row stays. MDB_NOTFOUND when there is none. */
+static int take_out(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *index,
+                    const pay_lmdb_entry_t *entry)
+{
+    const MDB_dbi dbi = pay_lmdb_dbi(db, entry->table);
+    MDB_val at = pay_lmdb_key_val(&entry->key), val;
+    int rc;
+
+    if (index->rule == PAY_INDEX_FIRST) {
+        rc = mdb_get(txn, dbi, &at, &val);
+        if (rc || !is_value(entry, &val)) {
+            return rc ? rc : MDB_NOTFOUND;
+        }
+    }
+    return mdb_del(txn, dbi, &at, NULL);
+}
+
+static int put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *index,
+               pay_lmdb_entry_t *entry, const void *record)
+{
+    MDB_val at = pay_lmdb_key_val(&entry->key), val = value_of(entry);
+    int rc;
+
+    rc = mdb_put(txn, pay_lmdb_dbi(db, entry->table), &at, &val,
+                 index->rule == PAY_INDEX_OWN ? 0 : MDB_NOOVERWRITE);
+    if (rc != MDB_KEYEXIST || index->rule != PAY_INDEX_FIRST) {
+        return rc;
+    }
+    if (!is_value(entry, &val)) {
+        index->taken(record);
+    }
+    return MDB_SUCCESS;
+}
+
+/* *taken 1: there was one, so that the row may have no other. */
+static int take_out_former(int *taken, MDB_txn *txn, const pay_lmdb_t *db,
+                           const pay_lmdb_index_t *index, const void *record)
+{
+    pay_lmdb_entry_t entry;
+    int rc = entry_before(&entry, index, record);
+
+    if (!rc) {
+        rc = take_out(txn, db, index, &entry);
+        *taken |= rc == MDB_SUCCESS;
+    }
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* `anew`: the entry is put even if it should be there. */
+static int move_entry(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *index,
+                      const void *before, const void *after, int anew)
+{
+    pay_lmdb_entry_t from, to;
+    int had, has, rc = MDB_SUCCESS;
+
+    had = entry_before(&from, index, before) == MDB_SUCCESS;
+    has = entry_after(&to, index, after);
+    if (has && has != MDB_NOTFOUND) {
+        return has;
+    }
+    has = has == MDB_SUCCESS;
+    if (had && has && same_place(&from, &to)) {
+        if (same_value(&from, &to) && !anew) {
+            return MDB_SUCCESS;
+        }
+    } else if (had) {
+        rc = take_out(txn, db, index, &from);
+        rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    return rc || !has ? rc : put(txn, db, index, &to, after);
+}
+
+int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                        const void *before, const void *after)
+{
+    const pay_lmdb_index_t *index = record->indexes;
+    const pay_lmdb_index_t *end = index + record->index_count;
+    int rc = MDB_SUCCESS, anew = 0;
+
+    for (; !rc && index < end; index++) {
+        if (index->rule == PAY_INDEX_FORMER) {
+            rc = take_out_former(&anew, txn, db, index, before);
+            if (!rc) {
+                rc = take_out_former(&anew, txn, db, index, after);
+            }
+            continue;
+        }
+        if (!before || !after || !index->is_same || !index->is_same(before, after)) {
+            rc = move_entry(txn, db, index, before, after, anew);
+        }
+        anew = 0;
+    }
+    return rc;
+}
+
+int pay_lmdb_index_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                       const void *row)
+{
+    const pay_lmdb_index_t *index = record->indexes;
+    const pay_lmdb_index_t *end = index + record->index_count;
+    pay_lmdb_entry_t entry;
+    int rc = MDB_SUCCESS;
+
+    for (; !rc && index < end; index++) {
+        if (index->rule == PAY_INDEX_OWN) {
+            rc = entry_after(&entry, index, row);
+            rc = rc ? rc : put(txn, db, index, &entry, row);
+            rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_INDEX_H
+#define PAY_LMDB_INDEX_H
+
+/*
+ * Records and their indexes. A record declares each index once: which entry a row has in it.
+ * Whoever writes a row moves its entries through pay_lmdb_index_move, which compares the row before
+ * with the row after; no unit of work names an index. `store check` reads the same declarations in
+ * both directions (pay_lmdb_check_index.c).
+ *
+ * A missing entry never keeps a row from being written or taken out: store check reports it.
+ *
+ * Functions run inside the caller's transaction and return LMDB's codes or PAY_LMDB_BAD_ROW.
+ */
+
+#include "store/pay_lmdb.h"
+#include "store/pay_lmdb_keys.h"
+
+#define PAY_LMDB_ENTRY_VALUE_MAX 24 /* bytes: the key of a refund is the longest */
+
+/* One entry of an index: the key, and a value that leads to the row or tells of it. */
+typedef struct pay_lmdb_entry_t {
+    pay_lmdb_table_t table;
+    pay_lmdb_key_t key;
+    unsigned char value[PAY_LMDB_ENTRY_VALUE_MAX];
+    size_t value_len;
+} pay_lmdb_entry_t;
+
+typedef enum pay_index_rule_t {
+    /* The key holds the row's own number, so that no other row can have the entry. */
+    PAY_INDEX_OWN,
+    /* Writing the row fails with MDB_KEYEXIST while another one has the entry. */
+    PAY_INDEX_UNIQUE,
+    /* The row that had the entry first keeps it; the other one goes without, and is told of it. */
+    PAY_INDEX_FIRST,
+    /* A second place where earlier versions, or an earlier state, may have left the entry: it is
+     * taken out whenever the row is written, and never put. Stands before the index it belongs to,
+     * in whose place it counts for store check. */
+    PAY_INDEX_FORMER
+} pay_index_rule_t;
+
+#define PAY_LMDB_INDEX_TABLES_MAX 2
+
+typedef struct pay_lmdb_index_t {
+    /* Where its entries stand; 0 (no index is in table meta): no more. */
+    pay_lmdb_table_t tables[PAY_LMDB_INDEX_TABLES_MAX];
+    /* MDB_SUCCESS and the entry that the record has; MDB_NOTFOUND: it has none; else a failure. */
+    int (*entry_of)(pay_lmdb_entry_t *entry, const void *record);
+    /* 1: `before` and `after` have the same entry, which saves making both. NULL: they are made. */
+    int (*is_same)(const void *before, const void *after);
+    /* The key of the row that an entry leads to, 0 if it has not the form of this index. */
+    int (*row_of)(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value);
+    /* PAY_INDEX_FIRST: logs that the record goes without. */
+    void (*taken)(const void *record);
+    pay_index_rule_t rule;
+    const char *missing; /* what store check says of a row without its entry */
+    const char *astray;  /* and of an entry that leads to no row which has it */
+    /* What it says of an entry that leads to the record, which has another one; NULL: nothing, it
+     * may stand there. Without this function it is `astray`. */
+    const char *(*wrong)(pay_lmdb_table_t table, const MDB_val *key, const void *record);
+} pay_lmdb_index_t;
+
+typedef struct pay_lmdb_record_t {
+    pay_lmdb_table_t table;
+    const pay_lmdb_index_t *indexes;
+    size_t index_count;
+    /* The record of a row, in `p`; MDB_NOTFOUND, or PAY_LMDB_BAD_ROW, which is logged. */
+    int (*load)(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+                apr_pool_t *p);
+} pay_lmdb_record_t;
+
+/* Entries by their parts. */
+void pay_lmdb_entry_value(pay_lmdb_entry_t *entry, const void *value, size_t len);
+void pay_lmdb_entry_number(pay_lmdb_entry_t *entry, apr_uint64_t number); /* 8 bytes, big-endian */
+
+/*
+ * Moves the entries of a row: from those of `before` (NULL: it is new) to those of `after` (NULL:
+ * it is taken out). The row itself is the caller's.
+ */
+int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                        const void *before, const void *after);
+
+/* Puts all entries of a row that is not moved, for one that may lack some. */
+int pay_lmdb_index_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                       const void *row);
+
+/* 1 when the entry stands in the table under that key, with that value. */
+int pay_lmdb_entry_is(const pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const MDB_val *key,
+                      const MDB_val *value);
+
+#endif

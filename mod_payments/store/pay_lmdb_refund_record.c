@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_refund_record.h"
+
+#include "base/pay_log.h"
+#include "store/pay_lmdb_acquirer.h"
+#include "store/pay_lmdb_due.h"
+#include "store/pay_lmdb_held.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const pay_refund_t *refund_of(const void *record)
+{
+    return &((const pay_lmdb_refund_t *)record)->refund;
+}
+
+/* Every entry leads to the row by its key. */
+static void lead(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const pay_refund_t *refund)
+{
+    pay_lmdb_key_t key;
+
+    entry->table = table;
+    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
+    pay_lmdb_entry_value(entry, key.bytes, key.len);
+}
+
+static int row_of(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    (void)key;
+    pay_lmdb_key_start(row_key);
+    return value->mv_size == PAY_LMDB_REFUND_KEY_LEN
+           && pay_lmdb_key_bytes(row_key, value->mv_data, value->mv_size);
+}
+
+/* ---- by reference and id, which never change */
+
+static int name_entry(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const pay_refund_t *refund,
+                      const char *name)
+{
+    lead(entry, table, refund);
+    return pay_lmdb_refund_name_key(&entry->key, &refund->scope, name) ? MDB_SUCCESS : ENAMETOOLONG;
+}
+
+static int ref_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    return name_entry(entry, PAY_TABLE_REFUND_REF, refund_of(record),
+                      refund_of(record)->refund_reference);
+}
+
+static int id_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    return name_entry(entry, PAY_TABLE_REFUND_ID, refund_of(record), refund_of(record)->id);
+}
+
+static int is_same_name(const void *before, const void *after)
+{
+    const pay_refund_t *from = refund_of(before), *to = refund_of(after);
+
+    return strcmp(from->refund_reference, to->refund_reference) == 0
+           && strcmp(from->id, to->id) == 0;
+}
+
+/* ---- by charge */
+
+static int charge_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const pay_refund_t *refund = refund_of(record);
+
+    if (refund->charge_seq == 0) {
+        return MDB_NOTFOUND;
+    }
+    lead(entry, PAY_TABLE_REFUND_BY_CHARGE, refund);
+    pay_lmdb_refund_by_charge_key(&entry->key, &refund->scope, refund->charge_seq, refund->seq);
+    return MDB_SUCCESS;
+}
+
+/* ---- by what would repeat it: made here of a charge, and not failed */
+
+static int is_repeatable(const pay_refund_t *refund)
+{
+    return refund->import_number == 0 && refund->charge_seq != 0
+           && refund->state != PAY_REFUND_FAILED;
+}
+
+static int repeat_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const pay_refund_t *refund = refund_of(record);
+
+    if (!is_repeatable(refund)) {
+        return MDB_NOTFOUND;
+    }
+    lead(entry, PAY_TABLE_REFUND_REPEAT, refund);
+    return pay_lmdb_refund_repeat_key(&entry->key, refund);
+}
+
+static int is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static int is_same_repeat(const void *before, const void *after)
+{
+    const pay_refund_t *from = refund_of(before), *to = refund_of(after);
+
+    return is_repeatable(from) == is_repeatable(to) && from->charge_seq == to->charge_seq
+           && is_same_text(from->asked_digest, to->asked_digest)
+           && is_same_text(from->customer_note, to->customer_note)
+           && is_same_text(from->merchant_note, to->merchant_note);
+}
+
+/* ---- by its names at the acquirer */
+
+static int acquirer_entry(pay_lmdb_entry_t *entry, const pay_refund_t *refund,
+                          pay_lmdb_acquirer_kind_t kind, const char *name)
+{
+    if (!name || !*name) {
+        return MDB_NOTFOUND;
+    }
+    lead(entry, PAY_TABLE_ACQUIRER, refund);
+    return pay_lmdb_acquirer_key(&entry->key, &refund->scope, kind, name) ? MDB_SUCCESS
+                                                                          : ENAMETOOLONG;
+}
+
+static int tag_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    return acquirer_entry(entry, refund_of(record), PAY_ACQUIRER_TAG, refund_of(record)->tag);
+}
+
+static int acquirer_reference_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    return acquirer_entry(entry, refund_of(record), PAY_ACQUIRER_REFUND,
+                          refund_of(record)->acquirer_reference);
+}
+
+static int unlinked_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const pay_refund_t *refund = refund_of(record);
+
+    if (!refund->acquirer_charge || !*refund->acquirer_charge) {
+        return MDB_NOTFOUND;
+    }
+    lead(entry, PAY_TABLE_ACQUIRER, refund);
+    return pay_lmdb_acquirer_unlinked_key(&entry->key, &refund->scope, refund->acquirer_charge,
+                                          refund->seq)
+               ? MDB_SUCCESS
+               : ENAMETOOLONG;
+}
+
+/* An acquirer that mixes up its records must not keep an outcome from being stored. */
+static void name_is_taken(const void *record)
+{
+    pay_log(PAY_LOG_ERR, APR_SUCCESS,
+            PAYLOGNO(00170) "refund %s: the acquirer gives it a name that another refund has",
+            refund_of(record)->refund_reference);
+}
+
+static int is_kind(const MDB_val *key, size_t at, int kind)
+{
+    return key->mv_size > at && ((const char *)key->mv_data)[at] == kind;
+}
+
+static int row_of_tag(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    return is_kind(key, PAY_LMDB_ACQUIRER_KIND_AT, PAY_ACQUIRER_TAG) && row_of(row_key, key, value);
+}
+
+static int row_of_reference(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    return is_kind(key, PAY_LMDB_ACQUIRER_KIND_AT, PAY_ACQUIRER_REFUND)
+           && row_of(row_key, key, value);
+}
+
+static int row_of_unlinked(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    return is_kind(key, PAY_LMDB_ACQUIRER_KIND_AT, PAY_ACQUIRER_UNLINKED)
+           && row_of(row_key, key, value);
+}
+
+/* ---- by when it is due */
+
+static int due_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const pay_refund_t *refund = refund_of(record);
+
+    /* Nobody asks about history, unless it says when. */
+    if (refund->due_at == 0
+        && (refund->state != PAY_REFUND_PENDING || refund->import_number != 0)) {
+        return MDB_NOTFOUND;
+    }
+    lead(entry, pay_lmdb_due_table_refund(refund), refund);
+    pay_lmdb_due_key(&entry->key, refund->due_at, &refund->scope, PAY_DUE_REFUND, refund->seq);
+    return MDB_SUCCESS;
+}
+
+static const char nothing_due[] = "leads to nothing that is due";
+
+static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const void *record)
+{
+    const pay_refund_t *refund = refund_of(record);
+    const char *at = key->mv_data;
+
+    if (refund->due_at == 0 || pay_lmdb_due_table_refund(refund) != table
+        || refund->seq != pay_lmdb_read_u64(at + key->mv_size - sizeof(apr_uint64_t))
+        || refund->due_at == pay_lmdb_due_time(key)) {
+        return nothing_due;
+    }
+    return "its row is due at another time";
+}
+
+static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    return key->mv_size == PAY_LMDB_DUE_KEY_LEN
+           && is_kind(key, 8 + PAY_LMDB_SCOPE_LEN, PAY_DUE_REFUND) && row_of(row_key, key, value);
+}
+
+/* ---- what waits for a person */
+
+static int held_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const pay_refund_t *refund = refund_of(record);
+
+    if (refund->held == PAY_NOT_HELD) {
+        return MDB_NOTFOUND;
+    }
+    lead(entry, PAY_TABLE_HELD, refund);
+    pay_lmdb_held_key(&entry->key, &refund->scope, PAY_DUE_REFUND, refund->seq);
+    return MDB_SUCCESS;
+}
+
+static int row_of_held(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    return is_kind(key, PAY_LMDB_SCOPE_LEN, PAY_DUE_REFUND) && row_of(row_key, key, value);
+}
+
+static const pay_lmdb_index_t indexes[] = {
+    {.tables = {PAY_TABLE_REFUND_REF},
+     .entry_of = ref_of,
+     .is_same = is_same_name,
+     .row_of = row_of,
+     .missing = "table refund_ref does not lead to it",
+     .astray = "leads to no refund of that name"},
+    {.tables = {PAY_TABLE_REFUND_ID},
+     .entry_of = id_of,
+     .is_same = is_same_name,
+     .row_of = row_of,
+     .missing = "table refund_id does not lead to it",
+     .astray = "leads to no refund of that name"},
+    {.tables = {PAY_TABLE_REFUND_BY_CHARGE},
+     .entry_of = charge_of,
+     .row_of = row_of,
+     .missing = "table refund_by_charge does not lead to it",
+     .astray = "leads to no refund of that charge"},
+    {.tables = {PAY_TABLE_REFUND_REPEAT},
+     .entry_of = repeat_of,
+     .is_same = is_same_repeat,
+     .row_of = row_of,
+     .missing = "table refund_repeat does not lead to it",
+     .astray = "leads to no refund that could be repeated"},
+    {.tables = {PAY_TABLE_ACQUIRER},
+     .entry_of = tag_of,
+     .row_of = row_of_tag,
+     .taken = name_is_taken,
+     .rule = PAY_INDEX_FIRST,
+     .missing = "it is not found by its name at the acquirer",
+     .astray = "leads to nothing of that name at the acquirer"},
+    {.tables = {PAY_TABLE_ACQUIRER},
+     .entry_of = acquirer_reference_of,
+     .row_of = row_of_reference,
+     .taken = name_is_taken,
+     .rule = PAY_INDEX_FIRST,
+     .missing = "it is not found by its name at the acquirer",
+     .astray = "leads to nothing of that name at the acquirer"},
+    {.tables = {PAY_TABLE_ACQUIRER},
+     .entry_of = unlinked_of,
+     .row_of = row_of_unlinked,
+     .missing = "it is not found by the acquirer's name of its charge",
+     .astray = "leads to nothing of that name at the acquirer"},
+    {.tables = {PAY_TABLE_PENDING_DUE, PAY_TABLE_LATE_DUE},
+     .entry_of = due_of,
+     .row_of = row_of_due,
+     .missing = "it is due, but nothing will ask about it",
+     .astray = nothing_due,
+     .wrong = wrong_due},
+    {.tables = {PAY_TABLE_HELD},
+     .entry_of = held_of,
+     .row_of = row_of_held,
+     .missing = "it waits for a person, but is not among what does",
+     .astray = "leads to nothing that waits for a person"},
+};
+
+static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+                apr_pool_t *p)
+{
+    pay_lmdb_refund_t *row;
+    int rc = pay_lmdb_refund_get(&row, txn, db, row_key, p);
+
+    *record = row;
+    return rc;
+}
+
+const pay_lmdb_record_t pay_lmdb_refund_record = {
+    .table = PAY_TABLE_REFUND,
+    .indexes = indexes,
+    .index_count = sizeof(indexes) / sizeof(indexes[0]),
+    .load = load,
+};
+
+/* ---- the row */
+
+int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
+                           const char *text, apr_pool_t *p)
+{
+    const pay_refund_t *refund = &row->refund;
+    pay_lmdb_key_t key;
+    MDB_val at, val;
+    int rc;
+
+    rc = pay_lmdb_refund_encode(&val, row, text, p);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &val, MDB_NOOVERWRITE);
+    if (rc) {
+        return rc == MDB_KEYEXIST ? pay_lmdb_bad_row(PAY_TABLE_REFUND, &at) : rc;
+    }
+    return pay_lmdb_index_move(txn, db, &pay_lmdb_refund_record, NULL, row);
+}
+
+int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
+                        apr_pool_t *p)
+{
+    const pay_refund_t *refund = &row->refund;
+    pay_lmdb_refund_t *before = NULL;
+    pay_lmdb_key_t key;
+    MDB_val at, val;
+    int rc;
+
+    rc = pay_lmdb_refund_encode(&val, row, pay_lmdb_refund_text(refund, p), p);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    rc = pay_lmdb_refund_get(&before, txn, db, &at, p);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    rc = pay_lmdb_index_move(txn, db, &pay_lmdb_refund_record, before, row);
+    return rc ? rc : mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &val, 0);
+}
+
+int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
+{
+    const pay_lmdb_refund_t row = {.refund = *refund};
+    pay_lmdb_key_t key;
+    MDB_val at;
+    int rc;
+
+    rc = pay_lmdb_index_move(txn, db, &pay_lmdb_refund_record, &row, NULL);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_REFUND_RECORD_H
+#define PAY_LMDB_REFUND_RECORD_H
+
+/*
+ * The row of a refund together with its indexes: by reference, by id, by charge, by what would
+ * repeat it, by its names at the acquirer, by when it is due, and among what waits for a person.
+ * Units of work change the refund and write it; the entries follow. Functions run inside the
+ * caller's transaction and return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb_index.h"
+#include "store/pay_lmdb_refund.h"
+
+extern const pay_lmdb_record_t pay_lmdb_refund_record; /* of pay_lmdb_refund_t */
+
+/* Writes a new row with this text. Its reference and id are known to be free. */
+int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
+                           const char *text, apr_pool_t *p);
+/* Writes the row again. */
+int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
+                        apr_pool_t *p);
+/* Takes out the row of `refund`, which is as it was read. One that is not there is no error. */
+int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The rules by which a record's entries follow its row, on a record of this test's own. */
+
+#include "till.h"
+
+#include "store/pay_lmdb_index.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <string.h>
+
+/* Each member is the entry that the thing has in an index; 0: none. */
+typedef struct thing_t {
+    int own, value; /* of the own entry */
+    int unique;
+    int first;
+    int due, former; /* two places of one entry */
+} thing_t;
+
+static int taken;
+
+static int entry_of(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, int number, int value)
+{
+    if (number == 0) {
+        return MDB_NOTFOUND;
+    }
+    entry->table = table;
+    pay_lmdb_key_start(&entry->key);
+    pay_lmdb_key_u32(&entry->key, (apr_uint32_t)number);
+    pay_lmdb_entry_number(entry, (apr_uint64_t)value);
+    return MDB_SUCCESS;
+}
+
+static int own_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const thing_t *thing = record;
+
+    return entry_of(entry, PAY_TABLE_HELD, thing->own, thing->value);
+}
+
+static int unique_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const thing_t *thing = record;
+
+    return thing->unique < 0 ? EINVAL
+                             : entry_of(entry, PAY_TABLE_CHARGE_REF, thing->unique, thing->value);
+}
+
+static int first_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const thing_t *thing = record;
+
+    return entry_of(entry, PAY_TABLE_ACQUIRER, thing->first, thing->value);
+}
+
+static int former_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const thing_t *thing = record;
+
+    return entry_of(entry, PAY_TABLE_LATE_DUE, thing->former, 0);
+}
+
+static int due_of(pay_lmdb_entry_t *entry, const void *record)
+{
+    const thing_t *thing = record;
+
+    return entry_of(entry, PAY_TABLE_LATE_DUE, thing->due, 0);
+}
+
+static void count_taken(const void *record)
+{
+    (void)record;
+    taken++;
+}
+
+static const pay_lmdb_index_t indexes[] = {
+    {.tables = {PAY_TABLE_HELD}, .entry_of = own_of},
+    {.tables = {PAY_TABLE_CHARGE_REF}, .entry_of = unique_of, .rule = PAY_INDEX_UNIQUE},
+    {.tables = {PAY_TABLE_ACQUIRER},
+     .entry_of = first_of,
+     .taken = count_taken,
+     .rule = PAY_INDEX_FIRST},
+    {.entry_of = former_of, .rule = PAY_INDEX_FORMER},
+    {.tables = {PAY_TABLE_LATE_DUE}, .entry_of = due_of},
+};
+static const pay_lmdb_record_t thing_record = {.indexes = indexes, .index_count = 5};
+
+typedef struct move_t {
+    const thing_t *before, *after;
+    int again; /* pay_lmdb_index_put of `after` */
+    int rc;
+} move_t;
+
+static int move_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    move_t *move = baton;
+
+    move->rc = move->again ? pay_lmdb_index_put(txn, db, &thing_record, move->after)
+                           : pay_lmdb_index_move(txn, db, &thing_record, move->before, move->after);
+    return MDB_SUCCESS;
+}
+
+static int move(const thing_t *before, const thing_t *after)
+{
+    move_t move = {.before = before, .after = after};
+
+    till_raw(move_work, &move);
+    return move.rc;
+}
+
+/* Every entry there is: letter of its table, number, value. */
+static int list_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    static const struct {
+        char letter;
+        pay_lmdb_table_t table;
+    } tables[] = {{'o', PAY_TABLE_HELD},
+                  {'u', PAY_TABLE_CHARGE_REF},
+                  {'f', PAY_TABLE_ACQUIRER},
+                  {'d', PAY_TABLE_LATE_DUE}};
+    const char **text = baton;
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    size_t i;
+    int rc;
+
+    *text = "";
+    for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        ck_assert_int_eq(mdb_cursor_open(txn, pay_lmdb_dbi(db, tables[i].table), &cursor), 0);
+        for (rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST); !rc;
+             rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
+            *text = apr_psprintf(unit_pool, "%s%c%d=%d ", *text, tables[i].letter,
+                                 (int)pay_lmdb_read_u32(key.mv_data),
+                                 (int)pay_lmdb_read_u64(val.mv_data));
+        }
+        mdb_cursor_close(cursor);
+    }
+    return MDB_SUCCESS;
+}
+
+static void check_entries(const char *name, const char *want)
+{
+    const char *text;
+
+    till_raw(list_work, &text);
+    ck_assert_msg(strcmp(text, want) == 0, "%s: %s", name, text);
+}
+
+static const struct {
+    const char *name;
+    thing_t before, after;
+    int made, kept;   /* 0: there is no thing before, or after */
+    const char *want; /* the entries at the end */
+} moves[] = {
+    {"a new one",
+     {0},
+     {.own = 1, .value = 7, .unique = 2, .first = 3, .due = 4},
+     0,
+     1,
+     "o1=7 u2=7 f3=7 d4=0 "},
+    {"one without any", {0}, {0}, 0, 1, ""},
+    {"nothing moves",
+     {.own = 1, .unique = 2, .first = 3, .due = 4},
+     {.own = 1, .unique = 2, .first = 3, .due = 4},
+     1,
+     1,
+     "o1=0 u2=0 f3=0 d4=0 "},
+    {"all move",
+     {.own = 1, .unique = 2, .first = 3, .due = 4},
+     {.own = 11, .unique = 12, .first = 13, .due = 14},
+     1,
+     1,
+     "o11=0 u12=0 f13=0 d14=0 "},
+    {"an own value changes", {.own = 1}, {.own = 1, .value = 9}, 1, 1, "o1=9 "},
+    {"it loses them", {.own = 1, .unique = 2, .first = 3, .due = 4}, {0}, 1, 1, ""},
+    {"it gets them",
+     {0},
+     {.own = 1, .unique = 2, .first = 3, .due = 4},
+     1,
+     1,
+     "o1=0 u2=0 f3=0 d4=0 "},
+    {"it is taken out", {.own = 1, .unique = 2, .first = 3, .due = 4}, {0}, 1, 0, ""},
+    {"the other place becomes its own",
+     {.due = 4, .former = 5},
+     {.due = 5, .former = 4},
+     1,
+     1,
+     "d5=0 "},
+};
+
+START_TEST(test_moves)
+{
+    const thing_t *before = moves[_i].made ? &moves[_i].before : NULL;
+    const thing_t *after = moves[_i].kept ? &moves[_i].after : NULL;
+
+    if (before) {
+        ck_assert_int_eq(move(NULL, before), MDB_SUCCESS);
+    }
+    ck_assert_msg(move(before, after) == MDB_SUCCESS, "%s", moves[_i].name);
+    check_entries(moves[_i].name, moves[_i].want);
+}
+END_TEST
+
+/* An entry that is missing keeps no row from being written or taken out. */
+START_TEST(test_missing)
+{
+    const thing_t thing = {.own = 1, .unique = 2, .first = 3, .due = 4, .former = 5};
+    const thing_t next = {.own = 11, .unique = 12, .first = 13, .due = 14};
+
+    ck_assert_int_eq(move(&thing, _i ? NULL : &next), MDB_SUCCESS);
+    check_entries("missing", _i ? "" : "o11=0 u12=0 f13=0 d14=0 ");
+}
+END_TEST
+
+START_TEST(test_unique)
+{
+    const thing_t one = {.unique = 2, .value = 1}, two = {.unique = 2, .value = 2};
+
+    ck_assert_int_eq(move(NULL, &one), MDB_SUCCESS);
+    ck_assert_int_eq(move(NULL, &two), MDB_KEYEXIST);
+    check_entries("the first", "u2=1 ");
+}
+END_TEST
+
+/* The second one goes without, and takes nothing out that is the first one's. */
+START_TEST(test_first)
+{
+    const thing_t one = {.first = 3, .value = 1}, two = {.first = 3, .value = 2};
+
+    taken = 0;
+    ck_assert_int_eq(move(NULL, &one), MDB_SUCCESS);
+    ck_assert_int_eq(move(NULL, &two), MDB_SUCCESS);
+    ck_assert_int_eq(taken, 1);
+    check_entries("both", "f3=1 ");
+    ck_assert_int_eq(move(&two, NULL), MDB_SUCCESS);
+    check_entries("the second is gone", "f3=1 ");
+    ck_assert_int_eq(move(&one, NULL), MDB_SUCCESS);
+    check_entries("both are gone", "");
+}
+END_TEST
+
+/* It was left in the other place: it is put where it belongs, although the thing says nothing new.
+ */
+START_TEST(test_former)
+{
+    const thing_t left = {.due = 5}, thing = {.due = 4, .former = 5};
+
+    ck_assert_int_eq(move(NULL, &left), MDB_SUCCESS);
+    ck_assert_int_eq(move(&thing, &thing), MDB_SUCCESS);
+    check_entries("moved", "d4=0 ");
+    ck_assert_int_eq(move(NULL, &left), MDB_SUCCESS);
+    ck_assert_int_eq(move(&thing, NULL), MDB_SUCCESS);
+    check_entries("taken out of both", "");
+}
+END_TEST
+
+START_TEST(test_put)
+{
+    const thing_t thing = {.own = 1, .unique = 2, .first = 3, .due = 4, .former = 5};
+    move_t again = {.after = &thing, .again = 1};
+
+    till_raw(move_work, &again);
+    ck_assert_int_eq(again.rc, MDB_SUCCESS);
+    check_entries("what can only be its own", "o1=0 d4=0 ");
+}
+END_TEST
+
+/* What cannot be stored is refused; what was stored all the same can be replaced. */
+START_TEST(test_no_entry_can_be_made)
+{
+    const thing_t odd = {.own = 1, .unique = -1}, thing = {.own = 1, .unique = 2};
+
+    ck_assert_int_eq(move(NULL, &odd), EINVAL);
+    ck_assert_int_eq(move(&odd, &thing), MDB_SUCCESS);
+    check_entries("replaced", "o1=0 u2=0 ");
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_loop_test(tcase, test_moves, 0, UNIT_ROWS(moves));
+    tcase_add_loop_test(tcase, test_missing, 0, 2);
+    tcase_add_test(tcase, test_unique);
+    tcase_add_test(tcase, test_first);
+    tcase_add_test(tcase, test_former);
+    tcase_add_test(tcase, test_put);
+    tcase_add_test(tcase, test_no_entry_can_be_made);
+}
+
+UNIT_PROGRAM(add)
