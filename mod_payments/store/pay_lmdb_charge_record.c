@@ -9,6 +9,7 @@
 #include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_link.h"
 
+#include <apr_strings.h>
 #include <errno.h>
 #include <string.h>
 
@@ -41,10 +42,11 @@ static int row_of_key(pay_lmdb_key_t *row_key, const MDB_val *key, size_t scope_
 
 /* ---- by reference */
 
-static int ref_of(pay_lmdb_entry_t *entry, const void *record)
+static int ref_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
     const pay_charge_t *charge = record;
 
+    (void)at;
     entry->table = PAY_TABLE_CHARGE_REF;
     pay_lmdb_entry_number(entry, charge->seq);
     return pay_lmdb_charge_ref_key(&entry->key, &charge->scope, charge->reference) ? MDB_SUCCESS
@@ -53,12 +55,13 @@ static int ref_of(pay_lmdb_entry_t *entry, const void *record)
 
 /* ---- by time: an entry holds a mark of the e-mail (pay_lmdb_charge_list.h) */
 
-static int time_of(pay_lmdb_entry_t *entry, const void *record)
+static int time_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
     const pay_charge_t *charge = record;
     pay_lmdb_key_t value;
     apr_uint32_t mark;
 
+    (void)at;
     if (pay_lmdb_charge_mark(&mark, charge->email) != APR_SUCCESS) {
         return EINVAL;
     }
@@ -97,10 +100,11 @@ static int row_of_time(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_va
 
 /* ---- by its name at the acquirer */
 
-static int name_of(pay_lmdb_entry_t *entry, const void *record)
+static int name_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
     const pay_charge_t *charge = record;
 
+    (void)at;
     if (!charge->acquirer_reference || !*charge->acquirer_reference) {
         return MDB_NOTFOUND;
     }
@@ -150,13 +154,15 @@ static int due_entry(pay_lmdb_entry_t *entry, const pay_charge_t *charge, int ot
     return MDB_SUCCESS;
 }
 
-static int due_of(pay_lmdb_entry_t *entry, const void *record)
+static int due_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
+    (void)at;
     return due_entry(entry, record, 0);
 }
 
-static int other_due_of(pay_lmdb_entry_t *entry, const void *record)
+static int other_due_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
+    (void)at;
     return due_entry(entry, record, 1);
 }
 
@@ -188,10 +194,11 @@ static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const v
 
 /* ---- what waits for a person */
 
-static int held_of(pay_lmdb_entry_t *entry, const void *record)
+static int held_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
     const pay_charge_t *charge = record;
 
+    (void)at;
     if (charge->held == PAY_NOT_HELD) {
         return MDB_NOTFOUND;
     }
@@ -258,43 +265,41 @@ static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val
     return rc;
 }
 
+static const char *label(const void *record, apr_pool_t *p)
+{
+    return apr_pstrcat(p, "charge ", ((const pay_charge_t *)record)->reference, NULL);
+}
+
 const pay_lmdb_record_t pay_lmdb_charge_record = {
     .table = PAY_TABLE_CHARGE,
     .indexes = indexes,
     .index_count = sizeof(indexes) / sizeof(indexes[0]),
     .load = load,
+    .label = label,
 };
 
 /* ---- the row */
 
-static int put_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, MDB_val *row,
-                   unsigned int flags)
-{
-    pay_lmdb_key_t key;
-    MDB_val at;
-
-    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, row, flags);
-}
-
 int pay_lmdb_charge_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
                            apr_pool_t *p)
 {
+    pay_lmdb_key_t key;
     MDB_val row;
     int rc;
 
     rc = pay_lmdb_charge_encode(&row, charge, p);
-    if (!rc) {
-        rc = put_row(txn, db, charge, &row, MDB_NOOVERWRITE);
+    if (rc) {
+        return rc;
     }
-    return rc ? rc : pay_lmdb_index_move(txn, db, &pay_lmdb_charge_record, NULL, charge);
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    return pay_lmdb_record_put(txn, db, &pay_lmdb_charge_record, &key, &row, NULL, charge);
 }
 
 int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
                         apr_pool_t *p)
 {
     pay_charge_t *before;
+    pay_lmdb_key_t key;
     MDB_val row;
     int rc;
 
@@ -309,24 +314,27 @@ int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *
     if (!rc) {
         rc = pay_lmdb_link_follow(txn, db, before, charge, p);
     }
-    if (!rc) {
-        rc = pay_lmdb_index_move(txn, db, &pay_lmdb_charge_record, before, charge);
+    if (rc) {
+        return rc;
     }
-    return rc ? rc : put_row(txn, db, charge, &row, 0);
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    return pay_lmdb_record_put(txn, db, &pay_lmdb_charge_record, &key, &row, before, charge);
 }
 
 int pay_lmdb_charge_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
-    MDB_val at;
     int rc;
 
-    rc = pay_lmdb_index_move(txn, db, &pay_lmdb_charge_record, charge, NULL);
-    if (rc) {
-        return rc;
-    }
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, NULL);
+    rc = pay_lmdb_record_del(txn, db, &pay_lmdb_charge_record, &key, charge);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_charge_reindex(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+{
+    pay_lmdb_key_t key;
+
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    return pay_lmdb_index_put(txn, db, &pay_lmdb_charge_record, &key, charge);
 }

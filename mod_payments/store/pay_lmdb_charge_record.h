@@ -25,4 +25,7 @@ int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *
 /* Takes out the row of `charge`, which is as it was read. One that is not there is no error. */
 int pay_lmdb_charge_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge);
 
+/* Puts the entries of a charge that is stored, for one that may lack some. */
+int pay_lmdb_charge_reindex(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge);
+
 #endif

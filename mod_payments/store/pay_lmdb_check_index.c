@@ -17,14 +17,17 @@ static const pay_lmdb_record_t *const records[] = {&pay_lmdb_charge_record,
 /* 1 in *found when the row has no entry in the index, or the entry is there and leads to it. One
  * that another row had first may lead there; what is wrong with a value is told of the entry. */
 static int has_entry(int *found, pay_lmdb_check_t *check, const pay_lmdb_index_t *index,
-                     const void *row)
+                     const pay_lmdb_key_t *at, const void *row)
 {
     pay_lmdb_entry_t entry;
     MDB_val key, value;
     int rc;
 
     *found = 1;
-    rc = index->entry_of(&entry, row);
+    rc = index->entry_of(&entry, at, row);
+    if (!rc && pay_lmdb_table_is_missing(check->txn, entry.table)) {
+        return MDB_SUCCESS;
+    }
     if (rc) {
         *found = rc == MDB_NOTFOUND; /* of what can have none, nothing is found */
         return MDB_SUCCESS;
@@ -42,23 +45,28 @@ int pay_lmdb_check_entries(pay_lmdb_check_t *check, const pay_lmdb_record_t *rec
 {
     const pay_lmdb_index_t *index = record->indexes;
     const pay_lmdb_index_t *end = index + record->index_count;
+    const char *label = record->label ? record->label(row, check->ptemp) : NULL;
     pay_lmdb_entry_t former;
+    pay_lmdb_key_t at;
     int rc, found;
 
+    pay_lmdb_key_start(&at);
+    (void)pay_lmdb_key_bytes(&at, key->mv_data, key->mv_size);
     for (; index < end; index++) {
         if (index->rule == PAY_INDEX_FORMER) {
             continue;
         }
-        rc = has_entry(&found, check, index, row);
+        rc = has_entry(&found, check, index, &at, row);
         if (!rc && !found && index > record->indexes && index[-1].rule == PAY_INDEX_FORMER
-            && index[-1].entry_of(&former, row) == MDB_SUCCESS) {
-            rc = has_entry(&found, check, index - 1, row);
+            && index[-1].entry_of(&former, &at, row) == MDB_SUCCESS) {
+            rc = has_entry(&found, check, index - 1, &at, row);
         }
         if (rc) {
             return rc;
         }
         if (!found) {
-            pay_lmdb_check_fault(check, record->table, key, "%s", index->missing);
+            pay_lmdb_check_fault(check, record->table, key, "%s%s%s", label ? label : "",
+                                 label ? ": " : "", index->missing);
         }
     }
     return MDB_SUCCESS;
@@ -68,11 +76,12 @@ int pay_lmdb_check_entries(pay_lmdb_check_t *check, const pay_lmdb_record_t *rec
 
 /* What is wrong with an entry that leads to the row; NULL: nothing. */
 static const char *fault_of(const pay_lmdb_index_t *index, pay_lmdb_table_t table,
-                            const MDB_val *key, const MDB_val *value, const void *row)
+                            const MDB_val *key, const MDB_val *value, const pay_lmdb_key_t *at,
+                            const void *row)
 {
     pay_lmdb_entry_t entry;
 
-    if (index->entry_of(&entry, row) == MDB_SUCCESS
+    if (index->entry_of(&entry, at, row) == MDB_SUCCESS
         && pay_lmdb_entry_is(&entry, table, key, value)) {
         return NULL;
     }
@@ -99,7 +108,7 @@ static int follow(const char **fault, pay_lmdb_check_t *check, const pay_lmdb_re
         *fault = rc == MDB_NOTFOUND ? index->astray : NULL;
         return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
     }
-    *fault = fault_of(index, table, key, value, row);
+    *fault = fault_of(index, table, key, value, &row_key, row);
     return MDB_SUCCESS;
 }
 

@@ -333,8 +333,8 @@ static int is_early(const take_t *take, const entry_t *entry, const pay_charge_t
 static int put_in_place(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *refund,
                         const pay_charge_t *charge)
 {
-    return refund ? pay_lmdb_index_put(txn, db, &pay_lmdb_refund_record, refund)
-                  : pay_lmdb_index_put(txn, db, &pay_lmdb_charge_record, charge);
+    return refund ? pay_lmdb_refund_reindex(txn, db, refund)
+                  : pay_lmdb_charge_reindex(txn, db, charge);
 }
 
 static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry)

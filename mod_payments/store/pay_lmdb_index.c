@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_index.h"
 
+#include "store/pay_lmdb_rows.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -53,14 +55,17 @@ static int same_value(const pay_lmdb_entry_t *a, const pay_lmdb_entry_t *b)
 }
 
 /* MDB_NOTFOUND without a record, and of one that was stored with what can have no entry now. */
-static int entry_before(pay_lmdb_entry_t *entry, const pay_lmdb_index_t *index, const void *before)
+static int entry_before(pay_lmdb_entry_t *entry, const pay_lmdb_index_t *index,
+                        const pay_lmdb_key_t *key, const void *before)
 {
-    return before && index->entry_of(entry, before) == MDB_SUCCESS ? MDB_SUCCESS : MDB_NOTFOUND;
+    return before && index->entry_of(entry, key, before) == MDB_SUCCESS ? MDB_SUCCESS
+                                                                        : MDB_NOTFOUND;
 }
 
-static int entry_after(pay_lmdb_entry_t *entry, const pay_lmdb_index_t *index, const void *after)
+static int entry_after(pay_lmdb_entry_t *entry, const pay_lmdb_index_t *index,
+                       const pay_lmdb_key_t *key, const void *after)
 {
-    return after ? index->entry_of(entry, after) : MDB_NOTFOUND;
+    return after ? index->entry_of(entry, key, after) : MDB_NOTFOUND;
 }
 
 /* An entry of another row stays. MDB_NOTFOUND when there is none. */
@@ -71,6 +76,9 @@ static int take_out(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *
     MDB_val at = pay_lmdb_key_val(&entry->key), val;
     int rc;
 
+    if (pay_lmdb_table_is_missing(txn, entry->table)) {
+        return MDB_NOTFOUND;
+    }
     if (index->rule == PAY_INDEX_FIRST) {
         rc = mdb_get(txn, dbi, &at, &val);
         if (rc || !is_value(entry, &val)) {
@@ -99,10 +107,11 @@ static int put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *index
 
 /* *taken 1: there was one, so that the row may have no other. */
 static int take_out_former(int *taken, MDB_txn *txn, const pay_lmdb_t *db,
-                           const pay_lmdb_index_t *index, const void *record)
+                           const pay_lmdb_index_t *index, const pay_lmdb_key_t *key,
+                           const void *record)
 {
     pay_lmdb_entry_t entry;
-    int rc = entry_before(&entry, index, record);
+    int rc = entry_before(&entry, index, key, record);
 
     if (!rc) {
         rc = take_out(txn, db, index, &entry);
@@ -113,13 +122,13 @@ static int take_out_former(int *taken, MDB_txn *txn, const pay_lmdb_t *db,
 
 /* `anew`: the entry is put even if it should be there. */
 static int move_entry(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *index,
-                      const void *before, const void *after, int anew)
+                      const pay_lmdb_key_t *key, const void *before, const void *after, int anew)
 {
     pay_lmdb_entry_t from, to;
     int had, has, rc = MDB_SUCCESS;
 
-    had = entry_before(&from, index, before) == MDB_SUCCESS;
-    has = entry_after(&to, index, after);
+    had = entry_before(&from, index, key, before) == MDB_SUCCESS;
+    has = entry_after(&to, index, key, after);
     if (has && has != MDB_NOTFOUND) {
         return has;
     }
@@ -136,22 +145,25 @@ static int move_entry(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t
 }
 
 int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
-                        const void *before, const void *after)
+                        const pay_lmdb_key_t *at, const void *before, const void *after)
 {
     const pay_lmdb_index_t *index = record->indexes;
     const pay_lmdb_index_t *end = index + record->index_count;
     int rc = MDB_SUCCESS, anew = 0;
 
+    if (before == after) {
+        return MDB_SUCCESS;
+    }
     for (; !rc && index < end; index++) {
         if (index->rule == PAY_INDEX_FORMER) {
-            rc = take_out_former(&anew, txn, db, index, before);
+            rc = take_out_former(&anew, txn, db, index, at, before);
             if (!rc) {
-                rc = take_out_former(&anew, txn, db, index, after);
+                rc = take_out_former(&anew, txn, db, index, at, after);
             }
             continue;
         }
         if (!before || !after || !index->is_same || !index->is_same(before, after)) {
-            rc = move_entry(txn, db, index, before, after, anew);
+            rc = move_entry(txn, db, index, at, before, after, anew);
         }
         anew = 0;
     }
@@ -159,7 +171,7 @@ int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_recor
 }
 
 int pay_lmdb_index_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
-                       const void *row)
+                       const pay_lmdb_key_t *at, const void *row)
 {
     const pay_lmdb_index_t *index = record->indexes;
     const pay_lmdb_index_t *end = index + record->index_count;
@@ -168,10 +180,48 @@ int pay_lmdb_index_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record
 
     for (; !rc && index < end; index++) {
         if (index->rule == PAY_INDEX_OWN) {
-            rc = entry_after(&entry, index, row);
+            rc = entry_after(&entry, index, at, row);
             rc = rc ? rc : put(txn, db, index, &entry, row);
             rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
         }
     }
     return rc;
+}
+
+/* ---- rows */
+
+int pay_lmdb_record_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                        const pay_lmdb_key_t *at, MDB_val *row, const void *before,
+                        const void *after)
+{
+    MDB_val key = pay_lmdb_key_val(at);
+    int rc;
+
+    rc = before ? mdb_put(txn, pay_lmdb_dbi(db, record->table), &key, row, 0)
+                : pay_lmdb_rows_put(txn, db, record->table, &key, row, MDB_NOOVERWRITE);
+    return rc ? rc : pay_lmdb_index_move(txn, db, record, at, before, after);
+}
+
+int pay_lmdb_record_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                          const pay_lmdb_key_t *at, MDB_val *row, const void *after, apr_pool_t *p)
+{
+    const MDB_val key = pay_lmdb_key_val(at);
+    void *before;
+    int rc;
+
+    rc = record->load(&before, txn, db, &key, p);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    return pay_lmdb_record_put(txn, db, record, at, row, rc ? NULL : before, after);
+}
+
+int pay_lmdb_record_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                        const pay_lmdb_key_t *at, const void *stored)
+{
+    MDB_val key = pay_lmdb_key_val(at);
+    int rc;
+
+    rc = pay_lmdb_index_move(txn, db, record, at, stored, NULL);
+    return rc ? rc : pay_lmdb_rows_del(txn, db, record->table, &key);
 }

@@ -16,7 +16,7 @@
 #include "store/pay_lmdb.h"
 #include "store/pay_lmdb_keys.h"
 
-#define PAY_LMDB_ENTRY_VALUE_MAX 24 /* bytes: the key of a refund is the longest */
+#define PAY_LMDB_ENTRY_VALUE_MAX (1 + PAY_LMDB_KEY_MAX) /* bytes: a kind and a row's key */
 
 /* One entry of an index: the key, and a value that leads to the row or tells of it. */
 typedef struct pay_lmdb_entry_t {
@@ -44,8 +44,9 @@ typedef enum pay_index_rule_t {
 typedef struct pay_lmdb_index_t {
     /* Where its entries stand; 0 (no index is in table meta): no more. */
     pay_lmdb_table_t tables[PAY_LMDB_INDEX_TABLES_MAX];
-    /* MDB_SUCCESS and the entry that the record has; MDB_NOTFOUND: it has none; else a failure. */
-    int (*entry_of)(pay_lmdb_entry_t *entry, const void *record);
+    /* MDB_SUCCESS and the entry that the record, whose row has the key `at`, has; MDB_NOTFOUND: it
+     * has none; else a failure. */
+    int (*entry_of)(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record);
     /* 1: `before` and `after` have the same entry, which saves making both. NULL: they are made. */
     int (*is_same)(const void *before, const void *after);
     /* The key of the row that an entry leads to, 0 if it has not the form of this index. */
@@ -67,6 +68,8 @@ typedef struct pay_lmdb_record_t {
     /* The record of a row, in `p`; MDB_NOTFOUND, or PAY_LMDB_BAD_ROW, which is logged. */
     int (*load)(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
                 apr_pool_t *p);
+    /* What store check calls it, before a fault; NULL: nothing. */
+    const char *(*label)(const void *record, apr_pool_t *p);
 } pay_lmdb_record_t;
 
 /* Entries by their parts. */
@@ -74,15 +77,31 @@ void pay_lmdb_entry_value(pay_lmdb_entry_t *entry, const void *value, size_t len
 void pay_lmdb_entry_number(pay_lmdb_entry_t *entry, apr_uint64_t number); /* 8 bytes, big-endian */
 
 /*
- * Moves the entries of a row: from those of `before` (NULL: it is new) to those of `after` (NULL:
- * it is taken out). The row itself is the caller's.
+ * Writes the row of `after` at the key `at`, and moves its entries from those of `before`, which is
+ * the stored row. `before` NULL: it is a new one; MDB_KEYEXIST when its key, or a unique entry, is
+ * taken. Where nothing that an index looks at has changed, `before` may be `after` itself. Counts
+ * the rows of tables that are counted (pay_lmdb_rows.h).
  */
-int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
-                        const void *before, const void *after);
+int pay_lmdb_record_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                        const pay_lmdb_key_t *at, MDB_val *row, const void *before,
+                        const void *after);
 
-/* Puts all entries of a row that is not moved, for one that may lack some. */
+/* Writes it likewise, whatever is stored there. */
+int pay_lmdb_record_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                          const pay_lmdb_key_t *at, MDB_val *row, const void *after, apr_pool_t *p);
+
+/* Takes out the row at `at` with its entries; `stored` is as it was read. MDB_NOTFOUND: it is not
+ * there, its entries are taken out all the same. */
+int pay_lmdb_record_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                        const pay_lmdb_key_t *at, const void *stored);
+
+/* The entries alone, as above; `before` or `after` may be NULL. */
+int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                        const pay_lmdb_key_t *at, const void *before, const void *after);
+
+/* Puts all entries that can only be its own of a row that is not moved, for it may lack some. */
 int pay_lmdb_index_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
-                       const void *row);
+                       const pay_lmdb_key_t *at, const void *row);
 
 /* 1 when the entry stands in the table under that key, with that value. */
 int pay_lmdb_entry_is(const pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const MDB_val *key,

@@ -6,6 +6,7 @@
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_held.h"
 
+#include <apr_strings.h>
 #include <errno.h>
 #include <string.h>
 
@@ -15,13 +16,10 @@ static const pay_refund_t *refund_of(const void *record)
 }
 
 /* Every entry leads to the row by its key. */
-static void lead(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const pay_refund_t *refund)
+static void lead(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const pay_lmdb_key_t *at)
 {
-    pay_lmdb_key_t key;
-
     entry->table = table;
-    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
-    pay_lmdb_entry_value(entry, key.bytes, key.len);
+    pay_lmdb_entry_value(entry, at->bytes, at->len);
 }
 
 static int row_of(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
@@ -34,22 +32,22 @@ static int row_of(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *va
 
 /* ---- by reference and id, which never change */
 
-static int name_entry(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const pay_refund_t *refund,
-                      const char *name)
+static int name_entry(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const pay_lmdb_key_t *at,
+                      const pay_refund_t *refund, const char *name)
 {
-    lead(entry, table, refund);
+    lead(entry, table, at);
     return pay_lmdb_refund_name_key(&entry->key, &refund->scope, name) ? MDB_SUCCESS : ENAMETOOLONG;
 }
 
-static int ref_of(pay_lmdb_entry_t *entry, const void *record)
+static int ref_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
-    return name_entry(entry, PAY_TABLE_REFUND_REF, refund_of(record),
+    return name_entry(entry, PAY_TABLE_REFUND_REF, at, refund_of(record),
                       refund_of(record)->refund_reference);
 }
 
-static int id_of(pay_lmdb_entry_t *entry, const void *record)
+static int id_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
-    return name_entry(entry, PAY_TABLE_REFUND_ID, refund_of(record), refund_of(record)->id);
+    return name_entry(entry, PAY_TABLE_REFUND_ID, at, refund_of(record), refund_of(record)->id);
 }
 
 static int is_same_name(const void *before, const void *after)
@@ -62,14 +60,14 @@ static int is_same_name(const void *before, const void *after)
 
 /* ---- by charge */
 
-static int charge_of(pay_lmdb_entry_t *entry, const void *record)
+static int charge_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
     const pay_refund_t *refund = refund_of(record);
 
     if (refund->charge_seq == 0) {
         return MDB_NOTFOUND;
     }
-    lead(entry, PAY_TABLE_REFUND_BY_CHARGE, refund);
+    lead(entry, PAY_TABLE_REFUND_BY_CHARGE, at);
     pay_lmdb_refund_by_charge_key(&entry->key, &refund->scope, refund->charge_seq, refund->seq);
     return MDB_SUCCESS;
 }
@@ -82,14 +80,14 @@ static int is_repeatable(const pay_refund_t *refund)
            && refund->state != PAY_REFUND_FAILED;
 }
 
-static int repeat_of(pay_lmdb_entry_t *entry, const void *record)
+static int repeat_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
     const pay_refund_t *refund = refund_of(record);
 
     if (!is_repeatable(refund)) {
         return MDB_NOTFOUND;
     }
-    lead(entry, PAY_TABLE_REFUND_REPEAT, refund);
+    lead(entry, PAY_TABLE_REFUND_REPEAT, at);
     return pay_lmdb_refund_repeat_key(&entry->key, refund);
 }
 
@@ -110,36 +108,38 @@ static int is_same_repeat(const void *before, const void *after)
 
 /* ---- by its names at the acquirer */
 
-static int acquirer_entry(pay_lmdb_entry_t *entry, const pay_refund_t *refund,
-                          pay_lmdb_acquirer_kind_t kind, const char *name)
+static int acquirer_entry(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at,
+                          const pay_refund_t *refund, pay_lmdb_acquirer_kind_t kind,
+                          const char *name)
 {
     if (!name || !*name) {
         return MDB_NOTFOUND;
     }
-    lead(entry, PAY_TABLE_ACQUIRER, refund);
+    lead(entry, PAY_TABLE_ACQUIRER, at);
     return pay_lmdb_acquirer_key(&entry->key, &refund->scope, kind, name) ? MDB_SUCCESS
                                                                           : ENAMETOOLONG;
 }
 
-static int tag_of(pay_lmdb_entry_t *entry, const void *record)
+static int tag_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
-    return acquirer_entry(entry, refund_of(record), PAY_ACQUIRER_TAG, refund_of(record)->tag);
+    return acquirer_entry(entry, at, refund_of(record), PAY_ACQUIRER_TAG, refund_of(record)->tag);
 }
 
-static int acquirer_reference_of(pay_lmdb_entry_t *entry, const void *record)
+static int acquirer_reference_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at,
+                                 const void *record)
 {
-    return acquirer_entry(entry, refund_of(record), PAY_ACQUIRER_REFUND,
+    return acquirer_entry(entry, at, refund_of(record), PAY_ACQUIRER_REFUND,
                           refund_of(record)->acquirer_reference);
 }
 
-static int unlinked_of(pay_lmdb_entry_t *entry, const void *record)
+static int unlinked_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
     const pay_refund_t *refund = refund_of(record);
 
     if (!refund->acquirer_charge || !*refund->acquirer_charge) {
         return MDB_NOTFOUND;
     }
-    lead(entry, PAY_TABLE_ACQUIRER, refund);
+    lead(entry, PAY_TABLE_ACQUIRER, at);
     return pay_lmdb_acquirer_unlinked_key(&entry->key, &refund->scope, refund->acquirer_charge,
                                           refund->seq)
                ? MDB_SUCCESS
@@ -178,7 +178,7 @@ static int row_of_unlinked(pay_lmdb_key_t *row_key, const MDB_val *key, const MD
 
 /* ---- by when it is due */
 
-static int due_of(pay_lmdb_entry_t *entry, const void *record)
+static int due_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
     const pay_refund_t *refund = refund_of(record);
 
@@ -187,7 +187,7 @@ static int due_of(pay_lmdb_entry_t *entry, const void *record)
         && (refund->state != PAY_REFUND_PENDING || refund->import_number != 0)) {
         return MDB_NOTFOUND;
     }
-    lead(entry, pay_lmdb_due_table_refund(refund), refund);
+    lead(entry, pay_lmdb_due_table_refund(refund), at);
     pay_lmdb_due_key(&entry->key, refund->due_at, &refund->scope, PAY_DUE_REFUND, refund->seq);
     return MDB_SUCCESS;
 }
@@ -215,14 +215,14 @@ static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val
 
 /* ---- what waits for a person */
 
-static int held_of(pay_lmdb_entry_t *entry, const void *record)
+static int held_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
     const pay_refund_t *refund = refund_of(record);
 
     if (refund->held == PAY_NOT_HELD) {
         return MDB_NOTFOUND;
     }
-    lead(entry, PAY_TABLE_HELD, refund);
+    lead(entry, PAY_TABLE_HELD, at);
     pay_lmdb_held_key(&entry->key, &refund->scope, PAY_DUE_REFUND, refund->seq);
     return MDB_SUCCESS;
 }
@@ -298,19 +298,29 @@ static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val
     return rc;
 }
 
+static const char *label(const void *record, apr_pool_t *p)
+{
+    return apr_pstrcat(p, "refund ", refund_of(record)->refund_reference, NULL);
+}
+
 const pay_lmdb_record_t pay_lmdb_refund_record = {
     .table = PAY_TABLE_REFUND,
     .indexes = indexes,
     .index_count = sizeof(indexes) / sizeof(indexes[0]),
     .load = load,
+    .label = label,
 };
 
 /* ---- the row */
 
+static void key_of(pay_lmdb_key_t *key, const pay_refund_t *refund)
+{
+    pay_lmdb_refund_key(key, &refund->scope, refund->created_at, refund->seq);
+}
+
 int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
                            const char *text, apr_pool_t *p)
 {
-    const pay_refund_t *refund = &row->refund;
     pay_lmdb_key_t key;
     MDB_val at, val;
     int rc;
@@ -319,51 +329,42 @@ int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_re
     if (rc) {
         return rc;
     }
-    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
+    key_of(&key, &row->refund);
+    rc = pay_lmdb_record_put(txn, db, &pay_lmdb_refund_record, &key, &val, NULL, row);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &val, MDB_NOOVERWRITE);
-    if (rc) {
-        return rc == MDB_KEYEXIST ? pay_lmdb_bad_row(PAY_TABLE_REFUND, &at) : rc;
-    }
-    return pay_lmdb_index_move(txn, db, &pay_lmdb_refund_record, NULL, row);
+    return rc == MDB_KEYEXIST ? pay_lmdb_bad_row(PAY_TABLE_REFUND, &at) : rc;
 }
 
 int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
                         apr_pool_t *p)
 {
-    const pay_refund_t *refund = &row->refund;
-    pay_lmdb_refund_t *before = NULL;
     pay_lmdb_key_t key;
-    MDB_val at, val;
+    MDB_val val;
     int rc;
 
-    rc = pay_lmdb_refund_encode(&val, row, pay_lmdb_refund_text(refund, p), p);
+    rc = pay_lmdb_refund_encode(&val, row, pay_lmdb_refund_text(&row->refund, p), p);
     if (rc) {
         return rc;
     }
-    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
-    at = pay_lmdb_key_val(&key);
-    rc = pay_lmdb_refund_get(&before, txn, db, &at, p);
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    rc = pay_lmdb_index_move(txn, db, &pay_lmdb_refund_record, before, row);
-    return rc ? rc : mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &val, 0);
+    key_of(&key, &row->refund);
+    return pay_lmdb_record_store(txn, db, &pay_lmdb_refund_record, &key, &val, row, p);
 }
 
 int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
 {
     const pay_lmdb_refund_t row = {.refund = *refund};
     pay_lmdb_key_t key;
-    MDB_val at;
     int rc;
 
-    rc = pay_lmdb_index_move(txn, db, &pay_lmdb_refund_record, &row, NULL);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, NULL);
+    key_of(&key, refund);
+    rc = pay_lmdb_record_del(txn, db, &pay_lmdb_refund_record, &key, &row);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_refund_reindex(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row)
+{
+    pay_lmdb_key_t key;
+
+    key_of(&key, &row->refund);
+    return pay_lmdb_index_put(txn, db, &pay_lmdb_refund_record, &key, row);
 }

@@ -23,4 +23,7 @@ int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refun
 /* Takes out the row of `refund`, which is as it was read. One that is not there is no error. */
 int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund);
 
+/* Puts the entries of a refund that is stored, for one that may lack some. */
+int pay_lmdb_refund_reindex(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row);
+
 #endif
