@@ -115,11 +115,60 @@ int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t
     return account_of_name_row(out, txn, db, &key, &row, p);
 }
 
-static int account_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_account_t *account,
-                       unsigned int flags, apr_pool_t *p)
+/* ---- the record: found by its name, which never changes */
+
+static int name_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
+{
+    const pay_account_t *account = record;
+
+    entry->table = PAY_TABLE_ACCOUNT_NAME;
+    pay_lmdb_key_start(&entry->key);
+    pay_lmdb_entry_value(entry, at->bytes, at->len);
+    return pay_lmdb_key_bytes(&entry->key, account->name, strlen(account->name)) ? MDB_SUCCESS
+                                                                                 : ENAMETOOLONG;
+}
+
+static int row_of_name(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    (void)key;
+    pay_lmdb_key_start(row_key);
+    return value->mv_size == NUMBER_LEN
+           && pay_lmdb_key_bytes(row_key, value->mv_data, value->mv_size);
+}
+
+static const pay_lmdb_index_t indexes[] = {
+    {.tables = {PAY_TABLE_ACCOUNT_NAME},
+     .entry_of = name_of,
+     .row_of = row_of_name,
+     .rule = PAY_INDEX_UNIQUE,
+     .missing = "it is not found by its name",
+     .astray = "leads to no account"},
+};
+
+static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+                apr_pool_t *p)
+{
+    pay_account_t *account;
+    int rc = pay_lmdb_account_by_number(&account, txn, db, pay_lmdb_read_u32(row_key->mv_data), p);
+
+    *record = account;
+    return rc;
+}
+
+static const char *label(const void *record, apr_pool_t *p)
+{
+    return apr_pstrcat(p, "account ", ((const pay_account_t *)record)->name, NULL);
+}
+
+const pay_lmdb_record_t pay_lmdb_account_record = {
+    .table = PAY_TABLE_ACCOUNT, .indexes = indexes, .index_count = 1, .load = load, .label = label};
+
+/* `before` NULL: a new one; else no more than settings have changed. */
+static int account_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_account_t *before,
+                       const pay_account_t *account, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
-    MDB_val at, row;
+    MDB_val row;
     int rc;
 
     rc = pay_row_encode(&row, account_fields, ACCOUNT_FIELDS, account, p);
@@ -128,8 +177,7 @@ static int account_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_account_t *
     }
     pay_lmdb_key_start(&key);
     pay_lmdb_key_u32(&key, account->number);
-    at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &at, &row, flags);
+    return pay_lmdb_record_put(txn, db, &pay_lmdb_account_record, &key, &row, before, account);
 }
 
 /* One above the last: accounts are closed, never deleted, so no number comes back. */
@@ -180,13 +228,14 @@ static void settings_change(pay_account_settings_t *settings, const pay_account_
 static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     account_work_t *work = baton;
-    pay_account_t *account = apr_pcalloc(work->pool, sizeof(*account));
-    MDB_val name = {strlen(work->name), (void *)work->name};
-    pay_lmdb_key_t number;
-    MDB_val val;
+    pay_account_t *account = apr_pcalloc(work->pool, sizeof(*account)), *named;
     int rc;
 
     work->account = NULL;
+    rc = pay_lmdb_account_by_name(&named, txn, db, work->name, work->pool);
+    if (rc != MDB_NOTFOUND) {
+        return rc ? rc : MDB_KEYEXIST; /* the name is taken */
+    }
     rc = number_next(&account->number, txn, db);
     if (rc) {
         return rc;
@@ -199,14 +248,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     memcpy(account->secret, work->secret, sizeof(account->secret));
     account->created_at = pay_lmdb_account_now();
     account->updated_at = account->created_at;
-    pay_lmdb_key_start(&number);
-    pay_lmdb_key_u32(&number, account->number);
-    val = pay_lmdb_key_val(&number);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT_NAME), &name, &val, MDB_NOOVERWRITE);
-    if (rc) {
-        return rc; /* MDB_KEYEXIST: the name is taken */
-    }
-    rc = account_put(txn, db, account, MDB_NOOVERWRITE, work->pool);
+    rc = account_put(txn, db, NULL, account, work->pool);
     if (rc) {
         return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
     }
@@ -326,7 +368,7 @@ static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     pay_lmdb_audit_tell(db, account->number, account->name, text);
     account->updated_at = pay_lmdb_account_now();
-    rc = account_put(txn, db, account, 0, work->pool);
+    rc = account_put(txn, db, account, account, work->pool);
     if (rc) {
         return rc;
     }

@@ -5,6 +5,7 @@
 /* Rows of accounts, for the files of other nouns that belong to one. */
 
 #include "store/pay_lmdb.h"
+#include "store/pay_lmdb_index.h"
 
 /* MDB_NOTFOUND when there is none. Copied into `p`. */
 int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
@@ -14,5 +15,7 @@ int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t
 
 /* The clock in whole milliseconds, as all records carry it. */
 apr_time_t pay_lmdb_account_now(void);
+
+extern const pay_lmdb_record_t pay_lmdb_account_record;
 
 #endif

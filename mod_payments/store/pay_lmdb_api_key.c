@@ -129,25 +129,74 @@ int pay_lmdb_api_key_is_public(int *out, MDB_txn *txn, const pay_lmdb_t *db, con
     return MDB_SUCCESS;
 }
 
-static int key_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_api_key_t *key, unsigned int flags,
-                   apr_pool_t *p)
+/* ---- the record: found by its id, which never changes */
+
+static int id_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
-    MDB_val at = digest_val(key->digest), row;
+    const pay_api_key_t *key = record;
+
+    entry->table = PAY_TABLE_API_KEY_ID;
+    pay_lmdb_key_start(&entry->key);
+    pay_lmdb_entry_value(entry, at->bytes, at->len);
+    return pay_lmdb_key_bytes(&entry->key, key->id, strlen(key->id)) ? MDB_SUCCESS : ENAMETOOLONG;
+}
+
+static int row_of_id(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    (void)key;
+    pay_lmdb_key_start(row_key);
+    return value->mv_size == PAY_SHA256_LEN
+           && pay_lmdb_key_bytes(row_key, value->mv_data, value->mv_size);
+}
+
+static const pay_lmdb_index_t indexes[] = {
+    {.tables = {PAY_TABLE_API_KEY_ID},
+     .entry_of = id_of,
+     .row_of = row_of_id,
+     .rule = PAY_INDEX_UNIQUE,
+     .missing = "it is not found by its id",
+     .astray = "leads to no key"},
+};
+
+static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+                apr_pool_t *p)
+{
+    pay_api_key_t *key;
+    int rc = key_by_digest(&key, txn, db, row_key->mv_data, p);
+
+    *record = key;
+    return rc;
+}
+
+static const char *label(const void *record, apr_pool_t *p)
+{
+    return apr_pstrcat(p, "key ", ((const pay_api_key_t *)record)->id, NULL);
+}
+
+const pay_lmdb_record_t pay_lmdb_api_key_record = {
+    .table = PAY_TABLE_API_KEY, .indexes = indexes, .index_count = 1, .load = load, .label = label};
+
+/* `before` NULL: a new one; MDB_KEYEXIST when its digest or id is known. */
+static int key_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_api_key_t *before,
+                   const pay_api_key_t *key, apr_pool_t *p)
+{
+    pay_lmdb_key_t at;
+    MDB_val row;
     int rc;
 
     rc = pay_row_encode(&row, key_fields, KEY_FIELDS, key, p);
     if (rc) {
         return rc;
     }
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY), &at, &row, flags);
+    pay_lmdb_key_start(&at);
+    (void)pay_lmdb_key_bytes(&at, key->digest, sizeof(key->digest));
+    return pay_lmdb_record_put(txn, db, &pay_lmdb_api_key_record, &at, &row, before, key);
 }
 
-/* Writes a new key and reads it back with its account. MDB_KEYEXIST: digest or id is known. */
+/* Writes a new key and reads it back with its account. */
 static int key_insert(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                       const pay_api_key_t *proposal, apr_time_t now, apr_pool_t *p)
 {
-    MDB_val id = {strlen(proposal->id), (void *)proposal->id};
-    MDB_val digest = digest_val(proposal->digest);
     pay_api_key_t key = *proposal;
     int rc;
 
@@ -156,15 +205,8 @@ static int key_insert(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     key.last_used_at = 0;
     key.valid_until = 0;
     key.revoked_at = 0;
-    rc = key_put(txn, db, &key, MDB_NOOVERWRITE, p);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY_ID), &id, &digest, MDB_NOOVERWRITE);
-    if (rc) {
-        return rc;
-    }
-    return key_by_digest(out, txn, db, key.digest, p);
+    rc = key_put(txn, db, NULL, &key, p);
+    return rc ? rc : key_by_digest(out, txn, db, key.digest, p);
 }
 
 /* What the audit says of a key: its id, what it is for. */
@@ -274,7 +316,7 @@ static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return PAY_LMDB_SILENT;
     }
     tell(db, key, "", work->pool);
-    return key_put(txn, db, key, 0, work->pool);
+    return key_put(txn, db, key, key, work->pool);
 }
 
 apr_status_t pay_lmdb_key_revoke(pay_api_key_t **out, pay_store_t *store, const char *id,
@@ -313,7 +355,7 @@ static int rotate_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     (void)key_end(work->old, work->when, now);
     tell(db, work->old, apr_pstrcat(work->pool, ", now ", proposal.id, NULL), work->pool);
-    return key_put(txn, db, work->old, 0, work->pool);
+    return key_put(txn, db, work->old, work->old, work->pool);
 }
 
 apr_status_t pay_lmdb_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_store_t *store,
@@ -348,7 +390,7 @@ static int touch_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         }
         if (!rc && key->last_used_at < used->last_used_at) {
             key->last_used_at = used->last_used_at;
-            rc = key_put(txn, db, key, 0, work->pool);
+            rc = key_put(txn, db, key, key, work->pool);
         }
     }
     return rc;

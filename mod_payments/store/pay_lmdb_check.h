@@ -54,10 +54,7 @@ int pay_lmdb_check_index(pay_lmdb_check_t *check, pay_lmdb_table_t table, const 
 
 /* pay_lmdb_check_account.c: accounts, keys, tokens, encryption keys. Tokens are never told. */
 int pay_lmdb_check_account(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_account_name(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_api_key(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-apr_status_t pay_lmdb_check_api_key_after(pay_lmdb_check_t *check, const MDB_val *key);
-int pay_lmdb_check_api_key_id(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_token(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 apr_status_t pay_lmdb_check_token_after(pay_lmdb_check_t *check, const MDB_val *key);
 int pay_lmdb_check_encryption_key(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
@@ -117,7 +114,6 @@ int pay_lmdb_check_event_parked(pay_lmdb_check_t *check, const MDB_val *key, con
 
 /* pay_lmdb_check_grant.c */
 int pay_lmdb_check_grant(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_grant_user(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
 /* pay_lmdb_check_audit.c */
 int pay_lmdb_check_audit(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);

@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_check.h"
 
 #include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_api_key.h"
 #include "store/pay_lmdb_encryption_key.h"
 #include "store/pay_lmdb_keys.h"
 
@@ -21,7 +22,7 @@ int pay_lmdb_check_account_known(int *found, const pay_lmdb_check_t *check, cons
 
 int pay_lmdb_check_account(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
 {
-    pay_account_t *account, *named;
+    pay_account_t *account;
     int rc = PAY_LMDB_BAD_ROW;
 
     (void)row;
@@ -36,79 +37,25 @@ int pay_lmdb_check_account(pay_lmdb_check_t *check, const MDB_val *key, const MD
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_account_by_name(&named, check->txn, check->db, account->name, check->ptemp);
-    if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
-        return rc;
-    }
-    if (rc || named->number != account->number) {
-        pay_lmdb_check_fault(check, PAY_TABLE_ACCOUNT, key, "account %s is not found by its name",
-                             account->name);
-    }
-    return MDB_SUCCESS;
-}
-
-int pay_lmdb_check_account_name(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
-{
-    int rc, found = 0;
-
-    if (row->mv_size == sizeof(apr_uint32_t)) {
-        rc = pay_lmdb_check_account_known(&found, check, row->mv_data);
-        if (rc) {
-            return rc;
-        }
-    }
-    if (!found) {
-        pay_lmdb_check_fault(check, PAY_TABLE_ACCOUNT_NAME, key, "leads to no account");
-    }
-    return MDB_SUCCESS;
-}
-
-int pay_lmdb_check_api_key_id(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
-{
-    int rc, found;
-
-    rc = pay_lmdb_check_has(&found, NULL, check, PAY_TABLE_API_KEY, row);
-    if (!rc && !found) {
-        pay_lmdb_check_fault(check, PAY_TABLE_API_KEY_ID, key, "leads to no key");
-    }
-    return rc;
+    return pay_lmdb_check_entries(check, &pay_lmdb_account_record, key, account);
 }
 
 int pay_lmdb_check_api_key(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
 {
-    (void)row;
+    pay_api_key_t *record;
+    int rc;
+
     if (key->mv_size != PAY_SHA256_LEN) {
         pay_lmdb_check_fault(check, PAY_TABLE_API_KEY, key, "the key has a wrong length");
+        return MDB_SUCCESS;
     }
-    return MDB_SUCCESS;
-}
-
-apr_status_t pay_lmdb_check_api_key_after(pay_lmdb_check_t *check, const MDB_val *key)
-{
-    pay_store_t *store = (pay_store_t *)check->db;
-    pay_api_key_t *found, *named;
-    apr_status_t rv;
-
-    if (key->mv_size != PAY_SHA256_LEN) {
-        return APR_SUCCESS;
-    }
-    rv = pay_lmdb_key_find(&found, store, key->mv_data, check->ptemp);
-    if (rv == PAY_STORE_ECORRUPT) {
+    rc = pay_lmdb_api_key_of_row(&record, check->txn, check->db, key, row, check->ptemp);
+    if (rc == PAY_LMDB_BAD_ROW) {
         pay_lmdb_check_fault(check, PAY_TABLE_API_KEY, key,
                              "the row does not decode, or is of no account");
-        return APR_SUCCESS;
+        return MDB_SUCCESS;
     }
-    if (rv != APR_SUCCESS) {
-        return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
-    }
-    rv = pay_lmdb_key_get(&named, store, found->id, check->ptemp);
-    if (rv == APR_NOTFOUND || rv == PAY_STORE_ECORRUPT
-        || (rv == APR_SUCCESS && memcmp(named->digest, found->digest, PAY_SHA256_LEN) != 0)) {
-        pay_lmdb_check_fault(check, PAY_TABLE_API_KEY, key, "key %s is not found by its id",
-                             found->id);
-        return APR_SUCCESS;
-    }
-    return rv;
+    return rc ? rc : pay_lmdb_check_entries(check, &pay_lmdb_api_key_record, key, record);
 }
 
 /* What is asked for by its text is not found under any other key. */

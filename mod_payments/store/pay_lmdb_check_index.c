@@ -4,13 +4,18 @@
 
 #include "store/pay_lmdb_check.h"
 
+#include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_api_key.h"
 #include "store/pay_lmdb_charge_record.h"
+#include "store/pay_lmdb_grant.h"
 #include "store/pay_lmdb_refund_record.h"
 
 #include <string.h>
 
-static const pay_lmdb_record_t *const records[] = {&pay_lmdb_charge_record,
-                                                   &pay_lmdb_refund_record};
+static const pay_lmdb_record_t *const records[] = {
+    &pay_lmdb_account_record, &pay_lmdb_api_key_record, &pay_lmdb_grant_record,
+    &pay_lmdb_charge_record,  &pay_lmdb_refund_record,
+};
 
 /* ---- from the rows to the indexes */
 
@@ -34,7 +39,7 @@ static int has_entry(int *found, pay_lmdb_check_t *check, const pay_lmdb_index_t
     }
     key = pay_lmdb_key_val(&entry.key);
     rc = pay_lmdb_check_has(found, &value, check, entry.table, &key);
-    if (!rc && *found && index->rule != PAY_INDEX_FIRST && !index->wrong) {
+    if (!rc && *found && index->rule != PAY_INDEX_FIRST && !index->wrong && entry.value_len > 0) {
         *found = pay_lmdb_entry_is(&entry, entry.table, &key, &value);
     }
     return rc;
@@ -121,7 +126,7 @@ static int is_in(const pay_lmdb_index_t *index, pay_lmdb_table_t table)
 int pay_lmdb_check_index(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
                          const MDB_val *value)
 {
-    const char *fault = NULL;
+    const char *fault = "belongs to no index that is known";
     pay_lmdb_key_t row_key;
     size_t i, j;
     int rc = MDB_SUCCESS, taken = 0;

@@ -19,11 +19,12 @@ typedef struct grant_work_t {
     apr_pool_t *pool;
 } grant_work_t;
 
-static int grant_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_grant_t *grant,
-                       const unsigned char *digest, apr_pool_t *p)
+/* `before` NULL: a new one; else no more than its role changes. */
+static int grant_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_grant_t *before,
+                       const pay_grant_t *grant, const unsigned char *digest, apr_pool_t *p)
 {
-    MDB_val at, row, none = {0, NULL};
     pay_lmdb_key_t key;
+    MDB_val row;
     int rc;
 
     rc = pay_lmdb_grant_encode(&row, grant, p);
@@ -31,14 +32,7 @@ static int grant_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_grant_t *gr
         return rc;
     }
     pay_lmdb_grant_key(&key, grant->account->number, digest);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT), &at, &row, 0);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_grant_user_key(&key, digest, grant->account->number);
-    at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT_USER), &at, &none, 0);
+    return pay_lmdb_record_put(txn, db, &pay_lmdb_grant_record, &key, &row, before, grant);
 }
 
 /* 1 in *out when the account, or the user, has as many grants as it may have. */
@@ -113,7 +107,7 @@ static void put_tell(const grant_work_t *work, pay_lmdb_t *db, const pay_account
 static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     grant_work_t *work = baton;
-    pay_grant_t *grant;
+    pay_grant_t *grant, *before;
     pay_account_t *account;
     int rc;
 
@@ -133,6 +127,7 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc ? rc : PAY_LMDB_SILENT;
     }
     put_tell(work, db, account, grant);
+    before = grant;
     if (!grant) {
         grant = apr_pcalloc(work->pool, sizeof(*grant));
         grant->host = work->host;
@@ -143,7 +138,7 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     grant->role = work->role;
     grant->updated_at = pay_lmdb_account_now();
     work->grant = grant;
-    return grant_write(txn, db, grant, work->digest, work->pool);
+    return grant_write(txn, db, before, grant, work->digest, work->pool);
 }
 
 apr_status_t pay_lmdb_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict, pay_store_t *store,
@@ -176,7 +171,6 @@ static int delete_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     pay_lmdb_key_t key;
     pay_grant_t *grant;
     int rc, last = 0;
-    MDB_val at;
 
     work->verdict = PAY_GRANT_DONE;
     rc = pay_lmdb_account_by_name(&account, txn, db, work->name, work->pool);
@@ -197,15 +191,7 @@ static int delete_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         db, account->number, work->user,
         apr_psprintf(work->pool, "%s: %s -> none", work->host, pay_role_name(grant->role)));
     pay_lmdb_grant_key(&key, account->number, work->digest);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT), &at, NULL);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_grant_user_key(&key, work->digest, account->number);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT_USER), &at, NULL);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* a lost entry is no reason to keep the grant */
+    return pay_lmdb_record_del(txn, db, &pay_lmdb_grant_record, &key, grant);
 }
 
 apr_status_t pay_lmdb_grant_delete(pay_grant_verdict_t *verdict, pay_store_t *store,

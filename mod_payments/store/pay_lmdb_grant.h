@@ -8,6 +8,7 @@
  */
 
 #include "store/pay_lmdb.h"
+#include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_GRANT_KEY_LEN (4 + PAY_SHA256_LEN)
@@ -39,5 +40,7 @@ int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_lmdb_t *db,
 /* Array of pay_grant_t *, in no order. */
 int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                               const pay_account_t *account, apr_pool_t *p);
+
+extern const pay_lmdb_record_t pay_lmdb_grant_record; /* of pay_grant_t */
 
 #endif

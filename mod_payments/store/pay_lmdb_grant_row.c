@@ -116,6 +116,55 @@ int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
+/* ---- the record: found by its user too. Both keys are made of account and digest. */
+
+static int user_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
+{
+    (void)record;
+    entry->table = PAY_TABLE_GRANT_USER;
+    entry->value_len = 0;
+    pay_lmdb_grant_user_key(&entry->key, at->bytes + sizeof(apr_uint32_t),
+                            pay_lmdb_read_u32(at->bytes));
+    return MDB_SUCCESS;
+}
+
+static int row_of_user(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    const unsigned char *digest = key->mv_data;
+
+    if (key->mv_size != PAY_LMDB_GRANT_KEY_LEN || value->mv_size != 0) {
+        return 0;
+    }
+    pay_lmdb_grant_key(row_key, pay_lmdb_read_u32(digest + PAY_SHA256_LEN), digest);
+    return 1;
+}
+
+static const pay_lmdb_index_t indexes[] = {
+    {.tables = {PAY_TABLE_GRANT_USER},
+     .entry_of = user_of,
+     .row_of = row_of_user,
+     .missing = "it is not found by its user",
+     .astray = "leads to no grant"},
+};
+
+static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+                apr_pool_t *p)
+{
+    MDB_val at = *row_key, row;
+    pay_grant_t *grant = NULL;
+    int rc;
+
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT), &at, &row);
+    if (!rc) {
+        rc = pay_lmdb_grant_decode(&grant, row_key, &row, p);
+    }
+    *record = grant;
+    return rc;
+}
+
+const pay_lmdb_record_t pay_lmdb_grant_record = {
+    .table = PAY_TABLE_GRANT, .indexes = indexes, .index_count = 1, .load = load};
+
 /* Grants of an account while they are listed. */
 typedef struct listing_t {
     const pay_account_t *account;
