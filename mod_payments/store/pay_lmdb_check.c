@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_held.h"
+#include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -122,7 +123,9 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_EVENT_DUE, .row = pay_lmdb_check_event_due},
     {.table = PAY_TABLE_EVENT_PARKED, .row = pay_lmdb_check_event_parked},
     {.table = PAY_TABLE_KEPT, .row = pay_lmdb_check_kept},
-    {.table = PAY_TABLE_KEPT_DUE, .row = pay_lmdb_check_kept_due},
+    {.table = PAY_TABLE_KEPT_DUE,
+     .key_min = PAY_LMDB_KEPT_DUE_KEY_LEN,
+     .key_max = PAY_LMDB_KEPT_DUE_KEY_LEN},
     {.table = PAY_TABLE_PENDING_DUE,
      .key_min = PAY_LMDB_DUE_KEY_LEN,
      .key_max = PAY_LMDB_DUE_KEY_LEN},

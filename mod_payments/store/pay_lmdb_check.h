@@ -103,7 +103,6 @@ int pay_lmdb_check_total_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t 
 
 /* pay_lmdb_check_kept.c */
 int pay_lmdb_check_kept(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_kept_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
 /* pay_lmdb_check_event.c */
 int pay_lmdb_check_endpoint(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);

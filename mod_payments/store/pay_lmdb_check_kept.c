@@ -53,25 +53,6 @@ static int check_refund(pay_lmdb_check_t *check, const MDB_val *key, const pay_l
     return rc;
 }
 
-static int check_end(pay_lmdb_check_t *check, const MDB_val *key, const pay_lmdb_kept_t *kept)
-{
-    pay_lmdb_key_t due;
-    MDB_val at;
-    int rc, found;
-
-    if (kept->due_at == 0) {
-        return MDB_SUCCESS;
-    }
-    pay_lmdb_kept_due_key(&due, kept->due_at, key);
-    at = pay_lmdb_key_val(&due);
-    rc = pay_lmdb_check_has(&found, NULL, check, PAY_TABLE_KEPT_DUE, &at);
-    if (!rc && !found) {
-        pay_lmdb_check_fault(check, PAY_TABLE_KEPT, key,
-                             "its time ends, but nothing will take it out");
-    }
-    return rc;
-}
-
 int pay_lmdb_check_kept(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     pay_lmdb_kept_t kept;
@@ -101,36 +82,5 @@ int pay_lmdb_check_kept(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
     } else if (kept.what == PAY_KEPT_REFUND || kept.what == PAY_KEPT_REPEAT) {
         rc = check_refund(check, key, &kept);
     }
-    return rc ? rc : check_end(check, key, &kept);
-}
-
-int pay_lmdb_check_kept_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
-{
-    pay_lmdb_kept_t kept;
-    MDB_val kept_key, val;
-    int rc, found;
-
-    (void)row;
-    if (key->mv_size != PAY_LMDB_KEPT_DUE_KEY_LEN) {
-        pay_lmdb_check_fault(check, PAY_TABLE_KEPT_DUE, key, "the key has a wrong length");
-        return MDB_SUCCESS;
-    }
-    kept_key.mv_size = PAY_LMDB_KEPT_KEY_LEN;
-    kept_key.mv_data = (char *)key->mv_data + sizeof(apr_uint64_t);
-    rc = pay_lmdb_check_has(&found, &val, check, PAY_TABLE_KEPT, &kept_key);
-    if (rc) {
-        return rc;
-    }
-    if (!found) {
-        pay_lmdb_check_fault(check, PAY_TABLE_KEPT_DUE, key, "leads to nothing that is kept");
-        return MDB_SUCCESS;
-    }
-    rc = pay_lmdb_kept_decode(&kept, &kept_key, &val);
-    if (rc == PAY_LMDB_BAD_ROW) { /* told with the row */
-        return MDB_SUCCESS;
-    }
-    if (!rc && kept.due_at != pay_lmdb_read_time(key->mv_data)) {
-        pay_lmdb_check_fault(check, PAY_TABLE_KEPT_DUE, key, "what is kept ends at another time");
-    }
-    return rc;
+    return rc ? rc : pay_lmdb_check_entries(check, &pay_lmdb_kept_record, key, &kept);
 }

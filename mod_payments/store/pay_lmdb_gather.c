@@ -122,7 +122,11 @@ int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_
 int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
                               const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
+    pay_lmdb_kept_t kept;
+    int rc;
+
     (void)gather;
     (void)p;
-    return pay_lmdb_kept_take_out(txn, db, key, row);
+    rc = pay_lmdb_kept_decode(&kept, key, row);
+    return rc ? rc : pay_lmdb_kept_take_out(txn, db, key, &kept);
 }

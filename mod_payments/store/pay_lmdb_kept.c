@@ -183,7 +183,7 @@ static int add(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    return pay_lmdb_kept_write(txn, db, &at, kept, MDB_NOOVERWRITE, p);
+    return pay_lmdb_kept_write(txn, db, &at, NULL, kept, p);
 }
 
 int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_idempotency_t *use,
@@ -207,7 +207,7 @@ int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_ch
 {
     static const unsigned char none[sizeof(charge->kept_as)];
     unsigned char head[2];
-    pay_lmdb_key_t key, due;
+    pay_lmdb_key_t key;
     pay_lmdb_kept_t kept;
     MDB_val at, row;
     int rc;
@@ -232,14 +232,7 @@ int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_ch
     if (kept.what != PAY_KEPT_CHARGE || kept.seq != charge->seq) {
         return MDB_SUCCESS; /* its own time was over: the key is another charge's now */
     }
-    pay_lmdb_kept_due_key(&due, kept.due_at, &at);
-    rc = pay_lmdb_rows_del(txn, db, PAY_TABLE_KEPT, &at);
-    if (rc) {
-        return rc;
-    }
-    at = pay_lmdb_key_val(&due);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, NULL);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_lmdb_kept_take_out(txn, db, &at, &kept);
 }
 
 int pay_lmdb_kept_add_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_idempotency_t *use,

@@ -9,6 +9,7 @@
  */
 
 #include "store/pay_lmdb.h"
+#include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_keys.h"
 
 /* scope, key kind (1), operation (1), SHA-256 of the key */
@@ -76,12 +77,13 @@ int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_lmdb_t *db, const pay_refun
 /* --- rows, for kept_expire and check --- */
 /* The row at `key`, whose length is checked too. */
 int pay_lmdb_kept_decode(pay_lmdb_kept_t *out, const MDB_val *key, const MDB_val *row);
-/* Writes the row anew at a key that was read, and its entry in kept_due. */
+extern const pay_lmdb_record_t pay_lmdb_kept_record;
+/* Writes the row. `before` is what is stored there; NULL: nothing is, else MDB_KEYEXIST. */
 int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
-                        const pay_lmdb_kept_t *kept, unsigned int flags, apr_pool_t *p);
-/* Takes out a row that was read, and its entry in kept_due. */
+                        const pay_lmdb_kept_t *before, const pay_lmdb_kept_t *kept, apr_pool_t *p);
+/* Takes out a row that was read. `key` may lie in the store: it is copied first. */
 int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
-                           const MDB_val *row);
+                           const pay_lmdb_kept_t *kept);
 void pay_lmdb_kept_due_key(pay_lmdb_key_t *out, apr_time_t due_at, const MDB_val *kept_key);
 /* The key of the refund that the row at `key` stands for. */
 void pay_lmdb_kept_refund_key(pay_lmdb_key_t *out, const MDB_val *key, const pay_lmdb_kept_t *kept);

@@ -153,8 +153,7 @@ static int forget_repeat(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MD
 static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db,
                       const MDB_val *entry, const MDB_val *kept_key, pay_lmdb_kept_t *kept)
 {
-    pay_lmdb_key_t due;
-    MDB_val at;
+    const pay_lmdb_kept_t before = *kept;
     int rc = MDB_SUCCESS, over;
 
     if (kept->due_at == 0) { /* a refund's has none */
@@ -172,20 +171,11 @@ static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db
     if (!rc) {
         rc = delete_entry(txn, db, entry);
     }
-    if (!rc) {
-        pay_lmdb_kept_due_key(&due, kept->due_at, kept_key);
-        at = pay_lmdb_key_val(&due);
-        rc = delete_entry(txn, db, &at);
-    }
-    if (rc) {
-        return rc;
-    }
-    if (over) {
-        at = *kept_key;
-        return pay_lmdb_rows_del(txn, db, PAY_TABLE_KEPT, &at);
+    if (rc || over) {
+        return rc ? rc : pay_lmdb_kept_take_out(txn, db, kept_key, kept);
     }
     kept->due_at = expire->now + (kept->due_at > expire->now ? PAY_IDEMPOTENCY_KEEP : LATER);
-    return pay_lmdb_kept_write(txn, db, kept_key, kept, 0, expire->p);
+    return pay_lmdb_kept_write(txn, db, kept_key, &before, kept, expire->p);
 }
 
 static int expire_entry(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db,

@@ -3,7 +3,6 @@
 
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -82,11 +81,76 @@ void pay_lmdb_kept_refund_key(pay_lmdb_key_t *out, const MDB_val *key, const pay
     pay_lmdb_refund_key(out, &scope, kept->refund_created_at, kept->seq);
 }
 
-int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
-                        const pay_lmdb_kept_t *kept, unsigned int flags, apr_pool_t *p)
+/* ---- the record: what ends is listed by its end */
+
+static int due_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {
-    MDB_val at = *key, fields, row, nothing = {0, NULL};
-    pay_lmdb_key_t due;
+    const pay_lmdb_kept_t *kept = record;
+    const MDB_val key = pay_lmdb_key_val(at);
+
+    if (kept->due_at == 0) {
+        return MDB_NOTFOUND;
+    }
+    entry->table = PAY_TABLE_KEPT_DUE;
+    entry->value_len = 0;
+    pay_lmdb_kept_due_key(&entry->key, kept->due_at, &key);
+    return MDB_SUCCESS;
+}
+
+static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    (void)value;
+    pay_lmdb_key_start(row_key);
+    return key->mv_size == PAY_LMDB_KEPT_DUE_KEY_LEN
+           && pay_lmdb_key_bytes(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
+                                 PAY_LMDB_KEPT_KEY_LEN);
+}
+
+static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const void *record)
+{
+    const pay_lmdb_kept_t *kept = record;
+
+    (void)table;
+    return kept->due_at == pay_lmdb_read_time(key->mv_data) ? NULL
+                                                            : "what is kept ends at another time";
+}
+
+static const pay_lmdb_index_t indexes[] = {
+    {.tables = {PAY_TABLE_KEPT_DUE},
+     .entry_of = due_of,
+     .row_of = row_of_due,
+     .missing = "its time ends, but nothing will take it out",
+     .astray = "leads to nothing that is kept",
+     .wrong = wrong_due},
+};
+
+static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+                apr_pool_t *p)
+{
+    pay_lmdb_kept_t *kept = apr_palloc(p, sizeof(*kept));
+    MDB_val at = *row_key, row;
+    int rc;
+
+    *record = kept;
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row);
+    return rc ? rc : pay_lmdb_kept_decode(kept, row_key, &row);
+}
+
+const pay_lmdb_record_t pay_lmdb_kept_record = {
+    .table = PAY_TABLE_KEPT, .indexes = indexes, .index_count = 1, .load = load};
+
+/* As the record is given its key. */
+static void key_copy(pay_lmdb_key_t *out, const MDB_val *key)
+{
+    pay_lmdb_key_start(out);
+    (void)pay_lmdb_key_bytes(out, key->mv_data, key->mv_size);
+}
+
+int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+                        const pay_lmdb_kept_t *before, const pay_lmdb_kept_t *kept, apr_pool_t *p)
+{
+    MDB_val fields, row;
+    pay_lmdb_key_t at;
     int rc;
 
     if (kept->text.mv_size > PAY_STORE_KEPT_TEXT_MAX) {
@@ -102,13 +166,8 @@ int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
     if (kept->text.mv_size) {
         memcpy((char *)row.mv_data + fields.mv_size, kept->text.mv_data, kept->text.mv_size);
     }
-    rc = pay_lmdb_rows_put(txn, db, PAY_TABLE_KEPT, &at, &row, flags);
-    if (rc || kept->due_at == 0) {
-        return rc;
-    }
-    pay_lmdb_kept_due_key(&due, kept->due_at, key);
-    at = pay_lmdb_key_val(&due);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, &nothing, 0);
+    key_copy(&at, key);
+    return pay_lmdb_record_put(txn, db, &pay_lmdb_kept_record, &at, &row, before, kept);
 }
 
 int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
@@ -122,36 +181,27 @@ int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_lmdb_t *db, const pay_refun
                                   .created_at = refund->created_at,
                                   .due_at = due_at};
     pay_lmdb_key_t key;
+    void *before;
     MDB_val at;
+    int rc;
 
     pay_lmdb_key_start(&key);
     pay_lmdb_key_scope(&key, &refund->scope);
     (void)pay_lmdb_key_bytes(&key, head, sizeof(head));
     pay_lmdb_key_u64(&key, refund->seq);
     at = pay_lmdb_key_val(&key);
-    return pay_lmdb_kept_write(txn, db, &at, &kept, 0, p);
-}
-
-int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
-                           const MDB_val *row)
-{
-    pay_lmdb_kept_t kept;
-    pay_lmdb_key_t due;
-    MDB_val at;
-    int rc;
-
-    rc = pay_lmdb_kept_decode(&kept, key, row);
-    if (rc) {
-        return rc;
-    }
-    if (kept.due_at != 0) {
-        pay_lmdb_kept_due_key(&due, kept.due_at, key);
-        at = pay_lmdb_key_val(&due);
-        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, NULL);
-    }
+    rc = load(&before, txn, db, &at, p);
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
     }
-    at = *key;
-    return pay_lmdb_rows_del(txn, db, PAY_TABLE_KEPT, &at);
+    return pay_lmdb_kept_write(txn, db, &at, rc ? NULL : before, &kept, p);
+}
+
+int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+                           const pay_lmdb_kept_t *kept)
+{
+    pay_lmdb_key_t at;
+
+    key_copy(&at, key);
+    return pay_lmdb_record_del(txn, db, &pay_lmdb_kept_record, &at, kept);
 }

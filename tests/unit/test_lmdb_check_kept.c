@@ -58,11 +58,14 @@ static int rewrite_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     rewrite_t *rewrite = baton;
     pay_lmdb_key_t key;
+    void *before;
     MDB_val at;
+    int rc;
 
     till_kept_key(&key, rewrite->i, rewrite->use);
     at = pay_lmdb_key_val(&key);
-    return pay_lmdb_kept_write(txn, db, &at, &rewrite->kept, 0, unit_pool);
+    rc = pay_lmdb_kept_record.load(&before, txn, db, &at, unit_pool);
+    return pay_lmdb_kept_write(txn, db, &at, rc ? NULL : before, &rewrite->kept, unit_pool);
 }
 
 /* The row is written anew as a charge's or refund's of this number. */

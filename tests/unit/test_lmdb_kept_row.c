@@ -29,7 +29,7 @@ static int write_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     for (i = 0; !rc && i < TILL_SCOPES; i++) {
         key_of(&key, i);
         at = pay_lmdb_key_val(&key);
-        rc = pay_lmdb_kept_write(txn, db, &at, kept, MDB_NOOVERWRITE, unit_pool);
+        rc = pay_lmdb_kept_write(txn, db, &at, NULL, kept, unit_pool);
     }
     return rc;
 }
