@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_check.h"
 
 #include "store/pay_lmdb_acquirer.h"
+#include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_kept.h"
@@ -109,8 +110,10 @@ static const table_t tables[] = {
     {.table = PAY_TABLE_CHARGE_REF, .key_max = PAY_LMDB_KEY_MAX},
     {.table = PAY_TABLE_CHARGE_BY_TIME, .key_max = PAY_LMDB_KEY_MAX},
     {.table = PAY_TABLE_CHECKOUT, .row = pay_lmdb_check_checkout},
-    {.table = PAY_TABLE_CHECKOUT_SWEEP, .row = pay_lmdb_check_checkout_sweep},
-    {.table = PAY_TABLE_PAGE, .row = pay_lmdb_check_page},
+    {.table = PAY_TABLE_CHECKOUT_SWEEP,
+     .key_min = PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN,
+     .key_max = PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN},
+    {.table = PAY_TABLE_PAGE, .key_max = PAY_LMDB_KEY_MAX},
     {.table = PAY_TABLE_LINK, .row = pay_lmdb_check_link},
     {.table = PAY_TABLE_REFUND, .row = pay_lmdb_check_refund},
     {.table = PAY_TABLE_REFUND_REF, .key_max = PAY_LMDB_KEY_MAX},

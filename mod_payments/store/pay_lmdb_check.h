@@ -69,22 +69,13 @@ int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB
 
 /* pay_lmdb_check_checkout.c */
 int pay_lmdb_check_checkout(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_page(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 /* pay_lmdb_check_rows.c */
-int pay_lmdb_check_checkout_sweep(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-/* One that was not paid has its entry at ended_at. */
-int pay_lmdb_check_checkout_listed(pay_lmdb_check_t *check, const MDB_val *key,
-                                   const pay_checkout_t *checkout);
 /* What the scope's row counts is there, in this transaction. */
 int pay_lmdb_check_rows(pay_lmdb_check_t *check, const MDB_val *key, const pay_scope_t *scope,
                         const pay_lmdb_scope_t *last);
 
 /* pay_lmdb_check_link.c */
 int pay_lmdb_check_link(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-/* 1 in *found when the key of table link at `at` has that page, or cannot be read, which is told
- * elsewhere. */
-int pay_lmdb_check_page_link(int *found, pay_lmdb_check_t *check, const MDB_val *page,
-                             const MDB_val *at);
 /* The link that a checkout was made from knows of it. */
 int pay_lmdb_check_checkout_link(pay_lmdb_check_t *check, const MDB_val *key,
                                  const pay_checkout_t *checkout, const pay_charge_t *charge);

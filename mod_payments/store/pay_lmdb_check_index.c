@@ -7,15 +7,18 @@
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_api_key.h"
 #include "store/pay_lmdb_charge_record.h"
+#include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_grant.h"
 #include "store/pay_lmdb_kept.h"
+#include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_refund_record.h"
 
 #include <string.h>
 
 static const pay_lmdb_record_t *const records[] = {
-    &pay_lmdb_account_record, &pay_lmdb_api_key_record, &pay_lmdb_grant_record,
-    &pay_lmdb_charge_record,  &pay_lmdb_refund_record,  &pay_lmdb_kept_record,
+    &pay_lmdb_account_record,  &pay_lmdb_api_key_record, &pay_lmdb_grant_record,
+    &pay_lmdb_charge_record,   &pay_lmdb_refund_record,  &pay_lmdb_kept_record,
+    &pay_lmdb_checkout_record, &pay_lmdb_link_record,
 };
 
 /* ---- from the rows to the indexes */

@@ -6,28 +6,6 @@
 
 #include <string.h>
 
-/* The page's id leads back to it. */
-static int check_page_of(pay_lmdb_check_t *check, const MDB_val *key, const pay_link_t *link)
-{
-    const unsigned char *place;
-    pay_lmdb_key_t page;
-    MDB_val at, val;
-    int rc, found;
-
-    (void)pay_lmdb_page_key(&page, link->page_id); /* it decoded, so it is one */
-    at = pay_lmdb_key_val(&page);
-    rc = pay_lmdb_check_has(&found, &val, check, PAY_TABLE_PAGE, &at);
-    if (rc) {
-        return rc;
-    }
-    place = found ? val.mv_data : NULL;
-    if (!found || val.mv_size != 1 + key->mv_size || place[0] != PAY_PAGE_LINK
-        || memcmp(place + 1, key->mv_data, key->mv_size) != 0) {
-        pay_lmdb_check_fault(check, PAY_TABLE_LINK, key, "its page does not lead to it");
-    }
-    return MDB_SUCCESS;
-}
-
 /* What keeps the next payer away is there. A checkout that is not counted is told with itself. */
 static int check_holding(pay_lmdb_check_t *check, const MDB_val *key, const pay_link_t *link)
 {
@@ -66,24 +44,8 @@ int pay_lmdb_check_link(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
     if (!found) {
         pay_lmdb_check_fault(check, PAY_TABLE_LINK, key, "there is no such account");
     }
-    rc = check_page_of(check, key, link);
+    rc = pay_lmdb_check_entries(check, &pay_lmdb_link_record, key, link);
     return rc ? rc : check_holding(check, key, link);
-}
-
-int pay_lmdb_check_page_link(int *found, pay_lmdb_check_t *check, const MDB_val *page,
-                             const MDB_val *at)
-{
-    pay_link_t *link;
-    int rc;
-
-    *found = 1;
-    rc = pay_lmdb_link_of_page(&link, check->txn, check->db, at, check->ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) { /* told with the link */
-        return MDB_SUCCESS;
-    }
-    *found = !rc && page->mv_size == PAY_PAGE_ID_LEN
-             && memcmp(page->mv_data, link->page_id, PAY_PAGE_ID_LEN) == 0;
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 int pay_lmdb_check_checkout_link(pay_lmdb_check_t *check, const MDB_val *key,

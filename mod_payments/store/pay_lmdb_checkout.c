@@ -5,7 +5,6 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_rows.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -56,6 +55,11 @@ int pay_lmdb_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB
     return rc;
 }
 
+int pay_lmdb_checkout_encode(MDB_val *out, const pay_checkout_t *checkout, apr_pool_t *p)
+{
+    return pay_row_encode(out, checkout_fields, CHECKOUT_FIELDS, checkout, p);
+}
+
 int pay_lmdb_page_key(pay_lmdb_key_t *key, const char *page_id)
 {
     pay_lmdb_key_start(key);
@@ -89,80 +93,15 @@ int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_lmdb_t 
     return rc;
 }
 
-int pay_lmdb_checkout_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
-                          apr_pool_t *p)
-{
-    pay_lmdb_key_t key;
-    MDB_val at, row;
-    int rc;
-
-    assert(charge->checkout);
-    rc = pay_row_encode(&row, checkout_fields, CHECKOUT_FIELDS, charge->checkout, p);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    at = pay_lmdb_key_val(&key);
-    return pay_lmdb_rows_put(txn, db, PAY_TABLE_CHECKOUT, &at, &row, 0);
-}
-
-/* Kind, scope and seq. */
-static void page_value(unsigned char out[PAY_LMDB_PAGE_LEN], const pay_charge_t *charge)
-{
-    pay_lmdb_key_t place;
-
-    out[0] = PAY_PAGE_CHECKOUT;
-    pay_lmdb_charge_key(&place, &charge->scope, charge->seq);
-    assert(place.len == PAY_LMDB_PAGE_LEN - 1);
-    memcpy(out + 1, place.bytes, place.len);
-}
-
 int pay_lmdb_checkout_add(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
 {
-    unsigned char place[PAY_LMDB_PAGE_LEN];
-    pay_lmdb_key_t key;
-    MDB_val at, val = {sizeof(place), place};
     int rc;
 
     if (!charge->checkout) {
         return MDB_SUCCESS;
     }
-    if (!pay_lmdb_page_key(&key, charge->checkout->page_id)) {
-        return EINVAL;
-    }
-    page_value(place, charge);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PAGE), &at, &val, MDB_NOOVERWRITE);
-    if (rc) {
-        return rc == MDB_KEYEXIST ? EINVAL : rc; /* no duplicate reference, which that code means */
-    }
-    return pay_lmdb_checkout_opened(txn, db, charge, p);
-}
-
-int pay_lmdb_checkout_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
-{
-    pay_lmdb_key_t key;
-    MDB_val at;
-    int rc;
-
-    if (!charge->checkout) {
-        return MDB_SUCCESS;
-    }
-    rc = pay_lmdb_checkout_forget(txn, db, charge);
-    if (rc) {
-        return rc;
-    }
-    if (pay_lmdb_page_key(&key, charge->checkout->page_id)) {
-        at = pay_lmdb_key_val(&key);
-        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_PAGE), &at, NULL);
-        if (rc && rc != MDB_NOTFOUND) {
-            return rc;
-        }
-    }
-    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    at = pay_lmdb_key_val(&key);
-    rc = pay_lmdb_rows_del(txn, db, PAY_TABLE_CHECKOUT, &at);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    rc = pay_lmdb_checkout_opened(txn, db, charge, p);
+    return rc == MDB_KEYEXIST ? EINVAL : rc; /* no duplicate reference, which that code means */
 }
 
 int pay_lmdb_checkout_is_asked(const pay_charge_t *charge)

@@ -10,6 +10,7 @@
 
 #include "model/pay_link.h"
 #include "store/pay_lmdb.h"
+#include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_keys.h"
 
 /* What a page's id leads to. */
@@ -25,9 +26,13 @@ int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_lmdb_t 
 int pay_lmdb_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB_val *row,
                              apr_pool_t *p);
 
+int pay_lmdb_checkout_encode(MDB_val *out, const pay_checkout_t *checkout, apr_pool_t *p);
+
 /* The row and the page of a charge that is opened. EINVAL: the page's id is none, or is taken. */
 int pay_lmdb_checkout_add(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p);
-/* Writes the row again. */
+/* --- pay_lmdb_checkout_record.c --- */
+extern const pay_lmdb_record_t pay_lmdb_checkout_record;
+/* Writes the row; MDB_KEYEXIST: the page's id is taken. */
 int pay_lmdb_checkout_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
                           apr_pool_t *p);
 /* Takes out row and page, if there are any. */
@@ -36,8 +41,6 @@ int pay_lmdb_checkout_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
 /* --- pay_lmdb_checkout_ended.c: what public keys and visitors of links made, and nobody paid ---
  */
 #define PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN (8 + PAY_LMDB_SCOPE_LEN + 8) /* ended_at, scope, seq */
-void pay_lmdb_checkout_sweep_key(pay_lmdb_key_t *key, const pay_charge_t *charge,
-                                 apr_time_t ended_at);
 
 /* 1 in *out for a charge that a public key or the visitor of a link's page made. */
 int pay_lmdb_checkout_of_stranger(int *out, MDB_txn *txn, const pay_lmdb_t *db,
@@ -52,7 +55,7 @@ int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *ch
 /* Lists it under another time; 0: takes it off the list. */
 int pay_lmdb_checkout_list_at(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
                               apr_time_t ended_at, apr_pool_t *p);
-/* Takes it off the list and out of the count; the caller removes the row. */
+/* Takes it out of the count; the caller removes the row. */
 int pay_lmdb_checkout_forget(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge);
 
 /* 1 while an acquirer may still say that a checkout was paid: it is asked, closed or not. */

@@ -8,15 +8,6 @@
 #include <apr_strings.h>
 #include <string.h>
 
-void pay_lmdb_checkout_sweep_key(pay_lmdb_key_t *key, const pay_charge_t *charge,
-                                 apr_time_t ended_at)
-{
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_time(key, ended_at);
-    pay_lmdb_key_scope(key, &charge->scope);
-    pay_lmdb_key_u64(key, charge->seq);
-}
-
 int pay_lmdb_checkout_of_stranger(int *out, MDB_txn *txn, const pay_lmdb_t *db,
                                   const pay_charge_t *charge, apr_pool_t *p)
 {
@@ -50,39 +41,14 @@ int pay_lmdb_checkout_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *c
     return rc;
 }
 
-static int unlist(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
-{
-    pay_lmdb_key_t key;
-    MDB_val at;
-    int rc;
-
-    if (charge->checkout->ended_at == 0
-        || pay_lmdb_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
-        return MDB_SUCCESS;
-    }
-    pay_lmdb_checkout_sweep_key(&key, charge, charge->checkout->ended_at);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), &at, NULL);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
 int pay_lmdb_checkout_list_at(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
                               apr_time_t ended_at, apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
-    MDB_val at, nothing = {0, NULL};
-    pay_lmdb_key_t key;
-    int rc;
 
-    rc = unlist(txn, db, charge);
     checkout->ended_at = ended_at;
     charge->checkout = checkout;
-    if (!rc && ended_at != 0) {
-        pay_lmdb_checkout_sweep_key(&key, charge, ended_at);
-        at = pay_lmdb_key_val(&key);
-        rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), &at, &nothing, 0);
-    }
-    return rc ? rc : pay_lmdb_checkout_put(txn, db, charge, p);
+    return pay_lmdb_checkout_put(txn, db, charge, p);
 }
 
 /* Paid: it stays, and is no stranger's any more. */
@@ -124,11 +90,6 @@ int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *ch
 
 int pay_lmdb_checkout_forget(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
 {
-    int rc;
-
-    rc = unlist(txn, db, charge);
-    if (!rc && charge->checkout->stranger) {
-        rc = pay_lmdb_rows_strangers(txn, db, &charge->scope, -1);
-    }
-    return rc;
+    return charge->checkout->stranger ? pay_lmdb_rows_strangers(txn, db, &charge->scope, -1)
+                                      : MDB_SUCCESS;
 }

@@ -125,45 +125,76 @@ int pay_lmdb_link_of_page(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db, 
     return load(out, txn, db, &key, p);
 }
 
-int pay_lmdb_link_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link, apr_pool_t *p)
+/* ---- the record: found by its page, which never changes */
+
+static int page_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
+{
+    const pay_link_t *link = record;
+    unsigned char place[1 + PAY_LMDB_LINK_KEY_MAX];
+
+    assert(at->len < sizeof(place));
+    place[0] = PAY_PAGE_LINK;
+    memcpy(place + 1, at->bytes, at->len);
+    entry->table = PAY_TABLE_PAGE;
+    pay_lmdb_entry_value(entry, place, 1 + at->len);
+    return pay_lmdb_page_key(&entry->key, link->page_id) ? MDB_SUCCESS : EINVAL;
+}
+
+static int row_of_page(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    const char *place = value->mv_data;
+
+    (void)key;
+    pay_lmdb_key_start(row_key);
+    return value->mv_size > 1 + PAY_LMDB_SCOPE_LEN && value->mv_size <= 1 + PAY_LMDB_LINK_KEY_MAX
+           && place[0] == PAY_PAGE_LINK
+           && pay_lmdb_key_bytes(row_key, place + 1, value->mv_size - 1);
+}
+
+static const pay_lmdb_index_t indexes[] = {
+    {.tables = {PAY_TABLE_PAGE},
+     .entry_of = page_of,
+     .row_of = row_of_page,
+     .rule = PAY_INDEX_UNIQUE,
+     .missing = "its page does not lead to it",
+     .astray = "leads to no checkout or link of that page"},
+};
+
+static int load_record(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+                       apr_pool_t *p)
+{
+    MDB_val at = *row_key;
+    pay_link_t *link;
+    int rc = load(&link, txn, db, &at, p);
+
+    *record = link;
+    return rc;
+}
+
+const pay_lmdb_record_t pay_lmdb_link_record = {
+    .table = PAY_TABLE_LINK, .indexes = indexes, .index_count = 1, .load = load_record};
+
+/* `before` NULL: a new one. */
+static int put(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *before, const pay_link_t *link,
+               apr_pool_t *p)
 {
     pay_lmdb_key_t key;
-    MDB_val at, row;
+    MDB_val row;
     int rc;
 
     if (!pay_lmdb_link_key(&key, &link->scope, link->reference)) {
         return EINVAL;
     }
     rc = pay_lmdb_link_encode(&row, link, p);
-    if (rc) {
-        return rc;
-    }
-    at = pay_lmdb_key_val(&key);
-    return pay_lmdb_rows_put(txn, db, PAY_TABLE_LINK, &at, &row, 0);
+    return rc ? rc : pay_lmdb_record_put(txn, db, &pay_lmdb_link_record, &key, &row, before, link);
+}
+
+int pay_lmdb_link_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link, apr_pool_t *p)
+{
+    return put(txn, db, link, link, p);
 }
 
 /* ---- a new one */
-
-/* Its page, which must be its own. */
-static int page_add(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link)
-{
-    unsigned char place[1 + PAY_LMDB_LINK_KEY_MAX];
-    pay_lmdb_key_t id, key;
-    MDB_val at, val;
-    int rc;
-
-    if (!pay_lmdb_page_key(&id, link->page_id)
-        || !pay_lmdb_link_key(&key, &link->scope, link->reference)) {
-        return EINVAL;
-    }
-    place[0] = PAY_PAGE_LINK;
-    memcpy(place + 1, key.bytes, key.len);
-    at = pay_lmdb_key_val(&id);
-    val.mv_data = place;
-    val.mv_size = 1 + key.len;
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PAGE), &at, &val, MDB_NOOVERWRITE);
-    return rc == MDB_KEYEXIST ? EINVAL : rc;
-}
 
 static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
@@ -206,8 +237,8 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     work->out->last_seq = 0;
     work->out->holding = 0;
     work->out->counted = 1;
-    rc = page_add(txn, db, work->out);
-    return rc ? rc : pay_lmdb_link_put(txn, db, work->out, work->p);
+    rc = put(txn, db, NULL, work->out, work->p);
+    return rc == MDB_KEYEXIST ? EINVAL : rc; /* its page must be its own */
 }
 
 apr_status_t pay_lmdb_link_create(pay_link_t **out, pay_store_t *store, const pay_link_t *proposal,

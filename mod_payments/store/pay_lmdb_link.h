@@ -8,6 +8,7 @@
  */
 
 #include "store/pay_lmdb.h"
+#include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_checkout.h"
 
 /* In table page, behind the kind: scope and reference. */
@@ -66,5 +67,7 @@ int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const p
 /* Before a charge is taken out: what it counted for its link it counts no more. */
 int pay_lmdb_link_removed(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
                           apr_pool_t *p);
+
+extern const pay_lmdb_record_t pay_lmdb_link_record;
 
 #endif
