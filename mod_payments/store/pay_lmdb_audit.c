@@ -2,10 +2,10 @@
 #include "store/pay_lmdb_audit.h"
 
 #include "base/pay_log.h"
-#include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_open.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static int append(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_audit_t *audit)
         return rc;
     }
     entry->seq++;
-    entry->at = pay_lmdb_account_now();
+    entry->at = pay_lmdb_time_now();
     entry->who = pay_audit_text(entry->who, audit->pool);
     entry->from = pay_audit_text(entry->from, audit->pool);
     entry->what = pay_audit_text(entry->what, audit->pool);

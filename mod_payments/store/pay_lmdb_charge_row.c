@@ -5,7 +5,7 @@
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -327,7 +327,7 @@ int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_lmdb_t *db,
     if (turned) {
         *turned = charge->state != before;
     }
-    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
     return pay_lmdb_charge_put(txn, db, charge, p);
 }
 

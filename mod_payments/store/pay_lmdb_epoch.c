@@ -8,6 +8,7 @@
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -276,7 +277,7 @@ static int confirm_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     epoch = confirm->epoch;
     epoch.held = 0;
-    epoch.confirmed_at = pay_lmdb_account_now();
+    epoch.confirmed_at = pay_lmdb_time_now();
     epoch.confirmed = pay_moment_now();
     return pay_lmdb_epoch_store(txn, &epoch);
 }
