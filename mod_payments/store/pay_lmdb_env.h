@@ -86,6 +86,21 @@ typedef struct pay_lmdb_env_t {
     apr_int64_t log_next_ms[PAY_LMDB_CAUSE_COUNT];
 } pay_lmdb_env_t;
 
+/*
+ * What stands between a handle and its commits: the audit, whose entry belongs into the transaction
+ * of a change. Both functions find what they need in db->hook_data.
+ */
+typedef struct pay_lmdb_hook_t {
+    /*
+     * Runs `work` under the contract of pay_lmdb_work_t, writes what belongs to it and returns the
+     * code of the whole. Sets *refused to 1, runs and writes nothing and returns 0 if there is no
+     * room for the change: PAY_STORE_EFULL.
+     */
+    int (*run)(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton);
+    /* Takes note that the commit of what was run last ended with `rv`, on the waiter's thread. */
+    void (*committed)(pay_lmdb_t *db, apr_status_t rv);
+} pay_lmdb_hook_t;
+
 struct pay_lmdb_t {
     pay_store_t store;
     struct pay_lmdb_t *next; /* of all handles ever made */
@@ -96,8 +111,9 @@ struct pay_lmdb_t {
     _Atomic int closed;
     apr_status_t down_status;
     apr_int64_t next_try_ms, delay_ms;
-    struct pay_lmdb_t *base;        /* of a handle of pay_store_audited: the one that was opened */
-    struct pay_lmdb_audit_t *audit; /* NULL: changes leave no entry */
+    struct pay_lmdb_t *base;     /* of a handle with a hook: the one that was opened */
+    const pay_lmdb_hook_t *hook; /* NULL: the commit runs the work itself */
+    void *hook_data;             /* for whoever set the hook */
 };
 
 extern const pay_store_ops_t pay_lmdb_ops;

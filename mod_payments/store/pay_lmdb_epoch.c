@@ -2,7 +2,6 @@
 #include "store/pay_lmdb_epoch.h"
 
 #include "store/pay_lmdb_account.h"
-#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_check.h"
 #include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_keys.h"

@@ -25,7 +25,7 @@ int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
 
 /* All that counts for the quota of the scope whose row this is: the rows above, charges, refunds.
  * Audit entries do not: strangers and viewers cause them, and never lock the shop's payments out
- * (pay_lmdb_audit_judge). */
+ * (pay_lmdb_audit.c). */
 apr_uint64_t pay_lmdb_rows_total(const pay_lmdb_scope_t *row);
 
 /* 1 in *reached when the scope has as many rows as account_rows_max allows, which is logged now and
