@@ -6,7 +6,7 @@
 
 #include "store/pay_store.h"
 
-/* Slots of the vtable, by file. pay_lmdb_ops in pay_lmdb_slots.c names them all. */
+/* Slots of the vtable, by file. pay_lmdb_ops.c names them all. */
 #define PAY_LMDB_SLOT(name) __typeof__(*((pay_store_ops_t *)0)->name) pay_lmdb_##name
 PAY_LMDB_SLOT(account_create); /* pay_lmdb_account.c */
 PAY_LMDB_SLOT(account_get);
@@ -103,7 +103,7 @@ PAY_LMDB_SLOT(backup);     /* pay_lmdb_stat.c */
 PAY_LMDB_SLOT(epoch_find); /* pay_lmdb_epoch.c */
 PAY_LMDB_SLOT(epoch_synced);
 PAY_LMDB_SLOT(epoch_confirm);
-PAY_LMDB_SLOT(housekeep);   /* pay_lmdb.c */
+PAY_LMDB_SLOT(housekeep);   /* pay_lmdb_handle.c */
 PAY_LMDB_SLOT(payer_erase); /* pay_lmdb_erase.c */
 PAY_LMDB_SLOT(scope_reset); /* pay_lmdb_reset.c */
 #undef PAY_LMDB_SLOT
