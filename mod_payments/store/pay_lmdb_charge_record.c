@@ -4,7 +4,7 @@
 #include "model/pay_checkout.h"
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_time.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_link.h"

@@ -2,9 +2,8 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
-#include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_held.h"
+#include "store/pay_lmdb_text.h"
 #include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>

@@ -4,9 +4,8 @@
 #include "base/pay_log.h"
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_held.h"
+#include "store/pay_lmdb_text.h"
 #include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_total.h"
 

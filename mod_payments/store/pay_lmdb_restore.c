@@ -3,7 +3,7 @@
 
 #include "base/pay_log.h"
 #include "base/pay_time.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_time.h"
 #include "store/pay_lmdb_env.h"
 
 #include <apr_strings.h>

@@ -19,10 +19,6 @@ int pay_lmdb_rows_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table
 /* Adds `by` to the unpaid checkouts of strangers. */
 int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope, int by);
 
-/* Counts the rows of those tables, one by one. */
-int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                        const pay_scope_t *scope);
-
 /* All that counts for the quota of the scope whose row this is: the rows above, charges, refunds.
  * Audit entries do not: strangers and viewers cause them, and never lock the shop's payments out
  * (pay_lmdb_audit.c). */

@@ -3,7 +3,7 @@
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_rows.h"
+#include "store/pay_lmdb_rows_count.h"
 #include "store/pay_lmdb_time.h"
 
 #include <string.h>
