@@ -51,7 +51,7 @@ static int ref_of(pay_lmdb_entry_t *entry, const void *record)
                                                                                    : ENAMETOOLONG;
 }
 
-/* ---- by time: an entry holds a mark of the e-mail (pay_lmdb_charge_list.h) */
+/* ---- by time: an entry holds a mark of the e-mail (pay_lmdb_charge_time.h) */
 
 static int time_of(pay_lmdb_entry_t *entry, const void *record)
 {

@@ -71,28 +71,6 @@ static int write_begin(MDB_txn **txn, int *used, pay_lmdb_env_t *env, apr_int64_
     return rc;
 }
 
-static apr_status_t schema_check(pay_lmdb_env_t *env, MDB_txn *txn)
-{
-    apr_uint32_t version;
-    int rc;
-
-    rc = pay_lmdb_schema_get(&version, txn);
-    if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_STORE_ESCHEMA : pay_lmdb_status(rc);
-    }
-    if (version == PAY_LMDB_SCHEMA_VERSION) {
-        return APR_SUCCESS;
-    }
-    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_SCHEMA)) {
-        pay_log(
-            PAY_LOG_ERR, PAY_STORE_ESCHEMA,
-            PAYLOGNO(00110) "store %s was brought to schema version %u while this program, which "
-                            "works with %u, had it open: restart with the newer one",
-            env->path, version, (unsigned int)PAY_LMDB_SCHEMA_VERSION);
-    }
-    return PAY_STORE_ESCHEMA;
-}
-
 /* What the work ended with, when it says more than that the work was refused. */
 static void log_failure(pay_lmdb_env_t *env, int rc)
 {
@@ -110,7 +88,7 @@ static void log_failure(pay_lmdb_env_t *env, int rc)
 /* What every transaction looks at before anything is run in it. */
 static apr_status_t transaction_check(pay_lmdb_env_t *env, MDB_txn *txn)
 {
-    return pay_lmdb_env_in_place(env) ? schema_check(env, txn) : PAY_STORE_EDOWN;
+    return pay_lmdb_env_in_place(env) ? pay_lmdb_schema_check(env, txn) : PAY_STORE_EDOWN;
 }
 
 /*
@@ -403,7 +381,7 @@ apr_status_t pay_lmdb_probe(pay_store_t *store)
         return rv;
     }
     env = mdb_env_get_userctx(mdb_txn_env(txn));
-    rv = pay_lmdb_env_in_place(env) ? schema_check(env, txn) : PAY_STORE_EDOWN;
+    rv = transaction_check(env, txn);
     if (rv == APR_SUCCESS && is_stalled(env, db)) {
         rv = PAY_STORE_EBUSY;
     }

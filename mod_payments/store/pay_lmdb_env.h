@@ -169,6 +169,9 @@ void pay_lmdb_readers_close(pay_lmdb_env_t *env);
 
 /* --- pay_lmdb_table.c --- */
 int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn);
+/* Returns APR_SUCCESS if the store has this program's schema version, PAY_STORE_ESCHEMA if it has
+ * another, which is logged now and then, or none, and else the status of what failed. */
+apr_status_t pay_lmdb_schema_check(pay_lmdb_env_t *env, MDB_txn *txn);
 /* Makes all tables if `create`; unless `read_only`, those that a store of an earlier version lacks.
  */
 apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, int read_only,
