@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Includes go downward only: base 0, model 1, store and acquirer 2, service 3, httpd and ctl 4; and
-# each foreign library is seen by the files alone that stand at its border.
+# Includes go downward only: base 0, model 1, store and acquirer 2, service 3, httpd and ctl 4; each
+# foreign library is seen by the files alone that stand at its border; and within store/ the engine,
+# which writes bytes whatever they stand for, sees no noun: no audit, account, charge, refund, event or scope.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}/mod_payments"
 
@@ -19,6 +20,20 @@ function border_of(header) {
     return ""
 }
 
+# In store/ the name that the engine list has for a file.
+function part_of(path) {
+    sub(/^store\//, "", path)
+    sub(/\.[ch]$/, "", path)
+    return path
+}
+
+# What a file of the engine must not see: what is neither the engine nor the interface of the store, and models,
+# but for the scope, which leads every key.
+function is_noun(header) {
+    if (header ~ /^model\//) return !(part_of(file) == "pay_lmdb_keys" && header == "model/pay_account.h")
+    return header ~ /^store\// && header !~ /^store\/pay_store[a-z_]*\.h$/ && !(part_of(header) in engine)
+}
+
 function judge(text,    header, dir, border, quoted) {
     quoted = text ~ /^"/
     header = substr(text, 2, length(text) - 2)
@@ -30,11 +45,18 @@ function judge(text,    header, dir, border, quoted) {
     sub(/\/.*/, "", dir)
     if (floor_of(dir) < 0) { fault("\"" header "\" is on no floor"); return }
     if (dir != own && floor_of(dir) >= floor_of(own)) fault(own " must not see " dir " (\"" header "\")")
+    if (own == "store" && part_of(file) in engine && is_noun(header))
+        fault("the engine of the store must see no noun (\"" header "\")")
 }
 
 BEGIN {
     floors["base"] = 0; floors["model"] = 1; floors["store"] = 2; floors["acquirer"] = 2
     floors["service"] = 3; floors["httpd"] = 4; floors["ctl"] = 4
+    split("pay_lmdb pay_lmdb_backoff pay_lmdb_commit pay_lmdb_env pay_lmdb_files pay_lmdb_hand_over pay_lmdb_handle " \
+        "pay_lmdb_index pay_lmdb_keys pay_lmdb_limits pay_lmdb_line pay_lmdb_mark pay_lmdb_open pay_lmdb_opener " \
+        "pay_lmdb_place pay_lmdb_reader pay_lmdb_row pay_lmdb_slots pay_lmdb_space pay_lmdb_table pay_lmdb_text " \
+        "pay_lmdb_time pay_lmdb_turn pay_lmdb_upgrade pay_lmdb_use pay_lmdb_verify pay_lmdb_walk", names, " ")
+    for (i in names) engine[names[i]]
     httpd = "^(httpd|http_[a-z]+|ap_[a-z_]+|util_[a-z]+|mod_[a-z_]+|unixd|scoreboard|mpm_common)\\.h$"
 }
 {
@@ -43,6 +65,7 @@ BEGIN {
     if (own !~ /\//) { fault("a source file lies on no floor"); next }
     sub(/\/.*/, "", own)
     if (floor_of(own) < 0) { fault("a source file lies on no floor"); next }
+    if (own == "store") seen[part_of(file)]
     while ((getline text < file) > 0) {
         line++
         if (match(text, /^[ \t]*#[ \t]*include[ \t]*["<][^">]*[">]/)) {
@@ -56,6 +79,11 @@ BEGIN {
 }
 END {
     if (!files || !includes) { print "check_layers: found nothing to check"; exit 1 }
+    line = 0
+    for (name in engine) {
+        file = "store/" name
+        if (!(name in seen)) fault("the engine has no such file")
+    }
     printf "check_layers: %d files, %d includes, %d faults\n", files, includes, faults
     exit faults > 0
 }'

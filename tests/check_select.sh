@@ -54,7 +54,7 @@ test_map() {
 # ---- the files of this tree
 
 test_files() {
-    begins mod_payments/store/pay_lmdb_refund.c "unit test_lmdb_refund"
+    begins mod_payments/store/pay_lmdb_refund_open.c "unit test_lmdb_refund"
     begins mod_payments/store/pay_lmdb_refund_row.c "unit test_lmdb_refund_row"
     begins mod_payments/model/pay_charge.h "unit test_charge"
     begins mod_payments/base/pay_slots.c "unit test_slots"

@@ -76,8 +76,8 @@ apr_status_t pay_lmdb_status(int rc);
 MDB_dbi pay_lmdb_dbi(const pay_lmdb_t *db, pay_lmdb_table_t table);
 
 /*
- * The handle that was opened, of one that pay_store_audited made of it: for commits that are a step
- * on the way to a change, of which the audit tells at its end.
+ * Returns the handle that was opened, of one that pay_store_audited made of it: for commits that
+ * are a step on the way to a change, of which the audit tells at its end.
  */
 pay_lmdb_t *pay_lmdb_base(pay_lmdb_t *db);
 
@@ -93,6 +93,12 @@ void pay_lmdb_read_end(pay_lmdb_t *db, MDB_txn *txn);
  * its batch failed: it resets its outputs at entry, draws nothing random, touches nothing outside.
  * All checks come before the first write; a refusal writes nothing and returns PAY_LMDB_SILENT
  * with its verdict in the baton. Any other code aborts.
+ *
+ * Another thread may run it, inside the leader's transaction: the one that leads the batch runs the
+ * work of all, while each waiter, which called pay_lmdb_commit, sleeps until its work is done. The
+ * work allocates from the waiter's pool (the baton names it) and writes to the waiter's memory;
+ * nobody else touches them meanwhile. It reads no thread-local state of the waiter's, waits for no
+ * lock that the waiter holds, and keeps neither `txn` nor a pointer into the store's pages.
  */
 typedef int (*pay_lmdb_work_t)(MDB_txn *txn, pay_lmdb_t *db, void *baton);
 

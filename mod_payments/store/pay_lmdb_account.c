@@ -2,10 +2,10 @@
 #include "store/pay_lmdb_account.h"
 
 #include "base/pay_crypto.h"
-#include "base/pay_time.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
@@ -42,13 +42,6 @@ typedef struct account_work_t {
     pay_account_t *account;
     apr_pool_t *pool;
 } account_work_t;
-
-apr_time_t pay_lmdb_account_now(void)
-{
-    apr_time_t now = pay_time_now();
-
-    return now - now % apr_time_from_msec(1);
-}
 
 static int account_is_sound(const pay_account_t *account, apr_uint32_t number)
 {
@@ -246,7 +239,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     settings_change(&account->settings, work->settings);
     account->mode = PAY_TEST;
     memcpy(account->secret, work->secret, sizeof(account->secret));
-    account->created_at = pay_lmdb_account_now();
+    account->created_at = pay_lmdb_time_now();
     account->updated_at = account->created_at;
     rc = account_put(txn, db, NULL, account, work->pool);
     if (rc) {
@@ -367,7 +360,7 @@ static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return PAY_LMDB_SILENT;
     }
     pay_lmdb_audit_tell(db, account->number, account->name, text);
-    account->updated_at = pay_lmdb_account_now();
+    account->updated_at = pay_lmdb_time_now();
     rc = account_put(txn, db, account, account, work->pool);
     if (rc) {
         return rc;

@@ -13,9 +13,6 @@ int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb
 int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                              const char *name, apr_pool_t *p);
 
-/* The clock in whole milliseconds, as all records carry it. */
-apr_time_t pay_lmdb_account_now(void);
-
 extern const pay_lmdb_record_t pay_lmdb_account_record;
 
 #endif

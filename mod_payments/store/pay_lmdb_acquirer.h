@@ -29,12 +29,13 @@ int pay_lmdb_acquirer_key(pay_lmdb_key_t *key, const pay_scope_t *scope,
 int pay_lmdb_acquirer_unlinked_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *name,
                                    apr_uint64_t seq);
 
-/* The charge that the acquirer calls so; MDB_NOTFOUND. */
-int pay_lmdb_acquirer_charge(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
-                             const pay_scope_t *scope, const char *name, apr_pool_t *p);
-
 /* Takes over what the acquirer calls it, unless that is known. The row is written by the caller. */
 void pay_lmdb_acquirer_name_refund(pay_refund_t *refund, const char *acquirer_reference,
                                    apr_pool_t *p);
+
+/* --- pay_lmdb_acquirer_find.c --- */
+/* The charge that the acquirer calls so; MDB_NOTFOUND. */
+int pay_lmdb_acquirer_charge(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+                             const pay_scope_t *scope, const char *name, apr_pool_t *p);
 
 #endif

@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -229,7 +230,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     tell(db, work->proposal, "", work->pool);
-    return key_insert(&work->key, txn, db, work->proposal, pay_lmdb_account_now(), work->pool);
+    return key_insert(&work->key, txn, db, work->proposal, pay_lmdb_time_now(), work->pool);
 }
 
 apr_status_t pay_lmdb_key_create(pay_api_key_t **out, pay_store_t *store, const pay_api_key_t *key,
@@ -312,7 +313,7 @@ static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     work->key = key;
-    if (!key_end(key, work->when, pay_lmdb_account_now())) {
+    if (!key_end(key, work->when, pay_lmdb_time_now())) {
         return PAY_LMDB_SILENT;
     }
     tell(db, key, "", work->pool);
@@ -336,7 +337,7 @@ apr_status_t pay_lmdb_key_revoke(pay_api_key_t **out, pay_store_t *store, const 
 static int rotate_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     key_work_t *work = baton;
-    apr_time_t now = pay_lmdb_account_now();
+    apr_time_t now = pay_lmdb_time_now();
     pay_api_key_t proposal = *work->proposal;
     int rc;
 

@@ -2,10 +2,10 @@
 #include "store/pay_lmdb_audit.h"
 
 #include "base/pay_log.h"
-#include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_open.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static int append(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_audit_t *audit)
         return rc;
     }
     entry->seq++;
-    entry->at = pay_lmdb_account_now();
+    entry->at = pay_lmdb_time_now();
     entry->who = pay_audit_text(entry->who, audit->pool);
     entry->from = pay_audit_text(entry->from, audit->pool);
     entry->what = pay_audit_text(entry->what, audit->pool);
@@ -139,16 +139,19 @@ static int append(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_audit_t *audit)
     return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
 }
 
-int pay_lmdb_audit_judge(int *reached, MDB_txn *txn, const pay_lmdb_t *db)
+/*
+ * Sets *reached to 1 if the entry is bounded and its account has as many as the quota allows, which
+ * is logged now and then: the change is refused.
+ */
+static int judge(int *reached, MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_audit_t *audit)
 {
-    const pay_lmdb_audit_t *audit = db->audit;
     apr_uint64_t entries, max = (apr_uint64_t)db->options.account_rows_max;
     pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
     int rc;
 
     *reached = 0;
-    if (!audit || audit->done || audit->entry->bound == PAY_AUDIT_UNBOUNDED
-        || audit->entry->account == 0 || max == 0) {
+    if (audit->done || audit->entry->bound == PAY_AUDIT_UNBOUNDED || audit->entry->account == 0
+        || max == 0) {
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_audit_last(&entries, txn, db, audit->entry->account);
@@ -169,10 +172,48 @@ int pay_lmdb_audit_judge(int *reached, MDB_txn *txn, const pay_lmdb_t *db)
     return MDB_SUCCESS;
 }
 
+/* Runs `work`, and appends the entry where one is due. */
+static int audit_run(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton)
+{
+    pay_lmdb_audit_t *audit = db->hook_data;
+    int rc;
+
+    rc = judge(refused, txn, db, audit);
+    if (rc || *refused) {
+        return rc;
+    }
+    audit->appended = 0;
+    audit->now = *audit->entry;
+    rc = work(txn, db, baton);
+    if (rc || audit->done) {
+        return rc;
+    }
+    rc = append(txn, db, audit);
+    audit->appended = !rc;
+    return rc;
+}
+
+static void audit_committed(pay_lmdb_t *db, apr_status_t rv)
+{
+    pay_lmdb_audit_t *audit = db->hook_data;
+
+    if (rv == APR_SUCCESS && audit->appended) {
+        audit->done = 1;
+    }
+}
+
+static const pay_lmdb_hook_t audit_hook = {audit_run, audit_committed};
+
+/* NULL: changes through the handle leave no entry. */
+static pay_lmdb_audit_t *audit_of(const pay_lmdb_t *db)
+{
+    return db->hook == &audit_hook ? db->hook_data : NULL;
+}
+
 void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subject,
                          const char *detail)
 {
-    pay_lmdb_audit_t *audit = db->audit;
+    pay_lmdb_audit_t *audit = audit_of(db);
 
     if (!audit) {
         return;
@@ -188,47 +229,21 @@ void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subje
     }
 }
 
-int pay_lmdb_audit_run(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton)
-{
-    pay_lmdb_audit_t *audit = db->audit;
-    int rc;
-
-    if (audit) {
-        audit->appended = 0;
-        audit->now = *audit->entry;
-    }
-    rc = work(txn, db, baton);
-    if (rc == PAY_LMDB_SILENT) {
-        return MDB_SUCCESS;
-    }
-    if (rc || !audit || audit->done) {
-        return rc;
-    }
-    rc = append(txn, db, audit);
-    audit->appended = !rc;
-    return rc;
-}
-
-void pay_lmdb_audit_committed(pay_lmdb_t *db, apr_status_t rv)
-{
-    if (db->audit && rv == APR_SUCCESS && db->audit->appended) {
-        db->audit->done = 1;
-    }
-}
-
 apr_status_t pay_lmdb_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
                               apr_pool_t *p)
 {
     pay_lmdb_t *base = pay_lmdb_base((pay_lmdb_t *)store);
+    pay_lmdb_audit_t *audit = apr_pcalloc(p, sizeof(*audit));
     pay_lmdb_t *db = apr_pcalloc(p, sizeof(*db));
 
+    audit->entry = entry;
+    audit->pool = p;
     db->store.ops = base->store.ops;
     db->path = base->path;
     db->options = base->options;
     db->base = base;
-    db->audit = apr_pcalloc(p, sizeof(*db->audit));
-    db->audit->entry = entry;
-    db->audit->pool = p;
+    db->hook = &audit_hook;
+    db->hook_data = audit;
     *out = &db->store;
     return APR_SUCCESS;
 }
@@ -246,11 +261,12 @@ static int note_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 apr_status_t pay_lmdb_audit_note(pay_store_t *store)
 {
     pay_lmdb_t *db = (pay_lmdb_t *)store;
+    const pay_lmdb_audit_t *audit = audit_of(db);
 
-    if (!db->audit) {
+    if (!audit) {
         return APR_EINVAL;
     }
-    return db->audit->done ? APR_SUCCESS : pay_lmdb_commit(db, 0, note_work, NULL);
+    return audit->done ? APR_SUCCESS : pay_lmdb_commit(db, 0, note_work, NULL);
 }
 
 static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,

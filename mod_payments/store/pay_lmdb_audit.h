@@ -4,7 +4,8 @@
 
 /*
  * The audit: a handle of pay_store_audited appends its entry in the transaction of the first change
- * that is made through it. Works know nothing of it, but for those that can tell more.
+ * that is made through it, as the hook of that handle. Works and the commit know nothing of it, but
+ * for works that can tell more.
  */
 
 #include "store/pay_lmdb_keys.h"
@@ -18,16 +19,6 @@
  */
 void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subject,
                          const char *detail);
-
-/* Sets *reached to 1 if the handle's entry is bounded and the account has as many as the quota
- * allows, which is logged now and then: the change is refused. */
-int pay_lmdb_audit_judge(int *reached, MDB_txn *txn, const pay_lmdb_t *db);
-
-/* Runs `work`, and appends the entry where one is due; PAY_LMDB_SILENT becomes 0. */
-int pay_lmdb_audit_run(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton);
-
-/* Of the commit that what was run in ended with `rv`. */
-void pay_lmdb_audit_committed(pay_lmdb_t *db, apr_status_t rv);
 
 void pay_lmdb_audit_key(pay_lmdb_key_t *key, apr_uint32_t account, apr_uint64_t seq);
 int pay_lmdb_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);

@@ -87,9 +87,6 @@ void pay_lmdb_charge_follow_refunds(pay_charge_t *charge);
 int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_lmdb_t *db,
                                 const pay_refund_t *refund, pay_refund_state_t to, apr_pool_t *p);
 
-/* `text` (NULL: "") cut to `len_max` bytes at the end of a UTF-8 character. */
-const char *pay_lmdb_text_cut(const char *text, apr_size_t len_max, apr_pool_t *p);
-
 /* What is kept of a contradicting outcome: "declined 05: message", cut. */
 const char *pay_lmdb_contradiction(const pay_outcome_t *outcome, apr_pool_t *p);
 

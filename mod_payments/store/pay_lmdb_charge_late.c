@@ -3,7 +3,8 @@
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_charge_record.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_text.h"
+#include "store/pay_lmdb_time.h"
 
 #include <assert.h>
 
@@ -38,7 +39,7 @@ static void note(late_t *late)
     if (step->resolution) {
         charge->resolution = pay_lmdb_text_cut(step->resolution, PAY_RESOLUTION_MAX, late->p);
     }
-    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
     charge->held = step->held;
     charge->due_at = step->due_at;
 }

@@ -4,7 +4,7 @@
 #include "model/pay_checkout.h"
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_time.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_link.h"
@@ -53,7 +53,7 @@ static int ref_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void 
                                                                                    : ENAMETOOLONG;
 }
 
-/* ---- by time: an entry holds a mark of the e-mail (pay_lmdb_charge_list.h) */
+/* ---- by time: an entry holds a mark of the e-mail (pay_lmdb_charge_time.h) */
 
 static int time_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
 {

@@ -8,7 +8,8 @@
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_link.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_text.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_token.h"
 #include "store/pay_lmdb_total.h"
 
@@ -49,7 +50,7 @@ static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
     charge->held = outcome->held;
     if (outcome->resolution) {
         charge->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, resolve->p);
-        charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+        charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
     }
     resolve->changed = 1;
     return pay_lmdb_charge_put(txn, db, charge, resolve->p);
@@ -77,7 +78,7 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 
 static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
 {
-    charge->decided_at = pay_lmdb_scope_now(charge->updated_at);
+    charge->decided_at = pay_lmdb_time_not_before(charge->updated_at);
     charge->updated_at = charge->decided_at;
     charge->answer_version = PAY_CHARGE_ANSWER_VERSION;
     charge->code = pay_lmdb_text_cut(outcome->code, PAY_OUTCOME_CODE_MAX, p);
@@ -235,7 +236,7 @@ static int dispute(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
     }
     resolve->disputed = charge->held != PAY_HELD_DIFFERENT;
     pay_lmdb_charge_clear_worker(charge);
-    charge->due_at = pay_lmdb_scope_now(0) + DISPUTED_AGAIN;
+    charge->due_at = pay_lmdb_time_now() + DISPUTED_AGAIN;
     charge->absent_since = 0;
     charge->absent_from = (pay_moment_t){0, 0};
     charge->held = PAY_HELD_DIFFERENT;

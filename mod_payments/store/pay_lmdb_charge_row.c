@@ -5,7 +5,8 @@
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_text.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -327,7 +328,7 @@ int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_lmdb_t *db,
     if (turned) {
         *turned = charge->state != before;
     }
-    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
     return pay_lmdb_charge_put(txn, db, charge, p);
 }
 
@@ -336,23 +337,6 @@ void pay_lmdb_charge_clear_worker(pay_charge_t *charge)
     memset(&charge->worker, 0, sizeof(charge->worker));
     charge->send_before_ms = 0;
     charge->wait_until_ms = 0;
-}
-
-const char *pay_lmdb_text_cut(const char *text, apr_size_t len_max, apr_pool_t *p)
-{
-    apr_size_t len;
-
-    if (!text) {
-        return "";
-    }
-    len = strlen(text);
-    if (len > len_max) {
-        len = len_max;
-        while (len > 0 && ((unsigned char)text[len] & 0xC0) == 0x80) {
-            len--;
-        }
-    }
-    return apr_pstrmemdup(p, text, len);
 }
 
 const char *pay_lmdb_contradiction(const pay_outcome_t *outcome, apr_pool_t *p)

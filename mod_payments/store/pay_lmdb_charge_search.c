@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/pay_checkout.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_time.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_kept.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #define ANSWER_SIZE_HINT 1024
 
@@ -43,7 +43,7 @@ static int close_checkout(void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
     pay_lmdb_charge_clear_worker(charge);
     charge->held = PAY_NOT_HELD;
     charge->due_at = pay_lmdb_checkout_is_asked(charge) ? charge->due_at : 0;
-    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
     rc = pay_lmdb_charge_put(txn, db, charge, work->p);
     if (!rc) {
         rc = pay_lmdb_checkout_ended(txn, db, charge, work->p);

@@ -3,8 +3,6 @@
 
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_record.h"
-#include "store/pay_lmdb_charge_list.h"
-#include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
 

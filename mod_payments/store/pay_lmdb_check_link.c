@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_check.h"
 
-#include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_link.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_rows.h"
+#include "store/pay_lmdb_rows_count.h"
 
 #include <string.h>
 

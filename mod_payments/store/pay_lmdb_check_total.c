@@ -2,7 +2,7 @@
 #include "store/pay_lmdb_check.h"
 
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_time.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"

@@ -2,7 +2,6 @@
 #include "store/pay_lmdb_checkout.h"
 
 #include "store/pay_lmdb_api_key.h"
-#include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_rows.h"
 
 #include <apr_strings.h>

@@ -2,10 +2,9 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
-#include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_held.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_text.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -59,7 +58,7 @@ static int stay_or_end(move_t *move, MDB_txn *txn, const pay_lmdb_t *db)
     charge->due_at = move->what->due_at;
     if (ends(move->what)) {
         (void)pay_lmdb_charge_become(charge, PAY_CHARGE_ABANDONED);
-        charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+        charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
         charge->held = PAY_NOT_HELD;
         rc = pay_lmdb_event_of_charge(txn, db, charge, 1, move->p);
         if (!rc) {

@@ -4,7 +4,6 @@
 #include "base/pay_clock.h"
 #include "base/pay_log.h"
 #include "base/pay_meter.h"
-#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_open.h"
 #include "store/pay_lmdb_turn.h"
 
@@ -72,28 +71,6 @@ static int write_begin(MDB_txn **txn, int *used, pay_lmdb_env_t *env, apr_int64_
     return rc;
 }
 
-static apr_status_t schema_check(pay_lmdb_env_t *env, MDB_txn *txn)
-{
-    apr_uint32_t version;
-    int rc;
-
-    rc = pay_lmdb_schema_get(&version, txn);
-    if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_STORE_ESCHEMA : pay_lmdb_status(rc);
-    }
-    if (version == PAY_LMDB_SCHEMA_VERSION) {
-        return APR_SUCCESS;
-    }
-    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_SCHEMA)) {
-        pay_log(
-            PAY_LOG_ERR, PAY_STORE_ESCHEMA,
-            PAYLOGNO(00110) "store %s was brought to schema version %u while this program, which "
-                            "works with %u, had it open: restart with the newer one",
-            env->path, version, (unsigned int)PAY_LMDB_SCHEMA_VERSION);
-    }
-    return PAY_STORE_ESCHEMA;
-}
-
 /* What the work ended with, when it says more than that the work was refused. */
 static void log_failure(pay_lmdb_env_t *env, int rc)
 {
@@ -111,13 +88,28 @@ static void log_failure(pay_lmdb_env_t *env, int rc)
 /* What every transaction looks at before anything is run in it. */
 static apr_status_t transaction_check(pay_lmdb_env_t *env, MDB_txn *txn)
 {
-    return pay_lmdb_env_in_place(env) ? schema_check(env, txn) : PAY_STORE_EDOWN;
+    return pay_lmdb_env_in_place(env) ? pay_lmdb_schema_check(env, txn) : PAY_STORE_EDOWN;
+}
+
+/*
+ * Runs the work by way of its handle's hook, if there is one; PAY_LMDB_SILENT becomes 0. Sets
+ * *refused to 1 if the hook refused it.
+ */
+static int run(int *refused, const pay_lmdb_waiter_t *waiter, MDB_txn *txn)
+{
+    const pay_lmdb_hook_t *hook = waiter->db->hook;
+    int rc;
+
+    *refused = 0;
+    rc = hook ? hook->run(refused, txn, waiter->db, waiter->work, waiter->baton)
+              : waiter->work(txn, waiter->db, waiter->baton);
+    return rc == PAY_LMDB_SILENT ? MDB_SUCCESS : rc;
 }
 
 /* Runs one piece of work; another code than 0 means that the transaction must not be committed. */
 static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *txn)
 {
-    int rc, reached;
+    int rc, refused;
 
     waiter->ran = 0;
     if (waiter->grows) {
@@ -128,12 +120,11 @@ static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *tx
             return 0; /* it is refused, the others go on */
         }
     }
-    rc = pay_lmdb_audit_judge(&reached, txn, waiter->db);
-    if (!rc && reached) {
+    rc = run(&refused, waiter, txn);
+    if (!rc && refused) {
         waiter->rv = PAY_STORE_EFULL;
         return 0;
     }
-    rc = rc ? rc : pay_lmdb_audit_run(txn, waiter->db, waiter->work, waiter->baton);
     waiter->ran = !rc;
     waiter->rv = pay_lmdb_status(rc);
     return rc;
@@ -356,7 +347,9 @@ apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, vo
     if (pay_lmdb_lead_take(env, &waiter, now_ms)) {
         lead(env, &waiter);
     }
-    pay_lmdb_audit_committed(db, waiter.rv);
+    if (db->hook) {
+        db->hook->committed(db, waiter.rv);
+    }
     if (waiter.rv == PAY_STORE_EBUSY) {
         log_busy(env, db);
     }
@@ -388,7 +381,7 @@ apr_status_t pay_lmdb_probe(pay_store_t *store)
         return rv;
     }
     env = mdb_env_get_userctx(mdb_txn_env(txn));
-    rv = pay_lmdb_env_in_place(env) ? schema_check(env, txn) : PAY_STORE_EDOWN;
+    rv = transaction_check(env, txn);
     if (rv == APR_SUCCESS && is_stalled(env, db)) {
         rv = PAY_STORE_EBUSY;
     }

@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
@@ -108,7 +109,7 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         pay_lmdb_audit_tell(db, account->number, "encryption key",
                             pay_mode_name(put->proposal->scope.mode));
         record = apr_pmemdup(put->p, put->proposal, sizeof(*record));
-        record->created_at = pay_lmdb_account_now();
+        record->created_at = pay_lmdb_time_now();
         rc = pay_lmdb_encryption_key_store(txn, db, record, put->p);
     }
     if (!rc) {

@@ -2,7 +2,7 @@
 #include "store/pay_lmdb_endpoint.h"
 
 #include "base/pay_time.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
@@ -83,7 +83,7 @@ static int load_or_make(pay_endpoint_t **out, int *is_new, MDB_txn *txn, const p
     made->kind = kind;
     made->address = made->secret = made->old_secret = made->error = "";
     made->recipients = "";
-    made->created_at = pay_lmdb_scope_now(0);
+    made->created_at = pay_lmdb_time_now();
     *out = made;
     return MDB_SUCCESS;
 }
@@ -109,7 +109,7 @@ static int change(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint
         return MDB_SUCCESS;
     }
     *changed = 1;
-    to->updated_at = pay_lmdb_scope_now(to->updated_at);
+    to->updated_at = pay_lmdb_time_not_before(to->updated_at);
     rc = pay_lmdb_endpoint_move(txn, db, to, waits ? pay_time_now() : 0);
     return rc ? rc : pay_lmdb_endpoint_store(txn, db, to, p);
 }

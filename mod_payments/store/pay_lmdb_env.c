@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_env.h"
 
-#include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_limits.h"
 
 #include <assert.h>
@@ -175,7 +174,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_limits_take(env->mdb, db);
+    rc = pay_lmdb_limits_take(env->mdb, &db->options);
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s: its limits cannot be taken: %s", db->path,
                             mdb_strerror(rc));
@@ -185,7 +184,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_restore_check(env, db->path, db->options.read_only);
+    rc = pay_lmdb_upcalls.opened(env, db->path, db->options.read_only);
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s: the row of its epoch: %s", db->path,
                             mdb_strerror(rc));

@@ -3,16 +3,15 @@
 #define PAY_LMDB_ENV_H
 
 /*
- * The insides of the LMDB store's core: environments and handles. For pay_lmdb.c, _audit, _env,
- * _use, _mark, _reader, _commit, _space, _table, _opener, _epoch, _restore, _slots, _stat,
- * _prepare, _verify, _limits, _rows, _checkout_sweep and _upgrade only.
+ * The insides of the LMDB store's core: environments and handles. For pay_lmdb_audit.c, _env,
+ * _handle, _use, _reader, _commit, _space, _table, _opener, _epoch, _restore, _ops, _stat,
+ * _prepare, _verify, _rows, _checkout_sweep and _upgrade only.
  *
  * An environment stands for one directory (device, inode) and lives until the process ends; what it
  * has open comes and goes. A handle names a path and finds its environment when it is first used.
  */
 
 #include "base/pay_clock.h"
-#include "model/pay_epoch.h"
 #include "store/pay_lmdb.h"
 #include "store/pay_lmdb_files.h"
 #include "store/pay_lmdb_mark.h"
@@ -21,8 +20,6 @@
 #define PAY_LMDB_READERS_FREE_MAX 64   /* read transactions kept for the next use */
 #define PAY_LMDB_CLAIM_MS 100          /* a lock that was lost is taken again so soon, if used */
 #define PAY_LMDB_DRAIN_WAIT_MS 2000    /* longest wait for transactions to end */
-#define PAY_LMDB_BACKOFF_MIN_MS 1000   /* between attempts to open; doubles up to the maximum */
-#define PAY_LMDB_BACKOFF_MAX_MS 60000  /* reached after seven attempts */
 #define PAY_LMDB_SPACE_AGE_MAX_MS 1000 /* how long a measure of free space is believed */
 #define PAY_LMDB_LOG_PAUSE_MS 10000    /* between two log lines of one cause */
 
@@ -63,7 +60,7 @@ typedef struct pay_lmdb_env_t {
     MDB_env *mdb;
     _Atomic pid_t pid; /* who opened it: LMDB forbids it to processes forked from there */
     ino_t data_ino;
-    pay_epoch_t file;               /* what tells data.mdb from its copies; the rest is unused */
+    pay_lmdb_file_id_t file;        /* of data.mdb; set by the upcall `opened` */
     int lock_fd;                    /* closed after `mdb` */
     apr_int64_t claimed_ms;         /* when the lock of its readers was last taken again */
     pay_store_mark_t *_Atomic mark; /* of the handle that opened it last */
@@ -86,6 +83,21 @@ typedef struct pay_lmdb_env_t {
     apr_int64_t log_next_ms[PAY_LMDB_CAUSE_COUNT];
 } pay_lmdb_env_t;
 
+/*
+ * What stands between a handle and its commits: the audit, whose entry belongs into the transaction
+ * of a change. Both functions find what they need in db->hook_data.
+ */
+typedef struct pay_lmdb_hook_t {
+    /*
+     * Runs `work` under the contract of pay_lmdb_work_t, writes what belongs to it and returns the
+     * code of the whole. Sets *refused to 1, runs and writes nothing and returns 0 if there is no
+     * room for the change: PAY_STORE_EFULL.
+     */
+    int (*run)(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton);
+    /* Takes note that the commit of what was run last ended with `rv`, on the waiter's thread. */
+    void (*committed)(pay_lmdb_t *db, apr_status_t rv);
+} pay_lmdb_hook_t;
+
 struct pay_lmdb_t {
     pay_store_t store;
     struct pay_lmdb_t *next; /* of all handles ever made */
@@ -96,13 +108,24 @@ struct pay_lmdb_t {
     _Atomic int closed;
     apr_status_t down_status;
     apr_int64_t next_try_ms, delay_ms;
-    struct pay_lmdb_t *base;        /* of a handle of pay_store_audited: the one that was opened */
-    struct pay_lmdb_audit_t *audit; /* NULL: changes leave no entry */
+    struct pay_lmdb_t *base;     /* of a handle with a hook: the one that was opened */
+    const pay_lmdb_hook_t *hook; /* NULL: the commit runs the work itself */
+    void *hook_data;             /* for whoever set the hook */
 };
 
-extern const pay_store_ops_t pay_lmdb_ops;
+/* What the core calls of the files above it, of which it includes nothing. */
+typedef struct pay_lmdb_upcalls_t {
+    const pay_store_ops_t *ops; /* of every handle */
+    /*
+     * Called once for each environment that was opened, before anything else is done with it, and
+     * sets env->file. Returns 0, or LMDB's code: then the environment is closed again.
+     */
+    int (*opened)(pay_lmdb_env_t *env, const char *path, int read_only);
+} pay_lmdb_upcalls_t;
 
-/* --- pay_lmdb.c --- */
+extern const pay_lmdb_upcalls_t pay_lmdb_upcalls; /* pay_lmdb_ops.c */
+
+/* --- pay_lmdb_handle.c --- */
 /* A use of the open environment, opened first if need be. On APR_SUCCESS leave is owed. */
 apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_lmdb_t *db);
 void pay_lmdb_leave(pay_lmdb_env_t *env);
@@ -140,13 +163,15 @@ int pay_lmdb_env_in_place(pay_lmdb_env_t *env);
 void pay_lmdb_env_fault(pay_lmdb_env_t *env, int rc);
 /* 1 when a line of that cause may be logged now. */
 int pay_lmdb_env_log_due(pay_lmdb_env_t *env, pay_lmdb_cause_t cause);
-apr_int64_t pay_lmdb_backoff_next(apr_int64_t delay_ms);
 
 /* --- pay_lmdb_reader.c --- */
 void pay_lmdb_readers_close(pay_lmdb_env_t *env);
 
 /* --- pay_lmdb_table.c --- */
 int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn);
+/* Returns APR_SUCCESS if the store has this program's schema version, PAY_STORE_ESCHEMA if it has
+ * another, which is logged now and then, or none, and else the status of what failed. */
+apr_status_t pay_lmdb_schema_check(pay_lmdb_env_t *env, MDB_txn *txn);
 /* Makes all tables if `create`; unless `read_only`, those that a store of an earlier version lacks.
  */
 apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, int read_only,

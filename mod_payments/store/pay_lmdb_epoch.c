@@ -2,12 +2,12 @@
 #include "store/pay_lmdb_epoch.h"
 
 #include "store/pay_lmdb_account.h"
-#include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_check.h"
 #include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -102,11 +102,12 @@ int pay_lmdb_epoch_store(MDB_txn *txn, const pay_epoch_t *epoch)
     return rc;
 }
 
-int pay_lmdb_epoch_is_same_file(const pay_epoch_t *a, const pay_epoch_t *b)
+int pay_lmdb_epoch_is_of_file(const pay_epoch_t *epoch, const pay_lmdb_file_id_t *file)
 {
     /* Numbers of files are given anew, so that a copy may get that of a file which was deleted. The
      * device says nothing: its number may change whenever the machine starts. */
-    return a->inode == b->inode && (!a->born_us || !b->born_us || a->born_us == b->born_us);
+    return epoch->inode == file->inode
+           && (!epoch->born_us || !file->born_us || epoch->born_us == file->born_us);
 }
 
 int pay_lmdb_epoch_get(pay_epoch_t *out, MDB_txn *txn)
@@ -116,8 +117,7 @@ int pay_lmdb_epoch_get(pay_epoch_t *out, MDB_txn *txn)
 
     rc = pay_lmdb_epoch_load(out, txn);
     if (!rc
-        && (out->is_backup
-            || (env && out->inode && !pay_lmdb_epoch_is_same_file(out, &env->file)))) {
+        && (out->is_backup || (env && out->inode && !pay_lmdb_epoch_is_of_file(out, &env->file)))) {
         out->held = 1;
     }
     return rc;
@@ -276,7 +276,7 @@ static int confirm_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     }
     epoch = confirm->epoch;
     epoch.held = 0;
-    epoch.confirmed_at = pay_lmdb_account_now();
+    epoch.confirmed_at = pay_lmdb_time_now();
     epoch.confirmed = pay_moment_now();
     return pay_lmdb_epoch_store(txn, &epoch);
 }

@@ -9,6 +9,7 @@
 
 #include "model/pay_epoch.h"
 #include "store/pay_lmdb.h"
+#include "store/pay_lmdb_files.h"
 
 /* Of a store without such a row, which an earlier version wrote: all zero. */
 int pay_lmdb_epoch_load(pay_epoch_t *out, MDB_txn *txn);
@@ -24,8 +25,8 @@ int pay_lmdb_epoch_held(int *held, MDB_txn *txn);
  * store gave before it was copied, and that another history may have given since. */
 int pay_lmdb_epoch_sequence(apr_uint32_t *out, MDB_txn *txn, apr_uint32_t last);
 
-/* 1 if both are of one file, as far as its file system tells files apart. */
-int pay_lmdb_epoch_is_same_file(const pay_epoch_t *a, const pay_epoch_t *b);
+/* Returns 1 if the epoch is of this file, as far as its file system tells files apart. */
+int pay_lmdb_epoch_is_of_file(const pay_epoch_t *epoch, const pay_lmdb_file_id_t *file);
 
 /* --- pay_lmdb_history.c --- */
 /* 1 in *synced if the refunds of the scope were fetched since the epoch began; *from: when they
@@ -36,8 +37,9 @@ int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const p
 /* --- pay_lmdb_restore.c: for the core only --- */
 struct pay_lmdb_env_t;
 /*
- * Once it is open, before it is used: begins a new epoch where the store was put back, unless it is
- * open for reading only. A full store goes on without: pay_lmdb_epoch_get knows it all the same.
+ * The upcall `opened` of the core: sets env->file, and begins a new epoch where the store was put
+ * back, unless it is open for reading only. A full store goes on without: pay_lmdb_epoch_get knows
+ * it all the same.
  */
 int pay_lmdb_restore_check(struct pay_lmdb_env_t *env, const char *path, int read_only);
 /* Marks the backup in the directory `path`, which nobody uses yet, as one of `when`: 0 or LMDB's

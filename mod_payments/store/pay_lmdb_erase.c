@@ -2,7 +2,6 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_refund_record.h"
-#include "store/pay_lmdb_charge_list.h"
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_gather.h"

@@ -5,7 +5,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_epoch.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -279,7 +279,7 @@ static int test_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     event.scope = *work->scope;
     event.endpoint = work->kind;
     event.kind = PAY_EVENT_TEST;
-    event.created_at = pay_lmdb_scope_now(0);
+    event.created_at = pay_lmdb_time_now();
     rc = remove_tests(txn, db, &event, work->p);
     if (rc) {
         return rc;

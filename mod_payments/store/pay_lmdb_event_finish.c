@@ -4,7 +4,6 @@
 #include "base/pay_crypto.h"
 #include "base/pay_time.h"
 #include "model/pay_text.h"
-#include "store/pay_lmdb_charge.h"
 
 #include <apr_strings.h>
 #include <assert.h>

@@ -9,8 +9,11 @@
 
 #include "store/pay_lmdb_place.h"
 
-#define PAY_LMDB_DATA_FILE "data.mdb"
-#define PAY_LMDB_LOCK_FILE "lock.mdb"
+/* What tells a file from its copies, as far as its file system does. */
+typedef struct pay_lmdb_file_id_t {
+    apr_uint64_t inode;
+    apr_int64_t born_us; /* when the file was made, microseconds; 0: its file system does not say */
+} pay_lmdb_file_id_t;
 
 /*
  * Checks the two files and makes what is missing (0600):

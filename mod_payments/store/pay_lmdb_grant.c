@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
@@ -133,10 +134,10 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         grant->host = work->host;
         grant->user = work->user;
         grant->account = account;
-        grant->created_at = pay_lmdb_account_now();
+        grant->created_at = pay_lmdb_time_now();
     }
     grant->role = work->role;
-    grant->updated_at = pay_lmdb_account_now();
+    grant->updated_at = pay_lmdb_time_now();
     work->grant = grant;
     return grant_write(txn, db, before, grant, work->digest, work->pool);
 }

@@ -2,10 +2,10 @@
 #include "store/pay_lmdb.h"
 
 #include "base/pay_time.h"
-#include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
+#include "store/pay_lmdb_text.h"
 
 #include <string.h>
 

@@ -8,6 +8,8 @@
 #include "store/pay_lmdb_refund_link.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_sweep.h"
+#include "store/pay_lmdb_text.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_total.h"
 
 #include <apr_hash.h>
@@ -124,8 +126,8 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     memset(record, 0, sizeof(*record));
     *copy = *refund;
     copy->scope = import->scope;
-    copy->created_at = pay_lmdb_scope_cut(refund->created_at);
-    copy->updated_at = pay_lmdb_scope_cut(refund->updated_at);
+    copy->created_at = pay_lmdb_time_cut(refund->created_at);
+    copy->updated_at = pay_lmdb_time_cut(refund->updated_at);
     copy->decided_state = copy->state;
     copy->decided_at = copy->state == PAY_REFUND_PENDING ? 0 : copy->updated_at;
     record->charge = import->by_acquirer ? refund->acquirer_charge : refund->transaction_reference;
@@ -309,7 +311,7 @@ static int count_on_charge(record_t *record, MDB_txn *txn, const pay_lmdb_t *db,
         return rc;
     }
     record->turned = charge->state != before;
-    charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+    charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
     return pay_lmdb_charge_put(txn, db, charge, p);
 }
 

@@ -4,7 +4,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_rows.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -302,7 +302,7 @@ static int keep_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc != MDB_NOTFOUND) {
         return rc;
     }
-    rc = pay_lmdb_kept_add_text(txn, db, keep->scope, keep->use, keep->text, pay_lmdb_scope_now(0),
+    rc = pay_lmdb_kept_add_text(txn, db, keep->scope, keep->use, keep->text, pay_lmdb_time_now(),
                                 keep->p);
     if (rc) {
         return rc;

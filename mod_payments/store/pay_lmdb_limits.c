@@ -57,11 +57,11 @@ static int limits_are(pay_lmdb_t *db, const pay_store_limits_t *limits)
     return same;
 }
 
-apr_status_t pay_lmdb_limits_put(pay_lmdb_t *db, apr_pool_t *p)
+apr_status_t pay_lmdb_limits_put(pay_lmdb_t *db, const pay_store_options_t *options, apr_pool_t *p)
 {
-    const pay_store_limits_t limits = {.map_bytes = db->options.map_bytes,
-                                       .reserve_bytes = db->options.reserve_bytes,
-                                       .account_rows_max = db->options.account_rows_max};
+    const pay_store_limits_t limits = {.map_bytes = options->map_bytes,
+                                       .reserve_bytes = options->reserve_bytes,
+                                       .account_rows_max = options->account_rows_max};
     apr_status_t rv;
     MDB_val row;
     int rc;
@@ -77,14 +77,14 @@ apr_status_t pay_lmdb_limits_put(pay_lmdb_t *db, apr_pool_t *p)
     return rv == PAY_STORE_EFULL ? APR_SUCCESS : rv; /* a full store must still be served */
 }
 
-int pay_lmdb_limits_take(MDB_env *mdb, pay_lmdb_t *db)
+int pay_lmdb_limits_take(MDB_env *mdb, pay_store_options_t *options)
 {
     const apr_int64_t page = sysconf(_SC_PAGESIZE);
     pay_store_limits_t limits;
     MDB_txn *txn;
     int rc;
 
-    if (!db->options.limits_of_store) {
+    if (!options->limits_of_store) {
         return MDB_SUCCESS;
     }
     rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn);
@@ -99,7 +99,7 @@ int pay_lmdb_limits_take(MDB_env *mdb, pay_lmdb_t *db)
     if (rc || limits.map_bytes < page) { /* no server has prepared it */
         return rc;
     }
-    db->options.map_bytes = limits.map_bytes;
-    db->options.reserve_bytes = limits.reserve_bytes;
+    options->map_bytes = limits.map_bytes;
+    options->reserve_bytes = limits.reserve_bytes;
     return mdb_env_set_mapsize(mdb, (size_t)(limits.map_bytes / page * page));
 }

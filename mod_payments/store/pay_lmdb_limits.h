@@ -4,7 +4,7 @@
 
 /* The limits of the server that prepared the store, kept in it so that paymentsctl has the same. */
 
-#include "store/pay_lmdb_env.h"
+#include "store/pay_lmdb.h"
 
 typedef struct pay_store_limits_t {
     apr_int64_t map_bytes; /* 0: no server has prepared the store */
@@ -15,13 +15,13 @@ typedef struct pay_store_limits_t {
 /* All zero without a row. PAY_LMDB_BAD_ROW (already logged). */
 int pay_lmdb_limits_get(pay_store_limits_t *out, MDB_txn *txn);
 
-/* Writes those of db->options unless they stand there; a full store is left as it is. */
-apr_status_t pay_lmdb_limits_put(pay_lmdb_t *db, apr_pool_t *p);
+/* Writes those of `options` unless they stand there; a full store is left as it is. */
+apr_status_t pay_lmdb_limits_put(pay_lmdb_t *db, const pay_store_options_t *options, apr_pool_t *p);
 
 /*
- * With options.limits_of_store: maps as much as the server does, and sets size and reserve of
- * db->options. No transaction is open in the environment. LMDB's codes.
+ * With options->limits_of_store: maps as much as the server does, and sets size and reserve of
+ * `options`. No transaction is open in the environment. LMDB's codes.
  */
-int pay_lmdb_limits_take(MDB_env *mdb, pay_lmdb_t *db);
+int pay_lmdb_limits_take(MDB_env *mdb, pay_store_options_t *options);
 
 #endif

@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_rows.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
@@ -231,7 +232,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     pay_lmdb_audit_tell(db, proposal->scope.account, proposal->reference,
                         pay_mode_name(proposal->scope.mode));
     work->out = apr_pmemdup(work->p, proposal, sizeof(*proposal));
-    work->out->created_at = pay_lmdb_account_now();
+    work->out->created_at = pay_lmdb_time_now();
     work->out->disabled_at = 0;
     work->out->paid = 0;
     work->out->last_seq = 0;
@@ -329,7 +330,7 @@ static int disable_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     pay_lmdb_audit_tell(db, work->scope->account, work->out->reference,
                         pay_mode_name(work->scope->mode));
     work->changed = 1;
-    work->out->disabled_at = pay_lmdb_account_now();
+    work->out->disabled_at = pay_lmdb_time_now();
     return pay_lmdb_link_put(txn, db, work->out, work->p);
 }
 

@@ -2,7 +2,7 @@
 #include "base/pay_log.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_link.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #include <string.h>
 
@@ -244,7 +244,7 @@ static int judge_once(pay_claim_t *claim, pay_charge_t **charge, MDB_txn *txn, c
 int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge, MDB_txn *txn,
                         const pay_lmdb_t *db, const pay_charge_t *proposal, apr_pool_t *p)
 {
-    const apr_time_t now = pay_lmdb_scope_now(0);
+    const apr_time_t now = pay_lmdb_time_now();
     int rc;
 
     *claim = PAY_CLAIM_NEW;

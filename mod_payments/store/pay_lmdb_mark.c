@@ -3,7 +3,7 @@
 
 #include "base/pay_clock.h"
 #include "base/pay_log.h"
-#include "store/pay_lmdb_env.h"
+#include "store/pay_lmdb_backoff.h"
 #include "store/pay_lmdb_open.h"
 
 #include <assert.h>

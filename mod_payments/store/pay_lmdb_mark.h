@@ -3,8 +3,9 @@
 #define PAY_LMDB_MARK_H
 
 /*
- * The mark of a store that made a process die, and which store a thread is in. For pay_lmdb.c,
- * _env, _use and _verify only; what the floors above see of it is in pay_store.h.
+ * The mark of a store that made a process die, and which store a thread is in. For the handles
+ * (pay_lmdb_handle.c), _env, _use and _verify only; what the floors above see of it is in
+ * pay_store.h.
  */
 
 #include "store/pay_store.h"

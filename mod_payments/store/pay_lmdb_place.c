@@ -2,7 +2,6 @@
 #include "store/pay_lmdb_place.h"
 
 #include "base/pay_log.h"
-#include "store/pay_lmdb_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

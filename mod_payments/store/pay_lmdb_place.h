@@ -10,6 +10,10 @@
 #include <apr_errno.h>
 #include <sys/stat.h>
 
+/* The two files in the directory. */
+#define PAY_LMDB_DATA_FILE "data.mdb"
+#define PAY_LMDB_LOCK_FILE "lock.mdb"
+
 #define PAY_LMDB_REASON_LEN 512
 
 /* A sentence for the log that says what is wrong and what to do. */

@@ -23,7 +23,7 @@ apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
     pay_lmdb_handle_init(&db, apr_pstrdup(p, path), &creating);
     rv = pay_lmdb_ready(reason, &db.store, p);
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_limits_put(&db, p);
+        rv = pay_lmdb_limits_put(&db, &creating, p);
         if (rv == APR_SUCCESS) {
             rv = pay_lmdb_rows_prepare(&db, p);
         }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_account.h"
-#include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_refund_record.h"
 

@@ -4,7 +4,7 @@
 #include "base/pay_log.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_total.h"
 
 typedef struct fail_t {
@@ -35,7 +35,7 @@ static int take_back(fail_t *fail, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_
         return rc;
     }
     refund->state = PAY_REFUND_FAILED;
-    refund->updated_at = pay_lmdb_scope_now(refund->updated_at);
+    refund->updated_at = pay_lmdb_time_not_before(refund->updated_at);
     fail->changed = 1;
     rc = pay_lmdb_refund_put(txn, db, row, fail->p);
     return rc ? rc : pay_lmdb_event_of_refund(txn, db, refund, turned, fail->p);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_log.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_due.h"
-#include "store/pay_lmdb_held.h"
 #include "store/pay_lmdb_refund_record.h"
+#include "store/pay_lmdb_text.h"
 
 #include <assert.h>
 

@@ -7,7 +7,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_refund_record.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static int join(pay_charge_t *charge, pay_refund_t *refund)
         if (rc) {
             return rc;
         }
-        charge->updated_at = pay_lmdb_scope_now(charge->updated_at);
+        charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
     }
     refund->charge_seq = charge->seq;
     refund->transaction_reference = charge->reference;

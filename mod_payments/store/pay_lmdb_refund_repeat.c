@@ -5,7 +5,7 @@
 #include "model/pay_idempotency.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_refund_record.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -98,7 +98,7 @@ static apr_time_t end_of(const pay_refund_t *refund, apr_time_t now)
 int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
                                  apr_pool_t *p)
 {
-    const apr_time_t now = pay_lmdb_scope_now(0);
+    const apr_time_t now = pay_lmdb_time_now();
     unsigned char digest[DIGEST_LEN];
     apr_time_t end = end_of(refund, now);
     int rc;

@@ -4,10 +4,9 @@
 #include "base/pay_log.h"
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_held.h"
-#include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_text.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_total.h"
 
 #include <assert.h>
@@ -75,7 +74,7 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
     if (outcome->resolution) {
         refund->resolution = pay_lmdb_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, resolve->p);
     }
-    refund->updated_at = pay_lmdb_scope_now(refund->created_at);
+    refund->updated_at = pay_lmdb_time_not_before(refund->created_at);
     refund->decided_state = to;
     refund->decided_at = refund->updated_at;
     resolve->changed = 1;

@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_gather.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_token.h"
 #include "store/pay_lmdb_tour.h"
 
@@ -146,7 +147,7 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_lmdb_t *db,
 /* By its time, which lies ahead of the clock of now where that was ahead then. */
 static int is_past(apr_time_t created_at, const pay_reset_t *at)
 {
-    return created_at <= at->started_at || created_at > pay_lmdb_scope_now(0) + PAY_LMDB_RAISE_MAX;
+    return created_at <= at->started_at || created_at > pay_lmdb_time_now() + PAY_LMDB_RAISE_MAX;
 }
 
 /* By what it stands for, where it has a number. */
@@ -283,7 +284,7 @@ static apr_status_t step(int *done, pay_reset_t *at, pay_lmdb_t *db, const pay_s
 /* What there is now is what goes. */
 static apr_status_t start(pay_reset_t *at, pay_lmdb_t *db, const pay_scope_t *scope)
 {
-    const apr_time_t now = pay_lmdb_scope_now(0);
+    const apr_time_t now = pay_lmdb_time_now();
     pay_lmdb_scope_t last;
     MDB_txn *txn;
     apr_status_t rv;

@@ -3,7 +3,7 @@
 
 #include "base/pay_log.h"
 #include "base/pay_time.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_time.h"
 #include "store/pay_lmdb_env.h"
 
 #include <apr_strings.h>
@@ -34,7 +34,7 @@ typedef struct content_t {
     size_t keys, tokens, grants, events, pending;
 } content_t;
 
-static int file_look(pay_epoch_t *out, MDB_env *mdb)
+static int file_look(pay_lmdb_file_id_t *out, MDB_env *mdb)
 {
     mdb_filehandle_t fd;
     struct statx more;
@@ -58,7 +58,8 @@ static int file_look(pay_epoch_t *out, MDB_env *mdb)
 }
 
 /* A row that does not decode may hide that the store was put back. */
-static int judge(judgement_t *out, pay_epoch_t *stored, MDB_txn *txn, const pay_epoch_t *file)
+static int judge(judgement_t *out, pay_epoch_t *stored, MDB_txn *txn,
+                 const pay_lmdb_file_id_t *file)
 {
     int rc;
 
@@ -67,7 +68,7 @@ static int judge(judgement_t *out, pay_epoch_t *stored, MDB_txn *txn, const pay_
     if (rc == PAY_LMDB_BAD_ROW
         || (!rc
             && (stored->is_backup
-                || (stored->inode && !pay_lmdb_epoch_is_same_file(stored, file))))) {
+                || (stored->inode && !pay_lmdb_epoch_is_of_file(stored, file))))) {
         *out = FILE_PUT_BACK;
         return 0;
     }
@@ -87,7 +88,7 @@ static apr_uint32_t number_after(apr_uint32_t last, apr_time_t now)
     return last < NUMBER_MAX ? last + 1 : last;
 }
 
-static void file_note(pay_epoch_t *epoch, const pay_epoch_t *file)
+static void file_note(pay_epoch_t *epoch, const pay_lmdb_file_id_t *file)
 {
     epoch->inode = file->inode;
     epoch->born_us = file->born_us;
@@ -179,7 +180,7 @@ static int newest_of_all(apr_time_t *out, MDB_txn *txn, apr_time_t now)
 }
 
 static int epoch_begin(content_t *content, pay_epoch_t *stored, MDB_txn *txn,
-                       const pay_epoch_t *file)
+                       const pay_lmdb_file_id_t *file)
 {
     const apr_time_t now = pay_time_now();
     int rc;
@@ -223,7 +224,7 @@ static void epoch_tell(const char *path, const pay_epoch_t *epoch, const content
 }
 
 /* Another process may have been faster: it is judged anew. */
-static int write_epoch(MDB_env *mdb, const char *path, const pay_epoch_t *file)
+static int write_epoch(MDB_env *mdb, const char *path, const pay_lmdb_file_id_t *file)
 {
     content_t content = {0};
     judgement_t judgement;

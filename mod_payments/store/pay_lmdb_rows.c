@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_env.h"
 #include "store/pay_lmdb_limits.h"
+#include "store/pay_lmdb_rows_count.h"
 #include "store/pay_lmdb_walk.h"
 
 #include <assert.h>
@@ -13,59 +14,6 @@
 #define MODES 2           /* of pay_mode_t */
 #define STRANGERS_SHARE 8 /* the part of the quota that strangers may fill */
 #define STRANGER_ROWS 2   /* of a checkout: the charge and what it has beside it */
-
-static const pay_lmdb_table_t counted[] = {PAY_TABLE_KEPT, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
-                                           PAY_TABLE_LINK, PAY_TABLE_CHECKOUT};
-#define COUNTED (sizeof(counted) / sizeof(counted[0]))
-
-static int is_counted(pay_lmdb_table_t table)
-{
-    size_t i;
-
-    for (i = 0; i < COUNTED; i++) {
-        if (counted[i] == table) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int count_table(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                       pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
-{
-    MDB_cursor *cursor;
-    MDB_val key = pay_lmdb_key_val(prefix), row;
-    int rc;
-
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
-    while (!rc && key.mv_size >= prefix->len
-           && memcmp(key.mv_data, prefix->bytes, prefix->len) == 0) {
-        (*out)++;
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
-int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                        const pay_scope_t *scope)
-{
-    pay_lmdb_key_t prefix;
-    int rc = MDB_SUCCESS;
-    size_t i;
-
-    *out = 0;
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
-    for (i = 0; !rc && i < COUNTED; i++) {
-        rc = count_table(out, txn, db, counted[i], &prefix);
-    }
-    return rc;
-}
 
 /* Writes the scope's row anew. The callers have no pool: what they change is no row of their own.
  */
@@ -123,7 +71,7 @@ int pay_lmdb_rows_put(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table
         val = *row;
         return mdb_put(txn, pay_lmdb_dbi(db, table), key, &val, flags);
     }
-    if (rc || !is_counted(table) || key->mv_size < PAY_LMDB_SCOPE_LEN) {
+    if (rc || !pay_lmdb_rows_is_counted(table) || key->mv_size < PAY_LMDB_SCOPE_LEN) {
         return rc;
     }
     pay_lmdb_read_scope(&scope, key->mv_data);
@@ -135,7 +83,7 @@ int pay_lmdb_rows_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table
     pay_scope_t scope;
     int rc;
 
-    if (key->mv_size < PAY_LMDB_SCOPE_LEN || !is_counted(table)) {
+    if (key->mv_size < PAY_LMDB_SCOPE_LEN || !pay_lmdb_rows_is_counted(table)) {
         return mdb_del(txn, pay_lmdb_dbi(db, table), key, NULL);
     }
     pay_lmdb_read_scope(&scope, key->mv_data); /* before the row goes: it may hold the key */

@@ -19,13 +19,9 @@ int pay_lmdb_rows_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table
 /* Adds `by` to the unpaid checkouts of strangers. */
 int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope, int by);
 
-/* Counts the rows of those tables, one by one. */
-int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
-                        const pay_scope_t *scope);
-
 /* All that counts for the quota of the scope whose row this is: the rows above, charges, refunds.
  * Audit entries do not: strangers and viewers cause them, and never lock the shop's payments out
- * (pay_lmdb_audit_judge). */
+ * (pay_lmdb_audit.c). */
 apr_uint64_t pay_lmdb_rows_total(const pay_lmdb_scope_t *row);
 
 /* 1 in *reached when the scope has as many rows as account_rows_max allows, which is logged now and

@@ -2,9 +2,9 @@
 #include "store/pay_lmdb_scope.h"
 
 #include "base/pay_log.h"
-#include "base/pay_time.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_rows.h"
+#include "store/pay_lmdb_rows_count.h"
+#include "store/pay_lmdb_time.h"
 
 #include <string.h>
 
@@ -131,26 +131,9 @@ int pay_lmdb_scope_runs_import(const pay_lmdb_scope_t *row, apr_uint32_t number)
     return row->import_open == number && pay_lmdb_scope_is_worker(row);
 }
 
-apr_time_t pay_lmdb_scope_cut(apr_time_t when)
-{
-    apr_time_t rest = when % USEC_PER_MSEC;
-
-    if (rest < 0) {
-        rest += USEC_PER_MSEC;
-    }
-    return when - rest;
-}
-
-apr_time_t pay_lmdb_scope_now(apr_time_t earliest)
-{
-    apr_time_t now = pay_lmdb_scope_cut(pay_time_now());
-
-    return now < earliest ? earliest : now;
-}
-
 apr_time_t pay_lmdb_scope_stamp(apr_interval_time_t *stepped_back, pay_lmdb_scope_t *row)
 {
-    apr_time_t now = pay_lmdb_scope_cut(pay_time_now());
+    apr_time_t now = pay_lmdb_time_now();
 
     *stepped_back = 0;
     if (now < row->created_at) {

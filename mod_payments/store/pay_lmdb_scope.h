@@ -63,10 +63,4 @@ int pay_lmdb_scope_is_worker(const pay_lmdb_scope_t *row);
 apr_time_t pay_lmdb_scope_stamp(apr_interval_time_t *stepped_back, pay_lmdb_scope_t *row);
 void pay_lmdb_scope_log_step(const pay_scope_t *scope, apr_interval_time_t stepped_back);
 
-/* The clock in whole milliseconds, not before `earliest`: an updatedAt. */
-apr_time_t pay_lmdb_scope_now(apr_time_t earliest);
-
-/* Whole milliseconds, towards the past. */
-apr_time_t pay_lmdb_scope_cut(apr_time_t when);
-
 #endif

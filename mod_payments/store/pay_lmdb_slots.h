@@ -6,7 +6,7 @@
 
 #include "store/pay_store.h"
 
-/* Slots of the vtable, by file. pay_lmdb_ops in pay_lmdb_slots.c names them all. */
+/* Slots of the vtable, by file. pay_lmdb_ops.c names them all. */
 #define PAY_LMDB_SLOT(name) __typeof__(*((pay_store_ops_t *)0)->name) pay_lmdb_##name
 PAY_LMDB_SLOT(account_create); /* pay_lmdb_account.c */
 PAY_LMDB_SLOT(account_get);
@@ -33,7 +33,7 @@ PAY_LMDB_SLOT(grant_list);
 PAY_LMDB_SLOT(grant_list_user);
 PAY_LMDB_SLOT(audit_note); /* pay_lmdb_audit.c */
 PAY_LMDB_SLOT(audit_list);
-PAY_LMDB_SLOT(charge_find); /* pay_lmdb_charge.c */
+PAY_LMDB_SLOT(charge_find); /* pay_lmdb_charge_open.c */
 PAY_LMDB_SLOT(charge_open);
 PAY_LMDB_SLOT(charge_resolve);
 PAY_LMDB_SLOT(charge_withdraw);
@@ -43,7 +43,7 @@ PAY_LMDB_SLOT(charge_search);    /* pay_lmdb_charge_search.c */
 PAY_LMDB_SLOT(transaction_find); /* pay_lmdb_transaction.c */
 PAY_LMDB_SLOT(transaction_get);
 PAY_LMDB_SLOT(charge_void);    /* pay_lmdb_charge_void.c */
-PAY_LMDB_SLOT(page_find);      /* pay_lmdb_checkout.c */
+PAY_LMDB_SLOT(page_find);      /* pay_lmdb_page.c */
 PAY_LMDB_SLOT(checkout_move);  /* pay_lmdb_checkout_move.c */
 PAY_LMDB_SLOT(checkout_sweep); /* pay_lmdb_checkout_sweep.c */
 PAY_LMDB_SLOT(link_create);    /* pay_lmdb_link.c */
@@ -54,21 +54,21 @@ PAY_LMDB_SLOT(kept_find); /* pay_lmdb_kept.c */
 PAY_LMDB_SLOT(kept_put);
 PAY_LMDB_SLOT(kept_expire);    /* pay_lmdb_kept_expire.c */
 PAY_LMDB_SLOT(total_list);     /* pay_lmdb_total.c */
-PAY_LMDB_SLOT(refund_open);    /* pay_lmdb_refund.c */
+PAY_LMDB_SLOT(refund_open);    /* pay_lmdb_refund_open.c */
 PAY_LMDB_SLOT(refund_resolve); /* pay_lmdb_refund_resolve.c */
 PAY_LMDB_SLOT(refund_fail);    /* pay_lmdb_refund_fail.c */
 PAY_LMDB_SLOT(refund_find);
 PAY_LMDB_SLOT(refund_claim);         /* pay_lmdb_refund_claim.c */
 PAY_LMDB_SLOT(refund_late);          /* pay_lmdb_refund_late.c */
 PAY_LMDB_SLOT(refund_ask);           /* pay_lmdb_refund_ask.c */
-PAY_LMDB_SLOT(acquirer_elsewhere);   /* pay_lmdb_acquirer.c */
+PAY_LMDB_SLOT(acquirer_elsewhere);   /* pay_lmdb_acquirer_find.c */
 PAY_LMDB_SLOT(refund_link);          /* pay_lmdb_refund_link.c */
-PAY_LMDB_SLOT(charge_find_acquirer); /* pay_lmdb_acquirer.c */
+PAY_LMDB_SLOT(charge_find_acquirer); /* pay_lmdb_acquirer_find.c */
 PAY_LMDB_SLOT(refund_find_acquirer);
 PAY_LMDB_SLOT(history_get); /* pay_lmdb_history.c */
 PAY_LMDB_SLOT(history_ask);
 PAY_LMDB_SLOT(history_put);
-PAY_LMDB_SLOT(held_list);     /* pay_lmdb_held.c */
+PAY_LMDB_SLOT(held_list);     /* pay_lmdb_held_list.c */
 PAY_LMDB_SLOT(refund_scan);   /* pay_lmdb_refund_list.c */
 PAY_LMDB_SLOT(refund_page);   /* pay_lmdb_refund_page.c */
 PAY_LMDB_SLOT(waiting_count); /* pay_lmdb_waiting.c */
@@ -96,14 +96,14 @@ PAY_LMDB_SLOT(event_get);
 PAY_LMDB_SLOT(event_retry); /* pay_lmdb_event_retry.c */
 PAY_LMDB_SLOT(event_drop);
 PAY_LMDB_SLOT(event_stat); /* pay_lmdb_event_list.c */
-PAY_LMDB_SLOT(due_take);   /* pay_lmdb_due.c */
+PAY_LMDB_SLOT(due_take);   /* pay_lmdb_due_take.c */
 PAY_LMDB_SLOT(stat);       /* pay_lmdb_stat.c */
 PAY_LMDB_SLOT(check);      /* pay_lmdb_check.c */
 PAY_LMDB_SLOT(backup);     /* pay_lmdb_stat.c */
 PAY_LMDB_SLOT(epoch_find); /* pay_lmdb_epoch.c */
 PAY_LMDB_SLOT(epoch_synced);
 PAY_LMDB_SLOT(epoch_confirm);
-PAY_LMDB_SLOT(housekeep);   /* pay_lmdb.c */
+PAY_LMDB_SLOT(housekeep);   /* pay_lmdb_handle.c */
 PAY_LMDB_SLOT(payer_erase); /* pay_lmdb_erase.c */
 PAY_LMDB_SLOT(scope_reset); /* pay_lmdb_reset.c */
 #undef PAY_LMDB_SLOT

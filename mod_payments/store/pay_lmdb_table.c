@@ -116,6 +116,28 @@ int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn)
     return 0;
 }
 
+apr_status_t pay_lmdb_schema_check(pay_lmdb_env_t *env, MDB_txn *txn)
+{
+    apr_uint32_t version;
+    int rc;
+
+    rc = pay_lmdb_schema_get(&version, txn);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? PAY_STORE_ESCHEMA : pay_lmdb_status(rc);
+    }
+    if (version == PAY_LMDB_SCHEMA_VERSION) {
+        return APR_SUCCESS;
+    }
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_SCHEMA)) {
+        pay_log(
+            PAY_LOG_ERR, PAY_STORE_ESCHEMA,
+            PAYLOGNO(00110) "store %s was brought to schema version %u while this program, which "
+                            "works with %u, had it open: restart with the newer one",
+            env->path, version, (unsigned int)PAY_LMDB_SCHEMA_VERSION);
+    }
+    return PAY_STORE_ESCHEMA;
+}
+
 static int schema_put(MDB_txn *txn)
 {
     MDB_val key = {sizeof(schema_name) - 1, (void *)schema_name};

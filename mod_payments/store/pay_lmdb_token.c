@@ -7,6 +7,7 @@
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_rows.h"
+#include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_walk.h"
 
 #include <apr_strings.h>
@@ -168,7 +169,7 @@ int pay_lmdb_token_erase(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
     }
     token->email = "";
     token->card = no_card;
-    token->revoked_at = token->revoked_at ? token->revoked_at : pay_lmdb_account_now();
+    token->revoked_at = token->revoked_at ? token->revoked_at : pay_lmdb_time_now();
     return token_write(txn, db, token, 0, p);
 }
 
@@ -185,7 +186,7 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return rc;
     }
     tell(db, &token, work->pool);
-    token.created_at = pay_lmdb_account_now();
+    token.created_at = pay_lmdb_time_now();
     token.revoked_at = 0;
     rc = token_write(txn, db, &token, MDB_NOOVERWRITE, work->pool);
     if (rc) {
@@ -275,7 +276,7 @@ static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
         return PAY_LMDB_SILENT;
     }
     tell(db, token, work->pool);
-    token->revoked_at = pay_lmdb_account_now();
+    token->revoked_at = pay_lmdb_time_now();
     return token_write(txn, db, token, 0, work->pool);
 }
 

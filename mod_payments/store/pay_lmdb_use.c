@@ -2,17 +2,10 @@
 #include "store/pay_lmdb_env.h"
 
 #include "base/pay_log.h"
+#include "store/pay_lmdb_backoff.h"
 #include "store/pay_lmdb_place.h"
 
 #include <assert.h>
-
-apr_int64_t pay_lmdb_backoff_next(apr_int64_t delay_ms)
-{
-    if (delay_ms < PAY_LMDB_BACKOFF_MIN_MS) {
-        return PAY_LMDB_BACKOFF_MIN_MS;
-    }
-    return delay_ms < PAY_LMDB_BACKOFF_MAX_MS / 2 ? delay_ms * 2 : PAY_LMDB_BACKOFF_MAX_MS;
-}
 
 int pay_lmdb_env_log_due(pay_lmdb_env_t *env, pay_lmdb_cause_t cause)
 {

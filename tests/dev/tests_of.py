@@ -32,7 +32,7 @@ PREFIXES = ("pay_", "ctl_", "test_")
 
 
 def words_of(name):
-    """"mod_payments/store/pay_lmdb_refund.c": lmdb, refund."""
+    """"mod_payments/store/pay_lmdb_refund_row.c": lmdb, refund, row."""
     stem = pathlib.PurePath(name).name.partition(".")[0]
     for prefix in PREFIXES:
         stem = stem.removeprefix(prefix)

@@ -347,6 +347,47 @@ START_TEST(test_what_is_refused_for_space_leaves_the_batch)
 }
 END_TEST
 
+#define UNWANTED 4 /* the number of the work that the hook refuses */
+
+static int refuse_unwanted(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t run,
+                           void *baton)
+{
+    const worker_t *worker = baton;
+
+    *refused = worker->number == UNWANTED;
+    return *refused ? 0 : run(txn, db, baton);
+}
+
+static void count_committed(pay_lmdb_t *db, apr_status_t rv)
+{
+    _Atomic int *count = db->hook_data;
+
+    count[rv != APR_SUCCESS]++;
+}
+
+START_TEST(test_what_a_hook_refuses_leaves_the_batch)
+{
+    static const pay_lmdb_hook_t hook = {refuse_unwanted, count_committed};
+    _Atomic int committed[] = {0, 0}; /* done, and not done */
+    pay_store_t *store = set_up(20000);
+    int i;
+
+    ((pay_lmdb_t *)store)->hook = &hook;
+    ((pay_lmdb_t *)store)->hook_data = committed;
+    line_up(store, 10);
+    finish(10);
+    ck_assert_int_eq(commits, 1);
+    for (i = 0; i < 10; i++) {
+        ck_assert_int_eq(workers[i].rv, i == UNWANTED ? PAY_STORE_EFULL : APR_SUCCESS);
+        ck_assert_int_eq(workers[i].runs, i == UNWANTED ? 0 : 1);
+        ck_assert_int_eq(has_number(store, i), i != UNWANTED);
+    }
+    ck_assert_int_eq(committed[0], 9);
+    ck_assert_int_eq(committed[1], 1);
+    ((pay_lmdb_t *)store)->hook = NULL;
+}
+END_TEST
+
 static int spoil_and_close(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     (void)txn;
@@ -542,6 +583,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_failed_commit_is_unknown_to_all);
     tcase_add_test(tcase, test_a_failed_commit_leaves_what_was_refused);
     tcase_add_test(tcase, test_what_is_refused_for_space_leaves_the_batch);
+    tcase_add_test(tcase, test_what_a_hook_refuses_leaves_the_batch);
     tcase_add_test(tcase, test_a_stall_while_running_alone);
     tcase_add_test(tcase, test_the_lead_is_handed_over);
     tcase_add_test(tcase, test_closing_lets_the_line_finish);

@@ -2,7 +2,7 @@
 #include "till.h"
 
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_time.h"
 
 #define SEC(n) apr_time_from_sec(n)
 #define CHARGES 7

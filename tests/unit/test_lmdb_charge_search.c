@@ -4,7 +4,7 @@
 #include "checkout_goods.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_record.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_time.h"
 
 #define SEC(n) apr_time_from_sec(n)
 #define MANY 150 /* charges of a scope */

@@ -149,6 +149,78 @@ START_TEST(test_what_a_closure_refuses_is_not_written)
 }
 END_TEST
 
+/* A hook around the work of a handle, and what it saw. */
+typedef struct hook_t {
+    int refuses;
+    int says; /* what it returns once the work has run */
+    int committed;
+    apr_status_t rv;
+} hook_t;
+
+static int hook_run(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton)
+{
+    const hook_t *hook = db->hook_data;
+    int rc;
+
+    if (hook->refuses) {
+        *refused = 1;
+        return 0;
+    }
+    rc = work(txn, db, baton);
+    return rc ? rc : hook->says;
+}
+
+static void hook_committed(pay_lmdb_t *db, apr_status_t rv)
+{
+    hook_t *hook = db->hook_data;
+
+    hook->committed++;
+    hook->rv = rv;
+}
+
+static const pay_lmdb_hook_t hook_functions = {hook_run, hook_committed};
+
+static const struct {
+    const char *name;
+    int refuses;
+    int says;
+    int commit_says;
+    apr_status_t want;
+    apr_uint64_t want_count;
+} hook_rows[] = {
+    {"the work is run", 0, 0, 0, APR_SUCCESS, 1},
+    {"silent is success", 0, PAY_LMDB_SILENT, 0, APR_SUCCESS, 1},
+    {"a refusal runs nothing", 1, 0, 0, PAY_STORE_EFULL, 0},
+    {"what it returns aborts", 0, EINVAL, 0, APR_EINVAL, 0},
+    {"a failed commit", 0, 0, EIO, PAY_STORE_EUNKNOWN, 0},
+};
+
+START_TEST(test_a_hook_runs_the_work)
+{
+    pay_store_t *store = fixture_open(unit_dir());
+    pay_lmdb_t *opened = (pay_lmdb_t *)store;
+    hook_t hook = {hook_rows[_i].refuses, hook_rows[_i].says, 0, APR_SUCCESS};
+    pay_lmdb_t hooked = {.store = opened->store,
+                         .path = opened->path,
+                         .options = opened->options,
+                         .base = opened,
+                         .hook = &hook_functions,
+                         .hook_data = &hook};
+
+    ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
+    fixture_listen();
+    commit_says = hook_rows[_i].commit_says;
+    ck_assert_msg(pay_lmdb_commit(&hooked, 0, count_work, NULL) == hook_rows[_i].want, "%s",
+                  hook_rows[_i].name);
+    commit_says = 0;
+    ck_assert_int_eq(hook.committed, 1);
+    ck_assert_int_eq(hook.rv, hook_rows[_i].want);
+    ck_assert_uint_eq(count_read(store), hook_rows[_i].want_count);
+    ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the handle below has no hook */
+    ck_assert_int_eq(hook.committed, 1);
+}
+END_TEST
+
 /* Holds LMDB's write lock until it is killed, or stopped and continued. */
 static int hold_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
@@ -413,6 +485,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_threads_and_processes_take_turns);
     tcase_add_loop_test(tcase, test_what_a_closure_refuses_is_not_written, 0,
                         UNIT_ROWS(refusal_rows));
+    tcase_add_loop_test(tcase, test_a_hook_runs_the_work, 0, UNIT_ROWS(hook_rows));
     tcase_add_test(tcase, test_a_stopped_process_makes_busy);
     tcase_add_test(tcase, test_a_killed_process_leaves_no_lock);
     tcase_add_test(tcase, test_a_failed_commit_is_unknown);

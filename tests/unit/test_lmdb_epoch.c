@@ -2,7 +2,7 @@
 #include "lmdb_fixture.h"
 
 #include "base/pay_time.h"
-#include "store/pay_lmdb_charge_list.h"
+#include "store/pay_lmdb_charge_time.h"
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"

@@ -3,6 +3,8 @@
 
 #include "marked.h"
 
+#include "store/pay_lmdb_backoff.h"
+
 #define WORDS "the store is damaged\n"
 #define WORDS_CODE 7
 #define CHAINED_CODE 42

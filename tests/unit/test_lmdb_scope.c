@@ -50,14 +50,6 @@ START_TEST(test_step_is_logged)
 }
 END_TEST
 
-START_TEST(test_updated_at_is_not_before_the_row)
-{
-    till_clock = TILL_NOW + 1;
-    ck_assert_int_eq(pay_lmdb_scope_now(0), TILL_NOW);
-    ck_assert_int_eq(pay_lmdb_scope_now(TILL_NOW + 7 * MS), TILL_NOW + 7 * MS);
-}
-END_TEST
-
 static int write_all(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     pay_lmdb_scope_t row;
@@ -135,7 +127,6 @@ static void add(TCase *tcase)
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_stamp, 0, UNIT_ROWS(stamp_cases));
     tcase_add_test(tcase, test_step_is_logged);
-    tcase_add_test(tcase, test_updated_at_is_not_before_the_row);
     tcase_add_test(tcase, test_round_trip);
     tcase_add_test(tcase, test_bad_row);
 }

@@ -9,6 +9,8 @@
 #include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_text.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -66,7 +68,7 @@ static int is_recent(const pay_refund_t *refund, apr_interval_time_t window)
     if (pay_moment_age(&age, &refund->opened)) {
         return age <= window;
     }
-    return refund->created_at >= pay_lmdb_scope_now(0) - window;
+    return refund->created_at >= pay_lmdb_time_now() - window;
 }
 
 /* Was the same refund just made (R5)? One that is pending still stands for its request. */
@@ -104,7 +106,7 @@ static void refuse(open_t *open, pay_refund_verdict_t verdict, int lasting)
  */
 static int judge_epoch(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 {
-    const apr_time_t now = pay_lmdb_scope_now(0);
+    const apr_time_t now = pay_lmdb_time_now();
     const pay_refund_t *proposal = open->proposal;
     pay_lmdb_refund_t *row;
     pay_epoch_t epoch;
@@ -269,7 +271,7 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
         return rc;
     }
     open->charge->refund_at_acquirer = refund->seq;
-    open->charge->updated_at = pay_lmdb_scope_now(open->charge->updated_at);
+    open->charge->updated_at = pay_lmdb_time_not_before(open->charge->updated_at);
     rc = pay_lmdb_refund_insert(txn, db, row, pay_lmdb_refund_text(refund, open->p), open->p);
     if (!rc) {
         rc = pay_lmdb_charge_put(txn, db, open->charge, open->p);
@@ -305,7 +307,7 @@ static int keep_refusal(const open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
         return rc;
     }
     return pay_lmdb_kept_add_refusal(txn, db, &open->proposal->scope, open->use, open->verdict,
-                                     pay_lmdb_scope_now(0), open->p);
+                                     pay_lmdb_time_now(), open->p);
 }
 
 static void tell(const open_t *open, pay_lmdb_t *db)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_LMDB_CHARGE_LIST_H
-#define PAY_LMDB_CHARGE_LIST_H
+#ifndef PAY_LMDB_CHARGE_TIME_H
+#define PAY_LMDB_CHARGE_TIME_H
 
 /*
  * The index of charges by time (pay_lmdb_charge_record.c).

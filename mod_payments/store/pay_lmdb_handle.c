@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_env.h"
 
 #include "base/pay_log.h"
+#include "store/pay_lmdb_backoff.h"
 #include "store/pay_lmdb_open.h"
 
 #include <apr_strings.h>
@@ -205,7 +206,7 @@ void pay_lmdb_handle_init(pay_lmdb_t *db, char *path, const pay_store_options_t 
     assert(options->readers_max > 0);
     pay_lmdb_path_trim(path);
     memset(db, 0, sizeof(*db));
-    db->store.ops = &pay_lmdb_ops;
+    db->store.ops = pay_lmdb_upcalls.ops;
     db->path = path;
     db->options = *options;
     pthread_mutex_init(&db->mutex, NULL);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_env.h"
 
+#include "store/pay_lmdb_epoch.h"
+
 #define SLOT(name) .name = pay_lmdb_##name
 
 /* One slot a line. */
 /* clang-format off */
-const pay_store_ops_t pay_lmdb_ops = {
+static const pay_store_ops_t ops = {
     SLOT(account_create),
     SLOT(account_get),
     SLOT(account_set),
@@ -106,3 +108,5 @@ const pay_store_ops_t pay_lmdb_ops = {
     SLOT(charge_search),
 };
 /* clang-format on */
+
+const pay_lmdb_upcalls_t pay_lmdb_upcalls = {.ops = &ops, .opened = pay_lmdb_restore_check};

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_due.h"
+
+#include "base/pay_time.h"
+#include "model/pay_checkout.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_charge_record.h"
+#include "store/pay_lmdb_refund_record.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+/* Index entries looked at for each row that may be returned. */
+#define VISITS_PER_ROW 4
+
+#define DAY apr_time_from_sec(24 * 60 * 60)
+/* The longest waits there are. Questions about what is pending are a day apart at most, and leases
+ * are shorter; the last one about what failed or was closed comes after a week. */
+#define LONGEST_PENDING (DAY + apr_time_from_sec(60 * 60))
+#define LONGEST_LATE (7 * DAY)
+#define LONGEST_OPEN (PAY_CHECKOUT_LIFETIME_MAX + PAY_CHECKOUT_AHEAD_MAX)
+
+/* A copy of an index entry. */
+typedef struct entry_t {
+    pay_lmdb_table_t table;
+    apr_time_t due_at;
+    pay_scope_t scope;
+    pay_lmdb_due_kind_t kind;
+    apr_uint64_t seq;
+    MDB_val key, refund_key;
+} entry_t;
+
+typedef struct take_t {
+    apr_time_t now;
+    apr_interval_time_t lease;
+    int limit;
+    apr_pool_t *p;
+    apr_array_header_t *out; /* of pay_due_t */
+} take_t;
+
+/* What both kinds of rows have in common. */
+typedef struct work_in_flight_t {
+    const pay_worker_t *worker;
+    apr_int64_t wait_until_ms;
+    apr_time_t *due_at;
+    apr_uint32_t *attempts;
+    int is_due; /* pending; failed for absence, or a closed checkout, and asked about late */
+} work_in_flight_t;
+
+static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+                        const MDB_val *key)
+{
+    MDB_val at = *key;
+    int rc;
+
+    rc = mdb_del(txn, pay_lmdb_dbi(db, table), &at, NULL);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static MDB_val val_dup(const MDB_val *val, apr_pool_t *p)
+{
+    MDB_val copy = {val->mv_size, val->mv_size ? apr_pmemdup(p, val->mv_data, val->mv_size) : NULL};
+
+    return copy;
+}
+
+static entry_t entry_read(pay_lmdb_table_t table, const MDB_val *key, const MDB_val *val,
+                          apr_pool_t *p)
+{
+    const unsigned char *at = key->mv_data;
+    entry_t entry;
+
+    entry.table = table;
+    entry.due_at = pay_lmdb_due_time(key);
+    pay_lmdb_read_scope(&entry.scope, at + 8);
+    entry.kind = (pay_lmdb_due_kind_t)at[8 + PAY_LMDB_SCOPE_LEN];
+    entry.seq = pay_lmdb_read_u64(at + 8 + PAY_LMDB_SCOPE_LEN + 1);
+    entry.key = val_dup(key, p);
+    entry.refund_key = val_dup(val, p);
+    return entry;
+}
+
+/* What is due later than this was put off while the clock was ahead, and is due now. */
+static apr_time_t latest_of(pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t now)
+{
+    if (part == PAY_DUE_OPEN) {
+        return now + LONGEST_OPEN;
+    }
+    return now + (table == PAY_TABLE_PENDING_DUE ? LONGEST_PENDING : LONGEST_LATE);
+}
+
+/* Those of the part from the cursor's place on that are due by `until`, as long as `out` has fewer
+ * than `limit`. */
+static int entries_from(apr_array_header_t *out, MDB_cursor *cursor, MDB_val *key, MDB_val *val,
+                        pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t until,
+                        int limit, apr_pool_t *p)
+{
+    int rc = MDB_SUCCESS, seen = out->nelts;
+
+    while (!rc && seen++ < limit) {
+        if (key->mv_size != PAY_LMDB_DUE_KEY_LEN) {
+            (void)pay_lmdb_bad_row(table, key);
+        } else if (pay_lmdb_due_part(key) != part || pay_lmdb_due_time(key) > until) {
+            break;
+        } else {
+            APR_ARRAY_PUSH(out, entry_t) = entry_read(table, key, val, p);
+        }
+        rc = mdb_cursor_get(cursor, key, val, MDB_NEXT);
+    }
+    return rc;
+}
+
+/* To the first entry that is due further ahead than any of its part may be, or to one behind. */
+static int seek_beyond(MDB_cursor *cursor, MDB_val *key, MDB_val *val, pay_lmdb_table_t table,
+                       pay_lmdb_due_part_t part, apr_time_t now)
+{
+    const apr_time_t part_from = part == PAY_DUE_OPEN ? PAY_LMDB_DUE_OPEN_FROM : 0;
+    pay_lmdb_key_t first;
+
+    pay_lmdb_key_start(&first);
+    pay_lmdb_key_time(&first, part_from + latest_of(table, part, now) + 1);
+    *key = pay_lmdb_key_val(&first);
+    return mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
+}
+
+/* The first entries of a part of a table that are due, until `out` has `limit` of them; then those
+ * that are due too far ahead. */
+static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                      pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t now, int limit,
+                      apr_pool_t *p)
+{
+    MDB_cursor *cursor;
+    MDB_val key, val;
+    int rc;
+
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_lmdb_due_seek(cursor, part, &key, &val);
+    if (!rc) {
+        rc = entries_from(out, cursor, &key, &val, table, part, now, limit, p);
+    }
+    if ((!rc || rc == MDB_NOTFOUND) && out->nelts < limit) {
+        rc = seek_beyond(cursor, &key, &val, table, part, now);
+        if (!rc) {
+            rc = entries_from(out, cursor, &key, &val, table, part, PAY_LMDB_DUE_OPEN_FROM, limit,
+                              p);
+        }
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* What is due, at most `limit` entries, pending ones first; copied, for the index changes as they
+ * are worked on. */
+static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now,
+                       int limit, apr_pool_t *p)
+{
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(entry_t));
+    rc = entries_of(*out, txn, db, PAY_TABLE_PENDING_DUE, PAY_DUE_SENT, now, limit, p);
+    if (!rc) {
+        rc = entries_of(*out, txn, db, PAY_TABLE_PENDING_DUE, PAY_DUE_OPEN, now, limit, p);
+    }
+    return rc ? rc : entries_of(*out, txn, db, PAY_TABLE_LATE_DUE, PAY_DUE_SENT, now, limit, p);
+}
+
+/* The row behind an entry; *due stays empty when there is none. */
+static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charge, MDB_txn *txn,
+                const pay_lmdb_t *db, const entry_t *entry, apr_pool_t *p)
+{
+    int rc;
+
+    memset(due, 0, sizeof(*due));
+    *refund = NULL;
+    *charge = NULL;
+    if (entry->kind == PAY_DUE_CHARGE) {
+        rc = pay_lmdb_charge_get(charge, txn, db, &entry->scope, entry->seq, p);
+    } else {
+        rc = pay_lmdb_refund_get(refund, txn, db, &entry->refund_key, p);
+        if (!rc && (*refund)->refund.charge_seq != 0) {
+            rc = pay_lmdb_charge_get(charge, txn, db, &entry->scope, (*refund)->refund.charge_seq,
+                                     p);
+            if (rc == MDB_NOTFOUND) { /* a refund of a charge that is gone is not to be sent */
+                return pay_lmdb_bad_row(entry->table, &entry->key);
+            }
+        }
+    }
+    if (rc == MDB_NOTFOUND) {
+        return MDB_SUCCESS;
+    }
+    due->charge = *charge;
+    due->refund = *refund ? &(*refund)->refund : NULL;
+    return rc;
+}
+
+/* An entry whose row cannot be read goes to the back, so that it never blocks the others. */
+static int push_entry(MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry, apr_time_t due_at)
+{
+    pay_lmdb_key_t key;
+    MDB_val at, val = entry->refund_key;
+    int rc;
+
+    rc = delete_entry(txn, db, entry->table, &entry->key);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_due_key(&key, due_at, &entry->scope, entry->kind, entry->seq);
+    at = pay_lmdb_key_val(&key);
+    return mdb_put(txn, pay_lmdb_dbi(db, entry->table), &at, &val, 0);
+}
+
+/* Milliseconds for which the row's worker may still be at it; 0: it is ours to ask about. */
+static apr_int64_t busy_ms(const work_in_flight_t *work)
+{
+    apr_int64_t left = work->wait_until_ms + PAY_LMDB_DUE_GRACE_MS - pay_time_boot_ms();
+
+    if (work->worker->pid == 0 || left <= 0 || !pay_worker_alive(work->worker)) {
+        return 0;
+    }
+    return left;
+}
+
+/* 1: an open checkout whose time is not over, which a store written before has among those that
+ * were sent. */
+static int is_early(const take_t *take, const entry_t *entry, const pay_charge_t *charge)
+{
+    return charge && entry->due_at > take->now && pay_checkout_is_open(charge)
+           && pay_lmdb_due_part(&entry->key) == PAY_DUE_SENT;
+}
+
+/* The entry that was found is gone; the one that the row should have may be missing. */
+static int put_in_place(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *refund,
+                        const pay_charge_t *charge)
+{
+    return refund ? pay_lmdb_refund_reindex(txn, db, refund)
+                  : pay_lmdb_charge_reindex(txn, db, charge);
+}
+
+static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry)
+{
+    pay_lmdb_refund_t *refund;
+    pay_charge_t *charge;
+    work_in_flight_t work;
+    pay_due_t due;
+    apr_int64_t busy;
+    int rc;
+
+    rc = load(&due, &refund, &charge, txn, db, entry, take->p);
+    if (rc == PAY_LMDB_BAD_ROW) {
+        return push_entry(txn, db, entry, take->now + take->lease);
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = delete_entry(txn, db, entry->table, &entry->key);
+    if (rc || (!refund && !charge)) {
+        return rc;
+    }
+    if (refund) {
+        work = (work_in_flight_t){&refund->refund.worker, refund->refund.wait_until_ms,
+                                  &refund->refund.due_at, &refund->refund.attempts,
+                                  refund->refund.due_at != 0};
+    } else {
+        work = (work_in_flight_t){&charge->worker, charge->wait_until_ms, &charge->due_at,
+                                  &charge->attempts, charge->due_at != 0};
+    }
+    if (!work.is_due) {
+        return MDB_SUCCESS; /* a leftover of an entry that was once pushed back unread */
+    }
+    if (*work.due_at != entry->due_at || is_early(take, entry, refund ? NULL : charge)) {
+        return put_in_place(txn, db, refund, charge); /* the row says when and where */
+    }
+    busy = busy_ms(&work);
+    if (busy > 0) {
+        *work.due_at = take->now + apr_time_from_msec(busy);
+    } else {
+        *work.due_at = take->now + take->lease;
+        (*work.attempts)++;
+        APR_ARRAY_PUSH(take->out, pay_due_t) = due;
+    }
+    return refund ? pay_lmdb_refund_put(txn, db, refund, take->p)
+                  : pay_lmdb_charge_put(txn, db, charge, take->p);
+}
+
+static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+{
+    take_t *take = baton;
+    apr_array_header_t *entries;
+    int i, rc;
+
+    take->out = apr_array_make(take->p, 16, sizeof(pay_due_t));
+    rc = entries_due(&entries, txn, db, take->now, VISITS_PER_ROW * take->limit, take->p);
+    for (i = 0; !rc && i < entries->nelts && take->out->nelts < take->limit; i++) {
+        rc = take_entry(take, txn, db, &APR_ARRAY_IDX(entries, i, entry_t));
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_due_take(apr_array_header_t **out, pay_store_t *store, apr_time_t now,
+                               apr_interval_time_t lease, int limit, apr_pool_t *p)
+{
+    take_t take = {.now = now, .lease = lease, .limit = limit, .p = p};
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    apr_array_header_t *entries;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = apr_array_make(p, 1, sizeof(pay_due_t));
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    assert(lease > 0);
+    /* Most steps find nothing: those take no turn to write. */
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = entries_due(&entries, txn, db, now, VISITS_PER_ROW * limit, p);
+    pay_lmdb_read_end(db, txn);
+    if (rc) {
+        return pay_lmdb_status(rc);
+    }
+    if (entries->nelts == 0) {
+        return APR_SUCCESS;
+    }
+    rv = pay_lmdb_commit(db, 0, take_work, &take);
+    if (rv == APR_SUCCESS) {
+        *out = take.out;
+    }
+    return rv;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_held.h"
+
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_refund.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Where it begins: behind `after`, else at the scope, else at the table's start. */
+static void begin_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const pay_due_t *after)
+{
+    static const unsigned char behind = 0;
+
+    pay_lmdb_key_start(key);
+    if (after && after->refund) {
+        pay_lmdb_held_key(key, &after->refund->scope, PAY_DUE_REFUND, after->refund->seq);
+    } else if (after) {
+        pay_lmdb_held_key(key, &after->charge->scope, PAY_DUE_CHARGE, after->charge->seq);
+    } else if (scope) {
+        pay_lmdb_key_scope(key, scope);
+    }
+    if (after) {
+        (void)pay_lmdb_key_bytes(key, &behind, 1);
+    }
+}
+
+static int is_of_scope(const MDB_val *key, const pay_scope_t *scope)
+{
+    pay_lmdb_key_t want;
+
+    if (!scope) {
+        return 1;
+    }
+    pay_lmdb_key_start(&want);
+    pay_lmdb_key_scope(&want, scope);
+    return key->mv_size >= want.len && !memcmp(key->mv_data, want.bytes, want.len);
+}
+
+/* The row behind an entry; *due stays empty when it cannot be read, which the log tells. */
+static int load(pay_due_t *due, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+                const MDB_val *val, apr_pool_t *p)
+{
+    const unsigned char *at = key->mv_data;
+    pay_lmdb_refund_t *row;
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    memset(due, 0, sizeof(*due));
+    if (key->mv_size != PAY_LMDB_HELD_KEY_LEN) {
+        (void)pay_lmdb_bad_row(PAY_TABLE_HELD, key);
+        return MDB_SUCCESS;
+    }
+    pay_lmdb_read_scope(&scope, at);
+    if (at[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE) {
+        rc = pay_lmdb_charge_get(&charge, txn, db, &scope,
+                                 pay_lmdb_read_u64(at + PAY_LMDB_SCOPE_LEN + 1), p);
+        due->charge = rc ? NULL : charge;
+    } else {
+        rc = pay_lmdb_refund_get(&row, txn, db, val, p);
+        due->refund = rc ? NULL : &row->refund;
+    }
+    if (rc == MDB_NOTFOUND) {
+        rc = pay_lmdb_bad_row(PAY_TABLE_HELD, key);
+    }
+    return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+}
+
+apr_status_t pay_lmdb_held_list(apr_array_header_t **out, pay_store_t *store,
+                                const pay_scope_t *scope, const pay_due_t *after, int limit,
+                                apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_key_t from;
+    MDB_cursor *cursor = NULL;
+    MDB_val key, val;
+    MDB_txn *txn;
+    pay_due_t due;
+    apr_status_t rv;
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(pay_due_t));
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    begin_key(&from, scope, after);
+    key = pay_lmdb_key_val(&from);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_HELD), &cursor);
+    if (!rc) {
+        rc = mdb_cursor_get(cursor, &key, &val, from.len ? MDB_SET_RANGE : MDB_FIRST);
+    }
+    while (!rc && (*out)->nelts < limit && is_of_scope(&key, scope)) {
+        rc = load(&due, txn, db, &key, &val, p);
+        if (!rc && (due.charge || due.refund)) {
+            APR_ARRAY_PUSH(*out, pay_due_t) = due;
+        }
+        if (!rc) {
+            rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        }
+    }
+    if (cursor) {
+        mdb_cursor_close(cursor);
+    }
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc == MDB_NOTFOUND ? MDB_SUCCESS : rc);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_checkout.h"
+
+#include "store/pay_lmdb_account.h"
+#include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_link.h"
+
+#include <string.h>
+
+static int page_of_link(pay_store_page_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const MDB_val *at, const MDB_val *place, apr_pool_t *p)
+{
+    const MDB_val key = {place->mv_size - 1, (unsigned char *)place->mv_data + 1};
+    pay_link_t *link;
+    int rc;
+
+    rc = pay_lmdb_link_of_page(&link, txn, db, &key, p);
+    if (!rc) {
+        rc = pay_lmdb_account_by_number(&out->account, txn, db, link->scope.account, p);
+    }
+    if (rc == MDB_NOTFOUND) {
+        return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
+    }
+    if (!rc) {
+        out->link = link;
+    }
+    return rc;
+}
+
+/* What stands behind an id of table page. */
+static int page_read(pay_store_page_t *out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *at,
+                     const MDB_val *place, apr_pool_t *p)
+{
+    const unsigned char *bytes = place->mv_data;
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    if (place->mv_size > 0 && bytes[0] == PAY_PAGE_LINK) {
+        return page_of_link(out, txn, db, at, place, p);
+    }
+    if (place->mv_size != PAY_LMDB_PAGE_LEN || bytes[0] != PAY_PAGE_CHECKOUT) {
+        return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
+    }
+    pay_lmdb_read_scope(&scope, bytes + 1);
+    rc = pay_lmdb_charge_get(&charge, txn, db, &scope,
+                             pay_lmdb_read_u64(bytes + 1 + PAY_LMDB_SCOPE_LEN), p);
+    if (!rc && !charge->checkout) {
+        return MDB_NOTFOUND;
+    }
+    if (!rc) {
+        rc = pay_lmdb_account_by_number(&out->account, txn, db, scope.account, p);
+    }
+    if (rc == MDB_NOTFOUND) {
+        return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
+    }
+    out->charge = charge;
+    return rc;
+}
+
+apr_status_t pay_lmdb_page_find(pay_store_page_t *out, pay_store_t *store, const char *page_id,
+                                apr_pool_t *p)
+{
+    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_lmdb_key_t key;
+    MDB_val at, place;
+    MDB_txn *txn;
+    apr_status_t rv;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    if (!pay_lmdb_page_key(&key, page_id)) {
+        return APR_NOTFOUND;
+    }
+    rv = pay_lmdb_read_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    at = pay_lmdb_key_val(&key);
+    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_PAGE), &at, &place);
+    if (!rc) {
+        rc = page_read(out, txn, db, &at, &place, p);
+    }
+    pay_lmdb_read_end(db, txn);
+    return pay_lmdb_status(rc);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/pay_lmdb_rows_count.h"
+
+#include "store/pay_lmdb_keys.h"
+
+#include <string.h>
+
+static const pay_lmdb_table_t counted[] = {PAY_TABLE_KEPT, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
+                                           PAY_TABLE_LINK, PAY_TABLE_CHECKOUT};
+#define COUNTED (sizeof(counted) / sizeof(counted[0]))
+
+int pay_lmdb_rows_is_counted(pay_lmdb_table_t table)
+{
+    size_t i;
+
+    for (i = 0; i < COUNTED; i++) {
+        if (counted[i] == table) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int count_table(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                       pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
+{
+    MDB_cursor *cursor;
+    MDB_val key = pay_lmdb_key_val(prefix), row;
+    int rc;
+
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    while (!rc && key.mv_size >= prefix->len
+           && memcmp(key.mv_data, prefix->bytes, prefix->len) == 0) {
+        (*out)++;
+        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope)
+{
+    pay_lmdb_key_t prefix;
+    int rc = MDB_SUCCESS;
+    size_t i;
+
+    *out = 0;
+    pay_lmdb_key_start(&prefix);
+    pay_lmdb_key_scope(&prefix, scope);
+    for (i = 0; !rc && i < COUNTED; i++) {
+        rc = count_table(out, txn, db, counted[i], &prefix);
+    }
+    return rc;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_ROWS_COUNT_H
+#define PAY_LMDB_ROWS_COUNT_H
+
+/* Which tables a scope's count of rows is about (pay_lmdb_rows.h), and what they hold. */
+
+#include "store/pay_lmdb.h"
+
+/* Returns 1 if rows of that table are counted. */
+int pay_lmdb_rows_is_counted(pay_lmdb_table_t table);
+
+/* Counts the rows that the scope has in those tables, one by one. Returns LMDB's code. */
+int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+                        const pay_scope_t *scope);
+
+#endif
