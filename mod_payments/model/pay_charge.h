@@ -102,7 +102,8 @@ typedef struct pay_charge_t {
     /* What the acquirer said was given back when it approved the charge, as long as the refunds
      * known here come to less; 0: they tell it. */
     apr_int64_t refunded_there_minor;
-    pay_moment_t opened; /* created_at by the boot clock */
+    /* created_at by the boot clock; zero in a charge that never leaves this process. */
+    pay_moment_t opened;
     /* By the account's rules when it was approved (model/pay_fee.h); 0 in every other state. */
     apr_int64_t fee_minor;
     /* Of PAY_CHARGE_CHECKOUT: filled in by the store; NULL when its row is lost. */

@@ -89,7 +89,7 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
         pay_lmdb_text_cut(proposal->acquirer_reference, PAY_ACQUIRER_REFERENCE_LEN, p);
     charge->absent_since = 0;
     charge->absent_from = (pay_moment_t){0, 0};
-    charge->opened = pay_moment_now();
+    charge->opened = *charge->acquirer_reference ? pay_moment_now() : (pay_moment_t){0, 0};
     charge->held = PAY_NOT_HELD;
     charge->late = PAY_LATE_NONE;
     charge->late_tag = "";
@@ -277,6 +277,7 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
                                   const pay_idempotency_t *use, apr_pool_t *p)
 {
     open_t open = {.proposal = proposal, .outcome = outcome, .use = use, .p = p};
+    const pay_charge_t *new;
     MDB_val row;
     apr_status_t rv;
     int rc;
@@ -289,8 +290,9 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
     assert(outcome || proposal->due_at > 0);
     assert(!outcome || outcome->kind != PAY_OUTCOME_UNKNOWN);
     /* What makes a row too long is told before anything waits for its turn to write. */
-    rc = pay_lmdb_charge_encode(&row, opened(proposal, 0, 0, p), p);
-    if (!rc && row.mv_size + pay_lmdb_charge_growth_max(proposal) > PAY_LMDB_CHARGE_ROW_MAX) {
+    new = opened(proposal, 0, 0, p);
+    rc = pay_lmdb_charge_encode(&row, new, p);
+    if (!rc && row.mv_size + pay_lmdb_charge_growth_max(new) > PAY_LMDB_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }
     if (rc) {

@@ -68,12 +68,6 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, fee_minor),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
-/* Most charges stay in this process, and have no Idempotency-Key: they leave out what is last. */
-#define CHARGE_FIELDS_FREE (CHARGE_FIELDS - 1)       /* it has no fee */
-#define CHARGE_FIELDS_KNOWN (CHARGE_FIELDS_FREE - 1) /* its refunds are known here */
-#define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS_KNOWN - 12)
-#define CHARGE_FIELDS_UNKEPT (CHARGE_FIELDS_INSIDE - 1)
-#define FIELDS_OUTSIDE_LEN (11 * 8 + 3 * 2) /* bytes of the last fourteen while they are empty */
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
 {
@@ -112,26 +106,6 @@ static int is_given(const char *text)
     return text && *text;
 }
 
-/* As few fields as tell all there is. */
-static size_t fields_of(const pay_charge_t *charge)
-{
-    static const unsigned char none[sizeof(charge->kept_as)];
-
-    if (charge->fee_minor) {
-        return CHARGE_FIELDS;
-    }
-    if (charge->refunded_there_minor) {
-        return CHARGE_FIELDS_FREE;
-    }
-    if (is_given(charge->acquirer_reference) || charge->absent_since || charge->held || charge->late
-        || is_given(charge->late_tag) || charge->spent || is_given(charge->resolution)
-        || charge->channel) {
-        return CHARGE_FIELDS_KNOWN;
-    }
-    return memcmp(charge->kept_as, none, sizeof(none)) != 0 ? CHARGE_FIELDS_INSIDE
-                                                            : CHARGE_FIELDS_UNKEPT;
-}
-
 int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
                            apr_pool_t *p)
 {
@@ -156,24 +130,20 @@ apr_size_t pay_lmdb_charge_growth_max(const pay_charge_t *charge)
 {
     const apr_size_t decided = PAY_OUTCOME_CODE_MAX + PAY_OUTCOME_MESSAGE_MAX
                                + PAY_AUTHORIZATION_MAX + PAY_LMDB_CONTRADICTION_MAX;
-    const apr_size_t outside = PAY_TAG_LEN + PAY_RESOLUTION_MAX;
+    const apr_size_t later = PAY_TAG_LEN + PAY_RESOLUTION_MAX;
     const apr_size_t card = PAY_CARD_FIRST6_LEN + PAY_CARD_LAST4_LEN + 3 * PAY_LMDB_CARD_TEXT_MAX;
     const int pays_later = charge->kind == PAY_CHARGE_CHECKOUT;
-    const apr_size_t paid = pays_later ? card + PAY_TOKEN_TEXT_MAX : 0;
+    const int asks_for_card = is_given(charge->acquirer_reference) && !is_given(charge->card.last4);
 
-    if (!is_given(charge->acquirer_reference)) {
-        return decided + sizeof(charge->kept_as) + FIELDS_OUTSIDE_LEN + outside + paid;
-    }
-    /* kept_as is there already */
-    return decided + sizeof(charge->refunded_there_minor) + sizeof(charge->fee_minor) + outside
-           + (pays_later || *charge->card.last4 ? paid : card);
+    return pay_row_left_out(charge_fields, CHARGE_FIELDS, charge) + decided + later
+           + (pays_later || asks_for_card ? card : 0) + (pays_later ? PAY_TOKEN_TEXT_MAX : 0);
 }
 
 int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p)
 {
     int rc;
 
-    rc = pay_row_encode(out, charge_fields, fields_of(charge), charge, p);
+    rc = pay_row_encode(out, charge_fields, CHARGE_FIELDS, charge, p);
     if (!rc && out->mv_size > PAY_LMDB_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }

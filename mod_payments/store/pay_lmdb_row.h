@@ -5,8 +5,9 @@
 /*
  * Rows: a version byte, the number of fields (at most 255), then the fields of a C struct in the
  * order of a table of fields. One table both writes and reads. New fields are appended to the
- * table; a row with fewer leaves them zero (strings: ""). What is read back is checked: a row that
- * does not decode, or has more fields than the table, is PAY_LMDB_BAD_ROW.
+ * table. A row leaves out the fields at its end that are empty: 0, "" or zero bytes; a NULL string
+ * is not empty. Fields that a row does not have are read as empty. What is read back is checked: a
+ * row that does not decode, or has more fields than the table, is PAY_LMDB_BAD_ROW.
  */
 
 #include <apr_pools.h>
@@ -34,6 +35,10 @@ typedef struct pay_row_field_t {
 /* The row of `record` in `p`. ENAMETOOLONG for a string above 65,534 bytes. */
 int pay_row_encode(MDB_val *out, const pay_row_field_t *fields, size_t count, const void *record,
                    apr_pool_t *p);
+
+/* The number of bytes that the fields which the row of `record` leaves out take once they are
+ * written; a string that is set then takes its own length in addition. */
+size_t pay_row_left_out(const pay_row_field_t *fields, size_t count, const void *record);
 
 /*
  * Fills `record` (zeroed by the caller); strings are copied into `p`. *used, when not NULL, gets

@@ -25,7 +25,6 @@ static const pay_row_field_t total_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, fees.low),
 };
 #define TOTAL_FIELDS (sizeof(total_fields) / sizeof(total_fields[0]))
-#define TOTAL_FIELDS_FREE (TOTAL_FIELDS - 2) /* of charges without a fee */
 
 void pay_lmdb_total_key(pay_lmdb_key_t *key, const pay_lmdb_total_t *row)
 {
@@ -103,11 +102,6 @@ void pay_lmdb_total_of_refund(pay_lmdb_total_t *out, const pay_refund_t *refund)
     }
 }
 
-static size_t fields_of(const pay_total_t *total)
-{
-    return total->fees.high != 0 || total->fees.low != 0 ? TOTAL_FIELDS : TOTAL_FIELDS_FREE;
-}
-
 /* 0, and `total` is spoilt, when it does not hold what is taken from it. */
 static int take_away(pay_total_t *total, const pay_total_t *less)
 {
@@ -155,7 +149,7 @@ static int change_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t
     if (pay_total_is_zero(&row.total)) {
         return mdb_del(txn, dbi, &at, NULL);
     }
-    rc = pay_row_encode(&val, total_fields, fields_of(&row.total), &row.total, p);
+    rc = pay_row_encode(&val, total_fields, TOTAL_FIELDS, &row.total, p);
     return rc ? rc : mdb_put(txn, dbi, &at, &val, 0);
 }
 

@@ -372,6 +372,17 @@ void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *b
     till_raw(till_plant_work, &row);
 }
 
+void till_cut(MDB_val *row, int fields)
+{
+    unsigned char *bytes = apr_pmemdup(unit_pool, row->mv_data, row->mv_size);
+
+    row->mv_data = bytes;
+    if (bytes[1] > fields) {
+        row->mv_size -= (size_t)(bytes[1] - fields) * 8;
+        bytes[1] = (unsigned char)fields;
+    }
+}
+
 /* Chained, each row by table, lengths and bytes, so that rows do not run together. */
 static void till_digest_row(unsigned char digest[PAY_SHA256_LEN], int table, const MDB_val *key,
                             const MDB_val *val)
