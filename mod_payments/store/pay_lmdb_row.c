@@ -282,9 +282,10 @@ static int field_take(void *record, const pay_row_field_t *field, row_cursor_t *
 
     switch (field->type) {
     case PAY_ROW_INT:
-        return take_be(&value, row, ROW_INT_LEN) && int_store(member, field->size, value);
+        return take_be(&value, row, ROW_INT_LEN) && value <= field->max
+               && int_store(member, field->size, value);
     case PAY_ROW_STRING:
-        if (!take_text(&text, &len, row)) {
+        if (!take_text(&text, &len, row) || (!text && !field->may_be_null)) {
             return 0;
         }
         text = text ? apr_pstrmemdup(p, text, len) : NULL;

@@ -26,11 +26,11 @@ typedef struct record_t {
 } record_t;
 
 static const pay_row_field_t fields[] = {
-    PAY_ROW_FIELD(PAY_ROW_INT, record_t, wide),      PAY_ROW_FIELD(PAY_ROW_INT, record_t, narrow),
-    PAY_ROW_FIELD(PAY_ROW_INT, record_t, two),       PAY_ROW_FIELD(PAY_ROW_INT, record_t, one),
-    PAY_ROW_FIELD(PAY_ROW_INT, record_t, colour),    PAY_ROW_FIELD(PAY_ROW_STRING, record_t, text),
-    PAY_ROW_FIELD(PAY_ROW_STRING, record_t, absent), PAY_ROW_FIELD(PAY_ROW_STRING, record_t, empty),
-    PAY_ROW_FIELD(PAY_ROW_TEXT, record_t, code),     PAY_ROW_FIELD(PAY_ROW_BYTES, record_t, digest),
+    PAY_ROW_FIELD(PAY_ROW_INT, record_t, wide),   PAY_ROW_FIELD(PAY_ROW_INT, record_t, narrow),
+    PAY_ROW_FIELD(PAY_ROW_INT, record_t, two),    PAY_ROW_FIELD(PAY_ROW_INT, record_t, one),
+    PAY_ROW_FIELD(PAY_ROW_INT, record_t, colour), PAY_ROW_FIELD(PAY_ROW_STRING, record_t, text),
+    PAY_ROW_NULLABLE(record_t, absent),           PAY_ROW_NULLABLE(record_t, empty),
+    PAY_ROW_FIELD(PAY_ROW_TEXT, record_t, code),  PAY_ROW_FIELD(PAY_ROW_BYTES, record_t, digest),
 };
 
 static const record_t sample = {
@@ -237,6 +237,54 @@ START_TEST(test_damage_is_found)
 }
 END_TEST
 
+/* Fields that say what they allow. */
+static const pay_row_field_t judged_fields[] = {
+    PAY_ROW_MAX(record_t, wide, APR_INT64_MAX), PAY_ROW_MAX(record_t, narrow, 7),
+    PAY_ROW_MAX(record_t, two, 1000),           PAY_ROW_MAX(record_t, one, 1),
+    PAY_ROW_MAX(record_t, colour, COLOUR_BLUE), PAY_ROW_FIELD(PAY_ROW_STRING, record_t, text),
+    PAY_ROW_NULLABLE(record_t, absent),
+};
+
+static const struct {
+    const char *name;
+    record_t record;
+    int want;
+} judged_rows[] = {
+    {"every number at its largest",
+     {APR_INT64_MAX, 7, 1000, 1, COLOUR_BLUE, "", "", "", "", {0}},
+     0},
+    {"no field", {.text = "", .absent = ""}, 0},
+    {"eight bytes below 0", {.wide = -1, .text = ""}, PAY_LMDB_BAD_ROW},
+    {"the least of eight bytes", {.wide = INT64_MIN, .text = ""}, PAY_LMDB_BAD_ROW},
+    {"four bytes above their largest", {.narrow = 8, .text = ""}, PAY_LMDB_BAD_ROW},
+    {"four bytes below 0", {.narrow = -1, .text = ""}, PAY_LMDB_BAD_ROW},
+    {"two bytes above their largest", {.two = 1001, .text = ""}, PAY_LMDB_BAD_ROW},
+    {"one byte above its largest", {.one = 2, .text = ""}, PAY_LMDB_BAD_ROW},
+    {"no such member of an enum", {.colour = (colour_t)2, .text = ""}, PAY_LMDB_BAD_ROW},
+    {"NULL where none may be", {.text = NULL, .absent = ""}, PAY_LMDB_BAD_ROW},
+    {"NULL where it may be", {.text = "", .absent = NULL}, 0},
+    {"NULL behind a string", {.text = "a", .absent = NULL}, 0},
+};
+
+/* Whatever is written, only what the fields allow is read. */
+START_TEST(test_values_are_judged)
+{
+    const record_t *record = &judged_rows[_i].record;
+    record_t back = {0};
+    MDB_val row;
+    int rc;
+
+    ck_assert_int_eq(
+        pay_row_encode(&row, judged_fields, UNIT_ROWS(judged_fields), record, unit_pool), 0);
+    rc = pay_row_decode(&back, judged_fields, UNIT_ROWS(judged_fields), &row, NULL, unit_pool);
+    ck_assert_msg(rc == judged_rows[_i].want, "%s: %d", judged_rows[_i].name, rc);
+    if (rc == 0) {
+        ck_assert_pstr_eq(back.text, record->text);
+        ck_assert_pstr_eq(back.absent, record->absent);
+    }
+}
+END_TEST
+
 static const struct {
     const char *name;
     size_t len;
@@ -290,6 +338,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_a_whole_row_of_empty_fields_is_read);
     tcase_add_test(tcase, test_a_row_of_a_newer_table_is_refused);
     tcase_add_loop_test(tcase, test_damage_is_found, 0, UNIT_ROWS(damage_rows));
+    tcase_add_loop_test(tcase, test_values_are_judged, 0, UNIT_ROWS(judged_rows));
     tcase_add_loop_test(tcase, test_length_of_strings, 0, UNIT_ROWS(string_rows));
     tcase_add_test(tcase, test_a_text_without_its_end_is_refused);
 }
