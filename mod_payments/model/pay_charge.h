@@ -116,6 +116,10 @@ typedef struct pay_charge_t {
 
 typedef enum pay_view_t { PAY_VIEW_SECRET, PAY_VIEW_PUBLIC } pay_view_t;
 
+/* Makes `charge` a new one: it is pending, every number is 0 and every string "", and its answer
+ * has the form PAY_CHARGE_ANSWER_VERSION. */
+void pay_charge_init(pay_charge_t *charge);
+
 /* 1 to 100 characters of '!' to '~' without / \ ? #, neither "." nor "..", and not of the form of
  * an API key; else APR_EINVAL. */
 apr_status_t pay_reference_check(const char *reference);

@@ -57,9 +57,13 @@ apr_status_t pay_lmdb_charge_find(pay_charge_t **out, pay_store_t *store, const 
 static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_time_t now,
                             apr_pool_t *p)
 {
-    pay_charge_t *charge = apr_pmemdup(p, proposal, sizeof(*charge));
+    pay_charge_t *charge = apr_palloc(p, sizeof(*charge));
 
+    pay_charge_init(charge);
+    charge->scope = proposal->scope;
     charge->seq = seq;
+    charge->kind = proposal->kind;
+    memcpy(charge->request_digest, proposal->request_digest, PAY_SHA256_LEN);
     charge->reference = apr_pstrdup(p, proposal->reference);
     charge->token = apr_pstrdup(p, proposal->token);
     charge->email = apr_pstrdup(p, proposal->email);
@@ -68,36 +72,24 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->request_ip = pay_lmdb_text_cut(proposal->request_ip, PAY_LMDB_NAME_MAX, p);
     charge->acquirer = pay_lmdb_text_cut(proposal->acquirer, PAY_LMDB_NAME_MAX, p);
     charge->key_id = pay_lmdb_text_cut(proposal->key_id, PAY_LMDB_NAME_MAX, p);
+    charge->card = proposal->card;
     charge->card.issuer = pay_lmdb_text_cut(proposal->card.issuer, PAY_LMDB_CARD_TEXT_MAX, p);
     charge->card.country = pay_lmdb_text_cut(proposal->card.country, PAY_LMDB_CARD_TEXT_MAX, p);
     charge->card.type = pay_lmdb_text_cut(proposal->card.type, PAY_LMDB_CARD_TEXT_MAX, p);
-    charge->state = PAY_CHARGE_PENDING;
+    charge->money = proposal->money;
     charge->created_at = now;
     charge->updated_at = now;
-    charge->decided_state = PAY_CHARGE_PENDING;
-    charge->decided_at = 0;
-    charge->code = "";
-    charge->message = "";
-    charge->authorization_code = "";
-    charge->contradiction = "";
-    charge->attempts = 0;
-    charge->refunded_minor = 0;
-    charge->refunds_pending_minor = 0;
-    charge->refund_at_acquirer = 0;
-    charge->events = 0;
+    charge->answer_version = proposal->answer_version;
+    charge->worker = proposal->worker;
+    charge->send_before_ms = proposal->send_before_ms;
+    charge->wait_until_ms = proposal->wait_until_ms;
+    charge->due_at = proposal->due_at;
     charge->acquirer_reference =
         pay_lmdb_text_cut(proposal->acquirer_reference, PAY_ACQUIRER_REFERENCE_LEN, p);
-    charge->absent_since = 0;
-    charge->absent_from = (pay_moment_t){0, 0};
-    charge->opened = *charge->acquirer_reference ? pay_moment_now() : (pay_moment_t){0, 0};
-    charge->held = PAY_NOT_HELD;
-    charge->late = PAY_LATE_NONE;
-    charge->late_tag = "";
-    charge->spent = 0;
-    charge->refunded_there_minor = 0;
-    charge->resolution = "";
-    charge->channel = PAY_CHANNEL_CARD;
-    memset(charge->kept_as, 0, sizeof(charge->kept_as));
+    if (*charge->acquirer_reference) {
+        charge->opened = pay_moment_now();
+    }
+    charge->checkout = proposal->checkout;
     return charge;
 }
 
