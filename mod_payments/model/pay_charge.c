@@ -26,6 +26,29 @@ static const struct {
 };
 _Static_assert(sizeof(states) / sizeof(states[0]) == PAY_CHARGE_STATE_COUNT, "one row a state");
 
+void pay_charge_init(pay_charge_t *charge)
+{
+    *charge = (pay_charge_t){.reference = "",
+                             .token = "",
+                             .card = {.issuer = "", .country = "", .type = ""},
+                             .email = "",
+                             .first_name = "",
+                             .last_name = "",
+                             .request_ip = "",
+                             .acquirer = "",
+                             .key_id = "",
+                             .state = PAY_CHARGE_PENDING,
+                             .decided_state = PAY_CHARGE_PENDING,
+                             .answer_version = PAY_CHARGE_ANSWER_VERSION,
+                             .code = "",
+                             .message = "",
+                             .authorization_code = "",
+                             .contradiction = "",
+                             .acquirer_reference = "",
+                             .late_tag = "",
+                             .resolution = ""};
+}
+
 apr_status_t pay_reference_check(const char *reference)
 {
     pay_key_kind_t kind;

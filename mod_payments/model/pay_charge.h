@@ -102,7 +102,8 @@ typedef struct pay_charge_t {
     /* What the acquirer said was given back when it approved the charge, as long as the refunds
      * known here come to less; 0: they tell it. */
     apr_int64_t refunded_there_minor;
-    pay_moment_t opened; /* created_at by the boot clock */
+    /* created_at by the boot clock; zero in a charge that never leaves this process. */
+    pay_moment_t opened;
     /* By the account's rules when it was approved (model/pay_fee.h); 0 in every other state. */
     apr_int64_t fee_minor;
     /* Of PAY_CHARGE_CHECKOUT: filled in by the store; NULL when its row is lost. */
@@ -114,6 +115,10 @@ typedef struct pay_charge_t {
 } pay_charge_t;
 
 typedef enum pay_view_t { PAY_VIEW_SECRET, PAY_VIEW_PUBLIC } pay_view_t;
+
+/* Makes `charge` a new one: it is pending, every number is 0 and every string "", and its answer
+ * has the form PAY_CHARGE_ANSWER_VERSION. */
+void pay_charge_init(pay_charge_t *charge);
 
 /* 1 to 100 characters of '!' to '~' without / \ ? #, neither "." nor "..", and not of the form of
  * an API key; else APR_EINVAL. */

@@ -37,6 +37,21 @@ static int is_state(pay_refund_state_t state)
     return (unsigned int)state < PAY_REFUND_STATE_COUNT;
 }
 
+void pay_refund_init(pay_refund_t *refund)
+{
+    *refund = (pay_refund_t){.id = "",
+                             .refund_reference = "",
+                             .state = PAY_REFUND_PENDING,
+                             .decided_state = PAY_REFUND_PENDING,
+                             .acquirer = "",
+                             .key_id = "",
+                             .tag = "",
+                             .acquirer_reference = "",
+                             .resolution = "",
+                             .acquirer_charge = "",
+                             .asked_digest = ""};
+}
+
 int pay_refund_may_become(pay_refund_state_t from, pay_refund_state_t to)
 {
     return is_state(from) && is_state(to) && (states[from].next & TO(to)) != 0;

@@ -77,6 +77,10 @@ typedef struct pay_refund_t {
     pay_moment_t opened;
 } pay_refund_t;
 
+/* Makes `refund` a new one: it is pending and every number is 0; strings that are never NULL are
+ * "", the others NULL. */
+void pay_refund_init(pay_refund_t *refund);
+
 /* What is asked for when a refund is made. */
 typedef struct pay_refund_request_t {
     const char *reference;     /* of the charge */

@@ -60,12 +60,13 @@ static const pay_problem_t *answer_known(pay_charge_t **out, int *replayed, pay_
 
 static apr_status_t propose(pay_charge_t **out, const pay_card_t *card, const counter_t *c)
 {
-    pay_charge_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
+    pay_charge_t *proposal = apr_palloc(c->pool, sizeof(*proposal));
     const pay_acquirer_t *acquirer = c->service->acquirer[c->caller->scope.mode];
     pay_deadline_t deadline = pay_deadline_make(acquirer);
     apr_status_t rv;
 
     *out = proposal;
+    pay_charge_init(proposal);
     rv = pay_charge_acquirer_name(&proposal->acquirer_reference, c->caller->account,
                                   c->caller->scope.mode, c->request->reference, c->pool);
     if (rv != APR_SUCCESS) {
@@ -83,15 +84,6 @@ static apr_status_t propose(pay_charge_t **out, const pay_card_t *card, const co
     proposal->request_ip = c->request_ip ? c->request_ip : "";
     proposal->acquirer = acquirer->name;
     proposal->key_id = c->caller->key_id;
-    proposal->state = PAY_CHARGE_PENDING;
-    proposal->decided_state = PAY_CHARGE_PENDING;
-    proposal->answer_version = PAY_CHARGE_ANSWER_VERSION;
-    proposal->code = "";
-    proposal->message = "";
-    proposal->authorization_code = "";
-    proposal->contradiction = "";
-    proposal->late_tag = "";
-    proposal->resolution = "";
     proposal->worker = deadline.worker;
     proposal->send_before_ms = deadline.send_before_ms;
     proposal->wait_until_ms = deadline.wait_until_ms;

@@ -217,12 +217,13 @@ static apr_status_t name_it(pay_charge_t *proposal, const desk_t *d)
 
 static apr_status_t propose(pay_charge_t **out, const desk_t *d)
 {
-    pay_charge_t *proposal = apr_pcalloc(d->pool, sizeof(*proposal));
+    pay_charge_t *proposal = apr_palloc(d->pool, sizeof(*proposal));
     const pay_acquirer_t *acquirer = d->service->acquirer[d->caller->scope.mode];
     pay_deadline_t deadline;
     apr_status_t rv;
 
     *out = proposal;
+    pay_charge_init(proposal);
     rv = name_it(proposal, d);
     if (rv == APR_SUCCESS) {
         rv = checkout_make(&proposal->checkout, d);
@@ -233,8 +234,6 @@ static apr_status_t propose(pay_charge_t **out, const desk_t *d)
     proposal->scope = d->caller->scope;
     proposal->kind = PAY_CHARGE_CHECKOUT;
     memcpy(proposal->request_digest, d->request->digest, PAY_SHA256_LEN);
-    proposal->token = "";
-    proposal->card = (pay_card_t){.issuer = "", .country = "", .type = ""};
     proposal->money = d->request->money;
     proposal->email = d->request->email;
     proposal->first_name = d->request->first_name;
@@ -242,9 +241,6 @@ static apr_status_t propose(pay_charge_t **out, const desk_t *d)
     proposal->request_ip = d->request_ip ? d->request_ip : "";
     proposal->acquirer = acquirer->name;
     proposal->key_id = d->caller->key_id;
-    proposal->answer_version = PAY_CHARGE_ANSWER_VERSION;
-    proposal->code = proposal->message = proposal->authorization_code = "";
-    proposal->contradiction = proposal->late_tag = proposal->resolution = "";
     /* In Test Mode nothing happens until the payer pays, or does not in time. */
     proposal->due_at = proposal->checkout->expires_at;
     if (d->caller->scope.mode == PAY_LIVE) {

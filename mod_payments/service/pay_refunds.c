@@ -129,12 +129,12 @@ static const pay_problem_t *use_of(const pay_idempotency_t **out, const counter_
 static apr_status_t propose(pay_refund_t **out, const counter_t *c)
 {
     const pay_charge_t *charge = c->charge;
-    pay_refund_t *proposal = apr_pcalloc(c->pool, sizeof(*proposal));
+    pay_refund_t *proposal = apr_palloc(c->pool, sizeof(*proposal));
     pay_deadline_t deadline = pay_deadline_make(c->acquirer);
     apr_status_t rv;
 
     *out = proposal;
-    proposal->tag = proposal->acquirer_reference = proposal->resolution = "";
+    pay_refund_init(proposal);
     if (c->caller->scope.mode == PAY_LIVE) {
         rv = pay_id_make(&proposal->tag, "", TAG_BITS, c->pool);
         if (rv != APR_SUCCESS) {
@@ -155,7 +155,6 @@ static apr_status_t propose(pay_refund_t **out, const counter_t *c)
     proposal->channel = c->request->channel;
     proposal->merchant_note = c->request->merchant_note;
     proposal->customer_note = c->request->customer_note;
-    proposal->state = PAY_REFUND_PENDING;
     proposal->transaction_reference = charge->reference;
     proposal->charge_seq = charge->seq;
     proposal->acquirer = charge->acquirer;

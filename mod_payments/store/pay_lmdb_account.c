@@ -21,7 +21,7 @@ static const pay_row_field_t account_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.key_prefix),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.currency),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.timezone),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, mode),
+    PAY_ROW_MAX(pay_account_t, mode, PAY_LIVE),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, updated_at),
     PAY_ROW_FIELD(PAY_ROW_BYTES, pay_account_t, secret),
@@ -43,15 +43,6 @@ typedef struct account_work_t {
     apr_pool_t *pool;
 } account_work_t;
 
-static int account_is_sound(const pay_account_t *account, apr_uint32_t number)
-{
-    return account->number == number && account->name && account->settings.key_prefix
-           && account->settings.currency && account->settings.timezone
-           && account->settings.shop_name && account->settings.shop_logo
-           && account->settings.shop_text && account->settings.return_hosts
-           && account->settings.fees && (account->mode == PAY_TEST || account->mode == PAY_LIVE);
-}
-
 int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                                apr_uint32_t number, apr_pool_t *p)
 {
@@ -69,7 +60,7 @@ int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb
         return rc;
     }
     rc = pay_row_decode(account, account_fields, ACCOUNT_FIELDS, &row, NULL, p);
-    if (rc || !account_is_sound(account, number)) {
+    if (rc || account->number != number) {
         return pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &at);
     }
     *out = account;

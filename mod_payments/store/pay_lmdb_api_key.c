@@ -16,8 +16,8 @@
 static const pay_row_field_t key_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_api_key_t, id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, scope.account),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, scope.mode),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, kind),
+    PAY_ROW_MAX(pay_api_key_t, scope.mode, PAY_LIVE),
+    PAY_ROW_MAX(pay_api_key_t, kind, PAY_KEY_PUBLIC),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, last_used_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_api_key_t, revoked_at),
@@ -41,12 +41,6 @@ static MDB_val digest_val(const unsigned char *digest)
     return val;
 }
 
-static int key_is_sound(const pay_api_key_t *key)
-{
-    return key->id && *key->id && (key->scope.mode == PAY_TEST || key->scope.mode == PAY_LIVE)
-           && (key->kind == PAY_KEY_SECRET || key->kind == PAY_KEY_PUBLIC);
-}
-
 int pay_lmdb_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_val *row,
                             apr_pool_t *p)
 {
@@ -54,7 +48,7 @@ int pay_lmdb_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_va
 
     *out = NULL;
     if (at->mv_size != PAY_SHA256_LEN || pay_row_decode(key, key_fields, KEY_FIELDS, row, NULL, p)
-        || !key_is_sound(key)) {
+        || !*key->id) {
         return pay_lmdb_bad_row(PAY_TABLE_API_KEY, at);
     }
     memcpy(key->digest, at->mv_data, PAY_SHA256_LEN);
@@ -239,7 +233,9 @@ apr_status_t pay_lmdb_key_create(pay_api_key_t **out, pay_store_t *store, const 
     key_work_t work = {.proposal = key, .pool = p};
     apr_status_t rv;
 
-    assert(key_is_sound(key));
+    assert(key->id && *key->id);
+    assert(key->scope.mode == PAY_TEST || key->scope.mode == PAY_LIVE);
+    assert(key->kind == PAY_KEY_SECRET || key->kind == PAY_KEY_PUBLIC);
     *out = NULL;
     rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
     if (rv == APR_SUCCESS) {

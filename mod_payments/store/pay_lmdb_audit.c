@@ -50,7 +50,7 @@ int pay_lmdb_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *
         return pay_lmdb_bad_row(PAY_TABLE_AUDIT, key);
     }
     rc = pay_row_decode(entry, audit_fields, AUDIT_FIELDS, row, NULL, p);
-    if (rc || !entry->who || !entry->from || !entry->what || !entry->subject || !entry->detail) {
+    if (rc) {
         return pay_lmdb_bad_row(PAY_TABLE_AUDIT, key);
     }
     entry->account = pay_lmdb_read_u32(at);

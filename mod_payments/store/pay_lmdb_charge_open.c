@@ -58,9 +58,13 @@ apr_status_t pay_lmdb_charge_find(pay_charge_t **out, pay_store_t *store, const 
 static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_time_t now,
                             apr_pool_t *p)
 {
-    pay_charge_t *charge = apr_pmemdup(p, proposal, sizeof(*charge));
+    pay_charge_t *charge = apr_palloc(p, sizeof(*charge));
 
+    pay_charge_init(charge);
+    charge->scope = proposal->scope;
     charge->seq = seq;
+    charge->kind = proposal->kind;
+    memcpy(charge->request_digest, proposal->request_digest, PAY_SHA256_LEN);
     charge->reference = apr_pstrdup(p, proposal->reference);
     charge->token = apr_pstrdup(p, proposal->token);
     charge->email = apr_pstrdup(p, proposal->email);
@@ -69,36 +73,24 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->request_ip = pay_lmdb_text_cut(proposal->request_ip, PAY_LMDB_NAME_MAX, p);
     charge->acquirer = pay_lmdb_text_cut(proposal->acquirer, PAY_LMDB_NAME_MAX, p);
     charge->key_id = pay_lmdb_text_cut(proposal->key_id, PAY_LMDB_NAME_MAX, p);
+    charge->card = proposal->card;
     charge->card.issuer = pay_lmdb_text_cut(proposal->card.issuer, PAY_LMDB_CARD_TEXT_MAX, p);
     charge->card.country = pay_lmdb_text_cut(proposal->card.country, PAY_LMDB_CARD_TEXT_MAX, p);
     charge->card.type = pay_lmdb_text_cut(proposal->card.type, PAY_LMDB_CARD_TEXT_MAX, p);
-    charge->state = PAY_CHARGE_PENDING;
+    charge->money = proposal->money;
     charge->created_at = now;
     charge->updated_at = now;
-    charge->decided_state = PAY_CHARGE_PENDING;
-    charge->decided_at = 0;
-    charge->code = "";
-    charge->message = "";
-    charge->authorization_code = "";
-    charge->contradiction = "";
-    charge->attempts = 0;
-    charge->refunded_minor = 0;
-    charge->refunds_pending_minor = 0;
-    charge->refund_at_acquirer = 0;
-    charge->events = 0;
+    charge->answer_version = proposal->answer_version;
+    charge->worker = proposal->worker;
+    charge->send_before_ms = proposal->send_before_ms;
+    charge->wait_until_ms = proposal->wait_until_ms;
+    charge->due_at = proposal->due_at;
     charge->acquirer_reference =
         pay_lmdb_text_cut(proposal->acquirer_reference, PAY_ACQUIRER_REFERENCE_LEN, p);
-    charge->absent_since = 0;
-    charge->absent_from = (pay_moment_t){0, 0};
-    charge->opened = pay_moment_now();
-    charge->held = PAY_NOT_HELD;
-    charge->late = PAY_LATE_NONE;
-    charge->late_tag = "";
-    charge->spent = 0;
-    charge->refunded_there_minor = 0;
-    charge->resolution = "";
-    charge->channel = PAY_CHANNEL_CARD;
-    memset(charge->kept_as, 0, sizeof(charge->kept_as));
+    if (*charge->acquirer_reference) {
+        charge->opened = pay_moment_now();
+    }
+    charge->checkout = proposal->checkout;
     return charge;
 }
 
@@ -278,6 +270,7 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
                                   const pay_idempotency_t *use, apr_pool_t *p)
 {
     open_t open = {.proposal = proposal, .outcome = outcome, .use = use, .p = p};
+    const pay_charge_t *new;
     MDB_val row;
     apr_status_t rv;
     int rc;
@@ -290,8 +283,9 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
     assert(outcome || proposal->due_at > 0);
     assert(!outcome || outcome->kind != PAY_OUTCOME_UNKNOWN);
     /* What makes a row too long is told before anything waits for its turn to write. */
-    rc = pay_lmdb_charge_encode(&row, opened(proposal, 0, 0, p), p);
-    if (!rc && row.mv_size + pay_lmdb_charge_growth_max(proposal) > PAY_LMDB_CHARGE_ROW_MAX) {
+    new = opened(proposal, 0, 0, p);
+    rc = pay_lmdb_charge_encode(&row, new, p);
+    if (!rc && row.mv_size + pay_lmdb_charge_growth_max(new) > PAY_LMDB_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }
     if (rc) {

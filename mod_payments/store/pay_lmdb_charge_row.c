@@ -22,7 +22,7 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, card.issuer),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, card.country),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, card.type),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, money.amount_minor),
+    PAY_ROW_MAX(pay_charge_t, money.amount_minor, APR_INT64_MAX),
     PAY_ROW_FIELD(PAY_ROW_TEXT, pay_charge_t, money.currency),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, email),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, first_name),
@@ -30,10 +30,10 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, request_ip),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, acquirer),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, key_id),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, state),
+    PAY_ROW_MAX(pay_charge_t, state, PAY_CHARGE_STATE_COUNT - 1),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, updated_at),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, decided_state),
+    PAY_ROW_MAX(pay_charge_t, decided_state, PAY_CHARGE_STATE_COUNT - 1),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, decided_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, answer_version),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, code),
@@ -47,34 +47,28 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, wait_until_ms),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, due_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, attempts),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunded_minor),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunds_pending_minor),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, kind),
+    PAY_ROW_MAX(pay_charge_t, refunded_minor, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_charge_t, refunds_pending_minor, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_charge_t, kind, PAY_CHARGE_CHECKOUT),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refund_at_acquirer),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, events),
     PAY_ROW_FIELD(PAY_ROW_BYTES, pay_charge_t, kept_as),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, acquirer_reference),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, absent_since),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, held),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, late),
+    PAY_ROW_MAX(pay_charge_t, held, PAY_HELD_COUNT - 1),
+    PAY_ROW_MAX(pay_charge_t, late, PAY_LATE_COUNT - 1),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, late_tag),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, spent),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_charge_t, resolution),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, channel),
+    PAY_ROW_MAX(pay_charge_t, channel, PAY_CHANNEL_COUNT - 1),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, absent_from.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, absent_from.ms),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, opened.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, opened.ms),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, refunded_there_minor),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, fee_minor),
+    PAY_ROW_MAX(pay_charge_t, refunded_there_minor, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_charge_t, fee_minor, APR_INT64_MAX),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
-/* Most charges stay in this process, and have no Idempotency-Key: they leave out what is last. */
-#define CHARGE_FIELDS_FREE (CHARGE_FIELDS - 1)       /* it has no fee */
-#define CHARGE_FIELDS_KNOWN (CHARGE_FIELDS_FREE - 1) /* its refunds are known here */
-#define CHARGE_FIELDS_INSIDE (CHARGE_FIELDS_KNOWN - 12)
-#define CHARGE_FIELDS_UNKEPT (CHARGE_FIELDS_INSIDE - 1)
-#define FIELDS_OUTSIDE_LEN (11 * 8 + 3 * 2) /* bytes of the last fourteen while they are empty */
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
 {
@@ -93,44 +87,13 @@ int pay_lmdb_charge_ref_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const
 /* What the rest of the program relies on without looking again. */
 static int is_sound(const pay_charge_t *charge)
 {
-    return (unsigned int)charge->state < PAY_CHARGE_STATE_COUNT
-           && (unsigned int)charge->decided_state < PAY_CHARGE_STATE_COUNT
-           && (charge->kind == PAY_CHARGE_TOKENIZED || charge->kind == PAY_CHARGE_CHECKOUT)
-           && charge->money.amount_minor > 0 && pay_currency_digits(charge->money.currency) >= 0
-           && charge->refunded_minor >= 0 && charge->refunds_pending_minor >= 0 && charge->reference
-           && charge->token && charge->card.issuer && charge->card.country && charge->card.type
-           && charge->email && charge->first_name && charge->last_name && charge->request_ip
-           && charge->acquirer && charge->key_id && charge->code && charge->message
-           && charge->authorization_code && charge->contradiction && charge->acquirer_reference
-           && (unsigned int)charge->held < PAY_HELD_COUNT
-           && (unsigned int)charge->late < PAY_LATE_COUNT && charge->late_tag && charge->resolution
-           && (unsigned int)charge->channel < PAY_CHANNEL_COUNT && charge->refunded_there_minor >= 0
-           && charge->refunded_there_minor <= charge->money.amount_minor && charge->fee_minor >= 0;
+    return charge->money.amount_minor > 0 && pay_currency_digits(charge->money.currency) >= 0
+           && charge->refunded_there_minor <= charge->money.amount_minor;
 }
 
 static int is_given(const char *text)
 {
     return text && *text;
-}
-
-/* As few fields as tell all there is. */
-static size_t fields_of(const pay_charge_t *charge)
-{
-    static const unsigned char none[sizeof(charge->kept_as)];
-
-    if (charge->fee_minor) {
-        return CHARGE_FIELDS;
-    }
-    if (charge->refunded_there_minor) {
-        return CHARGE_FIELDS_FREE;
-    }
-    if (is_given(charge->acquirer_reference) || charge->absent_since || charge->held || charge->late
-        || is_given(charge->late_tag) || charge->spent || is_given(charge->resolution)
-        || charge->channel) {
-        return CHARGE_FIELDS_KNOWN;
-    }
-    return memcmp(charge->kept_as, none, sizeof(none)) != 0 ? CHARGE_FIELDS_INSIDE
-                                                            : CHARGE_FIELDS_UNKEPT;
 }
 
 int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
@@ -141,11 +104,8 @@ int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val
 
     *out = NULL;
     rc = pay_row_decode(charge, charge_fields, CHARGE_FIELDS, row, NULL, p);
-    if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(charge))) {
+    if (rc || !is_sound(charge)) {
         return pay_lmdb_bad_row(PAY_TABLE_CHARGE, key);
-    }
-    if (rc) {
-        return rc;
     }
     pay_lmdb_read_scope(&charge->scope, key->mv_data);
     charge->seq = pay_lmdb_read_u64((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
@@ -157,24 +117,20 @@ apr_size_t pay_lmdb_charge_growth_max(const pay_charge_t *charge)
 {
     const apr_size_t decided = PAY_OUTCOME_CODE_MAX + PAY_OUTCOME_MESSAGE_MAX
                                + PAY_AUTHORIZATION_MAX + PAY_LMDB_CONTRADICTION_MAX;
-    const apr_size_t outside = PAY_TAG_LEN + PAY_RESOLUTION_MAX;
+    const apr_size_t later = PAY_TAG_LEN + PAY_RESOLUTION_MAX;
     const apr_size_t card = PAY_CARD_FIRST6_LEN + PAY_CARD_LAST4_LEN + 3 * PAY_LMDB_CARD_TEXT_MAX;
     const int pays_later = charge->kind == PAY_CHARGE_CHECKOUT;
-    const apr_size_t paid = pays_later ? card + PAY_TOKEN_TEXT_MAX : 0;
+    const int asks_for_card = is_given(charge->acquirer_reference) && !is_given(charge->card.last4);
 
-    if (!is_given(charge->acquirer_reference)) {
-        return decided + sizeof(charge->kept_as) + FIELDS_OUTSIDE_LEN + outside + paid;
-    }
-    /* kept_as is there already */
-    return decided + sizeof(charge->refunded_there_minor) + sizeof(charge->fee_minor) + outside
-           + (pays_later || *charge->card.last4 ? paid : card);
+    return pay_row_left_out(charge_fields, CHARGE_FIELDS, charge) + decided + later
+           + (pays_later || asks_for_card ? card : 0) + (pays_later ? PAY_TOKEN_TEXT_MAX : 0);
 }
 
 int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p)
 {
     int rc;
 
-    rc = pay_row_encode(out, charge_fields, fields_of(charge), charge, p);
+    rc = pay_row_encode(out, charge_fields, CHARGE_FIELDS, charge, p);
     if (!rc && out->mv_size > PAY_LMDB_CHARGE_ROW_MAX) {
         rc = ENAMETOOLONG;
     }

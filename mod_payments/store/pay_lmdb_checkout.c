@@ -19,22 +19,13 @@ static const pay_row_field_t checkout_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_checkout_t, title),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_checkout_t, description),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, expires_at),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, step),
+    PAY_ROW_MAX(pay_checkout_t, step, PAY_CHECKOUT_STEP_COUNT - 1),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_checkout_t, acquirer_url),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, return_trusted),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, stranger),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_checkout_t, ended_at),
 };
 #define CHECKOUT_FIELDS (sizeof(checkout_fields) / sizeof(checkout_fields[0]))
-
-/* What the rest of the program relies on without looking again. */
-static int is_sound(const pay_checkout_t *checkout)
-{
-    return (unsigned int)checkout->step < PAY_CHECKOUT_STEP_COUNT && checkout->page_id
-           && checkout->link && checkout->phone && checkout->redirect_url && checkout->metadata
-           && checkout->logo_url && checkout->title && checkout->description
-           && checkout->acquirer_url && pay_page_id_is(checkout->page_id);
-}
 
 int pay_lmdb_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB_val *row,
                              apr_pool_t *p)
@@ -44,13 +35,11 @@ int pay_lmdb_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB
 
     *out = NULL;
     rc = pay_row_decode(checkout, checkout_fields, CHECKOUT_FIELDS, row, NULL, p);
-    if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(checkout))) {
+    if (rc || !pay_page_id_is(checkout->page_id)) {
         return pay_lmdb_bad_row(PAY_TABLE_CHECKOUT, key);
     }
-    if (!rc) {
-        *out = checkout;
-    }
-    return rc;
+    *out = checkout;
+    return MDB_SUCCESS;
 }
 
 int pay_lmdb_checkout_encode(MDB_val *out, const pay_checkout_t *checkout, apr_pool_t *p)

@@ -100,7 +100,7 @@ static int settings_decode(pay_account_settings_t *out, const MDB_val *row,
     int rc;
 
     rc = pay_row_decode(out, settings_fields, SETTINGS_FIELDS, row, NULL, p);
-    if (rc || !out->key_prefix || !out->currency || !out->timezone) {
+    if (rc) {
         return pay_lmdb_bad_row(PAY_TABLE_META, &at);
     }
     return 0;

@@ -65,7 +65,7 @@ apr_status_t pay_lmdb_delivery_get(pay_delivery_t **out, pay_store_t *store, apr
     rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row);
     if (!rc) {
         rc = pay_row_decode(delivery, delivery_fields, DELIVERY_FIELDS, &row, NULL, p);
-        if (rc || !has_strings(delivery)) {
+        if (rc) {
             rc = pay_lmdb_bad_row(PAY_TABLE_META, &key);
         }
     }

@@ -50,7 +50,7 @@ int pay_lmdb_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *ke
         return pay_lmdb_bad_row(PAY_TABLE_ENCRYPTION_KEY, key);
     }
     rc = pay_row_decode(record, record_fields, RECORD_FIELDS, row, NULL, p);
-    if (rc || !record->public_pem || !record->sealed) {
+    if (rc) {
         return pay_lmdb_bad_row(PAY_TABLE_ENCRYPTION_KEY, key);
     }
     pay_lmdb_read_scope(&record->scope, key->mv_data);

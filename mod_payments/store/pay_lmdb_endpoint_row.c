@@ -22,7 +22,7 @@ static const pay_row_field_t endpoint_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_endpoint_t, answered_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_endpoint_t, status),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_endpoint_t, error),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_endpoint_t, parked_told_at),
+    PAY_ROW_MAX(pay_endpoint_t, parked_told_at, APR_INT64_MAX),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_endpoint_t, recipients),
 };
 #define ENDPOINT_FIELDS (sizeof(endpoint_fields) / sizeof(endpoint_fields[0]))
@@ -63,8 +63,7 @@ int pay_lmdb_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB
         return pay_lmdb_bad_row(PAY_TABLE_ENDPOINT, key);
     }
     rc = pay_row_decode(endpoint, endpoint_fields, ENDPOINT_FIELDS, row, NULL, p);
-    if (rc || !endpoint->address || !endpoint->secret || !endpoint->old_secret || !endpoint->error
-        || !endpoint->recipients || endpoint->parked_told_at < 0) {
+    if (rc) {
         return pay_lmdb_bad_row(PAY_TABLE_ENDPOINT, key);
     }
     *out = endpoint;

@@ -21,14 +21,14 @@ static const char epoch_name[] = "epoch";
 
 /* New fields go to the end. */
 static const pay_row_field_t epoch_fields[] = {
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, number),
+    PAY_ROW_MAX(pay_epoch_t, number, NUMBER_MAX),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, copied_at),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began_at),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, held),
+    PAY_ROW_MAX(pay_epoch_t, began_at, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_epoch_t, held, 1),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, confirmed_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, inode),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, born_us),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, is_backup),
+    PAY_ROW_MAX(pay_epoch_t, is_backup, 1),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, began.ms),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_epoch_t, confirmed.boot_id),
@@ -49,13 +49,6 @@ static MDB_val epoch_key(void)
     return (MDB_val){sizeof(epoch_name) - 1, (void *)epoch_name};
 }
 
-static int is_sound(const pay_epoch_t *epoch)
-{
-    return epoch->number <= NUMBER_MAX && (unsigned int)epoch->held <= 1
-           && (unsigned int)epoch->is_backup <= 1 && epoch->began_at >= 0
-           && (epoch->number > 0 || !epoch->held);
-}
-
 /* MDB_NOTFOUND: there is none. Bad ones are not logged. */
 static int epoch_read(pay_epoch_t *out, MDB_txn *txn)
 {
@@ -68,7 +61,7 @@ static int epoch_read(pay_epoch_t *out, MDB_txn *txn)
         return rc;
     }
     rc = pay_row_decode(out, epoch_fields, EPOCH_FIELDS, &row, NULL, NULL);
-    return rc || is_sound(out) ? rc : PAY_LMDB_BAD_ROW;
+    return !rc && out->number == 0 && out->held ? PAY_LMDB_BAD_ROW : rc;
 }
 
 int pay_lmdb_epoch_load(pay_epoch_t *out, MDB_txn *txn)

@@ -7,14 +7,15 @@
 #include "store/pay_lmdb_rows.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #define TRANSACTION_KEY_LEN (PAY_LMDB_ENDPOINT_KEY_LEN + 8)
 #define TIME_MAX (APR_INT64_MAX / 2) /* days can be added to such a time */
 
 static const pay_row_field_t event_fields[] = {
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, kind),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, state),
+    PAY_ROW_MAX(pay_event_t, kind, PAY_EVENT_PARKED),
+    PAY_ROW_MAX(pay_event_t, state, INT_MAX),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, decided),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, refunded_minor),
@@ -25,9 +26,9 @@ static const pay_row_field_t event_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_worker.pid),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_worker.start_ticks),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_worker.boot_id),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_until_ms),
+    PAY_ROW_MAX(pay_event_t, lease_until_ms, TIME_MAX),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, failures),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, first_try_at),
+    PAY_ROW_MAX(pay_event_t, first_try_at, TIME_MAX),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, due_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, parked_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, answered_at),
@@ -83,15 +84,12 @@ void pay_lmdb_event_parked_key(pay_lmdb_key_t *key, const pay_event_t *event)
 /* What the rest of the program relies on without looking again. */
 static int is_sound(const pay_event_t *event)
 {
-    return event->error && event->answer && event->kind >= PAY_EVENT_TRANSACTION
-           && event->kind <= PAY_EVENT_PARKED && event->state >= 0
+    return event->kind >= PAY_EVENT_TRANSACTION
            && (event->kind != PAY_EVENT_TRANSACTION || event->state < PAY_CHARGE_STATE_COUNT)
            && (event->kind != PAY_EVENT_REFUND || event->state < PAY_REFUND_STATE_COUNT)
            && (event->kind == PAY_EVENT_TEST) == (event->charge_seq == 0)
            && (event->kind == PAY_EVENT_PARKED)
-                  == (event->charge_seq != pay_event_charge_seq(event))
-           && event->first_try_at >= 0 && event->first_try_at <= TIME_MAX
-           && event->lease_until_ms >= 0 && event->lease_until_ms <= TIME_MAX;
+                  == (event->charge_seq != pay_event_charge_seq(event));
 }
 
 int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)

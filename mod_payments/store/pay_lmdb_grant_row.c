@@ -10,7 +10,7 @@
 static const pay_row_field_t grant_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_grant_t, host),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_grant_t, user),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_grant_t, role),
+    PAY_ROW_MAX(pay_grant_t, role, PAY_ROLE_LAST),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_grant_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_grant_t, updated_at),
 };
@@ -65,8 +65,7 @@ static int is_sound(const pay_grant_t *grant, const MDB_val *key, apr_pool_t *p)
     unsigned char digest[PAY_SHA256_LEN];
     const char *host;
 
-    if (!grant->host || !grant->user || grant->role < PAY_ROLE_VIEWER || grant->role > PAY_ROLE_LAST
-        || pay_grant_user_check(grant->user) != APR_SUCCESS
+    if (grant->role < PAY_ROLE_VIEWER || pay_grant_user_check(grant->user) != APR_SUCCESS
         || pay_grant_host(&host, grant->host, p) != APR_SUCCESS || strcmp(host, grant->host) != 0) {
         return 0;
     }

@@ -52,11 +52,6 @@ static void history_key(pay_lmdb_key_t *key, const pay_scope_t *scope)
     pay_lmdb_key_scope(key, scope);
 }
 
-static int is_sound(const pay_history_t *history)
-{
-    return history->answered <= history->asked && history->from <= history->to && history->error;
-}
-
 /* Of a scope without a row: an empty one. */
 static int history_load(pay_history_t **out, MDB_txn *txn, const pay_lmdb_t *db,
                         const pay_scope_t *scope, apr_pool_t *p)
@@ -73,7 +68,7 @@ static int history_load(pay_history_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row);
     if (!rc) {
         rc = pay_row_decode(history, history_fields, HISTORY_FIELDS, &row, NULL, p);
-        if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(history))) {
+        if (rc || history->answered > history->asked || history->from > history->to) {
             rc = pay_lmdb_bad_row(PAY_TABLE_META, &at);
         }
     }

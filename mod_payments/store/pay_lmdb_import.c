@@ -124,31 +124,23 @@ static apr_status_t prepare_one(record_t *record, const pay_import_t *import,
     pay_lmdb_key_t key;
 
     memset(record, 0, sizeof(*record));
-    *copy = *refund;
+    pay_refund_init(copy);
+    copy->id = refund->id;
+    copy->refund_reference = refund->refund_reference;
+    copy->money = refund->money;
     copy->scope = import->scope;
+    copy->channel = refund->channel;
+    copy->merchant_note = refund->merchant_note;
+    copy->customer_note = refund->customer_note;
+    copy->state = refund->state;
+    copy->transaction_reference = refund->transaction_reference;
     copy->created_at = pay_lmdb_time_cut(refund->created_at);
     copy->updated_at = pay_lmdb_time_cut(refund->updated_at);
     copy->decided_state = copy->state;
     copy->decided_at = copy->state == PAY_REFUND_PENDING ? 0 : copy->updated_at;
-    record->charge = import->by_acquirer ? refund->acquirer_charge : refund->transaction_reference;
     copy->import_number = import->number;
-    copy->acquirer =
-        import->acquirer ? pay_lmdb_text_cut(import->acquirer, PAY_LMDB_NAME_MAX, p) : "";
-    copy->key_id = "";
-    memset(&copy->worker, 0, sizeof(copy->worker));
-    copy->send_before_ms = 0;
-    copy->wait_until_ms = 0;
-    copy->due_at = 0;
-    copy->attempts = 0;
-    copy->waiting = 0;
-    copy->tag = "";
-    copy->acquirer_reference = "";
-    copy->absent_since = 0;
-    copy->absent_from = copy->opened = (pay_moment_t){0, 0};
-    copy->held = PAY_NOT_HELD;
-    copy->resolution = "";
-    copy->acquirer_charge = "";
-    copy->asked_digest = "";
+    copy->acquirer = pay_lmdb_text_cut(import->acquirer, PAY_LMDB_NAME_MAX, p);
+    record->charge = import->by_acquirer ? refund->acquirer_charge : refund->transaction_reference;
     record->row.contradiction = "";
     record->text = pay_lmdb_refund_text(copy, p);
     if (copy->created_at > latest || strlen(record->text) > PAY_REFUND_TEXT_MAX

@@ -60,10 +60,10 @@ int pay_lmdb_kept_decode(pay_lmdb_kept_t *out, const MDB_val *key, const MDB_val
         out->text.mv_size = row->mv_size - used;
         out->text.mv_data = (char *)row->mv_data + used;
     }
-    if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(out))) {
+    if (rc || !is_sound(out)) {
         return pay_lmdb_bad_row(PAY_TABLE_KEPT, key);
     }
-    return rc;
+    return MDB_SUCCESS;
 }
 
 void pay_lmdb_kept_due_key(pay_lmdb_key_t *out, apr_time_t due_at, const MDB_val *kept_key)

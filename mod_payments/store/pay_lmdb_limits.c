@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_row.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,9 +11,9 @@
 static const char limits_name[] = "limits";
 
 static const pay_row_field_t limits_fields[] = {
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_limits_t, map_bytes),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_limits_t, reserve_bytes),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_store_limits_t, account_rows_max),
+    PAY_ROW_MAX(pay_store_limits_t, map_bytes, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_store_limits_t, reserve_bytes, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_store_limits_t, account_rows_max, INT_MAX),
 };
 #define LIMITS_FIELDS (sizeof(limits_fields) / sizeof(limits_fields[0]))
 
@@ -27,7 +28,7 @@ int pay_lmdb_limits_get(pay_store_limits_t *out, MDB_txn *txn)
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     rc = pay_row_decode(out, limits_fields, LIMITS_FIELDS, &row, NULL, NULL);
-    if (rc || out->map_bytes < 0 || out->reserve_bytes < 0 || out->account_rows_max < 0) {
+    if (rc) {
         return pay_lmdb_bad_row(PAY_TABLE_META, &key);
     }
     return MDB_SUCCESS;

@@ -21,16 +21,16 @@ static const pay_row_field_t link_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_link_t, title),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_link_t, description),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_link_t, redirect_url),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, money.amount_minor),
+    PAY_ROW_MAX(pay_link_t, money.amount_minor, APR_INT64_MAX),
     PAY_ROW_FIELD(PAY_ROW_TEXT, pay_link_t, money.currency),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, once),
+    PAY_ROW_MAX(pay_link_t, once, 1),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, expires_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, disabled_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, created_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, paid),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, last_seq),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, holding),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_link_t, counted),
+    PAY_ROW_MAX(pay_link_t, counted, 1),
 };
 #define LINK_FIELDS (sizeof(link_fields) / sizeof(link_fields[0]))
 
@@ -55,10 +55,8 @@ int pay_lmdb_link_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char 
 /* What the rest of the program relies on without looking again. */
 static int is_sound(const pay_link_t *link)
 {
-    return link->page_id && link->title && link->description && link->redirect_url
-           && pay_page_id_is(link->page_id) && link->money.amount_minor >= 0
-           && pay_currency_digits(link->money.currency) >= 0 && (link->once == 0 || link->once == 1)
-           && (link->counted == 0 || link->counted == 1) && pay_link_reference_is(link->reference);
+    return pay_page_id_is(link->page_id) && pay_currency_digits(link->money.currency) >= 0
+           && pay_link_reference_is(link->reference);
 }
 
 int pay_lmdb_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
@@ -76,13 +74,11 @@ int pay_lmdb_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *ro
             rc = pay_row_decode(link, link_fields, LINK_FIELDS, row, NULL, p);
         }
     }
-    if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(link))) {
+    if (rc || !is_sound(link)) {
         return pay_lmdb_bad_row(PAY_TABLE_LINK, key);
     }
-    if (!rc) {
-        *out = link;
-    }
-    return rc;
+    *out = link;
+    return MDB_SUCCESS;
 }
 
 int pay_lmdb_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p)

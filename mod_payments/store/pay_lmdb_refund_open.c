@@ -209,33 +209,33 @@ static int check_names(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 static pay_lmdb_refund_t *opened(const open_t *open, apr_int64_t amount_minor, apr_uint64_t seq,
                                  apr_time_t now)
 {
-    pay_lmdb_refund_t *row = apr_pcalloc(open->p, sizeof(*row));
+    const pay_refund_t *proposal = open->proposal;
+    pay_lmdb_refund_t *row = apr_palloc(open->p, sizeof(*row));
     pay_refund_t *refund = &row->refund;
 
-    *refund = *open->proposal;
+    pay_refund_init(refund);
+    refund->id = proposal->id;
+    refund->refund_reference = proposal->refund_reference;
     refund->money = open->charge->money;
     refund->money.amount_minor = amount_minor;
-    refund->state = PAY_REFUND_PENDING;
-    refund->decided_state = PAY_REFUND_PENDING;
-    refund->decided_at = 0;
+    refund->scope = proposal->scope;
+    refund->channel = proposal->channel;
+    refund->merchant_note = proposal->merchant_note;
+    refund->customer_note = proposal->customer_note;
     refund->transaction_reference = open->charge->reference;
     refund->created_at = now;
     refund->updated_at = now;
     refund->seq = seq;
     refund->charge_seq = open->charge->seq;
-    refund->import_number = 0;
-    refund->acquirer = pay_lmdb_text_cut(open->proposal->acquirer, PAY_LMDB_NAME_MAX, open->p);
-    refund->key_id = pay_lmdb_text_cut(open->proposal->key_id, PAY_LMDB_NAME_MAX, open->p);
-    refund->attempts = 0;
-    refund->tag = pay_lmdb_text_cut(open->proposal->tag, PAY_TAG_LEN, open->p);
-    refund->acquirer_reference = "";
-    refund->absent_since = 0;
-    refund->absent_from = (pay_moment_t){0, 0};
+    refund->acquirer = pay_lmdb_text_cut(proposal->acquirer, PAY_LMDB_NAME_MAX, open->p);
+    refund->key_id = pay_lmdb_text_cut(proposal->key_id, PAY_LMDB_NAME_MAX, open->p);
+    refund->worker = proposal->worker;
+    refund->send_before_ms = proposal->send_before_ms;
+    refund->wait_until_ms = proposal->wait_until_ms;
+    refund->due_at = proposal->due_at;
+    refund->waiting = proposal->waiting;
+    refund->tag = pay_lmdb_text_cut(proposal->tag, PAY_TAG_LEN, open->p);
     refund->opened = pay_moment_now();
-    refund->held = PAY_NOT_HELD;
-    refund->resolution = "";
-    refund->acquirer_charge = "";
-    refund->asked_digest = "";
     row->contradiction = "";
     return row;
 }

@@ -16,8 +16,8 @@
 /* Scope, createdAt and seq are the key's, the import number is the head's. New fields go to the
  * end. */
 static const pay_row_field_t refund_fields[] = {
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.state),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.money.amount_minor),
+    PAY_ROW_MAX(pay_lmdb_refund_t, refund.state, PAY_REFUND_STATE_COUNT - 1),
+    PAY_ROW_MAX(pay_lmdb_refund_t, refund.money.amount_minor, APR_INT64_MAX),
     PAY_ROW_FIELD(PAY_ROW_TEXT, pay_lmdb_refund_t, refund.money.currency),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.charge_seq),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.acquirer),
@@ -30,13 +30,13 @@ static const pay_row_field_t refund_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.due_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.attempts),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, contradiction),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.decided_state),
+    PAY_ROW_MAX(pay_lmdb_refund_t, refund.decided_state, PAY_REFUND_STATE_COUNT - 1),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.decided_at),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.waiting),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.tag),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.acquirer_reference),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.absent_since),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.held),
+    PAY_ROW_MAX(pay_lmdb_refund_t, refund.held, PAY_HELD_COUNT - 1),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.resolution),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.acquirer_charge),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_lmdb_refund_t, refund.asked_digest),
@@ -102,25 +102,18 @@ int pay_lmdb_refund_head(pay_lmdb_refund_head_t *out, const MDB_val *key, const 
 /* A replay tells the decision: where there is one, the state must follow from it. */
 static int is_decided_well(const pay_refund_t *refund)
 {
-    if (refund->state == PAY_REFUND_PENDING) {
-        return (unsigned int)refund->decided_state < PAY_REFUND_STATE_COUNT;
-    }
-    return refund->decided_state != PAY_REFUND_PENDING
-           && (refund->decided_state == refund->state
-               || pay_refund_may_become(refund->decided_state, refund->state));
+    return refund->state == PAY_REFUND_PENDING
+           || (refund->decided_state != PAY_REFUND_PENDING
+               && (refund->decided_state == refund->state
+                   || pay_refund_may_become(refund->decided_state, refund->state)));
 }
 
-static int is_sound(const pay_lmdb_refund_t *row)
+/* What the rest of the program relies on without looking again. */
+static int is_sound(const pay_refund_t *refund)
 {
-    const pay_refund_t *refund = &row->refund;
-
-    return (unsigned int)refund->state < PAY_REFUND_STATE_COUNT && is_decided_well(refund)
-           && refund->money.amount_minor >= 0
+    return is_decided_well(refund)
            && (refund->money.currency[0] == '\0' ? refund->money.amount_minor == 0
                                                  : pay_currency_digits(refund->money.currency) >= 0)
-           && refund->acquirer && refund->key_id && row->contradiction && refund->tag
-           && refund->acquirer_reference && (unsigned int)refund->held < PAY_HELD_COUNT
-           && refund->resolution && refund->acquirer_charge && refund->asked_digest
            && (*refund->acquirer_charge == '\0' || refund->charge_seq == 0);
 }
 
@@ -137,11 +130,8 @@ static int decode_fields(pay_lmdb_refund_t **out, pay_lmdb_refund_head_t *head, 
         return rc;
     }
     rc = pay_row_decode(record, refund_fields, REFUND_FIELDS, &head->fields, NULL, p);
-    if (rc == PAY_LMDB_BAD_ROW || (!rc && !is_sound(record))) {
+    if (rc || !is_sound(&record->refund)) {
         return pay_lmdb_bad_row(PAY_TABLE_REFUND, key);
-    }
-    if (rc) {
-        return rc;
     }
     pay_lmdb_read_scope(&record->refund.scope, key->mv_data);
     record->refund.created_at = pay_lmdb_read_time((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);

@@ -174,6 +174,50 @@ static void field_put(row_cursor_t *row, const pay_row_field_t *field, const voi
     }
 }
 
+static int is_zero(const unsigned char *bytes, size_t len)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, len - 1) == 0;
+}
+
+/* 1 when a row that does not have the field is read as this one. */
+static int is_empty(const pay_row_field_t *field, const void *record)
+{
+    const char *text;
+
+    switch (field->type) {
+    case PAY_ROW_INT:
+        return int_load(member_of(record, field), field->size) == 0;
+    case PAY_ROW_STRING:
+        text = string_of(record, field);
+        return text && *text == '\0';
+    case PAY_ROW_TEXT:
+        return *(const char *)member_of(record, field) == '\0';
+    case PAY_ROW_BYTES:
+        return is_zero(member_of(record, field), field->size);
+    }
+    return 0;
+}
+
+/* The number of fields up to the last one that is not empty. */
+static size_t count_used(const pay_row_field_t *fields, size_t count, const void *record)
+{
+    while (count > 0 && is_empty(&fields[count - 1], record)) {
+        count--;
+    }
+    return count;
+}
+
+size_t pay_row_left_out(const pay_row_field_t *fields, size_t count, const void *record)
+{
+    size_t len = 0;
+    size_t i;
+
+    for (i = count_used(fields, count, record); i < count; i++) {
+        len += field_len(&fields[i], record);
+    }
+    return len;
+}
+
 int pay_row_encode(MDB_val *out, const pay_row_field_t *fields, size_t count, const void *record,
                    apr_pool_t *p)
 {
@@ -185,6 +229,7 @@ int pay_row_encode(MDB_val *out, const pay_row_field_t *fields, size_t count, co
     out->mv_size = 0;
     out->mv_data = NULL;
     assert(count <= UINT8_MAX);
+    count = count_used(fields, count, record);
     for (i = 0; i < count; i++) {
         len = field_len(&fields[i], record);
         if (!len) {
@@ -237,9 +282,10 @@ static int field_take(void *record, const pay_row_field_t *field, row_cursor_t *
 
     switch (field->type) {
     case PAY_ROW_INT:
-        return take_be(&value, row, ROW_INT_LEN) && int_store(member, field->size, value);
+        return take_be(&value, row, ROW_INT_LEN) && value <= field->max
+               && int_store(member, field->size, value);
     case PAY_ROW_STRING:
-        if (!take_text(&text, &len, row)) {
+        if (!take_text(&text, &len, row) || (!text && !field->may_be_null)) {
             return 0;
         }
         text = text ? apr_pstrmemdup(p, text, len) : NULL;

@@ -49,10 +49,7 @@ int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const p
     *found = 1;
     /* No strings, so no pool is needed. */
     rc = pay_row_decode(out, scope_fields, SCOPE_FIELDS, &row, NULL, NULL);
-    if (rc == PAY_LMDB_BAD_ROW) {
-        return pay_lmdb_bad_row(PAY_TABLE_SCOPE, &at);
-    }
-    return rc;
+    return rc ? pay_lmdb_bad_row(PAY_TABLE_SCOPE, &at) : MDB_SUCCESS;
 }
 
 int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,

@@ -55,7 +55,7 @@ int pay_lmdb_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *
         return pay_lmdb_bad_row(PAY_TABLE_TOKEN, key);
     }
     rc = pay_row_decode(token, token_fields, TOKEN_FIELDS, row, NULL, p);
-    if (rc || !token->email || !token->card.issuer || !token->card.country || !token->card.type) {
+    if (rc) {
         return pay_lmdb_bad_row(PAY_TABLE_TOKEN, key);
     }
     pay_lmdb_read_scope(&token->scope, key->mv_data);

@@ -15,17 +15,16 @@
 /* Step and currency are the key's. New fields go to the end. */
 static const pay_row_field_t total_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, charges),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, charged.high),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, charged.low),
+    PAY_ROW_MAX(pay_total_t, charged.high, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_total_t, charged.low, PAY_SUM_LOW_END - 1),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, failed),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, refunds),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, refunded.high),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, refunded.low),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, fees.high),
-    PAY_ROW_FIELD(PAY_ROW_INT, pay_total_t, fees.low),
+    PAY_ROW_MAX(pay_total_t, refunded.high, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_total_t, refunded.low, PAY_SUM_LOW_END - 1),
+    PAY_ROW_MAX(pay_total_t, fees.high, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_total_t, fees.low, PAY_SUM_LOW_END - 1),
 };
 #define TOTAL_FIELDS (sizeof(total_fields) / sizeof(total_fields[0]))
-#define TOTAL_FIELDS_FREE (TOTAL_FIELDS - 2) /* of charges without a fee */
 
 void pay_lmdb_total_key(pay_lmdb_key_t *key, const pay_lmdb_total_t *row)
 {
@@ -34,11 +33,6 @@ void pay_lmdb_total_key(pay_lmdb_key_t *key, const pay_lmdb_total_t *row)
     pay_lmdb_key_time(key, row->total.from);
     (void)pay_lmdb_key_bytes(key, row->total.currency, PAY_CURRENCY_LEN);
     pay_lmdb_key_u32(key, row->import_number);
-}
-
-static int sum_is_sound(const pay_sum_t *sum)
-{
-    return sum->high >= 0 && sum->low >= 0 && sum->low < PAY_SUM_LOW_END;
 }
 
 /* Three capitals: what was counted stays readable when ISO 4217 drops a currency. */
@@ -65,14 +59,11 @@ int pay_lmdb_total_decode(pay_lmdb_total_t *out, const MDB_val *key, const MDB_v
     at += sizeof(apr_uint64_t);
     memcpy(total->currency, at, PAY_CURRENCY_LEN);
     out->import_number = pay_lmdb_read_u32(at + PAY_CURRENCY_LEN);
-    if (rc == PAY_LMDB_BAD_ROW
-        || (!rc
-            && (pay_total_step(total->from) != total->from || !is_currency(total->currency)
-                || pay_total_is_zero(total) || !sum_is_sound(&total->charged)
-                || !sum_is_sound(&total->refunded) || !sum_is_sound(&total->fees)))) {
+    if (rc || pay_total_step(total->from) != total->from || !is_currency(total->currency)
+        || pay_total_is_zero(total)) {
         return pay_lmdb_bad_row(PAY_TABLE_TOTAL, key);
     }
-    return rc;
+    return MDB_SUCCESS;
 }
 
 void pay_lmdb_total_of_charge(pay_lmdb_total_t *out, const pay_charge_t *charge)
@@ -103,9 +94,9 @@ void pay_lmdb_total_of_refund(pay_lmdb_total_t *out, const pay_refund_t *refund)
     }
 }
 
-static size_t fields_of(const pay_total_t *total)
+static int sum_is_sound(const pay_sum_t *sum)
 {
-    return total->fees.high != 0 || total->fees.low != 0 ? TOTAL_FIELDS : TOTAL_FIELDS_FREE;
+    return sum->high >= 0 && sum->low >= 0 && sum->low < PAY_SUM_LOW_END;
 }
 
 /* 0, and `total` is spoilt, when it does not hold what is taken from it. */
@@ -155,7 +146,7 @@ static int change_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t
     if (pay_total_is_zero(&row.total)) {
         return mdb_del(txn, dbi, &at, NULL);
     }
-    rc = pay_row_encode(&val, total_fields, fields_of(&row.total), &row.total, p);
+    rc = pay_row_encode(&val, total_fields, TOTAL_FIELDS, &row.total, p);
     return rc ? rc : mdb_put(txn, dbi, &at, &val, 0);
 }
 

@@ -63,7 +63,7 @@ static const pay_row_field_t sample_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, sample_t, one),      PAY_ROW_FIELD(PAY_ROW_INT, sample_t, two),
     PAY_ROW_FIELD(PAY_ROW_INT, sample_t, four),     PAY_ROW_FIELD(PAY_ROW_INT, sample_t, eight),
     PAY_ROW_FIELD(PAY_ROW_STRING, sample_t, name),  PAY_ROW_FIELD(PAY_ROW_TEXT, sample_t, code),
-    PAY_ROW_FIELD(PAY_ROW_BYTES, sample_t, digest), PAY_ROW_FIELD(PAY_ROW_STRING, sample_t, note),
+    PAY_ROW_FIELD(PAY_ROW_BYTES, sample_t, digest), PAY_ROW_NULLABLE(sample_t, note),
 };
 #define SAMPLE_FIELDS (sizeof(sample_fields) / sizeof(sample_fields[0]))
 

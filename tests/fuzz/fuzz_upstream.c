@@ -74,29 +74,21 @@ apr_status_t pay_relay_exchange(pay_relay_reply_t *out, pay_relay_call_t *call, 
 
 static pay_charge_t charge_asked(void)
 {
-    pay_charge_t charge = {.scope = {1, PAY_LIVE},
-                           .seq = 1,
-                           .reference = "order-1",
-                           .acquirer_reference = REFERENCE,
-                           .token = "card_1",
-                           .card = {"", "", "", "", ""},
-                           .money = {AMOUNT_MINOR, CURRENCY},
-                           .email = "ada@example.com",
-                           .first_name = "",
-                           .last_name = "",
-                           .request_ip = "192.0.2.1",
-                           .acquirer = acquirer.name,
-                           .key_id = "key_1",
-                           .created_at = OPENED_AT,
-                           .updated_at = OPENED_AT,
-                           .answer_version = PAY_CHARGE_ANSWER_VERSION,
-                           .code = "",
-                           .message = "",
-                           .authorization_code = "",
-                           .contradiction = "",
-                           .late_tag = "",
-                           .resolution = ""};
+    pay_charge_t charge;
 
+    pay_charge_init(&charge);
+    charge.scope = (pay_scope_t){1, PAY_LIVE};
+    charge.seq = 1;
+    charge.reference = "order-1";
+    charge.acquirer_reference = REFERENCE;
+    charge.token = "card_1";
+    charge.money = (pay_money_t){AMOUNT_MINOR, CURRENCY};
+    charge.email = "ada@example.com";
+    charge.request_ip = "192.0.2.1";
+    charge.acquirer = acquirer.name;
+    charge.key_id = "key_1";
+    charge.created_at = OPENED_AT;
+    charge.updated_at = OPENED_AT;
     return charge;
 }
 

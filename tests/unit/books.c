@@ -120,8 +120,6 @@ pay_refund_t *books_refund(const char *reference, apr_int64_t amount_minor, cons
 
     proposal->acquirer = "books@acquirer.example";
     proposal->tag = tag;
-    proposal->acquirer_reference = "";
-    proposal->resolution = "";
     ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
                                             proposal, NULL, 0, unit_pool),
                      APR_SUCCESS);

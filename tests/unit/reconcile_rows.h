@@ -39,9 +39,7 @@ static inline pay_refund_t *refund_open(const char *charge, const char *referenc
         .due_at = pay_time_now() + MINUTE,
         .waiting = waiting,
         .tag = apr_psprintf(unit_pool, "%.*s", PAY_TAG_LEN,
-                            apr_pstrcat(unit_pool, reference, "abcdefghijklmnopqrstuvwx", NULL)),
-        .acquirer_reference = "",
-        .resolution = ""};
+                            apr_pstrcat(unit_pool, reference, "abcdefghijklmnopqrstuvwx", NULL))};
     pay_refund_verdict_t verdict;
     pay_charge_t *now;
     pay_refund_t *refund;

@@ -26,14 +26,10 @@ static void set_up(int calls_max)
     acquirer.breaker = pay_breaker_init(apr_pcalloc(unit_pool, pay_breaker_size()));
     acquirer.slots = slots_of(calls_max);
     service = (pay_service_t){.slots = NULL};
-    charge = (pay_charge_t){.reference = "order-1",
-                            .acquirer_reference = "",
-                            .token = "card_9",
-                            .money = {100, "NGN"},
-                            .email = "",
-                            .first_name = "",
-                            .last_name = "",
-                            .late_tag = ""};
+    pay_charge_init(&charge);
+    charge.reference = "order-1";
+    charge.token = "card_9";
+    charge.money = (pay_money_t){100, "NGN"};
 }
 
 static apr_uint64_t counted(pay_meter_counter_t counter)

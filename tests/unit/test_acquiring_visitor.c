@@ -26,14 +26,10 @@ static void set_up(void)
     acquirer.visitor_breaker = pay_breaker_init(apr_palloc(unit_pool, pay_breaker_size()));
     acquirer.slots = slots_of(CALLS_MAX);
     service = (pay_service_t){.slots = slots_of(2 * CALLS_MAX)};
-    charge = (pay_charge_t){.reference = "order-1",
-                            .acquirer_reference = "",
-                            .token = "card_9",
-                            .money = {100, "NGN"},
-                            .email = "",
-                            .first_name = "",
-                            .last_name = "",
-                            .late_tag = ""};
+    pay_charge_init(&charge);
+    charge.reference = "order-1";
+    charge.token = "card_9";
+    charge.money = (pay_money_t){100, "NGN"};
 }
 
 typedef const pay_problem_t *enter_t(pay_acquiring_t *out, const pay_service_t *service,

@@ -132,8 +132,66 @@ START_TEST(test_reference)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    size_t offset;
+} string_rows[] = {
+    {"reference", offsetof(pay_charge_t, reference)},
+    {"token", offsetof(pay_charge_t, token)},
+    {"card.issuer", offsetof(pay_charge_t, card.issuer)},
+    {"card.country", offsetof(pay_charge_t, card.country)},
+    {"card.type", offsetof(pay_charge_t, card.type)},
+    {"email", offsetof(pay_charge_t, email)},
+    {"first_name", offsetof(pay_charge_t, first_name)},
+    {"last_name", offsetof(pay_charge_t, last_name)},
+    {"request_ip", offsetof(pay_charge_t, request_ip)},
+    {"acquirer", offsetof(pay_charge_t, acquirer)},
+    {"key_id", offsetof(pay_charge_t, key_id)},
+    {"code", offsetof(pay_charge_t, code)},
+    {"message", offsetof(pay_charge_t, message)},
+    {"authorization_code", offsetof(pay_charge_t, authorization_code)},
+    {"contradiction", offsetof(pay_charge_t, contradiction)},
+    {"acquirer_reference", offsetof(pay_charge_t, acquirer_reference)},
+    {"late_tag", offsetof(pay_charge_t, late_tag)},
+    {"resolution", offsetof(pay_charge_t, resolution)},
+};
+
+START_TEST(test_new_strings)
+{
+    const char *text;
+    pay_charge_t charge;
+
+    memset(&charge, 0xFF, sizeof(charge));
+    pay_charge_init(&charge);
+    memcpy(&text, (const char *)&charge + string_rows[_i].offset, sizeof(text));
+    ck_assert_msg(text && !*text, "%s", string_rows[_i].name);
+}
+END_TEST
+
+START_TEST(test_new_numbers)
+{
+    pay_charge_t charge;
+    size_t i;
+
+    memset(&charge, 0xFF, sizeof(charge));
+    pay_charge_init(&charge);
+    ck_assert_int_eq(charge.state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(charge.decided_state, PAY_CHARGE_PENDING);
+    ck_assert_int_eq(charge.answer_version, PAY_CHARGE_ANSWER_VERSION);
+    ck_assert_str_eq(charge.money.currency, "");
+    ck_assert(charge.money.amount_minor == 0 && charge.seq == 0 && charge.due_at == 0);
+    ck_assert(charge.worker.pid == 0 && charge.opened.ms == 0 && charge.fee_minor == 0);
+    ck_assert_ptr_null(charge.checkout);
+    for (i = 0; i < sizeof(charge.kept_as); i++) {
+        ck_assert_uint_eq(charge.kept_as[i], 0);
+    }
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_new_strings, 0, UNIT_ROWS(string_rows));
+    tcase_add_test(tcase, test_new_numbers);
     tcase_add_loop_test(tcase, test_reference, 0, UNIT_ROWS(reference_cases));
     tcase_add_loop_test(tcase, test_move, 0, PAY_CHARGE_STATE_COUNT * PAY_CHARGE_STATE_COUNT);
     tcase_add_loop_test(tcase, test_states, 0, UNIT_ROWS(state_cases));

@@ -194,8 +194,6 @@ START_TEST(test_in_flight)
     (void)books_charge("shop-1", 2000);
     proposal = till_refund_proposal(BOOKS_SCOPE, "shop-1", 500);
     proposal->tag = TAG;
-    proposal->acquirer_reference = "";
-    proposal->resolution = "";
     proposal->worker = pay_worker_self();
     proposal->send_before_ms = pay_time_boot_ms() + 60000;
     proposal->wait_until_ms = pay_time_boot_ms() + 120000;

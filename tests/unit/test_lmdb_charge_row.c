@@ -41,6 +41,8 @@ static pay_charge_t *longest(int i)
     charge->attempts = APR_UINT32_MAX;
     charge->refunded_minor = APR_INT64_MAX;
     charge->refund_at_acquirer = APR_UINT64_MAX;
+    charge->refunds_pending_minor = APR_INT64_MAX;
+    charge->events = APR_UINT32_MAX;
     charge->kind = PAY_CHARGE_CHECKOUT;
     charge->channel = PAY_CHANNEL_BANK_TRANSFER;
     charge->acquirer_reference = text_of('u', PAY_ACQUIRER_REFERENCE_LEN);
@@ -76,6 +78,7 @@ START_TEST(test_without_a_key_its_digest_is_left_out)
 
     charge->acquirer_reference = charge->late_tag = charge->resolution = "";
     charge->absent_since = 0;
+    charge->absent_from = charge->opened = (pay_moment_t){0, 0};
     charge->held = PAY_NOT_HELD;
     charge->late = PAY_LATE_NONE;
     charge->spent = 0;
@@ -167,15 +170,12 @@ static pay_charge_t *grown(const pay_charge_t *opened)
  * goes through an acquirer, and of one whose card only that knows. */
 START_TEST(test_growth)
 {
-    static const pay_card_t unknown = {.issuer = "", .country = "", .type = ""};
     pay_charge_t *opened = till_proposal(0, "order-1", 1000);
     MDB_val before, after;
 
-    opened->code = opened->message = opened->authorization_code = opened->contradiction = "";
-    opened->late_tag = opened->resolution = "";
     opened->acquirer_reference = _i == 0 ? "" : text_of('u', PAY_ACQUIRER_REFERENCE_LEN);
     if (_i == 2) {
-        opened->card = unknown;
+        opened->card = (pay_card_t){.issuer = "", .country = "", .type = ""};
     }
     ck_assert_int_eq(pay_lmdb_charge_encode(&before, opened, unit_pool), 0);
     ck_assert_int_eq(pay_lmdb_charge_encode(&after, grown(opened), unit_pool), 0);
@@ -217,20 +217,17 @@ START_TEST(test_round_trip)
 }
 END_TEST
 
-#define LATER_FIELDS 6 /* moments, refunded_there_minor, fee_minor: 8 bytes each */
+#define OLDER_FIELDS 47 /* without moments, refunded_there_minor, fee_minor */
 
 /* As a program wrote it that knew no moments: the last fields are missing. */
 START_TEST(test_row_without_moments)
 {
     pay_charge_t *charge = longest(_i), *got;
-    unsigned char *bytes;
     pay_lmdb_key_t key;
     MDB_val at, row;
 
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
-    bytes = row.mv_data;
-    bytes[1] -= LATER_FIELDS;
-    row.mv_size -= LATER_FIELDS * 8;
+    till_cut(&row, OLDER_FIELDS);
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);
     ck_assert_int_eq(pay_lmdb_charge_decode(&got, &at, &row, unit_pool), 0);

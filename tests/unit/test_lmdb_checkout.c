@@ -110,23 +110,19 @@ START_TEST(test_damaged_row)
 }
 END_TEST
 
-#define LATER_FIELDS 3 /* return_trusted, stranger, ended_at: 8 bytes each */
+#define OLDER_FIELDS 11 /* without return_trusted, stranger, ended_at */
 
 static int shorten_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     pay_lmdb_key_t *key = baton;
     MDB_val at = pay_lmdb_key_val(key), row;
-    unsigned char *bytes;
     int rc;
 
     rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row);
     if (rc) {
         return rc;
     }
-    bytes = apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
-    bytes[1] -= LATER_FIELDS; /* how many fields there are */
-    row.mv_data = bytes;
-    row.mv_size -= LATER_FIELDS * 8;
+    till_cut(&row, OLDER_FIELDS);
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row, 0);
 }
 

@@ -301,18 +301,16 @@ END_TEST
 
 /* ---- stores of an earlier version: no table, no count, rows without the later fields */
 
-#define LATER_CHECKOUT_FIELDS 2
-#define LATER_SCOPE_FIELDS 2
-#define INT_LEN 8
+#define OLDER_CHECKOUT_FIELDS 12
+#define OLDER_SCOPE_FIELDS 11
 
 typedef struct row_t {
     MDB_val key, val;
 } row_t;
 
-static void shorten(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_table_t table, size_t fields)
+static void shorten(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_table_t table, int fields)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 8, sizeof(row_t));
-    unsigned char *bytes;
     MDB_cursor *cursor;
     MDB_val key, val;
     row_t *row;
@@ -321,13 +319,11 @@ static void shorten(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_table_t table, size_t
     ck_assert_int_eq(mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor), 0);
     for (rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST); !rc;
          rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
-        bytes = apr_pmemdup(unit_pool, val.mv_data, val.mv_size);
-        bytes[1] = (unsigned char)(bytes[1] - fields); /* the number of fields */
         row = apr_array_push(rows);
         row->key.mv_data = apr_pmemdup(unit_pool, key.mv_data, key.mv_size);
         row->key.mv_size = key.mv_size;
-        row->val.mv_data = bytes;
-        row->val.mv_size = val.mv_size - fields * INT_LEN;
+        row->val = val;
+        till_cut(&row->val, fields);
     }
     mdb_cursor_close(cursor);
     for (i = 0; i < rows->nelts; i++) {
@@ -339,8 +335,8 @@ static void shorten(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_table_t table, size_t
 static int age_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     (void)baton;
-    shorten(txn, db, PAY_TABLE_CHECKOUT, LATER_CHECKOUT_FIELDS);
-    shorten(txn, db, PAY_TABLE_SCOPE, LATER_SCOPE_FIELDS);
+    shorten(txn, db, PAY_TABLE_CHECKOUT, OLDER_CHECKOUT_FIELDS);
+    shorten(txn, db, PAY_TABLE_SCOPE, OLDER_SCOPE_FIELDS);
     return mdb_drop(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), 1);
 }
 

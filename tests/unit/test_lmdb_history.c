@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#define LATER_FIELDS 4 /* numbers at the row's end that an older version does not write */
+#define OLDER_FIELDS 12 /* that an older version writes; numbers were added behind */
 #define DAY apr_time_from_sec(24 * 3600)
 #define FROM (TILL_NOW - 31 * DAY)
 #define TO TILL_NOW
@@ -54,7 +54,6 @@ static int age_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
-    unsigned char *older;
     int rc;
 
     (void)baton;
@@ -66,10 +65,7 @@ static int age_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     if (rc) {
         return rc;
     }
-    older = apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
-    older[1] -= LATER_FIELDS;
-    row.mv_data = older;
-    row.mv_size -= LATER_FIELDS * sizeof(apr_uint64_t);
+    till_cut(&row, OLDER_FIELDS);
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row, 0);
 }
 

@@ -379,8 +379,57 @@ START_TEST(test_answer)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    size_t offset;
+    const char *want;
+} string_rows[] = {
+    {"id", offsetof(pay_refund_t, id), ""},
+    {"refund_reference", offsetof(pay_refund_t, refund_reference), ""},
+    {"channel", offsetof(pay_refund_t, channel), NULL},
+    {"merchant_note", offsetof(pay_refund_t, merchant_note), NULL},
+    {"customer_note", offsetof(pay_refund_t, customer_note), NULL},
+    {"transaction_reference", offsetof(pay_refund_t, transaction_reference), NULL},
+    {"acquirer", offsetof(pay_refund_t, acquirer), ""},
+    {"key_id", offsetof(pay_refund_t, key_id), ""},
+    {"tag", offsetof(pay_refund_t, tag), ""},
+    {"acquirer_reference", offsetof(pay_refund_t, acquirer_reference), ""},
+    {"resolution", offsetof(pay_refund_t, resolution), ""},
+    {"acquirer_charge", offsetof(pay_refund_t, acquirer_charge), ""},
+    {"asked_digest", offsetof(pay_refund_t, asked_digest), ""},
+};
+
+START_TEST(test_new_strings)
+{
+    const char *text, *want = string_rows[_i].want;
+    pay_refund_t refund;
+
+    memset(&refund, 0xFF, sizeof(refund));
+    pay_refund_init(&refund);
+    memcpy(&text, (const char *)&refund + string_rows[_i].offset, sizeof(text));
+    ck_assert_msg(want ? text && !strcmp(text, want) : !text, "%s", string_rows[_i].name);
+}
+END_TEST
+
+START_TEST(test_new_numbers)
+{
+    pay_refund_t refund;
+
+    memset(&refund, 0xFF, sizeof(refund));
+    pay_refund_init(&refund);
+    ck_assert_int_eq(refund.state, PAY_REFUND_PENDING);
+    ck_assert_int_eq(refund.decided_state, PAY_REFUND_PENDING);
+    ck_assert_str_eq(refund.money.currency, "");
+    ck_assert(refund.money.amount_minor == 0 && refund.seq == 0 && refund.charge_seq == 0);
+    ck_assert(refund.import_number == 0 && refund.worker.pid == 0 && refund.due_at == 0);
+    ck_assert(refund.waiting == 0 && refund.held == PAY_NOT_HELD && refund.opened.ms == 0);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_new_strings, 0, UNIT_ROWS(string_rows));
+    tcase_add_test(tcase, test_new_numbers);
     tcase_add_loop_test(tcase, test_history_note, 0, UNIT_ROWS(note_cases));
     tcase_add_loop_test(tcase, test_in_flight, 0, UNIT_ROWS(flight_cases));
     tcase_add_loop_test(tcase, test_answer, 0, UNIT_ROWS(answer_cases));

@@ -134,9 +134,10 @@ void till_tear_down(void)
 
 pay_charge_t *till_proposal(int i, const char *reference, apr_int64_t amount_minor)
 {
-    pay_charge_t *charge = apr_pcalloc(unit_pool, sizeof(*charge));
+    pay_charge_t *charge = apr_palloc(unit_pool, sizeof(*charge));
     const char *request = apr_psprintf(unit_pool, "%s %" APR_INT64_T_FMT, reference, amount_minor);
 
+    pay_charge_init(charge);
     charge->scope = till->scopes[i];
     charge->reference = reference;
     ck_assert_int_eq(pay_sha256(charge->request_digest, request, strlen(request)), APR_SUCCESS);
@@ -147,7 +148,6 @@ pay_charge_t *till_proposal(int i, const char *reference, apr_int64_t amount_min
     apr_cpystrn(charge->money.currency, "NGN", sizeof(charge->money.currency));
     charge->email = "payer@shop.example";
     charge->first_name = "Ada";
-    charge->last_name = "";
     charge->request_ip = "192.0.2.1";
     charge->acquirer = "simulator";
     charge->key_id = till->key_ids[i];
@@ -267,9 +267,10 @@ pay_charge_t *till_find(int i, const char *reference)
 
 pay_refund_t *till_refund_proposal(int i, const char *reference, apr_int64_t amount_minor)
 {
-    pay_refund_t *refund = apr_pcalloc(unit_pool, sizeof(*refund));
+    pay_refund_t *refund = apr_palloc(unit_pool, sizeof(*refund));
 
     till->names++;
+    pay_refund_init(refund);
     refund->id = apr_psprintf(unit_pool, "ref_%d", till->names);
     refund->refund_reference = apr_psprintf(unit_pool, "rfd_%d", till->names);
     refund->scope = till->scopes[i];
@@ -370,6 +371,17 @@ void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *b
     till_row_t row = {table, key, bytes, len};
 
     till_raw(till_plant_work, &row);
+}
+
+void till_cut(MDB_val *row, int fields)
+{
+    unsigned char *bytes = apr_pmemdup(unit_pool, row->mv_data, row->mv_size);
+
+    row->mv_data = bytes;
+    if (bytes[1] > fields) {
+        row->mv_size -= (size_t)(bytes[1] - fields) * 8;
+        bytes[1] = (unsigned char)fields;
+    }
 }
 
 /* Chained, each row by table, lengths and bytes, so that rows do not run together. */

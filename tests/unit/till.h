@@ -102,6 +102,10 @@ void till_raw(pay_lmdb_work_t work, void *baton);
 /* A row behind the store's back; `bytes` NULL takes it out. */
 void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len);
 
+/* Cuts `row` to its first `fields` fields, as an earlier version wrote it; `row` is a copy then.
+ * The fields that go are numbers; a row may have fewer. */
+void till_cut(MDB_val *row, int fields);
+
 /* A digest of all that is stored: the same when nothing was written. */
 const char *till_snapshot(void);
 
