@@ -4,6 +4,7 @@
 #include "base/pay_crypto.h"
 #include "store/pay_lmdb_audit.h"
 #include "store/pay_lmdb_keys.h"
+#include "store/pay_lmdb_record.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_walk.h"

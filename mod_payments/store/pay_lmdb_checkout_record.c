@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_checkout.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_lmdb_record.h"
 
 #include <assert.h>
 #include <errno.h>

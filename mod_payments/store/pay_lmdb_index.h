@@ -77,25 +77,9 @@ void pay_lmdb_entry_value(pay_lmdb_entry_t *entry, const void *value, size_t len
 void pay_lmdb_entry_number(pay_lmdb_entry_t *entry, apr_uint64_t number); /* 8 bytes, big-endian */
 
 /*
- * Writes the row of `after` at the key `at`, and moves its entries from those of `before`, which is
- * the stored row. `before` NULL: it is a new one; MDB_KEYEXIST when its key, or a unique entry, is
- * taken. Where nothing that an index looks at has changed, `before` may be `after` itself. Counts
- * the rows of tables that are counted (pay_lmdb_rows.h).
+ * Moves the entries of the row at the key `at`: from those of `before` (NULL: it is new) to those
+ * of `after` (NULL: it is taken out). The row itself is the caller's.
  */
-int pay_lmdb_record_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
-                        const pay_lmdb_key_t *at, MDB_val *row, const void *before,
-                        const void *after);
-
-/* Writes it likewise, whatever is stored there. */
-int pay_lmdb_record_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
-                          const pay_lmdb_key_t *at, MDB_val *row, const void *after, apr_pool_t *p);
-
-/* Takes out the row at `at` with its entries; `stored` is as it was read. MDB_NOTFOUND: it is not
- * there, its entries are taken out all the same. */
-int pay_lmdb_record_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
-                        const pay_lmdb_key_t *at, const void *stored);
-
-/* The entries alone, as above; `before` or `after` may be NULL. */
 int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, const void *before, const void *after);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_kept.h"
 
+#include "store/pay_lmdb_record.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_row.h"
 

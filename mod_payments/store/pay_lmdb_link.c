@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_audit.h"
+#include "store/pay_lmdb_record.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_time.h"

@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_held.h"
+#include "store/pay_lmdb_record.h"
 
 #include <apr_strings.h>
 #include <errno.h>

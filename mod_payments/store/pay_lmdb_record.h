@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_LMDB_RECORD_H
+#define PAY_LMDB_RECORD_H
+
+/*
+ * A row together with the entries that its record declares (pay_lmdb_index.h). Functions run inside
+ * the caller's transaction and return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ */
+
+#include "store/pay_lmdb_index.h"
+
+/*
+ * Writes the row of `after` at the key `at`, and moves its entries from those of `before`, which is
+ * the stored row. `before` NULL: it is a new one; MDB_KEYEXIST when its key, or a unique entry, is
+ * taken. Where nothing that an index looks at has changed, `before` may be `after` itself. Counts
+ * the rows of tables that are counted (pay_lmdb_rows.h).
+ */
+int pay_lmdb_record_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                        const pay_lmdb_key_t *at, MDB_val *row, const void *before,
+                        const void *after);
+
+/* Writes it likewise, whatever is stored there. */
+int pay_lmdb_record_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                          const pay_lmdb_key_t *at, MDB_val *row, const void *after, apr_pool_t *p);
+
+/* Takes out the row at `at` with its entries; `stored` is as it was read. MDB_NOTFOUND: it is not
+ * there, its entries are taken out all the same. */
+int pay_lmdb_record_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+                        const pay_lmdb_key_t *at, const void *stored);
+
+#endif
