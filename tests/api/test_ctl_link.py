@@ -54,6 +54,14 @@ def test_lists(ctl):
     assert ctl.ok("link", "list", "shop", *TEST).splitlines()[0].split()[:3] == ["REFERENCE", "STATE", "AMOUNT"]
 
 
+def test_the_longest_references(ctl):
+    """What ends a batch of the list is known whole: nothing comes twice."""
+    names = ["a" * 49 + end for end in "bc"]
+    for name in names:
+        ctl.ok("link", "create", "shop", *TEST, "--reference", name)
+    assert [row["reference"] for row in ctl.json("link", "list", "shop", *TEST, "--limit", "9")] == names
+
+
 def test_disabled_for_good(ctl):
     ctl.ok("link", "create", "shop", *TEST, "--reference", "shop-1")
     first = ctl.json("link", "disable", "shop", "shop-1", *TEST)
