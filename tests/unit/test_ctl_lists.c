@@ -105,6 +105,16 @@ static apr_status_t no_refunds(pay_refund_cursor_t *cursor, apr_size_t *len, apr
     return DOWN;
 }
 
+static apr_status_t no_page(apr_array_header_t **out, pay_page_cursor_t *cursor, pay_store_t *store,
+                            const pay_scope_t *scope, const pay_time_range_t *range, int limit,
+                            apr_pool_t *p)
+{
+    (void)range;
+    (void)limit;
+    cursor->done = 1;
+    return no_tokens(out, store, scope, p);
+}
+
 static apr_status_t no_totals(apr_array_header_t **out, pay_store_t *store,
                               const pay_scope_t *scope, const pay_time_range_t *range,
                               const pay_total_t *after, int limit, apr_pool_t *p)
@@ -197,6 +207,7 @@ static const pay_store_ops_t only_accounts = {.account_get = account_get,
                                               .charge_list = no_charges,
                                               .charge_search = none_found,
                                               .refund_scan = no_refunds,
+                                              .refund_page = no_page,
                                               .total_list = no_totals,
                                               .event_list = no_events,
                                               .audit_list = no_entries};
@@ -226,6 +237,7 @@ static const struct {
     {"charges", ctl_charge_list, &only_accounts, "shop", "test", NULL},
     {"charges of a state", ctl_charge_list, &only_accounts, "shop", "test", "successful"},
     {"refunds", ctl_refund_list, &only_accounts, "shop", "test", NULL},
+    {"refunds to link", ctl_refund_link, &only_accounts, "shop", "live", NULL},
     {"totals", ctl_totals, &only_accounts, "shop", "test", NULL},
     {"events", ctl_event_list, &only_accounts, "shop", "test", NULL},
 };
