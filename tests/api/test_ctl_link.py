@@ -30,7 +30,7 @@ def test_a_link(ctl):
     bare = ctl.json("link", "show", "shop", "shop-1", *TEST)
     assert bare == {**made, "url": made["url"].removeprefix("https://pay.example")}
     text = ctl.ok("link", "show", "shop", "shop-1", *TEST)
-    assert "12.50" in text and "one payer, once" in text
+    assert "12.50" in text and "one payer, once" in text and re.search("^currency +USD$", text, re.M)
     ctl.ok("store", "check")
 
 
