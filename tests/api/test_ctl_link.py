@@ -30,7 +30,7 @@ def test_a_link(ctl):
     bare = ctl.json("link", "show", "shop", "shop-1", *TEST)
     assert bare == {**made, "url": made["url"].removeprefix("https://pay.example")}
     text = ctl.ok("link", "show", "shop", "shop-1", *TEST)
-    assert "12.50" in text and "one payer, once" in text
+    assert "12.50" in text and "one payer, once" in text and re.search("^currency +USD$", text, re.M)
     ctl.ok("store", "check")
 
 
@@ -52,6 +52,14 @@ def test_lists(ctl):
     assert lines[0].split(",")[:4] == ["reference", "title", "description", "amount"]
     assert lines[1].startswith("a,'=1+1,,,NGN,true,") and "http://h/payment/page/" in lines[1]
     assert ctl.ok("link", "list", "shop", *TEST).splitlines()[0].split()[:3] == ["REFERENCE", "STATE", "AMOUNT"]
+
+
+def test_the_longest_references(ctl):
+    """What ends a batch of the list is known whole: nothing comes twice."""
+    names = ["a" * 49 + end for end in "bc"]
+    for name in names:
+        ctl.ok("link", "create", "shop", *TEST, "--reference", name)
+    assert [row["reference"] for row in ctl.json("link", "list", "shop", *TEST, "--limit", "9")] == names
 
 
 def test_disabled_for_good(ctl):

@@ -14,6 +14,7 @@ from conftest import MPMS
 from dashboard import PATH, Person, settings
 from harness import SHOPS_AT_ONCE, Httpd, reference, run_ctl_lines
 from payer import Checkout
+from raw_lmdb import Raw
 from shares import ALIKE
 
 pytestmark = ALIKE
@@ -361,6 +362,23 @@ def test_overview(desk):
     assert all(one["charges"] == 0 and one["volume"] == "0.00" for one in days[:-1])
     assert seen["hasCharges"] and seen["hasWebhook"] and seen["hasKeys"]
     assert seen["openWebhooks"] == 1 and seen["parkedWebhooks"] == 0
+
+
+def test_overview_that_cannot_be_read(desk):
+    """A damaged total behind one that is well: the answer is an error, and comes."""
+    desk.shop.charge()
+    number = json.loads(desk.shop.httpd.ctl("account", "show", desk.name, "--json").stdout)["number"]
+    now = int(datetime.datetime.now().timestamp() * 10**6)
+    key = number.to_bytes(4, "big") + b"\0" + (now ^ 1 << 63).to_bytes(8, "big") + b"NGN" + bytes(4)
+    desk.shop.httpd.expect_log("PAY00104: table total")
+    seen = []
+    for change in (lambda raw: raw.put("total", key, b"\xff")), (lambda raw: raw.delete("total", key)):
+        with Raw(desk.shop.httpd.store) as raw:
+            raw.begin()
+            change(raw)
+            raw.commit()
+        seen.append(desk.viewer.get(desk.scope("overview")).status)
+    assert seen == [500, 200]
 
 
 def test_days_begin_at_midnight(desk, tmp_path):

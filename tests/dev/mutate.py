@@ -87,7 +87,8 @@ class Workshop:
     @functools.lru_cache(None)
     def compiler(self, source):
         words = self.said_by_make("mod_payments", source.partition("/")[2], self.object_of(source), " -MT ")
-        flags = shlex.split(words.partition(" -MT ")[0])
+        # Where libtool is not called, the assignment of a shell variable precedes it.
+        flags = shlex.split(words.partition(" -MT ")[0].rpartition("; ")[2])
         if "--mode=compile" in flags:
             flags = flags[flags.index("--mode=compile") + 1:] + ["-fPIC", "-DPIC"]
         return flags + ["-g0", "-w", f"-I{(self.tree / source).parent}"]

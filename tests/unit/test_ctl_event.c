@@ -4,6 +4,7 @@
 #include "ctl/ctl_commands.h"
 
 #include "lmdb_fixture.h"
+#include "output.h"
 #include "unit.h"
 
 /*
@@ -12,7 +13,6 @@
  */
 
 #define EVENTS 3
-#define OUTPUT_MAX 100
 
 static const apr_status_t *script;
 static int asked; /* for so many events */
@@ -64,35 +64,6 @@ static apr_status_t event_drop(pay_event_t **out, pay_store_t *store, const pay_
     (void)scope;
     (void)p;
     return change("dropped", place);
-}
-
-/* Redirects standard output to a file; output_read undoes it. */
-static const char *output_open(int *before)
-{
-    const char *path = apr_pstrcat(unit_pool, unit_dir(), "/output", NULL);
-    const int fd = open(path, O_CREAT | O_RDWR, 0600);
-
-    ck_assert_int_ge(fd, 0);
-    (void)fflush(stdout);
-    *before = dup(STDOUT_FILENO);
-    ck_assert_int_eq(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
-    (void)close(fd);
-    return path;
-}
-
-static const char *output_read(const char *path, int before)
-{
-    char text[OUTPUT_MAX] = "";
-    FILE *file;
-
-    (void)fflush(stdout);
-    ck_assert_int_eq(dup2(before, STDOUT_FILENO), STDOUT_FILENO);
-    (void)close(before);
-    file = fopen(path, "r");
-    ck_assert_ptr_nonnull(file);
-    (void)fread(text, 1, sizeof(text) - 1, file);
-    (void)fclose(file);
-    return apr_pstrdup(unit_pool, text);
 }
 
 static const struct {

@@ -19,6 +19,7 @@ static apr_status_t account_get(pay_account_t **out, pay_store_t *store, const c
     *out = apr_pcalloc(p, sizeof(**out));
     (*out)->name = name;
     (*out)->number = 1;
+    (*out)->settings = pay_account_settings_builtin;
     return APR_SUCCESS;
 }
 
@@ -34,6 +35,114 @@ static apr_status_t no_accounts(apr_array_header_t **out, pay_store_t *store, ap
     (void)out;
     (void)store;
     (void)p;
+    return DOWN;
+}
+
+static apr_status_t one_account(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p)
+{
+    *out = apr_array_make(p, 1, sizeof(pay_account_t *));
+    return account_get(apr_array_push(*out), store, "shop", p);
+}
+
+/* Keys, and grants. */
+static apr_status_t none_of_account(apr_array_header_t **out, pay_store_t *store, const char *name,
+                                    apr_pool_t *p)
+{
+    (void)store;
+    (void)name;
+    *out = apr_array_make(p, 0, sizeof(void *));
+    return DOWN;
+}
+
+static apr_status_t no_tokens(apr_array_header_t **out, pay_store_t *store,
+                              const pay_scope_t *scope, apr_pool_t *p)
+{
+    (void)store;
+    (void)scope;
+    *out = apr_array_make(p, 0, sizeof(void *));
+    return DOWN;
+}
+
+static apr_status_t no_links(apr_array_header_t **out, pay_store_t *store, const pay_scope_t *scope,
+                             const char *after, int limit, apr_pool_t *p)
+{
+    (void)after;
+    (void)limit;
+    return no_tokens(out, store, scope, p);
+}
+
+static apr_status_t no_charges(apr_array_header_t **out, pay_store_t *store,
+                               const pay_scope_t *scope, const pay_time_range_t *range,
+                               const pay_charge_t *after, int limit, apr_pool_t *p)
+{
+    (void)range;
+    (void)after;
+    (void)limit;
+    return no_tokens(out, store, scope, p);
+}
+
+static apr_status_t none_found(apr_array_header_t **out, pay_charge_cursor_t *cursor,
+                               pay_store_t *store, const pay_scope_t *scope,
+                               const pay_charge_filter_t *filter, int limit, apr_pool_t *p)
+{
+    (void)filter;
+    (void)limit;
+    cursor->done = 1;
+    return no_tokens(out, store, scope, p);
+}
+
+static apr_status_t no_refunds(pay_refund_cursor_t *cursor, apr_size_t *len, apr_size_t *count,
+                               pay_store_t *store, const pay_scope_t *scope,
+                               const pay_time_range_t *range, char *buffer, apr_size_t size)
+{
+    (void)store;
+    (void)scope;
+    (void)range;
+    (void)buffer;
+    (void)size;
+    cursor->done = 1;
+    *len = *count = 0;
+    return DOWN;
+}
+
+static apr_status_t no_page(apr_array_header_t **out, pay_page_cursor_t *cursor, pay_store_t *store,
+                            const pay_scope_t *scope, const pay_time_range_t *range, int limit,
+                            apr_pool_t *p)
+{
+    (void)range;
+    (void)limit;
+    cursor->done = 1;
+    return no_tokens(out, store, scope, p);
+}
+
+static apr_status_t no_totals(apr_array_header_t **out, pay_store_t *store,
+                              const pay_scope_t *scope, const pay_time_range_t *range,
+                              const pay_total_t *after, int limit, apr_pool_t *p)
+{
+    (void)range;
+    (void)after;
+    (void)limit;
+    return no_tokens(out, store, scope, p);
+}
+
+static apr_status_t no_events(apr_array_header_t **out, pay_store_t *store,
+                              const pay_scope_t *scope, int parked, const pay_event_t *after,
+                              int limit, apr_pool_t *p)
+{
+    (void)parked;
+    (void)after;
+    (void)limit;
+    return no_tokens(out, store, scope, p);
+}
+
+static apr_status_t no_entries(apr_array_header_t **out, pay_store_t *store, apr_uint32_t account,
+                               apr_uint64_t before, int limit, apr_pool_t *p)
+{
+    (void)store;
+    (void)account;
+    (void)before;
+    (void)limit;
+    *out = apr_array_make(p, 0, sizeof(void *));
     return DOWN;
 }
 
@@ -89,19 +198,48 @@ static const pay_store_ops_t nothing_held = {
     .account_get = account_get, .account_list = account_list, .held_list = no_held};
 static const pay_store_ops_t nothing_known = {.account_get = account_get,
                                               .account_list = no_accounts};
+static const pay_store_ops_t only_accounts = {.account_get = account_get,
+                                              .account_list = one_account,
+                                              .key_list = none_of_account,
+                                              .grant_list = none_of_account,
+                                              .token_list = no_tokens,
+                                              .link_list = no_links,
+                                              .charge_list = no_charges,
+                                              .charge_search = none_found,
+                                              .refund_scan = no_refunds,
+                                              .refund_page = no_page,
+                                              .total_list = no_totals,
+                                              .event_list = no_events,
+                                              .audit_list = no_entries};
 
 static const struct {
     const char *name;
     ctl_exit_t (*run)(ctl_t *);
     const pay_store_ops_t *ops;
     const char *account, *mode;
+    const char *state;
 } rows[] = {
-    {"what is held", ctl_held_list, &nothing_held, NULL, NULL},
-    {"in Live Mode", ctl_held_list, &nothing_held, NULL, "live"},
-    {"of an account", ctl_held_list, &nothing_held, "shop", NULL},
-    {"of its Live Mode", ctl_held_list, &nothing_held, "shop", "live"},
-    {"what is held, without accounts", ctl_held_list, &nothing_known, NULL, NULL},
-    {"accounts", ctl_account_list, &nothing_known, NULL, NULL},
+    {"what is held", ctl_held_list, &nothing_held, NULL, NULL, NULL},
+    {"in Live Mode", ctl_held_list, &nothing_held, NULL, "live", NULL},
+    {"of an account", ctl_held_list, &nothing_held, "shop", NULL, NULL},
+    {"of its Live Mode", ctl_held_list, &nothing_held, "shop", "live", NULL},
+    {"what is held, without accounts", ctl_held_list, &nothing_known, NULL, NULL, NULL},
+    {"accounts", ctl_account_list, &nothing_known, NULL, NULL, NULL},
+    {"grants, without accounts", ctl_account_grants, &nothing_known, NULL, NULL, NULL},
+    {"grants", ctl_account_grants, &only_accounts, NULL, NULL, NULL},
+    {"grants of an account", ctl_account_grants, &only_accounts, "shop", NULL, NULL},
+    {"audit, without accounts", ctl_audit_list, &nothing_known, NULL, NULL, NULL},
+    {"audit", ctl_audit_list, &only_accounts, NULL, NULL, NULL},
+    {"audit of an account", ctl_audit_list, &only_accounts, "shop", NULL, NULL},
+    {"keys", ctl_key_list, &only_accounts, "shop", NULL, NULL},
+    {"tokens", ctl_token_list, &only_accounts, "shop", "test", NULL},
+    {"payment links", ctl_link_list, &only_accounts, "shop", "test", NULL},
+    {"charges", ctl_charge_list, &only_accounts, "shop", "test", NULL},
+    {"charges of a state", ctl_charge_list, &only_accounts, "shop", "test", "successful"},
+    {"refunds", ctl_refund_list, &only_accounts, "shop", "test", NULL},
+    {"refunds to link", ctl_refund_link, &only_accounts, "shop", "live", NULL},
+    {"totals", ctl_totals, &only_accounts, "shop", "test", NULL},
+    {"events", ctl_event_list, &only_accounts, "shop", "test", NULL},
 };
 
 START_TEST(test_a_store_that_fails)
@@ -111,7 +249,51 @@ START_TEST(test_a_store_that_fails)
 
     ctl.arg[0] = rows[_i].account;
     ctl.option[CTL_OPTION_MODE] = rows[_i].mode;
+    ctl.option[CTL_OPTION_STATE] = rows[_i].state;
+    ctl.option[CTL_OPTION_BY] = "day";
     ck_assert_msg(rows[_i].run(&ctl) == CTL_EXIT_ACCESS, "%s", rows[_i].name);
+}
+END_TEST
+
+/* What the store has kept of refunds. */
+static const struct {
+    const char *name;
+    const char *text;
+    ctl_exit_t want;
+} record_rows[] = {
+    {"none", "", CTL_OK},
+    {"no object", "x", CTL_EXIT_NOT_VALID},
+    {"one that does not end", "{\"id\":\"}", CTL_EXIT_NOT_VALID},
+    {"no JSON", "{x}", CTL_EXIT_NOT_VALID},
+    {"no refund", "{}", CTL_EXIT_NOT_VALID},
+};
+
+static const char *records;
+
+static apr_status_t records_scan(pay_refund_cursor_t *cursor, apr_size_t *len, apr_size_t *count,
+                                 pay_store_t *store, const pay_scope_t *scope,
+                                 const pay_time_range_t *range, char *buffer, apr_size_t size)
+{
+    (void)store;
+    (void)scope;
+    (void)range;
+    cursor->done = 1;
+    apr_cpystrn(buffer, records, size);
+    *len = strlen(records);
+    *count = 1;
+    return APR_SUCCESS;
+}
+
+START_TEST(test_records_that_are_none)
+{
+    static const pay_store_ops_t ops = {.account_get = account_get, .refund_scan = records_scan};
+    pay_store_t store = {.ops = &ops};
+    ctl_t ctl = {.store = &store, .pool = unit_pool};
+
+    records = record_rows[_i].text;
+    ctl.arg[0] = "shop";
+    ctl.option[CTL_OPTION_MODE] = "test";
+    ck_assert_msg(ctl_refund_list(&ctl) == record_rows[_i].want, "%s", record_rows[_i].name);
 }
 END_TEST
 
@@ -152,6 +334,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_a_store_that_fails, 0, UNIT_ROWS(rows));
+    tcase_add_loop_test(tcase, test_records_that_are_none, 0, UNIT_ROWS(record_rows));
     tcase_add_loop_test(tcase, test_held_in_each_mode_once, 0, UNIT_ROWS(scope_rows));
     tcase_add_loop_test(tcase, test_a_full_list_asks_for_no_more, 0, 3);
 }
