@@ -227,7 +227,7 @@ class Bench:
         environment = dict(self.environment, PAYMENTS_BUILD=str(build), HOME=str(self.copied / "home"),
                            PAYMENTSCTL=str(build / "mod_payments/paymentsctl"))
         status, said = run_limited(command, limit, SILENCE, cwd=self.copied / "tests" / folder, env=environment)
-        end_all_of(f"PAYMENTS_BUILD={build}")
+        end_all_of(f"HOME={self.copied / 'home'}") # servers too, each of which leads a process group of its own
         if status is None:
             return False, "time limit"
         failed = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.M)
