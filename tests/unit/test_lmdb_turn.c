@@ -3,12 +3,15 @@
 
 #include "lmdb_fixture.h"
 
+#include "base/pay_slots_parts.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define SHORT_MS 200
@@ -256,6 +259,24 @@ static int wait_and_stop(const char *dir, int ready_fd)
     return write(ready_fd, "", 1) != 1 || take(LONG_MS);
 }
 
+/* While it waits: one that is stopped while it changes the line keeps all others from doing so. */
+static void stop_in_line(pid_t pid)
+{
+    pthread_mutex_t *mutex = &PAY_LMDB_TURN_LINE(shared)->mutex;
+    int status;
+
+    for (;;) {
+        ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+        ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+        ck_assert(WIFSTOPPED(status));
+        if (pthread_mutex_trylock(mutex) == 0) {
+            pthread_mutex_unlock(mutex);
+            return;
+        }
+        ck_assert_int_eq(kill(pid, SIGCONT), 0);
+    }
+}
+
 START_TEST(test_stopped_in_line)
 {
     pid_t pid;
@@ -266,7 +287,7 @@ START_TEST(test_stopped_in_line)
     while (pay_slots_waiting(PAY_LMDB_TURN_LINE(shared)) == 0) {
         usleep(100);
     }
-    ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+    stop_in_line(pid);
     pay_lmdb_turn_give(shared);
     ck_assert_int_eq(take(LONG_MS), 1);
     pay_lmdb_turn_give(shared);
