@@ -104,14 +104,17 @@ apr_status_t pay_deliver_run(int state, void *baton, apr_pool_t *p)
 /*
  * A child ends without waiting for its watchdogs' threads. This one is given the time to store what
  * its receivers have taken, which would be sent to them again. It works by itself: a signal handler
- * may have brought us here.
+ * may have brought us here. From then on a late callback finds the outbox busy: it would close it
+ * while the process takes libcurl and OpenSSL down.
  */
 static apr_status_t leave(void *data)
 {
     pay_deliver_t *deliver = data;
 
     atomic_store(&deliver->stop, 1);
-    pay_leaving_wait(&deliver->busy, &deliver->owed);
+    do {
+        pay_leaving_wait(&deliver->busy, &deliver->owed);
+    } while (atomic_exchange(&deliver->busy, 1) && pay_leaving_time(PAY_LEAVING_MS) > 0);
     return APR_SUCCESS;
 }
 

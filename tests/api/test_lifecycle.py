@@ -8,7 +8,8 @@ import signal
 
 import pytest
 
-from harness import KILLED, ROOT, wait_for
+from harness import KILLED, ROOT, loaded, wait_for
+from receiver import INSECURE, Receiver
 
 
 def stored(shop):
@@ -28,6 +29,20 @@ def test_pending_charge_of_a_killed_child_is_decided(server):
     for pid in httpd.pids():
         os.kill(pid, signal.SIGKILL)
     wait_for(lambda: all(row["status"] == "successful" for row in stored(shop).values()), "reconciliation", 60)
+
+
+def test_nothing_is_taken_down_beside_the_end_of_a_child(server):
+    """The thread that delivers leaves libcurl alone once its process ends, however long that takes (preload_exit.c)."""
+    httpd = server(extra=INSECURE, env={"LD_PRELOAD": loaded("faults/preload_exit"), "PAYMENTS_LATE": "{root}/late"})
+    httpd.root.chmod(0o777)  # its children write there
+    with Receiver() as receiver:
+        shop = httpd.shop()
+        shop.webhook(receiver.url())
+        shop.charge()
+        receiver.wait(1)
+        wait_for(lambda: not shop.events(), "the delivery to be stored")
+        httpd.stop()
+    assert not (httpd.root / "late").exists()
 
 
 def test_store_is_left_by_a_stopped_server(server):
