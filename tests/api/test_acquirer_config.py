@@ -604,7 +604,8 @@ def test_program_is_ended(server):
     httpd.expect_log("PAY00302")
     httpd.start()
     assert OUT not in httpd.log_text()
-    assert not [pid for pid in os.listdir("/proc") if pid.isdigit() and mark in cmdline(pid)]
+    wait_for(lambda: not [pid for pid in os.listdir("/proc") if pid.isdigit() and mark in cmdline(pid)],
+             "the program, which was killed, to be gone")
 
 
 def cmdline(pid):
