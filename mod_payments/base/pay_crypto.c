@@ -2,11 +2,11 @@
 #include "base/pay_crypto.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
+#include <pthread.h>
 #include <string.h>
 
 #define STACK_WIPED 16384

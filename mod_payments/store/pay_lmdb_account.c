@@ -107,18 +107,15 @@ static int name_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void
     const pay_account_t *account = record;
 
     entry->table = PAY_TABLE_ACCOUNT_NAME;
-    pay_lmdb_key_start(&entry->key);
     pay_lmdb_entry_value(entry, at->bytes, at->len);
-    return pay_lmdb_key_bytes(&entry->key, account->name, strlen(account->name)) ? MDB_SUCCESS
-                                                                                 : ENAMETOOLONG;
+    return pay_lmdb_key_of(&entry->key, account->name, strlen(account->name)) ? MDB_SUCCESS
+                                                                              : ENAMETOOLONG;
 }
 
 static int row_of_name(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     (void)key;
-    pay_lmdb_key_start(row_key);
-    return value->mv_size == NUMBER_LEN
-           && pay_lmdb_key_bytes(row_key, value->mv_data, value->mv_size);
+    return value->mv_size == NUMBER_LEN && pay_lmdb_key_of(row_key, value->mv_data, value->mv_size);
 }
 
 static const pay_lmdb_index_t indexes[] = {

@@ -132,17 +132,15 @@ static int id_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *
     const pay_api_key_t *key = record;
 
     entry->table = PAY_TABLE_API_KEY_ID;
-    pay_lmdb_key_start(&entry->key);
     pay_lmdb_entry_value(entry, at->bytes, at->len);
-    return pay_lmdb_key_bytes(&entry->key, key->id, strlen(key->id)) ? MDB_SUCCESS : ENAMETOOLONG;
+    return pay_lmdb_key_of(&entry->key, key->id, strlen(key->id)) ? MDB_SUCCESS : ENAMETOOLONG;
 }
 
 static int row_of_id(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     (void)key;
-    pay_lmdb_key_start(row_key);
     return value->mv_size == PAY_SHA256_LEN
-           && pay_lmdb_key_bytes(row_key, value->mv_data, value->mv_size);
+           && pay_lmdb_key_of(row_key, value->mv_data, value->mv_size);
 }
 
 static const pay_lmdb_index_t indexes[] = {
@@ -184,8 +182,7 @@ static int key_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_api_key_t *befo
     if (rc) {
         return rc;
     }
-    pay_lmdb_key_start(&at);
-    (void)pay_lmdb_key_bytes(&at, key->digest, sizeof(key->digest));
+    (void)pay_lmdb_key_of(&at, key->digest, sizeof(key->digest));
     return pay_lmdb_record_put(txn, db, &pay_lmdb_api_key_record, &at, &row, before, key);
 }
 

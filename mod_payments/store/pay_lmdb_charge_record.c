@@ -325,11 +325,9 @@ int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *
 int pay_lmdb_charge_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
-    int rc;
 
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    rc = pay_lmdb_record_del(txn, db, &pay_lmdb_charge_record, &key, charge);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_lmdb_record_del(txn, db, &pay_lmdb_charge_record, &key, charge);
 }
 
 int pay_lmdb_charge_reindex(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)

@@ -59,8 +59,7 @@ int pay_lmdb_check_entries(pay_lmdb_check_t *check, const pay_lmdb_record_t *rec
     pay_lmdb_key_t at;
     int rc, found;
 
-    pay_lmdb_key_start(&at);
-    (void)pay_lmdb_key_bytes(&at, key->mv_data, key->mv_size);
+    (void)pay_lmdb_key_of(&at, key->mv_data, key->mv_size);
     for (; index < end; index++) {
         if (index->rule == PAY_INDEX_FORMER) {
             continue;

@@ -38,9 +38,8 @@ static int row_of_page(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_va
     const char *place = value->mv_data;
 
     (void)key;
-    pay_lmdb_key_start(row_key);
     return value->mv_size == PAY_LMDB_PAGE_LEN && place[0] == PAY_PAGE_CHECKOUT
-           && pay_lmdb_key_bytes(row_key, place + 1, value->mv_size - 1);
+           && pay_lmdb_key_of(row_key, place + 1, value->mv_size - 1);
 }
 
 /* ---- what ended unpaid, by when */
@@ -63,10 +62,9 @@ static int sweep_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const voi
 static int row_of_sweep(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     (void)value;
-    pay_lmdb_key_start(row_key);
     return key->mv_size == PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN
-           && pay_lmdb_key_bytes(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
-                                 PAY_LMDB_CHARGE_KEY_LEN);
+           && pay_lmdb_key_of(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
+                              PAY_LMDB_CHARGE_KEY_LEN);
 }
 
 static const pay_lmdb_index_t indexes[] = {
@@ -132,6 +130,5 @@ int pay_lmdb_checkout_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
         return rc;
     }
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    rc = pay_lmdb_record_del(txn, db, &pay_lmdb_checkout_record, &key, charge->checkout);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_lmdb_record_del(txn, db, &pay_lmdb_checkout_record, &key, charge->checkout);
 }

@@ -31,7 +31,8 @@ typedef enum pay_index_rule_t {
     PAY_INDEX_OWN,
     /* Writing the row fails with MDB_KEYEXIST while another one has the entry. */
     PAY_INDEX_UNIQUE,
-    /* The row that had the entry first keeps it; the other one goes without, and is told of it. */
+    /* The row that had the entry first keeps it; the other row has no entry, and `taken` is called.
+     */
     PAY_INDEX_FIRST,
     /* A second place where earlier versions, or an earlier state, may have left the entry: it is
      * taken out whenever the row is written, and never put. Stands before the index it belongs to,
@@ -47,11 +48,11 @@ typedef struct pay_lmdb_index_t {
     /* MDB_SUCCESS and the entry that the record, whose row has the key `at`, has; MDB_NOTFOUND: it
      * has none; else a failure. */
     int (*entry_of)(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record);
-    /* 1: `before` and `after` have the same entry, which saves making both. NULL: they are made. */
+    /* Returns 1 if both have the same entry, which saves making it twice. NULL: always compare. */
     int (*is_same)(const void *before, const void *after);
-    /* The key of the row that an entry leads to, 0 if it has not the form of this index. */
+    /* Sets the key of the row that an entry leads to. Returns 0 if it is no entry of this index. */
     int (*row_of)(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value);
-    /* PAY_INDEX_FIRST: logs that the record goes without. */
+    /* PAY_INDEX_FIRST: logs that the record has no entry because another row has it. */
     void (*taken)(const void *record);
     pay_index_rule_t rule;
     const char *missing; /* what store check says of a row without its entry */
@@ -83,7 +84,7 @@ void pay_lmdb_entry_number(pay_lmdb_entry_t *entry, apr_uint64_t number); /* 8 b
 int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, const void *before, const void *after);
 
-/* Puts all entries that can only be its own of a row that is not moved, for it may lack some. */
+/* Puts those entries of a stored row that no other row can have, in case some are missing. */
 int pay_lmdb_index_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
                        const pay_lmdb_key_t *at, const void *row);
 

@@ -101,10 +101,9 @@ static int due_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void 
 static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     (void)value;
-    pay_lmdb_key_start(row_key);
     return key->mv_size == PAY_LMDB_KEPT_DUE_KEY_LEN
-           && pay_lmdb_key_bytes(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
-                                 PAY_LMDB_KEPT_KEY_LEN);
+           && pay_lmdb_key_of(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
+                              PAY_LMDB_KEPT_KEY_LEN);
 }
 
 static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const void *record)
@@ -140,13 +139,6 @@ static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val
 const pay_lmdb_record_t pay_lmdb_kept_record = {
     .table = PAY_TABLE_KEPT, .indexes = indexes, .index_count = 1, .load = load};
 
-/* As the record is given its key. */
-static void key_copy(pay_lmdb_key_t *out, const MDB_val *key)
-{
-    pay_lmdb_key_start(out);
-    (void)pay_lmdb_key_bytes(out, key->mv_data, key->mv_size);
-}
-
 int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
                         const pay_lmdb_kept_t *before, const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
@@ -167,7 +159,7 @@ int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
     if (kept->text.mv_size) {
         memcpy((char *)row.mv_data + fields.mv_size, kept->text.mv_data, kept->text.mv_size);
     }
-    key_copy(&at, key);
+    (void)pay_lmdb_key_of(&at, key->mv_data, key->mv_size);
     return pay_lmdb_record_put(txn, db, &pay_lmdb_kept_record, &at, &row, before, kept);
 }
 
@@ -203,6 +195,6 @@ int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *ke
 {
     pay_lmdb_key_t at;
 
-    key_copy(&at, key);
+    (void)pay_lmdb_key_of(&at, key->mv_data, key->mv_size);
     return pay_lmdb_record_del(txn, db, &pay_lmdb_kept_record, &at, kept);
 }

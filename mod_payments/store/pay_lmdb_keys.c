@@ -55,6 +55,12 @@ int pay_lmdb_key_bytes(pay_lmdb_key_t *key, const void *bytes, size_t len)
     return 1;
 }
 
+int pay_lmdb_key_of(pay_lmdb_key_t *key, const void *bytes, size_t len)
+{
+    pay_lmdb_key_start(key);
+    return pay_lmdb_key_bytes(key, bytes, len);
+}
+
 MDB_val pay_lmdb_key_val(const pay_lmdb_key_t *key)
 {
     MDB_val val;

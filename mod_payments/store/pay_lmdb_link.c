@@ -143,10 +143,8 @@ static int row_of_page(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_va
     const char *place = value->mv_data;
 
     (void)key;
-    pay_lmdb_key_start(row_key);
     return value->mv_size > 1 + PAY_LMDB_SCOPE_LEN && value->mv_size <= 1 + PAY_LMDB_LINK_KEY_MAX
-           && place[0] == PAY_PAGE_LINK
-           && pay_lmdb_key_bytes(row_key, place + 1, value->mv_size - 1);
+           && place[0] == PAY_PAGE_LINK && pay_lmdb_key_of(row_key, place + 1, value->mv_size - 1);
 }
 
 static const pay_lmdb_index_t indexes[] = {

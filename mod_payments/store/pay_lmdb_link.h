@@ -56,7 +56,7 @@ int pay_lmdb_link_decided(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
  */
 int pay_lmdb_link_holds(const pay_charge_t *charge);
 /* Before the row of `charge` is written again: whether it may yet be paid counts for its link.
- * `before` is the row that is stored; NULL: there is none. */
+ * `before` is the stored row, or NULL if none is stored. */
 int pay_lmdb_link_follow(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *before,
                          const pay_charge_t *charge, apr_pool_t *p);
 /* The checkouts of a link that hold it, from their rows. *whole 0: there are too many to look at.

@@ -36,5 +36,8 @@ int pay_lmdb_record_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_recor
     int rc;
 
     rc = pay_lmdb_index_move(txn, db, record, at, stored, NULL);
-    return rc ? rc : pay_lmdb_rows_del(txn, db, record->table, &key);
+    if (!rc) {
+        rc = pay_lmdb_rows_del(txn, db, record->table, &key);
+    }
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }

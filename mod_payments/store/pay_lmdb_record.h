@@ -23,8 +23,8 @@ int pay_lmdb_record_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_recor
 int pay_lmdb_record_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
                           const pay_lmdb_key_t *at, MDB_val *row, const void *after, apr_pool_t *p);
 
-/* Takes out the row at `at` with its entries; `stored` is as it was read. MDB_NOTFOUND: it is not
- * there, its entries are taken out all the same. */
+/* Takes out the row at `at` with its entries; `stored` is the row as it was read. A
+ * row that is already gone is not an error. */
 int pay_lmdb_record_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, const void *stored);
 

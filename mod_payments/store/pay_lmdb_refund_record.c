@@ -26,9 +26,8 @@ static void lead(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const pay_lmdb
 static int row_of(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     (void)key;
-    pay_lmdb_key_start(row_key);
     return value->mv_size == PAY_LMDB_REFUND_KEY_LEN
-           && pay_lmdb_key_bytes(row_key, value->mv_data, value->mv_size);
+           && pay_lmdb_key_of(row_key, value->mv_data, value->mv_size);
 }
 
 /* ---- by reference and id, which never change */
@@ -355,11 +354,9 @@ int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_
 {
     const pay_lmdb_refund_t row = {.refund = *refund};
     pay_lmdb_key_t key;
-    int rc;
 
     key_of(&key, refund);
-    rc = pay_lmdb_record_del(txn, db, &pay_lmdb_refund_record, &key, &row);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_lmdb_record_del(txn, db, &pay_lmdb_refund_record, &key, &row);
 }
 
 int pay_lmdb_refund_reindex(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row)

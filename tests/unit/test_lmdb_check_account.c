@@ -4,9 +4,11 @@
 typedef enum spoil_t {
     SPOIL_ACCOUNT_ROW,
     SPOIL_ACCOUNT_NAME,
+    SPOIL_ACCOUNT_NAME_OTHER,
     SPOIL_ACCOUNT_NAME_GONE,
     SPOIL_KEY_ROW,
     SPOIL_KEY_ID,
+    SPOIL_KEY_ID_OTHER,
     SPOIL_KEY_ID_EMPTY,
     SPOIL_KEY_ID_LONG,
     SPOIL_KEY_ID_GONE,
@@ -27,9 +29,11 @@ static const struct {
 } spoil_cases[] = {
     {"an account row does not decode", SPOIL_ACCOUNT_ROW, 1, "account 0000270f: the row"},
     {"a name of no account", SPOIL_ACCOUNT_NAME, 1, "leads to no account"},
+    {"a second name of an account", SPOIL_ACCOUNT_NAME_OTHER, 1, "leads to no account"},
     {"an account without its name", SPOIL_ACCOUNT_NAME_GONE, 1, "not found by its name"},
     {"a key row does not decode", SPOIL_KEY_ROW, 1, "api_key 0202"},
     {"an id of no key", SPOIL_KEY_ID, 1, "leads to no key"},
+    {"a second id of a key", SPOIL_KEY_ID_OTHER, 1, "leads to no key"},
     {"an id of nothing", SPOIL_KEY_ID_EMPTY, 1, "leads to no key"},
     {"an id of more than any key", SPOIL_KEY_ID_LONG, 1, "leads to no key"},
     {"a key without its id", SPOIL_KEY_ID_GONE, 1, "key_1"},
@@ -65,9 +69,51 @@ static void spoil_encryption(spoil_t how)
                how == SPOIL_ENCRYPTION_ROW ? 1 : 2);
 }
 
+static void plant_name(const char *name, apr_uint32_t account)
+{
+    pay_lmdb_key_t key, number;
+
+    name_key(&key, name);
+    pay_lmdb_key_start(&number);
+    pay_lmdb_key_u32(&number, account);
+    till_plant(PAY_TABLE_ACCOUNT_NAME, &key, number.bytes, number.len);
+}
+
+static void spoil_key_id(spoil_t how)
+{
+    unsigned char digest[PAY_SHA256_LEN];
+    unsigned char long_value[PAY_LMDB_KEY_MAX + 1];
+    pay_lmdb_key_t key;
+
+    memset(digest, 2, sizeof(digest)); /* of key_1 */
+    switch (how) {
+    case SPOIL_KEY_ID:
+        name_key(&key, "key_9");
+        digest[0] = 9;
+        till_plant(PAY_TABLE_API_KEY_ID, &key, digest, sizeof(digest));
+        return;
+    case SPOIL_KEY_ID_OTHER:
+        name_key(&key, "key_9");
+        till_plant(PAY_TABLE_API_KEY_ID, &key, digest, sizeof(digest));
+        return;
+    case SPOIL_KEY_ID_EMPTY:
+        name_key(&key, "key_9");
+        till_plant(PAY_TABLE_API_KEY_ID, &key, "", 0);
+        return;
+    case SPOIL_KEY_ID_LONG:
+        name_key(&key, "key_9");
+        memset(long_value, 'k', sizeof(long_value));
+        till_plant(PAY_TABLE_API_KEY_ID, &key, long_value, sizeof(long_value));
+        return;
+    default:
+        name_key(&key, "key_1");
+        till_plant(PAY_TABLE_API_KEY_ID, &key, NULL, 0);
+        return;
+    }
+}
+
 static void spoil(spoil_t how)
 {
-    unsigned char number[4] = {0, 0, 0x27, 0x0f};
     unsigned char digest[PAY_SHA256_LEN];
     unsigned char long_value[PAY_LMDB_KEY_MAX + 1];
     pay_lmdb_key_t key;
@@ -80,8 +126,10 @@ static void spoil(spoil_t how)
         till_plant(PAY_TABLE_ACCOUNT, &key, "\xff", 1);
         return;
     case SPOIL_ACCOUNT_NAME:
-        name_key(&key, "nobody");
-        till_plant(PAY_TABLE_ACCOUNT_NAME, &key, number, sizeof(number));
+        plant_name("nobody", 9999);
+        return;
+    case SPOIL_ACCOUNT_NAME_OTHER:
+        plant_name("nobody", till->scopes[1].account);
         return;
     case SPOIL_ACCOUNT_NAME_GONE:
         name_key(&key, "late");
@@ -90,24 +138,6 @@ static void spoil(spoil_t how)
     case SPOIL_KEY_ROW:
         (void)pay_lmdb_key_bytes(&key, digest, sizeof(digest));
         till_plant(PAY_TABLE_API_KEY, &key, "\xff", 1);
-        return;
-    case SPOIL_KEY_ID:
-        name_key(&key, "key_9");
-        digest[0] = 9;
-        till_plant(PAY_TABLE_API_KEY_ID, &key, digest, sizeof(digest));
-        return;
-    case SPOIL_KEY_ID_EMPTY:
-        name_key(&key, "key_9");
-        till_plant(PAY_TABLE_API_KEY_ID, &key, "", 0);
-        return;
-    case SPOIL_KEY_ID_LONG:
-        name_key(&key, "key_9");
-        memset(long_value, 'k', sizeof(long_value));
-        till_plant(PAY_TABLE_API_KEY_ID, &key, long_value, sizeof(long_value));
-        return;
-    case SPOIL_KEY_ID_GONE:
-        name_key(&key, "key_1");
-        till_plant(PAY_TABLE_API_KEY_ID, &key, NULL, 0);
         return;
     case SPOIL_TOKEN_ROW:
         pay_lmdb_key_scope(&key, &till->scopes[1]);
@@ -130,8 +160,13 @@ static void spoil(spoil_t how)
         (void)pay_lmdb_key_bytes(&key, "secret", 6);
         till_plant(PAY_TABLE_TOKEN, &key, "\xff", 1);
         return;
-    default:
+    case SPOIL_ENCRYPTION_ROW:
+    case SPOIL_ENCRYPTION_KEY:
+    case SPOIL_ENCRYPTION_ACCOUNT:
         spoil_encryption(how);
+        return;
+    default:
+        spoil_key_id(how);
         return;
     }
 }
