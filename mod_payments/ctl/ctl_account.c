@@ -63,7 +63,7 @@ ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->account_get(out, ctl->store, name, ctl->pool);
+    rv = pay_store_account_get(out, ctl->store, name, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "there is no account %s; 'paymentsctl account list' shows those there are",
@@ -211,7 +211,7 @@ ctl_exit_t ctl_account_create(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->defaults_get(&defaults, ctl->store, name, ctl->pool);
+    rv = pay_store_defaults_get(&defaults, ctl->store, name, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read the defaults of a new account");
     }
@@ -223,7 +223,7 @@ ctl_exit_t ctl_account_create(ctl_t *ctl)
     settings.shop_text = given.shop_text;
     settings.return_hosts = given.return_hosts;
     settings.fees = given.fees;
-    rv = ctl->store->ops->account_create(&account, ctl->store, name, &settings, ctl->pool);
+    rv = pay_store_account_create(&account, ctl->store, name, &settings, ctl->pool);
     if (rv == APR_EEXIST) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "there is an account %s already; 'paymentsctl account set' changes it",
@@ -301,7 +301,7 @@ ctl_exit_t ctl_account_show(ctl_t *ctl)
         return failed;
     }
     shown.account = account;
-    rv = ctl->store->ops->account_rows(&shown.rows, ctl->store, account->number, ctl->pool);
+    rv = pay_store_account_rows(&shown.rows, ctl->store, account->number, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read what the account has stored");
     }
@@ -328,8 +328,7 @@ ctl_exit_t ctl_account_set(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->account_set(&account, ctl->store, account->name, &settings, NULL,
-                                      ctl->pool);
+    rv = pay_store_account_set(&account, ctl->store, account->name, &settings, NULL, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot change the account");
     }
@@ -353,8 +352,7 @@ ctl_exit_t ctl_account_mode(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->account_set(&account, ctl->store, account->name, &unchanged, &mode,
-                                      ctl->pool);
+    rv = pay_store_account_set(&account, ctl->store, account->name, &unchanged, &mode, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot change the account's mode");
     }
@@ -380,7 +378,7 @@ ctl_exit_t ctl_account_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->account_list(&accounts, ctl->store, ctl->pool);
+    rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }

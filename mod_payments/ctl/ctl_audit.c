@@ -101,7 +101,7 @@ ctl_exit_t ctl_audit_note(ctl_t *ctl)
 {
     apr_status_t rv;
 
-    rv = ctl->store->ops->audit_note(ctl->store);
+    rv = pay_store_audit_note(ctl->store);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "it was done, but the audit's entry of it cannot be written");
     }

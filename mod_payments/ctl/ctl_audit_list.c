@@ -72,8 +72,8 @@ static apr_status_t entries_print(const listing_t *listing, apr_uint32_t number,
 
     do {
         apr_pool_clear(listing->batch);
-        rv = store->ops->audit_list(&entries, store, number, before, PAY_STORE_ROWS_MAX,
-                                    listing->batch);
+        rv = pay_store_audit_list(&entries, store, number, before, PAY_STORE_ROWS_MAX,
+                                  listing->batch);
         if (rv != APR_SUCCESS) {
             return rv;
         }
@@ -124,7 +124,7 @@ ctl_exit_t ctl_audit_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = account ? APR_SUCCESS : ctl->store->ops->account_list(&accounts, ctl->store, ctl->pool);
+    rv = account ? APR_SUCCESS : pay_store_account_list(&accounts, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }

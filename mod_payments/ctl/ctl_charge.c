@@ -131,8 +131,8 @@ static apr_status_t charges_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_
     apr_pool_create(&batch, ctl->pool);
     do {
         apr_pool_clear(batch);
-        rv = ctl->store->ops->charge_list(&charges, ctl->store, scope, range, after,
-                                          PAY_STORE_ROWS_MAX, batch);
+        rv = pay_store_charge_list(&charges, ctl->store, scope, range, after, PAY_STORE_ROWS_MAX,
+                                   batch);
         if (rv != APR_SUCCESS) {
             return rv;
         }
@@ -162,8 +162,8 @@ static apr_status_t found_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t 
     apr_pool_create(&batch, ctl->pool);
     while (!cursor.done && !ctl_list_is_full(list)) {
         apr_pool_clear(batch);
-        rv = ctl->store->ops->charge_search(&charges, &cursor, ctl->store, scope, filter,
-                                            PAY_STORE_ROWS_MAX, batch);
+        rv = pay_store_charge_search(&charges, &cursor, ctl->store, scope, filter,
+                                     PAY_STORE_ROWS_MAX, batch);
         if (rv != APR_SUCCESS) {
             return rv;
         }
@@ -262,7 +262,7 @@ ctl_exit_t ctl_charge_find(pay_charge_t **out, ctl_t *ctl)
                         "blank, '/', '\\', '?' and '#'",
                         PAY_REFERENCE_MAX);
     }
-    rv = ctl->store->ops->charge_find(out, ctl->store, &scope, reference, ctl->pool);
+    rv = pay_store_charge_find(out, ctl->store, &scope, reference, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED, "account %s has no charge with reference %s in %s mode",
                         account->name, reference, pay_mode_name(scope.mode));

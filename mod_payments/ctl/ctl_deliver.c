@@ -114,7 +114,7 @@ ctl_exit_t ctl_event_deliver(ctl_t *ctl)
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot deliver");
     }
-    rv = ctl->store->ops->event_stat(&stat, ctl->store, ctl->pool);
+    rv = pay_store_event_stat(&stat, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot count what waits");
     }

@@ -57,7 +57,7 @@ static apr_status_t payer_erase(done_t *out, const ctl_t *ctl, const pay_scope_t
 
     memset(&at, 0, sizeof(at));
     while (rv == APR_SUCCESS && !at.done) { /* ends with the payer's rows */
-        rv = ctl->store->ops->payer_erase(&at, ctl->store, scope, email, ctl->pool);
+        rv = pay_store_payer_erase(&at, ctl->store, scope, email, ctl->pool);
     }
     out->mode = scope->mode;
     out->charges = at.charges;
@@ -162,7 +162,7 @@ ctl_exit_t ctl_account_reset(ctl_t *ctl)
     }
     memset(&at, 0, sizeof(at));
     while (rv == APR_SUCCESS && !at.done) { /* ends with what was there at first */
-        rv = ctl->store->ops->scope_reset(&at, ctl->store, &scope, ctl->pool);
+        rv = pay_store_scope_reset(&at, ctl->store, &scope, ctl->pool);
     }
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot empty all of Test Mode: run the same command again");

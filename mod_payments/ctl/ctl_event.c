@@ -95,7 +95,7 @@ static ctl_exit_t event_find(pay_event_t **out, ctl_t *ctl, const pay_scope_t *s
                         "event list' shows them",
                         PAY_EVENT_ID_LEN - 4);
     }
-    rv = ctl->store->ops->event_get(out, ctl->store, scope, &place, ctl->pool);
+    rv = pay_store_event_get(out, ctl->store, scope, &place, ctl->pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return ctl_fail_status(rv, "cannot read the event");
     }
@@ -124,10 +124,14 @@ ctl_exit_t ctl_event_show(ctl_t *ctl)
     return CTL_OK;
 }
 
+/* pay_store_event_retry or pay_store_event_drop. */
+typedef apr_status_t change_fn(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                               const pay_event_t *at, apr_pool_t *p);
+
 /* What retry and drop have in common. */
 typedef struct change_t {
     const ctl_t *ctl;
-    pay_store_event_retry_fn *op; /* drop's has the same form */
+    change_fn *op;
     const char *failure;
     const char *done; /* "dropped" */
     apr_uint64_t count;
@@ -228,14 +232,14 @@ static ctl_exit_t event_change(ctl_t *ctl, change_t *change)
 
 ctl_exit_t ctl_event_retry(ctl_t *ctl)
 {
-    change_t change = {ctl, ctl->store->ops->event_retry, "cannot retry the event", "retried", 0};
+    change_t change = {ctl, pay_store_event_retry, "cannot retry the event", "retried", 0};
 
     return event_change(ctl, &change);
 }
 
 ctl_exit_t ctl_event_drop(ctl_t *ctl)
 {
-    change_t change = {ctl, ctl->store->ops->event_drop, "cannot drop the event", "dropped", 0};
+    change_t change = {ctl, pay_store_event_drop, "cannot drop the event", "dropped", 0};
 
     return event_change(ctl, &change);
 }

@@ -96,8 +96,8 @@ apr_status_t ctl_event_each(ctl_t *ctl, const pay_scope_t *scope, int parked,
     apr_pool_create(&batch, ctl->pool);
     do {
         apr_pool_clear(batch);
-        rv = ctl->store->ops->event_list(&events, ctl->store, scope, parked, after,
-                                         PAY_STORE_ROWS_MAX, batch);
+        rv = pay_store_event_list(&events, ctl->store, scope, parked, after, PAY_STORE_ROWS_MAX,
+                                  batch);
         if (rv != APR_SUCCESS) {
             return rv;
         }

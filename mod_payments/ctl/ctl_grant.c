@@ -70,8 +70,8 @@ ctl_exit_t ctl_account_grant(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->grant_put(&grant, &verdict, ctl->store, account->name,
-                                    ctl->option[CTL_OPTION_HOST], ctl->arg[1], role, 0, ctl->pool);
+    rv = pay_store_grant_put(&grant, &verdict, ctl->store, account->name,
+                             ctl->option[CTL_OPTION_HOST], ctl->arg[1], role, 0, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot grant the account");
     }
@@ -101,11 +101,11 @@ ctl_exit_t ctl_account_revoke(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->grant_get(&grant, ctl->store, account->name, ctl->option[CTL_OPTION_HOST],
-                                    ctl->arg[1], ctl->pool);
+    rv = pay_store_grant_get(&grant, ctl->store, account->name, ctl->option[CTL_OPTION_HOST],
+                             ctl->arg[1], ctl->pool);
     if (rv == APR_SUCCESS) {
-        rv = ctl->store->ops->grant_delete(&verdict, ctl->store, account->name, grant->host,
-                                           grant->user, 0, ctl->pool);
+        rv = pay_store_grant_delete(&verdict, ctl->store, account->name, grant->host, grant->user,
+                                    0, ctl->pool);
     }
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED,
@@ -133,7 +133,7 @@ static apr_status_t grants_print(ctl_t *ctl, ctl_list_t *list, const apr_array_h
         const pay_account_t *account = APR_ARRAY_IDX(accounts, i, const pay_account_t *);
 
         apr_pool_clear(part);
-        rv = ctl->store->ops->grant_list(&grants, ctl->store, account->name, part);
+        rv = pay_store_grant_list(&grants, ctl->store, account->name, part);
         if (rv != APR_SUCCESS) {
             break;
         }
@@ -166,7 +166,7 @@ ctl_exit_t ctl_account_grants(ctl_t *ctl)
         accounts = apr_array_make(ctl->pool, 1, sizeof(pay_account_t *));
         APR_ARRAY_PUSH(accounts, pay_account_t *) = account;
     } else {
-        rv = ctl->store->ops->account_list(&accounts, ctl->store, ctl->pool);
+        rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
         if (rv != APR_SUCCESS) {
             return ctl_fail_status(rv, "cannot list the accounts");
         }

@@ -195,7 +195,7 @@ static apr_status_t scope_print(const listing_t *listing, const pay_scope_t *sco
     do {
         turn = !turn;
         apr_pool_clear(batch[turn]);
-        rv = store->ops->held_list(&dues, store, scope, after, PAY_STORE_ROWS_MAX, batch[turn]);
+        rv = pay_store_held_list(&dues, store, scope, after, PAY_STORE_ROWS_MAX, batch[turn]);
         if (rv != APR_SUCCESS) {
             return rv;
         }
@@ -240,7 +240,7 @@ static ctl_exit_t accounts_read(listing_t *listing)
         listing->account = account;
         return failed;
     }
-    rv = ctl->store->ops->account_list(&accounts, ctl->store, ctl->pool);
+    rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }

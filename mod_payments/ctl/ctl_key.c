@@ -212,7 +212,7 @@ ctl_exit_t ctl_key_list(ctl_t *ctl)
             return failed;
         }
     }
-    rv = ctl->store->ops->key_list(&keys, ctl->store, ctl->arg[0], ctl->pool);
+    rv = pay_store_key_list(&keys, ctl->store, ctl->arg[0], ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the keys");
     }
@@ -253,7 +253,7 @@ ctl_exit_t ctl_key_revoke(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->key_revoke(&key, ctl->store, id, 0, ctl->pool);
+    rv = pay_store_key_revoke(&key, ctl->store, id, 0, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return key_absent(id);
     }

@@ -103,18 +103,17 @@ static apr_status_t sealed_find(int *found, ctl_t *ctl)
     int i;
 
     *found = 0;
-    rv = ctl->store->ops->encryption_key_list(&keys, ctl->store, NULL, 1, ctl->pool);
+    rv = pay_store_encryption_key_list(&keys, ctl->store, NULL, 1, ctl->pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = ctl->store->ops->delivery_get(&delivery, ctl->store, ctl->pool);
+    rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return rv;
     }
     *found = keys->nelts > 0 || (rv == APR_SUCCESS && *delivery->mail_login);
     do {
-        rv = ctl->store->ops->endpoint_list(&endpoints, ctl->store, after, PAY_STORE_ROWS_MAX,
-                                            ctl->pool);
+        rv = pay_store_endpoint_list(&endpoints, ctl->store, after, PAY_STORE_ROWS_MAX, ctl->pool);
         if (rv != APR_SUCCESS) {
             return rv;
         }

@@ -274,8 +274,7 @@ static apr_status_t links_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t 
     apr_pool_create(&batch, ctl->pool);
     do {
         apr_pool_clear(batch);
-        rv =
-            ctl->store->ops->link_list(&links, ctl->store, scope, after, PAY_STORE_ROWS_MAX, batch);
+        rv = pay_store_link_list(&links, ctl->store, scope, after, PAY_STORE_ROWS_MAX, batch);
         if (rv != APR_SUCCESS) {
             return rv;
         }

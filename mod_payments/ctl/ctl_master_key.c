@@ -79,8 +79,7 @@ static ctl_exit_t secret_reseal(rotation_t *rotation, const pay_endpoint_t *endp
         return failed;
     }
     rotation->behind++;
-    rv = rotation->ctl->store->ops->endpoint_reseal(&changed, rotation->ctl->store, endpoint,
-                                                    sealed, fresh, p);
+    rv = pay_store_endpoint_reseal(&changed, rotation->ctl->store, endpoint, sealed, fresh, p);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot store a secret that was sealed anew");
     }
@@ -114,7 +113,7 @@ static ctl_exit_t endpoints_reseal(rotation_t *rotation)
     apr_pool_create(&batch, rotation->ctl->pool);
     do {
         apr_pool_clear(batch);
-        rv = store->ops->endpoint_list(&endpoints, store, after, PAY_STORE_ROWS_MAX, batch);
+        rv = pay_store_endpoint_list(&endpoints, store, after, PAY_STORE_ROWS_MAX, batch);
         if (rv != APR_SUCCESS) {
             return ctl_fail_status(rv, "cannot list the webhooks");
         }
@@ -146,8 +145,8 @@ static ctl_exit_t encryption_key_reseal(rotation_t *rotation, const pay_encrypti
         return failed;
     }
     rotation->behind++;
-    rv = rotation->ctl->store->ops->encryption_key_reseal(&changed, rotation->ctl->store,
-                                                          &key->scope, key->sealed, fresh, p);
+    rv = pay_store_encryption_key_reseal(&changed, rotation->ctl->store, &key->scope, key->sealed,
+                                         fresh, p);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot store an encryption key that was sealed anew");
     }
@@ -169,7 +168,7 @@ static ctl_exit_t encryption_keys_reseal(rotation_t *rotation)
     apr_pool_create(&batch, rotation->ctl->pool);
     do {
         apr_pool_clear(batch);
-        rv = store->ops->encryption_key_list(&keys, store, after, PAY_STORE_ROWS_MAX, batch);
+        rv = pay_store_encryption_key_list(&keys, store, after, PAY_STORE_ROWS_MAX, batch);
         if (rv != APR_SUCCESS) {
             return ctl_fail_status(rv, "cannot list the encryption keys");
         }
@@ -193,7 +192,7 @@ static ctl_exit_t login_reseal(rotation_t *rotation)
     ctl_exit_t failed;
     apr_status_t rv;
 
-    rv = ctl->store->ops->delivery_get(&delivery, ctl->store, ctl->pool);
+    rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return CTL_OK;
     }
@@ -207,7 +206,7 @@ static ctl_exit_t login_reseal(rotation_t *rotation)
     }
     rotation->behind++;
     delivery->mail_login = fresh;
-    rv = ctl->store->ops->delivery_put(ctl->store, delivery, ctl->pool);
+    rv = pay_store_delivery_put(ctl->store, delivery, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot store the login of the mail relay");
     }

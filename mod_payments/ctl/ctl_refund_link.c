@@ -104,8 +104,8 @@ static apr_status_t link_one(run_t *run, const pay_refund_t *before)
         entry.subject = reference;
     }
     if (rv == APR_SUCCESS) {
-        rv = store->ops->refund_link(&refund, &charge, &verdict, store, run->scope, reference,
-                                     run->change, run->page);
+        rv = pay_store_refund_link(&refund, &charge, &verdict, store, run->scope, reference,
+                                   run->change, run->page);
     }
     if (rv != APR_SUCCESS || verdict == PAY_REFUND_LINK_KNOWN) {
         return rv == APR_NOTFOUND ? APR_SUCCESS : rv; /* somebody else was faster */
@@ -132,8 +132,7 @@ static apr_status_t link_all(run_t *run)
 
     while (rv == APR_SUCCESS && !cursor.done) {
         apr_pool_clear(run->page);
-        rv = store->ops->refund_page(&rows, &cursor, store, run->scope, &range, PAGE_ROWS,
-                                     run->page);
+        rv = pay_store_refund_page(&rows, &cursor, store, run->scope, &range, PAGE_ROWS, run->page);
         for (i = 0; rv == APR_SUCCESS && i < rows->nelts; i++) {
             refund = APR_ARRAY_IDX(rows, i, const pay_refund_t *);
             if (refund->charge_seq == 0) {

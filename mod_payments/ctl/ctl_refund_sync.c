@@ -94,7 +94,7 @@ static apr_status_t sync_wait(sync_t *sync)
     apr_pool_create(&step, sync->ctl->pool);
     for (;;) {
         apr_pool_clear(step);
-        rv = store->ops->history_get(&now, store, &sync->scope, step);
+        rv = pay_store_history_get(&now, store, &sync->scope, step);
         if (rv != APR_SUCCESS || now->asked != sync->number) {
             break;
         }
@@ -236,8 +236,7 @@ ctl_exit_t ctl_refund_sync(ctl_t *ctl)
                   apr_pstrcat(ctl->pool, ctl->option[CTL_OPTION_FROM], " to ",
                               ctl->option[CTL_OPTION_TO], NULL),
                   NULL);
-    rv = ctl->store->ops->history_ask(&history, ctl->store, &sync.scope, range.from, range.to,
-                                      ctl->pool);
+    rv = pay_store_history_ask(&history, ctl->store, &sync.scope, range.from, range.to, ctl->pool);
     if (APR_STATUS_IS_EBUSY(rv)) {
         return busy_fail(history);
     }

@@ -83,9 +83,9 @@ ctl_exit_t ctl_store_stat(ctl_t *ctl)
     stats_t stats;
     apr_status_t rv;
 
-    rv = ctl->store->ops->stat(&stats.store, ctl->store, ctl->pool);
+    rv = pay_store_stat(&stats.store, ctl->store, ctl->pool);
     if (rv == APR_SUCCESS) {
-        rv = ctl->store->ops->event_stat(&stats.events, ctl->store, ctl->pool);
+        rv = pay_store_event_stat(&stats.events, ctl->store, ctl->pool);
     }
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot measure the store");
@@ -119,7 +119,7 @@ ctl_exit_t ctl_store_check(ctl_t *ctl)
     apr_size_t faults = 0;
     apr_status_t rv;
 
-    rv = ctl->store->ops->check(&faults, ctl->store, fault_print, list, ctl->pool);
+    rv = pay_store_check(&faults, ctl->store, fault_print, list, ctl->pool);
     if (rv != APR_SUCCESS) {
         ctl_fail_status(rv, "the check could not be finished");
         return CTL_EXIT_ACCESS;
@@ -141,7 +141,7 @@ ctl_exit_t ctl_store_backup(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->backup(ctl->store, path, ctl->pool);
+    rv = pay_store_backup(ctl->store, path, ctl->pool);
     if (APR_STATUS_IS_EEXIST(rv)) {
         return ctl_fail(CTL_EXIT_ACCESS, "%s is there already; a backup wants a new directory",
                         path);

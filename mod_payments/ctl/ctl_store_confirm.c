@@ -70,7 +70,7 @@ static apr_status_t keys_list(ctl_list_t *list, const ctl_t *ctl, const pay_acco
     apr_status_t rv;
     int i;
 
-    rv = ctl->store->ops->key_list(&keys, ctl->store, account->name, ctl->pool);
+    rv = pay_store_key_list(&keys, ctl->store, account->name, ctl->pool);
     for (i = 0; rv == APR_SUCCESS && i < keys->nelts; i++) {
         key = APR_ARRAY_IDX(keys, i, const pay_api_key_t *);
         if (pay_api_key_is_valid(key, now)) {
@@ -96,8 +96,7 @@ static apr_status_t refunds_list(ctl_list_t *list, const ctl_t *ctl, const pay_a
     apr_status_t rv;
     int i;
 
-    rv = ctl->store->ops->refund_waiting(&refunds, ctl->store, &scope, PAY_STORE_ROWS_MAX,
-                                         ctl->pool);
+    rv = pay_store_refund_waiting(&refunds, ctl->store, &scope, PAY_STORE_ROWS_MAX, ctl->pool);
     for (i = 0; rv == APR_SUCCESS && i < refunds->nelts && i < REFUNDS_MAX; i++) {
         refund = APR_ARRAY_IDX(refunds, i, const pay_refund_t *);
         const brought_t row = {account->name, pay_mode_name(PAY_LIVE),  "refund that waits",
@@ -121,7 +120,7 @@ static apr_status_t counts_list(ctl_list_t *list, const ctl_t *ctl, const pay_ac
     pay_waiting_t waiting;
     apr_status_t rv;
 
-    rv = ctl->store->ops->waiting_count(&waiting, ctl->store, &scope, COUNT_MAX);
+    rv = pay_store_waiting_count(&waiting, ctl->store, &scope, COUNT_MAX);
     if (rv == APR_SUCCESS && waiting.tokens > 0) {
         const brought_t row = {account->name,
                                pay_mode_name(mode),
@@ -152,7 +151,7 @@ static apr_status_t grants_list(ctl_list_t *list, const ctl_t *ctl, const pay_ac
     apr_status_t rv;
     int i;
 
-    rv = ctl->store->ops->grant_list(&grants, ctl->store, account->name, ctl->pool);
+    rv = pay_store_grant_list(&grants, ctl->store, account->name, ctl->pool);
     for (i = 0; rv == APR_SUCCESS && i < grants->nelts; i++) {
         grant = APR_ARRAY_IDX(grants, i, const pay_grant_t *);
         const brought_t row = {account->name,
@@ -173,7 +172,7 @@ static apr_status_t sync_list(ctl_list_t *list, const ctl_t *ctl, const pay_acco
     apr_status_t rv;
     int wanted, synced;
 
-    rv = ctl->store->ops->epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
+    rv = pay_store_epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
     if (rv == APR_SUCCESS && wanted) {
         const brought_t row = {account->name,
                                pay_mode_name(PAY_LIVE),
@@ -216,7 +215,7 @@ static ctl_exit_t brought_list(ctl_t *ctl)
     apr_status_t rv;
     int i;
 
-    rv = ctl->store->ops->account_list(&accounts, ctl->store, ctl->pool);
+    rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the accounts");
     }
@@ -241,7 +240,7 @@ static ctl_exit_t unsynced_fail(ctl_t *ctl, const pay_account_t *account)
     apr_time_t from = 0;
     int wanted, synced;
 
-    (void)ctl->store->ops->epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
+    (void)pay_store_epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
     return ctl_fail(CTL_EXIT_REFUSED,
                     "the refunds of account %s were not fetched since: while the server runs, run "
                     "'paymentsctl refund sync %s --mode live --from %s --to %s' first, or confirm "
@@ -258,8 +257,7 @@ static ctl_exit_t confirm(ctl_t *ctl)
     int was_held;
 
     ctl_audit_say(ctl, NULL, allow_unsynced ? "unsynced" : NULL);
-    rv =
-        ctl->store->ops->epoch_confirm(&was_held, &unsynced, ctl->store, allow_unsynced, ctl->pool);
+    rv = pay_store_epoch_confirm(&was_held, &unsynced, ctl->store, allow_unsynced, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot confirm it");
     }
@@ -283,7 +281,7 @@ ctl_exit_t ctl_store_confirm(ctl_t *ctl)
     if (ctl->option[CTL_OPTION_YES]) {
         return confirm(ctl);
     }
-    rv = ctl->store->ops->epoch_find(&epoch, ctl->store);
+    rv = pay_store_epoch_find(&epoch, ctl->store);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read whether the store was put back");
     }

@@ -65,8 +65,8 @@ static apr_status_t test_gone(test_t *test, ctl_t *ctl)
     pay_endpoint_t *endpoint;
     apr_status_t rv;
 
-    rv = ctl->store->ops->endpoint_get(&endpoint, ctl->store, &test->event->scope,
-                                       test->event->endpoint, ctl->pool);
+    rv = pay_store_endpoint_get(&endpoint, ctl->store, &test->event->scope, test->event->endpoint,
+                                ctl->pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -91,7 +91,7 @@ static apr_status_t test_wait(test_t *test, ctl_t *ctl)
     apr_pool_create(&step, ctl->pool);
     do {
         apr_pool_clear(step);
-        rv = ctl->store->ops->event_get(&event, ctl->store, &test->event->scope, test->event, step);
+        rv = pay_store_event_get(&event, ctl->store, &test->event->scope, test->event, step);
         if (rv == APR_NOTFOUND) {
             return test_gone(test, ctl);
         }
@@ -141,8 +141,7 @@ static ctl_exit_t test_run(ctl_t *ctl, const pay_endpoint_t *endpoint)
     apr_status_t rv;
 
     ctl_audit_say(ctl, endpoint->kind == PAY_ENDPOINT_WEBHOOK ? "webhook" : "mail", NULL);
-    rv = ctl->store->ops->event_test(&event, ctl->store, &endpoint->scope, endpoint->kind,
-                                     ctl->pool);
+    rv = pay_store_event_test(&event, ctl->store, &endpoint->scope, endpoint->kind, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot make the test event");
     }
@@ -194,7 +193,7 @@ ctl_exit_t ctl_mail_test(ctl_t *ctl)
                         "--merchant-address' sets it",
                         account->name);
     }
-    rv = ctl->store->ops->delivery_get(&delivery, ctl->store, ctl->pool);
+    rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return ctl_fail_status(rv, "cannot read how the server delivers");
     }

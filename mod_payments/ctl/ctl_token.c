@@ -102,7 +102,7 @@ ctl_exit_t ctl_token_create(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->token_create(&token, ctl->store, &proposal, ctl->pool);
+    rv = pay_store_token_create(&token, ctl->store, &proposal, ctl->pool);
     if (rv == APR_EEXIST) {
         return ctl_fail(CTL_EXIT_REFUSED, "--token: account %s has this token already",
                         account->name);
@@ -135,7 +135,7 @@ ctl_exit_t ctl_token_list(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = ctl->store->ops->token_list(&tokens, ctl->store, &scope, ctl->pool);
+    rv = pay_store_token_list(&tokens, ctl->store, &scope, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot list the tokens");
     }
@@ -164,7 +164,7 @@ ctl_exit_t ctl_token_revoke(ctl_t *ctl)
         return ctl_fail(CTL_EXIT_ILLEGAL, "tokens that begin with tok_test_ are built in and "
                                           "cannot be revoked");
     }
-    rv = ctl->store->ops->token_revoke(&token, ctl->store, &scope, text, ctl->pool);
+    rv = pay_store_token_revoke(&token, ctl->store, &scope, text, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "account %s has no such token in %s mode; 'paymentsctl token list' shows "

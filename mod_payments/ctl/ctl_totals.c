@@ -168,8 +168,8 @@ static apr_status_t totals_print(totals_t *totals, ctl_t *ctl, const pay_scope_t
     apr_pool_create(&batch, ctl->pool);
     do {
         apr_pool_clear(batch);
-        rv = ctl->store->ops->total_list(&steps, ctl->store, scope, range, after,
-                                         PAY_STORE_ROWS_MAX, batch);
+        rv = pay_store_total_list(&steps, ctl->store, scope, range, after, PAY_STORE_ROWS_MAX,
+                                  batch);
         if (rv != APR_SUCCESS) {
             return rv;
         }

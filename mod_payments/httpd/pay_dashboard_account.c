@@ -53,7 +53,7 @@ static apr_status_t judge_keys(apr_array_header_t *list, const pay_dashboard_t *
     apr_status_t rv;
     int i;
 
-    rv = store->ops->key_list(&keys, store, dashboard->account->name, p);
+    rv = pay_store_key_list(&keys, store, dashboard->account->name, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -245,7 +245,7 @@ int pay_dashboard_account_set(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = service.store->ops->account_set(&account, service.store, name, &settings, NULL, r->pool);
+    rv = pay_store_account_set(&account, service.store, name, &settings, NULL, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, "There is no such account any more.");
     }
@@ -325,7 +325,7 @@ int pay_dashboard_mode_set(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = service.store->ops->account_set(&account, service.store, name, &unchanged, &mode, r->pool);
+    rv = pay_store_account_set(&account, service.store, name, &unchanged, &mode, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, "There is no such account any more.");
     }

@@ -23,7 +23,7 @@ static apr_status_t note(request_rec *r, const pay_dashboard_t *dashboard, const
 
     entry->bound = PAY_AUDIT_OF_NOTICE;
     rv = pay_store_audited(&store, dashboard->service->store, entry, r->pool);
-    return rv == APR_SUCCESS ? store->ops->audit_note(store) : rv;
+    return rv == APR_SUCCESS ? pay_store_audit_note(store) : rv;
 }
 
 const pay_problem_t *pay_dashboard_audit_export(request_rec *r, const pay_dashboard_t *dashboard,

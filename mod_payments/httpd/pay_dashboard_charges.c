@@ -117,8 +117,7 @@ int pay_dashboard_charges_list(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = store->ops->charge_search(&rows, &cursor, store, &dashboard->scope, &filter, limit,
-                                   r->pool);
+    rv = pay_store_charge_search(&rows, &cursor, store, &dashboard->scope, &filter, limit, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_problem(r, dashboard, pay_problem_of_store(rv, r->pool));
     }
@@ -192,8 +191,8 @@ static apr_status_t read_refunds(apr_array_header_t **out, const pay_dashboard_t
 
     *out = apr_array_make(p, 4, sizeof(const pay_refund_t *));
     for (i = 0; i < transaction->refunds->nelts; i++) {
-        rv = store->ops->refund_find(&refund, store, &dashboard->scope,
-                                     APR_ARRAY_IDX(transaction->refunds, i, const char *), p);
+        rv = pay_store_refund_find(&refund, store, &dashboard->scope,
+                                   APR_ARRAY_IDX(transaction->refunds, i, const char *), p);
         if (rv == APR_SUCCESS) {
             APR_ARRAY_PUSH(*out, const pay_refund_t *) = refund;
         } else if (rv != APR_NOTFOUND) {
@@ -255,7 +254,7 @@ int pay_dashboard_charge_get(request_rec *r, const pay_dashboard_t *dashboard)
     apr_uint64_t seq;
 
     if (pay_query_number(&seq, dashboard->segment[0])) {
-        rv = store->ops->transaction_get(&transaction, store, &dashboard->scope, seq, r->pool);
+        rv = pay_store_transaction_get(&transaction, store, &dashboard->scope, seq, r->pool);
     }
     if (rv == APR_NOTFOUND) {
         return pay_dashboard_problem(

@@ -28,7 +28,7 @@ static apr_status_t find_charge(pay_charge_t **out, const pay_dashboard_t *dashb
     if (!pay_query_number(&seq, dashboard->segment[0])) {
         return APR_NOTFOUND;
     }
-    rv = store->ops->transaction_get(&transaction, store, &dashboard->scope, seq, p);
+    rv = pay_store_transaction_get(&transaction, store, &dashboard->scope, seq, p);
     *out = transaction.charge;
     return rv;
 }
@@ -248,7 +248,7 @@ int pay_dashboard_refund_resolve(request_rec *r, const pay_dashboard_t *dashboar
     apr_status_t rv;
     pay_writer_t *w;
 
-    rv = store->ops->refund_find(&refund, store, &dashboard->scope, dashboard->segment[0], r->pool);
+    rv = pay_store_refund_find(&refund, store, &dashboard->scope, dashboard->segment[0], r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, "There is no such refund.");
     }

@@ -46,8 +46,8 @@ static const pay_problem_t *judge_account(request_rec *r, pay_dashboard_t *dashb
         || (only && strcmp(only, way->account) != 0)) {
         return no_account(r->pool);
     }
-    rv = store->ops->grant_get(&grant, store, way->account, dashboard->host, dashboard->user,
-                               r->pool);
+    rv =
+        pay_store_grant_get(&grant, store, way->account, dashboard->host, dashboard->user, r->pool);
     if (rv == APR_NOTFOUND) {
         return no_account(r->pool);
     }

@@ -40,7 +40,7 @@ static apr_status_t write_one(pay_writer_t *w, const pay_dashboard_t *dashboard,
     pay_event_t *event;
     apr_status_t rv;
 
-    rv = store->ops->event_get(&event, store, &dashboard->scope, place, p);
+    rv = pay_store_event_get(&event, store, &dashboard->scope, place, p);
     if (rv != APR_SUCCESS) {
         return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
     }
@@ -64,8 +64,8 @@ apr_status_t pay_dashboard_events_of(pay_writer_t *w, const char *name,
     pay_writer_array_open(w, name);
     for (kind = PAY_ENDPOINT_WEBHOOK; rv == APR_SUCCESS && kind <= PAY_ENDPOINT_KIND_LAST; kind++) {
         after.endpoint = (pay_endpoint_kind_t)kind;
-        rv = store->ops->event_list(&events, store, &dashboard->scope, 0, &after,
-                                    PAY_DASHBOARD_EVENTS_MAX, p);
+        rv = pay_store_event_list(&events, store, &dashboard->scope, 0, &after,
+                                  PAY_DASHBOARD_EVENTS_MAX, p);
         for (i = 0; rv == APR_SUCCESS && i < events->nelts; i++) {
             event = APR_ARRAY_IDX(events, i, const pay_event_t *);
             if (event->endpoint != after.endpoint || event->charge_seq != charge_seq) {
@@ -99,7 +99,7 @@ static apr_status_t fill(page_t *page, const pay_event_t *after, apr_pool_t *p)
     int batch, i;
 
     for (batch = 0; batch < BATCHES_MAX; batch++) {
-        rv = store->ops->event_list(&events, store, &dashboard->scope, parked, event, BATCH, p);
+        rv = pay_store_event_list(&events, store, &dashboard->scope, parked, event, BATCH, p);
         for (i = 0; rv == APR_SUCCESS && i < events->nelts && page->count < page->limit; i++) {
             event = APR_ARRAY_IDX(events, i, const pay_event_t *);
             if (!page->standing || !strcmp(page->standing, pay_event_standing(event))) {
@@ -176,7 +176,7 @@ int pay_dashboard_event_get(request_rec *r, const pay_dashboard_t *dashboard)
 
     rv = pay_event_id_parse(&place, dashboard->segment[0]);
     if (rv == APR_SUCCESS) {
-        rv = store->ops->event_get(&event, store, &dashboard->scope, &place, r->pool);
+        rv = pay_store_event_get(&event, store, &dashboard->scope, &place, r->pool);
     } else {
         rv = APR_NOTFOUND;
     }
@@ -228,7 +228,7 @@ int pay_dashboard_send_test(request_rec *r, const pay_dashboard_t *dashboard,
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = service.store->ops->event_test(&event, service.store, &dashboard->scope, kind, r->pool);
+    rv = pay_store_event_test(&event, service.store, &dashboard->scope, kind, r->pool);
     if (rv == APR_NOTFOUND) {
         return pay_dashboard_problem(
             r, dashboard, pay_problem_makef(PAY_ERR_REFERENCE_REUSED, r->pool, "%s", missing));

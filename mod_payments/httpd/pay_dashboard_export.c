@@ -59,8 +59,8 @@ static apr_status_t charges_batch(export_t *export, apr_pool_t *p)
     apr_status_t rv;
     int i;
 
-    rv = store->ops->charge_list(&rows, store, &dashboard->scope, &export->range, export->after,
-                                 BATCH, p);
+    rv = pay_store_charge_list(&rows, store, &dashboard->scope, &export->range, export->after,
+                               BATCH, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -115,8 +115,8 @@ static apr_status_t refunds_batch(export_t *export, apr_pool_t *p)
     apr_size_t len, count;
     apr_status_t rv;
 
-    rv = store->ops->refund_scan(&export->cursor, &len, &count, store, &dashboard->scope,
-                                 &export->range, export->chunk, PAY_STORE_CHUNK_SIZE);
+    rv = pay_store_refund_scan(&export->cursor, &len, &count, store, &dashboard->scope,
+                               &export->range, export->chunk, PAY_STORE_CHUNK_SIZE);
     if (rv != APR_SUCCESS) {
         return rv;
     }

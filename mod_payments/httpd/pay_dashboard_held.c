@@ -85,8 +85,7 @@ int pay_dashboard_held_list(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = store->ops->held_list(&rows, store, &dashboard->scope, text ? &after : NULL, limit,
-                               r->pool);
+    rv = pay_store_held_list(&rows, store, &dashboard->scope, text ? &after : NULL, limit, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_problem(r, dashboard, pay_problem_of_store(rv, r->pool));
     }

@@ -39,7 +39,7 @@ int pay_dashboard_keys_list(request_rec *r, const pay_dashboard_t *dashboard)
     apr_status_t rv;
     int i;
 
-    rv = store->ops->key_list(&keys, store, dashboard->account->name, r->pool);
+    rv = pay_store_key_list(&keys, store, dashboard->account->name, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
     }
@@ -111,7 +111,7 @@ static apr_status_t find_key(pay_api_key_t **out, const pay_dashboard_t *dashboa
     pay_store_t *store = dashboard->service->store;
     apr_status_t rv;
 
-    rv = store->ops->key_get(out, store, dashboard->segment[0], p);
+    rv = pay_store_key_get(out, store, dashboard->segment[0], p);
     if (rv == APR_SUCCESS && (*out)->scope.account != dashboard->scope.account) {
         return APR_NOTFOUND;
     }
@@ -180,7 +180,7 @@ int pay_dashboard_key_revoke(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = service.store->ops->key_revoke(&key, service.store, key->id, 0, r->pool);
+    rv = pay_store_key_revoke(&key, service.store, key->id, 0, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
     }

@@ -37,7 +37,7 @@ int pay_dashboard_links_list(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = store->ops->link_list(&links, store, &dashboard->scope, after, limit, r->pool);
+    rv = pay_store_link_list(&links, store, &dashboard->scope, after, limit, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, NO_LINK);
     }

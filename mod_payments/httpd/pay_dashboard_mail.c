@@ -37,7 +37,7 @@ static const pay_problem_t *read_mail(mail_t *out, const pay_dashboard_t *dashbo
             }
         }
     }
-    rv = store->ops->delivery_get(&out->delivery, store, p);
+    rv = pay_store_delivery_get(&out->delivery, store, p);
     if (rv == APR_NOTFOUND) {
         out->delivery = NULL;
         rv = APR_SUCCESS;

@@ -25,7 +25,7 @@ static apr_status_t find_event(pay_event_t **out, const pay_dashboard_t *dashboa
     if (rv != APR_SUCCESS) {
         return APR_NOTFOUND;
     }
-    rv = store->ops->event_get(out, store, &dashboard->scope, &place, p);
+    rv = pay_store_event_get(out, store, &dashboard->scope, &place, p);
     if (rv == APR_SUCCESS && strcmp(pay_event_id(*out, p), dashboard->segment[0]) != 0) {
         return APR_NOTFOUND; /* another store's, or one that was there before */
     }
@@ -49,7 +49,7 @@ int pay_dashboard_event_retry(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = service.store->ops->event_retry(&moved, service.store, &dashboard->scope, event, r->pool);
+    rv = pay_store_event_retry(&moved, service.store, &dashboard->scope, event, r->pool);
     if (rv == APR_EBUSY) {
         return pay_dashboard_problem(
             r, dashboard,
@@ -87,7 +87,7 @@ int pay_dashboard_event_drop(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = service.store->ops->event_drop(&gone, service.store, &dashboard->scope, event, r->pool);
+    rv = pay_store_event_drop(&gone, service.store, &dashboard->scope, event, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, NO_EVENT);
     }

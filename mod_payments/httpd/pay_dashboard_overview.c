@@ -32,8 +32,8 @@ static apr_status_t add_totals(pay_days_t *days, const pay_dashboard_t *dashboar
     apr_pool_create(&batch, p);
     do {
         apr_pool_clear(batch);
-        rv = store->ops->total_list(&steps, store, &dashboard->scope, &days->range, after,
-                                    PAY_STORE_ROWS_MAX, batch);
+        rv = pay_store_total_list(&steps, store, &dashboard->scope, &days->range, after,
+                                  PAY_STORE_ROWS_MAX, batch);
         for (i = 0; rv == APR_SUCCESS && i < steps->nelts; i++) {
             last = APR_ARRAY_IDX(steps, i, pay_total_t);
             pay_days_add(days, &last);
@@ -55,7 +55,7 @@ static apr_status_t look_at_settings(overview_t *overview, const pay_dashboard_t
     apr_status_t rv;
     int i;
 
-    rv = store->ops->key_list(&keys, store, dashboard->account->name, p);
+    rv = pay_store_key_list(&keys, store, dashboard->account->name, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -64,7 +64,7 @@ static apr_status_t look_at_settings(overview_t *overview, const pay_dashboard_t
         overview->has_keys |=
             key->scope.mode == dashboard->scope.mode && pay_api_key_is_valid(key, now);
     }
-    rv = store->ops->endpoint_get(&webhook, store, &dashboard->scope, PAY_ENDPOINT_WEBHOOK, p);
+    rv = pay_store_endpoint_get(&webhook, store, &dashboard->scope, PAY_ENDPOINT_WEBHOOK, p);
     overview->has_webhook = rv == APR_SUCCESS && webhook->enabled;
     return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
 }
@@ -179,7 +179,7 @@ int pay_dashboard_overview_get(request_rec *r, const pay_dashboard_t *dashboard)
     overview.days = pay_days_make(zone, pay_time_now(), r->pool);
     rv = add_totals(overview.days, dashboard, r->pool);
     if (rv == APR_SUCCESS) {
-        rv = store->ops->waiting_count(&overview.waiting, store, &dashboard->scope, COUNT_MAX);
+        rv = pay_store_waiting_count(&overview.waiting, store, &dashboard->scope, COUNT_MAX);
     }
     if (rv == APR_SUCCESS) {
         rv = look_at_settings(&overview, dashboard, r->pool);

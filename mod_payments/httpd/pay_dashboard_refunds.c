@@ -35,7 +35,7 @@ int pay_dashboard_refunds_list(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = store->ops->refund_page(&rows, &cursor, store, &dashboard->scope, &range, limit, r->pool);
+    rv = pay_store_refund_page(&rows, &cursor, store, &dashboard->scope, &range, limit, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_problem(r, dashboard, pay_problem_of_store(rv, r->pool));
     }

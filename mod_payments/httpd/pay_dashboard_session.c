@@ -41,7 +41,7 @@ int pay_dashboard_session_get(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = store->ops->grant_list_user(&grants, store, dashboard->host, dashboard->user, r->pool);
+    rv = pay_store_grant_list_user(&grants, store, dashboard->host, dashboard->user, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_problem(r, dashboard, pay_problem_of_store(rv, r->pool));
     }

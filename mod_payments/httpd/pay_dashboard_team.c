@@ -19,7 +19,7 @@ static int reply_team(request_rec *r, const pay_dashboard_t *dashboard)
     pay_writer_t *w;
     int i;
 
-    rv = store->ops->grant_list(&grants, store, dashboard->account->name, r->pool);
+    rv = pay_store_grant_list(&grants, store, dashboard->account->name, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, "There is no such account any more.");
     }
@@ -100,8 +100,8 @@ int pay_dashboard_team_grant(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = service.store->ops->grant_put(&grant, &verdict, service.store, dashboard->account->name,
-                                       dashboard->host, user, role, 1, r->pool);
+    rv = pay_store_grant_put(&grant, &verdict, service.store, dashboard->account->name,
+                             dashboard->host, user, role, 1, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, "There is no such account any more.");
     }
@@ -126,8 +126,8 @@ int pay_dashboard_team_revoke(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = service.store->ops->grant_delete(&verdict, service.store, dashboard->account->name,
-                                          dashboard->host, user, 1, r->pool);
+    rv = pay_store_grant_delete(&verdict, service.store, dashboard->account->name, dashboard->host,
+                                user, 1, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv,
                                     "This user has no grant for the account on this host.");
@@ -157,7 +157,7 @@ int pay_dashboard_audit_list(request_rec *r, const pay_dashboard_t *dashboard)
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
     }
-    rv = store->ops->audit_list(&entries, store, dashboard->scope.account, before, limit, r->pool);
+    rv = pay_store_audit_list(&entries, store, dashboard->scope.account, before, limit, r->pool);
     if (rv != APR_SUCCESS) {
         return pay_dashboard_failed(r, dashboard, rv, "");
     }

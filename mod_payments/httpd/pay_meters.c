@@ -136,9 +136,8 @@ apr_array_header_t *pay_meters_stores(apr_pool_t *p)
             continue;
         }
         store->up = pay_store_probe(ledger->store) == APR_SUCCESS;
-        store->counted =
-            ledger->store->ops->stat(&store->stat, ledger->store, p) == APR_SUCCESS
-            && ledger->store->ops->event_stat(&store->events, ledger->store, p) == APR_SUCCESS;
+        store->counted = pay_store_stat(&store->stat, ledger->store, p) == APR_SUCCESS
+                         && pay_store_event_stat(&store->events, ledger->store, p) == APR_SUCCESS;
     }
     return list;
 }

@@ -48,7 +48,7 @@ static void put_defaults(const pay_ledger_t *ledger, pay_store_t *store, server_
     const char *cause;
     apr_status_t rv;
 
-    rv = store->ops->defaults_put(store, conf->account ? conf->account : "", &settings, p);
+    rv = pay_store_defaults_put(store, conf->account ? conf->account : "", &settings, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
@@ -60,7 +60,7 @@ static void put_defaults(const pay_ledger_t *ledger, pay_store_t *store, server_
     if (!conf->account) {
         return;
     }
-    rv = store->ops->account_get(&account, store, conf->account, p);
+    rv = pay_store_account_get(&account, store, conf->account, p);
     if (rv == APR_NOTFOUND) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, s,

@@ -93,7 +93,7 @@ static apr_status_t count_secrets(sealed_count_t *count, const pay_ledger_t *led
     int i;
 
     do {
-        rv = store->ops->endpoint_list(&list, store, endpoint, PAY_STORE_ROWS_MAX, p);
+        rv = pay_store_endpoint_list(&list, store, endpoint, PAY_STORE_ROWS_MAX, p);
         if (rv != APR_SUCCESS) {
             return rv;
         }
@@ -124,7 +124,7 @@ static apr_status_t count_encryption_keys(int *closed, const pay_ledger_t *ledge
         return rv;
     }
     do {
-        rv = store->ops->encryption_key_list(&list, store, after, PAY_STORE_ROWS_MAX, p);
+        rv = pay_store_encryption_key_list(&list, store, after, PAY_STORE_ROWS_MAX, p);
         for (i = 0; rv == APR_SUCCESS && i < list->nelts; i++) {
             key = APR_ARRAY_IDX(list, i, const pay_encryption_key_t *);
             opened =
@@ -292,7 +292,7 @@ static void put_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *log
     apr_status_t rv;
 
     /* Whatever the answer: what cannot be read is written anew. */
-    rv = store->ops->delivery_get(&was, store, p);
+    rv = pay_store_delivery_get(&was, store, p);
     if (rv != APR_SUCCESS) {
         was = NULL;
     }
@@ -311,7 +311,7 @@ static void put_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *log
     if (was && is_same(was, &delivery)) {
         return;
     }
-    rv = store->ops->delivery_put(store, &delivery, p);
+    rv = pay_store_delivery_put(store, &delivery, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(ledger),

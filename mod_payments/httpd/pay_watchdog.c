@@ -54,7 +54,7 @@ static apr_status_t housekeep(int state, void *baton, apr_pool_t *p)
     const pay_ledger_t *ledger = baton;
 
     if (may_run(state, ledger)) {
-        (void)ledger->store->ops->housekeep(ledger->store, p);
+        (void)pay_store_housekeep(ledger->store, p);
     }
     return APR_SUCCESS;
 }
@@ -88,8 +88,8 @@ static apr_status_t expire(int state, void *baton, apr_pool_t *p)
         return APR_SUCCESS;
     }
     apr_pool_create(&step_pool, p);
-    expire_all(state, ledger, ledger->store->ops->kept_expire, step_pool);
-    expire_all(state, ledger, ledger->store->ops->checkout_sweep, step_pool);
+    expire_all(state, ledger, pay_store_kept_expire, step_pool);
+    expire_all(state, ledger, pay_store_checkout_sweep, step_pool);
     apr_pool_destroy(step_pool);
     return APR_SUCCESS;
 }

@@ -61,8 +61,8 @@ static apr_status_t judge_stored_token(pay_problem_t **faults, const pay_card_t 
     pay_token_t *token = NULL;
     apr_status_t rv;
 
-    rv = c->service->store->ops->token_get(&token, c->service->store, &c->caller->scope,
-                                           c->request->token, c->pool);
+    rv = pay_store_token_get(&token, c->service->store, &c->caller->scope, c->request->token,
+                             c->pool);
     if (rv == APR_NOTFOUND) {
         if (may_pass_token(c)) {
             *card = &card_unknown;

@@ -103,13 +103,13 @@ static const pay_problem_t *withdraw(pay_charge_t **out, pay_charge_t *charge, p
     pay_charge_t *stored = NULL;
     apr_status_t rv;
 
-    rv = store->ops->charge_withdraw(store, &charge->scope, charge->seq, c->pool);
+    rv = pay_store_charge_withdraw(store, &charge->scope, charge->seq, c->pool);
     if (rv == APR_SUCCESS) {
         return pay_problem_make(error, NULL, cause, c->pool);
     }
     pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00200) "charge %s was not sent, but could not be taken back",
             charge->reference);
-    rv = store->ops->charge_find(&stored, store, &charge->scope, charge->reference, c->pool);
+    rv = pay_store_charge_find(&stored, store, &charge->scope, charge->reference, c->pool);
     if (rv == APR_NOTFOUND) { /* it was, and the store could not tell */
         return pay_problem_make(error, NULL, cause, c->pool);
     }
@@ -128,9 +128,8 @@ static pay_charge_t *resolve(pay_charge_t *charge, const pay_outcome_t *outcome,
     if (outcome->kind == PAY_OUTCOME_UNKNOWN) {
         due_at = pay_time_now() + ASK_AGAIN_AFTER;
     }
-    rv = c->service->store->ops->charge_resolve(&resolved, &changed, c->service->store,
-                                                &charge->scope, charge->seq, outcome, due_at,
-                                                c->pool);
+    rv = pay_store_charge_resolve(&resolved, &changed, c->service->store, &charge->scope,
+                                  charge->seq, outcome, due_at, c->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00201) "the outcome of charge %s could not be stored: it stays pending "
@@ -228,8 +227,7 @@ static const pay_problem_t *open_and_send(pay_charge_t **out, int *replayed, con
             return problem;
         }
     }
-    rv = c->service->store->ops->charge_open(&charge, &claim, c->service->store, proposal, known,
-                                             use, c->pool);
+    rv = pay_store_charge_open(&charge, &claim, c->service->store, proposal, known, use, c->pool);
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, c->pool);
     }
@@ -313,8 +311,7 @@ const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_se
 
     *out = NULL;
     *replayed = 0;
-    rv = service->store->ops->charge_find(&known, service->store, &caller->scope,
-                                          request->reference, p);
+    rv = pay_store_charge_find(&known, service->store, &caller->scope, request->reference, p);
     if (rv == APR_SUCCESS) {
         return answer_known(out, replayed, known, &c);
     }

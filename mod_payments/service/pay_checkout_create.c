@@ -89,7 +89,7 @@ static const pay_problem_t *find_known(const pay_charge_t **out, int *replayed, 
     apr_status_t rv = APR_NOTFOUND;
 
     if (*d->request->reference) {
-        rv = store->ops->charge_find(&known, store, scope, d->request->reference, d->pool);
+        rv = pay_store_charge_find(&known, store, scope, d->request->reference, d->pool);
     }
     if (rv == APR_SUCCESS) {
         return answer_known(out, replayed, known, d);
@@ -296,7 +296,7 @@ static const pay_problem_t *open_row(pay_charge_t **charge, const pay_charge_t *
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_ACQUIRER_UNAVAILABLE, NULL, rv, d->pool);
     }
-    rv = store->ops->charge_open(charge, &claim, store, proposal, NULL, d->use, d->pool);
+    rv = pay_store_charge_open(charge, &claim, store, proposal, NULL, d->use, d->pool);
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, d->pool);
     }
@@ -321,7 +321,7 @@ static const pay_problem_t *withdraw(const pay_charge_t *charge, pay_error_t err
     pay_store_t *store = d->service->store;
     apr_status_t rv;
 
-    rv = store->ops->charge_withdraw(store, &charge->scope, charge->seq, d->pool);
+    rv = pay_store_charge_withdraw(store, &charge->scope, charge->seq, d->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00571) "checkout %s was not sent, but could not be taken back: it fails "
@@ -338,8 +338,8 @@ static void decide(const pay_charge_t **out, const pay_outcome_t *outcome, const
     int changed = 0;
     apr_status_t rv;
 
-    rv = store->ops->charge_resolve(&resolved, &changed, store, &(*out)->scope, (*out)->seq,
-                                    outcome, 0, d->pool);
+    rv = pay_store_charge_resolve(&resolved, &changed, store, &(*out)->scope, (*out)->seq, outcome,
+                                  0, d->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00572) "that checkout %s has no page could not be stored: reconciliation "
@@ -395,8 +395,8 @@ static void keep_page(const pay_charge_t **out, const char *page_url, const desk
     int changed = 0;
     apr_status_t rv;
 
-    rv = store->ops->checkout_move(&stored, &changed, store, &(*out)->scope, (*out)->seq, &move,
-                                   d->pool);
+    rv = pay_store_checkout_move(&stored, &changed, store, &(*out)->scope, (*out)->seq, &move,
+                                 d->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00573) "the page of checkout %s could not be stored: it cannot be paid",

@@ -30,7 +30,7 @@ const pay_problem_t *pay_page_get(pay_page_t *out, pay_service_t *service, const
     apr_status_t rv;
 
     memset(out, 0, sizeof(*out));
-    rv = service->store->ops->page_find(&page, service->store, page_id, p);
+    rv = pay_store_page_find(&page, service->store, page_id, p);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return pay_problem_of_store(rv, p);
     }
@@ -65,8 +65,8 @@ static const pay_problem_t *move(const pay_charge_t **out, int *changed,
     pay_charge_t *stored = NULL;
     apr_status_t rv;
 
-    rv = store->ops->checkout_move(&stored, changed, store, &till->charge->scope, till->charge->seq,
-                                   what, till->pool);
+    rv = pay_store_checkout_move(&stored, changed, store, &till->charge->scope, till->charge->seq,
+                                 what, till->pool);
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, till->pool);
     }
@@ -290,8 +290,8 @@ const pay_problem_t *pay_checkout_return(const pay_charge_t **out, pay_service_t
     if (outcome.kind == PAY_OUTCOME_DECLINED && charge->state != PAY_CHARGE_PENDING) {
         outcome = (pay_outcome_t){.kind = PAY_OUTCOME_UNKNOWN}; /* it stays closed, for good */
     }
-    rv = store->ops->charge_resolve(&resolved, &changed, store, &charge->scope, charge->seq,
-                                    &outcome, 0, p);
+    rv = pay_store_charge_resolve(&resolved, &changed, store, &charge->scope, charge->seq, &outcome,
+                                  0, p);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00574) "the outcome of checkout %s could not be stored: it stays pending "

@@ -39,7 +39,7 @@ const pay_problem_t *pay_confirmation_way(pay_confirmation_way_t *out, const pay
     if (problem || out->lacks) {
         return problem;
     }
-    rv = service->store->ops->delivery_get(&delivery, service->store, p);
+    rv = pay_store_delivery_get(&delivery, service->store, p);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return pay_problem_of_store(rv, p);
     }

@@ -59,13 +59,13 @@ const char *pay_decision_refund(pay_store_t *store, const pay_charge_t *charge, 
     const char *name;
     int i;
 
-    if (store->ops->transaction_get(&transaction, store, &charge->scope, charge->seq, p)
+    if (pay_store_transaction_get(&transaction, store, &charge->scope, charge->seq, p)
         != APR_SUCCESS) {
         return "one";
     }
     for (i = 0; i < transaction.refunds->nelts; i++) {
         name = APR_ARRAY_IDX(transaction.refunds, i, const char *);
-        if (store->ops->refund_find(&refund, store, &charge->scope, name, p) == APR_SUCCESS
+        if (pay_store_refund_find(&refund, store, &charge->scope, name, p) == APR_SUCCESS
             && refund->state != PAY_REFUND_FAILED) {
             return name;
         }
@@ -88,8 +88,7 @@ static apr_status_t charge_settle(pay_charge_t **out, pay_decision_t *decision, 
     apr_status_t rv;
     int changed;
 
-    rv = store->ops->charge_resolve(out, &changed, store, &charge->scope, charge->seq, outcome, 0,
-                                    p);
+    rv = pay_store_charge_resolve(out, &changed, store, &charge->scope, charge->seq, outcome, 0, p);
     *decision = changed ? PAY_DECISION_DONE : PAY_DECISION_MEANWHILE;
     return rv;
 }
@@ -134,7 +133,7 @@ static apr_status_t charge_late(pay_charge_t **out, pay_decision_t *decision, pa
         *decision = PAY_DECISION_STAYS_FAILED;
         return APR_SUCCESS;
     }
-    rv = store->ops->charge_late(out, &changed, store, &charge->scope, charge->seq, &step, p);
+    rv = pay_store_charge_late(out, &changed, store, &charge->scope, charge->seq, &step, p);
     *decision = changed ? PAY_DECISION_DONE : PAY_DECISION_MEANWHILE;
     return rv;
 }
@@ -181,9 +180,9 @@ static apr_status_t refund_claim(pay_refund_t **out, pay_decision_t *decision, p
     apr_status_t rv;
     int mine;
 
-    rv = store->ops->refund_claim(out, &mine, store, &refund->scope, refund->refund_reference,
-                                  &self, now_ms, now_ms + CLAIM_SECONDS * 1000,
-                                  pay_time_now() + apr_time_from_sec(CLAIM_SECONDS), p);
+    rv = pay_store_refund_claim(out, &mine, store, &refund->scope, refund->refund_reference, &self,
+                                now_ms, now_ms + CLAIM_SECONDS * 1000,
+                                pay_time_now() + apr_time_from_sec(CLAIM_SECONDS), p);
     *decision = PAY_DECISION_DONE;
     if (rv == APR_SUCCESS && !mine) {
         *decision =
@@ -210,8 +209,8 @@ static apr_status_t refund_pending(pay_refund_t **out, pay_decision_t *decision,
     } else if (*refund->tag) {
         check_late(&outcome);
     }
-    rv = store->ops->refund_resolve(out, &changed, store, &refund->scope, refund->refund_reference,
-                                    &outcome, 0, p);
+    rv = pay_store_refund_resolve(out, &changed, store, &refund->scope, refund->refund_reference,
+                                  &outcome, 0, p);
     *decision = changed ? PAY_DECISION_DONE : PAY_DECISION_MEANWHILE;
     return rv;
 }
@@ -227,8 +226,8 @@ static apr_status_t refund_late(pay_refund_t **out, pay_decision_t *decision, pa
         *decision = PAY_DECISION_STAYS_FAILED;
         return APR_SUCCESS;
     }
-    rv = store->ops->refund_late(out, &changed, store, &refund->scope, refund->refund_reference,
-                                 NULL, 0, PAY_NOT_HELD, outcome->resolution, p);
+    rv = pay_store_refund_late(out, &changed, store, &refund->scope, refund->refund_reference, NULL,
+                               0, PAY_NOT_HELD, outcome->resolution, p);
     *decision = changed ? PAY_DECISION_DONE : PAY_DECISION_MEANWHILE;
     return rv;
 }

@@ -159,7 +159,7 @@ const pay_problem_t *pay_encryption_find(pay_encryption_key_t **out, const pay_s
 {
     apr_status_t rv;
 
-    rv = service->store->ops->encryption_key_get(out, service->store, scope, p);
+    rv = pay_store_encryption_key_get(out, service->store, scope, p);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return pay_problem_of_store(rv, p);
     }
@@ -209,7 +209,7 @@ const pay_problem_t *pay_encryption_need(pay_encryption_key_t **out, const pay_s
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
     }
-    rv = service->store->ops->encryption_key_put(out, service->store, &made, renew, p);
+    rv = pay_store_encryption_key_put(out, service->store, &made, renew, p);
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
     }

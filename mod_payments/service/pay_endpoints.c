@@ -21,7 +21,7 @@ const pay_problem_t *pay_endpoint_find(pay_endpoint_t **out, const pay_service_t
 {
     apr_status_t rv;
 
-    rv = service->store->ops->endpoint_get(out, service->store, scope, kind, p);
+    rv = pay_store_endpoint_get(out, service->store, scope, kind, p);
     if (rv == APR_NOTFOUND) {
         *out = NULL;
         return NULL;
@@ -36,7 +36,7 @@ static const pay_problem_t *put(pay_endpoint_t **out, const pay_service_t *servi
 {
     apr_status_t rv;
 
-    rv = service->store->ops->endpoint_put(out, service->store, endpoint, was, p);
+    rv = pay_store_endpoint_put(out, service->store, endpoint, was, p);
     if (rv == APR_EEXIST) {
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
                                  "Its secret was changed by somebody else at the same time. "
@@ -236,6 +236,6 @@ const pay_problem_t *pay_mail_set(const pay_service_t *service, apr_uint32_t acc
     if (switches->nelts == 0) {
         return NULL;
     }
-    rv = service->store->ops->endpoint_switch(service->store, switches, p);
+    rv = pay_store_endpoint_switch(service->store, switches, p);
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }

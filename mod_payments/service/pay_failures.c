@@ -284,7 +284,7 @@ static void audit(const keys_t *keys, const counted_t *one, apr_pool_t *p)
 
     rv = pay_store_audited(&store, store, &entry, p);
     if (rv == APR_SUCCESS) {
-        rv = store->ops->audit_note(store);
+        rv = pay_store_audit_note(store);
     }
     if (rv != APR_SUCCESS && rv != PAY_STORE_EFULL) { /* which the store has logged */
         pay_log(PAY_LOG_ERR, rv,
@@ -361,7 +361,7 @@ static const char *address_of(const pay_service_t *service, const pay_charge_t *
     if (!*charge->key_id) {
         return *charge->checkout->link ? charge->request_ip : NULL;
     }
-    if (store->ops->key_get(&key, store, charge->key_id, p) != APR_SUCCESS) {
+    if (pay_store_key_get(&key, store, charge->key_id, p) != APR_SUCCESS) {
         return NULL; /* it is counted by everything else */
     }
     return key->kind == PAY_KEY_PUBLIC ? charge->request_ip : NULL;
@@ -488,7 +488,7 @@ const pay_problem_t *pay_failures_lift(const pay_service_t *service, const pay_s
     if (problem || !read_id(&kind, key, id)) {
         return problem;
     }
-    rv = service->store->ops->audit_note(service->store);
+    rv = pay_store_audit_note(service->store);
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
     }

@@ -44,7 +44,7 @@ static apr_status_t write_rows(pay_import_t *import, const add_t *add, int start
             APR_ARRAY_IDX(add->fresh, i, const pay_refund_t *);
     }
     while (rows->nelts > 0) {
-        rv = window->store->ops->import_rows(import, &at, window->store, rows, add->ptemp);
+        rv = pay_store_import_rows(import, &at, window->store, rows, add->ptemp);
         if (rv == PAY_STORE_EBUSY && ++tries < BUSY_TRIES_MAX) {
             continue; /* nothing was done */
         }
@@ -64,7 +64,7 @@ static void take_back(pay_import_t *import, const add_t *add)
 {
     apr_status_t rv;
 
-    rv = add->window->store->ops->import_abort(import, add->window->store, add->pool);
+    rv = pay_store_import_abort(import, add->window->store, add->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00441) "refunds of acquirer %s that were stored in part could not be "
@@ -91,7 +91,6 @@ static apr_status_t write_all(pay_import_t *import, const add_t *add)
 static apr_status_t add_part(add_t *add, const apr_array_header_t *fresh, int start)
 {
     const pay_history_window_t *window = add->window;
-    const pay_store_ops_t *ops = window->store->ops;
     const int left = fresh->nelts - start;
     apr_array_header_t part = *fresh;
     pay_import_t import;
@@ -100,7 +99,7 @@ static apr_status_t add_part(add_t *add, const apr_array_header_t *fresh, int st
     part.elts += start * part.elt_size;
     part.nelts = left < ROWS_PER_IMPORT ? left : ROWS_PER_IMPORT;
     add->fresh = &part;
-    rv = ops->import_begin(&import, window->store, &window->scope, add->pool);
+    rv = pay_store_import_begin(&import, window->store, &window->scope, add->pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -109,7 +108,7 @@ static apr_status_t add_part(add_t *add, const apr_array_header_t *fresh, int st
     import.tell_since = pay_time_now() - PAY_HISTORY_FAR_DAYS * apr_time_from_sec(24 * 3600);
     rv = write_all(&import, add);
     if (rv == APR_SUCCESS) {
-        rv = ops->import_finish(&import, window->store, add->pool);
+        rv = pay_store_import_finish(&import, window->store, add->pool);
     }
     if (rv == APR_SUCCESS) {
         add->news->added += import.written;

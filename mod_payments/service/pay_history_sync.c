@@ -79,13 +79,13 @@ static apr_status_t account_step(int *worked, pay_history_sync_t *sync,
         return APR_SUCCESS;
     }
     account->not_before = 0;
-    rv = sync->store->ops->account_get(&row, sync->store, account->service->account_name, p);
+    rv = pay_store_account_get(&row, sync->store, account->service->account_name, p);
     if (rv == APR_NOTFOUND) { /* it may yet be made */
         return APR_SUCCESS;
     }
     if (rv == APR_SUCCESS) {
         scope.account = row->number;
-        rv = sync->store->ops->history_get(&turn.history, sync->store, &scope, p);
+        rv = pay_store_history_get(&turn.history, sync->store, &scope, p);
     }
     if (rv != APR_SUCCESS) {
         account->not_before = now + PAY_HISTORY_STORE_AGAIN;

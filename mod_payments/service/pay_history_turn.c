@@ -69,7 +69,7 @@ static apr_status_t put(const pay_history_turn_t *turn)
 {
     apr_status_t rv;
 
-    rv = turn->store->ops->history_put(turn->store, turn->history, turn->p);
+    rv = pay_store_history_put(turn->store, turn->history, turn->p);
     if (rv != APR_SUCCESS) {
         turn->account->not_before = turn->now + PAY_HISTORY_STORE_AGAIN;
     }
@@ -359,7 +359,7 @@ static apr_uint32_t covered_epoch(const pay_history_turn_t *turn)
     pay_epoch_t epoch;
     apr_status_t rv;
 
-    rv = turn->store->ops->epoch_find(&epoch, turn->store);
+    rv = pay_store_epoch_find(&epoch, turn->store);
     if (rv != APR_SUCCESS) {
         return 0; /* the next round tells */
     }

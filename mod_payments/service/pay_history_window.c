@@ -62,11 +62,10 @@ static apr_status_t find_refund(pay_refund_t **out, const fetch_t *fetch,
                                 const payments_record_t *record)
 {
     const pay_history_window_t *window = fetch->window;
-    const pay_store_ops_t *ops = window->store->ops;
     apr_status_t rv;
 
-    rv = ops->refund_find_acquirer(out, window->store, &window->scope, record->reference,
-                                   record->tag ? record->tag : "", fetch->ptemp);
+    rv = pay_store_refund_find_acquirer(out, window->store, &window->scope, record->reference,
+                                        record->tag ? record->tag : "", fetch->ptemp);
     if (rv == APR_SUCCESS && (*out)->acquirer_reference[0] != '\0'
         && strcmp((*out)->acquirer_reference, record->reference) != 0) {
         rv = APR_NOTFOUND;
@@ -74,7 +73,8 @@ static apr_status_t find_refund(pay_refund_t **out, const fetch_t *fetch,
     if (rv != APR_NOTFOUND) {
         return rv;
     }
-    return ops->refund_find(out, window->store, &window->scope, record->reference, fetch->ptemp);
+    return pay_store_refund_find(out, window->store, &window->scope, record->reference,
+                                 fetch->ptemp);
 }
 
 /* One made elsewhere that was pending when it came, in whatever way it came. */
@@ -221,8 +221,8 @@ static apr_status_t add_fresh(fetch_t *fetch, const payments_record_t *record)
 
     charge = NULL;
     if (record->transaction_reference && record->transaction_reference[0] != '\0') {
-        rv = window->store->ops->charge_find_acquirer(&charge, window->store, &window->scope,
-                                                      record->transaction_reference, fetch->ptemp);
+        rv = pay_store_charge_find_acquirer(&charge, window->store, &window->scope,
+                                            record->transaction_reference, fetch->ptemp);
     }
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return rv;
@@ -231,7 +231,7 @@ static apr_status_t add_fresh(fetch_t *fetch, const payments_record_t *record)
         return add_nothing(fetch, charge, record);
     }
     if (!charge) {
-        rv = window->store->ops->acquirer_elsewhere(
+        rv = pay_store_acquirer_elsewhere(
             &elsewhere, window->store, &window->scope,
             record->transaction_reference ? record->transaction_reference : "",
             record->tag ? record->tag : "");
@@ -301,7 +301,6 @@ static apr_status_t take_record(void *baton, const payments_record_t *record)
 static apr_status_t differ(int *changed, const change_t *change, const pay_history_window_t *window,
                            apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = window->store->ops;
     pay_outcome_t outcome = {.kind = PAY_OUTCOME_UNKNOWN,
                              .absent_since = change->absent_since,
                              .absent_from = change->absent_from,
@@ -310,15 +309,15 @@ static apr_status_t differ(int *changed, const change_t *change, const pay_histo
     apr_status_t rv;
 
     if (change->state == PAY_REFUND_PENDING) {
-        rv = ops->refund_resolve(&refund, changed, window->store, &window->scope,
-                                 change->refund_reference, &outcome,
-                                 change->due_at ? change->due_at : pay_time_now(), p);
+        rv = pay_store_refund_resolve(&refund, changed, window->store, &window->scope,
+                                      change->refund_reference, &outcome,
+                                      change->due_at ? change->due_at : pay_time_now(), p);
     } else {
         outcome.kind = PAY_OUTCOME_APPROVED;
         outcome.message = found_message;
-        rv = ops->refund_late(&refund, changed, window->store, &window->scope,
-                              change->refund_reference, change->processed ? &outcome : NULL,
-                              change->due_at, PAY_HELD_DIFFERENT, NULL, p);
+        rv = pay_store_refund_late(&refund, changed, window->store, &window->scope,
+                                   change->refund_reference, change->processed ? &outcome : NULL,
+                                   change->due_at, PAY_HELD_DIFFERENT, NULL, p);
     }
     if (rv == APR_SUCCESS && *changed) {
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
@@ -335,15 +334,13 @@ static apr_status_t ask(const char *refund_reference, const pay_history_window_t
     pay_refund_t *refund;
     int changed;
 
-    return window->store->ops->refund_ask(&refund, &changed, window->store, &window->scope,
-                                          refund_reference, window->acquirer->name,
-                                          pay_time_now() + ASK_AFTER, p);
+    return pay_store_refund_ask(&refund, &changed, window->store, &window->scope, refund_reference,
+                                window->acquirer->name, pay_time_now() + ASK_AFTER, p);
 }
 
 static apr_status_t make_change(int *changed, const change_t *change,
                                 const pay_history_window_t *window, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = window->store->ops;
     pay_outcome_t outcome = {.kind = PAY_OUTCOME_APPROVED,
                              .message = found_message,
                              .acquirer_reference = change->acquirer_reference};
@@ -355,15 +352,15 @@ static apr_status_t make_change(int *changed, const change_t *change,
         outcome.kind = PAY_OUTCOME_DECLINED;
         /* fall through */
     case STEP_PROCESSED:
-        return ops->refund_resolve(&refund, changed, window->store, &window->scope,
-                                   change->refund_reference, &outcome, 0, p);
+        return pay_store_refund_resolve(&refund, changed, window->store, &window->scope,
+                                        change->refund_reference, &outcome, 0, p);
     case STEP_TAKE_BACK:
-        return ops->refund_fail(&refund, changed, window->store, &window->scope,
-                                change->refund_reference, p);
+        return pay_store_refund_fail(&refund, changed, window->store, &window->scope,
+                                     change->refund_reference, p);
     case STEP_LATE:
-        return ops->refund_late(&refund, changed, window->store, &window->scope,
-                                change->refund_reference, &outcome, change->due_at, PAY_HELD_LATE,
-                                NULL, p);
+        return pay_store_refund_late(&refund, changed, window->store, &window->scope,
+                                     change->refund_reference, &outcome, change->due_at,
+                                     PAY_HELD_LATE, NULL, p);
     case STEP_DIFFERENT:
         return differ(changed, change, window, p);
     case STEP_ASK:

@@ -127,7 +127,7 @@ apr_status_t pay_key_usage_flush(pay_key_usage_t *usage, pay_store_t *store, apr
     if (!used->nelts) {
         return APR_SUCCESS;
     }
-    rv = store->ops->key_touch(store, used, p);
+    rv = pay_store_key_touch(store, used, p);
     if (rv == APR_SUCCESS) {
         mark_stored(usage, used);
     }

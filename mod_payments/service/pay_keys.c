@@ -40,7 +40,7 @@ const pay_problem_t *pay_key_authenticate(const pay_api_key_t **out, int *given,
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
     }
-    rv = service->store->ops->key_find(&key, service->store, digest, p);
+    rv = pay_store_key_find(&key, service->store, digest, p);
     if (rv == APR_NOTFOUND) {
         return unauthorized(p);
     }
@@ -99,7 +99,7 @@ apr_status_t pay_key_issue(pay_api_key_t **out, const char **text, pay_store_t *
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = store->ops->key_create(out, store, proposal, p);
+    rv = pay_store_key_create(out, store, proposal, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -130,7 +130,7 @@ apr_status_t pay_key_import(pay_api_key_t **out, pay_store_t *store, const pay_a
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return store->ops->key_create(out, store, proposal, p);
+    return pay_store_key_create(out, store, proposal, p);
 }
 
 apr_status_t pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char **text,
@@ -147,7 +147,7 @@ apr_status_t pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char
     if (overlap < 0) {
         return APR_EINVAL;
     }
-    rv = store->ops->key_get(&key, store, id, p);
+    rv = pay_store_key_get(&key, store, id, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -161,7 +161,7 @@ apr_status_t pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char
         return rv;
     }
     until = overlap ? pay_time_now() + overlap : 0;
-    rv = store->ops->key_rotate(out, old, store, id, until, successor, p);
+    rv = pay_store_key_rotate(out, old, store, id, until, successor, p);
     if (rv != APR_SUCCESS) {
         return rv;
     }

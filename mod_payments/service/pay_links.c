@@ -40,7 +40,7 @@ const pay_problem_t *pay_link_make(const pay_link_t **out, pay_store_t *store,
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
     }
-    rv = store->ops->link_create(&link, store, proposal, p);
+    rv = pay_store_link_create(&link, store, proposal, p);
     if (rv == APR_EEXIST) {
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
                                  "There is a payment link of this reference already.");
@@ -58,7 +58,7 @@ const pay_problem_t *pay_link_find(const pay_link_t **out, pay_store_t *store,
     pay_link_t *link;
     apr_status_t rv;
 
-    rv = store->ops->link_get(&link, store, scope, reference, p);
+    rv = pay_store_link_get(&link, store, scope, reference, p);
     *out = link;
     return problem_of(rv, reference, p);
 }
@@ -71,7 +71,7 @@ const pay_problem_t *pay_link_disable(const pay_link_t **out, pay_store_t *store
     apr_status_t rv;
     int changed;
 
-    rv = store->ops->link_disable(&link, &changed, store, scope, reference, p);
+    rv = pay_store_link_disable(&link, &changed, store, scope, reference, p);
     *out = link;
     return problem_of(rv, reference, p);
 }

@@ -97,8 +97,8 @@ static apr_status_t take(pay_outbox_t *outbox)
     pay_outbox_desks_clear(outbox);
     outbox->taken_ms = pay_time_boot_ms();
     outbox->take_again = 0;
-    rv = outbox->store->ops->event_take(&taken, outbox->store, PAY_STORE_LEASES_MAX,
-                                        pay_outbox_budget, outbox, outbox->take_pool);
+    rv = pay_store_event_take(&taken, outbox->store, PAY_STORE_LEASES_MAX, pay_outbox_budget,
+                              outbox, outbox->take_pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -130,8 +130,8 @@ static void log_failing(pay_outbox_t *outbox, const pay_outbox_try_t *one,
     if (!is_first_failure(one, results)) {
         return;
     }
-    rv = outbox->store->ops->endpoint_get(&endpoint, outbox->store, &one->event->scope,
-                                          one->event->endpoint, outbox->finish_pool);
+    rv = pay_store_endpoint_get(&endpoint, outbox->store, &one->event->scope, one->event->endpoint,
+                                outbox->finish_pool);
     if (rv != APR_SUCCESS || !pay_endpoint_is_failing(endpoint)
         || endpoint->failing_since < since) {
         return;
@@ -190,7 +190,7 @@ static apr_status_t store_first(int *count, pay_outbox_t *outbox, int limit)
     apr_pool_clear(outbox->finish_pool);
     results = gather(outbox, limit);
     *count = results->nelts;
-    rv = outbox->store->ops->event_finish(outbox->store, results, outbox->finish_pool);
+    rv = pay_store_event_finish(outbox->store, results, outbox->finish_pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }

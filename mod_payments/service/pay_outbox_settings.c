@@ -56,7 +56,7 @@ apr_status_t pay_outbox_settings_refresh(pay_outbox_t *outbox)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = outbox->store->ops->delivery_get(&delivery, outbox->store, pool);
+    rv = pay_store_delivery_get(&delivery, outbox->store, pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         apr_pool_destroy(pool);
         return outbox->settings ? APR_SUCCESS : rv;
@@ -89,7 +89,7 @@ static apr_status_t read_accounts(pay_outbox_t *outbox, pay_outbox_settings_t *s
     } else {
         apr_pool_create(&settings->accounts_pool, settings->pool);
     }
-    rv = outbox->store->ops->account_list(&list, outbox->store, settings->accounts_pool);
+    rv = pay_store_account_list(&list, outbox->store, settings->accounts_pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }

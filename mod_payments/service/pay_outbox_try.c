@@ -86,8 +86,8 @@ static const char *merchant_of(pay_outbox_t *outbox, const pay_taken_t *taken)
     if (taken->endpoint->kind == PAY_ENDPOINT_NOTICE) {
         return taken->endpoint->address;
     }
-    rv = outbox->store->ops->endpoint_get(&notice, outbox->store, &taken->endpoint->scope,
-                                          PAY_ENDPOINT_NOTICE, outbox->take_pool);
+    rv = pay_store_endpoint_get(&notice, outbox->store, &taken->endpoint->scope,
+                                PAY_ENDPOINT_NOTICE, outbox->take_pool);
     return rv == APR_SUCCESS ? notice->address : "";
 }
 

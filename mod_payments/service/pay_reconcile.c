@@ -24,7 +24,7 @@ apr_status_t pay_reconcile_accounts(apr_uint32_t **out, pay_store_t *store,
             (*out)[i] = ANY_ACCOUNT;
             continue;
         }
-        rv = store->ops->account_get(&account, store, service->account_name, p);
+        rv = pay_store_account_get(&account, store, service->account_name, p);
         if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
             return rv; /* what cannot be told is not an acquirer that is missing */
         }
@@ -100,7 +100,7 @@ int pay_reconcile_is_put_back(const pay_reconcile_row_t *row)
     pay_epoch_t epoch;
     apr_status_t rv;
 
-    rv = row->store->ops->epoch_find(&epoch, row->store);
+    rv = pay_store_epoch_find(&epoch, row->store);
     return rv != APR_SUCCESS || epoch.held;
 }
 
@@ -112,7 +112,7 @@ int pay_reconcile_is_off(const pay_reconcile_row_t *row, pay_mode_t mode)
     if (mode == PAY_TEST) {
         return 0;
     }
-    rv = row->store->ops->account_get(&account, row->store, row->service->account_name, row->pool);
+    rv = pay_store_account_get(&account, row->store, row->service->account_name, row->pool);
     return rv != APR_SUCCESS || account->mode != PAY_LIVE;
 }
 
@@ -176,7 +176,7 @@ apr_status_t pay_reconcile_step(int *settled, pay_store_t *store,
     int i;
 
     *settled = 0;
-    rv = store->ops->due_take(&rows, store, now, lease, PAY_RECONCILE_BATCH_MAX, p);
+    rv = pay_store_due_take(&rows, store, now, lease, PAY_RECONCILE_BATCH_MAX, p);
     if (rv != APR_SUCCESS || rows->nelts == 0) {
         return rv;
     }

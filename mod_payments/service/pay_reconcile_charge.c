@@ -18,8 +18,8 @@ int pay_reconcile_charge(const pay_reconcile_row_t *row)
     if (pay_checkout_token_draw(&finding.outcome, charge, row->pool)) {
         return 0; /* it is due again when the lease is over */
     }
-    rv = row->store->ops->charge_resolve(&resolved, &changed, row->store, &charge->scope,
-                                         charge->seq, &finding.outcome, finding.due_at, row->pool);
+    rv = pay_store_charge_resolve(&resolved, &changed, row->store, &charge->scope, charge->seq,
+                                  &finding.outcome, finding.due_at, row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00231) "the outcome of charge %s could not be stored",
                 charge->reference);

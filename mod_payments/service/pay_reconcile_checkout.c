@@ -27,8 +27,8 @@ static int abandon(const pay_reconcile_row_t *row, apr_time_t now, apr_time_t du
     apr_status_t rv;
     int changed = 0;
 
-    rv = row->store->ops->checkout_move(&stored, &changed, row->store, &charge->scope, charge->seq,
-                                        &what, row->pool);
+    rv = pay_store_checkout_move(&stored, &changed, row->store, &charge->scope, charge->seq, &what,
+                                 row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00575) "that checkout %s was abandoned could not be stored",
@@ -52,9 +52,8 @@ static int store(const pay_reconcile_row_t *row, const pay_reconcile_finding_t *
     apr_status_t rv;
     int changed = 0;
 
-    rv =
-        row->store->ops->charge_resolve(&resolved, &changed, row->store, &charge->scope,
-                                        charge->seq, &finding->outcome, finding->due_at, row->pool);
+    rv = pay_store_charge_resolve(&resolved, &changed, row->store, &charge->scope, charge->seq,
+                                  &finding->outcome, finding->due_at, row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00577) "the outcome of checkout %s could not be stored",
                 charge->reference);

@@ -114,7 +114,7 @@ static apr_status_t take(int *taken, pay_reconcile_desk_t *desk, apr_uint32_t **
 
     *taken = 0;
     apr_pool_create(&pool, desk->pool);
-    rv = desk->store->ops->due_take(&rows, desk->store, now, lease, PAY_RECONCILE_TAKE_MAX, pool);
+    rv = pay_store_due_take(&rows, desk->store, now, lease, PAY_RECONCILE_TAKE_MAX, pool);
     if (rv == APR_SUCCESS && rows->nelts > 0 && !*accounts) {
         rv = pay_reconcile_accounts(accounts, desk->store, desk->services, p);
     }

@@ -46,16 +46,15 @@ pay_reconcile_subject_t pay_reconcile_subject(const pay_reconcile_row_t *row)
  */
 static int is_another(const pay_reconcile_row_t *row, const char *name)
 {
-    const pay_store_ops_t *ops = row->store->ops;
     const pay_scope_t *scope = row->refund ? &row->refund->scope : &row->charge->scope;
     pay_refund_t *other;
     apr_status_t rv;
 
-    rv = ops->refund_find_acquirer(&other, row->store, scope, name, "", row->pool);
+    rv = pay_store_refund_find_acquirer(&other, row->store, scope, name, "", row->pool);
     if (rv == APR_SUCCESS) {
         return 1;
     }
-    rv = ops->refund_find(&other, row->store, scope, name, row->pool);
+    rv = pay_store_refund_find(&other, row->store, scope, name, row->pool);
     return rv == APR_SUCCESS && row->refund && other->import_number != 0
            && other->seq < row->refund->seq;
 }

@@ -52,8 +52,8 @@ static int step(pay_charge_t **out, const pay_reconcile_row_t *row, const pay_la
     apr_status_t rv;
     int changed = 0;
 
-    rv = row->store->ops->charge_late(&stored, &changed, row->store, &charge->scope, charge->seq,
-                                      what, row->pool);
+    rv = pay_store_charge_late(&stored, &changed, row->store, &charge->scope, charge->seq, what,
+                               row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00425) "what was found late of charge %s could not be stored",
@@ -244,9 +244,9 @@ int pay_reconcile_refund_late(const pay_reconcile_row_t *row)
         found = &finding.outcome;
         finding.outcome.held = PAY_HELD_LATE;
     }
-    rv = row->store->ops->refund_late(&stored, &changed, row->store, &refund->scope,
-                                      refund->refund_reference, found, finding.due_at,
-                                      finding.outcome.held, NULL, row->pool);
+    rv = pay_store_refund_late(&stored, &changed, row->store, &refund->scope,
+                               refund->refund_reference, found, finding.due_at,
+                               finding.outcome.held, NULL, row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00420) "what was found late of refund %s could not be stored",

@@ -16,9 +16,9 @@ static int resolve(const pay_reconcile_finding_t *finding, const pay_reconcile_r
     apr_status_t rv;
     int changed = 0;
 
-    rv = row->store->ops->refund_resolve(&resolved, &changed, row->store, &refund->scope,
-                                         refund->refund_reference, &finding->outcome,
-                                         finding->due_at, row->pool);
+    rv = pay_store_refund_resolve(&resolved, &changed, row->store, &refund->scope,
+                                  refund->refund_reference, &finding->outcome, finding->due_at,
+                                  row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00234) "the outcome of refund %s could not be stored",
                 refund->refund_reference);
@@ -146,9 +146,9 @@ static int claim_and_send(const pay_reconcile_row_t *row)
         return wait_on(row, PAY_NOT_HELD);
     }
     deadline = pay_deadline_make(row->acquirer);
-    rv = row->store->ops->refund_claim(
-        &claimed, &is_ours, row->store, &refund->scope, refund->refund_reference, &deadline.worker,
-        deadline.send_before_ms, deadline.wait_until_ms, deadline.due_at, row->pool);
+    rv = pay_store_refund_claim(&claimed, &is_ours, row->store, &refund->scope,
+                                refund->refund_reference, &deadline.worker, deadline.send_before_ms,
+                                deadline.wait_until_ms, deadline.due_at, row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00429) "refund %s could not be claimed: it is not sent",
                 refund->refund_reference);

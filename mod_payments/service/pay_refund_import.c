@@ -131,7 +131,6 @@ static apr_status_t judge(run_t *run)
  */
 static apr_status_t recognise(int *known, pay_refund_t *refund, const run_t *run, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = run->store->ops;
     const char *note = refund->merchant_note ? refund->merchant_note : "";
     const char *tag = pay_refund_tag_split(&note, p);
     pay_charge_t *charge;
@@ -142,7 +141,8 @@ static apr_status_t recognise(int *known, pay_refund_t *refund, const run_t *run
     if (run->scope->mode != PAY_LIVE) {
         return APR_SUCCESS; /* nothing leaves Test Mode */
     }
-    rv = ops->refund_find_acquirer(&ours, run->store, run->scope, refund->refund_reference, tag, p);
+    rv = pay_store_refund_find_acquirer(&ours, run->store, run->scope, refund->refund_reference,
+                                        tag, p);
     if (rv == APR_SUCCESS) {
         *known = 1;
     }
@@ -150,7 +150,8 @@ static apr_status_t recognise(int *known, pay_refund_t *refund, const run_t *run
         return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
     }
     refund->acquirer_charge = refund->transaction_reference;
-    rv = ops->charge_find_acquirer(&charge, run->store, run->scope, refund->acquirer_charge, p);
+    rv =
+        pay_store_charge_find_acquirer(&charge, run->store, run->scope, refund->acquirer_charge, p);
     if (rv == APR_SUCCESS) {
         /* What was approved late was given back: neither is in any total. */
         *known = charge->state == PAY_CHARGE_FAILED;
@@ -192,7 +193,7 @@ static apr_status_t write_batch(pay_import_t *import, const batch_t *batch, cons
 
     /* Nothing was done when there was no turn to write, so it may be asked for again. */
     do {
-        rv = run->store->ops->import_rows(import, &at, run->store, batch->refunds, batch->pool);
+        rv = pay_store_import_rows(import, &at, run->store, batch->refunds, batch->pool);
     } while (rv == PAY_STORE_EBUSY && ++tries < BUSY_TRIES_MAX);
     if ((rv != APR_EEXIST && rv != APR_EINVAL) || at < 0 || at >= batch->lines->nelts) {
         return rv;
@@ -226,7 +227,7 @@ static int make_way(pay_store_stat_t *seen, apr_int64_t took_ms, const run_t *ru
     apr_status_t rv;
     int alone;
 
-    rv = run->store->ops->stat(&now, run->store, p);
+    rv = pay_store_stat(&now, run->store, p);
     if (rv != APR_SUCCESS) {
         return 0; /* whatever it is, the next batch meets it too */
     }
@@ -286,7 +287,7 @@ static void take_back(pay_import_t *import, const run_t *run)
     apr_status_t rv;
 
     do {
-        rv = run->store->ops->import_abort(import, run->store, run->pool);
+        rv = pay_store_import_abort(import, run->store, run->pool);
     } while (rv == PAY_STORE_EBUSY && ++tries < BUSY_TRIES_MAX);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
@@ -305,14 +306,14 @@ static apr_status_t import_file(const run_t *run)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = run->store->ops->import_begin(&import, run->store, run->scope, run->pool);
+    rv = pay_store_import_begin(&import, run->store, run->scope, run->pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     import.by_acquirer = run->scope->mode == PAY_LIVE;
     rv = write_all(&import, run);
     if (rv == APR_SUCCESS) {
-        rv = run->store->ops->import_finish(&import, run->store, run->pool);
+        rv = pay_store_import_finish(&import, run->store, run->pool);
     }
     if (rv != APR_SUCCESS) {
         take_back(&import, run);

@@ -65,8 +65,8 @@ static const pay_problem_t *judge_form(counter_t *c)
     if (pay_reference_check(c->request->reference) != APR_SUCCESS) {
         pay_problem_add(&faults, "/reference", "has not the form of a reference", c->pool);
     } else {
-        c->found = store->ops->charge_find(&c->charge, store, &c->caller->scope,
-                                           c->request->reference, c->pool);
+        c->found = pay_store_charge_find(&c->charge, store, &c->caller->scope,
+                                         c->request->reference, c->pool);
     }
     judge_amount(&faults, c);
     judge_note(&faults, "/customer_note", c->request->customer_note, c->pool);
@@ -236,8 +236,8 @@ static pay_refund_t *resolve(pay_refund_t *refund, const pay_outcome_t *outcome,
     if (outcome->kind == PAY_OUTCOME_UNKNOWN) {
         due_at = pay_time_now() + ASK_AGAIN_AFTER;
     }
-    rv = store->ops->refund_resolve(&resolved, &changed, store, &refund->scope,
-                                    refund->refund_reference, outcome, due_at, c->pool);
+    rv = pay_store_refund_resolve(&resolved, &changed, store, &refund->scope,
+                                  refund->refund_reference, outcome, due_at, c->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00210) "the outcome of refund %s could not be stored: it stays pending "
@@ -290,8 +290,8 @@ static const pay_problem_t *open_and_send(pay_refund_t **out, int *replayed,
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, c->pool);
     }
-    rv = store->ops->refund_open(&refund, &charge_now, &verdict, &kept, store, proposal, c->use,
-                                 c->service->policy.refund_repeat_window, c->pool);
+    rv = pay_store_refund_open(&refund, &charge_now, &verdict, &kept, store, proposal, c->use,
+                               c->service->policy.refund_repeat_window, c->pool);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(c->request->reference, c->pool);
     }
@@ -369,7 +369,7 @@ const pay_problem_t *pay_refund_get(pay_refund_t **out, pay_service_t *service,
     if (rv != APR_SUCCESS) {
         return pay_problem_of_reference(refund_reference, p);
     }
-    rv = service->store->ops->refund_find(&refund, service->store, scope, refund_reference, p);
+    rv = pay_store_refund_find(&refund, service->store, scope, refund_reference, p);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(refund_reference, p);
     }
@@ -389,8 +389,7 @@ const pay_problem_t *pay_refunds_scan(pay_refund_cursor_t *cursor, apr_size_t *l
 
     *len = 0;
     *count = 0;
-    rv = service->store->ops->refund_scan(cursor, len, count, service->store, scope, range, buffer,
-                                          size);
+    rv = pay_store_refund_scan(cursor, len, count, service->store, scope, range, buffer, size);
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
     }

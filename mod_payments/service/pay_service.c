@@ -14,7 +14,7 @@ const pay_charge_t *pay_service_asked(pay_store_t *store, const pay_charge_t *ch
     pay_epoch_t epoch;
 
     if (!charge || charge->scope.mode != PAY_LIVE
-        || store->ops->epoch_find(&epoch, store) != APR_SUCCESS || epoch.number == 0) {
+        || pay_store_epoch_find(&epoch, store) != APR_SUCCESS || epoch.number == 0) {
         return charge;
     }
     asked = apr_pmemdup(p, charge, sizeof(*charge));
@@ -131,7 +131,7 @@ const pay_problem_t *pay_service_recall(pay_kept_t **out, const pay_service_t *s
     if (!use) {
         return NULL;
     }
-    rv = service->store->ops->kept_find(&kept, service->store, scope, use, p);
+    rv = pay_store_kept_find(&kept, service->store, scope, use, p);
     if (rv == APR_NOTFOUND) {
         return NULL;
     }

@@ -38,7 +38,7 @@ const pay_problem_t *pay_transaction_get(pay_transaction_t *out, pay_service_t *
     if (rv != APR_SUCCESS) {
         return pay_problem_of_reference(reference, p);
     }
-    rv = service->store->ops->transaction_find(out, service->store, scope, reference, p);
+    rv = pay_store_transaction_find(out, service->store, scope, reference, p);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(reference, p);
     }
@@ -53,7 +53,7 @@ const pay_problem_t *pay_transactions_scan(apr_array_header_t **out, pay_service
                                            const pay_charge_t *after, int limit, apr_pool_t *p)
 {
     pay_store_t *store = service->store;
-    apr_status_t rv = store->ops->charge_list(out, store, scope, range, after, limit, p);
+    apr_status_t rv = pay_store_charge_list(out, store, scope, range, after, limit, p);
 
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }
@@ -64,7 +64,7 @@ const pay_problem_t *pay_transactions_search(apr_array_header_t **out, pay_charg
                                              apr_pool_t *p)
 {
     pay_store_t *store = service->store;
-    apr_status_t rv = store->ops->charge_search(out, cursor, store, scope, filter, limit, p);
+    apr_status_t rv = pay_store_charge_search(out, cursor, store, scope, filter, limit, p);
 
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }
@@ -123,7 +123,7 @@ static const pay_problem_t *judge_kind(const pay_service_t *service, const pay_s
     pay_charge_t *charge;
     apr_status_t rv;
 
-    rv = service->store->ops->charge_find(&charge, service->store, scope, reference, p);
+    rv = pay_store_charge_find(&charge, service->store, scope, reference, p);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(reference, p);
     }
@@ -170,7 +170,7 @@ const pay_problem_t *pay_transaction_void(const char **text, int *replayed, pay_
     if (problem) {
         return problem;
     }
-    rv = store->ops->charge_void(&charge, &voided, &kept, store, &caller->scope, reference, use, p);
+    rv = pay_store_charge_void(&charge, &voided, &kept, store, &caller->scope, reference, use, p);
     if (rv == APR_NOTFOUND) {
         return pay_problem_of_reference(reference, p);
     }

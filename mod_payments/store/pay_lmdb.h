@@ -58,8 +58,6 @@ typedef enum pay_lmdb_table_t {
 /* From this one on stores of earlier versions lack them: whoever may write adds them. */
 #define PAY_TABLE_LATER_FIRST PAY_TABLE_CHECKOUT_SWEEP
 
-typedef struct pay_lmdb_t pay_lmdb_t; /* first member: pay_store_t */
-
 /* A code of ours beside LMDB's (negative) and errno's (positive): a row does not decode. */
 #define PAY_LMDB_BAD_ROW (-30001)
 
@@ -73,20 +71,20 @@ typedef struct pay_lmdb_t pay_lmdb_t; /* first member: pay_store_t */
 apr_status_t pay_lmdb_status(int rc);
 
 /* The handle of a table; valid while a transaction is open. */
-MDB_dbi pay_lmdb_dbi(const pay_lmdb_t *db, pay_lmdb_table_t table);
+MDB_dbi pay_lmdb_dbi(const pay_store_t *db, pay_lmdb_table_t table);
 
 /*
  * Returns the handle that was opened, of one that pay_store_audited made of it: for commits that
  * are a step on the way to a change, of which the audit tells at its end.
  */
-pay_lmdb_t *pay_lmdb_base(pay_lmdb_t *db);
+pay_store_t *pay_lmdb_base(pay_store_t *db);
 
 /*
  * A read transaction from the process's free list (MDB_NOTLS). Never keep one across a network
  * call, a lock or another read_begin. On APR_SUCCESS read_end is owed.
  */
-apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_lmdb_t *db);
-void pay_lmdb_read_end(pay_lmdb_t *db, MDB_txn *txn);
+apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_store_t *db);
+void pay_lmdb_read_end(pay_store_t *db, MDB_txn *txn);
 
 /*
  * One unit of work inside a write transaction. It may run again in a transaction of its own when
@@ -100,7 +98,7 @@ void pay_lmdb_read_end(pay_lmdb_t *db, MDB_txn *txn);
  * nobody else touches them meanwhile. It reads no thread-local state of the waiter's, waits for no
  * lock that the waiter holds, and keeps neither `txn` nor a pointer into the store's pages.
  */
-typedef int (*pay_lmdb_work_t)(MDB_txn *txn, pay_lmdb_t *db, void *baton);
+typedef int (*pay_lmdb_work_t)(MDB_txn *txn, pay_store_t *db, void *baton);
 
 /*
  * Runs `work` in a write transaction and returns after its commit is durable. EBUSY: no turn within
@@ -110,14 +108,12 @@ typedef int (*pay_lmdb_work_t)(MDB_txn *txn, pay_lmdb_t *db, void *baton);
  * room is measured anew, not believed for a second.
  */
 #define PAY_LMDB_GROWS_MUCH 2
-apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, void *baton);
+apr_status_t pay_lmdb_commit(pay_store_t *db, int grows, pay_lmdb_work_t work, void *baton);
 
 /* Logs that a stored row does not decode, with table and key, and returns PAY_LMDB_BAD_ROW. */
 int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key);
 const char *pay_lmdb_table_name(pay_lmdb_table_t table);
 /* 1 in a store of an earlier version, opened for reading only, of a table that came later. */
 int pay_lmdb_table_is_missing(MDB_txn *txn, pay_lmdb_table_t table);
-
-#include "store/pay_lmdb_slots.h"
 
 #endif

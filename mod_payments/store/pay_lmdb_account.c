@@ -44,7 +44,7 @@ typedef struct account_work_t {
     apr_pool_t *pool;
 } account_work_t;
 
-int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_store_t *db,
                                apr_uint32_t number, apr_pool_t *p)
 {
     pay_account_t *account = apr_pcalloc(p, sizeof(*account));
@@ -69,7 +69,7 @@ int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb
 }
 
 /* The account that a row of the table of names points at. */
-static int account_of_name_row(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int account_of_name_row(pay_account_t **out, MDB_txn *txn, const pay_store_t *db,
                                const MDB_val *name, const MDB_val *row, apr_pool_t *p)
 {
     int rc;
@@ -82,7 +82,7 @@ static int account_of_name_row(pay_account_t **out, MDB_txn *txn, const pay_lmdb
     return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_ACCOUNT_NAME, name) : rc;
 }
 
-int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_store_t *db,
                              const char *name, apr_pool_t *p)
 {
     MDB_val key = {strlen(name), (void *)name};
@@ -127,7 +127,7 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no account"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
                 apr_pool_t *p)
 {
     pay_account_t *account;
@@ -146,7 +146,7 @@ const pay_lmdb_record_t pay_lmdb_account_record = {
     .table = PAY_TABLE_ACCOUNT, .indexes = indexes, .index_count = 1, .load = load, .label = label};
 
 /* `before` NULL: a new one; else no more than settings have changed. */
-static int account_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_account_t *before,
+static int account_put(MDB_txn *txn, const pay_store_t *db, const pay_account_t *before,
                        const pay_account_t *account, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -163,7 +163,7 @@ static int account_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_account_t *
 }
 
 /* One above the last: accounts are closed, never deleted, so no number comes back. */
-static int number_next(apr_uint32_t *number, MDB_txn *txn, const pay_lmdb_t *db)
+static int number_next(apr_uint32_t *number, MDB_txn *txn, const pay_store_t *db)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
@@ -207,7 +207,7 @@ static void settings_change(pay_account_settings_t *settings, const pay_account_
     setting_change(&settings->fees, wanted->fees);
 }
 
-static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     account_work_t *work = baton;
     pay_account_t *account = apr_pcalloc(work->pool, sizeof(*account)), *named;
@@ -237,8 +237,8 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_account_by_number(&work->account, txn, db, account->number, work->pool);
 }
 
-apr_status_t pay_lmdb_account_create(pay_account_t **out, pay_store_t *store, const char *name,
-                                     const pay_account_settings_t *settings, apr_pool_t *p)
+apr_status_t pay_store_account_create(pay_account_t **out, pay_store_t *store, const char *name,
+                                      const pay_account_settings_t *settings, apr_pool_t *p)
 {
     account_work_t work = {.name = name, .settings = settings, .pool = p};
     apr_status_t rv;
@@ -251,27 +251,26 @@ apr_status_t pay_lmdb_account_create(pay_account_t **out, pay_store_t *store, co
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
+    rv = pay_lmdb_commit(store, 1, create_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.account;
     }
     return rv;
 }
 
-apr_status_t pay_lmdb_account_get(pay_account_t **out, pay_store_t *store, const char *name,
-                                  apr_pool_t *p)
+apr_status_t pay_store_account_get(pay_account_t **out, pay_store_t *store, const char *name,
+                                   apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_status_t rv;
     MDB_txn *txn;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(pay_lmdb_account_by_name(out, txn, db, name, p));
-    pay_lmdb_read_end(db, txn);
+    rv = pay_lmdb_status(pay_lmdb_account_by_name(out, txn, store, name, p));
+    pay_lmdb_read_end(store, txn);
     return rv;
 }
 
@@ -320,7 +319,7 @@ static const char *changes(const pay_account_t *before, const pay_account_t *acc
     return text;
 }
 
-static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int set_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     static const unsigned char none[PAY_ACCOUNT_SECRET_LEN];
     account_work_t *work = baton;
@@ -357,9 +356,9 @@ static int set_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_account_by_number(&work->account, txn, db, account->number, work->pool);
 }
 
-apr_status_t pay_lmdb_account_set(pay_account_t **out, pay_store_t *store, const char *name,
-                                  const pay_account_settings_t *settings, const pay_mode_t *mode,
-                                  apr_pool_t *p)
+apr_status_t pay_store_account_set(pay_account_t **out, pay_store_t *store, const char *name,
+                                   const pay_account_settings_t *settings, const pay_mode_t *mode,
+                                   apr_pool_t *p)
 {
     account_work_t work = {.name = name, .settings = settings, .mode = mode, .pool = p};
     apr_status_t rv;
@@ -369,7 +368,7 @@ apr_status_t pay_lmdb_account_set(pay_account_t **out, pay_store_t *store, const
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, set_work, &work);
+    rv = pay_lmdb_commit(store, 0, set_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.account;
     }
@@ -377,7 +376,7 @@ apr_status_t pay_lmdb_account_set(pay_account_t **out, pay_store_t *store, const
 }
 
 typedef struct account_list_t {
-    const pay_lmdb_t *db;
+    const pay_store_t *db;
     apr_array_header_t *accounts;
 } account_list_t;
 
@@ -394,14 +393,13 @@ static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
     return rc;
 }
 
-apr_status_t pay_lmdb_account_list(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p)
+apr_status_t pay_store_account_list(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    account_list_t list = {.db = db, .accounts = apr_array_make(p, 8, sizeof(pay_account_t *))};
+    account_list_t list = {.db = store, .accounts = apr_array_make(p, 8, sizeof(pay_account_t *))};
     apr_status_t rv;
 
     *out = NULL;
-    rv = pay_lmdb_walk(db, PAY_TABLE_ACCOUNT_NAME, NULL, list_visit, &list);
+    rv = pay_lmdb_walk(store, PAY_TABLE_ACCOUNT_NAME, NULL, list_visit, &list);
     if (rv == APR_SUCCESS) {
         *out = list.accounts;
     }

@@ -8,9 +8,9 @@
 #include "store/pay_lmdb_index.h"
 
 /* MDB_NOTFOUND when there is none. Copied into `p`. */
-int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_store_t *db,
                                apr_uint32_t number, apr_pool_t *p);
-int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_store_t *db,
                              const char *name, apr_pool_t *p);
 
 extern const pay_lmdb_record_t pay_lmdb_account_record;

@@ -5,7 +5,7 @@
 #include "store/pay_lmdb_refund.h"
 
 /* What the name leads to; MDB_NOTFOUND. */
-static int find(MDB_val *val, pay_lmdb_key_t *key, MDB_txn *txn, const pay_lmdb_t *db,
+static int find(MDB_val *val, pay_lmdb_key_t *key, MDB_txn *txn, const pay_store_t *db,
                 const pay_scope_t *scope, pay_lmdb_acquirer_kind_t kind, const char *name)
 {
     MDB_val at;
@@ -24,7 +24,7 @@ static int bad_entry(const pay_lmdb_key_t *key)
     return pay_lmdb_bad_row(PAY_TABLE_ACQUIRER, &at);
 }
 
-int pay_lmdb_acquirer_charge(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_acquirer_charge(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
                              const pay_scope_t *scope, const char *name, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -42,26 +42,25 @@ int pay_lmdb_acquirer_charge(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t 
     return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? bad_entry(&key) : rc;
 }
 
-apr_status_t pay_lmdb_charge_find_acquirer(pay_charge_t **out, pay_store_t *store,
-                                           const pay_scope_t *scope, const char *acquirer_reference,
-                                           apr_pool_t *p)
+apr_status_t pay_store_charge_find_acquirer(pay_charge_t **out, pay_store_t *store,
+                                            const pay_scope_t *scope,
+                                            const char *acquirer_reference, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_acquirer_charge(out, txn, db, scope, acquirer_reference, p);
-    pay_lmdb_read_end(db, txn);
+    rc = pay_lmdb_acquirer_charge(out, txn, store, scope, acquirer_reference, p);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
-static int refund_of(pay_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int refund_of(pay_refund_t **out, MDB_txn *txn, const pay_store_t *db,
                      const pay_scope_t *scope, pay_lmdb_acquirer_kind_t kind, const char *name,
                      apr_pool_t *p)
 {
@@ -84,32 +83,32 @@ static int refund_of(pay_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
-apr_status_t pay_lmdb_refund_find_acquirer(pay_refund_t **out, pay_store_t *store,
-                                           const pay_scope_t *scope, const char *acquirer_reference,
-                                           const char *tag, apr_pool_t *p)
+apr_status_t pay_store_refund_find_acquirer(pay_refund_t **out, pay_store_t *store,
+                                            const pay_scope_t *scope,
+                                            const char *acquirer_reference, const char *tag,
+                                            apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = refund_of(out, txn, db, scope, PAY_ACQUIRER_REFUND, acquirer_reference, p);
+    rc = refund_of(out, txn, store, scope, PAY_ACQUIRER_REFUND, acquirer_reference, p);
     if (rc == MDB_NOTFOUND) {
-        rc = refund_of(out, txn, db, scope, PAY_ACQUIRER_TAG, tag, p);
+        rc = refund_of(out, txn, store, scope, PAY_ACQUIRER_TAG, tag, p);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
 /* ---- another account's */
 
 /* 1 in *found when the scope has a charge of that name, or a refund of that tag. */
-static int scope_has(int *found, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+static int scope_has(int *found, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                      const char *charge_reference, const char *tag)
 {
     pay_lmdb_key_t key;
@@ -124,10 +123,9 @@ static int scope_has(int *found, MDB_txn *txn, const pay_lmdb_t *db, const pay_s
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_acquirer_elsewhere(int *found, pay_store_t *store, const pay_scope_t *scope,
-                                         const char *charge_reference, const char *tag)
+apr_status_t pay_store_acquirer_elsewhere(int *found, pay_store_t *store, const pay_scope_t *scope,
+                                          const char *charge_reference, const char *tag)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_cursor *cursor = NULL;
     pay_scope_t other = *scope;
     MDB_val key, row;
@@ -136,11 +134,11 @@ apr_status_t pay_lmdb_acquirer_elsewhere(int *found, pay_store_t *store, const p
     int rc;
 
     *found = 0;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &cursor);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(store, PAY_TABLE_ACCOUNT), &cursor);
     if (!rc) {
         rc = mdb_cursor_get(cursor, &key, &row, MDB_FIRST);
     }
@@ -148,7 +146,7 @@ apr_status_t pay_lmdb_acquirer_elsewhere(int *found, pay_store_t *store, const p
         if (key.mv_size == sizeof(apr_uint32_t)) {
             other.account = pay_lmdb_read_u32(key.mv_data);
             if (other.account != scope->account) {
-                rc = scope_has(found, txn, db, &other, charge_reference, tag);
+                rc = scope_has(found, txn, store, &other, charge_reference, tag);
             }
         }
         if (!rc) {
@@ -158,6 +156,6 @@ apr_status_t pay_lmdb_acquirer_elsewhere(int *found, pay_store_t *store, const p
     if (cursor) {
         mdb_cursor_close(cursor);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc == MDB_NOTFOUND ? MDB_SUCCESS : rc);
 }

@@ -57,7 +57,7 @@ int pay_lmdb_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_va
     return 0;
 }
 
-int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db,
                             const MDB_val *at, const MDB_val *row, apr_pool_t *p)
 {
     pay_account_t *account;
@@ -78,7 +78,7 @@ int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t 
     return 0;
 }
 
-static int key_by_digest(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int key_by_digest(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db,
                          const unsigned char *digest, apr_pool_t *p)
 {
     MDB_val at = digest_val(digest), row;
@@ -89,7 +89,7 @@ static int key_by_digest(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db
     return rc ? rc : pay_lmdb_api_key_of_row(out, txn, db, &at, &row, p);
 }
 
-static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, const char *id,
+static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db, const char *id,
                      apr_pool_t *p)
 {
     MDB_val at = {strlen(id), (void *)id}, row;
@@ -110,7 +110,7 @@ static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db, co
     return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, &at) : rc;
 }
 
-int pay_lmdb_api_key_is_public(int *out, MDB_txn *txn, const pay_lmdb_t *db, const char *id,
+int pay_lmdb_api_key_is_public(int *out, MDB_txn *txn, const pay_store_t *db, const char *id,
                                apr_pool_t *p)
 {
     pay_api_key_t *key;
@@ -152,7 +152,7 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no key"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
                 apr_pool_t *p)
 {
     pay_api_key_t *key;
@@ -171,7 +171,7 @@ const pay_lmdb_record_t pay_lmdb_api_key_record = {
     .table = PAY_TABLE_API_KEY, .indexes = indexes, .index_count = 1, .load = load, .label = label};
 
 /* `before` NULL: a new one; MDB_KEYEXIST when its digest or id is known. */
-static int key_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_api_key_t *before,
+static int key_put(MDB_txn *txn, const pay_store_t *db, const pay_api_key_t *before,
                    const pay_api_key_t *key, apr_pool_t *p)
 {
     pay_lmdb_key_t at;
@@ -187,7 +187,7 @@ static int key_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_api_key_t *befo
 }
 
 /* Writes a new key and reads it back with its account. */
-static int key_insert(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int key_insert(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db,
                       const pay_api_key_t *proposal, apr_time_t now, apr_pool_t *p)
 {
     pay_api_key_t key = *proposal;
@@ -203,14 +203,14 @@ static int key_insert(pay_api_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /* What the audit says of a key: its id, what it is for. */
-static void tell(pay_lmdb_t *db, const pay_api_key_t *key, const char *more, apr_pool_t *p)
+static void tell(pay_store_t *db, const pay_api_key_t *key, const char *more, apr_pool_t *p)
 {
     pay_lmdb_audit_tell(db, key->scope.account, key->id,
                         apr_psprintf(p, "%s %s%s", pay_mode_name(key->scope.mode),
                                      pay_key_kind_name(key->kind), more));
 }
 
-static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     key_work_t *work = baton;
     pay_account_t *account;
@@ -225,8 +225,8 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return key_insert(&work->key, txn, db, work->proposal, pay_lmdb_time_now(), work->pool);
 }
 
-apr_status_t pay_lmdb_key_create(pay_api_key_t **out, pay_store_t *store, const pay_api_key_t *key,
-                                 apr_pool_t *p)
+apr_status_t pay_store_key_create(pay_api_key_t **out, pay_store_t *store, const pay_api_key_t *key,
+                                  apr_pool_t *p)
 {
     key_work_t work = {.proposal = key, .pool = p};
     apr_status_t rv;
@@ -235,44 +235,42 @@ apr_status_t pay_lmdb_key_create(pay_api_key_t **out, pay_store_t *store, const 
     assert(key->scope.mode == PAY_TEST || key->scope.mode == PAY_LIVE);
     assert(key->kind == PAY_KEY_SECRET || key->kind == PAY_KEY_PUBLIC);
     *out = NULL;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
+    rv = pay_lmdb_commit(store, 1, create_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.key;
     }
     return rv;
 }
 
-apr_status_t pay_lmdb_key_find(pay_api_key_t **out, pay_store_t *store,
-                               const unsigned char digest[PAY_SHA256_LEN], apr_pool_t *p)
+apr_status_t pay_store_key_find(pay_api_key_t **out, pay_store_t *store,
+                                const unsigned char digest[PAY_SHA256_LEN], apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_status_t rv;
     MDB_txn *txn;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(key_by_digest(out, txn, db, digest, p));
-    pay_lmdb_read_end(db, txn);
+    rv = pay_lmdb_status(key_by_digest(out, txn, store, digest, p));
+    pay_lmdb_read_end(store, txn);
     return rv;
 }
 
-apr_status_t pay_lmdb_key_get(pay_api_key_t **out, pay_store_t *store, const char *id,
-                              apr_pool_t *p)
+apr_status_t pay_store_key_get(pay_api_key_t **out, pay_store_t *store, const char *id,
+                               apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_status_t rv;
     MDB_txn *txn;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(key_by_id(out, txn, db, id, p));
-    pay_lmdb_read_end(db, txn);
+    rv = pay_lmdb_status(key_by_id(out, txn, store, id, p));
+    pay_lmdb_read_end(store, txn);
     return rv;
 }
 
@@ -295,7 +293,7 @@ static int key_end(pay_api_key_t *key, apr_time_t when, apr_time_t now)
     return key->revoked_at || key->valid_until != before;
 }
 
-static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int revoke_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     key_work_t *work = baton;
     pay_api_key_t *key;
@@ -314,21 +312,21 @@ static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return key_put(txn, db, key, key, work->pool);
 }
 
-apr_status_t pay_lmdb_key_revoke(pay_api_key_t **out, pay_store_t *store, const char *id,
-                                 apr_time_t when, apr_pool_t *p)
+apr_status_t pay_store_key_revoke(pay_api_key_t **out, pay_store_t *store, const char *id,
+                                  apr_time_t when, apr_pool_t *p)
 {
     key_work_t work = {.id = id, .when = when, .pool = p};
     apr_status_t rv;
 
     *out = NULL;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, revoke_work, &work);
+    rv = pay_lmdb_commit(store, 0, revoke_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.key;
     }
     return rv;
 }
 
-static int rotate_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int rotate_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     key_work_t *work = baton;
     apr_time_t now = pay_lmdb_time_now();
@@ -353,15 +351,15 @@ static int rotate_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return key_put(txn, db, work->old, work->old, work->pool);
 }
 
-apr_status_t pay_lmdb_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_store_t *store,
-                                 const char *id, apr_time_t until, const pay_api_key_t *successor,
-                                 apr_pool_t *p)
+apr_status_t pay_store_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_store_t *store,
+                                  const char *id, apr_time_t until, const pay_api_key_t *successor,
+                                  apr_pool_t *p)
 {
     key_work_t work = {.proposal = successor, .id = id, .when = until, .pool = p};
     apr_status_t rv;
 
     *out = *old = NULL;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, rotate_work, &work);
+    rv = pay_lmdb_commit(store, 0, rotate_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.key;
         *old = work.old;
@@ -369,7 +367,7 @@ apr_status_t pay_lmdb_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_s
     return rv;
 }
 
-static int touch_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int touch_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const key_work_t *work = baton;
     const pay_api_key_t *used;
@@ -391,7 +389,7 @@ static int touch_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
-apr_status_t pay_lmdb_key_touch(pay_store_t *store, const apr_array_header_t *used, apr_pool_t *p)
+apr_status_t pay_store_key_touch(pay_store_t *store, const apr_array_header_t *used, apr_pool_t *p)
 {
     key_work_t work = {.used = used, .pool = p};
 
@@ -399,5 +397,5 @@ apr_status_t pay_lmdb_key_touch(pay_store_t *store, const apr_array_header_t *us
     if (used->nelts == 0) {
         return APR_SUCCESS;
     }
-    return pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, touch_work, &work);
+    return pay_lmdb_commit(pay_lmdb_base(store), 0, touch_work, &work);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct key_list_t {
-    const pay_lmdb_t *db;
+    const pay_store_t *db;
     apr_uint32_t account; /* 0: all */
     apr_array_header_t *keys;
     apr_pool_t *scratch; /* of one row, to see whose it is */
@@ -46,17 +46,16 @@ static int key_compare(const void *a, const void *b)
     return strcmp(one->id, other->id);
 }
 
-apr_status_t pay_lmdb_key_list(apr_array_header_t **out, pay_store_t *store, const char *name,
-                               apr_pool_t *p)
+apr_status_t pay_store_key_list(apr_array_header_t **out, pay_store_t *store, const char *name,
+                                apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    key_list_t list = {.db = db, .keys = apr_array_make(p, 8, sizeof(pay_api_key_t *))};
+    key_list_t list = {.db = store, .keys = apr_array_make(p, 8, sizeof(pay_api_key_t *))};
     pay_account_t *account;
     apr_status_t rv;
 
     *out = NULL;
     if (name) {
-        rv = pay_lmdb_account_get(&account, store, name, p);
+        rv = pay_store_account_get(&account, store, name, p);
         if (rv != APR_SUCCESS) {
             return rv;
         }
@@ -66,7 +65,7 @@ apr_status_t pay_lmdb_key_list(apr_array_header_t **out, pay_store_t *store, con
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_walk(db, PAY_TABLE_API_KEY, NULL, list_visit, &list);
+    rv = pay_lmdb_walk(store, PAY_TABLE_API_KEY, NULL, list_visit, &list);
     apr_pool_destroy(list.scratch);
     if (rv != APR_SUCCESS) {
         return rv;

@@ -85,7 +85,8 @@ static int is_of_account(const MDB_val *key, apr_uint32_t account)
     return key->mv_size >= 4 && pay_lmdb_read_u32(key->mv_data) == account;
 }
 
-int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db, apr_uint32_t account)
+int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
+                        apr_uint32_t account)
 {
     pay_lmdb_key_t end;
     MDB_cursor *cursor;
@@ -111,7 +112,7 @@ int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db, a
 }
 
 /* MDB_NOOVERWRITE: what stands in this table is never changed. */
-static int append(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_audit_t *audit)
+static int append(MDB_txn *txn, const pay_store_t *db, pay_lmdb_audit_t *audit)
 {
     pay_audit_t *entry = &audit->now;
     pay_lmdb_key_t key;
@@ -143,7 +144,7 @@ static int append(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_audit_t *audit)
  * Sets *reached to 1 if the entry is bounded and its account has as many as the quota allows, which
  * is logged now and then: the change is refused.
  */
-static int judge(int *reached, MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_audit_t *audit)
+static int judge(int *reached, MDB_txn *txn, const pay_store_t *db, const pay_lmdb_audit_t *audit)
 {
     apr_uint64_t entries, max = (apr_uint64_t)db->options.account_rows_max;
     pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
@@ -173,7 +174,7 @@ static int judge(int *reached, MDB_txn *txn, const pay_lmdb_t *db, const pay_lmd
 }
 
 /* Runs `work`, and appends the entry where one is due. */
-static int audit_run(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton)
+static int audit_run(int *refused, MDB_txn *txn, pay_store_t *db, pay_lmdb_work_t work, void *baton)
 {
     pay_lmdb_audit_t *audit = db->hook_data;
     int rc;
@@ -193,7 +194,7 @@ static int audit_run(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t
     return rc;
 }
 
-static void audit_committed(pay_lmdb_t *db, apr_status_t rv)
+static void audit_committed(pay_store_t *db, apr_status_t rv)
 {
     pay_lmdb_audit_t *audit = db->hook_data;
 
@@ -205,12 +206,12 @@ static void audit_committed(pay_lmdb_t *db, apr_status_t rv)
 static const pay_lmdb_hook_t audit_hook = {audit_run, audit_committed};
 
 /* NULL: changes through the handle leave no entry. */
-static pay_lmdb_audit_t *audit_of(const pay_lmdb_t *db)
+static pay_lmdb_audit_t *audit_of(const pay_store_t *db)
 {
     return db->hook == &audit_hook ? db->hook_data : NULL;
 }
 
-void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subject,
+void pay_lmdb_audit_tell(pay_store_t *db, apr_uint32_t account, const char *subject,
                          const char *detail)
 {
     pay_lmdb_audit_t *audit = audit_of(db);
@@ -229,28 +230,27 @@ void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subje
     }
 }
 
-apr_status_t pay_lmdb_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
-                              apr_pool_t *p)
+apr_status_t pay_store_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
+                               apr_pool_t *p)
 {
-    pay_lmdb_t *base = pay_lmdb_base((pay_lmdb_t *)store);
+    pay_store_t *base = pay_lmdb_base(store);
     pay_lmdb_audit_t *audit = apr_pcalloc(p, sizeof(*audit));
-    pay_lmdb_t *db = apr_pcalloc(p, sizeof(*db));
+    pay_store_t *db = apr_pcalloc(p, sizeof(*db));
 
     audit->entry = entry;
     audit->pool = p;
-    db->store.ops = base->store.ops;
     db->path = base->path;
     db->options = base->options;
     db->base = base;
     db->hook = &audit_hook;
     db->hook_data = audit;
-    *out = &db->store;
+    *out = db;
     return APR_SUCCESS;
 }
 
 /* ---- the table's own operations */
 
-static int note_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int note_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     (void)txn;
     (void)db;
@@ -258,18 +258,17 @@ static int note_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return MDB_SUCCESS; /* the entry is all that there is to write */
 }
 
-apr_status_t pay_lmdb_audit_note(pay_store_t *store)
+apr_status_t pay_store_audit_note(pay_store_t *store)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    const pay_lmdb_audit_t *audit = audit_of(db);
+    const pay_lmdb_audit_t *audit = audit_of(store);
 
     if (!audit) {
         return APR_EINVAL;
     }
-    return audit->done ? APR_SUCCESS : pay_lmdb_commit(db, 0, note_work, NULL);
+    return audit->done ? APR_SUCCESS : pay_lmdb_commit(store, 0, note_work, NULL);
 }
 
-static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
                      apr_uint32_t account, apr_uint64_t before, int limit)
 {
     pay_lmdb_key_t end;
@@ -295,10 +294,10 @@ static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_audit_list(apr_array_header_t **out, pay_store_t *store, apr_uint32_t account,
-                                 apr_uint64_t before, int limit, apr_pool_t *p)
+apr_status_t pay_store_audit_list(apr_array_header_t **out, pay_store_t *store,
+                                  apr_uint32_t account, apr_uint64_t before, int limit,
+                                  apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_status_t rv;
     MDB_txn *txn;
     int rc;
@@ -307,11 +306,11 @@ apr_status_t pay_lmdb_audit_list(apr_array_header_t **out, pay_store_t *store, a
     if (limit < 1 || limit > PAY_STORE_ROWS_MAX) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = list_work(*out, txn, db, account, before, limit);
-    pay_lmdb_read_end(db, txn);
+    rc = list_work(*out, txn, store, account, before, limit);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }

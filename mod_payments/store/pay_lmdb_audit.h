@@ -17,7 +17,7 @@
  * What a work adds to the entry of its handle, if there is one: account 0, NULL: what the caller
  * said stands. The texts live until the work has ended.
  */
-void pay_lmdb_audit_tell(pay_lmdb_t *db, apr_uint32_t account, const char *subject,
+void pay_lmdb_audit_tell(pay_store_t *db, apr_uint32_t account, const char *subject,
                          const char *detail);
 
 void pay_lmdb_audit_key(pay_lmdb_key_t *key, apr_uint32_t account, apr_uint64_t seq);
@@ -25,7 +25,7 @@ int pay_lmdb_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *
 int pay_lmdb_audit_encode(MDB_val *row, const pay_audit_t *entry, apr_pool_t *p);
 
 /* The seq of the account's last entry, 0: it has none. PAY_LMDB_BAD_ROW: its key is none. */
-int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
                         apr_uint32_t account);
 
 #endif

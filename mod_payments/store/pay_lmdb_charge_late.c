@@ -44,7 +44,7 @@ static void note(late_t *late)
     charge->due_at = step->due_at;
 }
 
-static int late_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int late_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     late_t *late = baton;
     pay_charge_t *charge;
@@ -66,9 +66,9 @@ static int late_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_charge_put(txn, db, charge, late->p);
 }
 
-apr_status_t pay_lmdb_charge_late(pay_charge_t **out, int *changed, pay_store_t *store,
-                                  const pay_scope_t *scope, apr_uint64_t seq,
-                                  const pay_late_step_t *step, apr_pool_t *p)
+apr_status_t pay_store_charge_late(pay_charge_t **out, int *changed, pay_store_t *store,
+                                   const pay_scope_t *scope, apr_uint64_t seq,
+                                   const pay_late_step_t *step, apr_pool_t *p)
 {
     late_t late = {.scope = scope, .seq = seq, .step = step, .p = p};
     apr_status_t rv;
@@ -77,7 +77,7 @@ apr_status_t pay_lmdb_charge_late(pay_charge_t **out, int *changed, pay_store_t 
     *changed = 0;
     assert(step->to < PAY_LATE_COUNT);
     assert(step->due_at >= 0);
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, late_work, &late);
+    rv = pay_lmdb_commit(store, 0, late_work, &late);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -31,7 +31,7 @@ static int seek(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_scope_
 }
 
 /* The charge that an entry leads to. */
-static int follow(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+static int follow(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                   const MDB_val *key, apr_time_t created_at, apr_pool_t *p)
 {
     const unsigned char *seq = (const unsigned char *)key->mv_data + PAY_LMDB_SCOPE_LEN + 8;
@@ -44,7 +44,7 @@ static int follow(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db, const 
     return rc;
 }
 
-static int collect(apr_array_header_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
+static int collect(apr_array_header_t *rows, MDB_txn *txn, const pay_store_t *db,
                    const pay_scope_t *scope, const pay_time_range_t *range,
                    const pay_charge_t *after, int limit)
 {
@@ -82,11 +82,10 @@ static int collect(apr_array_header_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* the end of the table ends the list */
 }
 
-apr_status_t pay_lmdb_charge_list(apr_array_header_t **out, pay_store_t *store,
-                                  const pay_scope_t *scope, const pay_time_range_t *range,
-                                  const pay_charge_t *after, int limit, apr_pool_t *p)
+apr_status_t pay_store_charge_list(apr_array_header_t **out, pay_store_t *store,
+                                   const pay_scope_t *scope, const pay_time_range_t *range,
+                                   const pay_charge_t *after, int limit, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
@@ -95,11 +94,11 @@ apr_status_t pay_lmdb_charge_list(apr_array_header_t **out, pay_store_t *store,
     assert(limit <= PAY_STORE_ROWS_MAX);
     *out =
         apr_array_make(p, limit < LIST_SIZE_HINT ? limit : LIST_SIZE_HINT, sizeof(pay_charge_t *));
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = collect(*out, txn, db, scope, range, after, limit);
-    pay_lmdb_read_end(db, txn);
+    rc = collect(*out, txn, store, scope, range, after, limit);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }

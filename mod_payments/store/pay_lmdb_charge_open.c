@@ -36,21 +36,20 @@ typedef struct withdraw_t {
     apr_status_t verdict;
 } withdraw_t;
 
-apr_status_t pay_lmdb_charge_find(pay_charge_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                  const char *reference, apr_pool_t *p)
+apr_status_t pay_store_charge_find(pay_charge_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                   const char *reference, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_charge_get_ref(out, txn, db, scope, reference, p);
-    pay_lmdb_read_end(db, txn);
+    rc = pay_lmdb_charge_get_ref(out, txn, store, scope, reference, p);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
@@ -95,7 +94,7 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
 }
 
 /* The reference is taken, by row number `val`. */
-static int open_known(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *ref_key,
+static int open_known(open_t *open, MDB_txn *txn, const pay_store_t *db, const MDB_val *ref_key,
                       const MDB_val *val)
 {
     const pay_charge_t *proposal = open->proposal;
@@ -121,7 +120,7 @@ static int open_known(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, const MD
 }
 
 /* Sets the claim when the reference is taken, whatever else would be said of the request. */
-static int check_reference(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static int check_reference(open_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     const pay_charge_t *proposal = open->proposal;
     pay_lmdb_key_t ref_key;
@@ -140,7 +139,7 @@ static int check_reference(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 }
 
 /* Sets the claim when the Idempotency-Key is another request's. */
-static int check_use(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static int check_use(open_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     int rc, known = 0;
 
@@ -153,7 +152,7 @@ static int check_use(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 }
 
 /* Strangers have a part of the account's quota, so that they never lock the shop out. */
-static int check_quota(int *reached, const open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static int check_quota(int *reached, const open_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     const pay_charge_t *proposal = open->proposal;
     int rc, of_stranger = 0;
@@ -169,7 +168,7 @@ static int check_quota(int *reached, const open_t *open, MDB_txn *txn, const pay
 }
 
 /* The charge's own row and what belongs to it. */
-static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static int put_rows(open_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     int rc = MDB_SUCCESS;
 
@@ -193,7 +192,7 @@ static int put_rows(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
 }
 
 /* The reference is this charge's. */
-static int open_new(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_scope_t *last)
+static int open_new(open_t *open, MDB_txn *txn, const pay_store_t *db, pay_lmdb_scope_t *last)
 {
     const pay_scope_t *scope = &open->proposal->scope;
     pay_lmdb_key_t key;
@@ -230,7 +229,7 @@ static int open_new(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_s
     return pay_lmdb_scope_put(txn, db, scope, last, open->p);
 }
 
-static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int open_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     open_t *open = baton;
     const pay_scope_t *scope = &open->proposal->scope;
@@ -265,9 +264,9 @@ static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return open_new(open, txn, db, &last);
 }
 
-apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
-                                  const pay_charge_t *proposal, const pay_outcome_t *outcome,
-                                  const pay_idempotency_t *use, apr_pool_t *p)
+apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
+                                   const pay_charge_t *proposal, const pay_outcome_t *outcome,
+                                   const pay_idempotency_t *use, apr_pool_t *p)
 {
     open_t open = {.proposal = proposal, .outcome = outcome, .use = use, .p = p};
     const pay_charge_t *new;
@@ -291,7 +290,7 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
     if (rc) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, open_work, &open);
+    rv = pay_lmdb_commit(store, 1, open_work, &open);
     if (rv == APR_SUCCESS) {
         rv = open.refused;
     }
@@ -304,7 +303,7 @@ apr_status_t pay_lmdb_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_st
     return APR_SUCCESS;
 }
 
-static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int withdraw_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     withdraw_t *withdraw = baton;
     pay_charge_t *charge;
@@ -343,13 +342,13 @@ static int withdraw_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc ? rc : pay_lmdb_scope_take_back(txn, db, &charge->scope, 1, withdraw->p);
 }
 
-apr_status_t pay_lmdb_charge_withdraw(pay_store_t *store, const pay_scope_t *scope,
-                                      apr_uint64_t seq, apr_pool_t *p)
+apr_status_t pay_store_charge_withdraw(pay_store_t *store, const pay_scope_t *scope,
+                                       apr_uint64_t seq, apr_pool_t *p)
 {
     withdraw_t withdraw = {.scope = scope, .seq = seq, .p = p};
     apr_status_t rv;
 
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, withdraw_work, &withdraw);
+    rv = pay_lmdb_commit(store, 0, withdraw_work, &withdraw);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -251,7 +251,7 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to nothing that waits for a person"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
                 apr_pool_t *p)
 {
     pay_charge_t *charge;
@@ -281,7 +281,7 @@ const pay_lmdb_record_t pay_lmdb_charge_record = {
 
 /* ---- the row */
 
-int pay_lmdb_charge_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+int pay_lmdb_charge_insert(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
                            apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -296,7 +296,7 @@ int pay_lmdb_charge_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_
     return pay_lmdb_record_put(txn, db, &pay_lmdb_charge_record, &key, &row, NULL, charge);
 }
 
-int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+int pay_lmdb_charge_put(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
                         apr_pool_t *p)
 {
     pay_charge_t *before;
@@ -322,7 +322,7 @@ int pay_lmdb_charge_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *
     return pay_lmdb_record_put(txn, db, &pay_lmdb_charge_record, &key, &row, before, charge);
 }
 
-int pay_lmdb_charge_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+int pay_lmdb_charge_remove(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
 
@@ -330,7 +330,7 @@ int pay_lmdb_charge_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_
     return pay_lmdb_record_del(txn, db, &pay_lmdb_charge_record, &key, charge);
 }
 
-int pay_lmdb_charge_reindex(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+int pay_lmdb_charge_reindex(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
 

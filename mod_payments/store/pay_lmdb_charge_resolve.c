@@ -38,7 +38,7 @@ static int is_closed(const pay_charge_t *charge)
 
 /* A closed checkout that is asked about is so at due_at; 0: no more. A person who says that it
  * stays closed may do so when nobody asks any more. Others are left alone. */
-static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
+static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
 {
     const pay_outcome_t *outcome = resolve->outcome;
     pay_charge_t *charge = resolve->out;
@@ -57,7 +57,7 @@ static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
 }
 
 /* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
-static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
+static int release(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
 {
     pay_charge_t *charge = resolve->out;
 
@@ -138,7 +138,7 @@ int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, a
     return 1;
 }
 
-void pay_lmdb_charge_fee(pay_charge_t *charge, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+void pay_lmdb_charge_fee(pay_charge_t *charge, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
 {
     pay_account_t *account;
     int rc;
@@ -154,7 +154,7 @@ void pay_lmdb_charge_fee(pay_charge_t *charge, MDB_txn *txn, const pay_lmdb_t *d
 }
 
 /* The token of a checkout that was paid is its payer's. */
-static int issue_token(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+static int issue_token(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
                        apr_pool_t *p)
 {
     const pay_token_t token = {.scope = charge->scope,
@@ -175,7 +175,7 @@ static int issue_token(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *c
  * had paid just before, and the acquirer's word counts. A closed checkout that was not paid stays
  * closed: a decline contradicts nothing there.
  */
-int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
                            const pay_outcome_t *outcome, apr_pool_t *p)
 {
     int rc;
@@ -205,7 +205,7 @@ int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay
 }
 
 /* It was decided before: nothing changes, but an outcome that says otherwise is kept. */
-static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
+static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
 {
     pay_charge_t *charge = resolve->out;
     int approved = pay_charge_was_approved(charge);
@@ -227,7 +227,7 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
  * would count in the totals, and the charge would not. A person looks, and its acquirer is asked
  * again.
  */
-static int dispute(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
+static int dispute(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
 {
     pay_charge_t *charge = resolve->out;
 
@@ -243,7 +243,7 @@ static int dispute(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db)
     return pay_lmdb_charge_put(txn, db, charge, resolve->p);
 }
 
-static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int resolve_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     resolve_t *resolve = baton;
     pay_charge_t *charge;
@@ -274,16 +274,17 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc || resolve->changed ? rc : PAY_LMDB_SILENT;
 }
 
-apr_status_t pay_lmdb_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,
-                                     const pay_scope_t *scope, apr_uint64_t seq,
-                                     const pay_outcome_t *outcome, apr_time_t due_at, apr_pool_t *p)
+apr_status_t pay_store_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,
+                                      const pay_scope_t *scope, apr_uint64_t seq,
+                                      const pay_outcome_t *outcome, apr_time_t due_at,
+                                      apr_pool_t *p)
 {
     resolve_t resolve = {.scope = scope, .seq = seq, .outcome = outcome, .due_at = due_at, .p = p};
     apr_status_t rv;
 
     *out = NULL;
     *changed = 0;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, resolve_work, &resolve);
+    rv = pay_lmdb_commit(store, 0, resolve_work, &resolve);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -137,7 +137,7 @@ int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t 
     return rc;
 }
 
-int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
                         const pay_scope_t *scope, apr_uint64_t seq, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -155,7 +155,7 @@ int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc ? rc : pay_lmdb_checkout_load(*out, txn, db, p);
 }
 
-int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
                             const pay_scope_t *scope, const char *reference, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -255,7 +255,7 @@ static void move_there(pay_charge_t *charge, const pay_refund_t *refund, pay_ref
     }
 }
 
-int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_store_t *db,
                                 const pay_refund_t *refund, pay_refund_state_t to, apr_pool_t *p)
 {
     pay_charge_state_t before = PAY_CHARGE_PENDING;

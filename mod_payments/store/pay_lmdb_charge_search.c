@@ -12,7 +12,7 @@
 
 typedef struct search_t {
     MDB_txn *txn;
-    const pay_lmdb_t *db;
+    const pay_store_t *db;
     const pay_scope_t *scope;
     const pay_charge_filter_t *filter;
     apr_uint32_t mark; /* of filter->email */
@@ -154,13 +154,12 @@ static int search_reference(search_t *search)
     return rc ? rc : MDB_NOTFOUND;
 }
 
-apr_status_t pay_lmdb_charge_search(apr_array_header_t **out, pay_charge_cursor_t *cursor,
-                                    pay_store_t *store, const pay_scope_t *scope,
-                                    const pay_charge_filter_t *filter, int limit, apr_pool_t *p)
+apr_status_t pay_store_charge_search(apr_array_header_t **out, pay_charge_cursor_t *cursor,
+                                     pay_store_t *store, const pay_scope_t *scope,
+                                     const pay_charge_filter_t *filter, int limit, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     search_t search = {
-        .db = db, .scope = scope, .filter = filter, .cursor = cursor, .limit = limit};
+        .db = store, .scope = scope, .filter = filter, .cursor = cursor, .limit = limit};
     apr_status_t rv;
     int rc;
 
@@ -178,10 +177,10 @@ apr_status_t pay_lmdb_charge_search(apr_array_header_t **out, pay_charge_cursor_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_read_begin(&search.txn, db);
+    rv = pay_lmdb_read_begin(&search.txn, store);
     if (rv == APR_SUCCESS) {
         rc = filter->reference ? search_reference(&search) : search_time(&search);
-        pay_lmdb_read_end(db, search.txn);
+        pay_lmdb_read_end(store, search.txn);
         cursor->done = rc == MDB_NOTFOUND;
         rv = pay_lmdb_status(cursor->done ? MDB_SUCCESS : rc);
     }

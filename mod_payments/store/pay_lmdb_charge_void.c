@@ -20,7 +20,7 @@ typedef struct void_t {
 } void_t;
 
 /* What a retry under the same Idempotency-Key is answered. */
-static int keep_answer(const void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
+static int keep_answer(const void_t *work, MDB_txn *txn, const pay_store_t *db)
 {
     pay_writer_t *w;
 
@@ -34,7 +34,7 @@ static int keep_answer(const void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
 }
 
 /* Nothing is decided by it: the acquirer may still report that the payer had paid, and is asked. */
-static int close_checkout(void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
+static int close_checkout(void_t *work, MDB_txn *txn, const pay_store_t *db)
 {
     pay_charge_t *charge = work->out;
     int rc;
@@ -55,7 +55,7 @@ static int close_checkout(void_t *work, MDB_txn *txn, const pay_lmdb_t *db)
     return keep_answer(work, txn, db);
 }
 
-static int void_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int void_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     void_t *work = baton;
     int rc;
@@ -81,10 +81,10 @@ static int void_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return close_checkout(work, txn, db);
 }
 
-apr_status_t pay_lmdb_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,
-                                  pay_store_t *store, const pay_scope_t *scope,
-                                  const char *reference, const pay_idempotency_t *use,
-                                  apr_pool_t *p)
+apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,
+                                   pay_store_t *store, const pay_scope_t *scope,
+                                   const char *reference, const pay_idempotency_t *use,
+                                   apr_pool_t *p)
 {
     void_t work = {.scope = scope, .reference = reference, .use = use, .p = p};
     apr_status_t rv;
@@ -92,7 +92,7 @@ apr_status_t pay_lmdb_charge_void(pay_charge_t **out, int *voided, pay_kept_t **
     *out = NULL;
     *voided = 0;
     *kept = NULL;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, void_work, &work);
+    rv = pay_lmdb_commit(store, 0, void_work, &work);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -244,8 +244,8 @@ static apr_status_t walk_table(walk_t *walk, const table_t *table)
     return APR_SUCCESS;
 }
 
-apr_status_t pay_lmdb_check(apr_size_t *faults, pay_store_t *store, pay_store_fault_t report,
-                            void *baton, apr_pool_t *p)
+apr_status_t pay_store_check(apr_size_t *faults, pay_store_t *store, pay_store_fault_t report,
+                             void *baton, apr_pool_t *p)
 {
     walk_t walk = {.report = report, .baton = baton};
     apr_status_t rv;
@@ -256,7 +256,7 @@ apr_status_t pay_lmdb_check(apr_size_t *faults, pay_store_t *store, pay_store_fa
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    walk.check.db = (pay_lmdb_t *)store;
+    walk.check.db = store;
     walk.check.ptemp = walk.pool;
     for (i = 0; rv == APR_SUCCESS && i < sizeof(tables) / sizeof(tables[0]); i++) {
         rv = walk_table(&walk, &tables[i]);

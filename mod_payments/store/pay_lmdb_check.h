@@ -14,7 +14,7 @@
 #define PAY_LMDB_CHECK_ROWS_MAX 256 /* rows of one part */
 
 typedef struct pay_lmdb_check_t {
-    pay_lmdb_t *db;
+    pay_store_t *db;
     MDB_txn *txn;
     apr_pool_t *ptemp;         /* of this part */
     apr_array_header_t *lines; /* of const char *: its faults, told once the transaction ended */

@@ -105,7 +105,7 @@ apr_status_t pay_lmdb_check_token_after(pay_lmdb_check_t *check, const MDB_val *
     pay_lmdb_read_scope(&scope, key->mv_data);
     text = apr_pstrmemdup(check->ptemp, (const char *)key->mv_data + PAY_LMDB_SCOPE_LEN,
                           key->mv_size - PAY_LMDB_SCOPE_LEN);
-    rv = pay_lmdb_token_get(&token, store, &scope, text, check->ptemp);
+    rv = pay_store_token_get(&token, store, &scope, text, check->ptemp);
     if (rv == PAY_STORE_ECORRUPT) {
         pay_lmdb_check_fault(check, PAY_TABLE_TOKEN, NULL,
                              "a row of account %u, %s does not decode", scope.account,

@@ -53,7 +53,7 @@ int pay_lmdb_page_key(pay_lmdb_key_t *key, const char *page_id)
     return pay_page_id_is(page_id) && pay_lmdb_key_bytes(key, page_id, PAY_PAGE_ID_LEN);
 }
 
-int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
 {
     pay_checkout_t *checkout;
     pay_lmdb_key_t key;
@@ -80,7 +80,7 @@ int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_lmdb_t 
     return rc;
 }
 
-int pay_lmdb_checkout_add(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
+int pay_lmdb_checkout_add(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, apr_pool_t *p)
 {
     int rc;
 

@@ -7,7 +7,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-int pay_lmdb_checkout_of_stranger(int *out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_checkout_of_stranger(int *out, MDB_txn *txn, const pay_store_t *db,
                                   const pay_charge_t *charge, apr_pool_t *p)
 {
     *out = 0;
@@ -21,7 +21,7 @@ int pay_lmdb_checkout_of_stranger(int *out, MDB_txn *txn, const pay_lmdb_t *db,
     return pay_lmdb_api_key_is_public(out, txn, db, charge->key_id, p);
 }
 
-int pay_lmdb_checkout_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+int pay_lmdb_checkout_opened(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
                              apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
@@ -40,7 +40,7 @@ int pay_lmdb_checkout_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *c
     return rc;
 }
 
-int pay_lmdb_checkout_list_at(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+int pay_lmdb_checkout_list_at(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
                               apr_time_t ended_at, apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
@@ -51,7 +51,7 @@ int pay_lmdb_checkout_list_at(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *
 }
 
 /* Paid: it stays, and is no stranger's any more. */
-static int paid(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
+static int paid(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
     int rc;
@@ -63,7 +63,8 @@ static int paid(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_po
     return rc ? rc : pay_lmdb_checkout_put(txn, db, charge, p);
 }
 
-int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
+int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
+                            apr_pool_t *p)
 {
     if (!charge->checkout || !charge->checkout->stranger) {
         return MDB_SUCCESS;
@@ -87,7 +88,7 @@ int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *ch
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_checkout_forget(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+int pay_lmdb_checkout_forget(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
 {
     return charge->checkout->stranger ? pay_lmdb_rows_strangers(txn, db, &charge->scope, -1)
                                       : MDB_SUCCESS;

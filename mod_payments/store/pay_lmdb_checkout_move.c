@@ -49,7 +49,7 @@ static void step(pay_charge_t *charge, const pay_checkout_move_t *what, apr_pool
 }
 
 /* Nothing is decided: it is looked at again at due_at, or it is abandoned. */
-static int stay_or_end(move_t *move, MDB_txn *txn, const pay_lmdb_t *db)
+static int stay_or_end(move_t *move, MDB_txn *txn, const pay_store_t *db)
 {
     pay_charge_t *charge = move->out;
     int rc = MDB_SUCCESS;
@@ -68,7 +68,7 @@ static int stay_or_end(move_t *move, MDB_txn *txn, const pay_lmdb_t *db)
     return rc ? rc : pay_lmdb_charge_put(txn, db, charge, move->p);
 }
 
-static int move_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int move_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     move_t *move = baton;
     const pay_checkout_move_t *what = move->what;
@@ -96,9 +96,9 @@ static int move_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return stay_or_end(move, txn, db);
 }
 
-apr_status_t pay_lmdb_checkout_move(pay_charge_t **out, int *changed, pay_store_t *store,
-                                    const pay_scope_t *scope, apr_uint64_t seq,
-                                    const pay_checkout_move_t *what, apr_pool_t *p)
+apr_status_t pay_store_checkout_move(pay_charge_t **out, int *changed, pay_store_t *store,
+                                     const pay_scope_t *scope, apr_uint64_t seq,
+                                     const pay_checkout_move_t *what, apr_pool_t *p)
 {
     move_t move = {.scope = scope, .seq = seq, .what = what, .p = p};
     apr_status_t rv;
@@ -107,7 +107,7 @@ apr_status_t pay_lmdb_checkout_move(pay_charge_t **out, int *changed, pay_store_
     *changed = 0;
     assert((unsigned int)what->to < PAY_CHECKOUT_STEP_COUNT);
     assert(what->due_at > 0 || ends(what) || (what->outcome && what->outcome->kind));
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, move_work, &move);
+    rv = pay_lmdb_commit(store, 0, move_work, &move);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -82,7 +82,7 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no checkout that ended then"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
                 apr_pool_t *p)
 {
     pay_checkout_t *checkout = NULL;
@@ -100,7 +100,7 @@ static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val
 const pay_lmdb_record_t pay_lmdb_checkout_record = {
     .table = PAY_TABLE_CHECKOUT, .indexes = indexes, .index_count = 2, .load = load};
 
-int pay_lmdb_checkout_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+int pay_lmdb_checkout_put(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
                           apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -117,7 +117,7 @@ int pay_lmdb_checkout_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
                                  p);
 }
 
-int pay_lmdb_checkout_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+int pay_lmdb_checkout_del(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
     int rc;

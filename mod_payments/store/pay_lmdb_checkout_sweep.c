@@ -33,7 +33,7 @@ typedef struct sweep_t {
 static const char walk_name[] = "checkout_walk";
 #define WALK_OVER_LEN 1
 
-static int walk_place(pay_lmdb_key_t *from, int *over, MDB_txn *txn, const pay_lmdb_t *db)
+static int walk_place(pay_lmdb_key_t *from, int *over, MDB_txn *txn, const pay_store_t *db)
 {
     MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name}, val;
     int rc;
@@ -51,7 +51,7 @@ static int walk_place(pay_lmdb_key_t *from, int *over, MDB_txn *txn, const pay_l
     return MDB_SUCCESS; /* of another length: from the start, which changes nothing twice */
 }
 
-static int walk_put(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *place)
+static int walk_put(MDB_txn *txn, const pay_store_t *db, const MDB_val *place)
 {
     static const char over = 1;
     MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name};
@@ -64,7 +64,7 @@ static int walk_put(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *place)
 }
 
 /* One that an earlier version wrote gets what a new one gets at once. */
-static int walk_row(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key)
+static int walk_row(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *db, const MDB_val *key)
 {
     pay_checkout_t *checkout;
     pay_charge_t *charge;
@@ -100,7 +100,7 @@ static int walk_row(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db, co
 }
 
 /* The next keys of table checkout, one more than are looked at: that one is the next place. */
-static int walk_keys(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int walk_keys(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
                      const pay_lmdb_key_t *from, int limit, apr_pool_t *p)
 {
     MDB_val key = pay_lmdb_key_val(from), val;
@@ -123,7 +123,7 @@ static int walk_keys(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *d
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int walk_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int walk_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     sweep_t *sweep = baton;
     apr_array_header_t *keys;
@@ -169,7 +169,7 @@ static int entries_from(apr_array_header_t *out, MDB_cursor *cursor, MDB_val *ke
 }
 
 /* What ended by sweep->until, then what seems to end too far ahead. */
-static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
                        const sweep_t *sweep, int limit, apr_pool_t *p)
 {
     MDB_cursor *cursor;
@@ -199,7 +199,7 @@ static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t 
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *entry)
+static int delete_entry(MDB_txn *txn, const pay_store_t *db, const MDB_val *entry)
 {
     MDB_val at = *entry;
     int rc;
@@ -209,7 +209,7 @@ static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *entry
 }
 
 /* The one that a link which is paid once judges its next payer by. */
-static int is_judged(int *judged, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+static int is_judged(int *judged, MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
                      apr_pool_t *p)
 {
     pay_link_t *link;
@@ -227,7 +227,7 @@ static int is_judged(int *judged, MDB_txn *txn, const pay_lmdb_t *db, const pay_
     return MDB_SUCCESS;
 }
 
-static int has_refund(int *has, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+static int has_refund(int *has, MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
 {
     MDB_cursor *cursor;
     pay_lmdb_key_t prefix;
@@ -264,7 +264,7 @@ static int is_early(const sweep_t *sweep, const pay_charge_t *charge)
     return pay_moment_age(&age, &charge->opened) && age < sweep->keep;
 }
 
-static int judge(verdict_t *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+static int judge(verdict_t *out, MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
                  const sweep_t *sweep)
 {
     apr_pool_t *p = sweep->p;
@@ -296,7 +296,7 @@ static int judge(verdict_t *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_c
     return rc;
 }
 
-static int sweep_charge(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db,
+static int sweep_charge(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *db,
                         pay_charge_t *charge)
 {
     verdict_t verdict;
@@ -321,7 +321,7 @@ static int sweep_charge(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db
     return pay_lmdb_checkout_list_at(txn, db, charge, sweep->until + LATER, sweep->p);
 }
 
-static int sweep_entry(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db,
+static int sweep_entry(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *db,
                        const MDB_val *entry)
 {
     const char *at = entry->mv_data;
@@ -352,7 +352,7 @@ static int sweep_entry(const sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db,
     return sweep_charge(sweep, txn, db, charge);
 }
 
-static int sweep_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int sweep_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     sweep_t *sweep = baton;
     apr_array_header_t *entries;
@@ -370,7 +370,7 @@ static int sweep_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 }
 
 /* What there is to do, without a turn to write: most steps find nothing. */
-static int look(sweep_t *sweep, int *walks, int *sweeps, MDB_txn *txn, const pay_lmdb_t *db)
+static int look(sweep_t *sweep, int *walks, int *sweeps, MDB_txn *txn, const pay_store_t *db)
 {
     apr_array_header_t *entries;
     pay_lmdb_key_t from;
@@ -391,11 +391,10 @@ static int look(sweep_t *sweep, int *walks, int *sweeps, MDB_txn *txn, const pay
     return rc;
 }
 
-apr_status_t pay_lmdb_checkout_sweep(int *count, pay_store_t *store, apr_time_t now, int limit,
-                                     apr_pool_t *p)
+apr_status_t pay_store_checkout_sweep(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                      apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    const apr_interval_time_t keep = db->options.checkout_keep;
+    const apr_interval_time_t keep = store->options.checkout_keep;
     sweep_t sweep = {.now = now, .keep = keep, .until = now - keep, .limit = limit, .p = p};
     int rc, walks, sweeps;
     apr_status_t rv;
@@ -404,15 +403,15 @@ apr_status_t pay_lmdb_checkout_sweep(int *count, pay_store_t *store, apr_time_t 
     *count = 0;
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = look(&sweep, &walks, &sweeps, txn, db);
-    pay_lmdb_read_end(db, txn);
+    rc = look(&sweep, &walks, &sweeps, txn, store);
+    pay_lmdb_read_end(store, txn);
     rv = pay_lmdb_status(rc);
     if (rv == APR_SUCCESS && walks) {
-        rv = pay_lmdb_commit(db, 0, walk_work, &sweep);
+        rv = pay_lmdb_commit(store, 0, walk_work, &sweep);
         if (rv == APR_SUCCESS && !sweep.done) {
             *count = sweep.count;
             return APR_SUCCESS;
@@ -421,7 +420,7 @@ apr_status_t pay_lmdb_checkout_sweep(int *count, pay_store_t *store, apr_time_t 
     if (rv != APR_SUCCESS || keep == 0 || (!walks && !sweeps)) {
         return rv;
     }
-    rv = pay_lmdb_commit(db, 0, sweep_work, &sweep);
+    rv = pay_lmdb_commit(store, 0, sweep_work, &sweep);
     if (rv == APR_SUCCESS) {
         *count = sweep.count;
     }

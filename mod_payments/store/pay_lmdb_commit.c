@@ -34,7 +34,7 @@ static void begin_mark(pay_lmdb_env_t *env, apr_int64_t since_ms)
     pthread_mutex_unlock(&env->mutex);
 }
 
-static void log_busy(pay_lmdb_env_t *env, const pay_lmdb_t *db)
+static void log_busy(pay_lmdb_env_t *env, const pay_store_t *db)
 {
     if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_BUSY)) {
         pay_log(PAY_LOG_ERR, PAY_STORE_EBUSY,
@@ -325,7 +325,7 @@ static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
     }
 }
 
-apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, void *baton)
+apr_status_t pay_lmdb_commit(pay_store_t *db, int grows, pay_lmdb_work_t work, void *baton)
 {
     const apr_int64_t now_ms = pay_clock_ms();
     pay_lmdb_waiter_t waiter = {.db = db,
@@ -358,7 +358,7 @@ apr_status_t pay_lmdb_commit(pay_lmdb_t *db, int grows, pay_lmdb_work_t work, vo
 
 /* A writer of this process has waited for its turn for as long as the commit wait, or one turn of
  * another process has lasted that long. */
-static int is_stalled(pay_lmdb_env_t *env, const pay_lmdb_t *db)
+static int is_stalled(pay_lmdb_env_t *env, const pay_store_t *db)
 {
     const apr_int64_t wait_ms = apr_time_as_msec(db->options.commit_wait);
     int stalled;
@@ -369,22 +369,21 @@ static int is_stalled(pay_lmdb_env_t *env, const pay_lmdb_t *db)
     return stalled || pay_lmdb_turn_is_stalled(db->options.shared, wait_ms);
 }
 
-apr_status_t pay_lmdb_probe(pay_store_t *store)
+apr_status_t pay_store_probe(pay_store_t *store)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_lmdb_env_t *env;
     apr_status_t rv;
     MDB_txn *txn;
 
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     env = mdb_env_get_userctx(mdb_txn_env(txn));
     rv = transaction_check(env, txn);
-    if (rv == APR_SUCCESS && is_stalled(env, db)) {
+    if (rv == APR_SUCCESS && is_stalled(env, store)) {
         rv = PAY_STORE_EBUSY;
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     return rv;
 }

@@ -32,7 +32,7 @@ static int defaults_key(pay_lmdb_key_t *key, const char *name)
            && pay_lmdb_key_bytes(key, name, strlen(name));
 }
 
-static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     defaults_work_t *work = baton;
     MDB_val key = pay_lmdb_key_val(&work->key);
@@ -41,7 +41,7 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row, 0);
 }
 
-static int defaults_read(MDB_val *row, MDB_txn *txn, const pay_lmdb_t *db, const char *name,
+static int defaults_read(MDB_val *row, MDB_txn *txn, const pay_store_t *db, const char *name,
                          pay_lmdb_key_t *key)
 {
     MDB_val at;
@@ -54,7 +54,7 @@ static int defaults_read(MDB_val *row, MDB_txn *txn, const pay_lmdb_t *db, const
 }
 
 /* 1 when the store holds just these already: each start of a server says them again. */
-static int defaults_are(pay_lmdb_t *db, const char *name, const MDB_val *wanted)
+static int defaults_are(pay_store_t *db, const char *name, const MDB_val *wanted)
 {
     pay_lmdb_key_t key;
     MDB_val row;
@@ -70,10 +70,9 @@ static int defaults_are(pay_lmdb_t *db, const char *name, const MDB_val *wanted)
     return same;
 }
 
-apr_status_t pay_lmdb_defaults_put(pay_store_t *store, const char *name,
-                                   const pay_account_settings_t *settings, apr_pool_t *p)
+apr_status_t pay_store_defaults_put(pay_store_t *store, const char *name,
+                                    const pay_account_settings_t *settings, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     defaults_work_t work;
     int rc;
 
@@ -87,10 +86,10 @@ apr_status_t pay_lmdb_defaults_put(pay_store_t *store, const char *name,
     if (rc) {
         return pay_lmdb_status(rc);
     }
-    if (defaults_are(db, name, &work.row)) {
+    if (defaults_are(store, name, &work.row)) {
         return APR_SUCCESS;
     }
-    return pay_lmdb_commit(db, 0, put_work, &work);
+    return pay_lmdb_commit(store, 0, put_work, &work);
 }
 
 static int settings_decode(pay_account_settings_t *out, const MDB_val *row,
@@ -106,11 +105,10 @@ static int settings_decode(pay_account_settings_t *out, const MDB_val *row,
     return 0;
 }
 
-apr_status_t pay_lmdb_defaults_get(pay_account_settings_t **out, pay_store_t *store,
-                                   const char *name, apr_pool_t *p)
+apr_status_t pay_store_defaults_get(pay_account_settings_t **out, pay_store_t *store,
+                                    const char *name, apr_pool_t *p)
 {
     pay_account_settings_t *settings = apr_palloc(p, sizeof(*settings));
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_lmdb_key_t key;
     apr_status_t rv;
     MDB_val row;
@@ -119,18 +117,18 @@ apr_status_t pay_lmdb_defaults_get(pay_account_settings_t **out, pay_store_t *st
 
     *out = NULL;
     *settings = pay_account_settings_builtin;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = defaults_read(&row, txn, db, name, &key);
+    rc = defaults_read(&row, txn, store, name, &key);
     if (rc == MDB_NOTFOUND && *name) {
-        rc = defaults_read(&row, txn, db, "", &key);
+        rc = defaults_read(&row, txn, store, "", &key);
     }
     if (!rc) {
         rc = settings_decode(settings, &row, &key, p);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     if (rc && rc != MDB_NOTFOUND) {
         return pay_lmdb_status(rc);
     }

@@ -23,7 +23,7 @@ static int has_strings(const pay_delivery_t *delivery)
            && delivery->mail_login && delivery->mail_from && delivery->mail_templates;
 }
 
-static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_val key = {sizeof(delivery_name) - 1, (void *)delivery_name};
     MDB_val row = *(const MDB_val *)baton;
@@ -31,8 +31,8 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row, 0);
 }
 
-apr_status_t pay_lmdb_delivery_put(pay_store_t *store, const pay_delivery_t *delivery,
-                                   apr_pool_t *p)
+apr_status_t pay_store_delivery_put(pay_store_t *store, const pay_delivery_t *delivery,
+                                    apr_pool_t *p)
 {
     MDB_val row;
     int rc;
@@ -44,32 +44,31 @@ apr_status_t pay_lmdb_delivery_put(pay_store_t *store, const pay_delivery_t *del
     if (rc) {
         return pay_lmdb_status(rc);
     }
-    return pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, put_work, &row);
+    return pay_lmdb_commit(pay_lmdb_base(store), 0, put_work, &row);
 }
 
-apr_status_t pay_lmdb_delivery_get(pay_delivery_t **out, pay_store_t *store, apr_pool_t *p)
+apr_status_t pay_store_delivery_get(pay_delivery_t **out, pay_store_t *store, apr_pool_t *p)
 {
     MDB_val key = {sizeof(delivery_name) - 1, (void *)delivery_name};
     pay_delivery_t *delivery = apr_pcalloc(p, sizeof(*delivery));
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_status_t rv;
     MDB_val row;
     MDB_txn *txn;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row);
+    rc = mdb_get(txn, pay_lmdb_dbi(store, PAY_TABLE_META), &key, &row);
     if (!rc) {
         rc = pay_row_decode(delivery, delivery_fields, DELIVERY_FIELDS, &row, NULL, p);
         if (rc) {
             rc = pay_lmdb_bad_row(PAY_TABLE_META, &key);
         }
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }

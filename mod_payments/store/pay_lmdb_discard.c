@@ -10,7 +10,8 @@
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
 
-int pay_lmdb_discard_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund, apr_pool_t *p)
+int pay_lmdb_discard_refund(MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund,
+                            apr_pool_t *p)
 {
     int rc = MDB_SUCCESS;
 
@@ -26,7 +27,8 @@ int pay_lmdb_discard_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *re
     return rc ? rc : pay_lmdb_scope_take_back(txn, db, &refund->scope, 1, p);
 }
 
-int pay_lmdb_discard_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
+int pay_lmdb_discard_charge(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
+                            apr_pool_t *p)
 {
     int rc;
 

@@ -12,10 +12,10 @@
 #include "store/pay_lmdb.h"
 
 /* Its amounts are given back to the charge. */
-int pay_lmdb_discard_refund(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
+int pay_lmdb_discard_refund(MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund,
                             apr_pool_t *p);
 /* One without refunds. */
-int pay_lmdb_discard_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+int pay_lmdb_discard_charge(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
                             apr_pool_t *p);
 
 #endif

@@ -69,7 +69,7 @@ int pay_lmdb_due_seek(MDB_cursor *cursor, pay_lmdb_due_part_t part, MDB_val *key
     return mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
 }
 
-int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     const MDB_dbi dbi = pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE);
     MDB_cursor *cursor;

@@ -48,7 +48,7 @@ typedef struct work_in_flight_t {
     int is_due; /* pending; failed for absence, or a closed checkout, and asked about late */
 } work_in_flight_t;
 
-static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+static int delete_entry(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
                         const MDB_val *key)
 {
     MDB_val at = *key;
@@ -126,7 +126,7 @@ static int seek_beyond(MDB_cursor *cursor, MDB_val *key, MDB_val *val, pay_lmdb_
 
 /* The first entries of a part of a table that are due, until `out` has `limit` of them; then those
  * that are due too far ahead. */
-static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
                       pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t now, int limit,
                       apr_pool_t *p)
 {
@@ -155,8 +155,8 @@ static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *d
 
 /* What is due, at most `limit` entries, pending ones first; copied, for the index changes as they
  * are worked on. */
-static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now,
-                       int limit, apr_pool_t *p)
+static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
+                       apr_time_t now, int limit, apr_pool_t *p)
 {
     int rc;
 
@@ -170,7 +170,7 @@ static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t 
 
 /* The row behind an entry; *due stays empty when there is none. */
 static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charge, MDB_txn *txn,
-                const pay_lmdb_t *db, const entry_t *entry, apr_pool_t *p)
+                const pay_store_t *db, const entry_t *entry, apr_pool_t *p)
 {
     int rc;
 
@@ -198,7 +198,7 @@ static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charg
 }
 
 /* An entry whose row cannot be read goes to the back, so that it never blocks the others. */
-static int push_entry(MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry, apr_time_t due_at)
+static int push_entry(MDB_txn *txn, const pay_store_t *db, const entry_t *entry, apr_time_t due_at)
 {
     pay_lmdb_key_t key;
     MDB_val at, val = entry->refund_key;
@@ -233,14 +233,14 @@ static int is_early(const take_t *take, const entry_t *entry, const pay_charge_t
 }
 
 /* The entry that was found is gone; the one that the row should have may be missing. */
-static int put_in_place(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *refund,
+static int put_in_place(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *refund,
                         const pay_charge_t *charge)
 {
     return refund ? pay_lmdb_refund_reindex(txn, db, refund)
                   : pay_lmdb_charge_reindex(txn, db, charge);
 }
 
-static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const entry_t *entry)
+static int take_entry(take_t *take, MDB_txn *txn, const pay_store_t *db, const entry_t *entry)
 {
     pay_lmdb_refund_t *refund;
     pay_charge_t *charge;
@@ -286,7 +286,7 @@ static int take_entry(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const en
                   : pay_lmdb_charge_put(txn, db, charge, take->p);
 }
 
-static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int take_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     take_t *take = baton;
     apr_array_header_t *entries;
@@ -300,11 +300,10 @@ static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
-apr_status_t pay_lmdb_due_take(apr_array_header_t **out, pay_store_t *store, apr_time_t now,
-                               apr_interval_time_t lease, int limit, apr_pool_t *p)
+apr_status_t pay_store_due_take(apr_array_header_t **out, pay_store_t *store, apr_time_t now,
+                                apr_interval_time_t lease, int limit, apr_pool_t *p)
 {
     take_t take = {.now = now, .lease = lease, .limit = limit, .p = p};
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_array_header_t *entries;
     MDB_txn *txn;
     apr_status_t rv;
@@ -315,19 +314,19 @@ apr_status_t pay_lmdb_due_take(apr_array_header_t **out, pay_store_t *store, apr
     assert(limit <= PAY_STORE_ROWS_MAX);
     assert(lease > 0);
     /* Most steps find nothing: those take no turn to write. */
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = entries_due(&entries, txn, db, now, VISITS_PER_ROW * limit, p);
-    pay_lmdb_read_end(db, txn);
+    rc = entries_due(&entries, txn, store, now, VISITS_PER_ROW * limit, p);
+    pay_lmdb_read_end(store, txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }
     if (entries->nelts == 0) {
         return APR_SUCCESS;
     }
-    rv = pay_lmdb_commit(db, 0, take_work, &take);
+    rv = pay_lmdb_commit(store, 0, take_work, &take);
     if (rv == APR_SUCCESS) {
         *out = take.out;
     }

@@ -58,7 +58,7 @@ int pay_lmdb_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *ke
     return MDB_SUCCESS;
 }
 
-static int record_load(pay_encryption_key_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int record_load(pay_encryption_key_t **out, MDB_txn *txn, const pay_store_t *db,
                        const pay_scope_t *scope, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -72,7 +72,7 @@ static int record_load(pay_encryption_key_t **out, MDB_txn *txn, const pay_lmdb_
     return rc ? rc : pay_lmdb_encryption_key_decode(out, &at, &row, p);
 }
 
-int pay_lmdb_encryption_key_store(MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_encryption_key_store(MDB_txn *txn, const pay_store_t *db,
                                   const pay_encryption_key_t *record, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -88,7 +88,7 @@ int pay_lmdb_encryption_key_store(MDB_txn *txn, const pay_lmdb_t *db,
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ENCRYPTION_KEY), &at, &row, 0);
 }
 
-static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     put_t *put = baton;
     pay_encryption_key_t *record;
@@ -118,9 +118,9 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
-apr_status_t pay_lmdb_encryption_key_put(pay_encryption_key_t **out, pay_store_t *store,
-                                         const pay_encryption_key_t *key, int replace,
-                                         apr_pool_t *p)
+apr_status_t pay_store_encryption_key_put(pay_encryption_key_t **out, pay_store_t *store,
+                                          const pay_encryption_key_t *key, int replace,
+                                          apr_pool_t *p)
 {
     put_t put = {.proposal = key, .replace = replace, .p = p};
     apr_status_t rv;
@@ -128,28 +128,27 @@ apr_status_t pay_lmdb_encryption_key_put(pay_encryption_key_t **out, pay_store_t
     *out = NULL;
     assert(key->public_pem);
     assert(key->sealed);
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, put_work, &put);
+    rv = pay_lmdb_commit(store, 1, put_work, &put);
     if (rv == APR_SUCCESS) {
         *out = put.out;
     }
     return rv;
 }
 
-apr_status_t pay_lmdb_encryption_key_get(pay_encryption_key_t **out, pay_store_t *store,
-                                         const pay_scope_t *scope, apr_pool_t *p)
+apr_status_t pay_store_encryption_key_get(pay_encryption_key_t **out, pay_store_t *store,
+                                          const pay_scope_t *scope, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_status_t rv;
     MDB_txn *txn;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = record_load(out, txn, db, scope, p);
-    pay_lmdb_read_end(db, txn);
+    rc = record_load(out, txn, store, scope, p);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
@@ -167,8 +166,8 @@ static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
     return rc;
 }
 
-apr_status_t pay_lmdb_encryption_key_list(apr_array_header_t **out, pay_store_t *store,
-                                          const pay_scope_t *after, int limit, apr_pool_t *p)
+apr_status_t pay_store_encryption_key_list(apr_array_header_t **out, pay_store_t *store,
+                                           const pay_scope_t *after, int limit, apr_pool_t *p)
 {
     pay_lmdb_key_t from;
 
@@ -177,11 +176,11 @@ apr_status_t pay_lmdb_encryption_key_list(apr_array_header_t **out, pay_store_t 
     if (after) {
         record_key(&from, after);
     }
-    return pay_lmdb_walk_page((pay_lmdb_t *)store, PAY_TABLE_ENCRYPTION_KEY, NULL, &from, limit,
-                              list_visit, *out);
+    return pay_lmdb_walk_page(store, PAY_TABLE_ENCRYPTION_KEY, NULL, &from, limit, list_visit,
+                              *out);
 }
 
-static int reseal_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int reseal_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     reseal_t *reseal = baton;
     pay_encryption_key_t *record;
@@ -197,15 +196,15 @@ static int reseal_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_encryption_key_store(txn, db, record, reseal->p);
 }
 
-apr_status_t pay_lmdb_encryption_key_reseal(int *changed, pay_store_t *store,
-                                            const pay_scope_t *scope, const char *was,
-                                            const char *sealed, apr_pool_t *p)
+apr_status_t pay_store_encryption_key_reseal(int *changed, pay_store_t *store,
+                                             const pay_scope_t *scope, const char *was,
+                                             const char *sealed, apr_pool_t *p)
 {
     reseal_t reseal = {.scope = scope, .was = was, .sealed = sealed, .p = p};
     apr_status_t rv;
 
     *changed = 0;
-    rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, reseal_work, &reseal);
+    rv = pay_lmdb_commit(pay_lmdb_base(store), 0, reseal_work, &reseal);
     if (rv == APR_SUCCESS) {
         *changed = reseal.changed;
     }

@@ -29,7 +29,7 @@ typedef struct reseal_t {
 } reseal_t;
 
 /* 1 in *any when the endpoint has events to be sent. */
-static int something_waits(int *any, MDB_txn *txn, const pay_lmdb_t *db,
+static int something_waits(int *any, MDB_txn *txn, const pay_store_t *db,
                            const pay_endpoint_t *endpoint)
 {
     pay_lmdb_key_t first;
@@ -67,7 +67,7 @@ static int has_secrets_of(const pay_endpoint_t *endpoint, const pay_endpoint_t *
 }
 
 /* The endpoint that is there, or a new one that is not written yet. */
-static int load_or_make(pay_endpoint_t **out, int *is_new, MDB_txn *txn, const pay_lmdb_t *db,
+static int load_or_make(pay_endpoint_t **out, int *is_new, MDB_txn *txn, const pay_store_t *db,
                         const pay_scope_t *scope, pay_endpoint_kind_t kind, apr_pool_t *p)
 {
     pay_endpoint_t *made;
@@ -89,7 +89,7 @@ static int load_or_make(pay_endpoint_t **out, int *is_new, MDB_txn *txn, const p
 }
 
 /* Writes `to` over `before` (NULL: there is none); *changed 0: it is as it was, and not written. */
-static int change(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *to,
+static int change(int *changed, MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *to,
                   const pay_endpoint_t *before, apr_pool_t *p)
 {
     int rc, waits = 0;
@@ -114,7 +114,7 @@ static int change(int *changed, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint
     return rc ? rc : pay_lmdb_endpoint_store(txn, db, to, p);
 }
 
-static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     put_t *put = baton;
     const pay_endpoint_t *from = put->endpoint;
@@ -142,9 +142,9 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc || changed ? rc : PAY_LMDB_SILENT;
 }
 
-apr_status_t pay_lmdb_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
-                                   const pay_endpoint_t *endpoint, const pay_endpoint_t *was,
-                                   apr_pool_t *p)
+apr_status_t pay_store_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
+                                    const pay_endpoint_t *endpoint, const pay_endpoint_t *was,
+                                    apr_pool_t *p)
 {
     put_t put = {.endpoint = endpoint, .was = was, .p = p};
     apr_status_t rv;
@@ -156,7 +156,7 @@ apr_status_t pay_lmdb_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
     if (endpoint->address && strlen(endpoint->address) > PAY_ENDPOINT_ADDRESS_MAX) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, put_work, &put);
+    rv = pay_lmdb_commit(store, 1, put_work, &put);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -164,7 +164,7 @@ apr_status_t pay_lmdb_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
     return put.verdict;
 }
 
-static int switch_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int switch_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const switches_t *work = baton;
     pay_endpoint_t *to, before;
@@ -194,8 +194,8 @@ static int switch_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return any ? MDB_SUCCESS : PAY_LMDB_SILENT;
 }
 
-apr_status_t pay_lmdb_endpoint_switch(pay_store_t *store, const apr_array_header_t *switches,
-                                      apr_pool_t *p)
+apr_status_t pay_store_endpoint_switch(pay_store_t *store, const apr_array_header_t *switches,
+                                       apr_pool_t *p)
 {
     switches_t work = {.switches = switches, .p = p};
     const pay_endpoint_switch_t *one;
@@ -210,25 +210,24 @@ apr_status_t pay_lmdb_endpoint_switch(pay_store_t *store, const apr_array_header
             return APR_EINVAL;
         }
     }
-    return pay_lmdb_commit((pay_lmdb_t *)store, 1, switch_work, &work);
+    return pay_lmdb_commit(store, 1, switch_work, &work);
 }
 
-apr_status_t pay_lmdb_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
-                                   const pay_scope_t *scope, pay_endpoint_kind_t kind,
-                                   apr_pool_t *p)
+apr_status_t pay_store_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
+                                    const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                    apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_endpoint_load(out, txn, db, scope, kind, p);
-    pay_lmdb_read_end(db, txn);
+    rc = pay_lmdb_endpoint_load(out, txn, store, scope, kind, p);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
@@ -246,8 +245,8 @@ static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
     return rc;
 }
 
-apr_status_t pay_lmdb_endpoint_list(apr_array_header_t **out, pay_store_t *store,
-                                    const pay_endpoint_t *after, int limit, apr_pool_t *p)
+apr_status_t pay_store_endpoint_list(apr_array_header_t **out, pay_store_t *store,
+                                     const pay_endpoint_t *after, int limit, apr_pool_t *p)
 {
     pay_lmdb_key_t from;
 
@@ -256,11 +255,10 @@ apr_status_t pay_lmdb_endpoint_list(apr_array_header_t **out, pay_store_t *store
     if (after) {
         pay_lmdb_endpoint_key(&from, &after->scope, after->kind);
     }
-    return pay_lmdb_walk_page((pay_lmdb_t *)store, PAY_TABLE_ENDPOINT, NULL, &from, limit,
-                              list_visit, *out);
+    return pay_lmdb_walk_page(store, PAY_TABLE_ENDPOINT, NULL, &from, limit, list_visit, *out);
 }
 
-static int reseal_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int reseal_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     reseal_t *reseal = baton;
     pay_endpoint_t *endpoint;
@@ -283,15 +281,15 @@ static int reseal_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_endpoint_store(txn, db, endpoint, reseal->p);
 }
 
-apr_status_t pay_lmdb_endpoint_reseal(int *changed, pay_store_t *store,
-                                      const pay_endpoint_t *endpoint, const char *was,
-                                      const char *secret, apr_pool_t *p)
+apr_status_t pay_store_endpoint_reseal(int *changed, pay_store_t *store,
+                                       const pay_endpoint_t *endpoint, const char *was,
+                                       const char *secret, apr_pool_t *p)
 {
     reseal_t reseal = {.endpoint = endpoint, .was = was, .secret = secret, .p = p};
     apr_status_t rv;
 
     *changed = 0;
-    rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, reseal_work, &reseal);
+    rv = pay_lmdb_commit(pay_lmdb_base(store), 0, reseal_work, &reseal);
     if (rv == APR_SUCCESS) {
         *changed = reseal.changed;
     }

@@ -70,7 +70,7 @@ int pay_lmdb_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_endpoint_load(pay_endpoint_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_endpoint_load(pay_endpoint_t **out, MDB_txn *txn, const pay_store_t *db,
                            const pay_scope_t *scope, pay_endpoint_kind_t kind, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -84,7 +84,7 @@ int pay_lmdb_endpoint_load(pay_endpoint_t **out, MDB_txn *txn, const pay_lmdb_t 
     return rc ? rc : pay_lmdb_endpoint_decode(out, &at, &row, p);
 }
 
-int pay_lmdb_endpoint_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_endpoint_t *endpoint,
+int pay_lmdb_endpoint_store(MDB_txn *txn, const pay_store_t *db, const pay_endpoint_t *endpoint,
                             apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -110,7 +110,7 @@ static void due_key(pay_lmdb_key_t *key, const pay_endpoint_t *endpoint)
     (void)pay_lmdb_key_bytes(key, &byte, 1);
 }
 
-int pay_lmdb_endpoint_move(MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
+int pay_lmdb_endpoint_move(MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
                            apr_time_t due_at)
 {
     const MDB_dbi dbi = pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT_DUE);
@@ -138,7 +138,7 @@ int pay_lmdb_endpoint_move(MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *e
     return mdb_put(txn, dbi, &at, &nothing, 0);
 }
 
-int pay_lmdb_endpoint_hasten(int *moved, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_endpoint_hasten(int *moved, MDB_txn *txn, const pay_store_t *db,
                              pay_endpoint_t *endpoint, apr_time_t due_at)
 {
     /* Later than any back-off says: the clock was set back since. */

@@ -110,7 +110,7 @@ static void map_explain(pay_lmdb_reason_t *reason, const char *path, apr_int64_t
 }
 
 /* mdb_env_open with our settings. */
-static int env_open_mdb(MDB_env **mdb, pay_lmdb_env_t *env, const pay_lmdb_t *db)
+static int env_open_mdb(MDB_env **mdb, pay_lmdb_env_t *env, const pay_store_t *db)
 {
     const apr_int64_t page = sysconf(_SC_PAGESIZE);
     unsigned int flags = MDB_NOTLS | (db->options.read_only ? MDB_RDONLY : 0);
@@ -146,7 +146,7 @@ leave:
     return rc;
 }
 
-static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_fd,
+static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_store_t *db, int dir_fd,
                                    pay_lmdb_reason_t *reason)
 {
     const int create = db->options.create && !db->options.read_only;
@@ -184,7 +184,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_upcalls.opened(env, db->path, db->options.read_only);
+    rc = pay_lmdb_env_opened(env, db->path, db->options.read_only);
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s: the row of its epoch: %s", db->path,
                             mdb_strerror(rc));
@@ -193,7 +193,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
 }
 
 /* The state is OPENING: nobody else touches what it has open. */
-static apr_status_t env_open(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_fd,
+static apr_status_t env_open(pay_lmdb_env_t *env, pay_store_t *db, int dir_fd,
                              pay_lmdb_reason_t *reason)
 {
     unsigned int readers_max = 0;
@@ -222,7 +222,7 @@ static apr_status_t env_open(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_fd,
 }
 
 /* env->mutex is held, and let go while it opens. */
-static apr_status_t env_make_ready(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_fd,
+static apr_status_t env_make_ready(pay_lmdb_env_t *env, pay_store_t *db, int dir_fd,
                                    pay_lmdb_reason_t *reason)
 {
     const apr_int64_t until = pay_clock_ms() + ENV_OPEN_WAIT_MS;
@@ -258,7 +258,7 @@ static apr_status_t env_make_ready(pay_lmdb_env_t *env, pay_lmdb_t *db, int dir_
     return rv;
 }
 
-apr_status_t pay_lmdb_env_attach(pay_lmdb_env_t **out, pay_lmdb_t *db, pay_lmdb_reason_t *reason)
+apr_status_t pay_lmdb_env_attach(pay_lmdb_env_t **out, pay_store_t *db, pay_lmdb_reason_t *reason)
 {
     const int create = db->options.create && !db->options.read_only;
     pay_lmdb_env_t *env;

@@ -4,7 +4,7 @@
 
 /*
  * The insides of the LMDB store's core: environments and handles. For pay_lmdb_audit.c, _env,
- * _handle, _use, _reader, _commit, _space, _table, _opener, _epoch, _restore, _ops, _stat,
+ * _handle, _use, _reader, _commit, _space, _table, _opener, _epoch, _restore, _stat,
  * _prepare, _verify, _rows, _checkout_sweep and _upgrade only.
  *
  * An environment stands for one directory (device, inode) and lives until the process ends; what it
@@ -60,7 +60,7 @@ typedef struct pay_lmdb_env_t {
     MDB_env *mdb;
     _Atomic pid_t pid; /* who opened it: LMDB forbids it to processes forked from there */
     ino_t data_ino;
-    pay_lmdb_file_id_t file;        /* of data.mdb; set by the upcall `opened` */
+    pay_lmdb_file_id_t file;        /* of data.mdb; set by pay_lmdb_env_opened */
     int lock_fd;                    /* closed after `mdb` */
     apr_int64_t claimed_ms;         /* when the lock of its readers was last taken again */
     pay_store_mark_t *_Atomic mark; /* of the handle that opened it last */
@@ -93,14 +93,13 @@ typedef struct pay_lmdb_hook_t {
      * code of the whole. Sets *refused to 1, runs and writes nothing and returns 0 if there is no
      * room for the change: PAY_STORE_EFULL.
      */
-    int (*run)(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton);
+    int (*run)(int *refused, MDB_txn *txn, pay_store_t *db, pay_lmdb_work_t work, void *baton);
     /* Takes note that the commit of what was run last ended with `rv`, on the waiter's thread. */
-    void (*committed)(pay_lmdb_t *db, apr_status_t rv);
+    void (*committed)(pay_store_t *db, apr_status_t rv);
 } pay_lmdb_hook_t;
 
-struct pay_lmdb_t {
-    pay_store_t store;
-    struct pay_lmdb_t *next; /* of all handles ever made */
+struct pay_store_t {
+    struct pay_store_t *next; /* of all handles ever made */
     char *path;
     pay_store_options_t options;
     pthread_mutex_t mutex; /* held while opening; of the members below */
@@ -108,34 +107,31 @@ struct pay_lmdb_t {
     _Atomic int closed;
     apr_status_t down_status;
     apr_int64_t next_try_ms, delay_ms;
-    struct pay_lmdb_t *base;     /* of a handle with a hook: the one that was opened */
+    struct pay_store_t *base;    /* of a handle with a hook: the one that was opened */
     const pay_lmdb_hook_t *hook; /* NULL: the commit runs the work itself */
     void *hook_data;             /* for whoever set the hook */
 };
 
-/* What the core calls of the files above it, of which it includes nothing. */
-typedef struct pay_lmdb_upcalls_t {
-    const pay_store_ops_t *ops; /* of every handle */
-    /*
-     * Called once for each environment that was opened, before anything else is done with it, and
-     * sets env->file. Returns 0, or LMDB's code: then the environment is closed again.
-     */
-    int (*opened)(pay_lmdb_env_t *env, const char *path, int read_only);
-} pay_lmdb_upcalls_t;
-
-extern const pay_lmdb_upcalls_t pay_lmdb_upcalls; /* pay_lmdb_ops.c */
+/*
+ * Defined above the engine, in pay_lmdb_restore.c: called once for each environment that was
+ * opened, before anything else is done with it. Sets env->file, and begins a new epoch where the
+ * store was put back, unless it is open for reading only. A full store goes on without:
+ * pay_lmdb_epoch_get knows it all the same. Returns 0, or LMDB's code: then the environment is
+ * closed again.
+ */
+int pay_lmdb_env_opened(pay_lmdb_env_t *env, const char *path, int read_only);
 
 /* --- pay_lmdb_handle.c --- */
 /* A use of the open environment, opened first if need be. On APR_SUCCESS leave is owed. */
-apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_lmdb_t *db);
+apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_store_t *db);
 void pay_lmdb_leave(pay_lmdb_env_t *env);
 /* A handle in memory of the caller's, as `path` is, whose trailing slashes are cut off. */
-void pay_lmdb_handle_init(pay_lmdb_t *db, char *path, const pay_store_options_t *options);
+void pay_lmdb_handle_init(pay_store_t *db, char *path, const pay_store_options_t *options);
 apr_status_t pay_lmdb_handle_close(void *db);
 
 /* --- pay_lmdb_env.c --- */
 /* The environment of db->path, open; db->mutex is held. */
-apr_status_t pay_lmdb_env_attach(pay_lmdb_env_t **out, pay_lmdb_t *db, pay_lmdb_reason_t *reason);
+apr_status_t pay_lmdb_env_attach(pay_lmdb_env_t **out, pay_store_t *db, pay_lmdb_reason_t *reason);
 /* One handle less; the last one closes it, when its uses end in time. */
 void pay_lmdb_env_detach(pay_lmdb_env_t *env);
 /* env->mutex is held and no use is left. */

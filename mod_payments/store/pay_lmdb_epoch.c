@@ -157,26 +157,26 @@ int pay_lmdb_check_meta(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
     return rc;
 }
 
-apr_status_t pay_lmdb_epoch_find(pay_epoch_t *out, pay_store_t *store)
+apr_status_t pay_store_epoch_find(pay_epoch_t *out, pay_store_t *store)
 {
     apr_status_t rv;
     MDB_txn *txn;
     int rc;
 
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, (pay_lmdb_t *)store);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     rc = pay_lmdb_epoch_get(out, txn);
-    pay_lmdb_read_end((pay_lmdb_t *)store, txn);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
 /* An account that is in Test Mode now may have been in Live Mode since the copy was made, and be in
  * it again: what it has charged there may have been refunded. */
 static int sync_judge(int *wanted, int *synced, apr_time_t *from, MDB_txn *txn,
-                      const pay_lmdb_t *db, const pay_account_t *account, const pay_epoch_t *epoch,
+                      const pay_store_t *db, const pay_account_t *account, const pay_epoch_t *epoch,
                       apr_pool_t *p)
 {
     const pay_scope_t scope = {account->number, PAY_LIVE};
@@ -191,10 +191,9 @@ static int sync_judge(int *wanted, int *synced, apr_time_t *from, MDB_txn *txn,
     return pay_lmdb_history_synced(synced, from, txn, db, &scope, epoch, p);
 }
 
-apr_status_t pay_lmdb_epoch_synced(int *wanted, int *synced, apr_time_t *from, pay_store_t *store,
-                                   const pay_account_t *account, apr_pool_t *p)
+apr_status_t pay_store_epoch_synced(int *wanted, int *synced, apr_time_t *from, pay_store_t *store,
+                                    const pay_account_t *account, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_epoch_t epoch;
     apr_status_t rv;
     MDB_txn *txn;
@@ -203,22 +202,22 @@ apr_status_t pay_lmdb_epoch_synced(int *wanted, int *synced, apr_time_t *from, p
     *wanted = 0;
     *synced = 0;
     *from = 0;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     rc = pay_lmdb_epoch_load(&epoch, txn);
     if (!rc) {
-        rc = sync_judge(wanted, synced, from, txn, db, account, &epoch, p);
+        rc = sync_judge(wanted, synced, from, txn, store, account, &epoch, p);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
 /* ---- the end of the hold */
 
 /* confirm->first: the first account whose refunds must be fetched, and were not since. */
-static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_lmdb_t *db)
+static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_store_t *db)
 {
     pay_account_t *account;
     MDB_cursor *cursor;
@@ -250,7 +249,7 @@ static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_lmdb_t *db)
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int confirm_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int confirm_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     confirm_t *confirm = baton;
     pay_epoch_t epoch;
@@ -274,15 +273,15 @@ static int confirm_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_epoch_store(txn, &epoch);
 }
 
-apr_status_t pay_lmdb_epoch_confirm(int *was_held, const pay_account_t **unsynced,
-                                    pay_store_t *store, int allow_unsynced, apr_pool_t *p)
+apr_status_t pay_store_epoch_confirm(int *was_held, const pay_account_t **unsynced,
+                                     pay_store_t *store, int allow_unsynced, apr_pool_t *p)
 {
     confirm_t confirm = {.unsynced = allow_unsynced, .p = p};
     apr_status_t rv;
 
     *was_held = 0;
     *unsynced = NULL;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, confirm_work, &confirm);
+    rv = pay_lmdb_commit(store, 0, confirm_work, &confirm);
     if (rv != APR_SUCCESS) {
         return rv;
     }

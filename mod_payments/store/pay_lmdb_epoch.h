@@ -31,17 +31,10 @@ int pay_lmdb_epoch_is_of_file(const pay_epoch_t *epoch, const pay_lmdb_file_id_t
 /* --- pay_lmdb_history.c --- */
 /* 1 in *synced if the refunds of the scope were fetched since the epoch began; *from: when they
  * have to be fetched from, 0: not known. */
-int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const pay_store_t *db,
                             const pay_scope_t *scope, const pay_epoch_t *epoch, apr_pool_t *p);
 
-/* --- pay_lmdb_restore.c: for the core only --- */
-struct pay_lmdb_env_t;
-/*
- * The upcall `opened` of the core: sets env->file, and begins a new epoch where the store was put
- * back, unless it is open for reading only. A full store goes on without: pay_lmdb_epoch_get knows
- * it all the same.
- */
-int pay_lmdb_restore_check(struct pay_lmdb_env_t *env, const char *path, int read_only);
+/* --- pay_lmdb_restore.c --- */
 /* Marks the backup in the directory `path`, which nobody uses yet, as one of `when`: 0 or LMDB's
  * code. */
 int pay_lmdb_restore_mark(const char *path, apr_time_t when, apr_pool_t *p);

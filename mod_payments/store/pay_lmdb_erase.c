@@ -20,7 +20,7 @@ enum { PHASE_TOKENS, PHASE_CHARGES, PHASE_ANSWERS, PHASE_COUNT };
 
 /* ---- charges */
 
-static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                  pay_charge_t *charge)
 {
     (void)txn;
@@ -34,7 +34,7 @@ static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb
 }
 
 /* A receiver may have answered with what it was sent. */
-static int blank_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int blank_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                        pay_event_t *event)
 {
     if (event->endpoint == PAY_ENDPOINT_RECEIPT) {
@@ -50,7 +50,7 @@ static int blank_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db
 }
 
 /* Its entry in refund_repeat is under a digest of the notes. */
-static int blank_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int blank_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                         pay_lmdb_refund_t *row)
 {
     pay_refund_t *refund = &row->refund;
@@ -72,7 +72,7 @@ static int blank_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const p
 
 /* What the shop wrote for this payer, and where the payer went; the page itself still leads here.
  */
-static int blank_checkout(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int blank_checkout(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                           pay_charge_t *charge)
 {
     pay_checkout_t *blank = apr_pmemdup(tour->p, charge->checkout, sizeof(*blank));
@@ -87,7 +87,7 @@ static int blank_checkout(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t 
     return pay_lmdb_checkout_put(txn, db, charge, tour->p);
 }
 
-static int blank_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int blank_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                         pay_charge_t *charge)
 {
     int rc, has;
@@ -137,8 +137,8 @@ static apr_status_t erase_charges(int *done, pay_erasure_t *at, pay_store_t *sto
     apr_status_t rv;
     int i;
 
-    rv = pay_lmdb_charge_search(&charges, &cursor, store, scope, &filter, PAY_LMDB_TOUR_CHARGES_MAX,
-                                ptemp);
+    rv = pay_store_charge_search(&charges, &cursor, store, scope, &filter,
+                                 PAY_LMDB_TOUR_CHARGES_MAX, ptemp);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -147,7 +147,7 @@ static apr_status_t erase_charges(int *done, pay_erasure_t *at, pay_store_t *sto
         APR_ARRAY_PUSH(seqs, apr_uint64_t) = APR_ARRAY_IDX(charges, i, pay_charge_t *)->seq;
     }
     tour.charges = seqs;
-    rv = pay_lmdb_tour(&tour, (pay_lmdb_t *)store, counted, at);
+    rv = pay_lmdb_tour(&tour, store, counted, at);
     if (rv == APR_SUCCESS) {
         at->place.cursor = cursor;
         *done = cursor.done;
@@ -171,7 +171,7 @@ static int want_token(int *wanted, const pay_lmdb_gather_t *gather, const MDB_va
     return rc;
 }
 
-static int take_token(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+static int take_token(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
                       const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     (void)gather;
@@ -230,14 +230,14 @@ static apr_status_t step(int *done, pay_erasure_t *at, pay_store_t *store, const
         gather.want = want_answer;
         gather.take_out = pay_lmdb_gather_take_kept;
     }
-    rv = pay_lmdb_gather(&gather, &at->place, (pay_lmdb_t *)store, ptemp);
+    rv = pay_lmdb_gather(&gather, &at->place, store, ptemp);
     *(at->place.phase == PHASE_TOKENS ? &at->tokens : &at->answers) += gather.taken;
     *done = gather.done;
     return rv;
 }
 
-apr_status_t pay_lmdb_payer_erase(pay_erasure_t *at, pay_store_t *store, const pay_scope_t *scope,
-                                  const char *email, apr_pool_t *p)
+apr_status_t pay_store_payer_erase(pay_erasure_t *at, pay_store_t *store, const pay_scope_t *scope,
+                                   const char *email, apr_pool_t *p)
 {
     apr_pool_t *ptemp;
     apr_status_t rv;

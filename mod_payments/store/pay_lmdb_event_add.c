@@ -26,7 +26,7 @@ typedef struct test_t {
 } test_t;
 
 /* Most scopes have none: one look tells. */
-static int endpoints_load(endpoints_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+static int endpoints_load(endpoints_t *out, MDB_txn *txn, const pay_store_t *db,
                           const pay_scope_t *scope, apr_pool_t *p)
 {
     pay_endpoint_t *endpoint;
@@ -58,7 +58,7 @@ static int endpoints_load(endpoints_t *out, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /* One row, which is due at once unless an earlier one of the transaction waits. */
-static int add(MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
+static int add(MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
                const pay_event_t *about, int may_be_behind, apr_pool_t *p)
 {
     pay_event_t *event = apr_pmemdup(p, about, sizeof(*about));
@@ -91,7 +91,7 @@ static int add(MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
 }
 
 /* To all who want to know; *any 1: somebody did. */
-static int tell(int *any, MDB_txn *txn, const pay_lmdb_t *db, endpoints_t *endpoints,
+static int tell(int *any, MDB_txn *txn, const pay_store_t *db, endpoints_t *endpoints,
                 const pay_event_t *about, int first, int may_be_behind, apr_pool_t *p)
 {
     int kind, rc = MDB_SUCCESS;
@@ -130,7 +130,7 @@ static pay_event_t event_of_charge(const pay_charge_t *charge)
     return event;
 }
 
-static int tell_charge(MDB_txn *txn, const pay_lmdb_t *db, endpoints_t *endpoints,
+static int tell_charge(MDB_txn *txn, const pay_store_t *db, endpoints_t *endpoints,
                        pay_charge_t *charge, int first, apr_pool_t *p)
 {
     pay_event_t event = event_of_charge(charge);
@@ -146,7 +146,7 @@ static int tell_charge(MDB_txn *txn, const pay_lmdb_t *db, endpoints_t *endpoint
     return rc;
 }
 
-int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, int first,
+int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, int first,
                              apr_pool_t *p)
 {
     endpoints_t endpoints;
@@ -175,7 +175,7 @@ static pay_event_t event_of_refund(const pay_refund_t *refund, const pay_charge_
     return event;
 }
 
-int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund,
                              int turned, apr_pool_t *p)
 {
     const pay_charge_state_t to =
@@ -213,7 +213,7 @@ int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refun
     return rc ? rc : pay_lmdb_charge_put(txn, db, charge, p);
 }
 
-int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *parked,
+int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_store_t *db, const pay_event_t *parked,
                              pay_endpoint_t *webhook, pay_endpoint_t *notice, apr_time_t now,
                              apr_pool_t *p)
 {
@@ -243,7 +243,7 @@ int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_lmdb_t *db, const pay_event
 }
 
 /* Earlier tests of it go: what they told is known by now. */
-static int remove_tests(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *test, apr_pool_t *p)
+static int remove_tests(MDB_txn *txn, const pay_store_t *db, const pay_event_t *test, apr_pool_t *p)
 {
     pay_event_t *earlier;
     int rc;
@@ -260,7 +260,7 @@ static int remove_tests(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *t
     }
 }
 
-static int test_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int test_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     test_t *work = baton;
     pay_endpoint_t *endpoint;
@@ -298,8 +298,8 @@ static int test_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
-apr_status_t pay_lmdb_event_test(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                 pay_endpoint_kind_t kind, apr_pool_t *p)
+apr_status_t pay_store_event_test(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                  pay_endpoint_kind_t kind, apr_pool_t *p)
 {
     test_t work = {.scope = scope, .kind = kind, .p = p};
     apr_status_t rv;
@@ -308,7 +308,7 @@ apr_status_t pay_lmdb_event_test(pay_event_t **out, pay_store_t *store, const pa
     if (!pay_event_is_for(kind, PAY_EVENT_TEST, 0, 1)) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, test_work, &work);
+    rv = pay_lmdb_commit(store, 0, test_work, &work);
     if (rv != APR_SUCCESS) {
         return rv;
     }

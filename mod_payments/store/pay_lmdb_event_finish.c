@@ -29,7 +29,7 @@ typedef struct finish_t {
     apr_array_header_t *touched;
 } finish_t;
 
-static int touch(touched_t **out, finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db,
+static int touch(touched_t **out, finish_t *finish, MDB_txn *txn, const pay_store_t *db,
                  const pay_event_t *event)
 {
     touched_t fresh = {.scope = event->scope, .kind = event->endpoint};
@@ -78,7 +78,7 @@ static void recover(touched_t *touched)
     }
 }
 
-static int deliver(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db, touched_t *touched,
+static int deliver(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched_t *touched,
                    const pay_event_t *event)
 {
     int rc, any;
@@ -92,7 +92,7 @@ static int deliver(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db, touched
     return rc;
 }
 
-static int park(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db, touched_t *touched,
+static int park(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched_t *touched,
                 pay_event_t *event, pay_event_result_t *result)
 {
     pay_event_t to_merchant = *event;
@@ -143,7 +143,7 @@ static void note_first_try(const finish_t *finish, pay_event_t *event)
     }
 }
 
-static int fail(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db, touched_t *touched,
+static int fail(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched_t *touched,
                 pay_event_t *event, pay_event_result_t *result, unsigned char jitter)
 {
     apr_time_t last;
@@ -181,7 +181,7 @@ static void note_answer(finish_t *finish, pay_event_t *event, touched_t *touched
     }
 }
 
-static int finish_one(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db,
+static int finish_one(finish_t *finish, MDB_txn *txn, const pay_store_t *db,
                       pay_event_result_t *result, unsigned char jitter)
 {
     pay_event_t *event;
@@ -233,7 +233,7 @@ static int finish_one(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db,
 
 /* A failing endpoint is left alone for its back-off, another one is looked at when something is
  * due. */
-static int settle(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db, touched_t *touched,
+static int settle(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched_t *touched,
                   unsigned char jitter)
 {
     pay_endpoint_t *endpoint = touched->endpoint;
@@ -255,7 +255,7 @@ static int settle(finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db, touched_
     return rc ? rc : pay_lmdb_endpoint_store(txn, db, endpoint, finish->p);
 }
 
-static int finish_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int finish_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     finish_t *finish = baton;
     int i, rc = MDB_SUCCESS;
@@ -273,7 +273,7 @@ static int finish_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
-apr_status_t pay_lmdb_event_finish(pay_store_t *store, apr_array_header_t *results, apr_pool_t *p)
+apr_status_t pay_store_event_finish(pay_store_t *store, apr_array_header_t *results, apr_pool_t *p)
 {
     unsigned char jitter[PAY_STORE_LEASES_MAX];
     finish_t finish = {.results = results, .jitter = jitter, .p = p};
@@ -286,5 +286,5 @@ apr_status_t pay_lmdb_event_finish(pay_store_t *store, apr_array_header_t *resul
         return rv;
     }
     finish.now = pay_time_now();
-    return pay_lmdb_commit((pay_lmdb_t *)store, 0, finish_work, &finish);
+    return pay_lmdb_commit(store, 0, finish_work, &finish);
 }

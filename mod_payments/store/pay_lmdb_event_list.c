@@ -31,7 +31,7 @@ static void list_from(pay_lmdb_key_t *key, const pay_scope_t *scope, int parked,
 }
 
 /* The event that a key of either table stands for. */
-static int list_one(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db, int parked,
+static int list_one(pay_event_t **out, MDB_txn *txn, const pay_store_t *db, int parked,
                     const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_event_t place;
@@ -50,7 +50,7 @@ static int list_one(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db, int p
     return pay_lmdb_event_first(out, txn, db, &place, p);
 }
 
-static int list(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+static int list(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
                 const pay_scope_t *scope, int parked, const pay_event_t *after, int limit,
                 apr_pool_t *p)
 {
@@ -84,11 +84,10 @@ static int list(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_event_list(apr_array_header_t **out, pay_store_t *store,
-                                 const pay_scope_t *scope, int parked, const pay_event_t *after,
-                                 int limit, apr_pool_t *p)
+apr_status_t pay_store_event_list(apr_array_header_t **out, pay_store_t *store,
+                                  const pay_scope_t *scope, int parked, const pay_event_t *after,
+                                  int limit, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
@@ -96,19 +95,18 @@ apr_status_t pay_lmdb_event_list(apr_array_header_t **out, pay_store_t *store,
     *out = apr_array_make(p, 16, sizeof(pay_event_t *));
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = list(*out, txn, db, scope, parked, after, limit, p);
-    pay_lmdb_read_end(db, txn);
+    rc = list(*out, txn, store, scope, parked, after, limit, p);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
-apr_status_t pay_lmdb_event_get(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                const pay_event_t *place, apr_pool_t *p)
+apr_status_t pay_store_event_get(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                 const pay_event_t *place, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_event_t at = *place;
     MDB_txn *txn;
     apr_status_t rv;
@@ -116,15 +114,15 @@ apr_status_t pay_lmdb_event_get(pay_event_t **out, pay_store_t *store, const pay
 
     *out = NULL;
     at.scope = *scope;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_event_load(out, txn, db, &at, p);
+    rc = pay_lmdb_event_load(out, txn, store, &at, p);
     if (!rc) {
-        rc = pay_lmdb_event_records(*out, txn, db, p);
+        rc = pay_lmdb_event_records(*out, txn, store, p);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     if (rc) {
         *out = NULL;
     }
@@ -172,7 +170,7 @@ static int first_due(apr_time_t *first, MDB_cursor *events, const MDB_val *due, 
     return MDB_SUCCESS;
 }
 
-static int overdue(apr_interval_time_t *out, MDB_txn *txn, const pay_lmdb_t *db)
+static int overdue(apr_interval_time_t *out, MDB_txn *txn, const pay_store_t *db)
 {
     const apr_time_t now = pay_time_now();
     MDB_cursor *endpoints, *events;
@@ -200,9 +198,8 @@ static int overdue(apr_interval_time_t *out, MDB_txn *txn, const pay_lmdb_t *db)
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_event_stat(pay_event_stat_t *out, pay_store_t *store, apr_pool_t *p)
+apr_status_t pay_store_event_stat(pay_event_stat_t *out, pay_store_t *store, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_stat events, parked;
     MDB_txn *txn;
     apr_status_t rv;
@@ -210,19 +207,19 @@ apr_status_t pay_lmdb_event_stat(pay_event_stat_t *out, pay_store_t *store, apr_
 
     (void)p;
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = mdb_stat(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT), &events);
+    rc = mdb_stat(txn, pay_lmdb_dbi(store, PAY_TABLE_EVENT), &events);
     if (!rc) {
-        rc = mdb_stat(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT_PARKED), &parked);
+        rc = mdb_stat(txn, pay_lmdb_dbi(store, PAY_TABLE_EVENT_PARKED), &parked);
     }
     if (!rc) {
         out->events = events.ms_entries;
         out->parked = parked.ms_entries;
-        rc = overdue(&out->overdue, txn, db);
+        rc = overdue(&out->overdue, txn, store);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }

@@ -15,7 +15,7 @@ typedef struct hand_t {
 } hand_t;
 
 /* It is looked at now, whatever its back-off said. */
-static int wake(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event, apr_time_t now,
+static int wake(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event, apr_time_t now,
                 int forgive, apr_pool_t *p)
 {
     pay_endpoint_t *endpoint;
@@ -42,7 +42,7 @@ static int wake(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event, ap
     return pay_lmdb_endpoint_store(txn, db, endpoint, p);
 }
 
-static int retry(hand_t *hand, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now)
+static int retry(hand_t *hand, MDB_txn *txn, const pay_store_t *db, apr_time_t now)
 {
     pay_event_t *event = hand->out;
     int rc;
@@ -61,7 +61,7 @@ static int retry(hand_t *hand, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t no
     return rc ? rc : wake(txn, db, event, now, 1, hand->p);
 }
 
-static int drop(hand_t *hand, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now)
+static int drop(hand_t *hand, MDB_txn *txn, const pay_store_t *db, apr_time_t now)
 {
     int rc, any = 0;
 
@@ -72,7 +72,7 @@ static int drop(hand_t *hand, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now
     return rc || !any ? rc : wake(txn, db, hand->out, now, 0, hand->p);
 }
 
-static int hand_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int hand_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const apr_time_t now = pay_time_now();
     hand_t *hand = baton;
@@ -94,7 +94,7 @@ static apr_status_t lay_hand_on(pay_event_t **out, pay_store_t *store, const pay
 
     *out = NULL;
     hand.place.scope = *scope;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, hand_work, &hand);
+    rv = pay_lmdb_commit(store, 0, hand_work, &hand);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -105,14 +105,14 @@ static apr_status_t lay_hand_on(pay_event_t **out, pay_store_t *store, const pay
     return hand.verdict;
 }
 
-apr_status_t pay_lmdb_event_retry(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                  const pay_event_t *place, apr_pool_t *p)
+apr_status_t pay_store_event_retry(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                   const pay_event_t *place, apr_pool_t *p)
 {
     return lay_hand_on(out, store, scope, place, 0, p);
 }
 
-apr_status_t pay_lmdb_event_drop(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                 const pay_event_t *place, apr_pool_t *p)
+apr_status_t pay_store_event_drop(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                  const pay_event_t *place, apr_pool_t *p)
 {
     return lay_hand_on(out, store, scope, place, 1, p);
 }

@@ -109,7 +109,7 @@ int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_event_load(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_event_load(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
                         const pay_event_t *place, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -123,7 +123,7 @@ int pay_lmdb_event_load(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc ? rc : pay_lmdb_event_decode(out, &at, &row, p);
 }
 
-int pay_lmdb_event_first(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_event_first(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
                          const pay_event_t *place, apr_pool_t *p)
 {
     pay_event_t from = *place;
@@ -154,7 +154,7 @@ int pay_lmdb_event_first(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /* The webhook's event that the merchant is told of, unless it was dropped or delivered since. */
-static int load_parked(pay_event_t *event, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+static int load_parked(pay_event_t *event, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
 {
     pay_event_t place = *event, *parked;
     int rc;
@@ -166,7 +166,7 @@ static int load_parked(pay_event_t *event, MDB_txn *txn, const pay_lmdb_t *db, a
     return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_event_records(pay_event_t *event, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+int pay_lmdb_event_records(pay_event_t *event, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
 {
     pay_lmdb_refund_t *refund = NULL;
     pay_charge_t *charge = NULL;
@@ -192,7 +192,7 @@ int pay_lmdb_event_records(pay_event_t *event, MDB_txn *txn, const pay_lmdb_t *d
     return rc || event->kind != PAY_EVENT_PARKED ? rc : load_parked(event, txn, db, p);
 }
 
-int pay_lmdb_event_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event,
+int pay_lmdb_event_store(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event,
                          apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -208,7 +208,7 @@ int pay_lmdb_event_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *
     return pay_lmdb_rows_put(txn, db, PAY_TABLE_EVENT, &at, &row, 0);
 }
 
-static int entry_put(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+static int entry_put(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
                      const pay_lmdb_key_t *key)
 {
     MDB_val at = pay_lmdb_key_val(key), val = nothing;
@@ -216,7 +216,7 @@ static int entry_put(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
     return mdb_put(txn, pay_lmdb_dbi(db, table), &at, &val, 0);
 }
 
-static int entry_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+static int entry_del(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
                      const pay_lmdb_key_t *key)
 {
     MDB_val at = pay_lmdb_key_val(key);
@@ -227,7 +227,7 @@ static int entry_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
 }
 
 /* Out of both indexes. */
-static int unlist(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event)
+static int unlist(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event)
 {
     pay_lmdb_key_t key;
     int rc = MDB_SUCCESS;
@@ -243,7 +243,7 @@ static int unlist(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event)
     return rc;
 }
 
-int pay_lmdb_event_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *event)
+int pay_lmdb_event_remove(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event)
 {
     pay_lmdb_key_t key;
     MDB_val at;
@@ -258,7 +258,7 @@ int pay_lmdb_event_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t 
     return pay_lmdb_rows_del(txn, db, PAY_TABLE_EVENT, &at);
 }
 
-int pay_lmdb_event_move(MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event, apr_time_t due_at,
+int pay_lmdb_event_move(MDB_txn *txn, const pay_store_t *db, pay_event_t *event, apr_time_t due_at,
                         apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -277,7 +277,7 @@ int pay_lmdb_event_move(MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event, 
     return rc ? rc : pay_lmdb_event_store(txn, db, event, p);
 }
 
-int pay_lmdb_event_park(MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event, apr_time_t now,
+int pay_lmdb_event_park(MDB_txn *txn, const pay_store_t *db, pay_event_t *event, apr_time_t now,
                         apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -294,7 +294,7 @@ int pay_lmdb_event_park(MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event, 
     return rc ? rc : pay_lmdb_event_store(txn, db, event, p);
 }
 
-int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_lmdb_t *db, const pay_event_t *gone,
+int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_store_t *db, const pay_event_t *gone,
                            apr_time_t now, apr_pool_t *p)
 {
     pay_event_t *next;

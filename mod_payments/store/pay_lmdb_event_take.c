@@ -66,7 +66,7 @@ static int endpoints_from(apr_array_header_t *out, MDB_cursor *cursor, apr_time_
 
 /* The first endpoints that are due, as keys of table endpoint; then those that are due too far
  * ahead. */
-static int endpoints_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int endpoints_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
                          apr_time_t now, int limit, apr_pool_t *p)
 {
     MDB_cursor *cursor;
@@ -87,7 +87,7 @@ static int endpoints_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_
 }
 
 /* The endpoint's first `limit` entries from the time `from` on, due or not, by time. */
-static int entries(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int entries(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
                    const pay_endpoint_t *endpoint, apr_time_t from, int limit, apr_pool_t *p)
 {
     pay_lmdb_key_t prefix, first;
@@ -120,7 +120,7 @@ static int entries(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int entry_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_endpoint_t *endpoint,
+static int entry_remove(MDB_txn *txn, const pay_store_t *db, const pay_endpoint_t *endpoint,
                         const entry_t *entry)
 {
     pay_event_t place;
@@ -140,7 +140,7 @@ static int entry_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_endpoint_t
 }
 
 /* The event behind an entry; *out NULL: the entry was a leftover, and is gone now. */
-static int event_of(pay_event_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int event_of(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
                     const pay_endpoint_t *endpoint, const entry_t *entry, apr_pool_t *p)
 {
     pay_event_t place;
@@ -175,7 +175,7 @@ static apr_int64_t leased_ms(const take_t *take, const pay_event_t *event)
 
 /* 1 in *listed when Test Mode may write to the address: the merchant's own, or one that was listed.
  */
-static int is_listed(int *listed, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+static int is_listed(int *listed, take_t *take, MDB_txn *txn, const pay_store_t *db,
                      const pay_endpoint_t *endpoint, const char *address)
 {
     pay_endpoint_t *notice;
@@ -197,7 +197,7 @@ static int is_listed(int *listed, take_t *take, MDB_txn *txn, const pay_lmdb_t *
  * never. It counts before its first try, and not again for a later one.
  */
 static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, MDB_txn *txn,
-                         const pay_lmdb_t *db, const pay_endpoint_t *endpoint,
+                         const pay_store_t *db, const pay_endpoint_t *endpoint,
                          const pay_event_t *event)
 {
     const char *address = event->charge ? event->charge->email : "";
@@ -216,7 +216,7 @@ static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, MDB_txn
     return pay_lmdb_mailed_count(until, txn, db, &endpoint->scope, address, take->now, take->p);
 }
 
-static int take_event(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+static int take_event(take_t *take, MDB_txn *txn, const pay_store_t *db,
                       const pay_endpoint_t *endpoint, pay_event_t *event)
 {
     const apr_int64_t leased = leased_ms(take, event);
@@ -256,7 +256,7 @@ static int take_event(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
  * An endpoint that has been failing for as long as an event is tried: what is as old, or was first
  * tried as long ago, is given up, all but the first, which probes it. *more 1: there may be others.
  */
-static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_store_t *db,
                     pay_endpoint_t *endpoint)
 {
     const apr_time_t before = take->now - PAY_EVENT_TRY_FOR;
@@ -297,7 +297,7 @@ static apr_time_t beyond(const take_t *take)
 }
 
 /* When the endpoint is to be looked at again: its first entry's time; 0: nothing waits. */
-static int next_look(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+static int next_look(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_store_t *db,
                      const pay_endpoint_t *endpoint)
 {
     apr_array_header_t *list;
@@ -317,7 +317,7 @@ static int next_look(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_lmd
 }
 
 /* Somebody waits for the answer to a test: it goes before what has waited longer. */
-static int take_test(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+static int take_test(take_t *take, MDB_txn *txn, const pay_store_t *db,
                      const pay_endpoint_t *endpoint)
 {
     pay_event_t place, *test;
@@ -337,7 +337,7 @@ static int take_test(take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /* Those from the time `from` on that are due, until `out` has `full` events. */
-static int take_from(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
+static int take_from(take_t *take, MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
                      apr_time_t from, int full)
 {
     apr_array_header_t *list;
@@ -363,7 +363,7 @@ static int take_from(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpo
     return rc;
 }
 
-static int take_some(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint,
+static int take_some(take_t *take, MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
                      int budget)
 {
     const int full = take->out->nelts + budget;
@@ -377,7 +377,7 @@ static int take_some(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpo
 }
 
 /* Of an endpoint with something due: takes what it may, and tells when to look again. */
-static int take_what_may(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_lmdb_t *db,
+static int take_what_may(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_store_t *db,
                          pay_endpoint_t *endpoint)
 {
     const int before = take->out->nelts, left = take->limit - before;
@@ -406,7 +406,8 @@ static int take_what_may(apr_time_t *next, take_t *take, MDB_txn *txn, const pay
     return rc ? rc : next_look(next, take, txn, db, endpoint);
 }
 
-static int take_endpoint(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_endpoint_t *endpoint)
+static int take_endpoint(take_t *take, MDB_txn *txn, const pay_store_t *db,
+                         pay_endpoint_t *endpoint)
 {
     apr_time_t next;
     int rc;
@@ -424,7 +425,7 @@ static int take_endpoint(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, pay_e
 }
 
 /* `due` is an entry of endpoint_due. */
-static int take_due(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *due)
+static int take_due(take_t *take, MDB_txn *txn, const pay_store_t *db, const MDB_val *due)
 {
     const unsigned char *bytes = due->mv_data;
     pay_endpoint_t *endpoint = NULL;
@@ -450,7 +451,7 @@ static int take_due(take_t *take, MDB_txn *txn, const pay_lmdb_t *db, const MDB_
     return take_endpoint(take, txn, db, endpoint);
 }
 
-static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int take_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     take_t *take = baton;
     apr_array_header_t *due;
@@ -469,11 +470,10 @@ static int take_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
-apr_status_t pay_lmdb_event_take(apr_array_header_t **out, pay_store_t *store, int limit,
-                                 pay_event_budget_t *budget, void *baton, apr_pool_t *p)
+apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, int limit,
+                                  pay_event_budget_t *budget, void *baton, apr_pool_t *p)
 {
     take_t take = {.limit = limit, .budget = budget, .baton = baton, .p = p};
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_array_header_t *due;
     MDB_txn *txn;
     apr_status_t rv;
@@ -486,18 +486,18 @@ apr_status_t pay_lmdb_event_take(apr_array_header_t **out, pay_store_t *store, i
     take.now_ms = pay_time_boot_ms();
     take.self = pay_worker_self();
     /* Most looks find nothing: those take no turn to write. */
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = endpoints_due(&due, txn, db, take.now, 1, p);
-    pay_lmdb_read_end(db, txn);
+    rc = endpoints_due(&due, txn, store, take.now, 1, p);
+    pay_lmdb_read_end(store, txn);
     if (rc || due->nelts == 0) {
         return pay_lmdb_status(rc);
     }
     /* Those that are put off, however many, do not hide what can be sent behind them. */
     do {
-        rv = pay_lmdb_commit(db, 0, take_work, &take);
+        rv = pay_lmdb_commit(store, 0, take_work, &take);
     } while (rv == APR_SUCCESS && take.out->nelts == 0 && take.more && ++looks < LOOKS_MAX);
     if (rv == APR_SUCCESS) {
         *out = take.out;

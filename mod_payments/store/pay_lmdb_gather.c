@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The keys of this part; gather->from is where the next one begins. */
-static int collect(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db)
+static int collect(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db)
 {
     MDB_val key = pay_lmdb_key_val(&gather->from), row;
     unsigned char prefix[PAY_LMDB_SCOPE_LEN];
@@ -48,7 +48,7 @@ static int collect(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db
 }
 
 /* What was changed or taken out since it was found is left alone. */
-static int take_out_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int take_out_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_lmdb_gather_t *gather = baton;
     MDB_val key, row;
@@ -75,7 +75,7 @@ static int take_out_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return gather->taken ? MDB_SUCCESS : PAY_LMDB_SILENT;
 }
 
-apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place, pay_lmdb_t *db,
+apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place, pay_store_t *db,
                              apr_pool_t *ptemp)
 {
     MDB_txn *txn;
@@ -109,7 +109,7 @@ apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place
     return rv;
 }
 
-int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
                              const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     MDB_val at = *key;
@@ -119,7 +119,7 @@ int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_
     return pay_lmdb_rows_del(txn, db, gather->table, &at);
 }
 
-int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
                               const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_lmdb_kept_t kept;

@@ -22,7 +22,7 @@ typedef struct grant_work_t {
 } grant_work_t;
 
 /* `before` NULL: a new one; else no more than its role changes. */
-static int grant_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_grant_t *before,
+static int grant_write(MDB_txn *txn, const pay_store_t *db, const pay_grant_t *before,
                        const pay_grant_t *grant, const unsigned char *digest, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -38,7 +38,7 @@ static int grant_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_grant_t *be
 }
 
 /* 1 in *out when the account, or the user, has as many grants as it may have. */
-static int is_full(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_account_t *account,
+static int is_full(int *out, MDB_txn *txn, const pay_store_t *db, const pay_account_t *account,
                    const unsigned char *digest)
 {
     int of_account, of_user, rc;
@@ -59,7 +59,7 @@ static int is_full(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_accou
 }
 
 /* 1 in *out when no other grant makes an owner of the account. */
-static int is_last_owner(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_grant_t *grant,
+static int is_last_owner(int *out, MDB_txn *txn, const pay_store_t *db, const pay_grant_t *grant,
                          apr_pool_t *p)
 {
     apr_array_header_t *grants;
@@ -78,7 +78,7 @@ static int is_last_owner(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay
 }
 
 /* What is there may not get another role, or a new one may not be added: work->verdict says why. */
-static int put_judge(grant_work_t *work, MDB_txn *txn, const pay_lmdb_t *db,
+static int put_judge(grant_work_t *work, MDB_txn *txn, const pay_store_t *db,
                      const pay_account_t *account, const pay_grant_t *before)
 {
     int rc, refused = 0;
@@ -97,7 +97,7 @@ static int put_judge(grant_work_t *work, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
-static void put_tell(const grant_work_t *work, pay_lmdb_t *db, const pay_account_t *account,
+static void put_tell(const grant_work_t *work, pay_store_t *db, const pay_account_t *account,
                      const pay_grant_t *before)
 {
     pay_lmdb_audit_tell(db, account->number, work->user,
@@ -106,7 +106,7 @@ static void put_tell(const grant_work_t *work, pay_lmdb_t *db, const pay_account
                                      pay_role_name(work->role)));
 }
 
-static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     grant_work_t *work = baton;
     pay_grant_t *grant, *before;
@@ -143,9 +143,9 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return grant_write(txn, db, before, grant, work->digest, work->pool);
 }
 
-apr_status_t pay_lmdb_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict, pay_store_t *store,
-                                const char *name, const char *host, const char *user,
-                                pay_role_t role, int keep_owner, apr_pool_t *p)
+apr_status_t pay_store_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict,
+                                 pay_store_t *store, const char *name, const char *host,
+                                 const char *user, pay_role_t role, int keep_owner, apr_pool_t *p)
 {
     grant_work_t work = {.name = name, .role = role, .keep_owner = keep_owner, .pool = p};
     apr_status_t rv;
@@ -157,7 +157,7 @@ apr_status_t pay_lmdb_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict,
     }
     rv = pay_lmdb_grant_name_read(&work.host, &work.user, work.digest, host, user, p);
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, put_work, &work);
+        rv = pay_lmdb_commit(store, 1, put_work, &work);
     }
     if (rv == APR_SUCCESS) {
         *out = work.grant;
@@ -166,7 +166,7 @@ apr_status_t pay_lmdb_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict,
     return rv;
 }
 
-static int delete_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int delete_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     grant_work_t *work = baton;
     pay_account_t *account;
@@ -196,9 +196,9 @@ static int delete_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_record_del(txn, db, &pay_lmdb_grant_record, &key, grant);
 }
 
-apr_status_t pay_lmdb_grant_delete(pay_grant_verdict_t *verdict, pay_store_t *store,
-                                   const char *name, const char *host, const char *user,
-                                   int keep_owner, apr_pool_t *p)
+apr_status_t pay_store_grant_delete(pay_grant_verdict_t *verdict, pay_store_t *store,
+                                    const char *name, const char *host, const char *user,
+                                    int keep_owner, apr_pool_t *p)
 {
     grant_work_t work = {.name = name, .keep_owner = keep_owner, .pool = p};
     apr_status_t rv;
@@ -208,7 +208,7 @@ apr_status_t pay_lmdb_grant_delete(pay_grant_verdict_t *verdict, pay_store_t *st
     if (rv != APR_SUCCESS) {
         return rv == APR_EINVAL ? APR_NOTFOUND : rv;
     }
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, delete_work, &work);
+    rv = pay_lmdb_commit(store, 0, delete_work, &work);
     if (rv == APR_SUCCESS) {
         *verdict = work.verdict;
     }

@@ -31,10 +31,9 @@ static void sort(apr_array_header_t *grants, int (*order)(const void *a, const v
     }
 }
 
-apr_status_t pay_lmdb_grant_get(pay_grant_t **out, pay_store_t *store, const char *name,
-                                const char *host, const char *user, apr_pool_t *p)
+apr_status_t pay_store_grant_get(pay_grant_t **out, pay_store_t *store, const char *name,
+                                 const char *host, const char *user, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     unsigned char digest[PAY_SHA256_LEN];
     pay_account_t *account;
     apr_status_t rv;
@@ -46,22 +45,21 @@ apr_status_t pay_lmdb_grant_get(pay_grant_t **out, pay_store_t *store, const cha
     if (rv != APR_SUCCESS) {
         return rv == APR_EINVAL ? APR_NOTFOUND : rv;
     }
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_account_by_name(&account, txn, db, name, p);
+    rc = pay_lmdb_account_by_name(&account, txn, store, name, p);
     if (!rc) {
-        rc = pay_lmdb_grant_load(out, txn, db, account, digest, p);
+        rc = pay_lmdb_grant_load(out, txn, store, account, digest, p);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
-apr_status_t pay_lmdb_grant_list(apr_array_header_t **out, pay_store_t *store, const char *name,
-                                 apr_pool_t *p)
+apr_status_t pay_store_grant_list(apr_array_header_t **out, pay_store_t *store, const char *name,
+                                  apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_array_header_t *grants;
     pay_account_t *account;
     apr_status_t rv;
@@ -69,15 +67,15 @@ apr_status_t pay_lmdb_grant_list(apr_array_header_t **out, pay_store_t *store, c
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_account_by_name(&account, txn, db, name, p);
+    rc = pay_lmdb_account_by_name(&account, txn, store, name, p);
     if (!rc) {
-        rc = pay_lmdb_grant_of_account(&grants, txn, db, account, p);
+        rc = pay_lmdb_grant_of_account(&grants, txn, store, account, p);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     if (!rc) {
         sort(grants, by_host);
         *out = grants;
@@ -87,7 +85,7 @@ apr_status_t pay_lmdb_grant_list(apr_array_header_t **out, pay_store_t *store, c
 
 /* A user's grants while they are listed. */
 typedef struct listing_t {
-    const pay_lmdb_t *db;
+    const pay_store_t *db;
     const unsigned char *digest;
     apr_array_header_t *grants;
 } listing_t;
@@ -120,12 +118,11 @@ static int visit_entry(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_
     return rc;
 }
 
-apr_status_t pay_lmdb_grant_list_user(apr_array_header_t **out, pay_store_t *store,
-                                      const char *host, const char *user, apr_pool_t *p)
+apr_status_t pay_store_grant_list_user(apr_array_header_t **out, pay_store_t *store,
+                                       const char *host, const char *user, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     unsigned char digest[PAY_SHA256_LEN];
-    listing_t listing = {.db = db, .digest = digest};
+    listing_t listing = {.db = store, .digest = digest};
     pay_lmdb_key_t prefix;
     apr_status_t rv;
     MDB_txn *txn;
@@ -139,16 +136,16 @@ apr_status_t pay_lmdb_grant_list_user(apr_array_header_t **out, pay_store_t *sto
         return APR_SUCCESS;
     }
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_read_begin(&txn, db);
+        rv = pay_lmdb_read_begin(&txn, store);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
     pay_lmdb_key_start(&prefix);
     (void)pay_lmdb_key_bytes(&prefix, digest, sizeof(digest));
-    rc = pay_lmdb_walk_part(txn, db, PAY_TABLE_GRANT_USER, &prefix, NULL, PAY_GRANTS_MAX,
+    rc = pay_lmdb_walk_part(txn, store, PAY_TABLE_GRANT_USER, &prefix, NULL, PAY_GRANTS_MAX,
                             visit_entry, &listing);
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     if (!rc) {
         sort(listing.grants, by_account);
         *out = listing.grants;

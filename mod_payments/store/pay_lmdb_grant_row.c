@@ -95,7 +95,7 @@ int pay_lmdb_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p)
     return pay_row_encode(row, grant_fields, GRANT_FIELDS, grant, p);
 }
 
-int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_store_t *db,
                         const pay_account_t *account, const unsigned char *digest, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -146,7 +146,7 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no grant"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
                 apr_pool_t *p)
 {
     MDB_val at = *row_key, row;
@@ -185,7 +185,7 @@ static int visit_grant(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_
     return rc;
 }
 
-int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
                               const pay_account_t *account, apr_pool_t *p)
 {
     listing_t listing = {account, apr_array_make(p, 8, sizeof(pay_grant_t *))};

@@ -83,7 +83,7 @@ void pay_lmdb_path_trim(char *path)
 }
 
 /* Opens, or says why not; the back-off starts anew either way. db->mutex is held. */
-static apr_status_t open_now(pay_lmdb_env_t **env, pay_lmdb_t *db, pay_lmdb_reason_t *reason)
+static apr_status_t open_now(pay_lmdb_env_t **env, pay_store_t *db, pay_lmdb_reason_t *reason)
 {
     apr_status_t rv;
 
@@ -118,7 +118,7 @@ static int is_forked(pay_lmdb_env_t *env)
 
 /* 1 if a process died in the store and no check has passed since; what was opened before is closed
  * either way. db->mutex is held. */
-static int is_left_alone(pay_lmdb_t *db)
+static int is_left_alone(pay_store_t *db)
 {
     pay_lmdb_env_t *env = db->env;
 
@@ -130,7 +130,7 @@ static int is_left_alone(pay_lmdb_t *db)
 }
 
 /* db->mutex is held; *reason is set when this call tried and failed. */
-static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_lmdb_t *db, int at_once,
+static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_store_t *db, int at_once,
                                  pay_lmdb_reason_t *reason)
 {
     apr_status_t rv;
@@ -161,12 +161,12 @@ static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_lmdb_t *db, int at_on
     return use_open(*env) ? APR_SUCCESS : PAY_STORE_EDOWN;
 }
 
-pay_lmdb_t *pay_lmdb_base(pay_lmdb_t *db)
+pay_store_t *pay_lmdb_base(pay_store_t *db)
 {
     return db->base ? db->base : db;
 }
 
-apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_lmdb_t *db)
+apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_store_t *db)
 {
     pay_lmdb_reason_t reason;
     apr_status_t rv;
@@ -200,13 +200,12 @@ void pay_lmdb_leave(pay_lmdb_env_t *env)
     pthread_mutex_unlock(&env->mutex);
 }
 
-void pay_lmdb_handle_init(pay_lmdb_t *db, char *path, const pay_store_options_t *options)
+void pay_lmdb_handle_init(pay_store_t *db, char *path, const pay_store_options_t *options)
 {
     assert(options->map_bytes > 0);
     assert(options->readers_max > 0);
     pay_lmdb_path_trim(path);
     memset(db, 0, sizeof(*db));
-    db->store.ops = pay_lmdb_upcalls.ops;
     db->path = path;
     db->options = *options;
     pthread_mutex_init(&db->mutex, NULL);
@@ -214,7 +213,7 @@ void pay_lmdb_handle_init(pay_lmdb_t *db, char *path, const pay_store_options_t 
 
 apr_status_t pay_lmdb_handle_close(void *data)
 {
-    pay_lmdb_t *db = data;
+    pay_store_t *db = data;
     pay_lmdb_env_t *env = db->env;
 
     if (env && is_forked(env)) {
@@ -233,10 +232,10 @@ apr_status_t pay_lmdb_handle_close(void *data)
 
 /* All handles that pay_lmdb_open ever gave. */
 static pthread_mutex_t handles_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pay_lmdb_t *handles;
+static pay_store_t *handles;
 
 /* 1 when the handle was closed and is now open again for the same path. */
-static int handle_revive(pay_lmdb_t *db, const char *path, const pay_store_options_t *options)
+static int handle_revive(pay_store_t *db, const char *path, const pay_store_options_t *options)
 {
     int revived = 0;
 
@@ -256,10 +255,10 @@ static int handle_revive(pay_lmdb_t *db, const char *path, const pay_store_optio
  * The handle's memory stays for ever, for the next one of the same path: a thread that comes late
  * while its process ends finds a closed store instead of freed memory.
  */
-static pay_lmdb_t *handle_make(const char *path, const pay_store_options_t *options, apr_pool_t *p)
+static pay_store_t *handle_make(const char *path, const pay_store_options_t *options, apr_pool_t *p)
 {
-    pay_lmdb_t like;
-    pay_lmdb_t *db;
+    pay_store_t like;
+    pay_store_t *db;
 
     pay_lmdb_handle_init(&like, apr_pstrdup(p, path), options); /* cuts the path */
     pthread_mutex_lock(&handles_mutex);
@@ -287,7 +286,7 @@ static pay_lmdb_t *handle_make(const char *path, const pay_store_options_t *opti
 apr_status_t pay_lmdb_open(pay_store_t **out, const char *path, const pay_store_options_t *options,
                            apr_pool_t *p)
 {
-    pay_lmdb_t *db;
+    pay_store_t *db;
 
     *out = NULL;
     if (pay_lmdb_path_fault(path)) {
@@ -298,13 +297,13 @@ apr_status_t pay_lmdb_open(pay_store_t **out, const char *path, const pay_store_
         return APR_ENOMEM;
     }
     apr_pool_cleanup_register(p, db, pay_lmdb_handle_close, apr_pool_cleanup_null);
-    *out = &db->store;
+    *out = db;
     return APR_SUCCESS;
 }
 
-apr_status_t pay_lmdb_ready(const char **reason, pay_store_t *store, apr_pool_t *p)
+apr_status_t pay_store_ready(const char **reason, pay_store_t *store, apr_pool_t *p)
 {
-    pay_lmdb_t *db = pay_lmdb_base((pay_lmdb_t *)store);
+    pay_store_t *db = pay_lmdb_base(store);
     pay_lmdb_reason_t text;
     pay_lmdb_env_t *env;
     apr_status_t rv;
@@ -325,24 +324,23 @@ apr_status_t pay_lmdb_ready(const char **reason, pay_store_t *store, apr_pool_t 
     return rv;
 }
 
-apr_status_t pay_lmdb_housekeep(pay_store_t *store, apr_pool_t *p)
+apr_status_t pay_store_housekeep(pay_store_t *store, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_lmdb_env_t *env;
     apr_status_t rv;
     int dead = 0;
     int rc;
 
     (void)p;
-    rv = pay_lmdb_enter(&env, db);
+    rv = pay_lmdb_enter(&env, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     rc = mdb_reader_check(env->mdb, &dead);
     if (dead > 0) {
         pay_log(PAY_LOG_INFO, APR_SUCCESS,
-                PAYLOGNO(00113) "store %s: freed %d reader slots of processes that died", db->path,
-                dead);
+                PAYLOGNO(00113) "store %s: freed %d reader slots of processes that died",
+                store->path, dead);
     }
     (void)pay_lmdb_env_in_place(env);
     pay_lmdb_leave(env);

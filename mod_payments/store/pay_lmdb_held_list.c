@@ -38,7 +38,7 @@ static int is_of_scope(const MDB_val *key, const pay_scope_t *scope)
 }
 
 /* The row behind an entry; *due stays empty when it cannot be read, which the log tells. */
-static int load(pay_due_t *due, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+static int load(pay_due_t *due, MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
                 const MDB_val *val, apr_pool_t *p)
 {
     const unsigned char *at = key->mv_data;
@@ -67,11 +67,10 @@ static int load(pay_due_t *due, MDB_txn *txn, const pay_lmdb_t *db, const MDB_va
     return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_held_list(apr_array_header_t **out, pay_store_t *store,
-                                const pay_scope_t *scope, const pay_due_t *after, int limit,
-                                apr_pool_t *p)
+apr_status_t pay_store_held_list(apr_array_header_t **out, pay_store_t *store,
+                                 const pay_scope_t *scope, const pay_due_t *after, int limit,
+                                 apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_lmdb_key_t from;
     MDB_cursor *cursor = NULL;
     MDB_val key, val;
@@ -83,18 +82,18 @@ apr_status_t pay_lmdb_held_list(apr_array_header_t **out, pay_store_t *store,
     *out = apr_array_make(p, 16, sizeof(pay_due_t));
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     begin_key(&from, scope, after);
     key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_HELD), &cursor);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(store, PAY_TABLE_HELD), &cursor);
     if (!rc) {
         rc = mdb_cursor_get(cursor, &key, &val, from.len ? MDB_SET_RANGE : MDB_FIRST);
     }
     while (!rc && (*out)->nelts < limit && is_of_scope(&key, scope)) {
-        rc = load(&due, txn, db, &key, &val, p);
+        rc = load(&due, txn, store, &key, &val, p);
         if (!rc && (due.charge || due.refund)) {
             APR_ARRAY_PUSH(*out, pay_due_t) = due;
         }
@@ -105,6 +104,6 @@ apr_status_t pay_lmdb_held_list(apr_array_header_t **out, pay_store_t *store,
     if (cursor) {
         mdb_cursor_close(cursor);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc == MDB_NOTFOUND ? MDB_SUCCESS : rc);
 }

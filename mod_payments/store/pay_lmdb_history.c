@@ -53,7 +53,7 @@ static void history_key(pay_lmdb_key_t *key, const pay_scope_t *scope)
 }
 
 /* Of a scope without a row: an empty one. */
-static int history_load(pay_history_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int history_load(pay_history_t **out, MDB_txn *txn, const pay_store_t *db,
                         const pay_scope_t *scope, apr_pool_t *p)
 {
     pay_history_t *history = apr_pcalloc(p, sizeof(*history));
@@ -80,7 +80,7 @@ static int history_load(pay_history_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return MDB_SUCCESS;
 }
 
-static int history_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_history_t *history,
+static int history_store(MDB_txn *txn, const pay_store_t *db, const pay_history_t *history,
                          apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -96,21 +96,20 @@ static int history_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_history_t
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row, 0);
 }
 
-apr_status_t pay_lmdb_history_get(pay_history_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                  apr_pool_t *p)
+apr_status_t pay_store_history_get(pay_history_t **out, pay_store_t *store,
+                                   const pay_scope_t *scope, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_status_t rv;
     MDB_txn *txn;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = history_load(out, txn, db, scope, p);
-    pay_lmdb_read_end(db, txn);
+    rc = history_load(out, txn, store, scope, p);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
@@ -128,7 +127,7 @@ static int covered(apr_uint32_t *out, MDB_txn *txn, const ask_t *ask, const pay_
     return rc;
 }
 
-static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int ask_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     ask_t *ask = baton;
     const apr_time_t now = pay_time_now();
@@ -165,8 +164,9 @@ static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return history_store(txn, db, history, ask->p);
 }
 
-apr_status_t pay_lmdb_history_ask(pay_history_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                  apr_time_t from, apr_time_t to, apr_pool_t *p)
+apr_status_t pay_store_history_ask(pay_history_t **out, pay_store_t *store,
+                                   const pay_scope_t *scope, apr_time_t from, apr_time_t to,
+                                   apr_pool_t *p)
 {
     ask_t ask = {.scope = scope, .from = from, .to = to, .p = p};
     apr_status_t rv;
@@ -175,7 +175,7 @@ apr_status_t pay_lmdb_history_ask(pay_history_t **out, pay_store_t *store, const
     if (from <= 0 || from > to) { /* 0 stands for "not begun" */
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, ask_work, &ask);
+    rv = pay_lmdb_commit(store, 0, ask_work, &ask);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -193,7 +193,7 @@ static int is_overtaken(const pay_history_t *history, const pay_history_t *store
            || stored->done_until > history->done_until;
 }
 
-static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const put_t *put = baton;
     pay_history_t row = *put->history;
@@ -222,17 +222,17 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return history_store(txn, db, &row, put->p);
 }
 
-apr_status_t pay_lmdb_history_put(pay_store_t *store, const pay_history_t *history, apr_pool_t *p)
+apr_status_t pay_store_history_put(pay_store_t *store, const pay_history_t *history, apr_pool_t *p)
 {
     put_t put = {history, p};
 
     if (history->answered > history->asked || !history->error) {
         return APR_EINVAL;
     }
-    return pay_lmdb_commit((pay_lmdb_t *)store, 0, put_work, &put);
+    return pay_lmdb_commit(store, 0, put_work, &put);
 }
 
-int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const pay_store_t *db,
                             const pay_scope_t *scope, const pay_epoch_t *epoch, apr_pool_t *p)
 {
     pay_history_t *history;

@@ -53,7 +53,7 @@ typedef struct rows_t {
  * Claims the scope. An import that was left unfinished is closed first, so that nobody adds to it
  * while it is swept; then this runs again for a number of its own.
  */
-static int begin_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int begin_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     begin_t *begin = baton;
     pay_lmdb_scope_t last;
@@ -86,11 +86,11 @@ static int begin_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_scope_put(txn, db, begin->scope, &last, begin->p);
 }
 
-apr_status_t pay_lmdb_import_begin(pay_import_t *out, pay_store_t *store, const pay_scope_t *scope,
-                                   apr_pool_t *p)
+apr_status_t pay_store_import_begin(pay_import_t *out, pay_store_t *store, const pay_scope_t *scope,
+                                    apr_pool_t *p)
 {
     begin_t begin = {.scope = scope, .p = p};
-    pay_lmdb_t *db = pay_lmdb_base((pay_lmdb_t *)store);
+    pay_store_t *db = pay_lmdb_base(store);
     apr_status_t rv;
 
     memset(out, 0, sizeof(*out));
@@ -182,7 +182,7 @@ static apr_status_t prepare(rows_t *rows, const apr_array_header_t *refunds)
 }
 
 /* The text stored under an id; MDB_NOTFOUND when the id is free. */
-static int stored_text(MDB_val *text, MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_key_t *id)
+static int stored_text(MDB_val *text, MDB_txn *txn, const pay_store_t *db, const pay_lmdb_key_t *id)
 {
     MDB_val at = pay_lmdb_key_val(id), refund_key, row;
     pay_lmdb_refund_head_t head;
@@ -205,7 +205,7 @@ static int stored_text(MDB_val *text, MDB_txn *txn, const pay_lmdb_t *db, const 
  * 1 when the row stored under the record's id is that record, but for what its charge is called:
  * the row may have got our reference, or lost the acquirer's, since it was written.
  */
-static int is_same_refund(int *same, MDB_txn *txn, const pay_lmdb_t *db, const record_t *record,
+static int is_same_refund(int *same, MDB_txn *txn, const pay_store_t *db, const record_t *record,
                           apr_pool_t *p)
 {
     pay_refund_t like = record->row.refund;
@@ -239,7 +239,7 @@ static int is_same_refund(int *same, MDB_txn *txn, const pay_lmdb_t *db, const r
 }
 
 /* Is it there already (*known), or is one of its names taken (rows->verdict)? */
-static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
+static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_store_t *db,
                  const record_t *record)
 {
     const pay_refund_t *refund = &record->row.refund;
@@ -273,7 +273,7 @@ static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /* The charge it belongs to, if that is known here in the same currency: its amounts move. */
-static int count_on_charge(record_t *record, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+static int count_on_charge(record_t *record, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
 {
     pay_refund_t *refund = &record->row.refund;
     pay_charge_state_t before;
@@ -309,7 +309,7 @@ static int count_on_charge(record_t *record, MDB_txn *txn, const pay_lmdb_t *db,
 
 /* As above where the acquirer's name says which charge it is: the record then shows our reference.
  */
-static int link_to_charge(record_t *record, const char **text, MDB_txn *txn, const pay_lmdb_t *db,
+static int link_to_charge(record_t *record, const char **text, MDB_txn *txn, const pay_store_t *db,
                           apr_pool_t *p)
 {
     pay_refund_t *refund = &record->row.refund;
@@ -321,7 +321,7 @@ static int link_to_charge(record_t *record, const char **text, MDB_txn *txn, con
     return rc;
 }
 
-static int write_records(rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_scope_t *last)
+static int write_records(rows_t *rows, MDB_txn *txn, const pay_store_t *db, pay_lmdb_scope_t *last)
 {
     record_t *record;
     const char *text;
@@ -353,7 +353,7 @@ static int write_records(rows_t *rows, MDB_txn *txn, const pay_lmdb_t *db, pay_l
     return MDB_SUCCESS;
 }
 
-static int rows_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int rows_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     rows_t *rows = baton;
     pay_lmdb_scope_t last;
@@ -412,8 +412,8 @@ static void note_told(pay_import_t *import, const rows_t *rows)
     }
 }
 
-apr_status_t pay_lmdb_import_rows(pay_import_t *import, int *at, pay_store_t *store,
-                                  const apr_array_header_t *refunds, apr_pool_t *p)
+apr_status_t pay_store_import_rows(pay_import_t *import, int *at, pay_store_t *store,
+                                   const apr_array_header_t *refunds, apr_pool_t *p)
 {
     rows_t rows = {.import = import, .p = p};
     apr_status_t rv;
@@ -422,8 +422,7 @@ apr_status_t pay_lmdb_import_rows(pay_import_t *import, int *at, pay_store_t *st
     assert(refunds->nelts <= PAY_STORE_ROWS_MAX);
     rv = prepare(&rows, refunds);
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), PAY_LMDB_GROWS_MUCH, rows_work,
-                             &rows);
+        rv = pay_lmdb_commit(pay_lmdb_base(store), PAY_LMDB_GROWS_MUCH, rows_work, &rows);
         if (rv == APR_SUCCESS) {
             rv = rows.verdict;
         }

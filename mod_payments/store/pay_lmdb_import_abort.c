@@ -25,7 +25,7 @@ static int is_left(const pay_lmdb_scope_t *last, apr_uint32_t number)
 }
 
 /* From here on nobody adds to it, and the scope stays this process's while it is swept. */
-static int close_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int close_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     abort_t *work = baton;
     const pay_import_t *import = work->import;
@@ -47,7 +47,7 @@ static int close_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 }
 
 /* Nothing of it is left. Another thread may have begun one meanwhile: then the scope is that's. */
-static int release_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int release_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     abort_t *work = baton;
     const pay_import_t *import = work->import;
@@ -63,10 +63,10 @@ static int release_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_scope_put(txn, db, &import->scope, &last, work->p);
 }
 
-apr_status_t pay_lmdb_import_abort(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
+apr_status_t pay_store_import_abort(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
 {
     abort_t work = {.import = import, .p = p};
-    pay_lmdb_t *db = pay_lmdb_base((pay_lmdb_t *)store);
+    pay_store_t *db = pay_lmdb_base(store);
     apr_status_t rv;
 
     rv = pay_lmdb_commit(db, 0, close_work, &work);
@@ -100,7 +100,7 @@ typedef struct group_t {
 /* One that is left out by what is damaged is told by `store check`. *refund NULL: it is not told,
  * because its charge was made after it. The acquirer's clock may be another than ours. */
 static int load_told(const pay_refund_t **refund, const finish_t *finish, MDB_txn *txn,
-                     const pay_lmdb_t *db, const char *refund_reference)
+                     const pay_store_t *db, const char *refund_reference)
 {
     pay_lmdb_refund_t *row;
     pay_charge_t *charge;
@@ -134,7 +134,7 @@ static group_t *group_of(apr_hash_t *groups, const pay_lmdb_told_t *told, apr_po
     return group;
 }
 
-static int tell_news(const finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db)
+static int tell_news(const finish_t *finish, MDB_txn *txn, const pay_store_t *db)
 {
     const apr_array_header_t *all = finish->import->told;
     const pay_lmdb_told_t *told = (const pay_lmdb_told_t *)all->elts;
@@ -162,7 +162,7 @@ static int tell_news(const finish_t *finish, MDB_txn *txn, const pay_lmdb_t *db)
     return rc;
 }
 
-static int finish_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int finish_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     finish_t *finish = baton;
     const pay_import_t *import = finish->import;
@@ -188,12 +188,12 @@ static int finish_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc || !import->told ? rc : tell_news(finish, txn, db);
 }
 
-apr_status_t pay_lmdb_import_finish(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
+apr_status_t pay_store_import_finish(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
 {
     finish_t finish = {.import = import, .p = p};
     apr_status_t rv;
 
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, finish_work, &finish);
+    rv = pay_lmdb_commit(store, 0, finish_work, &finish);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -67,7 +67,7 @@ static int entry_after(pay_lmdb_entry_t *entry, const pay_lmdb_index_t *index,
 }
 
 /* An entry of another row stays. MDB_NOTFOUND when there is none. */
-static int take_out(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *index,
+static int take_out(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_index_t *index,
                     const pay_lmdb_entry_t *entry)
 {
     const MDB_dbi dbi = pay_lmdb_dbi(db, entry->table);
@@ -86,7 +86,7 @@ static int take_out(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *
     return mdb_del(txn, dbi, &at, NULL);
 }
 
-static int put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *index,
+static int put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_index_t *index,
                pay_lmdb_entry_t *entry, const void *record)
 {
     MDB_val at = pay_lmdb_key_val(&entry->key), val = value_of(entry);
@@ -104,7 +104,7 @@ static int put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *index
 }
 
 /* *taken 1: there was one, so that the row may have no other. */
-static int take_out_former(int *taken, MDB_txn *txn, const pay_lmdb_t *db,
+static int take_out_former(int *taken, MDB_txn *txn, const pay_store_t *db,
                            const pay_lmdb_index_t *index, const pay_lmdb_key_t *key,
                            const void *record)
 {
@@ -119,7 +119,7 @@ static int take_out_former(int *taken, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /* `anew`: the entry is put even if it should be there. */
-static int move_entry(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t *index,
+static int move_entry(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_index_t *index,
                       const pay_lmdb_key_t *key, const void *before, const void *after, int anew)
 {
     pay_lmdb_entry_t from, to;
@@ -142,7 +142,7 @@ static int move_entry(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_index_t
     return rc || !has ? rc : put(txn, db, index, &to, after);
 }
 
-int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_index_move(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, const void *before, const void *after)
 {
     const pay_lmdb_index_t *index = record->indexes;
@@ -168,7 +168,7 @@ int pay_lmdb_index_move(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_recor
     return rc;
 }
 
-int pay_lmdb_index_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_index_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
                        const pay_lmdb_key_t *at, const void *row)
 {
     const pay_lmdb_index_t *index = record->indexes;

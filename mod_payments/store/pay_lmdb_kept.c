@@ -71,7 +71,7 @@ int pay_lmdb_kept_is_of_charge(const pay_charge_t *charge, const MDB_val *key)
            && memcmp(charge->kept_as + 1, at + DIGEST_OFFSET, PAY_SHA256_LEN) == 0;
 }
 
-static int load_charge(pay_kept_t *out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+static int load_charge(pay_kept_t *out, MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
                        const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     pay_charge_t *charge;
@@ -90,7 +90,7 @@ static int load_charge(pay_kept_t *out, MDB_txn *txn, const pay_lmdb_t *db, cons
     return MDB_SUCCESS;
 }
 
-static int load_refund(pay_kept_t *out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+static int load_refund(pay_kept_t *out, MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
                        const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     pay_lmdb_refund_t *refund;
@@ -111,7 +111,7 @@ static int load_refund(pay_kept_t *out, MDB_txn *txn, const pay_lmdb_t *db, cons
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_kept_get(pay_kept_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_kept_get(pay_kept_t **out, MDB_txn *txn, const pay_store_t *db,
                       const pay_scope_t *scope, const pay_idempotency_t *use, apr_pool_t *p)
 {
     pay_lmdb_kept_t kept;
@@ -151,7 +151,7 @@ int pay_lmdb_kept_get(pay_kept_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
-int pay_lmdb_kept_known(int *known, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+int pay_lmdb_kept_known(int *known, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                         const pay_idempotency_t *use)
 {
     pay_lmdb_key_t key;
@@ -170,7 +170,7 @@ int pay_lmdb_kept_known(int *known, MDB_txn *txn, const pay_lmdb_t *db, const pa
 }
 
 /* A key that is kept already is the caller's mistake, and stays as it is. */
-static int add(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+static int add(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                const pay_idempotency_t *use, pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -186,7 +186,7 @@ static int add(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
     return pay_lmdb_kept_write(txn, db, &at, NULL, kept, p);
 }
 
-int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_idempotency_t *use,
+int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_store_t *db, const pay_idempotency_t *use,
                              pay_charge_t *charge, apr_pool_t *p)
 {
     pay_lmdb_kept_t kept = {.what = PAY_KEPT_CHARGE,
@@ -203,7 +203,7 @@ int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_idemp
     return add(txn, db, &charge->scope, use, &kept, p);
 }
 
-int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge)
+int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
 {
     static const unsigned char none[sizeof(charge->kept_as)];
     unsigned char head[2];
@@ -235,7 +235,7 @@ int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_ch
     return pay_lmdb_kept_take_out(txn, db, &at, &kept);
 }
 
-int pay_lmdb_kept_add_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_idempotency_t *use,
+int pay_lmdb_kept_add_refund(MDB_txn *txn, const pay_store_t *db, const pay_idempotency_t *use,
                              const pay_refund_t *refund, apr_pool_t *p)
 {
     pay_lmdb_kept_t kept = {.what = PAY_KEPT_REFUND,
@@ -247,7 +247,7 @@ int pay_lmdb_kept_add_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_idemp
     return add(txn, db, &refund->scope, use, &kept, p);
 }
 
-int pay_lmdb_kept_add_refusal(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+int pay_lmdb_kept_add_refusal(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                               const pay_idempotency_t *use, pay_refund_verdict_t refusal,
                               apr_time_t now, apr_pool_t *p)
 {
@@ -261,7 +261,7 @@ int pay_lmdb_kept_add_refusal(MDB_txn *txn, const pay_lmdb_t *db, const pay_scop
     return add(txn, db, scope, use, &kept, p);
 }
 
-int pay_lmdb_kept_add_text(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+int pay_lmdb_kept_add_text(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                            const pay_idempotency_t *use, const char *text, apr_time_t now,
                            apr_pool_t *p)
 {
@@ -274,25 +274,24 @@ int pay_lmdb_kept_add_text(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t
     return add(txn, db, scope, use, &kept, p);
 }
 
-apr_status_t pay_lmdb_kept_find(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                const pay_idempotency_t *use, apr_pool_t *p)
+apr_status_t pay_store_kept_find(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                 const pay_idempotency_t *use, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_kept_get(out, txn, db, scope, use, p);
-    pay_lmdb_read_end(db, txn);
+    rc = pay_lmdb_kept_get(out, txn, store, scope, use, p);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
-static int keep_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int keep_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     keep_t *keep = baton;
     int rc;
@@ -313,8 +312,8 @@ static int keep_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return MDB_SUCCESS;
 }
 
-apr_status_t pay_lmdb_kept_put(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
-                               const pay_idempotency_t *use, const char *text, apr_pool_t *p)
+apr_status_t pay_store_kept_put(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                const pay_idempotency_t *use, const char *text, apr_pool_t *p)
 {
     keep_t keep = {.scope = scope, .use = use, .p = p};
     apr_status_t rv;
@@ -325,7 +324,7 @@ apr_status_t pay_lmdb_kept_put(pay_kept_t **out, pay_store_t *store, const pay_s
         return APR_EINVAL;
     }
     keep.text = apr_pstrdup(p, text);
-    rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 1, keep_work, &keep);
+    rv = pay_lmdb_commit(pay_lmdb_base(store), 1, keep_work, &keep);
     if (rv == APR_SUCCESS) {
         *out = keep.out;
     }

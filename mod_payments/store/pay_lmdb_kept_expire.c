@@ -45,8 +45,8 @@ static int entries_beyond(apr_array_header_t *out, MDB_cursor *cursor, apr_time_
 
 /* Copies of the first entries that are due, at most `limit`, for the index changes as they are
  * worked on. One of a wrong length has no time that could be waited for. */
-static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db, apr_time_t now,
-                       int limit, apr_pool_t *p)
+static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
+                       apr_time_t now, int limit, apr_pool_t *p)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
@@ -73,7 +73,7 @@ static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t 
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *entry)
+static int delete_entry(MDB_txn *txn, const pay_store_t *db, const MDB_val *entry)
 {
     MDB_val at = *entry;
     int rc;
@@ -84,7 +84,7 @@ static int delete_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *entry
 
 /* The entry moves to another time; one whose row cannot be read goes to the back, so that it never
  * blocks the others. */
-static int push_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *entry,
+static int push_entry(MDB_txn *txn, const pay_store_t *db, const MDB_val *entry,
                       const MDB_val *kept_key, apr_time_t due_at)
 {
     MDB_val at, nothing = {0, NULL};
@@ -101,7 +101,7 @@ static int push_entry(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *entry,
 }
 
 /* 1 in *over unless the row's charge is pending, or cannot be told to be anything else. */
-static int is_over(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *kept_key,
+static int is_over(int *over, MDB_txn *txn, const pay_store_t *db, const MDB_val *kept_key,
                    const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     pay_charge_t *charge;
@@ -127,7 +127,7 @@ static int is_over(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val 
 
 /* The refund's request is known no more; *over 0: it is pending, and stands for it still, or the
  * clock is ahead and the window is not over. */
-static int forget_repeat(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *kept_key,
+static int forget_repeat(int *over, MDB_txn *txn, const pay_store_t *db, const MDB_val *kept_key,
                          const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     apr_interval_time_t age;
@@ -150,7 +150,7 @@ static int forget_repeat(int *over, MDB_txn *txn, const pay_lmdb_t *db, const MD
 }
 
 /* The row behind the entry was read; its own time is what counts. */
-static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db,
+static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_store_t *db,
                       const MDB_val *entry, const MDB_val *kept_key, pay_lmdb_kept_t *kept)
 {
     const pay_lmdb_kept_t before = *kept;
@@ -178,7 +178,7 @@ static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db
     return pay_lmdb_kept_write(txn, db, kept_key, &before, kept, expire->p);
 }
 
-static int expire_entry(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *db,
+static int expire_entry(const expire_t *expire, MDB_txn *txn, const pay_store_t *db,
                         const MDB_val *entry)
 {
     MDB_val kept_key, at, row;
@@ -205,7 +205,7 @@ static int expire_entry(const expire_t *expire, MDB_txn *txn, const pay_lmdb_t *
     return rc ? rc : expire_row(expire, txn, db, entry, &kept_key, &kept);
 }
 
-static int expire_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int expire_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     expire_t *expire = baton;
     apr_array_header_t *entries;
@@ -222,11 +222,10 @@ static int expire_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
-apr_status_t pay_lmdb_kept_expire(int *count, pay_store_t *store, apr_time_t now, int limit,
-                                  apr_pool_t *p)
+apr_status_t pay_store_kept_expire(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                   apr_pool_t *p)
 {
     expire_t expire = {.now = now, .limit = limit, .p = p};
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_array_header_t *entries;
     MDB_txn *txn;
     apr_status_t rv;
@@ -236,19 +235,19 @@ apr_status_t pay_lmdb_kept_expire(int *count, pay_store_t *store, apr_time_t now
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
     /* Most steps find nothing: those take no turn to write. */
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = entries_due(&entries, txn, db, now, 1, p);
-    pay_lmdb_read_end(db, txn);
+    rc = entries_due(&entries, txn, store, now, 1, p);
+    pay_lmdb_read_end(store, txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }
     if (entries->nelts == 0) {
         return APR_SUCCESS;
     }
-    rv = pay_lmdb_commit(db, 0, expire_work, &expire);
+    rv = pay_lmdb_commit(store, 0, expire_work, &expire);
     if (rv == APR_SUCCESS) {
         *count = expire.count;
     }

@@ -124,7 +124,7 @@ static const pay_lmdb_index_t indexes[] = {
      .wrong = wrong_due},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
                 apr_pool_t *p)
 {
     pay_lmdb_kept_t *kept = apr_palloc(p, sizeof(*kept));
@@ -139,7 +139,7 @@ static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val
 const pay_lmdb_record_t pay_lmdb_kept_record = {
     .table = PAY_TABLE_KEPT, .indexes = indexes, .index_count = 1, .load = load};
 
-int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+int pay_lmdb_kept_write(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
                         const pay_lmdb_kept_t *before, const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     MDB_val fields, row;
@@ -163,7 +163,7 @@ int pay_lmdb_kept_write(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
     return pay_lmdb_record_put(txn, db, &pay_lmdb_kept_record, &at, &row, before, kept);
 }
 
-int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund,
+int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund,
                              apr_time_t due_at, apr_pool_t *p)
 {
     static const unsigned char head[2 + PAY_SHA256_LEN - sizeof(apr_uint64_t)] = {
@@ -190,7 +190,7 @@ int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_lmdb_t *db, const pay_refun
     return pay_lmdb_kept_write(txn, db, &at, rc ? NULL : before, &kept, p);
 }
 
-int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
+int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
                            const pay_lmdb_kept_t *kept)
 {
     pay_lmdb_key_t at;

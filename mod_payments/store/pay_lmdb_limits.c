@@ -34,7 +34,7 @@ int pay_lmdb_limits_get(pay_store_limits_t *out, MDB_txn *txn)
     return MDB_SUCCESS;
 }
 
-static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_val key = {sizeof(limits_name) - 1, (void *)limits_name}, row = *(const MDB_val *)baton;
 
@@ -42,7 +42,7 @@ static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 }
 
 /* A row that does not decode is written anew. */
-static int limits_are(pay_lmdb_t *db, const pay_store_limits_t *limits)
+static int limits_are(pay_store_t *db, const pay_store_limits_t *limits)
 {
     pay_store_limits_t stored;
     MDB_txn *txn;
@@ -58,7 +58,7 @@ static int limits_are(pay_lmdb_t *db, const pay_store_limits_t *limits)
     return same;
 }
 
-apr_status_t pay_lmdb_limits_put(pay_lmdb_t *db, const pay_store_options_t *options, apr_pool_t *p)
+apr_status_t pay_lmdb_limits_put(pay_store_t *db, const pay_store_options_t *options, apr_pool_t *p)
 {
     const pay_store_limits_t limits = {.map_bytes = options->map_bytes,
                                        .reserve_bytes = options->reserve_bytes,

@@ -16,7 +16,8 @@ typedef struct pay_store_limits_t {
 int pay_lmdb_limits_get(pay_store_limits_t *out, MDB_txn *txn);
 
 /* Writes those of `options` unless they stand there; a full store is left as it is. */
-apr_status_t pay_lmdb_limits_put(pay_lmdb_t *db, const pay_store_options_t *options, apr_pool_t *p);
+apr_status_t pay_lmdb_limits_put(pay_store_t *db, const pay_store_options_t *options,
+                                 apr_pool_t *p);
 
 /*
  * With options->limits_of_store: maps as much as the server does, and sets size and reserve of

@@ -26,7 +26,7 @@ struct pay_lmdb_waiter_t {
     int in_line;             /* env->mutex */
     sem_t told;              /* posted once, after `word` was set */
     pay_lmdb_word_t word;
-    pay_lmdb_t *db;
+    pay_store_t *db;
     int grows;
     pay_lmdb_work_t work;
     void *baton;

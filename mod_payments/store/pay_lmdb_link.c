@@ -87,7 +87,7 @@ int pay_lmdb_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p)
     return pay_row_encode(out, link_fields, LINK_FIELDS, link, p);
 }
 
-static int load(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db, MDB_val *at, apr_pool_t *p)
+static int load(pay_link_t **out, MDB_txn *txn, const pay_store_t *db, MDB_val *at, apr_pool_t *p)
 {
     MDB_val row;
     int rc;
@@ -97,7 +97,7 @@ static int load(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db, MDB_val *a
     return rc ? rc : pay_lmdb_link_decode(out, at, &row, p);
 }
 
-int pay_lmdb_link_load(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_link_load(pay_link_t **out, MDB_txn *txn, const pay_store_t *db,
                        const pay_scope_t *scope, const char *reference, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -111,7 +111,7 @@ int pay_lmdb_link_load(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return load(out, txn, db, &at, p);
 }
 
-int pay_lmdb_link_of_page(pay_link_t **out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *at,
+int pay_lmdb_link_of_page(pay_link_t **out, MDB_txn *txn, const pay_store_t *db, const MDB_val *at,
                           apr_pool_t *p)
 {
     MDB_val key = *at;
@@ -156,7 +156,7 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no checkout or link of that page"},
 };
 
-static int load_record(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+static int load_record(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
                        apr_pool_t *p)
 {
     MDB_val at = *row_key;
@@ -171,8 +171,8 @@ const pay_lmdb_record_t pay_lmdb_link_record = {
     .table = PAY_TABLE_LINK, .indexes = indexes, .index_count = 1, .load = load_record};
 
 /* `before` NULL: a new one. */
-static int put(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *before, const pay_link_t *link,
-               apr_pool_t *p)
+static int put(MDB_txn *txn, const pay_store_t *db, const pay_link_t *before,
+               const pay_link_t *link, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val row;
@@ -185,14 +185,14 @@ static int put(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *before, con
     return rc ? rc : pay_lmdb_record_put(txn, db, &pay_lmdb_link_record, &key, &row, before, link);
 }
 
-int pay_lmdb_link_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link, apr_pool_t *p)
+int pay_lmdb_link_put(MDB_txn *txn, const pay_store_t *db, const pay_link_t *link, apr_pool_t *p)
 {
     return put(txn, db, link, link, p);
 }
 
 /* ---- a new one */
 
-static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     link_work_t *work = baton;
     const pay_link_t *proposal = work->proposal;
@@ -237,8 +237,8 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc == MDB_KEYEXIST ? EINVAL : rc; /* its page must be its own */
 }
 
-apr_status_t pay_lmdb_link_create(pay_link_t **out, pay_store_t *store, const pay_link_t *proposal,
-                                  apr_pool_t *p)
+apr_status_t pay_store_link_create(pay_link_t **out, pay_store_t *store, const pay_link_t *proposal,
+                                   apr_pool_t *p)
 {
     link_work_t work = {.proposal = proposal, .p = p};
     apr_status_t rv;
@@ -246,7 +246,7 @@ apr_status_t pay_lmdb_link_create(pay_link_t **out, pay_store_t *store, const pa
     *out = NULL;
     assert(proposal->money.amount_minor >= 0);
     assert(pay_currency_digits(proposal->money.currency) >= 0);
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
+    rv = pay_lmdb_commit(store, 1, create_work, &work);
     if (rv == APR_SUCCESS) {
         rv = work.verdict;
     }
@@ -258,21 +258,20 @@ apr_status_t pay_lmdb_link_create(pay_link_t **out, pay_store_t *store, const pa
 
 /* ---- those there are */
 
-apr_status_t pay_lmdb_link_get(pay_link_t **out, pay_store_t *store, const pay_scope_t *scope,
-                               const char *reference, apr_pool_t *p)
+apr_status_t pay_store_link_get(pay_link_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                const char *reference, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_link_load(out, txn, db, scope, reference, p);
-    pay_lmdb_read_end(db, txn);
+    rc = pay_lmdb_link_load(out, txn, store, scope, reference, p);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
@@ -290,9 +289,9 @@ static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
     return rc;
 }
 
-apr_status_t pay_lmdb_link_list(apr_array_header_t **out, pay_store_t *store,
-                                const pay_scope_t *scope, const char *after, int limit,
-                                apr_pool_t *p)
+apr_status_t pay_store_link_list(apr_array_header_t **out, pay_store_t *store,
+                                 const pay_scope_t *scope, const char *after, int limit,
+                                 apr_pool_t *p)
 {
     pay_lmdb_key_t prefix, from;
 
@@ -303,13 +302,12 @@ apr_status_t pay_lmdb_link_list(apr_array_header_t **out, pay_store_t *store,
     if (after && !pay_lmdb_link_key(&from, scope, after)) {
         return APR_EINVAL;
     }
-    return pay_lmdb_walk_page((pay_lmdb_t *)store, PAY_TABLE_LINK, &prefix, &from, limit,
-                              list_visit, *out);
+    return pay_lmdb_walk_page(store, PAY_TABLE_LINK, &prefix, &from, limit, list_visit, *out);
 }
 
 /* ---- disabling */
 
-static int disable_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int disable_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     link_work_t *work = baton;
     int rc;
@@ -329,15 +327,15 @@ static int disable_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_link_put(txn, db, work->out, work->p);
 }
 
-apr_status_t pay_lmdb_link_disable(pay_link_t **out, int *changed, pay_store_t *store,
-                                   const pay_scope_t *scope, const char *reference, apr_pool_t *p)
+apr_status_t pay_store_link_disable(pay_link_t **out, int *changed, pay_store_t *store,
+                                    const pay_scope_t *scope, const char *reference, apr_pool_t *p)
 {
     link_work_t work = {.scope = scope, .reference = reference, .p = p};
     apr_status_t rv;
 
     *out = NULL;
     *changed = 0;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, disable_work, &work);
+    rv = pay_lmdb_commit(store, 0, disable_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.out;
         *changed = work.changed;

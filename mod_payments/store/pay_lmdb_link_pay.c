@@ -48,7 +48,7 @@ int pay_lmdb_link_holds(const pay_charge_t *charge)
 /* ---- counting those of a link */
 
 /* One checkout of the table; *mine 1: it was made from the link, and holds it. */
-static int look(int *mine, MDB_txn *txn, const pay_lmdb_t *db, const pay_link_t *link,
+static int look(int *mine, MDB_txn *txn, const pay_store_t *db, const pay_link_t *link,
                 const MDB_val *key, const MDB_val *row, apr_pool_t *ptemp)
 {
     pay_checkout_t *checkout;
@@ -92,7 +92,7 @@ static int seek_last(MDB_cursor *cursor, const pay_link_t *link, MDB_val *key, M
     return rc ? rc : mdb_cursor_get(cursor, key, row, MDB_PREV);
 }
 
-int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const pay_store_t *db,
                         const pay_link_t *link, apr_pool_t *p)
 {
     apr_pool_t *ptemp;
@@ -133,7 +133,7 @@ int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const p
 }
 
 /* Of a row that did not count them: once, when the next payer comes. */
-static int count_older(int *whole, MDB_txn *txn, const pay_lmdb_t *db, pay_link_t *link,
+static int count_older(int *whole, MDB_txn *txn, const pay_store_t *db, pay_link_t *link,
                        apr_pool_t *p)
 {
     int rc;
@@ -151,7 +151,7 @@ static int count_older(int *whole, MDB_txn *txn, const pay_lmdb_t *db, pay_link_
 }
 
 /* The link that a checkout holds or ceases to hold; *link NULL: there is none that counts it. */
-static int load_counting(pay_link_t **link, MDB_txn *txn, const pay_lmdb_t *db,
+static int load_counting(pay_link_t **link, MDB_txn *txn, const pay_store_t *db,
                          const pay_charge_t *charge, apr_pool_t *p)
 {
     int rc;
@@ -171,7 +171,7 @@ static int load_counting(pay_link_t **link, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /* It held the link `before`, and does so `now`. */
-static int recount(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, int before,
+static int recount(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge, int before,
                    int now, apr_pool_t *p)
 {
     pay_link_t *link;
@@ -188,7 +188,7 @@ static int recount(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charg
     return pay_lmdb_link_put(txn, db, link, p);
 }
 
-int pay_lmdb_link_follow(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *before,
+int pay_lmdb_link_follow(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *before,
                          const pay_charge_t *charge, apr_pool_t *p)
 {
     if (!charge->checkout || !*charge->checkout->link) {
@@ -202,8 +202,9 @@ int pay_lmdb_link_follow(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t 
 
 /* Of a link that is paid once, by all its checkouts; *charge is the last one where its payer goes
  * on. */
-static int judge_once(pay_claim_t *claim, pay_charge_t **charge, MDB_txn *txn, const pay_lmdb_t *db,
-                      pay_link_t *link, const pay_charge_t *proposal, apr_time_t now, apr_pool_t *p)
+static int judge_once(pay_claim_t *claim, pay_charge_t **charge, MDB_txn *txn,
+                      const pay_store_t *db, pay_link_t *link, const pay_charge_t *proposal,
+                      apr_time_t now, apr_pool_t *p)
 {
     pay_charge_t *last;
     int rc, whole;
@@ -242,7 +243,7 @@ static int judge_once(pay_claim_t *claim, pay_charge_t **charge, MDB_txn *txn, c
 }
 
 int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge, MDB_txn *txn,
-                        const pay_lmdb_t *db, const pay_charge_t *proposal, apr_pool_t *p)
+                        const pay_store_t *db, const pay_charge_t *proposal, apr_pool_t *p)
 {
     const apr_time_t now = pay_lmdb_time_now();
     int rc;
@@ -268,7 +269,7 @@ int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **ch
     return judge_once(claim, charge, txn, db, *link, proposal, now, p);
 }
 
-int pay_lmdb_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_link_t *link,
+int pay_lmdb_link_opened(MDB_txn *txn, const pay_store_t *db, pay_link_t *link,
                          const pay_charge_t *charge, apr_pool_t *p)
 {
     if (!link) {
@@ -281,7 +282,7 @@ int pay_lmdb_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_link_t *link,
     return pay_lmdb_link_put(txn, db, link, p);
 }
 
-int pay_lmdb_link_decided(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+int pay_lmdb_link_decided(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
                           apr_pool_t *p)
 {
     pay_link_t *link;
@@ -301,7 +302,7 @@ int pay_lmdb_link_decided(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
     return pay_lmdb_link_put(txn, db, link, p);
 }
 
-int pay_lmdb_link_removed(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge,
+int pay_lmdb_link_removed(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
                           apr_pool_t *p)
 {
     pay_link_t *link;

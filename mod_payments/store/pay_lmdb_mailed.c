@@ -51,7 +51,7 @@ static void times_read(times_t *out, const MDB_val *row, apr_time_t now)
     }
 }
 
-static int times_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_key_t *key,
+static int times_write(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_key_t *key,
                        const times_t *times)
 {
     pay_lmdb_key_t bytes;
@@ -74,7 +74,7 @@ static int is_mailed(const MDB_val *key)
 /* Copies the keys of old rows among the first few behind `key`, and behind the last one those from
  * the first on: digests lie anywhere, so that with time each row is looked at. */
 static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count, MDB_txn *txn,
-                    const pay_lmdb_t *db, const pay_lmdb_key_t *key, apr_time_t now)
+                    const pay_store_t *db, const pay_lmdb_key_t *key, apr_time_t now)
 {
     pay_lmdb_key_t from = *key;
     MDB_val at = pay_lmdb_key_val(&from), row;
@@ -107,7 +107,7 @@ static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int sweep(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_key_t *key, apr_time_t now)
+static int sweep(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_key_t *key, apr_time_t now)
 {
     unsigned char old[SWEEP_VISITS][MAILED_KEY_LEN];
     MDB_val at;
@@ -123,7 +123,7 @@ static int sweep(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_key_t *key, 
     return rc;
 }
 
-int pay_lmdb_mailed_count(apr_time_t *until, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_mailed_count(apr_time_t *until, MDB_txn *txn, const pay_store_t *db,
                           const pay_scope_t *scope, const char *address, apr_time_t now,
                           apr_pool_t *p)
 {
@@ -154,7 +154,7 @@ int pay_lmdb_mailed_count(apr_time_t *until, MDB_txn *txn, const pay_lmdb_t *db,
     return rc ? rc : sweep(txn, db, &key, now);
 }
 
-int pay_lmdb_mailed_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+int pay_lmdb_mailed_remove(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                            const char *address, apr_pool_t *p)
 {
     pay_lmdb_key_t key;

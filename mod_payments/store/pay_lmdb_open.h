@@ -3,7 +3,7 @@
 #define PAY_LMDB_OPEN_H
 
 /*
- * How pay_store.c reaches the LMDB store without LMDB's own header. `path` is the URL without its
+ * How pay_store.c reaches what a path is needed for. `path` is the URL without its
  * scheme; the contracts are those of pay_store.h.
  */
 
@@ -14,10 +14,6 @@ void pay_lmdb_path_trim(char *path); /* of slashes at its end */
 
 apr_status_t pay_lmdb_open(pay_store_t **out, const char *path, const pay_store_options_t *options,
                            apr_pool_t *p);
-apr_status_t pay_lmdb_ready(const char **reason, pay_store_t *store, apr_pool_t *p);
-apr_status_t pay_lmdb_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
-                              apr_pool_t *p);
-apr_status_t pay_lmdb_probe(pay_store_t *store);
 apr_status_t pay_lmdb_hand_over(const char **reason, const char *path, apr_uid_t uid, apr_gid_t gid,
                                 apr_pool_t *p);
 apr_status_t pay_lmdb_prepare(const char **reason, const char *path,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int page_of_link(pay_store_page_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+static int page_of_link(pay_store_page_t *out, MDB_txn *txn, const pay_store_t *db,
                         const MDB_val *at, const MDB_val *place, apr_pool_t *p)
 {
     const MDB_val key = {place->mv_size - 1, (unsigned char *)place->mv_data + 1};
@@ -28,7 +28,7 @@ static int page_of_link(pay_store_page_t *out, MDB_txn *txn, const pay_lmdb_t *d
 }
 
 /* What stands behind an id of table page. */
-static int page_read(pay_store_page_t *out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *at,
+static int page_read(pay_store_page_t *out, MDB_txn *txn, const pay_store_t *db, const MDB_val *at,
                      const MDB_val *place, apr_pool_t *p)
 {
     const unsigned char *bytes = place->mv_data;
@@ -58,10 +58,9 @@ static int page_read(pay_store_page_t *out, MDB_txn *txn, const pay_lmdb_t *db, 
     return rc;
 }
 
-apr_status_t pay_lmdb_page_find(pay_store_page_t *out, pay_store_t *store, const char *page_id,
-                                apr_pool_t *p)
+apr_status_t pay_store_page_find(pay_store_page_t *out, pay_store_t *store, const char *page_id,
+                                 apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_lmdb_key_t key;
     MDB_val at, place;
     MDB_txn *txn;
@@ -72,15 +71,15 @@ apr_status_t pay_lmdb_page_find(pay_store_page_t *out, pay_store_t *store, const
     if (!pay_lmdb_page_key(&key, page_id)) {
         return APR_NOTFOUND;
     }
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_PAGE), &at, &place);
+    rc = mdb_get(txn, pay_lmdb_dbi(store, PAY_TABLE_PAGE), &at, &place);
     if (!rc) {
-        rc = page_read(out, txn, db, &at, &place, p);
+        rc = page_read(out, txn, store, &at, &place, p);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }

@@ -12,7 +12,7 @@ apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
 {
     pay_store_options_t creating = *options;
     apr_status_t rv;
-    pay_lmdb_t db;
+    pay_store_t db;
 
     *reason = pay_lmdb_path_fault(path);
     if (*reason) {
@@ -21,7 +21,7 @@ apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
     creating.create = 1;
     creating.read_only = 0;
     pay_lmdb_handle_init(&db, apr_pstrdup(p, path), &creating);
-    rv = pay_lmdb_ready(reason, &db.store, p);
+    rv = pay_store_ready(reason, &db, p);
     if (rv == APR_SUCCESS) {
         rv = pay_lmdb_limits_put(&db, &creating, p);
         if (rv == APR_SUCCESS) {

@@ -34,7 +34,7 @@ static int reader_start(MDB_txn **txn, pay_lmdb_env_t *env)
     return rc;
 }
 
-apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_lmdb_t *db)
+apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_store_t *db)
 {
     pay_lmdb_env_t *env;
     apr_status_t rv;
@@ -65,7 +65,7 @@ apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_lmdb_t *db)
     return pay_lmdb_status(rc);
 }
 
-void pay_lmdb_read_end(pay_lmdb_t *db, MDB_txn *txn)
+void pay_lmdb_read_end(pay_store_t *db, MDB_txn *txn)
 {
     pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn)); /* db may have another by now */
     int kept = 0;

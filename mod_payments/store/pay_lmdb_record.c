@@ -3,7 +3,7 @@
 
 #include "store/pay_lmdb_rows.h"
 
-int pay_lmdb_record_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_record_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, MDB_val *row, const void *before,
                         const void *after)
 {
@@ -15,7 +15,7 @@ int pay_lmdb_record_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_recor
     return rc ? rc : pay_lmdb_index_move(txn, db, record, at, before, after);
 }
 
-int pay_lmdb_record_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_record_store(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
                           const pay_lmdb_key_t *at, MDB_val *row, const void *after, apr_pool_t *p)
 {
     const MDB_val key = pay_lmdb_key_val(at);
@@ -29,7 +29,7 @@ int pay_lmdb_record_store(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_rec
     return pay_lmdb_record_put(txn, db, record, at, row, rc ? NULL : before, after);
 }
 
-int pay_lmdb_record_del(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_record_del(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, const void *stored)
 {
     MDB_val key = pay_lmdb_key_val(at);

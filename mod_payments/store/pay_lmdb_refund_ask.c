@@ -22,7 +22,7 @@ static int may_be_asked(const pay_refund_t *refund)
            && refund->money.amount_minor > 0 && refund->money.currency[0] != '\0';
 }
 
-static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int ask_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     ask_t *ask = baton;
     pay_lmdb_refund_t *row;
@@ -51,9 +51,9 @@ static int ask_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_refund_put(txn, db, row, ask->p);
 }
 
-apr_status_t pay_lmdb_refund_ask(pay_refund_t **out, int *changed, pay_store_t *store,
-                                 const pay_scope_t *scope, const char *refund_reference,
-                                 const char *acquirer, apr_time_t due_at, apr_pool_t *p)
+apr_status_t pay_store_refund_ask(pay_refund_t **out, int *changed, pay_store_t *store,
+                                  const pay_scope_t *scope, const char *refund_reference,
+                                  const char *acquirer, apr_time_t due_at, apr_pool_t *p)
 {
     ask_t ask = {.scope = scope,
                  .refund_reference = refund_reference,
@@ -66,7 +66,7 @@ apr_status_t pay_lmdb_refund_ask(pay_refund_t **out, int *changed, pay_store_t *
     *changed = 0;
     assert(due_at > 0);
     assert(acquirer[0] != '\0');
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, ask_work, &ask);
+    rv = pay_lmdb_commit(store, 0, ask_work, &ask);
     if (rv != APR_SUCCESS) {
         return rv;
     }

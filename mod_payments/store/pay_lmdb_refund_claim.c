@@ -17,7 +17,7 @@ typedef struct claim_t {
 } claim_t;
 
 /* 0 while its account is in Test Mode, or the store was put back and nobody confirmed it. */
-static int may_send(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+static int may_send(int *out, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                     apr_pool_t *p)
 {
     pay_account_t *account;
@@ -37,7 +37,7 @@ static int may_send(int *out, MDB_txn *txn, const pay_lmdb_t *db, const pay_scop
 }
 
 /* From here on it may have been sent: whoever finds it asks, and does not send it again. */
-static int claim_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int claim_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     claim_t *claim = baton;
     pay_lmdb_refund_t *row;
@@ -69,10 +69,10 @@ static int claim_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_refund_put(txn, db, row, claim->p);
 }
 
-apr_status_t pay_lmdb_refund_claim(pay_refund_t **out, int *claimed, pay_store_t *store,
-                                   const pay_scope_t *scope, const char *refund_reference,
-                                   const pay_worker_t *worker, apr_int64_t send_before_ms,
-                                   apr_int64_t wait_until_ms, apr_time_t due_at, apr_pool_t *p)
+apr_status_t pay_store_refund_claim(pay_refund_t **out, int *claimed, pay_store_t *store,
+                                    const pay_scope_t *scope, const char *refund_reference,
+                                    const pay_worker_t *worker, apr_int64_t send_before_ms,
+                                    apr_int64_t wait_until_ms, apr_time_t due_at, apr_pool_t *p)
 {
     claim_t claim = {.scope = scope,
                      .refund_reference = refund_reference,
@@ -86,7 +86,7 @@ apr_status_t pay_lmdb_refund_claim(pay_refund_t **out, int *claimed, pay_store_t
     *out = NULL;
     *claimed = 0;
     assert(due_at > 0);
-    rv = pay_lmdb_commit(pay_lmdb_base((pay_lmdb_t *)store), 0, claim_work, &claim);
+    rv = pay_lmdb_commit(pay_lmdb_base(store), 0, claim_work, &claim);
     if (rv != APR_SUCCESS) {
         return rv;
     }

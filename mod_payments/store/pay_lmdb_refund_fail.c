@@ -19,7 +19,7 @@ typedef struct fail_t {
  * What was decided stays frozen: the request's answer was given long ago. The amounts, the total
  * and the record are what they would be had the acquirer refused at once.
  */
-static int take_back(fail_t *fail, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row)
+static int take_back(fail_t *fail, MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row)
 {
     pay_refund_t *refund = &row->refund;
     int rc, turned = 0;
@@ -41,7 +41,7 @@ static int take_back(fail_t *fail, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_
     return rc ? rc : pay_lmdb_event_of_refund(txn, db, refund, turned, fail->p);
 }
 
-static int fail_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int fail_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     fail_t *fail = baton;
     pay_lmdb_refund_t *row;
@@ -67,16 +67,16 @@ static int fail_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return take_back(fail, txn, db, row);
 }
 
-apr_status_t pay_lmdb_refund_fail(pay_refund_t **out, int *changed, pay_store_t *store,
-                                  const pay_scope_t *scope, const char *refund_reference,
-                                  apr_pool_t *p)
+apr_status_t pay_store_refund_fail(pay_refund_t **out, int *changed, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *refund_reference,
+                                   apr_pool_t *p)
 {
     fail_t fail = {.scope = scope, .refund_reference = refund_reference, .p = p};
     apr_status_t rv;
 
     *out = NULL;
     *changed = 0;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, fail_work, &fail);
+    rv = pay_lmdb_commit(store, 0, fail_work, &fail);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -34,7 +34,7 @@ static int changes_nothing(const late_t *late, const pay_lmdb_refund_t *row)
            && (!late->found || row->contradiction[0] != '\0') && !late->resolution;
 }
 
-static int late_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int late_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     late_t *late = baton;
     pay_lmdb_refund_t *row;
@@ -67,10 +67,10 @@ static int late_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return pay_lmdb_refund_put(txn, db, row, late->p);
 }
 
-apr_status_t pay_lmdb_refund_late(pay_refund_t **out, int *changed, pay_store_t *store,
-                                  const pay_scope_t *scope, const char *refund_reference,
-                                  const pay_outcome_t *found, apr_time_t due_at, pay_held_t held,
-                                  const char *resolution, apr_pool_t *p)
+apr_status_t pay_store_refund_late(pay_refund_t **out, int *changed, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *refund_reference,
+                                   const pay_outcome_t *found, apr_time_t due_at, pay_held_t held,
+                                   const char *resolution, apr_pool_t *p)
 {
     late_t late = {.scope = scope,
                    .refund_reference = refund_reference,
@@ -84,7 +84,7 @@ apr_status_t pay_lmdb_refund_late(pay_refund_t **out, int *changed, pay_store_t 
     *out = NULL;
     *changed = 0;
     assert(due_at >= 0);
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, late_work, &late);
+    rv = pay_lmdb_commit(store, 0, late_work, &late);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -50,7 +50,7 @@ static int join(pay_charge_t *charge, pay_refund_t *refund)
 }
 
 /* As `join`, for a refund that has a row. */
-static int join_row(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+static int join_row(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
                     pay_lmdb_refund_t *row, apr_pool_t *p)
 {
     int rc = join(charge, &row->refund);
@@ -62,7 +62,7 @@ static int join_row(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
  * The acquirer's text stays in the record, unless the shop has a charge of that reference: it would
  * take the refund for one of it.
  */
-static int show(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund, apr_pool_t *p)
+static int show(MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund, apr_pool_t *p)
 {
     pay_charge_t *charge;
     int rc;
@@ -87,7 +87,7 @@ static void name_only(const pay_charge_t *charge, pay_refund_t *refund)
     refund->transaction_reference = charge->reference;
 }
 
-int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
+int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund,
                              apr_pool_t *p)
 {
     pay_charge_state_t before = PAY_CHARGE_PENDING;
@@ -120,7 +120,7 @@ int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_lmdb_t *db, pa
 }
 
 /* Copies of what leads to the refunds that wait for a charge of that name. */
-static int waiting(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int waiting(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
                    const pay_scope_t *scope, const char *name, apr_pool_t *p)
 {
     pay_lmdb_key_t first;
@@ -157,7 +157,7 @@ static int waiting(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
 }
 
 /* A refund that cannot be read keeps no charge from being opened: `store check` tells of it. */
-static int load(pay_lmdb_refund_t **row, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *at,
+static int load(pay_lmdb_refund_t **row, MDB_txn *txn, const pay_store_t *db, const MDB_val *at,
                 apr_pool_t *p)
 {
     int rc = pay_lmdb_refund_get(row, txn, db, at, p);
@@ -169,7 +169,7 @@ static int load(pay_lmdb_refund_t **row, MDB_txn *txn, const pay_lmdb_t *db, con
     return rc;
 }
 
-static int link_waiting(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, apr_pool_t *p)
+static int link_waiting(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, apr_pool_t *p)
 {
     apr_array_header_t *found;
     pay_lmdb_refund_t *row;
@@ -194,7 +194,8 @@ static int link_waiting(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge
     return rc;
 }
 
-static int hide_shown(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, apr_pool_t *p)
+static int hide_shown(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
+                      apr_pool_t *p)
 {
     apr_array_header_t *found;
     pay_lmdb_refund_t *row;
@@ -212,7 +213,7 @@ static int hide_shown(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *ch
     return rc;
 }
 
-int pay_lmdb_refund_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+int pay_lmdb_refund_link_opened(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
                                 apr_pool_t *p)
 {
     int rc;
@@ -226,7 +227,7 @@ int pay_lmdb_refund_link_opened(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t
 
 /* ---- and back */
 
-static int of_charge(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int of_charge(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
                      const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_lmdb_key_t first;
@@ -256,7 +257,7 @@ static int of_charge(apr_array_header_t **out, MDB_txn *txn, const pay_lmdb_t *d
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int part(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, pay_lmdb_refund_t *row,
+static int part(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, pay_lmdb_refund_t *row,
                 apr_pool_t *p)
 {
     pay_refund_t *refund = &row->refund;
@@ -272,7 +273,7 @@ static int part(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge, pay_lm
     return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
 }
 
-int pay_lmdb_refund_link_withdrawn(MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge,
+int pay_lmdb_refund_link_withdrawn(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
                                    apr_pool_t *p)
 {
     apr_array_header_t *found;
@@ -303,7 +304,7 @@ static const char *name_of(const pay_refund_t *refund)
     return refund->transaction_reference;
 }
 
-static int keep_name(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row, const char *name,
+static int keep_name(MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row, const char *name,
                      apr_pool_t *p)
 {
     pay_refund_t *refund = &row->refund;
@@ -317,7 +318,7 @@ static int keep_name(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
     return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
 }
 
-static void tell(const link_t *link, pay_lmdb_t *db)
+static void tell(const link_t *link, pay_store_t *db)
 {
     const pay_refund_t *refund = link->out;
     char amount[PAY_MONEY_TEXT_MAX];
@@ -329,7 +330,7 @@ static void tell(const link_t *link, pay_lmdb_t *db)
                      refund->money.currency, link->charge->reference));
 }
 
-static int link_found(link_t *link, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_refund_t *row)
+static int link_found(link_t *link, MDB_txn *txn, pay_store_t *db, pay_lmdb_refund_t *row)
 {
     int rc;
 
@@ -352,7 +353,7 @@ static int link_found(link_t *link, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_refun
     return rc;
 }
 
-static int link_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int link_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     link_t *link = baton;
     pay_lmdb_refund_t *row;
@@ -386,17 +387,17 @@ static int link_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return link->change ? keep_name(txn, db, row, name, link->p) : PAY_LMDB_SILENT;
 }
 
-apr_status_t pay_lmdb_refund_link(pay_refund_t **out, pay_charge_t **charge,
-                                  pay_refund_link_t *verdict, pay_store_t *store,
-                                  const pay_scope_t *scope, const char *refund_reference,
-                                  int change, apr_pool_t *p)
+apr_status_t pay_store_refund_link(pay_refund_t **out, pay_charge_t **charge,
+                                   pay_refund_link_t *verdict, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *refund_reference,
+                                   int change, apr_pool_t *p)
 {
     link_t link = {.scope = scope, .refund_reference = refund_reference, .change = change, .p = p};
     apr_status_t rv;
 
     *out = NULL;
     *charge = NULL;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, link_work, &link);
+    rv = pay_lmdb_commit(store, 0, link_work, &link);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -28,7 +28,7 @@ typedef struct scan_t {
 } scan_t;
 
 /* Fixes the view: what was given and finished up to now. */
-static int start(pay_refund_cursor_t *at, MDB_txn *txn, const pay_lmdb_t *db,
+static int start(pay_refund_cursor_t *at, MDB_txn *txn, const pay_store_t *db,
                  const pay_scope_t *scope, apr_time_t from)
 {
     pay_lmdb_scope_t last;
@@ -120,12 +120,11 @@ static int walk(scan_t *scan, int *done, MDB_cursor *cursor)
     return *done ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len, apr_size_t *count,
-                                  pay_store_t *store, const pay_scope_t *scope,
-                                  const pay_time_range_t *range, char *buffer, apr_size_t size)
+apr_status_t pay_store_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len, apr_size_t *count,
+                                   pay_store_t *store, const pay_scope_t *scope,
+                                   const pay_time_range_t *range, char *buffer, apr_size_t size)
 {
     scan_t scan = {.at = cursor, .to = range->to, .buffer = buffer, .size = size};
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_cursor *rows = NULL;
     MDB_txn *txn;
     apr_status_t rv;
@@ -137,16 +136,16 @@ apr_status_t pay_lmdb_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len, 
     if (cursor->done) {
         return APR_SUCCESS;
     }
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     if (!cursor->started) {
-        rc = start(cursor, txn, db, scope, range->from);
+        rc = start(cursor, txn, store, scope, range->from);
         if (rc)
             goto leave;
     }
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &rows);
+    rc = mdb_cursor_open(txn, pay_lmdb_dbi(store, PAY_TABLE_REFUND), &rows);
     if (rc)
         goto leave;
     rc = walk(&scan, &cursor->done, rows);
@@ -157,6 +156,6 @@ apr_status_t pay_lmdb_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len, 
 leave:
     if (rows)
         mdb_cursor_close(rows);
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }

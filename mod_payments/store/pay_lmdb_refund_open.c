@@ -30,25 +30,25 @@ typedef struct open_t {
     apr_interval_time_t stepped_back;
 } open_t;
 
-apr_status_t pay_lmdb_refund_find(pay_refund_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                  const char *refund_reference, apr_pool_t *p)
+apr_status_t pay_store_refund_find(pay_refund_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                   const char *refund_reference, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_lmdb_refund_t *row;
     MDB_txn *txn;
     apr_status_t rv;
     int rc, visible = 0;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, scope, refund_reference, p);
+    rc = pay_lmdb_refund_get_name(&row, txn, store, PAY_TABLE_REFUND_REF, scope, refund_reference,
+                                  p);
     if (!rc) {
-        rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
+        rc = pay_lmdb_refund_visible(&visible, txn, store, &row->refund);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }
@@ -72,7 +72,7 @@ static int is_recent(const pay_refund_t *refund, apr_interval_time_t window)
 }
 
 /* Was the same refund just made (R5)? One that is pending still stands for its request. */
-static int find_repeat(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static int find_repeat(open_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     pay_lmdb_refund_t *row;
     int rc;
@@ -104,7 +104,7 @@ static void refuse(open_t *open, pay_refund_verdict_t verdict, int lasting)
  * with the row. Once the refunds were fetched anew, one of the same amount says so, whenever it was
  * made: a clock that was wrong dated it, or dates the copy.
  */
-static int judge_epoch(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static int judge_epoch(open_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     const apr_time_t now = pay_lmdb_time_now();
     const pay_refund_t *proposal = open->proposal;
@@ -138,7 +138,7 @@ static int judge_epoch(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
  * can change comes before R4; what is still pending comes after it (of imported history, which
  * nobody works on).
  */
-static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     const pay_charge_t *charge = open->charge;
     apr_int64_t wanted = open->proposal->money.amount_minor;
@@ -178,7 +178,7 @@ static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pa
 }
 
 /* open->refused when id or reference is in use: both are random, so it is a caller's mistake. */
-static int check_names(open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static int check_names(open_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     const pay_refund_t *refund = open->proposal;
     const struct {
@@ -241,7 +241,7 @@ static pay_lmdb_refund_t *opened(const open_t *open, apr_int64_t amount_minor, a
 }
 
 /* The refund was allowed: row, indexes, charge and scope change together. */
-static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t amount_minor)
+static int insert(open_t *open, MDB_txn *txn, const pay_store_t *db, apr_int64_t amount_minor)
 {
     const pay_scope_t *scope = &open->proposal->scope;
     pay_lmdb_scope_t last;
@@ -295,7 +295,7 @@ static int insert(open_t *open, MDB_txn *txn, const pay_lmdb_t *db, apr_int64_t 
  * later try of the same request succeeds. What is kept stays even if the acquirer takes a
  * processed refund back: the request was answered, and a new try takes a new key.
  */
-static int keep_refusal(const open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
+static int keep_refusal(const open_t *open, MDB_txn *txn, const pay_store_t *db)
 {
     int rc, reached;
 
@@ -310,7 +310,7 @@ static int keep_refusal(const open_t *open, MDB_txn *txn, const pay_lmdb_t *db)
                                      pay_lmdb_time_now(), open->p);
 }
 
-static void tell(const open_t *open, pay_lmdb_t *db)
+static void tell(const open_t *open, pay_store_t *db)
 {
     const pay_refund_t *refund = open->out;
     char amount[PAY_MONEY_TEXT_MAX];
@@ -322,7 +322,7 @@ static void tell(const open_t *open, pay_lmdb_t *db)
                      refund->money.currency, refund->transaction_reference));
 }
 
-static int open_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int open_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     open_t *open = baton;
     const pay_refund_t *proposal = open->proposal;
@@ -385,11 +385,11 @@ int pay_lmdb_refund_is_known(const MDB_val *stored, const pay_refund_t *refund, 
     return is_text(stored, text) || is_text(stored, pay_lmdb_refund_text(&erased, p));
 }
 
-apr_status_t pay_lmdb_refund_open(pay_refund_t **out, pay_charge_t **charge,
-                                  pay_refund_verdict_t *verdict, pay_kept_t **kept,
-                                  pay_store_t *store, const pay_refund_t *proposal,
-                                  const pay_idempotency_t *use, apr_interval_time_t repeat_window,
-                                  apr_pool_t *p)
+apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
+                                   pay_refund_verdict_t *verdict, pay_kept_t **kept,
+                                   pay_store_t *store, const pay_refund_t *proposal,
+                                   const pay_idempotency_t *use, apr_interval_time_t repeat_window,
+                                   apr_pool_t *p)
 {
     /* A key says by itself whether a request is a repetition. */
     open_t open = {
@@ -404,7 +404,7 @@ apr_status_t pay_lmdb_refund_open(pay_refund_t **out, pay_charge_t **charge,
     assert(proposal->money.amount_minor >= 0);
     assert(proposal->due_at > 0);
     assert(repeat_window >= 0);
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, open_work, &open);
+    rv = pay_lmdb_commit(store, 1, open_work, &open);
     if (rv != APR_SUCCESS) {
         return rv;
     }

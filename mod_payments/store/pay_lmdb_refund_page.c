@@ -9,7 +9,7 @@
 
 typedef struct page_t {
     MDB_txn *txn;
-    const pay_lmdb_t *db;
+    const pay_store_t *db;
     const pay_scope_t *scope;
     const pay_time_range_t *range;
     pay_page_cursor_t *at;
@@ -104,12 +104,11 @@ static int walk(page_t *page, int limit)
     return rc;
 }
 
-apr_status_t pay_lmdb_refund_page(apr_array_header_t **out, pay_page_cursor_t *cursor,
-                                  pay_store_t *store, const pay_scope_t *scope,
-                                  const pay_time_range_t *range, int limit, apr_pool_t *p)
+apr_status_t pay_store_refund_page(apr_array_header_t **out, pay_page_cursor_t *cursor,
+                                   pay_store_t *store, const pay_scope_t *scope,
+                                   const pay_time_range_t *range, int limit, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
-    page_t page = {.db = db, .scope = scope, .range = range, .at = cursor};
+    page_t page = {.db = store, .scope = scope, .range = range, .at = cursor};
     apr_status_t rv;
     int rc;
 
@@ -120,12 +119,12 @@ apr_status_t pay_lmdb_refund_page(apr_array_header_t **out, pay_page_cursor_t *c
     if (cursor->done) {
         return APR_SUCCESS;
     }
-    rv = pay_lmdb_read_begin(&page.txn, db);
+    rv = pay_lmdb_read_begin(&page.txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     rc = walk(&page, limit);
-    pay_lmdb_read_end(db, page.txn);
+    pay_lmdb_read_end(store, page.txn);
     cursor->done = rc == MDB_NOTFOUND;
     return pay_lmdb_status(cursor->done ? MDB_SUCCESS : rc);
 }

@@ -288,7 +288,7 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to nothing that waits for a person"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *row_key,
+static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
                 apr_pool_t *p)
 {
     pay_lmdb_refund_t *row;
@@ -318,7 +318,7 @@ static void key_of(pay_lmdb_key_t *key, const pay_refund_t *refund)
     pay_lmdb_refund_key(key, &refund->scope, refund->created_at, refund->seq);
 }
 
-int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
+int pay_lmdb_refund_insert(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *row,
                            const char *text, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -335,7 +335,7 @@ int pay_lmdb_refund_insert(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_re
     return rc == MDB_KEYEXIST ? pay_lmdb_bad_row(PAY_TABLE_REFUND, &at) : rc;
 }
 
-int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row,
+int pay_lmdb_refund_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *row,
                         apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -350,7 +350,7 @@ int pay_lmdb_refund_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refun
     return pay_lmdb_record_store(txn, db, &pay_lmdb_refund_record, &key, &val, row, p);
 }
 
-int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund)
+int pay_lmdb_refund_remove(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund)
 {
     const pay_lmdb_refund_t row = {.refund = *refund};
     pay_lmdb_key_t key;
@@ -359,7 +359,7 @@ int pay_lmdb_refund_remove(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_
     return pay_lmdb_record_del(txn, db, &pay_lmdb_refund_record, &key, &row);
 }
 
-int pay_lmdb_refund_reindex(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_refund_t *row)
+int pay_lmdb_refund_reindex(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *row)
 {
     pay_lmdb_key_t key;
 

@@ -95,7 +95,7 @@ static apr_time_t end_of(const pay_refund_t *refund, apr_time_t now)
     return refund->created_at + PAY_REFUND_REPEAT_MAX;
 }
 
-int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_t *refund,
+int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund,
                                  apr_pool_t *p)
 {
     const apr_time_t now = pay_lmdb_time_now();
@@ -117,7 +117,7 @@ int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_lmdb_t *db, pay_refund_
     return MDB_SUCCESS; /* erased before and not over, or over */
 }
 
-int pay_lmdb_refund_repeat_forget(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
+int pay_lmdb_refund_repeat_forget(MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row,
                                   apr_pool_t *p)
 {
     if (*row->refund.asked_digest == '\0') {
@@ -150,7 +150,7 @@ static int seek_last(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_l
                : MDB_NOTFOUND;
 }
 
-int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
                                   const pay_charge_t *charge, const pay_refund_t *like,
                                   apr_pool_t *p)
 {
@@ -185,7 +185,7 @@ static int is_fetched_like(const pay_refund_t *refund, apr_int64_t amount_minor)
            && refund->money.amount_minor == amount_minor;
 }
 
-int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
                                  const pay_charge_t *charge, apr_int64_t amount_minor,
                                  apr_pool_t *p)
 {

@@ -31,7 +31,7 @@ static void clear_work_in_flight(pay_refund_t *refund)
 }
 
 /* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
-static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row)
+static int release(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row)
 {
     if (row->refund.import_number != 0 && row->refund.due_at == 0) { /* nobody asks about it */
         return MDB_SUCCESS;
@@ -50,7 +50,7 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_l
 }
 
 /* The state, which is frozen as its decision, and with it the charge's amounts. */
-static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_refund_t *row,
+static int move(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row,
                 pay_refund_state_t to)
 {
     const pay_outcome_t *outcome = resolve->outcome;
@@ -94,7 +94,7 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb
  * was decided counts, and was told: that it failed later, as the acquirer said, contradicts
  * nothing.
  */
-static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *db,
+static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db,
                            pay_lmdb_refund_t *row)
 {
     int processed = row->refund.decided_state == PAY_REFUND_PROCESSED;
@@ -112,7 +112,7 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_lmdb_t *d
     return pay_lmdb_refund_put(txn, db, row, resolve->p);
 }
 
-static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int resolve_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     resolve_t *resolve = baton;
     pay_lmdb_refund_t *row;
@@ -142,9 +142,10 @@ static int resolve_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return move(resolve, txn, db, row, to);
 }
 
-apr_status_t pay_lmdb_refund_resolve(pay_refund_t **out, int *changed, pay_store_t *store,
-                                     const pay_scope_t *scope, const char *refund_reference,
-                                     const pay_outcome_t *outcome, apr_time_t due_at, apr_pool_t *p)
+apr_status_t pay_store_refund_resolve(pay_refund_t **out, int *changed, pay_store_t *store,
+                                      const pay_scope_t *scope, const char *refund_reference,
+                                      const pay_outcome_t *outcome, apr_time_t due_at,
+                                      apr_pool_t *p)
 {
     resolve_t resolve = {.scope = scope,
                          .refund_reference = refund_reference,
@@ -156,7 +157,7 @@ apr_status_t pay_lmdb_refund_resolve(pay_refund_t **out, int *changed, pay_store
     *out = NULL;
     *changed = 0;
     assert(outcome->kind != PAY_OUTCOME_UNKNOWN || due_at > 0);
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, resolve_work, &resolve);
+    rv = pay_lmdb_commit(store, 0, resolve_work, &resolve);
     if (rv != APR_SUCCESS) {
         return rv;
     }

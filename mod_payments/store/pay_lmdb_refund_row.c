@@ -214,7 +214,7 @@ int pay_lmdb_refund_decode(pay_lmdb_refund_t **out, const MDB_val *key, const MD
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_refund_get(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_refund_get(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
                         const MDB_val *refund_key, apr_pool_t *p)
 {
     MDB_val key = *refund_key, row;
@@ -231,7 +231,7 @@ int pay_lmdb_refund_get(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t 
     return pay_lmdb_refund_decode(out, &key, &row, p);
 }
 
-int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
                              pay_lmdb_table_t table, const pay_scope_t *scope, const char *name,
                              apr_pool_t *p)
 {
@@ -255,7 +255,7 @@ int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_lm
     return rc;
 }
 
-int pay_lmdb_refund_visible(int *visible, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_refund_visible(int *visible, MDB_txn *txn, const pay_store_t *db,
                             const pay_refund_t *refund)
 {
     pay_lmdb_scope_t last;

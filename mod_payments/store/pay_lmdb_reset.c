@@ -19,7 +19,7 @@ enum { PHASE_KEPT, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHAS
 /* ---- charges */
 
 /* Work in flight would end at a row that is gone. */
-static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                  pay_charge_t *charge)
 {
     (void)txn;
@@ -29,13 +29,14 @@ static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb
     return MDB_SUCCESS;
 }
 
-static int take_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event)
+static int take_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
+                      pay_event_t *event)
 {
     tour->events_done++;
     return pay_lmdb_event_remove(txn, db, event);
 }
 
-static int take_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int take_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                        pay_lmdb_refund_t *row)
 {
     const pay_reset_t *at = tour->baton;
@@ -49,7 +50,7 @@ static int take_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pa
     return pay_lmdb_discard_refund(txn, db, &row->refund, tour->p);
 }
 
-static int take_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int take_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                        pay_charge_t *charge)
 {
     int rc, has;
@@ -81,7 +82,7 @@ static void counted(const pay_lmdb_tour_t *tour, void *sums)
 
 /* The next seqs that there are; *done 1: none is left. */
 static int collect(apr_array_header_t *seqs, int *done, const pay_reset_t *at, MDB_txn *txn,
-                   const pay_lmdb_t *db, const pay_scope_t *scope)
+                   const pay_store_t *db, const pay_scope_t *scope)
 {
     pay_lmdb_key_t from;
     MDB_cursor *cursor;
@@ -115,7 +116,7 @@ static int collect(apr_array_header_t *seqs, int *done, const pay_reset_t *at, M
     return *done ? MDB_SUCCESS : rc;
 }
 
-static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_lmdb_t *db,
+static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,
                                   const pay_scope_t *scope, apr_pool_t *ptemp)
 {
     apr_array_header_t *seqs =
@@ -192,7 +193,7 @@ static int want_refund(int *wanted, const pay_lmdb_gather_t *gather, const MDB_v
     return rc;
 }
 
-static int take_lone_refund(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+static int take_lone_refund(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
                             const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_lmdb_refund_t *refund;
@@ -218,7 +219,7 @@ static int want_test(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val
     return rc;
 }
 
-static int take_test(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_lmdb_t *db,
+static int take_test(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
                      const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_event_t *event;
@@ -260,7 +261,7 @@ static const struct {
                       offsetof(pay_reset_t, tokens)},
 };
 
-static apr_status_t step(int *done, pay_reset_t *at, pay_lmdb_t *db, const pay_scope_t *scope,
+static apr_status_t step(int *done, pay_reset_t *at, pay_store_t *db, const pay_scope_t *scope,
                          apr_pool_t *ptemp)
 {
     const int phase = at->place.phase;
@@ -282,7 +283,7 @@ static apr_status_t step(int *done, pay_reset_t *at, pay_lmdb_t *db, const pay_s
 }
 
 /* What there is now is what goes. */
-static apr_status_t start(pay_reset_t *at, pay_lmdb_t *db, const pay_scope_t *scope)
+static apr_status_t start(pay_reset_t *at, pay_store_t *db, const pay_scope_t *scope)
 {
     const apr_time_t now = pay_lmdb_time_now();
     pay_lmdb_scope_t last;
@@ -306,10 +307,9 @@ static apr_status_t start(pay_reset_t *at, pay_lmdb_t *db, const pay_scope_t *sc
     return pay_lmdb_status(rc);
 }
 
-apr_status_t pay_lmdb_scope_reset(pay_reset_t *at, pay_store_t *store, const pay_scope_t *scope,
-                                  apr_pool_t *p)
+apr_status_t pay_store_scope_reset(pay_reset_t *at, pay_store_t *store, const pay_scope_t *scope,
+                                   apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_status_t rv = APR_SUCCESS;
     apr_pool_t *ptemp;
     int done = 0;
@@ -321,7 +321,7 @@ apr_status_t pay_lmdb_scope_reset(pay_reset_t *at, pay_store_t *store, const pay
         return APR_SUCCESS;
     }
     if (at->started_at == 0) {
-        rv = start(at, db, scope);
+        rv = start(at, store, scope);
     }
     if (rv == APR_SUCCESS) {
         rv = apr_pool_create(&ptemp, p);
@@ -329,7 +329,7 @@ apr_status_t pay_lmdb_scope_reset(pay_reset_t *at, pay_store_t *store, const pay
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = step(&done, at, db, scope, ptemp);
+    rv = step(&done, at, store, scope, ptemp);
     apr_pool_destroy(ptemp);
     if (rv == APR_SUCCESS && done) {
         at->place.phase++;

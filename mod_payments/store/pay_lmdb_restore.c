@@ -254,7 +254,7 @@ static int write_epoch(MDB_env *mdb, const char *path, const pay_lmdb_file_id_t 
     return rc;
 }
 
-int pay_lmdb_restore_check(pay_lmdb_env_t *env, const char *path, int read_only)
+int pay_lmdb_env_opened(pay_lmdb_env_t *env, const char *path, int read_only)
 {
     judgement_t judgement;
     pay_epoch_t stored;

@@ -17,7 +17,7 @@
 
 /* Writes the scope's row anew. The callers have no pool: what they change is no row of their own.
  */
-static int write_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+static int write_row(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                      const pay_lmdb_scope_t *row)
 {
     apr_pool_t *pool;
@@ -37,7 +37,7 @@ static int write_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scop
  * After a row was added or removed. A count that does not hold what is taken from it stays, and
  * `store check` reports it: what is decided about money never waits for statistics.
  */
-static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope, int by)
+static int change(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope, int by)
 {
     pay_lmdb_scope_t row;
     int rc, found;
@@ -59,7 +59,7 @@ static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope, 
     return write_row(txn, db, scope, &row);
 }
 
-int pay_lmdb_rows_put(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table, MDB_val *key,
+int pay_lmdb_rows_put(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table, MDB_val *key,
                       MDB_val *row, unsigned int flags)
 {
     MDB_val val = *row; /* LMDB points it at what was there */
@@ -78,7 +78,7 @@ int pay_lmdb_rows_put(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table
     return change(txn, db, &scope, 1);
 }
 
-int pay_lmdb_rows_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table, MDB_val *key)
+int pay_lmdb_rows_del(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table, MDB_val *key)
 {
     pay_scope_t scope;
     int rc;
@@ -91,7 +91,7 @@ int pay_lmdb_rows_del(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table
     return rc ? rc : change(txn, db, &scope, -1);
 }
 
-int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope, int by)
+int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope, int by)
 {
     pay_lmdb_scope_t row;
     int rc, found;
@@ -112,7 +112,7 @@ apr_uint64_t pay_lmdb_rows_total(const pay_lmdb_scope_t *row)
     return pay_lmdb_scope_count(row) + (row->rows_told ? row->rows_told - 1 : 0);
 }
 
-static void log_quota(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+static void log_quota(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                       apr_uint64_t rows)
 {
     /* Not db->env: the handle may be closed already while its work is still being done. */
@@ -127,12 +127,12 @@ static void log_quota(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *sco
     }
 }
 
-int pay_lmdb_rows_has_quota(const pay_lmdb_t *db)
+int pay_lmdb_rows_has_quota(const pay_store_t *db)
 {
     return db->options.account_rows_max > 0;
 }
 
-int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope)
+int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope)
 {
     const int rows_max = db->options.account_rows_max;
     pay_lmdb_scope_t row;
@@ -156,7 +156,7 @@ int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_lmdb_t *db, const 
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_rows_quota_strangers(int *reached, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_rows_quota_strangers(int *reached, MDB_txn *txn, const pay_store_t *db,
                                   const pay_scope_t *scope)
 {
     pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
@@ -184,11 +184,10 @@ int pay_lmdb_rows_quota_strangers(int *reached, MDB_txn *txn, const pay_lmdb_t *
     return MDB_SUCCESS;
 }
 
-apr_status_t pay_lmdb_account_rows(pay_account_rows_t *out, pay_store_t *store,
-                                   apr_uint32_t account, apr_pool_t *p)
+apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
+                                    apr_uint32_t account, apr_pool_t *p)
 {
     pay_scope_t scope = {.account = account};
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_store_limits_t limits;
     pay_lmdb_scope_t row;
     apr_status_t rv;
@@ -197,7 +196,7 @@ apr_status_t pay_lmdb_account_rows(pay_account_rows_t *out, pay_store_t *store,
 
     (void)p;
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -205,14 +204,15 @@ apr_status_t pay_lmdb_account_rows(pay_account_rows_t *out, pay_store_t *store,
     out->rows_max = limits.account_rows_max;
     for (i = 0; !rc && i < MODES; i++) {
         scope.mode = (pay_mode_t)i;
-        rc = pay_lmdb_scope_get(&row, txn, db, &scope);
+        rc = pay_lmdb_scope_get(&row, txn, store, &scope);
         if (!rc) {
             out->rows[i] = pay_lmdb_rows_total(&row);
             out->strangers[i] = row.strangers;
         }
     }
-    rc = rc ? rc : pay_lmdb_audit_last(&out->entries, txn, db, account); /* none is ever removed */
-    pay_lmdb_read_end(db, txn);
+    rc = rc ? rc
+            : pay_lmdb_audit_last(&out->entries, txn, store, account); /* none is ever removed */
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
@@ -242,7 +242,7 @@ static int find_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
     return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
 }
 
-static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const uncounted_t *uncounted = baton;
     pay_lmdb_scope_t row;
@@ -257,7 +257,7 @@ static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc ? rc : write_row(txn, db, &uncounted->scope, &row);
 }
 
-apr_status_t pay_lmdb_rows_prepare(pay_lmdb_t *db, apr_pool_t *p)
+apr_status_t pay_lmdb_rows_prepare(pay_store_t *db, apr_pool_t *p)
 {
     uncounted_t uncounted = {.scopes = apr_array_make(p, 8, sizeof(pay_scope_t))};
     apr_status_t rv;

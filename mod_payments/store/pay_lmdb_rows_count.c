@@ -21,7 +21,7 @@ int pay_lmdb_rows_is_counted(pay_lmdb_table_t table)
     return 0;
 }
 
-static int count_table(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+static int count_table(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
                        pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
 {
     MDB_cursor *cursor;
@@ -42,7 +42,7 @@ static int count_table(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
                         const pay_scope_t *scope)
 {
     pay_lmdb_key_t prefix;

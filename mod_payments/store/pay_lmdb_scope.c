@@ -27,7 +27,7 @@ static const pay_row_field_t scope_fields[] = {
 };
 #define SCOPE_FIELDS (sizeof(scope_fields) / sizeof(scope_fields[0]))
 
-int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const pay_store_t *db,
                         const pay_scope_t *scope)
 {
     pay_lmdb_key_t key;
@@ -52,7 +52,7 @@ int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const p
     return rc ? pay_lmdb_bad_row(PAY_TABLE_SCOPE, &at) : MDB_SUCCESS;
 }
 
-int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_store_t *db,
                        const pay_scope_t *scope)
 {
     int found;
@@ -60,7 +60,7 @@ int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_lmdb_t *db
     return pay_lmdb_scope_find(&found, out, txn, db, scope);
 }
 
-int pay_lmdb_scope_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+int pay_lmdb_scope_write(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                          const pay_lmdb_scope_t *row, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -77,7 +77,7 @@ int pay_lmdb_scope_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_SCOPE), &at, &val, 0);
 }
 
-int pay_lmdb_scope_put(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+int pay_lmdb_scope_put(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                        const pay_lmdb_scope_t *row, apr_pool_t *p)
 {
     pay_lmdb_scope_t whole = *row, stored;
@@ -101,7 +101,7 @@ apr_uint64_t pay_lmdb_scope_count(const pay_lmdb_scope_t *row)
     return row->charge_seq + row->refund_seq - row->taken_back;
 }
 
-int pay_lmdb_scope_take_back(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
+int pay_lmdb_scope_take_back(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
                              apr_uint64_t count, apr_pool_t *p)
 {
     pay_lmdb_scope_t row;

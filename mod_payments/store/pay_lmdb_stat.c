@@ -31,7 +31,7 @@ static const struct {
     {PAY_TABLE_EVENT_PARKED, offsetof(pay_store_stat_t, parked)},
 };
 
-static int stat_tables(pay_store_stat_t *out, MDB_txn *txn, const pay_lmdb_t *db)
+static int stat_tables(pay_store_stat_t *out, MDB_txn *txn, const pay_store_t *db)
 {
     apr_uint64_t count;
     MDB_stat stat;
@@ -73,9 +73,8 @@ static int stat_space(pay_store_stat_t *out, MDB_txn *txn)
     return 0;
 }
 
-apr_status_t pay_lmdb_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_t *p)
+apr_status_t pay_store_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_uint32_t version;
     struct stat file;
     apr_status_t rv;
@@ -83,26 +82,26 @@ apr_status_t pay_lmdb_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_t
     int rc;
 
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     rc = pay_lmdb_schema_get(&version, txn);
     if (!rc) {
         out->schema_version = version;
-        rc = stat_tables(out, txn, db);
+        rc = stat_tables(out, txn, store);
     }
     if (!rc) {
         rc = stat_space(out, txn);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_lmdb_read_end(store, txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }
-    if (stat(apr_pstrcat(p, db->path, "/" PAY_LMDB_DATA_FILE, NULL), &file) == 0) {
+    if (stat(apr_pstrcat(p, store->path, "/" PAY_LMDB_DATA_FILE, NULL), &file) == 0) {
         out->file_bytes = (apr_int64_t)file.st_size;
     }
-    out->disk_free_bytes = pay_lmdb_space_disk_free(db->path);
+    out->disk_free_bytes = pay_lmdb_space_disk_free(store->path);
     return APR_SUCCESS;
 }
 
@@ -124,16 +123,15 @@ static int sync_path(const char *path, int flags)
     return rc;
 }
 
-apr_status_t pay_lmdb_backup(pay_store_t *store, const char *path, apr_pool_t *p)
+apr_status_t pay_store_backup(pay_store_t *store, const char *path, apr_pool_t *p)
 {
     const char *file = apr_pstrcat(p, path, "/" PAY_LMDB_DATA_FILE, NULL);
     const apr_time_t began = pay_time_now();
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_lmdb_env_t *env;
     apr_status_t rv;
     int rc;
 
-    rv = pay_lmdb_enter(&env, db);
+    rv = pay_lmdb_enter(&env, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -155,7 +153,7 @@ apr_status_t pay_lmdb_backup(pay_store_t *store, const char *path, apr_pool_t *p
     }
     if (rc) {
         pay_log(PAY_LOG_ERR, rc > 0 ? rc : APR_SUCCESS,
-                PAYLOGNO(00115) "backup of store %s to %s failed: %s", db->path, path,
+                PAYLOGNO(00115) "backup of store %s to %s failed: %s", store->path, path,
                 mdb_strerror(rc));
         (void)unlink(file);
         (void)rmdir(path);

@@ -18,7 +18,7 @@ typedef struct sweep_t {
 } sweep_t;
 
 /* The next rows of the import. *done 1: the scope has no more. */
-static int collect(int *done, sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db)
+static int collect(int *done, sweep_t *sweep, MDB_txn *txn, const pay_store_t *db)
 {
     pay_lmdb_refund_head_t head;
     MDB_cursor *cursor;
@@ -56,7 +56,7 @@ static int collect(int *done, sweep_t *sweep, MDB_txn *txn, const pay_lmdb_t *db
 }
 
 /* As if the refund had failed: a failed one counts nothing. */
-static int give_back(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund, apr_pool_t *p)
+static int give_back(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund, apr_pool_t *p)
 {
     if (refund->charge_seq == 0 || refund->state == PAY_REFUND_FAILED) {
         return MDB_SUCCESS;
@@ -64,7 +64,7 @@ static int give_back(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *ref
     return pay_lmdb_charge_move_refund(NULL, txn, db, refund, PAY_REFUND_FAILED, p);
 }
 
-static int remove_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int remove_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     sweep_t *sweep = baton;
     apr_uint64_t removed = 0;
@@ -95,7 +95,7 @@ static int remove_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 }
 
 /* One read transaction, and one to write if it found something. */
-static apr_status_t sweep_part(int *done, sweep_t *sweep, pay_lmdb_t *db)
+static apr_status_t sweep_part(int *done, sweep_t *sweep, pay_store_t *db)
 {
     MDB_txn *txn;
     apr_status_t rv;
@@ -117,7 +117,7 @@ static apr_status_t sweep_part(int *done, sweep_t *sweep, pay_lmdb_t *db)
     return pay_lmdb_commit(db, 0, remove_work, sweep);
 }
 
-apr_status_t pay_lmdb_sweep(pay_lmdb_t *db, const pay_scope_t *scope, apr_uint32_t number,
+apr_status_t pay_lmdb_sweep(pay_store_t *db, const pay_scope_t *scope, apr_uint32_t number,
                             apr_pool_t *p)
 {
     sweep_t sweep = {.scope = scope, .number = number};

@@ -13,7 +13,7 @@
  * Takes out the refunds of import `number`, which nobody adds to any more, and gives their amounts
  * back to the charges that counted them. Many short transactions; may be run again after a crash.
  */
-apr_status_t pay_lmdb_sweep(pay_lmdb_t *db, const pay_scope_t *scope, apr_uint32_t number,
+apr_status_t pay_lmdb_sweep(pay_store_t *db, const pay_scope_t *scope, apr_uint32_t number,
                             apr_pool_t *p);
 
 #endif

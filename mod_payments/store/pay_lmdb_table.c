@@ -58,7 +58,7 @@ const char *pay_lmdb_table_name(pay_lmdb_table_t table)
     return table_names[table];
 }
 
-MDB_dbi pay_lmdb_dbi(const pay_lmdb_t *db, pay_lmdb_table_t table)
+MDB_dbi pay_lmdb_dbi(const pay_store_t *db, pay_lmdb_table_t table)
 {
     (void)db;
     assert(table < PAY_TABLE_COUNT);

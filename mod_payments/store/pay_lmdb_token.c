@@ -77,8 +77,8 @@ static apr_status_t erased_text(const char **out, const char *text, apr_pool_t *
     return rv;
 }
 
-static int row_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope,
-                    const char *text, apr_pool_t *p)
+static int row_read(pay_token_t **out, MDB_txn *txn, const pay_store_t *db,
+                    const pay_scope_t *scope, const char *text, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -94,7 +94,7 @@ static int row_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db, const
 }
 
 /* The token; one that was erased is revoked, and there is no more to it. */
-static int token_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db,
+static int token_read(pay_token_t **out, MDB_txn *txn, const pay_store_t *db,
                       const pay_scope_t *scope, const char *text, apr_pool_t *p)
 {
     const char *erased;
@@ -114,7 +114,7 @@ static int token_read(pay_token_t **out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc;
 }
 
-static int token_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *token,
+static int token_write(MDB_txn *txn, const pay_store_t *db, const pay_token_t *token,
                        unsigned int flags, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -133,13 +133,13 @@ static int token_write(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *to
 }
 
 /* The audit names the card, never the token. */
-static void tell(pay_lmdb_t *db, const pay_token_t *token, apr_pool_t *p)
+static void tell(pay_store_t *db, const pay_token_t *token, apr_pool_t *p)
 {
     pay_lmdb_audit_tell(db, token->scope.account, apr_psprintf(p, "card ...%s", token->card.last4),
                         pay_mode_name(token->scope.mode));
 }
 
-int pay_lmdb_token_issue(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *token,
+int pay_lmdb_token_issue(MDB_txn *txn, const pay_store_t *db, const pay_token_t *token,
                          apr_pool_t *p)
 {
     int rc;
@@ -148,8 +148,8 @@ int pay_lmdb_token_issue(MDB_txn *txn, const pay_lmdb_t *db, const pay_token_t *
     return rc == MDB_KEYEXIST ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_token_erase(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key, const MDB_val *row,
-                         apr_pool_t *p)
+int pay_lmdb_token_erase(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
+                         const MDB_val *row, apr_pool_t *p)
 {
     const pay_card_t no_card = {.issuer = "", .country = "", .type = ""};
     pay_token_t *token;
@@ -173,7 +173,7 @@ int pay_lmdb_token_erase(MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *key,
     return token_write(txn, db, token, 0, p);
 }
 
-static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     token_work_t *work = baton;
     pay_token_t token = *work->proposal;
@@ -195,8 +195,8 @@ static int create_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return token_read(&work->token, txn, db, &token.scope, token.token, work->pool);
 }
 
-apr_status_t pay_lmdb_token_create(pay_token_t **out, pay_store_t *store, const pay_token_t *token,
-                                   apr_pool_t *p)
+apr_status_t pay_store_token_create(pay_token_t **out, pay_store_t *store, const pay_token_t *token,
+                                    apr_pool_t *p)
 {
     token_work_t work = {.proposal = token, .pool = p};
     apr_status_t rv;
@@ -205,27 +205,26 @@ apr_status_t pay_lmdb_token_create(pay_token_t **out, pay_store_t *store, const 
     if (!token->email || !token->card.issuer || !token->card.country || !token->card.type) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 1, create_work, &work);
+    rv = pay_lmdb_commit(store, 1, create_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.token;
     }
     return rv;
 }
 
-apr_status_t pay_lmdb_token_get(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                const char *token, apr_pool_t *p)
+apr_status_t pay_store_token_get(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                 const char *token, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     apr_status_t rv;
     MDB_txn *txn;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(token_read(out, txn, db, scope, token, p));
-    pay_lmdb_read_end(db, txn);
+    rv = pay_lmdb_status(token_read(out, txn, store, scope, token, p));
+    pay_lmdb_read_end(store, txn);
     return rv;
 }
 
@@ -243,8 +242,8 @@ static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
     return rc;
 }
 
-apr_status_t pay_lmdb_token_list(apr_array_header_t **out, pay_store_t *store,
-                                 const pay_scope_t *scope, apr_pool_t *p)
+apr_status_t pay_store_token_list(apr_array_header_t **out, pay_store_t *store,
+                                  const pay_scope_t *scope, apr_pool_t *p)
 {
     apr_array_header_t *tokens = apr_array_make(p, 8, sizeof(pay_token_t *));
     pay_lmdb_key_t prefix;
@@ -253,14 +252,14 @@ apr_status_t pay_lmdb_token_list(apr_array_header_t **out, pay_store_t *store,
     *out = NULL;
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_scope(&prefix, scope);
-    rv = pay_lmdb_walk((pay_lmdb_t *)store, PAY_TABLE_TOKEN, &prefix, list_visit, tokens);
+    rv = pay_lmdb_walk(store, PAY_TABLE_TOKEN, &prefix, list_visit, tokens);
     if (rv == APR_SUCCESS) {
         *out = tokens;
     }
     return rv;
 }
 
-static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int revoke_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     token_work_t *work = baton;
     pay_token_t *token;
@@ -280,14 +279,14 @@ static int revoke_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return token_write(txn, db, token, 0, work->pool);
 }
 
-apr_status_t pay_lmdb_token_revoke(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                   const char *token, apr_pool_t *p)
+apr_status_t pay_store_token_revoke(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                    const char *token, apr_pool_t *p)
 {
     token_work_t work = {.scope = scope, .text = token, .pool = p};
     apr_status_t rv;
 
     *out = NULL;
-    rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, revoke_work, &work);
+    rv = pay_lmdb_commit(store, 0, revoke_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.token;
     }

@@ -117,7 +117,7 @@ static int take_away(pay_total_t *total, const pay_total_t *less)
 }
 
 /* As change(); PAY_LMDB_BAD_ROW, already logged: the row is damaged, and was left as it is. */
-static int change_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t *by, int count,
+static int change_row(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_total_t *by, int count,
                       apr_pool_t *p)
 {
     MDB_dbi dbi = pay_lmdb_dbi(db, PAY_TABLE_TOTAL);
@@ -154,7 +154,7 @@ static int change_row(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t
  * Adds `by` to the kept row of its key, or takes it out of it. A damaged row must not keep money
  * from being decided: the decision goes on, and the row is told by `store check`.
  */
-static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t *by, int count,
+static int change(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_total_t *by, int count,
                   apr_pool_t *p)
 {
     int rc;
@@ -167,8 +167,8 @@ static int change(MDB_txn *txn, const pay_lmdb_t *db, const pay_lmdb_total_t *by
     return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_total_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t *charge, int count,
-                          apr_pool_t *p)
+int pay_lmdb_total_charge(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
+                          int count, apr_pool_t *p)
 {
     pay_lmdb_total_t by;
 
@@ -176,8 +176,8 @@ int pay_lmdb_total_charge(MDB_txn *txn, const pay_lmdb_t *db, const pay_charge_t
     return change(txn, db, &by, count, p);
 }
 
-int pay_lmdb_total_refund(MDB_txn *txn, const pay_lmdb_t *db, const pay_refund_t *refund, int count,
-                          apr_pool_t *p)
+int pay_lmdb_total_refund(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund,
+                          int count, apr_pool_t *p)
 {
     pay_lmdb_total_t by;
 
@@ -221,7 +221,7 @@ static int list_row(apr_array_header_t *totals, const pay_total_t *row, int limi
     return 1;
 }
 
-static int list(apr_array_header_t *totals, MDB_txn *txn, const pay_lmdb_t *db,
+static int list(apr_array_header_t *totals, MDB_txn *txn, const pay_store_t *db,
                 const pay_lmdb_key_t *first, const pay_scope_t *scope, apr_time_t to, int limit)
 {
     pay_lmdb_scope_t view;
@@ -258,11 +258,10 @@ static int list(apr_array_header_t *totals, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_total_list(apr_array_header_t **out, pay_store_t *store,
-                                 const pay_scope_t *scope, const pay_time_range_t *range,
-                                 const pay_total_t *after, int limit, apr_pool_t *p)
+apr_status_t pay_store_total_list(apr_array_header_t **out, pay_store_t *store,
+                                  const pay_scope_t *scope, const pay_time_range_t *range,
+                                  const pay_total_t *after, int limit, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     pay_lmdb_key_t first;
     MDB_txn *txn;
     apr_status_t rv;
@@ -272,11 +271,11 @@ apr_status_t pay_lmdb_total_list(apr_array_header_t **out, pay_store_t *store,
     assert(limit <= PAY_STORE_ROWS_MAX);
     *out = apr_array_make(p, limit < LIST_SIZE_HINT ? limit : LIST_SIZE_HINT, sizeof(pay_total_t));
     list_start(&first, scope, range->from, after);
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = list(*out, txn, db, &first, scope, range->to, limit);
-    pay_lmdb_read_end(db, txn);
+    rc = list(*out, txn, store, &first, scope, range->to, limit);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }

@@ -40,7 +40,7 @@ static void next_charge(pay_lmdb_tour_t *tour)
  * then behind it: visitors take rows out, so that no cursor stays open.
  */
 static int step(int *found, MDB_val *key, MDB_val *row, pay_lmdb_tour_t *tour, MDB_txn *txn,
-                const pay_lmdb_t *db, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
+                const pay_store_t *db, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
 {
     static const unsigned char behind = 0;
     pay_lmdb_key_t *from = &tour->next.from;
@@ -73,7 +73,7 @@ static int step(int *found, MDB_val *key, MDB_val *row, pay_lmdb_tour_t *tour, M
 }
 
 /* One event of the part, or the end of it. */
-static int visit_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int visit_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                        const pay_charge_t *charge)
 {
     const int part = tour->next.part;
@@ -100,7 +100,7 @@ static int visit_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db
     return rc ? rc : pay_lmdb_event_promote(&any, txn, db, event, pay_time_now(), tour->p);
 }
 
-static int visit_refund(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int visit_refund(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                         const pay_charge_t *charge)
 {
     pay_lmdb_refund_t *refund;
@@ -128,7 +128,7 @@ static int visit_refund(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *d
     return rc;
 }
 
-int pay_lmdb_tour_has_event(int *has, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_tour_has_event(int *has, MDB_txn *txn, const pay_store_t *db,
                             const pay_charge_t *charge, int receipts_only, apr_pool_t *p)
 {
     pay_event_t place, *event;
@@ -147,7 +147,7 @@ int pay_lmdb_tour_has_event(int *has, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int visit_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int visit_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                         pay_charge_t *charge)
 {
     int rc;
@@ -159,7 +159,7 @@ static int visit_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *d
 }
 
 /* All of one charge, or as much as this transaction has room for. */
-static int visit(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db)
+static int visit(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db)
 {
     const apr_uint64_t seq = APR_ARRAY_IDX(tour->charges, tour->next.charge, apr_uint64_t);
     const int at = tour->next.charge;
@@ -192,7 +192,7 @@ static int visit(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db)
     return rc;
 }
 
-static int tour_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int tour_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_lmdb_tour_t *tour = baton;
     int rc = MDB_SUCCESS;
@@ -210,7 +210,7 @@ static int tour_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
-apr_status_t pay_lmdb_tour(pay_lmdb_tour_t *tour, pay_lmdb_t *db,
+apr_status_t pay_lmdb_tour(pay_lmdb_tour_t *tour, pay_store_t *db,
                            void (*counted)(const pay_lmdb_tour_t *tour, void *sums), void *sums)
 {
     apr_status_t rv = APR_SUCCESS;

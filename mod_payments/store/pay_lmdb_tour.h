@@ -19,12 +19,12 @@ typedef struct pay_lmdb_tour_t pay_lmdb_tour_t;
 
 /* What is done to each. `leave` 1: the rest of the charge is left as it is. */
 typedef struct pay_lmdb_visitor_t {
-    int (*begin)(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+    int (*begin)(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                  pay_charge_t *charge); /* called anew in each transaction */
-    int (*event)(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event);
-    int (*refund)(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+    int (*event)(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db, pay_event_t *event);
+    int (*refund)(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                   pay_lmdb_refund_t *row);
-    int (*charge)(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge);
+    int (*charge)(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge);
 } pay_lmdb_visitor_t;
 
 typedef struct pay_lmdb_tour_place_t {
@@ -47,14 +47,14 @@ struct pay_lmdb_tour_t {
 };
 
 /* All of tour->charges. `counted` is called after each commit, with what was counted in it. */
-apr_status_t pay_lmdb_tour(pay_lmdb_tour_t *tour, pay_lmdb_t *db,
+apr_status_t pay_lmdb_tour(pay_lmdb_tour_t *tour, pay_store_t *db,
                            void (*counted)(const pay_lmdb_tour_t *tour, void *sums), void *sums);
 
 /*
  * 1 in *has when the charge has undelivered events, or receipts: a visitor's `charge` asks, for
  * some may have come since another transaction visited them.
  */
-int pay_lmdb_tour_has_event(int *has, MDB_txn *txn, const pay_lmdb_t *db,
+int pay_lmdb_tour_has_event(int *has, MDB_txn *txn, const pay_store_t *db,
                             const pay_charge_t *charge, int receipts_only, apr_pool_t *p);
 
 #endif

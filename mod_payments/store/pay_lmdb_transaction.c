@@ -11,7 +11,7 @@
 #define VISITS_MAX 1000
 
 /* One refund of the charge, by its index entry. */
-static int show(pay_transaction_t *out, MDB_txn *txn, const pay_lmdb_t *db, const MDB_val *index,
+static int show(pay_transaction_t *out, MDB_txn *txn, const pay_store_t *db, const MDB_val *index,
                 const MDB_val *refund_key, apr_pool_t *p)
 {
     pay_lmdb_refund_t *row;
@@ -45,7 +45,7 @@ static int show(pay_transaction_t *out, MDB_txn *txn, const pay_lmdb_t *db, cons
 }
 
 /* References by refund seq, which is the order of their creation. */
-static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_lmdb_t *db, apr_pool_t *p)
+static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
 {
     const size_t prefix_len = PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t);
     pay_lmdb_key_t first;
@@ -75,7 +75,7 @@ static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_lmdb_t *
 }
 
 /* By `reference`, or by `seq` where that is NULL. */
-static apr_status_t look_up(pay_transaction_t *out, pay_lmdb_t *db, const pay_scope_t *scope,
+static apr_status_t look_up(pay_transaction_t *out, pay_store_t *db, const pay_scope_t *scope,
                             const char *reference, apr_uint64_t seq, apr_pool_t *p)
 {
     MDB_txn *txn;
@@ -104,15 +104,15 @@ static apr_status_t look_up(pay_transaction_t *out, pay_lmdb_t *db, const pay_sc
     return pay_lmdb_status(rc);
 }
 
-apr_status_t pay_lmdb_transaction_find(pay_transaction_t *out, pay_store_t *store,
-                                       const pay_scope_t *scope, const char *reference,
-                                       apr_pool_t *p)
+apr_status_t pay_store_transaction_find(pay_transaction_t *out, pay_store_t *store,
+                                        const pay_scope_t *scope, const char *reference,
+                                        apr_pool_t *p)
 {
-    return look_up(out, (pay_lmdb_t *)store, scope, reference, 0, p);
+    return look_up(out, store, scope, reference, 0, p);
 }
 
-apr_status_t pay_lmdb_transaction_get(pay_transaction_t *out, pay_store_t *store,
-                                      const pay_scope_t *scope, apr_uint64_t seq, apr_pool_t *p)
+apr_status_t pay_store_transaction_get(pay_transaction_t *out, pay_store_t *store,
+                                       const pay_scope_t *scope, apr_uint64_t seq, apr_pool_t *p)
 {
-    return look_up(out, (pay_lmdb_t *)store, scope, NULL, seq, p);
+    return look_up(out, store, scope, NULL, seq, p);
 }

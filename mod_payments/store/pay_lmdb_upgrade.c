@@ -14,7 +14,7 @@ apr_status_t pay_lmdb_upgrade(const char **text, const char *path,
 {
     pay_store_options_t looking = *options;
     apr_status_t rv;
-    pay_lmdb_t db;
+    pay_store_t db;
 
     (void)dry_run; /* nothing is written either way */
     *text = pay_lmdb_path_fault(path);
@@ -23,7 +23,7 @@ apr_status_t pay_lmdb_upgrade(const char **text, const char *path,
     }
     looking.create = 0;
     pay_lmdb_handle_init(&db, apr_pstrdup(p, path), &looking);
-    rv = pay_lmdb_ready(text, &db.store, p);
+    rv = pay_store_ready(text, &db, p);
     (void)pay_lmdb_handle_close(&db);
     pthread_mutex_destroy(&db.mutex);
     if (rv == APR_SUCCESS) {

@@ -45,7 +45,7 @@ static int table_touch(MDB_txn *txn, MDB_dbi dbi)
 }
 
 /* LMDB's own two tables, free pages and names, and ours. */
-static apr_status_t pages_touch(pay_lmdb_t *db)
+static apr_status_t pages_touch(pay_store_t *db)
 {
     apr_status_t rv;
     MDB_txn *txn;
@@ -71,7 +71,7 @@ static apr_status_t pages_touch(pay_lmdb_t *db)
  * Of another data.mdb, put in place meanwhile, it would take the wrong one of the two newest
  * states.
  */
-static apr_status_t numbers_agree(int *agree, pay_lmdb_t *db)
+static apr_status_t numbers_agree(int *agree, pay_store_t *db)
 {
     MDB_envinfo info;
     apr_status_t rv;
@@ -103,7 +103,7 @@ static void fault_ignore(void *baton, const char *text)
 }
 
 /* `reason` of what is wrong with an open store, APR_SUCCESS if nothing is. */
-static apr_status_t verify_open(const char **reason, pay_lmdb_t *db, apr_pool_t *p)
+static apr_status_t verify_open(const char **reason, pay_store_t *db, apr_pool_t *p)
 {
     apr_size_t faults = 0;
     apr_status_t rv;
@@ -118,7 +118,7 @@ static apr_status_t verify_open(const char **reason, pay_lmdb_t *db, apr_pool_t 
         rv = pages_touch(db);
     }
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_check(&faults, &db->store, fault_ignore, NULL, p);
+        rv = pay_store_check(&faults, db, fault_ignore, NULL, p);
     }
     if (rv == APR_SUCCESS && faults > 0) {
         *reason = apr_psprintf(p, "the check found %" APR_SIZE_T_FMT " faults", faults);
@@ -135,7 +135,7 @@ apr_status_t pay_lmdb_verify(const char **reason, const char *path,
 {
     pay_store_options_t looking = *options;
     apr_status_t rv;
-    pay_lmdb_t db;
+    pay_store_t db;
 
     *reason = pay_lmdb_path_fault(path);
     if (*reason) {
@@ -146,7 +146,7 @@ apr_status_t pay_lmdb_verify(const char **reason, const char *path,
     looking.shared = NULL;
     looking.mark = NULL; /* it is set, and refuses all other uses */
     pay_lmdb_handle_init(&db, apr_pstrdup(p, path), &looking);
-    rv = pay_lmdb_ready(reason, &db.store, p);
+    rv = pay_store_ready(reason, &db, p);
     if (rv == APR_SUCCESS) {
         rv = verify_open(reason, &db, p);
     }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The time leads the keys of pending_due, so that those of other scopes lie between. */
-static int count_pending(int *count, MDB_txn *txn, const pay_lmdb_t *db,
+static int count_pending(int *count, MDB_txn *txn, const pay_store_t *db,
                          const pay_lmdb_key_t *scope, pay_lmdb_due_part_t part, int limit)
 {
     const unsigned char *at;
@@ -37,7 +37,7 @@ static int count_pending(int *count, MDB_txn *txn, const pay_lmdb_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int count_all(pay_waiting_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+static int count_all(pay_waiting_t *out, MDB_txn *txn, const pay_store_t *db,
                      const pay_scope_t *scope, int limit)
 {
     pay_lmdb_key_t prefix, webhook;
@@ -71,27 +71,26 @@ static int count_all(pay_waiting_t *out, MDB_txn *txn, const pay_lmdb_t *db,
     return rc ? rc : pay_lmdb_walk_count(&out->tokens, txn, db, PAY_TABLE_TOKEN, &prefix, limit);
 }
 
-apr_status_t pay_lmdb_waiting_count(pay_waiting_t *out, pay_store_t *store,
-                                    const pay_scope_t *scope, int limit)
+apr_status_t pay_store_waiting_count(pay_waiting_t *out, pay_store_t *store,
+                                     const pay_scope_t *scope, int limit)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
 
     assert(limit >= 1);
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = count_all(out, txn, db, scope, limit);
-    pay_lmdb_read_end(db, txn);
+    rc = count_all(out, txn, store, scope, limit);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }
 
 /* Adds the refund of an entry of pending_due, if it waits and is of that scope. */
-static int waiting_add(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+static int waiting_add(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
                        const pay_lmdb_key_t *scope, const MDB_val *key, const MDB_val *refund_key,
                        apr_pool_t *p)
 {
@@ -110,7 +109,7 @@ static int waiting_add(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *
     return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* store check tells */
 }
 
-static int waiting_list(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t *db,
+static int waiting_list(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
                         const pay_scope_t *scope, int limit, apr_pool_t *p)
 {
     pay_lmdb_key_t prefix;
@@ -138,21 +137,20 @@ static int waiting_list(apr_array_header_t *out, MDB_txn *txn, const pay_lmdb_t 
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_refund_waiting(apr_array_header_t **out, pay_store_t *store,
-                                     const pay_scope_t *scope, int limit, apr_pool_t *p)
+apr_status_t pay_store_refund_waiting(apr_array_header_t **out, pay_store_t *store,
+                                      const pay_scope_t *scope, int limit, apr_pool_t *p)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
     MDB_txn *txn;
     apr_status_t rv;
     int rc;
 
     assert(limit >= 1);
     *out = apr_array_make(p, 4, sizeof(pay_refund_t *));
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_lmdb_read_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = waiting_list(*out, txn, db, scope, limit, p);
-    pay_lmdb_read_end(db, txn);
+    rc = waiting_list(*out, txn, store, scope, limit, p);
+    pay_lmdb_read_end(store, txn);
     return pay_lmdb_status(rc);
 }

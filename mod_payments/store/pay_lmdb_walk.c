@@ -80,7 +80,7 @@ static void walk_start(walk_t *walk, const pay_lmdb_key_t *prefix, const pay_lmd
     }
 }
 
-apr_status_t pay_lmdb_walk(pay_lmdb_t *db, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix,
+apr_status_t pay_lmdb_walk(pay_store_t *db, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix,
                            pay_lmdb_visit_t visit, void *baton)
 {
     walk_t walk = {.dbi = pay_lmdb_dbi(db, table), .visit = visit, .baton = baton};
@@ -100,7 +100,7 @@ apr_status_t pay_lmdb_walk(pay_lmdb_t *db, pay_lmdb_table_t table, const pay_lmd
     return rc == MDB_NOTFOUND ? APR_SUCCESS : pay_lmdb_status(rc);
 }
 
-int pay_lmdb_walk_part(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+int pay_lmdb_walk_part(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
                        const pay_lmdb_key_t *prefix, const pay_lmdb_key_t *after, int limit,
                        pay_lmdb_visit_t visit, void *baton)
 {
@@ -112,7 +112,7 @@ int pay_lmdb_walk_part(MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t tabl
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_walk_page(pay_lmdb_t *db, pay_lmdb_table_t table,
+apr_status_t pay_lmdb_walk_page(pay_store_t *db, pay_lmdb_table_t table,
                                 const pay_lmdb_key_t *prefix, const pay_lmdb_key_t *after,
                                 int limit, pay_lmdb_visit_t visit, void *baton)
 {
@@ -140,7 +140,7 @@ static int count_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_walk_count(int *out, MDB_txn *txn, const pay_lmdb_t *db, pay_lmdb_table_t table,
+int pay_lmdb_walk_count(int *out, MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
                         const pay_lmdb_key_t *prefix, int limit)
 {
     *out = 0;

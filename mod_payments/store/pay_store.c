@@ -88,22 +88,6 @@ apr_status_t pay_store_open(pay_store_t **out, const char *url, const pay_store_
     return pay_lmdb_open(out, path_of(url), options, p);
 }
 
-apr_status_t pay_store_ready(const char **reason, pay_store_t *store, apr_pool_t *p)
-{
-    return pay_lmdb_ready(reason, store, p);
-}
-
-apr_status_t pay_store_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
-                               apr_pool_t *p)
-{
-    return pay_lmdb_audited(out, store, entry, p);
-}
-
-apr_status_t pay_store_probe(pay_store_t *store)
-{
-    return pay_lmdb_probe(store);
-}
-
 apr_status_t pay_store_hand_over(const char **reason, const char *url, apr_uid_t uid, apr_gid_t gid,
                                  apr_pool_t *p)
 {

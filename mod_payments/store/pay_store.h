@@ -9,7 +9,13 @@
  * APR_NOTFOUND stands for absence. No function waits for the network.
  */
 
-#include "store/pay_store_ops.h"
+#include "store/pay_store_account.h"
+#include "store/pay_store_charge.h"
+#include "store/pay_store_checkout.h"
+#include "store/pay_store_due.h"
+#include "store/pay_store_erase.h"
+#include "store/pay_store_event.h"
+#include "store/pay_store_refund.h"
 
 #include <apr_user.h>
 
@@ -101,10 +107,6 @@ typedef struct pay_store_options_t {
  * readers, nothing shared, neither create nor read-only. */
 extern const pay_store_options_t pay_store_options_default;
 
-struct pay_store_t {
-    const pay_store_ops_t *ops;
-};
-
 /* NULL when `url` has the form of a store URL, else a sentence on what is wrong. Touches nothing.
  */
 const char *pay_store_url_fault(const char *url);
@@ -172,5 +174,30 @@ apr_status_t pay_store_verify(const char **reason, const char *url,
  * done. */
 apr_status_t pay_store_upgrade(const char **text, const char *url,
                                const pay_store_options_t *options, int dry_run, apr_pool_t *p);
+
+/* --- housekeeping --- */
+apr_status_t pay_store_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_t *p);
+/* Counts faults: rows that do not decode, indexes that disagree, sums of refunds that do. */
+apr_status_t pay_store_check(apr_size_t *faults, pay_store_t *store, pay_store_fault_t report,
+                             void *baton, apr_pool_t *p);
+/* A compact copy into the new directory `path` (mode 0700), which says that it is one: opened for
+ * writing, it begins a new epoch. */
+apr_status_t pay_store_backup(pay_store_t *store, const char *path, apr_pool_t *p);
+/* Frees the slots of dead readers; reopens a store that is down when its back-off is over. */
+apr_status_t pay_store_housekeep(pay_store_t *store, apr_pool_t *p);
+
+/* --- what follows when a copy is put back (model/pay_epoch.h) --- */
+apr_status_t pay_store_epoch_find(pay_epoch_t *out, pay_store_t *store);
+/* 1 in *wanted if the refunds of the account's Live Mode must be fetched from its acquirer before
+ * the hold ends: it is in Live Mode, or has charges there; 1 in *synced if they were since the
+ * epoch began; *from: when they must be fetched from at the latest, 0: not known. */
+apr_status_t pay_store_epoch_synced(int *wanted, int *synced, apr_time_t *from, pay_store_t *store,
+                                    const pay_account_t *account, apr_pool_t *p);
+/*
+ * Ends the hold. *was_held 0: nothing was held. Unless `allow_unsynced`, *unsynced is set, and
+ * nothing is done, while there is an account that must be synced and is not: the first one.
+ */
+apr_status_t pay_store_epoch_confirm(int *was_held, const pay_account_t **unsynced,
+                                     pay_store_t *store, int allow_unsynced, apr_pool_t *p);
 
 #endif

@@ -129,7 +129,7 @@ static int prepare(const char *url, const char *account, apr_pool_t *p)
         fail(url, reason ? reason : "it cannot be opened");
         return 0;
     }
-    rv = fill.service.store->ops->account_get(&found, fill.service.store, account, p);
+    rv = pay_store_account_get(&found, fill.service.store, account, p);
     if (rv != APR_SUCCESS) {
         fail(account, "there is no such account");
         return 0;

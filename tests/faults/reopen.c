@@ -69,7 +69,6 @@ static void image_put(const char *path, const image_t *image)
  */
 static void call_check(bench_t *bench, const char *text, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = bench->store->ops;
     char noun[16], reference[PAY_REFERENCE_MAX + 1];
     pay_charge_t *charge;
     pay_refund_t *refund;
@@ -79,9 +78,9 @@ static void call_check(bench_t *bench, const char *text, apr_pool_t *p)
         disk_die("not a call", text);
     }
     if (strncmp(noun, "charge", 6) == 0) {
-        rv = ops->charge_find(&charge, bench->store, &bench->scope, reference, p);
+        rv = pay_store_charge_find(&charge, bench->store, &bench->scope, reference, p);
     } else {
-        rv = ops->refund_find(&refund, bench->store, &bench->scope, reference, p);
+        rv = pay_store_refund_find(&refund, bench->store, &bench->scope, reference, p);
     }
     if (rv != APR_SUCCESS) {
         fault(bench, "is unknown", apr_pstrcat(p, noun, " ", reference, NULL));
@@ -91,7 +90,6 @@ static void call_check(bench_t *bench, const char *text, apr_pool_t *p)
 /* "charge REFERENCE STATE MINOR" or "refund REFERENCE STATE MINOR": what a client was told. */
 static void answer_check(bench_t *bench, const char *text, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = bench->store->ops;
     char noun[8], reference[PAY_REFERENCE_MAX + 1], state[16];
     const char *found = NULL;
     apr_int64_t minor = 0;
@@ -104,11 +102,11 @@ static void answer_check(bench_t *bench, const char *text, apr_pool_t *p)
         disk_die("not an answer", text);
     }
     if (strcmp(noun, "charge") == 0) {
-        rv = ops->charge_find(&charge, bench->store, &bench->scope, reference, p);
+        rv = pay_store_charge_find(&charge, bench->store, &bench->scope, reference, p);
         found = rv == APR_SUCCESS ? pay_charge_state_name(charge->decided_state) : NULL;
         minor = rv == APR_SUCCESS ? charge->money.amount_minor : 0;
     } else {
-        rv = ops->refund_find(&refund, bench->store, &bench->scope, reference, p);
+        rv = pay_store_refund_find(&refund, bench->store, &bench->scope, reference, p);
         found = rv == APR_SUCCESS ? pay_refund_state_name(refund->decided_state) : NULL;
         minor = rv == APR_SUCCESS ? refund->money.amount_minor : 0;
     }
@@ -149,7 +147,7 @@ static void tables_check(bench_t *bench)
     apr_size_t faults;
     apr_status_t rv;
 
-    rv = bench->store->ops->check(&faults, bench->store, report_fault, bench, bench->pool);
+    rv = pay_store_check(&faults, bench->store, report_fault, bench, bench->pool);
     if (rv != APR_SUCCESS) {
         fault(bench, "cannot be finished", "store check");
     }
@@ -162,7 +160,6 @@ static void charge_check(bench_t *bench)
                                            .code = "00",
                                            .message = "Approved",
                                            .authorization_code = "A1B2C3"};
-    const pay_store_ops_t *ops = bench->store->ops;
     pay_charge_t proposal = {.scope = bench->scope,
                              .reference = "after-the-cut",
                              .token = "tok_test_success",
@@ -185,10 +182,10 @@ static void charge_check(bench_t *bench)
     apr_status_t rv;
     int changed = 0;
 
-    rv = ops->charge_open(&charge, &claim, bench->store, &proposal, NULL, NULL, bench->pool);
+    rv = pay_store_charge_open(&charge, &claim, bench->store, &proposal, NULL, NULL, bench->pool);
     if (rv == APR_SUCCESS && claim == PAY_CLAIM_NEW) {
-        rv = ops->charge_resolve(&charge, &changed, bench->store, &bench->scope, charge->seq,
-                                 &approved, 0, bench->pool);
+        rv = pay_store_charge_resolve(&charge, &changed, bench->store, &bench->scope, charge->seq,
+                                      &approved, 0, bench->pool);
     }
     if (rv != APR_SUCCESS || !changed) {
         fault(bench, "is refused", "a new charge");
@@ -236,7 +233,7 @@ static void store_check(bench_t *bench, const image_t *image, int charged)
         return;
     }
     if (bench->account) {
-        if (bench->store->ops->account_get(&account, bench->store, bench->account, bench->pool)
+        if (pay_store_account_get(&account, bench->store, bench->account, bench->pool)
             != APR_SUCCESS) {
             fault(bench, "is lost", "the account");
             return;

@@ -74,8 +74,8 @@ static void prepare(timing_t *timing, const char *directory)
     options.commit_wait = apr_time_from_sec(30); /* a slow machine is no reason to refuse */
     need(pay_store_open(&timing->service.store, url, &options, timing->pool) == APR_SUCCESS,
          "no store");
-    rv = timing->service.store->ops->account_create(&account, timing->service.store, "shop",
-                                                    &pay_account_settings_builtin, timing->pool);
+    rv = pay_store_account_create(&account, timing->service.store, "shop",
+                                  &pay_account_settings_builtin, timing->pool);
     need(rv == APR_SUCCESS, "no account");
     rv = pay_keyring_load(&ring, &made, &reason, pay_keyring_path(url, timing->pool), 1, geteuid(),
                           timing->pool);

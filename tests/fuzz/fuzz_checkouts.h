@@ -42,23 +42,22 @@ static inline void fuzz_checkouts_move(apr_uint64_t seq, pay_checkout_step_t fro
     pay_charge_t *charge;
     int changed;
 
-    (void)fuzz_store.ops->checkout_move(&charge, &changed, fuzz_store.store, &fuzz_store.scope, seq,
-                                        &move, p);
+    (void)pay_store_checkout_move(&charge, &changed, fuzz_store.store, &fuzz_store.scope, seq,
+                                  &move, p);
 }
 
 /* Found by its page (ECORRUPT only where the check found a fault), then paid or expired. */
 static inline void fuzz_checkouts_use(apr_size_t faults, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = fuzz_store.ops;
     pay_store_page_t page;
     pay_charge_t *charge;
     apr_status_t rv;
 
-    rv = ops->page_find(&page, fuzz_store.store, fuzz_page.page_id, p);
+    rv = pay_store_page_find(&page, fuzz_store.store, fuzz_page.page_id, p);
     CHECK(rv == APR_SUCCESS || rv == APR_NOTFOUND || (rv == PAY_STORE_ECORRUPT && faults > 0));
     CHECK(rv != APR_SUCCESS || !page.charge != !page.link);
     CHECK(rv != APR_SUCCESS || !page.charge || page.charge->checkout);
-    if (ops->charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "checkout", p)
+    if (pay_store_charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "checkout", p)
         == APR_SUCCESS) {
         fuzz_checkouts_move(charge->seq, PAY_CHECKOUT_OPEN, PAY_CHECKOUT_SENT, FUZZ_NOW - 1, p);
         fuzz_checkouts_move(charge->seq, PAY_CHECKOUT_OPEN, PAY_CHECKOUT_EXPIRED, FUZZ_NOW, p);

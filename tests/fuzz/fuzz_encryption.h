@@ -13,7 +13,7 @@ static inline void fuzz_encryption_key(void)
         .scope = fuzz_store.scope, .public_pem = "public", .sealed = "sealed"};
     pay_encryption_key_t *made;
 
-    CHECK(fuzz_store.ops->encryption_key_put(&made, fuzz_store.store, &wanted, 0, fuzz_store.pool)
+    CHECK(pay_store_encryption_key_put(&made, fuzz_store.store, &wanted, 0, fuzz_store.pool)
           == APR_SUCCESS);
 }
 
@@ -33,8 +33,9 @@ static inline int fuzz_encryption_decode(MDB_val *written, const MDB_val *key, c
         return 0;
     }
     txn = fuzz_store_begin(0);
-    CHECK(pay_lmdb_encryption_key_store(txn, fuzz_store.db, record, p) == 0);
-    CHECK(mdb_get(txn, pay_lmdb_dbi(fuzz_store.db, PAY_TABLE_ENCRYPTION_KEY), &at, &stored) == 0);
+    CHECK(pay_lmdb_encryption_key_store(txn, fuzz_store.store, record, p) == 0);
+    CHECK(mdb_get(txn, pay_lmdb_dbi(fuzz_store.store, PAY_TABLE_ENCRYPTION_KEY), &at, &stored)
+          == 0);
     written->mv_size = stored.mv_size;
     written->mv_data = apr_pmemdup(p, stored.mv_data, stored.mv_size);
     mdb_txn_abort(txn);
@@ -47,12 +48,12 @@ static inline apr_status_t fuzz_encryption_read(apr_pool_t *p)
     apr_array_header_t *list;
     apr_status_t rv;
 
-    rv = fuzz_store.ops->encryption_key_get(&record, fuzz_store.store, &fuzz_store.scope, p);
+    rv = pay_store_encryption_key_get(&record, fuzz_store.store, &fuzz_store.scope, p);
     CHECK((rv == APR_SUCCESS) == (record != NULL));
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return rv;
     }
-    return fuzz_store.ops->encryption_key_list(&list, fuzz_store.store, NULL, 100, p);
+    return pay_store_encryption_key_list(&list, fuzz_store.store, NULL, 100, p);
 }
 
 static inline void fuzz_encryption_write(apr_pool_t *p)
@@ -62,9 +63,9 @@ static inline void fuzz_encryption_write(apr_pool_t *p)
     pay_encryption_key_t *record;
     int changed;
 
-    (void)fuzz_store.ops->encryption_key_reseal(&changed, fuzz_store.store, &fuzz_store.scope,
-                                                "sealed", "anew", p);
-    (void)fuzz_store.ops->encryption_key_put(&record, fuzz_store.store, &wanted, 0, p);
+    (void)pay_store_encryption_key_reseal(&changed, fuzz_store.store, &fuzz_store.scope, "sealed",
+                                          "anew", p);
+    (void)pay_store_encryption_key_put(&record, fuzz_store.store, &wanted, 0, p);
 }
 
 #endif

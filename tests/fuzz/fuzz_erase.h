@@ -13,7 +13,6 @@ static inline void fuzz_erase_search(apr_size_t faults, apr_pool_t *p)
 {
     const pay_charge_filter_t filter = {.email = "ada@example.com",
                                         .range = {APR_INT64_MIN, APR_INT64_MAX}};
-    const pay_store_ops_t *ops = fuzz_store.ops;
     pay_charge_cursor_t cursor = {.done = 0};
     pay_page_cursor_t place = {.done = 0};
     apr_status_t rv = APR_SUCCESS;
@@ -23,24 +22,24 @@ static inline void fuzz_erase_search(apr_size_t faults, apr_pool_t *p)
 
     for (steps = 0; rv == APR_SUCCESS && !cursor.done; steps++) {
         CHECK(steps < FUZZ_STEPS_MAX);
-        rv = ops->charge_search(&list, &cursor, fuzz_store.store, &fuzz_store.scope, &filter, 1, p);
+        rv = pay_store_charge_search(&list, &cursor, fuzz_store.store, &fuzz_store.scope, &filter,
+                                     1, p);
     }
     CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
     rv = APR_SUCCESS;
     for (steps = 0; rv == APR_SUCCESS && !place.done; steps++) {
         CHECK(steps < FUZZ_STEPS_MAX);
-        rv = ops->refund_page(&list, &place, fuzz_store.store, &fuzz_store.scope, &filter.range, 1,
-                              p);
+        rv = pay_store_refund_page(&list, &place, fuzz_store.store, &fuzz_store.scope,
+                                   &filter.range, 1, p);
     }
     CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
-    rv = ops->waiting_count(&waiting, fuzz_store.store, &fuzz_store.scope, FUZZ_STEPS_MAX);
+    rv = pay_store_waiting_count(&waiting, fuzz_store.store, &fuzz_store.scope, FUZZ_STEPS_MAX);
     CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
 }
 
 /* A payer is erased, then the scope is emptied: either ends, or stops at a row that is at fault. */
 static inline void fuzz_erase_all(apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = fuzz_store.ops;
     pay_erasure_t erasure = {.done = 0};
     pay_reset_t reset = {.done = 0};
     apr_status_t rv = APR_SUCCESS;
@@ -48,12 +47,13 @@ static inline void fuzz_erase_all(apr_pool_t *p)
 
     for (steps = 0; rv == APR_SUCCESS && !erasure.done; steps++) {
         CHECK(steps < FUZZ_STEPS_MAX);
-        rv = ops->payer_erase(&erasure, fuzz_store.store, &fuzz_store.scope, "ada@example.com", p);
+        rv = pay_store_payer_erase(&erasure, fuzz_store.store, &fuzz_store.scope, "ada@example.com",
+                                   p);
     }
     rv = APR_SUCCESS;
     for (steps = 0; rv == APR_SUCCESS && !reset.done; steps++) {
         CHECK(steps < FUZZ_STEPS_MAX);
-        rv = ops->scope_reset(&reset, fuzz_store.store, &fuzz_store.scope, p);
+        rv = pay_store_scope_reset(&reset, fuzz_store.store, &fuzz_store.scope, p);
     }
 }
 

@@ -15,8 +15,7 @@ static inline void fuzz_events_endpoints(void)
 
     for (kind = PAY_ENDPOINT_WEBHOOK; kind <= PAY_ENDPOINT_KIND_LAST; kind++) {
         wanted.kind = (pay_endpoint_kind_t)kind;
-        CHECK(fuzz_store.ops->endpoint_put(&endpoint, fuzz_store.store, &wanted, NULL,
-                                           fuzz_store.pool)
+        CHECK(pay_store_endpoint_put(&endpoint, fuzz_store.store, &wanted, NULL, fuzz_store.pool)
               == APR_SUCCESS);
     }
 }

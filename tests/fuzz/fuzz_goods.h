@@ -23,8 +23,8 @@ static inline void fuzz_goods_key(void)
 
     memset(fuzz_store.digest, 'k', sizeof(fuzz_store.digest));
     memcpy(key.digest, fuzz_store.digest, sizeof(key.digest));
-    CHECK(in->ops->key_create(&made, in->store, &key, in->pool) == APR_SUCCESS);
-    CHECK(in->ops->token_create(&issued, in->store, &token, in->pool) == APR_SUCCESS);
+    CHECK(pay_store_key_create(&made, in->store, &key, in->pool) == APR_SUCCESS);
+    CHECK(pay_store_token_create(&issued, in->store, &token, in->pool) == APR_SUCCESS);
 }
 
 /* The Idempotency-Key "fuzz" of an operation. */
@@ -60,14 +60,14 @@ static inline void fuzz_goods_charge(const char *reference, pay_charge_kind_t by
     pay_claim_t claim;
     int changed;
 
-    CHECK(fuzz_store.ops->charge_open(
-              &charge, &claim, fuzz_store.store, &proposal, NULL,
-              kind == PAY_OUTCOME_APPROVED ? fuzz_goods_use(PAY_OPERATION_CHARGE) : NULL,
-              fuzz_store.pool)
+    CHECK(pay_store_charge_open(&charge, &claim, fuzz_store.store, &proposal, NULL,
+                                kind == PAY_OUTCOME_APPROVED ? fuzz_goods_use(PAY_OPERATION_CHARGE)
+                                                             : NULL,
+                                fuzz_store.pool)
               == APR_SUCCESS
           && claim == PAY_CLAIM_NEW);
-    CHECK(fuzz_store.ops->charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
-                                         charge->seq, &outcome, FUZZ_NOW, fuzz_store.pool)
+    CHECK(pay_store_charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
+                                   charge->seq, &outcome, FUZZ_NOW, fuzz_store.pool)
           == APR_SUCCESS);
 }
 
@@ -90,8 +90,8 @@ static inline apr_status_t fuzz_goods_refund(pay_refund_t **out, const char *nam
     pay_charge_t *charge;
     pay_kept_t *kept;
 
-    return fuzz_store.ops->refund_open(out, &charge, &verdict, &kept, fuzz_store.store, &proposal,
-                                       use, 0, p);
+    return pay_store_refund_open(out, &charge, &verdict, &kept, fuzz_store.store, &proposal, use, 0,
+                                 p);
 }
 
 /* The store as it is before each input; made at the first call. */
@@ -116,9 +116,9 @@ static inline void fuzz_goods_ready(void)
                             fuzz_goods_use(PAY_OPERATION_REFUND), fuzz_store.pool)
           == APR_SUCCESS);
     fuzz_import_make();
-    CHECK(fuzz_store.ops->kept_put(&kept, fuzz_store.store, &fuzz_store.scope,
-                                   fuzz_goods_use(PAY_OPERATION_VERIFY), "{\"status\":true}",
-                                   fuzz_store.pool)
+    CHECK(pay_store_kept_put(&kept, fuzz_store.store, &fuzz_store.scope,
+                             fuzz_goods_use(PAY_OPERATION_VERIFY), "{\"status\":true}",
+                             fuzz_store.pool)
           == APR_SUCCESS);
     fuzz_live_make();
     fuzz_grants_make();

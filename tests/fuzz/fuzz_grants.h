@@ -31,11 +31,11 @@ static inline void fuzz_grants_make(void)
     pay_grant_verdict_t verdict;
     pay_grant_t *grant;
 
-    CHECK(fuzz_store.ops->grant_put(&grant, &verdict, fuzz_audit_store(fuzz_store.pool), "shop",
-                                    FUZZ_HOST, FUZZ_USER, PAY_ROLE_OWNER, 0, fuzz_store.pool)
+    CHECK(pay_store_grant_put(&grant, &verdict, fuzz_audit_store(fuzz_store.pool), "shop",
+                              FUZZ_HOST, FUZZ_USER, PAY_ROLE_OWNER, 0, fuzz_store.pool)
           == APR_SUCCESS);
     CHECK(verdict == PAY_GRANT_DONE);
-    CHECK(fuzz_store.ops->audit_note(fuzz_audit_store(fuzz_store.pool)) == APR_SUCCESS);
+    CHECK(pay_store_audit_note(fuzz_audit_store(fuzz_store.pool)) == APR_SUCCESS);
 }
 
 /* A grant that decodes is written as it was, and its host and user are what grants are given to. */
@@ -65,17 +65,16 @@ static inline void fuzz_grants_decode(const MDB_val *key, const MDB_val *row, ap
 /* What is read is a grant; ECORRUPT only where the check found a fault. */
 static inline void fuzz_grants_read(apr_size_t faults, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = fuzz_store.ops;
     apr_array_header_t *grants;
     pay_grant_t *grant;
     apr_status_t rv;
     int i;
 
-    rv = ops->grant_get(&grant, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER, p);
+    rv = pay_store_grant_get(&grant, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER, p);
     CHECK(rv == APR_SUCCESS || rv == APR_NOTFOUND || (rv == PAY_STORE_ECORRUPT && faults > 0));
-    rv = ops->grant_list_user(&grants, fuzz_store.store, FUZZ_HOST, FUZZ_USER, p);
+    rv = pay_store_grant_list_user(&grants, fuzz_store.store, FUZZ_HOST, FUZZ_USER, p);
     CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
-    rv = ops->grant_list(&grants, fuzz_store.store, "shop", p);
+    rv = pay_store_grant_list(&grants, fuzz_store.store, "shop", p);
     CHECK(rv == APR_SUCCESS || rv == APR_NOTFOUND || (rv == PAY_STORE_ECORRUPT && faults > 0));
     for (i = 0; rv == APR_SUCCESS && i < grants->nelts; i++) {
         pay_grant_to_json(pay_writer_make(0, p), NULL, APR_ARRAY_IDX(grants, i, pay_grant_t *));
@@ -85,14 +84,13 @@ static inline void fuzz_grants_read(apr_size_t faults, apr_pool_t *p)
 /* Whatever these answer, nothing ends the process. */
 static inline void fuzz_grants_write(apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = fuzz_store.ops;
     pay_grant_verdict_t verdict;
     pay_grant_t *grant;
 
-    (void)ops->grant_put(&grant, &verdict, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER,
-                         PAY_ROLE_VIEWER, 1, p);
-    (void)ops->grant_delete(&verdict, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER, 1, p);
-    (void)ops->grant_delete(&verdict, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER, 0, p);
+    (void)pay_store_grant_put(&grant, &verdict, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER,
+                              PAY_ROLE_VIEWER, 1, p);
+    (void)pay_store_grant_delete(&verdict, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER, 1, p);
+    (void)pay_store_grant_delete(&verdict, fuzz_store.store, "shop", FUZZ_HOST, FUZZ_USER, 0, p);
 }
 
 static inline void fuzz_audit_decode(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
@@ -118,17 +116,16 @@ static inline void fuzz_audit_decode(const MDB_val *key, const MDB_val *row, apr
 /* One more entry, and the list of all, one by one; either fails only where there is a fault. */
 static inline void fuzz_audit_write(apr_size_t faults, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = fuzz_store.ops;
     apr_uint64_t before = 0;
     apr_array_header_t *list;
     apr_status_t rv;
     int count;
 
-    rv = ops->audit_note(fuzz_audit_store(p));
+    rv = pay_store_audit_note(fuzz_audit_store(p));
     CHECK(rv == APR_SUCCESS
           || ((rv == PAY_STORE_ECORRUPT || rv == PAY_STORE_ESCHEMA) && faults > 0));
     for (count = 0; count < FUZZ_ENTRIES_MAX; count++) {
-        rv = ops->audit_list(&list, fuzz_store.store, 1, before, 1, p);
+        rv = pay_store_audit_list(&list, fuzz_store.store, 1, before, 1, p);
         CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
         if (rv != APR_SUCCESS || list->nelts == 0) {
             break;

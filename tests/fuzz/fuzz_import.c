@@ -59,8 +59,8 @@ static const char *list_all(apr_size_t *count, apr_pool_t *p)
     *count = 0;
     while (!cursor.done) {
         CHECK(++chunks < CHUNKS_MAX);
-        CHECK(fuzz_store.ops->refund_scan(&cursor, &len, &records, fuzz_store.store,
-                                          &fuzz_store.scope, &range, buffer, sizeof(buffer))
+        CHECK(pay_store_refund_scan(&cursor, &len, &records, fuzz_store.store, &fuzz_store.scope,
+                                    &range, buffer, sizeof(buffer))
               == APR_SUCCESS);
         all = apr_pstrcat(p, all, apr_pstrmemdup(p, buffer, len), NULL);
         *count += records;
@@ -88,7 +88,7 @@ static void check_store(apr_pool_t *p)
 {
     apr_size_t faults;
 
-    CHECK(fuzz_store.ops->check(&faults, fuzz_store.store, tell, NULL, p) == APR_SUCCESS);
+    CHECK(pay_store_check(&faults, fuzz_store.store, tell, NULL, p) == APR_SUCCESS);
     CHECK(faults == 0);
 }
 
@@ -118,9 +118,8 @@ static void run(const uint8_t *data, size_t size, apr_pool_t *p)
     write_input(data, size);
     check_records(size, p);
     list_before = list_all(&before, p);
-    CHECK(
-        fuzz_store.ops->charge_find(&charge_before, fuzz_store.store, &fuzz_store.scope, "known", p)
-        == APR_SUCCESS);
+    CHECK(pay_store_charge_find(&charge_before, fuzz_store.store, &fuzz_store.scope, "known", p)
+          == APR_SUCCESS);
     rv = import(&result, p);
     list = list_all(&after, p);
     check_store(p);
@@ -132,7 +131,7 @@ static void run(const uint8_t *data, size_t size, apr_pool_t *p)
     /* A file at fault leaves nothing. */
     CHECK(rv == APR_EINVAL || rv == APR_EEXIST);
     CHECK(after == before && !strcmp(list, list_before));
-    CHECK(fuzz_store.ops->charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "known", p)
+    CHECK(pay_store_charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "known", p)
           == APR_SUCCESS);
     CHECK(charge->refunded_minor == charge_before->refunded_minor);
     CHECK(charge->refunds_pending_minor == charge_before->refunds_pending_minor);

@@ -24,12 +24,11 @@ static inline void fuzz_import_make(void)
     int at;
 
     APR_ARRAY_PUSH(records, pay_refund_t *) = &record;
-    CHECK(
-        fuzz_store.ops->import_begin(&import, fuzz_store.store, &fuzz_store.scope, fuzz_store.pool)
-        == APR_SUCCESS);
-    CHECK(fuzz_store.ops->import_rows(&import, &at, fuzz_store.store, records, fuzz_store.pool)
+    CHECK(pay_store_import_begin(&import, fuzz_store.store, &fuzz_store.scope, fuzz_store.pool)
           == APR_SUCCESS);
-    CHECK(fuzz_store.ops->import_finish(&import, fuzz_store.store, fuzz_store.pool) == APR_SUCCESS);
+    CHECK(pay_store_import_rows(&import, &at, fuzz_store.store, records, fuzz_store.pool)
+          == APR_SUCCESS);
+    CHECK(pay_store_import_finish(&import, fuzz_store.store, fuzz_store.pool) == APR_SUCCESS);
 }
 
 #endif

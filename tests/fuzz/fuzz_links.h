@@ -27,7 +27,7 @@ static inline void fuzz_links_make(void)
                                  .expires_at = FUZZ_NOW + apr_time_from_sec(3600)};
     pay_link_t *link;
 
-    CHECK(fuzz_store.ops->link_create(&link, fuzz_store.store, &proposal, fuzz_store.pool)
+    CHECK(pay_store_link_create(&link, fuzz_store.store, &proposal, fuzz_store.pool)
           == APR_SUCCESS);
 }
 
@@ -56,17 +56,16 @@ static inline void fuzz_links_decode(const MDB_val *key, const MDB_val *row, apr
 /* ECORRUPT only where the check found a fault. */
 static inline void fuzz_links_read(apr_size_t faults, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = fuzz_store.ops;
     apr_array_header_t *links;
     pay_store_page_t page;
     pay_link_t *link;
     apr_status_t rv;
 
-    rv = ops->link_get(&link, fuzz_store.store, &fuzz_store.scope, FUZZ_LINK, p);
+    rv = pay_store_link_get(&link, fuzz_store.store, &fuzz_store.scope, FUZZ_LINK, p);
     CHECK(rv == APR_SUCCESS || rv == APR_NOTFOUND || (rv == PAY_STORE_ECORRUPT && faults > 0));
-    rv = ops->link_list(&links, fuzz_store.store, &fuzz_store.scope, NULL, FUZZ_LINKS_MAX, p);
+    rv = pay_store_link_list(&links, fuzz_store.store, &fuzz_store.scope, NULL, FUZZ_LINKS_MAX, p);
     CHECK(rv == APR_SUCCESS || (rv == PAY_STORE_ECORRUPT && faults > 0));
-    rv = ops->page_find(&page, fuzz_store.store, FUZZ_LINK_PAGE, p);
+    rv = pay_store_page_find(&page, fuzz_store.store, FUZZ_LINK_PAGE, p);
     CHECK(rv == APR_SUCCESS || rv == APR_NOTFOUND || (rv == PAY_STORE_ECORRUPT && faults > 0));
     CHECK(rv != APR_SUCCESS || !page.charge != !page.link);
 }
@@ -91,7 +90,6 @@ static inline void fuzz_links_use(apr_size_t faults, apr_pool_t *p)
                              .key_id = "",
                              .due_at = FUZZ_NOW,
                              .checkout = &checkout};
-    const pay_store_ops_t *ops = fuzz_store.ops;
     pay_charge_t *charge;
     pay_claim_t claim;
     pay_link_t *link;
@@ -100,12 +98,14 @@ static inline void fuzz_links_use(apr_size_t faults, apr_pool_t *p)
     fuzz_links_read(faults, p);
     checkout.page_id = "cdefghijklmnopqrstuvwxyz234567ab";
     checkout.link = FUZZ_LINK;
-    if (ops->charge_open(&charge, &claim, fuzz_store.store, &proposal, NULL, NULL, p) == APR_SUCCESS
+    if (pay_store_charge_open(&charge, &claim, fuzz_store.store, &proposal, NULL, NULL, p)
+            == APR_SUCCESS
         && claim == PAY_CLAIM_NEW) {
-        (void)ops->charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
-                                  charge->seq, &approved, FUZZ_NOW, p);
+        (void)pay_store_charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
+                                       charge->seq, &approved, FUZZ_NOW, p);
     }
-    (void)ops->link_disable(&link, &changed, fuzz_store.store, &fuzz_store.scope, FUZZ_LINK, p);
+    (void)pay_store_link_disable(&link, &changed, fuzz_store.store, &fuzz_store.scope, FUZZ_LINK,
+                                 p);
 }
 
 #endif

@@ -39,11 +39,11 @@ static inline pay_charge_t *fuzz_live_charge(const char *reference, const char *
     pay_claim_t claim;
     int changed;
 
-    CHECK(fuzz_store.ops->charge_open(&charge, &claim, fuzz_store.store, &proposal, NULL, NULL, p)
+    CHECK(pay_store_charge_open(&charge, &claim, fuzz_store.store, &proposal, NULL, NULL, p)
           == APR_SUCCESS);
     CHECK(claim == PAY_CLAIM_NEW);
-    CHECK(fuzz_store.ops->charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
-                                         charge->seq, outcome, FUZZ_NOW, p)
+    CHECK(pay_store_charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
+                                   charge->seq, outcome, FUZZ_NOW, p)
           == APR_SUCCESS);
     CHECK(changed);
     return charge;
@@ -70,11 +70,11 @@ static inline void fuzz_live_refund(apr_pool_t *p)
     pay_kept_t *kept;
     int changed;
 
-    CHECK(fuzz_store.ops->refund_open(&refund, &charge, &verdict, &kept, fuzz_store.store,
-                                      &proposal, NULL, 0, p)
+    CHECK(pay_store_refund_open(&refund, &charge, &verdict, &kept, fuzz_store.store, &proposal,
+                                NULL, 0, p)
           == APR_SUCCESS);
-    CHECK(fuzz_store.ops->refund_resolve(&refund, &changed, fuzz_store.store, &fuzz_store.scope,
-                                         "re_live", &outcome, FUZZ_NOW, p)
+    CHECK(pay_store_refund_resolve(&refund, &changed, fuzz_store.store, &fuzz_store.scope,
+                                   "re_live", &outcome, FUZZ_NOW, p)
           == APR_SUCCESS);
     CHECK(changed);
 }
@@ -101,13 +101,13 @@ static inline void fuzz_live_make(void)
     (void)fuzz_live_charge("live-held", FUZZ_LIVE_HELD, &unknown, p);
     (void)fuzz_live_charge("live-absent", FUZZ_LIVE_ABSENT, &absent, p);
     charge = fuzz_live_charge("live-late", FUZZ_LIVE_LATE, &absent, p);
-    CHECK(fuzz_store.ops->charge_late(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
-                                      charge->seq, &found, p)
+    CHECK(pay_store_charge_late(&charge, &changed, fuzz_store.store, &fuzz_store.scope, charge->seq,
+                                &found, p)
           == APR_SUCCESS);
     CHECK(changed);
     fuzz_live_refund(p);
-    CHECK(fuzz_store.ops->history_ask(&history, fuzz_store.store, &fuzz_store.scope,
-                                      FUZZ_NOW - apr_time_from_sec(86400), FUZZ_NOW, p)
+    CHECK(pay_store_history_ask(&history, fuzz_store.store, &fuzz_store.scope,
+                                FUZZ_NOW - apr_time_from_sec(86400), FUZZ_NOW, p)
           == APR_SUCCESS);
     apr_pool_destroy(p);
 }
@@ -115,13 +115,12 @@ static inline void fuzz_live_make(void)
 /* Asks for more of the history and answers for it; nothing of that ends the process. */
 static inline void fuzz_live_ask(apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = fuzz_store.ops;
     pay_history_t *history;
 
-    (void)ops->history_ask(&history, fuzz_store.store, &fuzz_store.scope, 0, FUZZ_NOW, p);
-    if (ops->history_get(&history, fuzz_store.store, &fuzz_store.scope, p) == APR_SUCCESS) {
+    (void)pay_store_history_ask(&history, fuzz_store.store, &fuzz_store.scope, 0, FUZZ_NOW, p);
+    if (pay_store_history_get(&history, fuzz_store.store, &fuzz_store.scope, p) == APR_SUCCESS) {
         history->answered = history->asked;
-        (void)ops->history_put(fuzz_store.store, history, p);
+        (void)pay_store_history_put(fuzz_store.store, history, p);
     }
 }
 

@@ -156,11 +156,11 @@ static void check_refund_put(const MDB_val *key, const pay_lmdb_refund_t *row, a
     pay_lmdb_refund_t *again;
     int rc;
 
-    rc = pay_lmdb_refund_put(txn, fuzz_store.db, row, p);
+    rc = pay_lmdb_refund_put(txn, fuzz_store.store, row, p);
     if (rc) {
         CHECK(rc == ENAMETOOLONG);
     } else {
-        CHECK(pay_lmdb_refund_get(&again, txn, fuzz_store.db, key, p) == 0);
+        CHECK(pay_lmdb_refund_get(&again, txn, fuzz_store.store, key, p) == 0);
         CHECK(!strcmp(pay_lmdb_refund_text(&again->refund, p), text));
         CHECK(again->refund.seq == row->refund.seq && again->refund.state == row->refund.state);
         CHECK(again->refund.created_at == row->refund.created_at);
@@ -206,7 +206,7 @@ static void check_written(MDB_txn *txn, pay_lmdb_table_t table, const MDB_val *k
 {
     MDB_val at = *key, written;
 
-    CHECK(mdb_get(txn, pay_lmdb_dbi(fuzz_store.db, table), &at, &written) == 0);
+    CHECK(mdb_get(txn, pay_lmdb_dbi(fuzz_store.store, table), &at, &written) == 0);
     CHECK(!is_whole(row, &written) || same(row, &written));
 }
 
@@ -223,7 +223,7 @@ static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p
         return;
     }
     txn = fuzz_store_begin(0);
-    CHECK(pay_lmdb_endpoint_store(txn, fuzz_store.db, endpoint, p) == 0);
+    CHECK(pay_lmdb_endpoint_store(txn, fuzz_store.store, endpoint, p) == 0);
     check_written(txn, PAY_TABLE_ENDPOINT, key, row);
     mdb_txn_abort(txn);
 }
@@ -246,7 +246,7 @@ static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     CHECK(place.endpoint == event->endpoint && place.charge_seq == event->charge_seq);
     CHECK(place.sequence == event->sequence);
     txn = fuzz_store_begin(0);
-    CHECK(pay_lmdb_event_store(txn, fuzz_store.db, event, p) == 0);
+    CHECK(pay_lmdb_event_store(txn, fuzz_store.store, event, p) == 0);
     check_written(txn, PAY_TABLE_EVENT, key, row);
     mdb_txn_abort(txn);
 }
@@ -261,21 +261,20 @@ static void allow(apr_status_t rv, apr_size_t faults)
 
 static void read_accounts(apr_size_t faults, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = fuzz_store.ops;
     pay_account_settings_t *settings;
     apr_array_header_t *list;
     pay_account_t *account;
     pay_api_key_t *key;
     pay_token_t *token;
 
-    allow(ops->account_get(&account, fuzz_store.store, "shop", p), faults);
-    allow(ops->account_list(&list, fuzz_store.store, p), faults);
-    allow(ops->defaults_get(&settings, fuzz_store.store, "shop", p), faults);
-    allow(ops->key_find(&key, fuzz_store.store, fuzz_store.digest, p), faults);
-    allow(ops->key_get(&key, fuzz_store.store, "key_fuzz", p), faults);
-    allow(ops->key_list(&list, fuzz_store.store, NULL, p), faults);
-    allow(ops->token_get(&token, fuzz_store.store, &fuzz_store.scope, "tok_fuzz", p), faults);
-    allow(ops->token_list(&list, fuzz_store.store, &fuzz_store.scope, p), faults);
+    allow(pay_store_account_get(&account, fuzz_store.store, "shop", p), faults);
+    allow(pay_store_account_list(&list, fuzz_store.store, p), faults);
+    allow(pay_store_defaults_get(&settings, fuzz_store.store, "shop", p), faults);
+    allow(pay_store_key_find(&key, fuzz_store.store, fuzz_store.digest, p), faults);
+    allow(pay_store_key_get(&key, fuzz_store.store, "key_fuzz", p), faults);
+    allow(pay_store_key_list(&list, fuzz_store.store, NULL, p), faults);
+    allow(pay_store_token_get(&token, fuzz_store.store, &fuzz_store.scope, "tok_fuzz", p), faults);
+    allow(pay_store_token_list(&list, fuzz_store.store, &fuzz_store.scope, p), faults);
     allow(fuzz_encryption_read(p), faults);
 }
 
@@ -291,8 +290,8 @@ static void read_refunds(apr_size_t faults)
     memset(&cursor, 0, sizeof(cursor));
     while (!cursor.done && rv == APR_SUCCESS) {
         CHECK(++chunks < CHUNKS_MAX);
-        rv = fuzz_store.ops->refund_scan(&cursor, &len, &count, fuzz_store.store, &fuzz_store.scope,
-                                         &range, buffer, sizeof(buffer));
+        rv = pay_store_refund_scan(&cursor, &len, &count, fuzz_store.store, &fuzz_store.scope,
+                                   &range, buffer, sizeof(buffer));
         CHECK(len <= sizeof(buffer));
     }
     allow(rv, faults);
@@ -306,8 +305,8 @@ static void read_kept(apr_size_t faults, apr_pool_t *p)
     size_t i;
 
     for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-        allow(fuzz_store.ops->kept_find(&kept, fuzz_store.store, &fuzz_store.scope,
-                                        fuzz_goods_use(operations[i]), p),
+        allow(pay_store_kept_find(&kept, fuzz_store.store, &fuzz_store.scope,
+                                  fuzz_goods_use(operations[i]), p),
               faults);
     }
 }
@@ -321,7 +320,6 @@ static void show_event(const pay_event_t *event, apr_pool_t *p)
 static void read_events(apr_size_t faults, apr_pool_t *p)
 {
     const pay_event_t place = {.endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 1, .sequence = 1};
-    const pay_store_ops_t *ops = fuzz_store.ops;
     pay_delivery_t *delivery;
     pay_endpoint_t *endpoint;
     apr_array_header_t *list;
@@ -329,18 +327,18 @@ static void read_events(apr_size_t faults, apr_pool_t *p)
     pay_event_t *event;
     apr_status_t rv;
 
-    allow(ops->delivery_get(&delivery, fuzz_store.store, p), faults);
-    allow(
-        ops->endpoint_get(&endpoint, fuzz_store.store, &fuzz_store.scope, PAY_ENDPOINT_WEBHOOK, p),
-        faults);
-    allow(ops->endpoint_list(&list, fuzz_store.store, NULL, ROWS_MAX, p), faults);
-    allow(ops->event_list(&list, fuzz_store.store, &fuzz_store.scope, 0, NULL, ROWS_MAX, p),
+    allow(pay_store_delivery_get(&delivery, fuzz_store.store, p), faults);
+    allow(pay_store_endpoint_get(&endpoint, fuzz_store.store, &fuzz_store.scope,
+                                 PAY_ENDPOINT_WEBHOOK, p),
           faults);
-    allow(ops->event_list(&list, fuzz_store.store, &fuzz_store.scope, 1, NULL, ROWS_MAX, p),
+    allow(pay_store_endpoint_list(&list, fuzz_store.store, NULL, ROWS_MAX, p), faults);
+    allow(pay_store_event_list(&list, fuzz_store.store, &fuzz_store.scope, 0, NULL, ROWS_MAX, p),
           faults);
-    allow(ops->event_stat(&stat, fuzz_store.store, p), faults);
+    allow(pay_store_event_list(&list, fuzz_store.store, &fuzz_store.scope, 1, NULL, ROWS_MAX, p),
+          faults);
+    allow(pay_store_event_stat(&stat, fuzz_store.store, p), faults);
     CHECK(stat.overdue >= 0);
-    rv = ops->event_get(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
+    rv = pay_store_event_get(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
     allow(rv, faults);
     if (rv == APR_SUCCESS) {
         show_event(event, p);
@@ -357,47 +355,49 @@ static void show(const pay_transaction_t *transaction, apr_pool_t *p)
 
 static void read_live(apr_size_t faults, apr_pool_t *p)
 {
-    const pay_store_ops_t *ops = fuzz_store.ops;
     pay_history_t *history;
     apr_array_header_t *list;
     pay_charge_t *charge;
     pay_refund_t *refund;
 
-    allow(
-        ops->charge_find_acquirer(&charge, fuzz_store.store, &fuzz_store.scope, FUZZ_LIVE_HELD, p),
-        faults);
-    allow(ops->refund_find_acquirer(&refund, fuzz_store.store, &fuzz_store.scope, FUZZ_LIVE_REFUND,
-                                    "", p),
+    allow(pay_store_charge_find_acquirer(&charge, fuzz_store.store, &fuzz_store.scope,
+                                         FUZZ_LIVE_HELD, p),
           faults);
-    allow(ops->refund_find_acquirer(&refund, fuzz_store.store, &fuzz_store.scope, "nothing",
-                                    FUZZ_LIVE_TAG, p),
+    allow(pay_store_refund_find_acquirer(&refund, fuzz_store.store, &fuzz_store.scope,
+                                         FUZZ_LIVE_REFUND, "", p),
           faults);
-    allow(ops->held_list(&list, fuzz_store.store, NULL, NULL, ROWS_MAX, p), faults);
-    allow(ops->held_list(&list, fuzz_store.store, &fuzz_store.scope, NULL, ROWS_MAX, p), faults);
-    allow(ops->history_get(&history, fuzz_store.store, &fuzz_store.scope, p), faults);
+    allow(pay_store_refund_find_acquirer(&refund, fuzz_store.store, &fuzz_store.scope, "nothing",
+                                         FUZZ_LIVE_TAG, p),
+          faults);
+    allow(pay_store_held_list(&list, fuzz_store.store, NULL, NULL, ROWS_MAX, p), faults);
+    allow(pay_store_held_list(&list, fuzz_store.store, &fuzz_store.scope, NULL, ROWS_MAX, p),
+          faults);
+    allow(pay_store_history_get(&history, fuzz_store.store, &fuzz_store.scope, p), faults);
 }
 
 static void read_money(apr_size_t faults, apr_pool_t *p)
 {
     const pay_time_range_t range = {APR_INT64_MIN, APR_INT64_MAX};
-    const pay_store_ops_t *ops = fuzz_store.ops;
     apr_array_header_t *list;
     pay_transaction_t transaction;
     pay_charge_t *charge;
     pay_refund_t *refund;
     pay_store_stat_t stat;
 
-    allow(ops->charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "known", p), faults);
-    allow(ops->transaction_find(&transaction, fuzz_store.store, &fuzz_store.scope, "known", p),
+    allow(pay_store_charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "known", p), faults);
+    allow(pay_store_transaction_find(&transaction, fuzz_store.store, &fuzz_store.scope, "known", p),
           faults);
     show(&transaction, p);
-    allow(ops->charge_list(&list, fuzz_store.store, &fuzz_store.scope, &range, NULL, ROWS_MAX, p),
+    allow(pay_store_charge_list(&list, fuzz_store.store, &fuzz_store.scope, &range, NULL, ROWS_MAX,
+                                p),
           faults);
-    allow(ops->refund_find(&refund, fuzz_store.store, &fuzz_store.scope, "re_pending", p), faults);
-    allow(ops->refund_find(&refund, fuzz_store.store, &fuzz_store.scope, "kept", p), faults);
-    allow(ops->total_list(&list, fuzz_store.store, &fuzz_store.scope, &range, NULL, ROWS_MAX, p),
+    allow(pay_store_refund_find(&refund, fuzz_store.store, &fuzz_store.scope, "re_pending", p),
           faults);
-    allow(ops->stat(&stat, fuzz_store.store, p), faults);
+    allow(pay_store_refund_find(&refund, fuzz_store.store, &fuzz_store.scope, "kept", p), faults);
+    allow(
+        pay_store_total_list(&list, fuzz_store.store, &fuzz_store.scope, &range, NULL, ROWS_MAX, p),
+        faults);
+    allow(pay_store_stat(&stat, fuzz_store.store, p), faults);
     read_kept(faults, p);
     read_live(faults, p);
     read_events(faults, p);
@@ -416,13 +416,12 @@ static int budget(void *baton, const pay_endpoint_t *endpoint, int taken)
 static void write_events(apr_pool_t *p)
 {
     const pay_event_t place = {.endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 1, .sequence = 1};
-    const pay_store_ops_t *ops = fuzz_store.ops;
     apr_array_header_t *taken, *results;
     pay_event_t *event;
     int i;
 
-    (void)ops->event_retry(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
-    if (ops->event_take(&taken, fuzz_store.store, PAY_STORE_LEASES_MAX, budget, NULL, p)
+    (void)pay_store_event_retry(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
+    if (pay_store_event_take(&taken, fuzz_store.store, PAY_STORE_LEASES_MAX, budget, NULL, p)
             == APR_SUCCESS
         && taken->nelts > 0) {
         results = apr_array_make(p, taken->nelts, sizeof(pay_event_result_t));
@@ -433,10 +432,11 @@ static void write_events(apr_pool_t *p)
             APR_ARRAY_PUSH(results, pay_event_result_t) = (pay_event_result_t){
                 .event = one, .end = (pay_event_end_t)(i % 4), .error = "no", .answer = ""};
         }
-        (void)ops->event_finish(fuzz_store.store, results, p);
+        (void)pay_store_event_finish(fuzz_store.store, results, p);
     }
-    (void)ops->event_test(&event, fuzz_store.store, &fuzz_store.scope, PAY_ENDPOINT_WEBHOOK, p);
-    (void)ops->event_drop(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
+    (void)pay_store_event_test(&event, fuzz_store.store, &fuzz_store.scope, PAY_ENDPOINT_WEBHOOK,
+                               p);
+    (void)pay_store_event_drop(&event, fuzz_store.store, &fuzz_store.scope, &place, p);
 }
 
 /* Whatever these answer, nothing ends the process. */
@@ -449,28 +449,29 @@ static void write_live(apr_pool_t *p)
                                        .tag = FUZZ_LIVE_TAG,
                                        .sent_at = FUZZ_NOW,
                                        .due_at = FUZZ_NOW};
-    const pay_store_ops_t *ops = fuzz_store.ops;
     const pay_worker_t worker = {.pid = 1};
     pay_charge_t *charge;
     pay_refund_t *refund;
     int changed;
 
-    if (ops->charge_find_acquirer(&charge, fuzz_store.store, &fuzz_store.scope, FUZZ_LIVE_LATE, p)
+    if (pay_store_charge_find_acquirer(&charge, fuzz_store.store, &fuzz_store.scope, FUZZ_LIVE_LATE,
+                                       p)
         == APR_SUCCESS) {
-        (void)ops->charge_late(&charge, &changed, fuzz_store.store, &fuzz_store.scope, charge->seq,
-                               &refunding, p);
+        (void)pay_store_charge_late(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
+                                    charge->seq, &refunding, p);
     }
-    if (ops->charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "live-held", p)
+    if (pay_store_charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "live-held", p)
         == APR_SUCCESS) {
-        (void)ops->charge_withdraw(fuzz_store.store, &fuzz_store.scope, charge->seq, p);
+        (void)pay_store_charge_withdraw(fuzz_store.store, &fuzz_store.scope, charge->seq, p);
     }
-    (void)ops->refund_claim(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
-                            &worker, 1, 2, FUZZ_NOW, p);
-    (void)ops->refund_resolve(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
-                              &approved, FUZZ_NOW, p);
-    (void)ops->refund_fail(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live", p);
-    (void)ops->refund_late(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
-                           &approved, FUZZ_NOW, PAY_HELD_LATE, "seen", p);
+    (void)pay_store_refund_claim(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
+                                 &worker, 1, 2, FUZZ_NOW, p);
+    (void)pay_store_refund_resolve(&refund, &changed, fuzz_store.store, &fuzz_store.scope,
+                                   "re_live", &approved, FUZZ_NOW, p);
+    (void)pay_store_refund_fail(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
+                                p);
+    (void)pay_store_refund_late(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_live",
+                                &approved, FUZZ_NOW, PAY_HELD_LATE, "seen", p);
     fuzz_live_ask(p);
 }
 
@@ -481,27 +482,27 @@ static void write_money(apr_pool_t *p)
                                    .code = "00",
                                    .message = "Approved",
                                    .authorization_code = "A1B2C3"};
-    const pay_store_ops_t *ops = fuzz_store.ops;
     apr_array_header_t *list;
     pay_charge_t *charge;
     pay_refund_t *refund;
     pay_kept_t *kept;
     int changed;
 
-    (void)ops->due_take(&list, fuzz_store.store, FUZZ_NOW + apr_time_from_sec(3600),
-                        apr_time_from_sec(60), ROWS_MAX, p);
-    (void)ops->refund_resolve(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_pending",
-                              &outcome, FUZZ_NOW, p);
+    (void)pay_store_due_take(&list, fuzz_store.store, FUZZ_NOW + apr_time_from_sec(3600),
+                             apr_time_from_sec(60), ROWS_MAX, p);
+    (void)pay_store_refund_resolve(&refund, &changed, fuzz_store.store, &fuzz_store.scope,
+                                   "re_pending", &outcome, FUZZ_NOW, p);
     (void)fuzz_goods_refund(&refund, "re_rest", "known", 0, NULL, p);
-    (void)ops->refund_fail(&refund, &changed, fuzz_store.store, &fuzz_store.scope, "re_pending", p);
-    if (ops->charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "pending", p)
+    (void)pay_store_refund_fail(&refund, &changed, fuzz_store.store, &fuzz_store.scope,
+                                "re_pending", p);
+    if (pay_store_charge_find(&charge, fuzz_store.store, &fuzz_store.scope, "pending", p)
         == APR_SUCCESS) {
-        (void)ops->charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
-                                  charge->seq, &outcome, FUZZ_NOW, p);
+        (void)pay_store_charge_resolve(&charge, &changed, fuzz_store.store, &fuzz_store.scope,
+                                       charge->seq, &outcome, FUZZ_NOW, p);
     }
-    (void)ops->charge_void(&charge, &changed, &kept, fuzz_store.store, &fuzz_store.scope,
-                           "checkout", fuzz_goods_use(PAY_OPERATION_VOID), p);
-    (void)ops->kept_expire(&changed, fuzz_store.store, MUCH_LATER, ROWS_MAX, p);
+    (void)pay_store_charge_void(&charge, &changed, &kept, fuzz_store.store, &fuzz_store.scope,
+                                "checkout", fuzz_goods_use(PAY_OPERATION_VOID), p);
+    (void)pay_store_kept_expire(&changed, fuzz_store.store, MUCH_LATER, ROWS_MAX, p);
 }
 
 static void hear(void *baton, const char *text)
@@ -517,7 +518,7 @@ static int plant(pay_lmdb_table_t table, const MDB_val *key, const MDB_val *row)
     MDB_txn *txn = fuzz_store_begin(0);
     int rc;
 
-    rc = mdb_put(txn, pay_lmdb_dbi(fuzz_store.db, table), &at, &val, 0);
+    rc = mdb_put(txn, pay_lmdb_dbi(fuzz_store.store, table), &at, &val, 0);
     CHECK(rc == 0 || rc == MDB_BAD_VALSIZE);
     CHECK(mdb_txn_commit(txn) == 0);
     return rc == 0;
@@ -527,7 +528,7 @@ static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
 {
     apr_size_t faults, told = 0;
 
-    CHECK(fuzz_store.ops->check(&faults, fuzz_store.store, hear, &told, p) == APR_SUCCESS);
+    CHECK(pay_store_check(&faults, fuzz_store.store, hear, &told, p) == APR_SUCCESS);
     CHECK(faults == told);
     if (table == PAY_TABLE_META) {
         faults++; /* its rows are judged where they are used, not by the check */

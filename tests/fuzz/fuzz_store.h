@@ -27,8 +27,6 @@ typedef struct fuzz_row_t {
 
 typedef struct fuzz_store_t {
     pay_store_t *store;
-    const pay_store_ops_t *ops;
-    pay_lmdb_t *db;
     pay_scope_t scope;
     unsigned char digest[PAY_SHA256_LEN]; /* of the key */
     const char *dir;
@@ -60,7 +58,7 @@ static inline MDB_txn *fuzz_store_begin(unsigned int flags)
 {
     MDB_txn *txn;
 
-    CHECK(mdb_txn_begin(fuzz_store.db->env->mdb, NULL, flags, &txn) == 0);
+    CHECK(mdb_txn_begin(fuzz_store.store->env->mdb, NULL, flags, &txn) == 0);
     return txn;
 }
 
@@ -71,12 +69,13 @@ static inline void fuzz_store_reset(void)
     int i;
 
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        CHECK(mdb_drop(txn, pay_lmdb_dbi(fuzz_store.db, (pay_lmdb_table_t)i), 0) == 0);
+        CHECK(mdb_drop(txn, pay_lmdb_dbi(fuzz_store.store, (pay_lmdb_table_t)i), 0) == 0);
     }
     for (i = 0; i < fuzz_store.count; i++) {
         fuzz_row_t *row = &fuzz_store.rows[i];
 
-        CHECK(mdb_put(txn, pay_lmdb_dbi(fuzz_store.db, row->table), &row->key, &row->val, 0) == 0);
+        CHECK(mdb_put(txn, pay_lmdb_dbi(fuzz_store.store, row->table), &row->key, &row->val, 0)
+              == 0);
     }
     CHECK(mdb_txn_commit(txn) == 0);
 }
@@ -96,7 +95,8 @@ static inline void fuzz_store_remember(void)
     int i;
 
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        CHECK(mdb_cursor_open(txn, pay_lmdb_dbi(fuzz_store.db, (pay_lmdb_table_t)i), &cursor) == 0);
+        CHECK(mdb_cursor_open(txn, pay_lmdb_dbi(fuzz_store.store, (pay_lmdb_table_t)i), &cursor)
+              == 0);
         while (mdb_cursor_get(cursor, &key, &val, MDB_NEXT) == 0) {
             CHECK(fuzz_store.count < FUZZ_ROWS_MAX);
             fuzz_store.rows[fuzz_store.count++] =
@@ -130,14 +130,12 @@ static inline void fuzz_store_make(void)
     CHECK(pay_store_open(&fuzz_store.store, apr_pstrcat(fuzz_store.pool, "lmdb:", dir, NULL),
                          &options, fuzz_store.pool)
           == APR_SUCCESS);
-    fuzz_store.ops = fuzz_store.store->ops;
-    fuzz_store.db = (pay_lmdb_t *)fuzz_store.store;
-    CHECK(fuzz_store.ops->account_create(&account, fuzz_store.store, "shop",
-                                         &pay_account_settings_builtin, fuzz_store.pool)
+    CHECK(pay_store_account_create(&account, fuzz_store.store, "shop",
+                                   &pay_account_settings_builtin, fuzz_store.pool)
           == APR_SUCCESS);
     fuzz_store.scope = (pay_scope_t){account->number, PAY_TEST};
     /* Nothing here must outlive a power failure. */
-    CHECK(mdb_env_set_flags(fuzz_store.db->env->mdb, MDB_NOSYNC, 1) == 0);
+    CHECK(mdb_env_set_flags(fuzz_store.store->env->mdb, MDB_NOSYNC, 1) == 0);
 }
 
 #endif

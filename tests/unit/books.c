@@ -97,7 +97,7 @@ pay_charge_t *books_open(const char *reference, apr_int64_t amount_minor)
     proposal->acquirer = "books@acquirer.example";
     proposal->acquirer_reference = books_reference(reference);
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
@@ -120,8 +120,8 @@ pay_refund_t *books_refund(const char *reference, apr_int64_t amount_minor, cons
 
     proposal->acquirer = "books@acquirer.example";
     proposal->tag = tag;
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                            proposal, NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
+                                           NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
     return refund;
@@ -131,8 +131,8 @@ pay_refund_t *books_find(const char *refund_reference)
 {
     pay_refund_t *refund;
 
-    ck_assert_int_eq(till->ops->refund_find(&refund, till->store, &till->scopes[BOOKS_SCOPE],
-                                            refund_reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_find(&refund, till->store, &till->scopes[BOOKS_SCOPE],
+                                           refund_reference, unit_pool),
                      APR_SUCCESS);
     return refund;
 }
@@ -147,9 +147,9 @@ int books_listed(void)
 
     memset(&cursor, 0, sizeof(cursor));
     while (!cursor.done) {
-        ck_assert_int_eq(till->ops->refund_scan(&cursor, &len, &count, till->store,
-                                                &till->scopes[BOOKS_SCOPE], &all, buffer,
-                                                PAY_STORE_CHUNK_SIZE),
+        ck_assert_int_eq(pay_store_refund_scan(&cursor, &len, &count, till->store,
+                                               &till->scopes[BOOKS_SCOPE], &all, buffer,
+                                               PAY_STORE_CHUNK_SIZE),
                          APR_SUCCESS);
         listed += (int)count;
     }
@@ -193,14 +193,14 @@ void books_far_done(const pay_scope_t *scope)
     pay_history_t *history = books_row(scope);
 
     history->far_at = till_clock + apr_time_from_sec(24 * 3600);
-    ck_assert_int_eq(till->ops->history_put(till->store, history, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_history_put(till->store, history, unit_pool), APR_SUCCESS);
 }
 
 pay_history_t *books_row(const pay_scope_t *scope)
 {
     pay_history_t *history;
 
-    ck_assert_int_eq(till->ops->history_get(&history, till->store, scope, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_history_get(&history, till->store, scope, unit_pool), APR_SUCCESS);
     return history;
 }
 
@@ -208,7 +208,7 @@ void books_ask(const pay_scope_t *scope, apr_time_t from, apr_time_t to)
 {
     pay_history_t *history;
 
-    ck_assert_int_eq(till->ops->history_ask(&history, till->store, scope, from, to, unit_pool),
+    ck_assert_int_eq(pay_store_history_ask(&history, till->store, scope, from, to, unit_pool),
                      APR_SUCCESS);
 }
 

@@ -39,8 +39,8 @@ static inline void checkout_shop_open(const char *dir)
     shop->service.policy.checkout_lifetime = LIFETIME;
     page_url = PAGE_OF_ACQUIRER;
     pages_asked = 0;
-    ck_assert_int_eq(shop->real->account_set(&shop->account, shop->store, "demo",
-                                             &(pay_account_settings_t){0}, &live.mode, unit_pool),
+    ck_assert_int_eq(pay_store_account_set(&shop->account, shop->store, "demo",
+                                           &(pay_account_settings_t){0}, &live.mode, unit_pool),
                      APR_SUCCESS);
 }
 

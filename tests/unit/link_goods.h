@@ -29,7 +29,7 @@ static inline pay_link_t *link_make_of(const pay_link_t *proposal)
 {
     pay_link_t *link;
 
-    ck_assert_int_eq(till->ops->link_create(&link, till->store, proposal, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_link_create(&link, till->store, proposal, unit_pool), APR_SUCCESS);
     return link;
 }
 
@@ -44,9 +44,8 @@ static inline pay_link_t *link_get(int i, const char *reference)
 {
     pay_link_t *link;
 
-    ck_assert_int_eq(
-        till->ops->link_get(&link, till->store, &till->scopes[i], reference, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_link_get(&link, till->store, &till->scopes[i], reference, unit_pool),
+                     APR_SUCCESS);
     return link;
 }
 
@@ -66,7 +65,7 @@ static inline pay_claim_t link_open(pay_charge_t **out, int i, const char *link,
     proposal->token = "";
     proposal->email = email;
     proposal->checkout = checkout;
-    ck_assert_int_eq(till->ops->charge_open(out, &claim, till->store, proposal, NULL, NULL, p),
+    ck_assert_int_eq(pay_store_charge_open(out, &claim, till->store, proposal, NULL, NULL, p),
                      APR_SUCCESS);
     return claim;
 }

@@ -89,8 +89,8 @@ static inline pay_store_t *fixture_shop(const char *dir)
     int i;
 
     for (i = 0; i < UNIT_ROWS(names); i++) {
-        ck_assert_int_eq(store->ops->account_create(&account, store, names[i],
-                                                    &pay_account_settings_builtin, unit_pool),
+        ck_assert_int_eq(pay_store_account_create(&account, store, names[i],
+                                                  &pay_account_settings_builtin, unit_pool),
                          APR_SUCCESS);
         ck_assert_uint_eq(account->number, (unsigned int)i + 1);
     }
@@ -106,7 +106,7 @@ typedef struct fixture_row_t {
     size_t value_len;
 } fixture_row_t;
 
-static inline int fixture_put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static inline int fixture_put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const fixture_row_t *row = baton;
     MDB_val key = {row->key_len ? row->key_len : strlen(row->key), (void *)row->key};
@@ -117,13 +117,13 @@ static inline int fixture_put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 
 static inline apr_status_t fixture_put(pay_store_t *store, fixture_row_t row)
 {
-    return pay_lmdb_commit((pay_lmdb_t *)store, 0, fixture_put_work, &row);
+    return pay_lmdb_commit(store, 0, fixture_put_work, &row);
 }
 
 /* 1 when the table meta has the name. */
 static inline int fixture_has(pay_store_t *store, const char *name)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_store_t *db = store;
     MDB_val key = {strlen(name), (void *)name};
     MDB_val val;
     MDB_txn *txn;

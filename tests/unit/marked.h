@@ -52,7 +52,7 @@ static inline int marked_die(const char *dir, int ready_fd)
     marked_signals_default();
     pay_store_deaths_watch(NULL, 0, unit_pool);
     store = marked_open(dir);
-    if (pay_lmdb_read_begin(&txn, (pay_lmdb_t *)store) != APR_SUCCESS) {
+    if (pay_lmdb_read_begin(&txn, store) != APR_SUCCESS) {
         return 1;
     }
     abort();

@@ -59,7 +59,7 @@ static inline pay_keyring_t *keyring_make(const char *name)
 static inline void deliver_as(const pay_delivery_t *how)
 {
     delivery = *how;
-    ck_assert_int_eq(shop->ops.delivery_put(shop->store, &delivery, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_delivery_put(shop->store, &delivery, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(pay_outbox_create(&outbox, shop->store, keyring, unit_pool), APR_SUCCESS);
 }
 
@@ -79,7 +79,7 @@ static inline pay_endpoint_t *endpoint_write(const pay_endpoint_t *endpoint)
 {
     pay_endpoint_t *out;
 
-    ck_assert_int_eq(shop->ops.endpoint_put(&out, shop->store, endpoint, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_endpoint_put(&out, shop->store, endpoint, NULL, unit_pool),
                      APR_SUCCESS);
     return out;
 }
@@ -132,7 +132,7 @@ static inline apr_array_header_t *waiting(const pay_scope_t *of)
 {
     apr_array_header_t *list;
 
-    ck_assert_int_eq(shop->real->event_list(&list, shop->store, of, 0, NULL, 1000, unit_pool),
+    ck_assert_int_eq(STORE_REAL(event_list)(&list, shop->store, of, 0, NULL, 1000, unit_pool),
                      APR_SUCCESS);
     return list;
 }

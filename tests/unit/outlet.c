@@ -10,7 +10,7 @@ pay_endpoint_t *outlet_open(int i, pay_endpoint_kind_t kind)
                                    .secret = kind == PAY_ENDPOINT_WEBHOOK ? "sealed" : ""};
     pay_endpoint_t *endpoint;
 
-    ck_assert_int_eq(till->ops->endpoint_put(&endpoint, till->store, &wanted, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_endpoint_put(&endpoint, till->store, &wanted, NULL, unit_pool),
                      APR_SUCCESS);
     return endpoint;
 }
@@ -29,7 +29,7 @@ pay_endpoint_t *outlet_get(int i, pay_endpoint_kind_t kind)
     pay_endpoint_t *endpoint;
 
     ck_assert_int_eq(
-        till->ops->endpoint_get(&endpoint, till->store, &till->scopes[i], kind, unit_pool),
+        pay_store_endpoint_get(&endpoint, till->store, &till->scopes[i], kind, unit_pool),
         APR_SUCCESS);
     return endpoint;
 }
@@ -39,7 +39,7 @@ void outlet_shut(int i, pay_endpoint_kind_t kind)
     pay_endpoint_t off = *outlet_get(i, kind), *endpoint;
 
     off.enabled = 0;
-    ck_assert_int_eq(till->ops->endpoint_put(&endpoint, till->store, &off, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_endpoint_put(&endpoint, till->store, &off, NULL, unit_pool),
                      APR_SUCCESS);
 }
 
@@ -56,7 +56,7 @@ apr_array_header_t *outlet_take(int limit, int budget)
     apr_array_header_t *taken;
 
     ck_assert_int_eq(
-        till->ops->event_take(&taken, till->store, limit, outlet_budget, &budget, unit_pool),
+        pay_store_event_take(&taken, till->store, limit, outlet_budget, &budget, unit_pool),
         APR_SUCCESS);
     return taken;
 }
@@ -84,7 +84,7 @@ pay_event_result_t outlet_finish(const pay_event_t *event, pay_event_end_t end)
     apr_array_header_t *results = apr_array_make(unit_pool, 1, sizeof(pay_event_result_t));
 
     APR_ARRAY_PUSH(results, pay_event_result_t) = outlet_result(event, end);
-    ck_assert_int_eq(till->ops->event_finish(till->store, results, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_event_finish(till->store, results, unit_pool), APR_SUCCESS);
     return APR_ARRAY_IDX(results, 0, pay_event_result_t);
 }
 
@@ -96,7 +96,7 @@ apr_array_header_t *outlet_finish_all(const apr_array_header_t *taken, pay_event
     for (i = 0; i < taken->nelts; i++) {
         APR_ARRAY_PUSH(results, pay_event_result_t) = outlet_result(outlet_event(taken, i), end);
     }
-    ck_assert_int_eq(till->ops->event_finish(till->store, results, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_event_finish(till->store, results, unit_pool), APR_SUCCESS);
     return results;
 }
 
@@ -130,8 +130,8 @@ const char *outlet_waiting(int i)
     const char *text = "";
     int k;
 
-    ck_assert_int_eq(till->ops->event_list(&list, till->store, &till->scopes[i], 0, NULL,
-                                           PAY_STORE_ROWS_MAX, unit_pool),
+    ck_assert_int_eq(pay_store_event_list(&list, till->store, &till->scopes[i], 0, NULL,
+                                          PAY_STORE_ROWS_MAX, unit_pool),
                      APR_SUCCESS);
     for (k = 0; k < list->nelts; k++) {
         text = apr_pstrcat(unit_pool, text, k ? "; " : "",
@@ -145,7 +145,7 @@ typedef struct change_t {
     void (*change)(pay_event_t *event);
 } change_t;
 
-static int change_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int change_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const change_t *change = baton;
     pay_event_t *event;

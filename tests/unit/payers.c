@@ -27,9 +27,9 @@ pay_charge_t *erase_charge(int i, const char *reference, int is_ada, const pay_o
     pay_charge_t *charge;
     pay_claim_t claim;
 
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            erase_proposal(i, reference, is_ada), outcome, use,
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,
+                                           erase_proposal(i, reference, is_ada), outcome, use,
+                                           unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
@@ -46,8 +46,8 @@ pay_refund_t *erase_refund(int i, const char *reference, apr_int64_t amount_mino
     refund->merchant_note = is_ada ? "call Mrs Lovelace" : "call Mrs Hopper";
     refund->customer_note = is_ada ? "said sorry to Ada" : "said sorry to Grace";
     refund->tag = apr_psprintf(unit_pool, "tag-%s", refund->id);
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store, refund,
-                                            use, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, refund,
+                                           use, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
     return refund;
@@ -61,15 +61,15 @@ void erase_token(int i, const char *text, const char *email)
     apr_cpystrn(token.card.first6, "555555", sizeof(token.card.first6));
     apr_cpystrn(token.card.last4, "4444", sizeof(token.card.last4));
     token.card.issuer = token.card.country = token.card.type = "";
-    ck_assert_int_eq(till->ops->token_create(&made, till->store, &token, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_token_create(&made, till->store, &token, unit_pool), APR_SUCCESS);
 }
 
 void erase_keep(int i, const char *key, const char *text)
 {
     pay_kept_t *kept;
 
-    ck_assert_int_eq(till->ops->kept_put(&kept, till->store, &till->scopes[i],
-                                         till_use(PAY_OPERATION_VOID, key, "x"), text, unit_pool),
+    ck_assert_int_eq(pay_store_kept_put(&kept, till->store, &till->scopes[i],
+                                        till_use(PAY_OPERATION_VOID, key, "x"), text, unit_pool),
                      APR_SUCCESS);
 }
 
@@ -87,10 +87,10 @@ void erase_history(int i, const char *reference, int first, int count)
         row->merchant_note = strcmp(reference, "elsewhere") ? "call Mrs Lovelace" : NULL;
         APR_ARRAY_PUSH(rows, pay_refund_t *) = row;
     }
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
 }
 
 /* One that was paid on a page. */
@@ -109,7 +109,7 @@ static void erase_checkout(int i, const char *reference, int is_ada)
     proposal->token = "";
     proposal->checkout = checkout;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(till_resolve(&charge, i, charge->seq, PAY_OUTCOME_APPROVED), 1);
 }
@@ -136,9 +136,9 @@ void erase_fill(void)
                                NULL);
             erase_checkout(i, NAMED("checkout"), is_ada);
             charge = erase_charge(i, NAMED("pending"), is_ada, NULL, NULL);
-            ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store,
-                                                       &till->scopes[i], charge->seq, &held,
-                                                       TILL_NOW, unit_pool),
+            ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store,
+                                                      &till->scopes[i], charge->seq, &held,
+                                                      TILL_NOW, unit_pool),
                              APR_SUCCESS);
             refund = erase_refund(i, NAMED("paid"), 100, is_ada,
                                   till_use(PAY_OPERATION_REFUND, NAMED("refund"), "x"));
@@ -146,9 +146,9 @@ void erase_fill(void)
             refund = erase_refund(i, NAMED("paid"), 200, is_ada, NULL);
             (void)till_refund_resolve(&refund, i, refund->refund_reference, PAY_OUTCOME_DECLINED);
             refund = erase_refund(i, NAMED("paid"), 300, is_ada, NULL);
-            ck_assert_int_eq(till->ops->refund_resolve(&refund, &changed, till->store,
-                                                       &till->scopes[i], refund->refund_reference,
-                                                       &held, TILL_NOW, unit_pool),
+            ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store,
+                                                      &till->scopes[i], refund->refund_reference,
+                                                      &held, TILL_NOW, unit_pool),
                              APR_SUCCESS);
             erase_keep(
                 i, NAMED("answer"),
@@ -157,8 +157,8 @@ void erase_fill(void)
 #undef NAMED
         erase_history(i, "paid-ada", 0, 3);
         erase_history(i, "elsewhere", 100, 2); /* of no charge that is known here */
-        ck_assert_int_eq(till->ops->event_test(&event, till->store, &till->scopes[i],
-                                               PAY_ENDPOINT_WEBHOOK, unit_pool),
+        ck_assert_int_eq(pay_store_event_test(&event, till->store, &till->scopes[i],
+                                              PAY_ENDPOINT_WEBHOOK, unit_pool),
                          APR_SUCCESS);
     }
     till_check_clean();
@@ -176,10 +176,10 @@ int erase_rows_with(int i, const char *text)
     if (i >= 0) {
         pay_lmdb_key_scope(&prefix, &till->scopes[i]);
     }
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
     for (table = 0; table < PAY_TABLE_COUNT; table++) {
         ck_assert_int_eq(
-            mdb_cursor_open(txn, pay_lmdb_dbi(till->db, (pay_lmdb_table_t)table), &cursor), 0);
+            mdb_cursor_open(txn, pay_lmdb_dbi(till->store, (pay_lmdb_table_t)table), &cursor), 0);
         rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
         for (; !rc; rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
             if (key.mv_size >= prefix.len && !memcmp(key.mv_data, prefix.bytes, prefix.len)) {
@@ -189,7 +189,7 @@ int erase_rows_with(int i, const char *text)
         }
         mdb_cursor_close(cursor);
     }
-    pay_lmdb_read_end(till->db, txn);
+    pay_lmdb_read_end(till->store, txn);
     return count;
 }
 
@@ -203,18 +203,18 @@ int erase_count(int i, pay_lmdb_table_t table)
 
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_scope(&prefix, &till->scopes[i]);
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
-    ck_assert_int_eq(mdb_cursor_open(txn, pay_lmdb_dbi(till->db, table), &cursor), 0);
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
+    ck_assert_int_eq(mdb_cursor_open(txn, pay_lmdb_dbi(till->store, table), &cursor), 0);
     rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
     for (; !rc; rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
         count += key.mv_size >= prefix.len && !memcmp(key.mv_data, prefix.bytes, prefix.len);
     }
     mdb_cursor_close(cursor);
-    pay_lmdb_read_end(till->db, txn);
+    pay_lmdb_read_end(till->store, txn);
     return count;
 }
 
-int erase_events_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+int erase_events_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const erase_events_t *plant = baton;
     pay_charge_t *charge;

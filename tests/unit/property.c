@@ -171,9 +171,8 @@ static void compare_name(const pay_charge_t *charge)
     HOLD(strlen(charge->acquirer_reference) == (is_named ? PAY_ACQUIRER_REFERENCE_LEN : 0),
          "the acquirer knows it by another name");
     if (is_named) {
-        HOLD(property.service.store->ops->charge_find_acquirer(
-                 &found, property.service.store, &charge->scope, charge->acquirer_reference,
-                 property.step)
+        HOLD(pay_store_charge_find_acquirer(&found, property.service.store, &charge->scope,
+                                            charge->acquirer_reference, property.step)
                      == APR_SUCCESS
                  && found->seq == charge->seq,
              "the acquirer's name leads to another charge");
@@ -240,9 +239,8 @@ static void compare_totals(void)
         }
         pay_sum_add(&want.refunded, model_sum(charge, PAY_REFUND_PROCESSED));
     }
-    HOLD(property.service.store->ops->total_list(&rows, property.service.store,
-                                                 &property.caller.scope, &all, NULL,
-                                                 PAY_STORE_ROWS_MAX, property.step)
+    HOLD(pay_store_total_list(&rows, property.service.store, &property.caller.scope, &all, NULL,
+                              PAY_STORE_ROWS_MAX, property.step)
              == APR_SUCCESS,
          "the totals cannot be read");
     for (i = 0; i < rows->nelts; i++) {
@@ -271,8 +269,7 @@ void property_compare_money(int whole_store)
     }
     compare_totals();
     if (whole_store) {
-        HOLD(property.service.store->ops->check(&faults, property.service.store, fault, &found,
-                                                property.step)
+        HOLD(pay_store_check(&faults, property.service.store, fault, &found, property.step)
                  == APR_SUCCESS,
              "the store cannot be checked");
         HOLD(faults == 0, found);

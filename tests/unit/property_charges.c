@@ -160,8 +160,8 @@ void property_do_checkout(void)
     proposal.code = proposal.message = proposal.authorization_code = proposal.contradiction = "";
     proposal.due_at = property.now + MODEL_CHECKOUT_LIFETIME;
     proposal.checkout = checkout_make(proposal.due_at, property.step);
-    rv = property.service.store->ops->charge_open(&out, &claim, property.service.store, &proposal,
-                                                  NULL, NULL, property.step);
+    rv = pay_store_charge_open(&out, &claim, property.service.store, &proposal, NULL, NULL,
+                               property.step);
     HOLD(rv == APR_SUCCESS && claim == PAY_CLAIM_NEW, "a checkout was not made");
     property.model.charge_count++;
 }
@@ -181,9 +181,9 @@ void property_do_pay_checkout(void)
     HOLD(!pay_transaction_get(&seen, &property.service, &property.caller.scope, charge->reference,
                               property.step),
          "the checkout is gone");
-    HOLD(property.service.store->ops->charge_resolve(
-             &out, &changed, property.service.store, &property.caller.scope, seen.charge->seq,
-             property_say(kind, APR_SUCCESS), 0, property.step)
+    HOLD(pay_store_charge_resolve(&out, &changed, property.service.store, &property.caller.scope,
+                                  seen.charge->seq, property_say(kind, APR_SUCCESS), 0,
+                                  property.step)
              == APR_SUCCESS,
          "the payment was not taken");
     model_charge_outcome(charge, kind);

@@ -14,9 +14,8 @@ static apr_array_header_t *charges_of(const char *payer)
     pay_charge_cursor_t cursor = {.seq = 0};
     apr_array_header_t *charges;
 
-    HOLD(property.service.store->ops->charge_search(&charges, &cursor, property.service.store,
-                                                    &property.caller.scope, &filter,
-                                                    PAY_STORE_ROWS_MAX, property.step)
+    HOLD(pay_store_charge_search(&charges, &cursor, property.service.store, &property.caller.scope,
+                                 &filter, PAY_STORE_ROWS_MAX, property.step)
                  == APR_SUCCESS
              && cursor.done,
          "the charges cannot be searched");
@@ -27,9 +26,8 @@ static apr_array_header_t *events(void)
 {
     apr_array_header_t *list;
 
-    HOLD(property.service.store->ops->event_list(&list, property.service.store,
-                                                 &property.caller.scope, 0, NULL,
-                                                 PAY_STORE_ROWS_MAX, property.step)
+    HOLD(pay_store_event_list(&list, property.service.store, &property.caller.scope, 0, NULL,
+                              PAY_STORE_ROWS_MAX, property.step)
              == APR_SUCCESS,
          "the events cannot be read");
     return list;
@@ -50,8 +48,8 @@ void property_erase(void)
 
     memset(&at, 0, sizeof(at));
     for (steps = 0; !at.done && steps < STEPS_MAX; steps++) {
-        HOLD(property.service.store->ops->payer_erase(&at, property.service.store,
-                                                      &property.caller.scope, email, property.step)
+        HOLD(pay_store_payer_erase(&at, property.service.store, &property.caller.scope, email,
+                                   property.step)
                  == APR_SUCCESS,
              "the payer cannot be erased");
     }
@@ -82,8 +80,8 @@ void property_reset(void)
 
     memset(&at, 0, sizeof(at));
     for (steps = 0; !at.done && steps < STEPS_MAX; steps++) {
-        HOLD(property.service.store->ops->scope_reset(&at, property.service.store,
-                                                      &property.caller.scope, property.step)
+        HOLD(pay_store_scope_reset(&at, property.service.store, &property.caller.scope,
+                                   property.step)
                  == APR_SUCCESS,
              "Test Mode cannot be emptied");
     }

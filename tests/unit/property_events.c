@@ -112,9 +112,8 @@ static void follow_charge(followed_t *charge, const model_charge_t *model)
     pay_charge_t *found;
 
     if (!charge->seq) {
-        HOLD(property.service.store->ops->charge_find(&found, property.service.store,
-                                                      &property.caller.scope, model->reference,
-                                                      property.step)
+        HOLD(pay_store_charge_find(&found, property.service.store, &property.caller.scope,
+                                   model->reference, property.step)
                  == APR_SUCCESS,
              "a charge is gone");
         charge->seq = found->seq;
@@ -153,9 +152,8 @@ void property_events_compare(void)
         follow_charge(&now.charges[i], &property.model.charges[i]);
     }
     now.charge_count = property.model.charge_count;
-    HOLD(property.service.store->ops->event_list(&list, property.service.store,
-                                                 &property.caller.scope, 0, NULL,
-                                                 PAY_STORE_ROWS_MAX, property.step)
+    HOLD(pay_store_event_list(&list, property.service.store, &property.caller.scope, 0, NULL,
+                              PAY_STORE_ROWS_MAX, property.step)
              == APR_SUCCESS,
          "the events cannot be read");
     for (endpoint = PAY_ENDPOINT_WEBHOOK; endpoint < KINDS; endpoint++) {
@@ -224,8 +222,7 @@ static apr_array_header_t *take(int limit, int each)
 {
     apr_array_header_t *taken = NULL;
 
-    HOLD(property.service.store->ops->event_take(&taken, property.service.store, limit, budget,
-                                                 &each, property.step)
+    HOLD(pay_store_event_take(&taken, property.service.store, limit, budget, &each, property.step)
              == APR_SUCCESS,
          "events cannot be taken");
     return taken;
@@ -247,8 +244,7 @@ static void finish_one(const pay_event_t *event, pay_event_end_t end, int again)
     int stored;
 
     APR_ARRAY_PUSH(results, pay_event_result_t) = result;
-    HOLD(property.service.store->ops->event_finish(property.service.store, results, property.step)
-             == APR_SUCCESS,
+    HOLD(pay_store_event_finish(property.service.store, results, property.step) == APR_SUCCESS,
          "a result cannot be stored");
     stored = APR_ARRAY_IDX(results, 0, pay_event_result_t).stored;
     HOLD(stored == !again, "a result was not taken, or twice");
@@ -307,18 +303,17 @@ static void take_and_hold(int limit, int each)
 
 static void retry_parked(void)
 {
-    const pay_store_ops_t *ops = property.service.store->ops;
     apr_array_header_t *list;
     pay_event_t *event;
     int i;
 
-    HOLD(ops->event_list(&list, property.service.store, &property.caller.scope, 1, NULL,
-                         PAY_STORE_ROWS_MAX, property.step)
+    HOLD(pay_store_event_list(&list, property.service.store, &property.caller.scope, 1, NULL,
+                              PAY_STORE_ROWS_MAX, property.step)
              == APR_SUCCESS,
          "the parked events cannot be read");
     for (i = 0; i < list->nelts; i++) {
-        HOLD(ops->event_retry(&event, property.service.store, &property.caller.scope,
-                              APR_ARRAY_IDX(list, i, const pay_event_t *), property.step)
+        HOLD(pay_store_event_retry(&event, property.service.store, &property.caller.scope,
+                                   APR_ARRAY_IDX(list, i, const pay_event_t *), property.step)
                  == APR_SUCCESS,
              "a parked event cannot be retried");
     }
@@ -330,8 +325,7 @@ static void put_endpoint(int kind, int enabled)
         .scope = property.caller.scope, .kind = (pay_endpoint_kind_t)kind, .enabled = enabled};
     pay_endpoint_t *endpoint;
 
-    HOLD(property.service.store->ops->endpoint_put(&endpoint, property.service.store, &wanted, NULL,
-                                                   property.step)
+    HOLD(pay_store_endpoint_put(&endpoint, property.service.store, &wanted, NULL, property.step)
              == APR_SUCCESS,
          "an endpoint cannot be written");
     now.enabled[kind] = enabled;
@@ -396,8 +390,8 @@ void property_events_end(void)
             kind = now.held_count;
             finish_held(1);
         } while (kind > 0);
-        HOLD(property.service.store->ops->event_list(
-                 &list, property.service.store, &property.caller.scope, 0, NULL, 1, property.step)
+        HOLD(pay_store_event_list(&list, property.service.store, &property.caller.scope, 0, NULL, 1,
+                                  property.step)
                  == APR_SUCCESS,
              "the events cannot be read");
         if (list->nelts == 0) {

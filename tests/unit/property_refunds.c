@@ -181,15 +181,14 @@ void property_do_refund_fail(void)
 {
     model_charge_t *charge;
     model_refund_t *refund = property_refund(&charge);
-    const pay_store_ops_t *ops = property.service.store->ops;
     pay_refund_t *out;
     int changed;
 
     if (!refund || property_below(3) > 0) {
         return;
     }
-    HOLD(ops->refund_fail(&out, &changed, property.service.store, &property.caller.scope,
-                          refund->reference, property.step)
+    HOLD(pay_store_refund_fail(&out, &changed, property.service.store, &property.caller.scope,
+                               refund->reference, property.step)
              == APR_SUCCESS,
          "the late failure was not taken");
     HOLD(changed == (refund->state == PAY_REFUND_PROCESSED), "changed is wrong");
@@ -202,15 +201,14 @@ void property_do_refund_fail(void)
 /* A day later: only refunds' keys are still known. */
 void property_do_expire(void)
 {
-    const pay_store_ops_t *ops = property.service.store->ops;
     int i, count;
 
     if (property_below(4) > 0) {
         return;
     }
     property.now += 25 * PROPERTY_HOUR;
-    HOLD(ops->kept_expire(&count, property.service.store, property.now, PAY_STORE_ROWS_MAX,
-                          property.step)
+    HOLD(pay_store_kept_expire(&count, property.service.store, property.now, PAY_STORE_ROWS_MAX,
+                               property.step)
              == APR_SUCCESS,
          "keys could not be removed");
     property.model.refusal_count = 0;

@@ -27,8 +27,7 @@ static const char *copy_make(void)
 {
     const char *dir = apr_pstrcat(property.pool, unit_dir(), "/copy", NULL);
 
-    HOLD(property.service.store->ops->backup(property.service.store, dir, property.step)
-             == APR_SUCCESS,
+    HOLD(pay_store_backup(property.service.store, dir, property.step) == APR_SUCCESS,
          "the store cannot be copied");
     return dir;
 }
@@ -50,8 +49,7 @@ static void hold_held(void)
     pay_epoch_t epoch;
     int replayed;
 
-    HOLD(property.service.store->ops->epoch_find(&epoch, property.service.store) == APR_SUCCESS
-             && epoch.held,
+    HOLD(pay_store_epoch_find(&epoch, property.service.store) == APR_SUCCESS && epoch.held,
          "a copy does not know that it is one");
     if (property.caller.scope.mode != PAY_LIVE || property.model.charge_count == 0) {
         return;
@@ -68,13 +66,11 @@ static void confirm(void)
     pay_epoch_t epoch;
     int was_held;
 
-    HOLD(property.service.store->ops->epoch_confirm(&was_held, &unsynced, property.service.store, 1,
-                                                    property.step)
+    HOLD(pay_store_epoch_confirm(&was_held, &unsynced, property.service.store, 1, property.step)
                  == APR_SUCCESS
              && was_held,
          "the copy cannot be confirmed");
-    HOLD(property.service.store->ops->epoch_find(&epoch, property.service.store) == APR_SUCCESS
-             && !epoch.held,
+    HOLD(pay_store_epoch_find(&epoch, property.service.store) == APR_SUCCESS && !epoch.held,
          "it is held all the same");
     property_events_epoch(epoch.number);
 }

@@ -33,8 +33,8 @@ static inline void shop_mode(pay_mode_t mode)
 {
     const pay_account_settings_t same = {0};
 
-    ck_assert_int_eq(shop->real->account_set(&shop->account, shop->store, shop->account->name,
-                                             &same, &mode, unit_pool),
+    ck_assert_int_eq(pay_store_account_set(&shop->account, shop->store, shop->account->name, &same,
+                                           &mode, unit_pool),
                      APR_SUCCESS);
 }
 

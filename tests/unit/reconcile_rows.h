@@ -10,7 +10,7 @@ static inline pay_charge_t *charge_of(const char *reference)
 {
     pay_charge_t *charge;
 
-    ck_assert_int_eq(shop->real->charge_find(&charge, shop->store, &live, reference, unit_pool),
+    ck_assert_int_eq(STORE_REAL(charge_find)(&charge, shop->store, &live, reference, unit_pool),
                      APR_SUCCESS);
     return charge;
 }
@@ -19,7 +19,7 @@ static inline pay_refund_t *refund_of(const char *reference)
 {
     pay_refund_t *refund;
 
-    ck_assert_int_eq(shop->real->refund_find(&refund, shop->store, &live, reference, unit_pool),
+    ck_assert_int_eq(STORE_REAL(refund_find)(&refund, shop->store, &live, reference, unit_pool),
                      APR_SUCCESS);
     return refund;
 }
@@ -45,7 +45,7 @@ static inline pay_refund_t *refund_open(const char *charge, const char *referenc
     pay_refund_t *refund;
     pay_kept_t *kept;
 
-    ck_assert_int_eq(shop->real->refund_open(&refund, &now, &verdict, &kept, shop->store, &proposal,
+    ck_assert_int_eq(STORE_REAL(refund_open)(&refund, &now, &verdict, &kept, shop->store, &proposal,
                                              NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
@@ -63,7 +63,7 @@ static inline void store_is_clean(void)
 {
     apr_size_t faults;
 
-    ck_assert_int_eq(shop->real->check(&faults, shop->store, fault_add, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_check(&faults, shop->store, fault_add, NULL, unit_pool),
                      APR_SUCCESS);
 }
 

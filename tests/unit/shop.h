@@ -15,6 +15,7 @@
 #include "service/pay_keys.h"
 #include "service/pay_service.h"
 #include "store_options.h"
+#include "store_script.h"
 
 #include <string.h>
 
@@ -24,8 +25,6 @@ static const pay_acquirer_t shop_simulator = {
 typedef struct shop_t {
     const char *url;
     pay_store_t *store;
-    const pay_store_ops_t *real; /* of the store */
-    pay_store_ops_t ops;         /* used by the store: a copy of `real` that a test may change */
     pay_account_t *account;
     pay_service_t service; /* the simulator for Test Mode, no acquirer for Live Mode */
 } shop_t;
@@ -69,13 +68,10 @@ static inline shop_t *shop_open(const char *dir)
 
     shop->url = apr_pstrcat(unit_pool, "lmdb:", dir, NULL);
     ck_assert_int_eq(pay_store_open(&shop->store, shop->url, &options, unit_pool), APR_SUCCESS);
-    shop->real = shop->store->ops;
-    shop->ops = *shop->real;
-    shop->store->ops = &shop->ops;
-    rv = shop->ops.account_create(&shop->account, shop->store, "demo",
+    rv = pay_store_account_create(&shop->account, shop->store, "demo",
                                   &pay_account_settings_builtin, unit_pool);
     if (rv == APR_EEXIST) {
-        rv = shop->ops.account_get(&shop->account, shop->store, "demo", unit_pool);
+        rv = pay_store_account_get(&shop->account, shop->store, "demo", unit_pool);
     }
     ck_assert_int_eq(rv, APR_SUCCESS);
     shop->service.store = shop->store;
@@ -90,7 +86,7 @@ static inline pay_charge_t *shop_stored(shop_t *shop, const char *reference)
     const pay_scope_t scope = {shop->account->number, PAY_TEST};
     pay_charge_t *charge;
 
-    ck_assert_int_eq(shop->real->charge_find(&charge, shop->store, &scope, reference, unit_pool),
+    ck_assert_int_eq(STORE_REAL(charge_find)(&charge, shop->store, &scope, reference, unit_pool),
                      APR_SUCCESS);
     return charge;
 }
@@ -104,7 +100,7 @@ static inline pay_api_key_t *shop_key(shop_t *shop, pay_mode_t mode)
     ck_assert_int_eq(
         pay_key_issue(&key, &text, shop->store, shop->account, mode, PAY_KEY_SECRET, unit_pool),
         APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.key_get(&key, shop->store, key->id, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&key, shop->store, key->id, unit_pool), APR_SUCCESS);
     return key;
 }
 

@@ -40,7 +40,7 @@ static inline pay_charge_t *shop_charge_begin(shop_t *shop, const pay_scope_t *s
     pay_claim_t claim;
 
     ck_assert_int_eq(
-        shop->real->charge_open(&charge, &claim, shop->store, &proposal, NULL, NULL, unit_pool),
+        STORE_REAL(charge_open)(&charge, &claim, shop->store, &proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
@@ -63,7 +63,7 @@ static inline pay_charge_t *shop_charge_named(shop_t *shop, const pay_scope_t *s
     pay_charge_t *charge = shop_charge_begin(shop, scope, reference, there, PAY_CHARGE_TOKENIZED);
     int changed;
 
-    ck_assert_int_eq(shop->real->charge_resolve(&charge, &changed, shop->store, scope, charge->seq,
+    ck_assert_int_eq(STORE_REAL(charge_resolve)(&charge, &changed, shop->store, scope, charge->seq,
                                                 &approved, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);

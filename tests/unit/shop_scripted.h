@@ -38,7 +38,7 @@ static inline void check_unknown(const char *name, const char *reference)
 {
     pay_charge_t *charge;
 
-    ck_assert_msg(shop->real->charge_find(&charge, shop->store, &key->scope, reference, unit_pool)
+    ck_assert_msg(STORE_REAL(charge_find)(&charge, shop->store, &key->scope, reference, unit_pool)
                       == APR_NOTFOUND,
                   "%s: the reference is taken", name);
 }

@@ -56,9 +56,9 @@ static void store_token(const char *text, const char *email, int revoked)
                          0};
     pay_token_t *out;
 
-    ck_assert_int_eq(shop->real->token_create(&out, shop->store, &token, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_token_create(&out, shop->store, &token, unit_pool), APR_SUCCESS);
     if (revoked) {
-        ck_assert_int_eq(shop->real->token_revoke(&out, shop->store, &token.scope, text, unit_pool),
+        ck_assert_int_eq(pay_store_token_revoke(&out, shop->store, &token.scope, text, unit_pool),
                          APR_SUCCESS);
     }
 }
@@ -68,9 +68,8 @@ static void set_account_mode(pay_mode_t mode)
     pay_account_settings_t none = {.key_prefix = NULL};
     pay_account_t *account;
 
-    ck_assert_int_eq(
-        shop->real->account_set(&account, shop->store, "demo", &none, &mode, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_set(&account, shop->store, "demo", &none, &mode, unit_pool),
+                     APR_SUCCESS);
 }
 
 START_TEST(test_policy)

@@ -224,7 +224,7 @@ static apr_status_t open_stale(pay_charge_t **out, pay_claim_t *claim, pay_store
     pay_charge_t stale = *proposal;
 
     stale.wait_until_ms = pay_time_boot_ms() - 1;
-    return shop->real->charge_open(out, claim, store, &stale, outcome, use, p);
+    return STORE_REAL(charge_open)(out, claim, store, &stale, outcome, use, p);
 }
 
 static apr_status_t resolve_fails(pay_charge_t **out, int *changed, pay_store_t *store,
@@ -244,13 +244,13 @@ START_TEST(test_unresolved_is_pending)
     int replayed;
 
     set_up_scripted();
-    shop->ops.charge_resolve = resolve_fails;
+    store_script.charge_resolve = resolve_fails;
     ck_assert_ptr_null(create(&charge, &replayed, request));
     ck_assert_int_eq(charge->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(replayed, 0);
     shop_check_problem("its worker lives", create(&charge, &replayed, request), 409, "D2");
 
-    shop->ops.charge_open = open_stale;
+    store_script.charge_open = open_stale;
     request = shop_request("order-2", "tok_test_success");
     ck_assert_ptr_null(create(&charge, &replayed, request));
     ck_assert_ptr_null(create(&charge, &replayed, request));
@@ -270,7 +270,7 @@ static void decline_meanwhile(const payments_charge_t *charge, const payments_re
     int changed;
 
     (void)refund;
-    ck_assert_int_eq(shop->real->charge_resolve(&out, &changed, shop->store, &row->scope, row->seq,
+    ck_assert_int_eq(STORE_REAL(charge_resolve)(&out, &changed, shop->store, &row->scope, row->seq,
                                                 &declined, 0, unit_pool),
                      APR_SUCCESS);
 }
@@ -318,13 +318,13 @@ START_TEST(test_one_transaction)
     script.status = pure_cases[_i].status;
     script.outcome.kind = pure_cases[_i].kind;
     script.meanwhile = nothing_is_stored;
-    shop->ops.charge_resolve = resolve_fails;
+    store_script.charge_resolve = resolve_fails;
     ck_assert_ptr_null(create(&charge, &replayed, shop_request("order-1", "tok_test_success")));
     ck_assert_msg(charge->state == pure_cases[_i].want, "%s: state %d", name, charge->state);
     ck_assert_int_eq(script.calls, 1);
     ck_assert_int_eq(replayed, 0);
     ck_assert_int_eq(
-        shop->real->charge_find(&stored, shop->store, &key->scope, "order-1", unit_pool),
+        STORE_REAL(charge_find)(&stored, shop->store, &key->scope, "order-1", unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(stored->state, pure_cases[_i].want);
     ck_assert_int_eq(stored->decided_state, pure_cases[_i].want);
@@ -430,9 +430,9 @@ static void store_token(const char *text, const char *email, int revoked)
                          0};
     pay_token_t *out;
 
-    ck_assert_int_eq(shop->real->token_create(&out, shop->store, &token, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_token_create(&out, shop->store, &token, unit_pool), APR_SUCCESS);
     if (revoked) {
-        ck_assert_int_eq(shop->real->token_revoke(&out, shop->store, &token.scope, text, unit_pool),
+        ck_assert_int_eq(pay_store_token_revoke(&out, shop->store, &token.scope, text, unit_pool),
                          APR_SUCCESS);
     }
 }
@@ -448,9 +448,8 @@ START_TEST(test_known_reference_comes_first)
     set_up_scripted();
     store_token("tok_abc", "payer@shop.example", 0);
     ck_assert_ptr_null(create(&charge, &replayed, request));
-    ck_assert_int_eq(
-        shop->real->token_revoke(&token, shop->store, &key->scope, "tok_abc", unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_token_revoke(&token, shop->store, &key->scope, "tok_abc", unit_pool),
+                     APR_SUCCESS);
     shop->service.policy.currencies = none;
     shop->service.acquirer[PAY_TEST] = NULL;
     ck_assert_ptr_null(create(&charge, &replayed, request));

@@ -105,7 +105,7 @@ static void decide_meanwhile(const payments_charge_t *charge, const payments_ref
     int changed;
 
     (void)refund;
-    ck_assert_int_eq(shop->real->charge_resolve(&out, &changed, shop->store, &row->scope, row->seq,
+    ck_assert_int_eq(STORE_REAL(charge_resolve)(&out, &changed, shop->store, &row->scope, row->seq,
                                                 &declined, 0, unit_pool),
                      APR_SUCCESS);
 }
@@ -132,7 +132,7 @@ static apr_status_t resolve_fails(pay_charge_t **out, int *changed, pay_store_t 
 START_TEST(test_outcome_not_stored)
 {
     set_up(&script_acquirer);
-    shop->ops.charge_resolve = resolve_fails;
+    store_script.charge_resolve = resolve_fails;
     ck_assert_ptr_null(create("order-1"));
     check("answered pending", 0, 0, 1);
 }

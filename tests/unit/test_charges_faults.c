@@ -13,9 +13,9 @@ static void store_token(const char *text, const char *email, int revoked)
                          0};
     pay_token_t *out;
 
-    ck_assert_int_eq(shop->real->token_create(&out, shop->store, &token, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_token_create(&out, shop->store, &token, unit_pool), APR_SUCCESS);
     if (revoked) {
-        ck_assert_int_eq(shop->real->token_revoke(&out, shop->store, &token.scope, text, unit_pool),
+        ck_assert_int_eq(pay_store_token_revoke(&out, shop->store, &token.scope, text, unit_pool),
                          APR_SUCCESS);
     }
 }
@@ -55,7 +55,7 @@ static apr_status_t open_late(pay_charge_t **out, pay_claim_t *claim, pay_store_
     pay_charge_t late = *proposal;
 
     late.send_before_ms = pay_time_boot_ms() - 1;
-    return shop->real->charge_open(out, claim, store, &late, outcome, use, p);
+    return STORE_REAL(charge_open)(out, claim, store, &late, outcome, use, p);
 }
 
 static apr_status_t resolve_fails(pay_charge_t **out, int *changed, pay_store_t *store,
@@ -79,7 +79,7 @@ static apr_status_t withdraw_fails(pay_store_t *store, const pay_scope_t *scope,
 static apr_status_t withdraw_unknown(pay_store_t *store, const pay_scope_t *scope, apr_uint64_t seq,
                                      apr_pool_t *p)
 {
-    ck_assert_int_eq(shop->real->charge_withdraw(store, scope, seq, p), APR_SUCCESS);
+    ck_assert_int_eq(STORE_REAL(charge_withdraw)(store, scope, seq, p), APR_SUCCESS);
     return PAY_STORE_EUNKNOWN;
 }
 
@@ -91,10 +91,10 @@ static apr_status_t withdraw_late(pay_store_t *store, const pay_scope_t *scope, 
     int changed;
 
     ck_assert_int_eq(
-        shop->real->charge_resolve(&charge, &changed, store, scope, seq, &approved, 0, p),
+        STORE_REAL(charge_resolve)(&charge, &changed, store, scope, seq, &approved, 0, p),
         APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
-    return shop->real->charge_withdraw(store, scope, seq, p);
+    return STORE_REAL(charge_withdraw)(store, scope, seq, p);
 }
 
 typedef enum slot_t {
@@ -144,28 +144,28 @@ static void break_slot(slot_t slot)
     case SLOT_NONE:
         break;
     case SLOT_FIND:
-        shop->ops.charge_find = find_fails;
+        store_script.charge_find = find_fails;
         break;
     case SLOT_TOKEN:
-        shop->ops.token_get = token_fails;
+        store_script.token_get = token_fails;
         break;
     case SLOT_OPEN:
-        shop->ops.charge_open = open_fails;
+        store_script.charge_open = open_fails;
         break;
     case SLOT_OPEN_LATE:
-        shop->ops.charge_open = open_late;
+        store_script.charge_open = open_late;
         break;
     case SLOT_WITHDRAW:
-        shop->ops.charge_withdraw = withdraw_fails;
+        store_script.charge_withdraw = withdraw_fails;
         break;
     case SLOT_WITHDRAW_UNKNOWN:
-        shop->ops.charge_withdraw = withdraw_unknown;
+        store_script.charge_withdraw = withdraw_unknown;
         break;
     case SLOT_WITHDRAW_LATE:
-        shop->ops.charge_withdraw = withdraw_late;
+        store_script.charge_withdraw = withdraw_late;
         break;
     case SLOT_RESOLVE:
-        shop->ops.charge_resolve = resolve_fails;
+        store_script.charge_resolve = resolve_fails;
         break;
     }
 }
@@ -199,7 +199,7 @@ START_TEST(test_fault)
     }
     ck_assert_msg(script.calls == fault_cases[_i].calls, "%s: %d calls", name, script.calls);
     ck_assert_msg(pay_slots_count(acquirer->slots) == 0, "%s: a place is kept", name);
-    rv = shop->real->charge_find(&found, shop->store, &key->scope, "order-1", unit_pool);
+    rv = STORE_REAL(charge_find)(&found, shop->store, &key->scope, "order-1", unit_pool);
     ck_assert_msg((rv == APR_SUCCESS) == fault_cases[_i].known, "%s: find %d", name, rv);
 }
 END_TEST

@@ -116,7 +116,7 @@ START_TEST(test_way_back)
                                   "192.0.2.1", unit_pool);
     ck_assert_msg(!strcmp(problem ? problem->code : "", ways[_i].code), "%s", ways[_i].name);
     if (!problem) {
-        ck_assert_int_eq(shop->real->charge_find(&stored, shop->store, &test, REFERENCE, unit_pool),
+        ck_assert_int_eq(STORE_REAL(charge_find)(&stored, shop->store, &test, REFERENCE, unit_pool),
                          APR_SUCCESS);
         ck_assert_msg(stored->checkout->return_trusted == ways[_i].trusted, "%s", ways[_i].name);
     }
@@ -151,7 +151,7 @@ START_TEST(test_pages)
     ck_assert_str_eq(checkout_ask(&charge, &replayed, PAY_LIVE, REFERENCE, 10, NULL),
                      answers[_i].code);
     if (*answers[_i].code) { /* the reference is free again */
-        ck_assert_int_eq(shop->real->charge_find(&stored, shop->store, &live, REFERENCE, unit_pool),
+        ck_assert_int_eq(STORE_REAL(charge_find)(&stored, shop->store, &live, REFERENCE, unit_pool),
                          APR_NOTFOUND);
     } else {
         ck_assert_msg(charge->state == answers[_i].want, "%s", answers[_i].name);
@@ -181,8 +181,8 @@ START_TEST(test_live_while_the_account_is_in_test_mode)
     const pay_charge_t *charge;
     int replayed;
 
-    ck_assert_int_eq(shop->real->account_set(&shop->account, shop->store, "demo",
-                                             &(pay_account_settings_t){0}, &test.mode, unit_pool),
+    ck_assert_int_eq(pay_store_account_set(&shop->account, shop->store, "demo",
+                                           &(pay_account_settings_t){0}, &test.mode, unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(checkout_ask(&charge, &replayed, PAY_LIVE, REFERENCE, 10, NULL), "B02");
     ck_assert_int_eq(pages_asked, 0);

@@ -60,7 +60,7 @@ START_TEST(test_cards)
     ck_assert_msg((*out->token != '\0') == cards[_i].has_token, "%s", name);
     ck_assert_msg((*out->card.last4 != '\0') == !*field, "%s", name);
     if (cards[_i].has_token) {
-        ck_assert_int_eq(shop->real->token_get(&token, shop->store, &test, out->token, unit_pool),
+        ck_assert_int_eq(STORE_REAL(token_get)(&token, shop->store, &test, out->token, unit_pool),
                          APR_SUCCESS);
         ck_assert_str_eq(token->email, "ada@shop.example");
     }
@@ -255,7 +255,7 @@ START_TEST(test_return)
     ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
     ck_assert_msg(out->state == comebacks[_i].want, "%s", comebacks[_i].name);
     ck_assert_int_eq(script.queries, 1);
-    ck_assert_int_eq(shop->real->token_get(&token, shop->store, &live, "acq_token", unit_pool),
+    ck_assert_int_eq(STORE_REAL(token_get)(&token, shop->store, &live, "acq_token", unit_pool),
                      comebacks[_i].want == PAY_CHARGE_SUCCESSFUL ? APR_SUCCESS : APR_NOTFOUND);
     ck_assert_ptr_null(pay_checkout_return(&out, &shop->service, &page, unit_pool));
     store_is_clean();

@@ -28,7 +28,7 @@ static void set_relay(shop_t *shop, const char *relay, const char *login)
         .mail_templates = apr_pstrcat(unit_pool, unit_share(), "/mail", NULL),
     };
 
-    ck_assert_int_eq(shop->ops.delivery_put(shop->store, &delivery, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_delivery_put(shop->store, &delivery, unit_pool), APR_SUCCESS);
 }
 
 static void set_address(shop_t *shop, const char *address)

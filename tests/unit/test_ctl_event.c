@@ -5,6 +5,7 @@
 
 #include "lmdb_fixture.h"
 #include "output.h"
+#include "store_script.h"
 #include "unit.h"
 
 /*
@@ -91,17 +92,15 @@ START_TEST(test_all)
     const int row = _i / UNIT_ROWS(commands), command = _i % UNIT_ROWS(commands);
     ctl_t ctl = {.store = fixture_shop(unit_dir()), .pool = unit_pool};
     pay_audit_t audit = entry;
-    pay_store_ops_t ops = *ctl.store->ops;
     const char *output, *want = "";
     int before;
     ctl_exit_t got;
 
     script = rows[row].script;
     asked = 0;
-    ops.event_list = event_list;
-    ops.event_retry = event_retry;
-    ops.event_drop = event_drop;
-    ctl.store->ops = &ops;
+    store_script.event_list = event_list;
+    store_script.event_retry = event_retry;
+    store_script.event_drop = event_drop;
     ctl.audit = &audit;
     ctl.arg[0] = "one";
     ctl.option[CTL_OPTION_ALL] = "";

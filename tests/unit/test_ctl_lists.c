@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/ctl_commands.h"
 
+#include "store_script.h"
 #include "unit.h"
 
 #include <string.h>
@@ -190,32 +191,32 @@ static apr_status_t ever_more_held(apr_array_header_t **out, pay_store_t *store,
     return APR_SUCCESS;
 }
 
-static const pay_store_ops_t many_wait = {
+static const store_script_t many_wait = {
     .account_get = account_get, .account_list = account_list, .held_list = ever_more_held};
-static const pay_store_ops_t nobody_waits = {
+static const store_script_t nobody_waits = {
     .account_get = account_get, .account_list = account_list, .held_list = none_held};
-static const pay_store_ops_t nothing_held = {
+static const store_script_t nothing_held = {
     .account_get = account_get, .account_list = account_list, .held_list = no_held};
-static const pay_store_ops_t nothing_known = {.account_get = account_get,
-                                              .account_list = no_accounts};
-static const pay_store_ops_t only_accounts = {.account_get = account_get,
-                                              .account_list = one_account,
-                                              .key_list = none_of_account,
-                                              .grant_list = none_of_account,
-                                              .token_list = no_tokens,
-                                              .link_list = no_links,
-                                              .charge_list = no_charges,
-                                              .charge_search = none_found,
-                                              .refund_scan = no_refunds,
-                                              .refund_page = no_page,
-                                              .total_list = no_totals,
-                                              .event_list = no_events,
-                                              .audit_list = no_entries};
+static const store_script_t nothing_known = {.account_get = account_get,
+                                             .account_list = no_accounts};
+static const store_script_t only_accounts = {.account_get = account_get,
+                                             .account_list = one_account,
+                                             .key_list = none_of_account,
+                                             .grant_list = none_of_account,
+                                             .token_list = no_tokens,
+                                             .link_list = no_links,
+                                             .charge_list = no_charges,
+                                             .charge_search = none_found,
+                                             .refund_scan = no_refunds,
+                                             .refund_page = no_page,
+                                             .total_list = no_totals,
+                                             .event_list = no_events,
+                                             .audit_list = no_entries};
 
 static const struct {
     const char *name;
     ctl_exit_t (*run)(ctl_t *);
-    const pay_store_ops_t *ops;
+    const store_script_t *script;
     const char *account, *mode;
     const char *state;
 } rows[] = {
@@ -244,9 +245,9 @@ static const struct {
 
 START_TEST(test_a_store_that_fails)
 {
-    pay_store_t store = {.ops = rows[_i].ops};
-    ctl_t ctl = {.store = &store, .pool = unit_pool};
+    ctl_t ctl = {.pool = unit_pool};
 
+    store_script = *rows[_i].script;
     ctl.arg[0] = rows[_i].account;
     ctl.option[CTL_OPTION_MODE] = rows[_i].mode;
     ctl.option[CTL_OPTION_STATE] = rows[_i].state;
@@ -286,10 +287,10 @@ static apr_status_t records_scan(pay_refund_cursor_t *cursor, apr_size_t *len, a
 
 START_TEST(test_records_that_are_none)
 {
-    static const pay_store_ops_t ops = {.account_get = account_get, .refund_scan = records_scan};
-    pay_store_t store = {.ops = &ops};
-    ctl_t ctl = {.store = &store, .pool = unit_pool};
+    static const store_script_t script = {.account_get = account_get, .refund_scan = records_scan};
+    ctl_t ctl = {.pool = unit_pool};
 
+    store_script = script;
     records = record_rows[_i].text;
     ctl.arg[0] = "shop";
     ctl.option[CTL_OPTION_MODE] = "test";
@@ -307,9 +308,9 @@ static const struct {
 
 START_TEST(test_held_in_each_mode_once)
 {
-    pay_store_t store = {.ops = &nobody_waits};
-    ctl_t ctl = {.store = &store, .pool = unit_pool};
+    ctl_t ctl = {.pool = unit_pool};
 
+    store_script = nobody_waits;
     memset(scopes_asked, 0, sizeof(scopes_asked));
     ctl.arg[0] = scope_rows[_i].account;
     ctl.option[CTL_OPTION_MODE] = scope_rows[_i].mode;
@@ -321,9 +322,9 @@ END_TEST
 START_TEST(test_a_full_list_asks_for_no_more)
 {
     static const char *const limits[] = {"1", "2", "5"};
-    pay_store_t store = {.ops = &many_wait};
-    ctl_t ctl = {.store = &store, .pool = unit_pool};
+    ctl_t ctl = {.pool = unit_pool};
 
+    store_script = many_wait;
     memset(scopes_asked, 0, sizeof(scopes_asked));
     ctl.option[CTL_OPTION_LIMIT] = limits[_i];
     ck_assert_int_eq(ctl_held_list(&ctl), CTL_OK);

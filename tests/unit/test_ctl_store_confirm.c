@@ -3,6 +3,7 @@
 
 #include "lmdb_fixture.h"
 #include "output.h"
+#include "store_script.h"
 #include "unit.h"
 
 /*
@@ -51,7 +52,7 @@ static apr_status_t account_list(apr_array_header_t **out, pay_store_t *store, a
 
 static const struct {
     const char *name;
-    pay_store_ops_t ops; /* those that fail */
+    store_script_t script; /* those that fail */
     ctl_exit_t want;
 } rows[] = {
     {"all of it", {.account_list = NULL}, CTL_OK},
@@ -63,23 +64,14 @@ static const struct {
     {"without those of Live Mode", {.waiting_count = waiting_count_live}, CTL_EXIT_ACCESS},
 };
 
-#define TAKE(ops, from, op) ((ops)->op = (from)->op ? (from)->op : (ops)->op)
-
 START_TEST(test_shown_whole)
 {
-    const pay_store_ops_t *failing = &rows[_i].ops;
     ctl_t ctl = {.store = fixture_shop(unit_dir()), .pool = unit_pool};
-    pay_store_ops_t ops = *ctl.store->ops;
     const char *output;
     ctl_exit_t got;
     int before;
 
-    TAKE(&ops, failing, account_list);
-    TAKE(&ops, failing, refund_waiting);
-    TAKE(&ops, failing, key_list);
-    TAKE(&ops, failing, grant_list);
-    TAKE(&ops, failing, waiting_count);
-    ctl.store->ops = &ops;
+    store_script = rows[_i].script;
     output = output_open(&before);
     got = ctl_store_confirm(&ctl);
     output = output_read(output, before);

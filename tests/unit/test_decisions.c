@@ -46,8 +46,8 @@ static pay_charge_t *left_alone(int i, const char *reference)
     pay_charge_t *charge = till_open(i, reference, 1000);
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[i],
-                                               charge->seq, &unknown, TILL_NOW, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[i],
+                                              charge->seq, &unknown, TILL_NOW, unit_pool),
                      APR_SUCCESS);
     return charge;
 }
@@ -98,8 +98,8 @@ START_TEST(test_charge_late)
     int changed;
 
     (void)till_resolve(&charge, 1, charge->seq, PAY_OUTCOME_DECLINED);
-    ck_assert_int_eq(till->ops->charge_late(&charge, &changed, till->store, &till->scopes[1],
-                                            charge->seq, &found, unit_pool),
+    ck_assert_int_eq(pay_store_charge_late(&charge, &changed, till->store, &till->scopes[1],
+                                           charge->seq, &found, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     charge = decide(PAY_DECISION_STAYS_FAILED, charge, 1);
@@ -120,8 +120,8 @@ START_TEST(test_checkout_asked)
     pay_charge_t *charge = _i ? till_open(1, "order-1", 1000) : till_checkout(1, "order-1", 1000);
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[1],
-                                               charge->seq, &unopened, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[1],
+                                              charge->seq, &unopened, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(charge->due_at != 0, 1);
     if (_i) { /* a charge of a token goes on being asked about */
@@ -158,9 +158,9 @@ START_TEST(test_refund)
     for (i = 0; i < TILL_SCOPES; i++) {
         (void)till_charge(i, "order-1", 1000);
         refund = till_refund(i, "order-1", 100, PAY_REFUND_OPENED);
-        ck_assert_int_eq(till->ops->refund_resolve(&refund, &changed, till->store, &till->scopes[i],
-                                                   refund->refund_reference, &unknown, TILL_NOW,
-                                                   unit_pool),
+        ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[i],
+                                                  refund->refund_reference, &unknown, TILL_NOW,
+                                                  unit_pool),
                          APR_SUCCESS);
         out = decide_refund(PAY_DECISION_DONE, refund, _i);
         ck_assert_int_eq(out->state, _i ? PAY_REFUND_PROCESSED : PAY_REFUND_FAILED);

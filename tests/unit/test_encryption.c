@@ -43,7 +43,7 @@ static void set_up(void)
     pay_account_t *other;
 
     shop = shop_open(unit_dir());
-    ck_assert_int_eq(shop->ops.account_create(&other, shop->store, "other",
+    ck_assert_int_eq(pay_store_account_create(&other, shop->store, "other",
                                               &pay_account_settings_builtin, unit_pool),
                      APR_SUCCESS);
     scopes[0] = (pay_scope_t){shop->account->number, PAY_TEST};
@@ -65,7 +65,7 @@ static void key_put(const pay_scope_t *scope, const pay_scope_t *sealed_for)
                                       pay_encryption_key_context(sealed_for, unit_pool),
                                       fixture_private, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.encryption_key_put(&out, shop->store, &key, 1, unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_put(&out, shop->store, &key, 1, unit_pool),
                      APR_SUCCESS);
 }
 
@@ -359,11 +359,11 @@ static void spoil(unusable_t how)
                                           fixture_public, unit_pool),
                          APR_SUCCESS); /* falls through */
     case CHANGED:
-        ck_assert_int_eq(shop->ops.encryption_key_put(&out, shop->store, &key, 1, unit_pool),
+        ck_assert_int_eq(pay_store_encryption_key_put(&out, shop->store, &key, 1, unit_pool),
                          APR_SUCCESS);
         break;
     case STORE_DOWN:
-        shop->ops.encryption_key_get = get_down;
+        store_script.encryption_key_get = get_down;
         break;
     case OTHER_SCOPE:
         break;
@@ -407,7 +407,7 @@ static apr_status_t put_late(pay_encryption_key_t **out, pay_store_t *store,
     if (makes++ == 0) {
         key_put(&key->scope, &key->scope);
     }
-    return shop->real->encryption_key_put(out, store, key, replace, p);
+    return STORE_REAL(encryption_key_put)(out, store, key, replace, p);
 }
 
 START_TEST(test_need)
@@ -439,7 +439,7 @@ START_TEST(test_need_at_once)
     pay_encryption_key_t *key;
 
     makes = 0;
-    shop->ops.encryption_key_put = put_late;
+    store_script.encryption_key_put = put_late;
     ck_assert_ptr_null(pay_encryption_need(&key, &shop->service, &scopes[0], 0, unit_pool));
     ck_assert_str_eq(key->public_pem, fixture_public);
 }
@@ -462,7 +462,7 @@ START_TEST(test_need_without_master_key)
                        pay_encryption_need(&key, &shop->service, &scopes[0], 1, unit_pool), 503,
                        "E2");
     ck_assert_ptr_null(key);
-    shop->ops.encryption_key_get = get_down;
+    store_script.encryption_key_get = get_down;
     shop_check_problem("down", pay_encryption_need(&key, &shop->service, &scopes[0], 0, unit_pool),
                        503, "E2");
 }

@@ -52,7 +52,7 @@ static apr_array_header_t *entries(void)
     apr_array_header_t *list;
 
     ck_assert_int_eq(
-        shop->real->audit_list(&list, shop->store, shop->account->number, 0, 200, unit_pool),
+        STORE_REAL(audit_list)(&list, shop->store, shop->account->number, 0, 200, unit_pool),
         APR_SUCCESS);
     return list;
 }
@@ -275,7 +275,7 @@ START_TEST(test_not_entered)
 
     set_limit(PAY_FAILURE_CARD, 1);
     note_status = not_entered[_i].status;
-    shop->ops.audit_note = note_fails;
+    store_script.audit_note = note_fails;
     pay_failures_note(&shop->service, &attempt, unit_pool);
     ck_assert_msg(logged("PAY00753: ") == not_entered[_i].told, "%s", not_entered[_i].name);
     ck_assert_msg(refused(&attempt), "%s", not_entered[_i].name);

@@ -3,6 +3,7 @@
 #include "service/pay_history_parts.h"
 
 #include "history_fixture.h"
+#include "store_script.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_refund_record.h"
 
@@ -133,7 +134,7 @@ static const char *totals(void)
     int i;
 
     ck_assert_int_eq(
-        till->ops->total_list(&list, till->store, &window.scope, &all, NULL, 100, unit_pool),
+        pay_store_total_list(&list, till->store, &window.scope, &all, NULL, 100, unit_pool),
         APR_SUCCESS);
     for (i = 0; i < list->nelts; i++) {
         total = &APR_ARRAY_IDX(list, i, pay_total_t);
@@ -172,8 +173,8 @@ START_TEST(test_charge_that_is_declined)
         APR_SUCCESS);
     ck_assert_int_eq(decision, PAY_DECISION_REFUNDED);
     ck_assert_str_eq(pay_decision_refund(till->store, as_read, unit_pool), "up_1");
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &charge->scope,
-                                               charge->seq, &outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &charge->scope,
+                                              charge->seq, &outcome, 0, unit_pool),
                      APR_SUCCESS); /* nor where the refund came meanwhile */
     ck_assert_int_eq(changed, 0);
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_PENDING);
@@ -208,12 +209,12 @@ START_TEST(test_charge_that_failed)
     int changed;
 
     declined.late_check_at = of_failed[_i].asked ? till_clock + DAY : 0;
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &window.scope,
-                                               charge->seq, &declined, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &window.scope,
+                                              charge->seq, &declined, 0, unit_pool),
                      APR_SUCCESS);
     if (of_failed[_i].late) {
-        ck_assert_int_eq(till->ops->charge_late(&charge, &changed, till->store, &window.scope,
-                                                charge->seq, &found, unit_pool),
+        ck_assert_int_eq(pay_store_charge_late(&charge, &changed, till->store, &window.scope,
+                                               charge->seq, &found, unit_pool),
                          APR_SUCCESS);
     }
     before = totals();
@@ -239,7 +240,7 @@ START_TEST(test_of_another_account)
     proposal->scope = others;
     proposal->acquirer_reference = _i == 2 ? "elsewhere" : books_reference("shop-9");
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     record->transaction_reference = books_reference(_i == 1 ? "shop-8" : "shop-9");
     ck_assert_uint_eq(fetch(APR_SUCCESS).added, _i == 0 ? 0 : 1);
@@ -248,7 +249,7 @@ START_TEST(test_of_another_account)
 END_TEST
 
 /* Takes the question out of the row. */
-static int forget_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int forget_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_refund_t *refund = baton;
     pay_lmdb_refund_t *row;
@@ -291,7 +292,7 @@ START_TEST(test_pending_is_asked_about)
     ck_assert_int_le(refund->due_at, till_clock + apr_time_from_sec(60));
     ck_assert_str_eq(refund->acquirer, "books@acquirer.example");
     check_again();
-    ck_assert_int_eq(till->ops->due_take(&due, till->store, refund->due_at, 1, 10, unit_pool),
+    ck_assert_int_eq(pay_store_due_take(&due, till->store, refund->due_at, 1, 10, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(due->nelts, 1);
     ck_assert_str_eq(APR_ARRAY_IDX(due, 0, pay_due_t).refund->refund_reference, "up_1");
@@ -311,18 +312,16 @@ static apr_status_t import_fails(pay_import_t *import, pay_store_t *store, apr_p
 /* What is stored in part and cannot be taken back is no refund of the next import's. */
 START_TEST(test_not_taken_back)
 {
-    pay_store_ops_t ops = *till->store->ops;
 
     (void)books_charge("shop-1", 500);
     books_add(books, "1", "processed")->transaction_reference = books_reference("shop-1");
-    till->store->ops = &ops;
-    ops.import_finish = import_fails;
+    store_script.import_finish = import_fails;
     (void)fetch(PAY_STORE_EDOWN);
     ck_assert_int_eq(till_logged("PAY00441"), 0);
-    ops.import_abort = import_fails;
+    store_script.import_abort = import_fails;
     (void)fetch(PAY_STORE_EDOWN);
     ck_assert_int_eq(till_logged("PAY00441"), 1);
-    till->store->ops = till->ops;
+    store_script = (store_script_t){0};
     ck_assert_uint_eq(fetch(APR_SUCCESS).added, 1);
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->refunded_minor, 500);
     ck_assert_int_eq(till_logged("PAY00441"), 1);
@@ -361,9 +360,9 @@ START_TEST(test_imported_before)
 
     (void)books_charge("shop-1", 500);
     APR_ARRAY_PUSH(rows, pay_refund_t *) = old;
-    ck_assert_int_eq(till->ops->import_begin(&import, till->store, &window.scope, unit_pool), 0);
-    ck_assert_int_eq(till->ops->import_rows(&import, &at, till->store, rows, unit_pool), 0);
-    ck_assert_int_eq(till->ops->import_finish(&import, till->store, unit_pool), 0);
+    ck_assert_int_eq(pay_store_import_begin(&import, till->store, &window.scope, unit_pool), 0);
+    ck_assert_int_eq(pay_store_import_rows(&import, &at, till->store, rows, unit_pool), 0);
+    ck_assert_int_eq(pay_store_import_finish(&import, till->store, unit_pool), 0);
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->refunds_pending_minor, 500);
     record = books_add(books, "1", "processed");
     record->id = old->id;
@@ -439,7 +438,7 @@ static void begin_import(void)
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
         till_reopen();
-        _exit(till->ops->import_begin(&import, till->store, &window.scope, unit_pool) != 0);
+        _exit(pay_store_import_begin(&import, till->store, &window.scope, unit_pool) != 0);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);

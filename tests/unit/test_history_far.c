@@ -149,7 +149,7 @@ START_TEST(test_oldest_pending)
 
     history = books_row(&live);
     history->pending_from = till_clock - 500 * DAY;
-    ck_assert_int_eq(till->ops->history_put(till->store, history, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_history_put(till->store, history, unit_pool), APR_SUCCESS);
     till_clock += DAY;
     books->calls = 0;
     (void)books_steps(history_sync);

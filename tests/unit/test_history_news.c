@@ -4,6 +4,7 @@
 #include "outlet.h"
 
 #include "history_fixture.h"
+#include "store_script.h"
 
 /* What a shop is told of refunds that were made elsewhere. */
 
@@ -121,8 +122,8 @@ START_TEST(test_reversed_before)
 
     outcome.spent = before_cases[_i].spent;
     outcome.refunded_minor = before_cases[_i].refunded_minor;
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &charge->scope,
-                                               charge->seq, &outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &charge->scope,
+                                              charge->seq, &outcome, 0, unit_pool),
                      APR_SUCCESS);
     till_clock += 2 * DAY;
     for (letter = before_cases[_i].acts; *letter; letter++) {
@@ -144,14 +145,14 @@ START_TEST(test_rest_taken_back)
     int changed;
 
     outcome.refunded_minor = 500;
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &charge->scope,
-                                               charge->seq, &outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &charge->scope,
+                                              charge->seq, &outcome, 0, unit_pool),
                      APR_SUCCESS);
     refund = books_refund("shop-1", 500, "tag-1");
     (void)till_refund_resolve(&refund, BOOKS_SCOPE, refund->refund_reference, PAY_OUTCOME_APPROVED);
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_REVERSED);
-    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &charge->scope,
-                                            refund->refund_reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store, &charge->scope,
+                                           refund->refund_reference, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->state, PAY_CHARGE_SUCCESSFUL);
     ck_assert_str_eq(outlet_waiting(BOOKS_SCOPE), TOLD_SO_FAR
@@ -186,15 +187,13 @@ static apr_status_t finish_fails(pay_import_t *import, pay_store_t *store, apr_p
 
 START_TEST(test_taken_back)
 {
-    pay_store_ops_t ops = *till->store->ops;
 
     (void)books_charge("shop-1", 1000);
     act('P', 0);
-    till->store->ops = &ops;
-    ops.import_finish = finish_fails;
+    store_script.import_finish = finish_fails;
     (void)fetch(PAY_STORE_EFULL);
     ck_assert_str_eq(outlet_waiting(BOOKS_SCOPE), "webhook 1.1 transaction successful");
-    till->store->ops = till->ops;
+    store_script = (store_script_t){0};
     act('.', 0);
     ck_assert_str_eq(outlet_waiting(BOOKS_SCOPE),
                      TOLD_SO_FAR "webhook 1.2 refund processed behind; "

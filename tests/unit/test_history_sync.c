@@ -2,6 +2,7 @@
 #include "service/pay_history_sync.h"
 
 #include "books.h"
+#include "store_script.h"
 
 #define SECOND apr_time_from_sec(1)
 #define MINUTE (60 * SECOND)
@@ -12,7 +13,6 @@ static pay_acquirer_t *acquirer;
 static pay_service_t *service;
 static apr_array_header_t *services;
 static pay_history_sync_t *history_sync;
-static pay_store_ops_t ops; /* what the store does, but for what a test changes */
 static pay_scope_t scope;
 
 /* As a child process begins. */
@@ -24,8 +24,6 @@ static void begin(void)
 static void set_up(void)
 {
     till_set_up();
-    ops = *till->store->ops;
-    till->store->ops = &ops;
     scope = till->scopes[BOOKS_SCOPE];
     books = books_make();
     acquirer = books_acquirer(books);
@@ -79,7 +77,7 @@ START_TEST(test_killed_within_a_window)
 
     (void)books_charge("shop-1", 1000);
     record->transaction_reference = books_reference("shop-1");
-    ops.history_put = put_fails;
+    store_script.history_put = put_fails;
     books_ask(&scope, TILL_NOW - DAY, TILL_NOW);
     ck_assert_int_eq(pay_history_sync_step(&worked, history_sync, till_clock, unit_pool),
                      PAY_STORE_EDOWN);
@@ -88,7 +86,7 @@ START_TEST(test_killed_within_a_window)
     ck_assert_int_eq(books_row(&scope)->done_until, 0);
     ck_assert_int_eq(books_steps(history_sync), 0); /* the store is given some time */
 
-    ops.history_put = pay_lmdb_history_put;
+    store_script.history_put = NULL;
     begin();
     ck_assert_int_gt(books_steps(history_sync), 0);
     ck_assert_int_eq(books_listed(), 1);
@@ -117,9 +115,9 @@ START_TEST(test_two_accounts)
     (void)books_add(others, "2", "processed");
     books->failures = -1;
     books_ask(&scope, TILL_NOW - 21 * DAY, TILL_NOW);
-    ck_assert_int_eq(
-        ops.history_ask(&history, till->store, &late, TILL_NOW - 21 * DAY, TILL_NOW, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_history_ask(&history, till->store, &late, TILL_NOW - 21 * DAY,
+                                           TILL_NOW, unit_pool),
+                     APR_SUCCESS);
     ck_assert_int_eq(books_step(history_sync), 1);
     ck_assert_int_eq(books_step(history_sync), 1);
     ck_assert_int_eq(books->calls, 1);
@@ -129,7 +127,8 @@ START_TEST(test_two_accounts)
     ck_assert_int_eq(books->calls, 1);
     ck_assert_int_eq(others->calls, 4);
     ck_assert_uint_eq(books_row(&late)->answered, 1);
-    ck_assert_int_eq(ops.refund_find(&refund, till->store, &late, "up_2", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_refund_find(&refund, till->store, &late, "up_2", unit_pool),
+                     APR_SUCCESS);
     ck_assert_int_eq(books_listed(), 0);
     ck_assert_uint_eq(books_row(&scope)->answered, 0);
     books->failures = 0;

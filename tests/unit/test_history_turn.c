@@ -2,6 +2,7 @@
 #include "service/pay_history_parts.h"
 
 #include "books.h"
+#include "store_script.h"
 
 #include "store/pay_lmdb_epoch.h"
 
@@ -14,7 +15,6 @@ static pay_acquirer_t *acquirer;
 static pay_service_t *service;
 static apr_array_header_t *services;
 static pay_history_sync_t *history_sync;
-static pay_store_ops_t ops; /* what the store does, but for what a test changes */
 static pay_scope_t live;
 
 /* As a child process begins. */
@@ -26,8 +26,6 @@ static void begin(void)
 static void set_up(void)
 {
     till_set_up();
-    ops = *till->store->ops;
-    till->store->ops = &ops;
     live = till->scopes[BOOKS_SCOPE];
     books = books_make();
     acquirer = books_acquirer(books);
@@ -102,7 +100,7 @@ START_TEST(test_clock_set_back)
 }
 END_TEST
 
-static int put_back_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_back_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_epoch_t epoch;
     int rc;
@@ -294,7 +292,7 @@ START_TEST(test_import_is_running)
 
     (void)books_add(books, "1", "processed");
     books_ask(&live, TILL_NOW - DAY, TILL_NOW);
-    ops.import_begin = begin_busy;
+    store_script.import_begin = begin_busy;
     for (i = 0; i < 2 * PAY_HISTORY_TRIES_MAX; i++) {
         ck_assert_int_eq(books_steps(history_sync), 1);
         ck_assert_uint_eq(books_row(&live)->answered, 0);
@@ -303,7 +301,7 @@ START_TEST(test_import_is_running)
     ck_assert_ptr_nonnull(strstr(books_row(&live)->error, "Another import"));
     ck_assert_int_eq(books_row(&live)->fetched_until, 0);
     ck_assert_int_eq(books_row(&live)->due_at, 0);
-    ops.import_begin = pay_lmdb_import_begin;
+    store_script.import_begin = NULL;
     ck_assert_int_eq(books_steps(history_sync), 2);
     ck_assert_uint_eq(books_row(&live)->answered, 1);
     ck_assert_str_eq(books_row(&live)->error, "");
@@ -318,7 +316,7 @@ static apr_status_t rows_full(pay_import_t *import, int *at, pay_store_t *store,
 {
     static int calls;
 
-    return ++calls == 2 ? PAY_STORE_EFULL : pay_lmdb_import_rows(import, at, store, refunds, p);
+    return ++calls == 2 ? PAY_STORE_EFULL : STORE_REAL(import_rows)(import, at, store, refunds, p);
 }
 
 /* A store that fills up in the middle takes back what it had of the window. */
@@ -333,7 +331,7 @@ START_TEST(test_store_is_full)
     }
     service->policy.refund_sync = 0;
     books_ask(&live, TILL_NOW - DAY, TILL_NOW);
-    ops.import_rows = rows_full;
+    store_script.import_rows = rows_full;
     ck_assert_int_eq(books_steps(history_sync), 1);
     ck_assert_int_eq(books_listed(), 0);
     ck_assert_int_eq(till_find(BOOKS_SCOPE, "shop-1")->refunded_minor, 0);

@@ -109,9 +109,9 @@ static void resolve(const pay_refund_t *refund, pay_outcome_kind_t kind, const c
     int changed;
 
     outcome.acquirer_reference = named;
-    ck_assert_int_eq(till->ops->refund_resolve(&out, &changed, till->store, &window.scope,
-                                               refund->refund_reference, &outcome,
-                                               TILL_NOW + apr_time_from_sec(60), unit_pool),
+    ck_assert_int_eq(pay_store_refund_resolve(&out, &changed, till->store, &window.scope,
+                                              refund->refund_reference, &outcome,
+                                              TILL_NOW + apr_time_from_sec(60), unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
 }
@@ -197,8 +197,8 @@ START_TEST(test_in_flight)
     proposal->worker = pay_worker_self();
     proposal->send_before_ms = pay_time_boot_ms() + 60000;
     proposal->wait_until_ms = pay_time_boot_ms() + 120000;
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                            proposal, NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
+                                           NULL, 0, unit_pool),
                      APR_SUCCESS);
     record = books_add(books, "1", "processed");
     record->tag = TAG;
@@ -226,9 +226,9 @@ START_TEST(test_held_once)
     record = books_add(books, "1", "processed");
     record->tag = TAG;
     ck_assert_uint_eq(fetch().changed, 1);
-    ck_assert_int_eq(till->ops->refund_late(&refund, &changed, till->store, &window.scope,
-                                            refund->refund_reference, NULL, 0, PAY_NOT_HELD,
-                                            "the payer has it", unit_pool),
+    ck_assert_int_eq(pay_store_refund_late(&refund, &changed, till->store, &window.scope,
+                                           refund->refund_reference, NULL, 0, PAY_NOT_HELD,
+                                           "the payer has it", unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_uint_eq(fetch().changed, 0);
@@ -254,9 +254,9 @@ START_TEST(test_different_once)
     record->tag = TAG;
     ck_assert_uint_eq(fetch().changed, 1);
     ck_assert_int_eq(books_find(refund->refund_reference)->held, PAY_HELD_DIFFERENT);
-    ck_assert_int_eq(till->ops->refund_late(&refund, &changed, till->store, &window.scope,
-                                            refund->refund_reference, NULL, 0, PAY_NOT_HELD,
-                                            "they correct it", unit_pool),
+    ck_assert_int_eq(pay_store_refund_late(&refund, &changed, till->store, &window.scope,
+                                           refund->refund_reference, NULL, 0, PAY_NOT_HELD,
+                                           "they correct it", unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_uint_eq(fetch().changed, 0);
@@ -357,8 +357,8 @@ START_TEST(test_refund_of_a_late_approval)
     int changed;
 
     ck_assert_int_eq(till_resolve(&charge, BOOKS_SCOPE, charge->seq, PAY_OUTCOME_DECLINED), 1);
-    ck_assert_int_eq(till->ops->charge_late(&charge, &changed, till->store, &window.scope,
-                                            charge->seq, &late, unit_pool),
+    ck_assert_int_eq(pay_store_charge_late(&charge, &changed, till->store, &window.scope,
+                                           charge->seq, &late, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     record = books_add(books, "1", "processed");

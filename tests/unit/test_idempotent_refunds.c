@@ -28,7 +28,7 @@ static void set_up(void)
     shop_clock_set(NOW);
     shop = shop_open(unit_dir());
     ck_assert_int_eq(
-        shop->ops.account_set(&shop->account, shop->store, "demo", &same, &live, unit_pool),
+        pay_store_account_set(&shop->account, shop->store, "demo", &same, &live, unit_pool),
         APR_SUCCESS);
     shop->service.acquirer[PAY_TEST] = &script_acquirer;
     shop->service.acquirer[PAY_LIVE] = &script_acquirer;
@@ -72,7 +72,7 @@ static apr_int64_t refunded_minor(void)
     pay_charge_t *charge;
 
     ck_assert_int_eq(
-        shop->real->charge_find(&charge, shop->store, &caller.scope, "order-1", unit_pool),
+        STORE_REAL(charge_find)(&charge, shop->store, &caller.scope, "order-1", unit_pool),
         APR_SUCCESS);
     return charge->refunded_minor;
 }
@@ -83,9 +83,8 @@ static void expire(void)
     int count = 100;
 
     while (count == 100) {
-        ck_assert_int_eq(
-            shop->real->kept_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
-            APR_SUCCESS);
+        ck_assert_int_eq(pay_store_kept_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
+                         APR_SUCCESS);
     }
 }
 
@@ -95,8 +94,8 @@ static void take_back(const pay_refund_t *made)
     pay_refund_t *failed;
     int changed;
 
-    ck_assert_int_eq(shop->real->refund_fail(&failed, &changed, shop->store, &caller.scope,
-                                             made->refund_reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&failed, &changed, shop->store, &caller.scope,
+                                           made->refund_reference, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_int_eq(failed->state, PAY_REFUND_FAILED);
@@ -166,7 +165,7 @@ START_TEST(test_replay_later)
     }
     if (later_cases[_i].test_mode) {
         ck_assert_int_eq(
-            shop->ops.account_set(&shop->account, shop->store, "demo", &same, &test, unit_pool),
+            pay_store_account_set(&shop->account, shop->store, "demo", &same, &test, unit_pool),
             APR_SUCCESS);
         caller.account = shop->account;
         shop_check_problem(name, refund(&again, "k-2", "order-1", amount), 403, "B02");
@@ -327,9 +326,9 @@ static void charge_decide(pay_outcome_kind_t kind)
     int changed;
 
     ck_assert_int_eq(
-        shop->real->charge_find(&charge, shop->store, &caller.scope, "order-3", unit_pool),
+        STORE_REAL(charge_find)(&charge, shop->store, &caller.scope, "order-3", unit_pool),
         APR_SUCCESS);
-    ck_assert_int_eq(shop->real->charge_resolve(&charge, &changed, shop->store, &caller.scope,
+    ck_assert_int_eq(STORE_REAL(charge_resolve)(&charge, &changed, shop->store, &caller.scope,
                                                 charge->seq, &outcome, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
@@ -463,7 +462,7 @@ START_TEST(test_beaten)
     set_up();
     shop->service.acquirer[PAY_TEST] = acquirer;
     ck_assert_ptr_null(refund(&first, "k-1", "order-1", "4.20"));
-    shop->ops.kept_find = find_nothing;
+    store_script.kept_find = find_nothing;
     ck_assert_ptr_null(refund(&again, "k-1", "order-1", "4.2"));
     ck_assert_int_eq(replayed, 1);
     ck_assert_str_eq(answer(again), answer(first));
@@ -562,18 +561,18 @@ START_TEST(test_faults)
     pay_refund_t *made;
 
     set_up();
-    shop->ops.kept_find = find_fails;
+    store_script.kept_find = find_fails;
     shop_check_problem("down", refund(&made, "k-1", "order-1", "1"), 503, "E2");
     watch();
-    shop->ops.kept_find = find_text;
+    store_script.kept_find = find_text;
     shop_check_problem("no refund", refund(&made, "k-1", "order-1", "1"), 500, "E1");
     ck_assert_int_eq(logged("PAY00242: "), 1);
     ck_assert_ptr_null(made);
-    shop->ops.kept_find = find_fails;
+    store_script.kept_find = find_fails;
     ck_assert_ptr_null(refund(&made, NULL, "order-1", "1")); /* nobody looks without a key */
-    shop->ops.kept_find = shop->real->kept_find;
+    store_script.kept_find = NULL;
     ck_assert_ptr_null(refund(&made, "k-1", "order-1", "2"));
-    shop->ops.charge_find = charge_fails;
+    store_script.charge_find = charge_fails;
     ck_assert_ptr_null(refund(&made, "k-1", "order-1", "2")); /* kept: no charge is needed */
     ck_assert_int_eq(replayed, 1);
     shop_check_problem("another", refund(&made, "k-1", "order-1", "3"), 409, "D1");

@@ -122,7 +122,7 @@ START_TEST(test_revoked)
     ck_assert_int_eq(pay_key_issue(&issued, &text, shop->store, shop->account, PAY_TEST,
                                    PAY_KEY_SECRET, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.key_revoke(&issued, shop->store, issued->id, 0, unit_pool),
+    ck_assert_int_eq(pay_store_key_revoke(&issued, shop->store, issued->id, 0, unit_pool),
                      APR_SUCCESS);
     shop_check_problem("revoked", authenticate(&key, text), 401, "B01");
     shop_clock_set(apr_time_from_sec(1000000000));
@@ -223,7 +223,7 @@ START_TEST(test_rotate_refused)
     ck_assert_ptr_null(old);
     ck_assert_int_eq(pay_key_rotate(&out, &old, &text, shop->store, key->id, -1, unit_pool),
                      APR_EINVAL);
-    ck_assert_int_eq(shop->ops.key_revoke(&out, shop->store, key->id, 0, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_revoke(&out, shop->store, key->id, 0, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(pay_key_rotate(&out, &old, &text, shop->store, key->id, 0, unit_pool),
                      APR_EINVAL);
     ck_assert_ptr_null(text);
@@ -255,9 +255,9 @@ START_TEST(test_store_is_not_trusted)
 
     shop = shop_open(unit_dir());
     other_key = shop_key(shop, PAY_TEST);
-    shop->ops.key_find = find_other;
+    store_script.key_find = find_other;
     shop_check_problem("another digest", authenticate(&key, header), 401, "B01");
-    shop->ops.key_find = find_fails;
+    store_script.key_find = find_fails;
     shop_check_problem("down", authenticate(&key, header), 503, "E2");
     ck_assert_ptr_null(key);
 }
@@ -279,12 +279,12 @@ START_TEST(test_use_is_noted)
     shop->service.account_name = "another";
     shop_check_problem("refused", authenticate(&key, text), 401, "B01");
     ck_assert_int_eq(pay_key_usage_flush(shop->service.usage, shop->store, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.key_get(&issued, shop->store, issued->id, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&issued, shop->store, issued->id, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(issued->last_used_at, 0);
     shop->service.account_name = NULL;
     ck_assert_ptr_null(authenticate(&key, text));
     ck_assert_int_eq(pay_key_usage_flush(shop->service.usage, shop->store, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.key_get(&issued, shop->store, issued->id, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&issued, shop->store, issued->id, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(issued->last_used_at, start - start % apr_time_from_sec(60));
 }
 END_TEST

@@ -132,10 +132,10 @@ static const char *meanwhile_more;
 static apr_status_t kept_find_early(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
                                     const pay_idempotency_t *use, apr_pool_t *p)
 {
-    apr_status_t rv = shop->real->kept_find(out, store, scope, use, p);
+    apr_status_t rv = STORE_REAL(kept_find)(out, store, scope, use, p);
     int replayed;
 
-    shop->ops.kept_find = shop->real->kept_find;
+    store_script.kept_find = NULL;
     ck_assert_str_eq(ask(&meanwhile, &replayed, scope->mode, "ada@shop.example", meanwhile_more),
                      "");
     ck_assert_int_eq(replayed, 0);
@@ -161,7 +161,7 @@ START_TEST(test_key_kept_meanwhile)
     make_fixed(races[_i].mode, 0);
     key = "key-1";
     meanwhile_more = races[_i].more;
-    shop->ops.kept_find = kept_find_early;
+    store_script.kept_find = kept_find_early;
     ck_assert_msg(
         strcmp(ask(&charge, &replayed, races[_i].mode, "ada@shop.example", TEN_NGN), races[_i].want)
             == 0,

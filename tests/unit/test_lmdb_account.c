@@ -16,7 +16,7 @@ static pay_account_t *create(pay_store_t *store, const char *name)
     pay_account_t *account;
 
     ck_assert_int_eq(
-        store->ops->account_create(&account, store, name, &pay_account_settings_builtin, unit_pool),
+        pay_store_account_create(&account, store, name, &pay_account_settings_builtin, unit_pool),
         APR_SUCCESS);
     return account;
 }
@@ -30,10 +30,10 @@ START_TEST(test_create_and_get)
 
     now = apr_time_from_sec(1000) + 1999;
     pay_time_set_source(fixed_clock);
-    ck_assert_int_eq(store->ops->account_create(&made, store, "demo", &settings, unit_pool),
+    ck_assert_int_eq(pay_store_account_create(&made, store, "demo", &settings, unit_pool),
                      APR_SUCCESS);
     pay_time_set_source(NULL);
-    ck_assert_int_eq(store->ops->account_get(&got, store, "demo", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_get(&got, store, "demo", unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(made->number, 1);
     ck_assert_uint_eq(got->number, 1);
     ck_assert_str_eq(got->name, "demo");
@@ -57,7 +57,7 @@ START_TEST(test_numbers_count_up)
     ck_assert_uint_eq(create(store, "z")->number, 1);
     ck_assert_uint_eq(create(store, "a")->number, 2);
     ck_assert_int_eq(
-        store->ops->account_create(&account, store, "a", &pay_account_settings_builtin, unit_pool),
+        pay_store_account_create(&account, store, "a", &pay_account_settings_builtin, unit_pool),
         APR_EEXIST);
     ck_assert_ptr_null(account);
     ck_assert_uint_eq(create(store, "m")->number, 3); /* the refused one took none */
@@ -79,11 +79,11 @@ START_TEST(test_bad_names_are_refused)
     pay_store_t *store = fixture_open(unit_dir());
     pay_account_t *account;
 
-    ck_assert_msg(store->ops->account_create(&account, store, bad_names[_i].account,
-                                             &pay_account_settings_builtin, unit_pool)
+    ck_assert_msg(pay_store_account_create(&account, store, bad_names[_i].account,
+                                           &pay_account_settings_builtin, unit_pool)
                       == APR_EINVAL,
                   "%s", bad_names[_i].name);
-    ck_assert_msg(store->ops->account_get(&account, store, bad_names[_i].account, unit_pool)
+    ck_assert_msg(pay_store_account_get(&account, store, bad_names[_i].account, unit_pool)
                       == APR_NOTFOUND,
                   "%s", bad_names[_i].name);
     ck_assert_ptr_null(account);
@@ -108,7 +108,7 @@ START_TEST(test_set_changes_only_what_is_given)
 
     create(store, "demo");
     create(store, "other");
-    ck_assert_int_eq(store->ops->account_set(&account, store, "demo", &currency, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_account_set(&account, store, "demo", &currency, NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(account->settings.currency, "KWD");
     ck_assert_str_eq(account->settings.shop_logo, "/l.png");
@@ -116,16 +116,16 @@ START_TEST(test_set_changes_only_what_is_given)
     ck_assert_str_eq(account->settings.key_prefix, pay_account_settings_builtin.key_prefix);
     ck_assert_str_eq(account->settings.timezone, pay_account_settings_builtin.timezone);
     ck_assert_int_eq(account->mode, PAY_TEST);
-    ck_assert_int_eq(store->ops->account_set(&account, store, "demo", NULL, &live, unit_pool),
+    ck_assert_int_eq(pay_store_account_set(&account, store, "demo", NULL, &live, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(account->mode, PAY_LIVE);
     ck_assert_str_eq(account->settings.currency, "KWD");
-    ck_assert_int_eq(store->ops->account_get(&account, store, "demo", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_get(&account, store, "demo", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(account->mode, PAY_LIVE);
-    ck_assert_int_eq(store->ops->account_get(&account, store, "other", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_get(&account, store, "other", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(account->mode, PAY_TEST);
     ck_assert_str_eq(account->settings.currency, pay_account_settings_builtin.currency);
-    ck_assert_int_eq(store->ops->account_set(&account, store, "none", NULL, &live, unit_pool),
+    ck_assert_int_eq(pay_store_account_set(&account, store, "none", NULL, &live, unit_pool),
                      APR_NOTFOUND);
     ck_assert_ptr_null(account);
 }
@@ -138,12 +138,12 @@ START_TEST(test_list_is_by_name)
     apr_array_header_t *accounts;
     int i;
 
-    ck_assert_int_eq(store->ops->account_list(&accounts, store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_list(&accounts, store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(accounts->nelts, 0);
     create(store, "z");
     create(store, "a");
     create(store, "m");
-    ck_assert_int_eq(store->ops->account_list(&accounts, store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_list(&accounts, store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(accounts->nelts, UNIT_ROWS(want));
     for (i = 0; i < UNIT_ROWS(want); i++) {
         ck_assert_str_eq(APR_ARRAY_IDX(accounts, i, pay_account_t *)->name, want[i]);
@@ -175,13 +175,13 @@ START_TEST(test_damage_is_an_error_of_that_row)
                                                         damage_rows[_i].value_len}),
                      APR_SUCCESS);
     fixture_listen();
-    ck_assert_msg(store->ops->account_get(&account, store, "one", unit_pool) == PAY_STORE_ECORRUPT,
+    ck_assert_msg(pay_store_account_get(&account, store, "one", unit_pool) == PAY_STORE_ECORRUPT,
                   "%s", damage_rows[_i].name);
     ck_assert_int_eq(fixture_lines, 1);
     ck_assert(fixture_logged("PAY00104: table "));
     ck_assert(fixture_logged(pay_lmdb_table_name(damage_rows[_i].table)));
-    ck_assert_int_eq(store->ops->account_list(&accounts, store, unit_pool), PAY_STORE_ECORRUPT);
-    ck_assert_int_eq(store->ops->account_get(&account, store, "two", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_list(&accounts, store, unit_pool), PAY_STORE_ECORRUPT);
+    ck_assert_int_eq(pay_store_account_get(&account, store, "two", unit_pool), APR_SUCCESS);
 }
 END_TEST
 

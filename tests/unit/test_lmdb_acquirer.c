@@ -14,7 +14,7 @@ static pay_charge_t *open_named(int i, const char *reference, const char *name)
 
     proposal->acquirer_reference = name;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
@@ -22,7 +22,7 @@ static pay_charge_t *open_named(int i, const char *reference, const char *name)
 
 static apr_status_t find_charge(pay_charge_t **out, int i, const char *name)
 {
-    return till->ops->charge_find_acquirer(out, till->store, &till->scopes[i], name, unit_pool);
+    return pay_store_charge_find_acquirer(out, till->store, &till->scopes[i], name, unit_pool);
 }
 
 /* The same name in three scopes leads to each one's own charge. */
@@ -55,9 +55,8 @@ START_TEST(test_withdrawn)
 {
     pay_charge_t *charge = open_named(1, "order-1", NAME), *found;
 
-    ck_assert_int_eq(
-        till->ops->charge_withdraw(till->store, &charge->scope, charge->seq, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_charge_withdraw(till->store, &charge->scope, charge->seq, unit_pool),
+                     APR_SUCCESS);
     ck_assert_int_eq(find_charge(&found, 1, NAME), APR_NOTFOUND);
     till_check_clean();
     charge = open_named(1, "order-1", NAME);
@@ -76,10 +75,10 @@ START_TEST(test_name_taken)
     (void)open_named(0, "order-1", NAME);
     proposal->acquirer_reference = NAME;
     ck_assert_int_ne(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(
-        till->ops->charge_find(&charge, till->store, &till->scopes[0], "order-2", unit_pool),
+        pay_store_charge_find(&charge, till->store, &till->scopes[0], "order-2", unit_pool),
         APR_NOTFOUND);
     till_check_clean();
 }
@@ -93,8 +92,8 @@ static pay_refund_t *open_tagged(int i, const char *tag)
     pay_kept_t *kept;
 
     proposal->tag = tag;
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                            proposal, NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
+                                           NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
     ck_assert_str_eq(refund->tag, tag);
@@ -108,7 +107,7 @@ static void resolve_named(int i, const pay_refund_t *refund, pay_outcome_kind_t 
     pay_refund_t *out;
     int changed;
 
-    ck_assert_int_eq(till->ops->refund_resolve(
+    ck_assert_int_eq(pay_store_refund_resolve(
                          &out, &changed, till->store, &till->scopes[i], refund->refund_reference,
                          &outcome, kind == PAY_OUTCOME_UNKNOWN ? TILL_NOW : 0, unit_pool),
                      APR_SUCCESS);
@@ -142,9 +141,9 @@ START_TEST(test_refunds)
         resolve_named(i, refund, PAY_OUTCOME_UNKNOWN, "up-1", 1);
     }
     for (i = 0; i < TILL_SCOPES; i++) {
-        rv = till->ops->refund_find_acquirer(&found, till->store, &till->scopes[i],
-                                             refund_cases[_i].acquirer_reference,
-                                             refund_cases[_i].tag, unit_pool);
+        rv = pay_store_refund_find_acquirer(&found, till->store, &till->scopes[i],
+                                            refund_cases[_i].acquirer_reference,
+                                            refund_cases[_i].tag, unit_pool);
         ck_assert_msg(rv == (refund_cases[_i].found ? APR_SUCCESS : APR_NOTFOUND), "%s: %d", name,
                       rv);
         if (refund_cases[_i].found) {
@@ -166,14 +165,14 @@ START_TEST(test_names_of_refunds)
     first = open_tagged(0, "tag-1");
     resolve_named(0, first, PAY_OUTCOME_UNKNOWN, "up-1", 1);
     resolve_named(0, first, PAY_OUTCOME_APPROVED, "up-2", 1);
-    ck_assert_int_eq(till->ops->refund_find_acquirer(&found, till->store, &till->scopes[0], "up-2",
-                                                     "", unit_pool),
+    ck_assert_int_eq(pay_store_refund_find_acquirer(&found, till->store, &till->scopes[0], "up-2",
+                                                    "", unit_pool),
                      APR_NOTFOUND);
     second = open_tagged(0, "tag-2");
     resolve_named(0, second, PAY_OUTCOME_APPROVED, "up-1", 1);
     ck_assert_int_eq(till_logged("PAY00170"), 1);
-    ck_assert_int_eq(till->ops->refund_find_acquirer(&found, till->store, &till->scopes[0], "up-1",
-                                                     "", unit_pool),
+    ck_assert_int_eq(pay_store_refund_find_acquirer(&found, till->store, &till->scopes[0], "up-1",
+                                                    "", unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(found->refund_reference, first->refund_reference);
 }
@@ -188,13 +187,13 @@ START_TEST(test_long_name)
     (void)till_charge(0, "order-1", 1000);
     refund = open_tagged(0, "tag-1");
     resolve_named(0, refund, PAY_OUTCOME_UNKNOWN, apr_pstrcat(unit_pool, longest, "8", NULL), 1);
-    ck_assert_int_eq(till->ops->refund_find_acquirer(&found, till->store, &till->scopes[0], "",
-                                                     "tag-1", unit_pool),
+    ck_assert_int_eq(pay_store_refund_find_acquirer(&found, till->store, &till->scopes[0], "",
+                                                    "tag-1", unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(found->acquirer_reference, "");
     resolve_named(0, refund, PAY_OUTCOME_UNKNOWN, longest, 1);
-    ck_assert_int_eq(till->ops->refund_find_acquirer(&found, till->store, &till->scopes[0], longest,
-                                                     "", unit_pool),
+    ck_assert_int_eq(pay_store_refund_find_acquirer(&found, till->store, &till->scopes[0], longest,
+                                                    "", unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(found->acquirer_reference, longest);
     till_check_clean();
@@ -213,9 +212,9 @@ START_TEST(test_entry_without_a_row)
     ck_assert_ptr_null(charge);
     ck_assert_int_eq(pay_lmdb_acquirer_key(&key, &till->scopes[0], PAY_ACQUIRER_TAG, NAME), 1);
     till_plant(PAY_TABLE_ACQUIRER, &key, "x", 1);
-    ck_assert_int_eq(till->ops->refund_find_acquirer(&refund, till->store, &till->scopes[0], "",
-                                                     NAME, unit_pool),
-                     PAY_STORE_ECORRUPT);
+    ck_assert_int_eq(
+        pay_store_refund_find_acquirer(&refund, till->store, &till->scopes[0], "", NAME, unit_pool),
+        PAY_STORE_ECORRUPT);
     ck_assert_ptr_null(refund);
     ck_assert_int_eq(till_faults("leads to nothing of that name at the acquirer"), 2);
 }

@@ -31,7 +31,7 @@ static pay_api_key_t *create(pay_store_t *store, int scope, int mark)
     const pay_api_key_t wanted = proposal(scope, mark);
     pay_api_key_t *key;
 
-    ck_assert_int_eq(store->ops->key_create(&key, store, &wanted, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_create(&key, store, &wanted, unit_pool), APR_SUCCESS);
     return key;
 }
 
@@ -47,7 +47,7 @@ START_TEST(test_scopes_stay_apart)
     for (mark = 1; mark <= 9; mark++) {
         const pay_api_key_t want = proposal(mark % FIXTURE_SCOPES, mark);
 
-        ck_assert_int_eq(store->ops->key_find(&key, store, want.digest, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_key_find(&key, store, want.digest, unit_pool), APR_SUCCESS);
         ck_assert_str_eq(key->id, want.id);
         ck_assert_uint_eq(key->scope.account, want.scope.account);
         ck_assert_int_eq(key->scope.mode, want.scope.mode);
@@ -56,7 +56,7 @@ START_TEST(test_scopes_stay_apart)
         ck_assert_int_eq(key->revoked_at, 0);
         ck_assert_int_eq(key->last_used_at, 0);
         ck_assert_str_eq(key->account->name, want.scope.account == 1 ? "one" : "two");
-        ck_assert_int_eq(store->ops->key_get(&got, store, want.id, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_key_get(&got, store, want.id, unit_pool), APR_SUCCESS);
         ck_assert_mem_eq(got->digest, key->digest, PAY_SHA256_LEN);
     }
 }
@@ -72,16 +72,16 @@ START_TEST(test_what_is_not_there)
 
     memset(id, 'x', sizeof(id));
     id[sizeof(id) - 1] = '\0';
-    ck_assert_int_eq(store->ops->key_find(&key, store, none.digest, unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_find(&key, store, none.digest, unit_pool), APR_NOTFOUND);
     ck_assert_ptr_null(key);
-    ck_assert_int_eq(store->ops->key_get(&key, store, none.id, unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_get(&key, store, "", unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_get(&key, store, id, unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_revoke(&key, store, none.id, 0, unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_rotate(&key, &old, store, none.id, 0, &none, unit_pool),
+    ck_assert_int_eq(pay_store_key_get(&key, store, none.id, unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_get(&key, store, "", unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_get(&key, store, id, unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_revoke(&key, store, none.id, 0, unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_rotate(&key, &old, store, none.id, 0, &none, unit_pool),
                      APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_list(&keys, store, "none", unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_list(&keys, store, "one", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_list(&keys, store, "none", unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_list(&keys, store, "one", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(keys->nelts, 0);
 }
 END_TEST
@@ -98,12 +98,12 @@ START_TEST(test_a_known_digest_or_id_is_refused)
     same_digest.id = "key_other";
     same_id.id = "key_001";
     nobody.scope.account = 99;
-    ck_assert_int_eq(store->ops->key_create(&key, store, &same_digest, unit_pool), APR_EEXIST);
-    ck_assert_int_eq(store->ops->key_create(&key, store, &same_id, unit_pool), APR_EEXIST);
-    ck_assert_int_eq(store->ops->key_create(&key, store, &nobody, unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_create(&key, store, &same_digest, unit_pool), APR_EEXIST);
+    ck_assert_int_eq(pay_store_key_create(&key, store, &same_id, unit_pool), APR_EEXIST);
+    ck_assert_int_eq(pay_store_key_create(&key, store, &nobody, unit_pool), APR_NOTFOUND);
     ck_assert_ptr_null(key);
-    ck_assert_int_eq(store->ops->key_get(&key, store, "key_other", unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_find(&key, store, same_id.digest, unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_get(&key, store, "key_other", unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_find(&key, store, same_id.digest, unit_pool), APR_NOTFOUND);
 }
 END_TEST
 
@@ -120,15 +120,15 @@ START_TEST(test_list_is_oldest_first)
         create(store, i == 2 ? 2 : i % 2, order[i]);
     }
     pay_time_set_source(NULL);
-    ck_assert_int_eq(store->ops->key_list(&keys, store, NULL, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_list(&keys, store, NULL, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(keys->nelts, UNIT_ROWS(order));
     for (i = 0; i < UNIT_ROWS(order); i++) {
         ck_assert_str_eq(APR_ARRAY_IDX(keys, i, pay_api_key_t *)->id, proposal(0, order[i]).id);
     }
-    ck_assert_int_eq(store->ops->key_list(&keys, store, "two", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_list(&keys, store, "two", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(keys->nelts, 1);
     ck_assert_str_eq(APR_ARRAY_IDX(keys, 0, pay_api_key_t *)->id, "key_009");
-    ck_assert_int_eq(store->ops->key_list(&keys, store, "one", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_list(&keys, store, "one", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(keys->nelts, 3);
 }
 END_TEST
@@ -146,7 +146,7 @@ static apr_size_t list_bytes(pay_store_t *store, int count)
     ck_assert_int_eq(apr_pool_create_ex(&p, NULL, NULL, allocator), APR_SUCCESS);
     apr_allocator_owner_set(allocator, p);
     from = apr_palloc(p, 1);
-    ck_assert_int_eq(store->ops->key_list(&keys, store, "one", p), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_list(&keys, store, "one", p), APR_SUCCESS);
     ck_assert_int_eq(keys->nelts, count);
     to = apr_palloc(p, 1);
     bytes = (uintptr_t)to - (uintptr_t)from; /* in order as long as one block holds all of it */
@@ -215,19 +215,19 @@ START_TEST(test_revoke)
     create(store, 1, 2);
     if (first != NEVER) {
         ck_assert_int_eq(
-            store->ops->key_revoke(&key, store, "key_001", first ? now + first : 0, unit_pool),
+            pay_store_key_revoke(&key, store, "key_001", first ? now + first : 0, unit_pool),
             APR_SUCCESS);
     }
     now += revoke_rows[_i].passes;
     ck_assert_int_eq(
-        store->ops->key_revoke(&key, store, "key_001", second ? start + second : 0, unit_pool),
+        pay_store_key_revoke(&key, store, "key_001", second ? start + second : 0, unit_pool),
         APR_SUCCESS);
     ck_assert_msg(key->valid_until == row_time(start, revoke_rows[_i].valid_until), "%s", name);
     ck_assert_msg(key->revoked_at == row_time(start, revoke_rows[_i].revoked_at), "%s", name);
-    ck_assert_int_eq(store->ops->key_find(&other, store, key->digest, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_find(&other, store, key->digest, unit_pool), APR_SUCCESS);
     ck_assert_msg(other->valid_until == key->valid_until, "%s", name);
     ck_assert_msg(other->revoked_at == key->revoked_at, "%s", name);
-    ck_assert_int_eq(store->ops->key_get(&other, store, "key_002", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&other, store, "key_002", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(other->revoked_at, 0);
     ck_assert_int_eq(other->valid_until, 0);
     pay_time_set_source(NULL);
@@ -244,7 +244,7 @@ START_TEST(test_rotate)
     pay_time_set_source(fixed_clock);
     create(store, 1, 1);
     ck_assert_int_eq(
-        store->ops->key_rotate(&key, &old, store, "key_001", now + MINUTE, &successor, unit_pool),
+        pay_store_key_rotate(&key, &old, store, "key_001", now + MINUTE, &successor, unit_pool),
         APR_SUCCESS);
     ck_assert_str_eq(key->id, "key_002");
     ck_assert_uint_eq(key->scope.account, fixture_scopes[1].account);
@@ -254,24 +254,24 @@ START_TEST(test_rotate)
     ck_assert_str_eq(old->id, "key_001");
     ck_assert_int_eq(old->valid_until, now + MINUTE);
     ck_assert_int_eq(old->revoked_at, 0);
-    ck_assert_int_eq(store->ops->key_get(&key, store, "key_001", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&key, store, "key_001", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(key->valid_until, now + MINUTE);
     ck_assert_int_eq(key->revoked_at, 0);
 
     /* A second time: neither a successor nor another end. */
-    ck_assert_int_eq(store->ops->key_rotate(&key, &old, store, "key_001", 0, &again, unit_pool),
+    ck_assert_int_eq(pay_store_key_rotate(&key, &old, store, "key_001", 0, &again, unit_pool),
                      APR_EINVAL);
     ck_assert_ptr_null(old);
-    ck_assert_int_eq(store->ops->key_get(&key, store, "key_003", unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->key_rotate(&key, &old, store, "key_002", 0, &successor, unit_pool),
+    ck_assert_int_eq(pay_store_key_get(&key, store, "key_003", unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_key_rotate(&key, &old, store, "key_002", 0, &successor, unit_pool),
                      APR_EEXIST);
-    ck_assert_int_eq(store->ops->key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(key->revoked_at, 0);
-    ck_assert_int_eq(store->ops->key_rotate(&key, &old, store, "key_002", 0, &again, unit_pool),
+    ck_assert_int_eq(pay_store_key_rotate(&key, &old, store, "key_002", 0, &again, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(old->revoked_at, now);
     ck_assert_int_eq(old->valid_until, 0);
-    ck_assert_int_eq(store->ops->key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(key->revoked_at, now);
     ck_assert_int_eq(key->valid_until, 0);
     pay_time_set_source(NULL);
@@ -292,18 +292,18 @@ START_TEST(test_touch_moves_forward_only)
         APR_ARRAY_PUSH(used, pay_api_key_t) = *key;
     }
     APR_ARRAY_PUSH(used, pay_api_key_t) = unknown;
-    ck_assert_int_eq(store->ops->key_touch(store, used, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(store->ops->key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_touch(store, used, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(key->last_used_at, 2 * MINUTE);
     APR_ARRAY_IDX(used, 0, pay_api_key_t).last_used_at = 5 * MINUTE;
     APR_ARRAY_IDX(used, 1, pay_api_key_t).last_used_at = 1 * MINUTE;
-    ck_assert_int_eq(store->ops->key_touch(store, used, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(store->ops->key_get(&key, store, "key_001", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_touch(store, used, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&key, store, "key_001", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(key->last_used_at, 5 * MINUTE);
-    ck_assert_int_eq(store->ops->key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_get(&key, store, "key_002", unit_pool), APR_SUCCESS);
     ck_assert_int_eq(key->last_used_at, 2 * MINUTE);
     apr_array_clear(used);
-    ck_assert_int_eq(store->ops->key_touch(store, used, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_touch(store, used, unit_pool), APR_SUCCESS);
 }
 END_TEST
 
@@ -320,10 +320,10 @@ START_TEST(test_damage_is_an_error_of_that_key)
                                                         PAY_SHA256_LEN, "junk", 4}),
                      APR_SUCCESS);
     fixture_listen();
-    ck_assert_int_eq(store->ops->key_find(&key, store, bad.digest, unit_pool), PAY_STORE_ECORRUPT);
+    ck_assert_int_eq(pay_store_key_find(&key, store, bad.digest, unit_pool), PAY_STORE_ECORRUPT);
     ck_assert_ptr_null(key);
     ck_assert_int_eq(fixture_lines, 1);
-    ck_assert_int_eq(store->ops->key_find(&key, store, good.digest, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_find(&key, store, good.digest, unit_pool), APR_SUCCESS);
 }
 END_TEST
 

@@ -30,9 +30,8 @@ static apr_array_header_t *list(apr_uint32_t account, apr_uint64_t before, int l
 {
     apr_array_header_t *entries;
 
-    ck_assert_int_eq(
-        till->ops->audit_list(&entries, till->store, account, before, limit, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_audit_list(&entries, till->store, account, before, limit, unit_pool),
+                     APR_SUCCESS);
     return entries;
 }
 
@@ -57,15 +56,15 @@ static apr_status_t account_mode(pay_store_t *store)
     const pay_mode_t live = PAY_LIVE;
     pay_account_t *account;
 
-    return store->ops->account_set(&account, store, "late", &settings, &live, unit_pool);
+    return pay_store_account_set(&account, store, "late", &settings, &live, unit_pool);
 }
 
 static apr_status_t account_create(pay_store_t *store)
 {
     pay_account_t *account;
 
-    return store->ops->account_create(&account, store, "third", &pay_account_settings_builtin,
-                                      unit_pool);
+    return pay_store_account_create(&account, store, "third", &pay_account_settings_builtin,
+                                    unit_pool);
 }
 
 static apr_status_t key_create(pay_store_t *store)
@@ -74,14 +73,14 @@ static apr_status_t key_create(pay_store_t *store)
         .digest = {9}, .id = "key_new", .scope = till->scopes[0], .kind = PAY_KEY_PUBLIC};
     pay_api_key_t *made;
 
-    return store->ops->key_create(&made, store, &key, unit_pool);
+    return pay_store_key_create(&made, store, &key, unit_pool);
 }
 
 static apr_status_t key_revoke(pay_store_t *store)
 {
     pay_api_key_t *key;
 
-    return store->ops->key_revoke(&key, store, till->key_ids[0], 0, unit_pool);
+    return pay_store_key_revoke(&key, store, till->key_ids[0], 0, unit_pool);
 }
 
 static apr_status_t key_rotate(pay_store_t *store)
@@ -89,7 +88,7 @@ static apr_status_t key_rotate(pay_store_t *store)
     const pay_api_key_t next = {.digest = {8}, .id = "key_next", .kind = PAY_KEY_PUBLIC};
     pay_api_key_t *key, *old;
 
-    return store->ops->key_rotate(&key, &old, store, till->key_ids[0], 0, &next, unit_pool);
+    return pay_store_key_rotate(&key, &old, store, till->key_ids[0], 0, &next, unit_pool);
 }
 
 static apr_status_t token_create(pay_store_t *store)
@@ -100,7 +99,7 @@ static apr_status_t token_create(pay_store_t *store)
                                .card = {"555555", "4444", "Mastercard", "NG", "credit"}};
     pay_token_t *made;
 
-    return store->ops->token_create(&made, store, &token, unit_pool);
+    return pay_store_token_create(&made, store, &token, unit_pool);
 }
 
 static apr_status_t token_revoke(pay_store_t *store)
@@ -108,7 +107,7 @@ static apr_status_t token_revoke(pay_store_t *store)
     pay_token_t *token;
 
     ck_assert_int_eq(token_create(till->store), APR_SUCCESS);
-    return store->ops->token_revoke(&token, store, &till->scopes[0], "tok_secret", unit_pool);
+    return pay_store_token_revoke(&token, store, &till->scopes[0], "tok_secret", unit_pool);
 }
 
 static apr_status_t grant(pay_store_t *store, pay_role_t role)
@@ -116,8 +115,8 @@ static apr_status_t grant(pay_store_t *store, pay_role_t role)
     pay_grant_verdict_t verdict;
     pay_grant_t *made;
 
-    return store->ops->grant_put(&made, &verdict, store, "late", "A.example", "bob", role, 1,
-                                 unit_pool);
+    return pay_store_grant_put(&made, &verdict, store, "late", "A.example", "bob", role, 1,
+                               unit_pool);
 }
 
 static apr_status_t grant_new(pay_store_t *store)
@@ -136,7 +135,7 @@ static apr_status_t grant_delete(pay_store_t *store)
     pay_grant_verdict_t verdict;
 
     ck_assert_int_eq(grant(till->store, PAY_ROLE_VIEWER), APR_SUCCESS);
-    return store->ops->grant_delete(&verdict, store, "late", "a.example", "bob", 1, unit_pool);
+    return pay_store_grant_delete(&verdict, store, "late", "a.example", "bob", 1, unit_pool);
 }
 
 static apr_status_t charge_resolve(pay_store_t *store)
@@ -144,8 +143,8 @@ static apr_status_t charge_resolve(pay_store_t *store)
     pay_charge_t *charge = till_open(0, "order-1", 1000), *out;
     int changed;
 
-    return store->ops->charge_resolve(&out, &changed, store, &till->scopes[0], charge->seq,
-                                      till_outcome(PAY_OUTCOME_APPROVED), TILL_NOW, unit_pool);
+    return pay_store_charge_resolve(&out, &changed, store, &till->scopes[0], charge->seq,
+                                    till_outcome(PAY_OUTCOME_APPROVED), TILL_NOW, unit_pool);
 }
 
 static apr_status_t refund(pay_store_t *store, apr_int64_t amount_minor)
@@ -156,8 +155,8 @@ static apr_status_t refund(pay_store_t *store, apr_int64_t amount_minor)
     pay_kept_t *kept;
 
     proposal->refund_reference = "ref-1";
-    return store->ops->refund_open(&out, &charge, &verdict, &kept, store, proposal, NULL, 0,
-                                   unit_pool);
+    return pay_store_refund_open(&out, &charge, &verdict, &kept, store, proposal, NULL, 0,
+                                 unit_pool);
 }
 
 static apr_status_t refund_open(pay_store_t *store)
@@ -175,17 +174,17 @@ static apr_status_t import(pay_store_t *store)
 
     APR_ARRAY_PUSH(rows, pay_refund_t *) =
         till_history(0, 1, TILL_NOW - 5000, PAY_REFUND_PROCESSED, "elsewhere", 100);
-    rv = store->ops->import_begin(&run, store, &till->scopes[0], unit_pool);
+    rv = pay_store_import_begin(&run, store, &till->scopes[0], unit_pool);
     ck_assert_int_eq(rv, APR_SUCCESS);
-    rv = store->ops->import_rows(&run, &at, store, rows, unit_pool);
+    rv = pay_store_import_rows(&run, &at, store, rows, unit_pool);
     ck_assert_int_eq(rv, APR_SUCCESS);
     ck_assert_int_eq(count_all(), 0); /* nothing can be seen yet */
-    return store->ops->import_finish(&run, store, unit_pool);
+    return pay_store_import_finish(&run, store, unit_pool);
 }
 
 static apr_status_t note(pay_store_t *store)
 {
-    return store->ops->audit_note(store);
+    return pay_store_audit_note(store);
 }
 
 static const struct {
@@ -249,10 +248,10 @@ static void refuse_delete(pay_store_t *store)
 
     ck_assert_int_eq(grant(till->store, PAY_ROLE_OWNER), APR_SUCCESS);
     ck_assert_int_eq(
-        store->ops->grant_delete(&verdict, store, "late", "a.example", "bob", 1, unit_pool),
+        pay_store_grant_delete(&verdict, store, "late", "a.example", "bob", 1, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(
-        store->ops->grant_delete(&verdict, store, "late", "a.example", "eve", 1, unit_pool),
+        pay_store_grant_delete(&verdict, store, "late", "a.example", "eve", 1, unit_pool),
         APR_NOTFOUND);
 }
 
@@ -269,7 +268,7 @@ static void refuse_token(pay_store_t *store)
 
     ck_assert_int_eq(token_revoke(till->store), APR_SUCCESS);
     ck_assert_int_eq(
-        store->ops->token_revoke(&token, store, &till->scopes[0], "tok_secret", unit_pool),
+        pay_store_token_revoke(&token, store, &till->scopes[0], "tok_secret", unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(token_create(store), APR_EEXIST);
 }
@@ -288,17 +287,17 @@ static void refuse_decision(pay_store_t *store)
     int changed;
 
     outcome.resolution = "a person";
-    ck_assert_int_eq(store->ops->charge_resolve(&out, &changed, store, &till->scopes[0],
-                                                charge->seq, &outcome, TILL_NOW, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&out, &changed, store, &till->scopes[0], charge->seq,
+                                              &outcome, TILL_NOW, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 0);
     outcome.kind = PAY_OUTCOME_UNKNOWN; /* that a closed one stays so */
-    ck_assert_int_eq(store->ops->charge_resolve(&out, &changed, store, &till->scopes[0],
-                                                charge->seq, &outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&out, &changed, store, &till->scopes[0], charge->seq,
+                                              &outcome, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 0);
-    ck_assert_int_eq(store->ops->charge_resolve(&out, &changed, store, &till->scopes[0], 99,
-                                                &outcome, TILL_NOW, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&out, &changed, store, &till->scopes[0], 99, &outcome,
+                                              TILL_NOW, unit_pool),
                      APR_NOTFOUND);
 }
 
@@ -307,12 +306,12 @@ static void refuse_event(pay_store_t *store)
     const pay_event_t place = {.endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 1, .sequence = 1};
     pay_event_t *event;
 
-    ck_assert_int_eq(store->ops->event_retry(&event, store, &till->scopes[0], &place, unit_pool),
+    ck_assert_int_eq(pay_store_event_retry(&event, store, &till->scopes[0], &place, unit_pool),
                      APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->event_drop(&event, store, &till->scopes[0], &place, unit_pool),
+    ck_assert_int_eq(pay_store_event_drop(&event, store, &till->scopes[0], &place, unit_pool),
                      APR_NOTFOUND);
     ck_assert_int_eq(
-        store->ops->event_test(&event, store, &till->scopes[0], PAY_ENDPOINT_WEBHOOK, unit_pool),
+        pay_store_event_test(&event, store, &till->scopes[0], PAY_ENDPOINT_WEBHOOK, unit_pool),
         APR_NOTFOUND);
 }
 
@@ -320,7 +319,7 @@ static void read_only(pay_store_t *store)
 {
     apr_array_header_t *rows;
 
-    ck_assert_int_eq(store->ops->account_list(&rows, store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_list(&rows, store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(rows->nelts, 2);
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(pay_store_probe(store), APR_SUCCESS);
@@ -331,7 +330,7 @@ static void unaudited(pay_store_t *store)
 {
     (void)store;
     ck_assert_int_eq(key_create(till->store), APR_SUCCESS);
-    ck_assert_int_eq(till->ops->audit_note(till->store), APR_EINVAL);
+    ck_assert_int_eq(pay_store_audit_note(till->store), APR_EINVAL);
 }
 
 static const struct {
@@ -422,7 +421,7 @@ static void *change_many(void *baton)
         pay_store_t *store;
 
         if (pay_store_audited(&store, till->store, &mine, pool) != APR_SUCCESS
-            || store->ops->audit_note(store) != APR_SUCCESS) {
+            || pay_store_audit_note(store) != APR_SUCCESS) {
             break;
         }
     }
@@ -484,9 +483,9 @@ START_TEST(test_list)
     ck_assert_int_eq(seen, 10);
     ck_assert_int_eq(list(0, 0, 1000)->nelts, 10);
     ck_assert_int_eq(list(9, 0, 1000)->nelts, 0);
-    ck_assert_int_eq(till->ops->audit_list(&entries, till->store, 1, 0, 0, unit_pool), APR_EINVAL);
+    ck_assert_int_eq(pay_store_audit_list(&entries, till->store, 1, 0, 0, unit_pool), APR_EINVAL);
     ck_assert_int_eq(
-        till->ops->audit_list(&entries, till->store, 1, 0, PAY_STORE_ROWS_MAX + 1, unit_pool),
+        pay_store_audit_list(&entries, till->store, 1, 0, PAY_STORE_ROWS_MAX + 1, unit_pool),
         APR_EINVAL);
     till_check_clean();
 }

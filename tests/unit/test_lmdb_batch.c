@@ -88,7 +88,7 @@ typedef struct worker_t {
 static worker_t workers[WORKERS_MAX];
 static _Atomic int returned; /* workers whose work ended one way or the other */
 
-static int fill_quota(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *scope)
+static int fill_quota(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope)
 {
     const pay_lmdb_scope_t row = {.charge_seq = QUOTA};
     apr_pool_t *pool;
@@ -100,7 +100,7 @@ static int fill_quota(MDB_txn *txn, const pay_lmdb_t *db, const pay_scope_t *sco
     return rc;
 }
 
-static int put_number(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_number(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     static const pay_scope_t scope = {.account = 1, .mode = PAY_TEST};
     worker_t *worker = baton;
@@ -128,14 +128,14 @@ static void *work(void *baton)
 {
     worker_t *worker = baton;
 
-    worker->rv = pay_lmdb_commit((pay_lmdb_t *)worker->store, worker->grows, put_number, worker);
+    worker->rv = pay_lmdb_commit(worker->store, worker->grows, put_number, worker);
     returned++;
     return NULL;
 }
 
 static int in_line(pay_store_t *store)
 {
-    pay_lmdb_env_t *env = ((pay_lmdb_t *)store)->env;
+    pay_lmdb_env_t *env = (store)->env;
     int count;
 
     pthread_mutex_lock(&env->mutex);
@@ -227,7 +227,7 @@ START_TEST(test_no_more_in_a_commit_than_asked_for)
     pay_store_t *store = set_up(20000);
     int i;
 
-    ((pay_lmdb_t *)store)->options.commit_batch = batch_rows[_i].batch;
+    (store)->options.commit_batch = batch_rows[_i].batch;
     line_up(store, 20);
     finish(20);
     ck_assert_msg(commits == batch_rows[_i].want, "%s: %d commits", batch_rows[_i].name,
@@ -349,7 +349,7 @@ END_TEST
 
 #define UNWANTED 4 /* the number of the work that the hook refuses */
 
-static int refuse_unwanted(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t run,
+static int refuse_unwanted(int *refused, MDB_txn *txn, pay_store_t *db, pay_lmdb_work_t run,
                            void *baton)
 {
     const worker_t *worker = baton;
@@ -358,7 +358,7 @@ static int refuse_unwanted(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_
     return *refused ? 0 : run(txn, db, baton);
 }
 
-static void count_committed(pay_lmdb_t *db, apr_status_t rv)
+static void count_committed(pay_store_t *db, apr_status_t rv)
 {
     _Atomic int *count = db->hook_data;
 
@@ -372,8 +372,8 @@ START_TEST(test_what_a_hook_refuses_leaves_the_batch)
     pay_store_t *store = set_up(20000);
     int i;
 
-    ((pay_lmdb_t *)store)->hook = &hook;
-    ((pay_lmdb_t *)store)->hook_data = committed;
+    (store)->hook = &hook;
+    (store)->hook_data = committed;
     line_up(store, 10);
     finish(10);
     ck_assert_int_eq(commits, 1);
@@ -384,11 +384,11 @@ START_TEST(test_what_a_hook_refuses_leaves_the_batch)
     }
     ck_assert_int_eq(committed[0], 9);
     ck_assert_int_eq(committed[1], 1);
-    ((pay_lmdb_t *)store)->hook = NULL;
+    (store)->hook = NULL;
 }
 END_TEST
 
-static int spoil_and_close(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int spoil_and_close(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     (void)txn;
     (void)db;

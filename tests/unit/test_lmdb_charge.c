@@ -26,7 +26,7 @@ static pay_charge_t *open_as(pay_claim_t *claim, pay_charge_t *proposal)
     pay_charge_t *charge;
 
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     return charge;
 }
@@ -118,11 +118,11 @@ START_TEST(test_longest_charge)
     proposal->acquirer = text_of('a', PAY_LMDB_NAME_MAX + 1);
     charge = open_as(&claim, proposal);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
-                                               &outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
+                                              &outcome, 0, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
-                                               &later, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
+                                              &later, 0, unit_pool),
                      APR_SUCCESS);
     charge = till_find(_i, proposal->reference);
     ck_assert_uint_eq(strlen(charge->message), PAY_OUTCOME_MESSAGE_MAX);
@@ -140,11 +140,11 @@ START_TEST(test_too_long_is_refused)
 
     proposal->token = text_of('t', PAY_LMDB_CHARGE_ROW_MAX);
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_EINVAL);
     ck_assert_ptr_null(charge);
     ck_assert_int_eq(
-        till->ops->charge_find(&charge, till->store, &till->scopes[_i], "order-1", unit_pool),
+        pay_store_charge_find(&charge, till->store, &till->scopes[_i], "order-1", unit_pool),
         APR_NOTFOUND);
 }
 END_TEST
@@ -157,13 +157,13 @@ START_TEST(test_unknown_reference)
     till_open(0, "order-1", 100);
     for (i = 1; i < TILL_SCOPES; i++) {
         ck_assert_int_eq(
-            till->ops->charge_find(&charge, till->store, &till->scopes[i], "order-1", unit_pool),
+            pay_store_charge_find(&charge, till->store, &till->scopes[i], "order-1", unit_pool),
             APR_NOTFOUND);
         ck_assert_ptr_null(charge);
     }
-    ck_assert_int_eq(till->ops->charge_find(&charge, till->store, &till->scopes[0],
-                                            text_of('r', 600), unit_pool),
-                     APR_NOTFOUND);
+    ck_assert_int_eq(
+        pay_store_charge_find(&charge, till->store, &till->scopes[0], text_of('r', 600), unit_pool),
+        APR_NOTFOUND);
 }
 END_TEST
 
@@ -193,13 +193,13 @@ START_TEST(test_withdraw)
     for (i = 0; i < TILL_SCOPES; i++) {
         till_open(i, "order-1", 100);
     }
-    ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
+    ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
+    ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
                      APR_NOTFOUND);
     for (i = 0; i < TILL_SCOPES; i++) {
         ck_assert_int_eq(
-            till->ops->charge_find(&charge, till->store, &till->scopes[i], "order-1", unit_pool),
+            pay_store_charge_find(&charge, till->store, &till->scopes[i], "order-1", unit_pool),
             i == _i ? APR_NOTFOUND : APR_SUCCESS);
     }
     charge = till_open(_i, "order-1", 200); /* the reference is free, the number is not */
@@ -229,9 +229,9 @@ START_TEST(test_opened_with_its_outcome)
     for (i = 0; i < TILL_SCOPES; i++) {
         till_open(i, "two", 100);
         (void)till_resolve(&two, i, 1, decided_cases[_i].kind);
-        ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                                till_proposal(i, "one", 100), outcome, NULL,
-                                                unit_pool),
+        ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,
+                                               till_proposal(i, "one", 100), outcome, NULL,
+                                               unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(claim, PAY_CLAIM_NEW);
         charge = till_find(i, "one");
@@ -244,10 +244,10 @@ START_TEST(test_opened_with_its_outcome)
         ck_assert(charge->due_at == 0 && charge->worker.pid == 0 && charge->wait_until_ms == 0);
         changed = till_resolve(&charge, i, charge->seq, PAY_OUTCOME_APPROVED);
         ck_assert_int_eq(changed, 0);
-        ck_assert_int_eq(
-            till->ops->charge_open(&known, &claim, till->store, till_proposal(i, "one", 100),
-                                   till_outcome(PAY_OUTCOME_DECLINED), NULL, unit_pool),
-            APR_SUCCESS);
+        ck_assert_int_eq(pay_store_charge_open(&known, &claim, till->store,
+                                               till_proposal(i, "one", 100),
+                                               till_outcome(PAY_OUTCOME_DECLINED), NULL, unit_pool),
+                         APR_SUCCESS);
         ck_assert_int_eq(claim, PAY_CLAIM_KNOWN);
         ck_assert_int_eq(known->state, decided_cases[_i].want);
     }
@@ -264,26 +264,26 @@ START_TEST(test_quota)
     apr_status_t rv;
     int i;
 
-    till->db->options.account_rows_max = 3;
+    till->store->options.account_rows_max = 3;
     for (i = 0; i < TILL_SCOPES; i++) {
         till_charge(i, "order-1", 100);
         till_charge(i, "order-2", 100);
         refund = till_refund(i, "order-1", 10, PAY_REFUND_OPENED);
         ck_assert_ptr_nonnull(refund);
-        rv = till->ops->charge_open(&charge, &claim, till->store, till_proposal(i, "order-3", 1),
-                                    NULL, NULL, unit_pool);
+        rv = pay_store_charge_open(&charge, &claim, till->store, till_proposal(i, "order-3", 1),
+                                   NULL, NULL, unit_pool);
         ck_assert_int_eq(rv, PAY_STORE_EFULL);
         ck_assert_ptr_null(charge);
-        rv = till->ops->charge_find(&charge, till->store, &till->scopes[i], "order-3", unit_pool);
+        rv = pay_store_charge_find(&charge, till->store, &till->scopes[i], "order-3", unit_pool);
         ck_assert_int_eq(rv, APR_NOTFOUND);
-        rv = till->ops->charge_open(&charge, &claim, till->store, till_proposal(i, "order-2", 100),
-                                    NULL, NULL, unit_pool);
+        rv = pay_store_charge_open(&charge, &claim, till->store, till_proposal(i, "order-2", 100),
+                                   NULL, NULL, unit_pool);
         ck_assert_int_eq(rv, APR_SUCCESS);
         ck_assert_int_eq(claim, PAY_CLAIM_KNOWN);
     }
     ck_assert_int_eq(till_logged("PAY00190"), 1);
     ck_assert_ptr_nonnull(strstr(till_line, "PaymentsAccountQuota"));
-    till->db->options.account_rows_max = 4;
+    till->store->options.account_rows_max = 4;
     till_charge(0, "order-3", 1);
     till_check_clean();
 }
@@ -296,11 +296,11 @@ START_TEST(test_quota_counts_rows)
     apr_status_t rv;
     int i, n;
 
-    till->db->options.account_rows_max = 2;
+    till->store->options.account_rows_max = 2;
     for (i = 0; i < TILL_SCOPES; i++) {
         for (n = 0; n < 5; n++) {
             charge = till_open(i, "order-1", 100);
-            rv = till->ops->charge_withdraw(till->store, &till->scopes[i], charge->seq, unit_pool);
+            rv = pay_store_charge_withdraw(till->store, &till->scopes[i], charge->seq, unit_pool);
             ck_assert_int_eq(rv, APR_SUCCESS);
         }
         till_charge(i, "order-1", 100);
@@ -331,7 +331,7 @@ START_TEST(test_withdraw_decided)
     for (i = 0; i < TILL_SCOPES; i++) {
         till_open(i, "order-1", 100);
         (void)till_resolve(&charge, i, 1, withdraw_cases[_i].kind);
-        rv = till->ops->charge_withdraw(till->store, &till->scopes[i], 1, unit_pool);
+        rv = pay_store_charge_withdraw(till->store, &till->scopes[i], 1, unit_pool);
         ck_assert_msg(rv == withdraw_cases[_i].want, "%s: %d", withdraw_cases[_i].name, rv);
     }
     till_check_clean();
@@ -349,12 +349,12 @@ START_TEST(test_scope_behind_its_charges)
     pay_lmdb_key_scope(&key, &till->scopes[_i]);
     till_plant(PAY_TABLE_SCOPE, &key, NULL, 0);
     /* KEYEXIST of the charge row is a fault, never a duplicate reference. */
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(_i, "order-2", 100), NULL, NULL,
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,
+                                           till_proposal(_i, "order-2", 100), NULL, NULL,
+                                           unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_int_eq(
-        till->ops->charge_find(&charge, till->store, &till->scopes[_i], "order-2", unit_pool),
+        pay_store_charge_find(&charge, till->store, &till->scopes[_i], "order-2", unit_pool),
         APR_NOTFOUND);
 }
 END_TEST
@@ -377,10 +377,9 @@ static void *race(void *data)
     int n;
 
     for (n = 0; n < RACES; n++) {
-        racer->failed |=
-            racer->store->ops->charge_open(&charge, &claim, racer->store, racer->proposals[n], NULL,
-                                           NULL, racer->pool)
-            != APR_SUCCESS;
+        racer->failed |= pay_store_charge_open(&charge, &claim, racer->store, racer->proposals[n],
+                                               NULL, NULL, racer->pool)
+                         != APR_SUCCESS;
         racer->claims[n] = (int)claim;
     }
     return NULL;

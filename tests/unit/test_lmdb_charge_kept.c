@@ -19,9 +19,8 @@ static pay_claim_t open_as(pay_charge_t **out, int i, const char *reference,
     pay_charge_t *charge;
     pay_claim_t claim;
 
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(i, reference, 1000), NULL, use,
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,
+                                           till_proposal(i, reference, 1000), NULL, use, unit_pool),
                      APR_SUCCESS);
     ck_assert((charge == NULL) == (claim == PAY_CLAIM_KEY_USED));
     if (out) {
@@ -120,7 +119,7 @@ START_TEST(test_claims)
         before = till_snapshot();
         proposal = till_proposal(i, reference, claim_cases[_i].amount_minor);
         ck_assert_int_eq(
-            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, use, unit_pool),
+            pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, use, unit_pool),
             APR_SUCCESS);
         ck_assert_msg(claim == claim_cases[_i].want, "%s: %d", name, (int)claim);
         ck_assert_msg((charge == NULL) == (claim == PAY_CLAIM_KEY_USED), "%s", name);
@@ -143,7 +142,7 @@ START_TEST(test_withdraw)
         ck_assert_int_eq(open_as(NULL, i, "order-1", use), PAY_CLAIM_NEW);
         ck_assert_int_eq(open_as(NULL, i, "order-2", use_of("key-2", "order-2")), PAY_CLAIM_NEW);
     }
-    ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
+    ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
                      APR_SUCCESS);
     for (i = 0; i < TILL_SCOPES; i++) {
         ck_assert((till_kept(i, use) == NULL) == (i == _i));
@@ -174,7 +173,7 @@ START_TEST(test_withdraw_leaves_anothers_key)
         till_plant(PAY_TABLE_KEPT_DUE, &due, NULL, 0);
         ck_assert_int_eq(open_as(NULL, i, "order-2", use), PAY_CLAIM_NEW);
     }
-    ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
+    ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
                      APR_SUCCESS);
     for (i = 0; i < TILL_SCOPES; i++) {
         ck_assert_str_eq(kept_charge(i, use)->reference, "order-2");
@@ -195,7 +194,7 @@ START_TEST(test_bad_row_stops_no_known_reference)
         till_plant(PAY_TABLE_KEPT, &key, "\1\1", 2);
         ck_assert_int_eq(open_as(NULL, i, "order-1", use), PAY_CLAIM_KNOWN);
         ck_assert_int_eq(open_as(NULL, i, "order-2", use), PAY_CLAIM_KEY_USED);
-        ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[i], 1, unit_pool),
+        ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[i], 1, unit_pool),
                          PAY_STORE_ECORRUPT);
     }
 }
@@ -211,8 +210,8 @@ static void resolve_at_length(int i, pay_outcome_kind_t kind)
 
     memset(text, '0', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[i], 1,
-                                               &outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[i], 1,
+                                              &outcome, 0, unit_pool),
                      APR_SUCCESS);
 }
 
@@ -231,8 +230,8 @@ START_TEST(test_row_too_long_with_its_key)
         memset(token, 't', (apr_size_t)len);
         token[len] = '\0';
         proposal->token = token;
-        rv = till->ops->charge_open(&charge, &claim, till->store, proposal, NULL,
-                                    use_of("key-1", "order-1"), unit_pool);
+        rv = pay_store_charge_open(&charge, &claim, till->store, proposal, NULL,
+                                   use_of("key-1", "order-1"), unit_pool);
         if (rv == APR_SUCCESS) {
             break;
         }
@@ -284,10 +283,9 @@ static void *race(void *data)
     int n;
 
     for (n = 0; n < RACES; n++) {
-        racer->failed |=
-            racer->store->ops->charge_open(&charge, &claim, racer->store, racer->proposals[n], NULL,
-                                           racer->uses[n], racer->pool)
-            != APR_SUCCESS;
+        racer->failed |= pay_store_charge_open(&charge, &claim, racer->store, racer->proposals[n],
+                                               NULL, racer->uses[n], racer->pool)
+                         != APR_SUCCESS;
         racer->claims[n] = (int)claim;
     }
     return NULL;
@@ -349,9 +347,9 @@ static void open_until_killed(int done)
 
     till->store = till_store(till->url, unit_pool);
     for (n = 0; till->store && n < KILL_OPENS; n++) {
-        if (till->store->ops->charge_open(&charge, &claim, till->store,
-                                          till_proposal(n % TILL_SCOPES, kill_reference(n), 1000),
-                                          NULL, kill_use(n), unit_pool)
+        if (pay_store_charge_open(&charge, &claim, till->store,
+                                  till_proposal(n % TILL_SCOPES, kill_reference(n), 1000), NULL,
+                                  kill_use(n), unit_pool)
                 != APR_SUCCESS
             || claim != PAY_CLAIM_NEW || write(done, "x", 1) != 1) {
             _exit(1);
@@ -389,8 +387,8 @@ START_TEST(test_killed)
     ck_assert(WIFSIGNALED(status) && acknowledged >= wanted);
     till_reopen();
     for (n = 0; n < KILL_OPENS; n++) {
-        found = till->ops->charge_find(&charge, till->store, &till->scopes[n % TILL_SCOPES],
-                                       kill_reference(n), unit_pool)
+        found = pay_store_charge_find(&charge, till->store, &till->scopes[n % TILL_SCOPES],
+                                      kill_reference(n), unit_pool)
                 == APR_SUCCESS;
         kept = kept_charge(n % TILL_SCOPES, kill_use(n)) != NULL;
         ck_assert_msg(found == kept, "charge %d: %d, its key: %d", n, found, kept);

@@ -17,8 +17,8 @@ static pay_charge_t *absent(int i)
     pay_charge_t *charge = till_open(i, "order-1", 1000);
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[i],
-                                               charge->seq, &outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[i],
+                                              charge->seq, &outcome, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_int_eq(charge->state, PAY_CHARGE_FAILED);
@@ -31,8 +31,8 @@ static int late(pay_charge_t **out, const pay_charge_t *charge, const pay_late_s
 {
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_late(out, &changed, till->store, &charge->scope, charge->seq,
-                                            step, unit_pool),
+    ck_assert_int_eq(pay_store_charge_late(out, &changed, till->store, &charge->scope, charge->seq,
+                                           step, unit_pool),
                      APR_SUCCESS);
     return changed;
 }
@@ -43,7 +43,7 @@ static int due(apr_time_t now)
     apr_array_header_t *rows;
 
     ck_assert_int_eq(
-        till->ops->due_take(&rows, till->store, now, apr_time_from_sec(60), 16, unit_pool),
+        pay_store_due_take(&rows, till->store, now, apr_time_from_sec(60), 16, unit_pool),
         APR_SUCCESS);
     return rows->nelts;
 }
@@ -57,7 +57,7 @@ START_TEST(test_due_once_more)
     for (i = 0; i < TILL_SCOPES; i++) {
         (void)absent(i);
     }
-    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&stat, till->store, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(stat.pending, 0); /* it is not among what is pending */
     ck_assert_int_eq(due(TILL_NOW + HOUR - 1), 0);
     ck_assert_int_eq(due(TILL_NOW + HOUR), TILL_SCOPES);
@@ -195,7 +195,7 @@ START_TEST(test_not_failed)
     ck_assert_int_eq(late(&out, charge, &step), 0);
     ck_assert_str_eq(till_snapshot(), before);
     ck_assert_int_eq(
-        till->ops->charge_late(&out, &(int){0}, till->store, &till->scopes[1], 1, &step, unit_pool),
+        pay_store_charge_late(&out, &(int){0}, till->store, &till->scopes[1], 1, &step, unit_pool),
         APR_NOTFOUND);
 }
 END_TEST

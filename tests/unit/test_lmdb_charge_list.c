@@ -40,8 +40,8 @@ static apr_array_header_t *list(int i, const pay_time_range_t *range, const pay_
 {
     apr_array_header_t *charges;
 
-    ck_assert_int_eq(till->ops->charge_list(&charges, till->store, &till->scopes[i], range, after,
-                                            limit, unit_pool),
+    ck_assert_int_eq(pay_store_charge_list(&charges, till->store, &till->scopes[i], range, after,
+                                           limit, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_le(charges->nelts, limit);
     return charges;
@@ -153,7 +153,7 @@ START_TEST(test_withdrawn)
 
     for (i = 0; i < TILL_SCOPES; i++) {
         fill(i, &clocks[1]);
-        ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[i], 3, unit_pool),
+        ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[i], 3, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(list(i, &always, NULL, 10)->nelts, CHARGES - 1);
         ck_assert(APR_ARRAY_IDX(list(i, &always, NULL, 10), 2, pay_charge_t *)->seq == 4);
@@ -207,14 +207,14 @@ START_TEST(test_spoiled)
     default:
         till_plant(PAY_TABLE_CHARGE_BY_TIME, &key, NULL, 0);
     }
-    rv = till->ops->charge_list(&charges, till->store, &till->scopes[1], &always, NULL, 10,
-                                unit_pool);
+    rv = pay_store_charge_list(&charges, till->store, &till->scopes[1], &always, NULL, 10,
+                               unit_pool);
     ck_assert_msg(rv == spoil_cases[_i].want_list, "%s: list %d", spoil_cases[_i].name, rv);
     if (rv == APR_SUCCESS) {
         ck_assert_int_eq(charges->nelts, spoil_cases[_i].want_rows);
     }
     ck_assert_int_eq(list(2, &always, NULL, 10)->nelts, 0);
-    rv = till->ops->charge_withdraw(till->store, &till->scopes[1], 1, unit_pool);
+    rv = pay_store_charge_withdraw(till->store, &till->scopes[1], 1, unit_pool);
     ck_assert_msg(rv == spoil_cases[_i].want_withdraw, "%s: withdraw %d", spoil_cases[_i].name, rv);
 }
 END_TEST

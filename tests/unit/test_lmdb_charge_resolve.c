@@ -97,7 +97,7 @@ START_TEST(test_unknown_releases_the_worker)
     proposal->send_before_ms = APR_INT64_MAX / 2;
     proposal->wait_until_ms = APR_INT64_MAX / 2;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(pay_charge_in_flight(charge), 1);
     (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_UNKNOWN);
@@ -110,7 +110,7 @@ START_TEST(test_unknown_releases_the_worker)
 }
 END_TEST
 
-static int close_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int close_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_charge_t *charge;
     int rc;
@@ -196,10 +196,10 @@ START_TEST(test_reversed_at_once)
     (void)till_open(_i, "order-1", 100);
     APR_ARRAY_PUSH(rows, pay_refund_t *) =
         till_history(_i, 1, TILL_NOW, PAY_REFUND_PROCESSED, "order-1", 100);
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[_i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[_i], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(till_find(_i, "order-1")->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED), 1);
     ck_assert_int_eq(charge->state, PAY_CHARGE_REVERSED);
@@ -217,8 +217,8 @@ START_TEST(test_no_such_charge)
     int changed;
 
     till_open((_i + 1) % TILL_SCOPES, "order-1", 100);
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
-                                               till_outcome(PAY_OUTCOME_APPROVED), 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
+                                              till_outcome(PAY_OUTCOME_APPROVED), 0, unit_pool),
                      APR_NOTFOUND);
     ck_assert_ptr_null(charge);
     ck_assert_int_eq(changed, 0);
@@ -234,8 +234,8 @@ START_TEST(test_bad_row)
     till_open(_i, "order-1", 100);
     pay_lmdb_charge_key(&key, &till->scopes[_i], 1);
     till_plant(PAY_TABLE_CHARGE, &key, "\x01\x01", 2);
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
-                                               till_outcome(PAY_OUTCOME_APPROVED), 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
+                                              till_outcome(PAY_OUTCOME_APPROVED), 0, unit_pool),
                      PAY_STORE_ECORRUPT);
 }
 END_TEST
@@ -254,8 +254,8 @@ static void *race(void *data)
     racer_t *racer = data;
 
     racer->rv =
-        till->ops->charge_resolve(&racer->out, &racer->changed, till->store, &till->scopes[0], 1,
-                                  till_outcome(racer->kind), 0, racer->pool);
+        pay_store_charge_resolve(&racer->out, &racer->changed, till->store, &till->scopes[0], 1,
+                                 till_outcome(racer->kind), 0, racer->pool);
     return NULL;
 }
 
@@ -296,8 +296,8 @@ START_TEST(test_person_comes_late)
 
     till_open(_i, "order-1", 100);
     (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_APPROVED);
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
-                                               &late, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[_i], 1,
+                                              &late, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 0);
     charge = till_find(_i, "order-1");
@@ -314,8 +314,8 @@ static pay_charge_t *resolved(int i, const pay_outcome_t *outcome)
     pay_charge_t *charge = till_open(i, "order-1", 100);
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[i],
-                                               charge->seq, outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[i],
+                                              charge->seq, outcome, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     return till_find(i, "order-1");
@@ -349,7 +349,7 @@ static void set_fees(const char *fees)
 
     for (i = 0; i < 2; i++) {
         ck_assert_int_eq(
-            till->ops->account_set(&account, till->store, names[i], &settings, NULL, unit_pool),
+            pay_store_account_set(&account, till->store, names[i], &settings, NULL, unit_pool),
             APR_SUCCESS);
         ck_assert_str_eq(account->settings.fees, fees);
     }
@@ -370,7 +370,7 @@ static apr_int64_t fees_kept(int i)
     apr_array_header_t *totals;
 
     ck_assert_int_eq(
-        till->ops->total_list(&totals, till->store, &till->scopes[i], &always, NULL, 10, unit_pool),
+        pay_store_total_list(&totals, till->store, &till->scopes[i], &always, NULL, 10, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(totals->nelts, 1);
     return APR_ARRAY_IDX(totals, 0, pay_total_t).fees.low;
@@ -431,10 +431,10 @@ static void fetch(int number, apr_int64_t amount_minor)
 
     APR_ARRAY_PUSH(rows, pay_refund_t *) =
         till_history(0, number, TILL_NOW, PAY_REFUND_PROCESSED, "order-1", amount_minor);
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[0], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[0], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
 }
 
 static void check_refunded(apr_int64_t shown_minor, apr_int64_t there_minor)
@@ -483,8 +483,8 @@ START_TEST(test_given_back_and_taken_back)
     ck_assert(refund->money.amount_minor == 60);
     (void)till_refund_resolve(&refund, 0, refund->refund_reference, PAY_OUTCOME_APPROVED);
     ck_assert_int_eq(till_find(0, "order-1")->state, PAY_CHARGE_REVERSED);
-    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[0],
-                                            refund->refund_reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[0],
+                                           refund->refund_reference, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(till_find(0, "order-1")->state, PAY_CHARGE_SUCCESSFUL);
     check_refunded(40, 40);

@@ -124,7 +124,7 @@ START_TEST(test_limit)
 }
 END_TEST
 
-static int no_overflow(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int no_overflow(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_stat stat;
     int i, rc = 0;

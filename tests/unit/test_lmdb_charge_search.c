@@ -34,11 +34,11 @@ static pay_charge_t *charge_in(int i, int n)
         proposal->checkout = checkout = checkout_make(proposal->due_at, unit_pool);
         checkout->acquirer_url = "https://pay.example/1";
     }
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal,
-                                            n % 3 == 0   ? NULL
-                                            : n % 4 == 0 ? till_outcome(PAY_OUTCOME_DECLINED)
-                                                         : till_outcome(PAY_OUTCOME_APPROVED),
-                                            NULL, unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store, proposal,
+                                           n % 3 == 0   ? NULL
+                                           : n % 4 == 0 ? till_outcome(PAY_OUTCOME_DECLINED)
+                                                        : till_outcome(PAY_OUTCOME_APPROVED),
+                                           NULL, unit_pool),
                      APR_SUCCESS);
     return charge;
 }
@@ -122,8 +122,8 @@ static apr_array_header_t *wanted(int i, const pay_charge_filter_t *filter)
     apr_array_header_t *all, *out = apr_array_make(unit_pool, 16, sizeof(pay_charge_t *));
     int n;
 
-    ck_assert_int_eq(till->ops->charge_list(&all, till->store, &till->scopes[i], &always, NULL,
-                                            PAY_STORE_ROWS_MAX, unit_pool),
+    ck_assert_int_eq(pay_store_charge_list(&all, till->store, &till->scopes[i], &always, NULL,
+                                           PAY_STORE_ROWS_MAX, unit_pool),
                      APR_SUCCESS);
     for (n = 0; n < all->nelts; n++) {
         if (is_wanted(APR_ARRAY_IDX(all, n, pay_charge_t *), filter)) {
@@ -138,8 +138,8 @@ static apr_array_header_t *search(pay_charge_cursor_t *cursor, int i,
 {
     apr_array_header_t *charges;
 
-    ck_assert_int_eq(till->ops->charge_search(&charges, cursor, till->store, &till->scopes[i],
-                                              filter, limit, unit_pool),
+    ck_assert_int_eq(pay_store_charge_search(&charges, cursor, till->store, &till->scopes[i],
+                                             filter, limit, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_le(charges->nelts, limit);
     return charges;
@@ -245,7 +245,7 @@ START_TEST(test_withdrawn)
         (void)till_open(i, "order-2", 100);
     }
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[i], 1, unit_pool),
+        ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[i], 1, unit_pool),
                          APR_SUCCESS);
         memset(&cursor, 0, sizeof(cursor));
         ck_assert_int_eq(search(&cursor, i, &filter, 10)->nelts, 1);
@@ -262,7 +262,7 @@ typedef struct plant_t {
 } plant_t;
 
 /* Many copies of one charge, each in its indexes. */
-static int plant_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int plant_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const plant_t *plant = baton;
     pay_charge_t charge = *plant->like;
@@ -303,7 +303,7 @@ START_TEST(test_bound)
     }
     apr_cpystrn(first->money.currency, "EUR", sizeof(first->money.currency));
     ck_assert_int_eq(
-        till->ops->charge_open(&first, &claim, till->store, first, NULL, NULL, unit_pool),
+        pay_store_charge_open(&first, &claim, till->store, first, NULL, NULL, unit_pool),
         APR_SUCCESS);
     like = till_open(1, "like", 100);
     plant.like = like;
@@ -369,13 +369,13 @@ START_TEST(test_spoiled)
     apr_status_t rv;
 
     spoil(spoils[_i].how, till_open(1, "order-1", 100));
-    rv = till->ops->charge_search(&page, &cursor, till->store, &till->scopes[1], &filter, 10,
-                                  unit_pool);
+    rv = pay_store_charge_search(&page, &cursor, till->store, &till->scopes[1], &filter, 10,
+                                 unit_pool);
     ck_assert_msg(rv == spoils[_i].all, "%s: all %d", spoils[_i].name, rv);
     memset(&cursor, 0, sizeof(cursor));
     filter.email = "payer@shop.example";
-    rv = till->ops->charge_search(&page, &cursor, till->store, &till->scopes[1], &filter, 10,
-                                  unit_pool);
+    rv = pay_store_charge_search(&page, &cursor, till->store, &till->scopes[1], &filter, 10,
+                                 unit_pool);
     ck_assert_msg(rv == spoils[_i].email, "%s: by e-mail %d", spoils[_i].name, rv);
     ck_assert_int_eq(page->nelts, 0);
     ck_assert_int_gt(till_faults(spoils[_i].fault), 0);

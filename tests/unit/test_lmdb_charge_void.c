@@ -14,8 +14,8 @@
 static apr_status_t close_checkout(pay_charge_t **charge, int *voided, pay_kept_t **kept, int i,
                                    const char *reference, const pay_idempotency_t *use)
 {
-    return till->ops->charge_void(charge, voided, kept, till->store, &till->scopes[i], reference,
-                                  use, unit_pool);
+    return pay_store_charge_void(charge, voided, kept, till->store, &till->scopes[i], reference,
+                                 use, unit_pool);
 }
 
 /* A checkout that a process of this boot is at work on, `alive` or dead, until `wait_until_ms`. */
@@ -31,7 +31,7 @@ static void open_worked_on(int i, int alive, apr_int64_t wait_until_ms)
     proposal->send_before_ms = wait_until_ms;
     proposal->wait_until_ms = wait_until_ms;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
 }
 
@@ -74,8 +74,8 @@ START_TEST(test_void)
     for (i = 0; i < TILL_SCOPES; i++) { /* nobody is at work on them any more */
         (void)till_resolve(&charge, i, 1, PAY_OUTCOME_UNKNOWN);
     }
-    ck_assert_int_eq(till->ops->due_take(&due, till->store, till_clock + apr_time_from_sec(3600),
-                                         apr_time_from_sec(1), 10, unit_pool),
+    ck_assert_int_eq(pay_store_due_take(&due, till->store, till_clock + apr_time_from_sec(3600),
+                                        apr_time_from_sec(1), 10, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(due->nelts, TILL_SCOPES - (till->scopes[_i].mode == PAY_TEST));
     for (i = 0; i < due->nelts; i++) {
@@ -210,7 +210,7 @@ START_TEST(test_refusal_is_not_kept)
     ck_assert(!voided && !kept);
     ck_assert_int_eq(charge->state, PAY_CHARGE_PENDING); /* as it is, for the answer's sentence */
     ck_assert_str_eq(till_snapshot(), before);
-    ck_assert_int_eq(till->ops->kept_find(&kept, till->store, &till->scopes[0], use, unit_pool),
+    ck_assert_int_eq(pay_store_kept_find(&kept, till->store, &till->scopes[0], use, unit_pool),
                      APR_NOTFOUND);
 }
 END_TEST
@@ -250,12 +250,11 @@ static void *race(void *data)
     pay_kept_t *kept;
 
     if (racer->approves) {
-        racer->rv =
-            till->ops->charge_resolve(&charge, &racer->done, till->store, &till->scopes[0], 1,
-                                      till_outcome(PAY_OUTCOME_APPROVED), 0, racer->pool);
+        racer->rv = pay_store_charge_resolve(&charge, &racer->done, till->store, &till->scopes[0],
+                                             1, till_outcome(PAY_OUTCOME_APPROVED), 0, racer->pool);
     } else {
-        racer->rv = till->ops->charge_void(&charge, &racer->done, &kept, till->store,
-                                           &till->scopes[0], "order-1", NULL, racer->pool);
+        racer->rv = pay_store_charge_void(&charge, &racer->done, &kept, till->store,
+                                          &till->scopes[0], "order-1", NULL, racer->pool);
     }
     return NULL;
 }

@@ -28,9 +28,9 @@ static void fill(void)
         rows = apr_array_make(unit_pool, 1, sizeof(pay_refund_t *));
         APR_ARRAY_PUSH(rows, pay_refund_t *) =
             till_history(i, 1, TILL_NOW, PAY_REFUND_PROCESSED, "partly", 900);
-        ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+        ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                          APR_SUCCESS);
-        ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool),
+        ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool),
                          APR_SUCCESS);
         memset(&token, 0, sizeof(token));
         token.scope = till->scopes[i];
@@ -39,7 +39,7 @@ static void fill(void)
         apr_cpystrn(token.card.last4, "4444", sizeof(token.card.last4));
         token.card.issuer = token.card.country = token.card.type = "";
         token.email = "payer@shop.example";
-        ck_assert_int_eq(till->ops->token_create(&made, till->store, &token, unit_pool),
+        ck_assert_int_eq(pay_store_token_create(&made, till->store, &token, unit_pool),
                          APR_SUCCESS);
     }
 }
@@ -94,7 +94,7 @@ static const struct {
 
 static const pay_scope_t nobody = {9999, PAY_LIVE};
 
-static int bad_import(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int bad_import(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_lmdb_scope_t row;
     int rc;

@@ -22,20 +22,20 @@ static void fill(void)
         proposal = till_proposal(i, "order-1", 1000);
         proposal->acquirer_reference = NAME;
         ck_assert_int_eq(
-            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+            pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
             APR_SUCCESS);
-        ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[i],
-                                                   charge->seq, &held, TILL_NOW, unit_pool),
+        ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[i],
+                                                  charge->seq, &held, TILL_NOW, unit_pool),
                          APR_SUCCESS);
         (void)till_charge(i, "order-2", 1000);
         refund = till_refund_proposal(i, "order-2", 100);
         refund->tag = "tag-1";
-        ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                                refund, NULL, 0, unit_pool),
+        ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                               refund, NULL, 0, unit_pool),
                          APR_SUCCESS);
-        ck_assert_int_eq(till->ops->refund_resolve(&refund, &changed, till->store, &till->scopes[i],
-                                                   refund->refund_reference, &held, TILL_NOW,
-                                                   unit_pool),
+        ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[i],
+                                                  refund->refund_reference, &held, TILL_NOW,
+                                                  unit_pool),
                          APR_SUCCESS);
     }
     till_check_clean();

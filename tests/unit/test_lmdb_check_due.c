@@ -48,8 +48,8 @@ static void fail_for_absence(int i, const pay_charge_t *charge)
     pay_charge_t *out;
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&out, &changed, till->store, &till->scopes[i],
-                                               charge->seq, &outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&out, &changed, till->store, &till->scopes[i],
+                                              charge->seq, &outcome, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
 }
@@ -65,7 +65,7 @@ static pay_charge_t *open_checkout(int i, const char *reference)
     proposal->token = "";
     proposal->checkout = checkout;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     return charge;
 }

@@ -251,7 +251,7 @@ typedef struct put_t {
     const pay_endpoint_t *endpoint;
 } put_t;
 
-static int put_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     return pay_lmdb_endpoint_store(txn, db, ((const put_t *)baton)->endpoint, unit_pool);
 }

@@ -111,8 +111,8 @@ START_TEST(test_spoiled)
     pay_grant_t *grant;
     int faults;
 
-    ck_assert_int_eq(till->ops->grant_put(&grant, &verdict, till->store, "late", "a.example", "ada",
-                                          PAY_ROLE_OWNER, 0, unit_pool),
+    ck_assert_int_eq(pay_store_grant_put(&grant, &verdict, till->store, "late", "a.example", "ada",
+                                         PAY_ROLE_OWNER, 0, unit_pool),
                      APR_SUCCESS);
     till_check_clean();
     spoil(spoil_cases[_i].how);
@@ -130,13 +130,12 @@ START_TEST(test_damage_grants_nothing)
 
     plant(till->scopes[0].account, "ada", "a.example", (pay_role_t)(PAY_ROLE_LAST + 1));
     ck_assert_int_eq(
-        till->ops->grant_get(&grant, till->store, "late", "a.example", "ada", unit_pool),
+        pay_store_grant_get(&grant, till->store, "late", "a.example", "ada", unit_pool),
         PAY_STORE_ECORRUPT);
     ck_assert_ptr_null(grant);
     spoil(SPOIL_ENTRY_NOWHERE);
-    ck_assert_int_eq(
-        till->ops->grant_list_user(&grants, till->store, "a.example", "bob", unit_pool),
-        PAY_STORE_ECORRUPT);
+    ck_assert_int_eq(pay_store_grant_list_user(&grants, till->store, "a.example", "bob", unit_pool),
+                     PAY_STORE_ECORRUPT);
     ck_assert_ptr_null(grants);
 }
 END_TEST

@@ -31,18 +31,18 @@ static void fill(void)
     int i;
 
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                                till_proposal(i, "order-1", 1000), NULL,
-                                                charge_use(), unit_pool),
+        ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,
+                                               till_proposal(i, "order-1", 1000), NULL,
+                                               charge_use(), unit_pool),
                          APR_SUCCESS);
         (void)till_resolve(&charge, i, 1, PAY_OUTCOME_APPROVED);
-        ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                                till_refund_proposal(i, "order-1", 100),
-                                                refund_use(), 0, unit_pool),
+        ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                               till_refund_proposal(i, "order-1", 100),
+                                               refund_use(), 0, unit_pool),
                          APR_SUCCESS);
         ck_assert_ptr_nonnull(refund);
         ck_assert_int_eq(
-            till->ops->kept_put(&kept, till->store, &till->scopes[i], text_use(), "{}", unit_pool),
+            pay_store_kept_put(&kept, till->store, &till->scopes[i], text_use(), "{}", unit_pool),
             APR_SUCCESS);
     }
     till_check_clean();
@@ -54,7 +54,7 @@ typedef struct rewrite_t {
     pay_lmdb_kept_t kept;
 } rewrite_t;
 
-static int rewrite_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int rewrite_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     rewrite_t *rewrite = baton;
     pay_lmdb_key_t key;

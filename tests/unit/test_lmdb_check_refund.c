@@ -63,7 +63,7 @@ typedef struct change_t {
 } change_t;
 
 /* The row alone: its indexes stay as they are. */
-static int change_row(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int change_row(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const change_t *change = baton;
     pay_lmdb_key_t key = own_key(change->i);
@@ -97,7 +97,7 @@ static int change_row(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &val, 0);
 }
 
-static int change_scope(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int change_scope(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const pay_scope_t *scope = &till->scopes[((change_t *)baton)->i];
     pay_lmdb_scope_t row;
@@ -109,7 +109,7 @@ static int change_scope(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 }
 
 /* Its entry is taken out, or leads to the scope's other refund. */
-static int spoil_repeat(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int spoil_repeat(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const change_t *change = baton;
     pay_lmdb_key_t key = own_key(change->i), index, other;

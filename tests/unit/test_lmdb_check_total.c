@@ -82,7 +82,7 @@ typedef struct change_t {
     int count; /* of the charge; of the refund when the charge has no amount */
 } change_t;
 
-static int change_total(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int change_total(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const change_t *change = baton;
 
@@ -244,9 +244,9 @@ static void *write_on(void *data)
 
         proposal.reference = apr_psprintf(pool, "written-%d", n);
         failed =
-            till->ops->charge_open(&charge, &claim, till->store, &proposal, NULL, NULL, pool)
-            || till->ops->charge_resolve(&charge, &changed, till->store, &proposal.scope,
-                                         charge->seq, till_outcome(PAY_OUTCOME_APPROVED), 0, pool);
+            pay_store_charge_open(&charge, &claim, till->store, &proposal, NULL, NULL, pool)
+            || pay_store_charge_resolve(&charge, &changed, till->store, &proposal.scope,
+                                        charge->seq, till_outcome(PAY_OUTCOME_APPROVED), 0, pool);
         apr_pool_clear(pool);
     }
     apr_pool_destroy(pool);

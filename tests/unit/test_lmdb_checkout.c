@@ -12,7 +12,7 @@ static pay_store_page_t page_of(const char *page_id)
 {
     pay_store_page_t page;
 
-    ck_assert_int_eq(till->ops->page_find(&page, till->store, page_id, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_page_find(&page, till->store, page_id, unit_pool), APR_SUCCESS);
     return page;
 }
 
@@ -48,7 +48,7 @@ START_TEST(test_unknown_page)
 
     (void)till_checkout(0, "order-1", 1000);
     for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-        ck_assert_int_eq(till->ops->page_find(&page, till->store, ids[i], unit_pool), APR_NOTFOUND);
+        ck_assert_int_eq(pay_store_page_find(&page, till->store, ids[i], unit_pool), APR_NOTFOUND);
         ck_assert_ptr_null(page.charge);
     }
 }
@@ -65,11 +65,11 @@ START_TEST(test_page_id_twice)
     proposal->kind = PAY_CHARGE_CHECKOUT;
     proposal->checkout = first->checkout;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_EINVAL);
     ck_assert_int_eq(page_of(first->checkout->page_id).charge->money.amount_minor, 1000);
     ck_assert_int_eq(
-        till->ops->charge_find(&charge, till->store, &till->scopes[1], "order-2", unit_pool),
+        pay_store_charge_find(&charge, till->store, &till->scopes[1], "order-2", unit_pool),
         APR_NOTFOUND);
     till_check_clean();
 }
@@ -80,10 +80,9 @@ START_TEST(test_withdrawn_goes_whole)
     pay_charge_t *charge = till_checkout(0, "order-1", 1000);
     pay_store_page_t page;
 
-    ck_assert_int_eq(
-        till->ops->charge_withdraw(till->store, &charge->scope, charge->seq, unit_pool),
-        APR_SUCCESS);
-    ck_assert_int_eq(till->ops->page_find(&page, till->store, charge->checkout->page_id, unit_pool),
+    ck_assert_int_eq(pay_store_charge_withdraw(till->store, &charge->scope, charge->seq, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(pay_store_page_find(&page, till->store, charge->checkout->page_id, unit_pool),
                      APR_NOTFOUND);
     till_check_clean();
 }
@@ -100,7 +99,7 @@ START_TEST(test_damaged_row)
     pay_lmdb_key_scope(&key, &charge->scope);
     pay_lmdb_key_u64(&key, charge->seq);
     till_plant(PAY_TABLE_CHECKOUT, &key, "nonsense", 8);
-    ck_assert_int_eq(till->ops->page_find(&page, till->store, charge->checkout->page_id, unit_pool),
+    ck_assert_int_eq(pay_store_page_find(&page, till->store, charge->checkout->page_id, unit_pool),
                      APR_NOTFOUND);
     found = till_find(0, "order-1");
     ck_assert_ptr_null(found->checkout);
@@ -112,7 +111,7 @@ END_TEST
 
 #define OLDER_FIELDS 11 /* without return_trusted, stranger, ended_at */
 
-static int shorten_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int shorten_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_lmdb_key_t *key = baton;
     MDB_val at = pay_lmdb_key_val(key), row;

@@ -18,9 +18,9 @@ static int move(pay_charge_t **out, int i, apr_uint64_t seq, const pay_checkout_
 {
     int changed;
 
-    ck_assert_int_eq(till->ops->checkout_move(out, &changed, till->store, &till->scopes[i], seq,
-                                              what, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(
+        pay_store_checkout_move(out, &changed, till->store, &till->scopes[i], seq, what, unit_pool),
+        APR_SUCCESS);
     return changed;
 }
 
@@ -40,7 +40,7 @@ static pay_token_t *token_of(int i, const char *text)
 {
     pay_token_t *token = NULL;
 
-    (void)till->ops->token_get(&token, till->store, &till->scopes[i], text, unit_pool);
+    (void)pay_store_token_get(&token, till->store, &till->scopes[i], text, unit_pool);
     return token;
 }
 
@@ -120,18 +120,18 @@ START_TEST(test_unknown)
     ck_assert_int_eq(charge->state, PAY_CHARGE_PENDING);
     ck_assert_int_eq(charge->due_at, what.due_at);
     if (_i) { /* the shop voids it meanwhile */
-        ck_assert_int_eq(till->ops->charge_void(&charge, &voided, &kept, till->store,
-                                                &till->scopes[0], "order-1", NULL, unit_pool),
+        ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &kept, till->store,
+                                               &till->scopes[0], "order-1", NULL, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(voided, 1);
     }
     till_check_clean();
     ck_assert_int_eq(
-        till->ops->due_take(&due, till->store, what.due_at, apr_time_from_sec(9), 10, unit_pool),
+        pay_store_due_take(&due, till->store, what.due_at, apr_time_from_sec(9), 10, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(due->nelts, 1);
-    ck_assert_int_eq(till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[0],
-                                               charge->seq, &approved, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[0],
+                                              charge->seq, &approved, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_int_eq(charge->state, PAY_CHARGE_SUCCESSFUL);
@@ -208,11 +208,11 @@ START_TEST(test_no_checkout)
     pay_charge_t *charge = till_open(0, "order-1", 1000);
     int changed;
 
-    ck_assert_int_eq(till->ops->checkout_move(&charge, &changed, till->store, &till->scopes[0],
-                                              charge->seq, &what, unit_pool),
+    ck_assert_int_eq(pay_store_checkout_move(&charge, &changed, till->store, &till->scopes[0],
+                                             charge->seq, &what, unit_pool),
                      APR_NOTFOUND);
-    ck_assert_int_eq(till->ops->checkout_move(&charge, &changed, till->store, &till->scopes[0], 99,
-                                              &what, unit_pool),
+    ck_assert_int_eq(pay_store_checkout_move(&charge, &changed, till->store, &till->scopes[0], 99,
+                                             &what, unit_pool),
                      APR_NOTFOUND);
 }
 END_TEST
@@ -237,19 +237,19 @@ START_TEST(test_abandoned)
     ck_assert(charge->updated_at == till_clock && charge->created_at < till_clock);
     till_check_clean();
     ck_assert_int_eq(
-        till->ops->due_take(&due, till->store, asked_at, apr_time_from_sec(9), 10, unit_pool),
+        pay_store_due_take(&due, till->store, asked_at, apr_time_from_sec(9), 10, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(due->nelts, _i);
     if (_i) { /* nothing was found: it is asked about once more, and then no more */
-        (void)till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[0],
-                                        charge->seq, till_outcome(PAY_OUTCOME_UNKNOWN),
-                                        asked_at + 5, unit_pool);
+        (void)pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[0],
+                                       charge->seq, till_outcome(PAY_OUTCOME_UNKNOWN), asked_at + 5,
+                                       unit_pool);
         ck_assert_int_eq(changed, 1);
         ck_assert_int_eq(till_find(0, "order-1")->due_at, asked_at + 5);
         till_check_clean();
-        (void)till->ops->charge_resolve(&charge, &changed, till->store, &till->scopes[0],
-                                        charge->seq, till_outcome(PAY_OUTCOME_UNKNOWN), 0,
-                                        unit_pool);
+        (void)pay_store_charge_resolve(&charge, &changed, till->store, &till->scopes[0],
+                                       charge->seq, till_outcome(PAY_OUTCOME_UNKNOWN), 0,
+                                       unit_pool);
         ck_assert_int_eq(till_find(0, "order-1")->due_at, 0);
         till_check_clean();
     }
@@ -273,7 +273,7 @@ static void *race(void *baton)
     int changed;
 
     (void)apr_pool_create(&p, NULL);
-    if (till->ops->checkout_move(&charge, &changed, till->store, &till->scopes[0], 1, what, p)
+    if (pay_store_checkout_move(&charge, &changed, till->store, &till->scopes[0], 1, what, p)
         == APR_SUCCESS) {
         winners += changed;
     }

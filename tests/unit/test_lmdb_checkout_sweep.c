@@ -29,7 +29,7 @@ static const char *public_key(int i)
 
     key.id = apr_psprintf(unit_pool, "public_%d", i);
     memset(key.digest, 64 + i, sizeof(key.digest));
-    ck_assert_int_eq(till->ops->key_create(&made, till->store, &key, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_create(&made, till->store, &key, unit_pool), APR_SUCCESS);
     return key.id;
 }
 
@@ -51,9 +51,9 @@ static pay_charge_t *make(int i, maker_t maker, const char *key_id, const char *
         proposal->key_id = "";
         checkout->link = LINK;
     }
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store, proposal, NULL,
-                                            till_use(PAY_OPERATION_INITIATE, reference, "a"),
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store, proposal, NULL,
+                                           till_use(PAY_OPERATION_INITIATE, reference, "a"),
+                                           unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
@@ -66,8 +66,8 @@ static void move_to(const pay_charge_t *charge, pay_checkout_step_t to, apr_time
     pay_charge_t *moved;
     int changed;
 
-    ck_assert_int_eq(till->ops->checkout_move(&moved, &changed, till->store, &charge->scope,
-                                              charge->seq, &what, unit_pool),
+    ck_assert_int_eq(pay_store_checkout_move(&moved, &changed, till->store, &charge->scope,
+                                             charge->seq, &what, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
 }
@@ -77,8 +77,8 @@ static void decide(const pay_charge_t *charge, const pay_outcome_t *outcome)
     pay_charge_t *decided;
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&decided, &changed, till->store, &charge->scope,
-                                               charge->seq, outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&decided, &changed, till->store, &charge->scope,
+                                              charge->seq, outcome, 0, unit_pool),
                      APR_SUCCESS);
 }
 
@@ -109,8 +109,8 @@ static void end(const pay_charge_t *charge, end_t how)
         move_to(charge, PAY_CHECKOUT_EXPIRED, 0);
         return;
     case VOIDED:
-        ck_assert_int_eq(till->ops->charge_void(&voided, &done, &kept, till->store, &charge->scope,
-                                                charge->reference, NULL, unit_pool),
+        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &kept, till->store, &charge->scope,
+                                               charge->reference, NULL, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(done, 1);
         return;
@@ -125,12 +125,12 @@ static void history(int i, const char *reference)
     pay_import_t run;
     int at;
 
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
     APR_ARRAY_PUSH(rows, pay_refund_t *) =
         till_history(i, 1, TILL_NOW, PAY_REFUND_PENDING, reference, 1);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
 }
 
 static int sweep_at(apr_time_t now, int limit)
@@ -139,7 +139,7 @@ static int sweep_at(apr_time_t now, int limit)
     int count;
 
     till_clock = now;
-    ck_assert_int_eq(till->ops->checkout_sweep(&count, till->store, now, limit, unit_pool),
+    ck_assert_int_eq(pay_store_checkout_sweep(&count, till->store, now, limit, unit_pool),
                      APR_SUCCESS);
     till_clock = was;
     return count;
@@ -149,7 +149,7 @@ static int is_there(int i, const char *reference)
 {
     pay_charge_t *charge;
 
-    return till->ops->charge_find(&charge, till->store, &till->scopes[i], reference, unit_pool)
+    return pay_store_charge_find(&charge, till->store, &till->scopes[i], reference, unit_pool)
            == APR_SUCCESS;
 }
 
@@ -158,7 +158,7 @@ static apr_uint64_t strangers(int i)
     const pay_scope_t *scope = &till->scopes[i];
     pay_account_rows_t rows;
 
-    ck_assert_int_eq(till->ops->account_rows(&rows, till->store, scope->account, unit_pool),
+    ck_assert_int_eq(pay_store_account_rows(&rows, till->store, scope->account, unit_pool),
                      APR_SUCCESS);
     return rows.strangers[scope->mode];
 }
@@ -280,13 +280,13 @@ START_TEST(test_parts)
         end(make(0, BY_PUBLIC_KEY, key_id, apr_psprintf(unit_pool, "order-%d", n)), CANCELLED);
     }
     ck_assert_uint_eq(strangers(0), 5);
-    till->db->options.checkout_keep = 0;
+    till->store->options.checkout_keep = 0;
     (void)sweep_at(till_clock + 10 * KEEP, 2); /* the walk of an earlier version's */
     (void)sweep_at(till_clock + 10 * KEEP, 2);
     (void)sweep_at(till_clock + 10 * KEEP, 2);
     ck_assert_int_eq(sweep_at(till_clock + 10 * KEEP, 2), 0);
     ck_assert_uint_eq(strangers(0), 5);
-    till->db->options.checkout_keep = KEEP;
+    till->store->options.checkout_keep = KEEP;
     ck_assert_int_eq(sweep_at(till_clock + KEEP, 2), 2);
     ck_assert_int_eq(sweep_at(till_clock + KEEP, 2), 2);
     ck_assert_int_eq(sweep_at(till_clock + KEEP, 2), 1);
@@ -308,7 +308,7 @@ typedef struct row_t {
     MDB_val key, val;
 } row_t;
 
-static void shorten(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_table_t table, int fields)
+static void shorten(MDB_txn *txn, pay_store_t *db, pay_lmdb_table_t table, int fields)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 8, sizeof(row_t));
     MDB_cursor *cursor;
@@ -332,7 +332,7 @@ static void shorten(MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_table_t table, int fi
     }
 }
 
-static int age_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int age_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     (void)baton;
     shorten(txn, db, PAY_TABLE_CHECKOUT, OLDER_CHECKOUT_FIELDS);
@@ -342,7 +342,7 @@ static int age_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 
 static void prepare(void)
 {
-    const pay_store_options_t options = till->db->options;
+    const pay_store_options_t options = till->store->options;
     const char *reason = NULL;
 
     till_close();
@@ -362,14 +362,14 @@ START_TEST(test_older_store)
     end(make(0, BY_SECRET_KEY, key_id, "ours"), CANCELLED);
     (void)make(0, BY_PUBLIC_KEY, key_id, "open");
     ck_assert_int_eq(
-        till->ops->account_rows(&before, till->store, till->scopes[0].account, unit_pool),
+        pay_store_account_rows(&before, till->store, till->scopes[0].account, unit_pool),
         APR_SUCCESS);
     ck_assert_uint_eq(before.strangers[PAY_TEST], 3);
     till_raw(age_work, NULL);
     prepare();
     till_check_clean();
     ck_assert_int_eq(
-        till->ops->account_rows(&after, till->store, till->scopes[0].account, unit_pool),
+        pay_store_account_rows(&after, till->store, till->scopes[0].account, unit_pool),
         APR_SUCCESS);
     ck_assert_uint_eq(after.rows[PAY_TEST], before.rows[PAY_TEST]);
     ck_assert_uint_eq(after.strangers[PAY_TEST], 0); /* the walk finds them */
@@ -389,7 +389,7 @@ END_TEST
 /* Who only reads an older store does without the table. */
 START_TEST(test_older_store_read_only)
 {
-    pay_store_options_t options = till->db->options;
+    pay_store_options_t options = till->store->options;
     pay_store_t *store;
     apr_size_t faults;
     const char *reason = NULL;
@@ -400,7 +400,7 @@ START_TEST(test_older_store_read_only)
     options.read_only = 1;
     ck_assert_int_eq(pay_store_open(&store, till->url, &options, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(pay_store_ready(&reason, store, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(store->ops->check(&faults, store, NULL, NULL, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_check(&faults, store, NULL, NULL, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(faults, 0);
 }
 END_TEST

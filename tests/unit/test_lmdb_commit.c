@@ -30,7 +30,7 @@ static int said_commit(MDB_txn *txn)
     return between_real_txn_commit(txn);
 }
 
-static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_val key = {5, (void *)"count"};
     apr_uint64_t count = 0;
@@ -53,7 +53,7 @@ static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 
 static apr_uint64_t count_read(pay_store_t *store)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_store_t *db = store;
     MDB_val key = {5, (void *)"count"};
     apr_uint64_t count = 0;
     MDB_val val;
@@ -69,7 +69,7 @@ static apr_uint64_t count_read(pay_store_t *store)
 
 static apr_status_t count_up(pay_store_t *store)
 {
-    return pay_lmdb_commit((pay_lmdb_t *)store, 0, count_work, NULL);
+    return pay_lmdb_commit(store, 0, count_work, NULL);
 }
 
 static void *count_thread(void *store)
@@ -129,7 +129,7 @@ static const struct {
     {"invalid", EINVAL, APR_EINVAL},
 };
 
-static int refuse_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int refuse_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     int rc = count_work(txn, db, NULL);
 
@@ -141,9 +141,8 @@ START_TEST(test_what_a_closure_refuses_is_not_written)
     pay_store_t *store = fixture_open(unit_dir());
     int rc = refusal_rows[_i].rc;
 
-    ck_assert_msg(pay_lmdb_commit((pay_lmdb_t *)store, 0, refuse_work, &rc)
-                      == refusal_rows[_i].want,
-                  "%s", refusal_rows[_i].name);
+    ck_assert_msg(pay_lmdb_commit(store, 0, refuse_work, &rc) == refusal_rows[_i].want, "%s",
+                  refusal_rows[_i].name);
     ck_assert_uint_eq(count_read(store), 0);
     ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the turn was given back */
 }
@@ -157,7 +156,7 @@ typedef struct hook_t {
     apr_status_t rv;
 } hook_t;
 
-static int hook_run(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t work, void *baton)
+static int hook_run(int *refused, MDB_txn *txn, pay_store_t *db, pay_lmdb_work_t work, void *baton)
 {
     const hook_t *hook = db->hook_data;
     int rc;
@@ -170,7 +169,7 @@ static int hook_run(int *refused, MDB_txn *txn, pay_lmdb_t *db, pay_lmdb_work_t 
     return rc ? rc : hook->says;
 }
 
-static void hook_committed(pay_lmdb_t *db, apr_status_t rv)
+static void hook_committed(pay_store_t *db, apr_status_t rv)
 {
     hook_t *hook = db->hook_data;
 
@@ -198,14 +197,13 @@ static const struct {
 START_TEST(test_a_hook_runs_the_work)
 {
     pay_store_t *store = fixture_open(unit_dir());
-    pay_lmdb_t *opened = (pay_lmdb_t *)store;
+    pay_store_t *opened = store;
     hook_t hook = {hook_rows[_i].refuses, hook_rows[_i].says, 0, APR_SUCCESS};
-    pay_lmdb_t hooked = {.store = opened->store,
-                         .path = opened->path,
-                         .options = opened->options,
-                         .base = opened,
-                         .hook = &hook_functions,
-                         .hook_data = &hook};
+    pay_store_t hooked = {.path = opened->path,
+                          .options = opened->options,
+                          .base = opened,
+                          .hook = &hook_functions,
+                          .hook_data = &hook};
 
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
     fixture_listen();
@@ -222,7 +220,7 @@ START_TEST(test_a_hook_runs_the_work)
 END_TEST
 
 /* Holds LMDB's write lock until it is killed, or stopped and continued. */
-static int hold_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int hold_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     (void)txn;
     (void)db;
@@ -234,7 +232,7 @@ static int hold_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 static int hold_child(const char *dir, int ready_fd)
 {
     pay_store_t *store = fixture_open(dir);
-    apr_status_t rv = pay_lmdb_commit((pay_lmdb_t *)store, 0, hold_work, &ready_fd);
+    apr_status_t rv = pay_lmdb_commit(store, 0, hold_work, &ready_fd);
 
     return rv == APR_SUCCESS ? 0 : 1;
 }
@@ -257,7 +255,7 @@ static void *lead_thread(void *store)
 /* Until the thread that leads waits for the other process's lock. */
 static void wait_for_leader(pay_store_t *store)
 {
-    const pay_lmdb_t *db = (pay_lmdb_t *)store;
+    const pay_store_t *db = store;
     int waiting = 0;
 
     while (!waiting) {
@@ -345,7 +343,7 @@ START_TEST(test_a_failed_commit_is_unknown)
 }
 END_TEST
 
-static int large_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int large_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     static char bytes[64 * 1024];
     MDB_val key = {5, (void *)"large"};
@@ -367,11 +365,11 @@ START_TEST(test_a_full_disk_is_survived)
     limit = before;
     limit.rlim_cur = 64 * 1024;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    ck_assert_int_eq(pay_lmdb_commit((pay_lmdb_t *)store, 0, large_work, NULL), PAY_STORE_EUNKNOWN);
+    ck_assert_int_eq(pay_lmdb_commit(store, 0, large_work, NULL), PAY_STORE_EUNKNOWN);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
     ck_assert_uint_eq(count_read(store), 1);
     ck_assert(!fixture_has(store, "large"));
-    ck_assert_int_eq(pay_lmdb_commit((pay_lmdb_t *)store, 0, large_work, NULL), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_commit(store, 0, large_work, NULL), APR_SUCCESS);
     ck_assert(fixture_has(store, "large"));
 }
 END_TEST
@@ -379,7 +377,7 @@ END_TEST
 START_TEST(test_a_panic_closes_and_opens_again)
 {
     pay_store_t *store = fixture_open(unit_dir());
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_store_t *db = store;
     pay_lmdb_env_t *env;
     MDB_txn *reader;
 
@@ -412,7 +410,7 @@ END_TEST
 START_TEST(test_a_panic_is_seen_by_the_commit_that_failed)
 {
     pay_store_t *store = fixture_open(unit_dir());
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_store_t *db = store;
     pay_lmdb_env_t *env;
 
     ck_assert_int_eq(count_up(store), APR_SUCCESS);
@@ -464,7 +462,7 @@ START_TEST(test_a_probe_sees_a_replaced_store)
     const char *aside = apr_pstrcat(unit_pool, above, "/aside", NULL);
     pay_store_options_t options = fixture_options();
     pay_store_t *store = fixture_open_with(dir, &options);
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_store_t *db = store;
 
     ck_assert_int_eq(pay_store_probe(store), APR_SUCCESS);
     fixture_listen();

@@ -17,7 +17,7 @@ static const pay_delivery_t none = {.trusted_ca = "",
 
 static apr_status_t get(pay_delivery_t **out)
 {
-    return till->ops->delivery_get(out, till->store, unit_pool);
+    return pay_store_delivery_get(out, till->store, unit_pool);
 }
 
 static void check(const pay_delivery_t *want)
@@ -45,12 +45,12 @@ END_TEST
 
 START_TEST(test_last_word_counts)
 {
-    ck_assert_int_eq(till->ops->delivery_put(till->store, &full, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_delivery_put(till->store, &full, unit_pool), APR_SUCCESS);
     check(&full);
     till_close();
     till_reopen();
     check(&full);
-    ck_assert_int_eq(till->ops->delivery_put(till->store, &none, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_delivery_put(till->store, &none, unit_pool), APR_SUCCESS);
     check(&none);
     till_check_clean();
 }
@@ -61,7 +61,7 @@ START_TEST(test_strings_must_be_set)
     pay_delivery_t delivery = full, *got;
 
     delivery.mail_from = NULL;
-    ck_assert_int_eq(till->ops->delivery_put(till->store, &delivery, unit_pool), APR_EINVAL);
+    ck_assert_int_eq(pay_store_delivery_put(till->store, &delivery, unit_pool), APR_EINVAL);
     ck_assert_int_eq(get(&got), APR_NOTFOUND);
 }
 END_TEST
@@ -78,7 +78,7 @@ START_TEST(test_damaged_row)
     ck_assert_int_eq(get(&got), PAY_STORE_ECORRUPT);
     ck_assert_ptr_null(got);
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], 1);
-    ck_assert_int_eq(till->ops->delivery_put(till->store, &full, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_delivery_put(till->store, &full, unit_pool), APR_SUCCESS);
     check(&full);
 }
 END_TEST

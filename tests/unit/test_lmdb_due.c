@@ -17,7 +17,7 @@ static apr_array_header_t *take(apr_time_t now, int limit)
 {
     apr_array_header_t *due;
 
-    ck_assert_int_eq(till->ops->due_take(&due, till->store, now, LEASE, limit, unit_pool),
+    ck_assert_int_eq(pay_store_due_take(&due, till->store, now, LEASE, limit, unit_pool),
                      APR_SUCCESS);
     return due;
 }
@@ -29,7 +29,7 @@ static pay_charge_t *open_due(int i, const char *reference, apr_time_t due_at)
 
     proposal->due_at = due_at;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     return charge;
 }
@@ -47,7 +47,7 @@ static pay_charge_t *open_checkout(int i, const char *reference)
     proposal->checkout = checkout;
     proposal->due_at = checkout->expires_at;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     return charge;
 }
@@ -60,8 +60,8 @@ static void move(const pay_charge_t *charge, pay_checkout_step_t from, pay_check
     pay_charge_t *moved;
     int changed;
 
-    ck_assert_int_eq(till->ops->checkout_move(&moved, &changed, till->store, &charge->scope,
-                                              charge->seq, &what, unit_pool),
+    ck_assert_int_eq(pay_store_checkout_move(&moved, &changed, till->store, &charge->scope,
+                                             charge->seq, &what, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
 }
@@ -72,8 +72,8 @@ static void void_it(const pay_charge_t *charge)
     pay_kept_t *kept;
     int done;
 
-    ck_assert_int_eq(till->ops->charge_void(&voided, &done, &kept, till->store, &charge->scope,
-                                            charge->reference, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_charge_void(&voided, &done, &kept, till->store, &charge->scope,
+                                           charge->reference, NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(done, 1);
 }
@@ -82,7 +82,7 @@ static void check_counts(const char *when, apr_uint64_t pending, apr_uint64_t op
 {
     pay_store_stat_t stat;
 
-    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&stat, till->store, unit_pool), APR_SUCCESS);
     ck_assert_msg(stat.pending == pending && stat.checkouts_open == open, "%s: %d pending, %d open",
                   when, (int)stat.pending, (int)stat.checkouts_open);
     till_check_clean();
@@ -93,7 +93,7 @@ static void check_waiting(int i, int pending, int open)
 {
     pay_waiting_t waiting;
 
-    ck_assert_int_eq(till->ops->waiting_count(&waiting, till->store, &till->scopes[i], 100),
+    ck_assert_int_eq(pay_store_waiting_count(&waiting, till->store, &till->scopes[i], 100),
                      APR_SUCCESS);
     ck_assert_int_eq(waiting.pending, pending);
     ck_assert_int_eq(waiting.open, open);
@@ -193,7 +193,7 @@ typedef struct crowd_t {
     apr_time_t from;
 } crowd_t;
 
-static int put_crowd(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_crowd(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const crowd_t *crowd = baton;
     MDB_val at, val = {0, NULL};
@@ -217,12 +217,12 @@ START_TEST(test_the_most_that_is_counted)
 
     till_raw(put_crowd, &sent);
     till_raw(put_crowd, &open);
-    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&stat, till->store, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(stat.pending, PAY_LMDB_DUE_COUNT_MAX - 1);
     ck_assert_uint_eq(stat.checkouts_open, PAY_LMDB_DUE_COUNT_MAX + 10);
     sent = (crowd_t){1, TILL_NOW + 1};
     till_raw(put_crowd, &sent);
-    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&stat, till->store, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(stat.pending, 2 * PAY_LMDB_DUE_COUNT_MAX + 10);
     ck_assert_uint_eq(stat.checkouts_open, 0);
 }
@@ -367,8 +367,8 @@ START_TEST(test_refunds_come_with_their_charge)
         ck_assert(row->refund->money.amount_minor == 400);
         ck_assert_uint_eq(row->refund->attempts, 1);
     }
-    ck_assert_int_eq(till->ops->refund_find(&refund, till->store, &till->scopes[_i],
-                                            apr_psprintf(unit_pool, "rfd_%d", _i + 1), unit_pool),
+    ck_assert_int_eq(pay_store_refund_find(&refund, till->store, &till->scopes[_i],
+                                           apr_psprintf(unit_pool, "rfd_%d", _i + 1), unit_pool),
                      APR_SUCCESS);
     ck_assert(refund->due_at == TILL_NOW + SEC(60) + LEASE);
     ck_assert(refund->created_at == TILL_NOW && refund->updated_at == TILL_NOW);
@@ -385,7 +385,7 @@ START_TEST(test_decided_rows_are_not_due)
         (void)till_open(i, "order-1", 1000);
         (void)till_open(i, "order-2", 1000);
         (void)till_resolve(&charge, i, 1, i ? PAY_OUTCOME_APPROVED : PAY_OUTCOME_DECLINED);
-        ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[i], 2, unit_pool),
+        ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[i], 2, unit_pool),
                          APR_SUCCESS);
     }
     ck_assert_int_eq(take(TILL_NOW + SEC(100000), 10)->nelts, 0);
@@ -435,7 +435,7 @@ START_TEST(test_worker)
         proposal->wait_until_ms = pay_time_boot_ms() + worker_cases[_i].wait_until_ms;
         proposal->due_at = TILL_NOW;
         ck_assert_int_eq(
-            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+            pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
             APR_SUCCESS);
     }
     due = take(TILL_NOW, 10);
@@ -469,7 +469,7 @@ START_TEST(test_busy_rows_bound_the_step)
         proposal->wait_until_ms = pay_time_boot_ms() + 60000;
         proposal->due_at = TILL_NOW;
         ck_assert_int_eq(
-            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+            pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
             APR_SUCCESS);
     }
     open_due((_i + 1) % TILL_SCOPES, "order-1", TILL_NOW + 1);
@@ -543,7 +543,7 @@ START_TEST(test_a_store_that_is_not_there)
 
     options.create = 0;
     ck_assert_int_eq(pay_store_open(&store, url, &options, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(store->ops->due_take(&due, store, till_clock, LEASE, 1, unit_pool),
+    ck_assert_int_eq(pay_store_due_take(&due, store, till_clock, LEASE, 1, unit_pool),
                      PAY_STORE_EDOWN);
     ck_assert_int_eq(due->nelts, 0);
 }

@@ -20,7 +20,7 @@ static pay_encryption_key_t *put(int i, const char *name, int replace)
     const pay_encryption_key_t wanted = proposal(i, name);
     pay_encryption_key_t *out;
 
-    ck_assert_int_eq(till->ops->encryption_key_put(&out, till->store, &wanted, replace, unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_put(&out, till->store, &wanted, replace, unit_pool),
                      APR_SUCCESS);
     ck_assert_ptr_nonnull(out);
     return out;
@@ -30,7 +30,7 @@ static pay_encryption_key_t *get(int i)
 {
     pay_encryption_key_t *out;
 
-    ck_assert_int_eq(till->ops->encryption_key_get(&out, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_get(&out, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
     return out;
 }
@@ -54,7 +54,7 @@ START_TEST(test_put_and_get)
     for (i = 0; i < TILL_SCOPES; i++) {
         out = (pay_encryption_key_t *)till;
         ck_assert_int_eq(
-            till->ops->encryption_key_get(&out, till->store, &till->scopes[i], unit_pool),
+            pay_store_encryption_key_get(&out, till->store, &till->scopes[i], unit_pool),
             APR_NOTFOUND);
         ck_assert_ptr_null(out);
         check_key(put(i, "one", 0), i, "one", TILL_NOW);
@@ -87,7 +87,7 @@ START_TEST(test_no_account)
     pay_encryption_key_t *out = &wanted;
 
     wanted.scope.account = 9999;
-    ck_assert_int_eq(till->ops->encryption_key_put(&out, till->store, &wanted, 0, unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_put(&out, till->store, &wanted, 0, unit_pool),
                      APR_NOTFOUND);
     ck_assert_ptr_null(out);
     ck_assert_str_eq(till_snapshot(), before);
@@ -102,7 +102,7 @@ static void *APR_THREAD_FUNC make(apr_thread_t *thread, void *baton)
 
     (void)thread;
     apr_pool_create_unmanaged(&pool);
-    (void)till->ops->encryption_key_put(&out, till->store, wanted, 0, pool);
+    (void)pay_store_encryption_key_put(&out, till->store, wanted, 0, pool);
     ((pay_encryption_key_t *)baton)->public_pem = out ? strdup(out->public_pem) : NULL;
     apr_pool_destroy(pool);
     return NULL;
@@ -138,7 +138,7 @@ static const char *listed(const pay_scope_t *after, int limit)
     const char *text = "";
     int k;
 
-    ck_assert_int_eq(till->ops->encryption_key_list(&list, till->store, after, limit, unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_list(&list, till->store, after, limit, unit_pool),
                      APR_SUCCESS);
     for (k = 0; k < list->nelts; k++) {
         const pay_encryption_key_t *key = APR_ARRAY_IDX(list, k, const pay_encryption_key_t *);
@@ -175,19 +175,19 @@ START_TEST(test_reseal)
     int changed = 9;
 
     ck_assert_int_eq(
-        till->ops->encryption_key_reseal(&changed, store, &till->scopes[0], "s", "n", unit_pool),
+        pay_store_encryption_key_reseal(&changed, store, &till->scopes[0], "s", "n", unit_pool),
         APR_SUCCESS); /* it was taken out meanwhile */
     ck_assert_int_eq(changed, 0);
     put(0, "one", 0);
     put(1, "one", 0);
-    ck_assert_int_eq(till->ops->encryption_key_reseal(&changed, store, &till->scopes[0],
-                                                      "sealed 1 one", "fresh", unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_reseal(&changed, store, &till->scopes[0],
+                                                     "sealed 1 one", "fresh", unit_pool),
                      APR_SUCCESS); /* another one is there */
     ck_assert_int_eq(changed, 0);
     check_key(get(0), 0, "one", TILL_NOW);
     till_clock += 1000000;
-    ck_assert_int_eq(till->ops->encryption_key_reseal(&changed, store, &till->scopes[0],
-                                                      "sealed 0 one", "fresh", unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_reseal(&changed, store, &till->scopes[0],
+                                                     "sealed 0 one", "fresh", unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_str_eq(get(0)->sealed, "fresh");
@@ -211,16 +211,16 @@ START_TEST(test_damaged)
     pay_lmdb_key_start(&key);
     pay_lmdb_key_scope(&key, &till->scopes[0]);
     till_plant(PAY_TABLE_ENCRYPTION_KEY, &key, "\x01\x01", 2);
-    ck_assert_int_eq(till->ops->encryption_key_get(&out, till->store, &till->scopes[0], unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_get(&out, till->store, &till->scopes[0], unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_ptr_null(out);
     ck_assert_ptr_nonnull(strstr(till_line, "encryption_key"));
-    ck_assert_int_eq(till->ops->encryption_key_put(&out, till->store, &wanted, 0, unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_put(&out, till->store, &wanted, 0, unit_pool),
                      PAY_STORE_ECORRUPT);
-    ck_assert_int_eq(till->ops->encryption_key_list(&list, till->store, NULL, 9, unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_list(&list, till->store, NULL, 9, unit_pool),
                      PAY_STORE_ECORRUPT);
-    ck_assert_int_eq(till->ops->encryption_key_reseal(&changed, till->store, &till->scopes[0], "a",
-                                                      "b", unit_pool),
+    ck_assert_int_eq(pay_store_encryption_key_reseal(&changed, till->store, &till->scopes[0], "a",
+                                                     "b", unit_pool),
                      PAY_STORE_ECORRUPT);
     check_key(get(1), 1, "one", TILL_NOW);
     check_key(put(0, "two", 1), 0, "two", TILL_NOW); /* a new one mends it */

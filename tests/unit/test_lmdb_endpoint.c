@@ -3,7 +3,7 @@
 
 static apr_status_t put(pay_endpoint_t **out, const pay_endpoint_t *endpoint)
 {
-    return till->ops->endpoint_put(out, till->store, endpoint, NULL, unit_pool);
+    return pay_store_endpoint_put(out, till->store, endpoint, NULL, unit_pool);
 }
 
 /* Each scope and kind has its own. */
@@ -22,8 +22,8 @@ START_TEST(test_put_and_get)
                                            .old_secret = "o",
                                            .old_secret_until = TILL_NOW + 1};
 
-            ck_assert_int_eq(till->ops->endpoint_get(&got, till->store, &till->scopes[i],
-                                                     (pay_endpoint_kind_t)kind, unit_pool),
+            ck_assert_int_eq(pay_store_endpoint_get(&got, till->store, &till->scopes[i],
+                                                    (pay_endpoint_kind_t)kind, unit_pool),
                              APR_NOTFOUND);
             ck_assert_ptr_null(got);
             ck_assert_int_eq(put(&made, &wanted), APR_SUCCESS);
@@ -120,14 +120,14 @@ START_TEST(test_put_over_other_secrets)
     pay_endpoint_t was = is, wanted = is, *out;
     const int good = was_cases[_i].is_written;
 
-    ck_assert_int_eq(till->ops->endpoint_put(&out, till->store, &is, &was, unit_pool), APR_EEXIST);
+    ck_assert_int_eq(pay_store_endpoint_put(&out, till->store, &is, &was, unit_pool), APR_EEXIST);
     ck_assert_ptr_null(out); /* there is none, and so no secret */
     ck_assert_int_eq(put(&out, &is), APR_SUCCESS);
     was.secret = was_cases[_i].secret;
     was.old_secret = was_cases[_i].old_secret;
     wanted.address = "elsewhere";
     wanted.secret = "new";
-    ck_assert_int_eq(till->ops->endpoint_put(&out, till->store, &wanted, &was, unit_pool),
+    ck_assert_int_eq(pay_store_endpoint_put(&out, till->store, &wanted, &was, unit_pool),
                      good ? APR_SUCCESS : APR_EEXIST);
     ck_assert_int_eq(out != NULL, good);
     out = outlet_get(0, PAY_ENDPOINT_WEBHOOK);
@@ -172,7 +172,7 @@ static const char *listed(const pay_endpoint_t *after, int limit)
     const char *text = "";
     int k;
 
-    ck_assert_int_eq(till->ops->endpoint_list(&list, till->store, after, limit, unit_pool),
+    ck_assert_int_eq(pay_store_endpoint_list(&list, till->store, after, limit, unit_pool),
                      APR_SUCCESS);
     for (k = 0; k < list->nelts; k++) {
         const pay_endpoint_t *one = APR_ARRAY_IDX(list, k, const pay_endpoint_t *);
@@ -219,7 +219,7 @@ static apr_status_t switch_both(int enabled, const char *first, const char *seco
                                     .enabled = enabled,
                                     .address = address[i]};
     }
-    return till->ops->endpoint_switch(till->store, switches, unit_pool);
+    return pay_store_endpoint_switch(till->store, switches, unit_pool);
 }
 
 /* One of them is there, and keeps what it is not told to change. */
@@ -281,7 +281,7 @@ static int reseal(int i, const char *was, const char *secret)
     int changed;
 
     ck_assert_int_eq(
-        till->ops->endpoint_reseal(&changed, till->store, &place, was, secret, unit_pool),
+        pay_store_endpoint_reseal(&changed, till->store, &place, was, secret, unit_pool),
         APR_SUCCESS);
     return changed;
 }
@@ -309,7 +309,7 @@ typedef struct row_t {
     pay_endpoint_t *out;
 } row_t;
 
-static int row_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int row_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     row_t *row = baton;
     int rc;
@@ -370,8 +370,8 @@ START_TEST(test_damaged_row)
     outlet_open_all(0);
     pay_lmdb_endpoint_key(&key, &till->scopes[0], PAY_ENDPOINT_WEBHOOK);
     till_plant(PAY_TABLE_ENDPOINT, &key, "x", 1);
-    ck_assert_int_eq(till->ops->endpoint_get(&got, till->store, &till->scopes[0],
-                                             PAY_ENDPOINT_WEBHOOK, unit_pool),
+    ck_assert_int_eq(pay_store_endpoint_get(&got, till->store, &till->scopes[0],
+                                            PAY_ENDPOINT_WEBHOOK, unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_ptr_null(got);
     (void)till_charge(0, "order-1", 1000);

@@ -33,7 +33,7 @@ static pay_epoch_t epoch_of(pay_store_t *store)
 {
     pay_epoch_t epoch;
 
-    ck_assert_int_eq(store->ops->epoch_find(&epoch, store), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_epoch_find(&epoch, store), APR_SUCCESS);
     return epoch;
 }
 
@@ -58,10 +58,10 @@ static const char *store_make(void)
 
     clock_set(NOW);
     store = fixture_open(dir);
-    ck_assert_int_eq(store->ops->account_create(&account, store, "demo",
-                                                &pay_account_settings_builtin, unit_pool),
-                     APR_SUCCESS);
-    ck_assert_int_eq(store->ops->account_set(&account, store, "demo", &same, &live, unit_pool),
+    ck_assert_int_eq(
+        pay_store_account_create(&account, store, "demo", &pay_account_settings_builtin, unit_pool),
+        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_set(&account, store, "demo", &same, &live, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(epoch_of(store).number, 0);
     ck_assert_int_eq(epoch_of(store).held, 0);
@@ -88,7 +88,7 @@ static const char *backup(const char *dir)
     const char *to = path_in(base, "backup");
     pay_store_t *store = fixture_open(dir);
 
-    ck_assert_int_eq(store->ops->backup(store, to, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_backup(store, to, unit_pool), APR_SUCCESS);
     ck_assert_int_ne(access(path_in(to, "lock.mdb"), F_OK), 0);
     ck_assert_int_eq(epoch_of(store).held, 0); /* the store itself is none */
     store_close(store);
@@ -166,7 +166,7 @@ START_TEST(test_ways)
     fixture_listen();
     store = fixture_open(dir);
     ck_assert_msg(epoch_of(store).number == epoch.number, "%s: once", name);
-    ck_assert_int_eq(store->ops->epoch_confirm(&was_held, &unsynced, store, 1, unit_pool),
+    ck_assert_int_eq(pay_store_epoch_confirm(&was_held, &unsynced, store, 1, unit_pool),
                      APR_SUCCESS);
     ck_assert_msg(was_held == ways[_i].put_back && !unsynced, "%s", name);
     ck_assert_int_eq(epoch_of(store).held, 0);
@@ -227,7 +227,7 @@ START_TEST(test_sequences)
     size_t i;
 
     for (i = 0; i < UNIT_ROWS(rows); i++) {
-        ck_assert_int_eq(mdb_txn_begin(((pay_lmdb_t *)store)->env->mdb, NULL, 0, &txn), 0);
+        ck_assert_int_eq(mdb_txn_begin((store)->env->mdb, NULL, 0, &txn), 0);
         other = epoch;
         other.number = rows[i].number;
         ck_assert_int_eq(pay_lmdb_epoch_store(txn, &other), 0);
@@ -251,12 +251,12 @@ START_TEST(test_bad_row)
     pay_store_t *store = fixture_open(dir);
     apr_size_t faults;
 
-    ck_assert_int_eq(store->ops->check(&faults, store, fault_note, &fault, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_check(&faults, store, fault_note, &fault, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(faults, 0);
     ck_assert_int_eq(
         fixture_put(store, (fixture_row_t){PAY_TABLE_META, "epoch", 0, "\1\2garbage", 9}),
         APR_SUCCESS);
-    ck_assert_int_eq(store->ops->check(&faults, store, fault_note, &fault, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_check(&faults, store, fault_note, &fault, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(faults, 1);
     ck_assert_msg(strstr(fault, "epoch does not decode") != NULL, "%s", fault);
     store_close(store);
@@ -264,7 +264,7 @@ START_TEST(test_bad_row)
     store = fixture_open(dir);
     ck_assert_int_eq(epoch_of(store).held, 1);
     ck_assert(fixture_logged("PAY00700"));
-    ck_assert_int_eq(store->ops->check(&faults, store, fault_note, &fault, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_check(&faults, store, fault_note, &fault, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(faults, 0);
     store_close(store);
 }
@@ -279,10 +279,10 @@ START_TEST(test_older_store)
     MDB_txn *txn;
 
     ck_assert_int_eq(epoch_of(store).held, 0);
-    ck_assert_int_eq(mdb_txn_begin(((pay_lmdb_t *)store)->env->mdb, NULL, 0, &txn), 0);
+    ck_assert_int_eq(mdb_txn_begin((store)->env->mdb, NULL, 0, &txn), 0);
     ck_assert_int_eq(mdb_del(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, NULL), 0);
     ck_assert_int_eq(mdb_txn_commit(txn), 0);
-    ck_assert_int_eq(store->ops->backup(store, path_in(base, "early"), unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_backup(store, path_in(base, "early"), unit_pool), APR_SUCCESS);
     store_close(store);
     store = fixture_open(path_in(base, "early"));
     ck_assert_int_eq(epoch_of(store).held, 1);
@@ -302,7 +302,7 @@ typedef struct charged_t {
     apr_time_t at;
 } charged_t;
 
-static int charged_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int charged_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const charged_t *charged = baton;
     const pay_scope_t scope = {1, charged->mode};
@@ -322,7 +322,7 @@ static void charge(const char *dir, pay_mode_t mode, apr_time_t at)
     charged_t charged = {mode, at};
     pay_store_t *store = fixture_open(dir);
 
-    ck_assert_int_eq(pay_lmdb_commit((pay_lmdb_t *)store, 0, charged_work, &charged), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_commit(store, 0, charged_work, &charged), APR_SUCCESS);
     store_close(store);
 }
 
@@ -364,22 +364,22 @@ START_TEST(test_synced)
     }
     clock_set(later);
     store = fixture_open(dir);
-    ck_assert_int_eq(store->ops->account_get(&account, store, "demo", unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_get(&account, store, "demo", unit_pool), APR_SUCCESS);
     scope = (pay_scope_t){account->number, PAY_LIVE};
-    ck_assert_int_eq(store->ops->history_ask(&history, store, &scope, later + ranges[_i].from * day,
-                                             later + ranges[_i].to * day, unit_pool),
+    ck_assert_int_eq(pay_store_history_ask(&history, store, &scope, later + ranges[_i].from * day,
+                                           later + ranges[_i].to * day, unit_pool),
                      APR_SUCCESS);
     ck_assert_msg(history->to == later + (ranges[_i].to < 0 ? ranges[_i].to * day : 0), "%s", name);
     if (ranges[_i].finished) { /* as the server does at the end */
         history->answered = history->asked;
         history->synced_epoch = history->asked_epoch;
-        ck_assert_int_eq(store->ops->history_put(store, history, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_history_put(store, history, unit_pool), APR_SUCCESS);
     }
-    ck_assert_int_eq(store->ops->epoch_synced(&wanted, &synced, &from, store, account, unit_pool),
+    ck_assert_int_eq(pay_store_epoch_synced(&wanted, &synced, &from, store, account, unit_pool),
                      APR_SUCCESS);
     ck_assert_msg(wanted && synced == ranges[_i].synced, "%s", name);
     ck_assert(from == NOW);
-    ck_assert_int_eq(store->ops->epoch_confirm(&was_held, &unsynced, store, 0, unit_pool),
+    ck_assert_int_eq(pay_store_epoch_confirm(&was_held, &unsynced, store, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(was_held, 1);
     ck_assert_msg((unsynced == NULL) == ranges[_i].synced, "%s", name);
@@ -388,7 +388,7 @@ START_TEST(test_synced)
     /* What was put back anew was not fetched since. */
     clock_set(later + day);
     store = fixture_open(copy(dir, path_in(base, "again"), 0));
-    ck_assert_int_eq(store->ops->epoch_synced(&wanted, &synced, &from, store, account, unit_pool),
+    ck_assert_int_eq(pay_store_epoch_synced(&wanted, &synced, &from, store, account, unit_pool),
                      APR_SUCCESS);
     ck_assert_msg(wanted && !synced, "%s", name);
     store_close(store);
@@ -422,9 +422,9 @@ START_TEST(test_wanted)
     }
     store = fixture_open(backup(dir));
     ck_assert_int_eq(
-        store->ops->account_set(&account, store, "demo", &same, &accounts[_i].mode, unit_pool),
+        pay_store_account_set(&account, store, "demo", &same, &accounts[_i].mode, unit_pool),
         APR_SUCCESS);
-    ck_assert_int_eq(store->ops->epoch_confirm(&was_held, &unsynced, store, 0, unit_pool),
+    ck_assert_int_eq(pay_store_epoch_confirm(&was_held, &unsynced, store, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(was_held, 1);
     ck_assert_msg((unsynced != NULL) == accounts[_i].wanted, "%s", accounts[_i].name);

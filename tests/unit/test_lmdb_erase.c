@@ -12,7 +12,7 @@ static pay_erasure_t erase(int steps)
     memset(&at, 0, sizeof(at));
     for (n = 0; !at.done && n < steps; n++) {
         ck_assert_int_eq(
-            till->ops->payer_erase(&at, till->store, &till->scopes[SCOPE], ERASE_EMAIL, unit_pool),
+            pay_store_payer_erase(&at, till->store, &till->scopes[SCOPE], ERASE_EMAIL, unit_pool),
             APR_SUCCESS);
         till_check_clean();
     }
@@ -39,8 +39,8 @@ static int found(const char *email)
     pay_charge_cursor_t cursor = {.seq = 0};
     apr_array_header_t *charges;
 
-    ck_assert_int_eq(till->ops->charge_search(&charges, &cursor, till->store, &till->scopes[SCOPE],
-                                              &filter, 100, unit_pool),
+    ck_assert_int_eq(pay_store_charge_search(&charges, &cursor, till->store, &till->scopes[SCOPE],
+                                             &filter, 100, unit_pool),
                      APR_SUCCESS);
     return charges->nelts;
 }
@@ -134,9 +134,9 @@ START_TEST(test_replayed)
 
     erase_fill();
     (void)erase(ERASE_STEPS_MAX);
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            erase_proposal(SCOPE, "paid-ada", 1), NULL, NULL,
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,
+                                           erase_proposal(SCOPE, "paid-ada", 1), NULL, NULL,
+                                           unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_KNOWN);
     ck_assert_str_eq(charge->email, "");
@@ -146,7 +146,7 @@ START_TEST(test_replayed)
     ck_assert_str_eq(charge->token, "");
     other = till_proposal(SCOPE, "paid-ada", 999);
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, other, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, other, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_CONFLICT);
     ck_assert_ptr_nonnull(till_kept(SCOPE, till_use(PAY_OPERATION_REFUND, "refund-ada", "x")));
@@ -169,21 +169,20 @@ START_TEST(test_tokens)
     erase_token(_i, "revoked-of-ada", ERASE_EMAIL);
     erase_token(_i, "token-of-grace", ERASE_OTHER);
     ck_assert_int_eq(
-        till->ops->token_revoke(&token, till->store, scope, "revoked-of-ada", unit_pool),
+        pay_store_token_revoke(&token, till->store, scope, "revoked-of-ada", unit_pool),
         APR_SUCCESS);
     for (n = 0; n < 2; n++) { /* the second one finds nothing to do */
         memset(&at, 0, sizeof(at));
         while (!at.done) {
-            ck_assert_int_eq(
-                till->ops->payer_erase(&at, till->store, scope, ERASE_EMAIL, unit_pool),
-                APR_SUCCESS);
+            ck_assert_int_eq(pay_store_payer_erase(&at, till->store, scope, ERASE_EMAIL, unit_pool),
+                             APR_SUCCESS);
         }
         ck_assert_uint_eq(at.tokens, n ? 0 : 2);
     }
     for (n = 0; n < 2; n++) {
         const char *text = n ? "revoked-of-ada" : "token-of-ada";
 
-        ck_assert_int_eq(till->ops->token_get(&token, till->store, scope, text, unit_pool),
+        ck_assert_int_eq(pay_store_token_get(&token, till->store, scope, text, unit_pool),
                          live ? APR_SUCCESS : APR_NOTFOUND);
         ck_assert_int_eq(erase_rows_with(_i, text), 0);
         if (live) {
@@ -194,11 +193,11 @@ START_TEST(test_tokens)
             ck_assert_str_eq(token->card.last4, "");
         }
     }
-    ck_assert_int_eq(till->ops->token_list(&tokens, till->store, scope, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_token_list(&tokens, till->store, scope, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(tokens->nelts, 1);
     ck_assert_str_eq(APR_ARRAY_IDX(tokens, 0, pay_token_t *)->token, "token-of-grace");
     erase_token(_i, "token-of-ada", ERASE_OTHER); /* issued anew, it is as good as any */
-    ck_assert_int_eq(till->ops->token_get(&token, till->store, scope, "token-of-ada", unit_pool),
+    ck_assert_int_eq(pay_store_token_get(&token, till->store, scope, "token-of-ada", unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(token->revoked_at, 0);
     ck_assert_str_eq(token->email, ERASE_OTHER);
@@ -281,8 +280,8 @@ static pay_refund_verdict_t repeat(const char *note, const pay_refund_t **out)
     pay_kept_t *kept;
 
     proposal->merchant_note = note;
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                            proposal, NULL, PAY_REFUND_REPEAT_MAX, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
+                                           NULL, PAY_REFUND_REPEAT_MAX, unit_pool),
                      APR_SUCCESS);
     *out = refund;
     return verdict;
@@ -309,7 +308,7 @@ static int sweep(void)
     int count;
 
     ck_assert_int_eq(
-        till->ops->kept_expire(&count, till->store, till_clock, PAY_STORE_ROWS_MAX, unit_pool),
+        pay_store_kept_expire(&count, till->store, till_clock, PAY_STORE_ROWS_MAX, unit_pool),
         APR_SUCCESS);
     till_check_clean();
     return count;
@@ -413,9 +412,9 @@ START_TEST(test_old_refund_leaves_no_digest)
                               PAY_OUTCOME_APPROVED);
     till_clock += PAY_REFUND_REPEAT_MAX;
     (void)erase(ERASE_STEPS_MAX);
-    ck_assert_int_eq(till->ops->refund_find((pay_refund_t **)&found, till->store,
-                                            &till->scopes[SCOPE], refund->refund_reference,
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_refund_find((pay_refund_t **)&found, till->store,
+                                           &till->scopes[SCOPE], refund->refund_reference,
+                                           unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(found->asked_digest, "");
     till_check_clean();

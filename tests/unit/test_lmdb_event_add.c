@@ -38,12 +38,12 @@ static void take_back(int i)
     int changed;
 
     ck_assert_int_eq(
-        till->ops->transaction_find(&found, till->store, &till->scopes[i], "order-1", unit_pool),
+        pay_store_transaction_find(&found, till->store, &till->scopes[i], "order-1", unit_pool),
         APR_SUCCESS);
     list = found.refunds;
-    ck_assert_int_eq(till->ops->refund_fail(&out, &changed, till->store, &till->scopes[i],
-                                            APR_ARRAY_IDX(list, list->nelts - 1, const char *),
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&out, &changed, till->store, &till->scopes[i],
+                                           APR_ARRAY_IDX(list, list->nelts - 1, const char *),
+                                           unit_pool),
                      APR_SUCCESS);
 }
 
@@ -204,7 +204,7 @@ START_TEST(test_opened_with_its_outcome)
     for (again = 0; again < 2; again++) {
         for (i = 0; i < TILL_SCOPES; i++) {
             outlet_open(i, PAY_ENDPOINT_WEBHOOK);
-            ck_assert_int_eq(till->ops->charge_open(
+            ck_assert_int_eq(pay_store_charge_open(
                                  &charge, &claim, till->store, till_proposal(i, "order-1", 1000),
                                  till_outcome(i ? PAY_OUTCOME_APPROVED : PAY_OUTCOME_DECLINED),
                                  NULL, unit_pool),
@@ -227,8 +227,8 @@ START_TEST(test_voids_are_not_told)
 
     outlet_open_all(0);
     (void)till_checkout(0, "order-1", 1000);
-    ck_assert_int_eq(till->ops->charge_void(&charge, &changed, &kept, till->store, &till->scopes[0],
-                                            "order-1", NULL, unit_pool),
+    ck_assert_int_eq(pay_store_charge_void(&charge, &changed, &kept, till->store, &till->scopes[0],
+                                           "order-1", NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_str_eq(outlet_waiting(0), "");
@@ -250,13 +250,13 @@ START_TEST(test_imports_are_not_told)
     outlet_open_all(0);
     (void)till_charge(0, "order-1", 1000);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 3);
-    ck_assert_int_eq(till->ops->import_begin(&import, till->store, &till->scopes[0], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&import, till->store, &till->scopes[0], unit_pool),
                      APR_SUCCESS);
     APR_ARRAY_PUSH(rows, pay_refund_t *) =
         till_history(0, 1, TILL_NOW - OUTLET_DAY, PAY_REFUND_PROCESSED, "order-1", 1000);
-    ck_assert_int_eq(till->ops->import_rows(&import, &at, till->store, rows, unit_pool),
+    ck_assert_int_eq(pay_store_import_rows(&import, &at, till->store, rows, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&import, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&import, till->store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(till_find(0, "order-1")->state, PAY_CHARGE_REVERSED);
     ck_assert_str_eq(outlet_waiting(0), "");
     ck_assert_uint_eq(till_find(0, "order-1")->events, 1);
@@ -349,7 +349,7 @@ static pay_event_t *test_event(int i, pay_endpoint_kind_t kind, apr_status_t wan
 {
     pay_event_t *event;
 
-    ck_assert_int_eq(till->ops->event_test(&event, till->store, &till->scopes[i], kind, unit_pool),
+    ck_assert_int_eq(pay_store_event_test(&event, till->store, &till->scopes[i], kind, unit_pool),
                      want);
     ck_assert_int_eq(event != NULL, want == APR_SUCCESS);
     return event;

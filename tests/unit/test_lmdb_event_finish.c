@@ -26,7 +26,7 @@ static pay_event_t *load(const pay_event_t *place)
 {
     pay_event_t *event;
 
-    ck_assert_int_eq(till->ops->event_get(&event, till->store, &place->scope, place, unit_pool),
+    ck_assert_int_eq(pay_store_event_get(&event, till->store, &place->scope, place, unit_pool),
                      APR_SUCCESS);
     return event;
 }
@@ -90,7 +90,7 @@ START_TEST(test_failed)
     result.answer = answer;
     result.error = error;
     APR_ARRAY_PUSH(results, pay_event_result_t) = result;
-    ck_assert_int_eq(till->ops->event_finish(till->store, results, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_event_finish(till->store, results, unit_pool), APR_SUCCESS);
     result = APR_ARRAY_IDX(results, 0, pay_event_result_t);
     ck_assert(result.stored && !result.parked);
     ck_assert_int_ge(result.due_at, TILL_NOW + SEC(5));
@@ -282,7 +282,7 @@ START_TEST(test_a_full_batch)
         APR_ARRAY_PUSH(results, pay_event_result_t) =
             outlet_result(outlet_event(taken, k), (pay_event_end_t)(k % (PAY_EVENT_RELEASED + 1)));
     }
-    ck_assert_int_eq(till->ops->event_finish(till->store, results, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_event_finish(till->store, results, unit_pool), APR_SUCCESS);
     for (k = 0; k < taken->nelts; k++) {
         result = &APR_ARRAY_IDX(results, k, pay_event_result_t);
         ck_assert(result->stored);
@@ -431,7 +431,7 @@ START_TEST(test_parked_untried)
     {
         pay_event_stat_t stat;
 
-        ck_assert_int_eq(till->ops->event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
         ck_assert_uint_ge(stat.parked, 590);
     }
     retried = NULL;
@@ -440,12 +440,12 @@ START_TEST(test_parked_untried)
         pay_event_t *event;
 
         ck_assert_int_eq(
-            till->ops->event_list(&list, till->store, &till->scopes[0], 1, NULL, 1, unit_pool),
+            pay_store_event_list(&list, till->store, &till->scopes[0], 1, NULL, 1, unit_pool),
             APR_SUCCESS);
         retried = APR_ARRAY_IDX(list, 0, pay_event_t *);
         ck_assert_str_eq(retried->error, "its endpoint was failing all the time");
         ck_assert_int_eq(
-            till->ops->event_retry(&event, till->store, &till->scopes[0], retried, unit_pool),
+            pay_store_event_retry(&event, till->store, &till->scopes[0], retried, unit_pool),
             APR_SUCCESS);
     }
     for (tries = 0; tries < 3; tries++) { /* it is tried, not given up again untried */
@@ -465,9 +465,9 @@ START_TEST(test_test_goes_first)
     outlet_open(0, PAY_ENDPOINT_WEBHOOK);
     charges(0, 100);
     (void)outlet_finish_all(outlet_take(16, 16), PAY_EVENT_FAILED);
-    ck_assert_int_eq(till->ops->event_test(&test, till->store, &till->scopes[0],
-                                           PAY_ENDPOINT_WEBHOOK, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(
+        pay_store_event_test(&test, till->store, &till->scopes[0], PAY_ENDPOINT_WEBHOOK, unit_pool),
+        APR_SUCCESS);
     ck_assert_str_eq(outlet_name(outlet_event(outlet_take(1, 1), 0)),
                      "webhook 0.1 test_assess test*");
     till_check_clean();
@@ -553,7 +553,7 @@ START_TEST(test_merchant_is_told_within_a_batch_of_his_own)
         APR_ARRAY_PUSH(results, pay_event_result_t) =
             outlet_result(event, event->endpoint == PAY_ENDPOINT_NOTICE ? end : PAY_EVENT_REFUSED);
     }
-    ck_assert_int_eq(till->ops->event_finish(till->store, results, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_event_finish(till->store, results, unit_pool), APR_SUCCESS);
     till_check_clean();
     till_clock += SEC(6);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), end == PAY_EVENT_FAILED ? 2 : 1);

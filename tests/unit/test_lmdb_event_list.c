@@ -55,8 +55,8 @@ static const char *paged(int i, int parked, int limit)
     int k;
 
     do {
-        ck_assert_int_eq(till->ops->event_list(&list, till->store, &till->scopes[i], parked, after,
-                                               limit, unit_pool),
+        ck_assert_int_eq(pay_store_event_list(&list, till->store, &till->scopes[i], parked, after,
+                                              limit, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_le(list->nelts, limit);
         for (k = 0; k < list->nelts; k++) {
@@ -120,8 +120,8 @@ START_TEST(test_damaged_rows_end_a_list)
     fill();
     pay_lmdb_event_key(&key, &place);
     till_plant(PAY_TABLE_EVENT, &key, "x", 1);
-    ck_assert_int_eq(till->ops->event_list(&list, till->store, &till->scopes[0], 0, NULL,
-                                           PAY_STORE_ROWS_MAX, unit_pool),
+    ck_assert_int_eq(pay_store_event_list(&list, till->store, &till->scopes[0], 0, NULL,
+                                          PAY_STORE_ROWS_MAX, unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_int_eq(list->nelts, 3);
     ck_assert_str_eq(paged(1, 0, 100), all);
@@ -130,7 +130,7 @@ END_TEST
 
 static apr_status_t get(pay_event_t **out, int i, const pay_event_t *place)
 {
-    return till->ops->event_get(out, till->store, &till->scopes[i], place, unit_pool);
+    return pay_store_event_get(out, till->store, &till->scopes[i], place, unit_pool);
 }
 
 START_TEST(test_get)
@@ -170,7 +170,7 @@ START_TEST(test_notice_outlives_what_it_is_about)
     pay_event_t *got;
 
     fill();
-    ck_assert_int_eq(till->ops->event_drop(&got, till->store, &till->scopes[0], &place, unit_pool),
+    ck_assert_int_eq(pay_store_event_drop(&got, till->store, &till->scopes[0], &place, unit_pool),
                      APR_SUCCESS);
     place.endpoint = PAY_ENDPOINT_NOTICE;
     place.charge_seq |= PAY_EVENT_PARKED_BIT;
@@ -184,7 +184,7 @@ static pay_event_stat_t stat_of(void)
 {
     pay_event_stat_t stat;
 
-    ck_assert_int_eq(till->ops->event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
     return stat;
 }
 

@@ -24,7 +24,7 @@ static pay_event_t *retry(apr_uint64_t charge_seq, apr_uint32_t sequence, apr_st
     pay_event_t *event;
 
     ck_assert_int_eq(
-        till->ops->event_retry(&event, till->store, &till->scopes[0], &place, unit_pool), want);
+        pay_store_event_retry(&event, till->store, &till->scopes[0], &place, unit_pool), want);
     return event;
 }
 
@@ -33,8 +33,8 @@ static pay_event_t *drop(apr_uint64_t charge_seq, apr_uint32_t sequence, apr_sta
     const pay_event_t place = at(charge_seq, sequence);
     pay_event_t *event;
 
-    ck_assert_int_eq(
-        till->ops->event_drop(&event, till->store, &till->scopes[0], &place, unit_pool), want);
+    ck_assert_int_eq(pay_store_event_drop(&event, till->store, &till->scopes[0], &place, unit_pool),
+                     want);
     return event;
 }
 
@@ -287,7 +287,7 @@ START_TEST(test_result_of_a_dropped_notice)
     before = outlet_event(outlet_take(1, 1), 0);
     place.endpoint = PAY_ENDPOINT_NOTICE;
     ck_assert_int_eq(
-        till->ops->event_drop(&dropped, till->store, &till->scopes[0], &place, unit_pool),
+        pay_store_event_drop(&dropped, till->store, &till->scopes[0], &place, unit_pool),
         APR_SUCCESS);
     till_clock += OUTLET_DAY;
     (void)retry(1, 1, APR_SUCCESS);
@@ -342,9 +342,9 @@ START_TEST(test_failing_since_outlives_a_test)
     since = outlet_get(0, PAY_ENDPOINT_WEBHOOK)->failing_since;
     ck_assert_int_eq(since, till_clock);
     till_clock += SEC(100);
-    ck_assert_int_eq(till->ops->event_test(&test, till->store, &till->scopes[0],
-                                           PAY_ENDPOINT_WEBHOOK, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(
+        pay_store_event_test(&test, till->store, &till->scopes[0], PAY_ENDPOINT_WEBHOOK, unit_pool),
+        APR_SUCCESS);
     (void)outlet_finish_all(outlet_take(5, 5), PAY_EVENT_FAILED);
     ck_assert(pay_endpoint_is_failing(outlet_get(0, PAY_ENDPOINT_WEBHOOK)));
     ck_assert_int_eq(outlet_get(0, PAY_ENDPOINT_WEBHOOK)->failing_since, since);

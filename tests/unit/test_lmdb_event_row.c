@@ -31,7 +31,7 @@ typedef struct trip_t {
     int rc;
 } trip_t;
 
-static int trip_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int trip_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     trip_t *trip = baton;
     int rc;

@@ -23,8 +23,8 @@ static int parked_in(int i)
 {
     apr_array_header_t *parked;
 
-    ck_assert_int_eq(till->ops->event_list(&parked, till->store, &till->scopes[i], 1, NULL,
-                                           PAY_STORE_ROWS_MAX, unit_pool),
+    ck_assert_int_eq(pay_store_event_list(&parked, till->store, &till->scopes[i], 1, NULL,
+                                          PAY_STORE_ROWS_MAX, unit_pool),
                      APR_SUCCESS);
     return parked->nelts;
 }
@@ -42,9 +42,9 @@ static apr_uint64_t last_write(void)
     MDB_txn *txn;
     apr_uint64_t id;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
     id = mdb_txn_id(txn);
-    pay_lmdb_read_end(till->db, txn);
+    pay_lmdb_read_end(till->store, txn);
     return id;
 }
 
@@ -89,13 +89,13 @@ START_TEST(test_put_off_ahead)
     (void)till_charge(0, "order-1", 1000);
     ck_assert_int_eq(outlet_run(PAY_EVENT_FAILED), 1);
     till_clock = TILL_NOW;
-    ck_assert_int_eq(till->ops->event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(stat.overdue, apr_time_from_sec(14 * 3600));
     (void)till_charge(0, "order-2", 1000);
     ck_assert_int_eq(outlet_run(_i ? PAY_EVENT_DELIVERED : PAY_EVENT_FAILED), 2);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 0);
     till_check_clean();
-    ck_assert_int_eq(till->ops->event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_event_stat(&stat, till->store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(stat.overdue, 0);
     if (!_i) {
         till_clock += apr_time_from_sec(10);
@@ -310,7 +310,7 @@ static int take_one(const char *url, int ready_fd, int lives)
     apr_pool_create(&pool, NULL);
     store = till_store(url, pool);
     if (!store
-        || store->ops->event_take(&taken, store, 1, outlet_budget, &budget, pool) != APR_SUCCESS
+        || pay_store_event_take(&taken, store, 1, outlet_budget, &budget, pool) != APR_SUCCESS
         || taken->nelts != 1) {
         return 1;
     }
@@ -507,15 +507,14 @@ START_TEST(test_many_that_are_put_off)
     for (k = 0; k < PUT_OFF; k++) {
         proposal.scope.account = (apr_uint32_t)(PUT_OFF_FIRST + k);
         proposal.scope.mode = PAY_TEST;
-        ck_assert_int_eq(
-            till->ops->endpoint_put(&endpoint, till->store, &proposal, NULL, unit_pool),
-            APR_SUCCESS);
-        ck_assert_int_eq(till->ops->event_test(&test, till->store, &proposal.scope,
-                                               PAY_ENDPOINT_WEBHOOK, unit_pool),
+        ck_assert_int_eq(pay_store_endpoint_put(&endpoint, till->store, &proposal, NULL, unit_pool),
+                         APR_SUCCESS);
+        ck_assert_int_eq(pay_store_event_test(&test, till->store, &proposal.scope,
+                                              PAY_ENDPOINT_WEBHOOK, unit_pool),
                          APR_SUCCESS);
         till_clock += 1;
     }
-    ck_assert_int_eq(till->ops->event_take(&taken, till->store, 100, last_only, &others, unit_pool),
+    ck_assert_int_eq(pay_store_event_take(&taken, till->store, 100, last_only, &others, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(taken->nelts, 1);
     ck_assert_uint_eq(outlet_event(taken, 0)->scope.account, PUT_OFF_FIRST + PUT_OFF - 1);
@@ -551,9 +550,8 @@ START_TEST(test_budget_is_told_what_was_taken)
     charges(0, 3);
     till_clock += 1;
     charges(1, 9);
-    ck_assert_int_eq(
-        till->ops->event_take(&taken, till->store, 100, budget_noting, &log, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_event_take(&taken, till->store, 100, budget_noting, &log, unit_pool),
+                     APR_SUCCESS);
     ck_assert_int_eq(taken->nelts, 7);
     ck_assert_int_eq(log.asked, 2);
     ck_assert_int_eq(log.told, (1 << 3) + (1 << 4));

@@ -13,8 +13,8 @@ static void set_up(void)
 static apr_status_t put(pay_grant_t **out, pay_grant_verdict_t *verdict, const char *account,
                         const char *host, const char *user, pay_role_t role, int keep_owner)
 {
-    return store->ops->grant_put(out, verdict, store, account, host, user, role, keep_owner,
-                                 unit_pool);
+    return pay_store_grant_put(out, verdict, store, account, host, user, role, keep_owner,
+                               unit_pool);
 }
 
 static pay_grant_t *grant(const char *account, const char *host, const char *user, pay_role_t role)
@@ -32,7 +32,7 @@ static pay_grant_t *grant(const char *account, const char *host, const char *use
 static apr_status_t take(pay_grant_verdict_t *verdict, const char *account, const char *host,
                          const char *user, int keep_owner)
 {
-    return store->ops->grant_delete(verdict, store, account, host, user, keep_owner, unit_pool);
+    return pay_store_grant_delete(verdict, store, account, host, user, keep_owner, unit_pool);
 }
 
 static pay_role_t role_of(const char *account, const char *host, const char *user)
@@ -40,7 +40,7 @@ static pay_role_t role_of(const char *account, const char *host, const char *use
     pay_grant_t *out;
     apr_status_t rv;
 
-    rv = store->ops->grant_get(&out, store, account, host, user, unit_pool);
+    rv = pay_store_grant_get(&out, store, account, host, user, unit_pool);
     ck_assert_int_eq(rv, out ? APR_SUCCESS : APR_NOTFOUND);
     return out ? out->role : 0;
 }
@@ -64,7 +64,7 @@ static const char *of_account(const char *account)
 {
     apr_array_header_t *grants;
 
-    ck_assert_int_eq(store->ops->grant_list(&grants, store, account, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_grant_list(&grants, store, account, unit_pool), APR_SUCCESS);
     return told(grants);
 }
 
@@ -72,8 +72,7 @@ static const char *of_user(const char *host, const char *user)
 {
     apr_array_header_t *grants;
 
-    ck_assert_int_eq(store->ops->grant_list_user(&grants, store, host, user, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(pay_store_grant_list_user(&grants, store, host, user, unit_pool), APR_SUCCESS);
     return told(grants);
 }
 
@@ -87,7 +86,7 @@ static int faults(void)
 {
     apr_size_t count;
 
-    ck_assert_int_eq(store->ops->check(&count, store, fault, NULL, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_check(&count, store, fault, NULL, unit_pool), APR_SUCCESS);
     return (int)count;
 }
 
@@ -225,7 +224,7 @@ START_TEST(test_lists_of_no_account)
 {
     apr_array_header_t *grants;
 
-    ck_assert_int_eq(store->ops->grant_list(&grants, store, "none", unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_grant_list(&grants, store, "none", unit_pool), APR_NOTFOUND);
     ck_assert_ptr_null(grants);
 }
 END_TEST
@@ -243,8 +242,8 @@ START_TEST(test_most)
     for (i = 0; i < PAY_GRANTS_MAX; i++) {
         if (_i) { /* of one user */
             name = apr_psprintf(unit_pool, "shop-%d", i);
-            ck_assert_int_eq(store->ops->account_create(&account, store, name,
-                                                        &pay_account_settings_builtin, unit_pool),
+            ck_assert_int_eq(pay_store_account_create(&account, store, name,
+                                                      &pay_account_settings_builtin, unit_pool),
                              APR_SUCCESS);
             grant(name, "a.example", "ada", PAY_ROLE_VIEWER);
         } else { /* of one account */
@@ -258,11 +257,11 @@ START_TEST(test_most)
     ck_assert_int_eq(role_of("one", "a.example", "ada"), 0);
     if (_i) {
         grant("shop-5", "a.example", "ada", PAY_ROLE_OWNER);
-        ck_assert_int_eq(store->ops->grant_list_user(&grants, store, "a.example", "ada", unit_pool),
+        ck_assert_int_eq(pay_store_grant_list_user(&grants, store, "a.example", "ada", unit_pool),
                          APR_SUCCESS);
     } else {
         grant("one", "a.example", "user-5", PAY_ROLE_OWNER);
-        ck_assert_int_eq(store->ops->grant_list(&grants, store, "one", unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_grant_list(&grants, store, "one", unit_pool), APR_SUCCESS);
     }
     ck_assert_int_eq(grants->nelts, PAY_GRANTS_MAX);
     grant(_i ? "one" : "two", "a.example", "bob", PAY_ROLE_VIEWER);

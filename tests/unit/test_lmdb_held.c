@@ -11,8 +11,8 @@ static void hold_charge(int i, const pay_charge_t *charge, pay_held_t held)
     pay_charge_t *out;
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&out, &changed, till->store, &till->scopes[i],
-                                               charge->seq, &outcome, TILL_NOW, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&out, &changed, till->store, &till->scopes[i],
+                                              charge->seq, &outcome, TILL_NOW, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(out->held, held);
 }
@@ -23,9 +23,9 @@ static void hold_refund(int i, const pay_refund_t *refund, pay_held_t held)
     pay_refund_t *out;
     int changed;
 
-    ck_assert_int_eq(till->ops->refund_resolve(&out, &changed, till->store, &till->scopes[i],
-                                               refund->refund_reference, &outcome, TILL_NOW,
-                                               unit_pool),
+    ck_assert_int_eq(pay_store_refund_resolve(&out, &changed, till->store, &till->scopes[i],
+                                              refund->refund_reference, &outcome, TILL_NOW,
+                                              unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(out->held, held);
 }
@@ -34,7 +34,7 @@ static apr_array_header_t *list(const pay_scope_t *scope, const pay_due_t *after
 {
     apr_array_header_t *rows;
 
-    ck_assert_int_eq(till->ops->held_list(&rows, till->store, scope, after, limit, unit_pool),
+    ck_assert_int_eq(pay_store_held_list(&rows, till->store, scope, after, limit, unit_pool),
                      APR_SUCCESS);
     return rows;
 }
@@ -43,7 +43,7 @@ static apr_uint64_t counted(void)
 {
     pay_store_stat_t stat;
 
-    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&stat, till->store, unit_pool), APR_SUCCESS);
     return stat.held;
 }
 
@@ -144,7 +144,7 @@ START_TEST(test_taken_back)
     hold_charge(0, charge, PAY_HELD_OVERDUE);
     ck_assert_uint_eq(counted(), 1);
     ck_assert_int_eq(
-        till->ops->charge_withdraw(till->store, &till->scopes[0], charge->seq, unit_pool),
+        pay_store_charge_withdraw(till->store, &till->scopes[0], charge->seq, unit_pool),
         APR_SUCCESS);
     ck_assert_uint_eq(counted(), 0);
     till_check_clean();
@@ -158,8 +158,8 @@ START_TEST(test_absent_since)
     pay_charge_t *charge = till_open(0, "order-1", 1000), *out;
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&out, &changed, till->store, &till->scopes[0],
-                                               charge->seq, &absent, TILL_NOW, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&out, &changed, till->store, &till->scopes[0],
+                                              charge->seq, &absent, TILL_NOW, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(till_find(0, "order-1")->absent_since, TILL_NOW - 5);
     ck_assert_int_eq(till_resolve(&out, 0, charge->seq, PAY_OUTCOME_APPROVED), 1);

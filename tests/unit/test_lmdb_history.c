@@ -10,7 +10,7 @@ static pay_history_t *get(int i)
 {
     pay_history_t *history;
 
-    ck_assert_int_eq(till->ops->history_get(&history, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_history_get(&history, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(history->scope.account, till->scopes[i].account);
     ck_assert_int_eq(history->scope.mode, till->scopes[i].mode);
@@ -22,13 +22,13 @@ static pay_history_t *ask(int i, apr_time_t from, apr_time_t to, apr_status_t wa
     pay_history_t *history;
 
     ck_assert_int_eq(
-        till->ops->history_ask(&history, till->store, &till->scopes[i], from, to, unit_pool), want);
+        pay_store_history_ask(&history, till->store, &till->scopes[i], from, to, unit_pool), want);
     return history;
 }
 
 static void put(const pay_history_t *history)
 {
-    ck_assert_int_eq(till->ops->history_put(till->store, history, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_history_put(till->store, history, unit_pool), APR_SUCCESS);
 }
 
 static void check(const pay_history_t *got, const pay_history_t *want)
@@ -50,7 +50,7 @@ static void check(const pay_history_t *got, const pay_history_t *want)
 }
 
 /* Takes the last fields out of the row of scope 0. */
-static int age_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int age_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -301,10 +301,10 @@ START_TEST(test_what_is_no_row)
     pay_history_t *history = ask(0, FROM, TO, APR_SUCCESS);
 
     history->answered = 2;
-    ck_assert_int_eq(till->ops->history_put(till->store, history, unit_pool), APR_EINVAL);
+    ck_assert_int_eq(pay_store_history_put(till->store, history, unit_pool), APR_EINVAL);
     history->answered = 1;
     history->error = NULL;
-    ck_assert_int_eq(till->ops->history_put(till->store, history, unit_pool), APR_EINVAL);
+    ck_assert_int_eq(pay_store_history_put(till->store, history, unit_pool), APR_EINVAL);
     ck_assert_uint_eq(get(0)->answered, 0);
 }
 END_TEST
@@ -328,13 +328,13 @@ START_TEST(test_damaged_rows)
     ck_assert(pay_lmdb_key_bytes(&key, "history/", 8));
     pay_lmdb_key_scope(&key, &till->scopes[0]);
     till_plant(PAY_TABLE_META, &key, damaged[_i].bytes, damaged[_i].len);
-    ck_assert_msg(till->ops->history_get(&history, till->store, &till->scopes[0], unit_pool)
+    ck_assert_msg(pay_store_history_get(&history, till->store, &till->scopes[0], unit_pool)
                       == PAY_STORE_ECORRUPT,
                   "%s", damaged[_i].name);
     ck_assert_ptr_null(history);
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], 1);
     ck_assert_int_eq(
-        till->ops->history_ask(&history, till->store, &till->scopes[0], FROM, TO, unit_pool),
+        pay_store_history_ask(&history, till->store, &till->scopes[0], FROM, TO, unit_pool),
         PAY_STORE_ECORRUPT);
     ck_assert_ptr_null(history);
     ck_assert_uint_eq(get(1)->asked, 0); /* the others' are well */

@@ -23,8 +23,8 @@ static int listed(int i)
     int sum = 0;
 
     while (!cursor.done) {
-        ck_assert_int_eq(till->ops->refund_scan(&cursor, &len, &count, till->store,
-                                                &till->scopes[i], &range, buffer, sizeof(buffer)),
+        ck_assert_int_eq(pay_store_refund_scan(&cursor, &len, &count, till->store, &till->scopes[i],
+                                               &range, buffer, sizeof(buffer)),
                          APR_SUCCESS);
         sum += (int)count;
     }
@@ -36,8 +36,7 @@ static int found(int i, const char *refund_reference)
     pay_refund_t *refund;
     apr_status_t rv;
 
-    rv =
-        till->ops->refund_find(&refund, till->store, &till->scopes[i], refund_reference, unit_pool);
+    rv = pay_store_refund_find(&refund, till->store, &till->scopes[i], refund_reference, unit_pool);
     ck_assert(rv == APR_SUCCESS || rv == APR_NOTFOUND);
     return rv == APR_SUCCESS;
 }
@@ -46,7 +45,7 @@ static pay_import_t begin(int i)
 {
     pay_import_t run;
 
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
     return run;
 }
@@ -59,12 +58,12 @@ static apr_status_t put(pay_import_t *run, int *at, pay_refund_t *a, pay_refund_
     if (b) {
         APR_ARRAY_PUSH(rows, pay_refund_t *) = b;
     }
-    return till->ops->import_rows(run, at, till->store, rows, unit_pool);
+    return pay_store_import_rows(run, at, till->store, rows, unit_pool);
 }
 
 static void finish(pay_import_t *run)
 {
-    ck_assert_int_eq(till->ops->import_finish(run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(run, till->store, unit_pool), APR_SUCCESS);
 }
 
 START_TEST(test_visible_at_once_at_the_end)
@@ -85,9 +84,9 @@ START_TEST(test_visible_at_once_at_the_end)
         ck_assert(runs[i].written == 2 && runs[i].skipped == 0);
         ck_assert_int_eq(listed(i), 0);
         ck_assert_int_eq(found(i, "oldref_1"), 0);
-        ck_assert_int_eq(till->ops->refund_resolve(&refund, &changed, till->store, &till->scopes[i],
-                                                   "oldref_2", till_outcome(PAY_OUTCOME_APPROVED),
-                                                   0, unit_pool),
+        ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[i],
+                                                  "oldref_2", till_outcome(PAY_OUTCOME_APPROVED), 0,
+                                                  unit_pool),
                          APR_NOTFOUND);
     }
     finish(&runs[_i]);
@@ -198,7 +197,7 @@ START_TEST(test_full_batch)
         APR_ARRAY_PUSH(rows, pay_refund_t *) =
             till_history(_i, n, TILL_NOW - n * 1000, PAY_REFUND_PROCESSED, NULL, 5);
     }
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
     ck_assert(run.written == PAY_STORE_ROWS_MAX);
     finish(&run);
     ck_assert_int_eq(listed(_i), PAY_STORE_ROWS_MAX);
@@ -316,7 +315,7 @@ START_TEST(test_charge_with_history_stays)
         APR_SUCCESS);
     finish(&run);
     ck_assert_int_eq(
-        till->ops->charge_withdraw(till->store, &till->scopes[0], charge->seq, unit_pool),
+        pay_store_charge_withdraw(till->store, &till->scopes[0], charge->seq, unit_pool),
         APR_EINVAL);
     ck_assert_uint_eq(till_find(0, "order-1")->seq, charge->seq);
     till_check_clean();
@@ -351,7 +350,7 @@ START_TEST(test_charges_by_the_acquirers_name)
 
     proposal->acquirer_reference = "acquirer-order-1";
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     (void)till_resolve(&charge, 0, 1, PAY_OUTCOME_APPROVED);
     (void)till_charge(0, "order-2", 1000);
@@ -367,7 +366,7 @@ START_TEST(test_charges_by_the_acquirers_name)
                   name_cases[_i].name);
     ck_assert_int_eq(till_find(0, "order-2")->refunded_minor, 0);
     ck_assert_int_eq(
-        till->ops->refund_find(&refund, till->store, &till->scopes[0], "oldref_1", unit_pool),
+        pay_store_refund_find(&refund, till->store, &till->scopes[0], "oldref_1", unit_pool),
         APR_SUCCESS);
     ck_assert_pstr_eq(refund->transaction_reference, name_cases[_i].shown);
     till_check_clean();
@@ -390,12 +389,12 @@ static void *put_beside(void *baton)
     int at;
 
     company->rv =
-        till->ops->import_rows(&company->run, &at, till->store, company->rows, company->pool);
+        pay_store_import_rows(&company->run, &at, till->store, company->rows, company->pool);
     return NULL;
 }
 
 /* Leads until the rows stand in line: they are run in one transaction with this. */
-static int wait_for_company(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int wait_for_company(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     company_t *company = baton;
     unsigned int in_line = 0;
@@ -448,7 +447,7 @@ START_TEST(test_last_time_does_not_move)
     ck_assert(till_open(_i, "order-1", 100)->created_at == TILL_NOW);
     ck_assert_int_eq(till_lines[PAY_LOG_WARNING], 0);
     ck_assert_int_eq(
-        till->ops->refund_find(&row, till->store, &till->scopes[_i], "oldref_2", unit_pool),
+        pay_store_refund_find(&row, till->store, &till->scopes[_i], "oldref_2", unit_pool),
         APR_SUCCESS);
     ck_assert(row->created_at == TILL_NOW); /* in the text's milliseconds */
     till_check_clean();
@@ -476,13 +475,13 @@ START_TEST(test_begin_again_takes_over)
     ck_assert_int_eq(
         put(&first, &at, till_history(_i, 3, TILL_NOW, PAY_REFUND_PROCESSED, NULL, 5), NULL),
         APR_EBUSY);
-    ck_assert_int_eq(till->ops->import_finish(&first, till->store, unit_pool), APR_EBUSY);
+    ck_assert_int_eq(pay_store_import_finish(&first, till->store, unit_pool), APR_EBUSY);
     ck_assert_int_eq(
         put(&second, &at, till_history(_i, 1, TILL_NOW, PAY_REFUND_PROCESSED, NULL, 5), NULL),
         APR_SUCCESS);
     finish(&second);
     ck_assert_int_eq(listed(_i), 1);
-    ck_assert_int_eq(till->ops->import_finish(&second, till->store, unit_pool), APR_EBUSY);
+    ck_assert_int_eq(pay_store_import_finish(&second, till->store, unit_pool), APR_EBUSY);
     till_check_clean();
 }
 END_TEST
@@ -497,8 +496,8 @@ static void import_in_child(int i, int told)
 
     APR_ARRAY_PUSH(rows, pay_refund_t *) =
         till_history(i, 1, TILL_NOW, PAY_REFUND_PROCESSED, "order-1", 1000);
-    if (!store || store->ops->import_begin(&run, store, &till->scopes[i], unit_pool) != APR_SUCCESS
-        || store->ops->import_rows(&run, &at, store, rows, unit_pool) != APR_SUCCESS
+    if (!store || pay_store_import_begin(&run, store, &till->scopes[i], unit_pool) != APR_SUCCESS
+        || pay_store_import_rows(&run, &at, store, rows, unit_pool) != APR_SUCCESS
         || write(told, "x", 1) != 1) {
         _exit(1);
     }
@@ -528,7 +527,7 @@ START_TEST(test_another_process)
     ck_assert_int_eq(read(told[0], &byte, 1), 1);
     till_reopen();
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+        ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                          i == _i ? APR_EBUSY : APR_SUCCESS);
     }
     till_check_clean(); /* the running import's rows are no fault */

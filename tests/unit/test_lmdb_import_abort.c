@@ -14,19 +14,19 @@ static pay_import_t begin(int i)
 {
     pay_import_t run;
 
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
     return run;
 }
 
 static apr_status_t finish(pay_import_t *run)
 {
-    return till->ops->import_finish(run, till->store, unit_pool);
+    return pay_store_import_finish(run, till->store, unit_pool);
 }
 
 static apr_status_t give_up(pay_import_t *run)
 {
-    return till->ops->import_abort(run, till->store, unit_pool);
+    return pay_store_import_abort(run, till->store, unit_pool);
 }
 
 /* One batch of `count` records of 1 each, on charge "order-1". */
@@ -39,7 +39,7 @@ static apr_status_t put(pay_import_t *run, int i, int count)
         APR_ARRAY_PUSH(rows, pay_refund_t *) =
             till_history(i, n, TILL_NOW - n * 1000, PAY_REFUND_PROCESSED, "order-1", 1);
     }
-    return till->ops->import_rows(run, &at, till->store, rows, unit_pool);
+    return pay_store_import_rows(run, &at, till->store, rows, unit_pool);
 }
 
 static void check_charge(int i, apr_int64_t refunded, pay_charge_state_t state)
@@ -56,7 +56,7 @@ typedef struct look_t {
     size_t refunds; /* of all scopes */
 } look_t;
 
-static int look_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int look_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     look_t *look = baton;
     MDB_stat stat;
@@ -159,7 +159,7 @@ static const struct {
     int left;
 } foreign_cases[] = {{"open", 0}, {"being removed", 1}};
 
-static int steal_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int steal_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     look_t *look = baton;
 
@@ -186,7 +186,7 @@ START_TEST(test_of_another_process)
 }
 END_TEST
 
-static int charge_row_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int charge_row_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_val key = pay_lmdb_key_val(baton), row;
 

@@ -98,7 +98,7 @@ typedef struct move_t {
     int rc;
 } move_t;
 
-static int move_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int move_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     move_t *move = baton;
 
@@ -117,7 +117,7 @@ static int move(const thing_t *before, const thing_t *after)
 }
 
 /* Every entry there is: letter of its table, number, value. */
-static int list_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int list_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     static const struct {
         char letter;

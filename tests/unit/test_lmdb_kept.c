@@ -14,9 +14,8 @@ static pay_kept_t *put(int i, const pay_idempotency_t *use, const char *text)
 {
     pay_kept_t *kept;
 
-    ck_assert_int_eq(
-        till->ops->kept_put(&kept, till->store, &till->scopes[i], use, text, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_kept_put(&kept, till->store, &till->scopes[i], use, text, unit_pool),
+                     APR_SUCCESS);
     ck_assert_ptr_nonnull(kept);
     return kept;
 }
@@ -133,7 +132,7 @@ START_TEST(test_longest_text)
     memset(text, 'x', PAY_STORE_KEPT_TEXT_MAX + 1);
     text[PAY_STORE_KEPT_TEXT_MAX + 1] = '\0';
     ck_assert_int_eq(
-        till->ops->kept_put(&kept, till->store, &till->scopes[_i], use, text, unit_pool),
+        pay_store_kept_put(&kept, till->store, &till->scopes[_i], use, text, unit_pool),
         APR_EINVAL);
     ck_assert_ptr_null(kept);
     ck_assert_str_eq(till_snapshot(), before);
@@ -169,11 +168,10 @@ START_TEST(test_reserve)
     ck_assert_int_eq(apr_pool_create(&till->pool, unit_pool), APR_SUCCESS);
     options.reserve_bytes = options.map_bytes;
     ck_assert_int_eq(pay_store_open(&till->store, till->url, &options, till->pool), APR_SUCCESS);
-    till->db = (pay_lmdb_t *)till->store;
     check_text(till_kept(_i, use), "{}");
-    ck_assert_int_eq(till->ops->kept_put(&kept, till->store, &till->scopes[_i],
-                                         till_use(PAY_OPERATION_VERIFY, "key-2", "a"), "{}",
-                                         unit_pool),
+    ck_assert_int_eq(pay_store_kept_put(&kept, till->store, &till->scopes[_i],
+                                        till_use(PAY_OPERATION_VERIFY, "key-2", "a"), "{}",
+                                        unit_pool),
                      PAY_STORE_EFULL);
     ck_assert_ptr_null(kept);
     ck_assert_ptr_null(till_kept(_i, till_use(PAY_OPERATION_VERIFY, "key-2", "a")));
@@ -187,7 +185,7 @@ static void check_corrupt(int i, const pay_idempotency_t *use, const char *name)
     pay_kept_t *kept;
     apr_status_t rv;
 
-    rv = till->ops->kept_find(&kept, till->store, &till->scopes[i], use, unit_pool);
+    rv = pay_store_kept_find(&kept, till->store, &till->scopes[i], use, unit_pool);
     ck_assert_msg(rv == PAY_STORE_ECORRUPT, "%s: %d", name, rv);
     ck_assert_ptr_null(kept);
     ck_assert_msg(strstr(till_line, "kept") != NULL, "%s: '%s'", name, till_line);
@@ -207,7 +205,7 @@ START_TEST(test_bad_row)
     till_plant(PAY_TABLE_KEPT, &key, "\1\1", 2);
     check_corrupt(_i, use, "two bytes");
     ck_assert_int_eq(
-        till->ops->kept_put(&kept, till->store, &till->scopes[_i], use, "{}", unit_pool),
+        pay_store_kept_put(&kept, till->store, &till->scopes[_i], use, "{}", unit_pool),
         PAY_STORE_ECORRUPT);
     for (i = 0; i < TILL_SCOPES; i++) {
         if (i != _i) {
@@ -222,9 +220,8 @@ static pay_charge_t *open_kept(int i, const char *reference, const pay_idempoten
     pay_charge_t *charge;
     pay_claim_t claim;
 
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(i, reference, 1000), NULL, use,
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,
+                                           till_proposal(i, reference, 1000), NULL, use, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
@@ -244,9 +241,9 @@ START_TEST(test_dangling)
     for (i = 0; i < TILL_SCOPES; i++) {
         (void)till_charge(i, "order-1", 1000);
         (void)open_kept(i, "order-2", charged);
-        ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                                till_refund_proposal(i, "order-1", 100), refunded,
-                                                0, unit_pool),
+        ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                               till_refund_proposal(i, "order-1", 100), refunded, 0,
+                                               unit_pool),
                          APR_SUCCESS);
     }
     pay_lmdb_key_start(&key);
@@ -285,11 +282,10 @@ static void *race(void *data)
 
     for (n = 0; n < RACES; n++) {
         use.key = apr_psprintf(racer->pool, "key-%d", n);
-        racer->failed |=
-            racer->store->ops->kept_put(&kept, racer->store, &till->scopes[n % TILL_SCOPES], &use,
-                                        racer->name, racer->pool)
-                != APR_SUCCESS
-            || !kept->same_request;
+        racer->failed |= pay_store_kept_put(&kept, racer->store, &till->scopes[n % TILL_SCOPES],
+                                            &use, racer->name, racer->pool)
+                             != APR_SUCCESS
+                         || !kept->same_request;
         racer->texts[n] = racer->failed ? "" : kept->text;
     }
     return NULL;

@@ -10,7 +10,7 @@ static int expire(apr_time_t now, int limit)
 {
     int count;
 
-    ck_assert_int_eq(till->ops->kept_expire(&count, till->store, now, limit, unit_pool),
+    ck_assert_int_eq(pay_store_kept_expire(&count, till->store, now, limit, unit_pool),
                      APR_SUCCESS);
     return count;
 }
@@ -25,7 +25,7 @@ static void keep_text(int i, const char *key)
     pay_kept_t *kept;
 
     ck_assert_int_eq(
-        till->ops->kept_put(&kept, till->store, &till->scopes[i], text_use(key), "{}", unit_pool),
+        pay_store_kept_put(&kept, till->store, &till->scopes[i], text_use(key), "{}", unit_pool),
         APR_SUCCESS);
 }
 
@@ -57,9 +57,9 @@ static void keep_charge(int i)
     pay_charge_t *charge;
     pay_claim_t claim;
 
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(i, "order-1", 1000), NULL, charge_use(),
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,
+                                           till_proposal(i, "order-1", 1000), NULL, charge_use(),
+                                           unit_pool),
                      APR_SUCCESS);
     ck_assert(claim == PAY_CLAIM_NEW && charge->seq == 1);
 }
@@ -74,9 +74,9 @@ static const pay_idempotency_t *keep_refund(int i, apr_int64_t amount_minor)
     pay_charge_t *charge;
     pay_kept_t *kept;
 
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                            till_refund_proposal(i, "order-1", amount_minor), use,
-                                            0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                           till_refund_proposal(i, "order-1", amount_minor), use, 0,
+                                           unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, amount_minor > 1000 ? PAY_REFUND_REFUSED_ABOVE : PAY_REFUND_OPENED);
     return use;
@@ -170,7 +170,7 @@ START_TEST(test_withdraw_after_a_look)
         keep_charge(i);
     }
     ck_assert_int_eq(expire(END, 10), TILL_SCOPES);
-    ck_assert_int_eq(till->ops->charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
+    ck_assert_int_eq(pay_store_charge_withdraw(till->store, &till->scopes[_i], 1, unit_pool),
                      APR_SUCCESS);
     ck_assert_ptr_null(till_kept(_i, charge_use()));
     till_check_clean();

@@ -19,7 +19,7 @@ static void key_of(pay_lmdb_key_t *key, int i)
     till_kept_key(key, i, till_use(PAY_OPERATION_VOID, "k", "r"));
 }
 
-static int write_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int write_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const pay_lmdb_kept_t *kept = baton;
     pay_lmdb_key_t key;
@@ -41,7 +41,7 @@ typedef struct reread_t {
 } reread_t;
 
 /* The last scope's row. */
-static int read_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int read_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     reread_t *reread = baton;
     pay_lmdb_key_t key, due;
@@ -135,7 +135,7 @@ START_TEST(test_rows)
 END_TEST
 
 /* Copies the last scope's row as it lies in the table. */
-static int copy_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int copy_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_val *row = baton, at, val;
     pay_lmdb_key_t key;
@@ -181,7 +181,7 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-static int too_long_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int too_long_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     ck_assert_int_eq(write_work(txn, db, baton), ENAMETOOLONG);
     return 0;

@@ -24,8 +24,8 @@ static pay_store_stat_t stat_with(const char *url, int limits_of_store, pay_acco
     options.limits_of_store = limits_of_store;
     ck_assert_int_eq(apr_pool_create(&pool, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(pay_store_open(&store, url, &options, pool), APR_SUCCESS);
-    ck_assert_int_eq(store->ops->stat(&stat, store, pool), APR_SUCCESS);
-    ck_assert_int_eq(store->ops->account_rows(rows, store, 1, pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&stat, store, pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_rows(rows, store, 1, pool), APR_SUCCESS);
     apr_pool_destroy(pool);
     return stat;
 }
@@ -66,15 +66,15 @@ START_TEST(test_full)
     options.limits_of_store = 1;
     memset(text, 'x', sizeof(text) - 1);
     ck_assert_int_eq(pay_store_open(&store, url, &options, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(store->ops->account_create(&account, store, "shop", settings, unit_pool),
+    ck_assert_int_eq(pay_store_account_create(&account, store, "shop", settings, unit_pool),
                      APR_SUCCESS);
     scope.account = account->number;
     for (n = 0; rv == APR_SUCCESS && n < 10000; n++) {
         use.key = apr_psprintf(unit_pool, "k-%d", n);
-        rv = store->ops->kept_put(&kept, store, &scope, &use, text, unit_pool);
+        rv = pay_store_kept_put(&kept, store, &scope, &use, text, unit_pool);
     }
     ck_assert_int_eq(rv, PAY_STORE_EFULL);
-    ck_assert_int_eq(store->ops->stat(&stat, store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&stat, store, unit_pool), APR_SUCCESS);
     ck_assert_int_le(stat.file_bytes, 2 * MIB);
 }
 END_TEST

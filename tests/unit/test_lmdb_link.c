@@ -7,7 +7,7 @@
 
 static apr_status_t create(pay_link_t **out, const pay_link_t *proposal)
 {
-    return till->ops->link_create(out, till->store, proposal, unit_pool);
+    return pay_store_link_create(out, till->store, proposal, unit_pool);
 }
 
 static apr_array_header_t *list(int i, const char *after, int limit)
@@ -15,7 +15,7 @@ static apr_array_header_t *list(int i, const char *after, int limit)
     apr_array_header_t *links;
 
     ck_assert_int_eq(
-        till->ops->link_list(&links, till->store, &till->scopes[i], after, limit, unit_pool),
+        pay_store_link_list(&links, till->store, &till->scopes[i], after, limit, unit_pool),
         APR_SUCCESS);
     return links;
 }
@@ -58,7 +58,7 @@ START_TEST(test_made)
         ck_assert_int_eq(link->disabled_at, 0);
         ck_assert_uint_eq(link->paid, 0);
         ck_assert_uint_eq(link->last_seq, 0);
-        ck_assert_int_eq(till->ops->page_find(&page, till->store, made[i]->page_id, unit_pool),
+        ck_assert_int_eq(pay_store_page_find(&page, till->store, made[i]->page_id, unit_pool),
                          APR_SUCCESS);
         ck_assert_uint_eq(page.account->number, till->scopes[i].account);
         ck_assert_ptr_null(page.charge);
@@ -91,7 +91,7 @@ START_TEST(test_page_twice)
     proposal.page_id = _i ? link_make(1, "shop-1", 0)->page_id
                           : till_checkout(1, "order-1", 1000)->checkout->page_id;
     ck_assert_int_eq(create(&link, &proposal), APR_EINVAL);
-    ck_assert_int_eq(till->ops->link_get(&link, till->store, &till->scopes[0], "shop-2", unit_pool),
+    ck_assert_int_eq(pay_store_link_get(&link, till->store, &till->scopes[0], "shop-2", unit_pool),
                      APR_NOTFOUND);
     till_check_clean();
 }
@@ -119,11 +119,11 @@ START_TEST(test_none)
     link_make(1, "shop-2", 0);
     for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         ck_assert_int_eq(
-            till->ops->link_get(&link, till->store, &till->scopes[0], names[i], unit_pool),
+            pay_store_link_get(&link, till->store, &till->scopes[0], names[i], unit_pool),
             APR_NOTFOUND);
         ck_assert_ptr_null(link);
-        ck_assert_int_eq(till->ops->link_disable(&link, &changed, till->store, &till->scopes[0],
-                                                 names[i], unit_pool),
+        ck_assert_int_eq(pay_store_link_disable(&link, &changed, till->store, &till->scopes[0],
+                                                names[i], unit_pool),
                          APR_NOTFOUND);
         ck_assert_ptr_null(link);
     }
@@ -141,14 +141,14 @@ START_TEST(test_disable)
         link_make(i, "shop-1", 0);
     }
     till_clock += apr_time_from_sec(5);
-    ck_assert_int_eq(till->ops->link_disable(&link, &changed, till->store, &till->scopes[_i],
-                                             "shop-1", unit_pool),
+    ck_assert_int_eq(pay_store_link_disable(&link, &changed, till->store, &till->scopes[_i],
+                                            "shop-1", unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_int_eq(link->disabled_at, till_clock);
     till_clock += apr_time_from_sec(5);
-    ck_assert_int_eq(till->ops->link_disable(&link, &changed, till->store, &till->scopes[_i],
-                                             "shop-1", unit_pool),
+    ck_assert_int_eq(pay_store_link_disable(&link, &changed, till->store, &till->scopes[_i],
+                                            "shop-1", unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 0);
     ck_assert_int_eq(link->disabled_at, till_clock - apr_time_from_sec(5));
@@ -173,15 +173,15 @@ START_TEST(test_audit)
     for (i = 0; i < 4; i++) { /* every second time it is so already */
         ck_assert_int_eq(pay_store_audited(&store, till->store, &entry, unit_pool), APR_SUCCESS);
         if (i < 2) {
-            ck_assert_int_eq(store->ops->link_create(&link, store, &proposal, unit_pool),
+            ck_assert_int_eq(pay_store_link_create(&link, store, &proposal, unit_pool),
                              i ? APR_EEXIST : APR_SUCCESS);
         } else {
-            ck_assert_int_eq(store->ops->link_disable(&link, &changed, store, &till->scopes[1],
-                                                      "shop-1", unit_pool),
+            ck_assert_int_eq(pay_store_link_disable(&link, &changed, store, &till->scopes[1],
+                                                    "shop-1", unit_pool),
                              APR_SUCCESS);
         }
         ck_assert_int_eq(
-            till->ops->audit_list(&told, till->store, till->scopes[1].account, 0, 9, unit_pool),
+            pay_store_audit_list(&told, till->store, till->scopes[1].account, 0, 9, unit_pool),
             APR_SUCCESS);
         ck_assert_int_eq(told->nelts, i < 2 ? 1 : 2);
         last = APR_ARRAY_IDX(told, 0, const pay_audit_t *);
@@ -222,7 +222,7 @@ START_TEST(test_list_from_nowhere)
 
     link_make(0, "shop-1", 0);
     ck_assert_int_eq(
-        till->ops->link_list(&links, till->store, &till->scopes[0], "a/b", 1, unit_pool),
+        pay_store_link_list(&links, till->store, &till->scopes[0], "a/b", 1, unit_pool),
         APR_EINVAL);
     ck_assert_int_eq(list(1, NULL, 1)->nelts, 0);
 }
@@ -255,12 +255,11 @@ START_TEST(test_damaged_row)
     ck_assert_int_eq(pay_lmdb_link_encode(&bytes, &row, unit_pool), 0);
     ck_assert_int_eq(pay_lmdb_link_key(&key, &till->scopes[0], "shop-1"), 1);
     till_plant(PAY_TABLE_LINK, &key, bytes.mv_data, bytes.mv_size);
-    ck_assert_int_eq(till->ops->link_get(&link, till->store, &till->scopes[0], "shop-1", unit_pool),
+    ck_assert_int_eq(pay_store_link_get(&link, till->store, &till->scopes[0], "shop-1", unit_pool),
                      PAY_STORE_ECORRUPT);
-    ck_assert_int_eq(
-        till->ops->link_list(&links, till->store, &till->scopes[0], NULL, 9, unit_pool),
-        PAY_STORE_ECORRUPT);
-    ck_assert_int_eq(till->ops->page_find(&page, till->store, id, unit_pool), PAY_STORE_ECORRUPT);
+    ck_assert_int_eq(pay_store_link_list(&links, till->store, &till->scopes[0], NULL, 9, unit_pool),
+                     PAY_STORE_ECORRUPT);
+    ck_assert_int_eq(pay_store_page_find(&page, till->store, id, unit_pool), PAY_STORE_ECORRUPT);
     ck_assert_int_eq(till_faults("does not decode"), 1);
 }
 END_TEST

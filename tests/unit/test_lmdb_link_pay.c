@@ -50,8 +50,8 @@ static apr_status_t try_move(int *changed, const pay_charge_t *charge, pay_check
                                       .due_at = due_at};
     pay_charge_t *moved;
 
-    return till->ops->checkout_move(&moved, changed, till->store, &charge->scope, charge->seq,
-                                    &what, p);
+    return pay_store_checkout_move(&moved, changed, till->store, &charge->scope, charge->seq, &what,
+                                   p);
 }
 
 static void move(const pay_charge_t *charge, pay_checkout_step_t to, const pay_outcome_t *outcome,
@@ -68,8 +68,8 @@ static void resolve(const pay_charge_t *charge, const pay_outcome_t *outcome)
     pay_charge_t *resolved;
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&resolved, &changed, till->store, &charge->scope,
-                                               charge->seq, outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&resolved, &changed, till->store, &charge->scope,
+                                              charge->seq, outcome, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
 }
@@ -106,8 +106,8 @@ static void find_late(const pay_charge_t *charge, pay_late_t to)
     pay_charge_t *late;
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_late(&late, &changed, till->store, &charge->scope,
-                                            charge->seq, &found, unit_pool),
+    ck_assert_int_eq(pay_store_charge_late(&late, &changed, till->store, &charge->scope,
+                                           charge->seq, &found, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
 }
@@ -156,14 +156,14 @@ static void meet(fate_t fate, int i, const pay_charge_t *charge)
         till_clock += apr_time_from_sec(60);
         return;
     case FATE_VOID:
-        ck_assert_int_eq(till->ops->charge_void(&voided, &done, &kept, till->store, &charge->scope,
-                                                charge->reference, NULL, unit_pool),
+        ck_assert_int_eq(pay_store_charge_void(&voided, &done, &kept, till->store, &charge->scope,
+                                               charge->reference, NULL, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(done, 1);
         return;
     case FATE_WITHDRAWN:
         ck_assert_int_eq(
-            till->ops->charge_withdraw(till->store, &charge->scope, charge->seq, unit_pool),
+            pay_store_charge_withdraw(till->store, &charge->scope, charge->seq, unit_pool),
             APR_SUCCESS);
         return;
     case FATE_ROW_LOST:
@@ -304,7 +304,7 @@ END_TEST
 
 /* Rows of another link's checkouts, from one behind the first to that of the sequence at `baton`.
  */
-static int crowd_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int crowd_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const apr_uint64_t last = *(const apr_uint64_t *)baton;
     const MDB_dbi table = pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT);
@@ -360,8 +360,8 @@ START_TEST(test_seen_to)
     meet(FATE_DECLINED, 0, link_begin(0, LINK, BOB));
     find_late(first, PAY_LATE_FOUND);
     ck_assert_int_eq(link_open(&charge, 0, LINK, CY, unit_pool), PAY_CLAIM_LINK_BUSY);
-    ck_assert_int_eq(till->ops->charge_late(&late, &changed, till->store, &first->scope, first->seq,
-                                            &seen, unit_pool),
+    ck_assert_int_eq(pay_store_charge_late(&late, &changed, till->store, &first->scope, first->seq,
+                                           &seen, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_int_eq(link_open(&charge, 0, LINK, CY, unit_pool), PAY_CLAIM_NEW);
@@ -412,12 +412,12 @@ START_TEST(test_another_amount)
     other->email = ADA;
     other->checkout = checkout;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, other, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, other, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_LINK_BUSY);
     meet(FATE_CANCELLED, 0, first);
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, other, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, other, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     till_check_clean();
@@ -444,7 +444,7 @@ START_TEST(test_closed)
     ck_assert_ptr_null(charge);
     ck_assert_str_eq(till_snapshot(), before);
     ck_assert_int_eq(
-        till->ops->link_disable(&link, &changed, till->store, &till->scopes[0], LINK, unit_pool),
+        pay_store_link_disable(&link, &changed, till->store, &till->scopes[0], LINK, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(link_open(&charge, 0, LINK, ADA, unit_pool), PAY_CLAIM_LINK_DISABLED);
     till_check_clean();
@@ -461,7 +461,7 @@ START_TEST(test_disabled_meanwhile)
     link_make(0, LINK, 1);
     first = link_begin(0, LINK, ADA);
     ck_assert_int_eq(
-        till->ops->link_disable(&link, &changed, till->store, &till->scopes[0], LINK, unit_pool),
+        pay_store_link_disable(&link, &changed, till->store, &till->scopes[0], LINK, unit_pool),
         APR_SUCCESS);
     meet(FATE_PAID, 0, first);
     ck_assert_uint_eq(link_get(0, LINK)->paid, 1);
@@ -501,8 +501,8 @@ static apr_status_t let_go(const pay_charge_t *charge, apr_pool_t *p)
     pay_charge_t *resolved;
     int changed;
 
-    return till->ops->charge_resolve(&resolved, &changed, till->store, &charge->scope, charge->seq,
-                                     &over, 0, p);
+    return pay_store_charge_resolve(&resolved, &changed, till->store, &charge->scope, charge->seq,
+                                    &over, 0, p);
 }
 
 /* Begins to pay, and pays or gives up, in turn. */
@@ -513,7 +513,7 @@ static apr_status_t one_round(int round, const pay_charge_t *proposal, apr_pool_
     apr_status_t rv;
     int changed;
 
-    rv = till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, p);
+    rv = pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, p);
     if (rv != APR_SUCCESS || (claim != PAY_CLAIM_NEW && claim != PAY_CLAIM_LINK_AGAIN)) {
         return rv;
     }

@@ -14,7 +14,7 @@ typedef struct work_t {
     int rows;
 } work_t;
 
-static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     work_t *work = baton;
 
@@ -31,7 +31,7 @@ static apr_interval_time_t count(const char *address)
     return work.until ? work.until - till_clock : 0;
 }
 
-static int rows_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int rows_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_val key = {7, (void *)"mailed/"}, row;
     work_t *work = baton;
@@ -114,7 +114,7 @@ START_TEST(test_old_rows_go)
 }
 END_TEST
 
-static int remove_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int remove_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     return pay_lmdb_mailed_remove(txn, db, &till->scopes[LIVE_SCOPE],
                                   ((const work_t *)baton)->address, unit_pool);
@@ -203,7 +203,7 @@ START_TEST(test_who_has_enough_holds_up_nobody)
         pay_claim_t claim;
 
         ck_assert_int_eq(
-            till->ops->charge_open(&opened, &claim, till->store, charge, NULL, NULL, unit_pool),
+            pay_store_charge_open(&opened, &claim, till->store, charge, NULL, NULL, unit_pool),
             APR_SUCCESS);
         ck_assert_int_eq(till_resolve(&opened, LIVE_SCOPE, opened->seq, PAY_OUTCOME_APPROVED), 1);
     }
@@ -250,7 +250,7 @@ START_TEST(test_test_mode)
     if (receivers[_i].merchant) {
         APR_ARRAY_PUSH(switches, pay_endpoint_switch_t) = merchant;
     }
-    ck_assert_int_eq(till->ops->endpoint_switch(till->store, switches, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_endpoint_switch(till->store, switches, unit_pool), APR_SUCCESS);
     if (receivers[_i].merchant && !receivers[_i].notices) {
         outlet_shut(scope, PAY_ENDPOINT_NOTICE);
     }

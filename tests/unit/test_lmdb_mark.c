@@ -19,7 +19,7 @@ static MDB_txn *enter(pay_store_t *store)
 {
     MDB_txn *txn;
 
-    if (pay_lmdb_read_begin(&txn, (pay_lmdb_t *)store) != APR_SUCCESS) {
+    if (pay_lmdb_read_begin(&txn, store) != APR_SUCCESS) {
         _exit(STAYED);
     }
     return txn;
@@ -38,12 +38,12 @@ static void read_past_the_end(pay_store_t *store)
     pay_account_t *account;
 
     marked_truncate(store_dir, 2 * MARKED_PAGE);
-    (void)store->ops->account_get(&account, store, "one", unit_pool);
+    (void)pay_store_account_get(&account, store, "one", unit_pool);
 }
 
 static void open_past_the_end(pay_store_t *store)
 {
-    (void)pay_lmdb_handle_close((pay_lmdb_t *)store);
+    (void)pay_lmdb_handle_close(store);
     marked_truncate(store_dir, 2 * MARKED_PAGE);
     (void)pay_store_ready(NULL, marked_open(store_dir), unit_pool);
 }
@@ -69,7 +69,7 @@ static void abort_inside(pay_store_t *store)
 static void abort_nested(pay_store_t *store)
 {
     (void)enter(store);
-    pay_lmdb_read_end((pay_lmdb_t *)store, enter(store));
+    pay_lmdb_read_end(store, enter(store));
     abort();
 }
 
@@ -87,7 +87,7 @@ static void wild_before(pay_store_t *store)
 
 static void abort_after(pay_store_t *store)
 {
-    pay_lmdb_read_end((pay_lmdb_t *)store, enter(store));
+    pay_lmdb_read_end(store, enter(store));
     abort();
 }
 
@@ -130,7 +130,7 @@ static const char *closed_store(void)
 {
     const char *dir = unit_dir();
 
-    ck_assert_int_eq(pay_lmdb_handle_close((pay_lmdb_t *)fixture_shop(dir)), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_handle_close(fixture_shop(dir)), APR_SUCCESS);
     store_dir = dir;
     return dir;
 }
@@ -239,13 +239,13 @@ START_TEST(test_marked_store_is_left_alone)
     marked_make();
     store = marked_open(dir);
     ck_assert_int_eq(fixture_put_meta(store, "before"), APR_SUCCESS);
-    env = ((pay_lmdb_t *)store)->env;
+    env = (store)->env;
     marked_set(dir);
     fixture_listen();
     for (i = 0; i < 3; i++) {
         ck_assert_int_eq(pay_store_probe(store), PAY_STORE_EDOWN);
         ck_assert_int_eq(fixture_put_meta(store, "a"), PAY_STORE_EDOWN);
-        ck_assert_int_eq(store->ops->housekeep(store, unit_pool), PAY_STORE_EDOWN);
+        ck_assert_int_eq(pay_store_housekeep(store, unit_pool), PAY_STORE_EDOWN);
     }
     ck_assert_int_eq(env->state, PAY_LMDB_CLOSED);
     ck_assert_int_eq(fixture_lines, 1);
@@ -270,7 +270,7 @@ START_TEST(test_what_was_open_before_is_opened_anew)
     marked_make();
     store = marked_open(dir);
     ck_assert_int_eq(pay_store_probe(store), APR_SUCCESS);
-    env = ((pay_lmdb_t *)store)->env;
+    env = (store)->env;
     word = env->mark_word;
     marked_set(dir);
     pay_store_mark_clear(marked); /* before this process has seen it */
@@ -289,12 +289,12 @@ START_TEST(test_use_that_is_under_way_ends_first)
 
     marked_make();
     store = marked_open(dir);
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, (pay_lmdb_t *)store), APR_SUCCESS);
-    env = ((pay_lmdb_t *)store)->env;
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, store), APR_SUCCESS);
+    env = (store)->env;
     marked_set(dir);
     ck_assert_int_eq(pay_store_probe(store), PAY_STORE_EDOWN);
     ck_assert_int_eq(env->state, PAY_LMDB_DOWN);
-    pay_lmdb_read_end((pay_lmdb_t *)store, txn);
+    pay_lmdb_read_end(store, txn);
     ck_assert_int_eq(env->state, PAY_LMDB_CLOSED);
 }
 END_TEST

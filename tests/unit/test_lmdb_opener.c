@@ -17,7 +17,7 @@ static const pay_row_field_t fields[] = {
 
 static opener_t read_opener(pay_store_t *store)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)store;
+    pay_store_t *db = store;
     MDB_val key = {6, (void *)"opener"};
     opener_t opener = {0, 0};
     MDB_val val;

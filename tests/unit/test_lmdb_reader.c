@@ -10,7 +10,7 @@
 
 START_TEST(test_transactions_are_used_again)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)fixture_open(unit_dir());
+    pay_store_t *db = fixture_open(unit_dir());
     MDB_txn *first, *second;
 
     ck_assert_int_eq(pay_lmdb_read_begin(&first, db), APR_SUCCESS);
@@ -37,11 +37,11 @@ START_TEST(test_the_free_list_is_bounded)
 {
     MDB_txn *txns[PAY_LMDB_READERS_FREE_MAX + 1];
     pay_store_options_t options = fixture_options();
-    pay_lmdb_t *db;
+    pay_store_t *db;
     int i;
 
     options.readers_max = 4 * (PAY_LMDB_READERS_FREE_MAX + 1);
-    db = (pay_lmdb_t *)fixture_open_with(unit_dir(), &options);
+    db = fixture_open_with(unit_dir(), &options);
     for (i = 0; i < UNIT_ROWS(txns); i++) {
         ck_assert_int_eq(pay_lmdb_read_begin(&txns[i], db), APR_SUCCESS);
     }
@@ -58,11 +58,11 @@ START_TEST(test_a_full_reader_table)
 {
     MDB_txn *txns[FEW_READERS + 1];
     pay_store_options_t options = fixture_options();
-    pay_lmdb_t *db;
+    pay_store_t *db;
     int i;
 
     options.readers_max = FEW_READERS;
-    db = (pay_lmdb_t *)fixture_open_with(unit_dir(), &options);
+    db = fixture_open_with(unit_dir(), &options);
     for (i = 0; i < FEW_READERS; i++) {
         ck_assert_int_eq(pay_lmdb_read_begin(&txns[i], db), APR_SUCCESS);
     }
@@ -127,7 +127,7 @@ static void run_gated(pid_t pid, int go, int done)
 /* Fills the reader table. */
 static int hog_work(const char *dir)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)fixture_open(dir);
+    pay_store_t *db = fixture_open(dir);
     MDB_txn *txn;
     int i;
 
@@ -145,13 +145,13 @@ START_TEST(test_slots_of_the_dead_are_freed)
     pay_store_options_t options = fixture_options();
     int go, done;
     MDB_txn *txn;
-    pay_lmdb_t *db;
+    pay_store_t *db;
     pid_t pid;
 
     options.readers_max = FEW_READERS;
     pid = fork_gated(hog_work, dir, &go, &done);
-    db = (pay_lmdb_t *)fixture_open_with(dir, &options);
-    ck_assert_int_eq(pay_store_ready(NULL, &db->store, unit_pool), APR_SUCCESS);
+    db = fixture_open_with(dir, &options);
+    ck_assert_int_eq(pay_store_ready(NULL, db, unit_pool), APR_SUCCESS);
     run_gated(pid, go, done);
     fixture_listen();
     ck_assert_int_eq(pay_lmdb_read_begin(&txn, db), APR_SUCCESS);
@@ -174,14 +174,14 @@ START_TEST(test_housekeep_frees_slots_of_the_dead)
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
     run_gated(pid, go, done);
     fixture_listen();
-    ck_assert_int_eq(store->ops->housekeep(store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_housekeep(store, unit_pool), APR_SUCCESS);
     ck_assert(fixture_logged("PAY00113: ") && fixture_logged("8 reader slots"));
-    ck_assert_int_eq(store->ops->housekeep(store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_housekeep(store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(fixture_lines, 1);
 }
 END_TEST
 
-static int grow_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int grow_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     static char bytes[4 * SMALL_MAP];
     MDB_val key = {5, (void *)"large"};
@@ -194,23 +194,23 @@ static int grow_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
 /* Writes more than the parent's map holds. */
 static int grow(const char *dir)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)fixture_open(dir);
+    pay_store_t *db = fixture_open(dir);
 
     return pay_lmdb_commit(db, 0, grow_work, NULL) == APR_SUCCESS ? 0 : 1;
 }
 
 /* Opens `dir` with the small map, then has another process grow the file beyond it. */
-static pay_lmdb_t *open_outgrown(const char *dir, MDB_txn **reader)
+static pay_store_t *open_outgrown(const char *dir, MDB_txn **reader)
 {
     pay_store_options_t options = fixture_options();
     int go, done;
-    pay_lmdb_t *db;
+    pay_store_t *db;
     pid_t pid;
 
     pid = fork_gated(grow, dir, &go, &done);
     options.map_bytes = SMALL_MAP;
-    db = (pay_lmdb_t *)fixture_open_with(dir, &options);
-    ck_assert_int_eq(fixture_put_meta(&db->store, "a"), APR_SUCCESS);
+    db = fixture_open_with(dir, &options);
+    ck_assert_int_eq(fixture_put_meta(db, "a"), APR_SUCCESS);
     if (reader) {
         ck_assert_int_eq(pay_lmdb_read_begin(reader, db), APR_SUCCESS);
     }
@@ -220,21 +220,21 @@ static pay_lmdb_t *open_outgrown(const char *dir, MDB_txn **reader)
 
 START_TEST(test_a_reader_follows_a_grown_map)
 {
-    pay_lmdb_t *db = open_outgrown(unit_dir(), NULL);
+    pay_store_t *db = open_outgrown(unit_dir(), NULL);
 
-    ck_assert(fixture_has(&db->store, "large"));
-    ck_assert(fixture_has(&db->store, "a"));
-    ck_assert_int_eq(fixture_put_meta(&db->store, "b"), APR_SUCCESS);
+    ck_assert(fixture_has(db, "large"));
+    ck_assert(fixture_has(db, "a"));
+    ck_assert_int_eq(fixture_put_meta(db, "b"), APR_SUCCESS);
 }
 END_TEST
 
 START_TEST(test_a_writer_follows_a_grown_map)
 {
-    pay_lmdb_t *db = open_outgrown(unit_dir(), NULL);
+    pay_store_t *db = open_outgrown(unit_dir(), NULL);
 
-    ck_assert_int_eq(fixture_put_meta(&db->store, "b"), APR_SUCCESS);
-    ck_assert(fixture_has(&db->store, "large"));
-    ck_assert(fixture_has(&db->store, "b"));
+    ck_assert_int_eq(fixture_put_meta(db, "b"), APR_SUCCESS);
+    ck_assert(fixture_has(db, "large"));
+    ck_assert(fixture_has(db, "b"));
 }
 END_TEST
 
@@ -243,13 +243,13 @@ START_TEST(test_a_live_reader_is_not_mapped_away)
     MDB_val key = {1, (void *)"a"};
     MDB_txn *old, *txn;
     MDB_val val;
-    pay_lmdb_t *db = open_outgrown(unit_dir(), &old);
+    pay_store_t *db = open_outgrown(unit_dir(), &old);
 
     ck_assert_int_eq(pay_lmdb_read_begin(&txn, db), PAY_STORE_EDOWN);
     ck_assert_int_eq(mdb_get(old, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val), 0);
     ck_assert_int_eq(*(char *)val.mv_data, 'x');
     pay_lmdb_read_end(db, old);
-    ck_assert(fixture_has(&db->store, "large"));
+    ck_assert(fixture_has(db, "large"));
 }
 END_TEST
 
@@ -268,7 +268,7 @@ static void *read_thread(void *store)
 START_TEST(test_threads_share_the_list)
 {
     pthread_t threads[THREADS];
-    pay_store_t *store = &open_outgrown(unit_dir(), NULL)->store;
+    pay_store_t *store = open_outgrown(unit_dir(), NULL);
     void *fault;
     int i;
 
@@ -279,7 +279,7 @@ START_TEST(test_threads_share_the_list)
         ck_assert_int_eq(pthread_join(threads[i], &fault), 0);
         ck_assert_ptr_null(fault);
     }
-    ck_assert_uint_eq(((pay_lmdb_env_t *)((pay_lmdb_t *)store)->env)->uses, 0);
+    ck_assert_uint_eq(((pay_lmdb_env_t *)(store)->env)->uses, 0);
 }
 END_TEST
 

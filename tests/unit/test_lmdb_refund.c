@@ -94,9 +94,9 @@ START_TEST(test_judge)
     for (i = 0; i < TILL_SCOPES; i++) {
         pending = till_find(i, "order-1")->refunds_pending_minor;
         ck_assert_int_eq(
-            till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                   till_refund_proposal(i, "order-1", judge_cases[_i].amount_minor),
-                                   NULL, 0, unit_pool),
+            pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                  till_refund_proposal(i, "order-1", judge_cases[_i].amount_minor),
+                                  NULL, 0, unit_pool),
             APR_SUCCESS);
         ck_assert_msg(verdict == judge_cases[_i].want, "%s: verdict %d", name, (int)verdict);
         ck_assert_msg(charge->refunds_pending_minor == pending + judge_cases[_i].want_minor,
@@ -115,7 +115,7 @@ START_TEST(test_judge)
 }
 END_TEST
 
-static int refunded_all_there_is(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int refunded_all_there_is(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_charge_t *charge = baton;
 
@@ -175,8 +175,8 @@ static pay_refund_verdict_t open_noted(pay_refund_t **out, int i, apr_int64_t am
 
     proposal->customer_note = customer_note;
     proposal->merchant_note = merchant_note;
-    ck_assert_int_eq(till->ops->refund_open(out, &charge, &verdict, &kept, till->store, proposal,
-                                            NULL, window, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(out, &charge, &verdict, &kept, till->store, proposal,
+                                           NULL, window, unit_pool),
                      APR_SUCCESS);
     return verdict;
 }
@@ -255,8 +255,8 @@ START_TEST(test_refused)
         proposal->id = refused_cases[_i].id;
         proposal->refund_reference = refused_cases[_i].refund_reference;
         apr_cpystrn(proposal->money.currency, refused_cases[_i].currency, 4);
-        rv = till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store, proposal, NULL,
-                                    0, unit_pool);
+        rv = pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal, NULL,
+                                   0, unit_pool);
         ck_assert_msg(rv == refused_cases[_i].want, "%s: %d", refused_cases[_i].name, rv);
         ck_assert_msg((refund == NULL) == (rv != APR_SUCCESS), "%s", refused_cases[_i].name);
     }
@@ -272,13 +272,13 @@ START_TEST(test_find)
     (void)till_charge(_i, "order-1", 1000);
     refund = till_refund(_i, "order-1", 250, PAY_REFUND_OPENED);
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_int_eq(till->ops->refund_find(&found, till->store, &till->scopes[i],
-                                                refund->refund_reference, unit_pool),
+        ck_assert_int_eq(pay_store_refund_find(&found, till->store, &till->scopes[i],
+                                               refund->refund_reference, unit_pool),
                          i == _i ? APR_SUCCESS : APR_NOTFOUND);
         ck_assert((found == NULL) == (i != _i));
     }
-    ck_assert_int_eq(till->ops->refund_find(&found, till->store, &till->scopes[_i],
-                                            refund->refund_reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_find(&found, till->store, &till->scopes[_i],
+                                           refund->refund_reference, unit_pool),
                      APR_SUCCESS);
     ck_assert(found->money.amount_minor == 250 && found->created_at == TILL_NOW);
     ck_assert_str_eq(found->transaction_reference, "order-1");
@@ -293,10 +293,10 @@ static pay_refund_verdict_t open_keyed(pay_refund_t **out, int i, apr_int64_t am
     pay_charge_t *charge;
     pay_kept_t *kept;
 
-    ck_assert_int_eq(till->ops->refund_open(out, &charge, &verdict, &kept, till->store,
-                                            till_refund_proposal(i, "order-1", amount_minor),
-                                            till_use(PAY_OPERATION_REFUND, "key-1", "a"), WINDOW,
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(out, &charge, &verdict, &kept, till->store,
+                                           till_refund_proposal(i, "order-1", amount_minor),
+                                           till_use(PAY_OPERATION_REFUND, "key-1", "a"), WINDOW,
+                                           unit_pool),
                      APR_SUCCESS);
     ck_assert_ptr_null(kept);
     return verdict;
@@ -325,15 +325,15 @@ START_TEST(test_pending_history_is_no_reason_to_keep)
     (void)till_charge(0, "order-1", 1000);
     APR_ARRAY_PUSH(rows, pay_refund_t *) =
         till_history(0, 1, TILL_NOW, PAY_REFUND_PENDING, "order-1", pending);
-    ck_assert_int_eq(till->ops->import_begin(&import, till->store, &till->scopes[0], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&import, till->store, &till->scopes[0], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&import, &at, till->store, rows, unit_pool),
+    ck_assert_int_eq(pay_store_import_rows(&import, &at, till->store, rows, unit_pool),
                      APR_SUCCESS);
     ck_assert(till_find(0, "order-1")->refund_at_acquirer == 0);
     ck_assert_msg(open_keyed(&refund, 0, amount_minor) == history_cases[_i].want, "%s",
                   history_cases[_i].name);
     ck_assert_ptr_null(till_kept(0, till_use(PAY_OPERATION_REFUND, "key-1", "a")));
-    ck_assert_int_eq(till->ops->import_abort(&import, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_abort(&import, till->store, unit_pool), APR_SUCCESS);
     ck_assert_msg(open_keyed(&refund, 0, amount_minor) == PAY_REFUND_OPENED, "%s",
                   history_cases[_i].name);
     till_check_clean();
@@ -349,8 +349,8 @@ START_TEST(test_void_is_no_reason_to_keep)
     int voided;
 
     charge = till_checkout(_i, "order-1", 1000);
-    ck_assert_int_eq(till->ops->charge_void(&charge, &voided, &kept, till->store, &till->scopes[_i],
-                                            "order-1", NULL, unit_pool),
+    ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &kept, till->store, &till->scopes[_i],
+                                           "order-1", NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(voided, 1);
     ck_assert_int_eq(open_keyed(&refund, _i, 100), PAY_REFUND_REFUSED_STATE);
@@ -394,19 +394,18 @@ static void *race(void *data)
     int n, changed;
 
     for (n = 0; n < RACES; n++) {
-        racer->failed |=
-            racer->store->ops->refund_open(&refund, &charge, &verdict, &kept, racer->store,
-                                           racer->proposals[n], NULL, 0, racer->pool)
-            != APR_SUCCESS;
+        racer->failed |= pay_store_refund_open(&refund, &charge, &verdict, &kept, racer->store,
+                                               racer->proposals[n], NULL, 0, racer->pool)
+                         != APR_SUCCESS;
         if (racer->failed || verdict != PAY_REFUND_OPENED) {
             continue;
         }
         kind = refund->seq % 3 ? PAY_OUTCOME_APPROVED : PAY_OUTCOME_DECLINED;
-        racer->failed |= racer->store->ops->refund_resolve(&refund, &changed, racer->store,
-                                                           &refund->scope, refund->refund_reference,
-                                                           till_outcome(kind), 0, racer->pool)
-                             != APR_SUCCESS
-                         || !changed;
+        racer->failed |=
+            pay_store_refund_resolve(&refund, &changed, racer->store, &refund->scope,
+                                     refund->refund_reference, till_outcome(kind), 0, racer->pool)
+                != APR_SUCCESS
+            || !changed;
     }
     return NULL;
 }

@@ -13,11 +13,11 @@ static void import(int i, pay_refund_state_t state, apr_int64_t amount_minor, in
 
     APR_ARRAY_PUSH(rows, const pay_refund_t *) =
         till_history(i, 1, TILL_NOW, state, NULL, amount_minor);
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
     if (!open) {
-        ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     }
 }
 
@@ -26,8 +26,8 @@ static pay_refund_t *ask(int i, const char *reference, apr_status_t want, int wa
     pay_refund_t *refund;
     int changed;
 
-    ck_assert_int_eq(till->ops->refund_ask(&refund, &changed, till->store, &till->scopes[i],
-                                           reference, ACQUIRER, DUE, unit_pool),
+    ck_assert_int_eq(pay_store_refund_ask(&refund, &changed, till->store, &till->scopes[i],
+                                          reference, ACQUIRER, DUE, unit_pool),
                      want);
     ck_assert_int_eq(changed, want_changed);
     return refund;
@@ -50,7 +50,7 @@ START_TEST(test_asked)
     ck_assert_int_eq(refund->due_at, DUE);
     (void)ask(_i, reference, APR_SUCCESS, 0); /* once */
     till_check_clean();
-    ck_assert_int_eq(till->ops->due_take(&rows, till->store, DUE, 1, 16, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_due_take(&rows, till->store, DUE, 1, 16, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(rows->nelts, 1);
     due = APR_ARRAY_IDX(rows, 0, pay_due_t).refund;
     ck_assert_str_eq(due->refund_reference, reference);

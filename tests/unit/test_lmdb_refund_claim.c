@@ -16,8 +16,8 @@ static pay_refund_t *waiting(int i)
     proposal->waiting = 1;
     proposal->worker = (pay_worker_t){0, 0, 0};
     proposal->due_at = TILL_NOW;
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                            proposal, NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
+                                           NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
     return refund;
@@ -28,8 +28,8 @@ static int claim(pay_refund_t **out, int i, const char *refund_reference)
     const pay_worker_t self = pay_worker_self();
     int claimed;
 
-    ck_assert_int_eq(till->ops->refund_claim(out, &claimed, till->store, &till->scopes[i],
-                                             refund_reference, &self, 5, 6, LATER, unit_pool),
+    ck_assert_int_eq(pay_store_refund_claim(out, &claimed, till->store, &till->scopes[i],
+                                            refund_reference, &self, 5, 6, LATER, unit_pool),
                      APR_SUCCESS);
     return claimed;
 }
@@ -41,11 +41,11 @@ static void modes_set(pay_mode_t mode)
     pay_account_t *account;
     int i;
 
-    ck_assert_int_eq(till->ops->account_list(&accounts, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_list(&accounts, till->store, unit_pool), APR_SUCCESS);
     for (i = 0; i < accounts->nelts; i++) {
-        ck_assert_int_eq(till->ops->account_set(&account, till->store,
-                                                APR_ARRAY_IDX(accounts, i, pay_account_t *)->name,
-                                                &same, &mode, unit_pool),
+        ck_assert_int_eq(pay_store_account_set(&account, till->store,
+                                               APR_ARRAY_IDX(accounts, i, pay_account_t *)->name,
+                                               &same, &mode, unit_pool),
                          APR_SUCCESS);
     }
 }
@@ -72,7 +72,7 @@ START_TEST(test_once)
         ck_assert_str_eq(till_snapshot(), before);
         till_check_clean();
     }
-    ck_assert_int_eq(till->ops->due_take(&rows, till->store, LATER - 1, 1, 16, unit_pool),
+    ck_assert_int_eq(pay_store_due_take(&rows, till->store, LATER - 1, 1, 16, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(rows->nelts, 0);
 }
@@ -113,9 +113,9 @@ START_TEST(test_not_waiting)
                      1);
     ck_assert_int_eq(claim(&out, 0, refund->refund_reference), 0);
     ck_assert_int_eq(out->state, PAY_REFUND_PROCESSED);
-    ck_assert_int_eq(till->ops->refund_claim(&out, &claimed, till->store, &till->scopes[1],
-                                             refund->refund_reference, &refund->worker, 5, 6, LATER,
-                                             unit_pool),
+    ck_assert_int_eq(pay_store_refund_claim(&out, &claimed, till->store, &till->scopes[1],
+                                            refund->refund_reference, &refund->worker, 5, 6, LATER,
+                                            unit_pool),
                      APR_NOTFOUND);
     ck_assert_int_eq(claimed, 0);
 }

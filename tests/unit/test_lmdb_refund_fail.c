@@ -14,8 +14,8 @@ static int take_back(pay_refund_t **refund, int i, const char *refund_reference)
 {
     int changed;
 
-    ck_assert_int_eq(till->ops->refund_fail(refund, &changed, till->store, &till->scopes[i],
-                                            refund_reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(refund, &changed, till->store, &till->scopes[i],
+                                           refund_reference, unit_pool),
                      APR_SUCCESS);
     return changed;
 }
@@ -25,7 +25,7 @@ static pay_refund_t *find(int i, const char *refund_reference)
     pay_refund_t *refund;
 
     ck_assert_int_eq(
-        till->ops->refund_find(&refund, till->store, &till->scopes[i], refund_reference, unit_pool),
+        pay_store_refund_find(&refund, till->store, &till->scopes[i], refund_reference, unit_pool),
         APR_SUCCESS);
     return refund;
 }
@@ -47,8 +47,8 @@ static const char *list(int i)
     pay_refund_cursor_t cursor = {.done = 0};
     apr_size_t len, count;
 
-    ck_assert_int_eq(till->ops->refund_scan(&cursor, &len, &count, till->store, &till->scopes[i],
-                                            &range, buffer, sizeof(buffer)),
+    ck_assert_int_eq(pay_store_refund_scan(&cursor, &len, &count, till->store, &till->scopes[i],
+                                           &range, buffer, sizeof(buffer)),
                      APR_SUCCESS);
     ck_assert_int_eq(cursor.done, 1);
     return apr_pstrmemdup(unit_pool, buffer, len);
@@ -61,11 +61,11 @@ static void import(int i, pay_refund_t *refund, int finish)
     int at;
 
     APR_ARRAY_PUSH(rows, pay_refund_t *) = refund;
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
     if (finish) {
-        ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     }
 }
 
@@ -208,8 +208,8 @@ START_TEST(test_history)
         till_history(0, 1, decided_at, history_cases[_i].state, history_cases[_i].reference, 1000),
         history_cases[_i].finish);
     before = till_snapshot();
-    rv = till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[0], "oldref_1",
-                                unit_pool);
+    rv = pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[0], "oldref_1",
+                               unit_pool);
     ck_assert_msg(rv == history_cases[_i].want, "%s: %d", name, rv);
     ck_assert_msg(changed == history_cases[_i].want_changed, "%s: changed", name);
     ck_assert_msg((refund != NULL) == (rv == APR_SUCCESS), "%s: out", name);
@@ -235,8 +235,8 @@ START_TEST(test_no_such_refund)
     (void)till_charge(other, "order-1", 1000);
     reference = processed(other, 400);
     before = till_snapshot();
-    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[_i],
-                                            reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[_i],
+                                           reference, unit_pool),
                      APR_NOTFOUND);
     ck_assert_ptr_null(refund);
     ck_assert_int_eq(changed, 0);
@@ -245,7 +245,7 @@ START_TEST(test_no_such_refund)
 }
 END_TEST
 
-static int take_amounts(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int take_amounts(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_charge_t *charge;
     int rc;
@@ -274,8 +274,8 @@ START_TEST(test_bad_charge)
         till_plant(PAY_TABLE_CHARGE, &key, _i ? "\x01\x01" : NULL, _i ? 2 : 0);
     }
     before = till_snapshot();
-    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[0],
-                                            reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[0],
+                                           reference, unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_ptr_null(refund);
     ck_assert_int_eq(changed, 0);

@@ -27,8 +27,8 @@ static const pay_idempotency_t *use_of(const char *key, const char *request)
 
 static apr_status_t try_open(opened_t *opened, pay_refund_t *proposal, const pay_idempotency_t *use)
 {
-    return till->ops->refund_open(&opened->refund, &opened->charge, &opened->verdict, &opened->kept,
-                                  till->store, proposal, use, WINDOW, unit_pool);
+    return pay_store_refund_open(&opened->refund, &opened->charge, &opened->verdict, &opened->kept,
+                                 till->store, proposal, use, WINDOW, unit_pool);
 }
 
 static opened_t open_as(int i, const char *reference, apr_int64_t amount_minor,
@@ -210,8 +210,8 @@ START_TEST(test_refusal_outlives_its_cause)
         settle(i, all, PAY_OUTCOME_APPROVED);
         opened = open_as(i, "order-1", 100, use);
         ck_assert_int_eq(opened.verdict, PAY_REFUND_REFUSED_FULL);
-        ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[i],
-                                                all->refund_reference, unit_pool),
+        ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[i],
+                                               all->refund_reference, unit_pool),
                          APR_SUCCESS);
         opened = open_as(i, "order-1", 100, use);
         ck_assert(opened.kept && opened.kept->refusal == PAY_REFUND_REFUSED_FULL);
@@ -337,19 +337,19 @@ static void *race(void *data)
     int n, changed;
 
     for (n = 0; n < RACES; n++) {
-        racer->failed |= racer->store->ops->refund_open(
-                             &opened.refund, &opened.charge, &opened.verdict, &opened.kept,
-                             racer->store, racer->proposals[n], racer->uses[n], 0, racer->pool)
-                         != APR_SUCCESS;
+        racer->failed |=
+            pay_store_refund_open(&opened.refund, &opened.charge, &opened.verdict, &opened.kept,
+                                  racer->store, racer->proposals[n], racer->uses[n], 0, racer->pool)
+            != APR_SUCCESS;
         racer->opened[n] = !racer->failed && opened.refund;
         racer->failed |= !racer->opened[n] && (!opened.kept || !opened.kept->refund);
         if (racer->opened[n]) {
-            racer->failed |= racer->store->ops->refund_resolve(
-                                 &opened.refund, &changed, racer->store, &opened.refund->scope,
-                                 opened.refund->refund_reference,
-                                 till_outcome(PAY_OUTCOME_APPROVED), 0, racer->pool)
-                                 != APR_SUCCESS
-                             || !changed;
+            racer->failed |=
+                pay_store_refund_resolve(&opened.refund, &changed, racer->store,
+                                         &opened.refund->scope, opened.refund->refund_reference,
+                                         till_outcome(PAY_OUTCOME_APPROVED), 0, racer->pool)
+                    != APR_SUCCESS
+                || !changed;
         }
     }
     return NULL;
@@ -468,14 +468,13 @@ static void refund_until_killed(int done)
     till->store = till_store(till->url, unit_pool);
     for (n = 0; till->store && n < KILL_OPENS; n++) {
         i = n % TILL_SCOPES;
-        till->ops = till->store->ops;
         if (try_open(&opened, till_refund_proposal(i, "order-1", 1),
                      use_of(apr_psprintf(unit_pool, "key-%d", n), "a"))
                 != APR_SUCCESS
             || !opened.refund || write(done, "x", 1) != 1
-            || till->ops->refund_resolve(&refund, &changed, till->store, &till->scopes[i],
-                                         opened.refund->refund_reference,
-                                         till_outcome(PAY_OUTCOME_APPROVED), 0, unit_pool)
+            || pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[i],
+                                        opened.refund->refund_reference,
+                                        till_outcome(PAY_OUTCOME_APPROVED), 0, unit_pool)
                    != APR_SUCCESS) {
             _exit(1);
         }

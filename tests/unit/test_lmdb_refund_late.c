@@ -15,8 +15,8 @@ static pay_refund_t *absent(int i)
 
     (void)till_charge(i, "order-1", 1000);
     refund = till_refund(i, "order-1", 100, PAY_REFUND_OPENED);
-    ck_assert_int_eq(till->ops->refund_resolve(&refund, &changed, till->store, &till->scopes[i],
-                                               refund->refund_reference, &outcome, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[i],
+                                              refund->refund_reference, &outcome, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert_int_eq(refund->due_at, TILL_NOW + HOUR);
@@ -46,10 +46,10 @@ START_TEST(test_late)
 
     for (i = 0; i < TILL_SCOPES; i++) {
         refund = absent(i);
-        ck_assert_int_eq(till->ops->refund_late(&out, &changed, till->store, &till->scopes[i],
-                                                refund->refund_reference, late_cases[_i].found,
-                                                late_cases[_i].due_at, late_cases[_i].held,
-                                                late_cases[_i].resolution, unit_pool),
+        ck_assert_int_eq(pay_store_refund_late(&out, &changed, till->store, &till->scopes[i],
+                                               refund->refund_reference, late_cases[_i].found,
+                                               late_cases[_i].due_at, late_cases[_i].held,
+                                               late_cases[_i].resolution, unit_pool),
                          APR_SUCCESS);
         ck_assert_msg(changed, "%s", name);
         ck_assert_int_eq(out->state, PAY_REFUND_FAILED);
@@ -71,9 +71,9 @@ START_TEST(test_told_once)
     int changed, n;
 
     for (n = 0; n < 2; n++) {
-        ck_assert_int_eq(till->ops->refund_late(&out, &changed, till->store, &till->scopes[0],
-                                                refund->refund_reference, &processed, 0,
-                                                PAY_HELD_LATE, NULL, unit_pool),
+        ck_assert_int_eq(pay_store_refund_late(&out, &changed, till->store, &till->scopes[0],
+                                               refund->refund_reference, &processed, 0,
+                                               PAY_HELD_LATE, NULL, unit_pool),
                          APR_SUCCESS);
     }
     ck_assert_int_eq(till_lines[PAY_LOG_ALERT], 1);
@@ -92,14 +92,14 @@ START_TEST(test_not_failed)
         (void)till_refund_resolve(&out, 0, refund->refund_reference, PAY_OUTCOME_APPROVED);
     }
     before = till_snapshot();
-    ck_assert_int_eq(till->ops->refund_late(&out, &changed, till->store, &till->scopes[0],
-                                            refund->refund_reference, &processed, TILL_NOW,
-                                            PAY_HELD_LATE, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_refund_late(&out, &changed, till->store, &till->scopes[0],
+                                           refund->refund_reference, &processed, TILL_NOW,
+                                           PAY_HELD_LATE, NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 0);
     ck_assert_str_eq(till_snapshot(), before);
-    ck_assert_int_eq(till->ops->refund_late(&out, &changed, till->store, &till->scopes[0],
-                                            "no-such", NULL, 0, PAY_NOT_HELD, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_refund_late(&out, &changed, till->store, &till->scopes[0], "no-such",
+                                           NULL, 0, PAY_NOT_HELD, NULL, unit_pool),
                      APR_NOTFOUND);
     ck_assert_ptr_null(out);
 }

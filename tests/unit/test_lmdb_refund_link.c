@@ -22,7 +22,7 @@ static pay_charge_t *open_charge(const char *reference, apr_int64_t amount_minor
 
     proposal->acquirer_reference = name;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
@@ -44,20 +44,19 @@ static void fetch(int number, pay_refund_state_t state, const char *name, apr_in
 
     row->acquirer_charge = name;
     APR_ARRAY_PUSH(rows, pay_refund_t *) = row;
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
                      APR_SUCCESS);
     run.by_acquirer = 1;
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
 }
 
 static pay_refund_t *fetched(int number)
 {
     pay_refund_t *refund;
 
-    ck_assert_int_eq(till->ops->refund_find(&refund, till->store, &till->scopes[LIVE],
-                                            apr_psprintf(unit_pool, "oldref_%d", number),
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_refund_find(&refund, till->store, &till->scopes[LIVE],
+                                           apr_psprintf(unit_pool, "oldref_%d", number), unit_pool),
                      APR_SUCCESS);
     return refund;
 }
@@ -69,8 +68,8 @@ static pay_refund_link_t try_link(int number, int change)
     pay_charge_t *charge;
 
     ck_assert_int_eq(
-        till->ops->refund_link(&refund, &charge, &verdict, till->store, &till->scopes[LIVE],
-                               apr_psprintf(unit_pool, "oldref_%d", number), change, unit_pool),
+        pay_store_refund_link(&refund, &charge, &verdict, till->store, &till->scopes[LIVE],
+                              apr_psprintf(unit_pool, "oldref_%d", number), change, unit_pool),
         APR_SUCCESS);
     ck_assert_str_eq(refund->refund_reference, apr_psprintf(unit_pool, "oldref_%d", number));
     return verdict;
@@ -202,11 +201,11 @@ START_TEST(test_apart)
     if (!first) {
         charge = open_charge(apart_cases[_i / 2].reference, 1000, THEIR);
     }
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
                      APR_SUCCESS);
     run.by_acquirer = 1;
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(run.unlinked, 1);
     if (first) {
         charge = open_charge(apart_cases[_i / 2].reference, 1000, THEIR);
@@ -231,7 +230,7 @@ START_TEST(test_another_scope)
     fetch(1, PAY_REFUND_PROCESSED, THEIR, 400);
     proposal->acquirer_reference = THEIR;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert(charge->refunded_minor == 0);
     ck_assert_uint_eq(fetched(1)->charge_seq, 0);
@@ -251,7 +250,7 @@ START_TEST(test_withdrawn)
     charge = open_charge("order-1", 1000, THEIR);
     ck_assert(charge->refunded_minor == 400 && charge->refunds_pending_minor == 200);
     ck_assert_int_eq(
-        till->ops->charge_withdraw(till->store, &till->scopes[LIVE], charge->seq, unit_pool),
+        pay_store_charge_withdraw(till->store, &till->scopes[LIVE], charge->seq, unit_pool),
         APR_SUCCESS);
     ck_assert_uint_eq(fetched(1)->charge_seq, 0);
     ck_assert_str_eq(fetched(2)->acquirer_charge, THEIR);
@@ -276,12 +275,12 @@ START_TEST(test_import_is_taken_back)
         row->acquirer_charge = i == 1 ? THEIR : "another";
         APR_ARRAY_PUSH(rows, pay_refund_t *) = row;
     }
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
                      APR_SUCCESS);
     run.by_acquirer = 1;
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
     ck_assert(approve(open_charge("order-1", 1000, THEIR))->refunded_minor == 400);
-    ck_assert_int_eq(till->ops->import_abort(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_abort(&run, till->store, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(till_find(LIVE, "order-1")->refunded_minor, 0);
     (void)open_charge("order-2", 1000, "another");
     ck_assert_int_eq(till_find(LIVE, "order-2")->refunded_minor, 0);
@@ -292,7 +291,7 @@ END_TEST
 /* ---- rows of earlier versions */
 
 /* The row has no more fields than an earlier version writes: what was added is empty. */
-static int older_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int older_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const pay_refund_t *refund = baton;
     pay_lmdb_refund_head_t head;
@@ -316,10 +315,10 @@ static void fetch_as_before(int number, const char *shown, apr_int64_t amount_mi
 
     APR_ARRAY_PUSH(rows, pay_refund_t *) =
         till_history(LIVE, number, TILL_NOW, PAY_REFUND_PROCESSED, shown, amount_minor);
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     till_raw(older_work, fetched(number));
     ck_assert_uint_eq(fetched(number)->charge_seq, 0);
     ck_assert_str_eq(fetched(number)->acquirer_charge, "");
@@ -371,8 +370,8 @@ START_TEST(test_no_such_refund)
     pay_refund_t *refund;
     pay_charge_t *charge;
 
-    ck_assert_int_eq(till->ops->refund_link(&refund, &charge, &verdict, till->store,
-                                            &till->scopes[LIVE], "oldref_1", 1, unit_pool),
+    ck_assert_int_eq(pay_store_refund_link(&refund, &charge, &verdict, till->store,
+                                           &till->scopes[LIVE], "oldref_1", 1, unit_pool),
                      APR_NOTFOUND);
     ck_assert_ptr_null(refund);
 }
@@ -386,7 +385,7 @@ START_TEST(test_many)
     pay_import_t run;
     int i, at;
 
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[LIVE], unit_pool),
                      APR_SUCCESS);
     run.by_acquirer = 1;
     for (i = 1; i <= PAY_LMDB_REFUND_LINKS_MAX + 1; i++) {
@@ -394,12 +393,12 @@ START_TEST(test_many)
         row->acquirer_charge = THEIR;
         APR_ARRAY_PUSH(rows, pay_refund_t *) = row;
         if (rows->nelts == PAY_STORE_ROWS_MAX || i > PAY_LMDB_REFUND_LINKS_MAX) {
-            ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool),
+            ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool),
                              APR_SUCCESS);
             apr_array_clear(rows);
         }
     }
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     (void)approve(open_charge("order-1", 5000, THEIR));
     ck_assert_int_eq(till_logged("PAY00720"), 1);
     ck_assert(till_find(LIVE, "order-1")->refunded_minor == PAY_LMDB_REFUND_LINKS_MAX);

@@ -15,8 +15,8 @@ static apr_size_t next_chunk(pay_refund_cursor_t *cursor, const char **text, int
     pay_time_range_t range = {from, to};
     apr_size_t len, count;
 
-    ck_assert_int_eq(till->ops->refund_scan(cursor, &len, &count, till->store, &till->scopes[i],
-                                            &range, buffer, sizeof(buffer)),
+    ck_assert_int_eq(pay_store_refund_scan(cursor, &len, &count, till->store, &till->scopes[i],
+                                           &range, buffer, sizeof(buffer)),
                      APR_SUCCESS);
     ck_assert_uint_le(len, sizeof(buffer));
     *text = apr_pstrcat(unit_pool, *text, apr_pstrmemdup(unit_pool, buffer, len), NULL);
@@ -142,19 +142,19 @@ static void import(int i, int number, int count, apr_interval_time_t after, int 
     pay_import_t run;
     int n, at;
 
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
     for (n = 0; n < count; n++) {
         APR_ARRAY_PUSH(rows, pay_refund_t *) =
             till_history(i, number + n, TILL_NOW + after + n * MS, PAY_REFUND_PROCESSED, NULL, 100);
         if (rows->nelts == PAY_STORE_ROWS_MAX || n == count - 1) {
-            ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool),
+            ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool),
                              APR_SUCCESS);
             apr_array_clear(rows);
         }
     }
     if (finish) {
-        ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     }
 }
 
@@ -287,10 +287,10 @@ START_TEST(test_largest_record)
         refund->customer_note = note;
         APR_ARRAY_PUSH(rows, pay_refund_t *) = refund;
     }
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[_i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[_i], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     text = list(&count, _i, 0, APR_INT64_MAX);
     ck_assert_int_eq(count, 3);
     ck_assert_str_eq(ids_of(text), "old_0,old_1,old_2");
@@ -307,8 +307,8 @@ START_TEST(test_bad_row_ends_the_list)
     make_four();
     pay_lmdb_refund_key(&key, &till->scopes[_i], TILL_NOW + SEC(2), 99);
     till_plant(PAY_TABLE_REFUND, &key, "{}", 2);
-    ck_assert_int_eq(till->ops->refund_scan(&cursor, &len, &count, till->store, &till->scopes[_i],
-                                            &range, buffer, sizeof(buffer)),
+    ck_assert_int_eq(pay_store_refund_scan(&cursor, &len, &count, till->store, &till->scopes[_i],
+                                           &range, buffer, sizeof(buffer)),
                      PAY_STORE_ECORRUPT);
     check_list("another scope's", (_i + 1) % TILL_SCOPES, TILL_NOW, TILL_NOW,
                apr_psprintf(unit_pool, "ref_%d", 10 * ((_i + 1) % TILL_SCOPES) + 1));
@@ -344,8 +344,8 @@ START_TEST(test_long_row_ends_the_list)
     pay_lmdb_refund_key(&key, &till->scopes[0], TILL_NOW + SEC(2), 4);
     till_plant(PAY_TABLE_REFUND, &key, row, len);
     for (calls = 0; calls < 10 && rv == APR_SUCCESS && !cursor.done; calls++) {
-        rv = till->ops->refund_scan(&cursor, &chunk_len, &count, till->store, &till->scopes[0],
-                                    &range, buffer, sizeof(buffer));
+        rv = pay_store_refund_scan(&cursor, &chunk_len, &count, till->store, &till->scopes[0],
+                                   &range, buffer, sizeof(buffer));
     }
     ck_assert_msg(rv == length_cases[_i].want, "%s: %d", name, rv);
     ck_assert_msg(cursor.done == (rv == APR_SUCCESS), "%s: %d calls", name, calls);

@@ -12,8 +12,8 @@ static apr_array_header_t *page(int i, pay_page_cursor_t *cursor, const pay_time
 {
     apr_array_header_t *rows;
 
-    ck_assert_int_eq(till->ops->refund_page(&rows, cursor, till->store, &till->scopes[i], range,
-                                            limit, unit_pool),
+    ck_assert_int_eq(pay_store_refund_page(&rows, cursor, till->store, &till->scopes[i], range,
+                                           limit, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_le(rows->nelts, limit);
     return rows;
@@ -127,11 +127,11 @@ START_TEST(test_import)
             till_history(1, n, n ? TILL_NOW + apr_time_from_sec(2 * n) : -apr_time_from_sec(86400),
                          PAY_REFUND_PROCESSED, "order-1", 1);
     }
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[1], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[1], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
     ck_assert_str_eq(pages(1, &ever, 2), want[1]);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     for (n = 0; n < 3; n++) {
         ck_assert_ptr_nonnull(
             strstr(pages(1, &ever, 2), APR_ARRAY_IDX(rows, n, pay_refund_t *)->refund_reference));
@@ -170,8 +170,8 @@ START_TEST(test_bad_row)
         pay_lmdb_key_u64(&key, APR_UINT64_MAX - 1);
     }
     till_plant(PAY_TABLE_REFUND, &key, "x", 1);
-    ck_assert_int_eq(till->ops->refund_page(&rows, &cursor, till->store, &till->scopes[0], &ever,
-                                            PAY_STORE_ROWS_MAX, unit_pool),
+    ck_assert_int_eq(pay_store_refund_page(&rows, &cursor, till->store, &till->scopes[0], &ever,
+                                           PAY_STORE_ROWS_MAX, unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_int_eq(page(1, &other, &ever, PAY_STORE_ROWS_MAX)->nelts, ROWS);
 }

@@ -27,8 +27,8 @@ static pay_refund_verdict_t ask(pay_refund_t **out, int i, apr_int64_t amount_mi
     pay_kept_t *kept;
 
     proposal->customer_note = note;
-    ck_assert_int_eq(till->ops->refund_open(out, &charge, &verdict, &kept, till->store, proposal,
-                                            use, WINDOW, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(out, &charge, &verdict, &kept, till->store, proposal,
+                                           use, WINDOW, unit_pool),
                      APR_SUCCESS);
     return verdict;
 }
@@ -160,7 +160,7 @@ END_TEST
 
 /* ---- a store that was put back */
 
-static int put_back_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int put_back_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const int *confirmed = baton;
     pay_epoch_t epoch;
@@ -185,11 +185,11 @@ static void import_one(apr_time_t created_at)
 
     APR_ARRAY_PUSH(rows, pay_refund_t *) =
         till_history(LIVE, 1, created_at, PAY_REFUND_PROCESSED, "order-1", 100);
-    ck_assert_int_eq(till->ops->import_begin(&import, till->store, &till->scopes[LIVE], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&import, till->store, &till->scopes[LIVE], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&import, &at, till->store, rows, unit_pool),
+    ck_assert_int_eq(pay_store_import_rows(&import, &at, till->store, rows, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_finish(&import, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&import, till->store, unit_pool), APR_SUCCESS);
 }
 
 static const struct {
@@ -233,7 +233,7 @@ START_TEST(test_fetched)
     if (fetched_cases[_i].earlier) {
         till_raw(put_back_work, &confirmed);
     } else {
-        ck_assert_int_eq(till->ops->epoch_confirm(&was_held, &unsynced, till->store, 1, unit_pool),
+        ck_assert_int_eq(pay_store_epoch_confirm(&was_held, &unsynced, till->store, 1, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(was_held, 1);
     }
@@ -250,7 +250,7 @@ START_TEST(test_fetched)
 }
 END_TEST
 
-static int entries(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int entries(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_stat stat;
     int rc;
@@ -287,11 +287,11 @@ START_TEST(test_failed_ones_are_forgotten)
     (void)till_refund_resolve(&refund, _i, late, PAY_OUTCOME_APPROVED);
     check_repeats(_i, 100, "n", late);
     ck_assert_int_eq(
-        till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[_i], late, unit_pool),
+        pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[_i], late, unit_pool),
         APR_SUCCESS);
     check_repeats(_i, 100, "n", earlier);
-    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[_i],
-                                            earlier, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[_i],
+                                           earlier, unit_pool),
                      APR_SUCCESS);
     check_entries(0);
     ck_assert_int_eq(ask(&refund, _i, 100, "n", NULL), PAY_REFUND_OPENED);
@@ -314,8 +314,8 @@ START_TEST(test_notes_apart)
             proposal = till_refund_proposal(_i, "order-1", 10);
             proposal->customer_note = notes[c];
             proposal->merchant_note = notes[m];
-            ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                                    proposal, NULL, WINDOW, unit_pool),
+            ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                                   proposal, NULL, WINDOW, unit_pool),
                              APR_SUCCESS);
             ck_assert_int_eq(verdict, PAY_REFUND_OPENED);
             (void)till_refund_resolve(&refund, _i, refund->refund_reference, PAY_OUTCOME_APPROVED);
@@ -351,7 +351,7 @@ static void import_history(void)
     apr_pool_t *p;
     int n, at;
 
-    ck_assert_int_eq(till->ops->import_begin(&import, till->store, &till->scopes[0], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&import, till->store, &till->scopes[0], unit_pool),
                      APR_SUCCESS);
     for (n = 0; n < HISTORY;) {
         ck_assert_int_eq(apr_pool_create(&p, unit_pool), APR_SUCCESS);
@@ -361,10 +361,10 @@ static void import_history(void)
             APR_ARRAY_PUSH(rows, pay_refund_t *) =
                 till_history(0, n, TILL_NOW - 1000 * n, PAY_REFUND_PROCESSED, "order-1", 1);
         } while (n % CHUNK != 0);
-        ck_assert_int_eq(till->ops->import_rows(&import, &at, till->store, rows, p), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_import_rows(&import, &at, till->store, rows, p), APR_SUCCESS);
         apr_pool_destroy(p);
     }
-    ck_assert_int_eq(till->ops->import_finish(&import, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&import, till->store, unit_pool), APR_SUCCESS);
 }
 
 static int steps_of(pay_refund_verdict_t want, apr_int64_t amount_minor, const char *note)
@@ -416,7 +416,7 @@ START_TEST(test_damaged)
     (void)till_charge(_i, "order-1", 1000);
     reference = make(_i, 100, "n", PAY_OUTCOME_APPROVED);
     ck_assert_int_eq(
-        till->ops->refund_find(&found, till->store, &till->scopes[_i], reference, unit_pool),
+        pay_store_refund_find(&found, till->store, &till->scopes[_i], reference, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(pay_lmdb_refund_repeat_key(&key, found), 0);
     pay_lmdb_refund_key(&nowhere, &till->scopes[_i], TILL_NOW, 99);
@@ -426,8 +426,8 @@ START_TEST(test_damaged)
     till_plant(PAY_TABLE_REFUND_REPEAT, &key, NULL, 0);
     ck_assert_int_eq(till_faults("table refund_repeat does not lead to it"), 1);
     /* Its outcome is stored all the same. */
-    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[_i],
-                                            reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[_i],
+                                           reference, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     till_check_clean();
@@ -454,8 +454,8 @@ START_TEST(test_entry_that_leads_nowhere)
     pay_lmdb_refund_key(&nowhere, &till->scopes[_i], TILL_NOW, 99);
     till_plant(PAY_TABLE_REFUND_REPEAT, &key, nowhere.bytes, nowhere.len);
     memset(till_lines, 0, sizeof(till_lines));
-    rv = till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                till_refund_proposal(_i, "order-1", 100), NULL, WINDOW, unit_pool);
+    rv = pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+                               till_refund_proposal(_i, "order-1", 100), NULL, WINDOW, unit_pool);
     ck_assert_int_eq(rv, PAY_STORE_ECORRUPT);
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], 1);
     ck_assert_ptr_nonnull(strstr(till_line, "refund_repeat"));

@@ -56,8 +56,8 @@ START_TEST(test_resolve)
             till_refund_resolve(&refund, i, opened[i]->refund_reference, resolve_cases[_i].second);
         ck_assert_msg(changed == resolve_cases[_i].want_changed, "%s: changed", name);
         ck_assert_msg(refund->state == resolve_cases[_i].want_state, "%s: told", name);
-        ck_assert_int_eq(till->ops->refund_find(&refund, till->store, &till->scopes[i],
-                                                opened[i]->refund_reference, unit_pool),
+        ck_assert_int_eq(pay_store_refund_find(&refund, till->store, &till->scopes[i],
+                                               opened[i]->refund_reference, unit_pool),
                          APR_SUCCESS);
         ck_assert_msg(refund->state == resolve_cases[_i].want_state, "%s: stored", name);
         ck_assert(refund->created_at == TILL_NOW);
@@ -120,7 +120,7 @@ typedef struct kept_t {
     const char *want;
 } kept_t;
 
-static int read_contradiction(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int read_contradiction(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const kept_t *kept = baton;
     pay_lmdb_refund_t *row;
@@ -164,8 +164,8 @@ START_TEST(test_person_comes_late)
     (void)till_charge(1, "order-1", 1000);
     (void)till_refund(1, "order-1", 400, PAY_REFUND_OPENED);
     (void)till_refund_resolve(&refund, 1, "rfd_1", PAY_OUTCOME_APPROVED);
-    ck_assert_int_eq(till->ops->refund_resolve(&refund, &changed, till->store, &till->scopes[1],
-                                               "rfd_1", &late, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[1],
+                                              "rfd_1", &late, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 0);
     ck_assert_int_eq(refund->state, PAY_REFUND_PROCESSED);
@@ -188,8 +188,8 @@ START_TEST(test_unknown_releases_the_worker)
     proposal->worker = pay_worker_self();
     proposal->send_before_ms = 5;
     proposal->wait_until_ms = 6;
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                            proposal, NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store, proposal,
+                                           NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert(refund->worker.pid != 0 && refund->wait_until_ms == 6);
     (void)till_refund_resolve(&refund, _i, "rfd_1", PAY_OUTCOME_UNKNOWN);
@@ -207,9 +207,9 @@ START_TEST(test_no_such_refund)
 
     (void)till_charge(other, "order-1", 1000);
     (void)till_refund(other, "order-1", 400, PAY_REFUND_OPENED);
-    ck_assert_int_eq(till->ops->refund_resolve(&refund, &changed, till->store, &till->scopes[_i],
-                                               "rfd_1", till_outcome(PAY_OUTCOME_APPROVED), 0,
-                                               unit_pool),
+    ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[_i],
+                                              "rfd_1", till_outcome(PAY_OUTCOME_APPROVED), 0,
+                                              unit_pool),
                      APR_NOTFOUND);
     ck_assert_ptr_null(refund);
 }
@@ -225,15 +225,15 @@ START_TEST(test_charge_is_gone)
     charge = till_charge(_i, "order-1", 1000);
     (void)till_refund(_i, "order-1", 400, PAY_REFUND_OPENED);
     ck_assert_int_eq(
-        till->ops->charge_withdraw(till->store, &till->scopes[_i], charge->seq, unit_pool),
+        pay_store_charge_withdraw(till->store, &till->scopes[_i], charge->seq, unit_pool),
         APR_EINVAL);
     pay_lmdb_key_start(&key);
     pay_lmdb_key_scope(&key, &till->scopes[_i]);
     pay_lmdb_key_u64(&key, charge->seq);
     till_plant(PAY_TABLE_CHARGE, &key, NULL, 0);
-    ck_assert_int_eq(till->ops->refund_resolve(&refund, &changed, till->store, &till->scopes[_i],
-                                               "rfd_1", till_outcome(PAY_OUTCOME_APPROVED), 0,
-                                               unit_pool),
+    ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[_i],
+                                              "rfd_1", till_outcome(PAY_OUTCOME_APPROVED), 0,
+                                              unit_pool),
                      PAY_STORE_ECORRUPT);
 }
 END_TEST

@@ -35,7 +35,7 @@ static pay_lmdb_refund_t *record_of(int i)
     return row;
 }
 
-static int insert_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int insert_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_lmdb_refund_t *row;
     int i, rc = 0;
@@ -84,7 +84,7 @@ static void check_same(const pay_lmdb_refund_t *got, int i)
     ck_assert_str_eq(got->contradiction, "declined 05: no");
 }
 
-static int read_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int read_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_lmdb_refund_t *row;
     int i, visible;
@@ -112,7 +112,7 @@ static int read_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return 0;
 }
 
-static int count_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     static const pay_lmdb_table_t tables[] = {PAY_TABLE_REFUND, PAY_TABLE_REFUND_REF,
                                               PAY_TABLE_REFUND_ID, PAY_TABLE_REFUND_BY_CHARGE};
@@ -152,11 +152,11 @@ static MDB_val encoded(void)
     (void)charge;
     pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
     at = pay_lmdb_key_val(&key);
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
-    ck_assert_int_eq(mdb_get(txn, pay_lmdb_dbi(till->db, PAY_TABLE_REFUND), &at, &val), 0);
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
+    ck_assert_int_eq(mdb_get(txn, pay_lmdb_dbi(till->store, PAY_TABLE_REFUND), &at, &val), 0);
     row.mv_size = val.mv_size;
     row.mv_data = apr_pmemdup(unit_pool, val.mv_data, val.mv_size);
-    pay_lmdb_read_end(till->db, txn);
+    pay_lmdb_read_end(till->store, txn);
     return row;
 }
 
@@ -276,7 +276,7 @@ static const struct {
     {"below 0", -1, "NGN", PAY_LMDB_BAD_ROW},
 };
 
-static int money_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int money_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     int i = *(int *)baton;
     pay_lmdb_refund_t *row = record_of(0), *got;
@@ -336,7 +336,7 @@ typedef struct planted_t {
     int want;
 } planted_t;
 
-static int plant_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int plant_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const planted_t *planted = baton;
     const pay_refund_t *refund = &planted->row->refund;
@@ -377,11 +377,11 @@ START_TEST(test_text_limit)
     /* Only to hold the length against the limit: the read transaction refuses the write after. */
     memset(text, ' ', PAY_REFUND_TEXT_MAX + 1);
     text[PAY_REFUND_TEXT_MAX + 1] = '\0';
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
-    ck_assert_int_eq(pay_lmdb_refund_insert(txn, till->db, row, text, unit_pool), ENAMETOOLONG);
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_refund_insert(txn, till->store, row, text, unit_pool), ENAMETOOLONG);
     text[PAY_REFUND_TEXT_MAX] = '\0';
-    ck_assert_int_eq(pay_lmdb_refund_insert(txn, till->db, row, text, unit_pool), EACCES);
-    pay_lmdb_read_end(till->db, txn);
+    ck_assert_int_eq(pay_lmdb_refund_insert(txn, till->store, row, text, unit_pool), EACCES);
+    pay_lmdb_read_end(till->store, txn);
 }
 END_TEST
 

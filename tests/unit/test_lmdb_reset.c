@@ -20,7 +20,7 @@ static pay_reset_t reset(int i, int steps)
 
     memset(&at, 0, sizeof(at));
     for (n = 0; !at.done && n < steps; n++) {
-        ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[i], unit_pool),
+        ck_assert_int_eq(pay_store_scope_reset(&at, till->store, &till->scopes[i], unit_pool),
                          APR_SUCCESS);
         till_check_clean();
     }
@@ -72,7 +72,7 @@ START_TEST(test_emptied)
     (void)erase_refund(SCOPE, "paid-ada", 100, 1,
                        till_use(PAY_OPERATION_REFUND, "refund-ada", "x"));
     till_check_clean();
-    ck_assert_int_eq(till->ops->stat(&stat, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&stat, till->store, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(stat.pending, 2 * 2 * 2 + 1);
 }
 END_TEST
@@ -85,7 +85,7 @@ START_TEST(test_live)
     erase_fill();
     before = till_snapshot();
     memset(&at, 0, sizeof(at));
-    ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[1], unit_pool),
+    ck_assert_int_eq(pay_store_scope_reset(&at, till->store, &till->scopes[1], unit_pool),
                      APR_EINVAL);
     ck_assert_str_eq(till_snapshot(), before);
 }
@@ -113,7 +113,7 @@ START_TEST(test_made_meanwhile)
     erase_fill();
     memset(&at, 0, sizeof(at));
     till_clock += apr_time_from_sec(10);
-    ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
+    ck_assert_int_eq(pay_store_scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
                      APR_SUCCESS);
     till_clock += apr_time_from_sec(10);
     (void)erase_charge(SCOPE, "later", 1, till_outcome(PAY_OUTCOME_APPROVED),
@@ -122,7 +122,7 @@ START_TEST(test_made_meanwhile)
     at.charge_seq = till_find(SCOPE, "older")->seq - 1;
     erase_token(SCOPE, "token-later", ERASE_EMAIL);
     while (!at.done) {
-        ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
+        ck_assert_int_eq(pay_store_scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
                          APR_SUCCESS);
         till_check_clean();
     }
@@ -149,12 +149,12 @@ START_TEST(test_made_while_the_clock_was_ahead)
     }
     till_clock = TILL_NOW;
     memset(&at, 0, sizeof(at));
-    ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
+    ck_assert_int_eq(pay_store_scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
                      APR_SUCCESS);
     till_clock += apr_time_from_sec(10);
     erase_token(SCOPE, "token-later", ERASE_EMAIL);
     while (!at.done) {
-        ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
+        ck_assert_int_eq(pay_store_scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
                          APR_SUCCESS);
         till_check_clean();
     }
@@ -174,12 +174,12 @@ START_TEST(test_refunded_meanwhile)
     (void)erase_charge(SCOPE, "order-1", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
     (void)erase_charge(SCOPE, "order-2", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
     memset(&at, 0, sizeof(at));
-    ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
+    ck_assert_int_eq(pay_store_scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
                      APR_SUCCESS);
     refund = erase_refund(SCOPE, "order-1", 100, 1, till_use(PAY_OPERATION_REFUND, "late", "x"));
     (void)till_refund_resolve(&refund, SCOPE, refund->refund_reference, PAY_OUTCOME_APPROVED);
     while (!at.done) {
-        ck_assert_int_eq(till->ops->scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
+        ck_assert_int_eq(pay_store_scope_reset(&at, till->store, &till->scopes[SCOPE], unit_pool),
                          APR_SUCCESS);
         till_check_clean();
     }
@@ -203,7 +203,7 @@ START_TEST(test_in_flight)
     proposal->worker = pay_worker_self();
     proposal->send_before_ms = proposal->wait_until_ms = pay_time_boot_ms() + 600000;
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     at = reset(SCOPE, ERASE_STEPS_MAX);
     ck_assert_uint_eq(at.charges, 0);

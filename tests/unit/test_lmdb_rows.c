@@ -11,9 +11,8 @@ static pay_account_rows_t rows_of(int i)
 {
     pay_account_rows_t rows;
 
-    ck_assert_int_eq(
-        till->ops->account_rows(&rows, till->store, till->scopes[i].account, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_rows(&rows, till->store, till->scopes[i].account, unit_pool),
+                     APR_SUCCESS);
     return rows;
 }
 
@@ -24,7 +23,7 @@ static apr_uint64_t count(int i)
 
 static void quota(int rows)
 {
-    till->db->options.account_rows_max = rows;
+    till->store->options.account_rows_max = rows;
 }
 
 static apr_status_t token(int i, const char *text)
@@ -35,7 +34,7 @@ static apr_status_t token(int i, const char *text)
                                   .email = "ada@shop.example"};
     pay_token_t *made;
 
-    return till->ops->token_create(&made, till->store, &proposal, unit_pool);
+    return pay_store_token_create(&made, till->store, &proposal, unit_pool);
 }
 
 static apr_status_t link_create(int i, const char *reference)
@@ -43,7 +42,7 @@ static apr_status_t link_create(int i, const char *reference)
     const pay_link_t proposal = link_proposal(i, reference, 0);
     pay_link_t *link;
 
-    return till->ops->link_create(&link, till->store, &proposal, unit_pool);
+    return pay_store_link_create(&link, till->store, &proposal, unit_pool);
 }
 
 /* A checkout of a visitor of the link, or with the shop's own key. */
@@ -60,7 +59,7 @@ static apr_status_t checkout(pay_charge_t **out, int i, const char *reference, i
         beside->link = "link-1";
         proposal->key_id = "";
     }
-    return till->ops->charge_open(out, &claim, till->store, proposal, NULL, NULL, unit_pool);
+    return pay_store_charge_open(out, &claim, till->store, proposal, NULL, NULL, unit_pool);
 }
 
 static apr_status_t visit(int i, int n)
@@ -82,7 +81,7 @@ static apr_status_t note(int i, pay_audit_bound_t bound)
     pay_store_t *audited;
 
     ck_assert_int_eq(pay_store_audited(&audited, till->store, &entry, unit_pool), APR_SUCCESS);
-    return audited->ops->audit_note(audited);
+    return pay_store_audit_note(audited);
 }
 
 /* Each kind of row counts once, when it comes and when it goes; another mode's do not. */
@@ -105,7 +104,7 @@ START_TEST(test_every_row_counts)
     ck_assert_int_eq(link_create(_i, "link-1"), APR_EEXIST);
     ck_assert_uint_eq(count(_i), 5);
     ck_assert_int_eq(
-        till->ops->kept_put(&kept, till->store, &till->scopes[_i], use, "{}", unit_pool),
+        pay_store_kept_put(&kept, till->store, &till->scopes[_i], use, "{}", unit_pool),
         APR_SUCCESS);
     ck_assert_uint_eq(count(_i), 6);
     outlet_open(_i, PAY_ENDPOINT_WEBHOOK);
@@ -116,8 +115,8 @@ START_TEST(test_every_row_counts)
     ck_assert_uint_eq(count(_i), 7);
     ck_assert_uint_eq(rows_of(_i).entries, 1);
     ck_assert_int_ge(outlet_run(PAY_EVENT_DELIVERED), 1);
-    ck_assert_int_eq(till->ops->kept_expire(&expired, till->store,
-                                            till_clock + 2 * PAY_IDEMPOTENCY_KEEP, 10, unit_pool),
+    ck_assert_int_eq(pay_store_kept_expire(&expired, till->store,
+                                           till_clock + 2 * PAY_IDEMPOTENCY_KEEP, 10, unit_pool),
                      APR_SUCCESS);
     ck_assert_uint_eq(count(_i), 5);
     till_check_clean();
@@ -141,22 +140,22 @@ START_TEST(test_quota)
     refund = till_refund(0, "order-1", 10, PAY_REFUND_OPENED);
     quota((int)count(0));
     ck_assert_int_eq(link_create(0, "link-1"), PAY_STORE_EFULL);
-    ck_assert_int_eq(till->ops->charge_open(&out, &claim, till->store,
-                                            till_proposal(0, "order-3", 1), NULL, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&out, &claim, till->store,
+                                           till_proposal(0, "order-3", 1), NULL, NULL, unit_pool),
                      PAY_STORE_EFULL);
-    ck_assert_int_eq(till->ops->refund_open(&refund, &out, &verdict, &kept, till->store,
-                                            till_refund_proposal(0, "order-1", 2000), use, 0,
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &out, &verdict, &kept, till->store,
+                                           till_refund_proposal(0, "order-1", 2000), use, 0,
+                                           unit_pool),
                      APR_SUCCESS);
     ck_assert_ptr_null(till_kept(0, use)); /* a refusal is not kept then */
-    ck_assert_int_eq(till->ops->refund_open(&refund, &out, &verdict, &kept, till->store,
-                                            till_refund_proposal(0, "paid", 10), use, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &out, &verdict, &kept, till->store,
+                                           till_refund_proposal(0, "paid", 10), use, 0, unit_pool),
                      PAY_STORE_EFULL);
     ck_assert_ptr_null(refund);
     ck_assert_ptr_null(till_kept(0, use));
     ck_assert_int_eq(till_resolve(&open, 0, open->seq, PAY_OUTCOME_APPROVED), 1);
     ck_assert_int_eq(till_refund_resolve(&refund, 0, "rfd_1", PAY_OUTCOME_APPROVED), 1);
-    ck_assert_uint_gt(count(0), (apr_uint64_t)till->db->options.account_rows_max);
+    ck_assert_uint_gt(count(0), (apr_uint64_t)till->store->options.account_rows_max);
     ck_assert_int_eq(link_create(1, "link-1"), APR_SUCCESS); /* another account */
     till_check_clean();
 }
@@ -172,7 +171,7 @@ START_TEST(test_audit_is_bounded)
     for (n = 0; n < 4; n++) {
         ck_assert_int_eq(note(0, PAY_AUDIT_OF_NOTICE), APR_SUCCESS);
     }
-    till->db->env->log_next_ms[PAY_LMDB_CAUSE_QUOTA] = 0;
+    till->store->env->log_next_ms[PAY_LMDB_CAUSE_QUOTA] = 0;
     ck_assert_int_eq(note(0, PAY_AUDIT_OF_NOTICE), PAY_STORE_EFULL);
     ck_assert_int_eq(till_lines[PAY_LOG_WARNING], 1);
     ck_assert_ptr_nonnull(strstr(till_line, "PaymentsAccountQuota allows 4"));
@@ -198,7 +197,7 @@ START_TEST(test_strangers_eighth)
     int n;
 
     ck_assert_int_eq(link_create(0, "link-1"), APR_SUCCESS);
-    till->db->env->log_next_ms[PAY_LMDB_CAUSE_QUOTA] =
+    till->store->env->log_next_ms[PAY_LMDB_CAUSE_QUOTA] =
         0; /* an earlier test's file had this inode */
     quota(QUOTA);
     for (n = 0; n < 4; n++) {
@@ -220,7 +219,7 @@ START_TEST(test_strangers_eighth)
 }
 END_TEST
 
-static int miscount_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int miscount_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const int *rows = baton;
     pay_lmdb_scope_t row;

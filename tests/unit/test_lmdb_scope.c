@@ -50,7 +50,7 @@ START_TEST(test_step_is_logged)
 }
 END_TEST
 
-static int write_all(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int write_all(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_lmdb_scope_t row;
     int i, rc = 0;
@@ -71,7 +71,7 @@ static int write_all(MDB_txn *txn, pay_lmdb_t *db, void *baton)
     return rc;
 }
 
-static int read_all(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int read_all(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_scope_t nobody = {9999, PAY_LIVE};
     pay_lmdb_scope_t row;
@@ -102,7 +102,7 @@ START_TEST(test_round_trip)
 }
 END_TEST
 
-static int read_bad(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int read_bad(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_lmdb_scope_t row;
 

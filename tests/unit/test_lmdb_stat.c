@@ -16,7 +16,7 @@ static void fill(pay_store_t *store)
 
         token.scope = fixture_scopes[i % FIXTURE_SCOPES];
         token.card = (pay_card_t){"", "", "", "", ""};
-        ck_assert_int_eq(store->ops->token_create(&made, store, &token, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_store_token_create(&made, store, &token, unit_pool), APR_SUCCESS);
     }
 }
 
@@ -25,7 +25,7 @@ static void keep(pay_store_t *store, const char *key)
     pay_idempotency_t use = {.operation = PAY_OPERATION_VERIFY, .key = key};
     pay_kept_t *kept;
 
-    ck_assert_int_eq(store->ops->kept_put(&kept, store, &fixture_scopes[0], &use, "{}", unit_pool),
+    ck_assert_int_eq(pay_store_kept_put(&kept, store, &fixture_scopes[0], &use, "{}", unit_pool),
                      APR_SUCCESS);
 }
 
@@ -37,7 +37,7 @@ START_TEST(test_stat_counts)
     fill(store);
     keep(store, "key-1");
     keep(store, "key-2");
-    ck_assert_int_eq(store->ops->stat(&stat, store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&stat, store, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(stat.accounts, 2);
     ck_assert_uint_eq(stat.tokens, 6);
     ck_assert_uint_eq(stat.api_keys, 0);
@@ -63,13 +63,13 @@ START_TEST(test_a_backup_is_a_store)
     struct stat info;
 
     fill(store);
-    ck_assert_int_eq(store->ops->backup(store, copy, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_backup(store, copy, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(stat(copy, &info), 0);
     ck_assert_uint_eq(info.st_mode & 07777, 0700);
     ck_assert_int_eq(stat(apr_pstrcat(unit_pool, copy, "/data.mdb", NULL), &info), 0);
     ck_assert_uint_eq(info.st_mode & 07777, 0600);
     store = fixture_open(copy);
-    ck_assert_int_eq(store->ops->stat(&counts, store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_stat(&counts, store, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(counts.accounts, 2);
     ck_assert_uint_eq(counts.tokens, 6);
 }
@@ -89,7 +89,7 @@ START_TEST(test_a_backup_needs_a_new_directory)
     pay_store_t *store = fixture_shop(unit_dir());
     const char *target = apr_pstrcat(unit_pool, unit_dir(), target_rows[_i].below, NULL);
 
-    ck_assert_msg(store->ops->backup(store, target, unit_pool) == target_rows[_i].want, "%s",
+    ck_assert_msg(pay_store_backup(store, target, unit_pool) == target_rows[_i].want, "%s",
                   target_rows[_i].name);
     ck_assert_int_ne(access(apr_pstrcat(unit_pool, target, "/data.mdb", NULL), F_OK), 0);
 }
@@ -109,11 +109,11 @@ START_TEST(test_a_backup_on_a_full_disk)
     limit = before;
     limit.rlim_cur = 8 * 1024;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    ck_assert_int_ne(store->ops->backup(store, target, unit_pool), APR_SUCCESS);
+    ck_assert_int_ne(pay_store_backup(store, target, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
     ck_assert(fixture_logged("PAY00115: backup of store "));
     ck_assert_int_ne(access(target, F_OK), 0);
-    ck_assert_int_eq(store->ops->backup(store, target, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_backup(store, target, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(access(target, F_OK), 0);
 }
 END_TEST

@@ -100,7 +100,7 @@ typedef struct pair_t {
     const char *name;
 } pair_t;
 
-static int abandon_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int abandon_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_charge_t *charge;
     int rc;
@@ -118,8 +118,8 @@ static void make_void(int i)
     pay_kept_t *kept;
     int voided;
 
-    ck_assert_int_eq(till->ops->charge_void(&charge, &voided, &kept, till->store, &till->scopes[i],
-                                            "order-1", NULL, unit_pool),
+    ck_assert_int_eq(pay_store_charge_void(&charge, &voided, &kept, till->store, &till->scopes[i],
+                                           "order-1", NULL, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(voided, 1);
 }
@@ -162,8 +162,8 @@ static void make_refunded(pair_t *pair)
                             pair->made == MADE_KEPT ? PAY_OUTCOME_DECLINED : PAY_OUTCOME_APPROVED),
         1);
     if (pair->made == MADE_TAKEN) {
-        ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store,
-                                                &till->scopes[pair->i], pair->refund, unit_pool),
+        ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store,
+                                               &till->scopes[pair->i], pair->refund, unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(changed, 1);
     }
@@ -201,9 +201,9 @@ static int act_refund_open(const pair_t *pair, apr_int64_t amount_minor)
     pay_charge_t *charge;
     pay_kept_t *kept;
 
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                            till_refund_proposal(pair->i, "order-1", amount_minor),
-                                            NULL, 0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                           till_refund_proposal(pair->i, "order-1", amount_minor),
+                                           NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_msg((refund != NULL) == (verdict == PAY_REFUND_OPENED), "%s", pair->name);
     return verdict == PAY_REFUND_OPENED;
@@ -221,11 +221,11 @@ static int act_refund(const pair_t *pair)
     int changed;
 
     if (pair->act == ACT_FAIL) {
-        rv = till->ops->refund_fail(&refund, &changed, till->store, scope, pair->refund, unit_pool);
+        rv = pay_store_refund_fail(&refund, &changed, till->store, scope, pair->refund, unit_pool);
     } else {
-        rv = till->ops->refund_resolve(&refund, &changed, till->store, scope, pair->refund,
-                                       till_outcome(kinds[pair->act]),
-                                       till_clock + apr_time_from_sec(5), unit_pool);
+        rv = pay_store_refund_resolve(&refund, &changed, till->store, scope, pair->refund,
+                                      till_outcome(kinds[pair->act]),
+                                      till_clock + apr_time_from_sec(5), unit_pool);
     }
     ck_assert_msg(rv == (pair->part ? APR_SUCCESS : APR_NOTFOUND), "%s: %d", pair->name, rv);
     return changed;
@@ -248,12 +248,12 @@ static int act(const pair_t *pair)
     case ACT_UNKNOWN:
         return till_resolve(&charge, pair->i, charge->seq, PAY_OUTCOME_UNKNOWN);
     case ACT_VOID:
-        rv = till->ops->charge_void(&charge, &voided, &kept, till->store, scope, "order-1", NULL,
-                                    unit_pool);
+        rv = pay_store_charge_void(&charge, &voided, &kept, till->store, scope, "order-1", NULL,
+                                   unit_pool);
         ck_assert_int_eq(rv, APR_SUCCESS);
         return voided;
     case ACT_WITHDRAW:
-        rv = till->ops->charge_withdraw(till->store, scope, charge->seq, unit_pool);
+        rv = pay_store_charge_withdraw(till->store, scope, charge->seq, unit_pool);
         ck_assert_msg(rv == APR_SUCCESS || rv == APR_EINVAL, "%s: %d", pair->name, rv);
         return rv == APR_SUCCESS;
     case ACT_REFUND:
@@ -328,7 +328,7 @@ static void check_done(const pair_t *pair, char want, const pay_charge_t *was)
     pay_charge_t *is;
     apr_status_t rv;
 
-    rv = till->ops->charge_find(&is, till->store, &till->scopes[pair->i], "order-1", unit_pool);
+    rv = pay_store_charge_find(&is, till->store, &till->scopes[pair->i], "order-1", unit_pool);
     ck_assert_msg(rv == (want == 'x' ? APR_NOTFOUND : APR_SUCCESS), "%s: %d", pair->name, rv);
     if (want == 'x') {
         return;

@@ -15,13 +15,13 @@ static pay_import_t import(int i, int number, int count, const char *reference)
     pay_import_t run;
     int n, at;
 
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
     for (n = 0; n < count; n++) {
         APR_ARRAY_PUSH(rows, pay_refund_t *) =
             till_history(i, number + n, TILL_NOW - n * 1000, PAY_REFUND_PROCESSED, reference, 1);
         if (rows->nelts == PAY_STORE_ROWS_MAX || n == count - 1) {
-            ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool),
+            ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool),
                              APR_SUCCESS);
             apr_array_clear(rows);
         }
@@ -29,7 +29,7 @@ static pay_import_t import(int i, int number, int count, const char *reference)
     return run;
 }
 
-static int count_refunds(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int count_refunds(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_stat stat;
     int rc;
@@ -55,7 +55,7 @@ START_TEST(test_sweep)
 
     (void)till_charge(_i, "order-1", 5000);
     run = import(_i, 0, KEPT, NULL);
-    ck_assert_int_eq(till->ops->import_finish(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&run, till->store, unit_pool), APR_SUCCESS);
     for (i = 0; i < TILL_SCOPES; i++) {
         if (i != _i) {
             (void)import(i, 0, 10, NULL); /* the same number in another scope */
@@ -64,12 +64,12 @@ START_TEST(test_sweep)
     run = import(_i, 10000, SWEPT, "order-1");
     ck_assert(till_find(_i, "order-1")->refunded_minor == SWEPT);
     ck_assert_uint_eq(refunds(), KEPT + SWEPT + 20);
-    ck_assert_int_eq(pay_lmdb_sweep(till->db, &till->scopes[_i], run.number, unit_pool),
+    ck_assert_int_eq(pay_lmdb_sweep(till->store, &till->scopes[_i], run.number, unit_pool),
                      APR_SUCCESS);
     charge = till_find(_i, "order-1");
     ck_assert(charge->refunded_minor == 0);
     ck_assert_uint_eq(refunds(), KEPT + 20);
-    ck_assert_int_eq(pay_lmdb_sweep(till->db, &till->scopes[_i], run.number, unit_pool),
+    ck_assert_int_eq(pay_lmdb_sweep(till->store, &till->scopes[_i], run.number, unit_pool),
                      APR_SUCCESS); /* again does no harm */
     ck_assert_uint_eq(refunds(), KEPT + 20);
     till_check_clean();
@@ -78,7 +78,7 @@ END_TEST
 
 START_TEST(test_nothing_to_sweep)
 {
-    ck_assert_int_eq(pay_lmdb_sweep(till->db, &till->scopes[_i], 1, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_sweep(till->store, &till->scopes[_i], 1, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(refunds(), 0);
 }
 END_TEST
@@ -92,7 +92,7 @@ START_TEST(test_charge_is_gone)
     run = import(_i, 0, 2, "order-1");
     pay_lmdb_charge_key(&key, &till->scopes[_i], 1);
     till_plant(PAY_TABLE_CHARGE, &key, NULL, 0);
-    ck_assert_int_eq(pay_lmdb_sweep(till->db, &till->scopes[_i], run.number, unit_pool),
+    ck_assert_int_eq(pay_lmdb_sweep(till->store, &till->scopes[_i], run.number, unit_pool),
                      PAY_STORE_ECORRUPT);
     ck_assert_uint_eq(refunds(), 2);
 }

@@ -79,7 +79,7 @@ START_TEST(test_a_store_without_its_schema)
 }
 END_TEST
 
-static int drop_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int drop_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     return mdb_drop(txn, pay_lmdb_dbi(db, *(pay_lmdb_table_t *)baton), 1);
 }
@@ -98,7 +98,7 @@ START_TEST(test_a_store_that_lacks_a_table)
     ck_assert_int_eq(
         pay_store_open(&store, apr_pstrcat(unit_pool, "lmdb:", dir, NULL), &options, pool),
         APR_SUCCESS);
-    ck_assert_int_eq(pay_lmdb_commit((pay_lmdb_t *)store, 0, drop_work, &table), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_commit(store, 0, drop_work, &table), APR_SUCCESS);
     apr_pool_destroy(pool);
     store = fixture_open(dir);
     ck_assert_int_eq(pay_store_ready(&reason, store, unit_pool), PAY_STORE_ESCHEMA);

@@ -14,7 +14,7 @@ static apr_status_t create(pay_token_t **out, pay_store_t *store, int scope, con
 {
     const pay_token_t token = proposal(scope, text);
 
-    return store->ops->token_create(out, store, &token, unit_pool);
+    return pay_store_token_create(out, store, &token, unit_pool);
 }
 
 START_TEST(test_scopes_stay_apart)
@@ -33,9 +33,9 @@ START_TEST(test_scopes_stay_apart)
     ck_assert_int_eq(create(&token, store, 0, "tok_9"), APR_SUCCESS);
     for (scope = 0; scope < FIXTURE_SCOPES; scope++) {
         ck_assert_int_eq(
-            store->ops->token_get(&token, store, &fixture_scopes[scope], "tok_9", unit_pool),
+            pay_store_token_get(&token, store, &fixture_scopes[scope], "tok_9", unit_pool),
             scope == 0 ? APR_SUCCESS : APR_NOTFOUND);
-        ck_assert_int_eq(store->ops->token_list(&tokens, store, &fixture_scopes[scope], unit_pool),
+        ck_assert_int_eq(pay_store_token_list(&tokens, store, &fixture_scopes[scope], unit_pool),
                          APR_SUCCESS);
         ck_assert_int_eq(tokens->nelts, scope == 0 ? 4 : 3);
         for (i = 0; i < tokens->nelts; i++) {
@@ -53,7 +53,7 @@ START_TEST(test_what_goes_in_comes_out)
     pay_token_t *token;
 
     ck_assert_int_eq(create(&token, store, 1, "tok_a"), APR_SUCCESS);
-    ck_assert_int_eq(store->ops->token_get(&token, store, &fixture_scopes[1], "tok_a", unit_pool),
+    ck_assert_int_eq(pay_store_token_get(&token, store, &fixture_scopes[1], "tok_a", unit_pool),
                      APR_SUCCESS);
     ck_assert_str_eq(token->token, "tok_a");
     ck_assert_str_eq(token->email, "payer@example.com");
@@ -78,24 +78,21 @@ START_TEST(test_revoke_keeps_the_first_time)
     for (scope = 0; scope < FIXTURE_SCOPES; scope++) {
         ck_assert_int_eq(create(&token, store, scope, "tok_a"), APR_SUCCESS);
     }
-    ck_assert_int_eq(
-        store->ops->token_revoke(&token, store, &fixture_scopes[1], "tok_a", unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_token_revoke(&token, store, &fixture_scopes[1], "tok_a", unit_pool),
+                     APR_SUCCESS);
     first = token->revoked_at;
     ck_assert_int_gt(first, 0);
-    ck_assert_int_eq(
-        store->ops->token_revoke(&token, store, &fixture_scopes[1], "tok_a", unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_token_revoke(&token, store, &fixture_scopes[1], "tok_a", unit_pool),
+                     APR_SUCCESS);
     ck_assert_int_eq(token->revoked_at, first);
     for (scope = 0; scope < FIXTURE_SCOPES; scope++) {
         ck_assert_int_eq(
-            store->ops->token_get(&token, store, &fixture_scopes[scope], "tok_a", unit_pool),
+            pay_store_token_get(&token, store, &fixture_scopes[scope], "tok_a", unit_pool),
             APR_SUCCESS);
         ck_assert_int_eq(token->revoked_at, scope == 1 ? first : 0);
     }
-    ck_assert_int_eq(
-        store->ops->token_revoke(&token, store, &fixture_scopes[1], "tok_b", unit_pool),
-        APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_token_revoke(&token, store, &fixture_scopes[1], "tok_b", unit_pool),
+                     APR_NOTFOUND);
     ck_assert_ptr_null(token);
 }
 END_TEST
@@ -109,13 +106,13 @@ START_TEST(test_refusals)
 
     nobody.scope.account = 99;
     no_email.email = NULL;
-    ck_assert_int_eq(store->ops->token_create(&token, store, &nobody, unit_pool), APR_NOTFOUND);
-    ck_assert_int_eq(store->ops->token_create(&token, store, &no_email, unit_pool), APR_EINVAL);
+    ck_assert_int_eq(pay_store_token_create(&token, store, &nobody, unit_pool), APR_NOTFOUND);
+    ck_assert_int_eq(pay_store_token_create(&token, store, &no_email, unit_pool), APR_EINVAL);
     ck_assert_int_eq(create(&token, store, 0, "tok_a"), APR_SUCCESS);
     ck_assert_int_eq(create(&token, store, 0, "tok_a"), APR_EEXIST);
     ck_assert_ptr_null(token);
     ck_assert_int_eq(create(&token, store, 0, ""), APR_EINVAL);
-    ck_assert_int_eq(store->ops->token_get(&token, store, &fixture_scopes[0], "", unit_pool),
+    ck_assert_int_eq(pay_store_token_get(&token, store, &fixture_scopes[0], "", unit_pool),
                      APR_NOTFOUND);
 }
 END_TEST
@@ -139,7 +136,7 @@ START_TEST(test_length)
     memset(text, 'x', length_rows[_i].len);
     ck_assert_msg(create(&token, store, 0, text) == length_rows[_i].want, "%s",
                   length_rows[_i].name);
-    ck_assert_msg(store->ops->token_get(&token, store, &fixture_scopes[0], text, unit_pool)
+    ck_assert_msg(pay_store_token_get(&token, store, &fixture_scopes[0], text, unit_pool)
                       == (length_rows[_i].want == APR_SUCCESS ? APR_SUCCESS : APR_NOTFOUND),
                   "%s", length_rows[_i].name);
 }
@@ -159,16 +156,16 @@ START_TEST(test_damage_is_logged_without_the_token)
         APR_SUCCESS);
     fixture_listen();
     ck_assert_int_eq(
-        store->ops->token_get(&token, store, &fixture_scopes[0], "tok_secret", unit_pool),
+        pay_store_token_get(&token, store, &fixture_scopes[0], "tok_secret", unit_pool),
         PAY_STORE_ECORRUPT);
     ck_assert_int_eq(fixture_lines, 1);
     ck_assert(fixture_logged("table token"));
     ck_assert(fixture_logged("0x0000000100..."));
     ck_assert(!fixture_logged("secret"));
     ck_assert(!fixture_logged("746f6b")); /* "tok" */
-    ck_assert_int_eq(store->ops->token_list(&tokens, store, &fixture_scopes[0], unit_pool),
+    ck_assert_int_eq(pay_store_token_list(&tokens, store, &fixture_scopes[0], unit_pool),
                      PAY_STORE_ECORRUPT);
-    ck_assert_int_eq(store->ops->token_list(&tokens, store, &fixture_scopes[1], unit_pool),
+    ck_assert_int_eq(pay_store_token_list(&tokens, store, &fixture_scopes[1], unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(tokens->nelts, 1);
 }

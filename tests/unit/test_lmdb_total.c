@@ -17,8 +17,8 @@ static apr_array_header_t *list(int i, const pay_time_range_t *range, const pay_
 {
     apr_array_header_t *totals;
 
-    ck_assert_int_eq(till->ops->total_list(&totals, till->store, &till->scopes[i], range, after,
-                                           limit, unit_pool),
+    ck_assert_int_eq(pay_store_total_list(&totals, till->store, &till->scopes[i], range, after,
+                                          limit, unit_pool),
                      APR_SUCCESS);
     return totals;
 }
@@ -39,7 +39,7 @@ static apr_int64_t minor(const pay_sum_t *sum)
     return sum->low;
 }
 
-static int count_rows(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int count_rows(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_stat stat;
     int rc;
@@ -94,8 +94,8 @@ START_TEST(test_what_is_counted)
     refund = till_refund(_i, "paid", 100, PAY_REFUND_OPENED);
     (void)till_refund_resolve(&refund, _i, refund->refund_reference, PAY_OUTCOME_APPROVED);
     ck_assert(only(_i)->refunds == 2 && minor(&only(_i)->refunded) == 600 + _i);
-    ck_assert_int_eq(till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[_i],
-                                            refund->refund_reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[_i],
+                                           refund->refund_reference, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
     ck_assert(only(_i)->refunds == 1 && minor(&only(_i)->refunded) == 500 + _i);
@@ -117,7 +117,7 @@ START_TEST(test_steps_and_currencies)
     proposal = till_proposal(_i, "euro", 3);
     apr_cpystrn(proposal->money.currency, "EUR", sizeof(proposal->money.currency));
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     (void)till_resolve(&charge, _i, charge->seq, PAY_OUTCOME_APPROVED);
     till_clock += 10 * STEP;
@@ -141,20 +141,20 @@ static pay_import_t import(int i, int number, int count, pay_refund_state_t stat
     pay_import_t run;
     int n, at;
 
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
     for (n = 0; n < count; n++) {
         APR_ARRAY_PUSH(records, pay_refund_t *) =
             till_history(i, number + n, TILL_NOW - n * STEP, state, NULL, 5);
     }
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, records, unit_pool),
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, records, unit_pool),
                      APR_SUCCESS);
     return run;
 }
 
 static void finish(pay_import_t *run)
 {
-    ck_assert_int_eq(till->ops->import_finish(run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(run, till->store, unit_pool), APR_SUCCESS);
 }
 
 START_TEST(test_imports)
@@ -172,7 +172,7 @@ START_TEST(test_imports)
     finish(&run);
     ck_assert_int_eq(list(_i, &always, NULL, 10)->nelts, 3);
     run = import(_i, 10, 3, PAY_REFUND_PROCESSED);
-    ck_assert_int_eq(till->ops->import_abort(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_abort(&run, till->store, unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(rows(), 1 + 3); /* nothing of the aborted one is left */
     run = import(_i, 20, 3, PAY_REFUND_PROCESSED);
     finish(&run);
@@ -218,9 +218,9 @@ START_TEST(test_amount_not_known)
     refund = till_history(_i, 2, TILL_NOW, PAY_REFUND_PROCESSED, NULL, 0);
     refund->money.currency[0] = '\0';
     APR_ARRAY_PUSH(records, pay_refund_t *) = refund;
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[_i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[_i], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, records, unit_pool),
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, records, unit_pool),
                      APR_SUCCESS);
     finish(&run);
     ck_assert(only(_i)->refunds == 1 && minor(&only(_i)->refunded) == 0);
@@ -290,7 +290,7 @@ START_TEST(test_chunks)
         proposal = till_proposal(1, apr_psprintf(unit_pool, "order-%d", n), 100 + n);
         apr_cpystrn(proposal->money.currency, currencies[n % 3], PAY_CURRENCY_LEN + 1);
         ck_assert_int_eq(
-            till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+            pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
             APR_SUCCESS);
         (void)till_resolve(&charge, 1, charge->seq, PAY_OUTCOME_APPROVED);
     }
@@ -313,7 +313,7 @@ START_TEST(test_chunks)
 }
 END_TEST
 
-static int plant_many(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int plant_many(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     pay_refund_t refund = {.scope = till->scopes[0], .money = {5, "NGN"}};
     pay_lmdb_scope_t last;
@@ -399,16 +399,16 @@ static void act(act_t what, const char *refund_reference, pay_import_t *run)
         changed = till_refund_resolve(&refund, 1, refund_reference, PAY_OUTCOME_APPROVED);
         break;
     case ACT_TAKE_BACK:
-        rv = till->ops->refund_fail(&refund, &changed, till->store, &till->scopes[1], "rfd_1",
-                                    unit_pool);
+        rv = pay_store_refund_fail(&refund, &changed, till->store, &till->scopes[1], "rfd_1",
+                                   unit_pool);
         break;
     case ACT_IMPORT:
         APR_ARRAY_PUSH(records, pay_refund_t *) =
             till_history(1, 50, TILL_NOW, PAY_REFUND_PROCESSED, NULL, 5);
-        rv = till->ops->import_rows(run, &at, till->store, records, unit_pool);
+        rv = pay_store_import_rows(run, &at, till->store, records, unit_pool);
         break;
     case ACT_ABORT:
-        rv = till->ops->import_abort(run, till->store, unit_pool);
+        rv = pay_store_import_abort(run, till->store, unit_pool);
         break;
     }
     ck_assert_int_eq(rv, APR_SUCCESS);
@@ -421,7 +421,7 @@ static void damaged_key(pay_lmdb_key_t *key, int i)
 }
 
 /* As it was planted: nothing was written over it, and nothing in its place. */
-static int check_untouched(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int check_untouched(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const char *bytes = damaged_cases[*(int *)baton].bytes;
     pay_lmdb_key_t key;
@@ -473,9 +473,9 @@ START_TEST(test_lmdb_fails)
     MDB_txn *txn;
     int rc;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
-    rc = pay_lmdb_total_refund(txn, till->db, &refund, 1, unit_pool);
-    pay_lmdb_read_end(till->db, txn);
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
+    rc = pay_lmdb_total_refund(txn, till->store, &refund, 1, unit_pool);
+    pay_lmdb_read_end(till->store, txn);
     ck_assert_int_eq(rc, EACCES);
     ck_assert_uint_eq(rows(), 0);
 }
@@ -499,7 +499,7 @@ static const bad_t bad_cases[] = {
     {"cut short", 0, "NGN", {.charges = 1}, 1},
 };
 
-static int plant_bad(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int plant_bad(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const bad_t *bad = baton;
     pay_refund_t refund = {.scope = till->scopes[1], .money = {5, "NGN"}, .created_at = 0};
@@ -544,10 +544,9 @@ START_TEST(test_bad_row)
     apr_array_header_t *totals;
     apr_status_t rv;
 
-    rv = pay_lmdb_commit(till->db, 0, plant_bad, &bad);
+    rv = pay_lmdb_commit(till->store, 0, plant_bad, &bad);
     ck_assert_int_eq(rv, APR_SUCCESS);
-    rv =
-        till->ops->total_list(&totals, till->store, &till->scopes[1], &always, NULL, 10, unit_pool);
+    rv = pay_store_total_list(&totals, till->store, &till->scopes[1], &always, NULL, 10, unit_pool);
     ck_assert_msg(rv == PAY_STORE_ECORRUPT, "%s: status %d", bad.name, rv);
     ck_assert_int_eq(list(0, &always, NULL, 10)->nelts, 0);
     if (bad.from == 0 && strcmp(bad.currency, "NGN") == 0) { /* else it is another key */
@@ -572,7 +571,7 @@ START_TEST(test_key_of_wrong_length)
     key.len--;
     till_plant(PAY_TABLE_TOTAL, &key, "x", 1);
     ck_assert_int_eq(
-        till->ops->total_list(&totals, till->store, &till->scopes[1], &always, NULL, 10, unit_pool),
+        pay_store_total_list(&totals, till->store, &till->scopes[1], &always, NULL, 10, unit_pool),
         PAY_STORE_ECORRUPT);
 }
 END_TEST

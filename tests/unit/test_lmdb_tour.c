@@ -6,7 +6,7 @@
 
 static int leave_at; /* the number of the refund at which a charge is left; 0: none */
 
-static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                  pay_charge_t *charge)
 {
     (void)tour;
@@ -16,13 +16,13 @@ static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb
     return MDB_SUCCESS;
 }
 
-static int event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db, pay_event_t *event)
+static int event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db, pay_event_t *event)
 {
     tour->events_done++;
     return pay_lmdb_event_remove(txn, db, event);
 }
 
-static int refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db,
+static int refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
                   pay_lmdb_refund_t *row)
 {
     (void)txn;
@@ -33,7 +33,7 @@ static int refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmd
     return MDB_SUCCESS;
 }
 
-static int charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_lmdb_t *db, pay_charge_t *charge)
+static int charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge)
 {
     (void)txn;
     (void)db;
@@ -73,7 +73,7 @@ static sums_t tour_of(const apr_uint64_t *seqs, int count)
     for (n = 0; n < count; n++) {
         APR_ARRAY_PUSH(charges, apr_uint64_t) = seqs[n];
     }
-    ck_assert_int_eq(pay_lmdb_tour(&tour, till->db, counted, &sums), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_tour(&tour, till->store, counted, &sums), APR_SUCCESS);
     return sums;
 }
 

@@ -13,8 +13,8 @@ static pay_transaction_t find(int i, const char *reference)
 {
     pay_transaction_t transaction;
 
-    ck_assert_int_eq(till->ops->transaction_find(&transaction, till->store, &till->scopes[i],
-                                                 reference, unit_pool),
+    ck_assert_int_eq(pay_store_transaction_find(&transaction, till->store, &till->scopes[i],
+                                                reference, unit_pool),
                      APR_SUCCESS);
     ck_assert_ptr_nonnull(transaction.charge);
     ck_assert_str_eq(transaction.charge->reference, reference);
@@ -39,15 +39,15 @@ static pay_import_t import(int i, int from, int count, const char *reference)
             till_history(i, from + n, TILL_NOW - apr_time_from_sec(from + n), PAY_REFUND_PROCESSED,
                          reference, 1);
     }
-    ck_assert_int_eq(till->ops->import_begin(&run, till->store, &till->scopes[i], unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&run, till->store, &till->scopes[i], unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(till->ops->import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&run, &at, till->store, rows, unit_pool), APR_SUCCESS);
     return run;
 }
 
 static void finish(pay_import_t *run)
 {
-    ck_assert_int_eq(till->ops->import_finish(run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(run, till->store, unit_pool), APR_SUCCESS);
 }
 
 /* An own refund of one minor unit, processed. */
@@ -174,7 +174,7 @@ START_TEST(test_aborted_import)
     transaction = find(_i, "order-1");
     ck_assert_int_eq(transaction.refunds->nelts, 0);
     ck_assert_int_eq(transaction.refunds_complete, 0);
-    ck_assert_int_eq(till->ops->import_abort(&run, till->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_abort(&run, till->store, unit_pool), APR_SUCCESS);
     transaction = find(_i, "order-1");
     ck_assert(transaction.charge->refunded_minor == 0);
     ck_assert_int_eq(transaction.refunds->nelts, 0);
@@ -211,8 +211,8 @@ START_TEST(test_unknown)
     pay_transaction_t transaction = {NULL, NULL, 7};
 
     (void)till_charge((_i + 1) % TILL_SCOPES, "order-1", 1000);
-    ck_assert_int_eq(till->ops->transaction_find(&transaction, till->store, &till->scopes[_i],
-                                                 "order-1", unit_pool),
+    ck_assert_int_eq(pay_store_transaction_find(&transaction, till->store, &till->scopes[_i],
+                                                "order-1", unit_pool),
                      APR_NOTFOUND);
     ck_assert_ptr_null(transaction.charge);
     ck_assert_int_eq(transaction.refunds->nelts, 0);
@@ -236,7 +236,7 @@ static const struct {
     {"the index leads nowhere", SPOIL_INDEX},
 };
 
-static int spoil_text(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int spoil_text(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     MDB_val key = pay_lmdb_key_val(baton), row;
     unsigned char *bytes;
@@ -286,8 +286,8 @@ START_TEST(test_bad_rows)
     (void)refund_one(0, "order-1");
     (void)refund_one(0, "order-1");
     spoil(spoil_cases[_i].how);
-    rv = till->ops->transaction_find(&transaction, till->store, &till->scopes[0], "order-1",
-                                     unit_pool);
+    rv = pay_store_transaction_find(&transaction, till->store, &till->scopes[0], "order-1",
+                                    unit_pool);
     ck_assert_msg(rv == PAY_STORE_ECORRUPT, "%s: %d", spoil_cases[_i].name, rv);
     ck_assert_ptr_null(transaction.charge);
 }
@@ -305,14 +305,14 @@ START_TEST(test_by_seq)
     }
     for (i = 0; i < TILL_SCOPES; i++) {
         found = find(i, apr_psprintf(unit_pool, "order-%d", i));
-        ck_assert_int_eq(till->ops->transaction_get(&got, till->store, &till->scopes[i],
-                                                    found.charge->seq, unit_pool),
+        ck_assert_int_eq(pay_store_transaction_get(&got, till->store, &till->scopes[i],
+                                                   found.charge->seq, unit_pool),
                          APR_SUCCESS);
         ck_assert_str_eq(got.charge->reference, found.charge->reference);
         ck_assert_str_eq(shown(&got), shown(&found));
         ck_assert_int_eq(got.refunds_complete, 1);
-        ck_assert_int_eq(till->ops->transaction_get(&got, till->store, &till->scopes[i],
-                                                    found.charge->seq + 1, unit_pool),
+        ck_assert_int_eq(pay_store_transaction_get(&got, till->store, &till->scopes[i],
+                                                   found.charge->seq + 1, unit_pool),
                          APR_NOTFOUND);
         ck_assert_ptr_null(got.charge);
     }

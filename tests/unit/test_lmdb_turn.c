@@ -374,7 +374,7 @@ static void *put_in_line(void *store)
     return (void *)(intptr_t)fixture_put_meta(store, "refused");
 }
 
-static int say(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int say(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     (void)txn;
     (void)db;
@@ -426,7 +426,7 @@ START_TEST(test_store_gives_its_turn_back)
     options.shared = shared;
     store = fixture_open_with(unit_dir(), &options);
     for (i = 0; i < UNIT_ROWS(codes); i++) {
-        (void)pay_lmdb_commit((pay_lmdb_t *)store, 0, say, (void *)&codes[i]);
+        (void)pay_lmdb_commit(store, 0, say, (void *)&codes[i]);
         ck_assert_int_eq(take(0), 1);
         pay_lmdb_turn_give(shared);
     }

@@ -10,7 +10,7 @@ static pay_lmdb_env_t *open_env(void)
     pay_store_t *store = fixture_open(unit_dir());
 
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
-    return ((pay_lmdb_t *)store)->env;
+    return (store)->env;
 }
 
 static int use(pay_lmdb_env_t *env)
@@ -127,7 +127,7 @@ static int use_forked(pay_store_t *store)
 
     faults += fixture_put_meta(store, "forked") != PAY_STORE_EDOWN;
     faults +=
-        store->ops->charge_find(&charge, store, &scope, "order-1", unit_pool) != PAY_STORE_EDOWN;
+        pay_store_charge_find(&charge, store, &scope, "order-1", unit_pool) != PAY_STORE_EDOWN;
     faults += pay_store_probe(store) != PAY_STORE_EDOWN;
     faults += pay_lmdb_handle_close(store) != APR_SUCCESS;
     return faults;
@@ -140,7 +140,7 @@ START_TEST(test_a_forked_process_leaves_it_alone)
     pid_t pid;
 
     ck_assert_int_eq(fixture_put_meta(store, "before"), APR_SUCCESS);
-    env = ((pay_lmdb_t *)store)->env;
+    env = (store)->env;
     pthread_mutex_lock(&env->mutex); /* as a thread would have it that is not there any more */
     pid = fork();
     if (pid == 0) {

@@ -14,7 +14,7 @@ static apr_status_t verify(const char **reason, const char *dir)
 
 static void close_store(pay_store_t *store)
 {
-    ck_assert_int_eq(pay_lmdb_handle_close((pay_lmdb_t *)store), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_handle_close(store), APR_SUCCESS);
 }
 
 /* A page of data.mdb, `out` of it or in. */
@@ -98,9 +98,9 @@ static size_t leaf_pages(pay_store_t *store, pay_lmdb_table_t table)
     MDB_stat stat;
     MDB_txn *txn;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, (pay_lmdb_t *)store), APR_SUCCESS);
-    ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi((pay_lmdb_t *)store, table), &stat), 0);
-    pay_lmdb_read_end((pay_lmdb_t *)store, txn);
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, store), APR_SUCCESS);
+    ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(store, table), &stat), 0);
+    pay_lmdb_read_end(store, txn);
     return stat.ms_leaf_pages;
 }
 

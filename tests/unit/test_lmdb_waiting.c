@@ -6,7 +6,7 @@ static pay_waiting_t count(int i, int limit)
 {
     pay_waiting_t waiting;
 
-    ck_assert_int_eq(till->ops->waiting_count(&waiting, till->store, &till->scopes[i], limit),
+    ck_assert_int_eq(pay_store_waiting_count(&waiting, till->store, &till->scopes[i], limit),
                      APR_SUCCESS);
     return waiting;
 }
@@ -17,8 +17,8 @@ static void hold(int i, const pay_charge_t *charge, pay_held_t held)
     pay_charge_t *out;
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(&out, &changed, till->store, &till->scopes[i],
-                                               charge->seq, &outcome, TILL_NOW, unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(&out, &changed, till->store, &till->scopes[i],
+                                              charge->seq, &outcome, TILL_NOW, unit_pool),
                      APR_SUCCESS);
 }
 

@@ -14,7 +14,7 @@ typedef struct seen_t {
 } seen_t;
 
 /* Keys are scope, number. */
-static int fill_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int fill_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const int rows = *(int *)baton;
     MDB_val val = {1, (void *)"x"};
@@ -61,7 +61,7 @@ static const struct {
 
 START_TEST(test_every_row_once_in_order)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)fixture_open(unit_dir());
+    pay_store_t *db = fixture_open(unit_dir());
     int rows = row_counts[_i].rows;
     pay_lmdb_key_t prefix;
     int scope;
@@ -90,7 +90,7 @@ static int count_only(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
 
 START_TEST(test_without_a_prefix)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)fixture_open(unit_dir());
+    pay_store_t *db = fixture_open(unit_dir());
     int rows = PAY_STORE_ROWS_MAX;
     int count = 0;
 
@@ -112,7 +112,7 @@ static const struct {
 
 START_TEST(test_a_visit_may_end_it)
 {
-    pay_lmdb_t *db = (pay_lmdb_t *)fixture_open(unit_dir());
+    pay_store_t *db = fixture_open(unit_dir());
     seen_t seen = {.stop_at = 2, .stop_with = stop_rows[_i].stop_with};
     int rows = 5;
 

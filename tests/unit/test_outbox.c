@@ -171,7 +171,7 @@ static pay_scope_t another_account(const char *name)
 {
     pay_account_t *account;
 
-    ck_assert_int_eq(shop->ops.account_create(&account, shop->store, name,
+    ck_assert_int_eq(pay_store_account_create(&account, shop->store, name,
                                               &pay_account_settings_builtin, unit_pool),
                      APR_SUCCESS);
     return (pay_scope_t){account->number, PAY_TEST};
@@ -348,7 +348,7 @@ START_TEST(test_of_a_test)
     set_up();
     endpoint_put(&scope, PAY_ENDPOINT_WEBHOOK, peer_url(peer, "http"));
     ck_assert_int_eq(
-        shop->ops.event_test(&event, shop->store, &scope, PAY_ENDPOINT_WEBHOOK, unit_pool),
+        pay_store_event_test(&event, shop->store, &scope, PAY_ENDPOINT_WEBHOOK, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(step(), 0);
     ck_assert_int_ne(the_event()->parked_at, 0);
@@ -395,7 +395,7 @@ static apr_status_t take_suspects(apr_array_header_t **out, pay_store_t *store, 
     int i;
 
     watch.budget = budget;
-    rv = shop->real->event_take(out, store, limit, budget_of_suspects, baton, p);
+    rv = STORE_REAL(event_take)(out, store, limit, budget_of_suspects, baton, p);
     for (i = 0; rv == APR_SUCCESS && i < (*out)->nelts; i++) {
         ((pay_endpoint_t *)APR_ARRAY_IDX(*out, i, pay_taken_t).endpoint)->failures = 1;
     }
@@ -411,7 +411,7 @@ START_TEST(test_suspects)
     int i;
 
     set_up();
-    shop->ops.event_take = take_suspects;
+    store_script.event_take = take_suspects;
     for (i = 0; i < hosts; i++) {
         of = another_account(apr_psprintf(unit_pool, "slow-%d", i));
         endpoint_put(&of, PAY_ENDPOINT_WEBHOOK, peer_url(peer_http(&hangs), "http"));
@@ -428,7 +428,7 @@ START_TEST(test_suspects_leave)
     const peer_http_t takes = {OK_204, PEER_KEEP, 0};
 
     set_up();
-    shop->ops.event_take = take_suspects;
+    store_script.event_take = take_suspects;
     endpoint_put(&scope, PAY_ENDPOINT_WEBHOOK, peer_url(peer_http(&takes), "http"));
     charges(&scope, "order", PAY_OUTBOX_IN_FLIGHT_MAX / 2 + 20);
     ck_assert_int_eq(step(), PAY_OUTBOX_IN_FLIGHT_MAX / 2 + 20);
@@ -438,7 +438,7 @@ END_TEST
 static apr_status_t take_watched(apr_array_header_t **out, pay_store_t *store, int limit,
                                  pay_event_budget_t *budget, void *baton, apr_pool_t *p)
 {
-    const apr_status_t rv = shop->real->event_take(out, store, limit, budget, baton, p);
+    const apr_status_t rv = STORE_REAL(event_take)(out, store, limit, budget, baton, p);
 
     if (watch.first < 0) {
         watch.first = (*out)->nelts;
@@ -455,7 +455,7 @@ START_TEST(test_grants_are_given_back)
 
     set_up();
     watch.first = -1;
-    shop->ops.event_take = take_watched;
+    store_script.event_take = take_watched;
     for (i = 0; i < hosts; i++) {
         of = another_account(apr_psprintf(unit_pool, "shop-%d", i));
         endpoint_put(&of, PAY_ENDPOINT_WEBHOOK,

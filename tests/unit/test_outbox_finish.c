@@ -41,10 +41,10 @@ static apr_status_t finish_scripted(pay_store_t *store, apr_array_header_t *resu
         return finish.status;
     }
     if (finish.is_second) {
-        ck_assert_int_eq(shop->real->event_finish(store, apr_array_copy(p, results), p),
+        ck_assert_int_eq(STORE_REAL(event_finish)(store, apr_array_copy(p, results), p),
                          APR_SUCCESS);
     }
-    return shop->real->event_finish(store, results, p);
+    return STORE_REAL(event_finish)(store, results, p);
 }
 
 /* A receiver that takes everything, and COUNT events for it. */
@@ -55,7 +55,7 @@ static peer_t *set_up_finish(void)
 
     set_up();
     memset(&finish, 0, sizeof(finish));
-    shop->ops.event_finish = finish_scripted;
+    store_script.event_finish = finish_scripted;
     endpoint_put(&scope, PAY_ENDPOINT_WEBHOOK, peer_url(peer, "http"));
     charges(&scope, "order", COUNT);
     return peer;
@@ -121,7 +121,7 @@ START_TEST(test_refused_beside_one_that_hangs)
     pay_account_t *account;
 
     (void)set_up_finish();
-    ck_assert_int_eq(shop->ops.account_create(&account, shop->store, "slow",
+    ck_assert_int_eq(pay_store_account_create(&account, shop->store, "slow",
                                               &pay_account_settings_builtin, unit_pool),
                      APR_SUCCESS);
     other = (pay_scope_t){account->number, PAY_TEST};
@@ -205,7 +205,7 @@ static struct {
 static apr_status_t take_scripted(apr_array_header_t **out, pay_store_t *store, int limit,
                                   pay_event_budget_t *budget, void *baton, apr_pool_t *p)
 {
-    apr_status_t rv = shop->real->event_take(out, store, limit, budget, baton, p);
+    apr_status_t rv = STORE_REAL(event_take)(out, store, limit, budget, baton, p);
     pay_event_t *event;
     int i;
 
@@ -235,7 +235,7 @@ START_TEST(test_lease)
 
     lease.left_ms = rows[_i].left_ms;
     lease.taken = 0;
-    shop->ops.event_take = take_scripted;
+    store_script.event_take = take_scripted;
     ck_assert_int_eq(step(), COUNT);
     ck_assert_msg(lease.taken == rows[_i].taken, "%s: taken %d times", rows[_i].name, lease.taken);
     ck_assert_int_eq(peer_requests(peer), COUNT);

@@ -13,7 +13,7 @@ static void list(const char *recipients)
 
     APR_ARRAY_PUSH(switches, pay_endpoint_switch_t) = (pay_endpoint_switch_t){
         .scope = scope, .kind = PAY_ENDPOINT_RECEIPT, .enabled = -1, .recipients = recipients};
-    ck_assert_int_eq(shop->ops.endpoint_switch(shop->store, switches, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_endpoint_switch(shop->store, switches, unit_pool), APR_SUCCESS);
 }
 
 static void mail_set_up(const peer_t *relay, const char *login)
@@ -120,7 +120,7 @@ START_TEST(test_not_listed)
     ck_assert_ptr_null(strstr(logged, "payer@"));
     ck_assert_ptr_null(strstr(logged, "<warning>"));
     list("@shop.example");
-    ck_assert_int_eq(shop->real->event_retry(&retried, shop->store, &scope, event, unit_pool),
+    ck_assert_int_eq(STORE_REAL(event_retry)(&retried, shop->store, &scope, event, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(step(), 1);
     ck_assert_ptr_nonnull(strstr(peer_text(relay), "RCPT TO:<" PAYER ">"));
@@ -143,7 +143,7 @@ START_TEST(test_withheld_heals_nothing)
     charges(&scope, "again", 3);
     ck_assert_int_eq(step(), 0);
     ck_assert_int_eq(
-        shop->ops.endpoint_get(&endpoint, shop->store, &scope, PAY_ENDPOINT_RECEIPT, unit_pool),
+        pay_store_endpoint_get(&endpoint, shop->store, &scope, PAY_ENDPOINT_RECEIPT, unit_pool),
         APR_SUCCESS);
     ck_assert(pay_endpoint_is_failing(endpoint));
     ck_assert_int_eq(endpoint->status, 452);

@@ -91,7 +91,6 @@ static void end(pay_mode_t mode)
 
 static void sequence(apr_uint64_t seed)
 {
-    const pay_store_ops_t *ops = property.service.store->ops;
     pay_account_settings_t settings = pay_account_settings_builtin;
     pay_account_t *account;
     pay_mode_t mode;
@@ -106,13 +105,13 @@ static void sequence(apr_uint64_t seed)
     property.sent = apr_hash_make(property.pool);
     property_restore_begin();
     settings.fees = property_below(2) ? "NGN 1.4% + 0.07 max 9.00" : "";
-    ck_assert_int_eq(ops->account_create(&account, property.service.store,
-                                         apr_psprintf(property.pool, "shop-%" PRIu64, seed),
-                                         &settings, property.pool),
+    ck_assert_int_eq(pay_store_account_create(&account, property.service.store,
+                                              apr_psprintf(property.pool, "shop-%" PRIu64, seed),
+                                              &settings, property.pool),
                      APR_SUCCESS);
     mode = property_below(2) ? PAY_LIVE : PAY_TEST;
-    ck_assert_int_eq(ops->account_set(&account, property.service.store, account->name, NULL, &mode,
-                                      property.pool),
+    ck_assert_int_eq(pay_store_account_set(&account, property.service.store, account->name, NULL,
+                                           &mode, property.pool),
                      APR_SUCCESS);
     property.service.policy.late_refund = property_below(2);
     property.service.account_name = account->name; /* live acquirers belong to one account */

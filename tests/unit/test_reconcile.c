@@ -42,7 +42,7 @@ static pay_charge_t *find(const char *reference)
 {
     pay_charge_t *out;
 
-    ck_assert_int_eq(shop->real->charge_find(&out, shop->store, &key->scope, reference, unit_pool),
+    ck_assert_int_eq(STORE_REAL(charge_find)(&out, shop->store, &key->scope, reference, unit_pool),
                      APR_SUCCESS);
     return out;
 }
@@ -229,10 +229,10 @@ START_TEST(test_lost_answer_is_asked_again)
     set_up(&shop_simulator);
     charge("order-1", "tok_test_timeout");
     shop_clock_set(NOW + SECOND);
-    shop->ops.charge_resolve = resolve_fails;
+    store_script.charge_resolve = resolve_fails;
     ck_assert_int_eq(step(), 0);
     ck_assert_int_eq(logged("PAY00231: "), 1);
-    shop->ops.charge_resolve = shop->real->charge_resolve;
+    store_script.charge_resolve = NULL;
     ck_assert_int_eq(step(), 0); /* leased */
     shop_clock_set(NOW + SECOND + MINUTE);
     ck_assert_int_eq(step(), 1);
@@ -245,7 +245,7 @@ static void decide_meanwhile(const payments_charge_t *asked, const payments_refu
     int changed;
 
     (void)refund;
-    ck_assert_int_eq(shop->real->charge_resolve(&out, &changed, shop->store, &out->scope, out->seq,
+    ck_assert_int_eq(STORE_REAL(charge_resolve)(&out, &changed, shop->store, &out->scope, out->seq,
                                                 &script.outcome, 0, unit_pool),
                      APR_SUCCESS);
 }
@@ -321,7 +321,7 @@ START_TEST(test_store_down)
     int settled = 7;
 
     set_up(&script_acquirer);
-    shop->ops.due_take = take_fails;
+    store_script.due_take = take_fails;
     ck_assert_int_eq(pay_reconcile_step(&settled, shop->store, none, unit_pool), PAY_STORE_EDOWN);
     ck_assert_int_eq(settled, 0);
 }
@@ -354,8 +354,8 @@ START_TEST(test_place)
     pay_service_t stranger;
 
     set_up(&script_acquirer);
-    ck_assert_int_eq(shop->real->account_create(&other, shop->store, "other",
-                                                &pay_account_settings_builtin, unit_pool),
+    ck_assert_int_eq(pay_store_account_create(&other, shop->store, "other",
+                                              &pay_account_settings_builtin, unit_pool),
                      APR_SUCCESS);
     stranger = shop->service;
     stranger.account_name = "other";
@@ -400,7 +400,7 @@ START_TEST(test_accounts_cannot_be_read)
     APR_ARRAY_PUSH(services, const pay_service_t *) = &shop->service;
     shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
     shop_clock_set(NOW + MINUTE);
-    shop->ops.account_get = account_fails;
+    store_script.account_get = account_fails;
     ck_assert_int_eq(pay_reconcile_step(&settled, shop->store, services, unit_pool),
                      PAY_STORE_EDOWN);
     ck_assert_int_eq(script.queries, 0);

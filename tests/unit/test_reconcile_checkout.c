@@ -131,7 +131,7 @@ START_TEST(test_closed_and_erased)
     step_at(NOW + LIFETIME, 'P');
     memset(&at, 0, sizeof(at));
     while (!at.done) {
-        ck_assert_int_eq(shop->real->payer_erase(&at, shop->store, &live, charge->email, unit_pool),
+        ck_assert_int_eq(pay_store_payer_erase(&at, shop->store, &live, charge->email, unit_pool),
                          APR_SUCCESS);
     }
     shop_clock_set(NOW + LIFETIME + 6 * HOUR);
@@ -141,7 +141,7 @@ START_TEST(test_closed_and_erased)
     ck_assert_int_eq(stored()->state, PAY_CHARGE_SUCCESSFUL);
     ck_assert_str_eq(stored()->email, "");
     ck_assert_str_eq(stored()->token, "");
-    ck_assert_int_eq(shop->real->token_get(&token, shop->store, &live, "acq_token", unit_pool),
+    ck_assert_int_eq(STORE_REAL(token_get)(&token, shop->store, &live, "acq_token", unit_pool),
                      APR_NOTFOUND);
     store_is_clean();
 }

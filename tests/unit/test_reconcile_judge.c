@@ -247,7 +247,7 @@ START_TEST(test_absence_without_a_moment)
 
     shop_set_up(unit_dir());
     charge = shop_charge_open(shop, &live, "order-1", PAY_CHARGE_TOKENIZED);
-    ck_assert_int_eq(shop->ops.charge_resolve(&charge, &changed, shop->store, &live, charge->seq,
+    ck_assert_int_eq(pay_store_charge_resolve(&charge, &changed, shop->store, &live, charge->seq,
                                               &absent, NOW + 1, unit_pool),
                      APR_SUCCESS);
     shop_clock_set(NOW + MINUTE);
@@ -307,10 +307,10 @@ static void import_one(const char *name)
     refund->state = PAY_REFUND_PROCESSED;
     refund->created_at = refund->updated_at = NOW - DAY;
     APR_ARRAY_PUSH(rows, pay_refund_t *) = refund;
-    ck_assert_int_eq(shop->ops.import_begin(&import, shop->store, &live, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.import_rows(&import, &at, shop->store, rows, unit_pool),
+    ck_assert_int_eq(pay_store_import_begin(&import, shop->store, &live, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_rows(&import, &at, shop->store, rows, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.import_finish(&import, shop->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_finish(&import, shop->store, unit_pool), APR_SUCCESS);
 }
 
 START_TEST(test_similar)

@@ -143,12 +143,12 @@ static apr_status_t claim_other(pay_refund_t **out, int *claimed, pay_store_t *s
         return claim_status;
     }
     if (claim_is_late) {
-        ck_assert_int_eq(shop->real->refund_claim(out, claimed, store, scope, reference, &other,
+        ck_assert_int_eq(STORE_REAL(refund_claim)(out, claimed, store, scope, reference, &other,
                                                   send_before_ms, wait_until_ms, due_at, p),
                          APR_SUCCESS);
         ck_assert_int_eq(*claimed, 1);
     }
-    rv = shop->real->refund_claim(out, claimed, store, scope, reference, worker, send_before_ms,
+    rv = STORE_REAL(refund_claim)(out, claimed, store, scope, reference, worker, send_before_ms,
                                   wait_until_ms, due_at, p);
     unit_boot_pass(claim_takes_ms);
     return rv;
@@ -177,7 +177,7 @@ START_TEST(test_not_sent)
     claim_status = hindrances[_i].status;
     claim_is_late = hindrances[_i].is_late;
     claim_takes_ms = hindrances[_i].takes_ms;
-    shop->ops.refund_claim = claim_other;
+    store_script.refund_claim = claim_other;
     script.absent += hindrances[_i].waiting;
     script_say('+');
     ck_assert_msg(step() == (hindrances[_i].state == PAY_REFUND_FAILED), "%s", name);
@@ -186,7 +186,7 @@ START_TEST(test_not_sent)
     ck_assert_msg(refund_of("rfd_1")->waiting == hindrances[_i].waiting, "%s", name);
     ck_assert_msg(refund_of("rfd_1")->state == hindrances[_i].state, "%s", name);
     ck_assert_int_eq(pay_slots_count(acquirer.slots), 0);
-    shop->ops.refund_claim = shop->real->refund_claim;
+    store_script.refund_claim = NULL;
     shop_clock_set(shop_clock + DAY);
     step();
     ck_assert_msg(script.calls == hindrances[_i].waiting, "%s", name);
@@ -230,7 +230,7 @@ START_TEST(test_found_before_it_is_sent)
     script.absent = 0;
     shop_mode(found[_i].mode);
     if (found[_i].put_back) {
-        shop->ops.epoch_find = epoch_held;
+        store_script.epoch_find = epoch_held;
     }
     script_say(found[_i].says);
     ck_assert_msg(step() == found[_i].settled, "%s", name);
@@ -291,7 +291,7 @@ static apr_status_t take_bare(apr_array_header_t **out, pay_store_t *store, apr_
     apr_status_t rv;
     int i;
 
-    rv = shop->real->due_take(out, store, now, lease, limit, p);
+    rv = STORE_REAL(due_take)(out, store, now, lease, limit, p);
     for (i = 0; i < (*out)->nelts; i++) {
         APR_ARRAY_IDX(*out, i, pay_due_t).charge = NULL;
     }
@@ -303,7 +303,7 @@ START_TEST(test_no_charge)
 {
     set_up(unit_dir());
     waiting_refund();
-    shop->ops.due_take = take_bare;
+    store_script.due_take = take_bare;
     ck_assert_int_eq(step(), 0);
     ck_assert_int_eq(script.calls + script.queries, 0);
     ck_assert_int_eq(refund_of("rfd_1")->waiting, 1);
@@ -329,11 +329,11 @@ START_TEST(test_answer_is_lost)
     set_up(unit_dir());
     waiting_refund();
     script_say('+');
-    shop->ops.refund_resolve = resolve_fails;
+    store_script.refund_resolve = resolve_fails;
     ck_assert_int_eq(step(), 0);
     ck_assert_int_eq(script.calls, 1);
     ck_assert_int_eq(logged("PAY00234: "), 1);
-    shop->ops.refund_resolve = shop->real->refund_resolve;
+    store_script.refund_resolve = NULL;
     shop_clock_set(refund_of("rfd_1")->due_at);
     unit_boot_pass(60 * 1000); /* its worker, which lives, has had its time */
     ck_assert_int_eq(step(), 1);
@@ -365,16 +365,16 @@ static void elsewhere(int of_charge)
     int at, changed;
 
     APR_ARRAY_PUSH(rows, const pay_refund_t *) = &record;
-    ck_assert_int_eq(shop->ops.import_begin(&import, shop->store, &live, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_import_begin(&import, shop->store, &live, unit_pool), APR_SUCCESS);
     import.by_acquirer = 1;
-    ck_assert_int_eq(shop->ops.import_rows(&import, &at, shop->store, rows, unit_pool),
+    ck_assert_int_eq(pay_store_import_rows(&import, &at, shop->store, rows, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.import_finish(&import, shop->store, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.refund_ask(&refund, &changed, shop->store, &live, "up_1", "scripted",
+    ck_assert_int_eq(pay_store_import_finish(&import, shop->store, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_refund_ask(&refund, &changed, shop->store, &live, "up_1", "scripted",
                                           NOW + MINUTE, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
-    ck_assert_int_eq(shop->ops.refund_ask(&refund, &changed, shop->store, &live, "up_1", "scripted",
+    ck_assert_int_eq(pay_store_refund_ask(&refund, &changed, shop->store, &live, "up_1", "scripted",
                                           NOW + DAY, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 0);

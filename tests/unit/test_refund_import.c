@@ -258,7 +258,7 @@ START_TEST(test_known_charge)
     key = shop_key(shop, PAY_TEST);
     ck_assert_ptr_null(charge_create(&charge, key, "order-1", "tok_test_success"));
     import(file_of(record_with("i", "r", ",\"transactionReference\":\"order-1\"")), APR_SUCCESS);
-    ck_assert_int_eq(shop->ops.charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
+    ck_assert_int_eq(pay_store_charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(charge->refunded_minor, 500);
 }
@@ -291,7 +291,7 @@ START_TEST(test_given_back_late)
     pay_charge_t *charge;
 
     set_up();
-    ck_assert_int_eq(shop->real->account_set(&account, shop->store, "demo", NULL, &live, unit_pool),
+    ck_assert_int_eq(pay_store_account_set(&account, shop->store, "demo", NULL, &live, unit_pool),
                      APR_SUCCESS);
     shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
     scope.mode = PAY_LIVE;
@@ -304,7 +304,7 @@ START_TEST(test_given_back_late)
                     APR_SUCCESS);
     ck_assert_uint_eq(result.written, _i ? 1 : 0);
     ck_assert_uint_eq(result.skipped, _i ? 0 : 1);
-    ck_assert_int_eq(shop->ops.charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
+    ck_assert_int_eq(pay_store_charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(charge->refunded_minor, _i ? 500 : 0);
 }
@@ -324,7 +324,7 @@ START_TEST(test_books)
     int replayed;
 
     set_up();
-    ck_assert_int_eq(shop->real->account_set(&account, shop->store, "demo", NULL, &live, unit_pool),
+    ck_assert_int_eq(pay_store_account_set(&account, shop->store, "demo", NULL, &live, unit_pool),
                      APR_SUCCESS);
     shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
     scope.mode = PAY_LIVE;
@@ -347,7 +347,7 @@ START_TEST(test_books)
     ck_assert_msg(result.written == (apr_uint64_t)book_cases[_i].written
                       && result.skipped == 1 - result.written,
                   "%s: %d written", name, (int)result.written);
-    ck_assert_int_eq(shop->ops.charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
+    ck_assert_int_eq(pay_store_charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
                      APR_SUCCESS);
     ck_assert_msg(charge->refunded_minor == book_cases[_i].refunded_minor, "%s: %d", name,
                   (int)charge->refunded_minor);
@@ -367,7 +367,7 @@ static apr_status_t rows_busy(pay_import_t *out, int *at, pay_store_t *store,
         busy_left--;
         return PAY_STORE_EBUSY;
     }
-    return shop->real->import_rows(out, at, store, refunds, p);
+    return STORE_REAL(import_rows)(out, at, store, refunds, p);
 }
 
 /* A charge is made between any two batches. */
@@ -379,7 +379,7 @@ static apr_status_t rows_beside_charges(pay_import_t *out, int *at, pay_store_t 
     pay_charge_t *charge;
 
     ck_assert_ptr_null(charge_create(&charge, key, reference, "tok_test_success"));
-    return shop->real->import_rows(out, at, store, refunds, p);
+    return STORE_REAL(import_rows)(out, at, store, refunds, p);
 }
 
 /* The first batch goes in, the others do not. */
@@ -387,7 +387,7 @@ static apr_status_t rows_once(pay_import_t *out, int *at, pay_store_t *store,
                               const apr_array_header_t *refunds, apr_pool_t *p)
 {
     *at = 0;
-    return out->written ? PAY_STORE_EFULL : shop->real->import_rows(out, at, store, refunds, p);
+    return out->written ? PAY_STORE_EFULL : STORE_REAL(import_rows)(out, at, store, refunds, p);
 }
 
 static apr_status_t finish_fails(pay_import_t *import_run, pay_store_t *store, apr_pool_t *p)
@@ -401,7 +401,7 @@ static apr_status_t abort_busy(pay_import_t *import_run, pay_store_t *store, apr
     if (abort_tries++ < 2) {
         return PAY_STORE_EBUSY;
     }
-    return shop->real->import_abort(import_run, store, p);
+    return STORE_REAL(import_abort)(import_run, store, p);
 }
 
 static apr_status_t abort_fails(pay_import_t *import_run, pay_store_t *store, apr_pool_t *p)
@@ -423,7 +423,7 @@ static apr_status_t begin_and_cut(pay_import_t *out, pay_store_t *store, const p
                                   apr_pool_t *p)
 {
     ck_assert_int_eq(truncate(changing_path, (off_t)strlen(record("1")) + 1), 0);
-    return shop->real->import_begin(out, store, where, p);
+    return STORE_REAL(import_begin)(out, store, where, p);
 }
 
 static void fail_on_fault(void *baton, const char *text)
@@ -436,15 +436,14 @@ static void check_charge(const char *name, apr_int64_t refunded)
     pay_charge_t *charge;
     apr_size_t faults;
 
-    ck_assert_int_eq(shop->ops.charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
+    ck_assert_int_eq(pay_store_charge_find(&charge, shop->store, &scope, "order-1", unit_pool),
                      APR_SUCCESS);
     ck_assert_msg(charge->refunded_minor == refunded, "%s: refunded %d", name,
                   (int)charge->refunded_minor);
     ck_assert_msg(charge->state == (refunded == 1050 ? PAY_CHARGE_REVERSED : PAY_CHARGE_SUCCESSFUL),
                   "%s: state %d", name, charge->state);
-    ck_assert_int_eq(
-        shop->real->check(&faults, shop->store, fail_on_fault, (void *)name, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_check(&faults, shop->store, fail_on_fault, (void *)name, unit_pool),
+                     APR_SUCCESS);
     ck_assert_uint_eq(faults, 0);
 }
 
@@ -481,9 +480,9 @@ START_TEST(test_failure_is_taken_back)
     text = "{\"id\":\"all\",\"refundReference\":\"all\",\"amount\":\"10.50\",\"currency\":\"NGN\","
            "\"createdAt\":\"2026-01-02T03:04:05Z\",\"transactionReference\":\"order-1\"}\n";
     text = apr_pstrcat(unit_pool, text, lines_of(400, take_back_cases[_i].twin), NULL);
-    shop->ops.import_rows = take_back_cases[_i].rows ?: shop->real->import_rows;
-    shop->ops.import_finish = take_back_cases[_i].finish ?: shop->real->import_finish;
-    shop->ops.import_abort = take_back_cases[_i].abort ?: shop->real->import_abort;
+    store_script.import_rows = take_back_cases[_i].rows ?: STORE_REAL(import_rows);
+    store_script.import_finish = take_back_cases[_i].finish ?: STORE_REAL(import_finish);
+    store_script.import_abort = take_back_cases[_i].abort ?: STORE_REAL(import_abort);
     result = import(file_of(text), take_back_cases[_i].want);
     ck_assert_msg(!strncmp(result.fault, want, strlen(want)), "%s: %s", name, result.fault);
     ck_assert_uint_eq(result.written, 0);
@@ -491,7 +490,7 @@ START_TEST(test_failure_is_taken_back)
     ck_assert_msg(logged("PAY00241: ") == (take_back_cases[_i].abort == abort_fails), "%s", name);
     check_charge(name, take_back_cases[_i].want_refunded);
     /* Whatever was left, the next one removes; "all" is not there any more. */
-    shop->ops = *shop->real;
+    store_script = (store_script_t){0};
     ck_assert_uint_eq(import(file_of(record("all")), APR_SUCCESS).written, 1);
     check_charge(name, 0);
 }
@@ -512,7 +511,7 @@ START_TEST(test_busy)
 
     set_up();
     busy_left = busy_cases[_i].busy;
-    shop->ops.import_rows = rows_busy;
+    store_script.import_rows = rows_busy;
     result = import(file_of(record("a")), busy_cases[_i].want);
     ck_assert_msg(result.written == (busy_cases[_i].want == APR_SUCCESS), "%s",
                   busy_cases[_i].name);
@@ -524,7 +523,7 @@ START_TEST(test_beside_charges)
     apr_size_t count;
 
     set_up();
-    shop->ops.import_rows = rows_beside_charges;
+    store_script.import_rows = rows_beside_charges;
     ck_assert_uint_eq(import(file_of(lines_of(3000, 0)), APR_SUCCESS).written, 3000);
     ck_assert_int_gt(charged, 2);
     (void)list_all(&count);
@@ -535,7 +534,7 @@ END_TEST
 START_TEST(test_another_is_running)
 {
     set_up();
-    shop->ops.import_begin = begin_busy;
+    store_script.import_begin = begin_busy;
     ck_assert_str_eq(import(file_of(record("a")), APR_EBUSY).fault,
                      "Another import for this account and mode is running.");
 }
@@ -547,7 +546,7 @@ START_TEST(test_file_changes)
 
     set_up();
     changing_path = file_of(lines_of(3, 0));
-    shop->ops.import_begin = begin_and_cut;
+    store_script.import_begin = begin_and_cut;
     ck_assert_str_eq(import(changing_path, APR_EINVAL).fault,
                      "The file was changed while it was imported.");
     (void)list_all(&count);

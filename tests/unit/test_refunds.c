@@ -50,7 +50,7 @@ static pay_charge_t *charge_now(void)
     pay_charge_t *charge;
 
     ck_assert_int_eq(
-        shop->real->charge_find(&charge, shop->store, &key->scope, "order-1", unit_pool),
+        STORE_REAL(charge_find)(&charge, shop->store, &key->scope, "order-1", unit_pool),
         APR_SUCCESS);
     return charge;
 }
@@ -274,7 +274,7 @@ static apr_status_t open_late(pay_refund_t **out, pay_charge_t **charge,
     pay_refund_t late = *proposal;
 
     late.send_before_ms = pay_time_boot_ms() - 1;
-    return shop->real->refund_open(out, charge, verdict, kept, store, &late, use, repeat_window, p);
+    return STORE_REAL(refund_open)(out, charge, verdict, kept, store, &late, use, repeat_window, p);
 }
 
 static apr_status_t resolve_fails(pay_refund_t **out, int *changed, pay_store_t *store,
@@ -320,11 +320,11 @@ START_TEST(test_fault)
     watch();
     fault = fault_cases[_i].fault;
     script.status = fault_cases[_i].answered;
-    shop->ops.refund_open = fault_cases[_i].slot == SLOT_OPEN        ? open_fails
-                            : fault_cases[_i].slot == SLOT_OPEN_LATE ? open_late
-                                                                     : shop->real->refund_open;
+    store_script.refund_open = fault_cases[_i].slot == SLOT_OPEN        ? open_fails
+                               : fault_cases[_i].slot == SLOT_OPEN_LATE ? open_late
+                                                                        : STORE_REAL(refund_open);
     if (fault_cases[_i].slot == SLOT_RESOLVE) {
-        shop->ops.refund_resolve = resolve_fails;
+        store_script.refund_resolve = resolve_fails;
     }
     problem = refund(&made, "order-1", "1");
     if (fault_cases[_i].status) {
@@ -397,9 +397,8 @@ static pay_acquirer_t *set_up_live(void)
     set_up(&script_acquirer, "tok_test_success");
     acquirer->slots = slots_of(1);
     shop->service.acquirer[PAY_LIVE] = acquirer;
-    ck_assert_int_eq(
-        shop->real->account_set(&account, shop->store, "demo", &none, &mode, unit_pool),
-        APR_SUCCESS);
+    ck_assert_int_eq(pay_store_account_set(&account, shop->store, "demo", &none, &mode, unit_pool),
+                     APR_SUCCESS);
     key = shop_key(shop, PAY_LIVE);
     caller = pay_caller_of_key(key, NULL);
     ck_assert_ptr_null(pay_charge_create(&charge, &replayed, &shop->service, &caller,
@@ -454,11 +453,11 @@ static void decide_and_take_back(const payments_charge_t *charge, const payments
     int changed;
 
     (void)charge;
-    ck_assert_int_eq(shop->real->refund_resolve(&out, &changed, shop->store, &key->scope,
+    ck_assert_int_eq(STORE_REAL(refund_resolve)(&out, &changed, shop->store, &key->scope,
                                                 pending->reference, &script.outcome, 0, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(shop->real->refund_fail(&out, &changed, shop->store, &key->scope,
-                                             pending->reference, unit_pool),
+    ck_assert_int_eq(pay_store_refund_fail(&out, &changed, shop->store, &key->scope,
+                                           pending->reference, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(changed, 1);
 }
@@ -531,8 +530,8 @@ START_TEST(test_nothing_is_read)
     int i;
 
     set_up(&shop_simulator, "tok_test_success");
-    shop->ops.refund_find = find_fails;
-    shop->ops.refund_scan = scan_fails;
+    store_script.refund_find = find_fails;
+    store_script.refund_scan = scan_fails;
     problems[0] = pay_refund_get(&refund, &shop->service, &key->scope, "r1", unit_pool);
     problems[1] = pay_refunds_scan(&cursor, &len, &count, &shop->service, &key->scope, &all, buffer,
                                    sizeof(buffer), unit_pool);

@@ -154,15 +154,14 @@ static const struct {
 
 START_TEST(test_recall)
 {
-    static const pay_store_ops_t ops = {.kept_find = recall_find};
     const char *name = recall_cases[_i].name;
     const pay_idempotency_t use = {.operation = PAY_OPERATION_VERIFY, .key = "k-1"};
     const pay_scope_t scope = {7, PAY_TEST};
-    pay_store_t store = {&ops};
-    pay_service_t service = {.store = &store};
+    pay_service_t service = {0};
     pay_kept_t *kept = &recall_answer.kept;
     const pay_problem_t *problem;
 
+    store_script.kept_find = recall_find;
     recall_answer.status = recall_cases[_i].status;
     recall_answer.kept.same_request = recall_cases[_i].same_request;
     problem = pay_service_recall(&kept, &service, &scope, &use, unit_pool);
@@ -172,7 +171,7 @@ START_TEST(test_recall)
     } else {
         ck_assert_msg(problem == NULL, "%s: a problem", name);
     }
-    service.store = NULL; /* nobody asks it without a key */
+    store_script.kept_find = NULL; /* nobody asks it without a key: there is no store */
     ck_assert_ptr_null(pay_service_recall(&kept, &service, &scope, NULL, unit_pool));
     ck_assert_ptr_null(kept);
 }

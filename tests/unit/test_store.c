@@ -93,19 +93,6 @@ START_TEST(test_defaults_of_the_options)
 }
 END_TEST
 
-START_TEST(test_every_slot_is_filled)
-{
-    pay_store_t *store = fixture_open(unit_dir());
-    void (*slots[sizeof(pay_store_ops_t) / sizeof(void (*)(void))])(void);
-    int i;
-
-    memcpy(slots, store->ops, sizeof(slots));
-    for (i = 0; i < UNIT_ROWS(slots); i++) {
-        ck_assert_msg(slots[i] != NULL, "slot %d", i);
-    }
-}
-END_TEST
-
 START_TEST(test_opened_prepared_and_ready)
 {
     const pay_store_options_t options = fixture_options();
@@ -130,7 +117,6 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_paths);
     tcase_add_loop_test(tcase, test_status_texts, 0, UNIT_ROWS(text_rows));
     tcase_add_test(tcase, test_defaults_of_the_options);
-    tcase_add_test(tcase, test_every_slot_is_filled);
     tcase_add_test(tcase, test_opened_prepared_and_ready);
 }
 

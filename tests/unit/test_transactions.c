@@ -67,7 +67,7 @@ static pay_charge_t *charge_now(const char *reference)
     pay_charge_t *charge;
 
     ck_assert_int_eq(
-        shop->real->charge_find(&charge, shop->store, &caller.scope, reference, unit_pool),
+        STORE_REAL(charge_find)(&charge, shop->store, &caller.scope, reference, unit_pool),
         APR_SUCCESS);
     return charge;
 }
@@ -77,9 +77,8 @@ static void expire(void)
     int count = 100;
 
     while (count == 100) {
-        ck_assert_int_eq(
-            shop->real->kept_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
-            APR_SUCCESS);
+        ck_assert_int_eq(pay_store_kept_expire(&count, shop->store, pay_time_now(), 100, unit_pool),
+                         APR_SUCCESS);
     }
 }
 
@@ -205,7 +204,7 @@ START_TEST(test_verify_reads)
     const char *first, *again;
 
     set_up();
-    shop->ops.kept_put = NULL;
+    store_script.kept_put = NULL;
     ck_assert_ptr_null(verify(&first, "order-1", "10.5"));
     refund("1");
     ck_assert_ptr_null(verify(&again, "order-1", "10.50"));
@@ -265,7 +264,7 @@ START_TEST(test_void_paid_after_all)
     set_up();
     ck_assert_ptr_null(void_it(&first, "k-1", "page-1"));
     charge = charge_now("page-1");
-    ck_assert_int_eq(shop->real->charge_resolve(&charge, &changed, shop->store, &caller.scope,
+    ck_assert_int_eq(STORE_REAL(charge_resolve)(&charge, &changed, shop->store, &caller.scope,
                                                 charge->seq, &script.outcome, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(charge->state, PAY_CHARGE_SUCCESSFUL);
@@ -319,7 +318,7 @@ START_TEST(test_beaten)
     const char *first, *again;
 
     set_up();
-    shop->ops.kept_find = find_nothing;
+    store_script.kept_find = find_nothing;
     ck_assert_ptr_null(void_it(&first, "k-1", "page-1"));
     ck_assert_ptr_null(void_it(&again, "k-1", "page-1"));
     ck_assert_int_eq(replayed, 1);
@@ -380,14 +379,14 @@ START_TEST(test_faults)
 
     set_up();
     watch();
-    shop->ops.kept_find = find_refusal;
+    store_script.kept_find = find_refusal;
     shop_check_problem("no answer is kept", void_it(&text, "k-1", "page-1"), 500, "E1");
     ck_assert_int_eq(logged("PAY00243: "), 1);
-    shop->ops.kept_find = find_fails;
+    store_script.kept_find = find_fails;
     shop_check_problem("the key", void_it(&text, "k-1", "page-1"), 503, "E2");
     ck_assert_ptr_null(text);
     ck_assert_ptr_null(verify(&text, "order-1", NULL));
-    shop->ops.transaction_find = transaction_fails;
+    store_script.transaction_find = transaction_fails;
     shop_check_problem("down", verify(&text, "order-1", NULL), 503, "E2");
     ck_assert_ptr_null(text);
 }
@@ -400,11 +399,11 @@ START_TEST(test_void_without_a_turn)
 
     set_up();
     ck_assert_ptr_null(void_it(&first, "k-1", "page-1"));
-    shop->ops.charge_void = void_fails;
+    store_script.charge_void = void_fails;
     shop_check_problem("unknown", void_it(&again, NULL, "order-2"), 404, "N1");
     shop_check_problem("a charge", void_it(&again, "k-2", "order-1"), 409, "V2");
     shop_check_problem("a checkout", void_it(&again, "k-2", "page-2"), 503, "E2");
-    shop->ops.charge_find = charge_fails;
+    store_script.charge_find = charge_fails;
     shop_check_problem("cannot be read", void_it(&again, "k-2", "order-1"), 503, "E2");
     ck_assert_ptr_null(void_it(&again, "k-1", "page-1"));
     ck_assert_str_eq(again, first);

@@ -72,8 +72,6 @@ void till_reopen(void)
     ck_assert_int_eq(apr_pool_create(&till->pool, unit_pool), APR_SUCCESS);
     till->store = till_store(till->url, till->pool);
     ck_assert_ptr_nonnull(till->store);
-    till->ops = till->store->ops;
-    till->db = (pay_lmdb_t *)till->store;
 }
 
 void till_close(void)
@@ -89,7 +87,7 @@ static const char *till_key(int i)
 
     key.id = apr_psprintf(unit_pool, "key_%d", i);
     memset(key.digest, i + 1, sizeof(key.digest));
-    ck_assert_int_eq(till->ops->key_create(&made, till->store, &key, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_store_key_create(&made, till->store, &key, unit_pool), APR_SUCCESS);
     return key.id;
 }
 
@@ -113,8 +111,8 @@ void till_set_up(void)
     till->url = apr_pstrcat(unit_pool, "lmdb:", unit_dir(), NULL);
     till_reopen();
     for (i = 0; i < 2; i++) {
-        ck_assert_int_eq(till->ops->account_create(&accounts[i], till->store, names[i],
-                                                   &pay_account_settings_builtin, unit_pool),
+        ck_assert_int_eq(pay_store_account_create(&accounts[i], till->store, names[i],
+                                                  &pay_account_settings_builtin, unit_pool),
                          APR_SUCCESS);
     }
     till->scopes[0] = (pay_scope_t){accounts[1]->number, PAY_TEST};
@@ -160,9 +158,9 @@ pay_charge_t *till_open(int i, const char *reference, apr_int64_t amount_minor)
     pay_charge_t *charge;
     pay_claim_t claim;
 
-    ck_assert_int_eq(till->ops->charge_open(&charge, &claim, till->store,
-                                            till_proposal(i, reference, amount_minor), NULL, NULL,
-                                            unit_pool),
+    ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,
+                                           till_proposal(i, reference, amount_minor), NULL, NULL,
+                                           unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
@@ -177,7 +175,7 @@ pay_charge_t *till_checkout(int i, const char *reference, apr_int64_t amount_min
     proposal->token = "";
     proposal->checkout = checkout_make(till_clock + apr_time_from_sec(60), unit_pool);
     ck_assert_int_eq(
-        till->ops->charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
+        pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(claim, PAY_CLAIM_NEW);
     return charge;
@@ -211,7 +209,7 @@ pay_kept_t *till_kept(int i, const pay_idempotency_t *use)
     pay_kept_t *kept;
     apr_status_t rv;
 
-    rv = till->ops->kept_find(&kept, till->store, &till->scopes[i], use, unit_pool);
+    rv = pay_store_kept_find(&kept, till->store, &till->scopes[i], use, unit_pool);
     ck_assert_int_eq(rv, kept ? APR_SUCCESS : APR_NOTFOUND);
     return kept;
 }
@@ -240,9 +238,9 @@ int till_resolve(pay_charge_t **out, int i, apr_uint64_t seq, pay_outcome_kind_t
 {
     int changed;
 
-    ck_assert_int_eq(till->ops->charge_resolve(out, &changed, till->store, &till->scopes[i], seq,
-                                               till_outcome(kind),
-                                               till_clock + apr_time_from_sec(5), unit_pool),
+    ck_assert_int_eq(pay_store_charge_resolve(out, &changed, till->store, &till->scopes[i], seq,
+                                              till_outcome(kind), till_clock + apr_time_from_sec(5),
+                                              unit_pool),
                      APR_SUCCESS);
     return changed;
 }
@@ -260,7 +258,7 @@ pay_charge_t *till_find(int i, const char *reference)
     pay_charge_t *charge;
 
     ck_assert_int_eq(
-        till->ops->charge_find(&charge, till->store, &till->scopes[i], reference, unit_pool),
+        pay_store_charge_find(&charge, till->store, &till->scopes[i], reference, unit_pool),
         APR_SUCCESS);
     return charge;
 }
@@ -292,9 +290,9 @@ pay_refund_t *till_refund(int i, const char *reference, apr_int64_t amount_minor
     pay_charge_t *charge;
     pay_kept_t *kept;
 
-    ck_assert_int_eq(till->ops->refund_open(&refund, &charge, &verdict, &kept, till->store,
-                                            till_refund_proposal(i, reference, amount_minor), NULL,
-                                            0, unit_pool),
+    ck_assert_int_eq(pay_store_refund_open(&refund, &charge, &verdict, &kept, till->store,
+                                           till_refund_proposal(i, reference, amount_minor), NULL,
+                                           0, unit_pool),
                      APR_SUCCESS);
     ck_assert_int_eq(verdict, want);
     return refund;
@@ -305,9 +303,9 @@ int till_refund_resolve(pay_refund_t **out, int i, const char *refund_reference,
 {
     int changed;
 
-    ck_assert_int_eq(till->ops->refund_resolve(out, &changed, till->store, &till->scopes[i],
-                                               refund_reference, till_outcome(kind),
-                                               till_clock + apr_time_from_sec(5), unit_pool),
+    ck_assert_int_eq(pay_store_refund_resolve(out, &changed, till->store, &till->scopes[i],
+                                              refund_reference, till_outcome(kind),
+                                              till_clock + apr_time_from_sec(5), unit_pool),
                      APR_SUCCESS);
     return changed;
 }
@@ -332,7 +330,7 @@ pay_refund_t *till_history(int i, int number, apr_time_t created_at, pay_refund_
 
 void till_raw(pay_lmdb_work_t work, void *baton)
 {
-    ck_assert_int_eq(pay_lmdb_commit(till->db, 0, work, baton), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_commit(till->store, 0, work, baton), APR_SUCCESS);
 }
 
 typedef struct till_row_t {
@@ -342,7 +340,7 @@ typedef struct till_row_t {
     size_t len;
 } till_row_t;
 
-static int till_plant_work(MDB_txn *txn, pay_lmdb_t *db, void *baton)
+static int till_plant_work(MDB_txn *txn, pay_store_t *db, void *baton)
 {
     const till_row_t *row = baton;
     MDB_val key = pay_lmdb_key_val(row->key);
@@ -413,10 +411,10 @@ const char *till_snapshot(void)
     MDB_txn *txn;
     int table, rc;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->db), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
     for (table = 0; table < PAY_TABLE_COUNT; table++) {
         ck_assert_int_eq(
-            mdb_cursor_open(txn, pay_lmdb_dbi(till->db, (pay_lmdb_table_t)table), &cursor), 0);
+            mdb_cursor_open(txn, pay_lmdb_dbi(till->store, (pay_lmdb_table_t)table), &cursor), 0);
         rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
         while (rc == 0) {
             till_digest_row(digest, table, &key, &val);
@@ -425,7 +423,7 @@ const char *till_snapshot(void)
         ck_assert_int_eq(rc, MDB_NOTFOUND);
         mdb_cursor_close(cursor);
     }
-    pay_lmdb_read_end(till->db, txn);
+    pay_lmdb_read_end(till->store, txn);
     return apr_pescape_hex(unit_pool, digest, sizeof(digest), 0);
 }
 
@@ -443,7 +441,7 @@ int till_faults(const char *wanted)
 
     till_wanted = wanted;
     till_fault[0] = '\0';
-    ck_assert_int_eq(till->ops->check(&faults, till->store, till_hear, NULL, unit_pool),
+    ck_assert_int_eq(pay_store_check(&faults, till->store, till_hear, NULL, unit_pool),
                      APR_SUCCESS);
     return (int)faults;
 }

@@ -24,8 +24,6 @@
 typedef struct till_t {
     const char *url;
     pay_store_t *store;
-    const pay_store_ops_t *ops;
-    pay_lmdb_t *db;
     pay_scope_t scopes[TILL_SCOPES]; /* accounts and modes interleave */
     const char *key_ids[TILL_SCOPES];
     int names;        /* refund ids given so far */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_STORE_CHARGE_OPS_H
-#define PAY_STORE_CHARGE_OPS_H
+#ifndef PAY_STORE_CHARGE_H
+#define PAY_STORE_CHARGE_H
 
-/* Slots of the store's vtable for charges and what is kept of requests. Include store/pay_store.h
+/* Units of work of the store for charges and what is kept of requests. Include store/pay_store.h
  * instead. */
 
 #include "store/pay_store_types.h"
@@ -23,13 +23,11 @@ typedef enum pay_claim_t {
 } pay_claim_t;
 
 /* By the acquirer's reference of it, of charges that have one; APR_NOTFOUND. */
-typedef apr_status_t pay_store_charge_find_acquirer_fn(pay_charge_t **out, pay_store_t *store,
-                                                       const pay_scope_t *scope,
-                                                       const char *acquirer_reference,
-                                                       apr_pool_t *p);
-typedef apr_status_t pay_store_charge_find_fn(pay_charge_t **out, pay_store_t *store,
-                                              const pay_scope_t *scope, const char *reference,
-                                              apr_pool_t *p);
+apr_status_t pay_store_charge_find_acquirer(pay_charge_t **out, pay_store_t *store,
+                                            const pay_scope_t *scope,
+                                            const char *acquirer_reference, apr_pool_t *p);
+apr_status_t pay_store_charge_find(pay_charge_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                   const char *reference, apr_pool_t *p);
 /*
  * Claims proposal->reference and inserts the charge with the next seq; created_at, updated_at and
  * seq are given here. `outcome` NULL: it is pending, and due_at of the proposal is the first
@@ -38,10 +36,9 @@ typedef apr_status_t pay_store_charge_find_fn(pay_charge_t **out, pay_store_t *s
  * none) claims its Idempotency-Key for the charge in the same transaction; the reference is judged
  * first. A checkout that names a payment link is opened only if the link can be paid now.
  */
-typedef apr_status_t pay_store_charge_open_fn(pay_charge_t **out, pay_claim_t *claim,
-                                              pay_store_t *store, const pay_charge_t *proposal,
-                                              const pay_outcome_t *outcome,
-                                              const pay_idempotency_t *use, apr_pool_t *p);
+apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
+                                   const pay_charge_t *proposal, const pay_outcome_t *outcome,
+                                   const pay_idempotency_t *use, apr_pool_t *p);
 /*
  * Compare and set: acts only while the charge is pending. *changed 1: this call decided it
  * (or, for PAY_OUTCOME_UNKNOWN, released its worker and made it due at `due_at`). *changed 0:
@@ -53,10 +50,10 @@ typedef apr_status_t pay_store_charge_open_fn(pay_charge_t **out, pay_claim_t *c
  * decision ends them.
  * One for absence leaves it due at late_check_at, for charge_late.
  */
-typedef apr_status_t pay_store_charge_resolve_fn(pay_charge_t **out, int *changed,
-                                                 pay_store_t *store, const pay_scope_t *scope,
-                                                 apr_uint64_t seq, const pay_outcome_t *outcome,
-                                                 apr_time_t due_at, apr_pool_t *p);
+apr_status_t pay_store_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,
+                                      const pay_scope_t *scope, apr_uint64_t seq,
+                                      const pay_outcome_t *outcome, apr_time_t due_at,
+                                      apr_pool_t *p);
 /*
  * What is done about a failed charge that is asked about late (docs/live-mode.md, "Late
  * approvals"): acts only while it is failed and its `late` is step->from, else *changed 0. Becoming
@@ -73,64 +70,58 @@ typedef struct pay_late_step_t {
     pay_held_t held;
     const char *resolution; /* NULL: as it is */
 } pay_late_step_t;
-typedef apr_status_t pay_store_charge_late_fn(pay_charge_t **out, int *changed, pay_store_t *store,
-                                              const pay_scope_t *scope, apr_uint64_t seq,
-                                              const pay_late_step_t *step, apr_pool_t *p);
+apr_status_t pay_store_charge_late(pay_charge_t **out, int *changed, pay_store_t *store,
+                                   const pay_scope_t *scope, apr_uint64_t seq,
+                                   const pay_late_step_t *step, apr_pool_t *p);
 /* Takes back a pending charge that provably never left the process: the reference is free
  * again. APR_EINVAL: it is not pending. */
-typedef apr_status_t pay_store_charge_withdraw_fn(pay_store_t *store, const pay_scope_t *scope,
-                                                  apr_uint64_t seq, apr_pool_t *p);
+apr_status_t pay_store_charge_withdraw(pay_store_t *store, const pay_scope_t *scope,
+                                       apr_uint64_t seq, apr_pool_t *p);
 /*
  * Array of pay_charge_t * created in `range`, at most `limit`, by createdAt and then seq; those
  * behind `after` (NULL: from the start), the last row of the call before.
  */
-typedef apr_status_t pay_store_charge_list_fn(apr_array_header_t **out, pay_store_t *store,
-                                              const pay_scope_t *scope,
-                                              const pay_time_range_t *range,
-                                              const pay_charge_t *after, int limit, apr_pool_t *p);
+apr_status_t pay_store_charge_list(apr_array_header_t **out, pay_store_t *store,
+                                   const pay_scope_t *scope, const pay_time_range_t *range,
+                                   const pay_charge_t *after, int limit, apr_pool_t *p);
 /*
  * Array of pay_charge_t * that `filter` wants, newest first (by createdAt and then seq), at most
  * `limit`. One short read transaction, which reads no more than PAY_STORE_LOOKS_MAX rows: fewer
  * than `limit`, or none, is not the end. Call again until cursor->done.
  */
-typedef apr_status_t pay_store_charge_search_fn(apr_array_header_t **out,
-                                                pay_charge_cursor_t *cursor, pay_store_t *store,
-                                                const pay_scope_t *scope,
-                                                const pay_charge_filter_t *filter, int limit,
-                                                apr_pool_t *p);
+apr_status_t pay_store_charge_search(apr_array_header_t **out, pay_charge_cursor_t *cursor,
+                                     pay_store_t *store, const pay_scope_t *scope,
+                                     const pay_charge_filter_t *filter, int limit, apr_pool_t *p);
 /* The charge and its refunds, as one read transaction sees them. */
-typedef apr_status_t pay_store_transaction_find_fn(pay_transaction_t *out, pay_store_t *store,
-                                                   const pay_scope_t *scope, const char *reference,
-                                                   apr_pool_t *p);
+apr_status_t pay_store_transaction_find(pay_transaction_t *out, pay_store_t *store,
+                                        const pay_scope_t *scope, const char *reference,
+                                        apr_pool_t *p);
 /* The same by the charge's seq. */
-typedef apr_status_t pay_store_transaction_get_fn(pay_transaction_t *out, pay_store_t *store,
-                                                  const pay_scope_t *scope, apr_uint64_t seq,
-                                                  apr_pool_t *p);
+apr_status_t pay_store_transaction_get(pay_transaction_t *out, pay_store_t *store,
+                                       const pay_scope_t *scope, apr_uint64_t seq, apr_pool_t *p);
 /*
  * A pending checkout becomes void, in one transaction with what `use` (NULL: none) keeps: the text
  * of pay_void_answer_to_json. *voided 0: it is something else, or a worker is at work on it, and
  * nothing was done. *kept is set when the Idempotency-Key is known: nothing was done then either.
  */
-typedef apr_status_t pay_store_charge_void_fn(pay_charge_t **out, int *voided, pay_kept_t **kept,
-                                              pay_store_t *store, const pay_scope_t *scope,
-                                              const char *reference, const pay_idempotency_t *use,
-                                              apr_pool_t *p);
+apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,
+                                   pay_store_t *store, const pay_scope_t *scope,
+                                   const char *reference, const pay_idempotency_t *use,
+                                   apr_pool_t *p);
 
 /* --- Idempotency-Keys (docs/api.md, "Retries") --- */
 /* What is kept under the key; APR_NOTFOUND: nothing. */
-typedef apr_status_t pay_store_kept_find_fn(pay_kept_t **out, pay_store_t *store,
-                                            const pay_scope_t *scope, const pay_idempotency_t *use,
-                                            apr_pool_t *p);
+apr_status_t pay_store_kept_find(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                 const pay_idempotency_t *use, apr_pool_t *p);
 /* Keeps `text` as the answer of an operation that changes nothing else. What is known already
  * stays; *out is what is kept now. */
-typedef apr_status_t pay_store_kept_put_fn(pay_kept_t **out, pay_store_t *store,
-                                           const pay_scope_t *scope, const pay_idempotency_t *use,
-                                           const char *text, apr_pool_t *p);
+apr_status_t pay_store_kept_put(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                const pay_idempotency_t *use, const char *text, apr_pool_t *p);
 /*
  * Takes out up to `limit` keys whose time is over at `now`, never those of refunds nor of what is
  * pending (looked at again an hour later). *count: entries looked at.
  */
-typedef apr_status_t pay_store_kept_expire_fn(int *count, pay_store_t *store, apr_time_t now,
-                                              int limit, apr_pool_t *p);
+apr_status_t pay_store_kept_expire(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                   apr_pool_t *p);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_STORE_ERASE_OPS_H
-#define PAY_STORE_ERASE_OPS_H
+#ifndef PAY_STORE_ERASE_H
+#define PAY_STORE_ERASE_H
 
 /*
- * Slots of the store's vtable that take things out (docs/operations.md, "Personal data"). Each call
+ * Units of work of the store that take things out (docs/operations.md, "Personal data"). Each call
  * is a step of a few bounded transactions, between which the store is whole: called again until it
  * says done, it goes on; begun anew, after a kill too, it does what is left. Include
  * store/pay_store.h instead.
@@ -39,9 +39,8 @@ typedef struct pay_erasure_t {
  * the reference is never charged again. Pending charges are left. What is made after the first call
  * may be left too.
  */
-typedef apr_status_t pay_store_payer_erase_fn(pay_erasure_t *at, pay_store_t *store,
-                                              const pay_scope_t *scope, const char *email,
-                                              apr_pool_t *p);
+apr_status_t pay_store_payer_erase(pay_erasure_t *at, pay_store_t *store, const pay_scope_t *scope,
+                                   const char *email, apr_pool_t *p);
 
 typedef struct pay_reset_t {
     pay_store_place_t place;
@@ -57,7 +56,7 @@ typedef struct pay_reset_t {
  * and indexes, as far as they were there at the first call. Sequences go on; settings and endpoints
  * stay. Never of Live Mode: APR_EINVAL.
  */
-typedef apr_status_t pay_store_scope_reset_fn(pay_reset_t *at, pay_store_t *store,
-                                              const pay_scope_t *scope, apr_pool_t *p);
+apr_status_t pay_store_scope_reset(pay_reset_t *at, pay_store_t *store, const pay_scope_t *scope,
+                                   apr_pool_t *p);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_STORE_CHECKOUT_OPS_H
-#define PAY_STORE_CHECKOUT_OPS_H
+#ifndef PAY_STORE_CHECKOUT_H
+#define PAY_STORE_CHECKOUT_H
 
-/* Slots of the store's vtable for checkouts, payment links and totals. Include store/pay_store.h
+/* Units of work of the store for checkouts, payment links and totals. Include store/pay_store.h
  * instead. A checkout is opened by charge_open, with `checkout` of the proposal set. */
 
 #include "model/pay_link.h"
@@ -16,8 +16,8 @@ typedef struct pay_store_page_t {
 } pay_store_page_t;
 
 /* APR_NOTFOUND: there is no such page. */
-typedef apr_status_t pay_store_page_find_fn(pay_store_page_t *out, pay_store_t *store,
-                                            const char *page_id, apr_pool_t *p);
+apr_status_t pay_store_page_find(pay_store_page_t *out, pay_store_t *store, const char *page_id,
+                                 apr_pool_t *p);
 
 /* One move of a checkout, made by its payer or because its time is over. */
 typedef struct pay_checkout_move_t {
@@ -38,10 +38,9 @@ typedef struct pay_checkout_move_t {
  * *changed 0: it is not, and *out is as it is. An outcome decides the charge in the same
  * transaction, as charge_resolve does. APR_NOTFOUND: there is no such checkout.
  */
-typedef apr_status_t pay_store_checkout_move_fn(pay_charge_t **out, int *changed,
-                                                pay_store_t *store, const pay_scope_t *scope,
-                                                apr_uint64_t seq, const pay_checkout_move_t *move,
-                                                apr_pool_t *p);
+apr_status_t pay_store_checkout_move(pay_charge_t **out, int *changed, pay_store_t *store,
+                                     const pay_scope_t *scope, apr_uint64_t seq,
+                                     const pay_checkout_move_t *move, apr_pool_t *p);
 
 /*
  * Removes up to `limit` checkouts that public keys and visitors of payment links made and nobody
@@ -50,8 +49,8 @@ typedef apr_status_t pay_store_checkout_move_fn(pay_charge_t **out, int *changed
  * link that is paid once is judged, is looked at again an hour later. Before that, once a store,
  * those that an earlier version wrote are looked through. *count: rows looked at.
  */
-typedef apr_status_t pay_store_checkout_sweep_fn(int *count, pay_store_t *store, apr_time_t now,
-                                                 int limit, apr_pool_t *p);
+apr_status_t pay_store_checkout_sweep(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                      apr_pool_t *p);
 
 /* --- totals (docs/store.md) --- */
 /*
@@ -59,29 +58,26 @@ typedef apr_status_t pay_store_checkout_sweep_fn(int *count, pay_store_t *store,
  * behind `after` (NULL: from the start), the last one of the call before. They are kept in the
  * transactions that change them; what an unfinished import wrote is not part of them.
  */
-typedef apr_status_t pay_store_total_list_fn(apr_array_header_t **out, pay_store_t *store,
-                                             const pay_scope_t *scope,
-                                             const pay_time_range_t *range,
-                                             const pay_total_t *after, int limit, apr_pool_t *p);
+apr_status_t pay_store_total_list(apr_array_header_t **out, pay_store_t *store,
+                                  const pay_scope_t *scope, const pay_time_range_t *range,
+                                  const pay_total_t *after, int limit, apr_pool_t *p);
 
 /* --- payment links --- */
 /* Takes scope, reference, page and what the link is for; created_at is given here. APR_EEXIST: the
  * reference is taken. APR_NOTFOUND: there is no such account. */
-typedef apr_status_t pay_store_link_create_fn(pay_link_t **out, pay_store_t *store,
-                                              const pay_link_t *proposal, apr_pool_t *p);
+apr_status_t pay_store_link_create(pay_link_t **out, pay_store_t *store, const pay_link_t *proposal,
+                                   apr_pool_t *p);
 /* APR_NOTFOUND. */
-typedef apr_status_t pay_store_link_get_fn(pay_link_t **out, pay_store_t *store,
-                                           const pay_scope_t *scope, const char *reference,
-                                           apr_pool_t *p);
+apr_status_t pay_store_link_get(pay_link_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                const char *reference, apr_pool_t *p);
 /* Array of pay_link_t * by reference, at most `limit`; those behind the reference `after` (NULL:
  * from the start). */
-typedef apr_status_t pay_store_link_list_fn(apr_array_header_t **out, pay_store_t *store,
-                                            const pay_scope_t *scope, const char *after, int limit,
-                                            apr_pool_t *p);
+apr_status_t pay_store_link_list(apr_array_header_t **out, pay_store_t *store,
+                                 const pay_scope_t *scope, const char *after, int limit,
+                                 apr_pool_t *p);
 /* No checkout is made from it any more; those that are open can be paid. *changed 0: it was
  * disabled before. APR_NOTFOUND. */
-typedef apr_status_t pay_store_link_disable_fn(pay_link_t **out, int *changed, pay_store_t *store,
-                                               const pay_scope_t *scope, const char *reference,
-                                               apr_pool_t *p);
+apr_status_t pay_store_link_disable(pay_link_t **out, int *changed, pay_store_t *store,
+                                    const pay_scope_t *scope, const char *reference, apr_pool_t *p);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_STORE_EVENT_OPS_H
-#define PAY_STORE_EVENT_OPS_H
+#ifndef PAY_STORE_EVENT_H
+#define PAY_STORE_EVENT_H
 
 /*
- * Slots of the store's vtable for endpoints and events (docs/store.md, "Events"). Events are
+ * Units of work of the store for endpoints and events (docs/store.md, "Events"). Events are
  * written by the operations that change charges and refunds, in their transactions. Include
  * store/pay_store.h instead.
  */
@@ -11,10 +11,9 @@
 #include "store/pay_store_types.h"
 
 /* --- how the server delivers; APR_NOTFOUND: no server has said it yet --- */
-typedef apr_status_t pay_store_delivery_put_fn(pay_store_t *store, const pay_delivery_t *delivery,
-                                               apr_pool_t *p);
-typedef apr_status_t pay_store_delivery_get_fn(pay_delivery_t **out, pay_store_t *store,
-                                               apr_pool_t *p);
+apr_status_t pay_store_delivery_put(pay_store_t *store, const pay_delivery_t *delivery,
+                                    apr_pool_t *p);
+apr_status_t pay_store_delivery_get(pay_delivery_t **out, pay_store_t *store, apr_pool_t *p);
 
 /* --- endpoints --- */
 /*
@@ -23,9 +22,9 @@ typedef apr_status_t pay_store_delivery_get_fn(pay_delivery_t **out, pay_store_t
  * `was`: whose secrets it must have still (compare and set; "" where there is none), else
  * APR_EEXIST and nothing is written; NULL: whatever they are.
  */
-typedef apr_status_t pay_store_endpoint_put_fn(pay_endpoint_t **out, pay_store_t *store,
-                                               const pay_endpoint_t *endpoint,
-                                               const pay_endpoint_t *was, apr_pool_t *p);
+apr_status_t pay_store_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
+                                    const pay_endpoint_t *endpoint, const pay_endpoint_t *was,
+                                    apr_pool_t *p);
 /*
  * Switches endpoints on or off, all of them in one transaction: array of pay_endpoint_switch_t, at
  * most PAY_STORE_SWITCHES_MAX. What else an endpoint has stays, as above; one that is not there is
@@ -39,29 +38,27 @@ typedef struct pay_endpoint_switch_t {
     const char *address;    /* NULL: the one there */
     const char *recipients; /* NULL: those there */
 } pay_endpoint_switch_t;
-typedef apr_status_t
-pay_store_endpoint_switch_fn(pay_store_t *store, const apr_array_header_t *switches, apr_pool_t *p);
-typedef apr_status_t pay_store_endpoint_get_fn(pay_endpoint_t **out, pay_store_t *store,
-                                               const pay_scope_t *scope, pay_endpoint_kind_t kind,
-                                               apr_pool_t *p);
+apr_status_t pay_store_endpoint_switch(pay_store_t *store, const apr_array_header_t *switches,
+                                       apr_pool_t *p);
+apr_status_t pay_store_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
+                                    const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                    apr_pool_t *p);
 /* Array of pay_endpoint_t *, at most `limit`, by scope and kind, behind `after` (NULL: all). */
-typedef apr_status_t pay_store_endpoint_list_fn(apr_array_header_t **out, pay_store_t *store,
-                                                const pay_endpoint_t *after, int limit,
-                                                apr_pool_t *p);
+apr_status_t pay_store_endpoint_list(apr_array_header_t **out, pay_store_t *store,
+                                     const pay_endpoint_t *after, int limit, apr_pool_t *p);
 /*
  * Puts `secret` in the place of `was` (compare and set, both sealed): *changed 0 when neither
  * secret of the endpoint is `was`.
  */
-typedef apr_status_t pay_store_endpoint_reseal_fn(int *changed, pay_store_t *store,
-                                                  const pay_endpoint_t *endpoint, const char *was,
-                                                  const char *secret, apr_pool_t *p);
+apr_status_t pay_store_endpoint_reseal(int *changed, pay_store_t *store,
+                                       const pay_endpoint_t *endpoint, const char *was,
+                                       const char *secret, apr_pool_t *p);
 
 /* --- events --- */
 /* A test event, due at once; earlier ones of the endpoint go. APR_NOTFOUND: no such endpoint, or it
  * is not enabled; APR_EINVAL: there are no tests for payers. */
-typedef apr_status_t pay_store_event_test_fn(pay_event_t **out, pay_store_t *store,
-                                             const pay_scope_t *scope, pay_endpoint_kind_t kind,
-                                             apr_pool_t *p);
+apr_status_t pay_store_event_test(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                  pay_endpoint_kind_t kind, apr_pool_t *p);
 
 /*
  * How many events of the endpoint may be taken now; 0: none, it has all it may have, and is looked
@@ -87,9 +84,8 @@ typedef struct pay_taken_t {
  * Receipts count for their payer in that transaction, and wait while that one has had enough of
  * them (docs/notifications.md, "How many").
  */
-typedef apr_status_t pay_store_event_take_fn(apr_array_header_t **out, pay_store_t *store,
-                                             int limit, pay_event_budget_t *budget, void *baton,
-                                             apr_pool_t *p);
+apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, int limit,
+                                  pay_event_budget_t *budget, void *baton, apr_pool_t *p);
 
 typedef enum pay_event_end_t {
     PAY_EVENT_DELIVERED,
@@ -115,28 +111,23 @@ typedef struct pay_event_result_t {
  * Array of pay_event_result_t, at most PAY_STORE_LEASES_MAX, in one transaction. Delivered: the
  * event is gone, the transaction's next is due. A result of an earlier lease changes nothing.
  */
-typedef apr_status_t pay_store_event_finish_fn(pay_store_t *store, apr_array_header_t *results,
-                                               apr_pool_t *p);
+apr_status_t pay_store_event_finish(pay_store_t *store, apr_array_header_t *results, apr_pool_t *p);
 
 /* Array of pay_event_t *, undelivered ones of a scope by endpoint, transaction and sequence;
  * `parked` 1: the parked ones only. Without records. */
-typedef apr_status_t pay_store_event_list_fn(apr_array_header_t **out, pay_store_t *store,
-                                             const pay_scope_t *scope, int parked,
-                                             const pay_event_t *after, int limit, apr_pool_t *p);
+apr_status_t pay_store_event_list(apr_array_header_t **out, pay_store_t *store,
+                                  const pay_scope_t *scope, int parked, const pay_event_t *after,
+                                  int limit, apr_pool_t *p);
 /* By endpoint, charge_seq and sequence of `place`, with its records. */
-typedef apr_status_t pay_store_event_get_fn(pay_event_t **out, pay_store_t *store,
-                                            const pay_scope_t *scope, const pay_event_t *place,
-                                            apr_pool_t *p);
+apr_status_t pay_store_event_get(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                 const pay_event_t *place, apr_pool_t *p);
 /* Due at once, as if it had never been tried; its endpoint is tried again too. APR_EBUSY: an
  * earlier one of its transaction goes first. */
-typedef apr_status_t pay_store_event_retry_fn(pay_event_t **out, pay_store_t *store,
-                                              const pay_scope_t *scope, const pay_event_t *place,
-                                              apr_pool_t *p);
+apr_status_t pay_store_event_retry(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                   const pay_event_t *place, apr_pool_t *p);
 /* Gone; the transaction's next is due if it was the first. */
-typedef apr_status_t pay_store_event_drop_fn(pay_event_t **out, pay_store_t *store,
-                                             const pay_scope_t *scope, const pay_event_t *place,
-                                             apr_pool_t *p);
-typedef apr_status_t pay_store_event_stat_fn(pay_event_stat_t *out, pay_store_t *store,
-                                             apr_pool_t *p);
+apr_status_t pay_store_event_drop(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                  const pay_event_t *place, apr_pool_t *p);
+apr_status_t pay_store_event_stat(pay_event_stat_t *out, pay_store_t *store, apr_pool_t *p);
 
 #endif

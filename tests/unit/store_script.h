@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef STORE_SCRIPT_H
+#define STORE_SCRIPT_H
+
+/*
+ * Units of work of the store that a test replaces: the linker sends every call from another file to
+ * store_script.c (ld's --wrap; tests/Makefile.am lists the same names), which calls what the test
+ * has set here, or else the store. Nothing is set at the start of a test.
+ */
+
+#include "store/pay_store.h"
+
+/* clang-format off */
+#define STORE_SCRIPT(X) \
+    X(account_get) \
+    X(account_list) \
+    X(audit_list) \
+    X(audit_note) \
+    X(charge_find) \
+    X(charge_late) \
+    X(charge_list) \
+    X(charge_open) \
+    X(charge_resolve) \
+    X(charge_search) \
+    X(charge_void) \
+    X(charge_withdraw) \
+    X(due_take) \
+    X(encryption_key_get) \
+    X(encryption_key_put) \
+    X(epoch_find) \
+    X(event_drop) \
+    X(event_finish) \
+    X(event_list) \
+    X(event_retry) \
+    X(event_take) \
+    X(grant_list) \
+    X(held_list) \
+    X(history_put) \
+    X(import_abort) \
+    X(import_begin) \
+    X(import_finish) \
+    X(import_rows) \
+    X(kept_find) \
+    X(kept_put) \
+    X(key_find) \
+    X(key_list) \
+    X(key_touch) \
+    X(link_list) \
+    X(refund_claim) \
+    X(refund_find) \
+    X(refund_late) \
+    X(refund_open) \
+    X(refund_page) \
+    X(refund_resolve) \
+    X(refund_scan) \
+    X(refund_waiting) \
+    X(token_get) \
+    X(token_list) \
+    X(total_list) \
+    X(transaction_find) \
+    X(waiting_count)
+/* clang-format on */
+
+/* The store's own function, whatever is set. */
+#define STORE_REAL(name) __real_pay_store_##name
+
+#define STORE_SCRIPT_DECLARE(name) __typeof__(pay_store_##name) STORE_REAL(name);
+STORE_SCRIPT(STORE_SCRIPT_DECLARE)
+#undef STORE_SCRIPT_DECLARE
+
+typedef struct store_script_t {
+#define STORE_SCRIPT_MEMBER(name) __typeof__(pay_store_##name) *name; /* NULL: the store's own */
+    STORE_SCRIPT(STORE_SCRIPT_MEMBER)
+#undef STORE_SCRIPT_MEMBER
+} store_script_t;
+
+extern store_script_t store_script;
+
+#endif
