@@ -71,7 +71,7 @@ typedef enum pay_lmdb_table_t {
 apr_status_t pay_lmdb_status(int rc);
 
 /* The handle of a table; valid while a transaction is open. */
-MDB_dbi pay_lmdb_dbi(const pay_store_t *db, pay_lmdb_table_t table);
+MDB_dbi pay_lmdb_dbi(pay_lmdb_table_t table);
 
 /*
  * Returns the handle that was opened, of one that pay_store_audited made of it: for commits that
@@ -80,11 +80,48 @@ MDB_dbi pay_lmdb_dbi(const pay_store_t *db, pay_lmdb_table_t table);
 pay_store_t *pay_lmdb_base(pay_store_t *db);
 
 /*
- * A read transaction from the process's free list (MDB_NOTLS). Never keep one across a network
- * call, a lock or another read_begin. On APR_SUCCESS read_end is owed.
+ * A transaction, of one thread: made by pay_rows_begin, or by the commit for a unit of work, which
+ * reaches the tables by the functions below alone. They return 0, MDB_NOTFOUND, MDB_KEYEXIST, or
+ * another code, after which the transaction is given up. What a row points at belongs to the
+ * engine: it is valid until the next write in the transaction, or its end, and is never written to.
  */
-apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_store_t *db);
-void pay_lmdb_read_end(pay_store_t *db, MDB_txn *txn);
+typedef struct pay_rows_txn_t {
+    MDB_txn *mdb;
+    pay_store_t *store; /* NULL while its environment is being opened */
+} pay_rows_txn_t;
+
+/* The row under the key, as this transaction left it; MDB_NOTFOUND. */
+static inline int pay_rows_get(MDB_val *row, const pay_rows_txn_t *txn, pay_lmdb_table_t table,
+                               const MDB_val *key)
+{
+    return mdb_get(txn->mdb, pay_lmdb_dbi(table), (MDB_val *)key, row);
+}
+
+/*
+ * Writes a row. `flags`: 0, or MDB_NOOVERWRITE, which returns MDB_KEYEXIST, with the stored row in
+ * *row, if there is one under the key.
+ */
+static inline int pay_rows_put(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key,
+                               MDB_val *row, unsigned int flags)
+{
+    return mdb_put(txn->mdb, pay_lmdb_dbi(table), (MDB_val *)key, row, flags);
+}
+
+/* Takes a row out; MDB_NOTFOUND. */
+static inline int pay_rows_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key)
+{
+    return mdb_del(txn->mdb, pay_lmdb_dbi(table), (MDB_val *)key, NULL);
+}
+
+/* Sets *count to the number of rows of a table. */
+int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_lmdb_table_t table);
+
+/*
+ * A read transaction. Never keep one across a network call, a lock or another one. On APR_SUCCESS
+ * pay_rows_end is owed.
+ */
+apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store);
+void pay_rows_end(pay_rows_txn_t *txn);
 
 /*
  * One unit of work inside a write transaction. It may run again in a transaction of its own when
@@ -98,7 +135,7 @@ void pay_lmdb_read_end(pay_store_t *db, MDB_txn *txn);
  * nobody else touches them meanwhile. It reads no thread-local state of the waiter's, waits for no
  * lock that the waiter holds, and keeps neither `txn` nor a pointer into the store's pages.
  */
-typedef int (*pay_lmdb_work_t)(MDB_txn *txn, pay_store_t *db, void *baton);
+typedef int (*pay_lmdb_work_t)(pay_rows_txn_t *txn, void *baton);
 
 /*
  * Runs `work` in a write transaction and returns after its commit is durable. EBUSY: no turn within
@@ -114,6 +151,6 @@ apr_status_t pay_lmdb_commit(pay_store_t *db, int grows, pay_lmdb_work_t work, v
 int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key);
 const char *pay_lmdb_table_name(pay_lmdb_table_t table);
 /* 1 in a store of an earlier version, opened for reading only, of a table that came later. */
-int pay_lmdb_table_is_missing(MDB_txn *txn, pay_lmdb_table_t table);
+int pay_lmdb_table_is_missing(const pay_rows_txn_t *txn, pay_lmdb_table_t table);
 
 #endif

@@ -44,8 +44,8 @@ typedef struct account_work_t {
     apr_pool_t *pool;
 } account_work_t;
 
-int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_store_t *db,
-                               apr_uint32_t number, apr_pool_t *p)
+int pay_lmdb_account_by_number(pay_account_t **out, pay_rows_txn_t *txn, apr_uint32_t number,
+                               apr_pool_t *p)
 {
     pay_account_t *account = apr_pcalloc(p, sizeof(*account));
     pay_lmdb_key_t key;
@@ -56,7 +56,7 @@ int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_stor
     pay_lmdb_key_start(&key);
     pay_lmdb_key_u32(&key, number);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_ACCOUNT, &at);
     if (rc) {
         return rc;
     }
@@ -69,8 +69,8 @@ int pay_lmdb_account_by_number(pay_account_t **out, MDB_txn *txn, const pay_stor
 }
 
 /* The account that a row of the table of names points at. */
-static int account_of_name_row(pay_account_t **out, MDB_txn *txn, const pay_store_t *db,
-                               const MDB_val *name, const MDB_val *row, apr_pool_t *p)
+static int account_of_name_row(pay_account_t **out, pay_rows_txn_t *txn, const MDB_val *name,
+                               const MDB_val *row, apr_pool_t *p)
 {
     int rc;
 
@@ -78,12 +78,12 @@ static int account_of_name_row(pay_account_t **out, MDB_txn *txn, const pay_stor
     if (row->mv_size != NUMBER_LEN) {
         return pay_lmdb_bad_row(PAY_TABLE_ACCOUNT_NAME, name);
     }
-    rc = pay_lmdb_account_by_number(out, txn, db, pay_lmdb_read_u32(row->mv_data), p);
+    rc = pay_lmdb_account_by_number(out, txn, pay_lmdb_read_u32(row->mv_data), p);
     return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_ACCOUNT_NAME, name) : rc;
 }
 
-int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_store_t *db,
-                             const char *name, apr_pool_t *p)
+int pay_lmdb_account_by_name(pay_account_t **out, pay_rows_txn_t *txn, const char *name,
+                             apr_pool_t *p)
 {
     MDB_val key = {strlen(name), (void *)name};
     MDB_val row;
@@ -93,11 +93,11 @@ int pay_lmdb_account_by_name(pay_account_t **out, MDB_txn *txn, const pay_store_
     if (pay_account_name_check(name) != APR_SUCCESS) {
         return MDB_NOTFOUND;
     }
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT_NAME), &key, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_ACCOUNT_NAME, &key);
     if (rc) {
         return rc;
     }
-    return account_of_name_row(out, txn, db, &key, &row, p);
+    return account_of_name_row(out, txn, &key, &row, p);
 }
 
 /* ---- the record: found by its name, which never changes */
@@ -127,11 +127,10 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no account"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
-                apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
 {
     pay_account_t *account;
-    int rc = pay_lmdb_account_by_number(&account, txn, db, pay_lmdb_read_u32(row_key->mv_data), p);
+    int rc = pay_lmdb_account_by_number(&account, txn, pay_lmdb_read_u32(row_key->mv_data), p);
 
     *record = account;
     return rc;
@@ -146,7 +145,7 @@ const pay_lmdb_record_t pay_lmdb_account_record = {
     .table = PAY_TABLE_ACCOUNT, .indexes = indexes, .index_count = 1, .load = load, .label = label};
 
 /* `before` NULL: a new one; else no more than settings have changed. */
-static int account_put(MDB_txn *txn, const pay_store_t *db, const pay_account_t *before,
+static int account_put(pay_rows_txn_t *txn, const pay_account_t *before,
                        const pay_account_t *account, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -159,18 +158,18 @@ static int account_put(MDB_txn *txn, const pay_store_t *db, const pay_account_t 
     }
     pay_lmdb_key_start(&key);
     pay_lmdb_key_u32(&key, account->number);
-    return pay_lmdb_record_put(txn, db, &pay_lmdb_account_record, &key, &row, before, account);
+    return pay_lmdb_record_put(txn, &pay_lmdb_account_record, &key, &row, before, account);
 }
 
 /* One above the last: accounts are closed, never deleted, so no number comes back. */
-static int number_next(apr_uint32_t *number, MDB_txn *txn, const pay_store_t *db)
+static int number_next(apr_uint32_t *number, pay_rows_txn_t *txn)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
     int rc;
 
     *number = 1;
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ACCOUNT), &cursor);
     if (rc) {
         return rc;
     }
@@ -207,34 +206,34 @@ static void settings_change(pay_account_settings_t *settings, const pay_account_
     setting_change(&settings->fees, wanted->fees);
 }
 
-static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int create_work(pay_rows_txn_t *txn, void *baton)
 {
     account_work_t *work = baton;
     pay_account_t *account = apr_pcalloc(work->pool, sizeof(*account)), *named;
     int rc;
 
     work->account = NULL;
-    rc = pay_lmdb_account_by_name(&named, txn, db, work->name, work->pool);
+    rc = pay_lmdb_account_by_name(&named, txn, work->name, work->pool);
     if (rc != MDB_NOTFOUND) {
         return rc ? rc : MDB_KEYEXIST; /* the name is taken */
     }
-    rc = number_next(&account->number, txn, db);
+    rc = number_next(&account->number, txn);
     if (rc) {
         return rc;
     }
     account->name = work->name;
-    pay_lmdb_audit_tell(db, account->number, work->name, NULL);
+    pay_lmdb_audit_tell(txn->store, account->number, work->name, NULL);
     account->settings = pay_account_settings_builtin;
     settings_change(&account->settings, work->settings);
     account->mode = PAY_TEST;
     memcpy(account->secret, work->secret, sizeof(account->secret));
     account->created_at = pay_lmdb_time_now();
     account->updated_at = account->created_at;
-    rc = account_put(txn, db, NULL, account, work->pool);
+    rc = account_put(txn, NULL, account, work->pool);
     if (rc) {
         return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
     }
-    return pay_lmdb_account_by_number(&work->account, txn, db, account->number, work->pool);
+    return pay_lmdb_account_by_number(&work->account, txn, account->number, work->pool);
 }
 
 apr_status_t pay_store_account_create(pay_account_t **out, pay_store_t *store, const char *name,
@@ -262,15 +261,15 @@ apr_status_t pay_store_account_get(pay_account_t **out, pay_store_t *store, cons
                                    apr_pool_t *p)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(pay_lmdb_account_by_name(out, txn, store, name, p));
-    pay_lmdb_read_end(store, txn);
+    rv = pay_lmdb_status(pay_lmdb_account_by_name(out, &txn, name, p));
+    pay_rows_end(&txn);
     return rv;
 }
 
@@ -319,7 +318,7 @@ static const char *changes(const pay_account_t *before, const pay_account_t *acc
     return text;
 }
 
-static int set_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int set_work(pay_rows_txn_t *txn, void *baton)
 {
     static const unsigned char none[PAY_ACCOUNT_SECRET_LEN];
     account_work_t *work = baton;
@@ -329,7 +328,7 @@ static int set_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int rc;
 
     work->account = NULL;
-    rc = pay_lmdb_account_by_name(&account, txn, db, work->name, work->pool);
+    rc = pay_lmdb_account_by_name(&account, txn, work->name, work->pool);
     if (rc) {
         return rc;
     }
@@ -347,13 +346,13 @@ static int set_work(MDB_txn *txn, pay_store_t *db, void *baton)
         work->account = account;
         return PAY_LMDB_SILENT;
     }
-    pay_lmdb_audit_tell(db, account->number, account->name, text);
+    pay_lmdb_audit_tell(txn->store, account->number, account->name, text);
     account->updated_at = pay_lmdb_time_now();
-    rc = account_put(txn, db, account, account, work->pool);
+    rc = account_put(txn, account, account, work->pool);
     if (rc) {
         return rc;
     }
-    return pay_lmdb_account_by_number(&work->account, txn, db, account->number, work->pool);
+    return pay_lmdb_account_by_number(&work->account, txn, account->number, work->pool);
 }
 
 apr_status_t pay_store_account_set(pay_account_t **out, pay_store_t *store, const char *name,
@@ -376,17 +375,16 @@ apr_status_t pay_store_account_set(pay_account_t **out, pay_store_t *store, cons
 }
 
 typedef struct account_list_t {
-    const pay_store_t *db;
     apr_array_header_t *accounts;
 } account_list_t;
 
-static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
 {
     account_list_t *list = baton;
     pay_account_t *account;
     int rc;
 
-    rc = account_of_name_row(&account, txn, list->db, key, val, list->accounts->pool);
+    rc = account_of_name_row(&account, txn, key, val, list->accounts->pool);
     if (!rc) {
         APR_ARRAY_PUSH(list->accounts, pay_account_t *) = account;
     }
@@ -395,7 +393,7 @@ static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
 
 apr_status_t pay_store_account_list(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p)
 {
-    account_list_t list = {.db = store, .accounts = apr_array_make(p, 8, sizeof(pay_account_t *))};
+    account_list_t list = {.accounts = apr_array_make(p, 8, sizeof(pay_account_t *))};
     apr_status_t rv;
 
     *out = NULL;

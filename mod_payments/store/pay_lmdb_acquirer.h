@@ -35,7 +35,7 @@ void pay_lmdb_acquirer_name_refund(pay_refund_t *refund, const char *acquirer_re
 
 /* --- pay_lmdb_acquirer_find.c --- */
 /* The charge that the acquirer calls so; MDB_NOTFOUND. */
-int pay_lmdb_acquirer_charge(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
-                             const pay_scope_t *scope, const char *name, apr_pool_t *p);
+int pay_lmdb_acquirer_charge(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                             const char *name, apr_pool_t *p);
 
 #endif

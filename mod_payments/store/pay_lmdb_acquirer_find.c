@@ -5,8 +5,8 @@
 #include "store/pay_lmdb_refund.h"
 
 /* What the name leads to; MDB_NOTFOUND. */
-static int find(MDB_val *val, pay_lmdb_key_t *key, MDB_txn *txn, const pay_store_t *db,
-                const pay_scope_t *scope, pay_lmdb_acquirer_kind_t kind, const char *name)
+static int find(MDB_val *val, pay_lmdb_key_t *key, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                pay_lmdb_acquirer_kind_t kind, const char *name)
 {
     MDB_val at;
 
@@ -14,7 +14,7 @@ static int find(MDB_val *val, pay_lmdb_key_t *key, MDB_txn *txn, const pay_store
         return MDB_NOTFOUND;
     }
     at = pay_lmdb_key_val(key);
-    return mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &at, val);
+    return pay_rows_get(val, txn, PAY_TABLE_ACQUIRER, &at);
 }
 
 static int bad_entry(const pay_lmdb_key_t *key)
@@ -24,20 +24,20 @@ static int bad_entry(const pay_lmdb_key_t *key)
     return pay_lmdb_bad_row(PAY_TABLE_ACQUIRER, &at);
 }
 
-int pay_lmdb_acquirer_charge(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
-                             const pay_scope_t *scope, const char *name, apr_pool_t *p)
+int pay_lmdb_acquirer_charge(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                             const char *name, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val val;
     int rc;
 
     *out = NULL;
-    rc = find(&val, &key, txn, db, scope, PAY_ACQUIRER_CHARGE, name);
+    rc = find(&val, &key, txn, scope, PAY_ACQUIRER_CHARGE, name);
     if (rc) {
         return rc;
     }
     rc = val.mv_size == sizeof(apr_uint64_t)
-             ? pay_lmdb_charge_get(out, txn, db, scope, pay_lmdb_read_u64(val.mv_data), p)
+             ? pay_lmdb_charge_get(out, txn, scope, pay_lmdb_read_u64(val.mv_data), p)
              : PAY_LMDB_BAD_ROW;
     return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? bad_entry(&key) : rc;
 }
@@ -46,34 +46,33 @@ apr_status_t pay_store_charge_find_acquirer(pay_charge_t **out, pay_store_t *sto
                                             const pay_scope_t *scope,
                                             const char *acquirer_reference, apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_acquirer_charge(out, txn, store, scope, acquirer_reference, p);
-    pay_lmdb_read_end(store, txn);
+    rc = pay_lmdb_acquirer_charge(out, &txn, scope, acquirer_reference, p);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
-static int refund_of(pay_refund_t **out, MDB_txn *txn, const pay_store_t *db,
-                     const pay_scope_t *scope, pay_lmdb_acquirer_kind_t kind, const char *name,
-                     apr_pool_t *p)
+static int refund_of(pay_refund_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                     pay_lmdb_acquirer_kind_t kind, const char *name, apr_pool_t *p)
 {
     pay_lmdb_refund_t *row;
     pay_lmdb_key_t key;
     MDB_val val;
     int rc;
 
-    rc = find(&val, &key, txn, db, scope, kind, name);
+    rc = find(&val, &key, txn, scope, kind, name);
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_refund_get(&row, txn, db, &val, p);
+    rc = pay_lmdb_refund_get(&row, txn, &val, p);
     if (rc == MDB_NOTFOUND) {
         return bad_entry(&key);
     }
@@ -88,36 +87,36 @@ apr_status_t pay_store_refund_find_acquirer(pay_refund_t **out, pay_store_t *sto
                                             const char *acquirer_reference, const char *tag,
                                             apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = refund_of(out, txn, store, scope, PAY_ACQUIRER_REFUND, acquirer_reference, p);
+    rc = refund_of(out, &txn, scope, PAY_ACQUIRER_REFUND, acquirer_reference, p);
     if (rc == MDB_NOTFOUND) {
-        rc = refund_of(out, txn, store, scope, PAY_ACQUIRER_TAG, tag, p);
+        rc = refund_of(out, &txn, scope, PAY_ACQUIRER_TAG, tag, p);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
 /* ---- another account's */
 
 /* 1 in *found when the scope has a charge of that name, or a refund of that tag. */
-static int scope_has(int *found, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
+static int scope_has(int *found, pay_rows_txn_t *txn, const pay_scope_t *scope,
                      const char *charge_reference, const char *tag)
 {
     pay_lmdb_key_t key;
     MDB_val val;
     int rc;
 
-    rc = find(&val, &key, txn, db, scope, PAY_ACQUIRER_CHARGE, charge_reference);
+    rc = find(&val, &key, txn, scope, PAY_ACQUIRER_CHARGE, charge_reference);
     if (rc == MDB_NOTFOUND) {
-        rc = find(&val, &key, txn, db, scope, PAY_ACQUIRER_TAG, tag);
+        rc = find(&val, &key, txn, scope, PAY_ACQUIRER_TAG, tag);
     }
     *found = rc == MDB_SUCCESS;
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
@@ -129,16 +128,16 @@ apr_status_t pay_store_acquirer_elsewhere(int *found, pay_store_t *store, const 
     MDB_cursor *cursor = NULL;
     pay_scope_t other = *scope;
     MDB_val key, row;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *found = 0;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(store, PAY_TABLE_ACCOUNT), &cursor);
+    rc = mdb_cursor_open(txn.mdb, pay_lmdb_dbi(PAY_TABLE_ACCOUNT), &cursor);
     if (!rc) {
         rc = mdb_cursor_get(cursor, &key, &row, MDB_FIRST);
     }
@@ -146,7 +145,7 @@ apr_status_t pay_store_acquirer_elsewhere(int *found, pay_store_t *store, const 
         if (key.mv_size == sizeof(apr_uint32_t)) {
             other.account = pay_lmdb_read_u32(key.mv_data);
             if (other.account != scope->account) {
-                rc = scope_has(found, txn, store, &other, charge_reference, tag);
+                rc = scope_has(found, &txn, &other, charge_reference, tag);
             }
         }
         if (!rc) {
@@ -156,6 +155,6 @@ apr_status_t pay_store_acquirer_elsewhere(int *found, pay_store_t *store, const 
     if (cursor) {
         mdb_cursor_close(cursor);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc == MDB_NOTFOUND ? MDB_SUCCESS : rc);
 }

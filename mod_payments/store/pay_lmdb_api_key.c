@@ -57,8 +57,8 @@ int pay_lmdb_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_va
     return 0;
 }
 
-int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db,
-                            const MDB_val *at, const MDB_val *row, apr_pool_t *p)
+int pay_lmdb_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const MDB_val *at,
+                            const MDB_val *row, apr_pool_t *p)
 {
     pay_account_t *account;
     pay_api_key_t *key;
@@ -69,7 +69,7 @@ int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_store_t
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_account_by_number(&account, txn, db, key->scope.account, p);
+    rc = pay_lmdb_account_by_number(&account, txn, key->scope.account, p);
     if (rc) {
         return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY, at) : rc;
     }
@@ -78,19 +78,18 @@ int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_store_t
     return 0;
 }
 
-static int key_by_digest(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db,
-                         const unsigned char *digest, apr_pool_t *p)
+static int key_by_digest(pay_api_key_t **out, pay_rows_txn_t *txn, const unsigned char *digest,
+                         apr_pool_t *p)
 {
     MDB_val at = digest_val(digest), row;
     int rc;
 
     *out = NULL;
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY), &at, &row);
-    return rc ? rc : pay_lmdb_api_key_of_row(out, txn, db, &at, &row, p);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_API_KEY, &at);
+    return rc ? rc : pay_lmdb_api_key_of_row(out, txn, &at, &row, p);
 }
 
-static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db, const char *id,
-                     apr_pool_t *p)
+static int key_by_id(pay_api_key_t **out, pay_rows_txn_t *txn, const char *id, apr_pool_t *p)
 {
     MDB_val at = {strlen(id), (void *)id}, row;
     int rc;
@@ -99,25 +98,24 @@ static int key_by_id(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db, c
     if (at.mv_size == 0 || at.mv_size > PAY_LMDB_KEY_MAX) {
         return MDB_NOTFOUND;
     }
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_API_KEY_ID), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_API_KEY_ID, &at);
     if (rc) {
         return rc;
     }
     if (row.mv_size != PAY_SHA256_LEN) {
         return pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, &at);
     }
-    rc = key_by_digest(out, txn, db, row.mv_data, p);
+    rc = key_by_digest(out, txn, row.mv_data, p);
     return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, &at) : rc;
 }
 
-int pay_lmdb_api_key_is_public(int *out, MDB_txn *txn, const pay_store_t *db, const char *id,
-                               apr_pool_t *p)
+int pay_lmdb_api_key_is_public(int *out, pay_rows_txn_t *txn, const char *id, apr_pool_t *p)
 {
     pay_api_key_t *key;
     int rc;
 
     *out = 0;
-    rc = key_by_id(&key, txn, db, id, p);
+    rc = key_by_id(&key, txn, id, p);
     if (rc) { /* a key that cannot be read is nobody's that may be held back for it */
         return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
     }
@@ -152,11 +150,10 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no key"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
-                apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
 {
     pay_api_key_t *key;
-    int rc = key_by_digest(&key, txn, db, row_key->mv_data, p);
+    int rc = key_by_digest(&key, txn, row_key->mv_data, p);
 
     *record = key;
     return rc;
@@ -171,8 +168,8 @@ const pay_lmdb_record_t pay_lmdb_api_key_record = {
     .table = PAY_TABLE_API_KEY, .indexes = indexes, .index_count = 1, .load = load, .label = label};
 
 /* `before` NULL: a new one; MDB_KEYEXIST when its digest or id is known. */
-static int key_put(MDB_txn *txn, const pay_store_t *db, const pay_api_key_t *before,
-                   const pay_api_key_t *key, apr_pool_t *p)
+static int key_put(pay_rows_txn_t *txn, const pay_api_key_t *before, const pay_api_key_t *key,
+                   apr_pool_t *p)
 {
     pay_lmdb_key_t at;
     MDB_val row;
@@ -183,12 +180,12 @@ static int key_put(MDB_txn *txn, const pay_store_t *db, const pay_api_key_t *bef
         return rc;
     }
     (void)pay_lmdb_key_of(&at, key->digest, sizeof(key->digest));
-    return pay_lmdb_record_put(txn, db, &pay_lmdb_api_key_record, &at, &row, before, key);
+    return pay_lmdb_record_put(txn, &pay_lmdb_api_key_record, &at, &row, before, key);
 }
 
 /* Writes a new key and reads it back with its account. */
-static int key_insert(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db,
-                      const pay_api_key_t *proposal, apr_time_t now, apr_pool_t *p)
+static int key_insert(pay_api_key_t **out, pay_rows_txn_t *txn, const pay_api_key_t *proposal,
+                      apr_time_t now, apr_pool_t *p)
 {
     pay_api_key_t key = *proposal;
     int rc;
@@ -198,8 +195,8 @@ static int key_insert(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db,
     key.last_used_at = 0;
     key.valid_until = 0;
     key.revoked_at = 0;
-    rc = key_put(txn, db, NULL, &key, p);
-    return rc ? rc : key_by_digest(out, txn, db, key.digest, p);
+    rc = key_put(txn, NULL, &key, p);
+    return rc ? rc : key_by_digest(out, txn, key.digest, p);
 }
 
 /* What the audit says of a key: its id, what it is for. */
@@ -210,19 +207,19 @@ static void tell(pay_store_t *db, const pay_api_key_t *key, const char *more, ap
                                      pay_key_kind_name(key->kind), more));
 }
 
-static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int create_work(pay_rows_txn_t *txn, void *baton)
 {
     key_work_t *work = baton;
     pay_account_t *account;
     int rc;
 
     work->key = NULL;
-    rc = pay_lmdb_account_by_number(&account, txn, db, work->proposal->scope.account, work->pool);
+    rc = pay_lmdb_account_by_number(&account, txn, work->proposal->scope.account, work->pool);
     if (rc) {
         return rc;
     }
-    tell(db, work->proposal, "", work->pool);
-    return key_insert(&work->key, txn, db, work->proposal, pay_lmdb_time_now(), work->pool);
+    tell(txn->store, work->proposal, "", work->pool);
+    return key_insert(&work->key, txn, work->proposal, pay_lmdb_time_now(), work->pool);
 }
 
 apr_status_t pay_store_key_create(pay_api_key_t **out, pay_store_t *store, const pay_api_key_t *key,
@@ -246,15 +243,15 @@ apr_status_t pay_store_key_find(pay_api_key_t **out, pay_store_t *store,
                                 const unsigned char digest[PAY_SHA256_LEN], apr_pool_t *p)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(key_by_digest(out, txn, store, digest, p));
-    pay_lmdb_read_end(store, txn);
+    rv = pay_lmdb_status(key_by_digest(out, &txn, digest, p));
+    pay_rows_end(&txn);
     return rv;
 }
 
@@ -262,15 +259,15 @@ apr_status_t pay_store_key_get(pay_api_key_t **out, pay_store_t *store, const ch
                                apr_pool_t *p)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(key_by_id(out, txn, store, id, p));
-    pay_lmdb_read_end(store, txn);
+    rv = pay_lmdb_status(key_by_id(out, &txn, id, p));
+    pay_rows_end(&txn);
     return rv;
 }
 
@@ -293,14 +290,14 @@ static int key_end(pay_api_key_t *key, apr_time_t when, apr_time_t now)
     return key->revoked_at || key->valid_until != before;
 }
 
-static int revoke_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int revoke_work(pay_rows_txn_t *txn, void *baton)
 {
     key_work_t *work = baton;
     pay_api_key_t *key;
     int rc;
 
     work->key = NULL;
-    rc = key_by_id(&key, txn, db, work->id, work->pool);
+    rc = key_by_id(&key, txn, work->id, work->pool);
     if (rc) {
         return rc;
     }
@@ -308,8 +305,8 @@ static int revoke_work(MDB_txn *txn, pay_store_t *db, void *baton)
     if (!key_end(key, work->when, pay_lmdb_time_now())) {
         return PAY_LMDB_SILENT;
     }
-    tell(db, key, "", work->pool);
-    return key_put(txn, db, key, key, work->pool);
+    tell(txn->store, key, "", work->pool);
+    return key_put(txn, key, key, work->pool);
 }
 
 apr_status_t pay_store_key_revoke(pay_api_key_t **out, pay_store_t *store, const char *id,
@@ -326,14 +323,14 @@ apr_status_t pay_store_key_revoke(pay_api_key_t **out, pay_store_t *store, const
     return rv;
 }
 
-static int rotate_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int rotate_work(pay_rows_txn_t *txn, void *baton)
 {
     key_work_t *work = baton;
     apr_time_t now = pay_lmdb_time_now();
     pay_api_key_t proposal = *work->proposal;
     int rc;
 
-    rc = key_by_id(&work->old, txn, db, work->id, work->pool);
+    rc = key_by_id(&work->old, txn, work->id, work->pool);
     if (rc) {
         return rc;
     }
@@ -342,13 +339,13 @@ static int rotate_work(MDB_txn *txn, pay_store_t *db, void *baton)
     }
     proposal.scope = work->old->scope; /* whatever the caller says: a successor can do the same */
     proposal.kind = work->old->kind;
-    rc = key_insert(&work->key, txn, db, &proposal, now, work->pool);
+    rc = key_insert(&work->key, txn, &proposal, now, work->pool);
     if (rc) {
         return rc;
     }
     (void)key_end(work->old, work->when, now);
-    tell(db, work->old, apr_pstrcat(work->pool, ", now ", proposal.id, NULL), work->pool);
-    return key_put(txn, db, work->old, work->old, work->pool);
+    tell(txn->store, work->old, apr_pstrcat(work->pool, ", now ", proposal.id, NULL), work->pool);
+    return key_put(txn, work->old, work->old, work->pool);
 }
 
 apr_status_t pay_store_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_store_t *store,
@@ -367,7 +364,7 @@ apr_status_t pay_store_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_
     return rv;
 }
 
-static int touch_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int touch_work(pay_rows_txn_t *txn, void *baton)
 {
     const key_work_t *work = baton;
     const pay_api_key_t *used;
@@ -376,14 +373,14 @@ static int touch_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     for (i = 0; !rc && i < work->used->nelts; i++) {
         used = &APR_ARRAY_IDX(work->used, i, pay_api_key_t);
-        rc = key_by_digest(&key, txn, db, used->digest, work->pool);
+        rc = key_by_digest(&key, txn, used->digest, work->pool);
         if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
             rc = 0; /* one bad row must not keep the others' times from being written */
             continue;
         }
         if (!rc && key->last_used_at < used->last_used_at) {
             key->last_used_at = used->last_used_at;
-            rc = key_put(txn, db, key, key, work->pool);
+            rc = key_put(txn, key, key, work->pool);
         }
     }
     return rc;

@@ -11,11 +11,10 @@
 int pay_lmdb_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_val *row,
                             apr_pool_t *p);
 /* With its account. */
-int pay_lmdb_api_key_of_row(pay_api_key_t **out, MDB_txn *txn, const pay_store_t *db,
-                            const MDB_val *at, const MDB_val *row, apr_pool_t *p);
+int pay_lmdb_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const MDB_val *at,
+                            const MDB_val *row, apr_pool_t *p);
 /* 1 in *out if the key `id` is a public one; 0 too if there is none, or it cannot be read. */
-int pay_lmdb_api_key_is_public(int *out, MDB_txn *txn, const pay_store_t *db, const char *id,
-                               apr_pool_t *p);
+int pay_lmdb_api_key_is_public(int *out, pay_rows_txn_t *txn, const char *id, apr_pool_t *p);
 
 extern const pay_lmdb_record_t pay_lmdb_api_key_record;
 

@@ -7,14 +7,13 @@
 #include <string.h>
 
 typedef struct key_list_t {
-    const pay_store_t *db;
     apr_uint32_t account; /* 0: all */
     apr_array_header_t *keys;
     apr_pool_t *scratch; /* of one row, to see whose it is */
 } key_list_t;
 
 /* Keys of other accounts, of which there may be many, leave nothing in the caller's pool. */
-static int list_visit(void *baton, MDB_txn *txn, const MDB_val *at, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *at, const MDB_val *val)
 {
     key_list_t *list = baton;
     pay_api_key_t *key;
@@ -27,7 +26,7 @@ static int list_visit(void *baton, MDB_txn *txn, const MDB_val *at, const MDB_va
             return rc;
         }
     }
-    rc = pay_lmdb_api_key_of_row(&key, txn, list->db, at, val, list->keys->pool);
+    rc = pay_lmdb_api_key_of_row(&key, txn, at, val, list->keys->pool);
     if (!rc) {
         APR_ARRAY_PUSH(list->keys, pay_api_key_t *) = key;
     }
@@ -49,7 +48,7 @@ static int key_compare(const void *a, const void *b)
 apr_status_t pay_store_key_list(apr_array_header_t **out, pay_store_t *store, const char *name,
                                 apr_pool_t *p)
 {
-    key_list_t list = {.db = store, .keys = apr_array_make(p, 8, sizeof(pay_api_key_t *))};
+    key_list_t list = {.keys = apr_array_make(p, 8, sizeof(pay_api_key_t *))};
     pay_account_t *account;
     apr_status_t rv;
 

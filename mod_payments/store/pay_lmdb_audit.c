@@ -85,8 +85,7 @@ static int is_of_account(const MDB_val *key, apr_uint32_t account)
     return key->mv_size >= 4 && pay_lmdb_read_u32(key->mv_data) == account;
 }
 
-int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
-                        apr_uint32_t account)
+int pay_lmdb_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t account)
 {
     pay_lmdb_key_t end;
     MDB_cursor *cursor;
@@ -94,7 +93,7 @@ int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
     int rc;
 
     *out = 0;
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_AUDIT), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_AUDIT), &cursor);
     if (rc) {
         return rc;
     }
@@ -112,14 +111,14 @@ int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
 }
 
 /* MDB_NOOVERWRITE: what stands in this table is never changed. */
-static int append(MDB_txn *txn, const pay_store_t *db, pay_lmdb_audit_t *audit)
+static int append(pay_rows_txn_t *txn, pay_lmdb_audit_t *audit)
 {
     pay_audit_t *entry = &audit->now;
     pay_lmdb_key_t key;
     MDB_val at, row;
     int rc;
 
-    rc = pay_lmdb_audit_last(&entry->seq, txn, db, entry->account);
+    rc = pay_lmdb_audit_last(&entry->seq, txn, entry->account);
     if (rc) {
         return rc;
     }
@@ -136,7 +135,7 @@ static int append(MDB_txn *txn, const pay_store_t *db, pay_lmdb_audit_t *audit)
     }
     pay_lmdb_audit_key(&key, entry->account, entry->seq);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_AUDIT), &at, &row, MDB_NOOVERWRITE);
+    rc = pay_rows_put(txn, PAY_TABLE_AUDIT, &at, &row, MDB_NOOVERWRITE);
     return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
 }
 
@@ -144,10 +143,10 @@ static int append(MDB_txn *txn, const pay_store_t *db, pay_lmdb_audit_t *audit)
  * Sets *reached to 1 if the entry is bounded and its account has as many as the quota allows, which
  * is logged now and then: the change is refused.
  */
-static int judge(int *reached, MDB_txn *txn, const pay_store_t *db, const pay_lmdb_audit_t *audit)
+static int judge(int *reached, pay_rows_txn_t *txn, const pay_lmdb_audit_t *audit)
 {
-    apr_uint64_t entries, max = (apr_uint64_t)db->options.account_rows_max;
-    pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
+    apr_uint64_t entries, max = (apr_uint64_t)txn->store->options.account_rows_max;
+    pay_lmdb_env_t *env = pay_lmdb_env_of(txn);
     int rc;
 
     *reached = 0;
@@ -155,7 +154,7 @@ static int judge(int *reached, MDB_txn *txn, const pay_store_t *db, const pay_lm
         || max == 0) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_audit_last(&entries, txn, db, audit->entry->account);
+    rc = pay_lmdb_audit_last(&entries, txn, audit->entry->account);
     if (audit->entry->bound == PAY_AUDIT_OF_NOTICE) {
         max /= NOTICES_PART;
     }
@@ -168,28 +167,28 @@ static int judge(int *reached, MDB_txn *txn, const pay_store_t *db, const pay_lm
                 PAYLOGNO(00790) "store %s: the audit of account number %u has %" APR_UINT64_T_FMT
                                 " entries, of which PaymentsAccountQuota allows %" APR_UINT64_T_FMT
                                 " before \"%s\" is refused; paymentsctl still makes changes",
-                db->path, audit->entry->account, entries, max, audit->entry->what);
+                txn->store->path, audit->entry->account, entries, max, audit->entry->what);
     }
     return MDB_SUCCESS;
 }
 
 /* Runs `work`, and appends the entry where one is due. */
-static int audit_run(int *refused, MDB_txn *txn, pay_store_t *db, pay_lmdb_work_t work, void *baton)
+static int audit_run(int *refused, pay_rows_txn_t *txn, pay_lmdb_work_t work, void *baton)
 {
-    pay_lmdb_audit_t *audit = db->hook_data;
+    pay_lmdb_audit_t *audit = txn->store->hook_data;
     int rc;
 
-    rc = judge(refused, txn, db, audit);
+    rc = judge(refused, txn, audit);
     if (rc || *refused) {
         return rc;
     }
     audit->appended = 0;
     audit->now = *audit->entry;
-    rc = work(txn, db, baton);
+    rc = work(txn, baton);
     if (rc || audit->done) {
         return rc;
     }
-    rc = append(txn, db, audit);
+    rc = append(txn, audit);
     audit->appended = !rc;
     return rc;
 }
@@ -250,10 +249,9 @@ apr_status_t pay_store_audited(pay_store_t **out, pay_store_t *store, const pay_
 
 /* ---- the table's own operations */
 
-static int note_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int note_work(pay_rows_txn_t *txn, void *baton)
 {
     (void)txn;
-    (void)db;
     (void)baton;
     return MDB_SUCCESS; /* the entry is all that there is to write */
 }
@@ -268,8 +266,8 @@ apr_status_t pay_store_audit_note(pay_store_t *store)
     return audit->done ? APR_SUCCESS : pay_lmdb_commit(store, 0, note_work, NULL);
 }
 
-static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
-                     apr_uint32_t account, apr_uint64_t before, int limit)
+static int list_work(apr_array_header_t *out, pay_rows_txn_t *txn, apr_uint32_t account,
+                     apr_uint64_t before, int limit)
 {
     pay_lmdb_key_t end;
     pay_audit_t *entry;
@@ -277,7 +275,7 @@ static int list_work(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *d
     MDB_val key, row;
     int rc;
 
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_AUDIT), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_AUDIT), &cursor);
     if (rc) {
         return rc;
     }
@@ -299,18 +297,18 @@ apr_status_t pay_store_audit_list(apr_array_header_t **out, pay_store_t *store,
                                   apr_pool_t *p)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(const pay_audit_t *));
     if (limit < 1 || limit > PAY_STORE_ROWS_MAX) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = list_work(*out, txn, store, account, before, limit);
-    pay_lmdb_read_end(store, txn);
+    rc = list_work(*out, &txn, account, before, limit);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }

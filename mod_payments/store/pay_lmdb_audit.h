@@ -25,7 +25,6 @@ int pay_lmdb_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *
 int pay_lmdb_audit_encode(MDB_val *row, const pay_audit_t *entry, apr_pool_t *p);
 
 /* The seq of the account's last entry, 0: it has none. PAY_LMDB_BAD_ROW: its key is none. */
-int pay_lmdb_audit_last(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
-                        apr_uint32_t account);
+int pay_lmdb_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t account);
 
 #endif

@@ -35,10 +35,10 @@ apr_size_t pay_lmdb_charge_growth_max(const pay_charge_t *charge);
 int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p);
 
 /* MDB_NOTFOUND when there is none. */
-int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_scope_t *scope, apr_uint64_t seq, apr_pool_t *p);
-int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
-                            const pay_scope_t *scope, const char *reference, apr_pool_t *p);
+int pay_lmdb_charge_get(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                        apr_uint64_t seq, apr_pool_t *p);
+int pay_lmdb_charge_get_ref(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                            const char *reference, apr_pool_t *p);
 
 /* The one way in which a charge's state moves: 0, and nothing changed, unless its table allows it.
  */
@@ -55,13 +55,13 @@ int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, a
  * approved. An account that cannot be read has been logged and has none: the decision about money
  * does not wait for it.
  */
-void pay_lmdb_charge_fee(pay_charge_t *charge, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p);
+void pay_lmdb_charge_fee(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_t *p);
 
 /*
  * Decides it and writes all that belongs to that: row, indexes, event, total, the token of a
  * checkout. *changed 0, and nothing written: its state does not allow it.
  */
-int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
+int pay_lmdb_charge_settle(int *changed, pay_rows_txn_t *txn, pay_charge_t *charge,
                            const pay_outcome_t *outcome, apr_pool_t *p);
 
 /* Nobody is at work on it any more. */
@@ -84,8 +84,8 @@ void pay_lmdb_charge_follow_refunds(pay_charge_t *charge);
  * is left to the caller. Once it is decided it is at the acquirer no more. A charge that is gone,
  * or does not hold the refund, is a bad row. *turned (NULL: nobody asks): the charge's state moved.
  */
-int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_store_t *db,
-                                const pay_refund_t *refund, pay_refund_state_t to, apr_pool_t *p);
+int pay_lmdb_charge_move_refund(int *turned, pay_rows_txn_t *txn, const pay_refund_t *refund,
+                                pay_refund_state_t to, apr_pool_t *p);
 
 /* What is kept of a contradicting outcome: "declined 05: message", cut. */
 const char *pay_lmdb_contradiction(const pay_outcome_t *outcome, apr_pool_t *p);

@@ -44,7 +44,7 @@ static void note(late_t *late)
     charge->due_at = step->due_at;
 }
 
-static int late_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int late_work(pay_rows_txn_t *txn, void *baton)
 {
     late_t *late = baton;
     pay_charge_t *charge;
@@ -53,7 +53,7 @@ static int late_work(MDB_txn *txn, pay_store_t *db, void *baton)
     late->out = NULL;
     late->changed = 0;
     late->found = 0;
-    rc = pay_lmdb_charge_get(&charge, txn, db, late->scope, late->seq, late->p);
+    rc = pay_lmdb_charge_get(&charge, txn, late->scope, late->seq, late->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
     }
@@ -63,7 +63,7 @@ static int late_work(MDB_txn *txn, pay_store_t *db, void *baton)
     }
     note(late);
     late->changed = 1;
-    return pay_lmdb_charge_put(txn, db, charge, late->p);
+    return pay_lmdb_charge_put(txn, charge, late->p);
 }
 
 apr_status_t pay_store_charge_late(pay_charge_t **out, int *changed, pay_store_t *store,

@@ -31,22 +31,21 @@ static int seek(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_scope_
 }
 
 /* The charge that an entry leads to. */
-static int follow(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
+static int follow(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                   const MDB_val *key, apr_time_t created_at, apr_pool_t *p)
 {
     const unsigned char *seq = (const unsigned char *)key->mv_data + PAY_LMDB_SCOPE_LEN + 8;
     int rc;
 
-    rc = pay_lmdb_charge_get(out, txn, db, scope, pay_lmdb_read_u64(seq), p);
+    rc = pay_lmdb_charge_get(out, txn, scope, pay_lmdb_read_u64(seq), p);
     if (rc == MDB_NOTFOUND || (!rc && (*out)->created_at != created_at)) {
         return pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, key);
     }
     return rc;
 }
 
-static int collect(apr_array_header_t *rows, MDB_txn *txn, const pay_store_t *db,
-                   const pay_scope_t *scope, const pay_time_range_t *range,
-                   const pay_charge_t *after, int limit)
+static int collect(apr_array_header_t *rows, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                   const pay_time_range_t *range, const pay_charge_t *after, int limit)
 {
     pay_lmdb_key_t prefix;
     pay_charge_t *charge;
@@ -57,7 +56,7 @@ static int collect(apr_array_header_t *rows, MDB_txn *txn, const pay_store_t *db
 
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_scope(&prefix, scope);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE_BY_TIME), &cursor);
     if (rc) {
         return rc;
     }
@@ -72,7 +71,7 @@ static int collect(apr_array_header_t *rows, MDB_txn *txn, const pay_store_t *db
         if (created_at > range->to) {
             break;
         }
-        rc = follow(&charge, txn, db, scope, &key, created_at, rows->pool);
+        rc = follow(&charge, txn, scope, &key, created_at, rows->pool);
         if (!rc) {
             APR_ARRAY_PUSH(rows, pay_charge_t *) = charge;
             rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
@@ -86,7 +85,7 @@ apr_status_t pay_store_charge_list(apr_array_header_t **out, pay_store_t *store,
                                    const pay_scope_t *scope, const pay_time_range_t *range,
                                    const pay_charge_t *after, int limit, apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
@@ -94,11 +93,11 @@ apr_status_t pay_store_charge_list(apr_array_header_t **out, pay_store_t *store,
     assert(limit <= PAY_STORE_ROWS_MAX);
     *out =
         apr_array_make(p, limit < LIST_SIZE_HINT ? limit : LIST_SIZE_HINT, sizeof(pay_charge_t *));
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = collect(*out, txn, store, scope, range, after, limit);
-    pay_lmdb_read_end(store, txn);
+    rc = collect(*out, &txn, scope, range, after, limit);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }

@@ -39,17 +39,17 @@ typedef struct withdraw_t {
 apr_status_t pay_store_charge_find(pay_charge_t **out, pay_store_t *store, const pay_scope_t *scope,
                                    const char *reference, apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_charge_get_ref(out, txn, store, scope, reference, p);
-    pay_lmdb_read_end(store, txn);
+    rc = pay_lmdb_charge_get_ref(out, &txn, scope, reference, p);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
@@ -94,8 +94,7 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
 }
 
 /* The reference is taken, by row number `val`. */
-static int open_known(open_t *open, MDB_txn *txn, const pay_store_t *db, const MDB_val *ref_key,
-                      const MDB_val *val)
+static int open_known(open_t *open, pay_rows_txn_t *txn, const MDB_val *ref_key, const MDB_val *val)
 {
     const pay_charge_t *proposal = open->proposal;
     int rc;
@@ -103,7 +102,7 @@ static int open_known(open_t *open, MDB_txn *txn, const pay_store_t *db, const M
     if (val->mv_size != sizeof(apr_uint64_t)) {
         return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, ref_key);
     }
-    rc = pay_lmdb_charge_get(&open->out, txn, db, &proposal->scope, pay_lmdb_read_u64(val->mv_data),
+    rc = pay_lmdb_charge_get(&open->out, txn, &proposal->scope, pay_lmdb_read_u64(val->mv_data),
                              open->p);
     if (rc == MDB_NOTFOUND) {
         return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, ref_key);
@@ -120,7 +119,7 @@ static int open_known(open_t *open, MDB_txn *txn, const pay_store_t *db, const M
 }
 
 /* Sets the claim when the reference is taken, whatever else would be said of the request. */
-static int check_reference(open_t *open, MDB_txn *txn, const pay_store_t *db)
+static int check_reference(open_t *open, pay_rows_txn_t *txn)
 {
     const pay_charge_t *proposal = open->proposal;
     pay_lmdb_key_t ref_key;
@@ -131,19 +130,19 @@ static int check_reference(open_t *open, MDB_txn *txn, const pay_store_t *db)
         return ENAMETOOLONG;
     }
     key = pay_lmdb_key_val(&ref_key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &key, &val);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_CHARGE_REF, &key);
     if (!rc) {
-        return open_known(open, txn, db, &key, &val);
+        return open_known(open, txn, &key, &val);
     }
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* Sets the claim when the Idempotency-Key is another request's. */
-static int check_use(open_t *open, MDB_txn *txn, const pay_store_t *db)
+static int check_use(open_t *open, pay_rows_txn_t *txn)
 {
     int rc, known = 0;
 
-    rc = open->use ? pay_lmdb_kept_known(&known, txn, db, &open->proposal->scope, open->use)
+    rc = open->use ? pay_lmdb_kept_known(&known, txn, &open->proposal->scope, open->use)
                    : MDB_SUCCESS;
     if (!rc && known) {
         open->claim = PAY_CLAIM_KEY_USED;
@@ -152,47 +151,47 @@ static int check_use(open_t *open, MDB_txn *txn, const pay_store_t *db)
 }
 
 /* Strangers have a part of the account's quota, so that they never lock the shop out. */
-static int check_quota(int *reached, const open_t *open, MDB_txn *txn, const pay_store_t *db)
+static int check_quota(int *reached, const open_t *open, pay_rows_txn_t *txn)
 {
     const pay_charge_t *proposal = open->proposal;
     int rc, of_stranger = 0;
 
-    rc = pay_lmdb_rows_quota(reached, txn, db, &proposal->scope);
-    if (!rc && !*reached && proposal->checkout && pay_lmdb_rows_has_quota(db)) {
-        rc = pay_lmdb_checkout_of_stranger(&of_stranger, txn, db, proposal, open->p);
+    rc = pay_lmdb_rows_quota(reached, txn, &proposal->scope);
+    if (!rc && !*reached && proposal->checkout && pay_lmdb_rows_has_quota(txn->store)) {
+        rc = pay_lmdb_checkout_of_stranger(&of_stranger, txn, proposal, open->p);
     }
     if (!rc && of_stranger) {
-        rc = pay_lmdb_rows_quota_strangers(reached, txn, db, &proposal->scope);
+        rc = pay_lmdb_rows_quota_strangers(reached, txn, &proposal->scope);
     }
     return rc;
 }
 
 /* The charge's own row and what belongs to it. */
-static int put_rows(open_t *open, MDB_txn *txn, const pay_store_t *db)
+static int put_rows(open_t *open, pay_rows_txn_t *txn)
 {
     int rc = MDB_SUCCESS;
 
     if (open->outcome) {
-        rc = pay_lmdb_event_of_charge(txn, db, open->out, 1, open->p);
+        rc = pay_lmdb_event_of_charge(txn, open->out, 1, open->p);
     }
     if (!rc) {
-        rc = pay_lmdb_charge_insert(txn, db, open->out, open->p);
+        rc = pay_lmdb_charge_insert(txn, open->out, open->p);
     }
     if (!rc) {
-        rc = pay_lmdb_checkout_add(txn, db, open->out, open->p);
+        rc = pay_lmdb_checkout_add(txn, open->out, open->p);
     }
     if (!rc) {
-        rc = pay_lmdb_link_opened(txn, db, open->link, open->out, open->p);
+        rc = pay_lmdb_link_opened(txn, open->link, open->out, open->p);
     }
     if (rc || !open->outcome) {
         return rc;
     }
-    rc = pay_lmdb_checkout_ended(txn, db, open->out, open->p);
-    return rc ? rc : pay_lmdb_total_charge(txn, db, open->out, 1, open->p);
+    rc = pay_lmdb_checkout_ended(txn, open->out, open->p);
+    return rc ? rc : pay_lmdb_total_charge(txn, open->out, 1, open->p);
 }
 
 /* The reference is this charge's. */
-static int open_new(open_t *open, MDB_txn *txn, const pay_store_t *db, pay_lmdb_scope_t *last)
+static int open_new(open_t *open, pay_rows_txn_t *txn, pay_lmdb_scope_t *last)
 {
     const pay_scope_t *scope = &open->proposal->scope;
     pay_lmdb_key_t key;
@@ -201,7 +200,7 @@ static int open_new(open_t *open, MDB_txn *txn, const pay_store_t *db, pay_lmdb_
 
     open->out = opened(open->proposal, last->charge_seq,
                        pay_lmdb_scope_stamp(&open->stepped_back, last), open->p);
-    rc = pay_lmdb_refund_link_opened(txn, db, open->out, open->p);
+    rc = pay_lmdb_refund_link_opened(txn, open->out, open->p);
     if (rc) {
         return rc;
     }
@@ -209,15 +208,15 @@ static int open_new(open_t *open, MDB_txn *txn, const pay_store_t *db, pay_lmdb_
         if (!pay_lmdb_charge_decide(open->out, open->outcome, open->p)) {
             return EINVAL;
         }
-        pay_lmdb_charge_fee(open->out, txn, db, open->p);
+        pay_lmdb_charge_fee(open->out, txn, open->p);
     }
     if (open->use) {
-        rc = pay_lmdb_kept_add_charge(txn, db, open->use, open->out, open->p);
+        rc = pay_lmdb_kept_add_charge(txn, open->use, open->out, open->p);
         if (rc) {
             return rc;
         }
     }
-    rc = put_rows(open, txn, db);
+    rc = put_rows(open, txn);
     if (rc == MDB_KEYEXIST) { /* the scope row is behind its charges */
         pay_lmdb_charge_key(&key, scope, last->charge_seq);
         val = pay_lmdb_key_val(&key);
@@ -226,10 +225,10 @@ static int open_new(open_t *open, MDB_txn *txn, const pay_store_t *db, pay_lmdb_
     if (rc) {
         return rc;
     }
-    return pay_lmdb_scope_put(txn, db, scope, last, open->p);
+    return pay_lmdb_scope_put(txn, scope, last, open->p);
 }
 
-static int open_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int open_work(pay_rows_txn_t *txn, void *baton)
 {
     open_t *open = baton;
     const pay_scope_t *scope = &open->proposal->scope;
@@ -240,28 +239,27 @@ static int open_work(MDB_txn *txn, pay_store_t *db, void *baton)
     open->claim = PAY_CLAIM_NEW;
     open->stepped_back = 0;
     open->refused = APR_SUCCESS;
-    rc = pay_lmdb_scope_get(&last, txn, db, scope);
+    rc = pay_lmdb_scope_get(&last, txn, scope);
     if (!rc) {
-        rc = check_reference(open, txn, db);
+        rc = check_reference(open, txn);
     }
     if (!rc && open->claim == PAY_CLAIM_NEW) {
-        rc = check_use(open, txn, db);
+        rc = check_use(open, txn);
     }
     if (rc || open->claim != PAY_CLAIM_NEW) {
         return rc;
     }
-    rc = check_quota(&reached, open, txn, db);
+    rc = check_quota(&reached, open, txn);
     if (rc || reached) {
         open->refused = reached ? PAY_STORE_EFULL : APR_SUCCESS;
         return rc;
     }
-    rc = pay_lmdb_link_judge(&open->claim, &open->link, &open->out, txn, db, open->proposal,
-                             open->p);
+    rc = pay_lmdb_link_judge(&open->claim, &open->link, &open->out, txn, open->proposal, open->p);
     if (rc || open->claim != PAY_CLAIM_NEW) {
         return rc;
     }
     last.charge_seq++;
-    return open_new(open, txn, db, &last);
+    return open_new(open, txn, &last);
 }
 
 apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
@@ -303,14 +301,14 @@ apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_s
     return APR_SUCCESS;
 }
 
-static int withdraw_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int withdraw_work(pay_rows_txn_t *txn, void *baton)
 {
     withdraw_t *withdraw = baton;
     pay_charge_t *charge;
     int rc;
 
     withdraw->verdict = APR_SUCCESS;
-    rc = pay_lmdb_charge_get(&charge, txn, db, withdraw->scope, withdraw->seq, withdraw->p);
+    rc = pay_lmdb_charge_get(&charge, txn, withdraw->scope, withdraw->seq, withdraw->p);
     if (rc == MDB_NOTFOUND) {
         withdraw->verdict = APR_NOTFOUND;
         return MDB_SUCCESS;
@@ -319,7 +317,7 @@ static int withdraw_work(MDB_txn *txn, pay_store_t *db, void *baton)
         return rc;
     }
     if (charge->state == PAY_CHARGE_PENDING) {
-        rc = pay_lmdb_refund_link_withdrawn(txn, db, charge, withdraw->p);
+        rc = pay_lmdb_refund_link_withdrawn(txn, charge, withdraw->p);
         if (rc) {
             return rc;
         }
@@ -329,17 +327,17 @@ static int withdraw_work(MDB_txn *txn, pay_store_t *db, void *baton)
         withdraw->verdict = APR_EINVAL;
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_link_removed(txn, db, charge, withdraw->p);
+    rc = pay_lmdb_link_removed(txn, charge, withdraw->p);
     if (!rc) {
-        rc = pay_lmdb_kept_remove_charge(txn, db, charge);
+        rc = pay_lmdb_kept_remove_charge(txn, charge);
     }
     if (!rc) {
-        rc = pay_lmdb_checkout_del(txn, db, charge);
+        rc = pay_lmdb_checkout_del(txn, charge);
     }
     if (!rc) {
-        rc = pay_lmdb_charge_remove(txn, db, charge);
+        rc = pay_lmdb_charge_remove(txn, charge);
     }
-    return rc ? rc : pay_lmdb_scope_take_back(txn, db, &charge->scope, 1, withdraw->p);
+    return rc ? rc : pay_lmdb_scope_take_back(txn, &charge->scope, 1, withdraw->p);
 }
 
 apr_status_t pay_store_charge_withdraw(pay_store_t *store, const pay_scope_t *scope,

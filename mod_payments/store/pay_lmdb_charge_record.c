@@ -251,15 +251,14 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to nothing that waits for a person"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
-                apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
 {
     pay_charge_t *charge;
     pay_scope_t scope;
     int rc;
 
     pay_lmdb_read_scope(&scope, row_key->mv_data);
-    rc = pay_lmdb_charge_get(&charge, txn, db, &scope,
+    rc = pay_lmdb_charge_get(&charge, txn, &scope,
                              pay_lmdb_read_u64((const char *)row_key->mv_data + PAY_LMDB_SCOPE_LEN),
                              p);
     *record = charge;
@@ -281,8 +280,7 @@ const pay_lmdb_record_t pay_lmdb_charge_record = {
 
 /* ---- the row */
 
-int pay_lmdb_charge_insert(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                           apr_pool_t *p)
+int pay_lmdb_charge_insert(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val row;
@@ -293,11 +291,10 @@ int pay_lmdb_charge_insert(MDB_txn *txn, const pay_store_t *db, const pay_charge
         return rc;
     }
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    return pay_lmdb_record_put(txn, db, &pay_lmdb_charge_record, &key, &row, NULL, charge);
+    return pay_lmdb_record_put(txn, &pay_lmdb_charge_record, &key, &row, NULL, charge);
 }
 
-int pay_lmdb_charge_put(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                        apr_pool_t *p)
+int pay_lmdb_charge_put(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_charge_t *before;
     pay_lmdb_key_t key;
@@ -306,34 +303,34 @@ int pay_lmdb_charge_put(MDB_txn *txn, const pay_store_t *db, const pay_charge_t 
 
     rc = pay_lmdb_charge_encode(&row, charge, p);
     if (!rc) {
-        rc = pay_lmdb_charge_get(&before, txn, db, &charge->scope, charge->seq, p);
+        rc = pay_lmdb_charge_get(&before, txn, &charge->scope, charge->seq, p);
     }
     if (rc == MDB_NOTFOUND) {
         before = NULL;
         rc = MDB_SUCCESS;
     }
     if (!rc) {
-        rc = pay_lmdb_link_follow(txn, db, before, charge, p);
+        rc = pay_lmdb_link_follow(txn, before, charge, p);
     }
     if (rc) {
         return rc;
     }
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    return pay_lmdb_record_put(txn, db, &pay_lmdb_charge_record, &key, &row, before, charge);
+    return pay_lmdb_record_put(txn, &pay_lmdb_charge_record, &key, &row, before, charge);
 }
 
-int pay_lmdb_charge_remove(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
+int pay_lmdb_charge_remove(pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
 
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    return pay_lmdb_record_del(txn, db, &pay_lmdb_charge_record, &key, charge);
+    return pay_lmdb_record_del(txn, &pay_lmdb_charge_record, &key, charge);
 }
 
-int pay_lmdb_charge_reindex(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
+int pay_lmdb_charge_reindex(pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
 
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    return pay_lmdb_index_put(txn, db, &pay_lmdb_charge_record, &key, charge);
+    return pay_lmdb_index_put(txn, &pay_lmdb_charge_record, &key, charge);
 }

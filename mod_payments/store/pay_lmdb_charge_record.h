@@ -15,17 +15,15 @@ extern const pay_lmdb_record_t pay_lmdb_charge_record;
 
 /* A new row; MDB_KEYEXIST: its number, its reference or its name at the acquirer is taken.
  * ENAMETOOLONG above PAY_LMDB_CHARGE_ROW_MAX. */
-int pay_lmdb_charge_insert(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                           apr_pool_t *p);
+int pay_lmdb_charge_insert(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
 
 /* Writes the row again; its payment link counts what changed. ENAMETOOLONG as above. */
-int pay_lmdb_charge_put(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                        apr_pool_t *p);
+int pay_lmdb_charge_put(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
 
 /* Takes out the row of `charge`, which is as it was read. One that is not there is no error. */
-int pay_lmdb_charge_remove(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge);
+int pay_lmdb_charge_remove(pay_rows_txn_t *txn, const pay_charge_t *charge);
 
 /* Puts the entries of a charge that is stored, for one that may lack some. */
-int pay_lmdb_charge_reindex(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge);
+int pay_lmdb_charge_reindex(pay_rows_txn_t *txn, const pay_charge_t *charge);
 
 #endif

@@ -38,7 +38,7 @@ static int is_closed(const pay_charge_t *charge)
 
 /* A closed checkout that is asked about is so at due_at; 0: no more. A person who says that it
  * stays closed may do so when nobody asks any more. Others are left alone. */
-static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
+static int ask_closed(resolve_t *resolve, pay_rows_txn_t *txn)
 {
     const pay_outcome_t *outcome = resolve->outcome;
     pay_charge_t *charge = resolve->out;
@@ -53,16 +53,16 @@ static int ask_closed(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
         charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
     }
     resolve->changed = 1;
-    return pay_lmdb_charge_put(txn, db, charge, resolve->p);
+    return pay_lmdb_charge_put(txn, charge, resolve->p);
 }
 
 /* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
-static int release(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
+static int release(resolve_t *resolve, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = resolve->out;
 
     if (is_closed(charge)) {
-        return ask_closed(resolve, txn, db);
+        return ask_closed(resolve, txn);
     }
     if (charge->state != PAY_CHARGE_PENDING || resolve->due_at == 0) {
         return PAY_LMDB_SILENT;
@@ -73,7 +73,7 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
     charge->absent_from = resolve->outcome->absent_from;
     charge->held = resolve->outcome->held;
     resolve->changed = 1;
-    return pay_lmdb_charge_put(txn, db, charge, resolve->p);
+    return pay_lmdb_charge_put(txn, charge, resolve->p);
 }
 
 static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
@@ -138,7 +138,7 @@ int pay_lmdb_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, a
     return 1;
 }
 
-void pay_lmdb_charge_fee(pay_charge_t *charge, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
+void pay_lmdb_charge_fee(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     pay_account_t *account;
     int rc;
@@ -147,15 +147,14 @@ void pay_lmdb_charge_fee(pay_charge_t *charge, MDB_txn *txn, const pay_store_t *
     if (!pay_charge_was_approved(charge)) {
         return;
     }
-    rc = pay_lmdb_account_by_number(&account, txn, db, charge->scope.account, p);
+    rc = pay_lmdb_account_by_number(&account, txn, charge->scope.account, p);
     if (!rc) {
         charge->fee_minor = pay_fee_of(account->settings.fees, &charge->money, charge->channel);
     }
 }
 
 /* The token of a checkout that was paid is its payer's. */
-static int issue_token(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                       apr_pool_t *p)
+static int issue_token(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     const pay_token_t token = {.scope = charge->scope,
                                .token = charge->token,
@@ -167,7 +166,7 @@ static int issue_token(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *
         || !*charge->token) {
         return MDB_SUCCESS;
     }
-    return pay_lmdb_token_issue(txn, db, &token, p);
+    return pay_lmdb_token_issue(txn, &token, p);
 }
 
 /*
@@ -175,7 +174,7 @@ static int issue_token(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *
  * had paid just before, and the acquirer's word counts. A closed checkout that was not paid stays
  * closed: a decline contradicts nothing there.
  */
-int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
+int pay_lmdb_charge_settle(int *changed, pay_rows_txn_t *txn, pay_charge_t *charge,
                            const pay_outcome_t *outcome, apr_pool_t *p)
 {
     int rc;
@@ -185,27 +184,27 @@ int pay_lmdb_charge_settle(int *changed, MDB_txn *txn, const pay_store_t *db, pa
         return MDB_SUCCESS;
     }
     charge->held = PAY_NOT_HELD;
-    pay_lmdb_charge_fee(charge, txn, db, p);
-    rc = issue_token(txn, db, charge, p);
+    pay_lmdb_charge_fee(charge, txn, p);
+    rc = issue_token(txn, charge, p);
     if (!rc) {
-        rc = pay_lmdb_link_decided(txn, db, charge, p);
+        rc = pay_lmdb_link_decided(txn, charge, p);
     }
     if (!rc) {
-        rc = pay_lmdb_event_of_charge(txn, db, charge, 1, p);
+        rc = pay_lmdb_event_of_charge(txn, charge, 1, p);
     }
     if (!rc) {
-        rc = pay_lmdb_charge_put(txn, db, charge, p);
+        rc = pay_lmdb_charge_put(txn, charge, p);
     }
     if (rc) {
         return rc;
     }
     *changed = 1;
-    rc = pay_lmdb_checkout_ended(txn, db, charge, p);
-    return rc ? rc : pay_lmdb_total_charge(txn, db, charge, 1, p);
+    rc = pay_lmdb_checkout_ended(txn, charge, p);
+    return rc ? rc : pay_lmdb_total_charge(txn, charge, 1, p);
 }
 
 /* It was decided before: nothing changes, but an outcome that says otherwise is kept. */
-static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
+static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = resolve->out;
     int approved = pay_charge_was_approved(charge);
@@ -219,7 +218,7 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_store_t *
         return MDB_SUCCESS;
     }
     charge->contradiction = pay_lmdb_contradiction(resolve->outcome, resolve->p);
-    return pay_lmdb_charge_put(txn, db, charge, resolve->p);
+    return pay_lmdb_charge_put(txn, charge, resolve->p);
 }
 
 /*
@@ -227,7 +226,7 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_store_t *
  * would count in the totals, and the charge would not. A person looks, and its acquirer is asked
  * again.
  */
-static int dispute(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
+static int dispute(resolve_t *resolve, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = resolve->out;
 
@@ -240,10 +239,10 @@ static int dispute(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db)
     charge->absent_since = 0;
     charge->absent_from = (pay_moment_t){0, 0};
     charge->held = PAY_HELD_DIFFERENT;
-    return pay_lmdb_charge_put(txn, db, charge, resolve->p);
+    return pay_lmdb_charge_put(txn, charge, resolve->p);
 }
 
-static int resolve_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int resolve_work(pay_rows_txn_t *txn, void *baton)
 {
     resolve_t *resolve = baton;
     pay_charge_t *charge;
@@ -253,7 +252,7 @@ static int resolve_work(MDB_txn *txn, pay_store_t *db, void *baton)
     resolve->changed = 0;
     resolve->contradicts = 0;
     resolve->disputed = 0;
-    rc = pay_lmdb_charge_get(&charge, txn, db, resolve->scope, resolve->seq, resolve->p);
+    rc = pay_lmdb_charge_get(&charge, txn, resolve->scope, resolve->seq, resolve->p);
     if (rc == MDB_NOTFOUND) {
         return PAY_LMDB_SILENT;
     }
@@ -262,15 +261,15 @@ static int resolve_work(MDB_txn *txn, pay_store_t *db, void *baton)
     }
     resolve->out = charge;
     if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN) {
-        return release(resolve, txn, db);
+        return release(resolve, txn);
     }
     if (charge->decided_state != PAY_CHARGE_PENDING) {
-        return resolve_decided(resolve, txn, db);
+        return resolve_decided(resolve, txn);
     }
     if (resolve->outcome->kind == PAY_OUTCOME_DECLINED && pay_charge_has_refunds(charge)) {
-        return dispute(resolve, txn, db);
+        return dispute(resolve, txn);
     }
-    rc = pay_lmdb_charge_settle(&resolve->changed, txn, db, charge, resolve->outcome, resolve->p);
+    rc = pay_lmdb_charge_settle(&resolve->changed, txn, charge, resolve->outcome, resolve->p);
     return rc || resolve->changed ? rc : PAY_LMDB_SILENT;
 }
 

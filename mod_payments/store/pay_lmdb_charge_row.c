@@ -137,8 +137,8 @@ int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t 
     return rc;
 }
 
-int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_scope_t *scope, apr_uint64_t seq, apr_pool_t *p)
+int pay_lmdb_charge_get(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                        apr_uint64_t seq, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -147,16 +147,16 @@ int pay_lmdb_charge_get(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
     *out = NULL;
     pay_lmdb_charge_key(&key, scope, seq);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_CHARGE, &at);
     if (rc) {
         return rc;
     }
     rc = pay_lmdb_charge_decode(out, &at, &row, p);
-    return rc ? rc : pay_lmdb_checkout_load(*out, txn, db, p);
+    return rc ? rc : pay_lmdb_checkout_load(*out, txn, p);
 }
 
-int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_store_t *db,
-                            const pay_scope_t *scope, const char *reference, apr_pool_t *p)
+int pay_lmdb_charge_get_ref(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                            const char *reference, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, val;
@@ -167,14 +167,14 @@ int pay_lmdb_charge_get_ref(pay_charge_t **out, MDB_txn *txn, const pay_store_t 
         return MDB_NOTFOUND;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_REF), &at, &val);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_CHARGE_REF, &at);
     if (rc) {
         return rc;
     }
     if (val.mv_size != sizeof(apr_uint64_t)) {
         return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, &at);
     }
-    rc = pay_lmdb_charge_get(out, txn, db, scope, pay_lmdb_read_u64(val.mv_data), p);
+    rc = pay_lmdb_charge_get(out, txn, scope, pay_lmdb_read_u64(val.mv_data), p);
     if (rc == MDB_NOTFOUND) {
         return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, &at);
     }
@@ -255,8 +255,8 @@ static void move_there(pay_charge_t *charge, const pay_refund_t *refund, pay_ref
     }
 }
 
-int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_store_t *db,
-                                const pay_refund_t *refund, pay_refund_state_t to, apr_pool_t *p)
+int pay_lmdb_charge_move_refund(int *turned, pay_rows_txn_t *txn, const pay_refund_t *refund,
+                                pay_refund_state_t to, apr_pool_t *p)
 {
     pay_charge_state_t before = PAY_CHARGE_PENDING;
     pay_charge_t *charge;
@@ -264,7 +264,7 @@ int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_store_t *db
     MDB_val at;
     int rc;
 
-    rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, p);
+    rc = pay_lmdb_charge_get(&charge, txn, &refund->scope, refund->charge_seq, p);
     if (!rc) {
         before = charge->state;
         move_there(charge, refund, to);
@@ -285,7 +285,7 @@ int pay_lmdb_charge_move_refund(int *turned, MDB_txn *txn, const pay_store_t *db
         *turned = charge->state != before;
     }
     charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
-    return pay_lmdb_charge_put(txn, db, charge, p);
+    return pay_lmdb_charge_put(txn, charge, p);
 }
 
 void pay_lmdb_charge_clear_worker(pay_charge_t *charge)

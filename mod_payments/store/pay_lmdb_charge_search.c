@@ -11,8 +11,7 @@
 #define MARKS_A_LOOK 20     /* entries that are passed by take as long as one row that is read */
 
 typedef struct search_t {
-    MDB_txn *txn;
-    const pay_store_t *db;
+    pay_rows_txn_t *txn;
     const pay_scope_t *scope;
     const pay_charge_filter_t *filter;
     apr_uint32_t mark; /* of filter->email */
@@ -48,16 +47,14 @@ static int look(search_t *search, const MDB_val *key)
     if (search->looks++ % SCRATCH_ROWS_MAX == 0) {
         apr_pool_clear(search->scratch);
     }
-    rc = pay_lmdb_charge_get(&charge, search->txn, search->db, search->scope, at->seq,
-                             search->scratch);
+    rc = pay_lmdb_charge_get(&charge, search->txn, search->scope, at->seq, search->scratch);
     if (rc == MDB_NOTFOUND || (!rc && charge->created_at != at->created_at)) {
         return pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, key);
     }
     if (rc || !is_wanted(charge, search->filter)) {
         return rc;
     }
-    rc = pay_lmdb_charge_get(&charge, search->txn, search->db, search->scope, at->seq,
-                             search->rows->pool);
+    rc = pay_lmdb_charge_get(&charge, search->txn, search->scope, at->seq, search->rows->pool);
     if (!rc) {
         APR_ARRAY_PUSH(search->rows, pay_charge_t *) = charge;
     }
@@ -117,7 +114,7 @@ static int search_time(search_t *search)
 
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_scope(&prefix, search->scope);
-    rc = mdb_cursor_open(search->txn, pay_lmdb_dbi(search->db, PAY_TABLE_CHARGE_BY_TIME), &cursor);
+    rc = mdb_cursor_open(search->txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE_BY_TIME), &cursor);
     if (rc) {
         return rc;
     }
@@ -146,8 +143,8 @@ static int search_reference(search_t *search)
     if (search->cursor->started) {
         return MDB_NOTFOUND;
     }
-    rc = pay_lmdb_charge_get_ref(&charge, search->txn, search->db, search->scope,
-                                 search->filter->reference, search->rows->pool);
+    rc = pay_lmdb_charge_get_ref(&charge, search->txn, search->scope, search->filter->reference,
+                                 search->rows->pool);
     if (!rc && is_wanted(charge, search->filter)) {
         APR_ARRAY_PUSH(search->rows, pay_charge_t *) = charge;
     }
@@ -158,8 +155,9 @@ apr_status_t pay_store_charge_search(apr_array_header_t **out, pay_charge_cursor
                                      pay_store_t *store, const pay_scope_t *scope,
                                      const pay_charge_filter_t *filter, int limit, apr_pool_t *p)
 {
+    pay_rows_txn_t txn;
     search_t search = {
-        .db = store, .scope = scope, .filter = filter, .cursor = cursor, .limit = limit};
+        .txn = &txn, .scope = scope, .filter = filter, .cursor = cursor, .limit = limit};
     apr_status_t rv;
     int rc;
 
@@ -177,10 +175,10 @@ apr_status_t pay_store_charge_search(apr_array_header_t **out, pay_charge_cursor
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_read_begin(&search.txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv == APR_SUCCESS) {
         rc = filter->reference ? search_reference(&search) : search_time(&search);
-        pay_lmdb_read_end(store, search.txn);
+        pay_rows_end(&txn);
         cursor->done = rc == MDB_NOTFOUND;
         rv = pay_lmdb_status(cursor->done ? MDB_SUCCESS : rc);
     }

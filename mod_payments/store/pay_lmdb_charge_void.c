@@ -20,7 +20,7 @@ typedef struct void_t {
 } void_t;
 
 /* What a retry under the same Idempotency-Key is answered. */
-static int keep_answer(const void_t *work, MDB_txn *txn, const pay_store_t *db)
+static int keep_answer(const void_t *work, pay_rows_txn_t *txn)
 {
     pay_writer_t *w;
 
@@ -29,12 +29,12 @@ static int keep_answer(const void_t *work, MDB_txn *txn, const pay_store_t *db)
     }
     w = pay_writer_make(ANSWER_SIZE_HINT, work->p);
     pay_void_answer_to_json(w, work->out);
-    return pay_lmdb_kept_add_text(txn, db, work->scope, work->use, w->text, work->out->updated_at,
+    return pay_lmdb_kept_add_text(txn, work->scope, work->use, w->text, work->out->updated_at,
                                   work->p);
 }
 
 /* Nothing is decided by it: the acquirer may still report that the payer had paid, and is asked. */
-static int close_checkout(void_t *work, MDB_txn *txn, const pay_store_t *db)
+static int close_checkout(void_t *work, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = work->out;
     int rc;
@@ -44,18 +44,18 @@ static int close_checkout(void_t *work, MDB_txn *txn, const pay_store_t *db)
     charge->held = PAY_NOT_HELD;
     charge->due_at = pay_lmdb_checkout_is_asked(charge) ? charge->due_at : 0;
     charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
-    rc = pay_lmdb_charge_put(txn, db, charge, work->p);
+    rc = pay_lmdb_charge_put(txn, charge, work->p);
     if (!rc) {
-        rc = pay_lmdb_checkout_ended(txn, db, charge, work->p);
+        rc = pay_lmdb_checkout_ended(txn, charge, work->p);
     }
     if (rc) {
         return rc;
     }
     work->voided = 1;
-    return keep_answer(work, txn, db);
+    return keep_answer(work, txn);
 }
 
-static int void_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int void_work(pay_rows_txn_t *txn, void *baton)
 {
     void_t *work = baton;
     int rc;
@@ -64,12 +64,12 @@ static int void_work(MDB_txn *txn, pay_store_t *db, void *baton)
     work->kept = NULL;
     work->voided = 0;
     if (work->use) {
-        rc = pay_lmdb_kept_get(&work->kept, txn, db, work->scope, work->use, work->p);
+        rc = pay_lmdb_kept_get(&work->kept, txn, work->scope, work->use, work->p);
         if (rc != MDB_NOTFOUND) {
             return rc;
         }
     }
-    rc = pay_lmdb_charge_get_ref(&work->out, txn, db, work->scope, work->reference, work->p);
+    rc = pay_lmdb_charge_get_ref(&work->out, txn, work->scope, work->reference, work->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -78,7 +78,7 @@ static int void_work(MDB_txn *txn, pay_store_t *db, void *baton)
         || !pay_charge_may_become(work->out->state, PAY_CHARGE_VOID)) {
         return MDB_SUCCESS;
     }
-    return close_checkout(work, txn, db);
+    return close_checkout(work, txn);
 }
 
 apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,

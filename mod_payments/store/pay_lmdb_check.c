@@ -47,7 +47,7 @@ int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check,
     if (at.mv_size == 0 || at.mv_size > PAY_LMDB_KEY_MAX) {
         return MDB_SUCCESS; /* what a damaged index row holds: LMDB has no such key */
     }
-    rc = mdb_get(check->txn, pay_lmdb_dbi(check->db, table), &at, &value);
+    rc = pay_rows_get(&value, check->txn, table, &at);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -70,7 +70,7 @@ static int check_scope(pay_lmdb_check_t *check, const MDB_val *key, const MDB_va
         return MDB_SUCCESS;
     }
     pay_lmdb_read_scope(&scope, key->mv_data);
-    rc = pay_lmdb_scope_get(&last, check->txn, check->db, &scope);
+    rc = pay_lmdb_scope_get(&last, check->txn, &scope);
     if (rc == PAY_LMDB_BAD_ROW) {
         pay_lmdb_check_fault(check, PAY_TABLE_SCOPE, key, "the row does not decode");
         return MDB_SUCCESS;
@@ -182,7 +182,7 @@ static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, c
     if (*done) {
         return MDB_SUCCESS;
     }
-    rc = mdb_cursor_open(check->txn, pay_lmdb_dbi(check->db, table->table), &cursor);
+    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(table->table), &cursor);
     if (rc) {
         return rc;
     }
@@ -222,19 +222,21 @@ static apr_status_t check_after(pay_lmdb_check_t *check, const table_t *table)
 static apr_status_t walk_table(walk_t *walk, const table_t *table)
 {
     pay_lmdb_check_t *check = &walk->check;
+    pay_rows_txn_t txn;
     pay_lmdb_key_t from;
     apr_status_t rv;
     int rc, done = 0;
 
+    check->txn = &txn;
     pay_lmdb_key_start(&from);
     while (!done) {
         part_start(walk);
-        rv = pay_lmdb_read_begin(&check->txn, check->db);
+        rv = pay_rows_begin(&txn, check->store);
         if (rv != APR_SUCCESS) {
             return rv;
         }
         rc = table->part ? table->part(&done, &from, check) : walk_part(&done, &from, check, table);
-        pay_lmdb_read_end(check->db, check->txn);
+        pay_rows_end(&txn);
         rv = rc ? pay_lmdb_status(rc) : check_after(check, table);
         tell(walk);
         if (rv != APR_SUCCESS) {
@@ -256,7 +258,7 @@ apr_status_t pay_store_check(apr_size_t *faults, pay_store_t *store, pay_store_f
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    walk.check.db = store;
+    walk.check.store = store;
     walk.check.ptemp = walk.pool;
     for (i = 0; rv == APR_SUCCESS && i < sizeof(tables) / sizeof(tables[0]); i++) {
         rv = walk_table(&walk, &tables[i]);

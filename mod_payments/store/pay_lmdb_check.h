@@ -14,8 +14,8 @@
 #define PAY_LMDB_CHECK_ROWS_MAX 256 /* rows of one part */
 
 typedef struct pay_lmdb_check_t {
-    pay_store_t *db;
-    MDB_txn *txn;
+    pay_store_t *store;
+    pay_rows_txn_t *txn;
     apr_pool_t *ptemp;         /* of this part */
     apr_array_header_t *lines; /* of const char *: its faults, told once the transaction ended */
     apr_array_header_t *keys;  /* of MDB_val: its keys, where something is checked after it */

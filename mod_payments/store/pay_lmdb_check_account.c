@@ -27,8 +27,8 @@ int pay_lmdb_check_account(pay_lmdb_check_t *check, const MDB_val *key, const MD
 
     (void)row;
     if (key->mv_size == sizeof(apr_uint32_t)) {
-        rc = pay_lmdb_account_by_number(&account, check->txn, check->db,
-                                        pay_lmdb_read_u32(key->mv_data), check->ptemp);
+        rc = pay_lmdb_account_by_number(&account, check->txn, pay_lmdb_read_u32(key->mv_data),
+                                        check->ptemp);
     }
     if (rc == PAY_LMDB_BAD_ROW) {
         pay_lmdb_check_fault(check, PAY_TABLE_ACCOUNT, key, "the row does not decode");
@@ -49,7 +49,7 @@ int pay_lmdb_check_api_key(pay_lmdb_check_t *check, const MDB_val *key, const MD
         pay_lmdb_check_fault(check, PAY_TABLE_API_KEY, key, "the key has a wrong length");
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_api_key_of_row(&record, check->txn, check->db, key, row, check->ptemp);
+    rc = pay_lmdb_api_key_of_row(&record, check->txn, key, row, check->ptemp);
     if (rc == PAY_LMDB_BAD_ROW) {
         pay_lmdb_check_fault(check, PAY_TABLE_API_KEY, key,
                              "the row does not decode, or is of no account");
@@ -93,7 +93,7 @@ int pay_lmdb_check_token(pay_lmdb_check_t *check, const MDB_val *key, const MDB_
 
 apr_status_t pay_lmdb_check_token_after(pay_lmdb_check_t *check, const MDB_val *key)
 {
-    pay_store_t *store = (pay_store_t *)check->db;
+    pay_store_t *store = check->store;
     const char *text;
     pay_token_t *token;
     pay_scope_t scope;

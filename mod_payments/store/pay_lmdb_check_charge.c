@@ -49,7 +49,7 @@ static int sum_refunds(sums_t *sums, pay_lmdb_check_t *check, const pay_charge_t
 
     memset(sums, 0, sizeof(*sums));
     pay_lmdb_refund_by_charge_key(&first, &charge->scope, charge->seq, 0);
-    rc = mdb_cursor_open(check->txn, pay_lmdb_dbi(check->db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
     if (rc) {
         return rc;
     }
@@ -158,7 +158,7 @@ static int check_ties(pay_lmdb_check_t *check, const MDB_val *key, const pay_cha
                                  charge->reference, charge->key_id);
         }
     }
-    rc = pay_lmdb_scope_get(&last, check->txn, check->db, &charge->scope);
+    rc = pay_lmdb_scope_get(&last, check->txn, &charge->scope);
     if (rc == PAY_LMDB_BAD_ROW) { /* told with the scope */
         return MDB_SUCCESS;
     }

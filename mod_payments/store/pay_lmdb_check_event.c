@@ -58,7 +58,7 @@ int pay_lmdb_check_endpoint_due(pay_lmdb_check_t *check, const MDB_val *key, con
     (void)row;
     if (key->mv_size == PAY_LMDB_ENDPOINT_DUE_KEY_LEN
         && pay_lmdb_endpoint_key_read(&scope, &kind, bytes + 8, PAY_LMDB_ENDPOINT_KEY_LEN)) {
-        rc = pay_lmdb_endpoint_load(&endpoint, check->txn, check->db, &scope, kind, check->ptemp);
+        rc = pay_lmdb_endpoint_load(&endpoint, check->txn, &scope, kind, check->ptemp);
     }
     if (rc == PAY_LMDB_BAD_ROW) { /* told with the row */
         return MDB_SUCCESS;
@@ -77,7 +77,7 @@ static int check_place(pay_lmdb_check_t *check, const MDB_val *key, const pay_ev
     pay_event_t *first;
     int rc, found = 1;
 
-    rc = pay_lmdb_event_first(&first, check->txn, check->db, event, check->ptemp);
+    rc = pay_lmdb_event_first(&first, check->txn, event, check->ptemp);
     if (rc) {
         return rc == PAY_LMDB_BAD_ROW || rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -119,7 +119,7 @@ int pay_lmdb_check_event(pay_lmdb_check_t *check, const MDB_val *key, const MDB_
     if (!found) {
         pay_lmdb_check_fault(check, PAY_TABLE_EVENT, key, "there is no such endpoint");
     }
-    rc = pay_lmdb_event_records(event, check->txn, check->db, check->ptemp);
+    rc = pay_lmdb_event_records(event, check->txn, check->ptemp);
     if (rc == PAY_LMDB_BAD_ROW) {
         pay_lmdb_check_fault(check, PAY_TABLE_EVENT, key, "a record that it tells of is not there");
     } else if (rc) {
@@ -136,7 +136,7 @@ static int check_index(pay_event_t **out, pay_lmdb_check_t *check, pay_lmdb_tabl
 {
     int rc;
 
-    rc = pay_lmdb_event_first(out, check->txn, check->db, place, check->ptemp);
+    rc = pay_lmdb_event_first(out, check->txn, place, check->ptemp);
     if (rc == MDB_NOTFOUND) {
         pay_lmdb_check_fault(check, table, key, "leads to no event");
         return MDB_SUCCESS;
@@ -167,8 +167,7 @@ int pay_lmdb_check_event_due(pay_lmdb_check_t *check, const MDB_val *key, const 
     if (event->due_at != pay_lmdb_read_time(bytes + PAY_LMDB_ENDPOINT_KEY_LEN)) {
         pay_lmdb_check_fault(check, PAY_TABLE_EVENT_DUE, key, "its event is due at another time");
     }
-    rc = pay_lmdb_endpoint_load(&endpoint, check->txn, check->db, &place.scope, place.endpoint,
-                                check->ptemp);
+    rc = pay_lmdb_endpoint_load(&endpoint, check->txn, &place.scope, place.endpoint, check->ptemp);
     if (!rc && endpoint->enabled && !endpoint->due_at) {
         pay_lmdb_check_fault(check, PAY_TABLE_EVENT_DUE, key, "nothing looks at its endpoint");
     }

@@ -111,7 +111,7 @@ static int follow(const char **fault, pay_lmdb_check_t *check, const pay_lmdb_re
         return MDB_SUCCESS;
     }
     at = pay_lmdb_key_val(&row_key);
-    rc = record->load(&row, check->txn, check->db, &at, check->ptemp);
+    rc = record->load(&row, check->txn, &at, check->ptemp);
     if (rc) {
         *fault = rc == MDB_NOTFOUND ? index->astray : NULL;
         return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;

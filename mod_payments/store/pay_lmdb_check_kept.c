@@ -30,7 +30,7 @@ static int check_charge(pay_lmdb_check_t *check, const MDB_val *key, const pay_l
     int rc;
 
     pay_lmdb_read_scope(&scope, key->mv_data);
-    rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &scope, kept->seq, check->ptemp);
+    rc = pay_lmdb_charge_get(&charge, check->txn, &scope, kept->seq, check->ptemp);
     if (rc == MDB_NOTFOUND || (!rc && !pay_lmdb_kept_is_of_charge(charge, key))) {
         pay_lmdb_check_fault(check, PAY_TABLE_KEPT, key, "leads to no charge that was opened so");
         return MDB_SUCCESS;

@@ -14,7 +14,7 @@ static int check_holding(pay_lmdb_check_t *check, const MDB_val *key, const pay_
     if (!link->once || !link->counted || link->holding == 0) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_link_count(&holding, &whole, check->txn, check->db, link, check->ptemp);
+    rc = pay_lmdb_link_count(&holding, &whole, check->txn, link, check->ptemp);
     if (!rc && whole && holding != link->holding) {
         pay_lmdb_check_fault(check, PAY_TABLE_LINK, key,
                              "it counts %" APR_UINT64_T_FMT " checkouts that may be paid, and has "
@@ -56,8 +56,7 @@ int pay_lmdb_check_checkout_link(pay_lmdb_check_t *check, const MDB_val *key,
     if (!*checkout->link) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_link_load(&link, check->txn, check->db, &charge->scope, checkout->link,
-                            check->ptemp);
+    rc = pay_lmdb_link_load(&link, check->txn, &charge->scope, checkout->link, check->ptemp);
     if (rc == PAY_LMDB_BAD_ROW) { /* told with the link */
         return MDB_SUCCESS;
     }

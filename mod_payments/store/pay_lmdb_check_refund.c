@@ -19,8 +19,7 @@ static int check_charge(pay_lmdb_check_t *check, const MDB_val *key, const pay_r
         }
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_charge_get(&charge, check->txn, check->db, &refund->scope, refund->charge_seq,
-                             check->ptemp);
+    rc = pay_lmdb_charge_get(&charge, check->txn, &refund->scope, refund->charge_seq, check->ptemp);
     if (rc == PAY_LMDB_BAD_ROW) { /* told with the charge */
         return MDB_SUCCESS;
     }
@@ -58,7 +57,7 @@ static int check_ties(pay_lmdb_check_t *check, const MDB_val *key, const pay_ref
                                  refund->refund_reference, refund->key_id);
         }
     }
-    rc = pay_lmdb_scope_get(&last, check->txn, check->db, &refund->scope);
+    rc = pay_lmdb_scope_get(&last, check->txn, &refund->scope);
     if (rc) {
         return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* told with the scope */
     }

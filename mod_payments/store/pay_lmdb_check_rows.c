@@ -20,7 +20,7 @@ static int count_strangers(apr_uint64_t *out, int *unsure, pay_lmdb_check_t *che
 
     *out = 0;
     *unsure = 0;
-    rc = mdb_cursor_open(check->txn, pay_lmdb_dbi(check->db, PAY_TABLE_CHECKOUT), &cursor);
+    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT), &cursor);
     if (rc) {
         return rc;
     }
@@ -52,7 +52,7 @@ int pay_lmdb_check_rows(pay_lmdb_check_t *check, const MDB_val *key, const pay_s
     if (last->rows_told == 0) { /* not counted since an earlier version wrote it */
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_rows_count(&rows, check->txn, check->db, scope);
+    rc = pay_lmdb_rows_count(&rows, check->txn, scope);
     if (!rc) {
         rc = count_strangers(&strangers, &unsure, check, scope);
     }

@@ -52,7 +52,7 @@ int pay_lmdb_check_total(pay_lmdb_check_t *check, const MDB_val *key, const MDB_
     if (!found) {
         pay_lmdb_check_fault(check, PAY_TABLE_TOTAL, key, "there is no such account");
     }
-    rc = pay_lmdb_scope_get(&last, check->txn, check->db, &total.scope);
+    rc = pay_lmdb_scope_get(&last, check->txn, &total.scope);
     if (rc) {
         return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* told with the scope */
     }
@@ -107,7 +107,7 @@ static int count_charge(step_t *step, const MDB_val *key, const MDB_val *row)
         step->unsure = 1;
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_charge_get(&charge, step->check->txn, step->check->db, &step->scope,
+    rc = pay_lmdb_charge_get(&charge, step->check->txn, &step->scope,
                              pay_lmdb_read_u64(at + sizeof(apr_uint64_t)), step->row_pool);
     if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW
         || (!rc && charge->created_at != pay_lmdb_read_time(at))) {
@@ -228,7 +228,7 @@ static int walk_step(step_t *step, pay_lmdb_table_t table, count_row_t visit)
     pay_lmdb_key_start(&first);
     pay_lmdb_key_scope(&first, &step->scope);
     pay_lmdb_key_time(&first, step->from);
-    rc = mdb_cursor_open(check->txn, pay_lmdb_dbi(check->db, table), &cursor);
+    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(table), &cursor);
     if (rc) {
         return rc;
     }
@@ -256,7 +256,7 @@ static int first_place(unsigned char place[PLACE_LEN], const pay_lmdb_check_t *c
     MDB_cursor *cursor;
     int rc;
 
-    rc = mdb_cursor_open(check->txn, pay_lmdb_dbi(check->db, table), &cursor);
+    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(table), &cursor);
     if (rc) {
         return rc;
     }

@@ -53,7 +53,7 @@ int pay_lmdb_page_key(pay_lmdb_key_t *key, const char *page_id)
     return pay_page_id_is(page_id) && pay_lmdb_key_bytes(key, page_id, PAY_PAGE_ID_LEN);
 }
 
-int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
+int pay_lmdb_checkout_load(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     pay_checkout_t *checkout;
     pay_lmdb_key_t key;
@@ -66,7 +66,7 @@ int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_store_t
     }
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_CHECKOUT, &at);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -80,14 +80,14 @@ int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_store_t
     return rc;
 }
 
-int pay_lmdb_checkout_add(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, apr_pool_t *p)
+int pay_lmdb_checkout_add(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
     int rc;
 
     if (!charge->checkout) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_checkout_opened(txn, db, charge, p);
+    rc = pay_lmdb_checkout_opened(txn, charge, p);
     return rc == MDB_KEYEXIST ? EINVAL : rc; /* no duplicate reference, which that code means */
 }
 

@@ -21,8 +21,7 @@ typedef enum pay_lmdb_page_kind_t { PAY_PAGE_CHECKOUT = 1, PAY_PAGE_LINK } pay_l
 int pay_lmdb_page_key(pay_lmdb_key_t *key, const char *page_id);
 
 /* Fills in charge->checkout of a checkout; NULL when its row is lost. */
-int pay_lmdb_checkout_load(pay_charge_t *charge, MDB_txn *txn, const pay_store_t *db,
-                           apr_pool_t *p);
+int pay_lmdb_checkout_load(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_t *p);
 
 int pay_lmdb_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB_val *row,
                              apr_pool_t *p);
@@ -30,34 +29,31 @@ int pay_lmdb_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB
 int pay_lmdb_checkout_encode(MDB_val *out, const pay_checkout_t *checkout, apr_pool_t *p);
 
 /* The row and the page of a charge that is opened. EINVAL: the page's id is none, or is taken. */
-int pay_lmdb_checkout_add(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, apr_pool_t *p);
+int pay_lmdb_checkout_add(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
 /* --- pay_lmdb_checkout_record.c --- */
 extern const pay_lmdb_record_t pay_lmdb_checkout_record;
 /* Writes the row; MDB_KEYEXIST: the page's id is taken. */
-int pay_lmdb_checkout_put(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                          apr_pool_t *p);
+int pay_lmdb_checkout_put(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
 /* Takes out row and page, if there are any. */
-int pay_lmdb_checkout_del(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge);
+int pay_lmdb_checkout_del(pay_rows_txn_t *txn, const pay_charge_t *charge);
 
 /* --- pay_lmdb_checkout_ended.c: what public keys and visitors of links made, and nobody paid ---
  */
 #define PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN (8 + PAY_LMDB_SCOPE_LEN + 8) /* ended_at, scope, seq */
 
 /* 1 in *out for a charge that a public key or the visitor of a link's page made. */
-int pay_lmdb_checkout_of_stranger(int *out, MDB_txn *txn, const pay_store_t *db,
-                                  const pay_charge_t *charge, apr_pool_t *p);
+int pay_lmdb_checkout_of_stranger(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                                  apr_pool_t *p);
 /* Writes the row of a new checkout, and counts it as a stranger's if it is one. */
-int pay_lmdb_checkout_opened(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                             apr_pool_t *p);
+int pay_lmdb_checkout_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
 /* After the charge's state moved: one that ended unpaid is listed for its removal, one that was
  * paid is no stranger's any more. Nothing for other charges. */
-int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                            apr_pool_t *p);
+int pay_lmdb_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
 /* Lists it under another time; 0: takes it off the list. */
-int pay_lmdb_checkout_list_at(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                              apr_time_t ended_at, apr_pool_t *p);
+int pay_lmdb_checkout_list_at(pay_rows_txn_t *txn, pay_charge_t *charge, apr_time_t ended_at,
+                              apr_pool_t *p);
 /* Takes it out of the count; the caller removes the row. */
-int pay_lmdb_checkout_forget(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge);
+int pay_lmdb_checkout_forget(pay_rows_txn_t *txn, const pay_charge_t *charge);
 
 /* 1 while an acquirer may still say that a checkout was paid: it is asked, closed or not. */
 int pay_lmdb_checkout_is_asked(const pay_charge_t *charge);

@@ -7,8 +7,8 @@
 #include <apr_strings.h>
 #include <string.h>
 
-int pay_lmdb_checkout_of_stranger(int *out, MDB_txn *txn, const pay_store_t *db,
-                                  const pay_charge_t *charge, apr_pool_t *p)
+int pay_lmdb_checkout_of_stranger(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                                  apr_pool_t *p)
 {
     *out = 0;
     if (!charge->checkout) {
@@ -18,53 +18,51 @@ int pay_lmdb_checkout_of_stranger(int *out, MDB_txn *txn, const pay_store_t *db,
         *out = *charge->checkout->link != '\0';
         return MDB_SUCCESS;
     }
-    return pay_lmdb_api_key_is_public(out, txn, db, charge->key_id, p);
+    return pay_lmdb_api_key_is_public(out, txn, charge->key_id, p);
 }
 
-int pay_lmdb_checkout_opened(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                             apr_pool_t *p)
+int pay_lmdb_checkout_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
     int rc;
 
     checkout->ended_at = 0;
-    rc = pay_lmdb_checkout_of_stranger(&checkout->stranger, txn, db, charge, p);
+    rc = pay_lmdb_checkout_of_stranger(&checkout->stranger, txn, charge, p);
     if (rc) {
         return rc;
     }
     charge->checkout = checkout;
-    rc = pay_lmdb_checkout_put(txn, db, charge, p);
+    rc = pay_lmdb_checkout_put(txn, charge, p);
     if (!rc && checkout->stranger) {
-        rc = pay_lmdb_rows_strangers(txn, db, &charge->scope, 1);
+        rc = pay_lmdb_rows_strangers(txn, &charge->scope, 1);
     }
     return rc;
 }
 
-int pay_lmdb_checkout_list_at(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                              apr_time_t ended_at, apr_pool_t *p)
+int pay_lmdb_checkout_list_at(pay_rows_txn_t *txn, pay_charge_t *charge, apr_time_t ended_at,
+                              apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
 
     checkout->ended_at = ended_at;
     charge->checkout = checkout;
-    return pay_lmdb_checkout_put(txn, db, charge, p);
+    return pay_lmdb_checkout_put(txn, charge, p);
 }
 
 /* Paid: it stays, and is no stranger's any more. */
-static int paid(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, apr_pool_t *p)
+static int paid(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
     pay_checkout_t *checkout = apr_pmemdup(p, charge->checkout, sizeof(*checkout));
     int rc;
 
-    rc = pay_lmdb_checkout_forget(txn, db, charge);
+    rc = pay_lmdb_checkout_forget(txn, charge);
     checkout->stranger = 0;
     checkout->ended_at = 0;
     charge->checkout = checkout;
-    return rc ? rc : pay_lmdb_checkout_put(txn, db, charge, p);
+    return rc ? rc : pay_lmdb_checkout_put(txn, charge, p);
 }
 
-int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                            apr_pool_t *p)
+int pay_lmdb_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
     if (!charge->checkout || !charge->checkout->stranger) {
         return MDB_SUCCESS;
@@ -72,7 +70,7 @@ int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_store_t *db, pay_charge_t *c
     switch (charge->state) {
     case PAY_CHARGE_SUCCESSFUL:
     case PAY_CHARGE_REVERSED:
-        return paid(txn, db, charge, p);
+        return paid(txn, charge, p);
     case PAY_CHARGE_FAILED:
     case PAY_CHARGE_VOID:
     case PAY_CHARGE_ABANDONED:
@@ -80,7 +78,7 @@ int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_store_t *db, pay_charge_t *c
             || pay_lmdb_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
             return MDB_SUCCESS;
         }
-        return pay_lmdb_checkout_list_at(txn, db, charge, charge->updated_at, p);
+        return pay_lmdb_checkout_list_at(txn, charge, charge->updated_at, p);
     case PAY_CHARGE_PENDING:
     case PAY_CHARGE_STATE_COUNT:
         break;
@@ -88,8 +86,8 @@ int pay_lmdb_checkout_ended(MDB_txn *txn, const pay_store_t *db, pay_charge_t *c
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_checkout_forget(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
+int pay_lmdb_checkout_forget(pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
-    return charge->checkout->stranger ? pay_lmdb_rows_strangers(txn, db, &charge->scope, -1)
+    return charge->checkout->stranger ? pay_lmdb_rows_strangers(txn, &charge->scope, -1)
                                       : MDB_SUCCESS;
 }

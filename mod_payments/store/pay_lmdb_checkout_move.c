@@ -49,7 +49,7 @@ static void step(pay_charge_t *charge, const pay_checkout_move_t *what, apr_pool
 }
 
 /* Nothing is decided: it is looked at again at due_at, or it is abandoned. */
-static int stay_or_end(move_t *move, MDB_txn *txn, const pay_store_t *db)
+static int stay_or_end(move_t *move, pay_rows_txn_t *txn)
 {
     pay_charge_t *charge = move->out;
     int rc = MDB_SUCCESS;
@@ -60,15 +60,15 @@ static int stay_or_end(move_t *move, MDB_txn *txn, const pay_store_t *db)
         (void)pay_lmdb_charge_become(charge, PAY_CHARGE_ABANDONED);
         charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
         charge->held = PAY_NOT_HELD;
-        rc = pay_lmdb_event_of_charge(txn, db, charge, 1, move->p);
+        rc = pay_lmdb_event_of_charge(txn, charge, 1, move->p);
         if (!rc) {
-            rc = pay_lmdb_checkout_ended(txn, db, charge, move->p);
+            rc = pay_lmdb_checkout_ended(txn, charge, move->p);
         }
     }
-    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, move->p);
+    return rc ? rc : pay_lmdb_charge_put(txn, charge, move->p);
 }
 
-static int move_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int move_work(pay_rows_txn_t *txn, void *baton)
 {
     move_t *move = baton;
     const pay_checkout_move_t *what = move->what;
@@ -76,7 +76,7 @@ static int move_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     move->out = NULL;
     move->changed = 0;
-    rc = pay_lmdb_charge_get(&move->out, txn, db, move->scope, move->seq, move->p);
+    rc = pay_lmdb_charge_get(&move->out, txn, move->scope, move->seq, move->p);
     if (rc || !move->out->checkout) {
         move->out = NULL;
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
@@ -85,15 +85,15 @@ static int move_work(MDB_txn *txn, pay_store_t *db, void *baton)
         return MDB_SUCCESS;
     }
     step(move->out, what, move->p);
-    rc = pay_lmdb_checkout_put(txn, db, move->out, move->p);
+    rc = pay_lmdb_checkout_put(txn, move->out, move->p);
     if (rc) {
         return rc;
     }
     move->changed = 1;
     if (what->outcome && what->outcome->kind != PAY_OUTCOME_UNKNOWN) {
-        return pay_lmdb_charge_settle(&move->changed, txn, db, move->out, what->outcome, move->p);
+        return pay_lmdb_charge_settle(&move->changed, txn, move->out, what->outcome, move->p);
     }
-    return stay_or_end(move, txn, db);
+    return stay_or_end(move, txn);
 }
 
 apr_status_t pay_store_checkout_move(pay_charge_t **out, int *changed, pay_store_t *store,

@@ -82,14 +82,13 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no checkout that ended then"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
-                apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
 {
     pay_checkout_t *checkout = NULL;
     MDB_val at = *row_key, row;
     int rc;
 
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_CHECKOUT, &at);
     if (!rc) {
         rc = pay_lmdb_checkout_decode(&checkout, row_key, &row, p);
     }
@@ -100,8 +99,7 @@ static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_va
 const pay_lmdb_record_t pay_lmdb_checkout_record = {
     .table = PAY_TABLE_CHECKOUT, .indexes = indexes, .index_count = 2, .load = load};
 
-int pay_lmdb_checkout_put(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                          apr_pool_t *p)
+int pay_lmdb_checkout_put(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val row;
@@ -113,11 +111,10 @@ int pay_lmdb_checkout_put(MDB_txn *txn, const pay_store_t *db, const pay_charge_
         return rc;
     }
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    return pay_lmdb_record_store(txn, db, &pay_lmdb_checkout_record, &key, &row, charge->checkout,
-                                 p);
+    return pay_lmdb_record_store(txn, &pay_lmdb_checkout_record, &key, &row, charge->checkout, p);
 }
 
-int pay_lmdb_checkout_del(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
+int pay_lmdb_checkout_del(pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
     int rc;
@@ -125,10 +122,10 @@ int pay_lmdb_checkout_del(MDB_txn *txn, const pay_store_t *db, const pay_charge_
     if (!charge->checkout) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_checkout_forget(txn, db, charge);
+    rc = pay_lmdb_checkout_forget(txn, charge);
     if (rc) {
         return rc;
     }
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
-    return pay_lmdb_record_del(txn, db, &pay_lmdb_checkout_record, &key, charge->checkout);
+    return pay_lmdb_record_del(txn, &pay_lmdb_checkout_record, &key, charge->checkout);
 }

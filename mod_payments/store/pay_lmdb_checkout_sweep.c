@@ -33,14 +33,14 @@ typedef struct sweep_t {
 static const char walk_name[] = "checkout_walk";
 #define WALK_OVER_LEN 1
 
-static int walk_place(pay_lmdb_key_t *from, int *over, MDB_txn *txn, const pay_store_t *db)
+static int walk_place(pay_lmdb_key_t *from, int *over, pay_rows_txn_t *txn)
 {
     MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name}, val;
     int rc;
 
     *over = 0;
     pay_lmdb_key_start(from);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_META, &key);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -51,7 +51,7 @@ static int walk_place(pay_lmdb_key_t *from, int *over, MDB_txn *txn, const pay_s
     return MDB_SUCCESS; /* of another length: from the start, which changes nothing twice */
 }
 
-static int walk_put(MDB_txn *txn, const pay_store_t *db, const MDB_val *place)
+static int walk_put(pay_rows_txn_t *txn, const MDB_val *place)
 {
     static const char over = 1;
     MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name};
@@ -60,11 +60,11 @@ static int walk_put(MDB_txn *txn, const pay_store_t *db, const MDB_val *place)
     if (place) {
         val = *place;
     }
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
 }
 
 /* One that an earlier version wrote gets what a new one gets at once. */
-static int walk_row(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *db, const MDB_val *key)
+static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *key)
 {
     pay_checkout_t *checkout;
     pay_charge_t *charge;
@@ -76,7 +76,7 @@ static int walk_row(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *db, c
     }
     pay_lmdb_read_scope(&scope, key->mv_data);
     rc =
-        pay_lmdb_charge_get(&charge, txn, db, &scope,
+        pay_lmdb_charge_get(&charge, txn, &scope,
                             pay_lmdb_read_u64((char *)key->mv_data + PAY_LMDB_SCOPE_LEN), sweep->p);
     if (rc) {
         return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
@@ -85,30 +85,30 @@ static int walk_row(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *db, c
         || charge->state == PAY_CHARGE_REVERSED) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_checkout_of_stranger(&of_stranger, txn, db, charge, sweep->p);
+    rc = pay_lmdb_checkout_of_stranger(&of_stranger, txn, charge, sweep->p);
     if (rc || !of_stranger) {
         return rc;
     }
     checkout = apr_pmemdup(sweep->p, charge->checkout, sizeof(*checkout));
     checkout->stranger = 1;
     charge->checkout = checkout;
-    rc = pay_lmdb_checkout_put(txn, db, charge, sweep->p);
+    rc = pay_lmdb_checkout_put(txn, charge, sweep->p);
     if (!rc) {
-        rc = pay_lmdb_rows_strangers(txn, db, &scope, 1);
+        rc = pay_lmdb_rows_strangers(txn, &scope, 1);
     }
-    return rc ? rc : pay_lmdb_checkout_ended(txn, db, charge, sweep->p);
+    return rc ? rc : pay_lmdb_checkout_ended(txn, charge, sweep->p);
 }
 
 /* The next keys of table checkout, one more than are looked at: that one is the next place. */
-static int walk_keys(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
-                     const pay_lmdb_key_t *from, int limit, apr_pool_t *p)
+static int walk_keys(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_lmdb_key_t *from,
+                     int limit, apr_pool_t *p)
 {
     MDB_val key = pay_lmdb_key_val(from), val;
     MDB_cursor *cursor;
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT), &cursor);
     if (rc) {
         return rc;
     }
@@ -123,7 +123,7 @@ static int walk_keys(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int walk_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int walk_work(pay_rows_txn_t *txn, void *baton)
 {
     sweep_t *sweep = baton;
     apr_array_header_t *keys;
@@ -131,21 +131,21 @@ static int walk_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int i, rc, over;
 
     sweep->count = 0;
-    rc = walk_place(&from, &over, txn, db);
+    rc = walk_place(&from, &over, txn);
     sweep->done = over;
     if (rc || over) {
         return rc;
     }
-    rc = walk_keys(&keys, txn, db, &from, sweep->limit, sweep->p);
+    rc = walk_keys(&keys, txn, &from, sweep->limit, sweep->p);
     for (i = 0; !rc && i < keys->nelts && i < sweep->limit; i++) {
-        rc = walk_row(sweep, txn, db, &APR_ARRAY_IDX(keys, i, MDB_val));
+        rc = walk_row(sweep, txn, &APR_ARRAY_IDX(keys, i, MDB_val));
     }
     if (rc) {
         return rc;
     }
     sweep->count = i;
     sweep->done = keys->nelts <= sweep->limit;
-    return walk_put(txn, db, sweep->done ? NULL : &APR_ARRAY_IDX(keys, sweep->limit, MDB_val));
+    return walk_put(txn, sweep->done ? NULL : &APR_ARRAY_IDX(keys, sweep->limit, MDB_val));
 }
 
 /* ---- what is due */
@@ -169,8 +169,8 @@ static int entries_from(apr_array_header_t *out, MDB_cursor *cursor, MDB_val *ke
 }
 
 /* What ended by sweep->until, then what seems to end too far ahead. */
-static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
-                       const sweep_t *sweep, int limit, apr_pool_t *p)
+static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, const sweep_t *sweep,
+                       int limit, apr_pool_t *p)
 {
     MDB_cursor *cursor;
     pay_lmdb_key_t beyond;
@@ -178,7 +178,7 @@ static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT_SWEEP), &cursor);
     if (rc) {
         return rc;
     }
@@ -199,18 +199,17 @@ static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int delete_entry(MDB_txn *txn, const pay_store_t *db, const MDB_val *entry)
+static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
 {
     MDB_val at = *entry;
     int rc;
 
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), &at, NULL);
+    rc = pay_rows_del(txn, PAY_TABLE_CHECKOUT_SWEEP, &at);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* The one that a link which is paid once judges its next payer by. */
-static int is_judged(int *judged, MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                     apr_pool_t *p)
+static int is_judged(int *judged, pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_link_t *link;
     int rc;
@@ -219,7 +218,7 @@ static int is_judged(int *judged, MDB_txn *txn, const pay_store_t *db, const pay
     if (!*charge->checkout->link) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_link_load(&link, txn, db, &charge->scope, charge->checkout->link, p);
+    rc = pay_lmdb_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -227,7 +226,7 @@ static int is_judged(int *judged, MDB_txn *txn, const pay_store_t *db, const pay
     return MDB_SUCCESS;
 }
 
-static int has_refund(int *has, MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
+static int has_refund(int *has, pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     MDB_cursor *cursor;
     pay_lmdb_key_t prefix;
@@ -235,7 +234,7 @@ static int has_refund(int *has, MDB_txn *txn, const pay_store_t *db, const pay_c
     int rc;
 
     *has = 0;
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
     if (rc) {
         return rc;
     }
@@ -264,7 +263,7 @@ static int is_early(const sweep_t *sweep, const pay_charge_t *charge)
     return pay_moment_age(&age, &charge->opened) && age < sweep->keep;
 }
 
-static int judge(verdict_t *out, MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
+static int judge(verdict_t *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
                  const sweep_t *sweep)
 {
     apr_pool_t *p = sweep->p;
@@ -277,7 +276,7 @@ static int judge(verdict_t *out, MDB_txn *txn, const pay_store_t *db, const pay_
         || charge->late != PAY_LATE_NONE || *charge->contradiction || *charge->resolution) {
         return MDB_SUCCESS;
     }
-    rc = has_refund(&has, txn, db, charge);
+    rc = has_refund(&has, txn, charge);
     if (rc || has) {
         return rc;
     }
@@ -286,9 +285,9 @@ static int judge(verdict_t *out, MDB_txn *txn, const pay_store_t *db, const pay_
         || pay_charge_in_flight(charge) || is_early(sweep, charge)) {
         return MDB_SUCCESS;
     }
-    rc = is_judged(&has, txn, db, charge, p);
+    rc = is_judged(&has, txn, charge, p);
     if (!rc && !has) {
-        rc = pay_lmdb_tour_has_event(&has, txn, db, charge, 0, p);
+        rc = pay_lmdb_tour_has_event(&has, txn, charge, 0, p);
     }
     if (!rc && !has) {
         *out = GOES;
@@ -296,13 +295,12 @@ static int judge(verdict_t *out, MDB_txn *txn, const pay_store_t *db, const pay_
     return rc;
 }
 
-static int sweep_charge(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *db,
-                        pay_charge_t *charge)
+static int sweep_charge(const sweep_t *sweep, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     verdict_t verdict;
     int rc;
 
-    rc = judge(&verdict, txn, db, charge, sweep);
+    rc = judge(&verdict, txn, charge, sweep);
     if (rc == PAY_LMDB_BAD_ROW) { /* to the back, so that it never blocks the others */
         verdict = WAITS;
         rc = MDB_SUCCESS;
@@ -312,17 +310,16 @@ static int sweep_charge(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *d
     }
     switch (verdict) {
     case GOES:
-        return pay_lmdb_discard_charge(txn, db, charge, sweep->p);
+        return pay_lmdb_discard_charge(txn, charge, sweep->p);
     case STAYS:
-        return pay_lmdb_checkout_list_at(txn, db, charge, 0, sweep->p);
+        return pay_lmdb_checkout_list_at(txn, charge, 0, sweep->p);
     case WAITS:
         break;
     }
-    return pay_lmdb_checkout_list_at(txn, db, charge, sweep->until + LATER, sweep->p);
+    return pay_lmdb_checkout_list_at(txn, charge, sweep->until + LATER, sweep->p);
 }
 
-static int sweep_entry(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *db,
-                       const MDB_val *entry)
+static int sweep_entry(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *entry)
 {
     const char *at = entry->mv_data;
     pay_charge_t *charge;
@@ -331,37 +328,37 @@ static int sweep_entry(const sweep_t *sweep, MDB_txn *txn, const pay_store_t *db
 
     if (entry->mv_size != PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN) {
         (void)pay_lmdb_bad_row(PAY_TABLE_CHECKOUT_SWEEP, entry);
-        return delete_entry(txn, db, entry);
+        return delete_entry(txn, entry);
     }
     pay_lmdb_read_scope(&scope, at + sizeof(apr_uint64_t));
-    rc = pay_lmdb_charge_get(&charge, txn, db, &scope,
+    rc = pay_lmdb_charge_get(&charge, txn, &scope,
                              pay_lmdb_read_u64(at + sizeof(apr_uint64_t) + PAY_LMDB_SCOPE_LEN),
                              sweep->p);
     if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
-        return delete_entry(txn, db, entry);
+        return delete_entry(txn, entry);
     }
     if (rc) {
         return rc;
     }
     if (!charge->checkout || charge->checkout->ended_at != pay_lmdb_read_time(at)) {
-        return delete_entry(txn, db, entry);
+        return delete_entry(txn, entry);
     }
     if (charge->checkout->ended_at > sweep->now + AHEAD_MAX) {
-        return pay_lmdb_checkout_list_at(txn, db, charge, sweep->now, sweep->p);
+        return pay_lmdb_checkout_list_at(txn, charge, sweep->now, sweep->p);
     }
-    return sweep_charge(sweep, txn, db, charge);
+    return sweep_charge(sweep, txn, charge);
 }
 
-static int sweep_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int sweep_work(pay_rows_txn_t *txn, void *baton)
 {
     sweep_t *sweep = baton;
     apr_array_header_t *entries;
     int i, rc;
 
     sweep->count = 0;
-    rc = entries_due(&entries, txn, db, sweep, sweep->limit, sweep->p);
+    rc = entries_due(&entries, txn, sweep, sweep->limit, sweep->p);
     for (i = 0; !rc && i < entries->nelts; i++) {
-        rc = sweep_entry(sweep, txn, db, &APR_ARRAY_IDX(entries, i, MDB_val));
+        rc = sweep_entry(sweep, txn, &APR_ARRAY_IDX(entries, i, MDB_val));
     }
     if (!rc) {
         sweep->count = entries->nelts;
@@ -370,7 +367,7 @@ static int sweep_work(MDB_txn *txn, pay_store_t *db, void *baton)
 }
 
 /* What there is to do, without a turn to write: most steps find nothing. */
-static int look(sweep_t *sweep, int *walks, int *sweeps, MDB_txn *txn, const pay_store_t *db)
+static int look(sweep_t *sweep, int *walks, int *sweeps, pay_rows_txn_t *txn)
 {
     apr_array_header_t *entries;
     pay_lmdb_key_t from;
@@ -380,9 +377,9 @@ static int look(sweep_t *sweep, int *walks, int *sweeps, MDB_txn *txn, const pay
     if (pay_lmdb_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
         return MDB_SUCCESS;
     }
-    rc = walk_place(&from, &over, txn, db);
+    rc = walk_place(&from, &over, txn);
     if (!rc) {
-        rc = entries_due(&entries, txn, db, sweep, 1, sweep->p);
+        rc = entries_due(&entries, txn, sweep, 1, sweep->p);
     }
     if (!rc) {
         *walks = !over;
@@ -398,17 +395,17 @@ apr_status_t pay_store_checkout_sweep(int *count, pay_store_t *store, apr_time_t
     sweep_t sweep = {.now = now, .keep = keep, .until = now - keep, .limit = limit, .p = p};
     int rc, walks, sweeps;
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
     *count = 0;
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = look(&sweep, &walks, &sweeps, txn, store);
-    pay_lmdb_read_end(store, txn);
+    rc = look(&sweep, &walks, &sweeps, &txn);
+    pay_rows_end(&txn);
     rv = pay_lmdb_status(rc);
     if (rv == APR_SUCCESS && walks) {
         rv = pay_lmdb_commit(store, 0, walk_work, &sweep);

@@ -98,11 +98,12 @@ static apr_status_t transaction_check(pay_lmdb_env_t *env, MDB_txn *txn)
 static int run(int *refused, const pay_lmdb_waiter_t *waiter, MDB_txn *txn)
 {
     const pay_lmdb_hook_t *hook = waiter->db->hook;
+    pay_rows_txn_t own = {txn, waiter->db};
     int rc;
 
     *refused = 0;
-    rc = hook ? hook->run(refused, txn, waiter->db, waiter->work, waiter->baton)
-              : waiter->work(txn, waiter->db, waiter->baton);
+    rc = hook ? hook->run(refused, &own, waiter->work, waiter->baton)
+              : waiter->work(&own, waiter->baton);
     return rc == PAY_LMDB_SILENT ? MDB_SUCCESS : rc;
 }
 
@@ -373,17 +374,17 @@ apr_status_t pay_store_probe(pay_store_t *store)
 {
     pay_lmdb_env_t *env;
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    env = mdb_env_get_userctx(mdb_txn_env(txn));
-    rv = transaction_check(env, txn);
+    env = mdb_env_get_userctx(mdb_txn_env(txn.mdb));
+    rv = transaction_check(env, txn.mdb);
     if (rv == APR_SUCCESS && is_stalled(env, store)) {
         rv = PAY_STORE_EBUSY;
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     return rv;
 }

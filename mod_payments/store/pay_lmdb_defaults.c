@@ -32,17 +32,16 @@ static int defaults_key(pay_lmdb_key_t *key, const char *name)
            && pay_lmdb_key_bytes(key, name, strlen(name));
 }
 
-static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_work(pay_rows_txn_t *txn, void *baton)
 {
     defaults_work_t *work = baton;
     MDB_val key = pay_lmdb_key_val(&work->key);
     MDB_val row = work->row;
 
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
 }
 
-static int defaults_read(MDB_val *row, MDB_txn *txn, const pay_store_t *db, const char *name,
-                         pay_lmdb_key_t *key)
+static int defaults_read(MDB_val *row, pay_rows_txn_t *txn, const char *name, pay_lmdb_key_t *key)
 {
     MDB_val at;
 
@@ -50,7 +49,7 @@ static int defaults_read(MDB_val *row, MDB_txn *txn, const pay_store_t *db, cons
         return MDB_NOTFOUND;
     }
     at = pay_lmdb_key_val(key);
-    return mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, row);
+    return pay_rows_get(row, txn, PAY_TABLE_META, &at);
 }
 
 /* 1 when the store holds just these already: each start of a server says them again. */
@@ -58,15 +57,15 @@ static int defaults_are(pay_store_t *db, const char *name, const MDB_val *wanted
 {
     pay_lmdb_key_t key;
     MDB_val row;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int same;
 
-    if (pay_lmdb_read_begin(&txn, db) != APR_SUCCESS) {
+    if (pay_rows_begin(&txn, db) != APR_SUCCESS) {
         return 0;
     }
-    same = defaults_read(&row, txn, db, name, &key) == 0 && row.mv_size == wanted->mv_size
+    same = defaults_read(&row, &txn, name, &key) == 0 && row.mv_size == wanted->mv_size
            && memcmp(row.mv_data, wanted->mv_data, row.mv_size) == 0;
-    pay_lmdb_read_end(db, txn);
+    pay_rows_end(&txn);
     return same;
 }
 
@@ -112,23 +111,23 @@ apr_status_t pay_store_defaults_get(pay_account_settings_t **out, pay_store_t *s
     pay_lmdb_key_t key;
     apr_status_t rv;
     MDB_val row;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     *out = NULL;
     *settings = pay_account_settings_builtin;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = defaults_read(&row, txn, store, name, &key);
+    rc = defaults_read(&row, &txn, name, &key);
     if (rc == MDB_NOTFOUND && *name) {
-        rc = defaults_read(&row, txn, store, "", &key);
+        rc = defaults_read(&row, &txn, "", &key);
     }
     if (!rc) {
         rc = settings_decode(settings, &row, &key, p);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     if (rc && rc != MDB_NOTFOUND) {
         return pay_lmdb_status(rc);
     }

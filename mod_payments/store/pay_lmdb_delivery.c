@@ -23,12 +23,12 @@ static int has_strings(const pay_delivery_t *delivery)
            && delivery->mail_login && delivery->mail_from && delivery->mail_templates;
 }
 
-static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_work(pay_rows_txn_t *txn, void *baton)
 {
     MDB_val key = {sizeof(delivery_name) - 1, (void *)delivery_name};
     MDB_val row = *(const MDB_val *)baton;
 
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
 }
 
 apr_status_t pay_store_delivery_put(pay_store_t *store, const pay_delivery_t *delivery,
@@ -53,22 +53,22 @@ apr_status_t pay_store_delivery_get(pay_delivery_t **out, pay_store_t *store, ap
     pay_delivery_t *delivery = apr_pcalloc(p, sizeof(*delivery));
     apr_status_t rv;
     MDB_val row;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = mdb_get(txn, pay_lmdb_dbi(store, PAY_TABLE_META), &key, &row);
+    rc = pay_rows_get(&row, &txn, PAY_TABLE_META, &key);
     if (!rc) {
         rc = pay_row_decode(delivery, delivery_fields, DELIVERY_FIELDS, &row, NULL, p);
         if (rc) {
             rc = pay_lmdb_bad_row(PAY_TABLE_META, &key);
         }
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }

@@ -12,10 +12,8 @@
 #include "store/pay_lmdb.h"
 
 /* Its amounts are given back to the charge. */
-int pay_lmdb_discard_refund(MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund,
-                            apr_pool_t *p);
+int pay_lmdb_discard_refund(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p);
 /* One without refunds. */
-int pay_lmdb_discard_charge(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                            apr_pool_t *p);
+int pay_lmdb_discard_charge(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
 
 #endif

@@ -69,18 +69,17 @@ int pay_lmdb_due_seek(MDB_cursor *cursor, pay_lmdb_due_part_t part, MDB_val *key
     return mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
 }
 
-int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, MDB_txn *txn, const pay_store_t *db)
+int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, pay_rows_txn_t *txn)
 {
-    const MDB_dbi dbi = pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE);
     MDB_cursor *cursor;
     MDB_val key, val;
-    MDB_stat stat;
+    apr_uint64_t all;
     int rc;
 
     *sent = *open = 0;
-    rc = mdb_stat(txn, dbi, &stat);
+    rc = pay_rows_count(&all, txn, PAY_TABLE_PENDING_DUE);
     if (!rc) {
-        rc = mdb_cursor_open(txn, dbi, &cursor);
+        rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_PENDING_DUE), &cursor);
     }
     if (rc) {
         return rc;
@@ -92,8 +91,8 @@ int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, MDB_txn *txn, con
     }
     mdb_cursor_close(cursor);
     if (*sent == PAY_LMDB_DUE_COUNT_MAX) {
-        *sent = stat.ms_entries;
+        *sent = all;
     }
-    *open = stat.ms_entries - *sent;
+    *open = all - *sent;
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }

@@ -51,6 +51,6 @@ int pay_lmdb_due_seek(MDB_cursor *cursor, pay_lmdb_due_part_t part, MDB_val *key
 
 /* How many entries each part of pending_due has. Takes time with what was sent, not with what is
  * open. */
-int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, MDB_txn *txn, const pay_store_t *db);
+int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, pay_rows_txn_t *txn);
 
 #endif

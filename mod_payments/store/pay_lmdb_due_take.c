@@ -48,13 +48,12 @@ typedef struct work_in_flight_t {
     int is_due; /* pending; failed for absence, or a closed checkout, and asked about late */
 } work_in_flight_t;
 
-static int delete_entry(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
-                        const MDB_val *key)
+static int delete_entry(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key)
 {
     MDB_val at = *key;
     int rc;
 
-    rc = mdb_del(txn, pay_lmdb_dbi(db, table), &at, NULL);
+    rc = pay_rows_del(txn, table, &at);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
@@ -126,15 +125,14 @@ static int seek_beyond(MDB_cursor *cursor, MDB_val *key, MDB_val *val, pay_lmdb_
 
 /* The first entries of a part of a table that are due, until `out` has `limit` of them; then those
  * that are due too far ahead. */
-static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
-                      pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t now, int limit,
-                      apr_pool_t *p)
+static int entries_of(apr_array_header_t *out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
+                      pay_lmdb_due_part_t part, apr_time_t now, int limit, apr_pool_t *p)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
     int rc;
 
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor);
     if (rc) {
         return rc;
     }
@@ -155,22 +153,22 @@ static int entries_of(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *
 
 /* What is due, at most `limit` entries, pending ones first; copied, for the index changes as they
  * are worked on. */
-static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
-                       apr_time_t now, int limit, apr_pool_t *p)
+static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
+                       apr_pool_t *p)
 {
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(entry_t));
-    rc = entries_of(*out, txn, db, PAY_TABLE_PENDING_DUE, PAY_DUE_SENT, now, limit, p);
+    rc = entries_of(*out, txn, PAY_TABLE_PENDING_DUE, PAY_DUE_SENT, now, limit, p);
     if (!rc) {
-        rc = entries_of(*out, txn, db, PAY_TABLE_PENDING_DUE, PAY_DUE_OPEN, now, limit, p);
+        rc = entries_of(*out, txn, PAY_TABLE_PENDING_DUE, PAY_DUE_OPEN, now, limit, p);
     }
-    return rc ? rc : entries_of(*out, txn, db, PAY_TABLE_LATE_DUE, PAY_DUE_SENT, now, limit, p);
+    return rc ? rc : entries_of(*out, txn, PAY_TABLE_LATE_DUE, PAY_DUE_SENT, now, limit, p);
 }
 
 /* The row behind an entry; *due stays empty when there is none. */
-static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charge, MDB_txn *txn,
-                const pay_store_t *db, const entry_t *entry, apr_pool_t *p)
+static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charge,
+                pay_rows_txn_t *txn, const entry_t *entry, apr_pool_t *p)
 {
     int rc;
 
@@ -178,12 +176,11 @@ static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charg
     *refund = NULL;
     *charge = NULL;
     if (entry->kind == PAY_DUE_CHARGE) {
-        rc = pay_lmdb_charge_get(charge, txn, db, &entry->scope, entry->seq, p);
+        rc = pay_lmdb_charge_get(charge, txn, &entry->scope, entry->seq, p);
     } else {
-        rc = pay_lmdb_refund_get(refund, txn, db, &entry->refund_key, p);
+        rc = pay_lmdb_refund_get(refund, txn, &entry->refund_key, p);
         if (!rc && (*refund)->refund.charge_seq != 0) {
-            rc = pay_lmdb_charge_get(charge, txn, db, &entry->scope, (*refund)->refund.charge_seq,
-                                     p);
+            rc = pay_lmdb_charge_get(charge, txn, &entry->scope, (*refund)->refund.charge_seq, p);
             if (rc == MDB_NOTFOUND) { /* a refund of a charge that is gone is not to be sent */
                 return pay_lmdb_bad_row(entry->table, &entry->key);
             }
@@ -198,19 +195,19 @@ static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charg
 }
 
 /* An entry whose row cannot be read goes to the back, so that it never blocks the others. */
-static int push_entry(MDB_txn *txn, const pay_store_t *db, const entry_t *entry, apr_time_t due_at)
+static int push_entry(pay_rows_txn_t *txn, const entry_t *entry, apr_time_t due_at)
 {
     pay_lmdb_key_t key;
     MDB_val at, val = entry->refund_key;
     int rc;
 
-    rc = delete_entry(txn, db, entry->table, &entry->key);
+    rc = delete_entry(txn, entry->table, &entry->key);
     if (rc) {
         return rc;
     }
     pay_lmdb_due_key(&key, due_at, &entry->scope, entry->kind, entry->seq);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, entry->table), &at, &val, 0);
+    return pay_rows_put(txn, entry->table, &at, &val, 0);
 }
 
 /* Milliseconds for which the row's worker may still be at it; 0: it is ours to ask about. */
@@ -233,14 +230,13 @@ static int is_early(const take_t *take, const entry_t *entry, const pay_charge_t
 }
 
 /* The entry that was found is gone; the one that the row should have may be missing. */
-static int put_in_place(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *refund,
+static int put_in_place(pay_rows_txn_t *txn, const pay_lmdb_refund_t *refund,
                         const pay_charge_t *charge)
 {
-    return refund ? pay_lmdb_refund_reindex(txn, db, refund)
-                  : pay_lmdb_charge_reindex(txn, db, charge);
+    return refund ? pay_lmdb_refund_reindex(txn, refund) : pay_lmdb_charge_reindex(txn, charge);
 }
 
-static int take_entry(take_t *take, MDB_txn *txn, const pay_store_t *db, const entry_t *entry)
+static int take_entry(take_t *take, pay_rows_txn_t *txn, const entry_t *entry)
 {
     pay_lmdb_refund_t *refund;
     pay_charge_t *charge;
@@ -249,14 +245,14 @@ static int take_entry(take_t *take, MDB_txn *txn, const pay_store_t *db, const e
     apr_int64_t busy;
     int rc;
 
-    rc = load(&due, &refund, &charge, txn, db, entry, take->p);
+    rc = load(&due, &refund, &charge, txn, entry, take->p);
     if (rc == PAY_LMDB_BAD_ROW) {
-        return push_entry(txn, db, entry, take->now + take->lease);
+        return push_entry(txn, entry, take->now + take->lease);
     }
     if (rc) {
         return rc;
     }
-    rc = delete_entry(txn, db, entry->table, &entry->key);
+    rc = delete_entry(txn, entry->table, &entry->key);
     if (rc || (!refund && !charge)) {
         return rc;
     }
@@ -272,7 +268,7 @@ static int take_entry(take_t *take, MDB_txn *txn, const pay_store_t *db, const e
         return MDB_SUCCESS; /* a leftover of an entry that was once pushed back unread */
     }
     if (*work.due_at != entry->due_at || is_early(take, entry, refund ? NULL : charge)) {
-        return put_in_place(txn, db, refund, charge); /* the row says when and where */
+        return put_in_place(txn, refund, charge); /* the row says when and where */
     }
     busy = busy_ms(&work);
     if (busy > 0) {
@@ -282,20 +278,20 @@ static int take_entry(take_t *take, MDB_txn *txn, const pay_store_t *db, const e
         (*work.attempts)++;
         APR_ARRAY_PUSH(take->out, pay_due_t) = due;
     }
-    return refund ? pay_lmdb_refund_put(txn, db, refund, take->p)
-                  : pay_lmdb_charge_put(txn, db, charge, take->p);
+    return refund ? pay_lmdb_refund_put(txn, refund, take->p)
+                  : pay_lmdb_charge_put(txn, charge, take->p);
 }
 
-static int take_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int take_work(pay_rows_txn_t *txn, void *baton)
 {
     take_t *take = baton;
     apr_array_header_t *entries;
     int i, rc;
 
     take->out = apr_array_make(take->p, 16, sizeof(pay_due_t));
-    rc = entries_due(&entries, txn, db, take->now, VISITS_PER_ROW * take->limit, take->p);
+    rc = entries_due(&entries, txn, take->now, VISITS_PER_ROW * take->limit, take->p);
     for (i = 0; !rc && i < entries->nelts && take->out->nelts < take->limit; i++) {
-        rc = take_entry(take, txn, db, &APR_ARRAY_IDX(entries, i, entry_t));
+        rc = take_entry(take, txn, &APR_ARRAY_IDX(entries, i, entry_t));
     }
     return rc;
 }
@@ -305,7 +301,7 @@ apr_status_t pay_store_due_take(apr_array_header_t **out, pay_store_t *store, ap
 {
     take_t take = {.now = now, .lease = lease, .limit = limit, .p = p};
     apr_array_header_t *entries;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
@@ -314,12 +310,12 @@ apr_status_t pay_store_due_take(apr_array_header_t **out, pay_store_t *store, ap
     assert(limit <= PAY_STORE_ROWS_MAX);
     assert(lease > 0);
     /* Most steps find nothing: those take no turn to write. */
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = entries_due(&entries, txn, store, now, VISITS_PER_ROW * limit, p);
-    pay_lmdb_read_end(store, txn);
+    rc = entries_due(&entries, &txn, now, VISITS_PER_ROW * limit, p);
+    pay_rows_end(&txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }

@@ -58,8 +58,8 @@ int pay_lmdb_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *ke
     return MDB_SUCCESS;
 }
 
-static int record_load(pay_encryption_key_t **out, MDB_txn *txn, const pay_store_t *db,
-                       const pay_scope_t *scope, apr_pool_t *p)
+static int record_load(pay_encryption_key_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                       apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -68,12 +68,12 @@ static int record_load(pay_encryption_key_t **out, MDB_txn *txn, const pay_store
     *out = NULL;
     record_key(&key, scope);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ENCRYPTION_KEY), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_ENCRYPTION_KEY, &at);
     return rc ? rc : pay_lmdb_encryption_key_decode(out, &at, &row, p);
 }
 
-int pay_lmdb_encryption_key_store(MDB_txn *txn, const pay_store_t *db,
-                                  const pay_encryption_key_t *record, apr_pool_t *p)
+int pay_lmdb_encryption_key_store(pay_rows_txn_t *txn, const pay_encryption_key_t *record,
+                                  apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -85,10 +85,10 @@ int pay_lmdb_encryption_key_store(MDB_txn *txn, const pay_store_t *db,
     }
     record_key(&key, &record->scope);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ENCRYPTION_KEY), &at, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_ENCRYPTION_KEY, &at, &row, 0);
 }
 
-static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_work(pay_rows_txn_t *txn, void *baton)
 {
     put_t *put = baton;
     pay_encryption_key_t *record;
@@ -96,21 +96,21 @@ static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int rc;
 
     put->out = NULL;
-    rc = pay_lmdb_account_by_number(&account, txn, db, put->proposal->scope.account, put->p);
+    rc = pay_lmdb_account_by_number(&account, txn, put->proposal->scope.account, put->p);
     if (rc) {
         return rc;
     }
-    rc = put->replace ? MDB_NOTFOUND : record_load(&record, txn, db, &put->proposal->scope, put->p);
+    rc = put->replace ? MDB_NOTFOUND : record_load(&record, txn, &put->proposal->scope, put->p);
     if (!rc) {
         put->out = record;
         return PAY_LMDB_SILENT;
     }
     if (rc == MDB_NOTFOUND) {
-        pay_lmdb_audit_tell(db, account->number, "encryption key",
+        pay_lmdb_audit_tell(txn->store, account->number, "encryption key",
                             pay_mode_name(put->proposal->scope.mode));
         record = apr_pmemdup(put->p, put->proposal, sizeof(*record));
         record->created_at = pay_lmdb_time_now();
-        rc = pay_lmdb_encryption_key_store(txn, db, record, put->p);
+        rc = pay_lmdb_encryption_key_store(txn, record, put->p);
     }
     if (!rc) {
         put->out = record;
@@ -139,20 +139,20 @@ apr_status_t pay_store_encryption_key_get(pay_encryption_key_t **out, pay_store_
                                           const pay_scope_t *scope, apr_pool_t *p)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = record_load(out, txn, store, scope, p);
-    pay_lmdb_read_end(store, txn);
+    rc = record_load(out, &txn, scope, p);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
-static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
 {
     apr_array_header_t *records = baton;
     pay_encryption_key_t *record;
@@ -180,20 +180,20 @@ apr_status_t pay_store_encryption_key_list(apr_array_header_t **out, pay_store_t
                               *out);
 }
 
-static int reseal_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int reseal_work(pay_rows_txn_t *txn, void *baton)
 {
     reseal_t *reseal = baton;
     pay_encryption_key_t *record;
     int rc;
 
     reseal->changed = 0;
-    rc = record_load(&record, txn, db, reseal->scope, reseal->p);
+    rc = record_load(&record, txn, reseal->scope, reseal->p);
     if (rc || strcmp(record->sealed, reseal->was) != 0) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     record->sealed = reseal->sealed;
     reseal->changed = 1;
-    return pay_lmdb_encryption_key_store(txn, db, record, reseal->p);
+    return pay_lmdb_encryption_key_store(txn, record, reseal->p);
 }
 
 apr_status_t pay_store_encryption_key_reseal(int *changed, pay_store_t *store,

@@ -12,7 +12,7 @@
 
 int pay_lmdb_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *key,
                                    const MDB_val *row, apr_pool_t *p);
-int pay_lmdb_encryption_key_store(MDB_txn *txn, const pay_store_t *db,
-                                  const pay_encryption_key_t *record, apr_pool_t *p);
+int pay_lmdb_encryption_key_store(pay_rows_txn_t *txn, const pay_encryption_key_t *record,
+                                  apr_pool_t *p);
 
 #endif

@@ -29,8 +29,7 @@ typedef struct reseal_t {
 } reseal_t;
 
 /* 1 in *any when the endpoint has events to be sent. */
-static int something_waits(int *any, MDB_txn *txn, const pay_store_t *db,
-                           const pay_endpoint_t *endpoint)
+static int something_waits(int *any, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint)
 {
     pay_lmdb_key_t first;
     MDB_cursor *cursor;
@@ -38,7 +37,7 @@ static int something_waits(int *any, MDB_txn *txn, const pay_store_t *db,
     int rc;
 
     *any = 0;
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT_DUE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_EVENT_DUE), &cursor);
     if (rc) {
         return rc;
     }
@@ -67,13 +66,13 @@ static int has_secrets_of(const pay_endpoint_t *endpoint, const pay_endpoint_t *
 }
 
 /* The endpoint that is there, or a new one that is not written yet. */
-static int load_or_make(pay_endpoint_t **out, int *is_new, MDB_txn *txn, const pay_store_t *db,
+static int load_or_make(pay_endpoint_t **out, int *is_new, pay_rows_txn_t *txn,
                         const pay_scope_t *scope, pay_endpoint_kind_t kind, apr_pool_t *p)
 {
     pay_endpoint_t *made;
     int rc;
 
-    rc = pay_lmdb_endpoint_load(out, txn, db, scope, kind, p);
+    rc = pay_lmdb_endpoint_load(out, txn, scope, kind, p);
     *is_new = rc == MDB_NOTFOUND;
     if (!*is_new) {
         return rc;
@@ -89,7 +88,7 @@ static int load_or_make(pay_endpoint_t **out, int *is_new, MDB_txn *txn, const p
 }
 
 /* Writes `to` over `before` (NULL: there is none); *changed 0: it is as it was, and not written. */
-static int change(int *changed, MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *to,
+static int change(int *changed, pay_rows_txn_t *txn, pay_endpoint_t *to,
                   const pay_endpoint_t *before, apr_pool_t *p)
 {
     int rc, waits = 0;
@@ -100,7 +99,7 @@ static int change(int *changed, MDB_txn *txn, const pay_store_t *db, pay_endpoin
         to->probes = 0;
         to->probing = 0;
         to->failing_since = 0;
-        rc = something_waits(&waits, txn, db, to);
+        rc = something_waits(&waits, txn, to);
         if (rc) {
             return rc;
         }
@@ -110,11 +109,11 @@ static int change(int *changed, MDB_txn *txn, const pay_store_t *db, pay_endpoin
     }
     *changed = 1;
     to->updated_at = pay_lmdb_time_not_before(to->updated_at);
-    rc = pay_lmdb_endpoint_move(txn, db, to, waits ? pay_time_now() : 0);
-    return rc ? rc : pay_lmdb_endpoint_store(txn, db, to, p);
+    rc = pay_lmdb_endpoint_move(txn, to, waits ? pay_time_now() : 0);
+    return rc ? rc : pay_lmdb_endpoint_store(txn, to, p);
 }
 
-static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_work(pay_rows_txn_t *txn, void *baton)
 {
     put_t *put = baton;
     const pay_endpoint_t *from = put->endpoint;
@@ -123,7 +122,7 @@ static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     put->out = NULL;
     put->verdict = APR_SUCCESS;
-    rc = load_or_make(&to, &is_new, txn, db, &from->scope, from->kind, put->p);
+    rc = load_or_make(&to, &is_new, txn, &from->scope, from->kind, put->p);
     if (rc) {
         return rc;
     }
@@ -138,7 +137,7 @@ static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
     to->old_secret = from->old_secret ? from->old_secret : "";
     to->old_secret_until = from->old_secret_until;
     put->out = to;
-    rc = change(&changed, txn, db, to, is_new ? NULL : &before, put->p);
+    rc = change(&changed, txn, to, is_new ? NULL : &before, put->p);
     return rc || changed ? rc : PAY_LMDB_SILENT;
 }
 
@@ -164,7 +163,7 @@ apr_status_t pay_store_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
     return put.verdict;
 }
 
-static int switch_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int switch_work(pay_rows_txn_t *txn, void *baton)
 {
     const switches_t *work = baton;
     pay_endpoint_t *to, before;
@@ -174,7 +173,7 @@ static int switch_work(MDB_txn *txn, pay_store_t *db, void *baton)
         const pay_endpoint_switch_t *to_be =
             &APR_ARRAY_IDX(work->switches, i, const pay_endpoint_switch_t);
 
-        rc = load_or_make(&to, &is_new, txn, db, &to_be->scope, to_be->kind, work->p);
+        rc = load_or_make(&to, &is_new, txn, &to_be->scope, to_be->kind, work->p);
         if (rc) {
             return rc;
         }
@@ -185,7 +184,7 @@ static int switch_work(MDB_txn *txn, pay_store_t *db, void *baton)
         to->enabled = to_be->enabled < 0 ? to->enabled : to_be->enabled;
         to->address = to_be->address ? to_be->address : to->address;
         to->recipients = to_be->recipients ? to_be->recipients : to->recipients;
-        rc = change(&changed, txn, db, to, is_new ? NULL : &before, work->p);
+        rc = change(&changed, txn, to, is_new ? NULL : &before, work->p);
         if (rc) {
             return rc;
         }
@@ -217,21 +216,21 @@ apr_status_t pay_store_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
                                     const pay_scope_t *scope, pay_endpoint_kind_t kind,
                                     apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_endpoint_load(out, txn, store, scope, kind, p);
-    pay_lmdb_read_end(store, txn);
+    rc = pay_lmdb_endpoint_load(out, &txn, scope, kind, p);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
-static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
 {
     apr_array_header_t *endpoints = baton;
     pay_endpoint_t *endpoint;
@@ -258,15 +257,15 @@ apr_status_t pay_store_endpoint_list(apr_array_header_t **out, pay_store_t *stor
     return pay_lmdb_walk_page(store, PAY_TABLE_ENDPOINT, NULL, &from, limit, list_visit, *out);
 }
 
-static int reseal_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int reseal_work(pay_rows_txn_t *txn, void *baton)
 {
     reseal_t *reseal = baton;
     pay_endpoint_t *endpoint;
     int rc;
 
     reseal->changed = 0;
-    rc = pay_lmdb_endpoint_load(&endpoint, txn, db, &reseal->endpoint->scope,
-                                reseal->endpoint->kind, reseal->p);
+    rc = pay_lmdb_endpoint_load(&endpoint, txn, &reseal->endpoint->scope, reseal->endpoint->kind,
+                                reseal->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -278,7 +277,7 @@ static int reseal_work(MDB_txn *txn, pay_store_t *db, void *baton)
         return MDB_SUCCESS;
     }
     reseal->changed = 1;
-    return pay_lmdb_endpoint_store(txn, db, endpoint, reseal->p);
+    return pay_lmdb_endpoint_store(txn, endpoint, reseal->p);
 }
 
 apr_status_t pay_store_endpoint_reseal(int *changed, pay_store_t *store,

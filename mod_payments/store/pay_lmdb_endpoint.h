@@ -21,17 +21,15 @@ int pay_lmdb_endpoint_key_read(pay_scope_t *scope, pay_endpoint_kind_t *kind, co
 int pay_lmdb_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB_val *row,
                              apr_pool_t *p);
 /* MDB_NOTFOUND when there is none. */
-int pay_lmdb_endpoint_load(pay_endpoint_t **out, MDB_txn *txn, const pay_store_t *db,
-                           const pay_scope_t *scope, pay_endpoint_kind_t kind, apr_pool_t *p);
+int pay_lmdb_endpoint_load(pay_endpoint_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                           pay_endpoint_kind_t kind, apr_pool_t *p);
 /* Writes the row; its entry in endpoint_due is left alone. */
-int pay_lmdb_endpoint_store(MDB_txn *txn, const pay_store_t *db, const pay_endpoint_t *endpoint,
-                            apr_pool_t *p);
+int pay_lmdb_endpoint_store(pay_rows_txn_t *txn, const pay_endpoint_t *endpoint, apr_pool_t *p);
 
 /* Moves the entry in endpoint_due and due_at with it; 0: there is none. The row is the caller's. */
-int pay_lmdb_endpoint_move(MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
-                           apr_time_t due_at);
+int pay_lmdb_endpoint_move(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, apr_time_t due_at);
 /* As above, unless it is looked at by then or its back-off says later. */
-int pay_lmdb_endpoint_hasten(int *moved, MDB_txn *txn, const pay_store_t *db,
-                             pay_endpoint_t *endpoint, apr_time_t due_at);
+int pay_lmdb_endpoint_hasten(int *moved, pay_rows_txn_t *txn, pay_endpoint_t *endpoint,
+                             apr_time_t due_at);
 
 #endif

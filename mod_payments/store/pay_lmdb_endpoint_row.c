@@ -70,8 +70,8 @@ int pay_lmdb_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_endpoint_load(pay_endpoint_t **out, MDB_txn *txn, const pay_store_t *db,
-                           const pay_scope_t *scope, pay_endpoint_kind_t kind, apr_pool_t *p)
+int pay_lmdb_endpoint_load(pay_endpoint_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                           pay_endpoint_kind_t kind, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -80,12 +80,11 @@ int pay_lmdb_endpoint_load(pay_endpoint_t **out, MDB_txn *txn, const pay_store_t
     *out = NULL;
     pay_lmdb_endpoint_key(&key, scope, kind);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_ENDPOINT, &at);
     return rc ? rc : pay_lmdb_endpoint_decode(out, &at, &row, p);
 }
 
-int pay_lmdb_endpoint_store(MDB_txn *txn, const pay_store_t *db, const pay_endpoint_t *endpoint,
-                            apr_pool_t *p)
+int pay_lmdb_endpoint_store(pay_rows_txn_t *txn, const pay_endpoint_t *endpoint, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -97,7 +96,7 @@ int pay_lmdb_endpoint_store(MDB_txn *txn, const pay_store_t *db, const pay_endpo
     }
     pay_lmdb_endpoint_key(&key, &endpoint->scope, endpoint->kind);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT), &at, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_ENDPOINT, &at, &row, 0);
 }
 
 static void due_key(pay_lmdb_key_t *key, const pay_endpoint_t *endpoint)
@@ -110,10 +109,8 @@ static void due_key(pay_lmdb_key_t *key, const pay_endpoint_t *endpoint)
     (void)pay_lmdb_key_bytes(key, &byte, 1);
 }
 
-int pay_lmdb_endpoint_move(MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
-                           apr_time_t due_at)
+int pay_lmdb_endpoint_move(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, apr_time_t due_at)
 {
-    const MDB_dbi dbi = pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT_DUE);
     MDB_val at, nothing = {0, NULL};
     pay_lmdb_key_t key;
     int rc = MDB_SUCCESS;
@@ -124,7 +121,7 @@ int pay_lmdb_endpoint_move(MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *
     if (endpoint->due_at) {
         due_key(&key, endpoint);
         at = pay_lmdb_key_val(&key);
-        rc = mdb_del(txn, dbi, &at, NULL);
+        rc = pay_rows_del(txn, PAY_TABLE_ENDPOINT_DUE, &at);
     }
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
@@ -135,11 +132,11 @@ int pay_lmdb_endpoint_move(MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *
     }
     due_key(&key, endpoint);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, dbi, &at, &nothing, 0);
+    return pay_rows_put(txn, PAY_TABLE_ENDPOINT_DUE, &at, &nothing, 0);
 }
 
-int pay_lmdb_endpoint_hasten(int *moved, MDB_txn *txn, const pay_store_t *db,
-                             pay_endpoint_t *endpoint, apr_time_t due_at)
+int pay_lmdb_endpoint_hasten(int *moved, pay_rows_txn_t *txn, pay_endpoint_t *endpoint,
+                             apr_time_t due_at)
 {
     /* Later than any back-off says: the clock was set back since. */
     const apr_interval_time_t wait_max = 2 * pay_endpoint_wait(APR_UINT32_MAX);
@@ -151,5 +148,5 @@ int pay_lmdb_endpoint_hasten(int *moved, MDB_txn *txn, const pay_store_t *db,
         return MDB_SUCCESS;
     }
     *moved = 1;
-    return pay_lmdb_endpoint_move(txn, db, endpoint, due_at);
+    return pay_lmdb_endpoint_move(txn, endpoint, due_at);
 }

@@ -85,7 +85,7 @@ typedef struct pay_lmdb_env_t {
 
 /*
  * What stands between a handle and its commits: the audit, whose entry belongs into the transaction
- * of a change. Both functions find what they need in db->hook_data.
+ * of a change. Both functions find what they need in hook_data.
  */
 typedef struct pay_lmdb_hook_t {
     /*
@@ -93,7 +93,7 @@ typedef struct pay_lmdb_hook_t {
      * code of the whole. Sets *refused to 1, runs and writes nothing and returns 0 if there is no
      * room for the change: PAY_STORE_EFULL.
      */
-    int (*run)(int *refused, MDB_txn *txn, pay_store_t *db, pay_lmdb_work_t work, void *baton);
+    int (*run)(int *refused, pay_rows_txn_t *txn, pay_lmdb_work_t work, void *baton);
     /* Takes note that the commit of what was run last ended with `rv`, on the waiter's thread. */
     void (*committed)(pay_store_t *db, apr_status_t rv);
 } pay_lmdb_hook_t;
@@ -128,6 +128,13 @@ void pay_lmdb_leave(pay_lmdb_env_t *env);
 /* A handle in memory of the caller's, as `path` is, whose trailing slashes are cut off. */
 void pay_lmdb_handle_init(pay_store_t *db, char *path, const pay_store_options_t *options);
 apr_status_t pay_lmdb_handle_close(void *db);
+
+/* The environment of a transaction. The store of the transaction may be closed already, while work
+ * that was begun through it is still being done. NULL for one that LMDB knows and this does not. */
+static inline pay_lmdb_env_t *pay_lmdb_env_of(const pay_rows_txn_t *txn)
+{
+    return mdb_env_get_userctx(mdb_txn_env(txn->mdb));
+}
 
 /* --- pay_lmdb_env.c --- */
 /* The environment of db->path, open; db->mutex is held. */

@@ -50,13 +50,13 @@ static MDB_val epoch_key(void)
 }
 
 /* MDB_NOTFOUND: there is none. Bad ones are not logged. */
-static int epoch_read(pay_epoch_t *out, MDB_txn *txn)
+static int epoch_read(pay_epoch_t *out, pay_rows_txn_t *txn)
 {
     MDB_val key = epoch_key(), row;
     int rc;
 
     memset(out, 0, sizeof(*out));
-    rc = mdb_get(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_META, &key);
     if (rc) {
         return rc;
     }
@@ -64,7 +64,7 @@ static int epoch_read(pay_epoch_t *out, MDB_txn *txn)
     return !rc && out->number == 0 && out->held ? PAY_LMDB_BAD_ROW : rc;
 }
 
-int pay_lmdb_epoch_load(pay_epoch_t *out, MDB_txn *txn)
+int pay_lmdb_epoch_load(pay_epoch_t *out, pay_rows_txn_t *txn)
 {
     MDB_val key = epoch_key();
     int rc;
@@ -77,7 +77,7 @@ int pay_lmdb_epoch_load(pay_epoch_t *out, MDB_txn *txn)
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_epoch_store(MDB_txn *txn, const pay_epoch_t *epoch)
+int pay_lmdb_epoch_store(pay_rows_txn_t *txn, const pay_epoch_t *epoch)
 {
     MDB_val key = epoch_key(), row;
     apr_pool_t *pool;
@@ -89,7 +89,7 @@ int pay_lmdb_epoch_store(MDB_txn *txn, const pay_epoch_t *epoch)
     }
     rc = pay_row_encode(&row, epoch_fields, EPOCH_FIELDS, epoch, pool);
     if (!rc) {
-        rc = mdb_put(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &row, 0);
+        rc = pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
     }
     apr_pool_destroy(pool);
     return rc;
@@ -103,9 +103,9 @@ int pay_lmdb_epoch_is_of_file(const pay_epoch_t *epoch, const pay_lmdb_file_id_t
            && (!epoch->born_us || !file->born_us || epoch->born_us == file->born_us);
 }
 
-int pay_lmdb_epoch_get(pay_epoch_t *out, MDB_txn *txn)
+int pay_lmdb_epoch_get(pay_epoch_t *out, pay_rows_txn_t *txn)
 {
-    const pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
+    const pay_lmdb_env_t *env = pay_lmdb_env_of(txn);
     int rc;
 
     rc = pay_lmdb_epoch_load(out, txn);
@@ -116,7 +116,7 @@ int pay_lmdb_epoch_get(pay_epoch_t *out, MDB_txn *txn)
     return rc;
 }
 
-int pay_lmdb_epoch_held(int *held, MDB_txn *txn)
+int pay_lmdb_epoch_held(int *held, pay_rows_txn_t *txn)
 {
     pay_epoch_t epoch;
     int rc;
@@ -126,7 +126,7 @@ int pay_lmdb_epoch_held(int *held, MDB_txn *txn)
     return rc;
 }
 
-int pay_lmdb_epoch_sequence(apr_uint32_t *out, MDB_txn *txn, apr_uint32_t last)
+int pay_lmdb_epoch_sequence(apr_uint32_t *out, pay_rows_txn_t *txn, apr_uint32_t last)
 {
     pay_epoch_t epoch;
     apr_uint32_t before;
@@ -160,35 +160,34 @@ int pay_lmdb_check_meta(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
 apr_status_t pay_store_epoch_find(pay_epoch_t *out, pay_store_t *store)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_epoch_get(out, txn);
-    pay_lmdb_read_end(store, txn);
+    rc = pay_lmdb_epoch_get(out, &txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
 /* An account that is in Test Mode now may have been in Live Mode since the copy was made, and be in
  * it again: what it has charged there may have been refunded. */
-static int sync_judge(int *wanted, int *synced, apr_time_t *from, MDB_txn *txn,
-                      const pay_store_t *db, const pay_account_t *account, const pay_epoch_t *epoch,
-                      apr_pool_t *p)
+static int sync_judge(int *wanted, int *synced, apr_time_t *from, pay_rows_txn_t *txn,
+                      const pay_account_t *account, const pay_epoch_t *epoch, apr_pool_t *p)
 {
     const pay_scope_t scope = {account->number, PAY_LIVE};
     pay_lmdb_scope_t last;
     int rc;
 
-    rc = pay_lmdb_scope_get(&last, txn, db, &scope);
+    rc = pay_lmdb_scope_get(&last, txn, &scope);
     if (rc) {
         return rc;
     }
     *wanted = account->mode == PAY_LIVE || last.charge_seq > 0;
-    return pay_lmdb_history_synced(synced, from, txn, db, &scope, epoch, p);
+    return pay_lmdb_history_synced(synced, from, txn, &scope, epoch, p);
 }
 
 apr_status_t pay_store_epoch_synced(int *wanted, int *synced, apr_time_t *from, pay_store_t *store,
@@ -196,28 +195,28 @@ apr_status_t pay_store_epoch_synced(int *wanted, int *synced, apr_time_t *from, 
 {
     pay_epoch_t epoch;
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     *wanted = 0;
     *synced = 0;
     *from = 0;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_epoch_load(&epoch, txn);
+    rc = pay_lmdb_epoch_load(&epoch, &txn);
     if (!rc) {
-        rc = sync_judge(wanted, synced, from, txn, store, account, &epoch, p);
+        rc = sync_judge(wanted, synced, from, &txn, account, &epoch, p);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
 /* ---- the end of the hold */
 
 /* confirm->first: the first account whose refunds must be fetched, and were not since. */
-static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_store_t *db)
+static int find_unsynced(confirm_t *confirm, pay_rows_txn_t *txn)
 {
     pay_account_t *account;
     MDB_cursor *cursor;
@@ -225,7 +224,7 @@ static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_store_t *db
     MDB_val key, row;
     int rc, wanted, synced;
 
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ACCOUNT), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ACCOUNT), &cursor);
     if (rc) {
         return rc;
     }
@@ -235,10 +234,9 @@ static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_store_t *db
             rc = pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &key);
             break;
         }
-        rc = pay_lmdb_account_by_number(&account, txn, db, pay_lmdb_read_u32(key.mv_data),
-                                        confirm->p);
+        rc = pay_lmdb_account_by_number(&account, txn, pay_lmdb_read_u32(key.mv_data), confirm->p);
         if (!rc) {
-            rc = sync_judge(&wanted, &synced, &from, txn, db, account, &confirm->epoch, confirm->p);
+            rc = sync_judge(&wanted, &synced, &from, txn, account, &confirm->epoch, confirm->p);
             confirm->first = !rc && wanted && !synced ? account : NULL;
         }
         if (!rc) {
@@ -249,7 +247,7 @@ static int find_unsynced(confirm_t *confirm, MDB_txn *txn, const pay_store_t *db
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int confirm_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int confirm_work(pay_rows_txn_t *txn, void *baton)
 {
     confirm_t *confirm = baton;
     pay_epoch_t epoch;
@@ -261,7 +259,7 @@ static int confirm_work(MDB_txn *txn, pay_store_t *db, void *baton)
         return rc ? rc : PAY_LMDB_SILENT;
     }
     if (!confirm->unsynced) {
-        rc = find_unsynced(confirm, txn, db);
+        rc = find_unsynced(confirm, txn);
         if (rc || confirm->first) {
             return rc ? rc : PAY_LMDB_SILENT;
         }

@@ -12,18 +12,18 @@
 #include "store/pay_lmdb_files.h"
 
 /* Of a store without such a row, which an earlier version wrote: all zero. */
-int pay_lmdb_epoch_load(pay_epoch_t *out, MDB_txn *txn);
-int pay_lmdb_epoch_store(MDB_txn *txn, const pay_epoch_t *epoch);
+int pay_lmdb_epoch_load(pay_epoch_t *out, pay_rows_txn_t *txn);
+int pay_lmdb_epoch_store(pay_rows_txn_t *txn, const pay_epoch_t *epoch);
 
 /* Sets `held` also where the row is that of another file: a full store could not begin its epoch.
  */
-int pay_lmdb_epoch_get(pay_epoch_t *out, MDB_txn *txn);
+int pay_lmdb_epoch_get(pay_epoch_t *out, pay_rows_txn_t *txn);
 /* 1 in *held while nothing of Live Mode is sent that could have been sent before. */
-int pay_lmdb_epoch_held(int *held, MDB_txn *txn);
+int pay_lmdb_epoch_held(int *held, pay_rows_txn_t *txn);
 
 /* The sequence of the next event of a transaction whose last one is `last`: above all that the
  * store gave before it was copied, and that another history may have given since. */
-int pay_lmdb_epoch_sequence(apr_uint32_t *out, MDB_txn *txn, apr_uint32_t last);
+int pay_lmdb_epoch_sequence(apr_uint32_t *out, pay_rows_txn_t *txn, apr_uint32_t last);
 
 /* Returns 1 if the epoch is of this file, as far as its file system tells files apart. */
 int pay_lmdb_epoch_is_of_file(const pay_epoch_t *epoch, const pay_lmdb_file_id_t *file);
@@ -31,7 +31,7 @@ int pay_lmdb_epoch_is_of_file(const pay_epoch_t *epoch, const pay_lmdb_file_id_t
 /* --- pay_lmdb_history.c --- */
 /* 1 in *synced if the refunds of the scope were fetched since the epoch began; *from: when they
  * have to be fetched from, 0: not known. */
-int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_history_synced(int *synced, apr_time_t *from, pay_rows_txn_t *txn,
                             const pay_scope_t *scope, const pay_epoch_t *epoch, apr_pool_t *p);
 
 /* --- pay_lmdb_restore.c --- */

@@ -20,11 +20,9 @@ enum { PHASE_TOKENS, PHASE_CHARGES, PHASE_ANSWERS, PHASE_COUNT };
 
 /* ---- charges */
 
-static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                 pay_charge_t *charge)
+static int begin(int *leave, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     (void)txn;
-    (void)db;
     *leave = strcmp(charge->email, tour->baton) != 0; /* somebody else was faster */
     if (!*leave && charge->state == PAY_CHARGE_PENDING) {
         tour->left++;
@@ -34,23 +32,22 @@ static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_stor
 }
 
 /* A receiver may have answered with what it was sent. */
-static int blank_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                       pay_event_t *event)
+static int blank_event(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
 {
     if (event->endpoint == PAY_ENDPOINT_RECEIPT) {
         tour->events_done++;
-        return pay_lmdb_event_remove(txn, db, event);
+        return pay_lmdb_event_remove(txn, event);
     }
     if (!*event->answer) {
         return MDB_SUCCESS;
     }
     tour->events_done++;
     event->answer = "";
-    return pay_lmdb_event_store(txn, db, event, tour->p);
+    return pay_lmdb_event_store(txn, event, tour->p);
 }
 
 /* Its entry in refund_repeat is under a digest of the notes. */
-static int blank_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
+static int blank_refund(int *leave, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn,
                         pay_lmdb_refund_t *row)
 {
     pay_refund_t *refund = &row->refund;
@@ -62,18 +59,17 @@ static int blank_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const p
         return MDB_SUCCESS;
     }
     if (repeats) {
-        rc = pay_lmdb_refund_repeat_erase(txn, db, refund, tour->p);
+        rc = pay_lmdb_refund_repeat_erase(txn, refund, tour->p);
     }
     refund->customer_note = NULL;
     refund->merchant_note = NULL;
     tour->refunds_done++;
-    return rc ? rc : pay_lmdb_refund_put(txn, db, row, tour->p);
+    return rc ? rc : pay_lmdb_refund_put(txn, row, tour->p);
 }
 
 /* What the shop wrote for this payer, and where the payer went; the page itself still leads here.
  */
-static int blank_checkout(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                          pay_charge_t *charge)
+static int blank_checkout(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     pay_checkout_t *blank = apr_pmemdup(tour->p, charge->checkout, sizeof(*blank));
 
@@ -84,20 +80,19 @@ static int blank_checkout(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t
     blank->description = "";
     blank->acquirer_url = "";
     charge->checkout = blank;
-    return pay_lmdb_checkout_put(txn, db, charge, tour->p);
+    return pay_lmdb_checkout_put(txn, charge, tour->p);
 }
 
-static int blank_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                        pay_charge_t *charge)
+static int blank_charge(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     int rc, has;
 
-    rc = pay_lmdb_tour_has_event(&has, txn, db, charge, 1, tour->p);
+    rc = pay_lmdb_tour_has_event(&has, txn, charge, 1, tour->p);
     if (rc || has) {
         tour->left += has ? 1 : 0;
         return rc;
     }
-    rc = pay_lmdb_mailed_remove(txn, db, &charge->scope, charge->email, tour->p);
+    rc = pay_lmdb_mailed_remove(txn, &charge->scope, charge->email, tour->p);
     if (rc) {
         return rc;
     }
@@ -106,9 +101,9 @@ static int blank_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *
     charge->last_name = "";
     charge->request_ip = "";
     charge->token = ""; /* random, and so the digest of the request tells nothing of the e-mail */
-    rc = pay_lmdb_charge_put(txn, db, charge, tour->p);
+    rc = pay_lmdb_charge_put(txn, charge, tour->p);
     if (!rc && charge->checkout) {
-        rc = blank_checkout(tour, txn, db, charge);
+        rc = blank_checkout(tour, txn, charge);
     }
     tour->charges_done++;
     return rc;
@@ -171,11 +166,11 @@ static int want_token(int *wanted, const pay_lmdb_gather_t *gather, const MDB_va
     return rc;
 }
 
-static int take_token(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
-                      const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static int take_token(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                      const MDB_val *row, apr_pool_t *p)
 {
     (void)gather;
-    return pay_lmdb_token_erase(txn, db, key, row, p);
+    return pay_lmdb_token_erase(txn, key, row, p);
 }
 
 /* 1 when the text has the e-mail in it, as JSON writes it. */

@@ -30,27 +30,24 @@ void pay_lmdb_event_parked_key(pay_lmdb_key_t *key, const pay_event_t *event);
 
 int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 /* The one at `place`; MDB_NOTFOUND when there is none. */
-int pay_lmdb_event_load(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_event_t *place, apr_pool_t *p);
+int pay_lmdb_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
+                        apr_pool_t *p);
 /* The first undelivered one of the transaction and endpoint of `place`. */
-int pay_lmdb_event_first(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
-                         const pay_event_t *place, apr_pool_t *p);
-/* Fills in charge and refund. One that is gone is a bad row. */
-int pay_lmdb_event_records(pay_event_t *event, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p);
-
-int pay_lmdb_event_store(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event,
+int pay_lmdb_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
                          apr_pool_t *p);
+/* Fills in charge and refund. One that is gone is a bad row. */
+int pay_lmdb_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p);
+
+int pay_lmdb_event_store(pay_rows_txn_t *txn, const pay_event_t *event, apr_pool_t *p);
 /* Row and entries. */
-int pay_lmdb_event_remove(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event);
+int pay_lmdb_event_remove(pay_rows_txn_t *txn, const pay_event_t *event);
 /* Moves the entry in event_due and due_at with it (0: none), and writes the row. */
-int pay_lmdb_event_move(MDB_txn *txn, const pay_store_t *db, pay_event_t *event, apr_time_t due_at,
-                        apr_pool_t *p);
+int pay_lmdb_event_move(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t due_at, apr_pool_t *p);
 /* Given up: out of event_due, into event_parked; writes the row. */
-int pay_lmdb_event_park(MDB_txn *txn, const pay_store_t *db, pay_event_t *event, apr_time_t now,
-                        apr_pool_t *p);
+int pay_lmdb_event_park(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t now, apr_pool_t *p);
 /* What is the first now that one is gone becomes due at `now`. *any 0: there is none. */
-int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_store_t *db, const pay_event_t *gone,
-                           apr_time_t now, apr_pool_t *p);
+int pay_lmdb_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *gone, apr_time_t now,
+                           apr_pool_t *p);
 
 /* --- pay_lmdb_event_add.c: what the operations on charges and refunds call --- */
 
@@ -58,15 +55,14 @@ int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_store_t *db, const 
  * Tells the endpoints of the charge's state, as it is now; call it before the charge is written,
  * whose count of events it moves. `first` as in pay_event_is_for.
  */
-int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, int first,
-                             apr_pool_t *p);
+int pay_lmdb_event_of_charge(pay_rows_txn_t *txn, pay_charge_t *charge, int first, apr_pool_t *p);
 /*
  * Tells of a refund that was decided, or failed later, and of its charge where its `turned`: it
  * became reversed by that, or successful again; of one that only a file told of, nothing. Both rows
  * are written already.
  */
-int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund,
-                             int turned, apr_pool_t *p);
+int pay_lmdb_event_of_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, int turned,
+                             apr_pool_t *p);
 
 /* At the end of an import: a processed refund that is announced, or that reversed its charge. */
 typedef struct pay_lmdb_told_t {
@@ -80,7 +76,7 @@ typedef struct pay_lmdb_told_t {
  * Tells the merchant, at the endpoint `notice`, that an event of `webhook` was given up, not more
  * often than daily. Both rows are the caller's to write.
  */
-int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_store_t *db, const pay_event_t *parked,
+int pay_lmdb_event_of_parked(pay_rows_txn_t *txn, const pay_event_t *parked,
                              pay_endpoint_t *webhook, pay_endpoint_t *notice, apr_time_t now,
                              apr_pool_t *p);
 

@@ -26,8 +26,8 @@ typedef struct test_t {
 } test_t;
 
 /* Most scopes have none: one look tells. */
-static int endpoints_load(endpoints_t *out, MDB_txn *txn, const pay_store_t *db,
-                          const pay_scope_t *scope, apr_pool_t *p)
+static int endpoints_load(endpoints_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                          apr_pool_t *p)
 {
     pay_endpoint_t *endpoint;
     pay_lmdb_key_t first;
@@ -38,7 +38,7 @@ static int endpoints_load(endpoints_t *out, MDB_txn *txn, const pay_store_t *db,
     memset(out, 0, sizeof(*out));
     pay_lmdb_endpoint_key(&first, scope, PAY_ENDPOINT_WEBHOOK);
     key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ENDPOINT), &cursor);
     if (rc) {
         return rc;
     }
@@ -58,8 +58,8 @@ static int endpoints_load(endpoints_t *out, MDB_txn *txn, const pay_store_t *db,
 }
 
 /* One row, which is due at once unless an earlier one of the transaction waits. */
-static int add(MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
-               const pay_event_t *about, int may_be_behind, apr_pool_t *p)
+static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t *about,
+               int may_be_behind, apr_pool_t *p)
 {
     pay_event_t *event = apr_pmemdup(p, about, sizeof(*about));
     const apr_time_t now = pay_time_now();
@@ -71,28 +71,28 @@ static int add(MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
     event->error = "";
     event->answer = "";
     if (may_be_behind) {
-        rc = pay_lmdb_event_first(&earlier, txn, db, event, p);
+        rc = pay_lmdb_event_first(&earlier, txn, event, p);
     }
     if (rc == MDB_SUCCESS || rc == PAY_LMDB_BAD_ROW) { /* behind it, whatever it is */
-        return pay_lmdb_event_store(txn, db, event, p);
+        return pay_lmdb_event_store(txn, event, p);
     }
     if (rc != MDB_NOTFOUND) {
         return rc;
     }
-    rc = pay_lmdb_event_move(txn, db, event, now, p);
+    rc = pay_lmdb_event_move(txn, event, now, p);
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_endpoint_hasten(&moved, txn, db, endpoint, now);
+    rc = pay_lmdb_endpoint_hasten(&moved, txn, endpoint, now);
     if (rc || !moved) {
         return rc;
     }
-    return pay_lmdb_endpoint_store(txn, db, endpoint, p);
+    return pay_lmdb_endpoint_store(txn, endpoint, p);
 }
 
 /* To all who want to know; *any 1: somebody did. */
-static int tell(int *any, MDB_txn *txn, const pay_store_t *db, endpoints_t *endpoints,
-                const pay_event_t *about, int first, int may_be_behind, apr_pool_t *p)
+static int tell(int *any, pay_rows_txn_t *txn, endpoints_t *endpoints, const pay_event_t *about,
+                int first, int may_be_behind, apr_pool_t *p)
 {
     int kind, rc = MDB_SUCCESS;
 
@@ -101,7 +101,7 @@ static int tell(int *any, MDB_txn *txn, const pay_store_t *db, endpoints_t *endp
         if (endpoints->of[kind]
             && pay_event_is_for((pay_endpoint_kind_t)kind, about->kind, about->state, first)) {
             *any = 1;
-            rc = add(txn, db, endpoints->of[kind], about, may_be_behind, p);
+            rc = add(txn, endpoints->of[kind], about, may_be_behind, p);
         }
     }
     return rc;
@@ -130,15 +130,15 @@ static pay_event_t event_of_charge(const pay_charge_t *charge)
     return event;
 }
 
-static int tell_charge(MDB_txn *txn, const pay_store_t *db, endpoints_t *endpoints,
-                       pay_charge_t *charge, int first, apr_pool_t *p)
+static int tell_charge(pay_rows_txn_t *txn, endpoints_t *endpoints, pay_charge_t *charge, int first,
+                       apr_pool_t *p)
 {
     pay_event_t event = event_of_charge(charge);
     int any, rc;
 
     rc = pay_lmdb_epoch_sequence(&event.sequence, txn, charge->events);
     if (!rc) {
-        rc = tell(&any, txn, db, endpoints, &event, first, charge->events > 0, p);
+        rc = tell(&any, txn, endpoints, &event, first, charge->events > 0, p);
     }
     if (!rc && any) {
         charge->events = event.sequence;
@@ -146,18 +146,17 @@ static int tell_charge(MDB_txn *txn, const pay_store_t *db, endpoints_t *endpoin
     return rc;
 }
 
-int pay_lmdb_event_of_charge(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, int first,
-                             apr_pool_t *p)
+int pay_lmdb_event_of_charge(pay_rows_txn_t *txn, pay_charge_t *charge, int first, apr_pool_t *p)
 {
     endpoints_t endpoints;
     int rc;
 
-    rc = endpoints_load(&endpoints, txn, db, &charge->scope, p);
+    rc = endpoints_load(&endpoints, txn, &charge->scope, p);
     if (rc || endpoints.count == 0) {
         return rc;
     }
     spare_payer(&endpoints, charge);
-    return tell_charge(txn, db, &endpoints, charge, first, p);
+    return tell_charge(txn, &endpoints, charge, first, p);
 }
 
 static pay_event_t event_of_refund(const pay_refund_t *refund, const pay_charge_t *charge)
@@ -175,8 +174,8 @@ static pay_event_t event_of_refund(const pay_refund_t *refund, const pay_charge_
     return event;
 }
 
-int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund,
-                             int turned, apr_pool_t *p)
+int pay_lmdb_event_of_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, int turned,
+                             apr_pool_t *p)
 {
     const pay_charge_state_t to =
         refund->state == PAY_REFUND_PROCESSED ? PAY_CHARGE_REVERSED : PAY_CHARGE_SUCCESSFUL;
@@ -188,11 +187,11 @@ int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_store_t *db, const pay_refu
     if (refund->charge_seq == 0 || (refund->import_number != 0 && !*refund->acquirer)) {
         return MDB_SUCCESS; /* what a file told is not news */
     }
-    rc = endpoints_load(&endpoints, txn, db, &refund->scope, p);
+    rc = endpoints_load(&endpoints, txn, &refund->scope, p);
     if (rc || endpoints.count == 0) {
         return rc;
     }
-    rc = pay_lmdb_charge_get(&charge, txn, db, &refund->scope, refund->charge_seq, p);
+    rc = pay_lmdb_charge_get(&charge, txn, &refund->scope, refund->charge_seq, p);
     if (rc) {
         return rc;
     }
@@ -200,7 +199,7 @@ int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_store_t *db, const pay_refu
     event = event_of_refund(refund, charge);
     rc = pay_lmdb_epoch_sequence(&event.sequence, txn, charge->events);
     if (!rc) {
-        rc = tell(&any, txn, db, &endpoints, &event, 1, charge->events > 0, p);
+        rc = tell(&any, txn, &endpoints, &event, 1, charge->events > 0, p);
     }
     if (rc) {
         return rc;
@@ -208,12 +207,12 @@ int pay_lmdb_event_of_refund(MDB_txn *txn, const pay_store_t *db, const pay_refu
     charge->events = any ? event.sequence : charge->events;
     if (turned
         && charge->state == to) { /* and has not moved on since an import's row was written */
-        rc = tell_charge(txn, db, &endpoints, charge, 0, p);
+        rc = tell_charge(txn, &endpoints, charge, 0, p);
     }
-    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, p);
+    return rc ? rc : pay_lmdb_charge_put(txn, charge, p);
 }
 
-int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_store_t *db, const pay_event_t *parked,
+int pay_lmdb_event_of_parked(pay_rows_txn_t *txn, const pay_event_t *parked,
                              pay_endpoint_t *webhook, pay_endpoint_t *notice, apr_time_t now,
                              apr_pool_t *p)
 {
@@ -234,33 +233,33 @@ int pay_lmdb_event_of_parked(MDB_txn *txn, const pay_store_t *db, const pay_even
     event.state = parked->status;
     event.created_at = now;
     event.decided = parked->decided;
-    rc = pay_lmdb_event_load(&waits, txn, db, &event, p);
+    rc = pay_lmdb_event_load(&waits, txn, &event, p);
     if (rc != MDB_NOTFOUND) { /* it was parked before, which is still to be told */
         return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
     }
     webhook->parked_told_at = now;
-    return add(txn, db, notice, &event, 1, p);
+    return add(txn, notice, &event, 1, p);
 }
 
 /* Earlier tests of it go: what they told is known by now. */
-static int remove_tests(MDB_txn *txn, const pay_store_t *db, const pay_event_t *test, apr_pool_t *p)
+static int remove_tests(pay_rows_txn_t *txn, const pay_event_t *test, apr_pool_t *p)
 {
     pay_event_t *earlier;
     int rc;
 
     for (;;) {
-        rc = pay_lmdb_event_first(&earlier, txn, db, test, p);
+        rc = pay_lmdb_event_first(&earlier, txn, test, p);
         if (rc) {
             return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
         }
-        rc = pay_lmdb_event_remove(txn, db, earlier);
+        rc = pay_lmdb_event_remove(txn, earlier);
         if (rc) {
             return rc;
         }
     }
 }
 
-static int test_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int test_work(pay_rows_txn_t *txn, void *baton)
 {
     test_t *work = baton;
     pay_endpoint_t *endpoint;
@@ -268,7 +267,7 @@ static int test_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int rc;
 
     work->out = NULL;
-    rc = pay_lmdb_endpoint_load(&endpoint, txn, db, work->scope, work->kind, work->p);
+    rc = pay_lmdb_endpoint_load(&endpoint, txn, work->scope, work->kind, work->p);
     if (rc == MDB_NOTFOUND || (!rc && !endpoint->enabled)) {
         return PAY_LMDB_SILENT;
     }
@@ -280,7 +279,7 @@ static int test_work(MDB_txn *txn, pay_store_t *db, void *baton)
     event.endpoint = work->kind;
     event.kind = PAY_EVENT_TEST;
     event.created_at = pay_lmdb_time_now();
-    rc = remove_tests(txn, db, &event, work->p);
+    rc = remove_tests(txn, &event, work->p);
     if (rc) {
         return rc;
     }
@@ -288,12 +287,12 @@ static int test_work(MDB_txn *txn, pay_store_t *db, void *baton)
     if (pay_endpoint_is_failing(endpoint)) { /* who tests has mended it, or wants to know */
         endpoint->failures = PAY_ENDPOINT_FAILURES_MAX - 1;
     }
-    rc = add(txn, db, endpoint, &event, 0, work->p);
+    rc = add(txn, endpoint, &event, 0, work->p);
     if (!rc) {
-        rc = pay_lmdb_endpoint_store(txn, db, endpoint, work->p);
+        rc = pay_lmdb_endpoint_store(txn, endpoint, work->p);
     }
     if (!rc) {
-        rc = pay_lmdb_event_load(&work->out, txn, db, &event, work->p);
+        rc = pay_lmdb_event_load(&work->out, txn, &event, work->p);
     }
     return rc;
 }

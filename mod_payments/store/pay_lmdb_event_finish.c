@@ -29,8 +29,7 @@ typedef struct finish_t {
     apr_array_header_t *touched;
 } finish_t;
 
-static int touch(touched_t **out, finish_t *finish, MDB_txn *txn, const pay_store_t *db,
-                 const pay_event_t *event)
+static int touch(touched_t **out, finish_t *finish, pay_rows_txn_t *txn, const pay_event_t *event)
 {
     touched_t fresh = {.scope = event->scope, .kind = event->endpoint};
     touched_t *known;
@@ -44,8 +43,7 @@ static int touch(touched_t **out, finish_t *finish, MDB_txn *txn, const pay_stor
             return MDB_SUCCESS;
         }
     }
-    rc =
-        pay_lmdb_endpoint_load(&fresh.endpoint, txn, db, &event->scope, event->endpoint, finish->p);
+    rc = pay_lmdb_endpoint_load(&fresh.endpoint, txn, &event->scope, event->endpoint, finish->p);
     if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
         return rc;
     }
@@ -78,36 +76,36 @@ static void recover(touched_t *touched)
     }
 }
 
-static int deliver(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched_t *touched,
+static int deliver(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched,
                    const pay_event_t *event)
 {
     int rc, any;
 
     recover(touched);
-    rc = pay_lmdb_event_remove(txn, db, event);
+    rc = pay_lmdb_event_remove(txn, event);
     if (!rc) {
-        rc = pay_lmdb_event_promote(&any, txn, db, event, finish->now, finish->p);
+        rc = pay_lmdb_event_promote(&any, txn, event, finish->now, finish->p);
     }
     look(touched, finish->now);
     return rc;
 }
 
-static int park(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched_t *touched,
-                pay_event_t *event, pay_event_result_t *result)
+static int park(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, pay_event_t *event,
+                pay_event_result_t *result)
 {
     pay_event_t to_merchant = *event;
     touched_t *notice;
     int rc;
 
     result->parked = 1;
-    rc = pay_lmdb_event_park(txn, db, event, finish->now, finish->p);
+    rc = pay_lmdb_event_park(txn, event, finish->now, finish->p);
     if (!rc) {
         to_merchant.endpoint = PAY_ENDPOINT_NOTICE;
-        rc = touch(&notice, finish, txn, db, &to_merchant);
+        rc = touch(&notice, finish, txn, &to_merchant);
     }
     if (!rc && touched->endpoint && notice->endpoint) {
-        rc = pay_lmdb_event_of_parked(txn, db, event, touched->endpoint, notice->endpoint,
-                                      finish->now, finish->p);
+        rc = pay_lmdb_event_of_parked(txn, event, touched->endpoint, notice->endpoint, finish->now,
+                                      finish->p);
     }
     look(touched, finish->now);
     return rc;
@@ -143,8 +141,8 @@ static void note_first_try(const finish_t *finish, pay_event_t *event)
     }
 }
 
-static int fail(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched_t *touched,
-                pay_event_t *event, pay_event_result_t *result, unsigned char jitter)
+static int fail(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, pay_event_t *event,
+                pay_event_result_t *result, unsigned char jitter)
 {
     apr_time_t last;
     int rc;
@@ -153,15 +151,15 @@ static int fail(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched_t
     note_first_try(finish, event);
     last = event->first_try_at + PAY_EVENT_TRY_FOR;
     if (event->kind == PAY_EVENT_TEST) { /* who asked for it is waiting to know */
-        return park(finish, txn, db, touched, event, result);
+        return park(finish, txn, touched, event, result);
     }
     note_failure(finish, touched);
     if (finish->now >= last) {
-        return park(finish, txn, db, touched, event, result);
+        return park(finish, txn, touched, event, result);
     }
     result->due_at = finish->now + lengthen(pay_event_wait(event->failures), jitter);
     result->due_at = result->due_at > last ? last : result->due_at;
-    rc = pay_lmdb_event_move(txn, db, event, result->due_at, finish->p);
+    rc = pay_lmdb_event_move(txn, event, result->due_at, finish->p);
     look(touched, result->due_at);
     return rc;
 }
@@ -181,8 +179,8 @@ static void note_answer(finish_t *finish, pay_event_t *event, touched_t *touched
     }
 }
 
-static int finish_one(finish_t *finish, MDB_txn *txn, const pay_store_t *db,
-                      pay_event_result_t *result, unsigned char jitter)
+static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t *result,
+                      unsigned char jitter)
 {
     pay_event_t *event;
     touched_t *touched;
@@ -191,7 +189,7 @@ static int finish_one(finish_t *finish, MDB_txn *txn, const pay_store_t *db,
     result->stored = 0;
     result->parked = 0;
     result->due_at = 0;
-    rc = pay_lmdb_event_load(&event, txn, db, result->event, finish->p);
+    rc = pay_lmdb_event_load(&event, txn, result->event, finish->p);
     if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
         return MDB_SUCCESS;
     }
@@ -200,7 +198,7 @@ static int finish_one(finish_t *finish, MDB_txn *txn, const pay_store_t *db,
         || event->lease_worker.pid == 0) { /* another's by now, or told already */
         return rc;
     }
-    rc = touch(&touched, finish, txn, db, event);
+    rc = touch(&touched, finish, txn, event);
     if (rc) {
         return rc;
     }
@@ -209,32 +207,31 @@ static int finish_one(finish_t *finish, MDB_txn *txn, const pay_store_t *db,
     event->lease_until_ms = 0;
     if (result->end == PAY_EVENT_RELEASED) {
         look(touched, finish->now);
-        return pay_lmdb_event_move(txn, db, event, finish->now, finish->p);
+        return pay_lmdb_event_move(txn, event, finish->now, finish->p);
     }
     if (result->end == PAY_EVENT_WITHHELD) { /* it tells nothing of the endpoint */
         event->error = result->error;
         if (touched->endpoint) {
             touched->endpoint->probing = 0;
         }
-        return park(finish, txn, db, touched, event, result);
+        return park(finish, txn, touched, event, result);
     }
     note_answer(finish, event, touched, result);
     if (result->end == PAY_EVENT_DELIVERED) {
-        return deliver(finish, txn, db, touched, event);
+        return deliver(finish, txn, touched, event);
     }
     if (result->end == PAY_EVENT_REFUSED) {
         recover(touched); /* of this one only: the relay itself answers */
         event->failures++;
         note_first_try(finish, event);
-        return park(finish, txn, db, touched, event, result);
+        return park(finish, txn, touched, event, result);
     }
-    return fail(finish, txn, db, touched, event, result, jitter);
+    return fail(finish, txn, touched, event, result, jitter);
 }
 
 /* A failing endpoint is left alone for its back-off, another one is looked at when something is
  * due. */
-static int settle(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched_t *touched,
-                  unsigned char jitter)
+static int settle(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, unsigned char jitter)
 {
     pay_endpoint_t *endpoint = touched->endpoint;
     apr_time_t due_at;
@@ -250,12 +247,12 @@ static int settle(finish_t *finish, MDB_txn *txn, const pay_store_t *db, touched
         due_at = touched->look_at;
     }
     if (endpoint->enabled) {
-        rc = pay_lmdb_endpoint_move(txn, db, endpoint, due_at);
+        rc = pay_lmdb_endpoint_move(txn, endpoint, due_at);
     }
-    return rc ? rc : pay_lmdb_endpoint_store(txn, db, endpoint, finish->p);
+    return rc ? rc : pay_lmdb_endpoint_store(txn, endpoint, finish->p);
 }
 
-static int finish_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int finish_work(pay_rows_txn_t *txn, void *baton)
 {
     finish_t *finish = baton;
     int i, rc = MDB_SUCCESS;
@@ -263,11 +260,11 @@ static int finish_work(MDB_txn *txn, pay_store_t *db, void *baton)
     /* Never grows: results hold pointers into it while the merchant's endpoint is added. */
     finish->touched = apr_array_make(finish->p, TOUCHED_MAX, sizeof(touched_t));
     for (i = 0; !rc && i < finish->results->nelts; i++) {
-        rc = finish_one(finish, txn, db, &APR_ARRAY_IDX(finish->results, i, pay_event_result_t),
+        rc = finish_one(finish, txn, &APR_ARRAY_IDX(finish->results, i, pay_event_result_t),
                         finish->jitter[i]);
     }
     for (i = 0; !rc && i < finish->touched->nelts; i++) {
-        rc = settle(finish, txn, db, &APR_ARRAY_IDX(finish->touched, i, touched_t),
+        rc = settle(finish, txn, &APR_ARRAY_IDX(finish->touched, i, touched_t),
                     finish->jitter[i % PAY_STORE_LEASES_MAX]);
     }
     return rc;

@@ -31,8 +31,8 @@ static void list_from(pay_lmdb_key_t *key, const pay_scope_t *scope, int parked,
 }
 
 /* The event that a key of either table stands for. */
-static int list_one(pay_event_t **out, MDB_txn *txn, const pay_store_t *db, int parked,
-                    const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static int list_one(pay_event_t **out, pay_rows_txn_t *txn, int parked, const MDB_val *key,
+                    const MDB_val *row, apr_pool_t *p)
 {
     pay_event_t place;
 
@@ -47,12 +47,11 @@ static int list_one(pay_event_t **out, MDB_txn *txn, const pay_store_t *db, int 
     }
     place.charge_seq =
         pay_lmdb_read_u64((const unsigned char *)key->mv_data + PAY_LMDB_ENDPOINT_KEY_LEN);
-    return pay_lmdb_event_first(out, txn, db, &place, p);
+    return pay_lmdb_event_first(out, txn, &place, p);
 }
 
-static int list(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
-                const pay_scope_t *scope, int parked, const pay_event_t *after, int limit,
-                apr_pool_t *p)
+static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope, int parked,
+                const pay_event_t *after, int limit, apr_pool_t *p)
 {
     const pay_lmdb_table_t table = parked ? PAY_TABLE_EVENT_PARKED : PAY_TABLE_EVENT;
     pay_lmdb_key_t from, prefix;
@@ -65,14 +64,14 @@ static int list(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
     pay_lmdb_key_scope(&prefix, scope);
     list_from(&from, scope, parked, after);
     key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor);
     if (rc) {
         return rc;
     }
     rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
     while (!rc && out->nelts < limit && key.mv_size >= prefix.len
            && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0) {
-        rc = list_one(&event, txn, db, parked, &key, &row, p);
+        rc = list_one(&event, txn, parked, &key, &row, p);
         if (!rc) {
             APR_ARRAY_PUSH(out, pay_event_t *) = event;
         }
@@ -88,19 +87,19 @@ apr_status_t pay_store_event_list(apr_array_header_t **out, pay_store_t *store,
                                   const pay_scope_t *scope, int parked, const pay_event_t *after,
                                   int limit, apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(pay_event_t *));
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = list(*out, txn, store, scope, parked, after, limit, p);
-    pay_lmdb_read_end(store, txn);
+    rc = list(*out, &txn, scope, parked, after, limit, p);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
@@ -108,21 +107,21 @@ apr_status_t pay_store_event_get(pay_event_t **out, pay_store_t *store, const pa
                                  const pay_event_t *place, apr_pool_t *p)
 {
     pay_event_t at = *place;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
     at.scope = *scope;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_event_load(out, txn, store, &at, p);
+    rc = pay_lmdb_event_load(out, &txn, &at, p);
     if (!rc) {
-        rc = pay_lmdb_event_records(*out, txn, store, p);
+        rc = pay_lmdb_event_records(*out, &txn, p);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     if (rc) {
         *out = NULL;
     }
@@ -170,7 +169,7 @@ static int first_due(apr_time_t *first, MDB_cursor *events, const MDB_val *due, 
     return MDB_SUCCESS;
 }
 
-static int overdue(apr_interval_time_t *out, MDB_txn *txn, const pay_store_t *db)
+static int overdue(apr_interval_time_t *out, pay_rows_txn_t *txn)
 {
     const apr_time_t now = pay_time_now();
     MDB_cursor *endpoints, *events;
@@ -178,11 +177,11 @@ static int overdue(apr_interval_time_t *out, MDB_txn *txn, const pay_store_t *db
     MDB_val key, val;
     int rc, looks = 0;
 
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT_DUE), &endpoints);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ENDPOINT_DUE), &endpoints);
     if (rc) {
         return rc;
     }
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT_DUE), &events);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_EVENT_DUE), &events);
     if (!rc) {
         rc = mdb_cursor_get(endpoints, &key, &val, MDB_FIRST);
         while (!rc && looks++ < LOOKS_MAX) {
@@ -200,26 +199,23 @@ static int overdue(apr_interval_time_t *out, MDB_txn *txn, const pay_store_t *db
 
 apr_status_t pay_store_event_stat(pay_event_stat_t *out, pay_store_t *store, apr_pool_t *p)
 {
-    MDB_stat events, parked;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     (void)p;
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = mdb_stat(txn, pay_lmdb_dbi(store, PAY_TABLE_EVENT), &events);
+    rc = pay_rows_count(&out->events, &txn, PAY_TABLE_EVENT);
     if (!rc) {
-        rc = mdb_stat(txn, pay_lmdb_dbi(store, PAY_TABLE_EVENT_PARKED), &parked);
+        rc = pay_rows_count(&out->parked, &txn, PAY_TABLE_EVENT_PARKED);
     }
     if (!rc) {
-        out->events = events.ms_entries;
-        out->parked = parked.ms_entries;
-        rc = overdue(&out->overdue, txn, store);
+        rc = overdue(&out->overdue, &txn);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }

@@ -15,13 +15,13 @@ typedef struct hand_t {
 } hand_t;
 
 /* It is looked at now, whatever its back-off said. */
-static int wake(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event, apr_time_t now,
-                int forgive, apr_pool_t *p)
+static int wake(pay_rows_txn_t *txn, const pay_event_t *event, apr_time_t now, int forgive,
+                apr_pool_t *p)
 {
     pay_endpoint_t *endpoint;
     int rc, moved = 1;
 
-    rc = pay_lmdb_endpoint_load(&endpoint, txn, db, &event->scope, event->endpoint, p);
+    rc = pay_lmdb_endpoint_load(&endpoint, txn, &event->scope, event->endpoint, p);
     if (rc || !endpoint->enabled) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -32,17 +32,17 @@ static int wake(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event, a
         endpoint->probing = 0;
         endpoint->probes = 0;
         endpoint->failing_since = 0; /* else what waits as long would be given up untried */
-        rc = pay_lmdb_endpoint_move(txn, db, endpoint, now);
+        rc = pay_lmdb_endpoint_move(txn, endpoint, now);
     } else {
-        rc = pay_lmdb_endpoint_hasten(&moved, txn, db, endpoint, now);
+        rc = pay_lmdb_endpoint_hasten(&moved, txn, endpoint, now);
     }
     if (rc || !moved) {
         return rc;
     }
-    return pay_lmdb_endpoint_store(txn, db, endpoint, p);
+    return pay_lmdb_endpoint_store(txn, endpoint, p);
 }
 
-static int retry(hand_t *hand, MDB_txn *txn, const pay_store_t *db, apr_time_t now)
+static int retry(hand_t *hand, pay_rows_txn_t *txn, apr_time_t now)
 {
     pay_event_t *event = hand->out;
     int rc;
@@ -54,36 +54,36 @@ static int retry(hand_t *hand, MDB_txn *txn, const pay_store_t *db, apr_time_t n
     event->failures = 0;
     event->first_try_at = 0;
     if (event->parked_at || event->lease_worker.pid == 0) { /* what is on its way is left alone */
-        rc = pay_lmdb_event_move(txn, db, event, now, hand->p);
+        rc = pay_lmdb_event_move(txn, event, now, hand->p);
     } else {
-        rc = pay_lmdb_event_store(txn, db, event, hand->p);
+        rc = pay_lmdb_event_store(txn, event, hand->p);
     }
-    return rc ? rc : wake(txn, db, event, now, 1, hand->p);
+    return rc ? rc : wake(txn, event, now, 1, hand->p);
 }
 
-static int drop(hand_t *hand, MDB_txn *txn, const pay_store_t *db, apr_time_t now)
+static int drop(hand_t *hand, pay_rows_txn_t *txn, apr_time_t now)
 {
     int rc, any = 0;
 
-    rc = pay_lmdb_event_remove(txn, db, hand->out);
+    rc = pay_lmdb_event_remove(txn, hand->out);
     if (!rc) {
-        rc = pay_lmdb_event_promote(&any, txn, db, hand->out, now, hand->p);
+        rc = pay_lmdb_event_promote(&any, txn, hand->out, now, hand->p);
     }
-    return rc || !any ? rc : wake(txn, db, hand->out, now, 0, hand->p);
+    return rc || !any ? rc : wake(txn, hand->out, now, 0, hand->p);
 }
 
-static int hand_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int hand_work(pay_rows_txn_t *txn, void *baton)
 {
     const apr_time_t now = pay_time_now();
     hand_t *hand = baton;
     int rc;
 
     hand->verdict = APR_SUCCESS;
-    rc = pay_lmdb_event_load(&hand->out, txn, db, &hand->place, hand->p);
+    rc = pay_lmdb_event_load(&hand->out, txn, &hand->place, hand->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
     }
-    return hand->drop ? drop(hand, txn, db, now) : retry(hand, txn, db, now);
+    return hand->drop ? drop(hand, txn, now) : retry(hand, txn, now);
 }
 
 static apr_status_t lay_hand_on(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,

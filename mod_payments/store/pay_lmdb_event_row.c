@@ -109,8 +109,8 @@ int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_event_load(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_event_t *place, apr_pool_t *p)
+int pay_lmdb_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
+                        apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -119,12 +119,12 @@ int pay_lmdb_event_load(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
     *out = NULL;
     pay_lmdb_event_key(&key, place);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_EVENT, &at);
     return rc ? rc : pay_lmdb_event_decode(out, &at, &row, p);
 }
 
-int pay_lmdb_event_first(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
-                         const pay_event_t *place, apr_pool_t *p)
+int pay_lmdb_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
+                         apr_pool_t *p)
 {
     pay_event_t from = *place;
     pay_lmdb_key_t key;
@@ -136,7 +136,7 @@ int pay_lmdb_event_first(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
     from.sequence = 0;
     pay_lmdb_event_key(&key, &from);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_EVENT), &cursor);
     if (rc) {
         return rc;
     }
@@ -154,19 +154,19 @@ int pay_lmdb_event_first(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
 }
 
 /* The webhook's event that the merchant is told of, unless it was dropped or delivered since. */
-static int load_parked(pay_event_t *event, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
+static int load_parked(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     pay_event_t place = *event, *parked;
     int rc;
 
     place.endpoint = PAY_ENDPOINT_WEBHOOK;
     place.charge_seq = pay_event_charge_seq(event);
-    rc = pay_lmdb_event_load(&parked, txn, db, &place, p);
+    rc = pay_lmdb_event_load(&parked, txn, &place, p);
     event->parked = parked;
     return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_event_records(pay_event_t *event, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
+int pay_lmdb_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     pay_lmdb_refund_t *refund = NULL;
     pay_charge_t *charge = NULL;
@@ -175,12 +175,12 @@ int pay_lmdb_event_records(pay_event_t *event, MDB_txn *txn, const pay_store_t *
     int rc = MDB_SUCCESS;
 
     if (event->charge_seq) {
-        rc = pay_lmdb_charge_get(&charge, txn, db, &event->scope, pay_event_charge_seq(event), p);
+        rc = pay_lmdb_charge_get(&charge, txn, &event->scope, pay_event_charge_seq(event), p);
     }
     if (!rc && event->kind == PAY_EVENT_REFUND) {
         pay_lmdb_refund_key(&key, &event->scope, event->refund_created_at, event->refund_seq);
         at = pay_lmdb_key_val(&key);
-        rc = pay_lmdb_refund_get(&refund, txn, db, &at, p);
+        rc = pay_lmdb_refund_get(&refund, txn, &at, p);
     }
     if (rc == MDB_NOTFOUND || (!rc && !charge && event->kind != PAY_EVENT_TEST)) {
         pay_lmdb_event_key(&key, event);
@@ -189,11 +189,10 @@ int pay_lmdb_event_records(pay_event_t *event, MDB_txn *txn, const pay_store_t *
     }
     event->charge = charge;
     event->refund = refund ? &refund->refund : NULL;
-    return rc || event->kind != PAY_EVENT_PARKED ? rc : load_parked(event, txn, db, p);
+    return rc || event->kind != PAY_EVENT_PARKED ? rc : load_parked(event, txn, p);
 }
 
-int pay_lmdb_event_store(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event,
-                         apr_pool_t *p)
+int pay_lmdb_event_store(pay_rows_txn_t *txn, const pay_event_t *event, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -205,66 +204,63 @@ int pay_lmdb_event_store(MDB_txn *txn, const pay_store_t *db, const pay_event_t 
     }
     pay_lmdb_event_key(&key, event);
     at = pay_lmdb_key_val(&key);
-    return pay_lmdb_rows_put(txn, db, PAY_TABLE_EVENT, &at, &row, 0);
+    return pay_lmdb_rows_put(txn, PAY_TABLE_EVENT, &at, &row, 0);
 }
 
-static int entry_put(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
-                     const pay_lmdb_key_t *key)
+static int entry_put(pay_rows_txn_t *txn, pay_lmdb_table_t table, const pay_lmdb_key_t *key)
 {
     MDB_val at = pay_lmdb_key_val(key), val = nothing;
 
-    return mdb_put(txn, pay_lmdb_dbi(db, table), &at, &val, 0);
+    return pay_rows_put(txn, table, &at, &val, 0);
 }
 
-static int entry_del(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
-                     const pay_lmdb_key_t *key)
+static int entry_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, const pay_lmdb_key_t *key)
 {
     MDB_val at = pay_lmdb_key_val(key);
     int rc;
 
-    rc = mdb_del(txn, pay_lmdb_dbi(db, table), &at, NULL);
+    rc = pay_rows_del(txn, table, &at);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* Out of both indexes. */
-static int unlist(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event)
+static int unlist(pay_rows_txn_t *txn, const pay_event_t *event)
 {
     pay_lmdb_key_t key;
     int rc = MDB_SUCCESS;
 
     if (event->due_at) {
         pay_lmdb_event_due_key(&key, event);
-        rc = entry_del(txn, db, PAY_TABLE_EVENT_DUE, &key);
+        rc = entry_del(txn, PAY_TABLE_EVENT_DUE, &key);
     }
     if (!rc && event->parked_at) {
         pay_lmdb_event_parked_key(&key, event);
-        rc = entry_del(txn, db, PAY_TABLE_EVENT_PARKED, &key);
+        rc = entry_del(txn, PAY_TABLE_EVENT_PARKED, &key);
     }
     return rc;
 }
 
-int pay_lmdb_event_remove(MDB_txn *txn, const pay_store_t *db, const pay_event_t *event)
+int pay_lmdb_event_remove(pay_rows_txn_t *txn, const pay_event_t *event)
 {
     pay_lmdb_key_t key;
     MDB_val at;
     int rc;
 
-    rc = unlist(txn, db, event);
+    rc = unlist(txn, event);
     if (rc) {
         return rc;
     }
     pay_lmdb_event_key(&key, event);
     at = pay_lmdb_key_val(&key);
-    return pay_lmdb_rows_del(txn, db, PAY_TABLE_EVENT, &at);
+    return pay_lmdb_rows_del(txn, PAY_TABLE_EVENT, &at);
 }
 
-int pay_lmdb_event_move(MDB_txn *txn, const pay_store_t *db, pay_event_t *event, apr_time_t due_at,
-                        apr_pool_t *p)
+int pay_lmdb_event_move(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t due_at, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     int rc;
 
-    rc = unlist(txn, db, event);
+    rc = unlist(txn, event);
     if (rc) {
         return rc;
     }
@@ -272,36 +268,35 @@ int pay_lmdb_event_move(MDB_txn *txn, const pay_store_t *db, pay_event_t *event,
     event->parked_at = 0;
     if (due_at) {
         pay_lmdb_event_due_key(&key, event);
-        rc = entry_put(txn, db, PAY_TABLE_EVENT_DUE, &key);
+        rc = entry_put(txn, PAY_TABLE_EVENT_DUE, &key);
     }
-    return rc ? rc : pay_lmdb_event_store(txn, db, event, p);
+    return rc ? rc : pay_lmdb_event_store(txn, event, p);
 }
 
-int pay_lmdb_event_park(MDB_txn *txn, const pay_store_t *db, pay_event_t *event, apr_time_t now,
-                        apr_pool_t *p)
+int pay_lmdb_event_park(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t now, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     int rc;
 
-    rc = unlist(txn, db, event);
+    rc = unlist(txn, event);
     if (rc) {
         return rc;
     }
     event->due_at = 0;
     event->parked_at = now;
     pay_lmdb_event_parked_key(&key, event);
-    rc = entry_put(txn, db, PAY_TABLE_EVENT_PARKED, &key);
-    return rc ? rc : pay_lmdb_event_store(txn, db, event, p);
+    rc = entry_put(txn, PAY_TABLE_EVENT_PARKED, &key);
+    return rc ? rc : pay_lmdb_event_store(txn, event, p);
 }
 
-int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_store_t *db, const pay_event_t *gone,
-                           apr_time_t now, apr_pool_t *p)
+int pay_lmdb_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *gone, apr_time_t now,
+                           apr_pool_t *p)
 {
     pay_event_t *next;
     int rc;
 
     *any = 0;
-    rc = pay_lmdb_event_first(&next, txn, db, gone, p);
+    rc = pay_lmdb_event_first(&next, txn, gone, p);
     if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) { /* a damaged one waits for repair */
         return MDB_SUCCESS;
     }
@@ -309,5 +304,5 @@ int pay_lmdb_event_promote(int *any, MDB_txn *txn, const pay_store_t *db, const 
         return rc;
     }
     *any = 1;
-    return pay_lmdb_event_move(txn, db, next, now, p);
+    return pay_lmdb_event_move(txn, next, now, p);
 }

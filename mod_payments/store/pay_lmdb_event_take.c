@@ -66,14 +66,14 @@ static int endpoints_from(apr_array_header_t *out, MDB_cursor *cursor, apr_time_
 
 /* The first endpoints that are due, as keys of table endpoint; then those that are due too far
  * ahead. */
-static int endpoints_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
-                         apr_time_t now, int limit, apr_pool_t *p)
+static int endpoints_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
+                         apr_pool_t *p)
 {
     MDB_cursor *cursor;
     int rc;
 
     *out = apr_array_make(p, 4, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT_DUE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ENDPOINT_DUE), &cursor);
     if (rc) {
         return rc;
     }
@@ -87,8 +87,8 @@ static int endpoints_due(apr_array_header_t **out, MDB_txn *txn, const pay_store
 }
 
 /* The endpoint's first `limit` entries from the time `from` on, due or not, by time. */
-static int entries(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
-                   const pay_endpoint_t *endpoint, apr_time_t from, int limit, apr_pool_t *p)
+static int entries(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
+                   apr_time_t from, int limit, apr_pool_t *p)
 {
     pay_lmdb_key_t prefix, first;
     MDB_cursor *cursor;
@@ -101,7 +101,7 @@ static int entries(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db
     pay_lmdb_endpoint_key(&prefix, &endpoint->scope, endpoint->kind);
     pay_lmdb_event_due_from(&first, &endpoint->scope, endpoint->kind, from);
     key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT_DUE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_EVENT_DUE), &cursor);
     if (rc) {
         return rc;
     }
@@ -120,8 +120,7 @@ static int entries(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int entry_remove(MDB_txn *txn, const pay_store_t *db, const pay_endpoint_t *endpoint,
-                        const entry_t *entry)
+static int entry_remove(pay_rows_txn_t *txn, const pay_endpoint_t *endpoint, const entry_t *entry)
 {
     pay_event_t place;
     pay_lmdb_key_t key;
@@ -135,13 +134,13 @@ static int entry_remove(MDB_txn *txn, const pay_store_t *db, const pay_endpoint_
     place.charge_seq = entry->charge_seq;
     pay_lmdb_event_due_key(&key, &place);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_EVENT_DUE), &at, NULL);
+    rc = pay_rows_del(txn, PAY_TABLE_EVENT_DUE, &at);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* The event behind an entry; *out NULL: the entry was a leftover, and is gone now. */
-static int event_of(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
-                    const pay_endpoint_t *endpoint, const entry_t *entry, apr_pool_t *p)
+static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
+                    const entry_t *entry, apr_pool_t *p)
 {
     pay_event_t place;
     int rc;
@@ -150,7 +149,7 @@ static int event_of(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
     place.scope = endpoint->scope;
     place.endpoint = endpoint->kind;
     place.charge_seq = entry->charge_seq;
-    rc = pay_lmdb_event_first(out, txn, db, &place, p);
+    rc = pay_lmdb_event_first(out, txn, &place, p);
     if (rc == MDB_SUCCESS && (*out)->due_at == entry->due_at) {
         return MDB_SUCCESS;
     }
@@ -158,7 +157,7 @@ static int event_of(pay_event_t **out, MDB_txn *txn, const pay_store_t *db,
     if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
         return rc;
     }
-    return entry_remove(txn, db, endpoint, entry); /* a row that does not decode waits for repair */
+    return entry_remove(txn, endpoint, entry); /* a row that does not decode waits for repair */
 }
 
 /* Milliseconds for which another process may still be sending it. */
@@ -175,8 +174,8 @@ static apr_int64_t leased_ms(const take_t *take, const pay_event_t *event)
 
 /* 1 in *listed when Test Mode may write to the address: the merchant's own, or one that was listed.
  */
-static int is_listed(int *listed, take_t *take, MDB_txn *txn, const pay_store_t *db,
-                     const pay_endpoint_t *endpoint, const char *address)
+static int is_listed(int *listed, take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
+                     const char *address)
 {
     pay_endpoint_t *notice;
     int rc;
@@ -185,7 +184,7 @@ static int is_listed(int *listed, take_t *take, MDB_txn *txn, const pay_store_t 
     if (*listed) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_endpoint_load(&notice, txn, db, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
+    rc = pay_lmdb_endpoint_load(&notice, txn, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
     if (!rc) {
         *listed = notice->enabled && strcasecmp(notice->address, address) == 0;
     }
@@ -196,9 +195,8 @@ static int is_listed(int *listed, take_t *take, MDB_txn *txn, const pay_store_t 
  * Whether a receipt may go now: *until is when there is room for it, 0 now; *withheld 1: it may
  * never. It counts before its first try, and not again for a later one.
  */
-static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, MDB_txn *txn,
-                         const pay_store_t *db, const pay_endpoint_t *endpoint,
-                         const pay_event_t *event)
+static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, pay_rows_txn_t *txn,
+                         const pay_endpoint_t *endpoint, const pay_event_t *event)
 {
     const char *address = event->charge ? event->charge->email : "";
     int rc, listed;
@@ -208,16 +206,16 @@ static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, MDB_txn
     if (endpoint->kind != PAY_ENDPOINT_RECEIPT || !*address) {
         return MDB_SUCCESS;
     }
-    rc = is_listed(&listed, take, txn, db, endpoint, address);
+    rc = is_listed(&listed, take, txn, endpoint, address);
     *withheld = !rc && !listed;
     if (rc || *withheld || event->first_try_at) {
         return rc;
     }
-    return pay_lmdb_mailed_count(until, txn, db, &endpoint->scope, address, take->now, take->p);
+    return pay_lmdb_mailed_count(until, txn, &endpoint->scope, address, take->now, take->p);
 }
 
-static int take_event(take_t *take, MDB_txn *txn, const pay_store_t *db,
-                      const pay_endpoint_t *endpoint, pay_event_t *event)
+static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
+                      pay_event_t *event)
 {
     const apr_int64_t leased = leased_ms(take, event);
     pay_taken_t taken = {event, endpoint, 0};
@@ -225,27 +223,27 @@ static int take_event(take_t *take, MDB_txn *txn, const pay_store_t *db,
     int rc;
 
     if (leased > 0) {
-        return pay_lmdb_event_move(txn, db, event, take->now + apr_time_from_msec(leased), take->p);
+        return pay_lmdb_event_move(txn, event, take->now + apr_time_from_msec(leased), take->p);
     }
-    rc = pay_lmdb_event_records(event, txn, db, take->p);
+    rc = pay_lmdb_event_records(event, txn, take->p);
     if (rc == PAY_LMDB_BAD_ROW) { /* told in the log; a person can mend or drop it */
         event->error = "a record that it tells of cannot be read";
-        return pay_lmdb_event_park(txn, db, event, take->now, take->p);
+        return pay_lmdb_event_park(txn, event, take->now, take->p);
     }
     if (!rc) {
-        rc = judge_receipt(&until, &taken.withheld, take, txn, db, endpoint, event);
+        rc = judge_receipt(&until, &taken.withheld, take, txn, endpoint, event);
     }
     if (rc) {
         return rc;
     }
     if (until) {
         event->error = PAY_EVENT_NO_ROOM;
-        return pay_lmdb_event_move(txn, db, event, until, take->p);
+        return pay_lmdb_event_move(txn, event, until, take->p);
     }
     event->leases++;
     event->lease_worker = take->self;
     event->lease_until_ms = take->now_ms + PAY_STORE_LEASE_MS;
-    rc = pay_lmdb_event_move(txn, db, event, take->now + LEASE, take->p);
+    rc = pay_lmdb_event_move(txn, event, take->now + LEASE, take->p);
     if (!rc) {
         APR_ARRAY_PUSH(take->out, pay_taken_t) = taken;
     }
@@ -256,8 +254,7 @@ static int take_event(take_t *take, MDB_txn *txn, const pay_store_t *db,
  * An endpoint that has been failing for as long as an event is tried: what is as old, or was first
  * tried as long ago, is given up, all but the first, which probes it. *more 1: there may be others.
  */
-static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_store_t *db,
-                    pay_endpoint_t *endpoint)
+static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint)
 {
     const apr_time_t before = take->now - PAY_EVENT_TRY_FOR;
     apr_array_header_t *list;
@@ -269,12 +266,12 @@ static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_store_t *db
     if (!endpoint->failing_since || endpoint->failing_since > before) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_endpoint_load(&notice, txn, db, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
+    rc = pay_lmdb_endpoint_load(&notice, txn, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
     if (!rc || rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
-        rc = entries(&list, txn, db, endpoint, APR_INT64_MIN, PARK_OLD_MAX, take->p);
+        rc = entries(&list, txn, endpoint, APR_INT64_MIN, PARK_OLD_MAX, take->p);
     }
     for (i = 0; !rc && i < list->nelts; i++) {
-        rc = event_of(&event, txn, db, endpoint, &APR_ARRAY_IDX(list, i, entry_t), take->p);
+        rc = event_of(&event, txn, endpoint, &APR_ARRAY_IDX(list, i, entry_t), take->p);
         if (rc || !event || leased_ms(take, event) > 0 /* its result is yet to come */
             || (event->first_try_at ? i == 0 || event->first_try_at > before
                                     : event->created_at > before)) {
@@ -282,9 +279,9 @@ static int park_old(int *more, take_t *take, MDB_txn *txn, const pay_store_t *db
         }
         *more = 1;
         event->error = "its endpoint was failing all the time";
-        rc = pay_lmdb_event_park(txn, db, event, take->now, take->p);
+        rc = pay_lmdb_event_park(txn, event, take->now, take->p);
         if (!rc && notice) {
-            rc = pay_lmdb_event_of_parked(txn, db, event, endpoint, notice, take->now, take->p);
+            rc = pay_lmdb_event_of_parked(txn, event, endpoint, notice, take->now, take->p);
         }
     }
     return rc;
@@ -297,19 +294,19 @@ static apr_time_t beyond(const take_t *take)
 }
 
 /* When the endpoint is to be looked at again: its first entry's time; 0: nothing waits. */
-static int next_look(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_store_t *db,
+static int next_look(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
                      const pay_endpoint_t *endpoint)
 {
     apr_array_header_t *list;
     int rc;
 
     *next = 0;
-    rc = entries(&list, txn, db, endpoint, APR_INT64_MIN, 1, take->p);
+    rc = entries(&list, txn, endpoint, APR_INT64_MIN, 1, take->p);
     if (rc || list->nelts == 0) {
         return rc;
     }
     *next = APR_ARRAY_IDX(list, 0, entry_t).due_at;
-    rc = entries(&list, txn, db, endpoint, beyond(take), 1, take->p);
+    rc = entries(&list, txn, endpoint, beyond(take), 1, take->p);
     if (!rc && (*next < take->now || list->nelts > 0)) {
         *next = take->now;
     }
@@ -317,8 +314,7 @@ static int next_look(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_sto
 }
 
 /* Somebody waits for the answer to a test: it goes before what has waited longer. */
-static int take_test(take_t *take, MDB_txn *txn, const pay_store_t *db,
-                     const pay_endpoint_t *endpoint)
+static int take_test(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint)
 {
     pay_event_t place, *test;
     int rc;
@@ -326,19 +322,19 @@ static int take_test(take_t *take, MDB_txn *txn, const pay_store_t *db,
     memset(&place, 0, sizeof(place));
     place.scope = endpoint->scope;
     place.endpoint = endpoint->kind;
-    rc = pay_lmdb_event_first(&test, txn, db, &place, take->p);
+    rc = pay_lmdb_event_first(&test, txn, &place, take->p);
     if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
         return MDB_SUCCESS;
     }
     if (rc || !test->due_at || !pay_time_is_over(test->due_at, take->now, PAY_LMDB_EVENT_LONGEST)) {
         return rc;
     }
-    return take_event(take, txn, db, endpoint, test);
+    return take_event(take, txn, endpoint, test);
 }
 
 /* Those from the time `from` on that are due, until `out` has `full` events. */
-static int take_from(take_t *take, MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
-                     apr_time_t from, int full)
+static int take_from(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint, apr_time_t from,
+                     int full)
 {
     apr_array_header_t *list;
     const entry_t *entry;
@@ -348,36 +344,35 @@ static int take_from(take_t *take, MDB_txn *txn, const pay_store_t *db, pay_endp
     if (take->out->nelts >= full) {
         return MDB_SUCCESS;
     }
-    rc = entries(&list, txn, db, endpoint, from, full - take->out->nelts + PUT_OFF_MAX, take->p);
+    rc = entries(&list, txn, endpoint, from, full - take->out->nelts + PUT_OFF_MAX, take->p);
     for (i = 0; !rc && i < list->nelts; i++) {
         entry = &APR_ARRAY_IDX(list, i, entry_t);
         if (take->out->nelts == full
             || !pay_time_is_over(entry->due_at, take->now, PAY_LMDB_EVENT_LONGEST)) {
             break;
         }
-        rc = event_of(&event, txn, db, endpoint, entry, take->p);
+        rc = event_of(&event, txn, endpoint, entry, take->p);
         if (!rc && event) {
-            rc = take_event(take, txn, db, endpoint, event);
+            rc = take_event(take, txn, endpoint, event);
         }
     }
     return rc;
 }
 
-static int take_some(take_t *take, MDB_txn *txn, const pay_store_t *db, pay_endpoint_t *endpoint,
-                     int budget)
+static int take_some(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint, int budget)
 {
     const int full = take->out->nelts + budget;
     int rc;
 
-    rc = take_test(take, txn, db, endpoint);
+    rc = take_test(take, txn, endpoint);
     if (!rc) {
-        rc = take_from(take, txn, db, endpoint, APR_INT64_MIN, full);
+        rc = take_from(take, txn, endpoint, APR_INT64_MIN, full);
     }
-    return rc ? rc : take_from(take, txn, db, endpoint, beyond(take), full);
+    return rc ? rc : take_from(take, txn, endpoint, beyond(take), full);
 }
 
 /* Of an endpoint with something due: takes what it may, and tells when to look again. */
-static int take_what_may(apr_time_t *next, take_t *take, MDB_txn *txn, const pay_store_t *db,
+static int take_what_may(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
                          pay_endpoint_t *endpoint)
 {
     const int before = take->out->nelts, left = take->limit - before;
@@ -387,7 +382,7 @@ static int take_what_may(apr_time_t *next, take_t *take, MDB_txn *txn, const pay
     *next = take->now + (budget < 0 ? IDLE_WAIT(endpoint->kind) : BUSY_WAIT);
     if (pay_endpoint_is_failing(endpoint)) {
         budget = budget > 1 ? 1 : budget;
-        rc = park_old(&more, take, txn, db, endpoint);
+        rc = park_old(&more, take, txn, endpoint);
     }
     budget = budget > left ? left : budget;
     if (more) {
@@ -396,36 +391,35 @@ static int take_what_may(apr_time_t *next, take_t *take, MDB_txn *txn, const pay
     if (rc || more || budget <= 0) {
         return rc;
     }
-    rc = take_some(take, txn, db, endpoint, budget);
+    rc = take_some(take, txn, endpoint, budget);
     (void)take->budget(take->baton, endpoint, take->out->nelts - before);
     if (!rc && pay_endpoint_is_failing(endpoint) && take->out->nelts > before) {
         endpoint->probing = 1;
         *next = take->now + LEASE; /* the probe's result says when, at the latest its lease */
         return rc;
     }
-    return rc ? rc : next_look(next, take, txn, db, endpoint);
+    return rc ? rc : next_look(next, take, txn, endpoint);
 }
 
-static int take_endpoint(take_t *take, MDB_txn *txn, const pay_store_t *db,
-                         pay_endpoint_t *endpoint)
+static int take_endpoint(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint)
 {
     apr_time_t next;
     int rc;
 
-    rc = next_look(&next, take, txn, db, endpoint);
+    rc = next_look(&next, take, txn, endpoint);
     if (!rc && next && next <= take->now && take->held && endpoint->scope.mode == PAY_LIVE) {
         next = take->now + HELD_WAIT;
     } else if (!rc && next && next <= take->now) {
-        rc = take_what_may(&next, take, txn, db, endpoint);
+        rc = take_what_may(&next, take, txn, endpoint);
     }
     if (!rc) {
-        rc = pay_lmdb_endpoint_move(txn, db, endpoint, next);
+        rc = pay_lmdb_endpoint_move(txn, endpoint, next);
     }
-    return rc ? rc : pay_lmdb_endpoint_store(txn, db, endpoint, take->p);
+    return rc ? rc : pay_lmdb_endpoint_store(txn, endpoint, take->p);
 }
 
 /* `due` is an entry of endpoint_due. */
-static int take_due(take_t *take, MDB_txn *txn, const pay_store_t *db, const MDB_val *due)
+static int take_due(take_t *take, pay_rows_txn_t *txn, const MDB_val *due)
 {
     const unsigned char *bytes = due->mv_data;
     pay_endpoint_t *endpoint = NULL;
@@ -435,23 +429,23 @@ static int take_due(take_t *take, MDB_txn *txn, const pay_store_t *db, const MDB
     int rc = MDB_NOTFOUND;
 
     if (pay_lmdb_endpoint_key_read(&scope, &kind, bytes + 8, PAY_LMDB_ENDPOINT_KEY_LEN)) {
-        rc = pay_lmdb_endpoint_load(&endpoint, txn, db, &scope, kind, take->p);
+        rc = pay_lmdb_endpoint_load(&endpoint, txn, &scope, kind, take->p);
     }
     if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
         return rc;
     }
     if (!endpoint || endpoint->due_at != pay_lmdb_read_time(bytes)) { /* leads nowhere */
-        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_ENDPOINT_DUE), &at, NULL);
+        rc = pay_rows_del(txn, PAY_TABLE_ENDPOINT_DUE, &at);
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     if (!endpoint->enabled) {
-        rc = pay_lmdb_endpoint_move(txn, db, endpoint, 0);
-        return rc ? rc : pay_lmdb_endpoint_store(txn, db, endpoint, take->p);
+        rc = pay_lmdb_endpoint_move(txn, endpoint, 0);
+        return rc ? rc : pay_lmdb_endpoint_store(txn, endpoint, take->p);
     }
-    return take_endpoint(take, txn, db, endpoint);
+    return take_endpoint(take, txn, endpoint);
 }
 
-static int take_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int take_work(pay_rows_txn_t *txn, void *baton)
 {
     take_t *take = baton;
     apr_array_header_t *due;
@@ -462,10 +456,10 @@ static int take_work(MDB_txn *txn, pay_store_t *db, void *baton)
     if (rc && rc != PAY_LMDB_BAD_ROW) { /* what is held then was logged */
         return rc;
     }
-    rc = endpoints_due(&due, txn, db, take->now, ENDPOINTS_MAX, take->p);
+    rc = endpoints_due(&due, txn, take->now, ENDPOINTS_MAX, take->p);
     take->more = due->nelts == ENDPOINTS_MAX;
     for (i = 0; !rc && i < due->nelts && take->out->nelts < take->limit; i++) {
-        rc = take_due(take, txn, db, &APR_ARRAY_IDX(due, i, MDB_val));
+        rc = take_due(take, txn, &APR_ARRAY_IDX(due, i, MDB_val));
     }
     return rc;
 }
@@ -475,7 +469,7 @@ apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, 
 {
     take_t take = {.limit = limit, .budget = budget, .baton = baton, .p = p};
     apr_array_header_t *due;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc, looks = 0;
 
@@ -486,12 +480,12 @@ apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, 
     take.now_ms = pay_time_boot_ms();
     take.self = pay_worker_self();
     /* Most looks find nothing: those take no turn to write. */
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = endpoints_due(&due, txn, store, take.now, 1, p);
-    pay_lmdb_read_end(store, txn);
+    rc = endpoints_due(&due, &txn, take.now, 1, p);
+    pay_rows_end(&txn);
     if (rc || due->nelts == 0) {
         return pay_lmdb_status(rc);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The keys of this part; gather->from is where the next one begins. */
-static int collect(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db)
+static int collect(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn)
 {
     MDB_val key = pay_lmdb_key_val(&gather->from), row;
     unsigned char prefix[PAY_LMDB_SCOPE_LEN];
@@ -16,7 +16,7 @@ static int collect(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *d
     int rc, wanted, visits = 0;
 
     memcpy(prefix, gather->from.bytes, sizeof(prefix));
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, gather->table), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(gather->table), &cursor);
     if (rc) {
         return rc;
     }
@@ -48,7 +48,7 @@ static int collect(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *d
 }
 
 /* What was changed or taken out since it was found is left alone. */
-static int take_out_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int take_out_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_lmdb_gather_t *gather = baton;
     MDB_val key, row;
@@ -57,7 +57,7 @@ static int take_out_work(MDB_txn *txn, pay_store_t *db, void *baton)
     gather->taken = 0;
     for (i = 0; i < gather->keys->nelts; i++) {
         key = APR_ARRAY_IDX(gather->keys, i, MDB_val);
-        rc = mdb_get(txn, pay_lmdb_dbi(db, gather->table), &key, &row);
+        rc = pay_rows_get(&row, txn, gather->table, &key);
         if (rc == MDB_NOTFOUND) {
             continue;
         }
@@ -65,7 +65,7 @@ static int take_out_work(MDB_txn *txn, pay_store_t *db, void *baton)
             rc = gather->want(&wanted, gather, &key, &row, gather->ptemp);
         }
         if (!rc && wanted) {
-            rc = gather->take_out(gather, txn, db, &key, &row, gather->ptemp);
+            rc = gather->take_out(gather, txn, &key, &row, gather->ptemp);
             gather->taken++;
         }
         if (rc) {
@@ -78,7 +78,7 @@ static int take_out_work(MDB_txn *txn, pay_store_t *db, void *baton)
 apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place, pay_store_t *db,
                              apr_pool_t *ptemp)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
@@ -92,12 +92,12 @@ apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place
     } else {
         pay_lmdb_key_scope(&gather->from, gather->scope);
     }
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_rows_begin(&txn, db);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = collect(gather, txn, db);
-    pay_lmdb_read_end(db, txn);
+    rc = collect(gather, &txn);
+    pay_rows_end(&txn);
     rv = pay_lmdb_status(rc);
     if (rv == APR_SUCCESS && gather->keys->nelts > 0) {
         rv = pay_lmdb_commit(db, 0, take_out_work, gather);
@@ -109,18 +109,18 @@ apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place
     return rv;
 }
 
-int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
-                             const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                             const MDB_val *row, apr_pool_t *p)
 {
     MDB_val at = *key;
 
     (void)row;
     (void)p;
-    return pay_lmdb_rows_del(txn, db, gather->table, &at);
+    return pay_lmdb_rows_del(txn, gather->table, &at);
 }
 
-int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
-                              const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                              const MDB_val *row, apr_pool_t *p)
 {
     pay_lmdb_kept_t kept;
     int rc;
@@ -128,5 +128,5 @@ int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay
     (void)gather;
     (void)p;
     rc = pay_lmdb_kept_decode(&kept, key, row);
-    return rc ? rc : pay_lmdb_kept_take_out(txn, db, key, &kept);
+    return rc ? rc : pay_lmdb_kept_take_out(txn, key, &kept);
 }

@@ -20,14 +20,14 @@ typedef struct pay_lmdb_gather_t pay_lmdb_gather_t;
 typedef int (*pay_lmdb_want_t)(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val *key,
                                const MDB_val *row, apr_pool_t *p);
 /* Takes the row out, with all that leads to it. */
-typedef int (*pay_lmdb_take_out_t)(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
+typedef int (*pay_lmdb_take_out_t)(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn,
                                    const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 
 /* Such: of a table to whose rows nothing leads, and of table kept. */
-int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
-                             const MDB_val *key, const MDB_val *row, apr_pool_t *p);
-int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
-                              const MDB_val *key, const MDB_val *row, apr_pool_t *p);
+int pay_lmdb_gather_take_row(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                             const MDB_val *row, apr_pool_t *p);
+int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                              const MDB_val *row, apr_pool_t *p);
 
 struct pay_lmdb_gather_t {
     const pay_scope_t *scope;

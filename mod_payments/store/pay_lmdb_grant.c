@@ -22,8 +22,8 @@ typedef struct grant_work_t {
 } grant_work_t;
 
 /* `before` NULL: a new one; else no more than its role changes. */
-static int grant_write(MDB_txn *txn, const pay_store_t *db, const pay_grant_t *before,
-                       const pay_grant_t *grant, const unsigned char *digest, apr_pool_t *p)
+static int grant_write(pay_rows_txn_t *txn, const pay_grant_t *before, const pay_grant_t *grant,
+                       const unsigned char *digest, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val row;
@@ -34,11 +34,11 @@ static int grant_write(MDB_txn *txn, const pay_store_t *db, const pay_grant_t *b
         return rc;
     }
     pay_lmdb_grant_key(&key, grant->account->number, digest);
-    return pay_lmdb_record_put(txn, db, &pay_lmdb_grant_record, &key, &row, before, grant);
+    return pay_lmdb_record_put(txn, &pay_lmdb_grant_record, &key, &row, before, grant);
 }
 
 /* 1 in *out when the account, or the user, has as many grants as it may have. */
-static int is_full(int *out, MDB_txn *txn, const pay_store_t *db, const pay_account_t *account,
+static int is_full(int *out, pay_rows_txn_t *txn, const pay_account_t *account,
                    const unsigned char *digest)
 {
     int of_account, of_user, rc;
@@ -47,20 +47,19 @@ static int is_full(int *out, MDB_txn *txn, const pay_store_t *db, const pay_acco
     *out = 0;
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_u32(&prefix, account->number);
-    rc = pay_lmdb_walk_count(&of_account, txn, db, PAY_TABLE_GRANT, &prefix, PAY_GRANTS_MAX);
+    rc = pay_lmdb_walk_count(&of_account, txn, PAY_TABLE_GRANT, &prefix, PAY_GRANTS_MAX);
     if (rc) {
         return rc;
     }
     pay_lmdb_key_start(&prefix);
     (void)pay_lmdb_key_bytes(&prefix, digest, PAY_SHA256_LEN);
-    rc = pay_lmdb_walk_count(&of_user, txn, db, PAY_TABLE_GRANT_USER, &prefix, PAY_GRANTS_MAX);
+    rc = pay_lmdb_walk_count(&of_user, txn, PAY_TABLE_GRANT_USER, &prefix, PAY_GRANTS_MAX);
     *out = of_account >= PAY_GRANTS_MAX || of_user >= PAY_GRANTS_MAX;
     return rc;
 }
 
 /* 1 in *out when no other grant makes an owner of the account. */
-static int is_last_owner(int *out, MDB_txn *txn, const pay_store_t *db, const pay_grant_t *grant,
-                         apr_pool_t *p)
+static int is_last_owner(int *out, pay_rows_txn_t *txn, const pay_grant_t *grant, apr_pool_t *p)
 {
     apr_array_header_t *grants;
     int rc, i, owners = 0;
@@ -69,7 +68,7 @@ static int is_last_owner(int *out, MDB_txn *txn, const pay_store_t *db, const pa
     if (grant->role != PAY_ROLE_OWNER) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_grant_of_account(&grants, txn, db, grant->account, p);
+    rc = pay_lmdb_grant_of_account(&grants, txn, grant->account, p);
     for (i = 0; !rc && i < grants->nelts; i++) {
         owners += APR_ARRAY_IDX(grants, i, const pay_grant_t *)->role == PAY_ROLE_OWNER;
     }
@@ -78,13 +77,13 @@ static int is_last_owner(int *out, MDB_txn *txn, const pay_store_t *db, const pa
 }
 
 /* What is there may not get another role, or a new one may not be added: work->verdict says why. */
-static int put_judge(grant_work_t *work, MDB_txn *txn, const pay_store_t *db,
-                     const pay_account_t *account, const pay_grant_t *before)
+static int put_judge(grant_work_t *work, pay_rows_txn_t *txn, const pay_account_t *account,
+                     const pay_grant_t *before)
 {
     int rc, refused = 0;
 
     if (!before) {
-        rc = is_full(&refused, txn, db, account, work->digest);
+        rc = is_full(&refused, txn, account, work->digest);
         work->verdict = refused ? PAY_GRANT_REFUSED_FULL : PAY_GRANT_DONE;
         return rc;
     }
@@ -92,7 +91,7 @@ static int put_judge(grant_work_t *work, MDB_txn *txn, const pay_store_t *db,
         work->verdict = PAY_GRANT_UNCHANGED;
         return MDB_SUCCESS;
     }
-    rc = work->keep_owner ? is_last_owner(&refused, txn, db, before, work->pool) : MDB_SUCCESS;
+    rc = work->keep_owner ? is_last_owner(&refused, txn, before, work->pool) : MDB_SUCCESS;
     work->verdict = refused ? PAY_GRANT_REFUSED_OWNER : PAY_GRANT_DONE;
     return rc;
 }
@@ -106,7 +105,7 @@ static void put_tell(const grant_work_t *work, pay_store_t *db, const pay_accoun
                                      pay_role_name(work->role)));
 }
 
-static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_work(pay_rows_txn_t *txn, void *baton)
 {
     grant_work_t *work = baton;
     pay_grant_t *grant, *before;
@@ -115,20 +114,20 @@ static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     work->grant = NULL;
     work->verdict = PAY_GRANT_DONE;
-    rc = pay_lmdb_account_by_name(&account, txn, db, work->name, work->pool);
+    rc = pay_lmdb_account_by_name(&account, txn, work->name, work->pool);
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_grant_load(&grant, txn, db, account, work->digest, work->pool);
+    rc = pay_lmdb_grant_load(&grant, txn, account, work->digest, work->pool);
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
     }
-    rc = put_judge(work, txn, db, account, grant);
+    rc = put_judge(work, txn, account, grant);
     if (rc || work->verdict != PAY_GRANT_DONE) {
         work->grant = grant;
         return rc ? rc : PAY_LMDB_SILENT;
     }
-    put_tell(work, db, account, grant);
+    put_tell(work, txn->store, account, grant);
     before = grant;
     if (!grant) {
         grant = apr_pcalloc(work->pool, sizeof(*grant));
@@ -140,7 +139,7 @@ static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
     grant->role = work->role;
     grant->updated_at = pay_lmdb_time_now();
     work->grant = grant;
-    return grant_write(txn, db, before, grant, work->digest, work->pool);
+    return grant_write(txn, before, grant, work->digest, work->pool);
 }
 
 apr_status_t pay_store_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict,
@@ -166,7 +165,7 @@ apr_status_t pay_store_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict
     return rv;
 }
 
-static int delete_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int delete_work(pay_rows_txn_t *txn, void *baton)
 {
     grant_work_t *work = baton;
     pay_account_t *account;
@@ -175,12 +174,12 @@ static int delete_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int rc, last = 0;
 
     work->verdict = PAY_GRANT_DONE;
-    rc = pay_lmdb_account_by_name(&account, txn, db, work->name, work->pool);
+    rc = pay_lmdb_account_by_name(&account, txn, work->name, work->pool);
     if (!rc) {
-        rc = pay_lmdb_grant_load(&grant, txn, db, account, work->digest, work->pool);
+        rc = pay_lmdb_grant_load(&grant, txn, account, work->digest, work->pool);
     }
     if (!rc && work->keep_owner) {
-        rc = is_last_owner(&last, txn, db, grant, work->pool);
+        rc = is_last_owner(&last, txn, grant, work->pool);
     }
     if (rc) {
         return rc;
@@ -190,10 +189,10 @@ static int delete_work(MDB_txn *txn, pay_store_t *db, void *baton)
         return PAY_LMDB_SILENT;
     }
     pay_lmdb_audit_tell(
-        db, account->number, work->user,
+        txn->store, account->number, work->user,
         apr_psprintf(work->pool, "%s: %s -> none", work->host, pay_role_name(grant->role)));
     pay_lmdb_grant_key(&key, account->number, work->digest);
-    return pay_lmdb_record_del(txn, db, &pay_lmdb_grant_record, &key, grant);
+    return pay_lmdb_record_del(txn, &pay_lmdb_grant_record, &key, grant);
 }
 
 apr_status_t pay_store_grant_delete(pay_grant_verdict_t *verdict, pay_store_t *store,

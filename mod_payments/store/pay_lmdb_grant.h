@@ -34,11 +34,11 @@ int pay_lmdb_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val *
 int pay_lmdb_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p);
 
 /* The user's grant for the account, with its account. */
-int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_account_t *account, const unsigned char *digest, apr_pool_t *p);
+int pay_lmdb_grant_load(pay_grant_t **out, pay_rows_txn_t *txn, const pay_account_t *account,
+                        const unsigned char *digest, apr_pool_t *p);
 
 /* Array of pay_grant_t *, in no order. */
-int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_grant_of_account(apr_array_header_t **out, pay_rows_txn_t *txn,
                               const pay_account_t *account, apr_pool_t *p);
 
 extern const pay_lmdb_record_t pay_lmdb_grant_record; /* of pay_grant_t */

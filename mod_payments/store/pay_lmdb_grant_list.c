@@ -37,7 +37,7 @@ apr_status_t pay_store_grant_get(pay_grant_t **out, pay_store_t *store, const ch
     unsigned char digest[PAY_SHA256_LEN];
     pay_account_t *account;
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     *out = NULL;
@@ -45,15 +45,15 @@ apr_status_t pay_store_grant_get(pay_grant_t **out, pay_store_t *store, const ch
     if (rv != APR_SUCCESS) {
         return rv == APR_EINVAL ? APR_NOTFOUND : rv;
     }
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_account_by_name(&account, txn, store, name, p);
+    rc = pay_lmdb_account_by_name(&account, &txn, name, p);
     if (!rc) {
-        rc = pay_lmdb_grant_load(out, txn, store, account, digest, p);
+        rc = pay_lmdb_grant_load(out, &txn, account, digest, p);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
@@ -63,19 +63,19 @@ apr_status_t pay_store_grant_list(apr_array_header_t **out, pay_store_t *store, 
     apr_array_header_t *grants;
     pay_account_t *account;
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_account_by_name(&account, txn, store, name, p);
+    rc = pay_lmdb_account_by_name(&account, &txn, name, p);
     if (!rc) {
-        rc = pay_lmdb_grant_of_account(&grants, txn, store, account, p);
+        rc = pay_lmdb_grant_of_account(&grants, &txn, account, p);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     if (!rc) {
         sort(grants, by_host);
         *out = grants;
@@ -85,13 +85,12 @@ apr_status_t pay_store_grant_list(apr_array_header_t **out, pay_store_t *store, 
 
 /* A user's grants while they are listed. */
 typedef struct listing_t {
-    const pay_store_t *db;
     const unsigned char *digest;
     apr_array_header_t *grants;
 } listing_t;
 
 /* An entry of the index, which must lead to a grant of an account that there is. */
-static int visit_entry(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *row)
+static int visit_entry(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *row)
 {
     const unsigned char *number = (const unsigned char *)key->mv_data + PAY_SHA256_LEN;
     listing_t *listing = baton;
@@ -103,11 +102,10 @@ static int visit_entry(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_
     if (key->mv_size != PAY_LMDB_GRANT_KEY_LEN) {
         return pay_lmdb_bad_row(PAY_TABLE_GRANT_USER, key);
     }
-    rc = pay_lmdb_account_by_number(&account, txn, listing->db, pay_lmdb_read_u32(number),
-                                    listing->grants->pool);
+    rc =
+        pay_lmdb_account_by_number(&account, txn, pay_lmdb_read_u32(number), listing->grants->pool);
     if (!rc) {
-        rc = pay_lmdb_grant_load(&grant, txn, listing->db, account, listing->digest,
-                                 listing->grants->pool);
+        rc = pay_lmdb_grant_load(&grant, txn, account, listing->digest, listing->grants->pool);
     }
     if (rc == MDB_NOTFOUND) {
         return pay_lmdb_bad_row(PAY_TABLE_GRANT_USER, key);
@@ -122,10 +120,10 @@ apr_status_t pay_store_grant_list_user(apr_array_header_t **out, pay_store_t *st
                                        const char *host, const char *user, apr_pool_t *p)
 {
     unsigned char digest[PAY_SHA256_LEN];
-    listing_t listing = {.db = store, .digest = digest};
+    listing_t listing = {.digest = digest};
     pay_lmdb_key_t prefix;
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     *out = NULL;
@@ -136,16 +134,16 @@ apr_status_t pay_store_grant_list_user(apr_array_header_t **out, pay_store_t *st
         return APR_SUCCESS;
     }
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_read_begin(&txn, store);
+        rv = pay_rows_begin(&txn, store);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
     pay_lmdb_key_start(&prefix);
     (void)pay_lmdb_key_bytes(&prefix, digest, sizeof(digest));
-    rc = pay_lmdb_walk_part(txn, store, PAY_TABLE_GRANT_USER, &prefix, NULL, PAY_GRANTS_MAX,
-                            visit_entry, &listing);
-    pay_lmdb_read_end(store, txn);
+    rc = pay_lmdb_walk_part(&txn, PAY_TABLE_GRANT_USER, &prefix, NULL, PAY_GRANTS_MAX, visit_entry,
+                            &listing);
+    pay_rows_end(&txn);
     if (!rc) {
         sort(listing.grants, by_account);
         *out = listing.grants;

@@ -95,8 +95,8 @@ int pay_lmdb_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p)
     return pay_row_encode(row, grant_fields, GRANT_FIELDS, grant, p);
 }
 
-int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_account_t *account, const unsigned char *digest, apr_pool_t *p)
+int pay_lmdb_grant_load(pay_grant_t **out, pay_rows_txn_t *txn, const pay_account_t *account,
+                        const unsigned char *digest, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -105,7 +105,7 @@ int pay_lmdb_grant_load(pay_grant_t **out, MDB_txn *txn, const pay_store_t *db,
     *out = NULL;
     pay_lmdb_grant_key(&key, account->number, digest);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_GRANT, &at);
     if (!rc) {
         rc = pay_lmdb_grant_decode(out, &at, &row, p);
     }
@@ -146,14 +146,13 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no grant"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
-                apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
 {
     MDB_val at = *row_key, row;
     pay_grant_t *grant = NULL;
     int rc;
 
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_GRANT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_GRANT, &at);
     if (!rc) {
         rc = pay_lmdb_grant_decode(&grant, row_key, &row, p);
     }
@@ -170,7 +169,7 @@ typedef struct listing_t {
     apr_array_header_t *grants;
 } listing_t;
 
-static int visit_grant(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *row)
+static int visit_grant(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *row)
 {
     listing_t *listing = baton;
     pay_grant_t *grant;
@@ -185,7 +184,7 @@ static int visit_grant(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_
     return rc;
 }
 
-int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_grant_of_account(apr_array_header_t **out, pay_rows_txn_t *txn,
                               const pay_account_t *account, apr_pool_t *p)
 {
     listing_t listing = {account, apr_array_make(p, 8, sizeof(pay_grant_t *))};
@@ -194,6 +193,6 @@ int pay_lmdb_grant_of_account(apr_array_header_t **out, MDB_txn *txn, const pay_
     *out = listing.grants;
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_u32(&prefix, account->number);
-    return pay_lmdb_walk_part(txn, db, PAY_TABLE_GRANT, &prefix, NULL, PAY_GRANTS_MAX, visit_grant,
+    return pay_lmdb_walk_part(txn, PAY_TABLE_GRANT, &prefix, NULL, PAY_GRANTS_MAX, visit_grant,
                               &listing);
 }

@@ -38,8 +38,8 @@ static int is_of_scope(const MDB_val *key, const pay_scope_t *scope)
 }
 
 /* The row behind an entry; *due stays empty when it cannot be read, which the log tells. */
-static int load(pay_due_t *due, MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
-                const MDB_val *val, apr_pool_t *p)
+static int load(pay_due_t *due, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val,
+                apr_pool_t *p)
 {
     const unsigned char *at = key->mv_data;
     pay_lmdb_refund_t *row;
@@ -54,11 +54,11 @@ static int load(pay_due_t *due, MDB_txn *txn, const pay_store_t *db, const MDB_v
     }
     pay_lmdb_read_scope(&scope, at);
     if (at[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE) {
-        rc = pay_lmdb_charge_get(&charge, txn, db, &scope,
+        rc = pay_lmdb_charge_get(&charge, txn, &scope,
                                  pay_lmdb_read_u64(at + PAY_LMDB_SCOPE_LEN + 1), p);
         due->charge = rc ? NULL : charge;
     } else {
-        rc = pay_lmdb_refund_get(&row, txn, db, val, p);
+        rc = pay_lmdb_refund_get(&row, txn, val, p);
         due->refund = rc ? NULL : &row->refund;
     }
     if (rc == MDB_NOTFOUND) {
@@ -74,7 +74,7 @@ apr_status_t pay_store_held_list(apr_array_header_t **out, pay_store_t *store,
     pay_lmdb_key_t from;
     MDB_cursor *cursor = NULL;
     MDB_val key, val;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     pay_due_t due;
     apr_status_t rv;
     int rc;
@@ -82,18 +82,18 @@ apr_status_t pay_store_held_list(apr_array_header_t **out, pay_store_t *store,
     *out = apr_array_make(p, 16, sizeof(pay_due_t));
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     begin_key(&from, scope, after);
     key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(store, PAY_TABLE_HELD), &cursor);
+    rc = mdb_cursor_open(txn.mdb, pay_lmdb_dbi(PAY_TABLE_HELD), &cursor);
     if (!rc) {
         rc = mdb_cursor_get(cursor, &key, &val, from.len ? MDB_SET_RANGE : MDB_FIRST);
     }
     while (!rc && (*out)->nelts < limit && is_of_scope(&key, scope)) {
-        rc = load(&due, txn, store, &key, &val, p);
+        rc = load(&due, &txn, &key, &val, p);
         if (!rc && (due.charge || due.refund)) {
             APR_ARRAY_PUSH(*out, pay_due_t) = due;
         }
@@ -104,6 +104,6 @@ apr_status_t pay_store_held_list(apr_array_header_t **out, pay_store_t *store,
     if (cursor) {
         mdb_cursor_close(cursor);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc == MDB_NOTFOUND ? MDB_SUCCESS : rc);
 }

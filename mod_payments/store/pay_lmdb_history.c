@@ -53,8 +53,8 @@ static void history_key(pay_lmdb_key_t *key, const pay_scope_t *scope)
 }
 
 /* Of a scope without a row: an empty one. */
-static int history_load(pay_history_t **out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_scope_t *scope, apr_pool_t *p)
+static int history_load(pay_history_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                        apr_pool_t *p)
 {
     pay_history_t *history = apr_pcalloc(p, sizeof(*history));
     pay_lmdb_key_t key;
@@ -65,7 +65,7 @@ static int history_load(pay_history_t **out, MDB_txn *txn, const pay_store_t *db
     history->error = "";
     history_key(&key, scope);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_META, &at);
     if (!rc) {
         rc = pay_row_decode(history, history_fields, HISTORY_FIELDS, &row, NULL, p);
         if (rc || history->answered > history->asked || history->from > history->to) {
@@ -80,8 +80,7 @@ static int history_load(pay_history_t **out, MDB_txn *txn, const pay_store_t *db
     return MDB_SUCCESS;
 }
 
-static int history_store(MDB_txn *txn, const pay_store_t *db, const pay_history_t *history,
-                         apr_pool_t *p)
+static int history_store(pay_rows_txn_t *txn, const pay_history_t *history, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -93,29 +92,29 @@ static int history_store(MDB_txn *txn, const pay_store_t *db, const pay_history_
     }
     history_key(&key, &history->scope);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0);
 }
 
 apr_status_t pay_store_history_get(pay_history_t **out, pay_store_t *store,
                                    const pay_scope_t *scope, apr_pool_t *p)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = history_load(out, txn, store, scope, p);
-    pay_lmdb_read_end(store, txn);
+    rc = history_load(out, &txn, scope, p);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
 /* The number of the epoch, if the range holds all that may have been made since its copy. */
-static int covered(apr_uint32_t *out, MDB_txn *txn, const ask_t *ask, const pay_history_t *history,
-                   apr_time_t now)
+static int covered(apr_uint32_t *out, pay_rows_txn_t *txn, const ask_t *ask,
+                   const pay_history_t *history, apr_time_t now)
 {
     pay_epoch_t epoch;
     apr_time_t copied_at;
@@ -127,7 +126,7 @@ static int covered(apr_uint32_t *out, MDB_txn *txn, const ask_t *ask, const pay_
     return rc;
 }
 
-static int ask_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int ask_work(pay_rows_txn_t *txn, void *baton)
 {
     ask_t *ask = baton;
     const apr_time_t now = pay_time_now();
@@ -136,7 +135,7 @@ static int ask_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     ask->out = NULL;
     ask->busy = 0;
-    rc = history_load(&history, txn, db, ask->scope, ask->p);
+    rc = history_load(&history, txn, ask->scope, ask->p);
     if (rc) {
         return rc;
     }
@@ -161,7 +160,7 @@ static int ask_work(MDB_txn *txn, pay_store_t *db, void *baton)
     history->changed = 0;
     history->refused = 0;
     history->error = "";
-    return history_store(txn, db, history, ask->p);
+    return history_store(txn, history, ask->p);
 }
 
 apr_status_t pay_store_history_ask(pay_history_t **out, pay_store_t *store,
@@ -193,14 +192,14 @@ static int is_overtaken(const pay_history_t *history, const pay_history_t *store
            || stored->done_until > history->done_until;
 }
 
-static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_work(pay_rows_txn_t *txn, void *baton)
 {
     const put_t *put = baton;
     pay_history_t row = *put->history;
     pay_history_t *stored;
     int rc;
 
-    rc = history_load(&stored, txn, db, &row.scope, put->p);
+    rc = history_load(&stored, txn, &row.scope, put->p);
     if (rc) {
         return rc;
     }
@@ -213,13 +212,13 @@ static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
         stored->due_at = row.due_at;
         stored->far_at = row.far_at;
         stored->pending_from = row.pending_from;
-        return history_store(txn, db, stored, put->p);
+        return history_store(txn, stored, put->p);
     }
     row.asked_epoch = stored->asked_epoch;
     row.from = stored->from;
     row.to = stored->to;
     row.error = pay_lmdb_text_cut(row.error, PAY_HISTORY_ERROR_MAX, put->p);
-    return history_store(txn, db, &row, put->p);
+    return history_store(txn, &row, put->p);
 }
 
 apr_status_t pay_store_history_put(pay_store_t *store, const pay_history_t *history, apr_pool_t *p)
@@ -232,7 +231,7 @@ apr_status_t pay_store_history_put(pay_store_t *store, const pay_history_t *hist
     return pay_lmdb_commit(store, 0, put_work, &put);
 }
 
-int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_history_synced(int *synced, apr_time_t *from, pay_rows_txn_t *txn,
                             const pay_scope_t *scope, const pay_epoch_t *epoch, apr_pool_t *p)
 {
     pay_history_t *history;
@@ -240,7 +239,7 @@ int pay_lmdb_history_synced(int *synced, apr_time_t *from, MDB_txn *txn, const p
 
     *synced = 0;
     *from = 0;
-    rc = history_load(&history, txn, db, scope, p);
+    rc = history_load(&history, txn, scope, p);
     if (rc) {
         return rc;
     }

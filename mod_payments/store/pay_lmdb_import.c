@@ -53,7 +53,7 @@ typedef struct rows_t {
  * Claims the scope. An import that was left unfinished is closed first, so that nobody adds to it
  * while it is swept; then this runs again for a number of its own.
  */
-static int begin_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int begin_work(pay_rows_txn_t *txn, void *baton)
 {
     begin_t *begin = baton;
     pay_lmdb_scope_t last;
@@ -62,7 +62,7 @@ static int begin_work(MDB_txn *txn, pay_store_t *db, void *baton)
     begin->busy = 0;
     begin->number = 0;
     begin->leftover = 0;
-    rc = pay_lmdb_scope_get(&last, txn, db, begin->scope);
+    rc = pay_lmdb_scope_get(&last, txn, begin->scope);
     if (rc) {
         return rc;
     }
@@ -83,7 +83,7 @@ static int begin_work(MDB_txn *txn, pay_store_t *db, void *baton)
         begin->leftover = last.import_left;
     }
     last.import_worker = pay_worker_self();
-    return pay_lmdb_scope_put(txn, db, begin->scope, &last, begin->p);
+    return pay_lmdb_scope_put(txn, begin->scope, &last, begin->p);
 }
 
 apr_status_t pay_store_import_begin(pay_import_t *out, pay_store_t *store, const pay_scope_t *scope,
@@ -182,17 +182,17 @@ static apr_status_t prepare(rows_t *rows, const apr_array_header_t *refunds)
 }
 
 /* The text stored under an id; MDB_NOTFOUND when the id is free. */
-static int stored_text(MDB_val *text, MDB_txn *txn, const pay_store_t *db, const pay_lmdb_key_t *id)
+static int stored_text(MDB_val *text, pay_rows_txn_t *txn, const pay_lmdb_key_t *id)
 {
     MDB_val at = pay_lmdb_key_val(id), refund_key, row;
     pay_lmdb_refund_head_t head;
     int rc;
 
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_ID), &at, &refund_key);
+    rc = pay_rows_get(&refund_key, txn, PAY_TABLE_REFUND_ID, &at);
     if (rc) {
         return rc;
     }
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &refund_key, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_REFUND, &refund_key);
     if (rc) {
         return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_ID, &at) : rc;
     }
@@ -205,8 +205,7 @@ static int stored_text(MDB_val *text, MDB_txn *txn, const pay_store_t *db, const
  * 1 when the row stored under the record's id is that record, but for what its charge is called:
  * the row may have got our reference, or lost the acquirer's, since it was written.
  */
-static int is_same_refund(int *same, MDB_txn *txn, const pay_store_t *db, const record_t *record,
-                          apr_pool_t *p)
+static int is_same_refund(int *same, pay_rows_txn_t *txn, const record_t *record, apr_pool_t *p)
 {
     pay_refund_t like = record->row.refund;
     pay_lmdb_refund_t *row;
@@ -216,13 +215,13 @@ static int is_same_refund(int *same, MDB_txn *txn, const pay_store_t *db, const 
     int rc;
 
     *same = 0;
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_ID, &like.scope, like.id, p);
+    rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_ID, &like.scope, like.id, p);
     if (rc) {
         return rc;
     }
     name = row->refund.acquirer_charge;
     if (row->refund.charge_seq != 0) {
-        rc = pay_lmdb_charge_get(&charge, txn, db, &like.scope, row->refund.charge_seq, p);
+        rc = pay_lmdb_charge_get(&charge, txn, &like.scope, row->refund.charge_seq, p);
         if (rc) {
             return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* store check tells of it */
         }
@@ -239,8 +238,7 @@ static int is_same_refund(int *same, MDB_txn *txn, const pay_store_t *db, const 
 }
 
 /* Is it there already (*known), or is one of its names taken (rows->verdict)? */
-static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_store_t *db,
-                 const record_t *record)
+static int judge(int *known, rows_t *rows, pay_rows_txn_t *txn, const record_t *record)
 {
     const pay_refund_t *refund = &record->row.refund;
     pay_lmdb_key_t key;
@@ -249,11 +247,11 @@ static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_store_t *db,
 
     *known = 0;
     (void)pay_lmdb_refund_name_key(&key, &refund->scope, refund->id);
-    rc = stored_text(&val, txn, db, &key);
+    rc = stored_text(&val, txn, &key);
     if (!rc) {
         *known = pay_lmdb_refund_is_known(&val, refund, record->text, rows->p);
         if (!*known && rows->import->by_acquirer) {
-            rc = is_same_refund(known, txn, db, record, rows->p);
+            rc = is_same_refund(known, txn, record, rows->p);
         }
         if (!*known) {
             rows->verdict = APR_EEXIST;
@@ -265,7 +263,7 @@ static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_store_t *db,
     }
     (void)pay_lmdb_refund_name_key(&key, &refund->scope, refund->refund_reference);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REF), &at, &val);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_REFUND_REF, &at);
     if (!rc) {
         rows->verdict = APR_EEXIST;
     }
@@ -273,7 +271,7 @@ static int judge(int *known, rows_t *rows, MDB_txn *txn, const pay_store_t *db,
 }
 
 /* The charge it belongs to, if that is known here in the same currency: its amounts move. */
-static int count_on_charge(record_t *record, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
+static int count_on_charge(record_t *record, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     pay_refund_t *refund = &record->row.refund;
     pay_charge_state_t before;
@@ -285,7 +283,7 @@ static int count_on_charge(record_t *record, MDB_txn *txn, const pay_store_t *db
     if (!record->charge || refund->money.amount_minor <= 0) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_charge_get_ref(&charge, txn, db, &refund->scope, record->charge, p);
+    rc = pay_lmdb_charge_get_ref(&charge, txn, &refund->scope, record->charge, p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -304,24 +302,23 @@ static int count_on_charge(record_t *record, MDB_txn *txn, const pay_store_t *db
     }
     record->turned = charge->state != before;
     charge->updated_at = pay_lmdb_time_not_before(charge->updated_at);
-    return pay_lmdb_charge_put(txn, db, charge, p);
+    return pay_lmdb_charge_put(txn, charge, p);
 }
 
 /* As above where the acquirer's name says which charge it is: the record then shows our reference.
  */
-static int link_to_charge(record_t *record, const char **text, MDB_txn *txn, const pay_store_t *db,
-                          apr_pool_t *p)
+static int link_to_charge(record_t *record, const char **text, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     pay_refund_t *refund = &record->row.refund;
     int rc;
 
     refund->acquirer_charge = record->charge ? record->charge : "";
-    rc = pay_lmdb_refund_link_new(&record->turned, txn, db, refund, p);
+    rc = pay_lmdb_refund_link_new(&record->turned, txn, refund, p);
     *text = pay_lmdb_refund_text(refund, p);
     return rc;
 }
 
-static int write_records(rows_t *rows, MDB_txn *txn, const pay_store_t *db, pay_lmdb_scope_t *last)
+static int write_records(rows_t *rows, pay_rows_txn_t *txn, pay_lmdb_scope_t *last)
 {
     record_t *record;
     const char *text;
@@ -334,15 +331,15 @@ static int write_records(rows_t *rows, MDB_txn *txn, const pay_store_t *db, pay_
         }
         record->row.refund.seq = ++last->refund_seq;
         text = record->text;
-        rc = rows->import->by_acquirer ? link_to_charge(record, &text, txn, db, rows->p)
-                                       : count_on_charge(record, txn, db, rows->p);
+        rc = rows->import->by_acquirer ? link_to_charge(record, &text, txn, rows->p)
+                                       : count_on_charge(record, txn, rows->p);
         if (rc) {
             rows->at = i;
             return rc == ERANGE ? EINVAL : rc; /* more than any sum of money can be */
         }
-        rc = pay_lmdb_refund_insert(txn, db, &record->row, text, rows->p);
+        rc = pay_lmdb_refund_insert(txn, &record->row, text, rows->p);
         if (!rc && record->row.refund.state == PAY_REFUND_PROCESSED) {
-            rc = pay_lmdb_total_refund(txn, db, &record->row.refund, 1, rows->p);
+            rc = pay_lmdb_total_refund(txn, &record->row.refund, 1, rows->p);
         }
         if (rc) {
             return rc;
@@ -353,7 +350,7 @@ static int write_records(rows_t *rows, MDB_txn *txn, const pay_store_t *db, pay_
     return MDB_SUCCESS;
 }
 
-static int rows_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int rows_work(pay_rows_txn_t *txn, void *baton)
 {
     rows_t *rows = baton;
     pay_lmdb_scope_t last;
@@ -364,7 +361,7 @@ static int rows_work(MDB_txn *txn, pay_store_t *db, void *baton)
     rows->written = 0;
     rows->skipped = 0;
     rows->unlinked = 0;
-    rc = pay_lmdb_scope_get(&last, txn, db, &rows->import->scope);
+    rc = pay_lmdb_scope_get(&last, txn, &rows->import->scope);
     if (rc) {
         return rc;
     }
@@ -376,7 +373,7 @@ static int rows_work(MDB_txn *txn, pay_store_t *db, void *baton)
         record = &APR_ARRAY_IDX(rows->records, rows->at, record_t);
         known = record->skip;
         if (!known) {
-            rc = judge(&known, rows, txn, db, record);
+            rc = judge(&known, rows, txn, record);
         }
         if (rc || rows->verdict != APR_SUCCESS) {
             return rc;
@@ -384,8 +381,8 @@ static int rows_work(MDB_txn *txn, pay_store_t *db, void *baton)
         rows->skipped += (apr_uint64_t)known;
         record->row.refund.seq = known ? 0 : 1; /* 0: it is not written */
     }
-    rc = write_records(rows, txn, db, &last);
-    return rc ? rc : pay_lmdb_scope_put(txn, db, &rows->import->scope, &last, rows->p);
+    rc = write_records(rows, txn, &last);
+    return rc ? rc : pay_lmdb_scope_put(txn, &rows->import->scope, &last, rows->p);
 }
 
 /* What is to be told when all of it becomes visible. */

@@ -25,7 +25,7 @@ static int is_left(const pay_lmdb_scope_t *last, apr_uint32_t number)
 }
 
 /* From here on nobody adds to it, and the scope stays this process's while it is swept. */
-static int close_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int close_work(pay_rows_txn_t *txn, void *baton)
 {
     abort_t *work = baton;
     const pay_import_t *import = work->import;
@@ -33,7 +33,7 @@ static int close_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int rc;
 
     work->over = 0;
-    rc = pay_lmdb_scope_get(&last, txn, db, &import->scope);
+    rc = pay_lmdb_scope_get(&last, txn, &import->scope);
     if (rc) {
         return rc;
     }
@@ -43,24 +43,24 @@ static int close_work(MDB_txn *txn, pay_store_t *db, void *baton)
     }
     last.import_left = import->number;
     last.import_open = 0;
-    return pay_lmdb_scope_put(txn, db, &import->scope, &last, work->p);
+    return pay_lmdb_scope_put(txn, &import->scope, &last, work->p);
 }
 
 /* Nothing of it is left. Another thread may have begun one meanwhile: then the scope is that's. */
-static int release_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int release_work(pay_rows_txn_t *txn, void *baton)
 {
     abort_t *work = baton;
     const pay_import_t *import = work->import;
     pay_lmdb_scope_t last;
     int rc;
 
-    rc = pay_lmdb_scope_get(&last, txn, db, &import->scope);
+    rc = pay_lmdb_scope_get(&last, txn, &import->scope);
     if (rc || !is_left(&last, import->number)) {
         return rc;
     }
     last.import_left = 0;
     memset(&last.import_worker, 0, sizeof(last.import_worker));
-    return pay_lmdb_scope_put(txn, db, &import->scope, &last, work->p);
+    return pay_lmdb_scope_put(txn, &import->scope, &last, work->p);
 }
 
 apr_status_t pay_store_import_abort(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
@@ -99,18 +99,18 @@ typedef struct group_t {
 
 /* One that is left out by what is damaged is told by `store check`. *refund NULL: it is not told,
  * because its charge was made after it. The acquirer's clock may be another than ours. */
-static int load_told(const pay_refund_t **refund, const finish_t *finish, MDB_txn *txn,
-                     const pay_store_t *db, const char *refund_reference)
+static int load_told(const pay_refund_t **refund, const finish_t *finish, pay_rows_txn_t *txn,
+                     const char *refund_reference)
 {
     pay_lmdb_refund_t *row;
     pay_charge_t *charge;
     int rc;
 
     *refund = NULL;
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, &finish->import->scope,
+    rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, &finish->import->scope,
                                   refund_reference, finish->p);
     if (!rc) {
-        rc = pay_lmdb_charge_get(&charge, txn, db, &finish->import->scope, row->refund.charge_seq,
+        rc = pay_lmdb_charge_get(&charge, txn, &finish->import->scope, row->refund.charge_seq,
                                  finish->p);
     }
     if (rc) {
@@ -134,7 +134,7 @@ static group_t *group_of(apr_hash_t *groups, const pay_lmdb_told_t *told, apr_po
     return group;
 }
 
-static int tell_news(const finish_t *finish, MDB_txn *txn, const pay_store_t *db)
+static int tell_news(const finish_t *finish, pay_rows_txn_t *txn)
 {
     const apr_array_header_t *all = finish->import->told;
     const pay_lmdb_told_t *told = (const pay_lmdb_told_t *)all->elts;
@@ -146,7 +146,7 @@ static int tell_news(const finish_t *finish, MDB_txn *txn, const pay_store_t *db
 
     for (i = 0; !rc && i < all->nelts; i++) {
         if (told[i].is_news) {
-            rc = load_told(&refunds[i], finish, txn, db, told[i].refund_reference);
+            rc = load_told(&refunds[i], finish, txn, told[i].refund_reference);
         }
         group = group_of(groups, &told[i], finish->p);
         group->turned |= told[i].turned;
@@ -155,14 +155,14 @@ static int tell_news(const finish_t *finish, MDB_txn *txn, const pay_store_t *db
     for (i = 0; !rc && i < all->nelts; i++) {
         if (refunds[i]) {
             group = group_of(groups, &told[i], finish->p);
-            rc = pay_lmdb_event_of_refund(txn, db, refunds[i], group->turned && group->last == i,
+            rc = pay_lmdb_event_of_refund(txn, refunds[i], group->turned && group->last == i,
                                           finish->p);
         }
     }
     return rc;
 }
 
-static int finish_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int finish_work(pay_rows_txn_t *txn, void *baton)
 {
     finish_t *finish = baton;
     const pay_import_t *import = finish->import;
@@ -170,7 +170,7 @@ static int finish_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int rc;
 
     finish->busy = 0;
-    rc = pay_lmdb_scope_get(&last, txn, db, &import->scope);
+    rc = pay_lmdb_scope_get(&last, txn, &import->scope);
     if (rc) {
         return rc;
     }
@@ -178,14 +178,14 @@ static int finish_work(MDB_txn *txn, pay_store_t *db, void *baton)
         finish->busy = 1;
         return PAY_LMDB_SILENT;
     }
-    pay_lmdb_audit_tell(db, import->scope.account, NULL,
+    pay_lmdb_audit_tell(txn->store, import->scope.account, NULL,
                         apr_psprintf(finish->p, "%s: %" APR_UINT64_T_FMT " records",
                                      pay_mode_name(import->scope.mode), import->written));
     last.import_done = import->number;
     last.import_open = 0;
     memset(&last.import_worker, 0, sizeof(last.import_worker));
-    rc = pay_lmdb_scope_put(txn, db, &import->scope, &last, finish->p);
-    return rc || !import->told ? rc : tell_news(finish, txn, db);
+    rc = pay_lmdb_scope_put(txn, &import->scope, &last, finish->p);
+    return rc || !import->told ? rc : tell_news(finish, txn);
 }
 
 apr_status_t pay_store_import_finish(pay_import_t *import, pay_store_t *store, apr_pool_t *p)

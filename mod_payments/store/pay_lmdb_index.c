@@ -67,10 +67,9 @@ static int entry_after(pay_lmdb_entry_t *entry, const pay_lmdb_index_t *index,
 }
 
 /* An entry of another row stays. MDB_NOTFOUND when there is none. */
-static int take_out(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_index_t *index,
+static int take_out(pay_rows_txn_t *txn, const pay_lmdb_index_t *index,
                     const pay_lmdb_entry_t *entry)
 {
-    const MDB_dbi dbi = pay_lmdb_dbi(db, entry->table);
     MDB_val at = pay_lmdb_key_val(&entry->key), val;
     int rc;
 
@@ -78,22 +77,22 @@ static int take_out(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_index_t 
         return MDB_NOTFOUND;
     }
     if (index->rule == PAY_INDEX_FIRST) {
-        rc = mdb_get(txn, dbi, &at, &val);
+        rc = pay_rows_get(&val, txn, entry->table, &at);
         if (rc || !is_value(entry, &val)) {
             return rc ? rc : MDB_NOTFOUND;
         }
     }
-    return mdb_del(txn, dbi, &at, NULL);
+    return pay_rows_del(txn, entry->table, &at);
 }
 
-static int put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_index_t *index,
-               pay_lmdb_entry_t *entry, const void *record)
+static int put(pay_rows_txn_t *txn, const pay_lmdb_index_t *index, pay_lmdb_entry_t *entry,
+               const void *record)
 {
     MDB_val at = pay_lmdb_key_val(&entry->key), val = value_of(entry);
     int rc;
 
-    rc = mdb_put(txn, pay_lmdb_dbi(db, entry->table), &at, &val,
-                 index->rule == PAY_INDEX_OWN ? 0 : MDB_NOOVERWRITE);
+    rc = pay_rows_put(txn, entry->table, &at, &val,
+                      index->rule == PAY_INDEX_OWN ? 0 : MDB_NOOVERWRITE);
     if (rc != MDB_KEYEXIST || index->rule != PAY_INDEX_FIRST) {
         return rc;
     }
@@ -104,23 +103,22 @@ static int put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_index_t *inde
 }
 
 /* *taken 1: there was one, so that the row may have no other. */
-static int take_out_former(int *taken, MDB_txn *txn, const pay_store_t *db,
-                           const pay_lmdb_index_t *index, const pay_lmdb_key_t *key,
-                           const void *record)
+static int take_out_former(int *taken, pay_rows_txn_t *txn, const pay_lmdb_index_t *index,
+                           const pay_lmdb_key_t *key, const void *record)
 {
     pay_lmdb_entry_t entry;
     int rc = entry_before(&entry, index, key, record);
 
     if (!rc) {
-        rc = take_out(txn, db, index, &entry);
+        rc = take_out(txn, index, &entry);
         *taken |= rc == MDB_SUCCESS;
     }
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* `anew`: the entry is put even if it should be there. */
-static int move_entry(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_index_t *index,
-                      const pay_lmdb_key_t *key, const void *before, const void *after, int anew)
+static int move_entry(pay_rows_txn_t *txn, const pay_lmdb_index_t *index, const pay_lmdb_key_t *key,
+                      const void *before, const void *after, int anew)
 {
     pay_lmdb_entry_t from, to;
     int had, has, rc = MDB_SUCCESS;
@@ -136,13 +134,13 @@ static int move_entry(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_index_
             return MDB_SUCCESS;
         }
     } else if (had) {
-        rc = take_out(txn, db, index, &from);
+        rc = take_out(txn, index, &from);
         rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
-    return rc || !has ? rc : put(txn, db, index, &to, after);
+    return rc || !has ? rc : put(txn, index, &to, after);
 }
 
-int pay_lmdb_index_move(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_index_move(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, const void *before, const void *after)
 {
     const pay_lmdb_index_t *index = record->indexes;
@@ -154,21 +152,21 @@ int pay_lmdb_index_move(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_reco
     }
     for (; !rc && index < end; index++) {
         if (index->rule == PAY_INDEX_FORMER) {
-            rc = take_out_former(&anew, txn, db, index, at, before);
+            rc = take_out_former(&anew, txn, index, at, before);
             if (!rc) {
-                rc = take_out_former(&anew, txn, db, index, at, after);
+                rc = take_out_former(&anew, txn, index, at, after);
             }
             continue;
         }
         if (!before || !after || !index->is_same || !index->is_same(before, after)) {
-            rc = move_entry(txn, db, index, at, before, after, anew);
+            rc = move_entry(txn, index, at, before, after, anew);
         }
         anew = 0;
     }
     return rc;
 }
 
-int pay_lmdb_index_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_index_put(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                        const pay_lmdb_key_t *at, const void *row)
 {
     const pay_lmdb_index_t *index = record->indexes;
@@ -179,7 +177,7 @@ int pay_lmdb_index_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_recor
     for (; !rc && index < end; index++) {
         if (index->rule == PAY_INDEX_OWN) {
             rc = entry_after(&entry, index, at, row);
-            rc = rc ? rc : put(txn, db, index, &entry, row);
+            rc = rc ? rc : put(txn, index, &entry, row);
             rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
         }
     }

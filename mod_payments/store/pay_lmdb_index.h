@@ -67,8 +67,7 @@ typedef struct pay_lmdb_record_t {
     const pay_lmdb_index_t *indexes;
     size_t index_count;
     /* The record of a row, in `p`; MDB_NOTFOUND, or PAY_LMDB_BAD_ROW, which is logged. */
-    int (*load)(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
-                apr_pool_t *p);
+    int (*load)(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p);
     /* What store check calls it, before a fault; NULL: nothing. */
     const char *(*label)(const void *record, apr_pool_t *p);
 } pay_lmdb_record_t;
@@ -81,11 +80,11 @@ void pay_lmdb_entry_number(pay_lmdb_entry_t *entry, apr_uint64_t number); /* 8 b
  * Moves the entries of the row at the key `at`: from those of `before` (NULL: it is new) to those
  * of `after` (NULL: it is taken out). The row itself is the caller's.
  */
-int pay_lmdb_index_move(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_index_move(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, const void *before, const void *after);
 
 /* Puts those entries of a stored row that no other row can have, in case some are missing. */
-int pay_lmdb_index_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_index_put(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                        const pay_lmdb_key_t *at, const void *row);
 
 /* 1 when the entry stands in the table under that key, with that value. */

@@ -71,7 +71,7 @@ int pay_lmdb_kept_is_of_charge(const pay_charge_t *charge, const MDB_val *key)
            && memcmp(charge->kept_as + 1, at + DIGEST_OFFSET, PAY_SHA256_LEN) == 0;
 }
 
-static int load_charge(pay_kept_t *out, MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
+static int load_charge(pay_kept_t *out, pay_rows_txn_t *txn, const MDB_val *key,
                        const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     pay_charge_t *charge;
@@ -79,7 +79,7 @@ static int load_charge(pay_kept_t *out, MDB_txn *txn, const pay_store_t *db, con
     int rc;
 
     pay_lmdb_read_scope(&scope, key->mv_data);
-    rc = pay_lmdb_charge_get(&charge, txn, db, &scope, kept->seq, p);
+    rc = pay_lmdb_charge_get(&charge, txn, &scope, kept->seq, p);
     if (rc == MDB_NOTFOUND || (!rc && !pay_lmdb_kept_is_of_charge(charge, key))) {
         return pay_lmdb_bad_row(PAY_TABLE_KEPT, key);
     }
@@ -90,7 +90,7 @@ static int load_charge(pay_kept_t *out, MDB_txn *txn, const pay_store_t *db, con
     return MDB_SUCCESS;
 }
 
-static int load_refund(pay_kept_t *out, MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
+static int load_refund(pay_kept_t *out, pay_rows_txn_t *txn, const MDB_val *key,
                        const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     pay_lmdb_refund_t *refund;
@@ -100,7 +100,7 @@ static int load_refund(pay_kept_t *out, MDB_txn *txn, const pay_store_t *db, con
 
     pay_lmdb_kept_refund_key(&refund_key, key, kept);
     at = pay_lmdb_key_val(&refund_key);
-    rc = pay_lmdb_refund_get(&refund, txn, db, &at, p);
+    rc = pay_lmdb_refund_get(&refund, txn, &at, p);
     if (rc == MDB_NOTFOUND) { /* a refund never goes, so the key's row is at fault */
         return pay_lmdb_bad_row(PAY_TABLE_KEPT, key);
     }
@@ -111,8 +111,8 @@ static int load_refund(pay_kept_t *out, MDB_txn *txn, const pay_store_t *db, con
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_kept_get(pay_kept_t **out, MDB_txn *txn, const pay_store_t *db,
-                      const pay_scope_t *scope, const pay_idempotency_t *use, apr_pool_t *p)
+int pay_lmdb_kept_get(pay_kept_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                      const pay_idempotency_t *use, apr_pool_t *p)
 {
     pay_lmdb_kept_t kept;
     pay_lmdb_key_t key;
@@ -126,7 +126,7 @@ int pay_lmdb_kept_get(pay_kept_t **out, MDB_txn *txn, const pay_store_t *db,
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
     if (rc) {
         return rc;
     }
@@ -137,9 +137,9 @@ int pay_lmdb_kept_get(pay_kept_t **out, MDB_txn *txn, const pay_store_t *db,
     found = apr_pcalloc(p, sizeof(*found));
     found->same_request = memcmp(kept.digest, use->digest, PAY_SHA256_LEN) == 0;
     if (found->same_request && kept.what == PAY_KEPT_CHARGE) {
-        rc = load_charge(found, txn, db, &at, &kept, p);
+        rc = load_charge(found, txn, &at, &kept, p);
     } else if (found->same_request && kept.what == PAY_KEPT_REFUND) {
-        rc = load_refund(found, txn, db, &at, &kept, p);
+        rc = load_refund(found, txn, &at, &kept, p);
     } else if (found->same_request && kept.what == PAY_KEPT_REFUSAL) {
         found->refusal = kept.refusal;
     } else if (found->same_request) {
@@ -151,7 +151,7 @@ int pay_lmdb_kept_get(pay_kept_t **out, MDB_txn *txn, const pay_store_t *db,
     return rc;
 }
 
-int pay_lmdb_kept_known(int *known, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
+int pay_lmdb_kept_known(int *known, pay_rows_txn_t *txn, const pay_scope_t *scope,
                         const pay_idempotency_t *use)
 {
     pay_lmdb_key_t key;
@@ -164,14 +164,14 @@ int pay_lmdb_kept_known(int *known, MDB_txn *txn, const pay_store_t *db, const p
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
     *known = rc == MDB_SUCCESS;
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* A key that is kept already is the caller's mistake, and stays as it is. */
-static int add(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-               const pay_idempotency_t *use, pay_lmdb_kept_t *kept, apr_pool_t *p)
+static int add(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_idempotency_t *use,
+               pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at;
@@ -183,10 +183,10 @@ static int add(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    return pay_lmdb_kept_write(txn, db, &at, NULL, kept, p);
+    return pay_lmdb_kept_write(txn, &at, NULL, kept, p);
 }
 
-int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_store_t *db, const pay_idempotency_t *use,
+int pay_lmdb_kept_add_charge(pay_rows_txn_t *txn, const pay_idempotency_t *use,
                              pay_charge_t *charge, apr_pool_t *p)
 {
     pay_lmdb_kept_t kept = {.what = PAY_KEPT_CHARGE,
@@ -200,10 +200,10 @@ int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_store_t *db, const pay_idem
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return add(txn, db, &charge->scope, use, &kept, p);
+    return add(txn, &charge->scope, use, &kept, p);
 }
 
-int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge)
+int pay_lmdb_kept_remove_charge(pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     static const unsigned char none[sizeof(charge->kept_as)];
     unsigned char head[2];
@@ -221,7 +221,7 @@ int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_store_t *db, const pay_c
     (void)pay_lmdb_key_bytes(&key, head, sizeof(head));
     (void)pay_lmdb_key_bytes(&key, charge->kept_as + 1, PAY_SHA256_LEN);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -232,10 +232,10 @@ int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_store_t *db, const pay_c
     if (kept.what != PAY_KEPT_CHARGE || kept.seq != charge->seq) {
         return MDB_SUCCESS; /* its own time was over: the key is another charge's now */
     }
-    return pay_lmdb_kept_take_out(txn, db, &at, &kept);
+    return pay_lmdb_kept_take_out(txn, &at, &kept);
 }
 
-int pay_lmdb_kept_add_refund(MDB_txn *txn, const pay_store_t *db, const pay_idempotency_t *use,
+int pay_lmdb_kept_add_refund(pay_rows_txn_t *txn, const pay_idempotency_t *use,
                              const pay_refund_t *refund, apr_pool_t *p)
 {
     pay_lmdb_kept_t kept = {.what = PAY_KEPT_REFUND,
@@ -244,10 +244,10 @@ int pay_lmdb_kept_add_refund(MDB_txn *txn, const pay_store_t *db, const pay_idem
                             .created_at = refund->created_at};
 
     assert(refund->import_number == 0); /* history can be taken back, and has no keys */
-    return add(txn, db, &refund->scope, use, &kept, p);
+    return add(txn, &refund->scope, use, &kept, p);
 }
 
-int pay_lmdb_kept_add_refusal(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
+int pay_lmdb_kept_add_refusal(pay_rows_txn_t *txn, const pay_scope_t *scope,
                               const pay_idempotency_t *use, pay_refund_verdict_t refusal,
                               apr_time_t now, apr_pool_t *p)
 {
@@ -258,10 +258,10 @@ int pay_lmdb_kept_add_refusal(MDB_txn *txn, const pay_store_t *db, const pay_sco
 
     assert(refusal != PAY_REFUND_OPENED);
     assert(refusal <= PAY_REFUND_REFUSED_FULL);
-    return add(txn, db, scope, use, &kept, p);
+    return add(txn, scope, use, &kept, p);
 }
 
-int pay_lmdb_kept_add_text(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
+int pay_lmdb_kept_add_text(pay_rows_txn_t *txn, const pay_scope_t *scope,
                            const pay_idempotency_t *use, const char *text, apr_time_t now,
                            apr_pool_t *p)
 {
@@ -271,37 +271,37 @@ int pay_lmdb_kept_add_text(MDB_txn *txn, const pay_store_t *db, const pay_scope_
                             .text = {strlen(text), (void *)text}};
 
     assert(kept.text.mv_size > 0);
-    return add(txn, db, scope, use, &kept, p);
+    return add(txn, scope, use, &kept, p);
 }
 
 apr_status_t pay_store_kept_find(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
                                  const pay_idempotency_t *use, apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_kept_get(out, txn, store, scope, use, p);
-    pay_lmdb_read_end(store, txn);
+    rc = pay_lmdb_kept_get(out, &txn, scope, use, p);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
-static int keep_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int keep_work(pay_rows_txn_t *txn, void *baton)
 {
     keep_t *keep = baton;
     int rc;
 
     keep->out = NULL;
-    rc = pay_lmdb_kept_get(&keep->out, txn, db, keep->scope, keep->use, keep->p);
+    rc = pay_lmdb_kept_get(&keep->out, txn, keep->scope, keep->use, keep->p);
     if (rc != MDB_NOTFOUND) {
         return rc;
     }
-    rc = pay_lmdb_kept_add_text(txn, db, keep->scope, keep->use, keep->text, pay_lmdb_time_now(),
+    rc = pay_lmdb_kept_add_text(txn, keep->scope, keep->use, keep->text, pay_lmdb_time_now(),
                                 keep->p);
     if (rc) {
         return rc;

@@ -43,47 +43,46 @@ typedef struct pay_lmdb_kept_t {
 } pay_lmdb_kept_t;
 
 /* What the key is known for, charge or refund loaded; MDB_NOTFOUND: nothing. */
-int pay_lmdb_kept_get(pay_kept_t **out, MDB_txn *txn, const pay_store_t *db,
-                      const pay_scope_t *scope, const pay_idempotency_t *use, apr_pool_t *p);
+int pay_lmdb_kept_get(pay_kept_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                      const pay_idempotency_t *use, apr_pool_t *p);
 
 /* 1 in *known when something is kept under the key, whatever it is. */
-int pay_lmdb_kept_known(int *known, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
+int pay_lmdb_kept_known(int *known, pay_rows_txn_t *txn, const pay_scope_t *scope,
                         const pay_idempotency_t *use);
 
 /*
  * Keeps the key for the charge, from its createdAt on for PAY_IDEMPOTENCY_KEEP, and sets its
  * kept_as: the caller writes the charge's row after this.
  */
-int pay_lmdb_kept_add_charge(MDB_txn *txn, const pay_store_t *db, const pay_idempotency_t *use,
+int pay_lmdb_kept_add_charge(pay_rows_txn_t *txn, const pay_idempotency_t *use,
                              pay_charge_t *charge, apr_pool_t *p);
 /* Takes out what add_charge kept for the charge, if that is still there. */
-int pay_lmdb_kept_remove_charge(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge);
+int pay_lmdb_kept_remove_charge(pay_rows_txn_t *txn, const pay_charge_t *charge);
 /* Keeps the key for the refund as long as the refund lives. */
-int pay_lmdb_kept_add_refund(MDB_txn *txn, const pay_store_t *db, const pay_idempotency_t *use,
+int pay_lmdb_kept_add_refund(pay_rows_txn_t *txn, const pay_idempotency_t *use,
                              const pay_refund_t *refund, apr_pool_t *p);
 /* Keeps one of the refusals R1 to R3 from `now` on for PAY_IDEMPOTENCY_KEEP. */
-int pay_lmdb_kept_add_refusal(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
+int pay_lmdb_kept_add_refusal(pay_rows_txn_t *txn, const pay_scope_t *scope,
                               const pay_idempotency_t *use, pay_refund_verdict_t refusal,
                               apr_time_t now, apr_pool_t *p);
 /* Keeps a whole answer likewise. ENAMETOOLONG above PAY_STORE_KEPT_TEXT_MAX bytes. */
-int pay_lmdb_kept_add_text(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
+int pay_lmdb_kept_add_text(pay_rows_txn_t *txn, const pay_scope_t *scope,
                            const pay_idempotency_t *use, const char *text, apr_time_t now,
                            apr_pool_t *p);
 
 /* Ends at `due_at` what a repetition of the refund's request is known by. */
-int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund,
-                             apr_time_t due_at, apr_pool_t *p);
+int pay_lmdb_kept_add_repeat(pay_rows_txn_t *txn, const pay_refund_t *refund, apr_time_t due_at,
+                             apr_pool_t *p);
 
 /* --- rows, for kept_expire and check --- */
 /* The row at `key`, whose length is checked too. */
 int pay_lmdb_kept_decode(pay_lmdb_kept_t *out, const MDB_val *key, const MDB_val *row);
 extern const pay_lmdb_record_t pay_lmdb_kept_record;
 /* Writes the row. `before` is what is stored there; NULL: nothing is, else MDB_KEYEXIST. */
-int pay_lmdb_kept_write(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
-                        const pay_lmdb_kept_t *before, const pay_lmdb_kept_t *kept, apr_pool_t *p);
+int pay_lmdb_kept_write(pay_rows_txn_t *txn, const MDB_val *key, const pay_lmdb_kept_t *before,
+                        const pay_lmdb_kept_t *kept, apr_pool_t *p);
 /* Takes out a row that was read. `key` may lie in the store: it is copied first. */
-int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
-                           const pay_lmdb_kept_t *kept);
+int pay_lmdb_kept_take_out(pay_rows_txn_t *txn, const MDB_val *key, const pay_lmdb_kept_t *kept);
 void pay_lmdb_kept_due_key(pay_lmdb_key_t *out, apr_time_t due_at, const MDB_val *kept_key);
 /* The key of the refund that the row at `key` stands for. */
 void pay_lmdb_kept_refund_key(pay_lmdb_key_t *out, const MDB_val *key, const pay_lmdb_kept_t *kept);

@@ -45,15 +45,15 @@ static int entries_beyond(apr_array_header_t *out, MDB_cursor *cursor, apr_time_
 
 /* Copies of the first entries that are due, at most `limit`, for the index changes as they are
  * worked on. One of a wrong length has no time that could be waited for. */
-static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
-                       apr_time_t now, int limit, apr_pool_t *p)
+static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
+                       apr_pool_t *p)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_KEPT_DUE), &cursor);
     if (rc) {
         return rc;
     }
@@ -73,35 +73,35 @@ static int entries_due(apr_array_header_t **out, MDB_txn *txn, const pay_store_t
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int delete_entry(MDB_txn *txn, const pay_store_t *db, const MDB_val *entry)
+static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
 {
     MDB_val at = *entry;
     int rc;
 
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, NULL);
+    rc = pay_rows_del(txn, PAY_TABLE_KEPT_DUE, &at);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* The entry moves to another time; one whose row cannot be read goes to the back, so that it never
  * blocks the others. */
-static int push_entry(MDB_txn *txn, const pay_store_t *db, const MDB_val *entry,
-                      const MDB_val *kept_key, apr_time_t due_at)
+static int push_entry(pay_rows_txn_t *txn, const MDB_val *entry, const MDB_val *kept_key,
+                      apr_time_t due_at)
 {
     MDB_val at, nothing = {0, NULL};
     pay_lmdb_key_t key;
     int rc;
 
-    rc = delete_entry(txn, db, entry);
+    rc = delete_entry(txn, entry);
     if (rc) {
         return rc;
     }
     pay_lmdb_kept_due_key(&key, due_at, kept_key);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, &nothing, 0);
+    return pay_rows_put(txn, PAY_TABLE_KEPT_DUE, &at, &nothing, 0);
 }
 
 /* 1 in *over unless the row's charge is pending, or cannot be told to be anything else. */
-static int is_over(int *over, MDB_txn *txn, const pay_store_t *db, const MDB_val *kept_key,
+static int is_over(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
                    const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     pay_charge_t *charge;
@@ -114,7 +114,7 @@ static int is_over(int *over, MDB_txn *txn, const pay_store_t *db, const MDB_val
     }
     *over = 0;
     pay_lmdb_read_scope(&scope, kept_key->mv_data);
-    rc = pay_lmdb_charge_get(&charge, txn, db, &scope, kept->seq, p);
+    rc = pay_lmdb_charge_get(&charge, txn, &scope, kept->seq, p);
     if (rc == MDB_NOTFOUND || (!rc && !pay_lmdb_kept_is_of_charge(charge, kept_key))) {
         rc = pay_lmdb_bad_row(PAY_TABLE_KEPT, kept_key);
     }
@@ -127,7 +127,7 @@ static int is_over(int *over, MDB_txn *txn, const pay_store_t *db, const MDB_val
 
 /* The refund's request is known no more; *over 0: it is pending, and stands for it still, or the
  * clock is ahead and the window is not over. */
-static int forget_repeat(int *over, MDB_txn *txn, const pay_store_t *db, const MDB_val *kept_key,
+static int forget_repeat(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
                          const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     apr_interval_time_t age;
@@ -139,47 +139,45 @@ static int forget_repeat(int *over, MDB_txn *txn, const pay_store_t *db, const M
     *over = 1;
     pay_lmdb_kept_refund_key(&key, kept_key, kept);
     at = pay_lmdb_key_val(&key);
-    rc = pay_lmdb_refund_get(&row, txn, db, &at, p);
+    rc = pay_lmdb_refund_get(&row, txn, &at, p);
     if (rc) {
         *over = rc == MDB_NOTFOUND; /* one that cannot be read may be mended */
         return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
     }
     *over = row->refund.state != PAY_REFUND_PENDING
             && (!pay_moment_age(&age, &row->refund.opened) || age >= PAY_REFUND_REPEAT_MAX);
-    return *over ? pay_lmdb_refund_repeat_forget(txn, db, row, p) : MDB_SUCCESS;
+    return *over ? pay_lmdb_refund_repeat_forget(txn, row, p) : MDB_SUCCESS;
 }
 
 /* The row behind the entry was read; its own time is what counts. */
-static int expire_row(const expire_t *expire, MDB_txn *txn, const pay_store_t *db,
-                      const MDB_val *entry, const MDB_val *kept_key, pay_lmdb_kept_t *kept)
+static int expire_row(const expire_t *expire, pay_rows_txn_t *txn, const MDB_val *entry,
+                      const MDB_val *kept_key, pay_lmdb_kept_t *kept)
 {
     const pay_lmdb_kept_t before = *kept;
     int rc = MDB_SUCCESS, over;
 
     if (kept->due_at == 0) { /* a refund's has none */
-        return delete_entry(txn, db, entry);
+        return delete_entry(txn, entry);
     }
     if (kept->due_at > expire->now && kept->due_at <= expire->now + LONGEST) {
-        return push_entry(txn, db, entry, kept_key, kept->due_at);
+        return push_entry(txn, entry, kept_key, kept->due_at);
     }
     over = kept->due_at <= expire->now;
     if (over) {
-        rc = kept->what == PAY_KEPT_REPEAT
-                 ? forget_repeat(&over, txn, db, kept_key, kept, expire->p)
-                 : is_over(&over, txn, db, kept_key, kept, expire->p);
+        rc = kept->what == PAY_KEPT_REPEAT ? forget_repeat(&over, txn, kept_key, kept, expire->p)
+                                           : is_over(&over, txn, kept_key, kept, expire->p);
     }
     if (!rc) {
-        rc = delete_entry(txn, db, entry);
+        rc = delete_entry(txn, entry);
     }
     if (rc || over) {
-        return rc ? rc : pay_lmdb_kept_take_out(txn, db, kept_key, kept);
+        return rc ? rc : pay_lmdb_kept_take_out(txn, kept_key, kept);
     }
     kept->due_at = expire->now + (kept->due_at > expire->now ? PAY_IDEMPOTENCY_KEEP : LATER);
-    return pay_lmdb_kept_write(txn, db, kept_key, &before, kept, expire->p);
+    return pay_lmdb_kept_write(txn, kept_key, &before, kept, expire->p);
 }
 
-static int expire_entry(const expire_t *expire, MDB_txn *txn, const pay_store_t *db,
-                        const MDB_val *entry)
+static int expire_entry(const expire_t *expire, pay_rows_txn_t *txn, const MDB_val *entry)
 {
     MDB_val kept_key, at, row;
     pay_lmdb_kept_t kept;
@@ -187,34 +185,34 @@ static int expire_entry(const expire_t *expire, MDB_txn *txn, const pay_store_t 
 
     if (entry->mv_size != PAY_LMDB_KEPT_DUE_KEY_LEN) {
         (void)pay_lmdb_bad_row(PAY_TABLE_KEPT_DUE, entry);
-        return delete_entry(txn, db, entry);
+        return delete_entry(txn, entry);
     }
     kept_key.mv_size = PAY_LMDB_KEPT_KEY_LEN;
     kept_key.mv_data = (char *)entry->mv_data + sizeof(apr_uint64_t);
     at = kept_key;
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
     if (rc == MDB_NOTFOUND) {
-        return delete_entry(txn, db, entry);
+        return delete_entry(txn, entry);
     }
     if (!rc) {
         rc = pay_lmdb_kept_decode(&kept, &kept_key, &row);
     }
     if (rc == PAY_LMDB_BAD_ROW) {
-        return push_entry(txn, db, entry, &kept_key, expire->now + LATER);
+        return push_entry(txn, entry, &kept_key, expire->now + LATER);
     }
-    return rc ? rc : expire_row(expire, txn, db, entry, &kept_key, &kept);
+    return rc ? rc : expire_row(expire, txn, entry, &kept_key, &kept);
 }
 
-static int expire_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int expire_work(pay_rows_txn_t *txn, void *baton)
 {
     expire_t *expire = baton;
     apr_array_header_t *entries;
     int i, rc;
 
     expire->count = 0;
-    rc = entries_due(&entries, txn, db, expire->now, expire->limit, expire->p);
+    rc = entries_due(&entries, txn, expire->now, expire->limit, expire->p);
     for (i = 0; !rc && i < entries->nelts; i++) {
-        rc = expire_entry(expire, txn, db, &APR_ARRAY_IDX(entries, i, MDB_val));
+        rc = expire_entry(expire, txn, &APR_ARRAY_IDX(entries, i, MDB_val));
     }
     if (!rc) {
         expire->count = entries->nelts;
@@ -227,7 +225,7 @@ apr_status_t pay_store_kept_expire(int *count, pay_store_t *store, apr_time_t no
 {
     expire_t expire = {.now = now, .limit = limit, .p = p};
     apr_array_header_t *entries;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
@@ -235,12 +233,12 @@ apr_status_t pay_store_kept_expire(int *count, pay_store_t *store, apr_time_t no
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
     /* Most steps find nothing: those take no turn to write. */
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = entries_due(&entries, txn, store, now, 1, p);
-    pay_lmdb_read_end(store, txn);
+    rc = entries_due(&entries, &txn, now, 1, p);
+    pay_rows_end(&txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }

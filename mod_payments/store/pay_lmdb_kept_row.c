@@ -124,23 +124,22 @@ static const pay_lmdb_index_t indexes[] = {
      .wrong = wrong_due},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
-                apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
 {
     pay_lmdb_kept_t *kept = apr_palloc(p, sizeof(*kept));
     MDB_val at = *row_key, row;
     int rc;
 
     *record = kept;
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
     return rc ? rc : pay_lmdb_kept_decode(kept, row_key, &row);
 }
 
 const pay_lmdb_record_t pay_lmdb_kept_record = {
     .table = PAY_TABLE_KEPT, .indexes = indexes, .index_count = 1, .load = load};
 
-int pay_lmdb_kept_write(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
-                        const pay_lmdb_kept_t *before, const pay_lmdb_kept_t *kept, apr_pool_t *p)
+int pay_lmdb_kept_write(pay_rows_txn_t *txn, const MDB_val *key, const pay_lmdb_kept_t *before,
+                        const pay_lmdb_kept_t *kept, apr_pool_t *p)
 {
     MDB_val fields, row;
     pay_lmdb_key_t at;
@@ -160,11 +159,11 @@ int pay_lmdb_kept_write(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
         memcpy((char *)row.mv_data + fields.mv_size, kept->text.mv_data, kept->text.mv_size);
     }
     (void)pay_lmdb_key_of(&at, key->mv_data, key->mv_size);
-    return pay_lmdb_record_put(txn, db, &pay_lmdb_kept_record, &at, &row, before, kept);
+    return pay_lmdb_record_put(txn, &pay_lmdb_kept_record, &at, &row, before, kept);
 }
 
-int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund,
-                             apr_time_t due_at, apr_pool_t *p)
+int pay_lmdb_kept_add_repeat(pay_rows_txn_t *txn, const pay_refund_t *refund, apr_time_t due_at,
+                             apr_pool_t *p)
 {
     static const unsigned char head[2 + PAY_SHA256_LEN - sizeof(apr_uint64_t)] = {
         PAY_LMDB_KEPT_NO_KIND};
@@ -183,18 +182,17 @@ int pay_lmdb_kept_add_repeat(MDB_txn *txn, const pay_store_t *db, const pay_refu
     (void)pay_lmdb_key_bytes(&key, head, sizeof(head));
     pay_lmdb_key_u64(&key, refund->seq);
     at = pay_lmdb_key_val(&key);
-    rc = load(&before, txn, db, &at, p);
+    rc = load(&before, txn, &at, p);
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
     }
-    return pay_lmdb_kept_write(txn, db, &at, rc ? NULL : before, &kept, p);
+    return pay_lmdb_kept_write(txn, &at, rc ? NULL : before, &kept, p);
 }
 
-int pay_lmdb_kept_take_out(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
-                           const pay_lmdb_kept_t *kept)
+int pay_lmdb_kept_take_out(pay_rows_txn_t *txn, const MDB_val *key, const pay_lmdb_kept_t *kept)
 {
     pay_lmdb_key_t at;
 
     (void)pay_lmdb_key_of(&at, key->mv_data, key->mv_size);
-    return pay_lmdb_record_del(txn, db, &pay_lmdb_kept_record, &at, kept);
+    return pay_lmdb_record_del(txn, &pay_lmdb_kept_record, &at, kept);
 }

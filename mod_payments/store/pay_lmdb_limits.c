@@ -17,13 +17,13 @@ static const pay_row_field_t limits_fields[] = {
 };
 #define LIMITS_FIELDS (sizeof(limits_fields) / sizeof(limits_fields[0]))
 
-int pay_lmdb_limits_get(pay_store_limits_t *out, MDB_txn *txn)
+int pay_lmdb_limits_get(pay_store_limits_t *out, pay_rows_txn_t *txn)
 {
     MDB_val key = {sizeof(limits_name) - 1, (void *)limits_name}, row;
     int rc;
 
     memset(out, 0, sizeof(*out));
-    rc = mdb_get(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_META, &key);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
@@ -34,27 +34,27 @@ int pay_lmdb_limits_get(pay_store_limits_t *out, MDB_txn *txn)
     return MDB_SUCCESS;
 }
 
-static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_work(pay_rows_txn_t *txn, void *baton)
 {
     MDB_val key = {sizeof(limits_name) - 1, (void *)limits_name}, row = *(const MDB_val *)baton;
 
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
 }
 
 /* A row that does not decode is written anew. */
 static int limits_are(pay_store_t *db, const pay_store_limits_t *limits)
 {
     pay_store_limits_t stored;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int same;
 
-    if (pay_lmdb_read_begin(&txn, db) != APR_SUCCESS) {
+    if (pay_rows_begin(&txn, db) != APR_SUCCESS) {
         return 0;
     }
-    same = pay_lmdb_limits_get(&stored, txn) == MDB_SUCCESS && stored.map_bytes == limits->map_bytes
-           && stored.reserve_bytes == limits->reserve_bytes
+    same = pay_lmdb_limits_get(&stored, &txn) == MDB_SUCCESS
+           && stored.map_bytes == limits->map_bytes && stored.reserve_bytes == limits->reserve_bytes
            && stored.account_rows_max == limits->account_rows_max;
-    pay_lmdb_read_end(db, txn);
+    pay_rows_end(&txn);
     return same;
 }
 
@@ -82,18 +82,18 @@ int pay_lmdb_limits_take(MDB_env *mdb, pay_store_options_t *options)
 {
     const apr_int64_t page = sysconf(_SC_PAGESIZE);
     pay_store_limits_t limits;
-    MDB_txn *txn;
+    pay_rows_txn_t txn = {NULL, NULL};
     int rc;
 
     if (!options->limits_of_store) {
         return MDB_SUCCESS;
     }
-    rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn);
+    rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn.mdb);
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_limits_get(&limits, txn);
-    mdb_txn_abort(txn);
+    rc = pay_lmdb_limits_get(&limits, &txn);
+    mdb_txn_abort(txn.mdb);
     if (rc == PAY_LMDB_BAD_ROW) {
         return MDB_SUCCESS; /* told by the check; a person must be able to mend the store */
     }

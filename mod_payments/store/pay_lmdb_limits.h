@@ -13,7 +13,7 @@ typedef struct pay_store_limits_t {
 } pay_store_limits_t;
 
 /* All zero without a row. PAY_LMDB_BAD_ROW (already logged). */
-int pay_lmdb_limits_get(pay_store_limits_t *out, MDB_txn *txn);
+int pay_lmdb_limits_get(pay_store_limits_t *out, pay_rows_txn_t *txn);
 
 /* Writes those of `options` unless they stand there; a full store is left as it is. */
 apr_status_t pay_lmdb_limits_put(pay_store_t *db, const pay_store_options_t *options,

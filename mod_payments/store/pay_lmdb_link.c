@@ -87,18 +87,18 @@ int pay_lmdb_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p)
     return pay_row_encode(out, link_fields, LINK_FIELDS, link, p);
 }
 
-static int load(pay_link_t **out, MDB_txn *txn, const pay_store_t *db, MDB_val *at, apr_pool_t *p)
+static int load(pay_link_t **out, pay_rows_txn_t *txn, MDB_val *at, apr_pool_t *p)
 {
     MDB_val row;
     int rc;
 
     *out = NULL;
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_LINK), at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_LINK, at);
     return rc ? rc : pay_lmdb_link_decode(out, at, &row, p);
 }
 
-int pay_lmdb_link_load(pay_link_t **out, MDB_txn *txn, const pay_store_t *db,
-                       const pay_scope_t *scope, const char *reference, apr_pool_t *p)
+int pay_lmdb_link_load(pay_link_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                       const char *reference, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at;
@@ -108,11 +108,10 @@ int pay_lmdb_link_load(pay_link_t **out, MDB_txn *txn, const pay_store_t *db,
         return MDB_NOTFOUND;
     }
     at = pay_lmdb_key_val(&key);
-    return load(out, txn, db, &at, p);
+    return load(out, txn, &at, p);
 }
 
-int pay_lmdb_link_of_page(pay_link_t **out, MDB_txn *txn, const pay_store_t *db, const MDB_val *at,
-                          apr_pool_t *p)
+int pay_lmdb_link_of_page(pay_link_t **out, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p)
 {
     MDB_val key = *at;
 
@@ -120,7 +119,7 @@ int pay_lmdb_link_of_page(pay_link_t **out, MDB_txn *txn, const pay_store_t *db,
     if (key.mv_size <= PAY_LMDB_SCOPE_LEN || key.mv_size > PAY_LMDB_LINK_KEY_MAX) {
         return MDB_NOTFOUND;
     }
-    return load(out, txn, db, &key, p);
+    return load(out, txn, &key, p);
 }
 
 /* ---- the record: found by its page, which never changes */
@@ -156,12 +155,11 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to no checkout or link of that page"},
 };
 
-static int load_record(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
-                       apr_pool_t *p)
+static int load_record(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
 {
     MDB_val at = *row_key;
     pay_link_t *link;
-    int rc = load(&link, txn, db, &at, p);
+    int rc = load(&link, txn, &at, p);
 
     *record = link;
     return rc;
@@ -171,8 +169,7 @@ const pay_lmdb_record_t pay_lmdb_link_record = {
     .table = PAY_TABLE_LINK, .indexes = indexes, .index_count = 1, .load = load_record};
 
 /* `before` NULL: a new one. */
-static int put(MDB_txn *txn, const pay_store_t *db, const pay_link_t *before,
-               const pay_link_t *link, apr_pool_t *p)
+static int put(pay_rows_txn_t *txn, const pay_link_t *before, const pay_link_t *link, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val row;
@@ -182,17 +179,17 @@ static int put(MDB_txn *txn, const pay_store_t *db, const pay_link_t *before,
         return EINVAL;
     }
     rc = pay_lmdb_link_encode(&row, link, p);
-    return rc ? rc : pay_lmdb_record_put(txn, db, &pay_lmdb_link_record, &key, &row, before, link);
+    return rc ? rc : pay_lmdb_record_put(txn, &pay_lmdb_link_record, &key, &row, before, link);
 }
 
-int pay_lmdb_link_put(MDB_txn *txn, const pay_store_t *db, const pay_link_t *link, apr_pool_t *p)
+int pay_lmdb_link_put(pay_rows_txn_t *txn, const pay_link_t *link, apr_pool_t *p)
 {
-    return put(txn, db, link, link, p);
+    return put(txn, link, link, p);
 }
 
 /* ---- a new one */
 
-static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int create_work(pay_rows_txn_t *txn, void *baton)
 {
     link_work_t *work = baton;
     const pay_link_t *proposal = work->proposal;
@@ -206,17 +203,17 @@ static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
     if (!pay_lmdb_link_key(&key, &proposal->scope, proposal->reference)) {
         return EINVAL;
     }
-    rc = pay_lmdb_account_by_number(&account, txn, db, proposal->scope.account, work->p);
+    rc = pay_lmdb_account_by_number(&account, txn, proposal->scope.account, work->p);
     if (rc) {
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_LINK), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_LINK, &at);
     if (rc != MDB_NOTFOUND) {
         work->verdict = APR_EEXIST;
         return rc ? rc : PAY_LMDB_SILENT;
     }
-    rc = pay_lmdb_rows_quota(&reached, txn, db, &proposal->scope);
+    rc = pay_lmdb_rows_quota(&reached, txn, &proposal->scope);
     if (rc) {
         return rc;
     }
@@ -224,7 +221,7 @@ static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
         work->verdict = PAY_STORE_EFULL;
         return PAY_LMDB_SILENT;
     }
-    pay_lmdb_audit_tell(db, proposal->scope.account, proposal->reference,
+    pay_lmdb_audit_tell(txn->store, proposal->scope.account, proposal->reference,
                         pay_mode_name(proposal->scope.mode));
     work->out = apr_pmemdup(work->p, proposal, sizeof(*proposal));
     work->out->created_at = pay_lmdb_time_now();
@@ -233,7 +230,7 @@ static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
     work->out->last_seq = 0;
     work->out->holding = 0;
     work->out->counted = 1;
-    rc = put(txn, db, NULL, work->out, work->p);
+    rc = put(txn, NULL, work->out, work->p);
     return rc == MDB_KEYEXIST ? EINVAL : rc; /* its page must be its own */
 }
 
@@ -261,21 +258,21 @@ apr_status_t pay_store_link_create(pay_link_t **out, pay_store_t *store, const p
 apr_status_t pay_store_link_get(pay_link_t **out, pay_store_t *store, const pay_scope_t *scope,
                                 const char *reference, apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_link_load(out, txn, store, scope, reference, p);
-    pay_lmdb_read_end(store, txn);
+    rc = pay_lmdb_link_load(out, &txn, scope, reference, p);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
-static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
 {
     apr_array_header_t *links = baton;
     pay_link_t *link;
@@ -307,24 +304,24 @@ apr_status_t pay_store_link_list(apr_array_header_t **out, pay_store_t *store,
 
 /* ---- disabling */
 
-static int disable_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int disable_work(pay_rows_txn_t *txn, void *baton)
 {
     link_work_t *work = baton;
     int rc;
 
     work->changed = 0;
-    rc = pay_lmdb_link_load(&work->out, txn, db, work->scope, work->reference, work->p);
+    rc = pay_lmdb_link_load(&work->out, txn, work->scope, work->reference, work->p);
     if (rc) {
         return rc;
     }
     if (work->out->disabled_at != 0) {
         return PAY_LMDB_SILENT;
     }
-    pay_lmdb_audit_tell(db, work->scope->account, work->out->reference,
+    pay_lmdb_audit_tell(txn->store, work->scope->account, work->out->reference,
                         pay_mode_name(work->scope->mode));
     work->changed = 1;
     work->out->disabled_at = pay_lmdb_time_now();
-    return pay_lmdb_link_put(txn, db, work->out, work->p);
+    return pay_lmdb_link_put(txn, work->out, work->p);
 }
 
 apr_status_t pay_store_link_disable(pay_link_t **out, int *changed, pay_store_t *store,

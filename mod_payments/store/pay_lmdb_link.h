@@ -25,13 +25,12 @@ int pay_lmdb_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *ro
 int pay_lmdb_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p);
 
 /* MDB_NOTFOUND when there is none. */
-int pay_lmdb_link_load(pay_link_t **out, MDB_txn *txn, const pay_store_t *db,
-                       const pay_scope_t *scope, const char *reference, apr_pool_t *p);
+int pay_lmdb_link_load(pay_link_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                       const char *reference, apr_pool_t *p);
 /* The link of a page of that kind: the bytes behind it. */
-int pay_lmdb_link_of_page(pay_link_t **out, MDB_txn *txn, const pay_store_t *db, const MDB_val *at,
-                          apr_pool_t *p);
+int pay_lmdb_link_of_page(pay_link_t **out, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p);
 /* Writes the row again. */
-int pay_lmdb_link_put(MDB_txn *txn, const pay_store_t *db, const pay_link_t *link, apr_pool_t *p);
+int pay_lmdb_link_put(pay_rows_txn_t *txn, const pay_link_t *link, apr_pool_t *p);
 
 /* --- pay_lmdb_link_pay.c --- */
 /*
@@ -39,14 +38,13 @@ int pay_lmdb_link_put(MDB_txn *txn, const pay_store_t *db, const pay_link_t *lin
  * hand to pay_lmdb_link_opened; or why not, with *charge where the payer's own one is still open.
  * A charge without a link: PAY_CLAIM_NEW and *link NULL.
  */
-int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge, MDB_txn *txn,
-                        const pay_store_t *db, const pay_charge_t *proposal, apr_pool_t *p);
+int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge,
+                        pay_rows_txn_t *txn, const pay_charge_t *proposal, apr_pool_t *p);
 /* The checkout was opened; `link` NULL: without one. */
-int pay_lmdb_link_opened(MDB_txn *txn, const pay_store_t *db, pay_link_t *link,
-                         const pay_charge_t *charge, apr_pool_t *p);
+int pay_lmdb_link_opened(pay_rows_txn_t *txn, pay_link_t *link, const pay_charge_t *charge,
+                         apr_pool_t *p);
 /* A charge was decided: a successful one counts for its link, if it has one. */
-int pay_lmdb_link_decided(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                          apr_pool_t *p);
+int pay_lmdb_link_decided(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
 
 /*
  * 1 while the checkout may turn out to be paid, or somebody, an acquirer or a person, is asked
@@ -57,16 +55,15 @@ int pay_lmdb_link_decided(MDB_txn *txn, const pay_store_t *db, const pay_charge_
 int pay_lmdb_link_holds(const pay_charge_t *charge);
 /* Before the row of `charge` is written again: whether it may yet be paid counts for its link.
  * `before` is the stored row, or NULL if none is stored. */
-int pay_lmdb_link_follow(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *before,
+int pay_lmdb_link_follow(pay_rows_txn_t *txn, const pay_charge_t *before,
                          const pay_charge_t *charge, apr_pool_t *p);
 /* The checkouts of a link that hold it, from their rows. *whole 0: there are too many to look at.
  */
-int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, pay_rows_txn_t *txn,
                         const pay_link_t *link, apr_pool_t *p);
 
 /* Before a charge is taken out: what it counted for its link it counts no more. */
-int pay_lmdb_link_removed(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                          apr_pool_t *p);
+int pay_lmdb_link_removed(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
 
 extern const pay_lmdb_record_t pay_lmdb_link_record;
 

@@ -48,8 +48,8 @@ int pay_lmdb_link_holds(const pay_charge_t *charge)
 /* ---- counting those of a link */
 
 /* One checkout of the table; *mine 1: it was made from the link, and holds it. */
-static int look(int *mine, MDB_txn *txn, const pay_store_t *db, const pay_link_t *link,
-                const MDB_val *key, const MDB_val *row, apr_pool_t *ptemp)
+static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MDB_val *key,
+                const MDB_val *row, apr_pool_t *ptemp)
 {
     pay_checkout_t *checkout;
     pay_charge_t *charge;
@@ -63,7 +63,7 @@ static int look(int *mine, MDB_txn *txn, const pay_store_t *db, const pay_link_t
     if (strcmp(checkout->link, link->reference) != 0) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_charge_get(&charge, txn, db, &link->scope,
+    rc = pay_lmdb_charge_get(&charge, txn, &link->scope,
                              pay_lmdb_read_u64((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN),
                              ptemp);
     if (rc == PAY_LMDB_BAD_ROW) {
@@ -92,7 +92,7 @@ static int seek_last(MDB_cursor *cursor, const pay_link_t *link, MDB_val *key, M
     return rc ? rc : mdb_cursor_get(cursor, key, row, MDB_PREV);
 }
 
-int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, pay_rows_txn_t *txn,
                         const pay_link_t *link, apr_pool_t *p)
 {
     apr_pool_t *ptemp;
@@ -106,7 +106,7 @@ int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const p
     if (link->last_seq == 0) {
         return MDB_SUCCESS;
     }
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT), &cursor);
     if (rc) {
         return rc;
     }
@@ -121,7 +121,7 @@ int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const p
             break;
         }
         apr_pool_clear(ptemp);
-        rc = look(&mine, txn, db, link, &key, &row, ptemp);
+        rc = look(&mine, txn, link, &key, &row, ptemp);
         if (!rc) {
             *holding += (apr_uint64_t)mine;
             rc = mdb_cursor_get(cursor, &key, &row, MDB_PREV);
@@ -133,8 +133,7 @@ int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, MDB_txn *txn, const p
 }
 
 /* Of a row that did not count them: once, when the next payer comes. */
-static int count_older(int *whole, MDB_txn *txn, const pay_store_t *db, pay_link_t *link,
-                       apr_pool_t *p)
+static int count_older(int *whole, pay_rows_txn_t *txn, pay_link_t *link, apr_pool_t *p)
 {
     int rc;
 
@@ -142,17 +141,17 @@ static int count_older(int *whole, MDB_txn *txn, const pay_store_t *db, pay_link
     if (link->counted) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_link_count(&link->holding, whole, txn, db, link, p);
+    rc = pay_lmdb_link_count(&link->holding, whole, txn, link, p);
     if (rc || !*whole) {
         return rc;
     }
     link->counted = 1;
-    return pay_lmdb_link_put(txn, db, link, p);
+    return pay_lmdb_link_put(txn, link, p);
 }
 
 /* The link that a checkout holds or ceases to hold; *link NULL: there is none that counts it. */
-static int load_counting(pay_link_t **link, MDB_txn *txn, const pay_store_t *db,
-                         const pay_charge_t *charge, apr_pool_t *p)
+static int load_counting(pay_link_t **link, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                         apr_pool_t *p)
 {
     int rc;
 
@@ -160,7 +159,7 @@ static int load_counting(pay_link_t **link, MDB_txn *txn, const pay_store_t *db,
     if (!charge->checkout || !*charge->checkout->link) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_link_load(link, txn, db, &charge->scope, charge->checkout->link, p);
+    rc = pay_lmdb_link_load(link, txn, &charge->scope, charge->checkout->link, p);
     if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
         return MDB_SUCCESS; /* what happened to the money does not depend on it */
     }
@@ -171,8 +170,8 @@ static int load_counting(pay_link_t **link, MDB_txn *txn, const pay_store_t *db,
 }
 
 /* It held the link `before`, and does so `now`. */
-static int recount(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge, int before,
-                   int now, apr_pool_t *p)
+static int recount(pay_rows_txn_t *txn, const pay_charge_t *charge, int before, int now,
+                   apr_pool_t *p)
 {
     pay_link_t *link;
     int rc;
@@ -180,36 +179,35 @@ static int recount(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *char
     if (before == now) {
         return MDB_SUCCESS;
     }
-    rc = load_counting(&link, txn, db, charge, p);
+    rc = load_counting(&link, txn, charge, p);
     if (rc || !link || (!now && link->holding == 0)) {
         return rc;
     }
     link->holding = now ? link->holding + 1 : link->holding - 1;
-    return pay_lmdb_link_put(txn, db, link, p);
+    return pay_lmdb_link_put(txn, link, p);
 }
 
-int pay_lmdb_link_follow(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *before,
+int pay_lmdb_link_follow(pay_rows_txn_t *txn, const pay_charge_t *before,
                          const pay_charge_t *charge, apr_pool_t *p)
 {
     if (!charge->checkout || !*charge->checkout->link) {
         return MDB_SUCCESS;
     }
-    return recount(txn, db, charge, before && pay_lmdb_link_holds(before),
-                   pay_lmdb_link_holds(charge), p);
+    return recount(txn, charge, before && pay_lmdb_link_holds(before), pay_lmdb_link_holds(charge),
+                   p);
 }
 
 /* ---- the next payer */
 
 /* Of a link that is paid once, by all its checkouts; *charge is the last one where its payer goes
  * on. */
-static int judge_once(pay_claim_t *claim, pay_charge_t **charge, MDB_txn *txn,
-                      const pay_store_t *db, pay_link_t *link, const pay_charge_t *proposal,
-                      apr_time_t now, apr_pool_t *p)
+static int judge_once(pay_claim_t *claim, pay_charge_t **charge, pay_rows_txn_t *txn,
+                      pay_link_t *link, const pay_charge_t *proposal, apr_time_t now, apr_pool_t *p)
 {
     pay_charge_t *last;
     int rc, whole;
 
-    rc = count_older(&whole, txn, db, link, p);
+    rc = count_older(&whole, txn, link, p);
     if (rc) {
         return rc;
     }
@@ -221,7 +219,7 @@ static int judge_once(pay_claim_t *claim, pay_charge_t **charge, MDB_txn *txn,
                 link->reference);
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_charge_get(&last, txn, db, &proposal->scope, link->last_seq, p);
+    rc = pay_lmdb_charge_get(&last, txn, &proposal->scope, link->last_seq, p);
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
     }
@@ -242,8 +240,8 @@ static int judge_once(pay_claim_t *claim, pay_charge_t **charge, MDB_txn *txn,
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge, MDB_txn *txn,
-                        const pay_store_t *db, const pay_charge_t *proposal, apr_pool_t *p)
+int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge,
+                        pay_rows_txn_t *txn, const pay_charge_t *proposal, apr_pool_t *p)
 {
     const apr_time_t now = pay_lmdb_time_now();
     int rc;
@@ -254,7 +252,7 @@ int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **ch
     if (!proposal->checkout || !*proposal->checkout->link) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_link_load(link, txn, db, &proposal->scope, proposal->checkout->link, p);
+    rc = pay_lmdb_link_load(link, txn, &proposal->scope, proposal->checkout->link, p);
     if (rc == MDB_NOTFOUND) {
         *claim = PAY_CLAIM_LINK_UNKNOWN;
         return MDB_SUCCESS;
@@ -266,11 +264,11 @@ int pay_lmdb_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **ch
     if (*claim != PAY_CLAIM_NEW || !(*link)->once || (*link)->last_seq == 0) {
         return MDB_SUCCESS;
     }
-    return judge_once(claim, charge, txn, db, *link, proposal, now, p);
+    return judge_once(claim, charge, txn, *link, proposal, now, p);
 }
 
-int pay_lmdb_link_opened(MDB_txn *txn, const pay_store_t *db, pay_link_t *link,
-                         const pay_charge_t *charge, apr_pool_t *p)
+int pay_lmdb_link_opened(pay_rows_txn_t *txn, pay_link_t *link, const pay_charge_t *charge,
+                         apr_pool_t *p)
 {
     if (!link) {
         return MDB_SUCCESS;
@@ -279,11 +277,10 @@ int pay_lmdb_link_opened(MDB_txn *txn, const pay_store_t *db, pay_link_t *link,
     if (link->once && pay_lmdb_link_holds(charge)) {
         link->holding++;
     }
-    return pay_lmdb_link_put(txn, db, link, p);
+    return pay_lmdb_link_put(txn, link, p);
 }
 
-int pay_lmdb_link_decided(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                          apr_pool_t *p)
+int pay_lmdb_link_decided(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_link_t *link;
     int rc;
@@ -291,7 +288,7 @@ int pay_lmdb_link_decided(MDB_txn *txn, const pay_store_t *db, const pay_charge_
     if (!pay_charge_was_approved(charge) || !charge->checkout || !*charge->checkout->link) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_link_load(&link, txn, db, &charge->scope, charge->checkout->link, p);
+    rc = pay_lmdb_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
     if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
         return MDB_SUCCESS; /* what happened to the money does not depend on it */
     }
@@ -299,11 +296,10 @@ int pay_lmdb_link_decided(MDB_txn *txn, const pay_store_t *db, const pay_charge_
         return rc;
     }
     link->paid++;
-    return pay_lmdb_link_put(txn, db, link, p);
+    return pay_lmdb_link_put(txn, link, p);
 }
 
-int pay_lmdb_link_removed(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                          apr_pool_t *p)
+int pay_lmdb_link_removed(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     pay_link_t *link;
     int rc;
@@ -311,16 +307,16 @@ int pay_lmdb_link_removed(MDB_txn *txn, const pay_store_t *db, const pay_charge_
     if (!charge->checkout || !*charge->checkout->link) {
         return MDB_SUCCESS;
     }
-    rc = recount(txn, db, charge, pay_lmdb_link_holds(charge), 0, p);
+    rc = recount(txn, charge, pay_lmdb_link_holds(charge), 0, p);
     if (rc || !pay_charge_was_approved(charge)) {
         return rc;
     }
-    rc = pay_lmdb_link_load(&link, txn, db, &charge->scope, charge->checkout->link, p);
+    rc = pay_lmdb_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     if (link->paid > 0) {
         link->paid--;
     }
-    return pay_lmdb_link_put(txn, db, link, p);
+    return pay_lmdb_link_put(txn, link, p);
 }

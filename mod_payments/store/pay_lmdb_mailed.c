@@ -51,8 +51,7 @@ static void times_read(times_t *out, const MDB_val *row, apr_time_t now)
     }
 }
 
-static int times_write(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_key_t *key,
-                       const times_t *times)
+static int times_write(pay_rows_txn_t *txn, const pay_lmdb_key_t *key, const times_t *times)
 {
     pay_lmdb_key_t bytes;
     MDB_val at = pay_lmdb_key_val(key), row;
@@ -63,7 +62,7 @@ static int times_write(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_key_t
         pay_lmdb_key_time(&bytes, times->at[i]);
     }
     row = pay_lmdb_key_val(&bytes);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0);
 }
 
 static int is_mailed(const MDB_val *key)
@@ -73,8 +72,8 @@ static int is_mailed(const MDB_val *key)
 
 /* Copies the keys of old rows among the first few behind `key`, and behind the last one those from
  * the first on: digests lie anywhere, so that with time each row is looked at. */
-static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count, MDB_txn *txn,
-                    const pay_store_t *db, const pay_lmdb_key_t *key, apr_time_t now)
+static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count,
+                    pay_rows_txn_t *txn, const pay_lmdb_key_t *key, apr_time_t now)
 {
     pay_lmdb_key_t from = *key;
     MDB_val at = pay_lmdb_key_val(&from), row;
@@ -83,7 +82,7 @@ static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count,
     int rc, visits, wrapped = 0;
 
     *count = 0;
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_META), &cursor);
     if (rc) {
         return rc;
     }
@@ -107,25 +106,24 @@ static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int sweep(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_key_t *key, apr_time_t now)
+static int sweep(pay_rows_txn_t *txn, const pay_lmdb_key_t *key, apr_time_t now)
 {
     unsigned char old[SWEEP_VISITS][MAILED_KEY_LEN];
     MDB_val at;
     int i, count, rc;
 
-    rc = old_rows(old, &count, txn, db, key, now);
+    rc = old_rows(old, &count, txn, key, now);
     for (i = 0; !rc && i < count; i++) {
         at.mv_size = MAILED_KEY_LEN;
         at.mv_data = old[i];
-        rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, NULL);
+        rc = pay_rows_del(txn, PAY_TABLE_META, &at);
         rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* met twice */
     }
     return rc;
 }
 
-int pay_lmdb_mailed_count(apr_time_t *until, MDB_txn *txn, const pay_store_t *db,
-                          const pay_scope_t *scope, const char *address, apr_time_t now,
-                          apr_pool_t *p)
+int pay_lmdb_mailed_count(apr_time_t *until, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                          const char *address, apr_time_t now, apr_pool_t *p)
 {
     times_t times = {.count = 0};
     pay_lmdb_key_t key;
@@ -138,7 +136,7 @@ int pay_lmdb_mailed_count(apr_time_t *until, MDB_txn *txn, const pay_store_t *db
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_META, &at);
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
     }
@@ -150,12 +148,12 @@ int pay_lmdb_mailed_count(apr_time_t *until, MDB_txn *txn, const pay_store_t *db
         return MDB_SUCCESS;
     }
     times.at[times.count++] = now;
-    rc = times_write(txn, db, &key, &times);
-    return rc ? rc : sweep(txn, db, &key, now);
+    rc = times_write(txn, &key, &times);
+    return rc ? rc : sweep(txn, &key, now);
 }
 
-int pay_lmdb_mailed_remove(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                           const char *address, apr_pool_t *p)
+int pay_lmdb_mailed_remove(pay_rows_txn_t *txn, const pay_scope_t *scope, const char *address,
+                           apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at;
@@ -166,6 +164,6 @@ int pay_lmdb_mailed_remove(MDB_txn *txn, const pay_store_t *db, const pay_scope_
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, NULL);
+    rc = pay_rows_del(txn, PAY_TABLE_META, &at);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }

@@ -19,12 +19,11 @@
  * nothing is counted, and that is when there is room again. A row that is dated ahead is as good as
  * none: the clock was set back. Takes out a few old rows on the way.
  */
-int pay_lmdb_mailed_count(apr_time_t *until, MDB_txn *txn, const pay_store_t *db,
-                          const pay_scope_t *scope, const char *address, apr_time_t now,
-                          apr_pool_t *p);
+int pay_lmdb_mailed_count(apr_time_t *until, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                          const char *address, apr_time_t now, apr_pool_t *p);
 
 /* The payer is forgotten. */
-int pay_lmdb_mailed_remove(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                           const char *address, apr_pool_t *p);
+int pay_lmdb_mailed_remove(pay_rows_txn_t *txn, const pay_scope_t *scope, const char *address,
+                           apr_pool_t *p);
 
 #endif

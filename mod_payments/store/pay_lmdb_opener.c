@@ -34,7 +34,7 @@ static int opener_get(opener_t *out, MDB_txn *txn)
     int rc;
 
     memset(out, 0, sizeof(*out));
-    rc = mdb_get(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &val);
+    rc = mdb_get(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val);
     if (rc) {
         return rc == MDB_NOTFOUND ? 0 : rc;
     }
@@ -57,7 +57,7 @@ static int opener_put(MDB_txn *txn, const opener_t *self)
     }
     rc = pay_row_encode(&val, opener_fields, OPENER_FIELDS, self, pool);
     if (!rc) {
-        rc = mdb_put(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &val, 0);
+        rc = mdb_put(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val, 0);
     }
     apr_pool_destroy(pool);
     return rc;

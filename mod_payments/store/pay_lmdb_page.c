@@ -7,16 +7,16 @@
 
 #include <string.h>
 
-static int page_of_link(pay_store_page_t *out, MDB_txn *txn, const pay_store_t *db,
-                        const MDB_val *at, const MDB_val *place, apr_pool_t *p)
+static int page_of_link(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_val *at,
+                        const MDB_val *place, apr_pool_t *p)
 {
     const MDB_val key = {place->mv_size - 1, (unsigned char *)place->mv_data + 1};
     pay_link_t *link;
     int rc;
 
-    rc = pay_lmdb_link_of_page(&link, txn, db, &key, p);
+    rc = pay_lmdb_link_of_page(&link, txn, &key, p);
     if (!rc) {
-        rc = pay_lmdb_account_by_number(&out->account, txn, db, link->scope.account, p);
+        rc = pay_lmdb_account_by_number(&out->account, txn, link->scope.account, p);
     }
     if (rc == MDB_NOTFOUND) {
         return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
@@ -28,7 +28,7 @@ static int page_of_link(pay_store_page_t *out, MDB_txn *txn, const pay_store_t *
 }
 
 /* What stands behind an id of table page. */
-static int page_read(pay_store_page_t *out, MDB_txn *txn, const pay_store_t *db, const MDB_val *at,
+static int page_read(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_val *at,
                      const MDB_val *place, apr_pool_t *p)
 {
     const unsigned char *bytes = place->mv_data;
@@ -37,19 +37,19 @@ static int page_read(pay_store_page_t *out, MDB_txn *txn, const pay_store_t *db,
     int rc;
 
     if (place->mv_size > 0 && bytes[0] == PAY_PAGE_LINK) {
-        return page_of_link(out, txn, db, at, place, p);
+        return page_of_link(out, txn, at, place, p);
     }
     if (place->mv_size != PAY_LMDB_PAGE_LEN || bytes[0] != PAY_PAGE_CHECKOUT) {
         return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
     }
     pay_lmdb_read_scope(&scope, bytes + 1);
-    rc = pay_lmdb_charge_get(&charge, txn, db, &scope,
+    rc = pay_lmdb_charge_get(&charge, txn, &scope,
                              pay_lmdb_read_u64(bytes + 1 + PAY_LMDB_SCOPE_LEN), p);
     if (!rc && !charge->checkout) {
         return MDB_NOTFOUND;
     }
     if (!rc) {
-        rc = pay_lmdb_account_by_number(&out->account, txn, db, scope.account, p);
+        rc = pay_lmdb_account_by_number(&out->account, txn, scope.account, p);
     }
     if (rc == MDB_NOTFOUND) {
         return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
@@ -63,7 +63,7 @@ apr_status_t pay_store_page_find(pay_store_page_t *out, pay_store_t *store, cons
 {
     pay_lmdb_key_t key;
     MDB_val at, place;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
@@ -71,15 +71,15 @@ apr_status_t pay_store_page_find(pay_store_page_t *out, pay_store_t *store, cons
     if (!pay_lmdb_page_key(&key, page_id)) {
         return APR_NOTFOUND;
     }
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(store, PAY_TABLE_PAGE), &at, &place);
+    rc = pay_rows_get(&place, &txn, PAY_TABLE_PAGE, &at);
     if (!rc) {
-        rc = page_read(out, txn, store, &at, &place, p);
+        rc = page_read(out, &txn, &at, &place, p);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }

@@ -34,29 +34,29 @@ static int reader_start(MDB_txn **txn, pay_lmdb_env_t *env)
     return rc;
 }
 
-apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_store_t *db)
+apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store)
 {
     pay_lmdb_env_t *env;
     apr_status_t rv;
     int dead;
     int rc;
 
-    *txn = NULL;
-    rv = pay_lmdb_enter(&env, db);
+    *txn = (pay_rows_txn_t){NULL, store};
+    rv = pay_lmdb_enter(&env, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = reader_start(txn, env);
+    rc = reader_start(&txn->mdb, env);
     if (rc == MDB_READERS_FULL) {
         (void)mdb_reader_check(env->mdb, &dead); /* processes that died left theirs behind */
-        rc = reader_start(txn, env);
+        rc = reader_start(&txn->mdb, env);
     }
     if (rc == MDB_MAP_RESIZED) {
         rc = pay_lmdb_env_resize(env);
         if (rc) {
             return pay_lmdb_status(rc);
         }
-        rc = reader_start(txn, env);
+        rc = reader_start(&txn->mdb, env);
     }
     if (rc) {
         pay_lmdb_env_fault(env, rc);
@@ -65,22 +65,22 @@ apr_status_t pay_lmdb_read_begin(MDB_txn **txn, pay_store_t *db)
     return pay_lmdb_status(rc);
 }
 
-void pay_lmdb_read_end(pay_store_t *db, MDB_txn *txn)
+void pay_rows_end(pay_rows_txn_t *txn)
 {
-    pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn)); /* db may have another by now */
+    pay_lmdb_env_t *env =
+        mdb_env_get_userctx(mdb_txn_env(txn->mdb)); /* the store may have another by now */
     int kept = 0;
 
-    (void)db;
-    mdb_txn_reset(txn);
+    mdb_txn_reset(txn->mdb);
     pthread_mutex_lock(&env->mutex);
     if (env->state == PAY_LMDB_OPEN && env->readers_free < env->readers_free_max) {
-        env->readers[env->readers_free] = txn;
+        env->readers[env->readers_free] = txn->mdb;
         env->readers_free++;
         kept = 1;
     }
     pthread_mutex_unlock(&env->mutex);
     if (!kept) {
-        mdb_txn_abort(txn);
+        mdb_txn_abort(txn->mdb);
     }
     pay_lmdb_leave(env);
 }

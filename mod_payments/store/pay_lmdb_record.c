@@ -3,41 +3,41 @@
 
 #include "store/pay_lmdb_rows.h"
 
-int pay_lmdb_record_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_record_put(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, MDB_val *row, const void *before,
                         const void *after)
 {
     MDB_val key = pay_lmdb_key_val(at);
     int rc;
 
-    rc = before ? mdb_put(txn, pay_lmdb_dbi(db, record->table), &key, row, 0)
-                : pay_lmdb_rows_put(txn, db, record->table, &key, row, MDB_NOOVERWRITE);
-    return rc ? rc : pay_lmdb_index_move(txn, db, record, at, before, after);
+    rc = before ? pay_rows_put(txn, record->table, &key, row, 0)
+                : pay_lmdb_rows_put(txn, record->table, &key, row, MDB_NOOVERWRITE);
+    return rc ? rc : pay_lmdb_index_move(txn, record, at, before, after);
 }
 
-int pay_lmdb_record_store(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_record_store(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                           const pay_lmdb_key_t *at, MDB_val *row, const void *after, apr_pool_t *p)
 {
     const MDB_val key = pay_lmdb_key_val(at);
     void *before;
     int rc;
 
-    rc = record->load(&before, txn, db, &key, p);
+    rc = record->load(&before, txn, &key, p);
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
     }
-    return pay_lmdb_record_put(txn, db, record, at, row, rc ? NULL : before, after);
+    return pay_lmdb_record_put(txn, record, at, row, rc ? NULL : before, after);
 }
 
-int pay_lmdb_record_del(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_record_del(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, const void *stored)
 {
     MDB_val key = pay_lmdb_key_val(at);
     int rc;
 
-    rc = pay_lmdb_index_move(txn, db, record, at, stored, NULL);
+    rc = pay_lmdb_index_move(txn, record, at, stored, NULL);
     if (!rc) {
-        rc = pay_lmdb_rows_del(txn, db, record->table, &key);
+        rc = pay_lmdb_rows_del(txn, record->table, &key);
     }
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }

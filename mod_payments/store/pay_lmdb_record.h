@@ -15,17 +15,17 @@
  * taken. Where nothing that an index looks at has changed, `before` may be `after` itself. Counts
  * the rows of tables that are counted (pay_lmdb_rows.h).
  */
-int pay_lmdb_record_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_record_put(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, MDB_val *row, const void *before,
                         const void *after);
 
 /* Writes it likewise, whatever is stored there. */
-int pay_lmdb_record_store(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_record_store(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                           const pay_lmdb_key_t *at, MDB_val *row, const void *after, apr_pool_t *p);
 
 /* Takes out the row at `at` with its entries; `stored` is the row as it was read. A
  * row that is already gone is not an error. */
-int pay_lmdb_record_del(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_record_t *record,
+int pay_lmdb_record_del(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                         const pay_lmdb_key_t *at, const void *stored);
 
 #endif

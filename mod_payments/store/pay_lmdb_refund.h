@@ -51,16 +51,14 @@ int pay_lmdb_refund_decode(pay_lmdb_refund_t **out, const MDB_val *key, const MD
                            apr_pool_t *p);
 
 /* By the key in an index; MDB_NOTFOUND when there is none. */
-int pay_lmdb_refund_get(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
-                        const MDB_val *refund_key, apr_pool_t *p);
+int pay_lmdb_refund_get(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, const MDB_val *refund_key,
+                        apr_pool_t *p);
 /* By reference (PAY_TABLE_REFUND_REF) or id (PAY_TABLE_REFUND_ID), imports not finished too. */
-int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
-                             pay_lmdb_table_t table, const pay_scope_t *scope, const char *name,
-                             apr_pool_t *p);
+int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
+                             const pay_scope_t *scope, const char *name, apr_pool_t *p);
 
 /* 1 in *visible unless the refund belongs to an import that is not finished. */
-int pay_lmdb_refund_visible(int *visible, MDB_txn *txn, const pay_store_t *db,
-                            const pay_refund_t *refund);
+int pay_lmdb_refund_visible(int *visible, pay_rows_txn_t *txn, const pay_refund_t *refund);
 
 /* The record's JSON text, in `p`. */
 const char *pay_lmdb_refund_text(const pay_refund_t *refund, apr_pool_t *p);
@@ -84,19 +82,17 @@ int pay_lmdb_refund_repeat_key(pay_lmdb_key_t *key, const pay_refund_t *refund);
  * request may come, and sees to it that it goes; the caller erases, and writes the row. Where that
  * is over, the entry is the row's without notes.
  */
-int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund,
-                                 apr_pool_t *p);
+int pay_lmdb_refund_repeat_erase(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p);
 /* The end of that: the row is written. */
-int pay_lmdb_refund_repeat_forget(MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row,
-                                  apr_pool_t *p);
+int pay_lmdb_refund_repeat_forget(pay_rows_txn_t *txn, pay_lmdb_refund_t *row, apr_pool_t *p);
 /* The one opened last of those of the charge with the amount and notes of `like`; NULL: none. */
-int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, pay_rows_txn_t *txn,
                                   const pay_charge_t *charge, const pay_refund_t *like,
                                   apr_pool_t *p);
 
 /* The newest fetched or imported refund of the charge with that amount which did not fail; NULL:
  * none. Of a charge with more than PAY_STORE_ROWS_MAX the last ones. */
-int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, pay_rows_txn_t *txn,
                                  const pay_charge_t *charge, apr_int64_t amount_minor,
                                  apr_pool_t *p);
 

@@ -22,7 +22,7 @@ static int may_be_asked(const pay_refund_t *refund)
            && refund->money.amount_minor > 0 && refund->money.currency[0] != '\0';
 }
 
-static int ask_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int ask_work(pay_rows_txn_t *txn, void *baton)
 {
     ask_t *ask = baton;
     pay_lmdb_refund_t *row;
@@ -31,13 +31,13 @@ static int ask_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     ask->out = NULL;
     ask->changed = 0;
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, ask->scope,
+    rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, ask->scope,
                                   ask->refund_reference, ask->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
     }
     refund = &row->refund;
-    rc = pay_lmdb_refund_visible(&visible, txn, db, refund);
+    rc = pay_lmdb_refund_visible(&visible, txn, refund);
     if (rc || !visible) {
         return rc ? rc : PAY_LMDB_SILENT;
     }
@@ -48,7 +48,7 @@ static int ask_work(MDB_txn *txn, pay_store_t *db, void *baton)
     refund->acquirer = pay_lmdb_text_cut(ask->acquirer, PAY_LMDB_NAME_MAX, ask->p);
     refund->due_at = ask->due_at;
     ask->changed = 1;
-    return pay_lmdb_refund_put(txn, db, row, ask->p);
+    return pay_lmdb_refund_put(txn, row, ask->p);
 }
 
 apr_status_t pay_store_refund_ask(pay_refund_t **out, int *changed, pay_store_t *store,

@@ -17,8 +17,7 @@ typedef struct claim_t {
 } claim_t;
 
 /* 0 while its account is in Test Mode, or the store was put back and nobody confirmed it. */
-static int may_send(int *out, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                    apr_pool_t *p)
+static int may_send(int *out, pay_rows_txn_t *txn, const pay_scope_t *scope, apr_pool_t *p)
 {
     pay_account_t *account;
     int rc, held;
@@ -31,13 +30,13 @@ static int may_send(int *out, MDB_txn *txn, const pay_store_t *db, const pay_sco
     if (rc || held) {
         return rc;
     }
-    rc = pay_lmdb_account_by_number(&account, txn, db, scope->account, p);
+    rc = pay_lmdb_account_by_number(&account, txn, scope->account, p);
     *out = !rc && account->mode == PAY_LIVE;
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* From here on it may have been sent: whoever finds it asks, and does not send it again. */
-static int claim_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int claim_work(pay_rows_txn_t *txn, void *baton)
 {
     claim_t *claim = baton;
     pay_lmdb_refund_t *row;
@@ -46,7 +45,7 @@ static int claim_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     claim->out = NULL;
     claim->claimed = 0;
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, claim->scope,
+    rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, claim->scope,
                                   claim->refund_reference, claim->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
@@ -56,7 +55,7 @@ static int claim_work(MDB_txn *txn, pay_store_t *db, void *baton)
     if (!refund->waiting || refund->state != PAY_REFUND_PENDING) {
         return MDB_SUCCESS;
     }
-    rc = may_send(&may, txn, db, claim->scope, claim->p);
+    rc = may_send(&may, txn, claim->scope, claim->p);
     if (rc || !may) {
         return rc;
     }
@@ -66,7 +65,7 @@ static int claim_work(MDB_txn *txn, pay_store_t *db, void *baton)
     refund->wait_until_ms = claim->wait_until_ms;
     refund->due_at = claim->due_at;
     claim->claimed = 1;
-    return pay_lmdb_refund_put(txn, db, row, claim->p);
+    return pay_lmdb_refund_put(txn, row, claim->p);
 }
 
 apr_status_t pay_store_refund_claim(pay_refund_t **out, int *claimed, pay_store_t *store,

@@ -19,29 +19,29 @@ typedef struct fail_t {
  * What was decided stays frozen: the request's answer was given long ago. The amounts, the total
  * and the record are what they would be had the acquirer refused at once.
  */
-static int take_back(fail_t *fail, MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row)
+static int take_back(fail_t *fail, pay_rows_txn_t *txn, pay_lmdb_refund_t *row)
 {
     pay_refund_t *refund = &row->refund;
     int rc, turned = 0;
 
     if (refund->charge_seq != 0) {
-        rc = pay_lmdb_charge_move_refund(&turned, txn, db, refund, PAY_REFUND_FAILED, fail->p);
+        rc = pay_lmdb_charge_move_refund(&turned, txn, refund, PAY_REFUND_FAILED, fail->p);
         if (rc) {
             return rc;
         }
     }
-    rc = pay_lmdb_total_refund(txn, db, refund, -1, fail->p); /* while it still is processed */
+    rc = pay_lmdb_total_refund(txn, refund, -1, fail->p); /* while it still is processed */
     if (rc) {
         return rc;
     }
     refund->state = PAY_REFUND_FAILED;
     refund->updated_at = pay_lmdb_time_not_before(refund->updated_at);
     fail->changed = 1;
-    rc = pay_lmdb_refund_put(txn, db, row, fail->p);
-    return rc ? rc : pay_lmdb_event_of_refund(txn, db, refund, turned, fail->p);
+    rc = pay_lmdb_refund_put(txn, row, fail->p);
+    return rc ? rc : pay_lmdb_event_of_refund(txn, refund, turned, fail->p);
 }
 
-static int fail_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int fail_work(pay_rows_txn_t *txn, void *baton)
 {
     fail_t *fail = baton;
     pay_lmdb_refund_t *row;
@@ -49,12 +49,12 @@ static int fail_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     fail->out = NULL;
     fail->changed = 0;
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, fail->scope,
+    rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, fail->scope,
                                   fail->refund_reference, fail->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
-    rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
+    rc = pay_lmdb_refund_visible(&visible, txn, &row->refund);
     if (rc || !visible) {
         return rc;
     }
@@ -64,7 +64,7 @@ static int fail_work(MDB_txn *txn, pay_store_t *db, void *baton)
         || !pay_refund_may_become(row->refund.state, PAY_REFUND_FAILED)) {
         return MDB_SUCCESS;
     }
-    return take_back(fail, txn, db, row);
+    return take_back(fail, txn, row);
 }
 
 apr_status_t pay_store_refund_fail(pay_refund_t **out, int *changed, pay_store_t *store,

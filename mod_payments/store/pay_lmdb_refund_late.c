@@ -34,7 +34,7 @@ static int changes_nothing(const late_t *late, const pay_lmdb_refund_t *row)
            && (!late->found || row->contradiction[0] != '\0') && !late->resolution;
 }
 
-static int late_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int late_work(pay_rows_txn_t *txn, void *baton)
 {
     late_t *late = baton;
     pay_lmdb_refund_t *row;
@@ -44,7 +44,7 @@ static int late_work(MDB_txn *txn, pay_store_t *db, void *baton)
     late->out = NULL;
     late->changed = 0;
     late->contradicts = 0;
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, late->scope,
+    rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, late->scope,
                                   late->refund_reference, late->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
@@ -64,7 +64,7 @@ static int late_work(MDB_txn *txn, pay_store_t *db, void *baton)
         refund->resolution = pay_lmdb_text_cut(late->resolution, PAY_RESOLUTION_MAX, late->p);
     }
     late->changed = 1;
-    return pay_lmdb_refund_put(txn, db, row, late->p);
+    return pay_lmdb_refund_put(txn, row, late->p);
 }
 
 apr_status_t pay_store_refund_late(pay_refund_t **out, int *changed, pay_store_t *store,

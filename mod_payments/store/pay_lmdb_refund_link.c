@@ -50,19 +50,19 @@ static int join(pay_charge_t *charge, pay_refund_t *refund)
 }
 
 /* As `join`, for a refund that has a row. */
-static int join_row(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                    pay_lmdb_refund_t *row, apr_pool_t *p)
+static int join_row(pay_rows_txn_t *txn, pay_charge_t *charge, pay_lmdb_refund_t *row,
+                    apr_pool_t *p)
 {
     int rc = join(charge, &row->refund);
 
-    return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
+    return rc ? rc : pay_lmdb_refund_put(txn, row, p);
 }
 
 /*
  * The acquirer's text stays in the record, unless the shop has a charge of that reference: it would
  * take the refund for one of it.
  */
-static int show(MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund, apr_pool_t *p)
+static int show(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p)
 {
     pay_charge_t *charge;
     int rc;
@@ -72,7 +72,7 @@ static int show(MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund, apr_p
     if (*refund->acquirer_charge == '\0') {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_charge_get_ref(&charge, txn, db, &refund->scope, refund->acquirer_charge, p);
+    rc = pay_lmdb_charge_get_ref(&charge, txn, &refund->scope, refund->acquirer_charge, p);
     if (rc == MDB_NOTFOUND) {
         refund->transaction_reference = refund->acquirer_charge;
         rc = MDB_SUCCESS;
@@ -87,8 +87,7 @@ static void name_only(const pay_charge_t *charge, pay_refund_t *refund)
     refund->transaction_reference = charge->reference;
 }
 
-int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund,
-                             apr_pool_t *p)
+int pay_lmdb_refund_link_new(int *turned, pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p)
 {
     pay_charge_state_t before = PAY_CHARGE_PENDING;
     pay_lmdb_key_t key;
@@ -96,9 +95,9 @@ int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_store_t *db, p
     int rc;
 
     *turned = 0;
-    rc = pay_lmdb_acquirer_charge(&charge, txn, db, &refund->scope, refund->acquirer_charge, p);
+    rc = pay_lmdb_acquirer_charge(&charge, txn, &refund->scope, refund->acquirer_charge, p);
     if (rc == MDB_NOTFOUND) {
-        rc = show(txn, db, refund, p);
+        rc = show(txn, refund, p);
         if (!pay_lmdb_acquirer_unlinked_key(&key, &refund->scope, refund->acquirer_charge, 0)) {
             refund->acquirer_charge = ""; /* no name of ours is as long */
         }
@@ -116,12 +115,12 @@ int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_store_t *db, p
     if (rc || refund->state == PAY_REFUND_FAILED) {
         return rc;
     }
-    return pay_lmdb_charge_put(txn, db, charge, p);
+    return pay_lmdb_charge_put(txn, charge, p);
 }
 
 /* Copies of what leads to the refunds that wait for a charge of that name. */
-static int waiting(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
-                   const pay_scope_t *scope, const char *name, apr_pool_t *p)
+static int waiting(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                   const char *name, apr_pool_t *p)
 {
     pay_lmdb_key_t first;
     MDB_cursor *cursor;
@@ -134,7 +133,7 @@ static int waiting(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db
         return MDB_SUCCESS;
     }
     prefix_len = first.len - sizeof(apr_uint64_t);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_ACQUIRER), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ACQUIRER), &cursor);
     if (rc) {
         return rc;
     }
@@ -157,10 +156,9 @@ static int waiting(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db
 }
 
 /* A refund that cannot be read keeps no charge from being opened: `store check` tells of it. */
-static int load(pay_lmdb_refund_t **row, MDB_txn *txn, const pay_store_t *db, const MDB_val *at,
-                apr_pool_t *p)
+static int load(pay_lmdb_refund_t **row, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p)
 {
-    int rc = pay_lmdb_refund_get(row, txn, db, at, p);
+    int rc = pay_lmdb_refund_get(row, txn, at, p);
 
     if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
         *row = NULL;
@@ -169,24 +167,24 @@ static int load(pay_lmdb_refund_t **row, MDB_txn *txn, const pay_store_t *db, co
     return rc;
 }
 
-static int link_waiting(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, apr_pool_t *p)
+static int link_waiting(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
     apr_array_header_t *found;
     pay_lmdb_refund_t *row;
     int i, rc;
 
-    rc = waiting(&found, txn, db, &charge->scope, charge->acquirer_reference, p);
+    rc = waiting(&found, txn, &charge->scope, charge->acquirer_reference, p);
     for (i = 0; !rc && i < found->nelts; i++) {
-        rc = load(&row, txn, db, &APR_ARRAY_IDX(found, i, MDB_val), p);
+        rc = load(&row, txn, &APR_ARRAY_IDX(found, i, MDB_val), p);
         if (rc || !row) {
             continue;
         }
         if (!may_count(charge, &row->refund)) {
             name_only(charge, &row->refund);
-            rc = pay_lmdb_refund_put(txn, db, row, p);
+            rc = pay_lmdb_refund_put(txn, row, p);
             continue;
         }
-        rc = join_row(txn, db, charge, row, p);
+        rc = join_row(txn, charge, row, p);
         if (rc == ERANGE) { /* more than any sum of money: it stays with what a person looks at */
             rc = MDB_SUCCESS;
         }
@@ -194,41 +192,39 @@ static int link_waiting(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charg
     return rc;
 }
 
-static int hide_shown(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                      apr_pool_t *p)
+static int hide_shown(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
 {
     apr_array_header_t *found;
     pay_lmdb_refund_t *row;
     int i, rc;
 
-    rc = waiting(&found, txn, db, &charge->scope, charge->reference, p);
+    rc = waiting(&found, txn, &charge->scope, charge->reference, p);
     for (i = 0; !rc && i < found->nelts; i++) {
-        rc = load(&row, txn, db, &APR_ARRAY_IDX(found, i, MDB_val), p);
+        rc = load(&row, txn, &APR_ARRAY_IDX(found, i, MDB_val), p);
         if (rc || !row || !row->refund.transaction_reference) {
             continue;
         }
         row->refund.transaction_reference = NULL;
-        rc = pay_lmdb_refund_put(txn, db, row, p);
+        rc = pay_lmdb_refund_put(txn, row, p);
     }
     return rc;
 }
 
-int pay_lmdb_refund_link_opened(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                                apr_pool_t *p)
+int pay_lmdb_refund_link_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
     int rc;
 
     if (!charge->acquirer_reference || *charge->acquirer_reference == '\0') {
         return MDB_SUCCESS; /* nothing of it is in an acquirer's books */
     }
-    rc = link_waiting(txn, db, charge, p);
-    return rc ? rc : hide_shown(txn, db, charge, p);
+    rc = link_waiting(txn, charge, p);
+    return rc ? rc : hide_shown(txn, charge, p);
 }
 
 /* ---- and back */
 
-static int of_charge(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *db,
-                     const pay_charge_t *charge, apr_pool_t *p)
+static int of_charge(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                     apr_pool_t *p)
 {
     pay_lmdb_key_t first;
     MDB_cursor *cursor;
@@ -237,7 +233,7 @@ static int of_charge(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *
 
     *out = apr_array_make(p, 1, sizeof(MDB_val));
     pay_lmdb_refund_by_charge_key(&first, &charge->scope, charge->seq, 0);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
     if (rc) {
         return rc;
     }
@@ -257,8 +253,7 @@ static int of_charge(apr_array_header_t **out, MDB_txn *txn, const pay_store_t *
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int part(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, pay_lmdb_refund_t *row,
-                apr_pool_t *p)
+static int part(pay_rows_txn_t *txn, pay_charge_t *charge, pay_lmdb_refund_t *row, apr_pool_t *p)
 {
     pay_refund_t *refund = &row->refund;
     int rc;
@@ -269,12 +264,11 @@ static int part(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge, pay_l
         return EINVAL;
     }
     refund->acquirer_charge = charge->acquirer_reference;
-    rc = show(txn, db, refund, p);
-    return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
+    rc = show(txn, refund, p);
+    return rc ? rc : pay_lmdb_refund_put(txn, row, p);
 }
 
-int pay_lmdb_refund_link_withdrawn(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                                   apr_pool_t *p)
+int pay_lmdb_refund_link_withdrawn(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p)
 {
     apr_array_header_t *found;
     pay_lmdb_refund_t *row;
@@ -283,11 +277,11 @@ int pay_lmdb_refund_link_withdrawn(MDB_txn *txn, const pay_store_t *db, pay_char
     if (!charge->acquirer_reference || *charge->acquirer_reference == '\0') {
         return MDB_SUCCESS;
     }
-    rc = of_charge(&found, txn, db, charge, p);
+    rc = of_charge(&found, txn, charge, p);
     for (i = 0; !rc && i < found->nelts; i++) {
-        rc = pay_lmdb_refund_get(&row, txn, db, &APR_ARRAY_IDX(found, i, MDB_val), p);
+        rc = pay_lmdb_refund_get(&row, txn, &APR_ARRAY_IDX(found, i, MDB_val), p);
         if (!rc) {
-            rc = part(txn, db, charge, row, p);
+            rc = part(txn, charge, row, p);
         }
     }
     return rc;
@@ -304,8 +298,7 @@ static const char *name_of(const pay_refund_t *refund)
     return refund->transaction_reference;
 }
 
-static int keep_name(MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row, const char *name,
-                     apr_pool_t *p)
+static int keep_name(pay_rows_txn_t *txn, pay_lmdb_refund_t *row, const char *name, apr_pool_t *p)
 {
     pay_refund_t *refund = &row->refund;
     int rc;
@@ -314,8 +307,8 @@ static int keep_name(MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row
         return PAY_LMDB_SILENT;
     }
     refund->acquirer_charge = name;
-    rc = show(txn, db, refund, p);
-    return rc ? rc : pay_lmdb_refund_put(txn, db, row, p);
+    rc = show(txn, refund, p);
+    return rc ? rc : pay_lmdb_refund_put(txn, row, p);
 }
 
 static void tell(const link_t *link, pay_store_t *db)
@@ -330,7 +323,7 @@ static void tell(const link_t *link, pay_store_t *db)
                      refund->money.currency, link->charge->reference));
 }
 
-static int link_found(link_t *link, MDB_txn *txn, pay_store_t *db, pay_lmdb_refund_t *row)
+static int link_found(link_t *link, pay_rows_txn_t *txn, pay_lmdb_refund_t *row)
 {
     int rc;
 
@@ -339,21 +332,21 @@ static int link_found(link_t *link, MDB_txn *txn, pay_store_t *db, pay_lmdb_refu
     if (link->verdict != PAY_REFUND_LINKED || !link->change) {
         return PAY_LMDB_SILENT;
     }
-    rc = join_row(txn, db, link->charge, row, link->p);
+    rc = join_row(txn, link->charge, row, link->p);
     if (rc == ERANGE) {
         link->verdict = PAY_REFUND_LINK_DIFFERENT;
         return PAY_LMDB_SILENT;
     }
     if (!rc) {
-        rc = pay_lmdb_charge_put(txn, db, link->charge, link->p);
+        rc = pay_lmdb_charge_put(txn, link->charge, link->p);
     }
     if (!rc) {
-        tell(link, db);
+        tell(link, txn->store);
     }
     return rc;
 }
 
-static int link_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int link_work(pay_rows_txn_t *txn, void *baton)
 {
     link_t *link = baton;
     pay_lmdb_refund_t *row;
@@ -363,10 +356,10 @@ static int link_work(MDB_txn *txn, pay_store_t *db, void *baton)
     link->out = NULL;
     link->charge = NULL;
     link->verdict = PAY_REFUND_LINK_NONE;
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, link->scope,
+    rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, link->scope,
                                   link->refund_reference, link->p);
     if (!rc) {
-        rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
+        rc = pay_lmdb_refund_visible(&visible, txn, &row->refund);
     }
     if (rc || !visible) {
         return rc && rc != MDB_NOTFOUND ? rc : PAY_LMDB_SILENT;
@@ -377,14 +370,14 @@ static int link_work(MDB_txn *txn, pay_store_t *db, void *baton)
         return PAY_LMDB_SILENT;
     }
     name = name_of(&row->refund);
-    rc = pay_lmdb_acquirer_charge(&link->charge, txn, db, link->scope, name, link->p);
+    rc = pay_lmdb_acquirer_charge(&link->charge, txn, link->scope, name, link->p);
     if (!rc) {
-        return link_found(link, txn, db, row);
+        return link_found(link, txn, row);
     }
     if (rc != MDB_NOTFOUND) {
         return rc;
     }
-    return link->change ? keep_name(txn, db, row, name, link->p) : PAY_LMDB_SILENT;
+    return link->change ? keep_name(txn, row, name, link->p) : PAY_LMDB_SILENT;
 }
 
 apr_status_t pay_store_refund_link(pay_refund_t **out, pay_charge_t **charge,

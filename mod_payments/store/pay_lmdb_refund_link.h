@@ -19,19 +19,16 @@
  * the refund keeps the name. *turned: the charge became reversed. ERANGE: more than any sum of
  * money can be.
  */
-int pay_lmdb_refund_link_new(int *turned, MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund,
-                             apr_pool_t *p);
+int pay_lmdb_refund_link_new(int *turned, pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p);
 
 /*
  * A charge that is opened, whose row is written after this: links the refunds that wait for it. A
  * refund that shows its reference, but is of another charge, shows none from here on.
  */
-int pay_lmdb_refund_link_opened(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                                apr_pool_t *p);
+int pay_lmdb_refund_link_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
 
 /* A charge that is taken back before it was sent: its refunds wait again. Its row is not written.
  * EINVAL: it has more than one transaction may change. */
-int pay_lmdb_refund_link_withdrawn(MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge,
-                                   apr_pool_t *p);
+int pay_lmdb_refund_link_withdrawn(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
 
 #endif

@@ -28,14 +28,14 @@ typedef struct scan_t {
 } scan_t;
 
 /* Fixes the view: what was given and finished up to now. */
-static int start(pay_refund_cursor_t *at, MDB_txn *txn, const pay_store_t *db,
-                 const pay_scope_t *scope, apr_time_t from)
+static int start(pay_refund_cursor_t *at, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                 apr_time_t from)
 {
     pay_lmdb_scope_t last;
     pay_lmdb_key_t key;
     int rc;
 
-    rc = pay_lmdb_scope_get(&last, txn, db, scope);
+    rc = pay_lmdb_scope_get(&last, txn, scope);
     if (rc) {
         return rc;
     }
@@ -126,7 +126,7 @@ apr_status_t pay_store_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len,
 {
     scan_t scan = {.at = cursor, .to = range->to, .buffer = buffer, .size = size};
     MDB_cursor *rows = NULL;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc = MDB_SUCCESS;
 
@@ -136,16 +136,16 @@ apr_status_t pay_store_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len,
     if (cursor->done) {
         return APR_SUCCESS;
     }
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     if (!cursor->started) {
-        rc = start(cursor, txn, store, scope, range->from);
+        rc = start(cursor, &txn, scope, range->from);
         if (rc)
             goto leave;
     }
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(store, PAY_TABLE_REFUND), &rows);
+    rc = mdb_cursor_open(txn.mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &rows);
     if (rc)
         goto leave;
     rc = walk(&scan, &cursor->done, rows);
@@ -156,6 +156,6 @@ apr_status_t pay_store_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len,
 leave:
     if (rows)
         mdb_cursor_close(rows);
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }

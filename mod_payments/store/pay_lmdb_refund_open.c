@@ -34,21 +34,20 @@ apr_status_t pay_store_refund_find(pay_refund_t **out, pay_store_t *store, const
                                    const char *refund_reference, apr_pool_t *p)
 {
     pay_lmdb_refund_t *row;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc, visible = 0;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_refund_get_name(&row, txn, store, PAY_TABLE_REFUND_REF, scope, refund_reference,
-                                  p);
+    rc = pay_lmdb_refund_get_name(&row, &txn, PAY_TABLE_REFUND_REF, scope, refund_reference, p);
     if (!rc) {
-        rc = pay_lmdb_refund_visible(&visible, txn, store, &row->refund);
+        rc = pay_lmdb_refund_visible(&visible, &txn, &row->refund);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }
@@ -72,7 +71,7 @@ static int is_recent(const pay_refund_t *refund, apr_interval_time_t window)
 }
 
 /* Was the same refund just made (R5)? One that is pending still stands for its request. */
-static int find_repeat(open_t *open, MDB_txn *txn, const pay_store_t *db)
+static int find_repeat(open_t *open, pay_rows_txn_t *txn)
 {
     pay_lmdb_refund_t *row;
     int rc;
@@ -80,7 +79,7 @@ static int find_repeat(open_t *open, MDB_txn *txn, const pay_store_t *db)
     if (open->repeat_window == 0 || open->proposal->money.amount_minor == 0) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_refund_repeat_newest(&row, txn, db, open->charge, open->proposal, open->p);
+    rc = pay_lmdb_refund_repeat_newest(&row, txn, open->charge, open->proposal, open->p);
     if (rc || !row) {
         return rc;
     }
@@ -104,7 +103,7 @@ static void refuse(open_t *open, pay_refund_verdict_t verdict, int lasting)
  * with the row. Once the refunds were fetched anew, one of the same amount says so, whenever it was
  * made: a clock that was wrong dated it, or dates the copy.
  */
-static int judge_epoch(open_t *open, MDB_txn *txn, const pay_store_t *db)
+static int judge_epoch(open_t *open, pay_rows_txn_t *txn)
 {
     const apr_time_t now = pay_lmdb_time_now();
     const pay_refund_t *proposal = open->proposal;
@@ -123,7 +122,7 @@ static int judge_epoch(open_t *open, MDB_txn *txn, const pay_store_t *db)
         || !pay_epoch_is_recent(&epoch, now)) {
         return rc;
     }
-    rc = pay_lmdb_refund_fetched_like(&row, txn, db, open->charge, proposal->money.amount_minor,
+    rc = pay_lmdb_refund_fetched_like(&row, txn, open->charge, proposal->money.amount_minor,
                                       open->p);
     if (!rc && row) {
         refuse(open, PAY_REFUND_REFUSED_FETCHED, 0);
@@ -138,7 +137,7 @@ static int judge_epoch(open_t *open, MDB_txn *txn, const pay_store_t *db)
  * can change comes before R4; what is still pending comes after it (of imported history, which
  * nobody works on).
  */
-static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pay_store_t *db)
+static int judge(apr_int64_t *amount_minor, open_t *open, pay_rows_txn_t *txn)
 {
     const pay_charge_t *charge = open->charge;
     apr_int64_t wanted = open->proposal->money.amount_minor;
@@ -152,9 +151,9 @@ static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pa
         refuse(open, PAY_REFUND_REFUSED_STATE, charge->decided_state != PAY_CHARGE_PENDING);
         return MDB_SUCCESS;
     }
-    rc = find_repeat(open, txn, db);
+    rc = find_repeat(open, txn);
     if (!rc && open->verdict == PAY_REFUND_OPENED) {
-        rc = judge_epoch(open, txn, db);
+        rc = judge_epoch(open, txn);
     }
     if (rc || open->verdict != PAY_REFUND_OPENED) {
         return rc;
@@ -178,7 +177,7 @@ static int judge(apr_int64_t *amount_minor, open_t *open, MDB_txn *txn, const pa
 }
 
 /* open->refused when id or reference is in use: both are random, so it is a caller's mistake. */
-static int check_names(open_t *open, MDB_txn *txn, const pay_store_t *db)
+static int check_names(open_t *open, pay_rows_txn_t *txn)
 {
     const pay_refund_t *refund = open->proposal;
     const struct {
@@ -197,7 +196,7 @@ static int check_names(open_t *open, MDB_txn *txn, const pay_store_t *db)
             return MDB_SUCCESS;
         }
         at = pay_lmdb_key_val(&key);
-        rc = mdb_get(txn, pay_lmdb_dbi(db, names[i].table), &at, &val);
+        rc = pay_rows_get(&val, txn, names[i].table, &at);
         if (rc != MDB_NOTFOUND) {
             open->refused = APR_EEXIST;
             return rc;
@@ -241,7 +240,7 @@ static pay_lmdb_refund_t *opened(const open_t *open, apr_int64_t amount_minor, a
 }
 
 /* The refund was allowed: row, indexes, charge and scope change together. */
-static int insert(open_t *open, MDB_txn *txn, const pay_store_t *db, apr_int64_t amount_minor)
+static int insert(open_t *open, pay_rows_txn_t *txn, apr_int64_t amount_minor)
 {
     const pay_scope_t *scope = &open->proposal->scope;
     pay_lmdb_scope_t last;
@@ -249,11 +248,11 @@ static int insert(open_t *open, MDB_txn *txn, const pay_store_t *db, apr_int64_t
     pay_refund_t *refund;
     int rc, reached;
 
-    rc = pay_lmdb_scope_get(&last, txn, db, scope);
+    rc = pay_lmdb_scope_get(&last, txn, scope);
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_rows_quota(&reached, txn, db, scope);
+    rc = pay_lmdb_rows_quota(&reached, txn, scope);
     if (rc) {
         return rc;
     }
@@ -272,21 +271,21 @@ static int insert(open_t *open, MDB_txn *txn, const pay_store_t *db, apr_int64_t
     }
     open->charge->refund_at_acquirer = refund->seq;
     open->charge->updated_at = pay_lmdb_time_not_before(open->charge->updated_at);
-    rc = pay_lmdb_refund_insert(txn, db, row, pay_lmdb_refund_text(refund, open->p), open->p);
+    rc = pay_lmdb_refund_insert(txn, row, pay_lmdb_refund_text(refund, open->p), open->p);
     if (!rc) {
-        rc = pay_lmdb_charge_put(txn, db, open->charge, open->p);
+        rc = pay_lmdb_charge_put(txn, open->charge, open->p);
     }
     if (rc) {
         return rc;
     }
     if (open->use) {
-        rc = pay_lmdb_kept_add_refund(txn, db, open->use, refund, open->p);
+        rc = pay_lmdb_kept_add_refund(txn, open->use, refund, open->p);
         if (rc) {
             return rc;
         }
     }
     open->out = refund;
-    return pay_lmdb_scope_put(txn, db, scope, &last, open->p);
+    return pay_lmdb_scope_put(txn, scope, &last, open->p);
 }
 
 /*
@@ -295,18 +294,18 @@ static int insert(open_t *open, MDB_txn *txn, const pay_store_t *db, apr_int64_t
  * later try of the same request succeeds. What is kept stays even if the acquirer takes a
  * processed refund back: the request was answered, and a new try takes a new key.
  */
-static int keep_refusal(const open_t *open, MDB_txn *txn, const pay_store_t *db)
+static int keep_refusal(const open_t *open, pay_rows_txn_t *txn)
 {
     int rc, reached;
 
     if (!open->use || !open->lasting) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_rows_quota(&reached, txn, db, &open->proposal->scope);
+    rc = pay_lmdb_rows_quota(&reached, txn, &open->proposal->scope);
     if (rc || reached) { /* the next try is judged anew, and refused likewise */
         return rc;
     }
-    return pay_lmdb_kept_add_refusal(txn, db, &open->proposal->scope, open->use, open->verdict,
+    return pay_lmdb_kept_add_refusal(txn, &open->proposal->scope, open->use, open->verdict,
                                      pay_lmdb_time_now(), open->p);
 }
 
@@ -322,7 +321,7 @@ static void tell(const open_t *open, pay_store_t *db)
                      refund->money.currency, refund->transaction_reference));
 }
 
-static int open_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int open_work(pay_rows_txn_t *txn, void *baton)
 {
     open_t *open = baton;
     const pay_refund_t *proposal = open->proposal;
@@ -336,12 +335,12 @@ static int open_work(MDB_txn *txn, pay_store_t *db, void *baton)
     open->refused = APR_SUCCESS;
     open->stepped_back = 0;
     if (open->use) {
-        rc = pay_lmdb_kept_get(&open->kept, txn, db, &proposal->scope, open->use, open->p);
+        rc = pay_lmdb_kept_get(&open->kept, txn, &proposal->scope, open->use, open->p);
         if (rc != MDB_NOTFOUND) {
             return rc ? rc : PAY_LMDB_SILENT;
         }
     }
-    rc = pay_lmdb_charge_get_ref(&open->charge, txn, db, &proposal->scope,
+    rc = pay_lmdb_charge_get_ref(&open->charge, txn, &proposal->scope,
                                  proposal->transaction_reference, open->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
@@ -351,21 +350,21 @@ static int open_work(MDB_txn *txn, pay_store_t *db, void *baton)
         open->refused = APR_EINVAL;
         return PAY_LMDB_SILENT;
     }
-    rc = judge(&amount_minor, open, txn, db);
+    rc = judge(&amount_minor, open, txn);
     if (rc) {
         return rc;
     }
     if (open->verdict != PAY_REFUND_OPENED) {
-        rc = keep_refusal(open, txn, db);
+        rc = keep_refusal(open, txn);
         return rc ? rc : PAY_LMDB_SILENT;
     }
-    rc = check_names(open, txn, db);
+    rc = check_names(open, txn);
     if (rc || open->refused != APR_SUCCESS) {
         return rc ? rc : PAY_LMDB_SILENT;
     }
-    rc = insert(open, txn, db, amount_minor);
+    rc = insert(open, txn, amount_minor);
     if (!rc) {
-        tell(open, db);
+        tell(open, txn->store);
     }
     return rc;
 }

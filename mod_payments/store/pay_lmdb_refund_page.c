@@ -8,8 +8,7 @@
 #define ROWS_HINT 64
 
 typedef struct page_t {
-    MDB_txn *txn;
-    const pay_store_t *db;
+    pay_rows_txn_t *txn;
     const pay_scope_t *scope;
     const pay_time_range_t *range;
     pay_page_cursor_t *at;
@@ -84,9 +83,9 @@ static int walk(page_t *page, int limit)
     MDB_val key, val;
     int rc, looks;
 
-    rc = pay_lmdb_scope_get(&last, page->txn, page->db, page->scope);
+    rc = pay_lmdb_scope_get(&last, page->txn, page->scope);
     if (!rc) {
-        rc = mdb_cursor_open(page->txn, pay_lmdb_dbi(page->db, PAY_TABLE_REFUND), &cursor);
+        rc = mdb_cursor_open(page->txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &cursor);
     }
     if (rc) {
         return rc;
@@ -108,7 +107,8 @@ apr_status_t pay_store_refund_page(apr_array_header_t **out, pay_page_cursor_t *
                                    pay_store_t *store, const pay_scope_t *scope,
                                    const pay_time_range_t *range, int limit, apr_pool_t *p)
 {
-    page_t page = {.db = store, .scope = scope, .range = range, .at = cursor};
+    pay_rows_txn_t txn;
+    page_t page = {.txn = &txn, .scope = scope, .range = range, .at = cursor};
     apr_status_t rv;
     int rc;
 
@@ -119,12 +119,12 @@ apr_status_t pay_store_refund_page(apr_array_header_t **out, pay_page_cursor_t *
     if (cursor->done) {
         return APR_SUCCESS;
     }
-    rv = pay_lmdb_read_begin(&page.txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     rc = walk(&page, limit);
-    pay_lmdb_read_end(store, page.txn);
+    pay_rows_end(&txn);
     cursor->done = rc == MDB_NOTFOUND;
     return pay_lmdb_status(cursor->done ? MDB_SUCCESS : rc);
 }

@@ -288,11 +288,10 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to nothing that waits for a person"},
 };
 
-static int load(void **record, MDB_txn *txn, const pay_store_t *db, const MDB_val *row_key,
-                apr_pool_t *p)
+static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
 {
     pay_lmdb_refund_t *row;
-    int rc = pay_lmdb_refund_get(&row, txn, db, row_key, p);
+    int rc = pay_lmdb_refund_get(&row, txn, row_key, p);
 
     *record = row;
     return rc;
@@ -318,8 +317,8 @@ static void key_of(pay_lmdb_key_t *key, const pay_refund_t *refund)
     pay_lmdb_refund_key(key, &refund->scope, refund->created_at, refund->seq);
 }
 
-int pay_lmdb_refund_insert(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *row,
-                           const char *text, apr_pool_t *p)
+int pay_lmdb_refund_insert(pay_rows_txn_t *txn, const pay_lmdb_refund_t *row, const char *text,
+                           apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, val;
@@ -330,13 +329,12 @@ int pay_lmdb_refund_insert(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_r
         return rc;
     }
     key_of(&key, &row->refund);
-    rc = pay_lmdb_record_put(txn, db, &pay_lmdb_refund_record, &key, &val, NULL, row);
+    rc = pay_lmdb_record_put(txn, &pay_lmdb_refund_record, &key, &val, NULL, row);
     at = pay_lmdb_key_val(&key);
     return rc == MDB_KEYEXIST ? pay_lmdb_bad_row(PAY_TABLE_REFUND, &at) : rc;
 }
 
-int pay_lmdb_refund_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *row,
-                        apr_pool_t *p)
+int pay_lmdb_refund_put(pay_rows_txn_t *txn, const pay_lmdb_refund_t *row, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val val;
@@ -347,22 +345,22 @@ int pay_lmdb_refund_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refu
         return rc;
     }
     key_of(&key, &row->refund);
-    return pay_lmdb_record_store(txn, db, &pay_lmdb_refund_record, &key, &val, row, p);
+    return pay_lmdb_record_store(txn, &pay_lmdb_refund_record, &key, &val, row, p);
 }
 
-int pay_lmdb_refund_remove(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund)
+int pay_lmdb_refund_remove(pay_rows_txn_t *txn, const pay_refund_t *refund)
 {
     const pay_lmdb_refund_t row = {.refund = *refund};
     pay_lmdb_key_t key;
 
     key_of(&key, refund);
-    return pay_lmdb_record_del(txn, db, &pay_lmdb_refund_record, &key, &row);
+    return pay_lmdb_record_del(txn, &pay_lmdb_refund_record, &key, &row);
 }
 
-int pay_lmdb_refund_reindex(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *row)
+int pay_lmdb_refund_reindex(pay_rows_txn_t *txn, const pay_lmdb_refund_t *row)
 {
     pay_lmdb_key_t key;
 
     key_of(&key, &row->refund);
-    return pay_lmdb_index_put(txn, db, &pay_lmdb_refund_record, &key, row);
+    return pay_lmdb_index_put(txn, &pay_lmdb_refund_record, &key, row);
 }

@@ -15,15 +15,14 @@
 extern const pay_lmdb_record_t pay_lmdb_refund_record; /* of pay_lmdb_refund_t */
 
 /* Writes a new row with this text. Its reference and id are known to be free. */
-int pay_lmdb_refund_insert(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *row,
-                           const char *text, apr_pool_t *p);
+int pay_lmdb_refund_insert(pay_rows_txn_t *txn, const pay_lmdb_refund_t *row, const char *text,
+                           apr_pool_t *p);
 /* Writes the row again. */
-int pay_lmdb_refund_put(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *row,
-                        apr_pool_t *p);
+int pay_lmdb_refund_put(pay_rows_txn_t *txn, const pay_lmdb_refund_t *row, apr_pool_t *p);
 /* Takes out the row of `refund`, which is as it was read. One that is not there is no error. */
-int pay_lmdb_refund_remove(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund);
+int pay_lmdb_refund_remove(pay_rows_txn_t *txn, const pay_refund_t *refund);
 
 /* Puts the entries of a refund that is stored, for one that may lack some. */
-int pay_lmdb_refund_reindex(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_refund_t *row);
+int pay_lmdb_refund_reindex(pay_rows_txn_t *txn, const pay_lmdb_refund_t *row);
 
 #endif

@@ -95,8 +95,7 @@ static apr_time_t end_of(const pay_refund_t *refund, apr_time_t now)
     return refund->created_at + PAY_REFUND_REPEAT_MAX;
 }
 
-int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_store_t *db, pay_refund_t *refund,
-                                 apr_pool_t *p)
+int pay_lmdb_refund_repeat_erase(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p)
 {
     const apr_time_t now = pay_lmdb_time_now();
     unsigned char digest[DIGEST_LEN];
@@ -112,19 +111,18 @@ int pay_lmdb_refund_repeat_erase(MDB_txn *txn, const pay_store_t *db, pay_refund
             return rc;
         }
         refund->asked_digest = pay_hex(digest, DIGEST_LEN, p);
-        return pay_lmdb_kept_add_repeat(txn, db, refund, end, p);
+        return pay_lmdb_kept_add_repeat(txn, refund, end, p);
     }
     return MDB_SUCCESS; /* erased before and not over, or over */
 }
 
-int pay_lmdb_refund_repeat_forget(MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row,
-                                  apr_pool_t *p)
+int pay_lmdb_refund_repeat_forget(pay_rows_txn_t *txn, pay_lmdb_refund_t *row, apr_pool_t *p)
 {
     if (*row->refund.asked_digest == '\0') {
         return MDB_SUCCESS;
     }
     row->refund.asked_digest = "";
-    return pay_lmdb_refund_put(txn, db, row, p);
+    return pay_lmdb_refund_put(txn, row, p);
 }
 
 /* ---- looking up */
@@ -150,7 +148,7 @@ static int seek_last(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_l
                : MDB_NOTFOUND;
 }
 
-int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, pay_rows_txn_t *txn,
                                   const pay_charge_t *charge, const pay_refund_t *like,
                                   apr_pool_t *p)
 {
@@ -166,7 +164,7 @@ int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const p
         return rc;
     }
     start_key(&prefix, &charge->scope, charge->seq, digest);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_REPEAT), &cursor);
     if (rc) {
         return rc;
     }
@@ -175,7 +173,7 @@ int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, MDB_txn *txn, const p
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
-    rc = pay_lmdb_refund_get(out, txn, db, &refund_key, p);
+    rc = pay_lmdb_refund_get(out, txn, &refund_key, p);
     return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_REPEAT, &key) : rc;
 }
 
@@ -185,7 +183,7 @@ static int is_fetched_like(const pay_refund_t *refund, apr_int64_t amount_minor)
            && refund->money.amount_minor == amount_minor;
 }
 
-int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, pay_rows_txn_t *txn,
                                  const pay_charge_t *charge, apr_int64_t amount_minor,
                                  apr_pool_t *p)
 {
@@ -198,7 +196,7 @@ int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pa
     *out = NULL;
     pay_lmdb_refund_by_charge_key(&first, &charge->scope, charge->seq, 0);
     pay_lmdb_refund_by_charge_key(&last, &charge->scope, charge->seq, ~(apr_uint64_t)0);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
     if (rc) {
         return rc;
     }
@@ -212,7 +210,7 @@ int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, MDB_txn *txn, const pa
             || memcmp(key.mv_data, first.bytes, first.len - sizeof(apr_uint64_t)) != 0) {
             break;
         }
-        rc = pay_lmdb_refund_get(&row, txn, db, &refund_key, p);
+        rc = pay_lmdb_refund_get(&row, txn, &refund_key, p);
         if (!rc && is_fetched_like(&row->refund, amount_minor)) {
             *out = row;
             break;

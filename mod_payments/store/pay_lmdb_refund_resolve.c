@@ -31,7 +31,7 @@ static void clear_work_in_flight(pay_refund_t *refund)
 }
 
 /* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
-static int release(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row)
+static int release(resolve_t *resolve, pay_rows_txn_t *txn, pay_lmdb_refund_t *row)
 {
     if (row->refund.import_number != 0 && row->refund.due_at == 0) { /* nobody asks about it */
         return MDB_SUCCESS;
@@ -46,11 +46,11 @@ static int release(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db, pay_
     row->refund.held = resolve->outcome->held;
     pay_lmdb_acquirer_name_refund(&row->refund, resolve->outcome->acquirer_reference, resolve->p);
     resolve->changed = 1;
-    return pay_lmdb_refund_put(txn, db, row, resolve->p);
+    return pay_lmdb_refund_put(txn, row, resolve->p);
 }
 
 /* The state, which is frozen as its decision, and with it the charge's amounts. */
-static int move(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db, pay_lmdb_refund_t *row,
+static int move(resolve_t *resolve, pay_rows_txn_t *txn, pay_lmdb_refund_t *row,
                 pay_refund_state_t to)
 {
     const pay_outcome_t *outcome = resolve->outcome;
@@ -58,7 +58,7 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db, pay_lmd
     int rc, turned = 0;
 
     if (refund->charge_seq != 0) {
-        rc = pay_lmdb_charge_move_refund(&turned, txn, db, refund, to, resolve->p);
+        rc = pay_lmdb_charge_move_refund(&turned, txn, refund, to, resolve->p);
         if (rc) {
             return rc;
         }
@@ -78,14 +78,14 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db, pay_lmd
     refund->decided_state = to;
     refund->decided_at = refund->updated_at;
     resolve->changed = 1;
-    rc = pay_lmdb_refund_put(txn, db, row, resolve->p);
+    rc = pay_lmdb_refund_put(txn, row, resolve->p);
     if (!rc) {
-        rc = pay_lmdb_event_of_refund(txn, db, refund, turned, resolve->p);
+        rc = pay_lmdb_event_of_refund(txn, refund, turned, resolve->p);
     }
     if (rc || to != PAY_REFUND_PROCESSED) {
         return rc;
     }
-    return pay_lmdb_total_refund(txn, db, refund, 1, resolve->p);
+    return pay_lmdb_total_refund(txn, refund, 1, resolve->p);
 }
 
 /*
@@ -94,8 +94,7 @@ static int move(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db, pay_lmd
  * was decided counts, and was told: that it failed later, as the acquirer said, contradicts
  * nothing.
  */
-static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_store_t *db,
-                           pay_lmdb_refund_t *row)
+static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn, pay_lmdb_refund_t *row)
 {
     int processed = row->refund.decided_state == PAY_REFUND_PROCESSED;
 
@@ -109,10 +108,10 @@ static int resolve_decided(resolve_t *resolve, MDB_txn *txn, const pay_store_t *
         return MDB_SUCCESS;
     }
     row->contradiction = pay_lmdb_contradiction(resolve->outcome, resolve->p);
-    return pay_lmdb_refund_put(txn, db, row, resolve->p);
+    return pay_lmdb_refund_put(txn, row, resolve->p);
 }
 
-static int resolve_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int resolve_work(pay_rows_txn_t *txn, void *baton)
 {
     resolve_t *resolve = baton;
     pay_lmdb_refund_t *row;
@@ -122,24 +121,24 @@ static int resolve_work(MDB_txn *txn, pay_store_t *db, void *baton)
     resolve->out = NULL;
     resolve->changed = 0;
     resolve->contradicts = 0;
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, resolve->scope,
+    rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, resolve->scope,
                                   resolve->refund_reference, resolve->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
     }
-    rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
+    rc = pay_lmdb_refund_visible(&visible, txn, &row->refund);
     if (rc || !visible) {
         return rc ? rc : PAY_LMDB_SILENT;
     }
     resolve->out = &row->refund;
     to = resolve->outcome->kind == PAY_OUTCOME_APPROVED ? PAY_REFUND_PROCESSED : PAY_REFUND_FAILED;
     if (row->refund.state != PAY_REFUND_PENDING || !pay_refund_may_become(row->refund.state, to)) {
-        return resolve_decided(resolve, txn, db, row);
+        return resolve_decided(resolve, txn, row);
     }
     if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN) {
-        return release(resolve, txn, db, row);
+        return release(resolve, txn, row);
     }
-    return move(resolve, txn, db, row, to);
+    return move(resolve, txn, row, to);
 }
 
 apr_status_t pay_store_refund_resolve(pay_refund_t **out, int *changed, pay_store_t *store,

@@ -214,8 +214,8 @@ int pay_lmdb_refund_decode(pay_lmdb_refund_t **out, const MDB_val *key, const MD
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_refund_get(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
-                        const MDB_val *refund_key, apr_pool_t *p)
+int pay_lmdb_refund_get(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, const MDB_val *refund_key,
+                        apr_pool_t *p)
 {
     MDB_val key = *refund_key, row;
     int rc;
@@ -224,16 +224,15 @@ int pay_lmdb_refund_get(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t
     if (key.mv_size != PAY_LMDB_REFUND_KEY_LEN) {
         return MDB_NOTFOUND;
     }
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &key, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_REFUND, &key);
     if (rc) {
         return rc;
     }
     return pay_lmdb_refund_decode(out, &key, &row, p);
 }
 
-int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_store_t *db,
-                             pay_lmdb_table_t table, const pay_scope_t *scope, const char *name,
-                             apr_pool_t *p)
+int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
+                             const pay_scope_t *scope, const char *name, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, refund_key;
@@ -244,19 +243,18 @@ int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, MDB_txn *txn, const pay_st
         return MDB_NOTFOUND;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, table), &at, &refund_key);
+    rc = pay_rows_get(&refund_key, txn, table, &at);
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_refund_get(out, txn, db, &refund_key, p);
+    rc = pay_lmdb_refund_get(out, txn, &refund_key, p);
     if (rc == MDB_NOTFOUND) {
         return pay_lmdb_bad_row(table, &at);
     }
     return rc;
 }
 
-int pay_lmdb_refund_visible(int *visible, MDB_txn *txn, const pay_store_t *db,
-                            const pay_refund_t *refund)
+int pay_lmdb_refund_visible(int *visible, pay_rows_txn_t *txn, const pay_refund_t *refund)
 {
     pay_lmdb_scope_t last;
     int rc;
@@ -265,7 +263,7 @@ int pay_lmdb_refund_visible(int *visible, MDB_txn *txn, const pay_store_t *db,
     if (refund->import_number == 0) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_scope_get(&last, txn, db, &refund->scope);
+    rc = pay_lmdb_scope_get(&last, txn, &refund->scope);
     *visible = refund->import_number <= last.import_done;
     return rc;
 }

@@ -19,24 +19,21 @@ enum { PHASE_KEPT, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHAS
 /* ---- charges */
 
 /* Work in flight would end at a row that is gone. */
-static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                 pay_charge_t *charge)
+static int begin(int *leave, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     (void)txn;
-    (void)db;
     *leave = pay_charge_in_flight(charge);
     tour->left += *leave ? 1 : 0;
     return MDB_SUCCESS;
 }
 
-static int take_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                      pay_event_t *event)
+static int take_event(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
 {
     tour->events_done++;
-    return pay_lmdb_event_remove(txn, db, event);
+    return pay_lmdb_event_remove(txn, event);
 }
 
-static int take_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
+static int take_refund(int *leave, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn,
                        pay_lmdb_refund_t *row)
 {
     const pay_reset_t *at = tour->baton;
@@ -47,15 +44,14 @@ static int take_refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pa
         return MDB_SUCCESS;
     }
     tour->refunds_done++;
-    return pay_lmdb_discard_refund(txn, db, &row->refund, tour->p);
+    return pay_lmdb_discard_refund(txn, &row->refund, tour->p);
 }
 
-static int take_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                       pay_charge_t *charge)
+static int take_charge(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     int rc, has;
 
-    rc = pay_lmdb_tour_has_event(&has, txn, db, charge, 0, tour->p);
+    rc = pay_lmdb_tour_has_event(&has, txn, charge, 0, tour->p);
     if (rc) {
         return rc;
     }
@@ -64,7 +60,7 @@ static int take_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *d
         return MDB_SUCCESS;
     }
     tour->charges_done++;
-    return pay_lmdb_discard_charge(txn, db, charge, tour->p);
+    return pay_lmdb_discard_charge(txn, charge, tour->p);
 }
 
 static const pay_lmdb_visitor_t remover = {
@@ -81,8 +77,8 @@ static void counted(const pay_lmdb_tour_t *tour, void *sums)
 }
 
 /* The next seqs that there are; *done 1: none is left. */
-static int collect(apr_array_header_t *seqs, int *done, const pay_reset_t *at, MDB_txn *txn,
-                   const pay_store_t *db, const pay_scope_t *scope)
+static int collect(apr_array_header_t *seqs, int *done, const pay_reset_t *at, pay_rows_txn_t *txn,
+                   const pay_scope_t *scope)
 {
     pay_lmdb_key_t from;
     MDB_cursor *cursor;
@@ -92,7 +88,7 @@ static int collect(apr_array_header_t *seqs, int *done, const pay_reset_t *at, M
 
     pay_lmdb_charge_key(&from, scope, at->place.cursor.seq + 1);
     key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE), &cursor);
     if (rc) {
         return rc;
     }
@@ -123,16 +119,16 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,
         apr_array_make(ptemp, PAY_LMDB_TOUR_CHARGES_MAX, sizeof(apr_uint64_t));
     pay_lmdb_tour_t tour = {
         .visitor = &remover, .scope = scope, .charges = seqs, .baton = at, .p = ptemp};
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_rows_begin(&txn, db);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = collect(seqs, done, at, txn, db, scope);
-    pay_lmdb_read_end(db, txn);
+    rc = collect(seqs, done, at, &txn, scope);
+    pay_rows_end(&txn);
     rv = pay_lmdb_status(rc);
     if (rv == APR_SUCCESS) {
         rv = pay_lmdb_tour(&tour, db, counted, at);
@@ -193,15 +189,15 @@ static int want_refund(int *wanted, const pay_lmdb_gather_t *gather, const MDB_v
     return rc;
 }
 
-static int take_lone_refund(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
-                            const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static int take_lone_refund(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                            const MDB_val *row, apr_pool_t *p)
 {
     pay_lmdb_refund_t *refund;
     int rc;
 
     (void)gather;
     rc = pay_lmdb_refund_decode(&refund, key, row, p);
-    return rc ? rc : pay_lmdb_discard_refund(txn, db, &refund->refund, p);
+    return rc ? rc : pay_lmdb_discard_refund(txn, &refund->refund, p);
 }
 
 static int want_test(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val *key,
@@ -219,15 +215,15 @@ static int want_test(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val
     return rc;
 }
 
-static int take_test(pay_lmdb_gather_t *gather, MDB_txn *txn, const pay_store_t *db,
-                     const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+static int take_test(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                     const MDB_val *row, apr_pool_t *p)
 {
     pay_event_t *event;
     int rc;
 
     (void)gather;
     rc = pay_lmdb_event_decode(&event, key, row, p);
-    return rc ? rc : pay_lmdb_event_remove(txn, db, event);
+    return rc ? rc : pay_lmdb_event_remove(txn, event);
 }
 
 static int want_token(int *wanted, const pay_lmdb_gather_t *gather, const MDB_val *key,
@@ -287,16 +283,16 @@ static apr_status_t start(pay_reset_t *at, pay_store_t *db, const pay_scope_t *s
 {
     const apr_time_t now = pay_lmdb_time_now();
     pay_lmdb_scope_t last;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_rows_begin(&txn, db);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_scope_get(&last, txn, db, scope);
-    pay_lmdb_read_end(db, txn);
+    rc = pay_lmdb_scope_get(&last, &txn, scope);
+    pay_rows_end(&txn);
     if (!rc) { /* what a clock that was ahead has dated does not say what is made meanwhile */
         at->started_at = last.created_at > now && last.created_at <= now + PAY_LMDB_RAISE_MAX
                              ? last.created_at

@@ -31,7 +31,7 @@ typedef enum judgement_t {
 
 /* What is in a store that was put back, for one line of the log. */
 typedef struct content_t {
-    size_t keys, tokens, grants, events, pending;
+    apr_uint64_t keys, tokens, grants, events, pending;
 } content_t;
 
 static int file_look(pay_lmdb_file_id_t *out, MDB_env *mdb)
@@ -58,7 +58,7 @@ static int file_look(pay_lmdb_file_id_t *out, MDB_env *mdb)
 }
 
 /* A row that does not decode may hide that the store was put back. */
-static int judge(judgement_t *out, pay_epoch_t *stored, MDB_txn *txn,
+static int judge(judgement_t *out, pay_epoch_t *stored, pay_rows_txn_t *txn,
                  const pay_lmdb_file_id_t *file)
 {
     int rc;
@@ -95,35 +95,26 @@ static void file_note(pay_epoch_t *epoch, const pay_lmdb_file_id_t *file)
     epoch->is_backup = 0;
 }
 
-static int count(size_t *out, MDB_txn *txn, pay_lmdb_table_t table)
-{
-    MDB_stat stat;
-    int rc;
-
-    rc = mdb_stat(txn, pay_lmdb_dbi(NULL, table), &stat);
-    *out = rc ? 0 : stat.ms_entries;
-    return rc;
-}
-
-static int content_count(content_t *out, MDB_txn *txn)
+static int content_count(content_t *out, pay_rows_txn_t *txn)
 {
     int rc;
 
-    rc = count(&out->keys, txn, PAY_TABLE_API_KEY);
+    rc = pay_rows_count(&out->keys, txn, PAY_TABLE_API_KEY);
     if (!rc) {
-        rc = count(&out->tokens, txn, PAY_TABLE_TOKEN);
+        rc = pay_rows_count(&out->tokens, txn, PAY_TABLE_TOKEN);
     }
     if (!rc) {
-        rc = count(&out->grants, txn, PAY_TABLE_GRANT);
+        rc = pay_rows_count(&out->grants, txn, PAY_TABLE_GRANT);
     }
     if (!rc) {
-        rc = count(&out->events, txn, PAY_TABLE_EVENT);
+        rc = pay_rows_count(&out->events, txn, PAY_TABLE_EVENT);
     }
-    return rc ? rc : count(&out->pending, txn, PAY_TABLE_PENDING_DUE);
+    return rc ? rc : pay_rows_count(&out->pending, txn, PAY_TABLE_PENDING_DUE);
 }
 
 /* createdAt of the scope's newest charge that was made until `now`; 0: there is none. */
-static int newest_charge(apr_time_t *out, MDB_txn *txn, const pay_scope_t *scope, apr_time_t now)
+static int newest_charge(apr_time_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                         apr_time_t now)
 {
     pay_lmdb_key_t beyond;
     MDB_cursor *cursor;
@@ -132,7 +123,7 @@ static int newest_charge(apr_time_t *out, MDB_txn *txn, const pay_scope_t *scope
     int rc;
 
     *out = 0;
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(NULL, PAY_TABLE_CHARGE_BY_TIME), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE_BY_TIME), &cursor);
     if (rc) {
         return rc;
     }
@@ -153,7 +144,7 @@ static int newest_charge(apr_time_t *out, MDB_txn *txn, const pay_scope_t *scope
 }
 
 /* Of the charges of all scopes: what is in a copy was made before it. */
-static int newest_of_all(apr_time_t *out, MDB_txn *txn, apr_time_t now)
+static int newest_of_all(apr_time_t *out, pay_rows_txn_t *txn, apr_time_t now)
 {
     MDB_cursor *cursor;
     pay_scope_t scope;
@@ -162,7 +153,7 @@ static int newest_of_all(apr_time_t *out, MDB_txn *txn, apr_time_t now)
     int rc;
 
     *out = 0;
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(NULL, PAY_TABLE_SCOPE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_SCOPE), &cursor);
     if (rc) {
         return rc;
     }
@@ -179,7 +170,7 @@ static int newest_of_all(apr_time_t *out, MDB_txn *txn, apr_time_t now)
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int epoch_begin(content_t *content, pay_epoch_t *stored, MDB_txn *txn,
+static int epoch_begin(content_t *content, pay_epoch_t *stored, pay_rows_txn_t *txn,
                        const pay_lmdb_file_id_t *file)
 {
     const apr_time_t now = pay_time_now();
@@ -229,25 +220,25 @@ static int write_epoch(MDB_env *mdb, const char *path, const pay_lmdb_file_id_t 
     content_t content = {0};
     judgement_t judgement;
     pay_epoch_t stored;
-    MDB_txn *txn;
+    pay_rows_txn_t txn = {NULL, NULL};
     int rc;
 
-    rc = mdb_txn_begin(mdb, NULL, 0, &txn);
+    rc = mdb_txn_begin(mdb, NULL, 0, &txn.mdb);
     if (rc) {
         return rc;
     }
-    rc = judge(&judgement, &stored, txn, file);
+    rc = judge(&judgement, &stored, &txn, file);
     if (!rc && judgement == FILE_NEW) {
         file_note(&stored, file);
-        rc = pay_lmdb_epoch_store(txn, &stored);
+        rc = pay_lmdb_epoch_store(&txn, &stored);
     } else if (!rc && judgement == FILE_PUT_BACK) {
-        rc = epoch_begin(&content, &stored, txn, file);
+        rc = epoch_begin(&content, &stored, &txn, file);
     }
     if (rc || judgement == FILE_KNOWN) {
-        mdb_txn_abort(txn);
+        mdb_txn_abort(txn.mdb);
         return rc;
     }
-    rc = mdb_txn_commit(txn);
+    rc = mdb_txn_commit(txn.mdb);
     if (!rc && judgement == FILE_PUT_BACK) {
         epoch_tell(path, &stored, &content);
     }
@@ -258,19 +249,19 @@ int pay_lmdb_env_opened(pay_lmdb_env_t *env, const char *path, int read_only)
 {
     judgement_t judgement;
     pay_epoch_t stored;
-    MDB_txn *txn;
+    pay_rows_txn_t txn = {NULL, NULL};
     int rc;
 
     rc = file_look(&env->file, env->mdb);
     if (rc) {
         return rc;
     }
-    rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
+    rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn.mdb);
     if (rc) {
         return rc;
     }
-    rc = judge(&judgement, &stored, txn, &env->file);
-    mdb_txn_abort(txn);
+    rc = judge(&judgement, &stored, &txn, &env->file);
+    mdb_txn_abort(txn.mdb);
     if (rc || judgement == FILE_KNOWN || read_only) {
         return rc;
     }
@@ -304,31 +295,31 @@ static int mark_open(MDB_env **mdb, const char *path, apr_off_t size)
 static int mark_put(MDB_env *mdb, apr_time_t when)
 {
     pay_epoch_t epoch;
-    MDB_txn *txn;
+    pay_rows_txn_t txn = {NULL, NULL};
     MDB_dbi meta;
     int rc;
 
-    rc = mdb_txn_begin(mdb, NULL, 0, &txn);
+    rc = mdb_txn_begin(mdb, NULL, 0, &txn.mdb);
     if (rc) {
         return rc;
     }
-    rc = mdb_dbi_open(txn, pay_lmdb_table_name(PAY_TABLE_META), 0, &meta);
-    if (!rc && meta != pay_lmdb_dbi(NULL, PAY_TABLE_META)) {
+    rc = mdb_dbi_open(txn.mdb, pay_lmdb_table_name(PAY_TABLE_META), 0, &meta);
+    if (!rc && meta != pay_lmdb_dbi(PAY_TABLE_META)) {
         rc = MDB_INCOMPATIBLE;
     }
     if (!rc) {
-        rc = pay_lmdb_epoch_load(&epoch, txn); /* of a row that does not decode all is zero */
+        rc = pay_lmdb_epoch_load(&epoch, &txn); /* of a row that does not decode all is zero */
     }
     if (!rc || rc == PAY_LMDB_BAD_ROW) {
         epoch.is_backup = 1;
         epoch.copied_at = when;
-        rc = pay_lmdb_epoch_store(txn, &epoch);
+        rc = pay_lmdb_epoch_store(&txn, &epoch);
     }
     if (rc) {
-        mdb_txn_abort(txn);
+        mdb_txn_abort(txn.mdb);
         return rc;
     }
-    return mdb_txn_commit(txn);
+    return mdb_txn_commit(txn.mdb);
 }
 
 int pay_lmdb_restore_mark(const char *path, apr_time_t when, apr_pool_t *p)

@@ -17,8 +17,7 @@
 
 /* Writes the scope's row anew. The callers have no pool: what they change is no row of their own.
  */
-static int write_row(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                     const pay_lmdb_scope_t *row)
+static int write_row(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_lmdb_scope_t *row)
 {
     apr_pool_t *pool;
     apr_status_t rv;
@@ -28,7 +27,7 @@ static int write_row(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *sco
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_scope_write(txn, db, scope, row, pool);
+    rc = pay_lmdb_scope_write(txn, scope, row, pool);
     apr_pool_destroy(pool);
     return rc;
 }
@@ -37,72 +36,72 @@ static int write_row(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *sco
  * After a row was added or removed. A count that does not hold what is taken from it stays, and
  * `store check` reports it: what is decided about money never waits for statistics.
  */
-static int change(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope, int by)
+static int change(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
 {
     pay_lmdb_scope_t row;
     int rc, found;
 
     assert(by == 1 || by == -1);
-    rc = pay_lmdb_scope_find(&found, &row, txn, db, scope);
+    rc = pay_lmdb_scope_find(&found, &row, txn, scope);
     if (rc) {
         return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
     }
     if (!found) { /* a new scope, or one of an earlier version with tokens or links only */
-        rc = pay_lmdb_rows_count(&row.rows_told, txn, db, scope);
+        rc = pay_lmdb_rows_count(&row.rows_told, txn, scope);
         row.rows_told++;
-        return rc ? rc : write_row(txn, db, scope, &row);
+        return rc ? rc : write_row(txn, scope, &row);
     }
     if (row.rows_told == 0 || (by < 0 && row.rows_told == 1)) {
         return MDB_SUCCESS;
     }
     row.rows_told += by < 0 ? (apr_uint64_t)-1 : 1;
-    return write_row(txn, db, scope, &row);
+    return write_row(txn, scope, &row);
 }
 
-int pay_lmdb_rows_put(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table, MDB_val *key,
-                      MDB_val *row, unsigned int flags)
+int pay_lmdb_rows_put(pay_rows_txn_t *txn, pay_lmdb_table_t table, MDB_val *key, MDB_val *row,
+                      unsigned int flags)
 {
     MDB_val val = *row; /* LMDB points it at what was there */
     pay_scope_t scope;
     int rc;
 
-    rc = mdb_put(txn, pay_lmdb_dbi(db, table), key, &val, flags | MDB_NOOVERWRITE);
+    rc = pay_rows_put(txn, table, key, &val, flags | MDB_NOOVERWRITE);
     if (rc == MDB_KEYEXIST && !(flags & MDB_NOOVERWRITE)) {
         val = *row;
-        return mdb_put(txn, pay_lmdb_dbi(db, table), key, &val, flags);
+        return pay_rows_put(txn, table, key, &val, flags);
     }
     if (rc || !pay_lmdb_rows_is_counted(table) || key->mv_size < PAY_LMDB_SCOPE_LEN) {
         return rc;
     }
     pay_lmdb_read_scope(&scope, key->mv_data);
-    return change(txn, db, &scope, 1);
+    return change(txn, &scope, 1);
 }
 
-int pay_lmdb_rows_del(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table, MDB_val *key)
+int pay_lmdb_rows_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, MDB_val *key)
 {
     pay_scope_t scope;
     int rc;
 
     if (key->mv_size < PAY_LMDB_SCOPE_LEN || !pay_lmdb_rows_is_counted(table)) {
-        return mdb_del(txn, pay_lmdb_dbi(db, table), key, NULL);
+        return pay_rows_del(txn, table, key);
     }
     pay_lmdb_read_scope(&scope, key->mv_data); /* before the row goes: it may hold the key */
-    rc = mdb_del(txn, pay_lmdb_dbi(db, table), key, NULL);
-    return rc ? rc : change(txn, db, &scope, -1);
+    rc = pay_rows_del(txn, table, key);
+    return rc ? rc : change(txn, &scope, -1);
 }
 
-int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope, int by)
+int pay_lmdb_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
 {
     pay_lmdb_scope_t row;
     int rc, found;
 
     assert(by == 1 || by == -1);
-    rc = pay_lmdb_scope_find(&found, &row, txn, db, scope);
+    rc = pay_lmdb_scope_find(&found, &row, txn, scope);
     if (rc || !found || (by < 0 && row.strangers == 0)) {
         return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
     }
     row.strangers += by < 0 ? (apr_uint64_t)-1 : 1;
-    return write_row(txn, db, scope, &row);
+    return write_row(txn, scope, &row);
 }
 
 /* ---- the quota */
@@ -112,18 +111,17 @@ apr_uint64_t pay_lmdb_rows_total(const pay_lmdb_scope_t *row)
     return pay_lmdb_scope_count(row) + (row->rows_told ? row->rows_told - 1 : 0);
 }
 
-static void log_quota(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                      apr_uint64_t rows)
+static void log_quota(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_uint64_t rows)
 {
-    /* Not db->env: the handle may be closed already while its work is still being done. */
-    pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
+    /* Not txn->store->env: the handle may be closed already while its work is still being done. */
+    pay_lmdb_env_t *env = pay_lmdb_env_of(txn);
 
     if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
                 PAYLOGNO(00190) "store %s: account number %u has %" APR_UINT64_T_FMT
                                 " rows in %s mode, as many as PaymentsAccountQuota allows: new "
                                 "ones are refused",
-                db->path, scope->account, rows, pay_mode_name(scope->mode));
+                txn->store->path, scope->account, rows, pay_mode_name(scope->mode));
     }
 }
 
@@ -132,9 +130,9 @@ int pay_lmdb_rows_has_quota(const pay_store_t *db)
     return db->options.account_rows_max > 0;
 }
 
-int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope)
+int pay_lmdb_rows_quota(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
-    const int rows_max = db->options.account_rows_max;
+    const int rows_max = txn->store->options.account_rows_max;
     pay_lmdb_scope_t row;
     apr_uint64_t rows;
     int rc;
@@ -143,7 +141,7 @@ int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_store_t *db, const
     if (!rows_max) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_scope_get(&row, txn, db, scope);
+    rc = pay_lmdb_scope_get(&row, txn, scope);
     if (rc) {
         return rc;
     }
@@ -152,15 +150,14 @@ int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_store_t *db, const
         return MDB_SUCCESS;
     }
     *reached = 1;
-    log_quota(txn, db, scope, rows);
+    log_quota(txn, scope, rows);
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_rows_quota_strangers(int *reached, MDB_txn *txn, const pay_store_t *db,
-                                  const pay_scope_t *scope)
+int pay_lmdb_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
-    pay_lmdb_env_t *env = mdb_env_get_userctx(mdb_txn_env(txn));
-    const int rows_max = db->options.account_rows_max;
+    pay_lmdb_env_t *env = pay_lmdb_env_of(txn);
+    const int rows_max = txn->store->options.account_rows_max;
     pay_lmdb_scope_t row;
     int rc;
 
@@ -168,7 +165,7 @@ int pay_lmdb_rows_quota_strangers(int *reached, MDB_txn *txn, const pay_store_t 
     if (!rows_max) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_scope_get(&row, txn, db, scope);
+    rc = pay_lmdb_scope_get(&row, txn, scope);
     if (rc || (row.strangers + 1) * STRANGER_ROWS <= (apr_uint64_t)rows_max / STRANGERS_SHARE) {
         return rc;
     }
@@ -179,7 +176,7 @@ int pay_lmdb_rows_quota_strangers(int *reached, MDB_txn *txn, const pay_store_t 
                                 " unpaid checkouts of public keys and payment links in %s mode, "
                                 "which fill an eighth of PaymentsAccountQuota: new ones of these "
                                 "are refused",
-                db->path, scope->account, row.strangers, pay_mode_name(scope->mode));
+                txn->store->path, scope->account, row.strangers, pay_mode_name(scope->mode));
     }
     return MDB_SUCCESS;
 }
@@ -191,28 +188,27 @@ apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
     pay_store_limits_t limits;
     pay_lmdb_scope_t row;
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc, i;
 
     (void)p;
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_limits_get(&limits, txn);
+    rc = pay_lmdb_limits_get(&limits, &txn);
     out->rows_max = limits.account_rows_max;
     for (i = 0; !rc && i < MODES; i++) {
         scope.mode = (pay_mode_t)i;
-        rc = pay_lmdb_scope_get(&row, txn, store, &scope);
+        rc = pay_lmdb_scope_get(&row, &txn, &scope);
         if (!rc) {
             out->rows[i] = pay_lmdb_rows_total(&row);
             out->strangers[i] = row.strangers;
         }
     }
-    rc = rc ? rc
-            : pay_lmdb_audit_last(&out->entries, txn, store, account); /* none is ever removed */
-    pay_lmdb_read_end(store, txn);
+    rc = rc ? rc : pay_lmdb_audit_last(&out->entries, &txn, account); /* none is ever removed */
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
@@ -223,7 +219,7 @@ typedef struct uncounted_t {
     pay_scope_t scope;          /* the one that is counted now */
 } uncounted_t;
 
-static int find_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+static int find_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
 {
     uncounted_t *uncounted = baton;
     pay_lmdb_scope_t row;
@@ -235,26 +231,26 @@ static int find_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_v
         return MDB_SUCCESS; /* told by the check */
     }
     pay_lmdb_read_scope(&scope, key->mv_data);
-    rc = pay_lmdb_scope_get(&row, txn, NULL, &scope);
+    rc = pay_lmdb_scope_get(&row, txn, &scope);
     if (!rc && row.rows_told == 0) {
         APR_ARRAY_PUSH(uncounted->scopes, pay_scope_t) = scope;
     }
     return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
 }
 
-static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int count_work(pay_rows_txn_t *txn, void *baton)
 {
     const uncounted_t *uncounted = baton;
     pay_lmdb_scope_t row;
     int rc, found;
 
-    rc = pay_lmdb_scope_find(&found, &row, txn, db, &uncounted->scope);
+    rc = pay_lmdb_scope_find(&found, &row, txn, &uncounted->scope);
     if (rc || !found || row.rows_told) {
         return rc;
     }
-    rc = pay_lmdb_rows_count(&row.rows_told, txn, db, &uncounted->scope);
+    rc = pay_lmdb_rows_count(&row.rows_told, txn, &uncounted->scope);
     row.rows_told++;
-    return rc ? rc : write_row(txn, db, &uncounted->scope, &row);
+    return rc ? rc : write_row(txn, &uncounted->scope, &row);
 }
 
 apr_status_t pay_lmdb_rows_prepare(pay_store_t *db, apr_pool_t *p)

@@ -12,12 +12,12 @@
 
 /* As mdb_put and mdb_del of a row whose key begins with its scope; counts it if it is of one of
  * those tables, and was not there before. */
-int pay_lmdb_rows_put(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table, MDB_val *key,
-                      MDB_val *row, unsigned int flags);
-int pay_lmdb_rows_del(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table, MDB_val *key);
+int pay_lmdb_rows_put(pay_rows_txn_t *txn, pay_lmdb_table_t table, MDB_val *key, MDB_val *row,
+                      unsigned int flags);
+int pay_lmdb_rows_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, MDB_val *key);
 
 /* Adds `by` to the unpaid checkouts of strangers. */
-int pay_lmdb_rows_strangers(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope, int by);
+int pay_lmdb_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int by);
 
 /* All that counts for the quota of the scope whose row this is: the rows above, charges, refunds.
  * Audit entries do not: strangers and viewers cause them, and never lock the shop's payments out
@@ -26,12 +26,10 @@ apr_uint64_t pay_lmdb_rows_total(const pay_lmdb_scope_t *row);
 
 /* 1 in *reached when the scope has as many rows as account_rows_max allows, which is logged now and
  * then: nothing new is opened for it. */
-int pay_lmdb_rows_quota(int *reached, MDB_txn *txn, const pay_store_t *db,
-                        const pay_scope_t *scope);
+int pay_lmdb_rows_quota(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope);
 int pay_lmdb_rows_has_quota(const pay_store_t *db);
 /* The same of what strangers may have: unpaid checkouts, two rows each, in an eighth of it. */
-int pay_lmdb_rows_quota_strangers(int *reached, MDB_txn *txn, const pay_store_t *db,
-                                  const pay_scope_t *scope);
+int pay_lmdb_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope);
 
 /* Counts the scopes that an earlier version wrote, each in a transaction of its own. */
 apr_status_t pay_lmdb_rows_prepare(pay_store_t *db, apr_pool_t *p);

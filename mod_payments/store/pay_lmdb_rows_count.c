@@ -21,14 +21,14 @@ int pay_lmdb_rows_is_counted(pay_lmdb_table_t table)
     return 0;
 }
 
-static int count_table(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
-                       pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
+static int count_table(apr_uint64_t *out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
+                       const pay_lmdb_key_t *prefix)
 {
     MDB_cursor *cursor;
     MDB_val key = pay_lmdb_key_val(prefix), row;
     int rc;
 
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor);
     if (rc) {
         return rc;
     }
@@ -42,8 +42,7 @@ static int count_table(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_scope_t *scope)
+int pay_lmdb_rows_count(apr_uint64_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
     pay_lmdb_key_t prefix;
     int rc = MDB_SUCCESS;
@@ -53,7 +52,7 @@ int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_scope(&prefix, scope);
     for (i = 0; !rc && i < COUNTED; i++) {
-        rc = count_table(out, txn, db, counted[i], &prefix);
+        rc = count_table(out, txn, counted[i], &prefix);
     }
     return rc;
 }

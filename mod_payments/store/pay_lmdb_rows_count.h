@@ -10,7 +10,6 @@
 int pay_lmdb_rows_is_counted(pay_lmdb_table_t table);
 
 /* Counts the rows that the scope has in those tables, one by one. Returns LMDB's code. */
-int pay_lmdb_rows_count(apr_uint64_t *out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_scope_t *scope);
+int pay_lmdb_rows_count(apr_uint64_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope);
 
 #endif

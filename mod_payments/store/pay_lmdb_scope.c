@@ -27,7 +27,7 @@ static const pay_row_field_t scope_fields[] = {
 };
 #define SCOPE_FIELDS (sizeof(scope_fields) / sizeof(scope_fields[0]))
 
-int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, pay_rows_txn_t *txn,
                         const pay_scope_t *scope)
 {
     pay_lmdb_key_t key;
@@ -39,7 +39,7 @@ int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const p
     pay_lmdb_key_start(&key);
     pay_lmdb_key_scope(&key, scope);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_SCOPE), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_SCOPE, &at);
     if (rc == MDB_NOTFOUND) {
         return MDB_SUCCESS;
     }
@@ -52,16 +52,15 @@ int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const p
     return rc ? pay_lmdb_bad_row(PAY_TABLE_SCOPE, &at) : MDB_SUCCESS;
 }
 
-int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_store_t *db,
-                       const pay_scope_t *scope)
+int pay_lmdb_scope_get(pay_lmdb_scope_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
     int found;
 
-    return pay_lmdb_scope_find(&found, out, txn, db, scope);
+    return pay_lmdb_scope_find(&found, out, txn, scope);
 }
 
-int pay_lmdb_scope_write(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                         const pay_lmdb_scope_t *row, apr_pool_t *p)
+int pay_lmdb_scope_write(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_lmdb_scope_t *row,
+                         apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, val;
@@ -74,18 +73,18 @@ int pay_lmdb_scope_write(MDB_txn *txn, const pay_store_t *db, const pay_scope_t 
     pay_lmdb_key_start(&key);
     pay_lmdb_key_scope(&key, scope);
     at = pay_lmdb_key_val(&key);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_SCOPE), &at, &val, 0);
+    return pay_rows_put(txn, PAY_TABLE_SCOPE, &at, &val, 0);
 }
 
-int pay_lmdb_scope_put(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                       const pay_lmdb_scope_t *row, apr_pool_t *p)
+int pay_lmdb_scope_put(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_lmdb_scope_t *row,
+                       apr_pool_t *p)
 {
     pay_lmdb_scope_t whole = *row, stored;
     int rc, found;
 
-    rc = pay_lmdb_scope_find(&found, &stored, txn, db, scope);
+    rc = pay_lmdb_scope_find(&found, &stored, txn, scope);
     if (!rc && !found) { /* a new scope, or one of an earlier version with tokens or links only */
-        rc = pay_lmdb_rows_count(&stored.rows_told, txn, db, scope);
+        rc = pay_lmdb_rows_count(&stored.rows_told, txn, scope);
         stored.rows_told++;
     }
     if (rc) {
@@ -93,7 +92,7 @@ int pay_lmdb_scope_put(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *s
     }
     whole.rows_told = stored.rows_told;
     whole.strangers = stored.strangers;
-    return pay_lmdb_scope_write(txn, db, scope, &whole, p);
+    return pay_lmdb_scope_write(txn, scope, &whole, p);
 }
 
 apr_uint64_t pay_lmdb_scope_count(const pay_lmdb_scope_t *row)
@@ -101,18 +100,18 @@ apr_uint64_t pay_lmdb_scope_count(const pay_lmdb_scope_t *row)
     return row->charge_seq + row->refund_seq - row->taken_back;
 }
 
-int pay_lmdb_scope_take_back(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                             apr_uint64_t count, apr_pool_t *p)
+int pay_lmdb_scope_take_back(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_uint64_t count,
+                             apr_pool_t *p)
 {
     pay_lmdb_scope_t row;
     int rc;
 
-    rc = pay_lmdb_scope_get(&row, txn, db, scope);
+    rc = pay_lmdb_scope_get(&row, txn, scope);
     if (rc) {
         return rc;
     }
     row.taken_back += count;
-    return pay_lmdb_scope_put(txn, db, scope, &row, p);
+    return pay_lmdb_scope_put(txn, scope, &row, p);
 }
 
 int pay_lmdb_scope_is_worker(const pay_lmdb_scope_t *row)

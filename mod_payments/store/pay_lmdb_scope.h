@@ -31,24 +31,23 @@ typedef struct pay_lmdb_scope_t {
 } pay_lmdb_scope_t;
 
 /* A scope without a row yet reads as all zero. */
-int pay_lmdb_scope_get(pay_lmdb_scope_t *out, MDB_txn *txn, const pay_store_t *db,
-                       const pay_scope_t *scope);
+int pay_lmdb_scope_get(pay_lmdb_scope_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope);
 /* Writes all but what pay_lmdb_rows.c counts, which may have moved since `row` was read. */
-int pay_lmdb_scope_put(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                       const pay_lmdb_scope_t *row, apr_pool_t *p);
+int pay_lmdb_scope_put(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_lmdb_scope_t *row,
+                       apr_pool_t *p);
 
 /* As scope_get; *found 0: there is no row yet. */
-int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, MDB_txn *txn, const pay_store_t *db,
+int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, pay_rows_txn_t *txn,
                         const pay_scope_t *scope);
 /* Writes the whole row. */
-int pay_lmdb_scope_write(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                         const pay_lmdb_scope_t *row, apr_pool_t *p);
+int pay_lmdb_scope_write(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_lmdb_scope_t *row,
+                         apr_pool_t *p);
 
 /* How many charges and refunds there are, those of unfinished imports included. */
 apr_uint64_t pay_lmdb_scope_count(const pay_lmdb_scope_t *row);
 /* `count` of them were removed. */
-int pay_lmdb_scope_take_back(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope,
-                             apr_uint64_t count, apr_pool_t *p);
+int pay_lmdb_scope_take_back(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_uint64_t count,
+                             apr_pool_t *p);
 
 /* 1 when this process is the one that runs import `number`. */
 int pay_lmdb_scope_runs_import(const pay_lmdb_scope_t *row, apr_uint32_t number);

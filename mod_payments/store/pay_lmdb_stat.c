@@ -31,22 +31,20 @@ static const struct {
     {PAY_TABLE_EVENT_PARKED, offsetof(pay_store_stat_t, parked)},
 };
 
-static int stat_tables(pay_store_stat_t *out, MDB_txn *txn, const pay_store_t *db)
+static int stat_tables(pay_store_stat_t *out, pay_rows_txn_t *txn)
 {
     apr_uint64_t count;
-    MDB_stat stat;
     size_t i;
     int rc;
 
     for (i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
-        rc = mdb_stat(txn, pay_lmdb_dbi(db, counted[i].table), &stat);
+        rc = pay_rows_count(&count, txn, counted[i].table);
         if (rc) {
             return rc;
         }
-        count = stat.ms_entries;
         memcpy((char *)out + counted[i].offset, &count, sizeof(count));
     }
-    return pay_lmdb_due_count(&out->pending, &out->checkouts_open, txn, db);
+    return pay_lmdb_due_count(&out->pending, &out->checkouts_open, txn);
 }
 
 static int stat_space(pay_store_stat_t *out, MDB_txn *txn)
@@ -78,23 +76,23 @@ apr_status_t pay_store_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_
     apr_uint32_t version;
     struct stat file;
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_schema_get(&version, txn);
+    rc = pay_lmdb_schema_get(&version, txn.mdb);
     if (!rc) {
         out->schema_version = version;
-        rc = stat_tables(out, txn, store);
+        rc = stat_tables(out, &txn);
     }
     if (!rc) {
-        rc = stat_space(out, txn);
+        rc = stat_space(out, txn.mdb);
     }
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }

@@ -18,7 +18,7 @@ typedef struct sweep_t {
 } sweep_t;
 
 /* The next rows of the import. *done 1: the scope has no more. */
-static int collect(int *done, sweep_t *sweep, MDB_txn *txn, const pay_store_t *db)
+static int collect(int *done, sweep_t *sweep, pay_rows_txn_t *txn)
 {
     pay_lmdb_refund_head_t head;
     MDB_cursor *cursor;
@@ -27,7 +27,7 @@ static int collect(int *done, sweep_t *sweep, MDB_txn *txn, const pay_store_t *d
 
     *done = 0;
     sweep->keys = apr_array_make(sweep->ptemp, 64, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &cursor);
     if (rc) {
         return rc;
     }
@@ -56,15 +56,15 @@ static int collect(int *done, sweep_t *sweep, MDB_txn *txn, const pay_store_t *d
 }
 
 /* As if the refund had failed: a failed one counts nothing. */
-static int give_back(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund, apr_pool_t *p)
+static int give_back(pay_rows_txn_t *txn, const pay_refund_t *refund, apr_pool_t *p)
 {
     if (refund->charge_seq == 0 || refund->state == PAY_REFUND_FAILED) {
         return MDB_SUCCESS;
     }
-    return pay_lmdb_charge_move_refund(NULL, txn, db, refund, PAY_REFUND_FAILED, p);
+    return pay_lmdb_charge_move_refund(NULL, txn, refund, PAY_REFUND_FAILED, p);
 }
 
-static int remove_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int remove_work(pay_rows_txn_t *txn, void *baton)
 {
     sweep_t *sweep = baton;
     apr_uint64_t removed = 0;
@@ -72,42 +72,41 @@ static int remove_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int i, rc;
 
     for (i = 0; i < sweep->keys->nelts; i++) {
-        rc = pay_lmdb_refund_get(&row, txn, db, &APR_ARRAY_IDX(sweep->keys, i, MDB_val),
-                                 sweep->ptemp);
+        rc = pay_lmdb_refund_get(&row, txn, &APR_ARRAY_IDX(sweep->keys, i, MDB_val), sweep->ptemp);
         if (rc == MDB_NOTFOUND) { /* swept by another meanwhile */
             continue;
         }
         if (!rc) {
-            rc = give_back(txn, db, &row->refund, sweep->ptemp);
+            rc = give_back(txn, &row->refund, sweep->ptemp);
         }
         if (!rc) {
-            rc = pay_lmdb_refund_remove(txn, db, &row->refund);
+            rc = pay_lmdb_refund_remove(txn, &row->refund);
         }
         if (!rc && row->refund.state == PAY_REFUND_PROCESSED) {
-            rc = pay_lmdb_total_refund(txn, db, &row->refund, -1, sweep->ptemp);
+            rc = pay_lmdb_total_refund(txn, &row->refund, -1, sweep->ptemp);
         }
         if (rc) {
             return rc;
         }
         removed++;
     }
-    return pay_lmdb_scope_take_back(txn, db, sweep->scope, removed, sweep->ptemp);
+    return pay_lmdb_scope_take_back(txn, sweep->scope, removed, sweep->ptemp);
 }
 
 /* One read transaction, and one to write if it found something. */
 static apr_status_t sweep_part(int *done, sweep_t *sweep, pay_store_t *db)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     *done = 0;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_rows_begin(&txn, db);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = collect(done, sweep, txn, db);
-    pay_lmdb_read_end(db, txn);
+    rc = collect(done, sweep, &txn);
+    pay_rows_end(&txn);
     if (rc) {
         return pay_lmdb_status(rc);
     }

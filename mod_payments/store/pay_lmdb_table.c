@@ -58,19 +58,28 @@ const char *pay_lmdb_table_name(pay_lmdb_table_t table)
     return table_names[table];
 }
 
-MDB_dbi pay_lmdb_dbi(const pay_store_t *db, pay_lmdb_table_t table)
+MDB_dbi pay_lmdb_dbi(pay_lmdb_table_t table)
 {
-    (void)db;
     assert(table < PAY_TABLE_COUNT);
     return (MDB_dbi)(PAY_LMDB_DBI_FIRST + table); /* pay_lmdb_tables_open sees to it */
 }
 
-int pay_lmdb_table_is_missing(MDB_txn *txn, pay_lmdb_table_t table)
+int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_lmdb_table_t table)
+{
+    MDB_stat stat;
+    int rc;
+
+    rc = mdb_stat(txn->mdb, pay_lmdb_dbi(table), &stat);
+    *count = rc ? 0 : stat.ms_entries;
+    return rc;
+}
+
+int pay_lmdb_table_is_missing(const pay_rows_txn_t *txn, pay_lmdb_table_t table)
 {
     unsigned int flags;
 
     return table >= PAY_TABLE_LATER_FIRST
-           && mdb_dbi_flags(txn, pay_lmdb_dbi(NULL, table), &flags) == EINVAL;
+           && mdb_dbi_flags(txn->mdb, pay_lmdb_dbi(table), &flags) == EINVAL;
 }
 
 int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key)
@@ -105,7 +114,7 @@ int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn)
     int rc;
 
     *version = 0;
-    rc = mdb_get(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &val);
+    rc = mdb_get(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val);
     if (rc) {
         return rc;
     }
@@ -148,7 +157,7 @@ static int schema_put(MDB_txn *txn)
     pay_lmdb_key_start(&number);
     pay_lmdb_key_u32(&number, PAY_LMDB_SCHEMA_VERSION);
     val = pay_lmdb_key_val(&number);
-    rc = mdb_put(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, &val, MDB_NOOVERWRITE);
+    rc = mdb_put(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val, MDB_NOOVERWRITE);
     return rc == MDB_KEYEXIST ? 0 : rc; /* another process was faster */
 }
 
@@ -162,7 +171,7 @@ static int table_open(MDB_txn *txn, pay_lmdb_table_t table, unsigned int flags)
     if (rc) {
         return rc;
     }
-    return dbi == pay_lmdb_dbi(NULL, table) ? 0 : MDB_INCOMPATIBLE;
+    return dbi == pay_lmdb_dbi(table) ? 0 : MDB_INCOMPATIBLE;
 }
 
 /* All tables and the schema version in one transaction: a store has all of them or none. */

@@ -77,8 +77,8 @@ static apr_status_t erased_text(const char **out, const char *text, apr_pool_t *
     return rv;
 }
 
-static int row_read(pay_token_t **out, MDB_txn *txn, const pay_store_t *db,
-                    const pay_scope_t *scope, const char *text, apr_pool_t *p)
+static int row_read(pay_token_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                    const char *text, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -89,24 +89,24 @@ static int row_read(pay_token_t **out, MDB_txn *txn, const pay_store_t *db,
         return MDB_NOTFOUND;
     }
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_TOKEN, &at);
     return rc ? rc : pay_lmdb_token_decode(out, &at, &row, p);
 }
 
 /* The token; one that was erased is revoked, and there is no more to it. */
-static int token_read(pay_token_t **out, MDB_txn *txn, const pay_store_t *db,
-                      const pay_scope_t *scope, const char *text, apr_pool_t *p)
+static int token_read(pay_token_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                      const char *text, apr_pool_t *p)
 {
     const char *erased;
     int rc;
 
-    rc = row_read(out, txn, db, scope, text, p);
+    rc = row_read(out, txn, scope, text, p);
     if (rc != MDB_NOTFOUND || scope->mode == PAY_TEST) {
         return rc;
     }
     rc = erased_text(&erased, text, p);
     if (!rc) {
-        rc = row_read(out, txn, db, scope, erased, p);
+        rc = row_read(out, txn, scope, erased, p);
     }
     if (!rc) {
         (*out)->token = text;
@@ -114,8 +114,8 @@ static int token_read(pay_token_t **out, MDB_txn *txn, const pay_store_t *db,
     return rc;
 }
 
-static int token_write(MDB_txn *txn, const pay_store_t *db, const pay_token_t *token,
-                       unsigned int flags, apr_pool_t *p)
+static int token_write(pay_rows_txn_t *txn, const pay_token_t *token, unsigned int flags,
+                       apr_pool_t *p)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -129,7 +129,7 @@ static int token_write(MDB_txn *txn, const pay_store_t *db, const pay_token_t *t
         return rc;
     }
     at = pay_lmdb_key_val(&key);
-    return pay_lmdb_rows_put(txn, db, PAY_TABLE_TOKEN, &at, &row, flags);
+    return pay_lmdb_rows_put(txn, PAY_TABLE_TOKEN, &at, &row, flags);
 }
 
 /* The audit names the card, never the token. */
@@ -139,17 +139,15 @@ static void tell(pay_store_t *db, const pay_token_t *token, apr_pool_t *p)
                         pay_mode_name(token->scope.mode));
 }
 
-int pay_lmdb_token_issue(MDB_txn *txn, const pay_store_t *db, const pay_token_t *token,
-                         apr_pool_t *p)
+int pay_lmdb_token_issue(pay_rows_txn_t *txn, const pay_token_t *token, apr_pool_t *p)
 {
     int rc;
 
-    rc = token_write(txn, db, token, MDB_NOOVERWRITE, p);
+    rc = token_write(txn, token, MDB_NOOVERWRITE, p);
     return rc == MDB_KEYEXIST ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_token_erase(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
-                         const MDB_val *row, apr_pool_t *p)
+int pay_lmdb_token_erase(pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     const pay_card_t no_card = {.issuer = "", .country = "", .type = ""};
     pay_token_t *token;
@@ -158,7 +156,7 @@ int pay_lmdb_token_erase(MDB_txn *txn, const pay_store_t *db, const MDB_val *key
 
     rc = pay_lmdb_token_decode(&token, key, row, p);
     if (!rc) {
-        rc = pay_lmdb_rows_del(txn, db, PAY_TABLE_TOKEN, &at);
+        rc = pay_lmdb_rows_del(txn, PAY_TABLE_TOKEN, &at);
     }
     if (rc || token->scope.mode == PAY_TEST) {
         return rc;
@@ -170,10 +168,10 @@ int pay_lmdb_token_erase(MDB_txn *txn, const pay_store_t *db, const MDB_val *key
     token->email = "";
     token->card = no_card;
     token->revoked_at = token->revoked_at ? token->revoked_at : pay_lmdb_time_now();
-    return token_write(txn, db, token, 0, p);
+    return token_write(txn, token, 0, p);
 }
 
-static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int create_work(pay_rows_txn_t *txn, void *baton)
 {
     token_work_t *work = baton;
     pay_token_t token = *work->proposal;
@@ -181,18 +179,18 @@ static int create_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int rc;
 
     work->token = NULL;
-    rc = pay_lmdb_account_by_number(&account, txn, db, token.scope.account, work->pool);
+    rc = pay_lmdb_account_by_number(&account, txn, token.scope.account, work->pool);
     if (rc) {
         return rc;
     }
-    tell(db, &token, work->pool);
+    tell(txn->store, &token, work->pool);
     token.created_at = pay_lmdb_time_now();
     token.revoked_at = 0;
-    rc = token_write(txn, db, &token, MDB_NOOVERWRITE, work->pool);
+    rc = token_write(txn, &token, MDB_NOOVERWRITE, work->pool);
     if (rc) {
         return rc;
     }
-    return token_read(&work->token, txn, db, &token.scope, token.token, work->pool);
+    return token_read(&work->token, txn, &token.scope, token.token, work->pool);
 }
 
 apr_status_t pay_store_token_create(pay_token_t **out, pay_store_t *store, const pay_token_t *token,
@@ -216,19 +214,19 @@ apr_status_t pay_store_token_get(pay_token_t **out, pay_store_t *store, const pa
                                  const char *token, apr_pool_t *p)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
     *out = NULL;
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(token_read(out, txn, store, scope, token, p));
-    pay_lmdb_read_end(store, txn);
+    rv = pay_lmdb_status(token_read(out, &txn, scope, token, p));
+    pay_rows_end(&txn);
     return rv;
 }
 
-static int list_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
 {
     apr_array_header_t *tokens = baton;
     pay_token_t *token;
@@ -259,14 +257,14 @@ apr_status_t pay_store_token_list(apr_array_header_t **out, pay_store_t *store,
     return rv;
 }
 
-static int revoke_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int revoke_work(pay_rows_txn_t *txn, void *baton)
 {
     token_work_t *work = baton;
     pay_token_t *token;
     int rc;
 
     work->token = NULL;
-    rc = token_read(&token, txn, db, work->scope, work->text, work->pool);
+    rc = token_read(&token, txn, work->scope, work->text, work->pool);
     if (rc) {
         return rc;
     }
@@ -274,9 +272,9 @@ static int revoke_work(MDB_txn *txn, pay_store_t *db, void *baton)
     if (token->revoked_at) {
         return PAY_LMDB_SILENT;
     }
-    tell(db, token, work->pool);
+    tell(txn->store, token, work->pool);
     token->revoked_at = pay_lmdb_time_now();
-    return token_write(txn, db, token, 0, work->pool);
+    return token_write(txn, token, 0, work->pool);
 }
 
 apr_status_t pay_store_token_revoke(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,

@@ -9,15 +9,14 @@
 /* 0, or PAY_LMDB_BAD_ROW (already logged). */
 int pay_lmdb_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 /* The token of a payer who paid on a page; one that the scope has already stays as it is. */
-int pay_lmdb_token_issue(MDB_txn *txn, const pay_store_t *db, const pay_token_t *token,
-                         apr_pool_t *p);
+int pay_lmdb_token_issue(pay_rows_txn_t *txn, const pay_token_t *token, apr_pool_t *p);
 
 /*
  * Takes out what a token's row tells of its payer. In Test Mode that is the row; in Live Mode the
  * token stays known by its digest as one that was revoked, for what is not known here is the
  * acquirer's to judge, and would be charged. `key` and `row` may be gone after it.
  */
-int pay_lmdb_token_erase(MDB_txn *txn, const pay_store_t *db, const MDB_val *key,
-                         const MDB_val *row, apr_pool_t *p);
+int pay_lmdb_token_erase(pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *row,
+                         apr_pool_t *p);
 
 #endif

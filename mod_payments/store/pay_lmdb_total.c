@@ -117,10 +117,8 @@ static int take_away(pay_total_t *total, const pay_total_t *less)
 }
 
 /* As change(); PAY_LMDB_BAD_ROW, already logged: the row is damaged, and was left as it is. */
-static int change_row(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_total_t *by, int count,
-                      apr_pool_t *p)
+static int change_row(pay_rows_txn_t *txn, const pay_lmdb_total_t *by, int count, apr_pool_t *p)
 {
-    MDB_dbi dbi = pay_lmdb_dbi(db, PAY_TABLE_TOTAL);
     pay_lmdb_total_t row;
     pay_lmdb_key_t key;
     MDB_val at, val;
@@ -128,7 +126,7 @@ static int change_row(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_total_
 
     pay_lmdb_total_key(&key, by);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, dbi, &at, &val);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_TOTAL, &at);
     if (rc == MDB_NOTFOUND) {
         memset(&row, 0, sizeof(row));
         rc = MDB_SUCCESS;
@@ -144,18 +142,17 @@ static int change_row(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_total_
         return pay_lmdb_bad_row(PAY_TABLE_TOTAL, &at);
     }
     if (pay_total_is_zero(&row.total)) {
-        return mdb_del(txn, dbi, &at, NULL);
+        return pay_rows_del(txn, PAY_TABLE_TOTAL, &at);
     }
     rc = pay_row_encode(&val, total_fields, TOTAL_FIELDS, &row.total, p);
-    return rc ? rc : mdb_put(txn, dbi, &at, &val, 0);
+    return rc ? rc : pay_rows_put(txn, PAY_TABLE_TOTAL, &at, &val, 0);
 }
 
 /*
  * Adds `by` to the kept row of its key, or takes it out of it. A damaged row must not keep money
  * from being decided: the decision goes on, and the row is told by `store check`.
  */
-static int change(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_total_t *by, int count,
-                  apr_pool_t *p)
+static int change(pay_rows_txn_t *txn, const pay_lmdb_total_t *by, int count, apr_pool_t *p)
 {
     int rc;
 
@@ -163,26 +160,24 @@ static int change(MDB_txn *txn, const pay_store_t *db, const pay_lmdb_total_t *b
     if (pay_total_is_zero(&by->total)) {
         return MDB_SUCCESS;
     }
-    rc = change_row(txn, db, by, count, p);
+    rc = change_row(txn, by, count, p);
     return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
 }
 
-int pay_lmdb_total_charge(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                          int count, apr_pool_t *p)
+int pay_lmdb_total_charge(pay_rows_txn_t *txn, const pay_charge_t *charge, int count, apr_pool_t *p)
 {
     pay_lmdb_total_t by;
 
     pay_lmdb_total_of_charge(&by, charge);
-    return change(txn, db, &by, count, p);
+    return change(txn, &by, count, p);
 }
 
-int pay_lmdb_total_refund(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund,
-                          int count, apr_pool_t *p)
+int pay_lmdb_total_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, int count, apr_pool_t *p)
 {
     pay_lmdb_total_t by;
 
     pay_lmdb_total_of_refund(&by, refund);
-    return change(txn, db, &by, count, p);
+    return change(txn, &by, count, p);
 }
 
 /* The first key of the range behind `after`: nothing of its step and currency is left then. */
@@ -221,8 +216,8 @@ static int list_row(apr_array_header_t *totals, const pay_total_t *row, int limi
     return 1;
 }
 
-static int list(apr_array_header_t *totals, MDB_txn *txn, const pay_store_t *db,
-                const pay_lmdb_key_t *first, const pay_scope_t *scope, apr_time_t to, int limit)
+static int list(apr_array_header_t *totals, pay_rows_txn_t *txn, const pay_lmdb_key_t *first,
+                const pay_scope_t *scope, apr_time_t to, int limit)
 {
     pay_lmdb_scope_t view;
     pay_lmdb_total_t row;
@@ -230,11 +225,11 @@ static int list(apr_array_header_t *totals, MDB_txn *txn, const pay_store_t *db,
     MDB_val key, val;
     int rc, visits = 0;
 
-    rc = pay_lmdb_scope_get(&view, txn, db, scope);
+    rc = pay_lmdb_scope_get(&view, txn, scope);
     if (rc) {
         return rc;
     }
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_TOTAL), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_TOTAL), &cursor);
     if (rc) {
         return rc;
     }
@@ -263,7 +258,7 @@ apr_status_t pay_store_total_list(apr_array_header_t **out, pay_store_t *store,
                                   const pay_total_t *after, int limit, apr_pool_t *p)
 {
     pay_lmdb_key_t first;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
@@ -271,11 +266,11 @@ apr_status_t pay_store_total_list(apr_array_header_t **out, pay_store_t *store,
     assert(limit <= PAY_STORE_ROWS_MAX);
     *out = apr_array_make(p, limit < LIST_SIZE_HINT ? limit : LIST_SIZE_HINT, sizeof(pay_total_t));
     list_start(&first, scope, range->from, after);
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = list(*out, txn, store, &first, scope, range->to, limit);
-    pay_lmdb_read_end(store, txn);
+    rc = list(*out, &txn, &first, scope, range->to, limit);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }

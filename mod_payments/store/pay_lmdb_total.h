@@ -46,14 +46,14 @@ void pay_lmdb_total_of_refund(pay_lmdb_total_t *out, const pay_refund_t *refund)
  * A charge was decided: `count` 1, or -1 to take it back. Counts by the charge's createdAt as it is
  * successful (or reversed) or failed; other states count nothing.
  */
-int pay_lmdb_total_charge(MDB_txn *txn, const pay_store_t *db, const pay_charge_t *charge,
-                          int count, apr_pool_t *p);
+int pay_lmdb_total_charge(pay_rows_txn_t *txn, const pay_charge_t *charge, int count,
+                          apr_pool_t *p);
 
 /*
  * A refund of ours or of history became processed (`count` 1) or ceased to be (-1); counted by its
  * createdAt and under its import number. One without a currency counts nothing.
  */
-int pay_lmdb_total_refund(MDB_txn *txn, const pay_store_t *db, const pay_refund_t *refund,
-                          int count, apr_pool_t *p);
+int pay_lmdb_total_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, int count,
+                          apr_pool_t *p);
 
 #endif

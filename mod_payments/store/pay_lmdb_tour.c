@@ -39,8 +39,8 @@ static void next_charge(pay_lmdb_tour_t *tour)
  * The first row of `table` that begins with `prefix` and was not visited; *found 0: none. `from` is
  * then behind it: visitors take rows out, so that no cursor stays open.
  */
-static int step(int *found, MDB_val *key, MDB_val *row, pay_lmdb_tour_t *tour, MDB_txn *txn,
-                const pay_store_t *db, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
+static int step(int *found, MDB_val *key, MDB_val *row, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn,
+                pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
 {
     static const unsigned char behind = 0;
     pay_lmdb_key_t *from = &tour->next.from;
@@ -51,7 +51,7 @@ static int step(int *found, MDB_val *key, MDB_val *row, pay_lmdb_tour_t *tour, M
     if (from->len == 0) {
         *from = *prefix;
     }
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor);
     if (rc) {
         return rc;
     }
@@ -73,8 +73,7 @@ static int step(int *found, MDB_val *key, MDB_val *row, pay_lmdb_tour_t *tour, M
 }
 
 /* One event of the part, or the end of it. */
-static int visit_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                       const pay_charge_t *charge)
+static int visit_event(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     const int part = tour->next.part;
     pay_lmdb_key_t prefix;
@@ -84,7 +83,7 @@ static int visit_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *d
 
     pay_lmdb_endpoint_key(&prefix, tour->scope, event_parts[part].endpoint);
     pay_lmdb_key_u64(&prefix, charge->seq | event_parts[part].bit);
-    rc = step(&found, &key, &row, tour, txn, db, PAY_TABLE_EVENT, &prefix);
+    rc = step(&found, &key, &row, tour, txn, PAY_TABLE_EVENT, &prefix);
     if (rc) {
         return rc;
     }
@@ -94,14 +93,13 @@ static int visit_event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *d
     }
     rc = pay_lmdb_event_decode(&event, &key, &row, tour->p);
     if (!rc) {
-        rc = tour->visitor->event(tour, txn, db, event);
+        rc = tour->visitor->event(tour, txn, event);
     }
     /* The first of those that stay is due, whatever comes between this transaction and the next. */
-    return rc ? rc : pay_lmdb_event_promote(&any, txn, db, event, pay_time_now(), tour->p);
+    return rc ? rc : pay_lmdb_event_promote(&any, txn, event, pay_time_now(), tour->p);
 }
 
-static int visit_refund(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                        const pay_charge_t *charge)
+static int visit_refund(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
     pay_lmdb_refund_t *refund;
     pay_lmdb_key_t prefix;
@@ -109,7 +107,7 @@ static int visit_refund(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *
     int rc, found, leave = 0;
 
     pay_lmdb_charge_key(&prefix, tour->scope, charge->seq);
-    rc = step(&found, &key, &refund_key, tour, txn, db, PAY_TABLE_REFUND_BY_CHARGE, &prefix);
+    rc = step(&found, &key, &refund_key, tour, txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix);
     if (rc) {
         return rc;
     }
@@ -117,19 +115,19 @@ static int visit_refund(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *
         go_on(tour, PART_CHARGE);
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_refund_get(&refund, txn, db, &refund_key, tour->p);
+    rc = pay_lmdb_refund_get(&refund, txn, &refund_key, tour->p);
     if (rc) {
         return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_BY_CHARGE, &key) : rc;
     }
-    rc = tour->visitor->refund(&leave, tour, txn, db, refund);
+    rc = tour->visitor->refund(&leave, tour, txn, refund);
     if (!rc && leave) {
         next_charge(tour);
     }
     return rc;
 }
 
-int pay_lmdb_tour_has_event(int *has, MDB_txn *txn, const pay_store_t *db,
-                            const pay_charge_t *charge, int receipts_only, apr_pool_t *p)
+int pay_lmdb_tour_has_event(int *has, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                            int receipts_only, apr_pool_t *p)
 {
     pay_event_t place, *event;
     int i, rc = MDB_NOTFOUND;
@@ -140,26 +138,25 @@ int pay_lmdb_tour_has_event(int *has, MDB_txn *txn, const pay_store_t *db,
         if (!receipts_only || event_parts[i].endpoint == PAY_ENDPOINT_RECEIPT) {
             place.endpoint = event_parts[i].endpoint;
             place.charge_seq = charge->seq | event_parts[i].bit;
-            rc = pay_lmdb_event_first(&event, txn, db, &place, p);
+            rc = pay_lmdb_event_first(&event, txn, &place, p);
         }
     }
     *has = rc == MDB_SUCCESS;
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int visit_charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                        pay_charge_t *charge)
+static int visit_charge(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     int rc;
 
     tour->visits++;
-    rc = tour->visitor->charge(tour, txn, db, charge);
+    rc = tour->visitor->charge(tour, txn, charge);
     next_charge(tour);
     return rc;
 }
 
 /* All of one charge, or as much as this transaction has room for. */
-static int visit(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db)
+static int visit(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn)
 {
     const apr_uint64_t seq = APR_ARRAY_IDX(tour->charges, tour->next.charge, apr_uint64_t);
     const int at = tour->next.charge;
@@ -167,9 +164,9 @@ static int visit(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db)
     int rc, leave = 0;
 
     tour->visits++;
-    rc = pay_lmdb_charge_get(&charge, txn, db, tour->scope, seq, tour->p);
+    rc = pay_lmdb_charge_get(&charge, txn, tour->scope, seq, tour->p);
     if (!rc) {
-        rc = tour->visitor->begin(&leave, tour, txn, db, charge);
+        rc = tour->visitor->begin(&leave, tour, txn, charge);
     }
     if (rc == MDB_NOTFOUND || (!rc && leave)) { /* gone meanwhile, or not to be touched */
         next_charge(tour);
@@ -180,19 +177,19 @@ static int visit(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db)
     }
     while (!rc && tour->next.charge == at && tour->visits < PAY_LMDB_TOUR_ROWS_MAX) {
         if (tour->next.part < EVENT_PARTS) {
-            rc = visit_event(tour, txn, db, charge);
+            rc = visit_event(tour, txn, charge);
         } else if (tour->next.part == PART_REFUNDS) {
-            rc = visit_refund(tour, txn, db, charge);
+            rc = visit_refund(tour, txn, charge);
         } else {
             /* Its refunds may have moved it. */
-            rc = pay_lmdb_charge_get(&charge, txn, db, tour->scope, seq, tour->p);
-            rc = rc ? rc : visit_charge(tour, txn, db, charge);
+            rc = pay_lmdb_charge_get(&charge, txn, tour->scope, seq, tour->p);
+            rc = rc ? rc : visit_charge(tour, txn, charge);
         }
     }
     return rc;
 }
 
-static int tour_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int tour_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_lmdb_tour_t *tour = baton;
     int rc = MDB_SUCCESS;
@@ -202,7 +199,7 @@ static int tour_work(MDB_txn *txn, pay_store_t *db, void *baton)
     tour->charges_done = tour->refunds_done = tour->events_done = tour->left = 0;
     while (!rc && tour->next.charge < tour->charges->nelts
            && tour->visits < PAY_LMDB_TOUR_ROWS_MAX) {
-        rc = visit(tour, txn, db);
+        rc = visit(tour, txn);
     }
     if (!rc && !tour->charges_done && !tour->refunds_done && !tour->events_done) {
         rc = PAY_LMDB_SILENT;

@@ -19,12 +19,11 @@ typedef struct pay_lmdb_tour_t pay_lmdb_tour_t;
 
 /* What is done to each. `leave` 1: the rest of the charge is left as it is. */
 typedef struct pay_lmdb_visitor_t {
-    int (*begin)(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
+    int (*begin)(int *leave, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn,
                  pay_charge_t *charge); /* called anew in each transaction */
-    int (*event)(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db, pay_event_t *event);
-    int (*refund)(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                  pay_lmdb_refund_t *row);
-    int (*charge)(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge);
+    int (*event)(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event);
+    int (*refund)(int *leave, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_lmdb_refund_t *row);
+    int (*charge)(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge);
 } pay_lmdb_visitor_t;
 
 typedef struct pay_lmdb_tour_place_t {
@@ -54,7 +53,7 @@ apr_status_t pay_lmdb_tour(pay_lmdb_tour_t *tour, pay_store_t *db,
  * 1 in *has when the charge has undelivered events, or receipts: a visitor's `charge` asks, for
  * some may have come since another transaction visited them.
  */
-int pay_lmdb_tour_has_event(int *has, MDB_txn *txn, const pay_store_t *db,
-                            const pay_charge_t *charge, int receipts_only, apr_pool_t *p);
+int pay_lmdb_tour_has_event(int *has, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                            int receipts_only, apr_pool_t *p);
 
 #endif

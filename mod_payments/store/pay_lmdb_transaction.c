@@ -11,7 +11,7 @@
 #define VISITS_MAX 1000
 
 /* One refund of the charge, by its index entry. */
-static int show(pay_transaction_t *out, MDB_txn *txn, const pay_store_t *db, const MDB_val *index,
+static int show(pay_transaction_t *out, pay_rows_txn_t *txn, const MDB_val *index,
                 const MDB_val *refund_key, apr_pool_t *p)
 {
     pay_lmdb_refund_t *row;
@@ -21,7 +21,7 @@ static int show(pay_transaction_t *out, MDB_txn *txn, const pay_store_t *db, con
     if (key.mv_size != PAY_LMDB_REFUND_KEY_LEN) {
         return pay_lmdb_bad_row(PAY_TABLE_REFUND_BY_CHARGE, index);
     }
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &key, &val);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_REFUND, &key);
     if (rc) {
         return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_BY_CHARGE, index) : rc;
     }
@@ -29,7 +29,7 @@ static int show(pay_transaction_t *out, MDB_txn *txn, const pay_store_t *db, con
     if (rc) {
         return rc;
     }
-    rc = pay_lmdb_refund_visible(&visible, txn, db, &row->refund);
+    rc = pay_lmdb_refund_visible(&visible, txn, &row->refund);
     if (rc) {
         return rc;
     }
@@ -45,7 +45,7 @@ static int show(pay_transaction_t *out, MDB_txn *txn, const pay_store_t *db, con
 }
 
 /* References by refund seq, which is the order of their creation. */
-static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_store_t *db, apr_pool_t *p)
+static int list_refunds(pay_transaction_t *out, pay_rows_txn_t *txn, apr_pool_t *p)
 {
     const size_t prefix_len = PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t);
     pay_lmdb_key_t first;
@@ -54,7 +54,7 @@ static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_store_t 
     int rc, visits = 0;
 
     pay_lmdb_refund_by_charge_key(&first, &out->charge->scope, out->charge->seq, 0);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_BY_CHARGE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
     if (rc) {
         return rc;
     }
@@ -65,7 +65,7 @@ static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_store_t 
             out->refunds_complete = 0;
             break;
         }
-        rc = show(out, txn, db, &key, &refund_key, p);
+        rc = show(out, txn, &key, &refund_key, p);
         if (!rc) {
             rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_NEXT);
         }
@@ -78,26 +78,26 @@ static int list_refunds(pay_transaction_t *out, MDB_txn *txn, const pay_store_t 
 static apr_status_t look_up(pay_transaction_t *out, pay_store_t *db, const pay_scope_t *scope,
                             const char *reference, apr_uint64_t seq, apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     memset(out, 0, sizeof(*out));
     out->refunds = apr_array_make(p, 4, sizeof(const char *));
     out->refunds_complete = 1;
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_rows_begin(&txn, db);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     if (reference) {
-        rc = pay_lmdb_charge_get_ref(&out->charge, txn, db, scope, reference, p);
+        rc = pay_lmdb_charge_get_ref(&out->charge, &txn, scope, reference, p);
     } else {
-        rc = pay_lmdb_charge_get(&out->charge, txn, db, scope, seq, p);
+        rc = pay_lmdb_charge_get(&out->charge, &txn, scope, seq, p);
     }
     if (!rc) {
-        rc = list_refunds(out, txn, db, p);
+        rc = list_refunds(out, &txn, p);
     }
-    pay_lmdb_read_end(db, txn);
+    pay_rows_end(&txn);
     if (rc) {
         out->charge = NULL;
     }

@@ -24,13 +24,13 @@ static void value_touch(const MDB_val *val)
 }
 
 /* Every page of a table: the rows, and what leads to them. */
-static int table_touch(MDB_txn *txn, MDB_dbi dbi)
+static int table_touch(pay_rows_txn_t *txn, MDB_dbi dbi)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
     int rc;
 
-    rc = mdb_cursor_open(txn, dbi, &cursor);
+    rc = mdb_cursor_open(txn->mdb, dbi, &cursor);
     if (rc) {
         return rc;
     }
@@ -48,21 +48,21 @@ static int table_touch(MDB_txn *txn, MDB_dbi dbi)
 static apr_status_t pages_touch(pay_store_t *db)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     MDB_dbi dbi;
     int rc = 0;
 
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_rows_begin(&txn, db);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     for (dbi = 0; !rc && dbi < PAY_LMDB_DBI_FIRST + PAY_TABLE_COUNT; dbi++) {
         if (dbi < PAY_LMDB_DBI_FIRST
-            || !pay_lmdb_table_is_missing(txn, (pay_lmdb_table_t)(dbi - PAY_LMDB_DBI_FIRST))) {
-            rc = table_touch(txn, dbi);
+            || !pay_lmdb_table_is_missing(&txn, (pay_lmdb_table_t)(dbi - PAY_LMDB_DBI_FIRST))) {
+            rc = table_touch(&txn, dbi);
         }
     }
-    pay_lmdb_read_end(db, txn);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
@@ -76,7 +76,7 @@ static apr_status_t numbers_agree(int *agree, pay_store_t *db)
     MDB_envinfo info;
     apr_status_t rv;
     size_t number;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int tries;
 
     *agree = 0;
@@ -84,13 +84,13 @@ static apr_status_t numbers_agree(int *agree, pay_store_t *db)
         if (tries > 0) {
             apr_sleep(AGREE_PAUSE);
         }
-        rv = pay_lmdb_read_begin(&txn, db);
+        rv = pay_rows_begin(&txn, db);
         if (rv != APR_SUCCESS) {
             return rv;
         }
-        number = mdb_txn_id(txn);
-        (void)mdb_env_info(mdb_txn_env(txn), &info);
-        pay_lmdb_read_end(db, txn);
+        number = mdb_txn_id(txn.mdb);
+        (void)mdb_env_info(mdb_txn_env(txn.mdb), &info);
+        pay_rows_end(&txn);
         *agree = number == info.me_last_txnid;
     }
     return APR_SUCCESS;

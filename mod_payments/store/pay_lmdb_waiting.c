@@ -9,15 +9,15 @@
 #include <string.h>
 
 /* The time leads the keys of pending_due, so that those of other scopes lie between. */
-static int count_pending(int *count, MDB_txn *txn, const pay_store_t *db,
-                         const pay_lmdb_key_t *scope, pay_lmdb_due_part_t part, int limit)
+static int count_pending(int *count, pay_rows_txn_t *txn, const pay_lmdb_key_t *scope,
+                         pay_lmdb_due_part_t part, int limit)
 {
     const unsigned char *at;
     MDB_cursor *cursor;
     MDB_val key, val;
     int rc, looks;
 
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_PENDING_DUE), &cursor);
     if (rc) {
         return rc;
     }
@@ -37,8 +37,7 @@ static int count_pending(int *count, MDB_txn *txn, const pay_store_t *db,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static int count_all(pay_waiting_t *out, MDB_txn *txn, const pay_store_t *db,
-                     const pay_scope_t *scope, int limit)
+static int count_all(pay_waiting_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope, int limit)
 {
     pay_lmdb_key_t prefix, webhook;
     pay_lmdb_scope_t last;
@@ -47,52 +46,51 @@ static int count_all(pay_waiting_t *out, MDB_txn *txn, const pay_store_t *db,
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_scope(&prefix, scope);
     pay_lmdb_endpoint_key(&webhook, scope, PAY_ENDPOINT_WEBHOOK);
-    rc = pay_lmdb_scope_get(&last, txn, db, scope);
+    rc = pay_lmdb_scope_get(&last, txn, scope);
     if (rc) {
         return rc;
     }
     out->charges = last.charge_seq > 0;
-    rc = count_pending(&out->pending, txn, db, &prefix, PAY_DUE_SENT, limit);
+    rc = count_pending(&out->pending, txn, &prefix, PAY_DUE_SENT, limit);
     if (!rc) {
-        rc = count_pending(&out->open, txn, db, &prefix, PAY_DUE_OPEN, limit);
+        rc = count_pending(&out->open, txn, &prefix, PAY_DUE_OPEN, limit);
     }
     if (!rc) {
-        rc = pay_lmdb_walk_count(&out->held, txn, db, PAY_TABLE_HELD, &prefix, limit);
+        rc = pay_lmdb_walk_count(&out->held, txn, PAY_TABLE_HELD, &prefix, limit);
     }
     if (!rc) {
-        rc = pay_lmdb_walk_count(&out->webhooks, txn, db, PAY_TABLE_EVENT, &webhook, limit);
+        rc = pay_lmdb_walk_count(&out->webhooks, txn, PAY_TABLE_EVENT, &webhook, limit);
     }
     if (!rc) {
-        rc = pay_lmdb_walk_count(&out->parked, txn, db, PAY_TABLE_EVENT_PARKED, &webhook, limit);
+        rc = pay_lmdb_walk_count(&out->parked, txn, PAY_TABLE_EVENT_PARKED, &webhook, limit);
     }
     if (!rc) {
-        rc = pay_lmdb_walk_count(&out->events, txn, db, PAY_TABLE_EVENT, &prefix, limit);
+        rc = pay_lmdb_walk_count(&out->events, txn, PAY_TABLE_EVENT, &prefix, limit);
     }
-    return rc ? rc : pay_lmdb_walk_count(&out->tokens, txn, db, PAY_TABLE_TOKEN, &prefix, limit);
+    return rc ? rc : pay_lmdb_walk_count(&out->tokens, txn, PAY_TABLE_TOKEN, &prefix, limit);
 }
 
 apr_status_t pay_store_waiting_count(pay_waiting_t *out, pay_store_t *store,
                                      const pay_scope_t *scope, int limit)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     assert(limit >= 1);
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = count_all(out, txn, store, scope, limit);
-    pay_lmdb_read_end(store, txn);
+    rc = count_all(out, &txn, scope, limit);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
 /* Adds the refund of an entry of pending_due, if it waits and is of that scope. */
-static int waiting_add(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
-                       const pay_lmdb_key_t *scope, const MDB_val *key, const MDB_val *refund_key,
-                       apr_pool_t *p)
+static int waiting_add(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_lmdb_key_t *scope,
+                       const MDB_val *key, const MDB_val *refund_key, apr_pool_t *p)
 {
     const unsigned char *at = (const unsigned char *)key->mv_data + 8;
     pay_lmdb_refund_t *row;
@@ -102,15 +100,15 @@ static int waiting_add(apr_array_header_t *out, MDB_txn *txn, const pay_store_t 
         || at[PAY_LMDB_SCOPE_LEN] != PAY_DUE_REFUND) {
         return MDB_SUCCESS;
     }
-    rc = pay_lmdb_refund_get(&row, txn, db, refund_key, p);
+    rc = pay_lmdb_refund_get(&row, txn, refund_key, p);
     if (!rc && row->refund.waiting) {
         APR_ARRAY_PUSH(out, pay_refund_t *) = &row->refund;
     }
     return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* store check tells */
 }
 
-static int waiting_list(apr_array_header_t *out, MDB_txn *txn, const pay_store_t *db,
-                        const pay_scope_t *scope, int limit, apr_pool_t *p)
+static int waiting_list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                        int limit, apr_pool_t *p)
 {
     pay_lmdb_key_t prefix;
     MDB_cursor *cursor;
@@ -119,7 +117,7 @@ static int waiting_list(apr_array_header_t *out, MDB_txn *txn, const pay_store_t
 
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_scope(&prefix, scope);
-    rc = mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &cursor);
+    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_PENDING_DUE), &cursor);
     if (rc) {
         return rc;
     }
@@ -128,7 +126,7 @@ static int waiting_list(apr_array_header_t *out, MDB_txn *txn, const pay_store_t
         if (pay_lmdb_due_part(&key) != PAY_DUE_SENT) {
             break;
         }
-        rc = waiting_add(out, txn, db, &prefix, &key, &val, p);
+        rc = waiting_add(out, txn, &prefix, &key, &val, p);
         if (!rc) {
             rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
         }
@@ -140,17 +138,17 @@ static int waiting_list(apr_array_header_t *out, MDB_txn *txn, const pay_store_t
 apr_status_t pay_store_refund_waiting(apr_array_header_t **out, pay_store_t *store,
                                       const pay_scope_t *scope, int limit, apr_pool_t *p)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
 
     assert(limit >= 1);
     *out = apr_array_make(p, 4, sizeof(pay_refund_t *));
-    rv = pay_lmdb_read_begin(&txn, store);
+    rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = waiting_list(*out, txn, store, scope, limit, p);
-    pay_lmdb_read_end(store, txn);
+    rc = waiting_list(*out, &txn, scope, limit, p);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }

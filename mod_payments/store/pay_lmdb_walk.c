@@ -37,14 +37,14 @@ static int walk_seek(walk_t *walk, MDB_cursor *cursor, MDB_val *key, MDB_val *va
 }
 
 /* One transaction's share; MDB_NOTFOUND: that was the last one. */
-static int walk_chunk(walk_t *walk, MDB_txn *txn, int limit)
+static int walk_chunk(walk_t *walk, pay_rows_txn_t *txn, int limit)
 {
     MDB_cursor *cursor;
     MDB_val key, val;
     int count;
     int rc;
 
-    rc = mdb_cursor_open(txn, walk->dbi, &cursor);
+    rc = mdb_cursor_open(txn->mdb, walk->dbi, &cursor);
     if (rc) {
         return rc;
     }
@@ -83,28 +83,27 @@ static void walk_start(walk_t *walk, const pay_lmdb_key_t *prefix, const pay_lmd
 apr_status_t pay_lmdb_walk(pay_store_t *db, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix,
                            pay_lmdb_visit_t visit, void *baton)
 {
-    walk_t walk = {.dbi = pay_lmdb_dbi(db, table), .visit = visit, .baton = baton};
+    walk_t walk = {.dbi = pay_lmdb_dbi(table), .visit = visit, .baton = baton};
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc = 0;
 
     walk_start(&walk, prefix, NULL);
     while (!rc) { /* ends with the table: each round moves `last` on */
-        rv = pay_lmdb_read_begin(&txn, db);
+        rv = pay_rows_begin(&txn, db);
         if (rv != APR_SUCCESS) {
             return rv;
         }
-        rc = walk_chunk(&walk, txn, PAY_STORE_ROWS_MAX);
-        pay_lmdb_read_end(db, txn);
+        rc = walk_chunk(&walk, &txn, PAY_STORE_ROWS_MAX);
+        pay_rows_end(&txn);
     }
     return rc == MDB_NOTFOUND ? APR_SUCCESS : pay_lmdb_status(rc);
 }
 
-int pay_lmdb_walk_part(MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
-                       const pay_lmdb_key_t *prefix, const pay_lmdb_key_t *after, int limit,
-                       pay_lmdb_visit_t visit, void *baton)
+int pay_lmdb_walk_part(pay_rows_txn_t *txn, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix,
+                       const pay_lmdb_key_t *after, int limit, pay_lmdb_visit_t visit, void *baton)
 {
-    walk_t walk = {.dbi = pay_lmdb_dbi(db, table), .visit = visit, .baton = baton};
+    walk_t walk = {.dbi = pay_lmdb_dbi(table), .visit = visit, .baton = baton};
     int rc;
 
     walk_start(&walk, prefix, after);
@@ -117,21 +116,21 @@ apr_status_t pay_lmdb_walk_page(pay_store_t *db, pay_lmdb_table_t table,
                                 int limit, pay_lmdb_visit_t visit, void *baton)
 {
     apr_status_t rv;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     assert(limit >= 1);
     assert(limit <= PAY_STORE_ROWS_MAX);
-    rv = pay_lmdb_read_begin(&txn, db);
+    rv = pay_rows_begin(&txn, db);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_walk_part(txn, db, table, prefix, after, limit, visit, baton);
-    pay_lmdb_read_end(db, txn);
+    rc = pay_lmdb_walk_part(&txn, table, prefix, after, limit, visit, baton);
+    pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }
 
-static int count_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+static int count_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
 {
     (void)txn;
     (void)key;
@@ -140,9 +139,9 @@ static int count_visit(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_walk_count(int *out, MDB_txn *txn, const pay_store_t *db, pay_lmdb_table_t table,
+int pay_lmdb_walk_count(int *out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
                         const pay_lmdb_key_t *prefix, int limit)
 {
     *out = 0;
-    return pay_lmdb_walk_part(txn, db, table, prefix, NULL, limit, count_visit, out);
+    return pay_lmdb_walk_part(txn, table, prefix, NULL, limit, count_visit, out);
 }

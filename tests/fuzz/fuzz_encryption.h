@@ -23,7 +23,7 @@ static inline int fuzz_encryption_decode(MDB_val *written, const MDB_val *key, c
 {
     MDB_val at = *key, stored;
     pay_encryption_key_t *record;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     rc = pay_lmdb_encryption_key_decode(&record, key, row, p);
@@ -33,12 +33,11 @@ static inline int fuzz_encryption_decode(MDB_val *written, const MDB_val *key, c
         return 0;
     }
     txn = fuzz_store_begin(0);
-    CHECK(pay_lmdb_encryption_key_store(txn, fuzz_store.store, record, p) == 0);
-    CHECK(mdb_get(txn, pay_lmdb_dbi(fuzz_store.store, PAY_TABLE_ENCRYPTION_KEY), &at, &stored)
-          == 0);
+    CHECK(pay_lmdb_encryption_key_store(&txn, record, p) == 0);
+    CHECK(pay_rows_get(&stored, &txn, PAY_TABLE_ENCRYPTION_KEY, &at) == 0);
     written->mv_size = stored.mv_size;
     written->mv_data = apr_pmemdup(p, stored.mv_data, stored.mv_size);
-    mdb_txn_abort(txn);
+    mdb_txn_abort(txn.mdb);
     return 1;
 }
 

@@ -152,15 +152,15 @@ static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 static void check_refund_put(const MDB_val *key, const pay_lmdb_refund_t *row, apr_pool_t *p)
 {
     const char *text = pay_lmdb_refund_text(&row->refund, p);
-    MDB_txn *txn = fuzz_store_begin(0);
+    pay_rows_txn_t txn = fuzz_store_begin(0);
     pay_lmdb_refund_t *again;
     int rc;
 
-    rc = pay_lmdb_refund_put(txn, fuzz_store.store, row, p);
+    rc = pay_lmdb_refund_put(&txn, row, p);
     if (rc) {
         CHECK(rc == ENAMETOOLONG);
     } else {
-        CHECK(pay_lmdb_refund_get(&again, txn, fuzz_store.store, key, p) == 0);
+        CHECK(pay_lmdb_refund_get(&again, &txn, key, p) == 0);
         CHECK(!strcmp(pay_lmdb_refund_text(&again->refund, p), text));
         CHECK(again->refund.seq == row->refund.seq && again->refund.state == row->refund.state);
         CHECK(again->refund.created_at == row->refund.created_at);
@@ -173,7 +173,7 @@ static void check_refund_put(const MDB_val *key, const pay_lmdb_refund_t *row, a
         CHECK(again->refund.held == row->refund.held);
         CHECK(again->refund.waiting == row->refund.waiting);
     }
-    mdb_txn_abort(txn);
+    mdb_txn_abort(txn.mdb);
 }
 
 static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
@@ -201,19 +201,19 @@ static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 }
 
 /* What `table` holds at the key after a row was written, in a transaction that is not committed. */
-static void check_written(MDB_txn *txn, pay_lmdb_table_t table, const MDB_val *key,
+static void check_written(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key,
                           const MDB_val *row)
 {
     MDB_val at = *key, written;
 
-    CHECK(mdb_get(txn, pay_lmdb_dbi(fuzz_store.store, table), &at, &written) == 0);
+    CHECK(pay_rows_get(&written, txn, table, &at) == 0);
     CHECK(!is_whole(row, &written) || same(row, &written));
 }
 
 static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_endpoint_t *endpoint;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     rc = pay_lmdb_endpoint_decode(&endpoint, key, row, p);
@@ -223,16 +223,16 @@ static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p
         return;
     }
     txn = fuzz_store_begin(0);
-    CHECK(pay_lmdb_endpoint_store(txn, fuzz_store.store, endpoint, p) == 0);
-    check_written(txn, PAY_TABLE_ENDPOINT, key, row);
-    mdb_txn_abort(txn);
+    CHECK(pay_lmdb_endpoint_store(&txn, endpoint, p) == 0);
+    check_written(&txn, PAY_TABLE_ENDPOINT, key, row);
+    mdb_txn_abort(txn.mdb);
 }
 
 /* An event that decodes is written as it was, and can be told of. */
 static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_event_t *event, place;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
     rc = pay_lmdb_event_decode(&event, key, row, p);
@@ -246,9 +246,9 @@ static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     CHECK(place.endpoint == event->endpoint && place.charge_seq == event->charge_seq);
     CHECK(place.sequence == event->sequence);
     txn = fuzz_store_begin(0);
-    CHECK(pay_lmdb_event_store(txn, fuzz_store.store, event, p) == 0);
-    check_written(txn, PAY_TABLE_EVENT, key, row);
-    mdb_txn_abort(txn);
+    CHECK(pay_lmdb_event_store(&txn, event, p) == 0);
+    check_written(&txn, PAY_TABLE_EVENT, key, row);
+    mdb_txn_abort(txn.mdb);
 }
 
 /* ---- the store over the row */
@@ -515,12 +515,12 @@ static void hear(void *baton, const char *text)
 static int plant(pay_lmdb_table_t table, const MDB_val *key, const MDB_val *row)
 {
     MDB_val at = *key, val = *row;
-    MDB_txn *txn = fuzz_store_begin(0);
+    pay_rows_txn_t txn = fuzz_store_begin(0);
     int rc;
 
-    rc = mdb_put(txn, pay_lmdb_dbi(fuzz_store.store, table), &at, &val, 0);
+    rc = pay_rows_put(&txn, table, &at, &val, 0);
     CHECK(rc == 0 || rc == MDB_BAD_VALSIZE);
-    CHECK(mdb_txn_commit(txn) == 0);
+    CHECK(mdb_txn_commit(txn.mdb) == 0);
     return rc == 0;
 }
 

@@ -54,30 +54,29 @@ static inline void fuzz_store_remove(void)
     (void)rmdir(fuzz_store.dir);
 }
 
-static inline MDB_txn *fuzz_store_begin(unsigned int flags)
+static inline pay_rows_txn_t fuzz_store_begin(unsigned int flags)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn = {NULL, fuzz_store.store};
 
-    CHECK(mdb_txn_begin(fuzz_store.store->env->mdb, NULL, flags, &txn) == 0);
+    CHECK(mdb_txn_begin(fuzz_store.store->env->mdb, NULL, flags, &txn.mdb) == 0);
     return txn;
 }
 
 /* Puts every table back to the rows it was made with. */
 static inline void fuzz_store_reset(void)
 {
-    MDB_txn *txn = fuzz_store_begin(0);
+    pay_rows_txn_t txn = fuzz_store_begin(0);
     int i;
 
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        CHECK(mdb_drop(txn, pay_lmdb_dbi(fuzz_store.store, (pay_lmdb_table_t)i), 0) == 0);
+        CHECK(mdb_drop(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)i), 0) == 0);
     }
     for (i = 0; i < fuzz_store.count; i++) {
         fuzz_row_t *row = &fuzz_store.rows[i];
 
-        CHECK(mdb_put(txn, pay_lmdb_dbi(fuzz_store.store, row->table), &row->key, &row->val, 0)
-              == 0);
+        CHECK(pay_rows_put(&txn, row->table, &row->key, &row->val, 0) == 0);
     }
-    CHECK(mdb_txn_commit(txn) == 0);
+    CHECK(mdb_txn_commit(txn.mdb) == 0);
 }
 
 static inline MDB_val fuzz_store_dup(const MDB_val *val)
@@ -89,14 +88,13 @@ static inline MDB_val fuzz_store_dup(const MDB_val *val)
 
 static inline void fuzz_store_remember(void)
 {
-    MDB_txn *txn = fuzz_store_begin(MDB_RDONLY);
+    pay_rows_txn_t txn = fuzz_store_begin(MDB_RDONLY);
     MDB_cursor *cursor;
     MDB_val key, val;
     int i;
 
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        CHECK(mdb_cursor_open(txn, pay_lmdb_dbi(fuzz_store.store, (pay_lmdb_table_t)i), &cursor)
-              == 0);
+        CHECK(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)i), &cursor) == 0);
         while (mdb_cursor_get(cursor, &key, &val, MDB_NEXT) == 0) {
             CHECK(fuzz_store.count < FUZZ_ROWS_MAX);
             fuzz_store.rows[fuzz_store.count++] =
@@ -104,7 +102,7 @@ static inline void fuzz_store_remember(void)
         }
         mdb_cursor_close(cursor);
     }
-    mdb_txn_abort(txn);
+    mdb_txn_abort(txn.mdb);
 }
 
 /* An empty store with the account, in a directory that goes with the process. */

@@ -106,13 +106,13 @@ typedef struct fixture_row_t {
     size_t value_len;
 } fixture_row_t;
 
-static inline int fixture_put_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static inline int fixture_put_work(pay_rows_txn_t *txn, void *baton)
 {
     const fixture_row_t *row = baton;
     MDB_val key = {row->key_len ? row->key_len : strlen(row->key), (void *)row->key};
     MDB_val val = {row->value_len, (void *)row->value};
 
-    return mdb_put(txn, pay_lmdb_dbi(db, row->table), &key, &val, 0);
+    return pay_rows_put(txn, row->table, &key, &val, 0);
 }
 
 static inline apr_status_t fixture_put(pay_store_t *store, fixture_row_t row)
@@ -126,12 +126,12 @@ static inline int fixture_has(pay_store_t *store, const char *name)
     pay_store_t *db = store;
     MDB_val key = {strlen(name), (void *)name};
     MDB_val val;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, db), APR_SUCCESS);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val);
-    pay_lmdb_read_end(db, txn);
+    ck_assert_int_eq(pay_rows_begin(&txn, db), APR_SUCCESS);
+    rc = pay_rows_get(&val, &txn, PAY_TABLE_META, &key);
+    pay_rows_end(&txn);
     return rc == 0;
 }
 

@@ -46,13 +46,13 @@ static inline void marked_signals_default(void)
 static inline int marked_die(const char *dir, int ready_fd)
 {
     pay_store_t *store;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
     (void)ready_fd;
     marked_signals_default();
     pay_store_deaths_watch(NULL, 0, unit_pool);
     store = marked_open(dir);
-    if (pay_lmdb_read_begin(&txn, store) != APR_SUCCESS) {
+    if (pay_rows_begin(&txn, store) != APR_SUCCESS) {
         return 1;
     }
     abort();

@@ -145,18 +145,18 @@ typedef struct change_t {
     void (*change)(pay_event_t *event);
 } change_t;
 
-static int change_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int change_work(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;
     pay_event_t *event;
     int rc;
 
-    rc = pay_lmdb_event_load(&event, txn, db, change->place, unit_pool);
+    rc = pay_lmdb_event_load(&event, txn, change->place, unit_pool);
     if (rc) {
         return rc;
     }
     change->change(event);
-    return pay_lmdb_event_store(txn, db, event, unit_pool);
+    return pay_lmdb_event_store(txn, event, unit_pool);
 }
 
 void outlet_change(const pay_event_t *place, void (*change)(pay_event_t *event))

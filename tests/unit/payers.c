@@ -169,17 +169,17 @@ int erase_rows_with(int i, const char *text)
     pay_lmdb_key_t prefix;
     MDB_cursor *cursor;
     MDB_val key, val;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int table, rc, count = 0;
 
     pay_lmdb_key_start(&prefix);
     if (i >= 0) {
         pay_lmdb_key_scope(&prefix, &till->scopes[i]);
     }
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     for (table = 0; table < PAY_TABLE_COUNT; table++) {
-        ck_assert_int_eq(
-            mdb_cursor_open(txn, pay_lmdb_dbi(till->store, (pay_lmdb_table_t)table), &cursor), 0);
+        ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)table), &cursor),
+                         0);
         rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
         for (; !rc; rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
             if (key.mv_size >= prefix.len && !memcmp(key.mv_data, prefix.bytes, prefix.len)) {
@@ -189,7 +189,7 @@ int erase_rows_with(int i, const char *text)
         }
         mdb_cursor_close(cursor);
     }
-    pay_lmdb_read_end(till->store, txn);
+    pay_rows_end(&txn);
     return count;
 }
 
@@ -198,31 +198,30 @@ int erase_count(int i, pay_lmdb_table_t table)
     pay_lmdb_key_t prefix;
     MDB_cursor *cursor;
     MDB_val key, val;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc, count = 0;
 
     pay_lmdb_key_start(&prefix);
     pay_lmdb_key_scope(&prefix, &till->scopes[i]);
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
-    ck_assert_int_eq(mdb_cursor_open(txn, pay_lmdb_dbi(till->store, table), &cursor), 0);
+    ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
+    ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi(table), &cursor), 0);
     rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
     for (; !rc; rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
         count += key.mv_size >= prefix.len && !memcmp(key.mv_data, prefix.bytes, prefix.len);
     }
     mdb_cursor_close(cursor);
-    pay_lmdb_read_end(till->store, txn);
+    pay_rows_end(&txn);
     return count;
 }
 
-int erase_events_work(MDB_txn *txn, pay_store_t *db, void *baton)
+int erase_events_work(pay_rows_txn_t *txn, void *baton)
 {
     const erase_events_t *plant = baton;
     pay_charge_t *charge;
     pay_event_t event;
     int n, rc;
 
-    rc =
-        pay_lmdb_charge_get(&charge, txn, db, &plant->charge->scope, plant->charge->seq, unit_pool);
+    rc = pay_lmdb_charge_get(&charge, txn, &plant->charge->scope, plant->charge->seq, unit_pool);
     for (n = 0; !rc && n < plant->count; n++) {
         memset(&event, 0, sizeof(event));
         event.scope = charge->scope;
@@ -235,7 +234,7 @@ int erase_events_work(MDB_txn *txn, pay_store_t *db, void *baton)
         event.created_at = charge->updated_at;
         event.error = "";
         event.answer = "mail to " ERASE_EMAIL;
-        rc = pay_lmdb_event_store(txn, db, &event, unit_pool);
+        rc = pay_lmdb_event_store(txn, &event, unit_pool);
     }
-    return rc ? rc : pay_lmdb_charge_put(txn, db, charge, unit_pool);
+    return rc ? rc : pay_lmdb_charge_put(txn, charge, unit_pool);
 }

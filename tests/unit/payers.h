@@ -53,6 +53,6 @@ int erase_rows_with(int i, const char *text);
 /* Rows of the scope in one table, whose keys begin with the scope. */
 int erase_count(int i, pay_lmdb_table_t table);
 
-int erase_events_work(MDB_txn *txn, pay_store_t *db, void *baton);
+int erase_events_work(pay_rows_txn_t *txn, void *baton);
 
 #endif

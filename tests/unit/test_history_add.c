@@ -249,18 +249,18 @@ START_TEST(test_of_another_account)
 END_TEST
 
 /* Takes the question out of the row. */
-static int forget_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int forget_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_refund_t *refund = baton;
     pay_lmdb_refund_t *row;
     int rc;
 
-    rc = pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, &refund->scope,
+    rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, &refund->scope,
                                   refund->refund_reference, unit_pool);
     if (!rc) {
         row->refund.due_at = 0;
         row->refund.acquirer = "";
-        rc = pay_lmdb_refund_put(txn, db, row, unit_pool);
+        rc = pay_lmdb_refund_put(txn, row, unit_pool);
     }
     return rc;
 }

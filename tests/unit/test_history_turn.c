@@ -100,12 +100,10 @@ START_TEST(test_clock_set_back)
 }
 END_TEST
 
-static int put_back_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_back_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_epoch_t epoch;
     int rc;
-
-    (void)db;
     (void)baton;
     rc = pay_lmdb_epoch_load(&epoch, txn);
     epoch.number = 7;

@@ -149,12 +149,12 @@ START_TEST(test_a_store_that_comes_back_is_opened)
     options.create = 0;
     store = fixture_open_with(dir, &options);
     ck_assert_int_eq(fixture_put_meta(store, "a"), PAY_STORE_EDOWN);
-    ck_assert_int_eq((store)->delay_ms, PAY_LMDB_BACKOFF_MIN_MS);
+    ck_assert_int_eq(store->delay_ms, PAY_LMDB_BACKOFF_MIN_MS);
     ck_assert_int_eq(pay_store_ready(NULL, fixture_open(dir), unit_pool), APR_SUCCESS);
     ck_assert_int_eq(fixture_put_meta(store, "a"), PAY_STORE_EDOWN); /* not before its time */
-    (store)->next_try_ms = 0;
+    store->next_try_ms = 0;
     ck_assert_int_eq(fixture_put_meta(store, "a"), APR_SUCCESS);
-    ck_assert_int_eq((store)->delay_ms, 0);
+    ck_assert_int_eq(store->delay_ms, 0);
 }
 END_TEST
 
@@ -188,7 +188,7 @@ START_TEST(test_housekeep_sees_a_replaced_store)
     ck_assert_int_eq(pay_store_housekeep(store, unit_pool), APR_SUCCESS);
     ck_assert(fixture_logged("PAY00114: "));
     ck_assert_int_eq(fixture_put_meta(store, "b"), PAY_STORE_EDOWN);
-    ck_assert_int_eq((store)->env->state, PAY_LMDB_CLOSED);
+    ck_assert_int_eq(store->env->state, PAY_LMDB_CLOSED);
 }
 END_TEST
 

@@ -88,19 +88,19 @@ typedef struct worker_t {
 static worker_t workers[WORKERS_MAX];
 static _Atomic int returned; /* workers whose work ended one way or the other */
 
-static int fill_quota(MDB_txn *txn, const pay_store_t *db, const pay_scope_t *scope)
+static int fill_quota(pay_rows_txn_t *txn, const pay_scope_t *scope)
 {
     const pay_lmdb_scope_t row = {.charge_seq = QUOTA};
     apr_pool_t *pool;
     int rc;
 
     ck_assert_int_eq(apr_pool_create(&pool, NULL), APR_SUCCESS);
-    rc = pay_lmdb_scope_put(txn, db, scope, &row, pool);
+    rc = pay_lmdb_scope_put(txn, scope, &row, pool);
     apr_pool_destroy(pool);
     return rc;
 }
 
-static int put_number(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_number(pay_rows_txn_t *txn, void *baton)
 {
     static const pay_scope_t scope = {.account = 1, .mode = PAY_TEST};
     worker_t *worker = baton;
@@ -114,13 +114,13 @@ static int put_number(MDB_txn *txn, pay_store_t *db, void *baton)
         usleep((useconds_t)worker->slow_ms * 1000);
     }
     if (worker->asks_quota) {
-        rc = fill_quota(txn, db, &scope);
-        rc = rc ? rc : pay_lmdb_rows_quota(&reached, txn, db, &scope);
+        rc = fill_quota(txn, &scope);
+        rc = rc ? rc : pay_lmdb_rows_quota(&reached, txn, &scope);
         if (rc || reached) {
             return rc;
         }
     }
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+    rc = pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
     return rc ? rc : worker->rc;
 }
 
@@ -135,7 +135,7 @@ static void *work(void *baton)
 
 static int in_line(pay_store_t *store)
 {
-    pay_lmdb_env_t *env = (store)->env;
+    pay_lmdb_env_t *env = store->env;
     int count;
 
     pthread_mutex_lock(&env->mutex);
@@ -227,7 +227,7 @@ START_TEST(test_no_more_in_a_commit_than_asked_for)
     pay_store_t *store = set_up(20000);
     int i;
 
-    (store)->options.commit_batch = batch_rows[_i].batch;
+    store->options.commit_batch = batch_rows[_i].batch;
     line_up(store, 20);
     finish(20);
     ck_assert_msg(commits == batch_rows[_i].want, "%s: %d commits", batch_rows[_i].name,
@@ -349,13 +349,12 @@ END_TEST
 
 #define UNWANTED 4 /* the number of the work that the hook refuses */
 
-static int refuse_unwanted(int *refused, MDB_txn *txn, pay_store_t *db, pay_lmdb_work_t run,
-                           void *baton)
+static int refuse_unwanted(int *refused, pay_rows_txn_t *txn, pay_lmdb_work_t run, void *baton)
 {
     const worker_t *worker = baton;
 
     *refused = worker->number == UNWANTED;
-    return *refused ? 0 : run(txn, db, baton);
+    return *refused ? 0 : run(txn, baton);
 }
 
 static void count_committed(pay_store_t *db, apr_status_t rv)
@@ -372,8 +371,8 @@ START_TEST(test_what_a_hook_refuses_leaves_the_batch)
     pay_store_t *store = set_up(20000);
     int i;
 
-    (store)->hook = &hook;
-    (store)->hook_data = committed;
+    store->hook = &hook;
+    store->hook_data = committed;
     line_up(store, 10);
     finish(10);
     ck_assert_int_eq(commits, 1);
@@ -384,14 +383,13 @@ START_TEST(test_what_a_hook_refuses_leaves_the_batch)
     }
     ck_assert_int_eq(committed[0], 9);
     ck_assert_int_eq(committed[1], 1);
-    (store)->hook = NULL;
+    store->hook = NULL;
 }
 END_TEST
 
-static int spoil_and_close(MDB_txn *txn, pay_store_t *db, void *baton)
+static int spoil_and_close(pay_rows_txn_t *txn, void *baton)
 {
     (void)txn;
-    (void)db;
     (void)baton;
     gate_close();
     return MDB_MAP_FULL;

@@ -110,16 +110,16 @@ START_TEST(test_unknown_releases_the_worker)
 }
 END_TEST
 
-static int close_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int close_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_charge_t *charge;
     int rc;
 
-    rc = pay_lmdb_charge_get(&charge, txn, db, &till->scopes[0], 1, unit_pool);
+    rc = pay_lmdb_charge_get(&charge, txn, &till->scopes[0], 1, unit_pool);
     ck_assert_int_eq(rc, 0);
     ck_assert_int_eq(pay_lmdb_charge_become(charge, *(const pay_charge_state_t *)baton), 1);
     charge->due_at = 0;
-    return pay_lmdb_charge_put(txn, db, charge, unit_pool);
+    return pay_lmdb_charge_put(txn, charge, unit_pool);
 }
 
 /* Whoever closed a checkout decided nothing: only an approval counts then, and only once. */

@@ -124,16 +124,16 @@ START_TEST(test_limit)
 }
 END_TEST
 
-static int no_overflow(MDB_txn *txn, pay_store_t *db, void *baton)
+static int no_overflow(pay_rows_txn_t *txn, void *baton)
 {
     MDB_stat stat;
     int i, rc = 0;
 
     (void)baton;
     for (i = 0; i < TILL_SCOPES && !rc; i++) {
-        rc = pay_lmdb_charge_put(txn, db, of_size(PAY_LMDB_CHARGE_ROW_MAX), unit_pool);
+        rc = pay_lmdb_charge_put(txn, of_size(PAY_LMDB_CHARGE_ROW_MAX), unit_pool);
     }
-    ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &stat), 0);
+    ck_assert_int_eq(mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE), &stat), 0);
     ck_assert_uint_eq(stat.ms_overflow_pages, 0);
     return rc;
 }

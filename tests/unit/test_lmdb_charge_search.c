@@ -262,7 +262,7 @@ typedef struct plant_t {
 } plant_t;
 
 /* Many copies of one charge, each in its indexes. */
-static int plant_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int plant_work(pay_rows_txn_t *txn, void *baton)
 {
     const plant_t *plant = baton;
     pay_charge_t charge = *plant->like;
@@ -272,7 +272,7 @@ static int plant_work(MDB_txn *txn, pay_store_t *db, void *baton)
         charge.seq++;
         charge.created_at++;
         charge.reference = apr_psprintf(unit_pool, "%s-%d", plant->like->reference, n);
-        rc = pay_lmdb_charge_insert(txn, db, &charge, unit_pool);
+        rc = pay_lmdb_charge_insert(txn, &charge, unit_pool);
     }
     return rc;
 }

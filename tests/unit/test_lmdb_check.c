@@ -94,15 +94,15 @@ static const struct {
 
 static const pay_scope_t nobody = {9999, PAY_LIVE};
 
-static int bad_import(MDB_txn *txn, pay_store_t *db, void *baton)
+static int bad_import(pay_rows_txn_t *txn, void *baton)
 {
     pay_lmdb_scope_t row;
     int rc;
 
     (void)baton;
-    rc = pay_lmdb_scope_get(&row, txn, db, &till->scopes[1]);
+    rc = pay_lmdb_scope_get(&row, txn, &till->scopes[1]);
     row.import_open = row.import_given + 1;
-    return rc ? rc : pay_lmdb_scope_put(txn, db, &till->scopes[1], &row, unit_pool);
+    return rc ? rc : pay_lmdb_scope_put(txn, &till->scopes[1], &row, unit_pool);
 }
 
 static void spoil(spoil_t how)

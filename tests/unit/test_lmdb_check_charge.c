@@ -61,7 +61,7 @@ typedef struct change_t {
 } change_t;
 
 /* The row alone: its indexes stay as they are. */
-static int change_row(MDB_txn *txn, pay_store_t *db, void *baton)
+static int change_row(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;
     pay_charge_t *charge;
@@ -69,7 +69,7 @@ static int change_row(MDB_txn *txn, pay_store_t *db, void *baton)
     MDB_val at, val;
     int rc;
 
-    rc = pay_lmdb_charge_get(&charge, txn, db, &till->scopes[change->i], 1, unit_pool);
+    rc = pay_lmdb_charge_get(&charge, txn, &till->scopes[change->i], 1, unit_pool);
     ck_assert_int_eq(rc, 0);
     switch (change->how) {
     case SPOIL_REFUNDED:
@@ -112,18 +112,18 @@ static int change_row(MDB_txn *txn, pay_store_t *db, void *baton)
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);
     ck_assert_int_eq(pay_lmdb_charge_encode(&val, charge, unit_pool), 0);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &at, &val, 0);
+    return pay_rows_put(txn, PAY_TABLE_CHARGE, &at, &val, 0);
 }
 
-static int change_scope(MDB_txn *txn, pay_store_t *db, void *baton)
+static int change_scope(pay_rows_txn_t *txn, void *baton)
 {
     const pay_scope_t *scope = &till->scopes[((change_t *)baton)->i];
     pay_lmdb_scope_t row;
     int rc;
 
-    rc = pay_lmdb_scope_get(&row, txn, db, scope);
+    rc = pay_lmdb_scope_get(&row, txn, scope);
     row.charge_seq = 1;
-    return rc ? rc : pay_lmdb_scope_put(txn, db, scope, &row, unit_pool);
+    return rc ? rc : pay_lmdb_scope_put(txn, scope, &row, unit_pool);
 }
 
 static void spoil_ref(spoil_t how, int i)

@@ -251,9 +251,9 @@ typedef struct put_t {
     const pay_endpoint_t *endpoint;
 } put_t;
 
-static int put_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_work(pay_rows_txn_t *txn, void *baton)
 {
-    return pay_lmdb_endpoint_store(txn, db, ((const put_t *)baton)->endpoint, unit_pool);
+    return pay_lmdb_endpoint_store(txn, ((const put_t *)baton)->endpoint, unit_pool);
 }
 
 static void put_raw(const pay_endpoint_t *endpoint)

@@ -54,7 +54,7 @@ typedef struct rewrite_t {
     pay_lmdb_kept_t kept;
 } rewrite_t;
 
-static int rewrite_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int rewrite_work(pay_rows_txn_t *txn, void *baton)
 {
     rewrite_t *rewrite = baton;
     pay_lmdb_key_t key;
@@ -64,8 +64,8 @@ static int rewrite_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     till_kept_key(&key, rewrite->i, rewrite->use);
     at = pay_lmdb_key_val(&key);
-    rc = pay_lmdb_kept_record.load(&before, txn, db, &at, unit_pool);
-    return pay_lmdb_kept_write(txn, db, &at, rc ? NULL : before, &rewrite->kept, unit_pool);
+    rc = pay_lmdb_kept_record.load(&before, txn, &at, unit_pool);
+    return pay_lmdb_kept_write(txn, &at, rc ? NULL : before, &rewrite->kept, unit_pool);
 }
 
 /* The row is written anew as a charge's or refund's of this number. */

@@ -63,7 +63,7 @@ typedef struct change_t {
 } change_t;
 
 /* The row alone: its indexes stay as they are. */
-static int change_row(MDB_txn *txn, pay_store_t *db, void *baton)
+static int change_row(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;
     pay_lmdb_key_t key = own_key(change->i);
@@ -71,7 +71,7 @@ static int change_row(MDB_txn *txn, pay_store_t *db, void *baton)
     pay_lmdb_refund_t *row;
     MDB_val val;
 
-    ck_assert_int_eq(pay_lmdb_refund_get(&row, txn, db, &at, unit_pool), 0);
+    ck_assert_int_eq(pay_lmdb_refund_get(&row, txn, &at, unit_pool), 0);
     switch (change->how) {
     case SPOIL_NO_CHARGE:
         row->refund.charge_seq = 0;
@@ -94,37 +94,37 @@ static int change_row(MDB_txn *txn, pay_store_t *db, void *baton)
     ck_assert_int_eq(
         pay_lmdb_refund_encode(&val, row, pay_lmdb_refund_text(&row->refund, unit_pool), unit_pool),
         0);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &val, 0);
+    return pay_rows_put(txn, PAY_TABLE_REFUND, &at, &val, 0);
 }
 
-static int change_scope(MDB_txn *txn, pay_store_t *db, void *baton)
+static int change_scope(pay_rows_txn_t *txn, void *baton)
 {
     const pay_scope_t *scope = &till->scopes[((change_t *)baton)->i];
     pay_lmdb_scope_t row;
     int rc;
 
-    rc = pay_lmdb_scope_get(&row, txn, db, scope);
+    rc = pay_lmdb_scope_get(&row, txn, scope);
     row.refund_seq = 0;
-    return rc ? rc : pay_lmdb_scope_put(txn, db, scope, &row, unit_pool);
+    return rc ? rc : pay_lmdb_scope_put(txn, scope, &row, unit_pool);
 }
 
 /* Its entry is taken out, or leads to the scope's other refund. */
-static int spoil_repeat(MDB_txn *txn, pay_store_t *db, void *baton)
+static int spoil_repeat(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;
     pay_lmdb_key_t key = own_key(change->i), index, other;
     MDB_val at = pay_lmdb_key_val(&key), val;
     pay_lmdb_refund_t *row;
 
-    ck_assert_int_eq(pay_lmdb_refund_get(&row, txn, db, &at, unit_pool), 0);
+    ck_assert_int_eq(pay_lmdb_refund_get(&row, txn, &at, unit_pool), 0);
     ck_assert_int_eq(pay_lmdb_refund_repeat_key(&index, &row->refund), 0);
     at = pay_lmdb_key_val(&index);
     if (change->how == SPOIL_REPEAT_GONE) {
-        return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &at, NULL);
+        return pay_rows_del(txn, PAY_TABLE_REFUND_REPEAT, &at);
     }
     pay_lmdb_refund_key(&other, &till->scopes[change->i], TILL_NOW, 2);
     val = pay_lmdb_key_val(&other);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &at, &val, 0);
+    return pay_rows_put(txn, PAY_TABLE_REFUND_REPEAT, &at, &val, 0);
 }
 
 static void spoil_index(spoil_t how, int i, const char *name)

@@ -82,14 +82,14 @@ typedef struct change_t {
     int count; /* of the charge; of the refund when the charge has no amount */
 } change_t;
 
-static int change_total(MDB_txn *txn, pay_store_t *db, void *baton)
+static int change_total(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;
 
     if (change->charge.money.amount_minor) {
-        return pay_lmdb_total_charge(txn, db, &change->charge, change->count, unit_pool);
+        return pay_lmdb_total_charge(txn, &change->charge, change->count, unit_pool);
     }
-    return pay_lmdb_total_refund(txn, db, &change->refund, change->count, unit_pool);
+    return pay_lmdb_total_refund(txn, &change->refund, change->count, unit_pool);
 }
 
 static void spoil_total(spoil_t how)

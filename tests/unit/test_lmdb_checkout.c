@@ -111,18 +111,18 @@ END_TEST
 
 #define OLDER_FIELDS 11 /* without return_trusted, stranger, ended_at */
 
-static int shorten_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int shorten_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_lmdb_key_t *key = baton;
     MDB_val at = pay_lmdb_key_val(key), row;
     int rc;
 
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_CHECKOUT, &at);
     if (rc) {
         return rc;
     }
     till_cut(&row, OLDER_FIELDS);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT), &at, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_CHECKOUT, &at, &row, 0);
 }
 
 /* Nobody knows any more who chose where its payer goes: the payer is asked. */

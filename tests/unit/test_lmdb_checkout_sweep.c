@@ -308,7 +308,7 @@ typedef struct row_t {
     MDB_val key, val;
 } row_t;
 
-static void shorten(MDB_txn *txn, pay_store_t *db, pay_lmdb_table_t table, int fields)
+static void shorten(pay_rows_txn_t *txn, pay_lmdb_table_t table, int fields)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 8, sizeof(row_t));
     MDB_cursor *cursor;
@@ -316,7 +316,7 @@ static void shorten(MDB_txn *txn, pay_store_t *db, pay_lmdb_table_t table, int f
     row_t *row;
     int i, rc;
 
-    ck_assert_int_eq(mdb_cursor_open(txn, pay_lmdb_dbi(db, table), &cursor), 0);
+    ck_assert_int_eq(mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor), 0);
     for (rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST); !rc;
          rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
         row = apr_array_push(rows);
@@ -328,16 +328,16 @@ static void shorten(MDB_txn *txn, pay_store_t *db, pay_lmdb_table_t table, int f
     mdb_cursor_close(cursor);
     for (i = 0; i < rows->nelts; i++) {
         row = &APR_ARRAY_IDX(rows, i, row_t);
-        ck_assert_int_eq(mdb_put(txn, pay_lmdb_dbi(db, table), &row->key, &row->val, 0), 0);
+        ck_assert_int_eq(pay_rows_put(txn, table, &row->key, &row->val, 0), 0);
     }
 }
 
-static int age_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int age_work(pay_rows_txn_t *txn, void *baton)
 {
     (void)baton;
-    shorten(txn, db, PAY_TABLE_CHECKOUT, OLDER_CHECKOUT_FIELDS);
-    shorten(txn, db, PAY_TABLE_SCOPE, OLDER_SCOPE_FIELDS);
-    return mdb_drop(txn, pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT_SWEEP), 1);
+    shorten(txn, PAY_TABLE_CHECKOUT, OLDER_CHECKOUT_FIELDS);
+    shorten(txn, PAY_TABLE_SCOPE, OLDER_SCOPE_FIELDS);
+    return mdb_drop(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT_SWEEP), 1);
 }
 
 static void prepare(void)

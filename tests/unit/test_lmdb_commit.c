@@ -30,7 +30,7 @@ static int said_commit(MDB_txn *txn)
     return between_real_txn_commit(txn);
 }
 
-static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int count_work(pay_rows_txn_t *txn, void *baton)
 {
     MDB_val key = {5, (void *)"count"};
     apr_uint64_t count = 0;
@@ -38,7 +38,7 @@ static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
     int rc;
 
     (void)baton;
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_META, &key);
     if (rc && rc != MDB_NOTFOUND) {
         return rc;
     }
@@ -48,7 +48,7 @@ static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
     count++;
     val.mv_size = sizeof(count);
     val.mv_data = &count;
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
 }
 
 static apr_uint64_t count_read(pay_store_t *store)
@@ -57,13 +57,13 @@ static apr_uint64_t count_read(pay_store_t *store)
     MDB_val key = {5, (void *)"count"};
     apr_uint64_t count = 0;
     MDB_val val;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, db), APR_SUCCESS);
-    if (mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val) == 0) {
+    ck_assert_int_eq(pay_rows_begin(&txn, db), APR_SUCCESS);
+    if (pay_rows_get(&val, &txn, PAY_TABLE_META, &key) == 0) {
         memcpy(&count, val.mv_data, sizeof(count));
     }
-    pay_lmdb_read_end(db, txn);
+    pay_rows_end(&txn);
     return count;
 }
 
@@ -129,9 +129,9 @@ static const struct {
     {"invalid", EINVAL, APR_EINVAL},
 };
 
-static int refuse_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int refuse_work(pay_rows_txn_t *txn, void *baton)
 {
-    int rc = count_work(txn, db, NULL);
+    int rc = count_work(txn, NULL);
 
     return rc ? rc : *(int *)baton;
 }
@@ -156,16 +156,16 @@ typedef struct hook_t {
     apr_status_t rv;
 } hook_t;
 
-static int hook_run(int *refused, MDB_txn *txn, pay_store_t *db, pay_lmdb_work_t work, void *baton)
+static int hook_run(int *refused, pay_rows_txn_t *txn, pay_lmdb_work_t work, void *baton)
 {
-    const hook_t *hook = db->hook_data;
+    const hook_t *hook = txn->store->hook_data;
     int rc;
 
     if (hook->refuses) {
         *refused = 1;
         return 0;
     }
-    rc = work(txn, db, baton);
+    rc = work(txn, baton);
     return rc ? rc : hook->says;
 }
 
@@ -220,10 +220,9 @@ START_TEST(test_a_hook_runs_the_work)
 END_TEST
 
 /* Holds LMDB's write lock until it is killed, or stopped and continued. */
-static int hold_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int hold_work(pay_rows_txn_t *txn, void *baton)
 {
     (void)txn;
-    (void)db;
     (void)!write(*(int *)baton, "", 1);
     (void)raise(SIGSTOP);
     return 0;
@@ -343,14 +342,14 @@ START_TEST(test_a_failed_commit_is_unknown)
 }
 END_TEST
 
-static int large_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int large_work(pay_rows_txn_t *txn, void *baton)
 {
     static char bytes[64 * 1024];
     MDB_val key = {5, (void *)"large"};
     MDB_val val = {sizeof(bytes), bytes};
 
     (void)baton;
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
 }
 
 /* A real one: the file may not grow, which shows when the pages are written. */
@@ -379,11 +378,11 @@ START_TEST(test_a_panic_closes_and_opens_again)
     pay_store_t *store = fixture_open(unit_dir());
     pay_store_t *db = store;
     pay_lmdb_env_t *env;
-    MDB_txn *reader;
+    pay_rows_txn_t reader;
 
     ck_assert_int_eq(count_up(store), APR_SUCCESS);
     env = db->env;
-    ck_assert_int_eq(pay_lmdb_read_begin(&reader, db), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_begin(&reader, db), APR_SUCCESS);
     fixture_listen();
     begin_says = MDB_PANIC;
     ck_assert_int_eq(count_up(store), PAY_STORE_EDOWN);
@@ -392,7 +391,7 @@ START_TEST(test_a_panic_closes_and_opens_again)
     ck_assert_int_eq(env->state, PAY_LMDB_DOWN);
     ck_assert_int_eq(count_up(store), PAY_STORE_EDOWN);
     ck_assert_ptr_nonnull(env->mdb); /* the reader still has it */
-    pay_lmdb_read_end(db, reader);
+    pay_rows_end(&reader);
     ck_assert_int_eq(env->state, PAY_LMDB_CLOSED);
     ck_assert_ptr_null(env->mdb);
     ck_assert_int_eq(pay_store_probe(store), PAY_STORE_EDOWN);

@@ -39,9 +39,9 @@ START_TEST(test_the_same_again_writes_nothing)
     MDB_envinfo before, after;
 
     ck_assert_int_eq(pay_store_defaults_put(store, "", &general, unit_pool), APR_SUCCESS);
-    mdb_env_info((store)->env->mdb, &before);
+    mdb_env_info(store->env->mdb, &before);
     ck_assert_int_eq(pay_store_defaults_put(store, "", &general, unit_pool), APR_SUCCESS);
-    mdb_env_info((store)->env->mdb, &after);
+    mdb_env_info(store->env->mdb, &after);
     ck_assert_uint_eq(before.me_last_txnid, after.me_last_txnid);
     ck_assert_int_eq(pay_store_defaults_put(store, "", &special, unit_pool), APR_SUCCESS);
     ck_assert_str_eq(prefix_of(store, ""), "spec");

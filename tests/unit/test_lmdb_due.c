@@ -193,7 +193,7 @@ typedef struct crowd_t {
     apr_time_t from;
 } crowd_t;
 
-static int put_crowd(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_crowd(pay_rows_txn_t *txn, void *baton)
 {
     const crowd_t *crowd = baton;
     MDB_val at, val = {0, NULL};
@@ -203,7 +203,7 @@ static int put_crowd(MDB_txn *txn, pay_store_t *db, void *baton)
     for (i = 1; !rc && i <= crowd->count; i++) {
         pay_lmdb_due_key(&key, crowd->from, &till->scopes[0], PAY_DUE_CHARGE, (apr_uint64_t)i);
         at = pay_lmdb_key_val(&key);
-        rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_PENDING_DUE), &at, &val, 0);
+        rc = pay_rows_put(txn, PAY_TABLE_PENDING_DUE, &at, &val, 0);
     }
     return rc;
 }

@@ -309,15 +309,15 @@ typedef struct row_t {
     pay_endpoint_t *out;
 } row_t;
 
-static int row_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int row_work(pay_rows_txn_t *txn, void *baton)
 {
     row_t *row = baton;
     int rc;
 
-    rc = pay_lmdb_endpoint_store(txn, db, row->endpoint, unit_pool);
+    rc = pay_lmdb_endpoint_store(txn, row->endpoint, unit_pool);
     return rc ? rc
-              : pay_lmdb_endpoint_load(&row->out, txn, db, &row->endpoint->scope,
-                                       row->endpoint->kind, unit_pool);
+              : pay_lmdb_endpoint_load(&row->out, txn, &row->endpoint->scope, row->endpoint->kind,
+                                       unit_pool);
 }
 
 /* At the ends of its numbers. */

@@ -45,7 +45,7 @@ START_TEST(test_never_unsafe)
     unsigned int flags = 0;
 
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(mdb_env_get_flags((store)->env->mdb, &flags), 0);
+    ck_assert_int_eq(mdb_env_get_flags(store->env->mdb, &flags), 0);
     ck_assert_uint_eq(flags & never, 0);
     ck_assert_uint_eq(flags & MDB_NOTLS, MDB_NOTLS);
 }
@@ -83,7 +83,7 @@ START_TEST(test_the_map_in_whole_pages)
     options.map_bytes = (APR_INT64_C(8) << 20) + 1;
     store = fixture_open_with(unit_dir(), &options);
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(mdb_env_info((store)->env->mdb, &info), 0);
+    ck_assert_int_eq(mdb_env_info(store->env->mdb, &info), 0);
     ck_assert_uint_eq(info.me_mapsize, 8 << 20);
 }
 END_TEST

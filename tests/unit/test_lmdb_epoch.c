@@ -223,17 +223,17 @@ START_TEST(test_sequences)
     const pay_epoch_t epoch = epoch_of(store);
     apr_uint32_t sequence;
     pay_epoch_t other;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     size_t i;
 
     for (i = 0; i < UNIT_ROWS(rows); i++) {
-        ck_assert_int_eq(mdb_txn_begin((store)->env->mdb, NULL, 0, &txn), 0);
+        ck_assert_int_eq(mdb_txn_begin(store->env->mdb, NULL, 0, &txn.mdb), 0);
         other = epoch;
         other.number = rows[i].number;
-        ck_assert_int_eq(pay_lmdb_epoch_store(txn, &other), 0);
-        ck_assert_int_eq(pay_lmdb_epoch_sequence(&sequence, txn, rows[i].last), 0);
+        ck_assert_int_eq(pay_lmdb_epoch_store(&txn, &other), 0);
+        ck_assert_int_eq(pay_lmdb_epoch_sequence(&sequence, &txn, rows[i].last), 0);
         ck_assert_msg(sequence == rows[i].want, "%s: %u", rows[i].name, sequence);
-        mdb_txn_abort(txn);
+        mdb_txn_abort(txn.mdb);
     }
     store_close(store);
 }
@@ -276,12 +276,12 @@ START_TEST(test_older_store)
     const char *dir = store_make();
     pay_store_t *store = fixture_open(dir);
     MDB_val key = {5, (void *)"epoch"};
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
     ck_assert_int_eq(epoch_of(store).held, 0);
-    ck_assert_int_eq(mdb_txn_begin((store)->env->mdb, NULL, 0, &txn), 0);
-    ck_assert_int_eq(mdb_del(txn, pay_lmdb_dbi(NULL, PAY_TABLE_META), &key, NULL), 0);
-    ck_assert_int_eq(mdb_txn_commit(txn), 0);
+    ck_assert_int_eq(mdb_txn_begin(store->env->mdb, NULL, 0, &txn.mdb), 0);
+    ck_assert_int_eq(pay_rows_del(&txn, PAY_TABLE_META, &key), 0);
+    ck_assert_int_eq(mdb_txn_commit(txn.mdb), 0);
     ck_assert_int_eq(pay_store_backup(store, path_in(base, "early"), unit_pool), APR_SUCCESS);
     store_close(store);
     store = fixture_open(path_in(base, "early"));
@@ -302,7 +302,7 @@ typedef struct charged_t {
     apr_time_t at;
 } charged_t;
 
-static int charged_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int charged_work(pay_rows_txn_t *txn, void *baton)
 {
     const charged_t *charged = baton;
     const pay_scope_t scope = {1, charged->mode};
@@ -313,8 +313,8 @@ static int charged_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     pay_lmdb_charge_time_key(&key, &scope, charged->at, 1);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE_BY_TIME), &at, &mark, 0);
-    return rc ? rc : pay_lmdb_scope_put(txn, db, &scope, &row, unit_pool);
+    rc = pay_rows_put(txn, PAY_TABLE_CHARGE_BY_TIME, &at, &mark, 0);
+    return rc ? rc : pay_lmdb_scope_put(txn, &scope, &row, unit_pool);
 }
 
 static void charge(const char *dir, pay_mode_t mode, apr_time_t at)

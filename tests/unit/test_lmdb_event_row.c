@@ -31,13 +31,13 @@ typedef struct trip_t {
     int rc;
 } trip_t;
 
-static int trip_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int trip_work(pay_rows_txn_t *txn, void *baton)
 {
     trip_t *trip = baton;
     int rc;
 
-    rc = pay_lmdb_event_store(txn, db, trip->in, unit_pool);
-    trip->rc = rc ? rc : pay_lmdb_event_load(&trip->out, txn, db, trip->in, unit_pool);
+    rc = pay_lmdb_event_store(txn, trip->in, unit_pool);
+    trip->rc = rc ? rc : pay_lmdb_event_load(&trip->out, txn, trip->in, unit_pool);
     return rc;
 }
 

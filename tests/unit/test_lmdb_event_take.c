@@ -39,12 +39,12 @@ static void refund(int i, const char *reference, apr_int64_t amount_minor)
 /* The number of the last transaction that wrote. */
 static apr_uint64_t last_write(void)
 {
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     apr_uint64_t id;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
-    id = mdb_txn_id(txn);
-    pay_lmdb_read_end(till->store, txn);
+    ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
+    id = mdb_txn_id(txn.mdb);
+    pay_rows_end(&txn);
     return id;
 }
 

@@ -177,7 +177,7 @@ START_TEST(test_this_process_is_not_another)
     pay_lmdb_env_t *env;
 
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
-    env = (store)->env;
+    env = store->env;
     ck_assert_int_eq(pay_lmdb_files_is_shared(env->lock_fd), 1);
     ck_assert_int_eq(fcntl(env->lock_fd, F_OFD_SETLK, &let_go), 0);
     ck_assert_int_eq(pay_lmdb_files_is_shared(env->lock_fd), 0);

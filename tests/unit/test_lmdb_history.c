@@ -50,7 +50,7 @@ static void check(const pay_history_t *got, const pay_history_t *want)
 }
 
 /* Takes the last fields out of the row of scope 0. */
-static int age_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int age_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_lmdb_key_t key;
     MDB_val at, row;
@@ -61,12 +61,12 @@ static int age_work(MDB_txn *txn, pay_store_t *db, void *baton)
     (void)pay_lmdb_key_bytes(&key, "history/", 8);
     pay_lmdb_key_scope(&key, &till->scopes[0]);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_META, &at);
     if (rc) {
         return rc;
     }
     till_cut(&row, OLDER_FIELDS);
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &at, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &at, &row, 0);
 }
 
 /* A row of a version that never looked further back. */

@@ -394,7 +394,7 @@ static void *put_beside(void *baton)
 }
 
 /* Leads until the rows stand in line: they are run in one transaction with this. */
-static int wait_for_company(MDB_txn *txn, pay_store_t *db, void *baton)
+static int wait_for_company(pay_rows_txn_t *txn, void *baton)
 {
     company_t *company = baton;
     unsigned int in_line = 0;
@@ -406,9 +406,9 @@ static int wait_for_company(MDB_txn *txn, pay_store_t *db, void *baton)
     apr_pool_create(&company->pool, unit_pool);
     ck_assert_int_eq(pthread_create(&company->thread, NULL, put_beside, company), 0);
     while (in_line == 0) {
-        pthread_mutex_lock(&db->env->mutex);
-        in_line = db->env->in_line;
-        pthread_mutex_unlock(&db->env->mutex);
+        pthread_mutex_lock(&txn->store->env->mutex);
+        in_line = txn->store->env->in_line;
+        pthread_mutex_unlock(&txn->store->env->mutex);
         (void)sched_yield();
     }
     return MDB_SUCCESS;

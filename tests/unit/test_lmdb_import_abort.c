@@ -56,13 +56,13 @@ typedef struct look_t {
     size_t refunds; /* of all scopes */
 } look_t;
 
-static int look_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int look_work(pay_rows_txn_t *txn, void *baton)
 {
     look_t *look = baton;
     MDB_stat stat;
 
-    ck_assert_int_eq(pay_lmdb_scope_get(&look->row, txn, db, look->scope), 0);
-    ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &stat), 0);
+    ck_assert_int_eq(pay_lmdb_scope_get(&look->row, txn, look->scope), 0);
+    ck_assert_int_eq(mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &stat), 0);
     look->refunds = stat.ms_entries;
     return 0;
 }
@@ -159,11 +159,11 @@ static const struct {
     int left;
 } foreign_cases[] = {{"open", 0}, {"being removed", 1}};
 
-static int steal_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int steal_work(pay_rows_txn_t *txn, void *baton)
 {
     look_t *look = baton;
 
-    return pay_lmdb_scope_put(txn, db, look->scope, &look->row, unit_pool);
+    return pay_lmdb_scope_put(txn, look->scope, &look->row, unit_pool);
 }
 
 START_TEST(test_of_another_process)
@@ -186,11 +186,11 @@ START_TEST(test_of_another_process)
 }
 END_TEST
 
-static int charge_row_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int charge_row_work(pay_rows_txn_t *txn, void *baton)
 {
     MDB_val key = pay_lmdb_key_val(baton), row;
 
-    ck_assert_int_eq(mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_CHARGE), &key, &row), 0);
+    ck_assert_int_eq(pay_rows_get(&row, txn, PAY_TABLE_CHARGE, &key), 0);
     saved_len = row.mv_size;
     saved_row = apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
     return 0;

@@ -98,13 +98,13 @@ typedef struct move_t {
     int rc;
 } move_t;
 
-static int move_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int move_work(pay_rows_txn_t *txn, void *baton)
 {
     move_t *move = baton;
 
-    move->rc = move->again ? pay_lmdb_index_put(txn, db, &thing_record, &nowhere, move->after)
-                           : pay_lmdb_index_move(txn, db, &thing_record, &nowhere, move->before,
-                                                 move->after);
+    move->rc = move->again
+                   ? pay_lmdb_index_put(txn, &thing_record, &nowhere, move->after)
+                   : pay_lmdb_index_move(txn, &thing_record, &nowhere, move->before, move->after);
     return MDB_SUCCESS;
 }
 
@@ -117,7 +117,7 @@ static int move(const thing_t *before, const thing_t *after)
 }
 
 /* Every entry there is: letter of its table, number, value. */
-static int list_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int list_work(pay_rows_txn_t *txn, void *baton)
 {
     static const struct {
         char letter;
@@ -134,7 +134,7 @@ static int list_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     *text = "";
     for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        ck_assert_int_eq(mdb_cursor_open(txn, pay_lmdb_dbi(db, tables[i].table), &cursor), 0);
+        ck_assert_int_eq(mdb_cursor_open(txn->mdb, pay_lmdb_dbi(tables[i].table), &cursor), 0);
         for (rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST); !rc;
              rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
             *text = apr_psprintf(unit_pool, "%s%c%d=%d ", *text, tables[i].letter,

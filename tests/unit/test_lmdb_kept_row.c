@@ -19,7 +19,7 @@ static void key_of(pay_lmdb_key_t *key, int i)
     till_kept_key(key, i, till_use(PAY_OPERATION_VOID, "k", "r"));
 }
 
-static int write_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int write_work(pay_rows_txn_t *txn, void *baton)
 {
     const pay_lmdb_kept_t *kept = baton;
     pay_lmdb_key_t key;
@@ -29,7 +29,7 @@ static int write_work(MDB_txn *txn, pay_store_t *db, void *baton)
     for (i = 0; !rc && i < TILL_SCOPES; i++) {
         key_of(&key, i);
         at = pay_lmdb_key_val(&key);
-        rc = pay_lmdb_kept_write(txn, db, &at, NULL, kept, unit_pool);
+        rc = pay_lmdb_kept_write(txn, &at, NULL, kept, unit_pool);
     }
     return rc;
 }
@@ -41,7 +41,7 @@ typedef struct reread_t {
 } reread_t;
 
 /* The last scope's row. */
-static int read_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int read_work(pay_rows_txn_t *txn, void *baton)
 {
     reread_t *reread = baton;
     pay_lmdb_key_t key, due;
@@ -50,7 +50,7 @@ static int read_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     key_of(&key, TILL_SCOPES - 1);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
     if (rc) {
         return rc;
     }
@@ -61,7 +61,7 @@ static int read_work(MDB_txn *txn, pay_store_t *db, void *baton)
     }
     pay_lmdb_kept_due_key(&due, reread->kept.due_at, &at);
     at = pay_lmdb_key_val(&due);
-    reread->due = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT_DUE), &at, &val) == 0;
+    reread->due = pay_rows_get(&val, txn, PAY_TABLE_KEPT_DUE, &at) == 0;
     return 0;
 }
 
@@ -135,7 +135,7 @@ START_TEST(test_rows)
 END_TEST
 
 /* Copies the last scope's row as it lies in the table. */
-static int copy_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int copy_work(pay_rows_txn_t *txn, void *baton)
 {
     MDB_val *row = baton, at, val;
     pay_lmdb_key_t key;
@@ -143,7 +143,7 @@ static int copy_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     key_of(&key, TILL_SCOPES - 1);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_KEPT), &at, &val);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_KEPT, &at);
     if (!rc) {
         row->mv_size = val.mv_size;
         row->mv_data = apr_pmemdup(unit_pool, val.mv_data, val.mv_size);
@@ -181,9 +181,9 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-static int too_long_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int too_long_work(pay_rows_txn_t *txn, void *baton)
 {
-    ck_assert_int_eq(write_work(txn, db, baton), ENAMETOOLONG);
+    ck_assert_int_eq(write_work(txn, baton), ENAMETOOLONG);
     return 0;
 }
 

@@ -304,10 +304,10 @@ END_TEST
 
 /* Rows of another link's checkouts, from one behind the first to that of the sequence at `baton`.
  */
-static int crowd_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int crowd_work(pay_rows_txn_t *txn, void *baton)
 {
     const apr_uint64_t last = *(const apr_uint64_t *)baton;
-    const MDB_dbi table = pay_lmdb_dbi(db, PAY_TABLE_CHECKOUT);
+    const MDB_dbi table = pay_lmdb_dbi(PAY_TABLE_CHECKOUT);
     pay_lmdb_key_t first, key;
     MDB_val name, row;
     apr_uint64_t seq;
@@ -315,12 +315,12 @@ static int crowd_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     pay_lmdb_charge_key(&first, &till->scopes[0], 1);
     name = pay_lmdb_key_val(&first);
-    rc = mdb_get(txn, table, &name, &row);
+    rc = mdb_get(txn->mdb, table, &name, &row);
     row.mv_data = rc ? NULL : apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
     for (seq = 2; !rc && seq <= last; seq++) {
         pay_lmdb_charge_key(&key, &till->scopes[0], seq);
         name = pay_lmdb_key_val(&key);
-        rc = mdb_put(txn, table, &name, &row, 0);
+        rc = mdb_put(txn->mdb, table, &name, &row, 0);
     }
     return rc;
 }

@@ -14,11 +14,11 @@ typedef struct work_t {
     int rows;
 } work_t;
 
-static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int count_work(pay_rows_txn_t *txn, void *baton)
 {
     work_t *work = baton;
 
-    return pay_lmdb_mailed_count(&work->until, txn, db, &till->scopes[LIVE_SCOPE], work->address,
+    return pay_lmdb_mailed_count(&work->until, txn, &till->scopes[LIVE_SCOPE], work->address,
                                  till_clock, unit_pool);
 }
 
@@ -31,14 +31,14 @@ static apr_interval_time_t count(const char *address)
     return work.until ? work.until - till_clock : 0;
 }
 
-static int rows_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int rows_work(pay_rows_txn_t *txn, void *baton)
 {
     MDB_val key = {7, (void *)"mailed/"}, row;
     work_t *work = baton;
     MDB_cursor *cursor;
     int rc;
 
-    ck_assert_int_eq(mdb_cursor_open(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &cursor), 0);
+    ck_assert_int_eq(mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_META), &cursor), 0);
     rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
     while (!rc && key.mv_size > 7 && !memcmp(key.mv_data, "mailed/", 7)) {
         ck_assert_uint_le(row.mv_size, PAY_LMDB_MAILED_MAX * 8);
@@ -114,10 +114,10 @@ START_TEST(test_old_rows_go)
 }
 END_TEST
 
-static int remove_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int remove_work(pay_rows_txn_t *txn, void *baton)
 {
-    return pay_lmdb_mailed_remove(txn, db, &till->scopes[LIVE_SCOPE],
-                                  ((const work_t *)baton)->address, unit_pool);
+    return pay_lmdb_mailed_remove(txn, &till->scopes[LIVE_SCOPE], ((const work_t *)baton)->address,
+                                  unit_pool);
 }
 
 START_TEST(test_remove)

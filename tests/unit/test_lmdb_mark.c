@@ -15,11 +15,13 @@ typedef void (*death_t)(pay_store_t *store);
 
 static const char *store_dir;
 
-static MDB_txn *enter(pay_store_t *store)
+static pay_rows_txn_t *enter(pay_store_t *store)
 {
-    MDB_txn *txn;
+    static pay_rows_txn_t txns[2];
+    static int count;
+    pay_rows_txn_t *txn = &txns[count++];
 
-    if (pay_lmdb_read_begin(&txn, store) != APR_SUCCESS) {
+    if (pay_rows_begin(txn, store) != APR_SUCCESS) {
         _exit(STAYED);
     }
     return txn;
@@ -69,7 +71,7 @@ static void abort_inside(pay_store_t *store)
 static void abort_nested(pay_store_t *store)
 {
     (void)enter(store);
-    pay_lmdb_read_end(store, enter(store));
+    pay_rows_end(enter(store));
     abort();
 }
 
@@ -87,7 +89,7 @@ static void wild_before(pay_store_t *store)
 
 static void abort_after(pay_store_t *store)
 {
-    pay_lmdb_read_end(store, enter(store));
+    pay_rows_end(enter(store));
     abort();
 }
 
@@ -239,7 +241,7 @@ START_TEST(test_marked_store_is_left_alone)
     marked_make();
     store = marked_open(dir);
     ck_assert_int_eq(fixture_put_meta(store, "before"), APR_SUCCESS);
-    env = (store)->env;
+    env = store->env;
     marked_set(dir);
     fixture_listen();
     for (i = 0; i < 3; i++) {
@@ -270,7 +272,7 @@ START_TEST(test_what_was_open_before_is_opened_anew)
     marked_make();
     store = marked_open(dir);
     ck_assert_int_eq(pay_store_probe(store), APR_SUCCESS);
-    env = (store)->env;
+    env = store->env;
     word = env->mark_word;
     marked_set(dir);
     pay_store_mark_clear(marked); /* before this process has seen it */
@@ -285,16 +287,16 @@ START_TEST(test_use_that_is_under_way_ends_first)
     const char *dir = closed_store();
     pay_store_t *store;
     pay_lmdb_env_t *env;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
     marked_make();
     store = marked_open(dir);
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, store), APR_SUCCESS);
-    env = (store)->env;
+    ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
+    env = store->env;
     marked_set(dir);
     ck_assert_int_eq(pay_store_probe(store), PAY_STORE_EDOWN);
     ck_assert_int_eq(env->state, PAY_LMDB_DOWN);
-    pay_lmdb_read_end(store, txn);
+    pay_rows_end(&txn);
     ck_assert_int_eq(env->state, PAY_LMDB_CLOSED);
 }
 END_TEST

@@ -21,12 +21,12 @@ static opener_t read_opener(pay_store_t *store)
     MDB_val key = {6, (void *)"opener"};
     opener_t opener = {0, 0};
     MDB_val val;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, db), APR_SUCCESS);
-    ck_assert_int_eq(mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val), 0);
+    ck_assert_int_eq(pay_rows_begin(&txn, db), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_get(&val, &txn, PAY_TABLE_META, &key), 0);
     ck_assert_int_eq(pay_row_decode(&opener, fields, UNIT_ROWS(fields), &val, NULL, NULL), 0);
-    pay_lmdb_read_end(db, txn);
+    pay_rows_end(&txn);
     return opener;
 }
 

@@ -11,15 +11,15 @@
 START_TEST(test_transactions_are_used_again)
 {
     pay_store_t *db = fixture_open(unit_dir());
-    MDB_txn *first, *second;
+    pay_rows_txn_t first, second;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&first, db), APR_SUCCESS);
-    pay_lmdb_read_end(db, first);
+    ck_assert_int_eq(pay_rows_begin(&first, db), APR_SUCCESS);
+    pay_rows_end(&first);
     ck_assert_uint_eq(((pay_lmdb_env_t *)db->env)->readers_free, 1);
-    ck_assert_int_eq(pay_lmdb_read_begin(&second, db), APR_SUCCESS);
-    ck_assert_ptr_eq(first, second);
+    ck_assert_int_eq(pay_rows_begin(&second, db), APR_SUCCESS);
+    ck_assert_ptr_eq(first.mdb, second.mdb);
     ck_assert_uint_eq(((pay_lmdb_env_t *)db->env)->readers_free, 0);
-    pay_lmdb_read_end(db, second);
+    pay_rows_end(&second);
 }
 END_TEST
 
@@ -35,7 +35,7 @@ END_TEST
 
 START_TEST(test_the_free_list_is_bounded)
 {
-    MDB_txn *txns[PAY_LMDB_READERS_FREE_MAX + 1];
+    pay_rows_txn_t txns[PAY_LMDB_READERS_FREE_MAX + 1];
     pay_store_options_t options = fixture_options();
     pay_store_t *db;
     int i;
@@ -43,10 +43,10 @@ START_TEST(test_the_free_list_is_bounded)
     options.readers_max = 4 * (PAY_LMDB_READERS_FREE_MAX + 1);
     db = fixture_open_with(unit_dir(), &options);
     for (i = 0; i < UNIT_ROWS(txns); i++) {
-        ck_assert_int_eq(pay_lmdb_read_begin(&txns[i], db), APR_SUCCESS);
+        ck_assert_int_eq(pay_rows_begin(&txns[i], db), APR_SUCCESS);
     }
     for (i = 0; i < UNIT_ROWS(txns); i++) {
-        pay_lmdb_read_end(db, txns[i]);
+        pay_rows_end(&txns[i]);
     }
     ck_assert_uint_eq(((pay_lmdb_env_t *)db->env)->readers_free, PAY_LMDB_READERS_FREE_MAX);
     ck_assert_uint_eq(((pay_lmdb_env_t *)db->env)->uses, 0);
@@ -56,7 +56,7 @@ END_TEST
 /* One reader more than the table has room for is refused, and one that ends makes room. */
 START_TEST(test_a_full_reader_table)
 {
-    MDB_txn *txns[FEW_READERS + 1];
+    pay_rows_txn_t txns[FEW_READERS + 1];
     pay_store_options_t options = fixture_options();
     pay_store_t *db;
     int i;
@@ -64,20 +64,20 @@ START_TEST(test_a_full_reader_table)
     options.readers_max = FEW_READERS;
     db = fixture_open_with(unit_dir(), &options);
     for (i = 0; i < FEW_READERS; i++) {
-        ck_assert_int_eq(pay_lmdb_read_begin(&txns[i], db), APR_SUCCESS);
+        ck_assert_int_eq(pay_rows_begin(&txns[i], db), APR_SUCCESS);
     }
     fixture_listen();
     for (i = 0; i < 3; i++) {
-        ck_assert_int_eq(pay_lmdb_read_begin(&txns[FEW_READERS], db), PAY_STORE_EDOWN);
-        ck_assert_ptr_null(txns[FEW_READERS]);
+        ck_assert_int_eq(pay_rows_begin(&txns[FEW_READERS], db), PAY_STORE_EDOWN);
+        ck_assert_ptr_null(txns[FEW_READERS].mdb);
     }
     ck_assert_int_eq(fixture_lines, 1);
     ck_assert_uint_eq(((pay_lmdb_env_t *)db->env)->uses, FEW_READERS);
     for (i = 0; i < FEW_READERS; i++) {
-        pay_lmdb_read_end(db, txns[i]);
+        pay_rows_end(&txns[i]);
     }
-    ck_assert_int_eq(pay_lmdb_read_begin(&txns[0], db), APR_SUCCESS);
-    pay_lmdb_read_end(db, txns[0]);
+    ck_assert_int_eq(pay_rows_begin(&txns[0], db), APR_SUCCESS);
+    pay_rows_end(&txns[0]);
 }
 END_TEST
 
@@ -128,15 +128,15 @@ static void run_gated(pid_t pid, int go, int done)
 static int hog_work(const char *dir)
 {
     pay_store_t *db = fixture_open(dir);
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int i;
 
     for (i = 0; i < FEW_READERS; i++) {
-        if (pay_lmdb_read_begin(&txn, db) != APR_SUCCESS) {
+        if (pay_rows_begin(&txn, db) != APR_SUCCESS) {
             return 1;
         }
     }
-    return pay_lmdb_read_begin(&txn, db) == PAY_STORE_EDOWN ? 0 : 1;
+    return pay_rows_begin(&txn, db) == PAY_STORE_EDOWN ? 0 : 1;
 }
 
 START_TEST(test_slots_of_the_dead_are_freed)
@@ -144,7 +144,7 @@ START_TEST(test_slots_of_the_dead_are_freed)
     const char *dir = unit_dir();
     pay_store_options_t options = fixture_options();
     int go, done;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     pay_store_t *db;
     pid_t pid;
 
@@ -154,8 +154,8 @@ START_TEST(test_slots_of_the_dead_are_freed)
     ck_assert_int_eq(pay_store_ready(NULL, db, unit_pool), APR_SUCCESS);
     run_gated(pid, go, done);
     fixture_listen();
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, db), APR_SUCCESS);
-    pay_lmdb_read_end(db, txn);
+    ck_assert_int_eq(pay_rows_begin(&txn, db), APR_SUCCESS);
+    pay_rows_end(&txn);
     ck_assert_int_eq(fixture_lines, 0);
 }
 END_TEST
@@ -181,14 +181,14 @@ START_TEST(test_housekeep_frees_slots_of_the_dead)
 }
 END_TEST
 
-static int grow_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int grow_work(pay_rows_txn_t *txn, void *baton)
 {
     static char bytes[4 * SMALL_MAP];
     MDB_val key = {5, (void *)"large"};
     MDB_val val = {sizeof(bytes), bytes};
 
     (void)baton;
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
 }
 
 /* Writes more than the parent's map holds. */
@@ -200,7 +200,7 @@ static int grow(const char *dir)
 }
 
 /* Opens `dir` with the small map, then has another process grow the file beyond it. */
-static pay_store_t *open_outgrown(const char *dir, MDB_txn **reader)
+static pay_store_t *open_outgrown(const char *dir, pay_rows_txn_t *reader)
 {
     pay_store_options_t options = fixture_options();
     int go, done;
@@ -212,7 +212,7 @@ static pay_store_t *open_outgrown(const char *dir, MDB_txn **reader)
     db = fixture_open_with(dir, &options);
     ck_assert_int_eq(fixture_put_meta(db, "a"), APR_SUCCESS);
     if (reader) {
-        ck_assert_int_eq(pay_lmdb_read_begin(reader, db), APR_SUCCESS);
+        ck_assert_int_eq(pay_rows_begin(reader, db), APR_SUCCESS);
     }
     run_gated(pid, go, done);
     return db;
@@ -241,14 +241,14 @@ END_TEST
 START_TEST(test_a_live_reader_is_not_mapped_away)
 {
     MDB_val key = {1, (void *)"a"};
-    MDB_txn *old, *txn;
+    pay_rows_txn_t old, txn;
     MDB_val val;
     pay_store_t *db = open_outgrown(unit_dir(), &old);
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, db), PAY_STORE_EDOWN);
-    ck_assert_int_eq(mdb_get(old, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val), 0);
+    ck_assert_int_eq(pay_rows_begin(&txn, db), PAY_STORE_EDOWN);
+    ck_assert_int_eq(pay_rows_get(&val, &old, PAY_TABLE_META, &key), 0);
     ck_assert_int_eq(*(char *)val.mv_data, 'x');
-    pay_lmdb_read_end(db, old);
+    pay_rows_end(&old);
     ck_assert(fixture_has(db, "large"));
 }
 END_TEST
@@ -279,7 +279,7 @@ START_TEST(test_threads_share_the_list)
         ck_assert_int_eq(pthread_join(threads[i], &fault), 0);
         ck_assert_ptr_null(fault);
     }
-    ck_assert_uint_eq(((pay_lmdb_env_t *)(store)->env)->uses, 0);
+    ck_assert_uint_eq(((pay_lmdb_env_t *)store->env)->uses, 0);
 }
 END_TEST
 

@@ -115,13 +115,13 @@ START_TEST(test_judge)
 }
 END_TEST
 
-static int refunded_all_there_is(MDB_txn *txn, pay_store_t *db, void *baton)
+static int refunded_all_there_is(pay_rows_txn_t *txn, void *baton)
 {
     pay_charge_t *charge = baton;
 
     charge->refunded_minor = APR_INT64_MAX;
     charge->refunds_pending_minor = APR_INT64_MAX;
-    return pay_lmdb_charge_put(txn, db, charge, unit_pool);
+    return pay_lmdb_charge_put(txn, charge, unit_pool);
 }
 
 /* A row may hold sums that no subtraction in one step survives. */

@@ -245,16 +245,16 @@ START_TEST(test_no_such_refund)
 }
 END_TEST
 
-static int take_amounts(MDB_txn *txn, pay_store_t *db, void *baton)
+static int take_amounts(pay_rows_txn_t *txn, void *baton)
 {
     pay_charge_t *charge;
     int rc;
 
     (void)baton;
-    rc = pay_lmdb_charge_get(&charge, txn, db, &till->scopes[0], 1, unit_pool);
+    rc = pay_lmdb_charge_get(&charge, txn, &till->scopes[0], 1, unit_pool);
     ck_assert_int_eq(rc, 0);
     charge->refunded_minor = 399;
-    return pay_lmdb_charge_put(txn, db, charge, unit_pool);
+    return pay_lmdb_charge_put(txn, charge, unit_pool);
 }
 
 /* The charge is gone, does not decode, or does not hold the refund's amount: nothing is written. */

@@ -291,7 +291,7 @@ END_TEST
 /* ---- rows of earlier versions */
 
 /* The row has no more fields than an earlier version writes: what was added is empty. */
-static int older_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int older_work(pay_rows_txn_t *txn, void *baton)
 {
     const pay_refund_t *refund = baton;
     pay_lmdb_refund_head_t head;
@@ -300,7 +300,7 @@ static int older_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
     at = pay_lmdb_key_val(&key);
-    ck_assert_int_eq(mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &row), 0);
+    ck_assert_int_eq(pay_rows_get(&row, txn, PAY_TABLE_REFUND, &at), 0);
     ck_assert_int_eq(pay_lmdb_refund_head(&head, &at, &row), 0);
     ck_assert_uint_le(((const unsigned char *)head.fields.mv_data)[1], OLDER_FIELDS);
     return 0;

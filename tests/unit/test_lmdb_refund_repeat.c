@@ -160,13 +160,11 @@ END_TEST
 
 /* ---- a store that was put back */
 
-static int put_back_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int put_back_work(pay_rows_txn_t *txn, void *baton)
 {
     const int *confirmed = baton;
     pay_epoch_t epoch;
     int rc;
-
-    (void)db;
     rc = pay_lmdb_epoch_load(&epoch, txn);
     epoch.held = !*confirmed;
     if (!*confirmed) {
@@ -250,12 +248,12 @@ START_TEST(test_fetched)
 }
 END_TEST
 
-static int entries(MDB_txn *txn, pay_store_t *db, void *baton)
+static int entries(pay_rows_txn_t *txn, void *baton)
 {
     MDB_stat stat;
     int rc;
 
-    rc = mdb_stat(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND_REPEAT), &stat);
+    rc = mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_REPEAT), &stat);
     *(size_t *)baton = stat.ms_entries;
     return rc;
 }

@@ -120,14 +120,14 @@ typedef struct kept_t {
     const char *want;
 } kept_t;
 
-static int read_contradiction(MDB_txn *txn, pay_store_t *db, void *baton)
+static int read_contradiction(pay_rows_txn_t *txn, void *baton)
 {
     const kept_t *kept = baton;
     pay_lmdb_refund_t *row;
 
-    ck_assert_int_eq(pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, kept->scope,
-                                              "rfd_1", unit_pool),
-                     0);
+    ck_assert_int_eq(
+        pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, kept->scope, "rfd_1", unit_pool),
+        0);
     ck_assert_str_eq(row->contradiction, kept->want);
     return 0;
 }

@@ -35,7 +35,7 @@ static pay_lmdb_refund_t *record_of(int i)
     return row;
 }
 
-static int insert_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int insert_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_lmdb_refund_t *row;
     int i, rc = 0;
@@ -43,7 +43,7 @@ static int insert_work(MDB_txn *txn, pay_store_t *db, void *baton)
     (void)baton;
     for (i = 0; i < TILL_SCOPES && !rc; i++) {
         row = record_of(i);
-        rc = pay_lmdb_refund_insert(txn, db, row, pay_lmdb_refund_text(&row->refund, unit_pool),
+        rc = pay_lmdb_refund_insert(txn, row, pay_lmdb_refund_text(&row->refund, unit_pool),
                                     unit_pool);
     }
     return rc;
@@ -84,35 +84,35 @@ static void check_same(const pay_lmdb_refund_t *got, int i)
     ck_assert_str_eq(got->contradiction, "declined 05: no");
 }
 
-static int read_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int read_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_lmdb_refund_t *row;
     int i, visible;
 
     (void)baton;
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_int_eq(
-            pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_REF, &till->scopes[i],
-                                     apr_psprintf(unit_pool, "rfd_%d", i + 1), unit_pool),
-            0);
+        ck_assert_int_eq(pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, &till->scopes[i],
+                                                  apr_psprintf(unit_pool, "rfd_%d", i + 1),
+                                                  unit_pool),
+                         0);
         check_same(row, i);
-        ck_assert_int_eq(
-            pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_ID, &till->scopes[i],
-                                     apr_psprintf(unit_pool, "ref_%d", i + 1), unit_pool),
-            0);
+        ck_assert_int_eq(pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_ID, &till->scopes[i],
+                                                  apr_psprintf(unit_pool, "ref_%d", i + 1),
+                                                  unit_pool),
+                         0);
         check_same(row, i);
-        ck_assert_int_eq(pay_lmdb_refund_visible(&visible, txn, db, &row->refund), 0);
+        ck_assert_int_eq(pay_lmdb_refund_visible(&visible, txn, &row->refund), 0);
         ck_assert_int_eq(visible, 0); /* no import was ever finished */
-        ck_assert_int_eq(pay_lmdb_refund_remove(txn, db, &row->refund), 0);
-        ck_assert_int_eq(
-            pay_lmdb_refund_get_name(&row, txn, db, PAY_TABLE_REFUND_ID, &till->scopes[i],
-                                     apr_psprintf(unit_pool, "ref_%d", i + 1), unit_pool),
-            MDB_NOTFOUND);
+        ck_assert_int_eq(pay_lmdb_refund_remove(txn, &row->refund), 0);
+        ck_assert_int_eq(pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_ID, &till->scopes[i],
+                                                  apr_psprintf(unit_pool, "ref_%d", i + 1),
+                                                  unit_pool),
+                         MDB_NOTFOUND);
     }
     return 0;
 }
 
-static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int count_work(pay_rows_txn_t *txn, void *baton)
 {
     static const pay_lmdb_table_t tables[] = {PAY_TABLE_REFUND, PAY_TABLE_REFUND_REF,
                                               PAY_TABLE_REFUND_ID, PAY_TABLE_REFUND_BY_CHARGE};
@@ -120,7 +120,7 @@ static int count_work(MDB_txn *txn, pay_store_t *db, void *baton)
     size_t i;
 
     for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(db, tables[i]), &stat), 0);
+        ck_assert_int_eq(mdb_stat(txn->mdb, pay_lmdb_dbi(tables[i]), &stat), 0);
         ck_assert_uint_eq(stat.ms_entries, *(size_t *)baton);
     }
     return 0;
@@ -145,18 +145,18 @@ static MDB_val encoded(void)
     pay_charge_t *charge = till_charge(0, "order-1", 1050);
     pay_refund_t *refund = till_refund(0, "order-1", 1050, PAY_REFUND_OPENED);
     MDB_val row = {0, NULL};
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     pay_lmdb_key_t key;
     MDB_val at, val;
 
     (void)charge;
     pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
     at = pay_lmdb_key_val(&key);
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
-    ck_assert_int_eq(mdb_get(txn, pay_lmdb_dbi(till->store, PAY_TABLE_REFUND), &at, &val), 0);
+    ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_get(&val, &txn, PAY_TABLE_REFUND, &at), 0);
     row.mv_size = val.mv_size;
     row.mv_data = apr_pmemdup(unit_pool, val.mv_data, val.mv_size);
-    pay_lmdb_read_end(till->store, txn);
+    pay_rows_end(&txn);
     return row;
 }
 
@@ -276,7 +276,7 @@ static const struct {
     {"below 0", -1, "NGN", PAY_LMDB_BAD_ROW},
 };
 
-static int money_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int money_work(pay_rows_txn_t *txn, void *baton)
 {
     int i = *(int *)baton;
     pay_lmdb_refund_t *row = record_of(0), *got;
@@ -286,10 +286,10 @@ static int money_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     row->refund.money.amount_minor = money_cases[i].amount_minor;
     apr_cpystrn(row->refund.money.currency, money_cases[i].currency, PAY_CURRENCY_LEN + 1);
-    ck_assert_int_eq(pay_lmdb_refund_put(txn, db, row, unit_pool), 0);
+    ck_assert_int_eq(pay_lmdb_refund_put(txn, row, unit_pool), 0);
     pay_lmdb_refund_key(&key, &row->refund.scope, row->refund.created_at, row->refund.seq);
     at = pay_lmdb_key_val(&key);
-    rc = pay_lmdb_refund_get(&got, txn, db, &at, unit_pool);
+    rc = pay_lmdb_refund_get(&got, txn, &at, unit_pool);
     ck_assert_msg(rc == money_cases[i].want, "%s: %d", money_cases[i].name, rc);
     return 0;
 }
@@ -336,7 +336,7 @@ typedef struct planted_t {
     int want;
 } planted_t;
 
-static int plant_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int plant_work(pay_rows_txn_t *txn, void *baton)
 {
     const planted_t *planted = baton;
     const pay_refund_t *refund = &planted->row->refund;
@@ -344,10 +344,10 @@ static int plant_work(MDB_txn *txn, pay_store_t *db, void *baton)
     pay_lmdb_key_t key;
     MDB_val at, row;
 
-    ck_assert_int_eq(pay_lmdb_refund_put(txn, db, planted->row, unit_pool), 0);
+    ck_assert_int_eq(pay_lmdb_refund_put(txn, planted->row, unit_pool), 0);
     pay_lmdb_refund_key(&key, &refund->scope, refund->created_at, refund->seq);
     at = pay_lmdb_key_val(&key);
-    ck_assert_int_eq(mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &at, &row), 0);
+    ck_assert_int_eq(pay_rows_get(&row, txn, PAY_TABLE_REFUND, &at), 0);
     ck_assert_int_eq(pay_lmdb_refund_decode(&got, &at, &row, unit_pool), planted->want);
     ck_assert_int_eq(pay_lmdb_refund_peek(&got, &at, &row, unit_pool), planted->want);
     if (planted->want == 0) {
@@ -372,16 +372,16 @@ START_TEST(test_text_limit)
 {
     pay_lmdb_refund_t *row = record_of(0);
     char *text = apr_palloc(unit_pool, PAY_REFUND_TEXT_MAX + 2);
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
     /* Only to hold the length against the limit: the read transaction refuses the write after. */
     memset(text, ' ', PAY_REFUND_TEXT_MAX + 1);
     text[PAY_REFUND_TEXT_MAX + 1] = '\0';
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
-    ck_assert_int_eq(pay_lmdb_refund_insert(txn, till->store, row, text, unit_pool), ENAMETOOLONG);
+    ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
+    ck_assert_int_eq(pay_lmdb_refund_insert(&txn, row, text, unit_pool), ENAMETOOLONG);
     text[PAY_REFUND_TEXT_MAX] = '\0';
-    ck_assert_int_eq(pay_lmdb_refund_insert(txn, till->store, row, text, unit_pool), EACCES);
-    pay_lmdb_read_end(till->store, txn);
+    ck_assert_int_eq(pay_lmdb_refund_insert(&txn, row, text, unit_pool), EACCES);
+    pay_rows_end(&txn);
 }
 END_TEST
 

@@ -219,18 +219,18 @@ START_TEST(test_strangers_eighth)
 }
 END_TEST
 
-static int miscount_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int miscount_work(pay_rows_txn_t *txn, void *baton)
 {
     const int *rows = baton;
     pay_lmdb_scope_t row;
 
-    ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, db, &till->scopes[0]), 0);
+    ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, &till->scopes[0]), 0);
     if (*rows) {
         row.rows_told++;
     } else {
         row.strangers++;
     }
-    return pay_lmdb_scope_write(txn, db, &till->scopes[0], &row, unit_pool);
+    return pay_lmdb_scope_write(txn, &till->scopes[0], &row, unit_pool);
 }
 
 START_TEST(test_check_counts)

@@ -50,7 +50,7 @@ START_TEST(test_step_is_logged)
 }
 END_TEST
 
-static int write_all(MDB_txn *txn, pay_store_t *db, void *baton)
+static int write_all(pay_rows_txn_t *txn, void *baton)
 {
     pay_lmdb_scope_t row;
     int i, rc = 0;
@@ -66,12 +66,12 @@ static int write_all(MDB_txn *txn, pay_store_t *db, void *baton)
         row.import_left = (apr_uint32_t)i + 20;
         row.import_done = (apr_uint32_t)i + 30;
         row.import_worker = (pay_worker_t){i + 1, i + 2, i + 3};
-        rc = pay_lmdb_scope_put(txn, db, &till->scopes[i], &row, unit_pool);
+        rc = pay_lmdb_scope_put(txn, &till->scopes[i], &row, unit_pool);
     }
     return rc;
 }
 
-static int read_all(MDB_txn *txn, pay_store_t *db, void *baton)
+static int read_all(pay_rows_txn_t *txn, void *baton)
 {
     pay_scope_t nobody = {9999, PAY_LIVE};
     pay_lmdb_scope_t row;
@@ -79,7 +79,7 @@ static int read_all(MDB_txn *txn, pay_store_t *db, void *baton)
 
     (void)baton;
     for (i = 0; i < TILL_SCOPES; i++) {
-        ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, db, &till->scopes[i]), 0);
+        ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, &till->scopes[i]), 0);
         ck_assert(row.charge_seq == APR_UINT64_MAX - (apr_uint64_t)i);
         ck_assert(row.refund_seq == (apr_uint64_t)i);
         ck_assert(row.created_at == -i);
@@ -90,7 +90,7 @@ static int read_all(MDB_txn *txn, pay_store_t *db, void *baton)
         ck_assert(row.import_worker.pid == i + 1 && row.import_worker.start_ticks == i + 2
                   && row.import_worker.boot_id == i + 3);
     }
-    ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, db, &nobody), 0);
+    ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, &nobody), 0);
     ck_assert(row.charge_seq == 0 && row.created_at == 0 && row.import_done == 0);
     return 0;
 }
@@ -102,12 +102,12 @@ START_TEST(test_round_trip)
 }
 END_TEST
 
-static int read_bad(MDB_txn *txn, pay_store_t *db, void *baton)
+static int read_bad(pay_rows_txn_t *txn, void *baton)
 {
     pay_lmdb_scope_t row;
 
     (void)baton;
-    ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, db, &till->scopes[1]), PAY_LMDB_BAD_ROW);
+    ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, &till->scopes[1]), PAY_LMDB_BAD_ROW);
     return 0;
 }
 

@@ -4,22 +4,22 @@
 #define VALUE_LEN (64 * 1024)
 #define MAP_LEN (APR_INT64_C(4) << 20)
 
-static int fill_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int fill_work(pay_rows_txn_t *txn, void *baton)
 {
     static char bytes[VALUE_LEN];
     const char *name = baton;
     MDB_val key = {strlen(name), (void *)name};
     MDB_val val = {sizeof(bytes), bytes};
 
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, &val, 0);
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
 }
 
-static int drop_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int drop_work(pay_rows_txn_t *txn, void *baton)
 {
     const char *name = baton;
     MDB_val key = {strlen(name), (void *)name};
 
-    return mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_META), &key, NULL);
+    return pay_rows_del(txn, PAY_TABLE_META, &key);
 }
 
 static apr_status_t fill(pay_store_t *store, int grows, int number)
@@ -41,7 +41,7 @@ static apr_status_t drop(pay_store_t *store, int number)
 /* What was measured is believed for a second; tests do not wait for that. */
 static void forget_measure(pay_store_t *store)
 {
-    (store)->env->space_at_ms = 0;
+    store->env->space_at_ms = 0;
 }
 
 START_TEST(test_the_reserve_of_the_map)
@@ -137,7 +137,7 @@ START_TEST(test_the_reserve_of_the_disk)
     options.reserve_bytes = 4096;
     store = fixture_open_with(dir, &options);
     ck_assert_int_eq(fill(store, 1, 0), APR_SUCCESS);
-    env = (store)->env;
+    env = store->env;
     ck_assert_int_gt(env->disk_free, 0); /* it was asked */
     ck_assert_int_gt(env->map_free, options.reserve_bytes);
     env->disk_free = options.reserve_bytes + disk_rows[_i].change;
@@ -159,7 +159,7 @@ START_TEST(test_a_measure_is_kept_a_while)
     options.reserve_bytes = 1;
     store = fixture_open_with(unit_dir(), &options);
     ck_assert_int_eq(fill(store, 1, 0), APR_SUCCESS);
-    env = (store)->env;
+    env = store->env;
     ck_assert_int_gt(env->space_at_ms, 0);
     env->map_free = 0; /* believed as long as it is fresh */
     env->space_at_ms = pay_clock_ms();

@@ -100,16 +100,16 @@ typedef struct pair_t {
     const char *name;
 } pair_t;
 
-static int abandon_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int abandon_work(pay_rows_txn_t *txn, void *baton)
 {
     pay_charge_t *charge;
     int rc;
 
-    rc = pay_lmdb_charge_get_ref(&charge, txn, db, baton, "order-1", unit_pool);
+    rc = pay_lmdb_charge_get_ref(&charge, txn, baton, "order-1", unit_pool);
     ck_assert_int_eq(rc, 0);
     ck_assert_int_eq(pay_lmdb_charge_become(charge, PAY_CHARGE_ABANDONED), 1);
     charge->due_at = 0;
-    return pay_lmdb_charge_put(txn, db, charge, unit_pool);
+    return pay_lmdb_charge_put(txn, charge, unit_pool);
 }
 
 static void make_void(int i)

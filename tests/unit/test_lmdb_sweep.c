@@ -29,12 +29,12 @@ static pay_import_t import(int i, int number, int count, const char *reference)
     return run;
 }
 
-static int count_refunds(MDB_txn *txn, pay_store_t *db, void *baton)
+static int count_refunds(pay_rows_txn_t *txn, void *baton)
 {
     MDB_stat stat;
     int rc;
 
-    rc = mdb_stat(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &stat);
+    rc = mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &stat);
     *(size_t *)baton = stat.ms_entries;
     return rc;
 }

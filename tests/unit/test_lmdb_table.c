@@ -5,19 +5,19 @@
 static MDB_env *bare(const char *dir, int tables)
 {
     MDB_env *mdb;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     MDB_dbi dbi;
     int i;
 
     ck_assert_int_eq(mdb_env_create(&mdb), 0);
     ck_assert_int_eq(mdb_env_set_maxdbs(mdb, PAY_TABLE_COUNT), 0);
     ck_assert_int_eq(mdb_env_open(mdb, dir, MDB_NOTLS, 0600), 0);
-    ck_assert_int_eq(mdb_txn_begin(mdb, NULL, 0, &txn), 0);
+    ck_assert_int_eq(mdb_txn_begin(mdb, NULL, 0, &txn.mdb), 0);
     for (i = 0; i < tables; i++) {
         ck_assert_int_eq(
-            mdb_dbi_open(txn, pay_lmdb_table_name((pay_lmdb_table_t)i), MDB_CREATE, &dbi), 0);
+            mdb_dbi_open(txn.mdb, pay_lmdb_table_name((pay_lmdb_table_t)i), MDB_CREATE, &dbi), 0);
     }
-    ck_assert_int_eq(mdb_txn_commit(txn), 0);
+    ck_assert_int_eq(mdb_txn_commit(txn.mdb), 0);
     mdb_env_close(mdb);
     ck_assert_int_eq(mdb_env_create(&mdb), 0);
     ck_assert_int_eq(mdb_env_set_maxdbs(mdb, PAY_TABLE_COUNT), 0);
@@ -46,7 +46,7 @@ START_TEST(test_all_or_none_are_made)
     pay_lmdb_reason_t reason = {""};
     MDB_env *mdb = bare(dir, 0);
     apr_uint32_t version;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     MDB_stat stat;
     int i;
 
@@ -54,14 +54,14 @@ START_TEST(test_all_or_none_are_made)
     ck_assert(strstr(reason.text, "no tables") != NULL);
     ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 1, 0, &reason), APR_SUCCESS);
     ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 1, 0, &reason), APR_SUCCESS);
-    ck_assert_int_eq(mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn), 0);
+    ck_assert_int_eq(mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn.mdb), 0);
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(NULL, (pay_lmdb_table_t)i), &stat), 0);
+        ck_assert_int_eq(mdb_stat(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)i), &stat), 0);
         ck_assert_uint_eq(stat.ms_entries, i == PAY_TABLE_META ? 1 : 0);
     }
-    ck_assert_int_eq(pay_lmdb_schema_get(&version, txn), 0);
+    ck_assert_int_eq(pay_lmdb_schema_get(&version, txn.mdb), 0);
     ck_assert_uint_eq(version, PAY_LMDB_SCHEMA_VERSION);
-    mdb_txn_abort(txn);
+    mdb_txn_abort(txn.mdb);
     mdb_env_close(mdb);
 }
 END_TEST
@@ -79,9 +79,9 @@ START_TEST(test_a_store_without_its_schema)
 }
 END_TEST
 
-static int drop_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int drop_work(pay_rows_txn_t *txn, void *baton)
 {
-    return mdb_drop(txn, pay_lmdb_dbi(db, *(pay_lmdb_table_t *)baton), 1);
+    return mdb_drop(txn->mdb, pay_lmdb_dbi(*(pay_lmdb_table_t *)baton), 1);
 }
 
 /* As a build before the first release made it: the version is ours, a table is not there. */

@@ -39,12 +39,12 @@ static apr_int64_t minor(const pay_sum_t *sum)
     return sum->low;
 }
 
-static int count_rows(MDB_txn *txn, pay_store_t *db, void *baton)
+static int count_rows(pay_rows_txn_t *txn, void *baton)
 {
     MDB_stat stat;
     int rc;
 
-    rc = mdb_stat(txn, pay_lmdb_dbi(db, PAY_TABLE_TOTAL), &stat);
+    rc = mdb_stat(txn->mdb, pay_lmdb_dbi(PAY_TABLE_TOTAL), &stat);
     *(size_t *)baton = stat.ms_entries;
     return rc;
 }
@@ -313,29 +313,29 @@ START_TEST(test_chunks)
 }
 END_TEST
 
-static int plant_many(MDB_txn *txn, pay_store_t *db, void *baton)
+static int plant_many(pay_rows_txn_t *txn, void *baton)
 {
     pay_refund_t refund = {.scope = till->scopes[0], .money = {5, "NGN"}};
     pay_lmdb_scope_t last;
     int n, rc;
 
     (void)baton;
-    rc = pay_lmdb_scope_get(&last, txn, db, &refund.scope);
+    rc = pay_lmdb_scope_get(&last, txn, &refund.scope);
     last.import_given = MANY + MANY;
     last.import_done = MANY;
     if (!rc) {
-        rc = pay_lmdb_scope_put(txn, db, &refund.scope, &last, unit_pool);
+        rc = pay_lmdb_scope_put(txn, &refund.scope, &last, unit_pool);
     }
     for (n = 1; n <= MANY && !rc; n++) {
         refund.created_at = 0; /* what nobody sees yet */
         refund.import_number = (apr_uint32_t)(MANY + n);
-        rc = pay_lmdb_total_refund(txn, db, &refund, 1, unit_pool);
+        rc = pay_lmdb_total_refund(txn, &refund, 1, unit_pool);
         refund.created_at = STEP;
         refund.import_number = (apr_uint32_t)n;
-        rc = rc ? rc : pay_lmdb_total_refund(txn, db, &refund, 1, unit_pool);
+        rc = rc ? rc : pay_lmdb_total_refund(txn, &refund, 1, unit_pool);
     }
     refund.created_at = 2 * STEP;
-    return rc ? rc : pay_lmdb_total_refund(txn, db, &refund, 1, unit_pool);
+    return rc ? rc : pay_lmdb_total_refund(txn, &refund, 1, unit_pool);
 }
 
 /* A list that has looked at many rows ends, but never within a total nor with none. */
@@ -421,7 +421,7 @@ static void damaged_key(pay_lmdb_key_t *key, int i)
 }
 
 /* As it was planted: nothing was written over it, and nothing in its place. */
-static int check_untouched(MDB_txn *txn, pay_store_t *db, void *baton)
+static int check_untouched(pay_rows_txn_t *txn, void *baton)
 {
     const char *bytes = damaged_cases[*(int *)baton].bytes;
     pay_lmdb_key_t key;
@@ -430,7 +430,7 @@ static int check_untouched(MDB_txn *txn, pay_store_t *db, void *baton)
 
     damaged_key(&key, *(int *)baton);
     at = pay_lmdb_key_val(&key);
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_TOTAL), &at, &val);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_TOTAL, &at);
     ck_assert_int_eq(rc, bytes ? MDB_SUCCESS : MDB_NOTFOUND);
     ck_assert(!bytes || (val.mv_size == 2 && memcmp(val.mv_data, bytes, 2) == 0));
     return MDB_SUCCESS;
@@ -470,12 +470,12 @@ END_TEST
 START_TEST(test_lmdb_fails)
 {
     pay_refund_t refund = {.scope = till->scopes[0], .money = {5, "NGN"}};
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int rc;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
-    rc = pay_lmdb_total_refund(txn, till->store, &refund, 1, unit_pool);
-    pay_lmdb_read_end(till->store, txn);
+    ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
+    rc = pay_lmdb_total_refund(&txn, &refund, 1, unit_pool);
+    pay_rows_end(&txn);
     ck_assert_int_eq(rc, EACCES);
     ck_assert_uint_eq(rows(), 0);
 }
@@ -499,7 +499,7 @@ static const bad_t bad_cases[] = {
     {"cut short", 0, "NGN", {.charges = 1}, 1},
 };
 
-static int plant_bad(MDB_txn *txn, pay_store_t *db, void *baton)
+static int plant_bad(pay_rows_txn_t *txn, void *baton)
 {
     const bad_t *bad = baton;
     pay_refund_t refund = {.scope = till->scopes[1], .money = {5, "NGN"}, .created_at = 0};
@@ -514,11 +514,11 @@ static int plant_bad(MDB_txn *txn, pay_store_t *db, void *baton)
     int rc;
 
     /* The head of a row as the store writes it, then our numbers. */
-    rc = pay_lmdb_total_refund(txn, db, &refund, 1, unit_pool);
+    rc = pay_lmdb_total_refund(txn, &refund, 1, unit_pool);
     pay_lmdb_total_of_refund(&row, &refund);
     pay_lmdb_total_key(&key, &row);
     at = pay_lmdb_key_val(&key);
-    rc = rc ? rc : mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_TOTAL), &at, &val);
+    rc = rc ? rc : pay_rows_get(&val, txn, PAY_TABLE_TOTAL, &at);
     if (rc) {
         return rc;
     }
@@ -527,14 +527,14 @@ static int plant_bad(MDB_txn *txn, pay_store_t *db, void *baton)
     for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         pay_lmdb_key_u64(&bytes, (apr_uint64_t)numbers[i]);
     }
-    rc = mdb_del(txn, pay_lmdb_dbi(db, PAY_TABLE_TOTAL), &at, NULL);
+    rc = pay_rows_del(txn, PAY_TABLE_TOTAL, &at);
     row.total.from = bad->from;
     memcpy(row.total.currency, bad->currency, sizeof(row.total.currency));
     pay_lmdb_total_key(&key, &row);
     at = pay_lmdb_key_val(&key);
     val = pay_lmdb_key_val(&bytes);
     val.mv_size -= (size_t)bad->cut;
-    return rc ? rc : mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_TOTAL), &at, &val, 0);
+    return rc ? rc : pay_rows_put(txn, PAY_TABLE_TOTAL, &at, &val, 0);
 }
 
 START_TEST(test_bad_row)

@@ -6,37 +6,32 @@
 
 static int leave_at; /* the number of the refund at which a charge is left; 0: none */
 
-static int begin(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                 pay_charge_t *charge)
+static int begin(int *leave, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     (void)tour;
     (void)txn;
-    (void)db;
     *leave = strcmp(charge->reference, "not-this-one") == 0;
     return MDB_SUCCESS;
 }
 
-static int event(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db, pay_event_t *event)
+static int event(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
 {
     tour->events_done++;
-    return pay_lmdb_event_remove(txn, db, event);
+    return pay_lmdb_event_remove(txn, event);
 }
 
-static int refund(int *leave, pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db,
-                  pay_lmdb_refund_t *row)
+static int refund(int *leave, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_lmdb_refund_t *row)
 {
     (void)txn;
-    (void)db;
     (void)row;
     *leave = leave_at > 0 && (int)tour->refunds_done == leave_at - 1;
     tour->refunds_done++;
     return MDB_SUCCESS;
 }
 
-static int charge(pay_lmdb_tour_t *tour, MDB_txn *txn, const pay_store_t *db, pay_charge_t *charge)
+static int charge(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
 {
     (void)txn;
-    (void)db;
     (void)charge;
     tour->charges_done++;
     return MDB_SUCCESS;

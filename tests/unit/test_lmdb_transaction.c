@@ -236,18 +236,18 @@ static const struct {
     {"the index leads nowhere", SPOIL_INDEX},
 };
 
-static int spoil_text(MDB_txn *txn, pay_store_t *db, void *baton)
+static int spoil_text(pay_rows_txn_t *txn, void *baton)
 {
     MDB_val key = pay_lmdb_key_val(baton), row;
     unsigned char *bytes;
     int rc;
 
-    rc = mdb_get(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &key, &row);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_REFUND, &key);
     ck_assert_int_eq(rc, 0);
     bytes = apr_pmemdup(unit_pool, row.mv_data, row.mv_size);
     bytes[row.mv_size - 1] = ' ';
     row.mv_data = bytes;
-    return mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_REFUND), &key, &row, 0);
+    return pay_rows_put(txn, PAY_TABLE_REFUND, &key, &row, 0);
 }
 
 static void spoil(spoil_t how)

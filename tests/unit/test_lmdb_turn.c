@@ -374,10 +374,9 @@ static void *put_in_line(void *store)
     return (void *)(intptr_t)fixture_put_meta(store, "refused");
 }
 
-static int say(MDB_txn *txn, pay_store_t *db, void *baton)
+static int say(pay_rows_txn_t *txn, void *baton)
 {
     (void)txn;
-    (void)db;
     return *(const int *)baton;
 }
 

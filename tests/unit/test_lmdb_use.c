@@ -10,7 +10,7 @@ static pay_lmdb_env_t *open_env(void)
     pay_store_t *store = fixture_open(unit_dir());
 
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
-    return (store)->env;
+    return store->env;
 }
 
 static int use(pay_lmdb_env_t *env)
@@ -140,7 +140,7 @@ START_TEST(test_a_forked_process_leaves_it_alone)
     pid_t pid;
 
     ck_assert_int_eq(fixture_put_meta(store, "before"), APR_SUCCESS);
-    env = (store)->env;
+    env = store->env;
     pthread_mutex_lock(&env->mutex); /* as a thread would have it that is not there any more */
     pid = fork();
     if (pid == 0) {

@@ -96,11 +96,11 @@ static size_t links_that_matter(size_t at, const char *dir)
 static size_t leaf_pages(pay_store_t *store, pay_lmdb_table_t table)
 {
     MDB_stat stat;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, store), APR_SUCCESS);
-    ck_assert_int_eq(mdb_stat(txn, pay_lmdb_dbi(store, table), &stat), 0);
-    pay_lmdb_read_end(store, txn);
+    ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
+    ck_assert_int_eq(mdb_stat(txn.mdb, pay_lmdb_dbi(table), &stat), 0);
+    pay_rows_end(&txn);
     return stat.ms_leaf_pages;
 }
 

@@ -14,7 +14,7 @@ typedef struct seen_t {
 } seen_t;
 
 /* Keys are scope, number. */
-static int fill_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int fill_work(pay_rows_txn_t *txn, void *baton)
 {
     const int rows = *(int *)baton;
     MDB_val val = {1, (void *)"x"};
@@ -28,12 +28,12 @@ static int fill_work(MDB_txn *txn, pay_store_t *db, void *baton)
         pay_lmdb_key_scope(&key, &fixture_scopes[i % FIXTURE_SCOPES]);
         pay_lmdb_key_u64(&key, (apr_uint64_t)(i / FIXTURE_SCOPES));
         at = pay_lmdb_key_val(&key);
-        rc = mdb_put(txn, pay_lmdb_dbi(db, PAY_TABLE_TOKEN), &at, &val, 0);
+        rc = pay_rows_put(txn, PAY_TABLE_TOKEN, &at, &val, 0);
     }
     return rc;
 }
 
-static int see(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+static int see(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
 {
     seen_t *seen = baton;
 
@@ -79,7 +79,7 @@ START_TEST(test_every_row_once_in_order)
 }
 END_TEST
 
-static int count_only(void *baton, MDB_txn *txn, const MDB_val *key, const MDB_val *val)
+static int count_only(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
 {
     (void)txn;
     (void)key;

@@ -340,7 +340,7 @@ typedef struct till_row_t {
     size_t len;
 } till_row_t;
 
-static int till_plant_work(MDB_txn *txn, pay_store_t *db, void *baton)
+static int till_plant_work(pay_rows_txn_t *txn, void *baton)
 {
     const till_row_t *row = baton;
     MDB_val key = pay_lmdb_key_val(row->key);
@@ -352,16 +352,16 @@ static int till_plant_work(MDB_txn *txn, pay_store_t *db, void *baton)
 
     if (key.mv_size >= PAY_LMDB_SCOPE_LEN) {
         pay_lmdb_read_scope(&scope, key.mv_data);
-        ck_assert_int_eq(pay_lmdb_scope_find(&found, &last, txn, db, &scope), 0);
+        ck_assert_int_eq(pay_lmdb_scope_find(&found, &last, txn, &scope), 0);
     }
     if (!found && row->bytes) {
-        return mdb_put(txn, pay_lmdb_dbi(db, row->table), &key, &val, 0);
+        return pay_rows_put(txn, row->table, &key, &val, 0);
     }
     /* The count of rows follows: it is another test's matter. */
     if (!row->bytes) {
-        return pay_lmdb_rows_del(txn, db, row->table, &key);
+        return pay_lmdb_rows_del(txn, row->table, &key);
     }
-    return pay_lmdb_rows_put(txn, db, row->table, &key, &val, 0);
+    return pay_lmdb_rows_put(txn, row->table, &key, &val, 0);
 }
 
 void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len)
@@ -408,13 +408,13 @@ const char *till_snapshot(void)
     unsigned char digest[PAY_SHA256_LEN] = {0};
     MDB_cursor *cursor;
     MDB_val key, val;
-    MDB_txn *txn;
+    pay_rows_txn_t txn;
     int table, rc;
 
-    ck_assert_int_eq(pay_lmdb_read_begin(&txn, till->store), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     for (table = 0; table < PAY_TABLE_COUNT; table++) {
-        ck_assert_int_eq(
-            mdb_cursor_open(txn, pay_lmdb_dbi(till->store, (pay_lmdb_table_t)table), &cursor), 0);
+        ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)table), &cursor),
+                         0);
         rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
         while (rc == 0) {
             till_digest_row(digest, table, &key, &val);
@@ -423,7 +423,7 @@ const char *till_snapshot(void)
         ck_assert_int_eq(rc, MDB_NOTFOUND);
         mdb_cursor_close(cursor);
     }
-    pay_lmdb_read_end(till->store, txn);
+    pay_rows_end(&txn);
     return apr_pescape_hex(unit_pool, digest, sizeof(digest), 0);
 }
 
