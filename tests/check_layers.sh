@@ -55,7 +55,7 @@ BEGIN {
     split("pay_lmdb pay_lmdb_backoff pay_lmdb_commit pay_lmdb_env pay_lmdb_files pay_lmdb_hand_over pay_lmdb_handle " \
         "pay_lmdb_index pay_lmdb_keys pay_lmdb_limits pay_lmdb_line pay_lmdb_mark pay_lmdb_open pay_lmdb_opener " \
         "pay_lmdb_place pay_lmdb_reader pay_lmdb_row pay_lmdb_space pay_lmdb_table pay_lmdb_text " \
-        "pay_lmdb_time pay_lmdb_turn pay_lmdb_upgrade pay_lmdb_use pay_lmdb_verify pay_lmdb_walk", names, " ")
+        "pay_lmdb_time pay_lmdb_turn pay_lmdb_upgrade pay_lmdb_use pay_lmdb_verify pay_lmdb_walk pay_rows_scan", names, " ")
     for (i in names) engine[names[i]]
     httpd = "^(httpd|http_[a-z]+|ap_[a-z_]+|util_[a-z]+|mod_[a-z_]+|unixd|scoreboard|mpm_common)\\.h$"
 }

@@ -8,6 +8,7 @@
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_walk.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -164,26 +165,19 @@ static int account_put(pay_rows_txn_t *txn, const pay_account_t *before,
 /* One above the last: accounts are closed, never deleted, so no number comes back. */
 static int number_next(apr_uint32_t *number, pay_rows_txn_t *txn)
 {
-    MDB_cursor *cursor;
     MDB_val key, val;
     int rc;
 
     *number = 1;
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ACCOUNT), &cursor);
+    rc = pay_rows_first(&key, &val, txn, PAY_TABLE_ACCOUNT, NULL, NULL, PAY_ROWS_BEFORE);
     if (rc) {
-        return rc;
+        return rc == MDB_NOTFOUND ? 0 : rc;
     }
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_LAST);
-    if (!rc && key.mv_size != NUMBER_LEN) {
-        rc = pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &key);
-    } else if (!rc) {
-        *number = pay_lmdb_read_u32(key.mv_data) + 1;
+    if (key.mv_size != NUMBER_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &key);
     }
-    mdb_cursor_close(cursor);
-    if (!rc && *number == 0) {
-        return ENOSPC; /* 4,294,967,295 accounts */
-    }
-    return rc == MDB_NOTFOUND ? 0 : rc;
+    *number = pay_lmdb_read_u32(key.mv_data) + 1;
+    return *number ? 0 : ENOSPC; /* 4,294,967,295 accounts */
 }
 
 static void setting_change(const char **setting, const char *wanted)

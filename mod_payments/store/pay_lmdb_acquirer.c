@@ -10,8 +10,7 @@ int pay_lmdb_acquirer_key(pay_lmdb_key_t *key, const pay_scope_t *scope,
 {
     unsigned char byte = (unsigned char)kind;
 
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     (void)pay_lmdb_key_bytes(key, &byte, 1);
     return pay_lmdb_key_bytes(key, name, strlen(name));
 }

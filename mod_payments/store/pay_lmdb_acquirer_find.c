@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
+#include "store/pay_rows_scan.h"
 
 /* What the name leads to; MDB_NOTFOUND. */
 static int find(MDB_val *val, pay_lmdb_key_t *key, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -122,12 +123,32 @@ static int scope_has(int *found, pay_rows_txn_t *txn, const pay_scope_t *scope,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
+static int elsewhere(int *found, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                     const char *charge_reference, const char *tag)
+{
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_ACCOUNT, NULL, NULL, PAY_ROWS_FROM);
+    pay_scope_t other = *scope;
+    MDB_val key, row;
+    int rc;
+
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc && !*found) {
+        if (key.mv_size == sizeof(apr_uint32_t)) {
+            other.account = pay_lmdb_read_u32(key.mv_data);
+            if (other.account != scope->account) {
+                rc = scope_has(found, txn, &other, charge_reference, tag);
+            }
+        }
+        if (!rc) {
+            rc = pay_rows_next(&key, &row, &scan);
+        }
+    }
+    return pay_rows_scan_end(&scan, rc);
+}
+
 apr_status_t pay_store_acquirer_elsewhere(int *found, pay_store_t *store, const pay_scope_t *scope,
                                           const char *charge_reference, const char *tag)
 {
-    MDB_cursor *cursor = NULL;
-    pay_scope_t other = *scope;
-    MDB_val key, row;
     pay_rows_txn_t txn;
     apr_status_t rv;
     int rc;
@@ -137,24 +158,7 @@ apr_status_t pay_store_acquirer_elsewhere(int *found, pay_store_t *store, const 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = mdb_cursor_open(txn.mdb, pay_lmdb_dbi(PAY_TABLE_ACCOUNT), &cursor);
-    if (!rc) {
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_FIRST);
-    }
-    while (!rc && !*found) {
-        if (key.mv_size == sizeof(apr_uint32_t)) {
-            other.account = pay_lmdb_read_u32(key.mv_data);
-            if (other.account != scope->account) {
-                rc = scope_has(found, &txn, &other, charge_reference, tag);
-            }
-        }
-        if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-        }
-    }
-    if (cursor) {
-        mdb_cursor_close(cursor);
-    }
+    rc = elsewhere(found, &txn, scope, charge_reference, tag);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc == MDB_NOTFOUND ? MDB_SUCCESS : rc);
+    return pay_lmdb_status(rc);
 }

@@ -6,6 +6,7 @@
 #include "store/pay_lmdb_open.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_time.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -67,47 +68,30 @@ int pay_lmdb_audit_encode(MDB_val *row, const pay_audit_t *entry, apr_pool_t *p)
     return pay_row_encode(row, audit_fields, AUDIT_FIELDS, entry, p);
 }
 
-/* Onto the last row whose key is below `end`. */
-static int seek_below(MDB_cursor *cursor, const pay_lmdb_key_t *end, MDB_val *key, MDB_val *row)
+static void account_key(pay_lmdb_key_t *key, apr_uint32_t account)
 {
-    int rc;
-
-    *key = pay_lmdb_key_val(end);
-    rc = mdb_cursor_get(cursor, key, row, MDB_SET_RANGE);
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    return mdb_cursor_get(cursor, key, row, rc ? MDB_LAST : MDB_PREV);
-}
-
-static int is_of_account(const MDB_val *key, apr_uint32_t account)
-{
-    return key->mv_size >= 4 && pay_lmdb_read_u32(key->mv_data) == account;
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_u32(key, account);
 }
 
 int pay_lmdb_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t account)
 {
-    pay_lmdb_key_t end;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix, end;
     MDB_val key, row;
     int rc;
 
     *out = 0;
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_AUDIT), &cursor);
-    if (rc) {
-        return rc;
-    }
+    account_key(&prefix, account);
     pay_lmdb_audit_key(&end, account, UINT64_MAX);
-    rc = seek_below(cursor, &end, &key, &row);
-    if (!rc && is_of_account(&key, account)) {
-        if (key.mv_size == PAY_LMDB_AUDIT_KEY_LEN) {
-            *out = pay_lmdb_read_u64((const unsigned char *)key.mv_data + 4);
-        } else {
-            rc = pay_lmdb_bad_row(PAY_TABLE_AUDIT, &key);
-        }
+    rc = pay_rows_first(&key, &row, txn, PAY_TABLE_AUDIT, &prefix, &end, PAY_ROWS_BEFORE);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    if (key.mv_size != PAY_LMDB_AUDIT_KEY_LEN) {
+        return pay_lmdb_bad_row(PAY_TABLE_AUDIT, &key);
+    }
+    *out = pay_lmdb_read_u64((const unsigned char *)key.mv_data + 4);
+    return MDB_SUCCESS;
 }
 
 /* MDB_NOOVERWRITE: what stands in this table is never changed. */
@@ -269,27 +253,23 @@ apr_status_t pay_store_audit_note(pay_store_t *store)
 static int list_work(apr_array_header_t *out, pay_rows_txn_t *txn, apr_uint32_t account,
                      apr_uint64_t before, int limit)
 {
-    pay_lmdb_key_t end;
+    pay_lmdb_key_t prefix, end;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_AUDIT, &prefix, &end, PAY_ROWS_BEFORE);
     pay_audit_t *entry;
-    MDB_cursor *cursor;
     MDB_val key, row;
     int rc;
 
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_AUDIT), &cursor);
-    if (rc) {
-        return rc;
-    }
+    account_key(&prefix, account);
     pay_lmdb_audit_key(&end, account, before ? before : UINT64_MAX);
-    rc = seek_below(cursor, &end, &key, &row);
-    while (!rc && out->nelts < limit && is_of_account(&key, account)) {
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc && out->nelts < limit) {
         rc = pay_lmdb_audit_decode(&entry, &key, &row, out->pool);
         if (!rc) {
             APR_ARRAY_PUSH(out, const pay_audit_t *) = entry;
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_PREV);
+            rc = pay_rows_next(&key, &row, &scan);
         }
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 apr_status_t pay_store_audit_list(apr_array_header_t **out, pay_store_t *store,

@@ -2,33 +2,12 @@
 #include "store/pay_lmdb_charge_time.h"
 
 #include "store/pay_lmdb_charge.h"
+#include "store/pay_rows_scan.h"
 
 #include <assert.h>
 #include <string.h>
 
 #define LIST_SIZE_HINT 64
-
-/* To the first entry of the range that is behind `after`. */
-static int seek(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_scope_t *scope,
-                apr_time_t from, const pay_charge_t *after)
-{
-    pay_lmdb_key_t first;
-    int rc;
-
-    if (after && after->created_at >= from) {
-        pay_lmdb_charge_time_key(&first, scope, after->created_at, after->seq);
-    } else {
-        pay_lmdb_charge_time_key(&first, scope, from, 0);
-        after = NULL;
-    }
-    *key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
-    if (!rc && after && key->mv_size == first.len
-        && memcmp(key->mv_data, first.bytes, first.len) == 0) {
-        rc = mdb_cursor_get(cursor, key, val, MDB_NEXT);
-    }
-    return rc;
-}
 
 /* The charge that an entry leads to. */
 static int follow(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -44,25 +23,33 @@ static int follow(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *sc
     return rc;
 }
 
+/* Makes the key where the list begins, and says on which side of it. */
+static pay_rows_way_t begin_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_time_t from,
+                                const pay_charge_t *after)
+{
+    if (after && after->created_at >= from) {
+        pay_lmdb_charge_time_key(key, scope, after->created_at, after->seq);
+        return PAY_ROWS_AFTER;
+    }
+    pay_lmdb_charge_time_key(key, scope, from, 0);
+    return PAY_ROWS_FROM;
+}
+
 static int collect(apr_array_header_t *rows, pay_rows_txn_t *txn, const pay_scope_t *scope,
                    const pay_time_range_t *range, const pay_charge_t *after, int limit)
 {
-    pay_lmdb_key_t prefix;
+    pay_lmdb_key_t prefix, from;
     pay_charge_t *charge;
-    MDB_cursor *cursor;
+    pay_rows_scan_t scan;
     apr_time_t created_at;
     MDB_val key, val;
     int rc;
 
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE_BY_TIME), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = seek(cursor, &key, &val, scope, range->from, after);
-    while (!rc && rows->nelts < limit && key.mv_size >= prefix.len
-           && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0) {
+    pay_lmdb_key_of_scope(&prefix, scope);
+    scan = pay_rows_scan(txn, PAY_TABLE_CHARGE_BY_TIME, &prefix, &from,
+                         begin_key(&from, scope, range->from, after));
+    rc = pay_rows_next(&key, &val, &scan);
+    while (!rc && rows->nelts < limit) {
         if (key.mv_size != PAY_LMDB_CHARGE_TIME_KEY_LEN) {
             rc = pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, &key);
             break;
@@ -74,11 +61,10 @@ static int collect(apr_array_header_t *rows, pay_rows_txn_t *txn, const pay_scop
         rc = follow(&charge, txn, scope, &key, created_at, rows->pool);
         if (!rc) {
             APR_ARRAY_PUSH(rows, pay_charge_t *) = charge;
-            rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+            rc = pay_rows_next(&key, &val, &scan);
         }
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc; /* the end of the table ends the list */
+    return pay_rows_scan_end(&scan, rc);
 }
 
 apr_status_t pay_store_charge_list(apr_array_header_t **out, pay_store_t *store,

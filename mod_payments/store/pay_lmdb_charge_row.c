@@ -72,15 +72,13 @@ static const pay_row_field_t charge_fields[] = {
 
 void pay_lmdb_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t seq)
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     pay_lmdb_key_u64(key, seq);
 }
 
 int pay_lmdb_charge_ref_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *reference)
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     return pay_lmdb_key_bytes(key, reference, strlen(reference));
 }
 

@@ -2,6 +2,7 @@
 #include "model/pay_checkout.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_time.h"
+#include "store/pay_rows_scan.h"
 
 #include <assert.h>
 #include <string.h>
@@ -83,54 +84,32 @@ static int entry(search_t *search, const MDB_val *key, const MDB_val *val)
     return look(search, key);
 }
 
-/* To the last entry that was not looked at yet: before the cursor, within the range. */
-static int seek(const search_t *search, MDB_cursor *cursor, MDB_val *key, MDB_val *val)
+/* MDB_NOTFOUND: there are no more. */
+static int search_time(search_t *search)
 {
     const pay_charge_cursor_t *at = search->cursor;
     const apr_time_t to = search->filter->range.to;
-    pay_lmdb_key_t bound;
+    pay_lmdb_key_t prefix, bound;
+    pay_rows_scan_t scan;
+    MDB_val key, val;
     int rc;
 
+    pay_lmdb_key_of_scope(&prefix, search->scope);
     if (at->started && at->created_at <= to) {
         pay_lmdb_charge_time_key(&bound, search->scope, at->created_at, at->seq);
     } else {
         pay_lmdb_charge_time_key(&bound, search->scope, to, APR_UINT64_MAX);
     }
-    *key = pay_lmdb_key_val(&bound);
-    rc = mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    return mdb_cursor_get(cursor, key, val, rc ? MDB_LAST : MDB_PREV);
-}
-
-/* MDB_NOTFOUND: there are no more. */
-static int search_time(search_t *search)
-{
-    pay_lmdb_key_t prefix;
-    MDB_cursor *cursor;
-    MDB_val key, val;
-    int rc;
-
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, search->scope);
-    rc = mdb_cursor_open(search->txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE_BY_TIME), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = seek(search, cursor, &key, &val);
+    scan = pay_rows_scan(search->txn, PAY_TABLE_CHARGE_BY_TIME, &prefix, &bound, PAY_ROWS_BEFORE);
+    rc = pay_rows_next(&key, &val, &scan);
     while (!rc) {
-        if (key.mv_size < prefix.len || memcmp(key.mv_data, prefix.bytes, prefix.len) != 0) {
-            rc = MDB_NOTFOUND;
-            break;
-        }
         rc = entry(search, &key, &val);
         if (rc || is_enough(search)) {
             break;
         }
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_PREV);
+        rc = pay_rows_next(&key, &val, &scan);
     }
-    mdb_cursor_close(cursor);
+    (void)pay_rows_scan_end(&scan, rc);
     return rc;
 }
 

@@ -6,8 +6,7 @@
 void pay_lmdb_charge_time_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_time_t created_at,
                               apr_uint64_t seq)
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     pay_lmdb_key_time(key, created_at);
     pay_lmdb_key_u64(key, seq);
 }

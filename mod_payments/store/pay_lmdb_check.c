@@ -8,6 +8,7 @@
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -174,37 +175,30 @@ static int check_entry(pay_lmdb_check_t *check, const table_t *table, const MDB_
 /* The rows from `from` on; *done 1 at the table's end, else `from` is where to go on. */
 static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, const table_t *table)
 {
-    MDB_val key = pay_lmdb_key_val(from), row;
-    MDB_cursor *cursor;
+    const pay_lmdb_key_t start = *from;
+    pay_rows_scan_t scan = pay_rows_scan(check->txn, table->table, NULL, &start, PAY_ROWS_FROM);
+    MDB_val key, row;
     int rc, rows = 0;
 
     *done = pay_lmdb_table_is_missing(check->txn, table->table);
     if (*done) {
         return MDB_SUCCESS;
     }
-    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(table->table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, from->len ? MDB_SET_RANGE : MDB_FIRST);
+    rc = pay_rows_next(&key, &row, &scan);
     while (!rc && rows++ < PAY_LMDB_CHECK_ROWS_MAX) {
         rc = table->row ? table->row(check, &key, &row) : check_entry(check, table, &key, &row);
         if (table->after) {
-            MDB_val copy = {key.mv_size, apr_pmemdup(check->ptemp, key.mv_data, key.mv_size)};
-
-            APR_ARRAY_PUSH(check->keys, MDB_val) = copy;
+            APR_ARRAY_PUSH(check->keys, MDB_val) = pay_rows_dup(&key, check->ptemp);
         }
         if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+            rc = pay_rows_next(&key, &row, &scan);
         }
     }
     if (!rc) {
-        pay_lmdb_key_start(from);
-        (void)pay_lmdb_key_bytes(from, key.mv_data, key.mv_size);
+        (void)pay_lmdb_key_of(from, key.mv_data, key.mv_size);
     }
-    mdb_cursor_close(cursor);
     *done = rc == MDB_NOTFOUND;
-    return *done ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 /* What other files check in a transaction of their own, once the part's has ended. */

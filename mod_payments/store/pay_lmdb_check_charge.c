@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_rows_scan.h"
 
 #include <string.h>
 
@@ -40,33 +41,27 @@ static void add(sums_t *sums, const pay_refund_t *refund)
 /* The refunds that the index names for the charge; what is wrong with them is told elsewhere. */
 static int sum_refunds(sums_t *sums, pay_lmdb_check_t *check, const pay_charge_t *charge)
 {
-    const size_t prefix_len = PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t);
     pay_lmdb_refund_t *row;
-    pay_lmdb_key_t first;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix;
+    pay_rows_scan_t scan =
+        pay_rows_scan(check->txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
     MDB_val key, refund_key, val;
     int rc, found;
 
     memset(sums, 0, sizeof(*sums));
-    pay_lmdb_refund_by_charge_key(&first, &charge->scope, charge->seq, 0);
-    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_SET_RANGE);
-    while (!rc && key.mv_size > prefix_len && memcmp(key.mv_data, first.bytes, prefix_len) == 0) {
+    pay_lmdb_charge_key(&prefix, &charge->scope, charge->seq);
+    rc = pay_rows_next(&key, &refund_key, &scan);
+    while (!rc) {
         rc = pay_lmdb_check_has(&found, &val, check, PAY_TABLE_REFUND, &refund_key);
         if (!rc && found
             && pay_lmdb_refund_peek(&row, &refund_key, &val, check->ptemp) == MDB_SUCCESS) {
             add(sums, &row->refund);
         }
         if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_NEXT);
+            rc = pay_rows_next(&key, &refund_key, &scan);
         }
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static int check_amounts(pay_lmdb_check_t *check, const MDB_val *key, const pay_charge_t *charge)

@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_rows_count.h"
+#include "store/pay_rows_scan.h"
 
 #include <string.h>
 
@@ -13,34 +14,28 @@ static int count_strangers(apr_uint64_t *out, int *unsure, pay_lmdb_check_t *che
 {
     pay_checkout_t *checkout;
     pay_lmdb_key_t prefix;
+    pay_rows_scan_t scan =
+        pay_rows_scan(check->txn, PAY_TABLE_CHECKOUT, &prefix, NULL, PAY_ROWS_FROM);
     apr_pool_t *row_pool;
-    MDB_cursor *cursor;
     MDB_val key, row;
     int rc;
 
     *out = 0;
     *unsure = 0;
-    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT), &cursor);
-    if (rc) {
-        return rc;
-    }
     apr_pool_create(&row_pool, check->ptemp);
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
-    key = pay_lmdb_key_val(&prefix);
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
-    while (!rc && key.mv_size >= prefix.len && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0) {
+    pay_lmdb_key_of_scope(&prefix, scope);
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc) {
         if (pay_lmdb_checkout_decode(&checkout, &key, &row, row_pool) != MDB_SUCCESS) {
             *unsure = 1;
         } else if (checkout->stranger) {
             (*out)++;
         }
         apr_pool_clear(row_pool);
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        rc = pay_rows_next(&key, &row, &scan);
     }
     apr_pool_destroy(row_pool);
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 int pay_lmdb_check_rows(pay_lmdb_check_t *check, const MDB_val *key, const pay_scope_t *scope,

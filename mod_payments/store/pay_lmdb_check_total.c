@@ -6,6 +6,7 @@
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -219,55 +220,42 @@ static void tell_not_kept(step_t *step)
 /* Hands the table's rows of the step to `visit`. */
 static int walk_step(step_t *step, pay_lmdb_table_t table, count_row_t visit)
 {
-    pay_lmdb_check_t *check = step->check;
-    pay_lmdb_key_t first;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix, first;
+    pay_rows_scan_t scan = pay_rows_scan(step->check->txn, table, &prefix, &first, PAY_ROWS_FROM);
     MDB_val key, row;
     int rc;
 
-    pay_lmdb_key_start(&first);
-    pay_lmdb_key_scope(&first, &step->scope);
+    pay_lmdb_key_of_scope(&prefix, &step->scope);
+    first = prefix;
     pay_lmdb_key_time(&first, step->from);
-    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    rc = pay_rows_next(&key, &row, &scan);
     while (!rc && key.mv_size >= PLACE_LEN
-           && memcmp(key.mv_data, first.bytes, PAY_LMDB_SCOPE_LEN) == 0
            && pay_lmdb_read_time((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN) <= step->to) {
         step->rows++;
         rc = visit(step, &key, &row);
         apr_pool_clear(step->row_pool);
         if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+            rc = pay_rows_next(&key, &row, &scan);
         }
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 /* The place of the table's first row from `from` on; MDB_NOTFOUND when there is none. */
 static int first_place(unsigned char place[PLACE_LEN], const pay_lmdb_check_t *check,
                        pay_lmdb_table_t table, const pay_lmdb_key_t *from)
 {
-    MDB_val key = pay_lmdb_key_val(from), row;
-    MDB_cursor *cursor;
+    pay_rows_scan_t scan = pay_rows_scan(check->txn, table, NULL, from, PAY_ROWS_FROM);
+    MDB_val key, row;
     int rc;
 
-    rc = mdb_cursor_open(check->txn->mdb, pay_lmdb_dbi(table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, from->len ? MDB_SET_RANGE : MDB_FIRST);
-    while (!rc && key.mv_size < PLACE_LEN) { /* no key of such a table: told with its row */
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
-    }
+    do {
+        rc = pay_rows_next(&key, &row, &scan);
+    } while (!rc && key.mv_size < PLACE_LEN); /* no key of such a table: told with its row */
     if (!rc) {
         memcpy(place, key.mv_data, PLACE_LEN);
     }
-    mdb_cursor_close(cursor);
+    (void)pay_rows_scan_end(&scan, rc);
     return rc;
 }
 
@@ -324,8 +312,7 @@ static int next_from(pay_lmdb_key_t *from, const step_t *step)
 {
     size_t i;
 
-    pay_lmdb_key_start(from);
-    pay_lmdb_key_scope(from, &step->scope);
+    pay_lmdb_key_of_scope(from, &step->scope);
     pay_lmdb_key_time(from, step->to);
     for (i = PLACE_LEN; i > 0; i--) {
         if (++from->bytes[i - 1] != 0) {

@@ -7,6 +7,7 @@
 #include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_tour.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -103,24 +104,17 @@ static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *ke
 static int walk_keys(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_lmdb_key_t *from,
                      int limit, apr_pool_t *p)
 {
-    MDB_val key = pay_lmdb_key_val(from), val;
-    MDB_cursor *cursor;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHECKOUT, NULL, from, PAY_ROWS_FROM);
+    MDB_val key, val;
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &val, from->len ? MDB_SET_RANGE : MDB_FIRST);
+    rc = pay_rows_next(&key, &val, &scan);
     while (!rc && (*out)->nelts <= limit) {
-        MDB_val copy = {key.mv_size, apr_pmemdup(p, key.mv_data, key.mv_size)};
-
-        APR_ARRAY_PUSH(*out, MDB_val) = copy;
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        APR_ARRAY_PUSH(*out, MDB_val) = pay_rows_dup(&key, p);
+        rc = pay_rows_next(&key, &val, &scan);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static int walk_work(pay_rows_txn_t *txn, void *baton)
@@ -152,18 +146,18 @@ static int walk_work(pay_rows_txn_t *txn, void *baton)
 
 /* Those from the cursor's place on that ended by `until`, as long as `out` has fewer than `limit`.
  */
-static int entries_from(apr_array_header_t *out, MDB_cursor *cursor, MDB_val *key, MDB_val *val,
-                        apr_time_t until, int limit, apr_pool_t *p)
+static int entries_from(apr_array_header_t *out, pay_rows_scan_t *scan, apr_time_t until, int limit,
+                        apr_pool_t *p)
 {
-    int rc = MDB_SUCCESS;
+    MDB_val key, val;
+    int rc;
 
+    rc = pay_rows_next(&key, &val, scan);
     while (!rc && out->nelts < limit
-           && (key->mv_size != PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN
-               || pay_lmdb_read_time(key->mv_data) <= until)) {
-        MDB_val copy = {key->mv_size, apr_pmemdup(p, key->mv_data, key->mv_size)};
-
-        APR_ARRAY_PUSH(out, MDB_val) = copy;
-        rc = mdb_cursor_get(cursor, key, val, MDB_NEXT);
+           && (key.mv_size != PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN
+               || pay_lmdb_read_time(key.mv_data) <= until)) {
+        APR_ARRAY_PUSH(out, MDB_val) = pay_rows_dup(&key, p);
+        rc = pay_rows_next(&key, &val, scan);
     }
     return rc;
 }
@@ -172,31 +166,19 @@ static int entries_from(apr_array_header_t *out, MDB_cursor *cursor, MDB_val *ke
 static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, const sweep_t *sweep,
                        int limit, apr_pool_t *p)
 {
-    MDB_cursor *cursor;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHECKOUT_SWEEP, NULL, NULL, PAY_ROWS_FROM);
     pay_lmdb_key_t beyond;
-    MDB_val key, val;
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT_SWEEP), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
-    if (!rc) {
-        rc = entries_from(*out, cursor, &key, &val, sweep->until, limit, p);
-    }
+    rc = entries_from(*out, &scan, sweep->until, limit, p);
     if (!rc && (*out)->nelts < limit) {
         pay_lmdb_key_start(&beyond);
         pay_lmdb_key_time(&beyond, sweep->now + AHEAD_MAX + 1);
-        key = pay_lmdb_key_val(&beyond);
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-        if (!rc) {
-            rc = entries_from(*out, cursor, &key, &val, APR_INT64_MAX, limit, p);
-        }
+        pay_rows_scan_move(&scan, &beyond);
+        rc = entries_from(*out, &scan, APR_INT64_MAX, limit, p);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
@@ -228,23 +210,13 @@ static int is_judged(int *judged, pay_rows_txn_t *txn, const pay_charge_t *charg
 
 static int has_refund(int *has, pay_rows_txn_t *txn, const pay_charge_t *charge)
 {
-    MDB_cursor *cursor;
     pay_lmdb_key_t prefix;
     MDB_val key, val;
     int rc;
 
-    *has = 0;
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
-    if (rc) {
-        return rc;
-    }
     pay_lmdb_charge_key(&prefix, &charge->scope, charge->seq);
-    key = pay_lmdb_key_val(&prefix);
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    mdb_cursor_close(cursor);
-    if (!rc) {
-        *has = key.mv_size >= prefix.len && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0;
-    }
+    rc = pay_rows_first(&key, &val, txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
+    *has = rc == MDB_SUCCESS;
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 

@@ -35,8 +35,7 @@ typedef struct reseal_t {
 
 static void record_key(pay_lmdb_key_t *key, const pay_scope_t *scope)
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
 }
 
 int pay_lmdb_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *key,

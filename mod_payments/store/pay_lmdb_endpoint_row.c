@@ -31,8 +31,7 @@ void pay_lmdb_endpoint_key(pay_lmdb_key_t *key, const pay_scope_t *scope, pay_en
 {
     unsigned char byte = (unsigned char)kind;
 
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     (void)pay_lmdb_key_bytes(key, &byte, 1);
 }
 

@@ -8,6 +8,7 @@
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_time.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -218,17 +219,13 @@ apr_status_t pay_store_epoch_synced(int *wanted, int *synced, apr_time_t *from, 
 /* confirm->first: the first account whose refunds must be fetched, and were not since. */
 static int find_unsynced(confirm_t *confirm, pay_rows_txn_t *txn)
 {
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_ACCOUNT, NULL, NULL, PAY_ROWS_FROM);
     pay_account_t *account;
-    MDB_cursor *cursor;
     apr_time_t from;
     MDB_val key, row;
     int rc, wanted, synced;
 
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ACCOUNT), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_FIRST);
+    rc = pay_rows_next(&key, &row, &scan);
     while (!rc && !confirm->first) {
         if (key.mv_size != sizeof(apr_uint32_t)) {
             rc = pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &key);
@@ -240,11 +237,10 @@ static int find_unsynced(confirm_t *confirm, pay_rows_txn_t *txn)
             confirm->first = !rc && wanted && !synced ? account : NULL;
         }
         if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+            rc = pay_rows_next(&key, &row, &scan);
         }
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static int confirm_work(pay_rows_txn_t *txn, void *baton)

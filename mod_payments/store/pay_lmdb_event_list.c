@@ -16,8 +16,7 @@ static void list_from(pay_lmdb_key_t *key, const pay_scope_t *scope, int parked,
     pay_event_t place;
 
     if (!after) {
-        pay_lmdb_key_start(key);
-        pay_lmdb_key_scope(key, scope);
+        pay_lmdb_key_of_scope(key, scope);
         return;
     }
     place = *after;
@@ -60,8 +59,7 @@ static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t 
     MDB_val key, row;
     int rc;
 
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
+    pay_lmdb_key_of_scope(&prefix, scope);
     list_from(&from, scope, parked, after);
     key = pay_lmdb_key_val(&from);
     rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor);

@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_rows.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -10,41 +11,30 @@
 /* The keys of this part; gather->from is where the next one begins. */
 static int collect(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn)
 {
-    MDB_val key = pay_lmdb_key_val(&gather->from), row;
-    unsigned char prefix[PAY_LMDB_SCOPE_LEN];
-    MDB_cursor *cursor;
+    const pay_lmdb_key_t from = gather->from;
+    pay_lmdb_key_t prefix;
+    pay_rows_scan_t scan = pay_rows_scan(txn, gather->table, &prefix, &from, PAY_ROWS_FROM);
+    MDB_val key, row;
     int rc, wanted, visits = 0;
 
-    memcpy(prefix, gather->from.bytes, sizeof(prefix));
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(gather->table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    (void)pay_lmdb_key_of(&prefix, from.bytes, PAY_LMDB_SCOPE_LEN);
+    rc = pay_rows_next(&key, &row, &scan);
     while (!rc) {
-        if (key.mv_size < sizeof(prefix) || memcmp(key.mv_data, prefix, sizeof(prefix)) != 0) {
-            rc = MDB_NOTFOUND;
-            break;
-        }
         if (visits++ == PAY_LMDB_GATHER_VISITS_MAX
             || gather->keys->nelts == PAY_LMDB_GATHER_ROWS_MAX) {
-            pay_lmdb_key_start(&gather->from);
-            (void)pay_lmdb_key_bytes(&gather->from, key.mv_data, key.mv_size);
+            (void)pay_lmdb_key_of(&gather->from, key.mv_data, key.mv_size);
             break;
         }
         rc = gather->want(&wanted, gather, &key, &row, gather->ptemp);
         if (!rc && wanted) {
-            MDB_val copy = {key.mv_size, apr_pmemdup(gather->ptemp, key.mv_data, key.mv_size)};
-
-            APR_ARRAY_PUSH(gather->keys, MDB_val) = copy;
+            APR_ARRAY_PUSH(gather->keys, MDB_val) = pay_rows_dup(&key, gather->ptemp);
         }
         if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+            rc = pay_rows_next(&key, &row, &scan);
         }
     }
-    mdb_cursor_close(cursor);
     gather->done = rc == MDB_NOTFOUND;
-    return gather->done ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 /* What was changed or taken out since it was found is left alone. */

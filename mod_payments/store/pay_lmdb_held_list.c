@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
+#include "store/pay_rows_scan.h"
 
 #include <assert.h>
 #include <string.h>
@@ -32,8 +33,7 @@ static int is_of_scope(const MDB_val *key, const pay_scope_t *scope)
     if (!scope) {
         return 1;
     }
-    pay_lmdb_key_start(&want);
-    pay_lmdb_key_scope(&want, scope);
+    pay_lmdb_key_of_scope(&want, scope);
     return key->mv_size >= want.len && !memcmp(key->mv_data, want.bytes, want.len);
 }
 
@@ -67,15 +67,34 @@ static int load(pay_due_t *due, pay_rows_txn_t *txn, const MDB_val *key, const M
     return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
 }
 
+static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                const pay_due_t *after, int limit)
+{
+    pay_lmdb_key_t from;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_HELD, NULL, &from, PAY_ROWS_FROM);
+    MDB_val key, val;
+    pay_due_t due;
+    int rc;
+
+    begin_key(&from, scope, after);
+    rc = pay_rows_next(&key, &val, &scan);
+    while (!rc && out->nelts < limit && is_of_scope(&key, scope)) {
+        rc = load(&due, txn, &key, &val, out->pool);
+        if (!rc && (due.charge || due.refund)) {
+            APR_ARRAY_PUSH(out, pay_due_t) = due;
+        }
+        if (!rc) {
+            rc = pay_rows_next(&key, &val, &scan);
+        }
+    }
+    return pay_rows_scan_end(&scan, rc);
+}
+
 apr_status_t pay_store_held_list(apr_array_header_t **out, pay_store_t *store,
                                  const pay_scope_t *scope, const pay_due_t *after, int limit,
                                  apr_pool_t *p)
 {
-    pay_lmdb_key_t from;
-    MDB_cursor *cursor = NULL;
-    MDB_val key, val;
     pay_rows_txn_t txn;
-    pay_due_t due;
     apr_status_t rv;
     int rc;
 
@@ -86,24 +105,7 @@ apr_status_t pay_store_held_list(apr_array_header_t **out, pay_store_t *store,
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    begin_key(&from, scope, after);
-    key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_open(txn.mdb, pay_lmdb_dbi(PAY_TABLE_HELD), &cursor);
-    if (!rc) {
-        rc = mdb_cursor_get(cursor, &key, &val, from.len ? MDB_SET_RANGE : MDB_FIRST);
-    }
-    while (!rc && (*out)->nelts < limit && is_of_scope(&key, scope)) {
-        rc = load(&due, &txn, &key, &val, p);
-        if (!rc && (due.charge || due.refund)) {
-            APR_ARRAY_PUSH(*out, pay_due_t) = due;
-        }
-        if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
-        }
-    }
-    if (cursor) {
-        mdb_cursor_close(cursor);
-    }
+    rc = list(*out, &txn, scope, after, limit);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc == MDB_NOTFOUND ? MDB_SUCCESS : rc);
+    return pay_lmdb_status(rc);
 }

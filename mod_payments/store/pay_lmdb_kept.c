@@ -36,8 +36,7 @@ static int kept_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const pay_ide
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     (void)pay_lmdb_key_bytes(key, head, sizeof(head));
     (void)pay_lmdb_key_bytes(key, digest, sizeof(digest));
     assert(key->len == PAY_LMDB_KEPT_KEY_LEN);
@@ -216,8 +215,7 @@ int pay_lmdb_kept_remove_charge(pay_rows_txn_t *txn, const pay_charge_t *charge)
         return MDB_SUCCESS;
     }
     kept_as_head(head, charge);
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &charge->scope);
+    pay_lmdb_key_of_scope(&key, &charge->scope);
     (void)pay_lmdb_key_bytes(&key, head, sizeof(head));
     (void)pay_lmdb_key_bytes(&key, charge->kept_as + 1, PAY_SHA256_LEN);
     at = pay_lmdb_key_val(&key);

@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_rows.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -23,7 +24,7 @@ typedef struct expire_t {
 } expire_t;
 
 /* Those that are due further ahead than any may be. */
-static int entries_beyond(apr_array_header_t *out, MDB_cursor *cursor, apr_time_t now, int limit,
+static int entries_beyond(apr_array_header_t *out, pay_rows_scan_t *scan, apr_time_t now, int limit,
                           apr_pool_t *p)
 {
     pay_lmdb_key_t first;
@@ -32,13 +33,11 @@ static int entries_beyond(apr_array_header_t *out, MDB_cursor *cursor, apr_time_
 
     pay_lmdb_key_start(&first);
     pay_lmdb_key_time(&first, now + LONGEST + 1);
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
+    pay_rows_scan_move(scan, &first);
+    rc = pay_rows_next(&key, &val, scan);
     while (!rc && out->nelts < limit) {
-        MDB_val copy = {key.mv_size, apr_pmemdup(p, key.mv_data, key.mv_size)};
-
-        APR_ARRAY_PUSH(out, MDB_val) = copy;
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        APR_ARRAY_PUSH(out, MDB_val) = pay_rows_dup(&key, p);
+        rc = pay_rows_next(&key, &val, scan);
     }
     return rc;
 }
@@ -48,29 +47,22 @@ static int entries_beyond(apr_array_header_t *out, MDB_cursor *cursor, apr_time_
 static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
                        apr_pool_t *p)
 {
-    MDB_cursor *cursor;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_KEPT_DUE, NULL, NULL, PAY_ROWS_FROM);
     MDB_val key, val;
     int rc;
 
     *out = apr_array_make(p, 16, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_KEPT_DUE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    rc = pay_rows_next(&key, &val, &scan);
     while (!rc && (*out)->nelts < limit
            && (key.mv_size != PAY_LMDB_KEPT_DUE_KEY_LEN
                || pay_time_is_over(pay_lmdb_read_time(key.mv_data), now, LONGEST))) {
-        MDB_val copy = {key.mv_size, apr_pmemdup(p, key.mv_data, key.mv_size)};
-
-        APR_ARRAY_PUSH(*out, MDB_val) = copy;
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        APR_ARRAY_PUSH(*out, MDB_val) = pay_rows_dup(&key, p);
+        rc = pay_rows_next(&key, &val, &scan);
     }
     if (!rc && (*out)->nelts < limit) {
-        rc = entries_beyond(*out, cursor, now, limit, p);
+        rc = entries_beyond(*out, &scan, now, limit, p);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)

@@ -177,8 +177,7 @@ int pay_lmdb_kept_add_repeat(pay_rows_txn_t *txn, const pay_refund_t *refund, ap
     MDB_val at;
     int rc;
 
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &refund->scope);
+    pay_lmdb_key_of_scope(&key, &refund->scope);
     (void)pay_lmdb_key_bytes(&key, head, sizeof(head));
     pay_lmdb_key_u64(&key, refund->seq);
     at = pay_lmdb_key_val(&key);

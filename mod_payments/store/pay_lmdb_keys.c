@@ -55,6 +55,12 @@ int pay_lmdb_key_bytes(pay_lmdb_key_t *key, const void *bytes, size_t len)
     return 1;
 }
 
+void pay_lmdb_key_of_scope(pay_lmdb_key_t *key, const pay_scope_t *scope)
+{
+    pay_lmdb_key_start(key);
+    pay_lmdb_key_scope(key, scope);
+}
+
 int pay_lmdb_key_of(pay_lmdb_key_t *key, const void *bytes, size_t len)
 {
     pay_lmdb_key_start(key);

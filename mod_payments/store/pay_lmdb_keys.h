@@ -22,6 +22,7 @@ void pay_lmdb_key_u64(pay_lmdb_key_t *key, apr_uint64_t value);
 void pay_lmdb_key_time(pay_lmdb_key_t *key,
                        apr_time_t value); /* order-preserving for negative times too */
 void pay_lmdb_key_scope(pay_lmdb_key_t *key, const pay_scope_t *scope);
+void pay_lmdb_key_of_scope(pay_lmdb_key_t *key, const pay_scope_t *scope); /* nothing before it */
 /* Makes `key` of these bytes; returns 0 if they are too long for a key. */
 int pay_lmdb_key_of(pay_lmdb_key_t *key, const void *bytes, size_t len);
 /* Appends text or bytes; 0, and nothing appended, when the key would get too long. */

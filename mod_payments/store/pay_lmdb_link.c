@@ -47,8 +47,7 @@ typedef struct link_work_t {
 
 int pay_lmdb_link_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *reference)
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     return pay_link_reference_is(reference)
            && pay_lmdb_key_bytes(key, reference, strlen(reference));
 }
@@ -293,8 +292,7 @@ apr_status_t pay_store_link_list(apr_array_header_t **out, pay_store_t *store,
     pay_lmdb_key_t prefix, from;
 
     *out = apr_array_make(p, limit < LIST_SIZE_HINT ? limit : LIST_SIZE_HINT, sizeof(pay_link_t *));
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
+    pay_lmdb_key_of_scope(&prefix, scope);
     pay_lmdb_key_start(&from);
     if (after && !pay_lmdb_link_key(&from, scope, after)) {
         return APR_EINVAL;

@@ -3,6 +3,7 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_time.h"
+#include "store/pay_rows_scan.h"
 
 #include <string.h>
 
@@ -74,30 +75,12 @@ static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MD
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-/* To the last checkout of the link's scope that is not behind its last one. */
-static int seek_last(MDB_cursor *cursor, const pay_link_t *link, MDB_val *key, MDB_val *row)
-{
-    pay_lmdb_key_t from;
-    int rc;
-
-    pay_lmdb_charge_key(&from, &link->scope, link->last_seq);
-    *key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_get(cursor, key, row, MDB_SET_RANGE);
-    if (!rc && key->mv_size == from.len && !memcmp(key->mv_data, from.bytes, from.len)) {
-        return MDB_SUCCESS;
-    }
-    if (rc == MDB_NOTFOUND) {
-        return mdb_cursor_get(cursor, key, row, MDB_LAST);
-    }
-    return rc ? rc : mdb_cursor_get(cursor, key, row, MDB_PREV);
-}
-
 int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, pay_rows_txn_t *txn,
                         const pay_link_t *link, apr_pool_t *p)
 {
+    pay_lmdb_key_t scope, beyond;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHECKOUT, &scope, &beyond, PAY_ROWS_BEFORE);
     apr_pool_t *ptemp;
-    MDB_cursor *cursor;
-    pay_lmdb_key_t scope;
     MDB_val key, row;
     int rc, mine, looks = 0;
 
@@ -106,16 +89,11 @@ int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, pay_rows_txn_t *txn,
     if (link->last_seq == 0) {
         return MDB_SUCCESS;
     }
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHECKOUT), &cursor);
-    if (rc) {
-        return rc;
-    }
     apr_pool_create(&ptemp, p);
-    pay_lmdb_key_start(&scope);
-    pay_lmdb_key_scope(&scope, &link->scope);
-    rc = seek_last(cursor, link, &key, &row);
-    while (!rc && key.mv_size == PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t)
-           && !memcmp(key.mv_data, scope.bytes, scope.len)) {
+    pay_lmdb_key_of_scope(&scope, &link->scope);
+    pay_lmdb_charge_key(&beyond, &link->scope, link->last_seq + 1);
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc && key.mv_size == PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t)) {
         if (looks++ == PAY_LMDB_LINK_LOOKS_MAX) {
             *whole = 0;
             break;
@@ -124,12 +102,11 @@ int pay_lmdb_link_count(apr_uint64_t *holding, int *whole, pay_rows_txn_t *txn,
         rc = look(&mine, txn, link, &key, &row, ptemp);
         if (!rc) {
             *holding += (apr_uint64_t)mine;
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_PREV);
+            rc = pay_rows_next(&key, &row, &scan);
         }
     }
-    mdb_cursor_close(cursor);
     apr_pool_destroy(ptemp);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 /* Of a row that did not count them: once, when the next payer comes. */

@@ -3,6 +3,7 @@
 
 #include "base/pay_crypto.h"
 #include "model/pay_recipients.h"
+#include "store/pay_rows_scan.h"
 
 #include <errno.h>
 #include <string.h>
@@ -75,35 +76,30 @@ static int is_mailed(const MDB_val *key)
 static int old_rows(unsigned char out[SWEEP_VISITS][MAILED_KEY_LEN], int *count,
                     pay_rows_txn_t *txn, const pay_lmdb_key_t *key, apr_time_t now)
 {
-    pay_lmdb_key_t from = *key;
-    MDB_val at = pay_lmdb_key_val(&from), row;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix = {.len = 0};
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_META, &prefix, key, PAY_ROWS_FROM);
+    MDB_val at, row;
     times_t times;
     int rc, visits, wrapped = 0;
 
     *count = 0;
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_META), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &at, &row, MDB_SET_RANGE);
+    (void)pay_lmdb_key_of(&prefix, key->bytes, PREFIX_LEN);
+    rc = pay_rows_next(&at, &row, &scan);
     for (visits = 0; visits < SWEEP_VISITS && (!rc || rc == MDB_NOTFOUND) && wrapped < 2;
          visits++) {
         if (rc == MDB_NOTFOUND || !is_mailed(&at)) {
             wrapped++;
-            from.len = PREFIX_LEN;
-            at = pay_lmdb_key_val(&from);
-            rc = mdb_cursor_get(cursor, &at, &row, MDB_SET_RANGE);
+            pay_rows_scan_move(&scan, NULL);
+            rc = pay_rows_next(&at, &row, &scan);
             continue;
         }
         times_read(&times, &row, now);
         if (times.count == 0) {
             memcpy(out[(*count)++], at.mv_data, MAILED_KEY_LEN);
         }
-        rc = mdb_cursor_get(cursor, &at, &row, MDB_NEXT);
+        rc = pay_rows_next(&at, &row, &scan);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static int sweep(pay_rows_txn_t *txn, const pay_lmdb_key_t *key, apr_time_t now)

@@ -8,6 +8,7 @@
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_time.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -122,24 +123,20 @@ int pay_lmdb_refund_link_new(int *turned, pay_rows_txn_t *txn, pay_refund_t *ref
 static int waiting(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                    const char *name, apr_pool_t *p)
 {
-    pay_lmdb_key_t first;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_ACQUIRER, &prefix, NULL, PAY_ROWS_FROM);
     MDB_val key, val;
-    size_t prefix_len;
+    size_t key_len;
     int rc;
 
     *out = apr_array_make(p, 1, sizeof(MDB_val));
-    if (!name || !*name || !pay_lmdb_acquirer_unlinked_key(&first, scope, name, 0)) {
+    if (!name || !*name || !pay_lmdb_acquirer_unlinked_key(&prefix, scope, name, 0)) {
         return MDB_SUCCESS;
     }
-    prefix_len = first.len - sizeof(apr_uint64_t);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ACQUIRER), &cursor);
-    if (rc) {
-        return rc;
-    }
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    while (!rc && key.mv_size == first.len && !memcmp(key.mv_data, first.bytes, prefix_len)) {
+    key_len = prefix.len;
+    prefix.len -= sizeof(apr_uint64_t);
+    rc = pay_rows_next(&key, &val, &scan);
+    while (!rc && key.mv_size == key_len) {
         if ((*out)->nelts == PAY_LMDB_REFUND_LINKS_MAX) {
             pay_log(PAY_LOG_WARNING, APR_SUCCESS,
                     PAYLOGNO(00720) "more than %d refunds wait for charge %s of the acquirer: "
@@ -147,12 +144,10 @@ static int waiting(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_scop
                     PAY_LMDB_REFUND_LINKS_MAX, name);
             break;
         }
-        APR_ARRAY_PUSH(*out, MDB_val) =
-            (MDB_val){val.mv_size, apr_pmemdup(p, val.mv_data, val.mv_size)};
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        APR_ARRAY_PUSH(*out, MDB_val) = pay_rows_dup(&val, p);
+        rc = pay_rows_next(&key, &val, &scan);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 /* A refund that cannot be read keeps no charge from being opened: `store check` tells of it. */
@@ -226,31 +221,24 @@ int pay_lmdb_refund_link_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_p
 static int of_charge(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_charge_t *charge,
                      apr_pool_t *p)
 {
-    pay_lmdb_key_t first;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix;
+    pay_rows_scan_t scan =
+        pay_rows_scan(txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
     MDB_val key, val;
     int rc;
 
     *out = apr_array_make(p, 1, sizeof(MDB_val));
-    pay_lmdb_refund_by_charge_key(&first, &charge->scope, charge->seq, 0);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    while (!rc && key.mv_size == first.len
-           && !memcmp(key.mv_data, first.bytes, first.len - sizeof(apr_uint64_t))) {
+    pay_lmdb_charge_key(&prefix, &charge->scope, charge->seq);
+    rc = pay_rows_next(&key, &val, &scan);
+    while (!rc && key.mv_size == prefix.len + sizeof(apr_uint64_t)) {
         if ((*out)->nelts == PAY_LMDB_REFUND_LINKS_MAX) {
             rc = EINVAL;
             break;
         }
-        APR_ARRAY_PUSH(*out, MDB_val) =
-            (MDB_val){val.mv_size, apr_pmemdup(p, val.mv_data, val.mv_size)};
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        APR_ARRAY_PUSH(*out, MDB_val) = pay_rows_dup(&val, p);
+        rc = pay_rows_next(&key, &val, &scan);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static int part(pay_rows_txn_t *txn, pay_charge_t *charge, pay_lmdb_refund_t *row, apr_pool_t *p)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_rows_scan.h"
 
 #include <assert.h>
 #include <string.h>
@@ -82,42 +83,39 @@ static void prefetch_next(const MDB_val *row)
 }
 
 /* From the cursor's key on. *done 1: the range is at its end; 0: the key is where to go on. */
-static int walk(scan_t *scan, int *done, MDB_cursor *cursor)
+static int walk(scan_t *scan, int *done, const pay_rows_txn_t *txn)
 {
+    pay_lmdb_key_t prefix, from;
+    pay_rows_scan_t rows = pay_rows_scan(txn, PAY_TABLE_REFUND, &prefix, &from, PAY_ROWS_FROM);
     pay_lmdb_refund_head_t head;
     MDB_val key, row;
     int rc, visits = 0;
 
     *done = 0;
-    key.mv_data = scan->at->key;
-    key.mv_size = scan->at->key_len;
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    (void)pay_lmdb_key_of(&prefix, scan->at->key, PAY_LMDB_SCOPE_LEN);
+    (void)pay_lmdb_key_of(&from, scan->at->key, scan->at->key_len);
+    rc = pay_rows_next(&key, &row, &rows);
     while (!rc) {
-        if (key.mv_size < PAY_LMDB_SCOPE_LEN
-            || memcmp(key.mv_data, scan->at->key, PAY_LMDB_SCOPE_LEN) != 0) {
-            *done = 1;
-            return MDB_SUCCESS;
-        }
         prefetch_next(&row);
         rc = pay_lmdb_refund_head(&head, &key, &row);
         if (rc) {
-            return rc;
+            break;
         }
         if (pay_lmdb_read_time((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN) > scan->to) {
-            *done = 1;
-            return MDB_SUCCESS;
+            rc = MDB_NOTFOUND;
+            break;
         }
         if (visits++ == LIST_VISITS_MAX
             || (head.seq <= scan->at->view_seq && head.import_number <= scan->at->view_import
                 && !give(scan, &head.text))) {
             memcpy(scan->at->key, key.mv_data, key.mv_size);
             scan->at->key_len = key.mv_size;
-            return MDB_SUCCESS;
+            break;
         }
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        rc = pay_rows_next(&key, &row, &rows);
     }
     *done = rc == MDB_NOTFOUND;
-    return *done ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&rows, rc);
 }
 
 apr_status_t pay_store_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len, apr_size_t *count,
@@ -125,7 +123,6 @@ apr_status_t pay_store_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len,
                                    const pay_time_range_t *range, char *buffer, apr_size_t size)
 {
     scan_t scan = {.at = cursor, .to = range->to, .buffer = buffer, .size = size};
-    MDB_cursor *rows = NULL;
     pay_rows_txn_t txn;
     apr_status_t rv;
     int rc = MDB_SUCCESS;
@@ -142,20 +139,14 @@ apr_status_t pay_store_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len,
     }
     if (!cursor->started) {
         rc = start(cursor, &txn, scope, range->from);
-        if (rc)
-            goto leave;
     }
-    rc = mdb_cursor_open(txn.mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &rows);
-    if (rc)
-        goto leave;
-    rc = walk(&scan, &cursor->done, rows);
-    if (rc)
-        goto leave;
-    *len = scan.len;
-    *count = scan.count;
-leave:
-    if (rows)
-        mdb_cursor_close(rows);
+    if (!rc) {
+        rc = walk(&scan, &cursor->done, &txn);
+    }
+    if (!rc) {
+        *len = scan.len;
+        *count = scan.count;
+    }
     pay_rows_end(&txn);
     return pay_lmdb_status(rc);
 }

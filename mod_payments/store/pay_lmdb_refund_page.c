@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_rows_scan.h"
 
 #include <assert.h>
 #include <string.h>
@@ -16,32 +17,11 @@ typedef struct page_t {
     apr_array_header_t *rows;
 } page_t;
 
-/* To the last row that was not looked at yet: before the cursor, within the range. */
-static int seek(const page_t *page, MDB_cursor *cursor, MDB_val *key, MDB_val *val)
-{
-    const pay_page_cursor_t *at = page->at;
-    pay_lmdb_key_t bound;
-    int rc;
-
-    if (at->started && at->created_at <= page->range->to) {
-        pay_lmdb_refund_key(&bound, page->scope, at->created_at, at->seq);
-    } else {
-        pay_lmdb_refund_key(&bound, page->scope, page->range->to, APR_UINT64_MAX);
-    }
-    *key = pay_lmdb_key_val(&bound);
-    rc = mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    return mdb_cursor_get(cursor, key, val, rc ? MDB_LAST : MDB_PREV);
-}
-
 static int is_of_scope(const page_t *page, const MDB_val *key)
 {
     pay_lmdb_key_t prefix;
 
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, page->scope);
+    pay_lmdb_key_of_scope(&prefix, page->scope);
     return key->mv_size >= prefix.len && !memcmp(key->mv_data, prefix.bytes, prefix.len);
 }
 
@@ -78,28 +58,33 @@ static int look(page_t *page, const MDB_val *key, const MDB_val *val)
 /* MDB_NOTFOUND: there are no more. */
 static int walk(page_t *page, int limit)
 {
+    const pay_page_cursor_t *at = page->at;
     pay_lmdb_scope_t last;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t bound;
+    pay_rows_scan_t scan =
+        pay_rows_scan(page->txn, PAY_TABLE_REFUND, NULL, &bound, PAY_ROWS_BEFORE);
     MDB_val key, val;
     int rc, looks;
 
     rc = pay_lmdb_scope_get(&last, page->txn, page->scope);
-    if (!rc) {
-        rc = mdb_cursor_open(page->txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &cursor);
-    }
     if (rc) {
         return rc;
     }
     page->import_done = last.import_done;
-    rc = seek(page, cursor, &key, &val);
+    if (at->started && at->created_at <= page->range->to) {
+        pay_lmdb_refund_key(&bound, page->scope, at->created_at, at->seq);
+    } else {
+        pay_lmdb_refund_key(&bound, page->scope, page->range->to, APR_UINT64_MAX);
+    }
+    rc = pay_rows_next(&key, &val, &scan);
     for (looks = 1; !rc; looks++) {
         rc = look(page, &key, &val);
         if (rc || page->rows->nelts >= limit || looks == PAY_STORE_LOOKS_MAX) {
             break;
         }
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_PREV);
+        rc = pay_rows_next(&key, &val, &scan);
     }
-    mdb_cursor_close(cursor);
+    (void)pay_rows_scan_end(&scan, rc);
     return rc;
 }
 

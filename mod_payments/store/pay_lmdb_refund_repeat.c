@@ -3,9 +3,11 @@
 
 #include "base/pay_crypto.h"
 #include "model/pay_idempotency.h"
+#include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_time.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -62,8 +64,7 @@ static int digest_asked(unsigned char digest[DIGEST_LEN], const pay_refund_t *re
 static void start_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_uint64_t charge_seq,
                       const unsigned char digest[DIGEST_LEN])
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     pay_lmdb_key_u64(key, charge_seq);
     (void)pay_lmdb_key_bytes(key, digest, DIGEST_LEN);
 }
@@ -127,35 +128,13 @@ int pay_lmdb_refund_repeat_forget(pay_rows_txn_t *txn, pay_lmdb_refund_t *row, a
 
 /* ---- looking up */
 
-/* The cursor on the last entry that begins with `prefix`; MDB_NOTFOUND when there is none. */
-static int seek_last(MDB_cursor *cursor, MDB_val *key, MDB_val *val, const pay_lmdb_key_t *prefix)
-{
-    pay_lmdb_key_t beyond = *prefix;
-    int rc;
-
-    pay_lmdb_key_u64(&beyond, ~(apr_uint64_t)0); /* a number that is never given */
-    *key = pay_lmdb_key_val(&beyond);
-    rc = mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, key, val, rc == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
-    if (rc) {
-        return rc;
-    }
-    return key->mv_size == KEY_LEN && memcmp(key->mv_data, prefix->bytes, PREFIX_LEN) == 0
-               ? MDB_SUCCESS
-               : MDB_NOTFOUND;
-}
-
 int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, pay_rows_txn_t *txn,
                                   const pay_charge_t *charge, const pay_refund_t *like,
                                   apr_pool_t *p)
 {
     MDB_val key, refund_key;
     unsigned char digest[DIGEST_LEN];
-    pay_lmdb_key_t prefix;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix, beyond;
     int rc;
 
     *out = NULL;
@@ -164,13 +143,11 @@ int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, pay_rows_txn_t *txn,
         return rc;
     }
     start_key(&prefix, &charge->scope, charge->seq, digest);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_REPEAT), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = seek_last(cursor, &key, &refund_key, &prefix);
-    mdb_cursor_close(cursor);
-    if (rc) {
+    beyond = prefix;
+    pay_lmdb_key_u64(&beyond, ~(apr_uint64_t)0); /* a number that is never given */
+    rc = pay_rows_first(&key, &refund_key, txn, PAY_TABLE_REFUND_REPEAT, &prefix, &beyond,
+                        PAY_ROWS_BEFORE);
+    if (rc || key.mv_size != KEY_LEN) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     rc = pay_lmdb_refund_get(out, txn, &refund_key, p);
@@ -187,38 +164,26 @@ int pay_lmdb_refund_fetched_like(pay_lmdb_refund_t **out, pay_rows_txn_t *txn,
                                  const pay_charge_t *charge, apr_int64_t amount_minor,
                                  apr_pool_t *p)
 {
-    pay_lmdb_key_t first, last;
+    pay_lmdb_key_t prefix, beyond;
+    pay_rows_scan_t scan =
+        pay_rows_scan(txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, &beyond, PAY_ROWS_BEFORE);
     MDB_val key, refund_key;
     pay_lmdb_refund_t *row;
-    MDB_cursor *cursor;
     int rc, looks;
 
     *out = NULL;
-    pay_lmdb_refund_by_charge_key(&first, &charge->scope, charge->seq, 0);
-    pay_lmdb_refund_by_charge_key(&last, &charge->scope, charge->seq, ~(apr_uint64_t)0);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    key = pay_lmdb_key_val(&last);
-    rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_SET_RANGE);
-    if (!rc || rc == MDB_NOTFOUND) {
-        rc = mdb_cursor_get(cursor, &key, &refund_key, rc ? MDB_LAST : MDB_PREV);
-    }
+    pay_lmdb_charge_key(&prefix, &charge->scope, charge->seq);
+    pay_lmdb_refund_by_charge_key(&beyond, &charge->scope, charge->seq, ~(apr_uint64_t)0);
+    rc = pay_rows_next(&key, &refund_key, &scan);
     for (looks = 0; !rc && looks < PAY_STORE_ROWS_MAX; looks++) {
-        if (key.mv_size != first.len
-            || memcmp(key.mv_data, first.bytes, first.len - sizeof(apr_uint64_t)) != 0) {
-            break;
-        }
         rc = pay_lmdb_refund_get(&row, txn, &refund_key, p);
         if (!rc && is_fetched_like(&row->refund, amount_minor)) {
             *out = row;
             break;
         }
         if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_PREV);
+            rc = pay_rows_next(&key, &refund_key, &scan);
         }
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }

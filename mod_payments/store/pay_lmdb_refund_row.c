@@ -50,24 +50,21 @@ static const pay_row_field_t refund_fields[] = {
 void pay_lmdb_refund_key(pay_lmdb_key_t *key, const pay_scope_t *scope, apr_time_t created_at,
                          apr_uint64_t seq)
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     pay_lmdb_key_time(key, created_at);
     pay_lmdb_key_u64(key, seq);
 }
 
 int pay_lmdb_refund_name_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *name)
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     return pay_lmdb_key_bytes(key, name, strlen(name));
 }
 
 void pay_lmdb_refund_by_charge_key(pay_lmdb_key_t *key, const pay_scope_t *scope,
                                    apr_uint64_t charge_seq, apr_uint64_t seq)
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     pay_lmdb_key_u64(key, charge_seq);
     pay_lmdb_key_u64(key, seq);
 }

@@ -8,6 +8,7 @@
 #include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_token.h"
 #include "store/pay_lmdb_tour.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <stddef.h>
@@ -80,36 +81,28 @@ static void counted(const pay_lmdb_tour_t *tour, void *sums)
 static int collect(apr_array_header_t *seqs, int *done, const pay_reset_t *at, pay_rows_txn_t *txn,
                    const pay_scope_t *scope)
 {
-    pay_lmdb_key_t from;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix, after;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHARGE, &prefix, &after, PAY_ROWS_AFTER);
     MDB_val key, row;
     apr_uint64_t seq;
     int rc;
 
-    pay_lmdb_charge_key(&from, scope, at->place.cursor.seq + 1);
-    key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
+    pay_lmdb_key_of_scope(&prefix, scope);
+    pay_lmdb_charge_key(&after, scope, at->place.cursor.seq);
+    rc = pay_rows_next(&key, &row, &scan);
     while (!rc && seqs->nelts < PAY_LMDB_TOUR_CHARGES_MAX) {
-        if (key.mv_size != PAY_LMDB_CHARGE_KEY_LEN
-            || memcmp(key.mv_data, from.bytes, PAY_LMDB_SCOPE_LEN) != 0) {
-            rc = MDB_NOTFOUND;
-            break;
-        }
-        seq = pay_lmdb_read_u64((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN);
+        seq = key.mv_size == PAY_LMDB_CHARGE_KEY_LEN
+                  ? pay_lmdb_read_u64((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN)
+                  : APR_UINT64_MAX;
         if (seq > at->charge_seq) {
             rc = MDB_NOTFOUND;
             break;
         }
         APR_ARRAY_PUSH(seqs, apr_uint64_t) = seq;
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        rc = pay_rows_next(&key, &row, &scan);
     }
-    mdb_cursor_close(cursor);
     *done = rc == MDB_NOTFOUND;
-    return *done ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,

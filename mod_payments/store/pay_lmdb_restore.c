@@ -5,6 +5,7 @@
 #include "base/pay_time.h"
 #include "store/pay_lmdb_charge_time.h"
 #include "store/pay_lmdb_env.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -116,58 +117,41 @@ static int content_count(content_t *out, pay_rows_txn_t *txn)
 static int newest_charge(apr_time_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                          apr_time_t now)
 {
-    pay_lmdb_key_t beyond;
-    MDB_cursor *cursor;
-    pay_scope_t of;
+    pay_lmdb_key_t prefix, beyond;
     MDB_val key, val;
     int rc;
 
     *out = 0;
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_CHARGE_BY_TIME), &cursor);
-    if (rc) {
-        return rc;
-    }
+    pay_lmdb_key_of_scope(&prefix, scope);
     pay_lmdb_charge_time_key(&beyond, scope, now, ~(apr_uint64_t)0);
-    key = pay_lmdb_key_val(&beyond);
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    if (!rc || rc == MDB_NOTFOUND) {
-        rc = mdb_cursor_get(cursor, &key, &val, rc ? MDB_LAST : MDB_PREV);
-    }
+    rc = pay_rows_first(&key, &val, txn, PAY_TABLE_CHARGE_BY_TIME, &prefix, &beyond,
+                        PAY_ROWS_BEFORE);
     if (!rc && key.mv_size == PAY_LMDB_CHARGE_TIME_KEY_LEN) {
-        pay_lmdb_read_scope(&of, key.mv_data);
-        if (of.account == scope->account && of.mode == scope->mode) {
-            *out = pay_lmdb_read_time((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN);
-        }
+        *out = pay_lmdb_read_time((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN);
     }
-    mdb_cursor_close(cursor);
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
 /* Of the charges of all scopes: what is in a copy was made before it. */
 static int newest_of_all(apr_time_t *out, pay_rows_txn_t *txn, apr_time_t now)
 {
-    MDB_cursor *cursor;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_SCOPE, NULL, NULL, PAY_ROWS_FROM);
     pay_scope_t scope;
     MDB_val key, val;
     apr_time_t when;
     int rc;
 
     *out = 0;
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_SCOPE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
+    rc = pay_rows_next(&key, &val, &scan);
     while (!rc) {
         if (key.mv_size == PAY_LMDB_SCOPE_LEN) {
             pay_lmdb_read_scope(&scope, key.mv_data);
             rc = newest_charge(&when, txn, &scope, now);
             *out = !rc && when > *out ? when : *out;
         }
-        rc = rc ? rc : mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        rc = rc ? rc : pay_rows_next(&key, &val, &scan);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static int epoch_begin(content_t *content, pay_epoch_t *stored, pay_rows_txn_t *txn,

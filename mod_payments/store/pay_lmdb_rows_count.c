@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_rows_count.h"
 
 #include "store/pay_lmdb_keys.h"
+#include "store/pay_rows_scan.h"
 
 #include <string.h>
 
@@ -24,22 +25,16 @@ int pay_lmdb_rows_is_counted(pay_lmdb_table_t table)
 static int count_table(apr_uint64_t *out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
                        const pay_lmdb_key_t *prefix)
 {
-    MDB_cursor *cursor;
-    MDB_val key = pay_lmdb_key_val(prefix), row;
+    pay_rows_scan_t scan = pay_rows_scan(txn, table, prefix, NULL, PAY_ROWS_FROM);
+    MDB_val key, row;
     int rc;
 
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
-    while (!rc && key.mv_size >= prefix->len
-           && memcmp(key.mv_data, prefix->bytes, prefix->len) == 0) {
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc) {
         (*out)++;
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        rc = pay_rows_next(&key, &row, &scan);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 int pay_lmdb_rows_count(apr_uint64_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope)
@@ -49,8 +44,7 @@ int pay_lmdb_rows_count(apr_uint64_t *out, pay_rows_txn_t *txn, const pay_scope_
     size_t i;
 
     *out = 0;
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
+    pay_lmdb_key_of_scope(&prefix, scope);
     for (i = 0; !rc && i < COUNTED; i++) {
         rc = count_table(out, txn, counted[i], &prefix);
     }

@@ -36,8 +36,7 @@ int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, pay_rows_txn_t *txn,
 
     *found = 0;
     memset(out, 0, sizeof(*out));
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, scope);
+    pay_lmdb_key_of_scope(&key, scope);
     at = pay_lmdb_key_val(&key);
     rc = pay_rows_get(&row, txn, PAY_TABLE_SCOPE, &at);
     if (rc == MDB_NOTFOUND) {
@@ -70,8 +69,7 @@ int pay_lmdb_scope_write(pay_rows_txn_t *txn, const pay_scope_t *scope, const pa
     if (rc) {
         return rc;
     }
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, scope);
+    pay_lmdb_key_of_scope(&key, scope);
     at = pay_lmdb_key_val(&key);
     return pay_rows_put(txn, PAY_TABLE_SCOPE, &at, &val, 0);
 }

@@ -5,6 +5,7 @@
 #include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_total.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -20,39 +21,30 @@ typedef struct sweep_t {
 /* The next rows of the import. *done 1: the scope has no more. */
 static int collect(int *done, sweep_t *sweep, pay_rows_txn_t *txn)
 {
+    const pay_lmdb_key_t from = sweep->from;
+    pay_lmdb_key_t prefix;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_REFUND, &prefix, &from, PAY_ROWS_FROM);
     pay_lmdb_refund_head_t head;
-    MDB_cursor *cursor;
     MDB_val key, row;
     int rc, visits = 0;
 
-    *done = 0;
     sweep->keys = apr_array_make(sweep->ptemp, 64, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND), &cursor);
-    if (rc) {
-        return rc;
-    }
-    key = pay_lmdb_key_val(&sweep->from);
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
-    while (!rc && memcmp(key.mv_data, sweep->from.bytes, PAY_LMDB_SCOPE_LEN) == 0) {
-        if (visits++ == PAY_LMDB_SWEEP_VISITS_MAX
-            || sweep->keys->nelts == PAY_LMDB_SWEEP_ROWS_MAX) {
-            pay_lmdb_key_start(&sweep->from);
-            (void)pay_lmdb_key_bytes(&sweep->from, key.mv_data, key.mv_size);
-            mdb_cursor_close(cursor);
-            return MDB_SUCCESS;
-        }
+    (void)pay_lmdb_key_of(&prefix, from.bytes, PAY_LMDB_SCOPE_LEN);
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc && visits++ < PAY_LMDB_SWEEP_VISITS_MAX
+           && sweep->keys->nelts < PAY_LMDB_SWEEP_ROWS_MAX) {
         /* A row whose head cannot be read is logged and left to the store's check. */
         if (pay_lmdb_refund_head(&head, &key, &row) == MDB_SUCCESS
             && head.import_number == sweep->number) {
-            MDB_val copy = {key.mv_size, apr_pmemdup(sweep->ptemp, key.mv_data, key.mv_size)};
-
-            APR_ARRAY_PUSH(sweep->keys, MDB_val) = copy;
+            APR_ARRAY_PUSH(sweep->keys, MDB_val) = pay_rows_dup(&key, sweep->ptemp);
         }
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        rc = pay_rows_next(&key, &row, &scan);
     }
-    mdb_cursor_close(cursor);
-    *done = !rc || rc == MDB_NOTFOUND;
-    return *done ? MDB_SUCCESS : rc;
+    if (!rc) {
+        (void)pay_lmdb_key_of(&sweep->from, key.mv_data, key.mv_size);
+    }
+    *done = rc == MDB_NOTFOUND;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 /* As if the refund had failed: a failed one counts nothing. */

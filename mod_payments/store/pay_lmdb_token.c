@@ -40,8 +40,7 @@ static int token_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *
 {
     size_t len = strlen(text);
 
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, scope);
+    pay_lmdb_key_of_scope(key, scope);
     return len > 0 && len <= PAY_TOKEN_TEXT_MAX && pay_lmdb_key_bytes(key, text, len);
 }
 
@@ -248,8 +247,7 @@ apr_status_t pay_store_token_list(apr_array_header_t **out, pay_store_t *store,
     apr_status_t rv;
 
     *out = NULL;
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
+    pay_lmdb_key_of_scope(&prefix, scope);
     rv = pay_lmdb_walk(store, PAY_TABLE_TOKEN, &prefix, list_visit, tokens);
     if (rv == APR_SUCCESS) {
         *out = tokens;

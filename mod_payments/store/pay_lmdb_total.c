@@ -3,6 +3,7 @@
 
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_rows_scan.h"
 
 #include <assert.h>
 #include <string.h>
@@ -28,8 +29,7 @@ static const pay_row_field_t total_fields[] = {
 
 void pay_lmdb_total_key(pay_lmdb_key_t *key, const pay_lmdb_total_t *row)
 {
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_scope(key, &row->scope);
+    pay_lmdb_key_of_scope(key, &row->scope);
     pay_lmdb_key_time(key, row->total.from);
     (void)pay_lmdb_key_bytes(key, row->total.currency, PAY_CURRENCY_LEN);
     pay_lmdb_key_u32(key, row->import_number);
@@ -191,8 +191,7 @@ static void list_start(pay_lmdb_key_t *first, const pay_scope_t *scope, apr_time
         pay_lmdb_total_key(first, &last);
         (void)pay_lmdb_key_bytes(first, "", 1);
     } else {
-        pay_lmdb_key_start(first);
-        pay_lmdb_key_scope(first, scope);
+        pay_lmdb_key_of_scope(first, scope);
         pay_lmdb_key_time(first, from);
     }
 }
@@ -219,9 +218,10 @@ static int list_row(apr_array_header_t *totals, const pay_total_t *row, int limi
 static int list(apr_array_header_t *totals, pay_rows_txn_t *txn, const pay_lmdb_key_t *first,
                 const pay_scope_t *scope, apr_time_t to, int limit)
 {
+    pay_lmdb_key_t prefix;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_TOTAL, &prefix, first, PAY_ROWS_FROM);
     pay_lmdb_scope_t view;
     pay_lmdb_total_t row;
-    MDB_cursor *cursor;
     MDB_val key, val;
     int rc, visits = 0;
 
@@ -229,14 +229,9 @@ static int list(apr_array_header_t *totals, pay_rows_txn_t *txn, const pay_lmdb_
     if (rc) {
         return rc;
     }
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_TOTAL), &cursor);
-    if (rc) {
-        return rc;
-    }
-    key = pay_lmdb_key_val(first);
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    while (!rc && key.mv_size >= PAY_LMDB_SCOPE_LEN
-           && memcmp(key.mv_data, first->bytes, PAY_LMDB_SCOPE_LEN) == 0) {
+    pay_lmdb_key_of_scope(&prefix, scope);
+    rc = pay_rows_next(&key, &val, &scan);
+    while (!rc) {
         rc = pay_lmdb_total_decode(&row, &key, &val);
         if (rc || row.total.from > to) {
             break;
@@ -247,10 +242,9 @@ static int list(apr_array_header_t *totals, pay_rows_txn_t *txn, const pay_lmdb_
         if (row.import_number <= view.import_done && !list_row(totals, &row.total, limit)) {
             break;
         }
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        rc = pay_rows_next(&key, &val, &scan);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 apr_status_t pay_store_total_list(apr_array_header_t **out, pay_store_t *store,

@@ -4,6 +4,7 @@
 #include "base/pay_time.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_event.h"
+#include "store/pay_rows_scan.h"
 
 #include <assert.h>
 #include <string.h>
@@ -26,7 +27,7 @@ enum { PART_REFUNDS = EVENT_PARTS, PART_CHARGE };
 static void go_on(pay_lmdb_tour_t *tour, int part)
 {
     tour->next.part = part;
-    pay_lmdb_key_start(&tour->next.from);
+    pay_lmdb_key_start(&tour->next.after);
 }
 
 static void next_charge(pay_lmdb_tour_t *tour)
@@ -36,39 +37,21 @@ static void next_charge(pay_lmdb_tour_t *tour)
 }
 
 /*
- * The first row of `table` that begins with `prefix` and was not visited; *found 0: none. `from` is
- * then behind it: visitors take rows out, so that no cursor stays open.
+ * The first row of `table` that begins with `prefix` and was not visited; *found 0: none. Visitors
+ * take rows out, so that no scan stays open.
  */
 static int step(int *found, MDB_val *key, MDB_val *row, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn,
                 pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
 {
-    static const unsigned char behind = 0;
-    pay_lmdb_key_t *from = &tour->next.from;
-    MDB_cursor *cursor;
     int rc;
 
-    *found = 0;
-    if (from->len == 0) {
-        *from = *prefix;
-    }
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    *key = pay_lmdb_key_val(from);
-    rc = mdb_cursor_get(cursor, key, row, MDB_SET_RANGE);
-    mdb_cursor_close(cursor);
+    rc = pay_rows_first(key, row, txn, table, prefix, &tour->next.after, PAY_ROWS_AFTER);
+    *found = !rc;
     if (rc) {
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
-    if (key->mv_size < prefix->len || memcmp(key->mv_data, prefix->bytes, prefix->len) != 0) {
-        return MDB_SUCCESS;
-    }
-    *found = 1;
     tour->visits++;
-    pay_lmdb_key_start(from);
-    (void)pay_lmdb_key_bytes(from, key->mv_data, key->mv_size);
-    (void)pay_lmdb_key_bytes(from, &behind, 1);
+    (void)pay_lmdb_key_of(&tour->next.after, key->mv_data, key->mv_size);
     return MDB_SUCCESS;
 }
 

@@ -27,9 +27,9 @@ typedef struct pay_lmdb_visitor_t {
 } pay_lmdb_visitor_t;
 
 typedef struct pay_lmdb_tour_place_t {
-    int charge;          /* index in `charges` */
-    int part;            /* of that charge */
-    pay_lmdb_key_t from; /* within the part; empty: its begin */
+    int charge;           /* index in `charges` */
+    int part;             /* of that charge */
+    pay_lmdb_key_t after; /* within the part; empty: its begin */
 } pay_lmdb_tour_place_t;
 
 struct pay_lmdb_tour_t {

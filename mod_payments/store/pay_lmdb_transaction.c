@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
+#include "store/pay_rows_scan.h"
 
 #include <string.h>
 
@@ -47,31 +48,25 @@ static int show(pay_transaction_t *out, pay_rows_txn_t *txn, const MDB_val *inde
 /* References by refund seq, which is the order of their creation. */
 static int list_refunds(pay_transaction_t *out, pay_rows_txn_t *txn, apr_pool_t *p)
 {
-    const size_t prefix_len = PAY_LMDB_SCOPE_LEN + sizeof(apr_uint64_t);
-    pay_lmdb_key_t first;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix;
+    pay_rows_scan_t scan =
+        pay_rows_scan(txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
     MDB_val key, refund_key;
     int rc, visits = 0;
 
-    pay_lmdb_refund_by_charge_key(&first, &out->charge->scope, out->charge->seq, 0);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_REFUND_BY_CHARGE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_SET_RANGE);
-    while (!rc && key.mv_size > prefix_len && memcmp(key.mv_data, first.bytes, prefix_len) == 0) {
+    pay_lmdb_charge_key(&prefix, &out->charge->scope, out->charge->seq);
+    rc = pay_rows_next(&key, &refund_key, &scan);
+    while (!rc) {
         if (visits++ == VISITS_MAX || out->refunds->nelts == PAY_TRANSACTION_REFUNDS_MAX) {
             out->refunds_complete = 0;
             break;
         }
         rc = show(out, txn, &key, &refund_key, p);
         if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &refund_key, MDB_NEXT);
+            rc = pay_rows_next(&key, &refund_key, &scan);
         }
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 /* By `reference`, or by `seq` where that is NULL. */

@@ -43,8 +43,7 @@ static int count_all(pay_waiting_t *out, pay_rows_txn_t *txn, const pay_scope_t 
     pay_lmdb_scope_t last;
     int rc;
 
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
+    pay_lmdb_key_of_scope(&prefix, scope);
     pay_lmdb_endpoint_key(&webhook, scope, PAY_ENDPOINT_WEBHOOK);
     rc = pay_lmdb_scope_get(&last, txn, scope);
     if (rc) {
@@ -115,8 +114,7 @@ static int waiting_list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_
     MDB_val key, val;
     int rc, looks;
 
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, scope);
+    pay_lmdb_key_of_scope(&prefix, scope);
     rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_PENDING_DUE), &cursor);
     if (rc) {
         return rc;

@@ -201,8 +201,7 @@ int erase_count(int i, pay_lmdb_table_t table)
     pay_rows_txn_t txn;
     int rc, count = 0;
 
-    pay_lmdb_key_start(&prefix);
-    pay_lmdb_key_scope(&prefix, &till->scopes[i]);
+    pay_lmdb_key_of_scope(&prefix, &till->scopes[i]);
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi(table), &cursor), 0);
     rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);

@@ -345,8 +345,7 @@ START_TEST(test_scope_behind_its_charges)
     pay_claim_t claim;
 
     till_open(_i, "order-1", 100);
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &till->scopes[_i]);
+    pay_lmdb_key_of_scope(&key, &till->scopes[_i]);
     till_plant(PAY_TABLE_SCOPE, &key, NULL, 0);
     /* KEYEXIST of the charge row is a fault, never a duplicate reference. */
     ck_assert_int_eq(pay_store_charge_open(&charge, &claim, till->store,

@@ -64,8 +64,7 @@ START_TEST(test_more_than_one_part)
     }
     till_check_clean();
     /* The last row of the last scope is reached. */
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &till->scopes[0]);
+    pay_lmdb_key_of_scope(&key, &till->scopes[0]);
     pay_lmdb_key_u64(&key, PAY_LMDB_CHECK_ROWS_MAX);
     till_plant(PAY_TABLE_CHARGE, &key, "\xff", 1);
     ck_assert_int_eq(till_faults("charge "), 1);

@@ -59,8 +59,7 @@ static void spoil_encryption(spoil_t how)
 {
     pay_lmdb_key_t key;
 
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, how == SPOIL_ENCRYPTION_ACCOUNT ? &nobody : &till->scopes[1]);
+    pay_lmdb_key_of_scope(&key, how == SPOIL_ENCRYPTION_ACCOUNT ? &nobody : &till->scopes[1]);
     if (how == SPOIL_ENCRYPTION_KEY) {
         (void)pay_lmdb_key_bytes(&key, "", 1);
     }

@@ -67,8 +67,7 @@ static void plant_page(const char *id, const char *reference, size_t len)
     unsigned char place[1 + PAY_LMDB_KEY_MAX] = {PAY_PAGE_LINK};
     pay_lmdb_key_t page, key;
 
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &till->scopes[0]);
+    pay_lmdb_key_of_scope(&key, &till->scopes[0]);
     ck_assert_int_eq(pay_lmdb_key_bytes(&key, reference, strlen(reference)), 1);
     memcpy(place + 1, key.bytes, key.len);
     ck_assert_int_eq(pay_lmdb_page_key(&page, id), 1);

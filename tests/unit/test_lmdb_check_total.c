@@ -287,8 +287,7 @@ START_TEST(test_last_keys)
     for (i = 0; i < UNIT_ROWS(tables); i++) {
         key.len = sizeof(key.bytes);
         till_plant(tables[i], &key, "x", 1);
-        pay_lmdb_key_start(&key);
-        pay_lmdb_key_scope(&key, &till->scopes[i]);
+        pay_lmdb_key_of_scope(&key, &till->scopes[i]);
         pay_lmdb_key_time(&key, pay_total_step(TILL_NOW) + PAY_TOTAL_STEP - 1);
         memset(key.bytes + key.len, 0xff, sizeof(key.bytes) - key.len);
         key.len = sizeof(key.bytes);

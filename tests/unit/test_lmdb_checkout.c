@@ -95,8 +95,7 @@ START_TEST(test_damaged_row)
     pay_store_page_t page;
     pay_lmdb_key_t key;
 
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &charge->scope);
+    pay_lmdb_key_of_scope(&key, &charge->scope);
     pay_lmdb_key_u64(&key, charge->seq);
     till_plant(PAY_TABLE_CHECKOUT, &key, "nonsense", 8);
     ck_assert_int_eq(pay_store_page_find(&page, till->store, charge->checkout->page_id, unit_pool),

@@ -208,8 +208,7 @@ START_TEST(test_damaged)
 
     put(0, "one", 0);
     put(1, "one", 0);
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &till->scopes[0]);
+    pay_lmdb_key_of_scope(&key, &till->scopes[0]);
     till_plant(PAY_TABLE_ENCRYPTION_KEY, &key, "\x01\x01", 2);
     ck_assert_int_eq(pay_store_encryption_key_get(&out, till->store, &till->scopes[0], unit_pool),
                      PAY_STORE_ECORRUPT);

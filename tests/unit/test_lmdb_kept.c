@@ -246,8 +246,7 @@ START_TEST(test_dangling)
                                                unit_pool),
                          APR_SUCCESS);
     }
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &till->scopes[_i]);
+    pay_lmdb_key_of_scope(&key, &till->scopes[_i]);
     pay_lmdb_key_u64(&key, 2);
     till_plant(PAY_TABLE_CHARGE, &key, NULL, 0);
     check_corrupt(_i, charged, "a charge that is gone");

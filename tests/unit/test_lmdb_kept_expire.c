@@ -245,8 +245,7 @@ START_TEST(test_dangling_waits)
         keep_charge(i);
         (void)till_resolve(&charge, i, 1, PAY_OUTCOME_APPROVED);
     }
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &till->scopes[_i]);
+    pay_lmdb_key_of_scope(&key, &till->scopes[_i]);
     pay_lmdb_key_u64(&key, 1);
     till_plant(PAY_TABLE_CHARGE, &key, NULL, 0);
     ck_assert_int_eq(expire(END, 10), TILL_SCOPES);

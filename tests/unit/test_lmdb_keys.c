@@ -50,11 +50,9 @@ START_TEST(test_scopes_keep_their_order)
     pay_lmdb_key_t smaller, larger;
     pay_scope_t back;
 
-    pay_lmdb_key_start(&smaller);
-    pay_lmdb_key_scope(&smaller, &scope_rows[_i].smaller);
+    pay_lmdb_key_of_scope(&smaller, &scope_rows[_i].smaller);
     pay_lmdb_key_u64(&smaller, UINT64_MAX); /* nothing behind the scope reaches the next one */
-    pay_lmdb_key_start(&larger);
-    pay_lmdb_key_scope(&larger, &scope_rows[_i].larger);
+    pay_lmdb_key_of_scope(&larger, &scope_rows[_i].larger);
     pay_lmdb_key_u64(&larger, 0);
     ck_assert_msg(smaller.len == PAY_LMDB_SCOPE_LEN + 8, "%s", scope_rows[_i].name);
     ck_assert_msg(memcmp(smaller.bytes, larger.bytes, smaller.len) < 0, "%s", scope_rows[_i].name);

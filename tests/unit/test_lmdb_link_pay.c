@@ -78,8 +78,7 @@ static void lose(const pay_charge_t *charge)
 {
     pay_lmdb_key_t key;
 
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &charge->scope);
+    pay_lmdb_key_of_scope(&key, &charge->scope);
     pay_lmdb_key_u64(&key, charge->seq);
     till_plant(PAY_TABLE_CHECKOUT, &key, NULL, 0);
 }

@@ -165,8 +165,7 @@ START_TEST(test_bad_row)
     if (_i) {
         pay_lmdb_refund_key(&key, &till->scopes[0], TILL_NOW, 99);
     } else {
-        pay_lmdb_key_start(&key);
-        pay_lmdb_key_scope(&key, &till->scopes[0]);
+        pay_lmdb_key_of_scope(&key, &till->scopes[0]);
         pay_lmdb_key_u64(&key, APR_UINT64_MAX - 1);
     }
     till_plant(PAY_TABLE_REFUND, &key, "x", 1);

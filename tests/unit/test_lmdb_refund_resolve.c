@@ -227,8 +227,7 @@ START_TEST(test_charge_is_gone)
     ck_assert_int_eq(
         pay_store_charge_withdraw(till->store, &till->scopes[_i], charge->seq, unit_pool),
         APR_EINVAL);
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &till->scopes[_i]);
+    pay_lmdb_key_of_scope(&key, &till->scopes[_i]);
     pay_lmdb_key_u64(&key, charge->seq);
     till_plant(PAY_TABLE_CHARGE, &key, NULL, 0);
     ck_assert_int_eq(pay_store_refund_resolve(&refund, &changed, till->store, &till->scopes[_i],

@@ -115,8 +115,7 @@ START_TEST(test_bad_row)
 {
     pay_lmdb_key_t key;
 
-    pay_lmdb_key_start(&key);
-    pay_lmdb_key_scope(&key, &till->scopes[1]);
+    pay_lmdb_key_of_scope(&key, &till->scopes[1]);
     till_plant(PAY_TABLE_SCOPE, &key, "\xff", 1);
     till_raw(read_bad, NULL);
 }

@@ -24,8 +24,7 @@ static int fill_work(pay_rows_txn_t *txn, void *baton)
     int i;
 
     for (i = 0; !rc && i < rows * FIXTURE_SCOPES; i++) {
-        pay_lmdb_key_start(&key);
-        pay_lmdb_key_scope(&key, &fixture_scopes[i % FIXTURE_SCOPES]);
+        pay_lmdb_key_of_scope(&key, &fixture_scopes[i % FIXTURE_SCOPES]);
         pay_lmdb_key_u64(&key, (apr_uint64_t)(i / FIXTURE_SCOPES));
         at = pay_lmdb_key_val(&key);
         rc = pay_rows_put(txn, PAY_TABLE_TOKEN, &at, &val, 0);
@@ -70,8 +69,7 @@ START_TEST(test_every_row_once_in_order)
     for (scope = 0; scope < FIXTURE_SCOPES; scope++) {
         seen_t seen = {0};
 
-        pay_lmdb_key_start(&prefix);
-        pay_lmdb_key_scope(&prefix, &fixture_scopes[scope]);
+        pay_lmdb_key_of_scope(&prefix, &fixture_scopes[scope]);
         ck_assert_int_eq(pay_lmdb_walk(db, PAY_TABLE_TOKEN, &prefix, see, &seen), APR_SUCCESS);
         ck_assert_msg(seen.count == (apr_uint64_t)rows, "%s", row_counts[_i].name);
         ck_assert_msg(!seen.wrong, "%s", row_counts[_i].name);

@@ -198,8 +198,7 @@ void till_kept_key(pay_lmdb_key_t *out, int i, const pay_idempotency_t *use)
     unsigned char digest[PAY_SHA256_LEN];
 
     ck_assert_int_eq(pay_sha256(digest, use->key, strlen(use->key)), APR_SUCCESS);
-    pay_lmdb_key_start(out);
-    pay_lmdb_key_scope(out, &till->scopes[i]);
+    pay_lmdb_key_of_scope(out, &till->scopes[i]);
     ck_assert(pay_lmdb_key_bytes(out, head, sizeof(head)));
     ck_assert(pay_lmdb_key_bytes(out, digest, sizeof(digest)));
 }
