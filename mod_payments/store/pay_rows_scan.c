@@ -14,7 +14,8 @@ static int seek_below(MDB_cursor *cursor, MDB_val *key, MDB_val *row)
 
 static int seek(MDB_val *key, MDB_val *row, const pay_rows_scan_t *scan)
 {
-    const pay_lmdb_key_t *from = scan->from && scan->from->len > 0 ? scan->from : scan->prefix;
+    const int is_given = scan->from && scan->from->len > 0;
+    const pay_lmdb_key_t *from = is_given ? scan->from : scan->prefix;
     int rc;
 
     if (!from || from->len == 0) {
@@ -26,7 +27,7 @@ static int seek(MDB_val *key, MDB_val *row, const pay_rows_scan_t *scan)
         return seek_below(scan->cursor, key, row);
     }
     rc = mdb_cursor_get(scan->cursor, key, row, MDB_SET_RANGE);
-    if (!rc && scan->way == PAY_ROWS_AFTER && key->mv_size == from->len
+    if (!rc && is_given && scan->way == PAY_ROWS_AFTER && key->mv_size == from->len
         && memcmp(key->mv_data, from->bytes, from->len) == 0) {
         rc = mdb_cursor_get(scan->cursor, key, row, MDB_NEXT);
     }
