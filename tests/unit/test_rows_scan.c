@@ -3,6 +3,8 @@
 
 #include "store/pay_rows_scan.h"
 
+#define SAID_MAX 64
+
 /* Rows whose keys and values are these letters. */
 static const char *const stored[] = {"a", "b", "ba", "bab", "bc", "c", "ca"};
 
@@ -62,10 +64,12 @@ static const struct {
 
 static void said(char *text, const MDB_val *key, const MDB_val *row)
 {
+    const size_t len = strlen(text);
+
     ck_assert_uint_eq(key->mv_size, row->mv_size);
     ck_assert_mem_eq(key->mv_data, row->mv_data, key->mv_size);
-    strcat(text, *text ? " " : "");
-    strncat(text, key->mv_data, key->mv_size);
+    (void)snprintf(text + len, SAID_MAX - len, "%s%.*s", len ? " " : "", (int)key->mv_size,
+                   (const char *)key->mv_data);
 }
 
 START_TEST(test_scan)
@@ -74,7 +78,7 @@ START_TEST(test_scan)
     const char *prefix_text = scan_rows[_i].prefix, *from_text = scan_rows[_i].from;
     const pay_lmdb_key_t prefix = key_of(prefix_text ? prefix_text : "");
     const pay_lmdb_key_t from = key_of(from_text ? from_text : "");
-    char got[64] = "";
+    char got[SAID_MAX] = "";
     pay_rows_txn_t txn;
     pay_rows_scan_t scan;
     MDB_val key, row;
@@ -101,7 +105,7 @@ START_TEST(test_moved)
 {
     pay_store_t *store = fixture_open(unit_dir());
     const pay_lmdb_key_t prefix = key_of("b"), there = key_of("bb");
-    char got[64] = "";
+    char got[SAID_MAX] = "";
     pay_rows_txn_t txn;
     pay_rows_scan_t scan;
     MDB_val key, row;
@@ -149,7 +153,7 @@ START_TEST(test_taken_out_meanwhile)
 {
     pay_store_t *store = fixture_open(unit_dir());
     const pay_lmdb_key_t prefix = key_of("b");
-    char got[64] = "";
+    char got[SAID_MAX] = "";
     pay_rows_txn_t txn;
     MDB_val key, row;
 
