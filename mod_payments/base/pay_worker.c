@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_worker.h"
 
+#include "base/pay_time.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -160,6 +162,45 @@ int pay_worker_alive(const pay_worker_t *worker)
     }
     /* /proc may hide other users' processes: then the pid has to do, and alive is the safe word. */
     return kill((pid_t)worker->pid, 0) == 0 || errno != ESRCH;
+}
+
+/* The time from `now_ms` to `until_ms`: not negative, and at most PAY_WORKER_TERM_MAX. */
+static apr_interval_time_t time_to(apr_int64_t until_ms, apr_int64_t now_ms)
+{
+    const apr_int64_t longest_ms = apr_time_as_msec(PAY_WORKER_TERM_MAX);
+
+    if (until_ms <= now_ms) {
+        return 0;
+    }
+    return until_ms < now_ms + longest_ms ? apr_time_from_msec(until_ms - now_ms)
+                                          : PAY_WORKER_TERM_MAX;
+}
+
+apr_time_t pay_worker_until(apr_int64_t until_ms, apr_time_t now)
+{
+    const apr_time_t until_at = now + time_to(until_ms, pay_time_boot_ms());
+
+    return until_at ? until_at : 1;
+}
+
+apr_interval_time_t pay_worker_left(const pay_worker_t *worker, apr_int64_t until_ms,
+                                    apr_time_t until_at, apr_time_t now)
+{
+    const apr_time_t graced = now - PAY_WORKER_GRACE;
+    apr_interval_time_t left;
+
+    if (worker->pid == 0) {
+        return 0;
+    }
+    if (worker->boot_id == pay_worker_self().boot_id) {
+        left = time_to(until_ms, pay_time_boot_ms());
+        return left > 0 && pay_worker_alive(worker) ? left : 0;
+    }
+    if (until_at == 0
+        || pay_time_is_over(until_at, graced, PAY_WORKER_TERM_MAX + PAY_WORKER_GRACE)) {
+        return 0;
+    }
+    return until_at - graced;
 }
 
 apr_int64_t pay_worker_namespace(void)

@@ -36,7 +36,7 @@ ctl_exit_t ctl_charge_resolve(ctl_t *ctl)
         ctl_charge_print(ctl, decided);
         return CTL_OK;
     case PAY_DECISION_BUSY:
-        return ctl_decision_busy("charge", charge->reference, decided->wait_until_ms);
+        return ctl_decision_busy("charge", charge->reference, pay_charge_busy_for(decided));
     case PAY_DECISION_REFUNDED:
         return ctl_fail(CTL_EXIT_REFUSED,
                         "charge %s cannot have failed: refund %s of it was made, so it was "

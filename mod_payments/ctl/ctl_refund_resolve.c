@@ -36,7 +36,7 @@ ctl_exit_t ctl_refund_resolve(ctl_t *ctl)
         ctl_refund_print(ctl, decided);
         return CTL_OK;
     case PAY_DECISION_BUSY:
-        return ctl_decision_busy("refund", refund->refund_reference, decided->wait_until_ms);
+        return ctl_decision_busy("refund", refund->refund_reference, pay_refund_busy_for(decided));
     case PAY_DECISION_STAYS_FAILED:
         return ctl_fail(CTL_EXIT_REFUSED,
                         "refund %s stays failed, because the shop was told so; do not refund its "

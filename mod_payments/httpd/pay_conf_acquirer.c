@@ -21,6 +21,10 @@
     "1 to " APR_STRINGIFY(PAY_ACQUIRER_NAME_MAX) " of A-Z a-z 0-9 . _ : @ [ ] -, first a letter "  \
                                                  "or digit"
 
+_Static_assert(PAY_CONF_ACQUIRER_TIMEOUT_MAX + apr_time_from_msec(PAY_SEND_BEFORE_MS)
+                   <= PAY_WORKER_TERM_MAX,
+               "else work that is under way would count as over");
+
 /* What was given is not repeated: somebody may have written a secret into it. */
 static const char *wrong(const cmd_parms *cmd, const char *want)
 {

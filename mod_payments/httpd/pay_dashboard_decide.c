@@ -159,7 +159,7 @@ static const pay_problem_t *read_outcome(pay_outcome_t *out, request_rec *r,
 
 /* Why nothing was decided; NULL: it was. */
 static const pay_problem_t *judge(pay_decision_t decision, const char *noun, const char *state,
-                                  apr_int64_t wait_until_ms, apr_pool_t *p)
+                                  apr_interval_time_t busy_for, apr_pool_t *p)
 {
     pay_problem_t *problem;
 
@@ -171,7 +171,7 @@ static const pay_problem_t *judge(pay_decision_t decision, const char *noun, con
                                     "The %s is with its acquirer just now, whose answer decides "
                                     "it: look again in a moment.",
                                     noun);
-        problem->retry_after = pay_decision_wait(wait_until_ms);
+        problem->retry_after = pay_decision_wait(busy_for);
         return problem;
     case PAY_DECISION_STAYS_FAILED:
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
@@ -226,7 +226,7 @@ int pay_dashboard_charge_resolve(request_rec *r, const pay_dashboard_t *dashboar
                       ? refunded(service.store, charge, r->pool)
                   : rv == APR_SUCCESS
                       ? judge(decision, "charge", pay_charge_state_name(decided->state),
-                              decided->wait_until_ms, r->pool)
+                              pay_charge_busy_for(decided), r->pool)
                       : pay_problem_of_store(rv, r->pool);
     }
     if (problem) {
@@ -261,7 +261,7 @@ int pay_dashboard_refund_resolve(request_rec *r, const pay_dashboard_t *dashboar
         rv = pay_refund_decide(&decided, &decision, service.store, refund, &outcome, r->pool);
         problem = rv == APR_SUCCESS
                       ? judge(decision, "refund", pay_refund_state_name(decided->state),
-                              decided->wait_until_ms, r->pool)
+                              pay_refund_busy_for(decided), r->pool)
                       : pay_problem_of_store(rv, r->pool);
     }
     if (problem) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/pay_charge.h"
 
-#include "base/pay_time.h"
 #include "model/pay_api_key.h"
 
 #include <string.h>
@@ -109,10 +108,18 @@ const char *pay_charge_acquirer_reference(const pay_charge_t *charge)
     return given && *given ? given : charge->reference;
 }
 
+apr_interval_time_t pay_charge_busy_for(const pay_charge_t *charge)
+{
+    if (charge->state != PAY_CHARGE_PENDING) {
+        return 0;
+    }
+    return pay_worker_left(&charge->worker, charge->wait_until_ms, charge->wait_until_at,
+                           charge->read_at);
+}
+
 int pay_charge_in_flight(const pay_charge_t *charge)
 {
-    return charge->state == PAY_CHARGE_PENDING && charge->worker.pid != 0
-           && pay_time_boot_ms() < charge->wait_until_ms && pay_worker_alive(&charge->worker);
+    return pay_charge_busy_for(charge) > 0;
 }
 
 apr_int64_t pay_charge_refunded_minor(const pay_charge_t *charge)

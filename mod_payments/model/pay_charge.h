@@ -73,10 +73,12 @@ typedef struct pay_charge_t {
     const char *authorization_code;
     const char *contradiction; /* an outcome that came later and said otherwise; "" when none */
 
-    /* Work in flight: who, and until when (boot clock). Cleared by any resolve. */
+    /* Work in flight: who, and until when (boot clock of the worker). Cleared by any resolve. */
     pay_worker_t worker;
-    apr_int64_t send_before_ms; /* boot clock: past it nothing is sent */
-    apr_int64_t wait_until_ms;  /* boot clock: send_before + acquirer time-out */
+    apr_int64_t send_before_ms; /* past it nothing is sent */
+    apr_int64_t wait_until_ms;  /* send_before + acquirer time-out */
+    apr_time_t wait_until_at;   /* the same by the store's clock; 0: of an earlier version */
+    apr_time_t read_at;         /* the store's clock when a row with a worker was read */
     apr_time_t due_at;          /* wall clock: next question to the acquirer; 0: none */
     apr_uint32_t attempts;      /* questions asked so far */
 
@@ -130,8 +132,10 @@ const char *pay_charge_names_fault(const char *first, const char *last);
 /* 1 when a charge may go from one state to the other (a table in the .c file). */
 int pay_charge_may_become(pay_charge_state_t from, pay_charge_state_t to);
 
-/* 1 while the process that opened it may still be at work on it (409 D2); 0: the outcome is unknown
- * (202). */
+/* How long the process that opened it may still be at work on it, seen from when it was read; 0: it
+ * is not. */
+apr_interval_time_t pay_charge_busy_for(const pay_charge_t *charge);
+/* 1 while that is so (409 D2); 0: the outcome is unknown (202). */
 int pay_charge_in_flight(const pay_charge_t *charge);
 
 /* The exact word: paymentStatus of the API, and what people are shown. */

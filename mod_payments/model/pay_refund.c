@@ -62,10 +62,18 @@ const char *pay_refund_state_name(pay_refund_state_t state)
     return is_state(state) ? states[state].name : "unknown";
 }
 
+apr_interval_time_t pay_refund_busy_for(const pay_refund_t *refund)
+{
+    if (refund->state != PAY_REFUND_PENDING) {
+        return 0;
+    }
+    return pay_worker_left(&refund->worker, refund->wait_until_ms, refund->wait_until_at,
+                           refund->read_at);
+}
+
 int pay_refund_in_flight(const pay_refund_t *refund)
 {
-    return refund->state == PAY_REFUND_PENDING && refund->worker.pid != 0
-           && pay_time_boot_ms() < refund->wait_until_ms && pay_worker_alive(&refund->worker);
+    return pay_refund_busy_for(refund) > 0;
 }
 
 void pay_refund_members_to_json(pay_writer_t *w, const pay_refund_t *refund)

@@ -59,6 +59,8 @@ typedef struct pay_refund_t {
     pay_worker_t worker;        /* as in pay_charge_t */
     apr_int64_t send_before_ms;
     apr_int64_t wait_until_ms;
+    apr_time_t wait_until_at;
+    apr_time_t read_at;
     apr_time_t due_at;
     apr_uint32_t attempts;
     int waiting;     /* written by the tool, to be sent by the server; 0: it may have been sent */
@@ -123,7 +125,9 @@ const struct pay_problem_t *pay_refund_from_json(pay_refund_t **out,
                                                  const struct pay_json_t *record, pay_mode_t mode,
                                                  apr_pool_t *p);
 
-/* 1 while the process that opened it may still be at work on it (409 D2). */
+/* As pay_charge_busy_for, of who opened or claimed it. */
+apr_interval_time_t pay_refund_busy_for(const pay_refund_t *refund);
+/* 1 while that is so (409 D2). */
 int pay_refund_in_flight(const pay_refund_t *refund);
 
 /* The record as it was when it was decided: what a replay is answered. */

@@ -45,11 +45,9 @@ pay_outcome_t pay_decision_outcome(int approved, const char *reason)
     return outcome;
 }
 
-int pay_decision_wait(apr_int64_t until_ms)
+int pay_decision_wait(apr_interval_time_t busy_for)
 {
-    const apr_int64_t left_ms = until_ms - pay_time_boot_ms();
-
-    return left_ms > 0 ? (int)(left_ms / 1000) + 1 : 1;
+    return (int)apr_time_sec(busy_for) + 1;
 }
 
 const char *pay_decision_refund(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p)

@@ -40,8 +40,8 @@ apr_status_t pay_refund_decide(pay_refund_t **out, pay_decision_t *decision, pay
 /* A refund of the charge that did not fail, by its reference; "one": it is not listed here. */
 const char *pay_decision_refund(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p);
 
-/* Seconds until this time of the boot clock, at least 1. */
-int pay_decision_wait(apr_int64_t until_ms);
+/* The time for which it may still be busy, in seconds that are begun, at least 1. */
+int pay_decision_wait(apr_interval_time_t busy_for);
 
 /* A few words on why it waits for a person; NULL: it does not. */
 const char *pay_held_text(pay_held_t held);

@@ -83,6 +83,8 @@ static pay_charge_t *opened(const pay_charge_t *proposal, apr_uint64_t seq, apr_
     charge->worker = proposal->worker;
     charge->send_before_ms = proposal->send_before_ms;
     charge->wait_until_ms = proposal->wait_until_ms;
+    charge->wait_until_at =
+        proposal->worker.pid ? pay_worker_until(proposal->wait_until_ms, now) : 0;
     charge->due_at = proposal->due_at;
     charge->acquirer_reference =
         pay_lmdb_text_cut(proposal->acquirer_reference, PAY_ACQUIRER_REFERENCE_LEN, p);

@@ -67,6 +67,7 @@ static const pay_row_field_t charge_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, opened.ms),
     PAY_ROW_MAX(pay_charge_t, refunded_there_minor, APR_INT64_MAX),
     PAY_ROW_MAX(pay_charge_t, fee_minor, APR_INT64_MAX),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_charge_t, wait_until_at),
 };
 #define CHARGE_FIELDS (sizeof(charge_fields) / sizeof(charge_fields[0]))
 
@@ -107,6 +108,7 @@ int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val
     }
     pay_lmdb_read_scope(&charge->scope, key->mv_data);
     charge->seq = pay_lmdb_read_u64((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
+    charge->read_at = charge->worker.pid ? pay_lmdb_time_now() : 0;
     *out = charge;
     return MDB_SUCCESS;
 }
@@ -120,8 +122,10 @@ apr_size_t pay_lmdb_charge_growth_max(const pay_charge_t *charge)
     const int pays_later = charge->kind == PAY_CHARGE_CHECKOUT;
     const int asks_for_card = is_given(charge->acquirer_reference) && !is_given(charge->card.last4);
 
+    /* The deadline, its last field, goes with its worker. */
     return pay_row_left_out(charge_fields, CHARGE_FIELDS, charge) + decided + later
-           + (pays_later || asks_for_card ? card : 0) + (pays_later ? PAY_TOKEN_TEXT_MAX : 0);
+           + (pays_later || asks_for_card ? card : 0) + (pays_later ? PAY_TOKEN_TEXT_MAX : 0)
+           - sizeof(charge->wait_until_at);
 }
 
 int pay_lmdb_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p)
@@ -291,6 +295,7 @@ void pay_lmdb_charge_clear_worker(pay_charge_t *charge)
     memset(&charge->worker, 0, sizeof(charge->worker));
     charge->send_before_ms = 0;
     charge->wait_until_ms = 0;
+    charge->wait_until_at = 0;
 }
 
 const char *pay_lmdb_contradiction(const pay_outcome_t *outcome, apr_pool_t *p)

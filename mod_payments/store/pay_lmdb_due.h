@@ -30,9 +30,6 @@ typedef enum pay_lmdb_due_part_t { PAY_DUE_SENT, PAY_DUE_OPEN } pay_lmdb_due_par
 /* Entries of pending_due that are counted one by one; where more were sent, all count as sent. */
 #define PAY_LMDB_DUE_COUNT_MAX 100000
 
-/* What is left alone beyond wait_until while its worker lives (docs/store.md, rule 10). */
-#define PAY_LMDB_DUE_GRACE_MS 30000
-
 pay_lmdb_table_t pay_lmdb_due_table_charge(const pay_charge_t *charge);
 pay_lmdb_table_t pay_lmdb_due_table_refund(const pay_refund_t *refund);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_due.h"
 
-#include "base/pay_time.h"
 #include "model/pay_checkout.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_refund_record.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -43,10 +43,27 @@ typedef struct take_t {
 typedef struct work_in_flight_t {
     const pay_worker_t *worker;
     apr_int64_t wait_until_ms;
+    apr_time_t wait_until_at;
     apr_time_t *due_at;
     apr_uint32_t *attempts;
     int is_due; /* pending; failed for absence, or a closed checkout, and asked about late */
 } work_in_flight_t;
+
+static work_in_flight_t work_of_charge(pay_charge_t *charge)
+{
+    const work_in_flight_t work = {&charge->worker, charge->wait_until_ms, charge->wait_until_at,
+                                   &charge->due_at, &charge->attempts,     charge->due_at != 0};
+
+    return work;
+}
+
+static work_in_flight_t work_of_refund(pay_refund_t *refund)
+{
+    const work_in_flight_t work = {&refund->worker, refund->wait_until_ms, refund->wait_until_at,
+                                   &refund->due_at, &refund->attempts,     refund->due_at != 0};
+
+    return work;
+}
 
 static int delete_entry(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key)
 {
@@ -210,15 +227,12 @@ static int push_entry(pay_rows_txn_t *txn, const entry_t *entry, apr_time_t due_
     return pay_rows_put(txn, entry->table, &at, &val, 0);
 }
 
-/* Milliseconds for which the row's worker may still be at it; 0: it is ours to ask about. */
-static apr_int64_t busy_ms(const work_in_flight_t *work)
+/* For how long the row is left to its worker, which may have sent it just before its deadline; 0:
+ * it is ours to ask about. */
+static apr_interval_time_t busy_for(const work_in_flight_t *work)
 {
-    apr_int64_t left = work->wait_until_ms + PAY_LMDB_DUE_GRACE_MS - pay_time_boot_ms();
-
-    if (work->worker->pid == 0 || left <= 0 || !pay_worker_alive(work->worker)) {
-        return 0;
-    }
-    return left;
+    return pay_worker_left(work->worker, work->wait_until_ms + apr_time_as_msec(PAY_WORKER_GRACE),
+                           work->wait_until_at, pay_lmdb_time_now());
 }
 
 /* 1: an open checkout whose time is not over, which a store written before has among those that
@@ -242,7 +256,7 @@ static int take_entry(take_t *take, pay_rows_txn_t *txn, const entry_t *entry)
     pay_charge_t *charge;
     work_in_flight_t work;
     pay_due_t due;
-    apr_int64_t busy;
+    apr_interval_time_t busy;
     int rc;
 
     rc = load(&due, &refund, &charge, txn, entry, take->p);
@@ -257,12 +271,9 @@ static int take_entry(take_t *take, pay_rows_txn_t *txn, const entry_t *entry)
         return rc;
     }
     if (refund) {
-        work = (work_in_flight_t){&refund->refund.worker, refund->refund.wait_until_ms,
-                                  &refund->refund.due_at, &refund->refund.attempts,
-                                  refund->refund.due_at != 0};
+        work = work_of_refund(&refund->refund);
     } else {
-        work = (work_in_flight_t){&charge->worker, charge->wait_until_ms, &charge->due_at,
-                                  &charge->attempts, charge->due_at != 0};
+        work = work_of_charge(charge);
     }
     if (!work.is_due) {
         return MDB_SUCCESS; /* a leftover of an entry that was once pushed back unread */
@@ -270,9 +281,9 @@ static int take_entry(take_t *take, pay_rows_txn_t *txn, const entry_t *entry)
     if (*work.due_at != entry->due_at || is_early(take, entry, refund ? NULL : charge)) {
         return put_in_place(txn, refund, charge); /* the row says when and where */
     }
-    busy = busy_ms(&work);
+    busy = busy_for(&work);
     if (busy > 0) {
-        *work.due_at = take->now + apr_time_from_msec(busy);
+        *work.due_at = take->now + busy;
     } else {
         *work.due_at = take->now + take->lease;
         (*work.attempts)++;

@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_refund_record.h"
+#include "store/pay_lmdb_time.h"
 
 #include <assert.h>
 
@@ -63,6 +64,7 @@ static int claim_work(pay_rows_txn_t *txn, void *baton)
     refund->worker = *claim->worker;
     refund->send_before_ms = claim->send_before_ms;
     refund->wait_until_ms = claim->wait_until_ms;
+    refund->wait_until_at = pay_worker_until(claim->wait_until_ms, pay_lmdb_time_now());
     refund->due_at = claim->due_at;
     claim->claimed = 1;
     return pay_lmdb_refund_put(txn, row, claim->p);

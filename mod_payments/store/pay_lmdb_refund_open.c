@@ -231,6 +231,8 @@ static pay_lmdb_refund_t *opened(const open_t *open, apr_int64_t amount_minor, a
     refund->worker = proposal->worker;
     refund->send_before_ms = proposal->send_before_ms;
     refund->wait_until_ms = proposal->wait_until_ms;
+    refund->wait_until_at =
+        proposal->worker.pid ? pay_worker_until(proposal->wait_until_ms, now) : 0;
     refund->due_at = proposal->due_at;
     refund->waiting = proposal->waiting;
     refund->tag = pay_lmdb_text_cut(proposal->tag, PAY_TAG_LEN, open->p);

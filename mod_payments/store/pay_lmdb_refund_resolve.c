@@ -28,6 +28,7 @@ static void clear_work_in_flight(pay_refund_t *refund)
     memset(&refund->worker, 0, sizeof(refund->worker));
     refund->send_before_ms = 0;
     refund->wait_until_ms = 0;
+    refund->wait_until_at = 0;
 }
 
 /* Nobody knows yet: its worker lets go, and it is asked about at due_at. */

@@ -6,6 +6,7 @@
 #include "base/pay_writer.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"
+#include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -44,6 +45,7 @@ static const pay_row_field_t refund_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.absent_from.ms),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.opened.boot_id),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.opened.ms),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_refund_t, refund.wait_until_at),
 };
 #define REFUND_FIELDS (sizeof(refund_fields) / sizeof(refund_fields[0]))
 
@@ -134,6 +136,7 @@ static int decode_fields(pay_lmdb_refund_t **out, pay_lmdb_refund_head_t *head, 
     record->refund.created_at = pay_lmdb_read_time((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
     record->refund.seq = head->seq;
     record->refund.import_number = head->import_number;
+    record->refund.read_at = record->refund.worker.pid ? pay_lmdb_time_now() : 0;
     *out = record;
     return MDB_SUCCESS;
 }

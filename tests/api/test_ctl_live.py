@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 import pytest
 
 from ctl_program import TEST_MODE, Ctl
-from harness import PAYMENTSCTL, WAIT_S, beside, loaded, wait_for
+from harness import PAYMENTSCTL, WAIT_S, beside, loaded, sanitizers, wait_for
 from upstream import ACQUIRER_CUT, EMAIL, PARTIAL, live_reference
 from upstream_proxy import Fault, Hold, closed_unanswered, own
 
@@ -70,8 +70,8 @@ class Desk:
     def resolve(self, noun, ref, *decision):
         return self.ctl.json(noun, "resolve", "shop", ref, *LIVE_MODE, *decision)
 
-    def refuses(self, noun, ref, *decision):
-        return self.ctl.refused(3, noun, "resolve", "shop", ref, *LIVE_MODE, *decision)
+    def refuses(self, noun, ref, *decision, env=None):
+        return self.ctl.refused(3, noun, "resolve", "shop", ref, *LIVE_MODE, *decision, env=env)
 
     def held(self, *options):
         return self.ctl.json("held", "list", *options)
@@ -219,6 +219,26 @@ def test_charge_that_is_being_worked_on(desk):
     answer = charge.result(WAIT_S)
     assert answer.status == 200 and answer.json["data"]["status"] == "successful"
     assert "successful" in desk.refuses("charge", ref, *FAILED)
+
+
+def test_charge_that_another_machine_works_on(desk, tmp_path):
+    """Nobody here can tell whether that process lives: its charge is left to it until 30 s after its deadline."""
+    desk = desk()
+    boot_id = tmp_path / "boot_id"
+    boot_id.write_text("01234567-89ab-4cde-8f01-23456789abcd\n", encoding="ascii")
+    elsewhere = {"LD_PRELOAD": " ".join([*sanitizers(), str(loaded("faults/preload_boot"))]),
+                 "PAYMENTS_BOOT_ID": str(boot_id)}
+    hold, ref = Hold(), live_reference()
+    desk.proxy.next("charge", Fault(hold=hold))
+    charge = beside(lambda: desk.shop.charge(reference=ref))
+    wait_for(lambda: hold.waiting, "the charge to hang")
+    said = desk.refuses("charge", ref, *FAILED, env=elsewhere)
+    assert 27 <= int(re.search(r"again in (\d+) seconds", said)[1]) <= 56
+    hold.release()
+    answer = charge.result(WAIT_S)
+    assert answer.status == 200 and answer.json["data"]["status"] == "successful"
+    assert "successful" in desk.refuses("charge", ref, *FAILED, env=elsewhere)
+    desk.well()
 
 
 def test_charge_of_test_mode(server):

@@ -62,21 +62,29 @@ START_TEST(test_states_outside)
 }
 END_TEST
 
+#define READ_AT APR_TIME_C(1800000000000000)
+
 static const struct {
     const char *name;
     pay_charge_state_t state;
     int worker; /* 1: this process, 0: nobody, -1: this pid with another start, 2: other boot */
     apr_int64_t wait_ms; /* from now */
+    int until_s;         /* by the store's clock, from when it was read; 0: it is not told */
     int want;
 } flight_cases[] = {
-    {"at work", P, 1, 60000, 1},
-    {"time is over", P, 1, 0, 0},
-    {"time is long over", P, 1, -60000, 0},
-    {"nobody", P, 0, 60000, 0},
-    {"the pid is another process now", P, -1, 60000, 0},
-    {"another boot", P, 2, 60000, 0},
-    {"decided", S, 1, 60000, 0},
-    {"failed", F, 1, 60000, 0},
+    {"at work", P, 1, 60000, 0, 1},
+    {"at work, the wall clock jumped", P, 1, 60000, -3600, 1},
+    {"time is over", P, 1, 0, 60, 0},
+    {"time is long over", P, 1, -60000, 60, 0},
+    {"nobody", P, 0, 60000, 60, 0},
+    {"the pid is another process now", P, -1, 60000, 60, 0},
+    {"another boot, earlier version", P, 2, 60000, 0, 0},
+    {"another boot", P, 2, -60000, 60, 1},
+    {"another boot, in its grace", P, 2, -60000, -29, 1},
+    {"another boot, time is over", P, 2, 60000, -30, 0},
+    {"another boot, decided", S, 2, 60000, 60, 0},
+    {"decided", S, 1, 60000, 60, 0},
+    {"failed", F, 1, 60000, 60, 0},
 };
 
 START_TEST(test_in_flight)
@@ -93,6 +101,10 @@ START_TEST(test_in_flight)
         charge.worker.boot_id ^= 1;
     }
     charge.wait_until_ms = pay_time_boot_ms() + flight_cases[_i].wait_ms;
+    charge.read_at = READ_AT;
+    if (flight_cases[_i].until_s) {
+        charge.wait_until_at = READ_AT + apr_time_from_sec(flight_cases[_i].until_s);
+    }
     ck_assert_msg(pay_charge_in_flight(&charge) == flight_cases[_i].want, "%s",
                   flight_cases[_i].name);
 }

@@ -241,7 +241,8 @@ START_TEST(test_opened_with_its_outcome)
         ck_assert_str_eq(charge->code, two->code);
         ck_assert_str_eq(charge->message, two->message);
         ck_assert_str_eq(charge->authorization_code, two->authorization_code);
-        ck_assert(charge->due_at == 0 && charge->worker.pid == 0 && charge->wait_until_ms == 0);
+        ck_assert(charge->due_at == 0 && charge->worker.pid == 0 && charge->wait_until_ms == 0
+                  && charge->wait_until_at == 0);
         changed = till_resolve(&charge, i, charge->seq, PAY_OUTCOME_APPROVED);
         ck_assert_int_eq(changed, 0);
         ck_assert_int_eq(pay_store_charge_open(&known, &claim, till->store,

@@ -100,11 +100,12 @@ START_TEST(test_unknown_releases_the_worker)
         pay_store_charge_open(&charge, &claim, till->store, proposal, NULL, NULL, unit_pool),
         APR_SUCCESS);
     ck_assert_int_eq(pay_charge_in_flight(charge), 1);
+    ck_assert_int_eq(charge->wait_until_at, TILL_NOW + PAY_WORKER_TERM_MAX);
     (void)till_resolve(&charge, _i, 1, PAY_OUTCOME_UNKNOWN);
     charge = till_find(_i, "order-1");
     ck_assert_int_eq(pay_charge_in_flight(charge), 0);
     ck_assert(charge->worker.pid == 0 && charge->send_before_ms == 0);
-    ck_assert(charge->wait_until_ms == 0);
+    ck_assert(charge->wait_until_ms == 0 && charge->wait_until_at == 0);
     ck_assert(charge->due_at == TILL_NOW + apr_time_from_sec(5));
     ck_assert_uint_eq(charge->attempts, 0);
 }

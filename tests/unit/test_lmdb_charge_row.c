@@ -149,6 +149,7 @@ static pay_charge_t *grown(const pay_charge_t *opened)
     const pay_charge_t *full = longest(0);
     pay_charge_t *charge = apr_pmemdup(unit_pool, opened, sizeof(*opened));
 
+    charge->wait_until_at = 0;
     charge->code = full->code;
     charge->message = full->message;
     charge->authorization_code = full->authorization_code;
@@ -167,19 +168,21 @@ static pay_charge_t *grown(const pay_charge_t *opened)
 }
 
 /* What a row may grow by is what it does grow by at most: of a charge in this process, of one that
- * goes through an acquirer, and of one whose card only that knows. */
+ * goes through an acquirer, and of one whose card only that knows; each without a worker and with
+ * one, whose deadline goes with it. */
 START_TEST(test_growth)
 {
     pay_charge_t *opened = till_proposal(0, "order-1", 1000);
     MDB_val before, after;
 
-    opened->acquirer_reference = _i == 0 ? "" : text_of('u', PAY_ACQUIRER_REFERENCE_LEN);
-    if (_i == 2) {
+    opened->acquirer_reference = _i % 3 == 0 ? "" : text_of('u', PAY_ACQUIRER_REFERENCE_LEN);
+    opened->wait_until_at = _i < 3 ? 0 : till_clock;
+    if (_i % 3 == 2) {
         opened->card = (pay_card_t){.issuer = "", .country = "", .type = ""};
     }
     ck_assert_int_eq(pay_lmdb_charge_encode(&before, opened, unit_pool), 0);
     ck_assert_int_eq(pay_lmdb_charge_encode(&after, grown(opened), unit_pool), 0);
-    ck_assert_uint_eq(after.mv_size - before.mv_size, pay_lmdb_charge_growth_max(opened));
+    ck_assert_uint_eq(after.mv_size, before.mv_size + pay_lmdb_charge_growth_max(opened));
 }
 END_TEST
 
@@ -189,6 +192,8 @@ START_TEST(test_round_trip)
     pay_lmdb_key_t key;
     MDB_val at, row;
 
+    charge->wait_until_at = APR_INT64_MIN;
+    charge->code = ""; /* only one that is not decided has a deadline */
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);
@@ -214,6 +219,8 @@ START_TEST(test_round_trip)
     ck_assert_uint_eq(got->attempts, APR_UINT32_MAX);
     ck_assert(got->absent_from.boot_id == APR_INT64_MAX && got->opened.ms == APR_INT64_MAX);
     ck_assert(got->fee_minor == APR_INT64_MAX);
+    ck_assert(got->wait_until_at == APR_INT64_MIN && got->read_at == till_clock);
+    ck_assert(!pay_charge_in_flight(got));
 }
 END_TEST
 
@@ -425,7 +432,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_without_a_key_its_digest_is_left_out);
     tcase_add_test(tcase, test_limit);
     tcase_add_test(tcase, test_limit_is_lmdbs);
-    tcase_add_loop_test(tcase, test_growth, 0, 3);
+    tcase_add_loop_test(tcase, test_growth, 0, 6);
     tcase_add_loop_test(tcase, test_round_trip, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_row_without_moments, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_unsound_row, 0, UNIT_ROWS(unsound_cases));

@@ -47,7 +47,7 @@ static void check_void(const pay_charge_t *charge)
     ck_assert(charge->decided_at == 0 && charge->due_at == asked_at);
     ck_assert(charge->created_at == TILL_NOW && charge->updated_at == till_clock);
     ck_assert(charge->worker.pid == 0 && charge->send_before_ms == 0);
-    ck_assert(charge->wait_until_ms == 0);
+    ck_assert(charge->wait_until_ms == 0 && charge->wait_until_at == 0);
 }
 
 START_TEST(test_void)

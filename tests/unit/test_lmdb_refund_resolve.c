@@ -192,9 +192,10 @@ START_TEST(test_unknown_releases_the_worker)
                                            NULL, 0, unit_pool),
                      APR_SUCCESS);
     ck_assert(refund->worker.pid != 0 && refund->wait_until_ms == 6);
+    ck_assert_int_eq(refund->wait_until_at, TILL_NOW);
     (void)till_refund_resolve(&refund, _i, "rfd_1", PAY_OUTCOME_UNKNOWN);
     ck_assert(refund->worker.pid == 0 && refund->send_before_ms == 0);
-    ck_assert(refund->wait_until_ms == 0);
+    ck_assert(refund->wait_until_ms == 0 && refund->wait_until_at == 0);
     ck_assert(refund->due_at == TILL_NOW + apr_time_from_sec(5));
     till_check_clean();
 }

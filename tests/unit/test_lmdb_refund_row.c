@@ -19,6 +19,7 @@ static pay_lmdb_refund_t *record_of(int i)
     row->refund.worker = (pay_worker_t){1, 2, 3};
     row->refund.send_before_ms = 5;
     row->refund.wait_until_ms = 6;
+    row->refund.wait_until_at = 15;
     row->refund.attempts = 7;
     row->refund.decided_at = 8;
     row->refund.waiting = 1;
@@ -77,6 +78,7 @@ static void check_same(const pay_lmdb_refund_t *got, int i)
     ck_assert_str_eq(got->refund.acquirer_charge, "");
     ck_assert_str_eq(got->refund.asked_digest, "0123456789abcdef0123456789abcdef");
     ck_assert(got->refund.send_before_ms == 5 && got->refund.wait_until_ms == 6);
+    ck_assert(got->refund.wait_until_at == 15 && got->refund.read_at == till_clock);
     ck_assert(got->refund.due_at == want->refund.due_at);
     ck_assert_uint_eq(got->refund.attempts, 7);
     ck_assert_int_eq(got->refund.decided_state, PAY_REFUND_PENDING);

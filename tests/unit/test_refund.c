@@ -338,6 +338,13 @@ START_TEST(test_in_flight)
                   flight_cases[_i].name);
     refund.worker.start_ticks++; /* another process of that number */
     ck_assert_msg(!pay_refund_in_flight(&refund), "%s", flight_cases[_i].name);
+    if (refund.worker.pid) {
+        refund.worker.boot_id ^= 1; /* as another machine's */
+        refund.wait_until_at = 1 + apr_time_from_msec(flight_cases[_i].ahead_ms);
+        refund.read_at = 1 + PAY_WORKER_GRACE;
+    }
+    ck_assert_msg(pay_refund_in_flight(&refund) == flight_cases[_i].want, "%s, another boot",
+                  flight_cases[_i].name);
 }
 END_TEST
 

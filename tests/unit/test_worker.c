@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pay_worker.h"
 
+#include "base/pay_time.h"
 #include "unit.h"
 
 #include <limits.h>
@@ -154,6 +155,63 @@ START_TEST(test_other)
 }
 END_TEST
 
+#define NOW APR_TIME_C(1800000000000000)
+#define SEC(n) apr_time_from_sec(n)
+#define BOOT_MS 50000 /* what the boot clock shows */
+
+static const struct {
+    const char *name;
+    int boot_step, start_step;
+    apr_int64_t until_ms;
+    apr_time_t until_at;
+    apr_interval_time_t want;
+} left_rows[] = {
+    {"ours", 0, 0, BOOT_MS + 7000, NOW - SEC(3600), SEC(7)},
+    {"ours, one moment", 0, 0, BOOT_MS + 1, 0, apr_time_from_msec(1)},
+    {"ours, over", 0, 0, BOOT_MS, NOW + SEC(60), 0},
+    {"ours, long over", 0, 0, APR_INT64_MIN, NOW + SEC(60), 0},
+    {"ours, without an end", 0, 0, APR_INT64_MAX, 0, PAY_WORKER_TERM_MAX},
+    {"ours, gone", 0, 1, BOOT_MS + 7000, NOW + SEC(60), 0},
+    {"elsewhere", 1, 0, 0, NOW + SEC(60), SEC(90)},
+    {"elsewhere, whatever its boot clock says", 1, 0, APR_INT64_MAX, NOW + SEC(60), SEC(90)},
+    {"elsewhere, the longest", 1, 0, 0, NOW + PAY_WORKER_TERM_MAX,
+     PAY_WORKER_TERM_MAX + PAY_WORKER_GRACE},
+    {"elsewhere, longer than the longest", 1, 0, 0, NOW + PAY_WORKER_TERM_MAX + 1, 0},
+    {"elsewhere, in its grace", 1, 0, 0, NOW - PAY_WORKER_GRACE + 1, 1},
+    {"elsewhere, its grace over", 1, 0, APR_INT64_MAX, NOW - PAY_WORKER_GRACE, 0},
+    {"elsewhere, before time", 1, 0, 0, APR_INT64_MIN, 0},
+    {"elsewhere, after time", 1, 0, 0, APR_INT64_MAX, 0},
+    {"elsewhere, of an earlier version", 1, 0, APR_INT64_MAX, 0, 0},
+};
+
+START_TEST(test_left)
+{
+    pay_worker_t worker = pay_worker_self();
+    apr_interval_time_t left;
+
+    unit_boot_stop(BOOT_MS);
+    worker.boot_id ^= left_rows[_i].boot_step;
+    worker.start_ticks += left_rows[_i].start_step;
+    left = pay_worker_left(&worker, left_rows[_i].until_ms, left_rows[_i].until_at, NOW);
+    ck_assert_msg(left == left_rows[_i].want, "%s: %" APR_TIME_T_FMT, left_rows[_i].name, left);
+    worker.pid = 0;
+    left = pay_worker_left(&worker, left_rows[_i].until_ms, left_rows[_i].until_at, NOW);
+    ck_assert_msg(left == 0, "%s, nobody", left_rows[_i].name);
+}
+END_TEST
+
+/* What one process notes is what another one waits for. */
+START_TEST(test_until)
+{
+    unit_boot_stop(BOOT_MS);
+    ck_assert_int_eq(pay_worker_until(BOOT_MS + 7000, NOW), NOW + SEC(7));
+    ck_assert_int_eq(pay_worker_until(BOOT_MS, NOW), NOW);
+    ck_assert_int_eq(pay_worker_until(APR_INT64_MIN, NOW), NOW);
+    ck_assert_int_eq(pay_worker_until(APR_INT64_MAX, NOW), NOW + PAY_WORKER_TERM_MAX);
+    ck_assert_int_ne(pay_worker_until(BOOT_MS + 7000, -SEC(7)), 0); /* that is of no version */
+}
+END_TEST
+
 START_TEST(test_nobody)
 {
     pay_worker_t worker = {0, 0, 0};
@@ -203,6 +261,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_child);
     tcase_add_test(tcase, test_stopped);
     tcase_add_loop_test(tcase, test_other, 0, UNIT_ROWS(other_rows));
+    tcase_add_loop_test(tcase, test_left, 0, UNIT_ROWS(left_rows));
+    tcase_add_test(tcase, test_until);
     tcase_add_test(tcase, test_nobody);
     tcase_add_test(tcase, test_odd_name);
     tcase_add_test(tcase, test_namespace);
