@@ -48,7 +48,8 @@ typedef struct pay_event_t {
     /* Delivery. */
     apr_uint32_t leases; /* how often it was taken: tells one lease from the next */
     pay_worker_t lease_worker;
-    apr_int64_t lease_until_ms; /* boot clock of lease_worker's boot */
+    apr_int64_t lease_until_ms; /* boot clock of lease_worker's boot, from before it was taken */
+    apr_time_t lease_until_at;  /* the store's clock; 0: of an earlier version */
     apr_uint32_t failures;      /* tries that failed */
     apr_time_t first_try_at;    /* 0: not tried yet */
     apr_time_t due_at;          /* 0: an earlier one of the transaction waits, or it is parked */

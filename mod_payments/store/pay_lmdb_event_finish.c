@@ -205,6 +205,7 @@ static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t 
     result->stored = 1;
     memset(&event->lease_worker, 0, sizeof(event->lease_worker));
     event->lease_until_ms = 0;
+    event->lease_until_at = 0;
     if (result->end == PAY_EVENT_RELEASED) {
         look(touched, finish->now);
         return pay_lmdb_event_move(txn, event, finish->now, finish->p);

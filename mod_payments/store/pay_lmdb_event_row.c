@@ -35,6 +35,7 @@ static const pay_row_field_t event_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, status),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_event_t, error),
     PAY_ROW_FIELD(PAY_ROW_STRING, pay_event_t, answer),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_until_at),
 };
 #define EVENT_FIELDS (sizeof(event_fields) / sizeof(event_fields[0]))
 

@@ -19,13 +19,15 @@
 #define IDLE_WAIT(kind) apr_time_from_sec((kind) == PAY_ENDPOINT_WEBHOOK ? 5 : 60)
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
 
+_Static_assert(LEASE <= PAY_WORKER_TERM_MAX, "else it would count as over");
+
 typedef struct take_t {
     int limit;
     pay_event_budget_t *budget;
     void *baton;
     apr_pool_t *p;
-    apr_time_t now;
-    apr_int64_t now_ms; /* boot clock */
+    apr_time_t now;     /* the store's clock, in the transaction */
+    apr_int64_t now_ms; /* boot clock, before its turn to write was waited for */
     pay_worker_t self;
     int held;                /* 1: those of Live Mode wait for a person */
     apr_array_header_t *out; /* of pay_taken_t */
@@ -160,16 +162,17 @@ static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const pay_endpoint_t
     return entry_remove(txn, endpoint, entry); /* a row that does not decode waits for repair */
 }
 
-/* Milliseconds for which another process may still be sending it. */
-static apr_int64_t leased_ms(const take_t *take, const pay_event_t *event)
+/* When it is to be looked at again, because another process may still be sending it; 0: it is not.
+ */
+static apr_time_t leased_until(const take_t *take, const pay_event_t *event)
 {
-    const apr_int64_t left = event->lease_until_ms - take->now_ms;
+    const apr_interval_time_t left = pay_worker_left(&event->lease_worker, event->lease_until_ms,
+                                                     event->lease_until_at, take->now);
 
-    if (event->lease_worker.pid == 0 || event->lease_worker.boot_id != take->self.boot_id
-        || left <= 0 || !pay_worker_alive(&event->lease_worker)) {
+    if (left == 0) {
         return 0;
     }
-    return left < PAY_STORE_LEASE_MS ? left : PAY_STORE_LEASE_MS;
+    return take->now + (left < LEASE ? left : LEASE);
 }
 
 /* 1 in *listed when Test Mode may write to the address: the merchant's own, or one that was listed.
@@ -217,13 +220,12 @@ static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, pay_row
 static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
                       pay_event_t *event)
 {
-    const apr_int64_t leased = leased_ms(take, event);
     pay_taken_t taken = {event, endpoint, 0};
-    apr_time_t until;
+    apr_time_t until = leased_until(take, event);
     int rc;
 
-    if (leased > 0) {
-        return pay_lmdb_event_move(txn, event, take->now + apr_time_from_msec(leased), take->p);
+    if (until) {
+        return pay_lmdb_event_move(txn, event, until, take->p);
     }
     rc = pay_lmdb_event_records(event, txn, take->p);
     if (rc == PAY_LMDB_BAD_ROW) { /* told in the log; a person can mend or drop it */
@@ -243,6 +245,7 @@ static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *e
     event->leases++;
     event->lease_worker = take->self;
     event->lease_until_ms = take->now_ms + PAY_STORE_LEASE_MS;
+    event->lease_until_at = take->now + LEASE;
     rc = pay_lmdb_event_move(txn, event, take->now + LEASE, take->p);
     if (!rc) {
         APR_ARRAY_PUSH(take->out, pay_taken_t) = taken;
@@ -272,7 +275,7 @@ static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t
     }
     for (i = 0; !rc && i < list->nelts; i++) {
         rc = event_of(&event, txn, endpoint, &APR_ARRAY_IDX(list, i, entry_t), take->p);
-        if (rc || !event || leased_ms(take, event) > 0 /* its result is yet to come */
+        if (rc || !event || leased_until(take, event) /* its result is yet to come */
             || (event->first_try_at ? i == 0 || event->first_try_at > before
                                     : event->created_at > before)) {
             continue;
@@ -451,6 +454,7 @@ static int take_work(pay_rows_txn_t *txn, void *baton)
     apr_array_header_t *due;
     int i, rc;
 
+    take->now = pay_time_now();
     take->out = apr_array_make(take->p, 16, sizeof(pay_taken_t));
     rc = pay_lmdb_epoch_held(&take->held, txn);
     if (rc && rc != PAY_LMDB_BAD_ROW) { /* what is held then was logged */
@@ -476,21 +480,20 @@ apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, 
     *out = apr_array_make(p, 1, sizeof(pay_taken_t));
     assert(limit >= 1);
     assert(limit <= PAY_STORE_LEASES_MAX);
-    take.now = pay_time_now();
-    take.now_ms = pay_time_boot_ms();
     take.self = pay_worker_self();
     /* Most looks find nothing: those take no turn to write. */
     rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = endpoints_due(&due, &txn, take.now, 1, p);
+    rc = endpoints_due(&due, &txn, pay_time_now(), 1, p);
     pay_rows_end(&txn);
     if (rc || due->nelts == 0) {
         return pay_lmdb_status(rc);
     }
     /* Those that are put off, however many, do not hide what can be sent behind them. */
     do {
+        take.now_ms = pay_time_boot_ms();
         rv = pay_lmdb_commit(store, 0, take_work, &take);
     } while (rv == APR_SUCCESS && take.out->nelts == 0 && take.more && ++looks < LOOKS_MAX);
     if (rv == APR_SUCCESS) {

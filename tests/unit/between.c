@@ -2,6 +2,8 @@
 #include "between.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
 
 /* Each of these stands before the library's own of that name. */
 #define EXPORTED __attribute__((visibility("default")))
@@ -32,6 +34,27 @@ int between_real_txn_commit(MDB_txn *txn)
 
     *(void **)&real = dlsym(RTLD_NEXT, "mdb_txn_commit");
     return real(txn);
+}
+
+int between_real_open(const char *path, int flags, mode_t mode)
+{
+    int (*real)(const char *, int, ...);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "open");
+    return real(path, flags, mode);
+}
+
+EXPORTED int open(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list rest;
+
+    if (flags & (O_CREAT | __O_TMPFILE)) {
+        va_start(rest, flags);
+        mode = va_arg(rest, mode_t);
+        va_end(rest);
+    }
+    return between.open ? between.open(path, flags, mode) : between_real_open(path, flags, mode);
 }
 
 EXPORTED int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,

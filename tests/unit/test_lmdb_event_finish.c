@@ -106,6 +106,7 @@ START_TEST(test_failed)
     ck_assert_int_eq(strncmp(event->answer, "a??a", 4), 0);
     ck_assert_int_eq(event->lease_worker.pid, 0);
     ck_assert_int_eq(event->lease_until_ms, 0);
+    ck_assert_int_eq(event->lease_until_at, 0);
     ck_assert_str_eq(outlet_get(0, PAY_ENDPOINT_WEBHOOK)->error, event->error);
     till_check_clean();
 }

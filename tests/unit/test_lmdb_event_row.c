@@ -16,6 +16,7 @@ static const pay_event_t most = {.scope = {APR_UINT32_MAX, PAY_LIVE},
                                  .leases = APR_UINT32_MAX,
                                  .lease_worker = {APR_INT64_MAX, APR_INT64_MAX, APR_INT64_MAX},
                                  .lease_until_ms = APR_INT64_MAX / 2,
+                                 .lease_until_at = APR_INT64_MAX,
                                  .failures = APR_UINT32_MAX,
                                  .first_try_at = APR_INT64_MAX / 2,
                                  .due_at = APR_INT64_MAX,
@@ -72,6 +73,7 @@ START_TEST(test_round_trip_at_the_ends)
     ck_assert(got.refund_created_at == want.refund_created_at);
     ck_assert(got.refund_seq == want.refund_seq && got.leases == want.leases);
     ck_assert(got.lease_until_ms == want.lease_until_ms && got.failures == want.failures);
+    ck_assert(got.lease_until_at == want.lease_until_at);
     ck_assert(got.first_try_at == want.first_try_at && got.due_at == want.due_at);
     ck_assert(got.parked_at == want.parked_at && got.answered_at == want.answered_at);
     ck_assert(got.status == want.status);

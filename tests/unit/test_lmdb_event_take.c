@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "outlet.h"
 
+#include "between.h"
 #include "child_fixture.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_env.h"
 
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
+#define WAITED_MS 7000
 #define MANY 1000
 #define PUT_OFF 130        /* more endpoints than two transactions look at */
 #define PUT_OFF_FIRST 1000 /* of the accounts that they are of */
@@ -240,6 +242,11 @@ static void worker_other_boot(pay_event_t *event)
 {
     event->lease_worker.boot_id++;
 }
+static void worker_earlier(pay_event_t *event)
+{
+    worker_other_boot(event);
+    event->lease_until_at = 0;
+}
 static void worker_late(pay_event_t *event)
 {
     event->lease_until_ms = pay_time_boot_ms();
@@ -264,7 +271,8 @@ static const struct {
 } worker_cases[] = {
     {"at work, and the wall clock jumped", worker_as_it_was, 0},
     {"dead", worker_dead, 1},
-    {"of another boot", worker_other_boot, 1},
+    {"of another boot, which may be another machine", worker_other_boot, 0},
+    {"of another boot, as an earlier version wrote it", worker_earlier, 1},
     {"its lease is over", worker_late, 1},
     {"nobody", worker_nobody, 1},
     {"at work for longer than a lease lasts", worker_far, 0},
@@ -296,6 +304,32 @@ START_TEST(test_lease_of_another)
     ck_assert_msg(outlet_finish(outlet_event(taken, 0), PAY_EVENT_DELIVERED).stored, "%s", name);
     ck_assert_str_eq(outlet_waiting(0), "");
     till_check_clean();
+}
+END_TEST
+
+static int slow_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
+{
+    if (!(flags & MDB_RDONLY)) {
+        unit_boot_pass(WAITED_MS);
+        till_clock += apr_time_from_msec(WAITED_MS);
+    }
+    return between_real_txn_begin(env, parent, flags, txn);
+}
+
+/* What it waits for its turn to write is part of its own time, and of nobody else's. */
+START_TEST(test_lease_of_one_that_waited)
+{
+    const pay_event_t *event;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    (void)till_charge(0, "order-1", 1000);
+    unit_boot_stop(1000);
+    between.txn_begin = slow_begin;
+    event = outlet_event(outlet_take(10, 10), 0);
+    between.txn_begin = NULL;
+    ck_assert_int_eq(pay_time_boot_ms(), 1000 + WAITED_MS);
+    ck_assert_int_eq(event->lease_until_ms, 1000 + PAY_STORE_LEASE_MS);
+    ck_assert_int_eq(event->lease_until_at, TILL_NOW + apr_time_from_msec(WAITED_MS) + LEASE);
 }
 END_TEST
 
@@ -596,6 +630,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_order_within_a_transaction);
     tcase_add_test(tcase, test_order_is_each_endpoints_own);
     tcase_add_loop_test(tcase, test_lease_of_another, 0, UNIT_ROWS(worker_cases));
+    tcase_add_test(tcase, test_lease_of_one_that_waited);
     tcase_add_test(tcase, test_two_processes);
     tcase_add_test(tcase, test_fairness);
     tcase_add_test(tcase, test_oldest_first);
