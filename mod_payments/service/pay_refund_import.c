@@ -17,6 +17,7 @@
  * Charges wait while a batch is written, so its size follows the time that the last one took: it
  * shrinks when the disk is slow, or when others wait for their turn too.
  */
+#define RENEW_MS (20 * 1000) /* well below what an import holds its scope for */
 #define BATCH_FIRST 250
 #define BATCH_MIN 50
 #define BATCH_MAX PAY_STORE_ROWS_MAX
@@ -247,7 +248,7 @@ static apr_status_t write_all(pay_import_t *import, const run_t *run)
     pay_store_stat_t seen = {0};
     apr_status_t filled = APR_SUCCESS, rv;
     apr_uint64_t done = 0;
-    apr_int64_t began_ms, took_ms;
+    apr_int64_t began_ms, took_ms, wrote_ms = pay_time_boot_ms();
     int size = BATCH_FIRST;
 
     apr_pool_create(&batch.pool, run->pool);
@@ -256,8 +257,9 @@ static apr_status_t write_all(pay_import_t *import, const run_t *run)
         if (filled != APR_SUCCESS && filled != APR_EOF) {
             return filled;
         }
-        if (batch.refunds->nelts) {
-            began_ms = pay_time_boot_ms();
+        began_ms = pay_time_boot_ms();
+        if (batch.refunds->nelts || began_ms - wrote_ms > RENEW_MS) { /* others see it go on */
+            wrote_ms = began_ms;
             rv = write_batch(import, &batch, run);
             if (rv != APR_SUCCESS) {
                 return rv;

@@ -66,8 +66,7 @@ static int begin_work(pay_rows_txn_t *txn, void *baton)
     if (rc) {
         return rc;
     }
-    if ((last.import_open != 0 || last.import_left != 0) && !pay_lmdb_scope_is_worker(&last)
-        && pay_worker_alive(&last.import_worker)) {
+    if (pay_lmdb_scope_is_held(&last)) {
         begin->busy = 1;
         return MDB_SUCCESS;
     }
@@ -82,7 +81,7 @@ static int begin_work(pay_rows_txn_t *txn, void *baton)
     } else {
         begin->leftover = last.import_left;
     }
-    last.import_worker = pay_worker_self();
+    pay_lmdb_scope_hold(&last);
     return pay_lmdb_scope_put(txn, begin->scope, &last, begin->p);
 }
 
@@ -382,6 +381,7 @@ static int rows_work(pay_rows_txn_t *txn, void *baton)
         record->row.refund.seq = known ? 0 : 1; /* 0: it is not written */
     }
     rc = write_records(rows, txn, &last);
+    pay_lmdb_scope_hold(&last);
     return rc ? rc : pay_lmdb_scope_put(txn, &rows->import->scope, &last, rows->p);
 }
 

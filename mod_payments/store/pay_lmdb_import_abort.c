@@ -43,6 +43,7 @@ static int close_work(pay_rows_txn_t *txn, void *baton)
     }
     last.import_left = import->number;
     last.import_open = 0;
+    pay_lmdb_scope_hold(&last);
     return pay_lmdb_scope_put(txn, &import->scope, &last, work->p);
 }
 
@@ -59,7 +60,7 @@ static int release_work(pay_rows_txn_t *txn, void *baton)
         return rc;
     }
     last.import_left = 0;
-    memset(&last.import_worker, 0, sizeof(last.import_worker));
+    pay_lmdb_scope_let_go(&last);
     return pay_lmdb_scope_put(txn, &import->scope, &last, work->p);
 }
 
@@ -183,7 +184,7 @@ static int finish_work(pay_rows_txn_t *txn, void *baton)
                                      pay_mode_name(import->scope.mode), import->written));
     last.import_done = import->number;
     last.import_open = 0;
-    memset(&last.import_worker, 0, sizeof(last.import_worker));
+    pay_lmdb_scope_let_go(&last);
     rc = pay_lmdb_scope_put(txn, &import->scope, &last, finish->p);
     return rc || !import->told ? rc : tell_news(finish, txn);
 }

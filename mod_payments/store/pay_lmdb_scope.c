@@ -10,6 +10,8 @@
 
 #define USEC_PER_MSEC 1000
 
+_Static_assert(PAY_LMDB_IMPORT_LEASE <= PAY_WORKER_TERM_MAX, "else it would count as over");
+
 static const pay_row_field_t scope_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, charge_seq),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, refund_seq),
@@ -24,6 +26,7 @@ static const pay_row_field_t scope_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, taken_back),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, rows_told),
     PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, strangers),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_lmdb_scope_t, import_until_at),
 };
 #define SCOPE_FIELDS (sizeof(scope_fields) / sizeof(scope_fields[0]))
 
@@ -118,6 +121,29 @@ int pay_lmdb_scope_is_worker(const pay_lmdb_scope_t *row)
 
     return row->import_worker.pid == self.pid && row->import_worker.start_ticks == self.start_ticks
            && row->import_worker.boot_id == self.boot_id;
+}
+
+int pay_lmdb_scope_is_held(const pay_lmdb_scope_t *row)
+{
+    if ((row->import_open == 0 && row->import_left == 0) || pay_lmdb_scope_is_worker(row)) {
+        return 0;
+    }
+    /* On this boot it does so as long as it lives, and has no deadline. */
+    return pay_worker_left(&row->import_worker, APR_INT64_MAX, row->import_until_at,
+                           pay_lmdb_time_now())
+           > 0;
+}
+
+void pay_lmdb_scope_hold(pay_lmdb_scope_t *row)
+{
+    row->import_worker = pay_worker_self();
+    row->import_until_at = pay_lmdb_time_now() + PAY_LMDB_IMPORT_LEASE;
+}
+
+void pay_lmdb_scope_let_go(pay_lmdb_scope_t *row)
+{
+    memset(&row->import_worker, 0, sizeof(row->import_worker));
+    row->import_until_at = 0;
 }
 
 int pay_lmdb_scope_runs_import(const pay_lmdb_scope_t *row, apr_uint32_t number)

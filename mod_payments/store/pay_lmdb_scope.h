@@ -12,6 +12,10 @@
 #include "store/pay_lmdb.h"
 #include "store/pay_lmdb_keys.h"
 
+/* An import holds its scope for so long from each of its transactions on, seen from another boot.
+ */
+#define PAY_LMDB_IMPORT_LEASE apr_time_from_sec(60)
+
 /* How far the clock may have gone back before it is believed again (docs/store.md, rule 4). */
 #define PAY_LMDB_RAISE_MAX apr_time_from_sec(2)
 
@@ -28,6 +32,8 @@ typedef struct pay_lmdb_scope_t {
     /* pay_lmdb_rows.c's; scope_put leaves what is stored. */
     apr_uint64_t rows_told; /* one more than the rows beside charges and refunds; 0: not counted */
     apr_uint64_t strangers; /* unpaid checkouts that public keys and visitors made */
+    /* Until when import_worker holds the scope, by the store's clock; 0: of an earlier version. */
+    apr_time_t import_until_at;
 } pay_lmdb_scope_t;
 
 /* A scope without a row yet reads as all zero. */
@@ -53,6 +59,12 @@ int pay_lmdb_scope_take_back(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_
 int pay_lmdb_scope_runs_import(const pay_lmdb_scope_t *row, apr_uint32_t number);
 /* 1 when this process is the one that writes or removes an import. */
 int pay_lmdb_scope_is_worker(const pay_lmdb_scope_t *row);
+/* 1 while another process writes or removes one, or may do so on another machine. */
+int pay_lmdb_scope_is_held(const pay_lmdb_scope_t *row);
+/* This process writes or removes one, and holds the scope for PAY_LMDB_IMPORT_LEASE from now on. */
+void pay_lmdb_scope_hold(pay_lmdb_scope_t *row);
+/* Nobody does any more. */
+void pay_lmdb_scope_let_go(pay_lmdb_scope_t *row);
 
 /*
  * A createdAt: the clock in whole milliseconds, not before the last one unless the clock went back

@@ -61,6 +61,7 @@ static int remove_work(pay_rows_txn_t *txn, void *baton)
     sweep_t *sweep = baton;
     apr_uint64_t removed = 0;
     pay_lmdb_refund_t *row;
+    pay_lmdb_scope_t last;
     int i, rc;
 
     for (i = 0; i < sweep->keys->nelts; i++) {
@@ -82,7 +83,15 @@ static int remove_work(pay_rows_txn_t *txn, void *baton)
         }
         removed++;
     }
-    return pay_lmdb_scope_take_back(txn, sweep->scope, removed, sweep->ptemp);
+    rc = pay_lmdb_scope_get(&last, txn, sweep->scope);
+    if (rc) {
+        return rc;
+    }
+    last.taken_back += removed;
+    if (pay_lmdb_scope_is_worker(&last)) {
+        pay_lmdb_scope_hold(&last);
+    }
+    return pay_lmdb_scope_put(txn, sweep->scope, &last, sweep->ptemp);
 }
 
 /* One read transaction, and one to write if it found something. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "between.h"
 #include "till.h"
 
 #include "store/pay_lmdb_charge.h"
@@ -82,6 +83,7 @@ static void check_no_import(int i)
     ck_assert_uint_eq(now.row.import_open, 0);
     ck_assert_uint_eq(now.row.import_left, 0);
     ck_assert_int_eq(now.row.import_worker.pid, 0);
+    ck_assert_int_eq(now.row.import_until_at, 0);
 }
 
 START_TEST(test_leaves_nothing)
@@ -115,6 +117,43 @@ START_TEST(test_leaves_nothing)
     for (i = 0; i < TILL_SCOPES; i++) {
         ck_assert_int_eq(finish(&runs[i]), APR_SUCCESS);
     }
+    till_check_clean();
+}
+END_TEST
+
+static int writes;
+
+/* Each transaction finds that the one before it has held the scope from its own time on. */
+static int write_a_minute_later(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
+{
+    pay_lmdb_scope_t row;
+    int rc;
+
+    rc = between_real_txn_begin(env, parent, flags, txn);
+    if (rc || (flags & MDB_RDONLY)) {
+        return rc;
+    }
+    ck_assert_int_eq(pay_lmdb_scope_get(&row, *txn, &till->scopes[0]), 0);
+    ck_assert_int_eq(row.import_until_at, till_clock + PAY_LMDB_IMPORT_LEASE);
+    till_clock += apr_time_from_sec(60);
+    writes++;
+    return rc;
+}
+
+/* However long it takes, no other machine takes it for left. */
+START_TEST(test_holds_the_scope)
+{
+    pay_import_t run;
+
+    (void)till_charge(0, "order-1", SWEPT);
+    run = begin(0);
+    ck_assert_int_eq(put(&run, 0, SWEPT), APR_SUCCESS);
+    writes = 0;
+    between.txn_begin = write_a_minute_later;
+    ck_assert_int_eq(give_up(&run), APR_SUCCESS);
+    between.txn_begin = NULL;
+    ck_assert_int_eq(writes, 4); /* closed, two parts removed, released */
+    check_no_import(0);
     till_check_clean();
 }
 END_TEST
@@ -223,6 +262,7 @@ static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
     tcase_add_loop_test(tcase, test_leaves_nothing, 0, TILL_SCOPES);
+    tcase_add_test(tcase, test_holds_the_scope);
     tcase_add_loop_test(tcase, test_nothing_written, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_over_already, 0, TILL_SCOPES);
     tcase_add_loop_test(tcase, test_of_another_process, 0, UNIT_ROWS(foreign_cases));

@@ -66,6 +66,7 @@ static int write_all(pay_rows_txn_t *txn, void *baton)
         row.import_left = (apr_uint32_t)i + 20;
         row.import_done = (apr_uint32_t)i + 30;
         row.import_worker = (pay_worker_t){i + 1, i + 2, i + 3};
+        row.import_until_at = i + 40;
         rc = pay_lmdb_scope_put(txn, &till->scopes[i], &row, unit_pool);
     }
     return rc;
@@ -89,6 +90,7 @@ static int read_all(pay_rows_txn_t *txn, void *baton)
         ck_assert(row.import_done == (apr_uint32_t)i + 30);
         ck_assert(row.import_worker.pid == i + 1 && row.import_worker.start_ticks == i + 2
                   && row.import_worker.boot_id == i + 3);
+        ck_assert(row.import_until_at == i + 40);
     }
     ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, &nobody), 0);
     ck_assert(row.charge_seq == 0 && row.created_at == 0 && row.import_done == 0);

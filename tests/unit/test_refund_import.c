@@ -591,8 +591,64 @@ START_TEST(test_progress)
 }
 END_TEST
 
+static int empty_batches;
+
+static apr_status_t rows_counted(pay_import_t *run, int *at, pay_store_t *store,
+                                 const apr_array_header_t *refunds, apr_pool_t *p)
+{
+    empty_batches += refunds->nelts == 0;
+    return STORE_REAL(import_rows)(run, at, store, refunds, p);
+}
+
+static void pass_time(void *baton, int pass, apr_uint64_t done, apr_uint64_t total)
+{
+    (void)done, (void)total;
+    if (pass == 2) {
+        unit_boot_pass(*(const int *)baton);
+    }
+}
+
+/* Another machine takes an import that writes nothing for long for one that was left: with a
+ * thousand known records after the other it tells now and then that it goes on. */
+START_TEST(test_nothing_new_for_long)
+{
+    const pay_mode_t live = PAY_LIVE;
+    apr_array_header_t *all = apr_array_make(unit_pool, 1, sizeof(const char *));
+    const char *more;
+    pay_import_result_t result;
+    pay_account_t *account;
+    pay_charge_t *charge;
+    int i, step_ms = _i ? 30 * 1000 : 0;
+
+    set_up();
+    unit_boot_stop(1000);
+    ck_assert_int_eq(pay_store_account_set(&account, shop->store, "demo", NULL, &live, unit_pool),
+                     APR_SUCCESS);
+    shop->service.acquirer[PAY_LIVE] = &script_tokens_acquirer;
+    scope.mode = PAY_LIVE;
+    memset(&script, 0, sizeof(script));
+    script.outcome = (pay_outcome_t){.kind = PAY_OUTCOME_DECLINED};
+    ck_assert_ptr_null(charge_create(&charge, shop_key(shop, PAY_LIVE), "order-1", "tok"));
+    more = apr_psprintf(unit_pool, ",\"transactionReference\":\"%s\"", charge->acquirer_reference);
+    for (i = 0; i < 3 * PAY_STORE_ROWS_MAX; i++) {
+        APR_ARRAY_PUSH(all, const char *) =
+            record_with(apr_psprintf(unit_pool, "i%d", i), apr_psprintf(unit_pool, "r%d", i), more);
+    }
+    empty_batches = 0;
+    store_script.import_rows = rows_counted;
+    ck_assert_int_eq(pay_refund_import(&result, shop->store, &scope,
+                                       file_of(apr_array_pstrcat(unit_pool, all, '\n')), pass_time,
+                                       &step_ms, unit_pool),
+                     APR_SUCCESS);
+    ck_assert(result.written == 0 && result.skipped == 3 * PAY_STORE_ROWS_MAX);
+    ck_assert_int_eq(empty_batches > 1, _i);
+    ck_assert_int_eq(empty_batches == 0, !_i);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+    tcase_add_loop_test(tcase, test_nothing_new_for_long, 0, 2);
     tcase_add_loop_test(tcase, test_forms, 0, 2);
     tcase_add_test(tcase, test_nothing_to_do);
     tcase_add_loop_test(tcase, test_fault, 0, UNIT_ROWS(fault_cases));
