@@ -126,6 +126,7 @@ static int writes;
 /* Each transaction finds that the one before it has held the scope from its own time on. */
 static int write_a_minute_later(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
 {
+    pay_rows_txn_t rows = {NULL, till->store};
     pay_lmdb_scope_t row;
     int rc;
 
@@ -133,7 +134,8 @@ static int write_a_minute_later(MDB_env *env, MDB_txn *parent, unsigned int flag
     if (rc || (flags & MDB_RDONLY)) {
         return rc;
     }
-    ck_assert_int_eq(pay_lmdb_scope_get(&row, *txn, &till->scopes[0]), 0);
+    rows.mdb = *txn;
+    ck_assert_int_eq(pay_lmdb_scope_get(&row, &rows, &till->scopes[0]), 0);
     ck_assert_int_eq(row.import_until_at, till_clock + PAY_LMDB_IMPORT_LEASE);
     till_clock += apr_time_from_sec(60);
     writes++;
