@@ -14,45 +14,51 @@
 
 #define PAY_LMDB_SCHEMA_VERSION 1
 
+/*
+ * Each table: PAY_TABLE_ and this, its name in LMDB, key -> value. LMDB numbers them in this order,
+ * so that a new one goes to the end. One of an index needs nothing beside its line here and what
+ * the record declares (pay_lmdb_index.h).
+ */
+#define PAY_LMDB_TABLES(X)                                                                         \
+    X(META, "meta")                 /* name -> bytes: "schema", "epoch", ... */                    \
+    X(ACCOUNT, "account")           /* account number -> account row */                            \
+    X(ACCOUNT_NAME, "account_name") /* name -> account number */                                   \
+    X(API_KEY, "api_key")           /* SHA-256 of the key -> key row */                            \
+    X(API_KEY_ID, "api_key_id")     /* id -> SHA-256 */                                            \
+    X(TOKEN, "token")               /* scope, token -> token row */                                \
+    X(SCOPE, "scope")               /* scope -> scope row: last sequences, last createdAt */       \
+    X(CHARGE, "charge")             /* scope, seq -> charge row */                                 \
+    X(CHARGE_REF, "charge_ref")     /* scope, reference -> seq */                                  \
+    X(REFUND, "refund")             /* scope, createdAt, seq -> refund header + final JSON text */ \
+    X(REFUND_REF, "refund_ref")     /* scope, refund reference -> refund key */                    \
+    X(REFUND_ID, "refund_id")       /* scope, refund id -> refund key */                           \
+    X(REFUND_BY_CHARGE, "refund_by_charge") /* scope, charge seq, refund seq -> refund key */      \
+    X(REFUND_REPEAT, "refund_repeat")   /* scope, charge seq, digest, refund seq -> refund key */  \
+    X(CHARGE_BY_TIME, "charge_by_time") /* scope, createdAt, seq -> mark of the e-mail */          \
+    X(KEPT, "kept")         /* scope, key kind, operation, SHA-256 of an Idempotency-Key -> row */ \
+    X(KEPT_DUE, "kept_due") /* end of its time, key of kept -> empty */                            \
+    X(TOTAL, "total")       /* scope, step, currency, import number -> counts and sums */          \
+    X(PENDING_DUE, "pending_due")   /* due time, scope, kind, seq -> refund key, or empty */       \
+    X(ENDPOINT, "endpoint")         /* scope, kind -> endpoint row */                              \
+    X(ENDPOINT_DUE, "endpoint_due") /* when it is looked at next, scope, kind -> empty */          \
+    X(EVENT, "event")               /* scope, endpoint kind, charge seq, sequence -> event row */  \
+    X(EVENT_DUE, "event_due")       /* scope, endpoint kind, due time, charge seq -> empty */      \
+    X(EVENT_PARKED, "event_parked") /* scope, endpoint kind, charge seq -> empty */                \
+    X(ACQUIRER, "acquirer") /* scope, kind, name at the acquirer -> charge seq or refund key */    \
+    X(LATE_DUE, "late_due") /* as pending_due: what is asked about late */                         \
+    X(HELD, "held")         /* scope, kind, seq -> refund key, or empty for a charge */            \
+    X(GRANT, "grant")       /* account number, SHA-256 of host and user -> grant row */            \
+    X(GRANT_USER, "grant_user")         /* SHA-256 of host and user, account number -> empty */    \
+    X(ENCRYPTION_KEY, "encryption_key") /* scope -> encryption key row */                          \
+    X(AUDIT, "audit")       /* account number (0: the store), seq -> entry; only ever appended */  \
+    X(CHECKOUT, "checkout") /* scope, seq of the charge -> checkout row */                         \
+    X(PAGE, "page")         /* page id -> what it is of: kind, scope, seq or reference */          \
+    X(LINK, "link")         /* scope, reference of a payment link -> link row */                   \
+    X(CHECKOUT_SWEEP, "checkout_sweep") /* end of an unpaid checkout, scope, seq -> empty */
+
+#define PAY_LMDB_TABLE_ID(id, name) PAY_TABLE_##id,
 typedef enum pay_lmdb_table_t {
-    PAY_TABLE_META,             /* name -> bytes: "schema", "defaults/<name>", "epoch", ... */
-    PAY_TABLE_ACCOUNT,          /* account number -> account row */
-    PAY_TABLE_ACCOUNT_NAME,     /* name -> account number */
-    PAY_TABLE_API_KEY,          /* SHA-256 of the key -> key row */
-    PAY_TABLE_API_KEY_ID,       /* id -> SHA-256 */
-    PAY_TABLE_TOKEN,            /* scope, token -> token row */
-    PAY_TABLE_SCOPE,            /* scope -> scope row: last sequences, last createdAt */
-    PAY_TABLE_CHARGE,           /* scope, seq -> charge row */
-    PAY_TABLE_CHARGE_REF,       /* scope, reference -> seq */
-    PAY_TABLE_REFUND,           /* scope, createdAt, seq -> refund header + final JSON text */
-    PAY_TABLE_REFUND_REF,       /* scope, refund reference -> refund key */
-    PAY_TABLE_REFUND_ID,        /* scope, refund id -> refund key */
-    PAY_TABLE_REFUND_BY_CHARGE, /* scope, charge seq, refund seq -> refund key */
-    PAY_TABLE_REFUND_REPEAT,    /* scope, charge seq, digest, refund seq -> refund key */
-    PAY_TABLE_CHARGE_BY_TIME,   /* scope, createdAt, seq -> mark of the e-mail */
-    PAY_TABLE_KEPT,         /* scope, key kind, operation, SHA-256 of an Idempotency-Key -> row */
-    PAY_TABLE_KEPT_DUE,     /* end of its time, key of kept -> empty */
-    PAY_TABLE_TOTAL,        /* scope, step, currency, import number -> counts and sums */
-    PAY_TABLE_PENDING_DUE,  /* due time, scope, kind, seq -> refund key, or empty for a charge */
-    PAY_TABLE_ENDPOINT,     /* scope, kind -> endpoint row */
-    PAY_TABLE_ENDPOINT_DUE, /* when it is looked at next, scope, kind -> empty */
-    PAY_TABLE_EVENT,        /* scope, endpoint kind, charge seq, sequence -> event row */
-    PAY_TABLE_EVENT_DUE,    /* scope, endpoint kind, due time, charge seq -> empty */
-    PAY_TABLE_EVENT_PARKED, /* scope, endpoint kind, charge seq -> empty */
-    PAY_TABLE_ACQUIRER,     /* scope, kind, name at the acquirer -> charge seq or refund key */
-    PAY_TABLE_LATE_DUE,     /* as pending_due: what failed for absence and is asked about late */
-    PAY_TABLE_HELD,         /* scope, kind, seq -> refund key, or empty for a charge */
-    PAY_TABLE_GRANT,        /* account number, SHA-256 of host and user -> grant row */
-    PAY_TABLE_GRANT_USER,   /* SHA-256 of host and user, account number -> empty */
-    /* scope -> encryption key row */
-    PAY_TABLE_ENCRYPTION_KEY,
-    PAY_TABLE_AUDIT,    /* account number (0: the store), seq -> entry; only ever appended */
-    PAY_TABLE_CHECKOUT, /* scope, seq of the charge -> checkout row */
-    PAY_TABLE_PAGE,     /* page id -> what it is of: kind, scope, seq or reference */
-    PAY_TABLE_LINK,     /* scope, reference of a payment link -> link row */
-    /* When it ended, scope, seq of a checkout that is removed unless it was paid -> empty */
-    PAY_TABLE_CHECKOUT_SWEEP,
-    PAY_TABLE_COUNT
+    PAY_LMDB_TABLES(PAY_LMDB_TABLE_ID) PAY_TABLE_COUNT
 } pay_lmdb_table_t;
 
 /* From this one on stores of earlier versions lack them: whoever may write adds them. */

@@ -19,6 +19,7 @@ typedef enum pay_lmdb_acquirer_kind_t {
 } pay_lmdb_acquirer_kind_t;
 
 #define PAY_LMDB_ACQUIRER_KIND_AT PAY_LMDB_SCOPE_LEN /* the text follows it */
+#define PAY_LMDB_ACQUIRER_KEY_MIN (PAY_LMDB_ACQUIRER_KIND_AT + 2)
 
 /* 0 when the name is too long for any key. */
 int pay_lmdb_acquirer_key(pay_lmdb_key_t *key, const pay_scope_t *scope,

@@ -119,8 +119,7 @@ static int name_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void
 
 static int row_of_name(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
-    return key->mv_size > PAY_LMDB_ACQUIRER_KIND_AT + 1
-           && ((const char *)key->mv_data)[PAY_LMDB_ACQUIRER_KIND_AT] == PAY_ACQUIRER_CHARGE
+    return ((const char *)key->mv_data)[PAY_LMDB_ACQUIRER_KIND_AT] == PAY_ACQUIRER_CHARGE
            && row_of_value(row_key, key, value);
 }
 
@@ -170,8 +169,7 @@ static int other_due_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const
 static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     (void)value;
-    return key->mv_size == PAY_LMDB_DUE_KEY_LEN
-           && ((const char *)key->mv_data)[8 + PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE
+    return ((const char *)key->mv_data)[8 + PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE
            && row_of_key(row_key, key, 8);
 }
 
@@ -212,8 +210,7 @@ static int held_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void
 static int row_of_held(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     (void)value;
-    return key->mv_size == PAY_LMDB_HELD_KEY_LEN
-           && ((const char *)key->mv_data)[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE
+    return ((const char *)key->mv_data)[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE
            && row_of_key(row_key, key, 0);
 }
 
@@ -232,6 +229,7 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = no_time,
      .wrong = wrong_time},
     {.tables = {PAY_TABLE_ACQUIRER},
+     .key_min = PAY_LMDB_ACQUIRER_KEY_MIN,
      .entry_of = name_of,
      .row_of = row_of_name,
      .rule = PAY_INDEX_UNIQUE,
@@ -239,12 +237,14 @@ static const pay_lmdb_index_t indexes[] = {
      .astray = "leads to nothing of that name at the acquirer"},
     {.entry_of = other_due_of, .rule = PAY_INDEX_FORMER},
     {.tables = {PAY_TABLE_PENDING_DUE, PAY_TABLE_LATE_DUE},
+     .key_len = PAY_LMDB_DUE_KEY_LEN,
      .entry_of = due_of,
      .row_of = row_of_due,
      .missing = "it is due, but nothing will ask about it",
      .astray = nothing_due,
      .wrong = wrong_due},
     {.tables = {PAY_TABLE_HELD},
+     .key_len = PAY_LMDB_HELD_KEY_LEN,
      .entry_of = held_of,
      .row_of = row_of_held,
      .missing = "it waits for a person, but is not among what does",

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_check.h"
 
-#include "store/pay_lmdb_acquirer.h"
-#include "store/pay_lmdb_checkout.h"
-#include "store/pay_lmdb_due.h"
-#include "store/pay_lmdb_held.h"
-#include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
-#include <string.h>
 
 typedef struct walk_t {
     pay_lmdb_check_t check;
@@ -90,60 +84,32 @@ static int check_scope(pay_lmdb_check_t *check, const MDB_val *key, const MDB_va
     return rc ? rc : pay_lmdb_check_rows(check, key, &scope, &last);
 }
 
+/* How a table is checked; one without an entry here holds entries of the records' indexes. */
 typedef struct table_t {
-    pay_lmdb_table_t table;
     pay_lmdb_check_row_t row;
     pay_lmdb_check_after_t after; /* NULL: nothing is left to check */
     pay_lmdb_check_part_t part;   /* in place of `row` */
-    size_t key_min, key_max;      /* of an index, in place of `row`: bytes of its keys */
 } table_t;
 
-static const table_t tables[] = {
-    {.table = PAY_TABLE_META, .row = pay_lmdb_check_meta},
-    {.table = PAY_TABLE_ACCOUNT, .row = pay_lmdb_check_account},
-    {.table = PAY_TABLE_ACCOUNT_NAME, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_API_KEY, .row = pay_lmdb_check_api_key},
-    {.table = PAY_TABLE_API_KEY_ID, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_TOKEN, .row = pay_lmdb_check_token, .after = pay_lmdb_check_token_after},
-    {.table = PAY_TABLE_ENCRYPTION_KEY, .row = pay_lmdb_check_encryption_key},
-    {.table = PAY_TABLE_SCOPE, .row = check_scope},
-    {.table = PAY_TABLE_CHARGE, .row = pay_lmdb_check_charge},
-    {.table = PAY_TABLE_CHARGE_REF, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_CHARGE_BY_TIME, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_CHECKOUT, .row = pay_lmdb_check_checkout},
-    {.table = PAY_TABLE_CHECKOUT_SWEEP,
-     .key_min = PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN,
-     .key_max = PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN},
-    {.table = PAY_TABLE_PAGE, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_LINK, .row = pay_lmdb_check_link},
-    {.table = PAY_TABLE_REFUND, .row = pay_lmdb_check_refund},
-    {.table = PAY_TABLE_REFUND_REF, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_REFUND_ID, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_REFUND_BY_CHARGE, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_REFUND_REPEAT, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_ENDPOINT, .row = pay_lmdb_check_endpoint},
-    {.table = PAY_TABLE_ENDPOINT_DUE, .row = pay_lmdb_check_endpoint_due},
-    {.table = PAY_TABLE_EVENT, .row = pay_lmdb_check_event},
-    {.table = PAY_TABLE_EVENT_DUE, .row = pay_lmdb_check_event_due},
-    {.table = PAY_TABLE_EVENT_PARKED, .row = pay_lmdb_check_event_parked},
-    {.table = PAY_TABLE_KEPT, .row = pay_lmdb_check_kept},
-    {.table = PAY_TABLE_KEPT_DUE,
-     .key_min = PAY_LMDB_KEPT_DUE_KEY_LEN,
-     .key_max = PAY_LMDB_KEPT_DUE_KEY_LEN},
-    {.table = PAY_TABLE_PENDING_DUE,
-     .key_min = PAY_LMDB_DUE_KEY_LEN,
-     .key_max = PAY_LMDB_DUE_KEY_LEN},
-    {.table = PAY_TABLE_LATE_DUE, .key_min = PAY_LMDB_DUE_KEY_LEN, .key_max = PAY_LMDB_DUE_KEY_LEN},
-    {.table = PAY_TABLE_ACQUIRER,
-     .key_min = PAY_LMDB_ACQUIRER_KIND_AT + 2,
-     .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_HELD, .key_min = PAY_LMDB_HELD_KEY_LEN, .key_max = PAY_LMDB_HELD_KEY_LEN},
-    {.table = PAY_TABLE_GRANT, .row = pay_lmdb_check_grant},
-    {.table = PAY_TABLE_GRANT_USER, .key_max = PAY_LMDB_KEY_MAX},
-    {.table = PAY_TABLE_AUDIT, .row = pay_lmdb_check_audit},
-    {.table = PAY_TABLE_TOTAL, .row = pay_lmdb_check_total},
-    {.table = PAY_TABLE_TOTAL, .part = pay_lmdb_check_total_part},
+static const table_t tables[PAY_TABLE_COUNT] = {
+    [PAY_TABLE_META] = {.row = pay_lmdb_check_meta},
+    [PAY_TABLE_ACCOUNT] = {.row = pay_lmdb_check_account},
+    [PAY_TABLE_API_KEY] = {.row = pay_lmdb_check_api_key},
+    [PAY_TABLE_TOKEN] = {.row = pay_lmdb_check_token, .after = pay_lmdb_check_token_after},
+    [PAY_TABLE_SCOPE] = {.row = check_scope},
+    [PAY_TABLE_CHARGE] = {.row = pay_lmdb_check_charge},
+    [PAY_TABLE_REFUND] = {.row = pay_lmdb_check_refund},
+    [PAY_TABLE_KEPT] = {.row = pay_lmdb_check_kept},
+    [PAY_TABLE_TOTAL] = {.row = pay_lmdb_check_total},
+    [PAY_TABLE_ENDPOINT] = {.row = pay_lmdb_check_endpoint},
+    [PAY_TABLE_EVENT] = {.row = pay_lmdb_check_event},
+    [PAY_TABLE_GRANT] = {.row = pay_lmdb_check_grant},
+    [PAY_TABLE_ENCRYPTION_KEY] = {.row = pay_lmdb_check_encryption_key},
+    [PAY_TABLE_AUDIT] = {.row = pay_lmdb_check_audit},
+    [PAY_TABLE_CHECKOUT] = {.row = pay_lmdb_check_checkout},
+    [PAY_TABLE_LINK] = {.row = pay_lmdb_check_link},
 };
+static const table_t totals = {.part = pay_lmdb_check_total_part};
 
 static void part_start(walk_t *walk)
 {
@@ -162,31 +128,23 @@ static void tell(walk_t *walk)
     }
 }
 
-static int check_entry(pay_lmdb_check_t *check, const table_t *table, const MDB_val *key,
-                       const MDB_val *value)
-{
-    if (key->mv_size < table->key_min || key->mv_size > table->key_max) {
-        pay_lmdb_check_fault(check, table->table, key, "the key has a wrong length");
-        return MDB_SUCCESS;
-    }
-    return pay_lmdb_check_index(check, table->table, key, value);
-}
-
 /* The rows from `from` on; *done 1 at the table's end, else `from` is where to go on. */
-static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, const table_t *table)
+static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, pay_lmdb_table_t id,
+                     const table_t *table)
 {
     const pay_lmdb_key_t start = *from;
-    pay_rows_scan_t scan = pay_rows_scan(check->txn, table->table, NULL, &start, PAY_ROWS_FROM);
+    pay_rows_scan_t scan = pay_rows_scan(check->txn, id, NULL, &start, PAY_ROWS_FROM);
     MDB_val key, row;
     int rc, rows = 0;
 
-    *done = pay_lmdb_table_is_missing(check->txn, table->table);
+    *done = pay_lmdb_table_is_missing(check->txn, id);
     if (*done) {
         return MDB_SUCCESS;
     }
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc && rows++ < PAY_LMDB_CHECK_ROWS_MAX) {
-        rc = table->row ? table->row(check, &key, &row) : check_entry(check, table, &key, &row);
+        rc = table->row ? table->row(check, &key, &row)
+                        : pay_lmdb_check_index(check, id, &key, &row);
         if (table->after) {
             APR_ARRAY_PUSH(check->keys, MDB_val) = pay_rows_dup(&key, check->ptemp);
         }
@@ -213,7 +171,7 @@ static apr_status_t check_after(pay_lmdb_check_t *check, const table_t *table)
     return rv;
 }
 
-static apr_status_t walk_table(walk_t *walk, const table_t *table)
+static apr_status_t walk_table(walk_t *walk, pay_lmdb_table_t id, const table_t *table)
 {
     pay_lmdb_check_t *check = &walk->check;
     pay_rows_txn_t txn;
@@ -229,7 +187,8 @@ static apr_status_t walk_table(walk_t *walk, const table_t *table)
         if (rv != APR_SUCCESS) {
             return rv;
         }
-        rc = table->part ? table->part(&done, &from, check) : walk_part(&done, &from, check, table);
+        rc = table->part ? table->part(&done, &from, check)
+                         : walk_part(&done, &from, check, id, table);
         pay_rows_end(&txn);
         rv = rc ? pay_lmdb_status(rc) : check_after(check, table);
         tell(walk);
@@ -245,7 +204,7 @@ apr_status_t pay_store_check(apr_size_t *faults, pay_store_t *store, pay_store_f
 {
     walk_t walk = {.report = report, .baton = baton};
     apr_status_t rv;
-    size_t i;
+    int i;
 
     *faults = 0;
     rv = apr_pool_create(&walk.pool, p);
@@ -254,8 +213,11 @@ apr_status_t pay_store_check(apr_size_t *faults, pay_store_t *store, pay_store_f
     }
     walk.check.store = store;
     walk.check.ptemp = walk.pool;
-    for (i = 0; rv == APR_SUCCESS && i < sizeof(tables) / sizeof(tables[0]); i++) {
-        rv = walk_table(&walk, &tables[i]);
+    for (i = 0; rv == APR_SUCCESS && i < PAY_TABLE_COUNT; i++) {
+        rv = walk_table(&walk, (pay_lmdb_table_t)i, &tables[i]);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = walk_table(&walk, PAY_TABLE_TOTAL, &totals);
     }
     *faults = walk.faults;
     apr_pool_destroy(walk.pool);

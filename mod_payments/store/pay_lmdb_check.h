@@ -97,10 +97,7 @@ int pay_lmdb_check_kept(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
 
 /* pay_lmdb_check_event.c */
 int pay_lmdb_check_endpoint(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_endpoint_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_lmdb_check_event(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_event_due(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
-int pay_lmdb_check_event_parked(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);
 
 /* pay_lmdb_check_grant.c */
 int pay_lmdb_check_grant(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row);

@@ -8,17 +8,18 @@
 #include "store/pay_lmdb_api_key.h"
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
+#include "store/pay_lmdb_endpoint.h"
+#include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_grant.h"
 #include "store/pay_lmdb_kept.h"
 #include "store/pay_lmdb_link.h"
 #include "store/pay_lmdb_refund_record.h"
 
-#include <string.h>
-
 static const pay_lmdb_record_t *const records[] = {
     &pay_lmdb_account_record,  &pay_lmdb_api_key_record, &pay_lmdb_grant_record,
     &pay_lmdb_charge_record,   &pay_lmdb_refund_record,  &pay_lmdb_kept_record,
-    &pay_lmdb_checkout_record, &pay_lmdb_link_record,
+    &pay_lmdb_checkout_record, &pay_lmdb_link_record,    &pay_lmdb_endpoint_record,
+    &pay_lmdb_event_record,
 };
 
 /* ---- from the rows to the indexes */
@@ -96,33 +97,40 @@ static const char *fault_of(const pay_lmdb_index_t *index, pay_lmdb_table_t tabl
     return index->wrong ? index->wrong(table, key, row) : index->astray;
 }
 
-/* *fault NULL: the entry is right, or its row is told of by itself. */
+/* *fault NULL: the entry, which leads to the row at `at`, is right, or its row is told of by
+ * itself.
+ */
 static int follow(const char **fault, pay_lmdb_check_t *check, const pay_lmdb_record_t *record,
-                  const pay_lmdb_index_t *index, pay_lmdb_table_t table, const MDB_val *key,
-                  const MDB_val *value)
+                  const pay_lmdb_index_t *index, const pay_lmdb_key_t *at, pay_lmdb_table_t table,
+                  const MDB_val *key, const MDB_val *value)
 {
-    pay_lmdb_key_t row_key;
-    MDB_val at;
+    const MDB_val row_key = pay_lmdb_key_val(at);
     void *row;
     int rc;
 
-    if (!index->row_of(&row_key, key, value)) {
-        *fault = index->astray;
-        return MDB_SUCCESS;
-    }
-    at = pay_lmdb_key_val(&row_key);
-    rc = record->load(&row, check->txn, &at, check->ptemp);
+    rc = record->load(&row, check->txn, &row_key, check->ptemp);
     if (rc) {
         *fault = rc == MDB_NOTFOUND ? index->astray : NULL;
         return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
     }
-    *fault = fault_of(index, table, key, value, &row_key, row);
+    *fault = fault_of(index, table, key, value, at, row);
     return MDB_SUCCESS;
 }
 
-static int is_in(const pay_lmdb_index_t *index, pay_lmdb_table_t table)
+/* 1 when the index takes it for an entry of its own, which then leads to `at`; else *fault is what
+ * it says of it. */
+static int takes(pay_lmdb_key_t *at, const char **fault, const pay_lmdb_index_t *index,
+                 pay_lmdb_table_t table, const MDB_val *key, const MDB_val *value)
 {
-    return index->tables[0] == table || index->tables[1] == table;
+    if (index->tables[0] != table && index->tables[1] != table) {
+        return 0;
+    }
+    if ((index->key_len && key->mv_size != index->key_len) || key->mv_size < index->key_min) {
+        *fault = "the key has a wrong length";
+        return 0;
+    }
+    *fault = index->astray;
+    return index->row_of(at, key, value);
 }
 
 /* The first index that takes the entry for one of its own decides. */
@@ -130,17 +138,17 @@ int pay_lmdb_check_index(pay_lmdb_check_t *check, pay_lmdb_table_t table, const 
                          const MDB_val *value)
 {
     const char *fault = "belongs to no index that is known";
-    pay_lmdb_key_t row_key;
+    const pay_lmdb_record_t *record;
+    pay_lmdb_key_t at;
     size_t i, j;
     int rc = MDB_SUCCESS, taken = 0;
 
-    for (i = 0; !rc && !taken && i < sizeof(records) / sizeof(records[0]); i++) {
-        const pay_lmdb_index_t *index = records[i]->indexes;
-
-        for (j = 0; !rc && !taken && j < records[i]->index_count; j++) {
-            if (is_in(&index[j], table)) {
-                taken = index[j].row_of(&row_key, key, value);
-                rc = follow(&fault, check, records[i], &index[j], table, key, value);
+    for (i = 0; !taken && i < sizeof(records) / sizeof(records[0]); i++) {
+        record = records[i];
+        for (j = 0; !taken && j < record->index_count; j++) {
+            taken = takes(&at, &fault, &record->indexes[j], table, key, value);
+            if (taken) {
+                rc = follow(&fault, check, record, &record->indexes[j], &at, table, key, value);
             }
         }
     }

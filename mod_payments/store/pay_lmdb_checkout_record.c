@@ -62,9 +62,8 @@ static int sweep_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const voi
 static int row_of_sweep(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     (void)value;
-    return key->mv_size == PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN
-           && pay_lmdb_key_of(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
-                              PAY_LMDB_CHARGE_KEY_LEN);
+    return pay_lmdb_key_of(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
+                           PAY_LMDB_CHARGE_KEY_LEN);
 }
 
 static const pay_lmdb_index_t indexes[] = {
@@ -76,6 +75,7 @@ static const pay_lmdb_index_t indexes[] = {
      .missing = "its page does not lead to it",
      .astray = "leads to no checkout or link of that page"},
     {.tables = {PAY_TABLE_CHECKOUT_SWEEP},
+     .key_len = PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN,
      .entry_of = sweep_of,
      .row_of = row_of_sweep,
      .missing = "it is not listed for its removal",

@@ -144,50 +144,20 @@ static int walk_work(pay_rows_txn_t *txn, void *baton)
 
 /* ---- what is due */
 
-/* Those from the cursor's place on that ended by `until`, as long as `out` has fewer than `limit`.
- */
-static int entries_from(apr_array_header_t *out, pay_rows_scan_t *scan, apr_time_t until, int limit,
-                        apr_pool_t *p)
-{
-    MDB_val key, val;
-    int rc;
-
-    rc = pay_rows_next(&key, &val, scan);
-    while (!rc && out->nelts < limit
-           && (key.mv_size != PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN
-               || pay_lmdb_read_time(key.mv_data) <= until)) {
-        APR_ARRAY_PUSH(out, MDB_val) = pay_rows_dup(&key, p);
-        rc = pay_rows_next(&key, &val, scan);
-    }
-    return rc;
-}
+/* Those of a wrong length are taken out like others. */
+static const pay_lmdb_timed_t sweep_due = {.table = PAY_TABLE_CHECKOUT_SWEEP};
 
 /* What ended by sweep->until, then what seems to end too far ahead. */
 static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, const sweep_t *sweep,
                        int limit, apr_pool_t *p)
 {
-    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHECKOUT_SWEEP, NULL, NULL, PAY_ROWS_FROM);
-    pay_lmdb_key_t beyond;
-    int rc;
-
-    *out = apr_array_make(p, 16, sizeof(MDB_val));
-    rc = entries_from(*out, &scan, sweep->until, limit, p);
-    if (!rc && (*out)->nelts < limit) {
-        pay_lmdb_key_start(&beyond);
-        pay_lmdb_key_time(&beyond, sweep->now + AHEAD_MAX + 1);
-        pay_rows_scan_move(&scan, &beyond);
-        rc = entries_from(*out, &scan, APR_INT64_MAX, limit, p);
-    }
-    return pay_rows_scan_end(&scan, rc);
+    return pay_lmdb_entries_due(out, txn, &sweep_due, sweep->until, sweep->now + AHEAD_MAX + 1,
+                                limit, p);
 }
 
 static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
 {
-    MDB_val at = *entry;
-    int rc;
-
-    rc = pay_rows_del(txn, PAY_TABLE_CHECKOUT_SWEEP, &at);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_lmdb_entry_del(txn, PAY_TABLE_CHECKOUT_SWEEP, entry);
 }
 
 /* The one that a link which is paid once judges its next payer by. */

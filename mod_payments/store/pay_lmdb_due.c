@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_due.h"
+#include "store/pay_rows_scan.h"
 
 void pay_lmdb_due_key(pay_lmdb_key_t *key, apr_time_t due_at, const pay_scope_t *scope,
                       pay_lmdb_due_kind_t kind, apr_uint64_t seq)
@@ -56,22 +57,17 @@ apr_time_t pay_lmdb_due_time(const MDB_val *key)
     return at >= PAY_LMDB_DUE_OPEN_FROM ? at - PAY_LMDB_DUE_OPEN_FROM : at;
 }
 
-int pay_lmdb_due_seek(MDB_cursor *cursor, pay_lmdb_due_part_t part, MDB_val *key, MDB_val *val)
+void pay_lmdb_due_begin(pay_lmdb_key_t *key, pay_lmdb_due_part_t part)
 {
-    pay_lmdb_key_t first;
-
-    if (part == PAY_DUE_SENT) {
-        return mdb_cursor_get(cursor, key, val, MDB_FIRST);
+    pay_lmdb_key_start(key);
+    if (part == PAY_DUE_OPEN) {
+        pay_lmdb_key_time(key, PAY_LMDB_DUE_OPEN_FROM);
     }
-    pay_lmdb_key_start(&first);
-    pay_lmdb_key_time(&first, PAY_LMDB_DUE_OPEN_FROM);
-    *key = pay_lmdb_key_val(&first);
-    return mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
 }
 
 int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, pay_rows_txn_t *txn)
 {
-    MDB_cursor *cursor;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_PENDING_DUE, NULL, NULL, PAY_ROWS_FROM);
     MDB_val key, val;
     apr_uint64_t all;
     int rc;
@@ -79,20 +75,15 @@ int pay_lmdb_due_count(apr_uint64_t *sent, apr_uint64_t *open, pay_rows_txn_t *t
     *sent = *open = 0;
     rc = pay_rows_count(&all, txn, PAY_TABLE_PENDING_DUE);
     if (!rc) {
-        rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_PENDING_DUE), &cursor);
+        rc = pay_rows_next(&key, &val, &scan);
     }
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_due_seek(cursor, PAY_DUE_SENT, &key, &val);
     while (!rc && pay_lmdb_due_part(&key) == PAY_DUE_SENT && *sent < PAY_LMDB_DUE_COUNT_MAX) {
         ++*sent;
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        rc = pay_rows_next(&key, &val, &scan);
     }
-    mdb_cursor_close(cursor);
     if (*sent == PAY_LMDB_DUE_COUNT_MAX) {
         *sent = all;
     }
     *open = all - *sent;
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }

@@ -43,8 +43,8 @@ int pay_lmdb_due_places(pay_lmdb_key_t places[PAY_LMDB_DUE_PLACES_MAX], const pa
 pay_lmdb_due_part_t pay_lmdb_due_part(const MDB_val *key);
 /* The due time of a key of PAY_LMDB_DUE_KEY_LEN bytes, whichever part it stands in. */
 apr_time_t pay_lmdb_due_time(const MDB_val *key);
-/* To the first entry of a part, or behind it. */
-int pay_lmdb_due_seek(MDB_cursor *cursor, pay_lmdb_due_part_t part, MDB_val *key, MDB_val *val);
+/* Makes the key where a part begins. */
+void pay_lmdb_due_begin(pay_lmdb_key_t *key, pay_lmdb_due_part_t part);
 
 /* How many entries each part of pending_due has. Takes time with what was sent, not with what is
  * open. */

@@ -6,6 +6,7 @@
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_refund_record.h"
 #include "store/pay_lmdb_time.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -65,15 +66,6 @@ static work_in_flight_t work_of_refund(pay_refund_t *refund)
     return work;
 }
 
-static int delete_entry(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key)
-{
-    MDB_val at = *key;
-    int rc;
-
-    rc = pay_rows_del(txn, table, &at);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
 static MDB_val val_dup(const MDB_val *val, apr_pool_t *p)
 {
     MDB_val copy = {val->mv_size, val->mv_size ? apr_pmemdup(p, val->mv_data, val->mv_size) : NULL};
@@ -106,38 +98,26 @@ static apr_time_t latest_of(pay_lmdb_table_t table, pay_lmdb_due_part_t part, ap
     return now + (table == PAY_TABLE_PENDING_DUE ? LONGEST_PENDING : LONGEST_LATE);
 }
 
-/* Those of the part from the cursor's place on that are due by `until`, as long as `out` has fewer
+/* Those of the part from the scan's place on that are due by `until`, as long as `out` has fewer
  * than `limit`. */
-static int entries_from(apr_array_header_t *out, MDB_cursor *cursor, MDB_val *key, MDB_val *val,
-                        pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t until,
-                        int limit, apr_pool_t *p)
+static int entries_from(apr_array_header_t *out, pay_rows_scan_t *scan, pay_lmdb_due_part_t part,
+                        apr_time_t until, int limit, apr_pool_t *p)
 {
-    int rc = MDB_SUCCESS, seen = out->nelts;
+    MDB_val key, val;
+    int rc, seen = out->nelts;
 
+    rc = pay_rows_next(&key, &val, scan);
     while (!rc && seen++ < limit) {
-        if (key->mv_size != PAY_LMDB_DUE_KEY_LEN) {
-            (void)pay_lmdb_bad_row(table, key);
-        } else if (pay_lmdb_due_part(key) != part || pay_lmdb_due_time(key) > until) {
+        if (key.mv_size != PAY_LMDB_DUE_KEY_LEN) {
+            (void)pay_lmdb_bad_row(scan->table, &key);
+        } else if (pay_lmdb_due_part(&key) != part || pay_lmdb_due_time(&key) > until) {
             break;
         } else {
-            APR_ARRAY_PUSH(out, entry_t) = entry_read(table, key, val, p);
+            APR_ARRAY_PUSH(out, entry_t) = entry_read(scan->table, &key, &val, p);
         }
-        rc = mdb_cursor_get(cursor, key, val, MDB_NEXT);
+        rc = pay_rows_next(&key, &val, scan);
     }
     return rc;
-}
-
-/* To the first entry that is due further ahead than any of its part may be, or to one behind. */
-static int seek_beyond(MDB_cursor *cursor, MDB_val *key, MDB_val *val, pay_lmdb_table_t table,
-                       pay_lmdb_due_part_t part, apr_time_t now)
-{
-    const apr_time_t part_from = part == PAY_DUE_OPEN ? PAY_LMDB_DUE_OPEN_FROM : 0;
-    pay_lmdb_key_t first;
-
-    pay_lmdb_key_start(&first);
-    pay_lmdb_key_time(&first, part_from + latest_of(table, part, now) + 1);
-    *key = pay_lmdb_key_val(&first);
-    return mdb_cursor_get(cursor, key, val, MDB_SET_RANGE);
 }
 
 /* The first entries of a part of a table that are due, until `out` has `limit` of them; then those
@@ -145,27 +125,20 @@ static int seek_beyond(MDB_cursor *cursor, MDB_val *key, MDB_val *val, pay_lmdb_
 static int entries_of(apr_array_header_t *out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
                       pay_lmdb_due_part_t part, apr_time_t now, int limit, apr_pool_t *p)
 {
-    MDB_cursor *cursor;
-    MDB_val key, val;
+    const apr_time_t part_from = part == PAY_DUE_OPEN ? PAY_LMDB_DUE_OPEN_FROM : 0;
+    pay_lmdb_key_t from, beyond;
+    pay_rows_scan_t scan = pay_rows_scan(txn, table, NULL, &from, PAY_ROWS_FROM);
     int rc;
 
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_due_seek(cursor, part, &key, &val);
-    if (!rc) {
-        rc = entries_from(out, cursor, &key, &val, table, part, now, limit, p);
-    }
+    pay_lmdb_due_begin(&from, part);
+    rc = entries_from(out, &scan, part, now, limit, p);
     if ((!rc || rc == MDB_NOTFOUND) && out->nelts < limit) {
-        rc = seek_beyond(cursor, &key, &val, table, part, now);
-        if (!rc) {
-            rc = entries_from(out, cursor, &key, &val, table, part, PAY_LMDB_DUE_OPEN_FROM, limit,
-                              p);
-        }
+        pay_lmdb_key_start(&beyond);
+        pay_lmdb_key_time(&beyond, part_from + latest_of(table, part, now) + 1);
+        pay_rows_scan_move(&scan, &beyond);
+        rc = entries_from(out, &scan, part, PAY_LMDB_DUE_OPEN_FROM, limit, p);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 /* What is due, at most `limit` entries, pending ones first; copied, for the index changes as they
@@ -218,7 +191,7 @@ static int push_entry(pay_rows_txn_t *txn, const entry_t *entry, apr_time_t due_
     MDB_val at, val = entry->refund_key;
     int rc;
 
-    rc = delete_entry(txn, entry->table, &entry->key);
+    rc = pay_lmdb_entry_del(txn, entry->table, &entry->key);
     if (rc) {
         return rc;
     }
@@ -266,7 +239,7 @@ static int take_entry(take_t *take, pay_rows_txn_t *txn, const entry_t *entry)
     if (rc) {
         return rc;
     }
-    rc = delete_entry(txn, entry->table, &entry->key);
+    rc = pay_lmdb_entry_del(txn, entry->table, &entry->key);
     if (rc || (!refund && !charge)) {
         return rc;
     }

@@ -2,10 +2,10 @@
 #include "store/pay_lmdb_endpoint.h"
 
 #include "base/pay_time.h"
+#include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_walk.h"
 
-#include <apr_strings.h>
 #include <assert.h>
 #include <string.h>
 
@@ -27,27 +27,6 @@ typedef struct reseal_t {
     apr_pool_t *p;
     int changed;
 } reseal_t;
-
-/* 1 in *any when the endpoint has events to be sent. */
-static int something_waits(int *any, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint)
-{
-    pay_lmdb_key_t first;
-    MDB_cursor *cursor;
-    MDB_val key, val;
-    int rc;
-
-    *any = 0;
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_EVENT_DUE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_endpoint_key(&first, &endpoint->scope, endpoint->kind);
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    *any = !rc && key.mv_size > first.len && memcmp(key.mv_data, first.bytes, first.len) == 0;
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
 
 /* 1 when it is set to that already, and deliveries have nothing to begin anew. */
 static int is_as_it_was(const pay_endpoint_t *before, const pay_endpoint_t *to, int waits)
@@ -91,7 +70,9 @@ static int load_or_make(pay_endpoint_t **out, int *is_new, pay_rows_txn_t *txn,
 static int change(int *changed, pay_rows_txn_t *txn, pay_endpoint_t *to,
                   const pay_endpoint_t *before, apr_pool_t *p)
 {
-    int rc, waits = 0;
+    apr_time_t waits = 0; /* when the first of what waits is due */
+    pay_lmdb_timed_t timed;
+    int rc;
 
     *changed = 0;
     if (to->enabled) { /* a new address deserves a try */
@@ -99,18 +80,19 @@ static int change(int *changed, pay_rows_txn_t *txn, pay_endpoint_t *to,
         to->probes = 0;
         to->probing = 0;
         to->failing_since = 0;
-        rc = something_waits(&waits, txn, to);
+        pay_lmdb_event_timed(&timed, &to->scope, to->kind);
+        rc = pay_lmdb_entries_next(&waits, txn, &timed, APR_INT64_MIN, p);
         if (rc) {
             return rc;
         }
     }
-    if (before && is_as_it_was(before, to, waits)) {
+    if (before && is_as_it_was(before, to, waits != 0)) {
         return MDB_SUCCESS;
     }
     *changed = 1;
     to->updated_at = pay_lmdb_time_not_before(to->updated_at);
-    rc = pay_lmdb_endpoint_move(txn, to, waits ? pay_time_now() : 0);
-    return rc ? rc : pay_lmdb_endpoint_store(txn, to, p);
+    to->due_at = waits ? pay_time_now() : 0;
+    return pay_lmdb_endpoint_store(txn, to, p);
 }
 
 static int put_work(pay_rows_txn_t *txn, void *baton)

@@ -3,11 +3,12 @@
 #define PAY_LMDB_ENDPOINT_H
 
 /*
- * Endpoint rows inside a transaction that the caller holds, and the index of when each is looked at
- * next. Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * Endpoint rows inside a transaction that the caller holds; endpoint_due tells when each is looked
+ * at next. Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
  */
 
 #include "store/pay_lmdb.h"
+#include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_ENDPOINT_KEY_LEN (PAY_LMDB_SCOPE_LEN + 1)
@@ -23,13 +24,13 @@ int pay_lmdb_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB
 /* MDB_NOTFOUND when there is none. */
 int pay_lmdb_endpoint_load(pay_endpoint_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                            pay_endpoint_kind_t kind, apr_pool_t *p);
-/* Writes the row; its entry in endpoint_due is left alone. */
+/* Writes the row, new or not, whose due_at says when it is looked at next (0: not by itself). */
 int pay_lmdb_endpoint_store(pay_rows_txn_t *txn, const pay_endpoint_t *endpoint, apr_pool_t *p);
+/* Returns 1 if the endpoint is to be looked at at `due_at` now, which the caller stores; 0 if it is
+ * looked at by then anyway, or its back-off says later. */
+int pay_lmdb_endpoint_hasten(pay_endpoint_t *endpoint, apr_time_t due_at);
 
-/* Moves the entry in endpoint_due and due_at with it; 0: there is none. The row is the caller's. */
-int pay_lmdb_endpoint_move(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, apr_time_t due_at);
-/* As above, unless it is looked at by then or its back-off says later. */
-int pay_lmdb_endpoint_hasten(int *moved, pay_rows_txn_t *txn, pay_endpoint_t *endpoint,
-                             apr_time_t due_at);
+extern const pay_lmdb_record_t pay_lmdb_endpoint_record;
+extern const pay_lmdb_timed_t pay_lmdb_endpoint_due;
 
 #endif

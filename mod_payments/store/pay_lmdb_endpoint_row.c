@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_endpoint.h"
 
+#include "store/pay_lmdb_record.h"
 #include "store/pay_lmdb_row.h"
-
-#include <assert.h>
 
 static const pay_row_field_t endpoint_fields[] = {
     PAY_ROW_FIELD(PAY_ROW_INT, pay_endpoint_t, enabled),
@@ -69,24 +68,79 @@ int pay_lmdb_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB
     return MDB_SUCCESS;
 }
 
+/* ---- when it is looked at next */
+
+static int due_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record)
+{
+    const pay_endpoint_t *endpoint = record;
+
+    if (!endpoint->due_at) {
+        return MDB_NOTFOUND;
+    }
+    entry->table = PAY_TABLE_ENDPOINT_DUE;
+    entry->value_len = 0;
+    pay_lmdb_key_start(&entry->key);
+    pay_lmdb_key_time(&entry->key, endpoint->due_at);
+    (void)pay_lmdb_key_bytes(&entry->key, at->bytes, at->len);
+    return MDB_SUCCESS;
+}
+
+static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    (void)value;
+    return pay_lmdb_key_of(row_key, (const char *)key->mv_data + 8, PAY_LMDB_ENDPOINT_KEY_LEN);
+}
+
+static const pay_lmdb_index_t indexes[] = {
+    {.tables = {PAY_TABLE_ENDPOINT_DUE},
+     .key_len = PAY_LMDB_ENDPOINT_DUE_KEY_LEN,
+     .entry_of = due_of,
+     .row_of = row_of_due,
+     .missing = "it is due, but nothing will look",
+     .astray = "leads to no endpoint that is due"},
+};
+
+static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+{
+    pay_endpoint_t *endpoint = NULL;
+    MDB_val at = *row_key, row;
+    int rc;
+
+    rc = pay_rows_get(&row, txn, PAY_TABLE_ENDPOINT, &at);
+    if (!rc) {
+        rc = pay_lmdb_endpoint_decode(&endpoint, row_key, &row, p);
+    }
+    *record = endpoint;
+    return rc;
+}
+
+const pay_lmdb_record_t pay_lmdb_endpoint_record = {
+    .table = PAY_TABLE_ENDPOINT, .indexes = indexes, .index_count = 1, .load = load};
+
+const pay_lmdb_timed_t pay_lmdb_endpoint_due = {.table = PAY_TABLE_ENDPOINT_DUE,
+                                                .key_len = PAY_LMDB_ENDPOINT_DUE_KEY_LEN};
+
+/* ---- the row */
+
 int pay_lmdb_endpoint_load(pay_endpoint_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                            pay_endpoint_kind_t kind, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
-    MDB_val at, row;
+    MDB_val at;
+    void *record;
     int rc;
 
-    *out = NULL;
     pay_lmdb_endpoint_key(&key, scope, kind);
     at = pay_lmdb_key_val(&key);
-    rc = pay_rows_get(&row, txn, PAY_TABLE_ENDPOINT, &at);
-    return rc ? rc : pay_lmdb_endpoint_decode(out, &at, &row, p);
+    rc = load(&record, txn, &at, p);
+    *out = record;
+    return rc;
 }
 
 int pay_lmdb_endpoint_store(pay_rows_txn_t *txn, const pay_endpoint_t *endpoint, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
-    MDB_val at, row;
+    MDB_val row;
     int rc;
 
     rc = pay_row_encode(&row, endpoint_fields, ENDPOINT_FIELDS, endpoint, p);
@@ -94,58 +148,19 @@ int pay_lmdb_endpoint_store(pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
         return rc;
     }
     pay_lmdb_endpoint_key(&key, &endpoint->scope, endpoint->kind);
-    at = pay_lmdb_key_val(&key);
-    return pay_rows_put(txn, PAY_TABLE_ENDPOINT, &at, &row, 0);
+    return pay_lmdb_record_store(txn, &pay_lmdb_endpoint_record, &key, &row, endpoint, p);
 }
 
-static void due_key(pay_lmdb_key_t *key, const pay_endpoint_t *endpoint)
-{
-    unsigned char byte = (unsigned char)endpoint->kind;
-
-    pay_lmdb_key_start(key);
-    pay_lmdb_key_time(key, endpoint->due_at);
-    pay_lmdb_key_scope(key, &endpoint->scope);
-    (void)pay_lmdb_key_bytes(key, &byte, 1);
-}
-
-int pay_lmdb_endpoint_move(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, apr_time_t due_at)
-{
-    MDB_val at, nothing = {0, NULL};
-    pay_lmdb_key_t key;
-    int rc = MDB_SUCCESS;
-
-    if (endpoint->due_at == due_at) {
-        return MDB_SUCCESS;
-    }
-    if (endpoint->due_at) {
-        due_key(&key, endpoint);
-        at = pay_lmdb_key_val(&key);
-        rc = pay_rows_del(txn, PAY_TABLE_ENDPOINT_DUE, &at);
-    }
-    if (rc && rc != MDB_NOTFOUND) {
-        return rc;
-    }
-    endpoint->due_at = due_at;
-    if (!due_at) {
-        return MDB_SUCCESS;
-    }
-    due_key(&key, endpoint);
-    at = pay_lmdb_key_val(&key);
-    return pay_rows_put(txn, PAY_TABLE_ENDPOINT_DUE, &at, &nothing, 0);
-}
-
-int pay_lmdb_endpoint_hasten(int *moved, pay_rows_txn_t *txn, pay_endpoint_t *endpoint,
-                             apr_time_t due_at)
+int pay_lmdb_endpoint_hasten(pay_endpoint_t *endpoint, apr_time_t due_at)
 {
     /* Later than any back-off says: the clock was set back since. */
     const apr_interval_time_t wait_max = 2 * pay_endpoint_wait(APR_UINT32_MAX);
 
-    *moved = 0;
     if (endpoint->due_at
         && (endpoint->due_at <= due_at
             || (pay_endpoint_is_failing(endpoint) && endpoint->due_at - due_at <= wait_max))) {
-        return MDB_SUCCESS;
+        return 0;
     }
-    *moved = 1;
-    return pay_lmdb_endpoint_move(txn, endpoint, due_at);
+    endpoint->due_at = due_at;
+    return 1;
 }

@@ -23,12 +23,17 @@ void pay_lmdb_event_key(pay_lmdb_key_t *key, const pay_event_t *event);
 /* 1 and endpoint, scope, charge_seq and sequence set, when the bytes are such a key. */
 int pay_lmdb_event_key_read(pay_event_t *place, const MDB_val *key);
 void pay_lmdb_event_due_key(pay_lmdb_key_t *key, const pay_event_t *event);
-/* Where the entries of event_due begin that the endpoint has at `due_at` or later. */
-void pay_lmdb_event_due_from(pay_lmdb_key_t *key, const pay_scope_t *scope,
-                             pay_endpoint_kind_t kind, apr_time_t due_at);
 void pay_lmdb_event_parked_key(pay_lmdb_key_t *key, const pay_event_t *event);
+/* Returns 1 and sets `place` if the bytes are a key of event_due or, due_at then being 0, of
+ * event_parked. Its sequence is 0: pay_lmdb_event_first finds the event. */
+int pay_lmdb_event_entry_read(pay_event_t *place, const MDB_val *key);
+
+/* The endpoint's entries in event_due. */
+void pay_lmdb_event_timed(pay_lmdb_timed_t *out, const pay_scope_t *scope,
+                          pay_endpoint_kind_t kind);
 
 int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
+int pay_lmdb_event_encode(MDB_val *row, const pay_event_t *event, apr_pool_t *p);
 /* The one at `place`; MDB_NOTFOUND when there is none. */
 int pay_lmdb_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
                         apr_pool_t *p);
@@ -38,12 +43,18 @@ int pay_lmdb_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_event
 /* Fills in charge and refund. One that is gone is a bad row. */
 int pay_lmdb_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p);
 
+/* --- pay_lmdb_event_record.c: the row with its entry --- */
+
+extern const pay_lmdb_record_t pay_lmdb_event_record;
+
+/* Writes the row, new or not: it is due at due_at or was parked at parked_at; both 0: it stands
+ * behind another one of its transaction. */
 int pay_lmdb_event_store(pay_rows_txn_t *txn, const pay_event_t *event, apr_pool_t *p);
-/* Row and entries. */
 int pay_lmdb_event_remove(pay_rows_txn_t *txn, const pay_event_t *event);
-/* Moves the entry in event_due and due_at with it (0: none), and writes the row. */
+/* It is due at `due_at`; the row is written. Of this one and the next `event` has the due_at and
+ * parked_at that are stored. */
 int pay_lmdb_event_move(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t due_at, apr_pool_t *p);
-/* Given up: out of event_due, into event_parked; writes the row. */
+/* It is given up at `now`; the row is written. */
 int pay_lmdb_event_park(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t now, apr_pool_t *p);
 /* What is the first now that one is gone becomes due at `now`. *any 0: there is none. */
 int pay_lmdb_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *gone, apr_time_t now,

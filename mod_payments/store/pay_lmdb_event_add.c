@@ -6,6 +6,7 @@
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_time.h"
+#include "store/pay_rows_scan.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -29,32 +30,25 @@ typedef struct test_t {
 static int endpoints_load(endpoints_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                           apr_pool_t *p)
 {
+    pay_lmdb_key_t prefix;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_ENDPOINT, &prefix, NULL, PAY_ROWS_FROM);
     pay_endpoint_t *endpoint;
-    pay_lmdb_key_t first;
-    MDB_cursor *cursor;
     MDB_val key, row;
     int rc;
 
     memset(out, 0, sizeof(*out));
-    pay_lmdb_endpoint_key(&first, scope, PAY_ENDPOINT_WEBHOOK);
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ENDPOINT), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
-    while (!rc && key.mv_size >= PAY_LMDB_SCOPE_LEN
-           && memcmp(key.mv_data, first.bytes, PAY_LMDB_SCOPE_LEN) == 0) {
+    pay_lmdb_key_of_scope(&prefix, scope);
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc) {
         /* One that does not decode was logged; it must not stand in the way of money. */
         rc = pay_lmdb_endpoint_decode(&endpoint, &key, &row, p);
         if (!rc && endpoint->enabled) {
             out->of[endpoint->kind] = endpoint;
             out->count++;
         }
-        rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+        rc = pay_rows_next(&key, &row, &scan);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 /* One row, which is due at once unless an earlier one of the transaction waits. */
@@ -64,7 +58,7 @@ static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t 
     pay_event_t *event = apr_pmemdup(p, about, sizeof(*about));
     const apr_time_t now = pay_time_now();
     pay_event_t *earlier;
-    int rc = MDB_NOTFOUND, moved;
+    int rc = MDB_NOTFOUND;
 
     event->scope = endpoint->scope;
     event->endpoint = endpoint->kind;
@@ -73,21 +67,18 @@ static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t 
     if (may_be_behind) {
         rc = pay_lmdb_event_first(&earlier, txn, event, p);
     }
-    if (rc == MDB_SUCCESS || rc == PAY_LMDB_BAD_ROW) { /* behind it, whatever it is */
-        return pay_lmdb_event_store(txn, event, p);
-    }
-    if (rc != MDB_NOTFOUND) {
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
         return rc;
     }
-    rc = pay_lmdb_event_move(txn, event, now, p);
-    if (rc) {
-        return rc;
+    event->due_at = rc == MDB_NOTFOUND ? now : 0; /* else behind that one, whatever it is */
+    rc = pay_lmdb_event_store(txn, event, p);
+    if (rc == PAY_LMDB_BAD_ROW) { /* what has its place was logged, and waits for repair */
+        return MDB_SUCCESS;
     }
-    rc = pay_lmdb_endpoint_hasten(&moved, txn, endpoint, now);
-    if (rc || !moved) {
-        return rc;
+    if (!rc && event->due_at && pay_lmdb_endpoint_hasten(endpoint, now)) {
+        rc = pay_lmdb_endpoint_store(txn, endpoint, p);
     }
-    return pay_lmdb_endpoint_store(txn, endpoint, p);
+    return rc;
 }
 
 /* To all who want to know; *any 1: somebody did. */

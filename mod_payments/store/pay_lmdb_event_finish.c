@@ -235,22 +235,17 @@ static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t 
 static int settle(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, unsigned char jitter)
 {
     pay_endpoint_t *endpoint = touched->endpoint;
-    apr_time_t due_at;
-    int rc = MDB_SUCCESS;
 
     if (!endpoint) {
         return MDB_SUCCESS;
     }
-    due_at = endpoint->due_at;
-    if (pay_endpoint_is_failing(endpoint) && touched->failed) {
-        due_at = finish->now + lengthen(pay_endpoint_wait(endpoint->probes), jitter);
-    } else if (touched->look_at && (!due_at || touched->look_at < due_at)) {
-        due_at = touched->look_at;
+    if (endpoint->enabled && pay_endpoint_is_failing(endpoint) && touched->failed) {
+        endpoint->due_at = finish->now + lengthen(pay_endpoint_wait(endpoint->probes), jitter);
+    } else if (endpoint->enabled && touched->look_at
+               && (!endpoint->due_at || touched->look_at < endpoint->due_at)) {
+        endpoint->due_at = touched->look_at;
     }
-    if (endpoint->enabled) {
-        rc = pay_lmdb_endpoint_move(txn, endpoint, due_at);
-    }
-    return rc ? rc : pay_lmdb_endpoint_store(txn, endpoint, finish->p);
+    return pay_lmdb_endpoint_store(txn, endpoint, finish->p);
 }
 
 static int finish_work(pay_rows_txn_t *txn, void *baton)

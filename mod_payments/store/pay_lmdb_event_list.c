@@ -2,6 +2,7 @@
 #include "store/pay_lmdb_event.h"
 
 #include "base/pay_time.h"
+#include "store/pay_rows_scan.h"
 
 #include <assert.h>
 #include <string.h>
@@ -38,47 +39,33 @@ static int list_one(pay_event_t **out, pay_rows_txn_t *txn, int parked, const MD
     if (!parked) {
         return pay_lmdb_event_decode(out, key, row, p);
     }
-    memset(&place, 0, sizeof(place));
-    if (key->mv_size != PAY_LMDB_EVENT_PARKED_KEY_LEN
-        || !pay_lmdb_endpoint_key_read(&place.scope, &place.endpoint, key->mv_data,
-                                       PAY_LMDB_ENDPOINT_KEY_LEN)) {
-        return pay_lmdb_bad_row(PAY_TABLE_EVENT_PARKED, key);
-    }
-    place.charge_seq =
-        pay_lmdb_read_u64((const unsigned char *)key->mv_data + PAY_LMDB_ENDPOINT_KEY_LEN);
-    return pay_lmdb_event_first(out, txn, &place, p);
+    return pay_lmdb_event_entry_read(&place, key) ? pay_lmdb_event_first(out, txn, &place, p)
+                                                  : pay_lmdb_bad_row(PAY_TABLE_EVENT_PARKED, key);
 }
 
 static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope, int parked,
                 const pay_event_t *after, int limit, apr_pool_t *p)
 {
-    const pay_lmdb_table_t table = parked ? PAY_TABLE_EVENT_PARKED : PAY_TABLE_EVENT;
     pay_lmdb_key_t from, prefix;
+    pay_rows_scan_t scan = pay_rows_scan(txn, parked ? PAY_TABLE_EVENT_PARKED : PAY_TABLE_EVENT,
+                                         &prefix, &from, PAY_ROWS_FROM);
     pay_event_t *event;
-    MDB_cursor *cursor;
     MDB_val key, row;
     int rc;
 
     pay_lmdb_key_of_scope(&prefix, scope);
     list_from(&from, scope, parked, after);
-    key = pay_lmdb_key_val(&from);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(table), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &row, MDB_SET_RANGE);
-    while (!rc && out->nelts < limit && key.mv_size >= prefix.len
-           && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0) {
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc && out->nelts < limit) {
         rc = list_one(&event, txn, parked, &key, &row, p);
         if (!rc) {
             APR_ARRAY_PUSH(out, pay_event_t *) = event;
         }
         if (!rc || rc == MDB_NOTFOUND) { /* an entry that leads nowhere hides none behind it */
-            rc = mdb_cursor_get(cursor, &key, &row, MDB_NEXT);
+            rc = pay_rows_next(&key, &row, &scan);
         }
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 apr_status_t pay_store_event_list(apr_array_header_t **out, pay_store_t *store,
@@ -131,68 +118,45 @@ apr_status_t pay_store_event_get(pay_event_t **out, pay_store_t *store, const pa
  * was put off while the clock was ahead has been due for nobody knows how long: for the longest
  * wait.
  */
-static int first_due(apr_time_t *first, MDB_cursor *events, const MDB_val *due, apr_time_t now)
+static int first_due(apr_time_t *first, pay_rows_txn_t *txn, const MDB_val *due, apr_time_t now,
+                     apr_pool_t *p)
 {
-    const unsigned char *bytes = due->mv_data;
     pay_endpoint_kind_t kind;
-    pay_lmdb_key_t prefix, beyond;
+    pay_lmdb_timed_t timed;
     pay_scope_t scope;
     apr_time_t at;
-    MDB_val key, val;
     int rc;
 
-    if (due->mv_size != PAY_LMDB_ENDPOINT_DUE_KEY_LEN
-        || !pay_lmdb_endpoint_key_read(&scope, &kind, bytes + 8, PAY_LMDB_ENDPOINT_KEY_LEN)) {
+    if (!pay_lmdb_endpoint_key_read(&scope, &kind, (const char *)due->mv_data + 8,
+                                    due->mv_size - 8)) {
         return MDB_SUCCESS;
     }
-    pay_lmdb_endpoint_key(&prefix, &scope, kind);
-    key = pay_lmdb_key_val(&prefix);
-    rc = mdb_cursor_get(events, &key, &val, MDB_SET_RANGE);
-    if (rc || key.mv_size != PAY_LMDB_EVENT_DUE_KEY_LEN
-        || memcmp(key.mv_data, prefix.bytes, prefix.len) != 0) {
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    pay_lmdb_event_timed(&timed, &scope, kind);
+    rc = pay_lmdb_entries_next(&at, txn, &timed, APR_INT64_MIN, p);
+    if (!rc && at >= *first) {
+        rc = pay_lmdb_entries_next(&at, txn, &timed, now + PAY_LMDB_EVENT_LONGEST + 1, p);
+        at = at ? now - PAY_LMDB_EVENT_LONGEST : 0;
     }
-    at = pay_lmdb_read_time((const unsigned char *)key.mv_data + PAY_LMDB_ENDPOINT_KEY_LEN);
-    if (at >= *first) {
-        pay_lmdb_event_due_from(&beyond, &scope, kind, now + PAY_LMDB_EVENT_LONGEST + 1);
-        key = pay_lmdb_key_val(&beyond);
-        rc = mdb_cursor_get(events, &key, &val, MDB_SET_RANGE);
-        if (rc || key.mv_size != PAY_LMDB_EVENT_DUE_KEY_LEN
-            || memcmp(key.mv_data, prefix.bytes, prefix.len) != 0) {
-            return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-        }
-        at = now - PAY_LMDB_EVENT_LONGEST;
+    if (!rc && at && at < *first) {
+        *first = at;
     }
-    *first = at < *first ? at : *first;
-    return MDB_SUCCESS;
+    return rc;
 }
 
-static int overdue(apr_interval_time_t *out, pay_rows_txn_t *txn)
+static int overdue(apr_interval_time_t *out, pay_rows_txn_t *txn, apr_pool_t *p)
 {
+    apr_array_header_t *endpoints = apr_array_make(p, 16, sizeof(MDB_val));
     const apr_time_t now = pay_time_now();
-    MDB_cursor *endpoints, *events;
     apr_time_t first = now;
-    MDB_val key, val;
-    int rc, looks = 0;
+    int i, rc;
 
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ENDPOINT_DUE), &endpoints);
-    if (rc) {
-        return rc;
+    rc = pay_lmdb_entries_between(endpoints, txn, &pay_lmdb_endpoint_due, APR_INT64_MIN,
+                                  APR_INT64_MAX, LOOKS_MAX);
+    for (i = 0; !rc && i < endpoints->nelts; i++) {
+        rc = first_due(&first, txn, &APR_ARRAY_IDX(endpoints, i, MDB_val), now, p);
     }
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_EVENT_DUE), &events);
-    if (!rc) {
-        rc = mdb_cursor_get(endpoints, &key, &val, MDB_FIRST);
-        while (!rc && looks++ < LOOKS_MAX) {
-            rc = first_due(&first, events, &key, now);
-            if (!rc) {
-                rc = mdb_cursor_get(endpoints, &key, &val, MDB_NEXT);
-            }
-        }
-        mdb_cursor_close(events);
-    }
-    mdb_cursor_close(endpoints);
     *out = now - (first < 0 ? 0 : first);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return rc;
 }
 
 apr_status_t pay_store_event_stat(pay_event_stat_t *out, pay_store_t *store, apr_pool_t *p)
@@ -201,7 +165,6 @@ apr_status_t pay_store_event_stat(pay_event_stat_t *out, pay_store_t *store, apr
     apr_status_t rv;
     int rc;
 
-    (void)p;
     memset(out, 0, sizeof(*out));
     rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
@@ -212,7 +175,7 @@ apr_status_t pay_store_event_stat(pay_event_stat_t *out, pay_store_t *store, apr
         rc = pay_rows_count(&out->parked, &txn, PAY_TABLE_EVENT_PARKED);
     }
     if (!rc) {
-        rc = overdue(&out->overdue, &txn);
+        rc = overdue(&out->overdue, &txn, p);
     }
     pay_rows_end(&txn);
     return pay_lmdb_status(rc);

@@ -19,7 +19,7 @@ static int wake(pay_rows_txn_t *txn, const pay_event_t *event, apr_time_t now, i
                 apr_pool_t *p)
 {
     pay_endpoint_t *endpoint;
-    int rc, moved = 1;
+    int rc, changed = 1;
 
     rc = pay_lmdb_endpoint_load(&endpoint, txn, &event->scope, event->endpoint, p);
     if (rc || !endpoint->enabled) {
@@ -32,14 +32,11 @@ static int wake(pay_rows_txn_t *txn, const pay_event_t *event, apr_time_t now, i
         endpoint->probing = 0;
         endpoint->probes = 0;
         endpoint->failing_since = 0; /* else what waits as long would be given up untried */
-        rc = pay_lmdb_endpoint_move(txn, endpoint, now);
+        endpoint->due_at = now;
     } else {
-        rc = pay_lmdb_endpoint_hasten(&moved, txn, endpoint, now);
+        changed = pay_lmdb_endpoint_hasten(endpoint, now);
     }
-    if (rc || !moved) {
-        return rc;
-    }
-    return pay_lmdb_endpoint_store(txn, endpoint, p);
+    return changed ? pay_lmdb_endpoint_store(txn, endpoint, p) : MDB_SUCCESS;
 }
 
 static int retry(hand_t *hand, pay_rows_txn_t *txn, apr_time_t now)

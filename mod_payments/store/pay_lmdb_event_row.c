@@ -4,9 +4,8 @@
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_rows.h"
+#include "store/pay_rows_scan.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -39,8 +38,6 @@ static const pay_row_field_t event_fields[] = {
 };
 #define EVENT_FIELDS (sizeof(event_fields) / sizeof(event_fields[0]))
 
-static const MDB_val nothing = {0, NULL};
-
 void pay_lmdb_event_key(pay_lmdb_key_t *key, const pay_event_t *event)
 {
     pay_lmdb_endpoint_key(key, &event->scope, event->endpoint);
@@ -69,17 +66,34 @@ void pay_lmdb_event_due_key(pay_lmdb_key_t *key, const pay_event_t *event)
     pay_lmdb_key_u64(key, event->charge_seq);
 }
 
-void pay_lmdb_event_due_from(pay_lmdb_key_t *key, const pay_scope_t *scope,
-                             pay_endpoint_kind_t kind, apr_time_t due_at)
-{
-    pay_lmdb_endpoint_key(key, scope, kind);
-    pay_lmdb_key_time(key, due_at);
-}
-
 void pay_lmdb_event_parked_key(pay_lmdb_key_t *key, const pay_event_t *event)
 {
     pay_lmdb_endpoint_key(key, &event->scope, event->endpoint);
     pay_lmdb_key_u64(key, event->charge_seq);
+}
+
+int pay_lmdb_event_entry_read(pay_event_t *place, const MDB_val *key)
+{
+    const unsigned char *at = key->mv_data;
+    const int is_due = key->mv_size == PAY_LMDB_EVENT_DUE_KEY_LEN;
+
+    memset(place, 0, sizeof(*place));
+    if ((!is_due && key->mv_size != PAY_LMDB_EVENT_PARKED_KEY_LEN)
+        || !pay_lmdb_endpoint_key_read(&place->scope, &place->endpoint, at,
+                                       PAY_LMDB_ENDPOINT_KEY_LEN)) {
+        return 0;
+    }
+    at += PAY_LMDB_ENDPOINT_KEY_LEN;
+    place->due_at = is_due ? pay_lmdb_read_time(at) : 0;
+    place->charge_seq = pay_lmdb_read_u64(is_due ? at + 8 : at);
+    return 1;
+}
+
+void pay_lmdb_event_timed(pay_lmdb_timed_t *out, const pay_scope_t *scope, pay_endpoint_kind_t kind)
+{
+    out->table = PAY_TABLE_EVENT_DUE;
+    out->key_len = PAY_LMDB_EVENT_DUE_KEY_LEN;
+    pay_lmdb_endpoint_key(&out->prefix, scope, kind);
 }
 
 /* What the rest of the program relies on without looking again. */
@@ -110,6 +124,11 @@ int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *
     return MDB_SUCCESS;
 }
 
+int pay_lmdb_event_encode(MDB_val *row, const pay_event_t *event, apr_pool_t *p)
+{
+    return pay_row_encode(row, event_fields, EVENT_FIELDS, event, p);
+}
+
 int pay_lmdb_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
                         apr_pool_t *p)
 {
@@ -127,31 +146,18 @@ int pay_lmdb_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_
 int pay_lmdb_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
                          apr_pool_t *p)
 {
-    pay_event_t from = *place;
-    pay_lmdb_key_t key;
-    MDB_cursor *cursor;
+    pay_lmdb_key_t prefix;
     MDB_val at, row;
     int rc;
 
     *out = NULL;
-    from.sequence = 0;
-    pay_lmdb_event_key(&key, &from);
-    at = pay_lmdb_key_val(&key);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_EVENT), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &at, &row, MDB_SET_RANGE);
-    if (!rc
-        && (at.mv_size != PAY_LMDB_EVENT_KEY_LEN
-            || memcmp(at.mv_data, key.bytes, TRANSACTION_KEY_LEN) != 0)) {
+    pay_lmdb_event_key(&prefix, place);
+    prefix.len = TRANSACTION_KEY_LEN;
+    rc = pay_rows_first(&at, &row, txn, PAY_TABLE_EVENT, &prefix, NULL, PAY_ROWS_FROM);
+    if (!rc && at.mv_size != PAY_LMDB_EVENT_KEY_LEN) {
         rc = MDB_NOTFOUND;
     }
-    if (!rc) {
-        rc = pay_lmdb_event_decode(out, &at, &row, p);
-    }
-    mdb_cursor_close(cursor);
-    return rc;
+    return rc ? rc : pay_lmdb_event_decode(out, &at, &row, p);
 }
 
 /* The webhook's event that the merchant is told of, unless it was dropped or delivered since. */
@@ -191,119 +197,4 @@ int pay_lmdb_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *
     event->charge = charge;
     event->refund = refund ? &refund->refund : NULL;
     return rc || event->kind != PAY_EVENT_PARKED ? rc : load_parked(event, txn, p);
-}
-
-int pay_lmdb_event_store(pay_rows_txn_t *txn, const pay_event_t *event, apr_pool_t *p)
-{
-    pay_lmdb_key_t key;
-    MDB_val at, row;
-    int rc;
-
-    rc = pay_row_encode(&row, event_fields, EVENT_FIELDS, event, p);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_event_key(&key, event);
-    at = pay_lmdb_key_val(&key);
-    return pay_lmdb_rows_put(txn, PAY_TABLE_EVENT, &at, &row, 0);
-}
-
-static int entry_put(pay_rows_txn_t *txn, pay_lmdb_table_t table, const pay_lmdb_key_t *key)
-{
-    MDB_val at = pay_lmdb_key_val(key), val = nothing;
-
-    return pay_rows_put(txn, table, &at, &val, 0);
-}
-
-static int entry_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, const pay_lmdb_key_t *key)
-{
-    MDB_val at = pay_lmdb_key_val(key);
-    int rc;
-
-    rc = pay_rows_del(txn, table, &at);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
-/* Out of both indexes. */
-static int unlist(pay_rows_txn_t *txn, const pay_event_t *event)
-{
-    pay_lmdb_key_t key;
-    int rc = MDB_SUCCESS;
-
-    if (event->due_at) {
-        pay_lmdb_event_due_key(&key, event);
-        rc = entry_del(txn, PAY_TABLE_EVENT_DUE, &key);
-    }
-    if (!rc && event->parked_at) {
-        pay_lmdb_event_parked_key(&key, event);
-        rc = entry_del(txn, PAY_TABLE_EVENT_PARKED, &key);
-    }
-    return rc;
-}
-
-int pay_lmdb_event_remove(pay_rows_txn_t *txn, const pay_event_t *event)
-{
-    pay_lmdb_key_t key;
-    MDB_val at;
-    int rc;
-
-    rc = unlist(txn, event);
-    if (rc) {
-        return rc;
-    }
-    pay_lmdb_event_key(&key, event);
-    at = pay_lmdb_key_val(&key);
-    return pay_lmdb_rows_del(txn, PAY_TABLE_EVENT, &at);
-}
-
-int pay_lmdb_event_move(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t due_at, apr_pool_t *p)
-{
-    pay_lmdb_key_t key;
-    int rc;
-
-    rc = unlist(txn, event);
-    if (rc) {
-        return rc;
-    }
-    event->due_at = due_at;
-    event->parked_at = 0;
-    if (due_at) {
-        pay_lmdb_event_due_key(&key, event);
-        rc = entry_put(txn, PAY_TABLE_EVENT_DUE, &key);
-    }
-    return rc ? rc : pay_lmdb_event_store(txn, event, p);
-}
-
-int pay_lmdb_event_park(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t now, apr_pool_t *p)
-{
-    pay_lmdb_key_t key;
-    int rc;
-
-    rc = unlist(txn, event);
-    if (rc) {
-        return rc;
-    }
-    event->due_at = 0;
-    event->parked_at = now;
-    pay_lmdb_event_parked_key(&key, event);
-    rc = entry_put(txn, PAY_TABLE_EVENT_PARKED, &key);
-    return rc ? rc : pay_lmdb_event_store(txn, event, p);
-}
-
-int pay_lmdb_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *gone, apr_time_t now,
-                           apr_pool_t *p)
-{
-    pay_event_t *next;
-    int rc;
-
-    *any = 0;
-    rc = pay_lmdb_event_first(&next, txn, gone, p);
-    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) { /* a damaged one waits for repair */
-        return MDB_SUCCESS;
-    }
-    if (rc || next->due_at || next->parked_at) {
-        return rc;
-    }
-    *any = 1;
-    return pay_lmdb_event_move(txn, next, now, p);
 }

@@ -3,10 +3,9 @@
 
 #include "base/pay_time.h"
 #include "model/pay_recipients.h"
-#include "store/pay_lmdb_mailed.h"
 #include "store/pay_lmdb_epoch.h"
+#include "store/pay_lmdb_mailed.h"
 
-#include <apr_strings.h>
 #include <assert.h>
 #include <string.h>
 
@@ -34,132 +33,31 @@ typedef struct take_t {
     int more;                /* 1: more endpoints may be due than one transaction looks at */
 } take_t;
 
-/* An entry of event_due, copied: the index changes as it is worked on. */
-typedef struct entry_t {
-    apr_time_t due_at;
-    apr_uint64_t charge_seq;
-} entry_t;
-
-/* The endpoints that are due in that time, until `out` has `limit` of them. */
-static int endpoints_from(apr_array_header_t *out, MDB_cursor *cursor, apr_time_t from,
-                          apr_time_t until, int limit, apr_pool_t *p)
+/* What is due from there on was put off while the clock was ahead. */
+static apr_time_t beyond(const take_t *take)
 {
-    pay_lmdb_key_t first;
-    MDB_val key, val;
-    int rc;
-
-    pay_lmdb_key_start(&first);
-    pay_lmdb_key_time(&first, from);
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    while (!rc && out->nelts < limit) {
-        if (key.mv_size == PAY_LMDB_ENDPOINT_DUE_KEY_LEN) { /* others hold up nobody */
-            if (pay_lmdb_read_time(key.mv_data) > until) {
-                break;
-            }
-            val.mv_size = key.mv_size;
-            val.mv_data = apr_pmemdup(p, key.mv_data, key.mv_size);
-            APR_ARRAY_PUSH(out, MDB_val) = val;
-        }
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
-    }
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
-/* The first endpoints that are due, as keys of table endpoint; then those that are due too far
- * ahead. */
-static int endpoints_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
-                         apr_pool_t *p)
-{
-    MDB_cursor *cursor;
-    int rc;
-
-    *out = apr_array_make(p, 4, sizeof(MDB_val));
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_ENDPOINT_DUE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = endpoints_from(*out, cursor, APR_INT64_MIN, now, limit, p);
-    if (!rc && (*out)->nelts < limit) {
-        rc =
-            endpoints_from(*out, cursor, now + PAY_LMDB_EVENT_LONGEST + 1, APR_INT64_MAX, limit, p);
-    }
-    mdb_cursor_close(cursor);
-    return rc;
-}
-
-/* The endpoint's first `limit` entries from the time `from` on, due or not, by time. */
-static int entries(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
-                   apr_time_t from, int limit, apr_pool_t *p)
-{
-    pay_lmdb_key_t prefix, first;
-    MDB_cursor *cursor;
-    MDB_val key, val;
-    const unsigned char *at;
-    entry_t entry;
-    int rc;
-
-    *out = apr_array_make(p, 16, sizeof(entry_t));
-    pay_lmdb_endpoint_key(&prefix, &endpoint->scope, endpoint->kind);
-    pay_lmdb_event_due_from(&first, &endpoint->scope, endpoint->kind, from);
-    key = pay_lmdb_key_val(&first);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_EVENT_DUE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = mdb_cursor_get(cursor, &key, &val, MDB_SET_RANGE);
-    while (!rc && (*out)->nelts < limit && key.mv_size >= prefix.len
-           && memcmp(key.mv_data, prefix.bytes, prefix.len) == 0) {
-        if (key.mv_size == PAY_LMDB_EVENT_DUE_KEY_LEN) { /* others hold up nobody */
-            at = (const unsigned char *)key.mv_data + PAY_LMDB_ENDPOINT_KEY_LEN;
-            entry.due_at = pay_lmdb_read_time(at);
-            entry.charge_seq = pay_lmdb_read_u64(at + 8);
-            APR_ARRAY_PUSH(*out, entry_t) = entry;
-        }
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
-static int entry_remove(pay_rows_txn_t *txn, const pay_endpoint_t *endpoint, const entry_t *entry)
-{
-    pay_event_t place;
-    pay_lmdb_key_t key;
-    MDB_val at;
-    int rc;
-
-    memset(&place, 0, sizeof(place));
-    place.scope = endpoint->scope;
-    place.endpoint = endpoint->kind;
-    place.due_at = entry->due_at;
-    place.charge_seq = entry->charge_seq;
-    pay_lmdb_event_due_key(&key, &place);
-    at = pay_lmdb_key_val(&key);
-    rc = pay_rows_del(txn, PAY_TABLE_EVENT_DUE, &at);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return take->now + PAY_LMDB_EVENT_LONGEST + 1;
 }
 
 /* The event behind an entry; *out NULL: the entry was a leftover, and is gone now. */
-static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
-                    const entry_t *entry, apr_pool_t *p)
+static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const MDB_val *entry, apr_pool_t *p)
 {
     pay_event_t place;
-    int rc;
+    int rc = MDB_NOTFOUND;
 
-    memset(&place, 0, sizeof(place));
-    place.scope = endpoint->scope;
-    place.endpoint = endpoint->kind;
-    place.charge_seq = entry->charge_seq;
-    rc = pay_lmdb_event_first(out, txn, &place, p);
-    if (rc == MDB_SUCCESS && (*out)->due_at == entry->due_at) {
+    *out = NULL;
+    if (pay_lmdb_event_entry_read(&place, entry)) {
+        rc = pay_lmdb_event_first(out, txn, &place, p);
+    }
+    if (rc == MDB_SUCCESS && (*out)->due_at == place.due_at) {
         return MDB_SUCCESS;
     }
     *out = NULL;
     if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
         return rc;
     }
-    return entry_remove(txn, endpoint, entry); /* a row that does not decode waits for repair */
+    /* A row that does not decode waits for repair. */
+    return pay_lmdb_entry_del(txn, PAY_TABLE_EVENT_DUE, entry);
 }
 
 /* When it is to be looked at again, because another process may still be sending it; 0: it is not.
@@ -260,7 +158,8 @@ static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *e
 static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint)
 {
     const apr_time_t before = take->now - PAY_EVENT_TRY_FOR;
-    apr_array_header_t *list;
+    apr_array_header_t *list = apr_array_make(take->p, 16, sizeof(MDB_val));
+    pay_lmdb_timed_t timed;
     pay_endpoint_t *notice;
     pay_event_t *event;
     int i, rc;
@@ -271,10 +170,12 @@ static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t
     }
     rc = pay_lmdb_endpoint_load(&notice, txn, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
     if (!rc || rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
-        rc = entries(&list, txn, endpoint, APR_INT64_MIN, PARK_OLD_MAX, take->p);
+        pay_lmdb_event_timed(&timed, &endpoint->scope, endpoint->kind);
+        rc =
+            pay_lmdb_entries_between(list, txn, &timed, APR_INT64_MIN, APR_INT64_MAX, PARK_OLD_MAX);
     }
     for (i = 0; !rc && i < list->nelts; i++) {
-        rc = event_of(&event, txn, endpoint, &APR_ARRAY_IDX(list, i, entry_t), take->p);
+        rc = event_of(&event, txn, &APR_ARRAY_IDX(list, i, MDB_val), take->p);
         if (rc || !event || leased_until(take, event) /* its result is yet to come */
             || (event->first_try_at ? i == 0 || event->first_try_at > before
                                     : event->created_at > before)) {
@@ -290,27 +191,21 @@ static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t
     return rc;
 }
 
-/* What is due from there on was put off while the clock was ahead. */
-static apr_time_t beyond(const take_t *take)
-{
-    return take->now + PAY_LMDB_EVENT_LONGEST + 1;
-}
-
 /* When the endpoint is to be looked at again: its first entry's time; 0: nothing waits. */
 static int next_look(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
                      const pay_endpoint_t *endpoint)
 {
-    apr_array_header_t *list;
+    pay_lmdb_timed_t timed;
+    apr_time_t far;
     int rc;
 
-    *next = 0;
-    rc = entries(&list, txn, endpoint, APR_INT64_MIN, 1, take->p);
-    if (rc || list->nelts == 0) {
+    pay_lmdb_event_timed(&timed, &endpoint->scope, endpoint->kind);
+    rc = pay_lmdb_entries_next(next, txn, &timed, APR_INT64_MIN, take->p);
+    if (rc || !*next) {
         return rc;
     }
-    *next = APR_ARRAY_IDX(list, 0, entry_t).due_at;
-    rc = entries(&list, txn, endpoint, beyond(take), 1, take->p);
-    if (!rc && (*next < take->now || list->nelts > 0)) {
+    rc = pay_lmdb_entries_next(&far, txn, &timed, beyond(take), take->p);
+    if (!rc && (*next < take->now || far)) {
         *next = take->now;
     }
     return rc;
@@ -335,43 +230,29 @@ static int take_test(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *en
     return take_event(take, txn, endpoint, test);
 }
 
-/* Those from the time `from` on that are due, until `out` has `full` events. */
-static int take_from(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint, apr_time_t from,
-                     int full)
+/* What is due, a test first, at most `budget` events. */
+static int take_some(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint, int budget)
 {
+    const int full = take->out->nelts + budget;
     apr_array_header_t *list;
-    const entry_t *entry;
+    pay_lmdb_timed_t timed;
     pay_event_t *event;
     int i, rc;
 
-    if (take->out->nelts >= full) {
-        return MDB_SUCCESS;
+    rc = take_test(take, txn, endpoint);
+    if (rc || take->out->nelts == full) {
+        return rc;
     }
-    rc = entries(&list, txn, endpoint, from, full - take->out->nelts + PUT_OFF_MAX, take->p);
-    for (i = 0; !rc && i < list->nelts; i++) {
-        entry = &APR_ARRAY_IDX(list, i, entry_t);
-        if (take->out->nelts == full
-            || !pay_time_is_over(entry->due_at, take->now, PAY_LMDB_EVENT_LONGEST)) {
-            break;
-        }
-        rc = event_of(&event, txn, endpoint, entry, take->p);
+    pay_lmdb_event_timed(&timed, &endpoint->scope, endpoint->kind);
+    rc = pay_lmdb_entries_due(&list, txn, &timed, take->now, beyond(take),
+                              full - take->out->nelts + PUT_OFF_MAX, take->p);
+    for (i = 0; !rc && i < list->nelts && take->out->nelts < full; i++) {
+        rc = event_of(&event, txn, &APR_ARRAY_IDX(list, i, MDB_val), take->p);
         if (!rc && event) {
             rc = take_event(take, txn, endpoint, event);
         }
     }
     return rc;
-}
-
-static int take_some(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint, int budget)
-{
-    const int full = take->out->nelts + budget;
-    int rc;
-
-    rc = take_test(take, txn, endpoint);
-    if (!rc) {
-        rc = take_from(take, txn, endpoint, APR_INT64_MIN, full);
-    }
-    return rc ? rc : take_from(take, txn, endpoint, beyond(take), full);
 }
 
 /* Of an endpoint with something due: takes what it may, and tells when to look again. */
@@ -415,9 +296,7 @@ static int take_endpoint(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endp
     } else if (!rc && next && next <= take->now) {
         rc = take_what_may(&next, take, txn, endpoint);
     }
-    if (!rc) {
-        rc = pay_lmdb_endpoint_move(txn, endpoint, next);
-    }
+    endpoint->due_at = next;
     return rc ? rc : pay_lmdb_endpoint_store(txn, endpoint, take->p);
 }
 
@@ -428,7 +307,6 @@ static int take_due(take_t *take, pay_rows_txn_t *txn, const MDB_val *due)
     pay_endpoint_t *endpoint = NULL;
     pay_endpoint_kind_t kind;
     pay_scope_t scope;
-    MDB_val at = *due;
     int rc = MDB_NOTFOUND;
 
     if (pay_lmdb_endpoint_key_read(&scope, &kind, bytes + 8, PAY_LMDB_ENDPOINT_KEY_LEN)) {
@@ -438,12 +316,11 @@ static int take_due(take_t *take, pay_rows_txn_t *txn, const MDB_val *due)
         return rc;
     }
     if (!endpoint || endpoint->due_at != pay_lmdb_read_time(bytes)) { /* leads nowhere */
-        rc = pay_rows_del(txn, PAY_TABLE_ENDPOINT_DUE, &at);
-        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return pay_lmdb_entry_del(txn, PAY_TABLE_ENDPOINT_DUE, due);
     }
     if (!endpoint->enabled) {
-        rc = pay_lmdb_endpoint_move(txn, endpoint, 0);
-        return rc ? rc : pay_lmdb_endpoint_store(txn, endpoint, take->p);
+        endpoint->due_at = 0;
+        return pay_lmdb_endpoint_store(txn, endpoint, take->p);
     }
     return take_endpoint(take, txn, endpoint);
 }
@@ -460,7 +337,8 @@ static int take_work(pay_rows_txn_t *txn, void *baton)
     if (rc && rc != PAY_LMDB_BAD_ROW) { /* what is held then was logged */
         return rc;
     }
-    rc = endpoints_due(&due, txn, take->now, ENDPOINTS_MAX, take->p);
+    rc = pay_lmdb_entries_due(&due, txn, &pay_lmdb_endpoint_due, take->now, beyond(take),
+                              ENDPOINTS_MAX, take->p);
     take->more = due->nelts == ENDPOINTS_MAX;
     for (i = 0; !rc && i < due->nelts && take->out->nelts < take->limit; i++) {
         rc = take_due(take, txn, &APR_ARRAY_IDX(due, i, MDB_val));
@@ -481,12 +359,13 @@ apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, 
     assert(limit >= 1);
     assert(limit <= PAY_STORE_LEASES_MAX);
     take.self = pay_worker_self();
+    take.now = pay_time_now();
     /* Most looks find nothing: those take no turn to write. */
     rv = pay_rows_begin(&txn, store);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = endpoints_due(&due, &txn, pay_time_now(), 1, p);
+    rc = pay_lmdb_entries_due(&due, &txn, &pay_lmdb_endpoint_due, take.now, beyond(&take), 1, p);
     pay_rows_end(&txn);
     if (rc || due->nelts == 0) {
         return pay_lmdb_status(rc);

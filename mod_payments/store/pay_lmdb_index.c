@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_index.h"
+#include "store/pay_rows_scan.h"
 
+#include <apr_strings.h>
 #include <assert.h>
 #include <string.h>
 
@@ -180,6 +182,77 @@ int pay_lmdb_index_put(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
             rc = rc ? rc : put(txn, index, &entry, row);
             rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
         }
+    }
+    return rc;
+}
+
+/* ---- entries that are worked on by themselves */
+
+int pay_lmdb_entry_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key)
+{
+    MDB_val at = *key;
+    int rc;
+
+    rc = pay_rows_del(txn, table, &at);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* 1 when the key is greater than any that begins with `last`. */
+static int is_behind(const MDB_val *key, const pay_lmdb_key_t *last)
+{
+    const size_t len = key->mv_size < last->len ? key->mv_size : last->len;
+
+    return memcmp(key->mv_data, last->bytes, len) > 0;
+}
+
+int pay_lmdb_entries_between(apr_array_header_t *out, pay_rows_txn_t *txn,
+                             const pay_lmdb_timed_t *index, apr_time_t from, apr_time_t until,
+                             int limit)
+{
+    pay_lmdb_key_t first = index->prefix, last = index->prefix;
+    pay_rows_scan_t scan = pay_rows_scan(txn, index->table, &index->prefix, &first, PAY_ROWS_FROM);
+    MDB_val key, val;
+    int rc;
+
+    pay_lmdb_key_time(&first, from);
+    pay_lmdb_key_time(&last, until);
+    rc = pay_rows_next(&key, &val, &scan);
+    while (!rc && out->nelts < limit && !is_behind(&key, &last)) {
+        if (!index->key_len || key.mv_size == index->key_len) {
+            APR_ARRAY_PUSH(out, MDB_val) = pay_rows_dup(&key, out->pool);
+        }
+        rc = pay_rows_next(&key, &val, &scan);
+    }
+    return pay_rows_scan_end(&scan, rc);
+}
+
+int pay_lmdb_entries_next(apr_time_t *due_at, pay_rows_txn_t *txn, const pay_lmdb_timed_t *index,
+                          apr_time_t from, apr_pool_t *p)
+{
+    apr_array_header_t *first = apr_array_make(p, 1, sizeof(MDB_val));
+    const char *key;
+    int rc;
+
+    assert(index->key_len >= index->prefix.len + sizeof(apr_uint64_t));
+    *due_at = 0;
+    rc = pay_lmdb_entries_between(first, txn, index, from, APR_INT64_MAX, 1);
+    if (!rc && first->nelts > 0) {
+        key = APR_ARRAY_IDX(first, 0, MDB_val).mv_data;
+        *due_at = pay_lmdb_read_time(key + index->prefix.len);
+    }
+    return rc;
+}
+
+int pay_lmdb_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
+                         const pay_lmdb_timed_t *index, apr_time_t until, apr_time_t beyond,
+                         int limit, apr_pool_t *p)
+{
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(MDB_val));
+    rc = pay_lmdb_entries_between(*out, txn, index, APR_INT64_MIN, until, limit);
+    if (!rc && (*out)->nelts < limit) {
+        rc = pay_lmdb_entries_between(*out, txn, index, beyond, APR_INT64_MAX, limit);
     }
     return rc;
 }

@@ -50,6 +50,9 @@ typedef struct pay_lmdb_index_t {
     int (*entry_of)(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record);
     /* Returns 1 if both have the same entry, which saves making it twice. NULL: always compare. */
     int (*is_same)(const void *before, const void *after);
+    /* How long its keys are, or at least are, in bytes; 0: of any length. What has another length
+     * is a fault; row_of does not see it. */
+    size_t key_len, key_min;
     /* Sets the key of the row that an entry leads to. Returns 0 if it is no entry of this index. */
     int (*row_of)(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value);
     /* PAY_INDEX_FIRST: logs that the record has no entry because another row has it. */
@@ -86,6 +89,32 @@ int pay_lmdb_index_move(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
 /* Puts those entries of a stored row that no other row can have, in case some are missing. */
 int pay_lmdb_index_put(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                        const pay_lmdb_key_t *at, const void *row);
+
+/* Takes out an entry that leads nowhere; one that is gone already is no error. */
+int pay_lmdb_entry_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key);
+
+/* An index whose entries stand by when they are due: a key is `prefix` and that time, and more. */
+typedef struct pay_lmdb_timed_t {
+    pay_lmdb_table_t table;
+    size_t key_len; /* entries of another length are passed by; 0: none are */
+    pay_lmdb_key_t prefix;
+} pay_lmdb_timed_t;
+
+/*
+ * Appends the keys (MDB_val) of those entries to `out` that are due from `from` to `until`, by
+ * time, until it has `limit`. They are copies in its pool: an index changes while it is worked on.
+ */
+int pay_lmdb_entries_between(apr_array_header_t *out, pay_rows_txn_t *txn,
+                             const pay_lmdb_timed_t *index, apr_time_t from, apr_time_t until,
+                             int limit);
+/* When the first from `from` on is due; 0: there is none. Of an index with a key_len. */
+int pay_lmdb_entries_next(apr_time_t *due_at, pay_rows_txn_t *txn, const pay_lmdb_timed_t *index,
+                          apr_time_t from, apr_pool_t *p);
+/* The first `limit` that are due: by `until`, then from `beyond` on, as none is put off for so
+ * long: the clock was ahead. */
+int pay_lmdb_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
+                         const pay_lmdb_timed_t *index, apr_time_t until, apr_time_t beyond,
+                         int limit, apr_pool_t *p);
 
 /* 1 when the entry stands in the table under that key, with that value. */
 int pay_lmdb_entry_is(const pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const MDB_val *key,

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_kept.h"
 
-#include "base/pay_time.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund_record.h"
-#include "store/pay_lmdb_rows.h"
-#include "store/pay_rows_scan.h"
 
-#include <apr_strings.h>
 #include <assert.h>
 
 /* What cannot go yet, or cannot be read, is looked at again after this. */
@@ -23,55 +19,18 @@ typedef struct expire_t {
     int count;
 } expire_t;
 
-/* Those that are due further ahead than any may be. */
-static int entries_beyond(apr_array_header_t *out, pay_rows_scan_t *scan, apr_time_t now, int limit,
-                          apr_pool_t *p)
-{
-    pay_lmdb_key_t first;
-    MDB_val key, val;
-    int rc;
+/* Those of a wrong length are taken out like others. */
+static const pay_lmdb_timed_t kept_due = {.table = PAY_TABLE_KEPT_DUE};
 
-    pay_lmdb_key_start(&first);
-    pay_lmdb_key_time(&first, now + LONGEST + 1);
-    pay_rows_scan_move(scan, &first);
-    rc = pay_rows_next(&key, &val, scan);
-    while (!rc && out->nelts < limit) {
-        APR_ARRAY_PUSH(out, MDB_val) = pay_rows_dup(&key, p);
-        rc = pay_rows_next(&key, &val, scan);
-    }
-    return rc;
-}
-
-/* Copies of the first entries that are due, at most `limit`, for the index changes as they are
- * worked on. One of a wrong length has no time that could be waited for. */
 static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
                        apr_pool_t *p)
 {
-    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_KEPT_DUE, NULL, NULL, PAY_ROWS_FROM);
-    MDB_val key, val;
-    int rc;
-
-    *out = apr_array_make(p, 16, sizeof(MDB_val));
-    rc = pay_rows_next(&key, &val, &scan);
-    while (!rc && (*out)->nelts < limit
-           && (key.mv_size != PAY_LMDB_KEPT_DUE_KEY_LEN
-               || pay_time_is_over(pay_lmdb_read_time(key.mv_data), now, LONGEST))) {
-        APR_ARRAY_PUSH(*out, MDB_val) = pay_rows_dup(&key, p);
-        rc = pay_rows_next(&key, &val, &scan);
-    }
-    if (!rc && (*out)->nelts < limit) {
-        rc = entries_beyond(*out, &scan, now, limit, p);
-    }
-    return pay_rows_scan_end(&scan, rc);
+    return pay_lmdb_entries_due(out, txn, &kept_due, now, now + LONGEST + 1, limit, p);
 }
 
 static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
 {
-    MDB_val at = *entry;
-    int rc;
-
-    rc = pay_rows_del(txn, PAY_TABLE_KEPT_DUE, &at);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_lmdb_entry_del(txn, PAY_TABLE_KEPT_DUE, entry);
 }
 
 /* The entry moves to another time; one whose row cannot be read goes to the back, so that it never

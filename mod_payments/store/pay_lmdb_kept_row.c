@@ -101,9 +101,8 @@ static int due_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void 
 static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
     (void)value;
-    return key->mv_size == PAY_LMDB_KEPT_DUE_KEY_LEN
-           && pay_lmdb_key_of(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
-                              PAY_LMDB_KEPT_KEY_LEN);
+    return pay_lmdb_key_of(row_key, (const char *)key->mv_data + sizeof(apr_uint64_t),
+                           PAY_LMDB_KEPT_KEY_LEN);
 }
 
 static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const void *record)
@@ -117,6 +116,7 @@ static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const v
 
 static const pay_lmdb_index_t indexes[] = {
     {.tables = {PAY_TABLE_KEPT_DUE},
+     .key_len = PAY_LMDB_KEPT_DUE_KEY_LEN,
      .entry_of = due_of,
      .row_of = row_of_due,
      .missing = "its time ends, but nothing will take it out",

@@ -156,7 +156,7 @@ static void name_is_taken(const void *record)
 
 static int is_kind(const MDB_val *key, size_t at, int kind)
 {
-    return key->mv_size > at && ((const char *)key->mv_data)[at] == kind;
+    return ((const char *)key->mv_data)[at] == kind;
 }
 
 static int row_of_tag(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
@@ -209,8 +209,7 @@ static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const v
 
 static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *value)
 {
-    return key->mv_size == PAY_LMDB_DUE_KEY_LEN
-           && is_kind(key, 8 + PAY_LMDB_SCOPE_LEN, PAY_DUE_REFUND) && row_of(row_key, key, value);
+    return is_kind(key, 8 + PAY_LMDB_SCOPE_LEN, PAY_DUE_REFUND) && row_of(row_key, key, value);
 }
 
 /* ---- what waits for a person */
@@ -257,6 +256,7 @@ static const pay_lmdb_index_t indexes[] = {
      .missing = "table refund_repeat does not lead to it",
      .astray = "leads to no refund that could be repeated"},
     {.tables = {PAY_TABLE_ACQUIRER},
+     .key_min = PAY_LMDB_ACQUIRER_KEY_MIN,
      .entry_of = tag_of,
      .row_of = row_of_tag,
      .taken = name_is_taken,
@@ -264,6 +264,7 @@ static const pay_lmdb_index_t indexes[] = {
      .missing = "it is not found by its name at the acquirer",
      .astray = "leads to nothing of that name at the acquirer"},
     {.tables = {PAY_TABLE_ACQUIRER},
+     .key_min = PAY_LMDB_ACQUIRER_KEY_MIN,
      .entry_of = acquirer_reference_of,
      .row_of = row_of_reference,
      .taken = name_is_taken,
@@ -271,17 +272,20 @@ static const pay_lmdb_index_t indexes[] = {
      .missing = "it is not found by its name at the acquirer",
      .astray = "leads to nothing of that name at the acquirer"},
     {.tables = {PAY_TABLE_ACQUIRER},
+     .key_min = PAY_LMDB_ACQUIRER_KEY_MIN,
      .entry_of = unlinked_of,
      .row_of = row_of_unlinked,
      .missing = "it is not found by the acquirer's name of its charge",
      .astray = "leads to nothing of that name at the acquirer"},
     {.tables = {PAY_TABLE_PENDING_DUE, PAY_TABLE_LATE_DUE},
+     .key_len = PAY_LMDB_DUE_KEY_LEN,
      .entry_of = due_of,
      .row_of = row_of_due,
      .missing = "it is due, but nothing will ask about it",
      .astray = nothing_due,
      .wrong = wrong_due},
     {.tables = {PAY_TABLE_HELD},
+     .key_len = PAY_LMDB_HELD_KEY_LEN,
      .entry_of = held_of,
      .row_of = row_of_held,
      .missing = "it waits for a person, but is not among what does",

@@ -13,44 +13,8 @@
 
 static const char schema_name[] = "schema";
 
-static const char *const table_names[] = {
-    [PAY_TABLE_META] = "meta",
-    [PAY_TABLE_ACCOUNT] = "account",
-    [PAY_TABLE_ACCOUNT_NAME] = "account_name",
-    [PAY_TABLE_API_KEY] = "api_key",
-    [PAY_TABLE_API_KEY_ID] = "api_key_id",
-    [PAY_TABLE_TOKEN] = "token",
-    [PAY_TABLE_SCOPE] = "scope",
-    [PAY_TABLE_CHARGE] = "charge",
-    [PAY_TABLE_CHARGE_REF] = "charge_ref",
-    [PAY_TABLE_REFUND] = "refund",
-    [PAY_TABLE_REFUND_REF] = "refund_ref",
-    [PAY_TABLE_REFUND_ID] = "refund_id",
-    [PAY_TABLE_REFUND_BY_CHARGE] = "refund_by_charge",
-    [PAY_TABLE_REFUND_REPEAT] = "refund_repeat",
-    [PAY_TABLE_CHARGE_BY_TIME] = "charge_by_time",
-    [PAY_TABLE_KEPT] = "kept",
-    [PAY_TABLE_KEPT_DUE] = "kept_due",
-    [PAY_TABLE_TOTAL] = "total",
-    [PAY_TABLE_PENDING_DUE] = "pending_due",
-    [PAY_TABLE_ENDPOINT] = "endpoint",
-    [PAY_TABLE_ENDPOINT_DUE] = "endpoint_due",
-    [PAY_TABLE_EVENT] = "event",
-    [PAY_TABLE_EVENT_DUE] = "event_due",
-    [PAY_TABLE_EVENT_PARKED] = "event_parked",
-    [PAY_TABLE_ACQUIRER] = "acquirer",
-    [PAY_TABLE_LATE_DUE] = "late_due",
-    [PAY_TABLE_HELD] = "held",
-    [PAY_TABLE_GRANT] = "grant",
-    [PAY_TABLE_GRANT_USER] = "grant_user",
-    [PAY_TABLE_ENCRYPTION_KEY] = "encryption_key",
-    [PAY_TABLE_AUDIT] = "audit",
-    [PAY_TABLE_CHECKOUT] = "checkout",
-    [PAY_TABLE_PAGE] = "page",
-    [PAY_TABLE_LINK] = "link",
-    [PAY_TABLE_CHECKOUT_SWEEP] = "checkout_sweep",
-};
-_Static_assert(sizeof(table_names) / sizeof(table_names[0]) == PAY_TABLE_COUNT, "a name each");
+#define TABLE_NAME(id, name) [PAY_TABLE_##id] = (name),
+static const char *const table_names[] = {PAY_LMDB_TABLES(TABLE_NAME)};
 
 const char *pay_lmdb_table_name(pay_lmdb_table_t table)
 {

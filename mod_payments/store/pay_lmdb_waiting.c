@@ -4,6 +4,7 @@
 #include "store/pay_lmdb_refund.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_walk.h"
+#include "store/pay_rows_scan.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,16 +13,14 @@
 static int count_pending(int *count, pay_rows_txn_t *txn, const pay_lmdb_key_t *scope,
                          pay_lmdb_due_part_t part, int limit)
 {
+    pay_lmdb_key_t from;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_PENDING_DUE, NULL, &from, PAY_ROWS_FROM);
     const unsigned char *at;
-    MDB_cursor *cursor;
     MDB_val key, val;
     int rc, looks;
 
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_PENDING_DUE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_due_seek(cursor, part, &key, &val);
+    pay_lmdb_due_begin(&from, part);
+    rc = pay_rows_next(&key, &val, &scan);
     for (looks = 0; !rc && *count < limit && looks < PAY_STORE_LOOKS_MAX; looks++) {
         if (pay_lmdb_due_part(&key) != part) {
             break;
@@ -31,10 +30,9 @@ static int count_pending(int *count, pay_rows_txn_t *txn, const pay_lmdb_key_t *
             && at[PAY_LMDB_SCOPE_LEN] == PAY_DUE_CHARGE) {
             ++*count;
         }
-        rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+        rc = pay_rows_next(&key, &val, &scan);
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 static int count_all(pay_waiting_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope, int limit)
@@ -109,28 +107,23 @@ static int waiting_add(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_l
 static int waiting_list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                         int limit, apr_pool_t *p)
 {
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_PENDING_DUE, NULL, NULL, PAY_ROWS_FROM);
     pay_lmdb_key_t prefix;
-    MDB_cursor *cursor;
     MDB_val key, val;
     int rc, looks;
 
     pay_lmdb_key_of_scope(&prefix, scope);
-    rc = mdb_cursor_open(txn->mdb, pay_lmdb_dbi(PAY_TABLE_PENDING_DUE), &cursor);
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_due_seek(cursor, PAY_DUE_SENT, &key, &val);
+    rc = pay_rows_next(&key, &val, &scan);
     for (looks = 0; !rc && out->nelts < limit && looks < PAY_STORE_LOOKS_MAX; looks++) {
         if (pay_lmdb_due_part(&key) != PAY_DUE_SENT) {
             break;
         }
         rc = waiting_add(out, txn, &prefix, &key, &val, p);
         if (!rc) {
-            rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
+            rc = pay_rows_next(&key, &val, &scan);
         }
     }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    return pay_rows_scan_end(&scan, rc);
 }
 
 apr_status_t pay_store_refund_waiting(apr_array_header_t **out, pay_store_t *store,

@@ -149,6 +149,8 @@ static int change_work(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;
     pay_event_t *event;
+    pay_lmdb_key_t key;
+    MDB_val at, row;
     int rc;
 
     rc = pay_lmdb_event_load(&event, txn, change->place, unit_pool);
@@ -156,7 +158,13 @@ static int change_work(pay_rows_txn_t *txn, void *baton)
         return rc;
     }
     change->change(event);
-    return pay_lmdb_event_store(txn, event, unit_pool);
+    rc = pay_lmdb_event_encode(&row, event, unit_pool);
+    if (rc) {
+        return rc;
+    }
+    pay_lmdb_event_key(&key, change->place);
+    at = pay_lmdb_key_val(&key);
+    return pay_rows_put(txn, PAY_TABLE_EVENT, &at, &row, 0);
 }
 
 void outlet_change(const pay_event_t *place, void (*change)(pay_event_t *event))

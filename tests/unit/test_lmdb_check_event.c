@@ -33,7 +33,7 @@ static const struct {
     {"another entry of the endpoint", ENDPOINT_DUE, 0, 0, 0, TILL_NOW + 1, "", 0,
      "leads to no endpoint that is due"},
     {"an entry of a key too long", ENDPOINT_DUE, 0, 0, 0, TILL_NOW, "", 1,
-     "leads to no endpoint that is due"},
+     "the key has a wrong length"},
     {"an event does not decode", EVENT, 0, 1, 1, 0, "x", 0, "the row does not decode"},
     {"an event of a key too long", EVENT, 0, 1, 1, 0, "x", 1, "the row does not decode"},
     {"the first event is gone", EVENT, 1, 1, 1, 0, NULL, 0, "nothing will deliver it"},
@@ -43,11 +43,11 @@ static const struct {
     {"another entry of an event", EVENT_DUE, 0, 1, 0, TILL_NOW + 1, "", 0, "due at another time"},
     {"an entry of a parked event", EVENT_DUE, 0, 2, 0, TILL_NOW, "", 0, "due at another time"},
     {"an entry of no event", EVENT_DUE, 0, 99, 0, TILL_NOW, "", 0, "leads to no event"},
-    {"a due key too long", EVENT_DUE, 0, 1, 0, TILL_NOW, "", 1, "the key is malformed"},
+    {"a due key too long", EVENT_DUE, 0, 1, 0, TILL_NOW, "", 1, "the key has a wrong length"},
     {"a parked one's entry is gone", EVENT_PARKED, 1, 2, 0, 0, NULL, 0, "it is not in the index"},
     {"parked, but it waits", EVENT_PARKED, 0, 1, 0, 0, "", 0, "its event is not parked"},
     {"parked, but there is none", EVENT_PARKED, 0, 99, 0, 0, "", 0, "leads to no event"},
-    {"a parked key too long", EVENT_PARKED, 0, 2, 0, 0, "", 1, "the key is malformed"},
+    {"a parked key too long", EVENT_PARKED, 0, 2, 0, 0, "", 1, "the key has a wrong length"},
 };
 
 /* Of each scope: a transaction of three events, one of two whose first is parked, one of one. */

@@ -345,6 +345,31 @@ START_TEST(test_damaged_event_stops_no_refund)
 }
 END_TEST
 
+/* The charge counts fewer events than there are, and the next one's place is taken by what cannot
+ * be read: by the first one, or by one behind it. */
+START_TEST(test_damaged_event_in_its_place)
+{
+    pay_event_t place = {
+        .endpoint = PAY_ENDPOINT_WEBHOOK, .charge_seq = 1, .sequence = (apr_uint32_t)_i + 1};
+    pay_charge_t *charge;
+    pay_lmdb_key_t key;
+    MDB_val row;
+
+    outlet_open(0, PAY_ENDPOINT_WEBHOOK);
+    charge = till_charge(0, "order-1", 1000);
+    place.scope = till->scopes[0];
+    pay_lmdb_event_key(&key, &place);
+    till_plant(PAY_TABLE_EVENT, &key, "x", 1);
+    charge->events = place.sequence - 1;
+    ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
+    pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
+    till_plant(PAY_TABLE_CHARGE, &key, row.mv_data, row.mv_size);
+    refund(0, 300, PAY_OUTCOME_APPROVED);
+    ck_assert_int_eq(till_find(0, "order-1")->refunded_minor, 300);
+    ck_assert_int_ge(till_faults("the row does not decode"), 1);
+}
+END_TEST
+
 static pay_event_t *test_event(int i, pay_endpoint_kind_t kind, apr_status_t want)
 {
     pay_event_t *event;
@@ -396,6 +421,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_endpoint_made_later);
     tcase_add_test(tcase, test_charge_row_stays_below_its_limit);
     tcase_add_test(tcase, test_damaged_event_stops_no_refund);
+    tcase_add_loop_test(tcase, test_damaged_event_in_its_place, 0, 2);
     tcase_add_test(tcase, test_tests);
 }
 

@@ -273,6 +273,128 @@ START_TEST(test_put)
 }
 END_TEST
 
+/* ---- entries by when they are due */
+
+#define TIMED_PREFIX 7
+
+/* Of each: the bytes before its time, its time, and whether its key is a byte too long, or, with no
+ * time at all, too short. */
+static const struct {
+    apr_uint32_t prefix;
+    apr_time_t at;
+    int longer;
+} timed_entries[] = {{TIMED_PREFIX - 1, 25, 0}, {TIMED_PREFIX, -10, 0},   {TIMED_PREFIX, 20, 0},
+                     {TIMED_PREFIX, 30, 0},     {TIMED_PREFIX, 30, 1},    {TIMED_PREFIX, 40, 0},
+                     {TIMED_PREFIX, 0, -8},     {TIMED_PREFIX + 1, 25, 0}};
+
+static const struct {
+    const char *name;
+    apr_time_t from, until, beyond; /* beyond 0: pay_lmdb_entries_between */
+    int limit, any_length;
+    const char *want;
+} looks[] = {
+    {"all", APR_INT64_MIN, APR_INT64_MAX, 0, 9, 0, "-10 20 30 40 "},
+    {"both ends belong to it", 20, 30, 0, 9, 0, "20 30 "},
+    {"nothing between", 31, 39, 0, 9, 0, ""},
+    {"as many as asked for", APR_INT64_MIN, APR_INT64_MAX, 0, 2, 0, "-10 20 "},
+    {"of any length", 20, 30, 0, 9, 1, "20 30 30 "},
+    {"due", 0, 20, 41, 9, 0, "-10 20 "},
+    {"due, and too far ahead", 0, 20, 40, 9, 0, "-10 20 40 "},
+    {"due, no more than asked for", 0, 20, 40, 2, 0, "-10 20 "},
+    {"one too far ahead", 0, 20, 30, 3, 0, "-10 20 30 "},
+};
+
+typedef struct look_t {
+    int row;
+    const char *text;
+    apr_time_t next[3]; /* from 20, 21 and 41 on */
+} look_t;
+
+static void timed_start(pay_lmdb_timed_t *timed, int any_length)
+{
+    timed->table = PAY_TABLE_LATE_DUE;
+    timed->key_len = any_length ? 0 : sizeof(apr_uint32_t) + sizeof(apr_uint64_t);
+    pay_lmdb_key_start(&timed->prefix);
+    pay_lmdb_key_u32(&timed->prefix, TIMED_PREFIX);
+}
+
+static void timed_plant(void)
+{
+    pay_lmdb_key_t key;
+    size_t i;
+
+    for (i = 0; i < UNIT_ROWS(timed_entries); i++) {
+        pay_lmdb_key_start(&key);
+        pay_lmdb_key_u32(&key, timed_entries[i].prefix);
+        pay_lmdb_key_time(&key, timed_entries[i].at);
+        key.bytes[key.len] = 0;
+        key.len += (size_t)timed_entries[i].longer;
+        till_plant(PAY_TABLE_LATE_DUE, &key, "", 0);
+    }
+}
+
+static int look_work(pay_rows_txn_t *txn, void *baton)
+{
+    static const apr_time_t from[] = {20, 21, 41};
+    look_t *look = baton;
+    const int row = look->row;
+    apr_array_header_t *list = apr_array_make(unit_pool, 1, sizeof(MDB_val));
+    pay_lmdb_timed_t timed;
+    const char *at;
+    int i;
+
+    timed_start(&timed, 0);
+    for (i = 0; i < 3; i++) {
+        ck_assert_int_eq(pay_lmdb_entries_next(&look->next[i], txn, &timed, from[i], unit_pool), 0);
+    }
+    timed_start(&timed, looks[row].any_length);
+    ck_assert_int_eq(looks[row].beyond
+                         ? pay_lmdb_entries_due(&list, txn, &timed, looks[row].until,
+                                                looks[row].beyond, looks[row].limit, unit_pool)
+                         : pay_lmdb_entries_between(list, txn, &timed, looks[row].from,
+                                                    looks[row].until, looks[row].limit),
+                     0);
+    look->text = "";
+    for (i = 0; i < list->nelts; i++) {
+        at = (const char *)APR_ARRAY_IDX(list, i, MDB_val).mv_data + sizeof(apr_uint32_t);
+        look->text = apr_psprintf(unit_pool, "%s%d ", look->text, (int)pay_lmdb_read_time(at));
+    }
+    return MDB_SUCCESS;
+}
+
+START_TEST(test_looks)
+{
+    look_t look = {.row = _i};
+
+    timed_plant();
+    till_raw(look_work, &look);
+    ck_assert_msg(strcmp(look.text, looks[_i].want) == 0, "%s: %s", looks[_i].name, look.text);
+    ck_assert(look.next[0] == 20 && look.next[1] == 30 && look.next[2] == 0);
+}
+END_TEST
+
+static int entry_del_work(pay_rows_txn_t *txn, void *baton)
+{
+    const pay_lmdb_key_t *key = baton;
+    const MDB_val at = pay_lmdb_key_val(key);
+
+    return pay_lmdb_entry_del(txn, PAY_TABLE_LATE_DUE, &at);
+}
+
+START_TEST(test_entry_del)
+{
+    const thing_t thing = {.due = 4};
+    pay_lmdb_key_t key;
+
+    ck_assert_int_eq(move(NULL, &thing), MDB_SUCCESS);
+    pay_lmdb_key_start(&key);
+    pay_lmdb_key_u32(&key, 4);
+    till_raw(entry_del_work, &key);
+    check_entries("gone", "");
+    till_raw(entry_del_work, &key); /* which is no error */
+}
+END_TEST
+
 /* What cannot be stored is refused; what was stored all the same can be replaced. */
 START_TEST(test_no_entry_can_be_made)
 {
@@ -294,6 +416,8 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_former);
     tcase_add_test(tcase, test_put);
     tcase_add_test(tcase, test_no_entry_can_be_made);
+    tcase_add_loop_test(tcase, test_looks, 0, UNIT_ROWS(looks));
+    tcase_add_test(tcase, test_entry_del);
 }
 
 UNIT_PROGRAM(add)
