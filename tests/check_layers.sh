@@ -15,7 +15,7 @@ function border_of(header) {
     if (header ~ /^jansson/) return "^base/pay_json\\.c$"
     if (header ~ /^openssl\//) return "^base/pay_(crypto|rsa)\\.c$"
     if (header ~ /^curl\//) return "^base/pay_(url|transfer)[a-z_]*\\.c$"
-    if (header ~ /^lmdb\.h$/) return "^store/pay_lmdb"
+    if (header ~ /^lmdb\.h$/) return "^store/pay_(lmdb|rows)"
     if (header ~ httpd) return "^httpd/"
     return ""
 }
@@ -52,10 +52,10 @@ function judge(text,    header, dir, border, quoted) {
 BEGIN {
     floors["base"] = 0; floors["model"] = 1; floors["store"] = 2; floors["acquirer"] = 2
     floors["service"] = 3; floors["httpd"] = 4; floors["ctl"] = 4
-    split("pay_lmdb pay_lmdb_backoff pay_lmdb_commit pay_lmdb_env pay_lmdb_files pay_lmdb_hand_over pay_lmdb_handle " \
+    split("pay_lmdb_backoff pay_lmdb_commit pay_lmdb_env pay_lmdb_files pay_lmdb_hand_over pay_lmdb_handle " \
         "pay_lmdb_index pay_lmdb_keys pay_lmdb_limits pay_lmdb_line pay_lmdb_mark pay_lmdb_open pay_lmdb_opener " \
         "pay_lmdb_place pay_lmdb_reader pay_lmdb_row pay_lmdb_space pay_lmdb_table pay_lmdb_text " \
-        "pay_lmdb_time pay_lmdb_turn pay_lmdb_upgrade pay_lmdb_use pay_lmdb_verify pay_lmdb_walk pay_rows_scan", names, " ")
+        "pay_lmdb_time pay_lmdb_turn pay_lmdb_upgrade pay_lmdb_use pay_lmdb_verify pay_lmdb_walk pay_rows pay_rows_scan pay_rows_turn", names, " ")
     for (i in names) engine[names[i]]
     httpd = "^(httpd|http_[a-z]+|ap_[a-z_]+|util_[a-z]+|mod_[a-z_]+|unixd|scoreboard|mpm_common)\\.h$"
 }

@@ -63,7 +63,7 @@ int pay_lmdb_account_by_number(pay_account_t **out, pay_rows_txn_t *txn, apr_uin
     }
     rc = pay_row_decode(account, account_fields, ACCOUNT_FIELDS, &row, NULL, p);
     if (rc || account->number != number) {
-        return pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &at);
+        return pay_rows_bad(PAY_TABLE_ACCOUNT, &at);
     }
     *out = account;
     return 0;
@@ -77,10 +77,10 @@ static int account_of_name_row(pay_account_t **out, pay_rows_txn_t *txn, const M
 
     *out = NULL;
     if (row->mv_size != NUMBER_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_ACCOUNT_NAME, name);
+        return pay_rows_bad(PAY_TABLE_ACCOUNT_NAME, name);
     }
     rc = pay_lmdb_account_by_number(out, txn, pay_lmdb_read_u32(row->mv_data), p);
-    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_ACCOUNT_NAME, name) : rc;
+    return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_ACCOUNT_NAME, name) : rc;
 }
 
 int pay_lmdb_account_by_name(pay_account_t **out, pay_rows_txn_t *txn, const char *name,
@@ -174,7 +174,7 @@ static int number_next(apr_uint32_t *number, pay_rows_txn_t *txn)
         return rc == MDB_NOTFOUND ? 0 : rc;
     }
     if (key.mv_size != NUMBER_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &key);
+        return pay_rows_bad(PAY_TABLE_ACCOUNT, &key);
     }
     *number = pay_lmdb_read_u32(key.mv_data) + 1;
     return *number ? 0 : ENOSPC; /* 4,294,967,295 accounts */
@@ -244,7 +244,7 @@ apr_status_t pay_store_account_create(pay_account_t **out, pay_store_t *store, c
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_commit(store, 1, create_work, &work);
+    rv = pay_rows_commit(store, pay_turn_store(), 1, create_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.account;
     }
@@ -262,7 +262,7 @@ apr_status_t pay_store_account_get(pay_account_t **out, pay_store_t *store, cons
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(pay_lmdb_account_by_name(out, &txn, name, p));
+    rv = pay_rows_status(pay_lmdb_account_by_name(out, &txn, name, p));
     pay_rows_end(&txn);
     return rv;
 }
@@ -338,7 +338,7 @@ static int set_work(pay_rows_txn_t *txn, void *baton)
         memcpy(account->secret, work->secret, sizeof(account->secret));
     } else if (!*text) {
         work->account = account;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     pay_lmdb_audit_tell(txn->store, account->number, account->name, text);
     account->updated_at = pay_lmdb_time_now();
@@ -361,7 +361,7 @@ apr_status_t pay_store_account_set(pay_account_t **out, pay_store_t *store, cons
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_commit(store, 0, set_work, &work);
+    rv = pay_rows_commit(store, pay_turn_store(), 0, set_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.account;
     }

@@ -4,7 +4,7 @@
 
 /* Rows of accounts, for the files of other nouns that belong to one. */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_index.h"
 
 /* MDB_NOTFOUND when there is none. Copied into `p`. */

@@ -7,7 +7,7 @@
  * caller's transaction.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 typedef enum pay_lmdb_acquirer_kind_t {

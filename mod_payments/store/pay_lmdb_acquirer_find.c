@@ -22,7 +22,7 @@ static int bad_entry(const pay_lmdb_key_t *key)
 {
     MDB_val at = pay_lmdb_key_val(key);
 
-    return pay_lmdb_bad_row(PAY_TABLE_ACQUIRER, &at);
+    return pay_rows_bad(PAY_TABLE_ACQUIRER, &at);
 }
 
 int pay_lmdb_acquirer_charge(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -39,8 +39,8 @@ int pay_lmdb_acquirer_charge(pay_charge_t **out, pay_rows_txn_t *txn, const pay_
     }
     rc = val.mv_size == sizeof(apr_uint64_t)
              ? pay_lmdb_charge_get(out, txn, scope, pay_lmdb_read_u64(val.mv_data), p)
-             : PAY_LMDB_BAD_ROW;
-    return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? bad_entry(&key) : rc;
+             : PAY_ROWS_BAD;
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? bad_entry(&key) : rc;
 }
 
 apr_status_t pay_store_charge_find_acquirer(pay_charge_t **out, pay_store_t *store,
@@ -58,7 +58,7 @@ apr_status_t pay_store_charge_find_acquirer(pay_charge_t **out, pay_store_t *sto
     }
     rc = pay_lmdb_acquirer_charge(out, &txn, scope, acquirer_reference, p);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 static int refund_of(pay_refund_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -102,7 +102,7 @@ apr_status_t pay_store_refund_find_acquirer(pay_refund_t **out, pay_store_t *sto
         rc = refund_of(out, &txn, scope, PAY_ACQUIRER_TAG, tag, p);
     }
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /* ---- another account's */
@@ -160,5 +160,5 @@ apr_status_t pay_store_acquirer_elsewhere(int *found, pay_store_t *store, const 
     }
     rc = elsewhere(found, &txn, scope, charge_reference, tag);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

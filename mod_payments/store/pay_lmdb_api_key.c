@@ -50,7 +50,7 @@ int pay_lmdb_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_va
     *out = NULL;
     if (at->mv_size != PAY_SHA256_LEN || pay_row_decode(key, key_fields, KEY_FIELDS, row, NULL, p)
         || !*key->id) {
-        return pay_lmdb_bad_row(PAY_TABLE_API_KEY, at);
+        return pay_rows_bad(PAY_TABLE_API_KEY, at);
     }
     memcpy(key->digest, at->mv_data, PAY_SHA256_LEN);
     *out = key;
@@ -71,7 +71,7 @@ int pay_lmdb_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const MDB_
     }
     rc = pay_lmdb_account_by_number(&account, txn, key->scope.account, p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY, at) : rc;
+        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_API_KEY, at) : rc;
     }
     key->account = account;
     *out = key;
@@ -103,10 +103,10 @@ static int key_by_id(pay_api_key_t **out, pay_rows_txn_t *txn, const char *id, a
         return rc;
     }
     if (row.mv_size != PAY_SHA256_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, &at);
+        return pay_rows_bad(PAY_TABLE_API_KEY_ID, &at);
     }
     rc = key_by_digest(out, txn, row.mv_data, p);
-    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_API_KEY_ID, &at) : rc;
+    return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_API_KEY_ID, &at) : rc;
 }
 
 int pay_lmdb_api_key_is_public(int *out, pay_rows_txn_t *txn, const char *id, apr_pool_t *p)
@@ -117,7 +117,7 @@ int pay_lmdb_api_key_is_public(int *out, pay_rows_txn_t *txn, const char *id, ap
     *out = 0;
     rc = key_by_id(&key, txn, id, p);
     if (rc) { /* a key that cannot be read is nobody's that may be held back for it */
-        return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     *out = key->kind == PAY_KEY_PUBLIC;
     return MDB_SUCCESS;
@@ -232,7 +232,7 @@ apr_status_t pay_store_key_create(pay_api_key_t **out, pay_store_t *store, const
     assert(key->scope.mode == PAY_TEST || key->scope.mode == PAY_LIVE);
     assert(key->kind == PAY_KEY_SECRET || key->kind == PAY_KEY_PUBLIC);
     *out = NULL;
-    rv = pay_lmdb_commit(store, 1, create_work, &work);
+    rv = pay_rows_commit(store, pay_turn_account(key->scope.account), 1, create_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.key;
     }
@@ -250,7 +250,7 @@ apr_status_t pay_store_key_find(pay_api_key_t **out, pay_store_t *store,
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(key_by_digest(out, &txn, digest, p));
+    rv = pay_rows_status(key_by_digest(out, &txn, digest, p));
     pay_rows_end(&txn);
     return rv;
 }
@@ -266,7 +266,7 @@ apr_status_t pay_store_key_get(pay_api_key_t **out, pay_store_t *store, const ch
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(key_by_id(out, &txn, id, p));
+    rv = pay_rows_status(key_by_id(out, &txn, id, p));
     pay_rows_end(&txn);
     return rv;
 }
@@ -303,7 +303,7 @@ static int revoke_work(pay_rows_txn_t *txn, void *baton)
     }
     work->key = key;
     if (!key_end(key, work->when, pay_lmdb_time_now())) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     tell(txn->store, key, "", work->pool);
     return key_put(txn, key, key, work->pool);
@@ -316,7 +316,7 @@ apr_status_t pay_store_key_revoke(pay_api_key_t **out, pay_store_t *store, const
     apr_status_t rv;
 
     *out = NULL;
-    rv = pay_lmdb_commit(store, 0, revoke_work, &work);
+    rv = pay_rows_commit(store, pay_turn_store(), 0, revoke_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.key;
     }
@@ -356,7 +356,7 @@ apr_status_t pay_store_key_rotate(pay_api_key_t **out, pay_api_key_t **old, pay_
     apr_status_t rv;
 
     *out = *old = NULL;
-    rv = pay_lmdb_commit(store, 0, rotate_work, &work);
+    rv = pay_rows_commit(store, pay_turn_store(), 0, rotate_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.key;
         *old = work.old;
@@ -374,7 +374,7 @@ static int touch_work(pay_rows_txn_t *txn, void *baton)
     for (i = 0; !rc && i < work->used->nelts; i++) {
         used = &APR_ARRAY_IDX(work->used, i, pay_api_key_t);
         rc = key_by_digest(&key, txn, used->digest, work->pool);
-        if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+        if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
             rc = 0; /* one bad row must not keep the others' times from being written */
             continue;
         }
@@ -394,5 +394,5 @@ apr_status_t pay_store_key_touch(pay_store_t *store, const apr_array_header_t *u
     if (used->nelts == 0) {
         return APR_SUCCESS;
     }
-    return pay_lmdb_commit(pay_lmdb_base(store), 0, touch_work, &work);
+    return pay_rows_commit(pay_rows_base(store), pay_turn_all(), 0, touch_work, &work);
 }

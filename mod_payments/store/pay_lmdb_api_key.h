@@ -4,7 +4,7 @@
 
 /* Rows of API keys, for the files that visit their table. */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_index.h"
 
 /* The row at the digest `at`, without its account. */

@@ -48,16 +48,16 @@ int pay_lmdb_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *
 
     *out = NULL;
     if (key->mv_size != PAY_LMDB_AUDIT_KEY_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_AUDIT, key);
+        return pay_rows_bad(PAY_TABLE_AUDIT, key);
     }
     rc = pay_row_decode(entry, audit_fields, AUDIT_FIELDS, row, NULL, p);
     if (rc) {
-        return pay_lmdb_bad_row(PAY_TABLE_AUDIT, key);
+        return pay_rows_bad(PAY_TABLE_AUDIT, key);
     }
     entry->account = pay_lmdb_read_u32(at);
     entry->seq = pay_lmdb_read_u64(at + 4);
     if (entry->seq == 0) {
-        return pay_lmdb_bad_row(PAY_TABLE_AUDIT, key);
+        return pay_rows_bad(PAY_TABLE_AUDIT, key);
     }
     *out = entry;
     return MDB_SUCCESS;
@@ -88,7 +88,7 @@ int pay_lmdb_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t acc
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     if (key.mv_size != PAY_LMDB_AUDIT_KEY_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_AUDIT, &key);
+        return pay_rows_bad(PAY_TABLE_AUDIT, &key);
     }
     *out = pay_lmdb_read_u64((const unsigned char *)key.mv_data + 4);
     return MDB_SUCCESS;
@@ -98,6 +98,7 @@ int pay_lmdb_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t acc
 static int append(pay_rows_txn_t *txn, pay_lmdb_audit_t *audit)
 {
     pay_audit_t *entry = &audit->now;
+    pay_rows_txn_t own = *txn;
     pay_lmdb_key_t key;
     MDB_val at, row;
     int rc;
@@ -119,7 +120,8 @@ static int append(pay_rows_txn_t *txn, pay_lmdb_audit_t *audit)
     }
     pay_lmdb_audit_key(&key, entry->account, entry->seq);
     at = pay_lmdb_key_val(&key);
-    rc = pay_rows_put(txn, PAY_TABLE_AUDIT, &at, &row, MDB_NOOVERWRITE);
+    own.turn = pay_turn_account(entry->account); /* beside that of the change */
+    rc = pay_rows_put(&own, PAY_TABLE_AUDIT, &at, &row, MDB_NOOVERWRITE);
     return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
 }
 
@@ -157,7 +159,7 @@ static int judge(int *reached, pay_rows_txn_t *txn, const pay_lmdb_audit_t *audi
 }
 
 /* Runs `work`, and appends the entry where one is due. */
-static int audit_run(int *refused, pay_rows_txn_t *txn, pay_lmdb_work_t work, void *baton)
+static int audit_run(int *refused, pay_rows_txn_t *txn, pay_rows_work_t work, void *baton)
 {
     pay_lmdb_audit_t *audit = txn->store->hook_data;
     int rc;
@@ -216,7 +218,7 @@ void pay_lmdb_audit_tell(pay_store_t *db, apr_uint32_t account, const char *subj
 apr_status_t pay_store_audited(pay_store_t **out, pay_store_t *store, const pay_audit_t *entry,
                                apr_pool_t *p)
 {
-    pay_store_t *base = pay_lmdb_base(store);
+    pay_store_t *base = pay_rows_base(store);
     pay_lmdb_audit_t *audit = apr_pcalloc(p, sizeof(*audit));
     pay_store_t *db = apr_pcalloc(p, sizeof(*db));
 
@@ -247,7 +249,7 @@ apr_status_t pay_store_audit_note(pay_store_t *store)
     if (!audit) {
         return APR_EINVAL;
     }
-    return audit->done ? APR_SUCCESS : pay_lmdb_commit(store, 0, note_work, NULL);
+    return audit->done ? APR_SUCCESS : pay_rows_commit(store, pay_turn_store(), 0, note_work, NULL);
 }
 
 static int list_work(apr_array_header_t *out, pay_rows_txn_t *txn, apr_uint32_t account,
@@ -290,5 +292,5 @@ apr_status_t pay_store_audit_list(apr_array_header_t **out, pay_store_t *store,
     }
     rc = list_work(*out, &txn, account, before, limit);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

@@ -9,7 +9,7 @@
  */
 
 #include "store/pay_lmdb_keys.h"
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
 #define PAY_LMDB_AUDIT_KEY_LEN (4 + 8)
 
@@ -24,7 +24,7 @@ void pay_lmdb_audit_key(pay_lmdb_key_t *key, apr_uint32_t account, apr_uint64_t 
 int pay_lmdb_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 int pay_lmdb_audit_encode(MDB_val *row, const pay_audit_t *entry, apr_pool_t *p);
 
-/* The seq of the account's last entry, 0: it has none. PAY_LMDB_BAD_ROW: its key is none. */
+/* The seq of the account's last entry, 0: it has none. PAY_ROWS_BAD: its key is none. */
 int pay_lmdb_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t account);
 
 #endif

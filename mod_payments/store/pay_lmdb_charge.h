@@ -4,10 +4,10 @@
 
 /*
  * Charge rows inside a transaction that the caller holds. Functions return LMDB's codes or
- * PAY_LMDB_BAD_ROW (already logged).
+ * PAY_ROWS_BAD (already logged).
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_CHARGE_KEY_LEN (PAY_LMDB_SCOPE_LEN + 8)

@@ -55,11 +55,11 @@ static int late_work(pay_rows_txn_t *txn, void *baton)
     late->found = 0;
     rc = pay_lmdb_charge_get(&charge, txn, late->scope, late->seq, late->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     late->out = charge;
     if (charge->state != PAY_CHARGE_FAILED || charge->late != late->step->from) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     note(late);
     late->changed = 1;
@@ -77,7 +77,7 @@ apr_status_t pay_store_charge_late(pay_charge_t **out, int *changed, pay_store_t
     *changed = 0;
     assert(step->to < PAY_LATE_COUNT);
     assert(step->due_at >= 0);
-    rv = pay_lmdb_commit(store, 0, late_work, &late);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, late_work, &late);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -18,7 +18,7 @@ static int follow(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *sc
 
     rc = pay_lmdb_charge_get(out, txn, scope, pay_lmdb_read_u64(seq), p);
     if (rc == MDB_NOTFOUND || (!rc && (*out)->created_at != created_at)) {
-        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, key);
+        return pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, key);
     }
     return rc;
 }
@@ -51,7 +51,7 @@ static int collect(apr_array_header_t *rows, pay_rows_txn_t *txn, const pay_scop
     rc = pay_rows_next(&key, &val, &scan);
     while (!rc && rows->nelts < limit) {
         if (key.mv_size != PAY_LMDB_CHARGE_TIME_KEY_LEN) {
-            rc = pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, &key);
+            rc = pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, &key);
             break;
         }
         created_at = pay_lmdb_read_time((const char *)key.mv_data + PAY_LMDB_SCOPE_LEN);
@@ -85,5 +85,5 @@ apr_status_t pay_store_charge_list(apr_array_header_t **out, pay_store_t *store,
     }
     rc = collect(*out, &txn, scope, range, after, limit);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

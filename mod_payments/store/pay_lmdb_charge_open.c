@@ -50,7 +50,7 @@ apr_status_t pay_store_charge_find(pay_charge_t **out, pay_store_t *store, const
     }
     rc = pay_lmdb_charge_get_ref(out, &txn, scope, reference, p);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /* The row as it is inserted: the proposal's facts, nothing decided yet. */
@@ -102,12 +102,12 @@ static int open_known(open_t *open, pay_rows_txn_t *txn, const MDB_val *ref_key,
     int rc;
 
     if (val->mv_size != sizeof(apr_uint64_t)) {
-        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, ref_key);
+        return pay_rows_bad(PAY_TABLE_CHARGE_REF, ref_key);
     }
     rc = pay_lmdb_charge_get(&open->out, txn, &proposal->scope, pay_lmdb_read_u64(val->mv_data),
                              open->p);
     if (rc == MDB_NOTFOUND) {
-        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, ref_key);
+        return pay_rows_bad(PAY_TABLE_CHARGE_REF, ref_key);
     }
     if (rc) {
         return rc;
@@ -222,7 +222,7 @@ static int open_new(open_t *open, pay_rows_txn_t *txn, pay_lmdb_scope_t *last)
     if (rc == MDB_KEYEXIST) { /* the scope row is behind its charges */
         pay_lmdb_charge_key(&key, scope, last->charge_seq);
         val = pay_lmdb_key_val(&key);
-        return pay_lmdb_bad_row(PAY_TABLE_SCOPE, &val);
+        return pay_rows_bad(PAY_TABLE_SCOPE, &val);
     }
     if (rc) {
         return rc;
@@ -290,7 +290,7 @@ apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_s
     if (rc) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit(store, 1, open_work, &open);
+    rv = pay_rows_commit(store, pay_turn_scope(&proposal->scope), 1, open_work, &open);
     if (rv == APR_SUCCESS) {
         rv = open.refused;
     }
@@ -348,7 +348,7 @@ apr_status_t pay_store_charge_withdraw(pay_store_t *store, const pay_scope_t *sc
     withdraw_t withdraw = {.scope = scope, .seq = seq, .p = p};
     apr_status_t rv;
 
-    rv = pay_lmdb_commit(store, 0, withdraw_work, &withdraw);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, withdraw_work, &withdraw);
     if (rv != APR_SUCCESS) {
         return rv;
     }

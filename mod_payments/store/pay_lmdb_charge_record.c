@@ -84,7 +84,7 @@ static int is_same_time(const void *before, const void *after)
 
 static const char no_time[] = "leads to no charge of that time";
 
-static const char *wrong_time(pay_lmdb_table_t table, const MDB_val *key, const void *record)
+static const char *wrong_time(pay_table_t table, const MDB_val *key, const void *record)
 {
     const pay_charge_t *charge = record;
     const apr_time_t at = pay_lmdb_read_time((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
@@ -175,7 +175,7 @@ static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val
 
 static const char nothing_due[] = "leads to nothing that is due";
 
-static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const void *record)
+static const char *wrong_due(pay_table_t table, const MDB_val *key, const void *record)
 {
     const pay_charge_t *charge = record;
 

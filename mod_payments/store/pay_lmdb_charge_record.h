@@ -6,7 +6,7 @@
  * The row of a charge together with its indexes: by reference, by time, by its name at the
  * acquirer, by when it is due, and among what waits for a person. Units of work change the charge
  * and write it; the entries follow. Functions run inside the caller's transaction and return LMDB's
- * codes or PAY_LMDB_BAD_ROW (already logged).
+ * codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/pay_lmdb_index.h"

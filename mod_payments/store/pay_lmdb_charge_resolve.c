@@ -44,7 +44,7 @@ static int ask_closed(resolve_t *resolve, pay_rows_txn_t *txn)
     pay_charge_t *charge = resolve->out;
 
     if (charge->due_at == 0 && (!outcome->resolution || charge->held == PAY_NOT_HELD)) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     charge->due_at = resolve->due_at;
     charge->held = outcome->held;
@@ -65,7 +65,7 @@ static int release(resolve_t *resolve, pay_rows_txn_t *txn)
         return ask_closed(resolve, txn);
     }
     if (charge->state != PAY_CHARGE_PENDING || resolve->due_at == 0) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     pay_lmdb_charge_clear_worker(charge);
     charge->due_at = resolve->due_at;
@@ -211,7 +211,7 @@ static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn)
 
     if ((resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved
         || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     resolve->contradicts = 1;
     if (charge->contradiction[0] != '\0') { /* the first one stays */
@@ -231,7 +231,7 @@ static int dispute(resolve_t *resolve, pay_rows_txn_t *txn)
     pay_charge_t *charge = resolve->out;
 
     if (resolve->outcome->resolution) { /* the person was told so */
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     resolve->disputed = charge->held != PAY_HELD_DIFFERENT;
     pay_lmdb_charge_clear_worker(charge);
@@ -254,7 +254,7 @@ static int resolve_work(pay_rows_txn_t *txn, void *baton)
     resolve->disputed = 0;
     rc = pay_lmdb_charge_get(&charge, txn, resolve->scope, resolve->seq, resolve->p);
     if (rc == MDB_NOTFOUND) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     if (rc) {
         return rc;
@@ -270,7 +270,7 @@ static int resolve_work(pay_rows_txn_t *txn, void *baton)
         return dispute(resolve, txn);
     }
     rc = pay_lmdb_charge_settle(&resolve->changed, txn, charge, resolve->outcome, resolve->p);
-    return rc || resolve->changed ? rc : PAY_LMDB_SILENT;
+    return rc || resolve->changed ? rc : PAY_ROWS_SILENT;
 }
 
 apr_status_t pay_store_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,
@@ -283,7 +283,7 @@ apr_status_t pay_store_charge_resolve(pay_charge_t **out, int *changed, pay_stor
 
     *out = NULL;
     *changed = 0;
-    rv = pay_lmdb_commit(store, 0, resolve_work, &resolve);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, resolve_work, &resolve);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -104,7 +104,7 @@ int pay_lmdb_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val
     *out = NULL;
     rc = pay_row_decode(charge, charge_fields, CHARGE_FIELDS, row, NULL, p);
     if (rc || !is_sound(charge)) {
-        return pay_lmdb_bad_row(PAY_TABLE_CHARGE, key);
+        return pay_rows_bad(PAY_TABLE_CHARGE, key);
     }
     pay_lmdb_read_scope(&charge->scope, key->mv_data);
     charge->seq = pay_lmdb_read_u64((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
@@ -174,11 +174,11 @@ int pay_lmdb_charge_get_ref(pay_charge_t **out, pay_rows_txn_t *txn, const pay_s
         return rc;
     }
     if (val.mv_size != sizeof(apr_uint64_t)) {
-        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, &at);
+        return pay_rows_bad(PAY_TABLE_CHARGE_REF, &at);
     }
     rc = pay_lmdb_charge_get(out, txn, scope, pay_lmdb_read_u64(val.mv_data), p);
     if (rc == MDB_NOTFOUND) {
-        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, &at);
+        return pay_rows_bad(PAY_TABLE_CHARGE_REF, &at);
     }
     return rc;
 }
@@ -278,7 +278,7 @@ int pay_lmdb_charge_move_refund(int *turned, pay_rows_txn_t *txn, const pay_refu
     if (rc) {
         pay_lmdb_charge_key(&key, &refund->scope, refund->charge_seq);
         at = pay_lmdb_key_val(&key);
-        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_CHARGE, &at) : rc;
+        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_CHARGE, &at) : rc;
     }
     if (charge->refund_at_acquirer == refund->seq && to != PAY_REFUND_PENDING) {
         charge->refund_at_acquirer = 0;

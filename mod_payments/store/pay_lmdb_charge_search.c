@@ -50,7 +50,7 @@ static int look(search_t *search, const MDB_val *key)
     }
     rc = pay_lmdb_charge_get(&charge, search->txn, search->scope, at->seq, search->scratch);
     if (rc == MDB_NOTFOUND || (!rc && charge->created_at != at->created_at)) {
-        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, key);
+        return pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, key);
     }
     if (rc || !is_wanted(charge, search->filter)) {
         return rc;
@@ -69,7 +69,7 @@ static int entry(search_t *search, const MDB_val *key, const MDB_val *val)
     pay_charge_cursor_t *cursor = search->cursor;
 
     if (key->mv_size != PAY_LMDB_CHARGE_TIME_KEY_LEN || val->mv_size != PAY_LMDB_CHARGE_MARK_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_CHARGE_BY_TIME, key);
+        return pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, key);
     }
     cursor->created_at = pay_lmdb_read_time(at);
     cursor->seq = pay_lmdb_read_u64(at + sizeof(apr_uint64_t));
@@ -159,7 +159,7 @@ apr_status_t pay_store_charge_search(apr_array_header_t **out, pay_charge_cursor
         rc = filter->reference ? search_reference(&search) : search_time(&search);
         pay_rows_end(&txn);
         cursor->done = rc == MDB_NOTFOUND;
-        rv = pay_lmdb_status(cursor->done ? MDB_SUCCESS : rc);
+        rv = pay_rows_status(cursor->done ? MDB_SUCCESS : rc);
     }
     apr_pool_destroy(search.scratch);
     return rv;

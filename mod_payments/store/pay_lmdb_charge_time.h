@@ -10,7 +10,7 @@
  * new charge a page somewhere, while this entry's page is the one that is written anyway.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_CHARGE_TIME_KEY_LEN (PAY_LMDB_SCOPE_LEN + 8 + 8) /* scope, createdAt, seq */

@@ -92,7 +92,7 @@ apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided, pay_kept_t *
     *out = NULL;
     *voided = 0;
     *kept = NULL;
-    rv = pay_lmdb_commit(store, 0, void_work, &work);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, void_work, &work);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -15,7 +15,7 @@ typedef struct walk_t {
     apr_size_t faults;
 } walk_t;
 
-void pay_lmdb_check_fault(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+void pay_lmdb_check_fault(pay_lmdb_check_t *check, pay_table_t table, const MDB_val *key,
                           const char *format, ...)
 {
     const char *text, *where = "";
@@ -29,11 +29,11 @@ void pay_lmdb_check_fault(pay_lmdb_check_t *check, pay_lmdb_table_t table, const
             apr_pstrcat(check->ptemp, " ", pay_hex(key->mv_data, key->mv_size, check->ptemp), NULL);
     }
     APR_ARRAY_PUSH(check->lines, const char *) =
-        apr_psprintf(check->ptemp, "%s%s: %s", pay_lmdb_table_name(table), where, text);
+        apr_psprintf(check->ptemp, "%s%s: %s", pay_rows_table_name(table), where, text);
 }
 
-int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check,
-                       pay_lmdb_table_t table, const MDB_val *key)
+int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check, pay_table_t table,
+                       const MDB_val *key)
 {
     MDB_val at = *key, value;
     int rc;
@@ -66,7 +66,7 @@ static int check_scope(pay_lmdb_check_t *check, const MDB_val *key, const MDB_va
     }
     pay_lmdb_read_scope(&scope, key->mv_data);
     rc = pay_lmdb_scope_get(&last, check->txn, &scope);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_SCOPE, key, "the row does not decode");
         return MDB_SUCCESS;
     }
@@ -129,7 +129,7 @@ static void tell(walk_t *walk)
 }
 
 /* The rows from `from` on; *done 1 at the table's end, else `from` is where to go on. */
-static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, pay_lmdb_table_t id,
+static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, pay_table_t id,
                      const table_t *table)
 {
     const pay_lmdb_key_t start = *from;
@@ -137,7 +137,7 @@ static int walk_part(int *done, pay_lmdb_key_t *from, pay_lmdb_check_t *check, p
     MDB_val key, row;
     int rc, rows = 0;
 
-    *done = pay_lmdb_table_is_missing(check->txn, id);
+    *done = pay_rows_table_is_missing(check->txn, id);
     if (*done) {
         return MDB_SUCCESS;
     }
@@ -171,7 +171,7 @@ static apr_status_t check_after(pay_lmdb_check_t *check, const table_t *table)
     return rv;
 }
 
-static apr_status_t walk_table(walk_t *walk, pay_lmdb_table_t id, const table_t *table)
+static apr_status_t walk_table(walk_t *walk, pay_table_t id, const table_t *table)
 {
     pay_lmdb_check_t *check = &walk->check;
     pay_rows_txn_t txn;
@@ -190,7 +190,7 @@ static apr_status_t walk_table(walk_t *walk, pay_lmdb_table_t id, const table_t 
         rc = table->part ? table->part(&done, &from, check)
                          : walk_part(&done, &from, check, id, table);
         pay_rows_end(&txn);
-        rv = rc ? pay_lmdb_status(rc) : check_after(check, table);
+        rv = rc ? pay_rows_status(rc) : check_after(check, table);
         tell(walk);
         if (rv != APR_SUCCESS) {
             return rv;
@@ -214,7 +214,7 @@ apr_status_t pay_store_check(apr_size_t *faults, pay_store_t *store, pay_store_f
     walk.check.store = store;
     walk.check.ptemp = walk.pool;
     for (i = 0; rv == APR_SUCCESS && i < PAY_TABLE_COUNT; i++) {
-        rv = walk_table(&walk, (pay_lmdb_table_t)i, &tables[i]);
+        rv = walk_table(&walk, (pay_table_t)i, &tables[i]);
     }
     if (rv == APR_SUCCESS) {
         rv = walk_table(&walk, PAY_TABLE_TOTAL, &totals);

@@ -7,7 +7,7 @@
  * row is held against is read in the row's own, so that a store in use shows no false faults.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_scope.h"
 
@@ -38,18 +38,18 @@ typedef int (*pay_lmdb_check_part_t)(int *done, pay_lmdb_key_t *from, pay_lmdb_c
 typedef apr_status_t (*pay_lmdb_check_after_t)(pay_lmdb_check_t *check, const MDB_val *key);
 
 /* One fault of the row at `key` (NULL: of the whole table). */
-void pay_lmdb_check_fault(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+void pay_lmdb_check_fault(pay_lmdb_check_t *check, pay_table_t table, const MDB_val *key,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* 1 in *found when the table has the key; *val, if not NULL, is then its value. */
-int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check,
-                       pay_lmdb_table_t table, const MDB_val *key);
+int pay_lmdb_check_has(int *found, MDB_val *val, const pay_lmdb_check_t *check, pay_table_t table,
+                       const MDB_val *key);
 
 /* pay_lmdb_check_index.c: what records declare. Each entry that the row at `key` should have is
  * there, and leads to it; an entry of an index table leads to a row that has it. */
 int pay_lmdb_check_entries(pay_lmdb_check_t *check, const struct pay_lmdb_record_t *record,
                            const MDB_val *key, const void *row);
-int pay_lmdb_check_index(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+int pay_lmdb_check_index(pay_lmdb_check_t *check, pay_table_t table, const MDB_val *key,
                          const MDB_val *value);
 
 /* pay_lmdb_check_account.c: accounts, keys, tokens, encryption keys. Tokens are never told. */

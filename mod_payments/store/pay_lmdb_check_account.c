@@ -23,14 +23,14 @@ int pay_lmdb_check_account_known(int *found, const pay_lmdb_check_t *check, cons
 int pay_lmdb_check_account(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
 {
     pay_account_t *account;
-    int rc = PAY_LMDB_BAD_ROW;
+    int rc = PAY_ROWS_BAD;
 
     (void)row;
     if (key->mv_size == sizeof(apr_uint32_t)) {
         rc = pay_lmdb_account_by_number(&account, check->txn, pay_lmdb_read_u32(key->mv_data),
                                         check->ptemp);
     }
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_ACCOUNT, key, "the row does not decode");
         return MDB_SUCCESS;
     }
@@ -50,7 +50,7 @@ int pay_lmdb_check_api_key(pay_lmdb_check_t *check, const MDB_val *key, const MD
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_api_key_of_row(&record, check->txn, key, row, check->ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_API_KEY, key,
                              "the row does not decode, or is of no account");
         return MDB_SUCCESS;

@@ -154,7 +154,7 @@ static int check_ties(pay_lmdb_check_t *check, const MDB_val *key, const pay_cha
         }
     }
     rc = pay_lmdb_scope_get(&last, check->txn, &charge->scope);
-    if (rc == PAY_LMDB_BAD_ROW) { /* told with the scope */
+    if (rc == PAY_ROWS_BAD) { /* told with the scope */
         return MDB_SUCCESS;
     }
     if (!rc && charge->seq > last.charge_seq) {
@@ -174,7 +174,7 @@ int pay_lmdb_check_charge(pay_lmdb_check_t *check, const MDB_val *key, const MDB
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_charge_decode(&charge, key, row, check->ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHARGE, key, "the row does not decode");
         return MDB_SUCCESS;
     }

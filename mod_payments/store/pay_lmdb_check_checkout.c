@@ -18,7 +18,7 @@ int pay_lmdb_check_checkout(pay_lmdb_check_t *check, const MDB_val *key, const M
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_checkout_decode(&checkout, key, row, check->ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_CHECKOUT, key, "the row does not decode");
         return MDB_SUCCESS;
     }

@@ -33,7 +33,7 @@ static int check_endpoint_of(pay_lmdb_check_t *check, const MDB_val *key, const 
     } else if (!rc && event->due_at && endpoint->enabled && !endpoint->due_at) {
         pay_lmdb_check_fault(check, PAY_TABLE_EVENT, key, "nothing looks at its endpoint");
     }
-    return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* told with its row */
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* told with its row */
 }
 
 /* The records that it tells of are there. */
@@ -42,7 +42,7 @@ static int check_records(pay_lmdb_check_t *check, const MDB_val *key, pay_event_
     int rc;
 
     rc = pay_lmdb_event_records(event, check->txn, check->ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_EVENT, key, "a record that it tells of is not there");
         return MDB_SUCCESS;
     }
@@ -60,7 +60,7 @@ static int check_place(pay_lmdb_check_t *check, const MDB_val *key, const pay_ev
 
     rc = pay_lmdb_event_first(&first, check->txn, event, check->ptemp);
     if (rc) {
-        return rc == PAY_LMDB_BAD_ROW || rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_BAD || rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     if (first->sequence != event->sequence && (event->due_at || event->parked_at)) {
         pay_lmdb_check_fault(check, PAY_TABLE_EVENT, key, "it would overtake an earlier one");

@@ -35,7 +35,7 @@ static int has_entry(int *found, pay_lmdb_check_t *check, const pay_lmdb_index_t
 
     *found = 1;
     rc = index->entry_of(&entry, at, row);
-    if (!rc && pay_lmdb_table_is_missing(check->txn, entry.table)) {
+    if (!rc && pay_rows_table_is_missing(check->txn, entry.table)) {
         return MDB_SUCCESS;
     }
     if (rc) {
@@ -84,9 +84,8 @@ int pay_lmdb_check_entries(pay_lmdb_check_t *check, const pay_lmdb_record_t *rec
 /* ---- from the indexes to the rows */
 
 /* What is wrong with an entry that leads to the row; NULL: nothing. */
-static const char *fault_of(const pay_lmdb_index_t *index, pay_lmdb_table_t table,
-                            const MDB_val *key, const MDB_val *value, const pay_lmdb_key_t *at,
-                            const void *row)
+static const char *fault_of(const pay_lmdb_index_t *index, pay_table_t table, const MDB_val *key,
+                            const MDB_val *value, const pay_lmdb_key_t *at, const void *row)
 {
     pay_lmdb_entry_t entry;
 
@@ -101,7 +100,7 @@ static const char *fault_of(const pay_lmdb_index_t *index, pay_lmdb_table_t tabl
  * itself.
  */
 static int follow(const char **fault, pay_lmdb_check_t *check, const pay_lmdb_record_t *record,
-                  const pay_lmdb_index_t *index, const pay_lmdb_key_t *at, pay_lmdb_table_t table,
+                  const pay_lmdb_index_t *index, const pay_lmdb_key_t *at, pay_table_t table,
                   const MDB_val *key, const MDB_val *value)
 {
     const MDB_val row_key = pay_lmdb_key_val(at);
@@ -111,7 +110,7 @@ static int follow(const char **fault, pay_lmdb_check_t *check, const pay_lmdb_re
     rc = record->load(&row, check->txn, &row_key, check->ptemp);
     if (rc) {
         *fault = rc == MDB_NOTFOUND ? index->astray : NULL;
-        return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     *fault = fault_of(index, table, key, value, at, row);
     return MDB_SUCCESS;
@@ -120,7 +119,7 @@ static int follow(const char **fault, pay_lmdb_check_t *check, const pay_lmdb_re
 /* 1 when the index takes it for an entry of its own, which then leads to `at`; else *fault is what
  * it says of it. */
 static int takes(pay_lmdb_key_t *at, const char **fault, const pay_lmdb_index_t *index,
-                 pay_lmdb_table_t table, const MDB_val *key, const MDB_val *value)
+                 pay_table_t table, const MDB_val *key, const MDB_val *value)
 {
     if (index->tables[0] != table && index->tables[1] != table) {
         return 0;
@@ -134,7 +133,7 @@ static int takes(pay_lmdb_key_t *at, const char **fault, const pay_lmdb_index_t 
 }
 
 /* The first index that takes the entry for one of its own decides. */
-int pay_lmdb_check_index(pay_lmdb_check_t *check, pay_lmdb_table_t table, const MDB_val *key,
+int pay_lmdb_check_index(pay_lmdb_check_t *check, pay_table_t table, const MDB_val *key,
                          const MDB_val *value)
 {
     const char *fault = "belongs to no index that is known";

@@ -35,7 +35,7 @@ static int check_charge(pay_lmdb_check_t *check, const MDB_val *key, const pay_l
         pay_lmdb_check_fault(check, PAY_TABLE_KEPT, key, "leads to no charge that was opened so");
         return MDB_SUCCESS;
     }
-    return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
 }
 
 static int check_refund(pay_lmdb_check_t *check, const MDB_val *key, const pay_lmdb_kept_t *kept)
@@ -70,7 +70,7 @@ int pay_lmdb_check_kept(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
         pay_lmdb_check_fault(check, PAY_TABLE_KEPT, key, "there is no such account");
     }
     rc = pay_lmdb_kept_decode(&kept, key, row);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_KEPT, key, "the row does not decode");
         return MDB_SUCCESS;
     }

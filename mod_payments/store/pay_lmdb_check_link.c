@@ -30,7 +30,7 @@ int pay_lmdb_check_link(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
     int rc, found;
 
     rc = pay_lmdb_link_decode(&link, key, row, check->ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_LINK, key, "the row does not decode");
         return MDB_SUCCESS;
     }
@@ -57,7 +57,7 @@ int pay_lmdb_check_checkout_link(pay_lmdb_check_t *check, const MDB_val *key,
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_link_load(&link, check->txn, &charge->scope, checkout->link, check->ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) { /* told with the link */
+    if (rc == PAY_ROWS_BAD) { /* told with the link */
         return MDB_SUCCESS;
     }
     if (rc == MDB_NOTFOUND) {

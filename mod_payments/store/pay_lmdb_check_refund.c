@@ -20,7 +20,7 @@ static int check_charge(pay_lmdb_check_t *check, const MDB_val *key, const pay_r
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_charge_get(&charge, check->txn, &refund->scope, refund->charge_seq, check->ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) { /* told with the charge */
+    if (rc == PAY_ROWS_BAD) { /* told with the charge */
         return MDB_SUCCESS;
     }
     if (rc && rc != MDB_NOTFOUND) {
@@ -59,7 +59,7 @@ static int check_ties(pay_lmdb_check_t *check, const MDB_val *key, const pay_ref
     }
     rc = pay_lmdb_scope_get(&last, check->txn, &refund->scope);
     if (rc) {
-        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* told with the scope */
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* told with the scope */
     }
     if (refund->seq > last.refund_seq) {
         pay_lmdb_check_fault(check, PAY_TABLE_REFUND, key,
@@ -81,7 +81,7 @@ int pay_lmdb_check_refund(pay_lmdb_check_t *check, const MDB_val *key, const MDB
     int rc;
 
     rc = pay_lmdb_refund_decode(&record, key, row, check->ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_REFUND, key, "the row does not decode");
         return MDB_SUCCESS;
     }

@@ -39,7 +39,7 @@ int pay_lmdb_check_total(pay_lmdb_check_t *check, const MDB_val *key, const MDB_
     int rc, found;
 
     rc = pay_lmdb_total_decode(&total, key, row);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_TOTAL, key, "the row does not decode");
         return MDB_SUCCESS;
     }
@@ -55,7 +55,7 @@ int pay_lmdb_check_total(pay_lmdb_check_t *check, const MDB_val *key, const MDB_
     }
     rc = pay_lmdb_scope_get(&last, check->txn, &total.scope);
     if (rc) {
-        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* told with the scope */
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* told with the scope */
     }
     if (total.import_number > last.import_done && total.import_number != last.import_open
         && total.import_number != last.import_left) {
@@ -110,7 +110,7 @@ static int count_charge(step_t *step, const MDB_val *key, const MDB_val *row)
     }
     rc = pay_lmdb_charge_get(&charge, step->check->txn, &step->scope,
                              pay_lmdb_read_u64(at + sizeof(apr_uint64_t)), step->row_pool);
-    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD
         || (!rc && charge->created_at != pay_lmdb_read_time(at))) {
         step->unsure = 1;
         return MDB_SUCCESS;
@@ -129,7 +129,7 @@ static int count_refund(step_t *step, const MDB_val *key, const MDB_val *row)
     int rc;
 
     rc = pay_lmdb_refund_peek(&record, key, row, step->row_pool);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         step->unsure = 1;
         return MDB_SUCCESS;
     }
@@ -176,7 +176,7 @@ static int compare_kept(step_t *step, const MDB_val *key, const MDB_val *row)
     int rc;
 
     rc = pay_lmdb_total_decode(&kept, key, row);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         step->unsure = 1; /* told with the row */
         return MDB_SUCCESS;
     }
@@ -218,7 +218,7 @@ static void tell_not_kept(step_t *step)
 }
 
 /* Hands the table's rows of the step to `visit`. */
-static int walk_step(step_t *step, pay_lmdb_table_t table, count_row_t visit)
+static int walk_step(step_t *step, pay_table_t table, count_row_t visit)
 {
     pay_lmdb_key_t prefix, first;
     pay_rows_scan_t scan = pay_rows_scan(step->check->txn, table, &prefix, &first, PAY_ROWS_FROM);
@@ -243,7 +243,7 @@ static int walk_step(step_t *step, pay_lmdb_table_t table, count_row_t visit)
 
 /* The place of the table's first row from `from` on; MDB_NOTFOUND when there is none. */
 static int first_place(unsigned char place[PLACE_LEN], const pay_lmdb_check_t *check,
-                       pay_lmdb_table_t table, const pay_lmdb_key_t *from)
+                       pay_table_t table, const pay_lmdb_key_t *from)
 {
     pay_rows_scan_t scan = pay_rows_scan(check->txn, table, NULL, from, PAY_ROWS_FROM);
     MDB_val key, row;
@@ -262,8 +262,8 @@ static int first_place(unsigned char place[PLACE_LEN], const pay_lmdb_check_t *c
 /* To the next step that any of the tables knows; *done 1 when there is none. */
 static int next_step(int *done, step_t *step, const pay_lmdb_key_t *from)
 {
-    static const pay_lmdb_table_t tables[] = {PAY_TABLE_CHARGE_BY_TIME, PAY_TABLE_REFUND,
-                                              PAY_TABLE_TOTAL};
+    static const pay_table_t tables[] = {PAY_TABLE_CHARGE_BY_TIME, PAY_TABLE_REFUND,
+                                         PAY_TABLE_TOTAL};
     unsigned char place[PLACE_LEN], first[PLACE_LEN];
     size_t i;
     int rc;

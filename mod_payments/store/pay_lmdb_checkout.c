@@ -36,7 +36,7 @@ int pay_lmdb_checkout_decode(pay_checkout_t **out, const MDB_val *key, const MDB
     *out = NULL;
     rc = pay_row_decode(checkout, checkout_fields, CHECKOUT_FIELDS, row, NULL, p);
     if (rc || !pay_page_id_is(checkout->page_id)) {
-        return pay_lmdb_bad_row(PAY_TABLE_CHECKOUT, key);
+        return pay_rows_bad(PAY_TABLE_CHECKOUT, key);
     }
     *out = checkout;
     return MDB_SUCCESS;
@@ -71,7 +71,7 @@ int pay_lmdb_checkout_load(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_t
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     rc = pay_lmdb_checkout_decode(&checkout, &at, &row, p);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         return MDB_SUCCESS; /* what happened to the money does not depend on it */
     }
     if (!rc) {

@@ -5,11 +5,11 @@
 /*
  * What a charge that is paid on a page has beside its row: the row in table checkout, under the
  * charge's own key, and the page's id, which leads to it. Functions run inside the caller's
- * transaction and return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "model/pay_link.h"
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_keys.h"
 

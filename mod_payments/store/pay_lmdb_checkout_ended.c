@@ -75,7 +75,7 @@ int pay_lmdb_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_
     case PAY_CHARGE_VOID:
     case PAY_CHARGE_ABANDONED:
         if (charge->checkout->ended_at != 0
-            || pay_lmdb_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
+            || pay_rows_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
             return MDB_SUCCESS;
         }
         return pay_lmdb_checkout_list_at(txn, charge, charge->updated_at, p);

@@ -107,7 +107,7 @@ apr_status_t pay_store_checkout_move(pay_charge_t **out, int *changed, pay_store
     *changed = 0;
     assert((unsigned int)what->to < PAY_CHECKOUT_STEP_COUNT);
     assert(what->due_at > 0 || ends(what) || (what->outcome && what->outcome->kind));
-    rv = pay_lmdb_commit(store, 0, move_work, &move);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, move_work, &move);
     if (rv != APR_SUCCESS) {
         return rv;
     }

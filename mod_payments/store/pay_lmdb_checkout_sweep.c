@@ -80,7 +80,7 @@ static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *ke
         pay_lmdb_charge_get(&charge, txn, &scope,
                             pay_lmdb_read_u64((char *)key->mv_data + PAY_LMDB_SCOPE_LEN), sweep->p);
     if (rc) {
-        return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     if (!charge->checkout || charge->checkout->stranger || charge->state == PAY_CHARGE_SUCCESSFUL
         || charge->state == PAY_CHARGE_REVERSED) {
@@ -243,7 +243,7 @@ static int sweep_charge(const sweep_t *sweep, pay_rows_txn_t *txn, pay_charge_t 
     int rc;
 
     rc = judge(&verdict, txn, charge, sweep);
-    if (rc == PAY_LMDB_BAD_ROW) { /* to the back, so that it never blocks the others */
+    if (rc == PAY_ROWS_BAD) { /* to the back, so that it never blocks the others */
         verdict = WAITS;
         rc = MDB_SUCCESS;
     }
@@ -269,14 +269,14 @@ static int sweep_entry(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val 
     int rc;
 
     if (entry->mv_size != PAY_LMDB_CHECKOUT_SWEEP_KEY_LEN) {
-        (void)pay_lmdb_bad_row(PAY_TABLE_CHECKOUT_SWEEP, entry);
+        (void)pay_rows_bad(PAY_TABLE_CHECKOUT_SWEEP, entry);
         return delete_entry(txn, entry);
     }
     pay_lmdb_read_scope(&scope, at + sizeof(apr_uint64_t));
     rc = pay_lmdb_charge_get(&charge, txn, &scope,
                              pay_lmdb_read_u64(at + sizeof(apr_uint64_t) + PAY_LMDB_SCOPE_LEN),
                              sweep->p);
-    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
         return delete_entry(txn, entry);
     }
     if (rc) {
@@ -316,7 +316,7 @@ static int look(sweep_t *sweep, int *walks, int *sweeps, pay_rows_txn_t *txn)
     int rc, over;
 
     *walks = *sweeps = 0;
-    if (pay_lmdb_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
+    if (pay_rows_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
         return MDB_SUCCESS;
     }
     rc = walk_place(&from, &over, txn);
@@ -348,9 +348,9 @@ apr_status_t pay_store_checkout_sweep(int *count, pay_store_t *store, apr_time_t
     }
     rc = look(&sweep, &walks, &sweeps, &txn);
     pay_rows_end(&txn);
-    rv = pay_lmdb_status(rc);
+    rv = pay_rows_status(rc);
     if (rv == APR_SUCCESS && walks) {
-        rv = pay_lmdb_commit(store, 0, walk_work, &sweep);
+        rv = pay_rows_commit(store, pay_turn_all(), 0, walk_work, &sweep);
         if (rv == APR_SUCCESS && !sweep.done) {
             *count = sweep.count;
             return APR_SUCCESS;
@@ -359,7 +359,7 @@ apr_status_t pay_store_checkout_sweep(int *count, pay_store_t *store, apr_time_t
     if (rv != APR_SUCCESS || keep == 0 || (!walks && !sweeps)) {
         return rv;
     }
-    rv = pay_lmdb_commit(store, 0, sweep_work, &sweep);
+    rv = pay_rows_commit(store, pay_turn_all(), 0, sweep_work, &sweep);
     if (rv == APR_SUCCESS) {
         *count = sweep.count;
     }

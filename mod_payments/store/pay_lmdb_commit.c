@@ -78,7 +78,7 @@ static void log_failure(pay_lmdb_env_t *env, int rc)
         pay_lmdb_space_log_full(env, rc);
         return;
     }
-    if (pay_lmdb_status(rc) == PAY_STORE_EDOWN && pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_FAULT)) {
+    if (pay_rows_status(rc) == PAY_STORE_EDOWN && pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_FAULT)) {
         pay_log(PAY_LOG_ERR, rc > 0 ? rc : APR_SUCCESS,
                 PAYLOGNO(00111) "store %s: a write failed before its commit, nothing was done: %s",
                 env->path, mdb_strerror(rc));
@@ -92,19 +92,19 @@ static apr_status_t transaction_check(pay_lmdb_env_t *env, MDB_txn *txn)
 }
 
 /*
- * Runs the work by way of its handle's hook, if there is one; PAY_LMDB_SILENT becomes 0. Sets
+ * Runs the work by way of its handle's hook, if there is one; PAY_ROWS_SILENT becomes 0. Sets
  * *refused to 1 if the hook refused it.
  */
 static int run(int *refused, const pay_lmdb_waiter_t *waiter, MDB_txn *txn)
 {
     const pay_lmdb_hook_t *hook = waiter->db->hook;
-    pay_rows_txn_t own = {txn, waiter->db};
+    pay_rows_txn_t own = {txn, waiter->db, waiter->turn};
     int rc;
 
     *refused = 0;
     rc = hook ? hook->run(refused, &own, waiter->work, waiter->baton)
               : waiter->work(&own, waiter->baton);
-    return rc == PAY_LMDB_SILENT ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_SILENT ? MDB_SUCCESS : rc;
 }
 
 /* Runs one piece of work; another code than 0 means that the transaction must not be committed. */
@@ -115,9 +115,9 @@ static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *tx
     waiter->ran = 0;
     if (waiter->grows) {
         rc = pay_lmdb_space_check(env, waiter->db->options.reserve_bytes,
-                                  waiter->grows == PAY_LMDB_GROWS_MUCH);
+                                  waiter->grows == PAY_ROWS_GROWS_MUCH);
         if (rc) {
-            waiter->rv = pay_lmdb_status(rc);
+            waiter->rv = pay_rows_status(rc);
             return 0; /* it is refused, the others go on */
         }
     }
@@ -127,7 +127,7 @@ static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *tx
         return 0;
     }
     waiter->ran = !rc;
-    waiter->rv = pay_lmdb_status(rc);
+    waiter->rv = pay_rows_status(rc);
     return rc;
 }
 
@@ -227,7 +227,7 @@ static void run_alone(pay_lmdb_waiter_t *waiter, batch_t *batch)
     }
     rc = write_begin(&batch->txn, &batch->used, env, pay_clock_ms());
     if (rc) {
-        waiter->rv = pay_lmdb_status(rc);
+        waiter->rv = pay_rows_status(rc);
         if (batch->used) {
             pay_lmdb_env_fault(env, rc);
         }
@@ -284,7 +284,7 @@ static void batch_lead(batch_t *batch, pay_lmdb_waiter_t *own)
 
     rc = write_begin(&batch->txn, &batch->used, env, pay_clock_ms());
     if (rc) {
-        own->rv = pay_lmdb_status(rc);
+        own->rv = pay_rows_status(rc);
         if (batch->used) {
             pay_lmdb_env_fault(env, rc);
         }
@@ -326,10 +326,12 @@ static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
     }
 }
 
-apr_status_t pay_lmdb_commit(pay_store_t *db, int grows, pay_lmdb_work_t work, void *baton)
+apr_status_t pay_rows_commit(pay_store_t *db, pay_turn_t turn, int grows, pay_rows_work_t work,
+                             void *baton)
 {
     const apr_int64_t now_ms = pay_clock_ms();
     pay_lmdb_waiter_t waiter = {.db = db,
+                                .turn = turn,
                                 .grows = grows,
                                 .work = work,
                                 .baton = baton,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
@@ -83,12 +83,12 @@ apr_status_t pay_store_defaults_put(pay_store_t *store, const char *name,
     }
     rc = pay_row_encode(&work.row, settings_fields, SETTINGS_FIELDS, settings, p);
     if (rc) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     if (defaults_are(store, name, &work.row)) {
         return APR_SUCCESS;
     }
-    return pay_lmdb_commit(store, 0, put_work, &work);
+    return pay_rows_commit(store, pay_turn_store(), 0, put_work, &work);
 }
 
 static int settings_decode(pay_account_settings_t *out, const MDB_val *row,
@@ -99,7 +99,7 @@ static int settings_decode(pay_account_settings_t *out, const MDB_val *row,
 
     rc = pay_row_decode(out, settings_fields, SETTINGS_FIELDS, row, NULL, p);
     if (rc) {
-        return pay_lmdb_bad_row(PAY_TABLE_META, &at);
+        return pay_rows_bad(PAY_TABLE_META, &at);
     }
     return 0;
 }
@@ -129,7 +129,7 @@ apr_status_t pay_store_defaults_get(pay_account_settings_t **out, pay_store_t *s
     }
     pay_rows_end(&txn);
     if (rc && rc != MDB_NOTFOUND) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     *out = settings;
     return APR_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
 #include "store/pay_lmdb_row.h"
 
@@ -42,9 +42,9 @@ apr_status_t pay_store_delivery_put(pay_store_t *store, const pay_delivery_t *de
     }
     rc = pay_row_encode(&row, delivery_fields, DELIVERY_FIELDS, delivery, p);
     if (rc) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
-    return pay_lmdb_commit(pay_lmdb_base(store), 0, put_work, &row);
+    return pay_rows_commit(pay_rows_base(store), pay_turn_store(), 0, put_work, &row);
 }
 
 apr_status_t pay_store_delivery_get(pay_delivery_t **out, pay_store_t *store, apr_pool_t *p)
@@ -65,12 +65,12 @@ apr_status_t pay_store_delivery_get(pay_delivery_t **out, pay_store_t *store, ap
     if (!rc) {
         rc = pay_row_decode(delivery, delivery_fields, DELIVERY_FIELDS, &row, NULL, p);
         if (rc) {
-            rc = pay_lmdb_bad_row(PAY_TABLE_META, &key);
+            rc = pay_rows_bad(PAY_TABLE_META, &key);
         }
     }
     pay_rows_end(&txn);
     if (rc) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     *out = delivery;
     return APR_SUCCESS;

@@ -6,10 +6,10 @@
  * Taking out one record as if it had never been, inside a write transaction: its row, what leads to
  * it, and what it counts in totals, amounts and the scope. Events are not its own, and what an
  * Idempotency-Key keeps of a refund has gone before. Functions return LMDB's codes or
- * PAY_LMDB_BAD_ROW (already logged).
+ * PAY_ROWS_BAD (already logged).
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
 /* Its amounts are given back to the charge. */
 int pay_lmdb_discard_refund(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p);

@@ -14,12 +14,12 @@ void pay_lmdb_due_key(pay_lmdb_key_t *key, apr_time_t due_at, const pay_scope_t 
     pay_lmdb_key_u64(key, seq);
 }
 
-pay_lmdb_table_t pay_lmdb_due_table_charge(const pay_charge_t *charge)
+pay_table_t pay_lmdb_due_table_charge(const pay_charge_t *charge)
 {
     return charge->state == PAY_CHARGE_PENDING ? PAY_TABLE_PENDING_DUE : PAY_TABLE_LATE_DUE;
 }
 
-pay_lmdb_table_t pay_lmdb_due_table_refund(const pay_refund_t *refund)
+pay_table_t pay_lmdb_due_table_refund(const pay_refund_t *refund)
 {
     return refund->state == PAY_REFUND_FAILED ? PAY_TABLE_LATE_DUE : PAY_TABLE_PENDING_DUE;
 }

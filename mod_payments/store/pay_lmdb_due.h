@@ -12,7 +12,7 @@
  * when their time is over. Functions run inside the caller's transaction.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 typedef enum pay_lmdb_due_kind_t { PAY_DUE_CHARGE = 1, PAY_DUE_REFUND = 2 } pay_lmdb_due_kind_t;
@@ -30,8 +30,8 @@ typedef enum pay_lmdb_due_part_t { PAY_DUE_SENT, PAY_DUE_OPEN } pay_lmdb_due_par
 /* Entries of pending_due that are counted one by one; where more were sent, all count as sent. */
 #define PAY_LMDB_DUE_COUNT_MAX 100000
 
-pay_lmdb_table_t pay_lmdb_due_table_charge(const pay_charge_t *charge);
-pay_lmdb_table_t pay_lmdb_due_table_refund(const pay_refund_t *refund);
+pay_table_t pay_lmdb_due_table_charge(const pay_charge_t *charge);
+pay_table_t pay_lmdb_due_table_refund(const pay_refund_t *refund);
 
 void pay_lmdb_due_key(pay_lmdb_key_t *key, apr_time_t due_at, const pay_scope_t *scope,
                       pay_lmdb_due_kind_t kind, apr_uint64_t seq);

@@ -24,7 +24,7 @@
 
 /* A copy of an index entry. */
 typedef struct entry_t {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     apr_time_t due_at;
     pay_scope_t scope;
     pay_lmdb_due_kind_t kind;
@@ -73,8 +73,7 @@ static MDB_val val_dup(const MDB_val *val, apr_pool_t *p)
     return copy;
 }
 
-static entry_t entry_read(pay_lmdb_table_t table, const MDB_val *key, const MDB_val *val,
-                          apr_pool_t *p)
+static entry_t entry_read(pay_table_t table, const MDB_val *key, const MDB_val *val, apr_pool_t *p)
 {
     const unsigned char *at = key->mv_data;
     entry_t entry;
@@ -90,7 +89,7 @@ static entry_t entry_read(pay_lmdb_table_t table, const MDB_val *key, const MDB_
 }
 
 /* What is due later than this was put off while the clock was ahead, and is due now. */
-static apr_time_t latest_of(pay_lmdb_table_t table, pay_lmdb_due_part_t part, apr_time_t now)
+static apr_time_t latest_of(pay_table_t table, pay_lmdb_due_part_t part, apr_time_t now)
 {
     if (part == PAY_DUE_OPEN) {
         return now + LONGEST_OPEN;
@@ -109,7 +108,7 @@ static int entries_from(apr_array_header_t *out, pay_rows_scan_t *scan, pay_lmdb
     rc = pay_rows_next(&key, &val, scan);
     while (!rc && seen++ < limit) {
         if (key.mv_size != PAY_LMDB_DUE_KEY_LEN) {
-            (void)pay_lmdb_bad_row(scan->table, &key);
+            (void)pay_rows_bad(scan->table, &key);
         } else if (pay_lmdb_due_part(&key) != part || pay_lmdb_due_time(&key) > until) {
             break;
         } else {
@@ -122,7 +121,7 @@ static int entries_from(apr_array_header_t *out, pay_rows_scan_t *scan, pay_lmdb
 
 /* The first entries of a part of a table that are due, until `out` has `limit` of them; then those
  * that are due too far ahead. */
-static int entries_of(apr_array_header_t *out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
+static int entries_of(apr_array_header_t *out, pay_rows_txn_t *txn, pay_table_t table,
                       pay_lmdb_due_part_t part, apr_time_t now, int limit, apr_pool_t *p)
 {
     const apr_time_t part_from = part == PAY_DUE_OPEN ? PAY_LMDB_DUE_OPEN_FROM : 0;
@@ -172,7 +171,7 @@ static int load(pay_due_t *due, pay_lmdb_refund_t **refund, pay_charge_t **charg
         if (!rc && (*refund)->refund.charge_seq != 0) {
             rc = pay_lmdb_charge_get(charge, txn, &entry->scope, (*refund)->refund.charge_seq, p);
             if (rc == MDB_NOTFOUND) { /* a refund of a charge that is gone is not to be sent */
-                return pay_lmdb_bad_row(entry->table, &entry->key);
+                return pay_rows_bad(entry->table, &entry->key);
             }
         }
     }
@@ -233,7 +232,7 @@ static int take_entry(take_t *take, pay_rows_txn_t *txn, const entry_t *entry)
     int rc;
 
     rc = load(&due, &refund, &charge, txn, entry, take->p);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         return push_entry(txn, entry, take->now + take->lease);
     }
     if (rc) {
@@ -301,12 +300,12 @@ apr_status_t pay_store_due_take(apr_array_header_t **out, pay_store_t *store, ap
     rc = entries_due(&entries, &txn, now, VISITS_PER_ROW * limit, p);
     pay_rows_end(&txn);
     if (rc) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     if (entries->nelts == 0) {
         return APR_SUCCESS;
     }
-    rv = pay_lmdb_commit(store, 0, take_work, &take);
+    rv = pay_rows_commit(store, pay_turn_all(), 0, take_work, &take);
     if (rv == APR_SUCCESS) {
         *out = take.out;
     }

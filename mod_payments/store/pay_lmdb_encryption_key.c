@@ -46,11 +46,11 @@ int pay_lmdb_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *ke
 
     *out = NULL;
     if (key->mv_size != PAY_LMDB_SCOPE_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_ENCRYPTION_KEY, key);
+        return pay_rows_bad(PAY_TABLE_ENCRYPTION_KEY, key);
     }
     rc = pay_row_decode(record, record_fields, RECORD_FIELDS, row, NULL, p);
     if (rc) {
-        return pay_lmdb_bad_row(PAY_TABLE_ENCRYPTION_KEY, key);
+        return pay_rows_bad(PAY_TABLE_ENCRYPTION_KEY, key);
     }
     pay_lmdb_read_scope(&record->scope, key->mv_data);
     *out = record;
@@ -102,7 +102,7 @@ static int put_work(pay_rows_txn_t *txn, void *baton)
     rc = put->replace ? MDB_NOTFOUND : record_load(&record, txn, &put->proposal->scope, put->p);
     if (!rc) {
         put->out = record;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     if (rc == MDB_NOTFOUND) {
         pay_lmdb_audit_tell(txn->store, account->number, "encryption key",
@@ -127,7 +127,7 @@ apr_status_t pay_store_encryption_key_put(pay_encryption_key_t **out, pay_store_
     *out = NULL;
     assert(key->public_pem);
     assert(key->sealed);
-    rv = pay_lmdb_commit(store, 1, put_work, &put);
+    rv = pay_rows_commit(store, pay_turn_scope(&key->scope), 1, put_work, &put);
     if (rv == APR_SUCCESS) {
         *out = put.out;
     }
@@ -148,7 +148,7 @@ apr_status_t pay_store_encryption_key_get(pay_encryption_key_t **out, pay_store_
     }
     rc = record_load(out, &txn, scope, p);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
@@ -203,7 +203,7 @@ apr_status_t pay_store_encryption_key_reseal(int *changed, pay_store_t *store,
     apr_status_t rv;
 
     *changed = 0;
-    rv = pay_lmdb_commit(pay_lmdb_base(store), 0, reseal_work, &reseal);
+    rv = pay_rows_commit(pay_rows_base(store), pay_turn_scope(scope), 0, reseal_work, &reseal);
     if (rv == APR_SUCCESS) {
         *changed = reseal.changed;
     }

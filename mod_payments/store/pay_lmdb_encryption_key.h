@@ -4,10 +4,10 @@
 
 /*
  * Rows of encryption keys inside a transaction that the caller holds. Functions return LMDB's codes
- * or PAY_LMDB_BAD_ROW (already logged).
+ * or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 int pay_lmdb_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *key,

@@ -110,7 +110,7 @@ static int put_work(pay_rows_txn_t *txn, void *baton)
     }
     if (put->was && !has_secrets_of(to, put->was)) {
         put->verdict = APR_EEXIST;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     before = *to;
     to->enabled = from->enabled;
@@ -120,7 +120,7 @@ static int put_work(pay_rows_txn_t *txn, void *baton)
     to->old_secret_until = from->old_secret_until;
     put->out = to;
     rc = change(&changed, txn, to, is_new ? NULL : &before, put->p);
-    return rc || changed ? rc : PAY_LMDB_SILENT;
+    return rc || changed ? rc : PAY_ROWS_SILENT;
 }
 
 apr_status_t pay_store_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
@@ -137,7 +137,7 @@ apr_status_t pay_store_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
     if (endpoint->address && strlen(endpoint->address) > PAY_ENDPOINT_ADDRESS_MAX) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit(store, 1, put_work, &put);
+    rv = pay_rows_commit(store, pay_turn_scope(&endpoint->scope), 1, put_work, &put);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -172,7 +172,7 @@ static int switch_work(pay_rows_txn_t *txn, void *baton)
         }
         any |= changed;
     }
-    return any ? MDB_SUCCESS : PAY_LMDB_SILENT;
+    return any ? MDB_SUCCESS : PAY_ROWS_SILENT;
 }
 
 apr_status_t pay_store_endpoint_switch(pay_store_t *store, const apr_array_header_t *switches,
@@ -191,7 +191,7 @@ apr_status_t pay_store_endpoint_switch(pay_store_t *store, const apr_array_heade
             return APR_EINVAL;
         }
     }
-    return pay_lmdb_commit(store, 1, switch_work, &work);
+    return pay_rows_commit(store, pay_turn_all(), 1, switch_work, &work);
 }
 
 apr_status_t pay_store_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
@@ -209,7 +209,7 @@ apr_status_t pay_store_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
     }
     rc = pay_lmdb_endpoint_load(out, &txn, scope, kind, p);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
@@ -270,7 +270,8 @@ apr_status_t pay_store_endpoint_reseal(int *changed, pay_store_t *store,
     apr_status_t rv;
 
     *changed = 0;
-    rv = pay_lmdb_commit(pay_lmdb_base(store), 0, reseal_work, &reseal);
+    rv = pay_rows_commit(pay_rows_base(store), pay_turn_scope(&endpoint->scope), 0, reseal_work,
+                         &reseal);
     if (rv == APR_SUCCESS) {
         *changed = reseal.changed;
     }

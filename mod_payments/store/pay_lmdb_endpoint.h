@@ -4,10 +4,10 @@
 
 /*
  * Endpoint rows inside a transaction that the caller holds; endpoint_due tells when each is looked
- * at next. Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * at next. Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_keys.h"
 

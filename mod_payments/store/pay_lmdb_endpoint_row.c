@@ -58,11 +58,11 @@ int pay_lmdb_endpoint_decode(pay_endpoint_t **out, const MDB_val *key, const MDB
     *out = NULL;
     if (!pay_lmdb_endpoint_key_read(&endpoint->scope, &endpoint->kind, key->mv_data,
                                     key->mv_size)) {
-        return pay_lmdb_bad_row(PAY_TABLE_ENDPOINT, key);
+        return pay_rows_bad(PAY_TABLE_ENDPOINT, key);
     }
     rc = pay_row_decode(endpoint, endpoint_fields, ENDPOINT_FIELDS, row, NULL, p);
     if (rc) {
-        return pay_lmdb_bad_row(PAY_TABLE_ENDPOINT, key);
+        return pay_rows_bad(PAY_TABLE_ENDPOINT, key);
     }
     *out = endpoint;
     return MDB_SUCCESS;

@@ -168,7 +168,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_store_t *db, int dir
     }
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s cannot be opened: %s", db->path, mdb_strerror(rc));
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     rv = pay_lmdb_tables_open(env->mdb, db->path, create, db->options.read_only, reason);
     if (rv != APR_SUCCESS) {
@@ -178,7 +178,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_store_t *db, int dir
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s: its limits cannot be taken: %s", db->path,
                             mdb_strerror(rc));
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     rv = pay_lmdb_opener_check(env->mdb, env->lock_fd, db->path, db->options.read_only, reason);
     if (rv != APR_SUCCESS) {
@@ -189,7 +189,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_store_t *db, int dir
         pay_lmdb_reason_set(reason, "store %s: the row of its epoch: %s", db->path,
                             mdb_strerror(rc));
     }
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /* The state is OPENING: nobody else touches what it has open. */

@@ -12,7 +12,7 @@
  */
 
 #include "base/pay_clock.h"
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_files.h"
 #include "store/pay_lmdb_mark.h"
 
@@ -89,11 +89,11 @@ typedef struct pay_lmdb_env_t {
  */
 typedef struct pay_lmdb_hook_t {
     /*
-     * Runs `work` under the contract of pay_lmdb_work_t, writes what belongs to it and returns the
+     * Runs `work` under the contract of pay_rows_work_t, writes what belongs to it and returns the
      * code of the whole. Sets *refused to 1, runs and writes nothing and returns 0 if there is no
      * room for the change: PAY_STORE_EFULL.
      */
-    int (*run)(int *refused, pay_rows_txn_t *txn, pay_lmdb_work_t work, void *baton);
+    int (*run)(int *refused, pay_rows_txn_t *txn, pay_rows_work_t work, void *baton);
     /* Takes note that the commit of what was run last ended with `rv`, on the waiter's thread. */
     void (*committed)(pay_store_t *db, apr_status_t rv);
 } pay_lmdb_hook_t;

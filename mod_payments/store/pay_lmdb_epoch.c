@@ -62,7 +62,7 @@ static int epoch_read(pay_epoch_t *out, pay_rows_txn_t *txn)
         return rc;
     }
     rc = pay_row_decode(out, epoch_fields, EPOCH_FIELDS, &row, NULL, NULL);
-    return !rc && out->number == 0 && out->held ? PAY_LMDB_BAD_ROW : rc;
+    return !rc && out->number == 0 && out->held ? PAY_ROWS_BAD : rc;
 }
 
 int pay_lmdb_epoch_load(pay_epoch_t *out, pay_rows_txn_t *txn)
@@ -71,9 +71,9 @@ int pay_lmdb_epoch_load(pay_epoch_t *out, pay_rows_txn_t *txn)
     int rc;
 
     rc = epoch_read(out, txn);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         memset(out, 0, sizeof(*out));
-        return pay_lmdb_bad_row(PAY_TABLE_META, &key);
+        return pay_rows_bad(PAY_TABLE_META, &key);
     }
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
@@ -137,7 +137,7 @@ int pay_lmdb_epoch_sequence(apr_uint32_t *out, pay_rows_txn_t *txn, apr_uint32_t
     before = epoch.number << SEQUENCE_BITS;
     *out = (last > before ? last : before) + 1;
     /* As of endpoints: what is damaged there does not stand in the way of money. */
-    return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
 }
 
 int pay_lmdb_check_meta(pay_lmdb_check_t *check, const MDB_val *key, const MDB_val *row)
@@ -151,7 +151,7 @@ int pay_lmdb_check_meta(pay_lmdb_check_t *check, const MDB_val *key, const MDB_v
         return MDB_SUCCESS;
     }
     rc = epoch_read(&read, check->txn);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         pay_lmdb_check_fault(check, PAY_TABLE_META, key, "the row of its epoch does not decode");
         return MDB_SUCCESS;
     }
@@ -171,7 +171,7 @@ apr_status_t pay_store_epoch_find(pay_epoch_t *out, pay_store_t *store)
     }
     rc = pay_lmdb_epoch_get(out, &txn);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /* An account that is in Test Mode now may have been in Live Mode since the copy was made, and be in
@@ -211,7 +211,7 @@ apr_status_t pay_store_epoch_synced(int *wanted, int *synced, apr_time_t *from, 
         rc = sync_judge(wanted, synced, from, &txn, account, &epoch, p);
     }
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /* ---- the end of the hold */
@@ -228,7 +228,7 @@ static int find_unsynced(confirm_t *confirm, pay_rows_txn_t *txn)
     rc = pay_rows_next(&key, &row, &scan);
     while (!rc && !confirm->first) {
         if (key.mv_size != sizeof(apr_uint32_t)) {
-            rc = pay_lmdb_bad_row(PAY_TABLE_ACCOUNT, &key);
+            rc = pay_rows_bad(PAY_TABLE_ACCOUNT, &key);
             break;
         }
         rc = pay_lmdb_account_by_number(&account, txn, pay_lmdb_read_u32(key.mv_data), confirm->p);
@@ -252,12 +252,12 @@ static int confirm_work(pay_rows_txn_t *txn, void *baton)
     confirm->first = NULL;
     rc = pay_lmdb_epoch_load(&confirm->epoch, txn);
     if (rc || !confirm->epoch.held) {
-        return rc ? rc : PAY_LMDB_SILENT;
+        return rc ? rc : PAY_ROWS_SILENT;
     }
     if (!confirm->unsynced) {
         rc = find_unsynced(confirm, txn);
         if (rc || confirm->first) {
-            return rc ? rc : PAY_LMDB_SILENT;
+            return rc ? rc : PAY_ROWS_SILENT;
         }
     }
     epoch = confirm->epoch;
@@ -275,7 +275,7 @@ apr_status_t pay_store_epoch_confirm(int *was_held, const pay_account_t **unsync
 
     *was_held = 0;
     *unsynced = NULL;
-    rv = pay_lmdb_commit(store, 0, confirm_work, &confirm);
+    rv = pay_rows_commit(store, pay_turn_store(), 0, confirm_work, &confirm);
     if (rv != APR_SUCCESS) {
         return rv;
     }

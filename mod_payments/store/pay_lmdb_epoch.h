@@ -4,11 +4,11 @@
 
 /*
  * The row "epoch" of the table meta (model/pay_epoch.h), inside a transaction that the caller
- * holds. Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * holds. Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "model/pay_epoch.h"
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_files.h"
 
 /* Of a store without such a row, which an earlier version wrote: all zero. */

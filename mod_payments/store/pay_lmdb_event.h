@@ -5,10 +5,10 @@
 /*
  * Event rows inside a transaction that the caller holds. Of the undelivered events of a transaction
  * and endpoint only the first has an entry in event_due, or one in event_parked. Functions return
- * LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_endpoint.h"
 
 #define PAY_LMDB_EVENT_KEY_LEN (PAY_LMDB_ENDPOINT_KEY_LEN + 8 + 4)

@@ -67,12 +67,12 @@ static int add(pay_rows_txn_t *txn, pay_endpoint_t *endpoint, const pay_event_t 
     if (may_be_behind) {
         rc = pay_lmdb_event_first(&earlier, txn, event, p);
     }
-    if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
         return rc;
     }
     event->due_at = rc == MDB_NOTFOUND ? now : 0; /* else behind that one, whatever it is */
     rc = pay_lmdb_event_store(txn, event, p);
-    if (rc == PAY_LMDB_BAD_ROW) { /* what has its place was logged, and waits for repair */
+    if (rc == PAY_ROWS_BAD) { /* what has its place was logged, and waits for repair */
         return MDB_SUCCESS;
     }
     if (!rc && event->due_at && pay_lmdb_endpoint_hasten(endpoint, now)) {
@@ -226,7 +226,7 @@ int pay_lmdb_event_of_parked(pay_rows_txn_t *txn, const pay_event_t *parked,
     event.decided = parked->decided;
     rc = pay_lmdb_event_load(&waits, txn, &event, p);
     if (rc != MDB_NOTFOUND) { /* it was parked before, which is still to be told */
-        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     webhook->parked_told_at = now;
     return add(txn, notice, &event, 1, p);
@@ -260,7 +260,7 @@ static int test_work(pay_rows_txn_t *txn, void *baton)
     work->out = NULL;
     rc = pay_lmdb_endpoint_load(&endpoint, txn, work->scope, work->kind, work->p);
     if (rc == MDB_NOTFOUND || (!rc && !endpoint->enabled)) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     if (rc) {
         return rc;
@@ -298,7 +298,7 @@ apr_status_t pay_store_event_test(pay_event_t **out, pay_store_t *store, const p
     if (!pay_event_is_for(kind, PAY_EVENT_TEST, 0, 1)) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit(store, 0, test_work, &work);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, test_work, &work);
     if (rv != APR_SUCCESS) {
         return rv;
     }

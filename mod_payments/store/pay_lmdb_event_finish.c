@@ -44,7 +44,7 @@ static int touch(touched_t **out, finish_t *finish, pay_rows_txn_t *txn, const p
         }
     }
     rc = pay_lmdb_endpoint_load(&fresh.endpoint, txn, &event->scope, event->endpoint, finish->p);
-    if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
         return rc;
     }
     APR_ARRAY_PUSH(finish->touched, touched_t) = fresh;
@@ -190,7 +190,7 @@ static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t 
     result->parked = 0;
     result->due_at = 0;
     rc = pay_lmdb_event_load(&event, txn, result->event, finish->p);
-    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
         return MDB_SUCCESS;
     }
     if (rc || event->leases != result->event->leases || !event->due_at
@@ -279,5 +279,5 @@ apr_status_t pay_store_event_finish(pay_store_t *store, apr_array_header_t *resu
         return rv;
     }
     finish.now = pay_time_now();
-    return pay_lmdb_commit(store, 0, finish_work, &finish);
+    return pay_rows_commit(store, pay_turn_all(), 0, finish_work, &finish);
 }

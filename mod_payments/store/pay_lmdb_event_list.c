@@ -40,7 +40,7 @@ static int list_one(pay_event_t **out, pay_rows_txn_t *txn, int parked, const MD
         return pay_lmdb_event_decode(out, key, row, p);
     }
     return pay_lmdb_event_entry_read(&place, key) ? pay_lmdb_event_first(out, txn, &place, p)
-                                                  : pay_lmdb_bad_row(PAY_TABLE_EVENT_PARKED, key);
+                                                  : pay_rows_bad(PAY_TABLE_EVENT_PARKED, key);
 }
 
 static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope, int parked,
@@ -85,7 +85,7 @@ apr_status_t pay_store_event_list(apr_array_header_t **out, pay_store_t *store,
     }
     rc = list(*out, &txn, scope, parked, after, limit, p);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 apr_status_t pay_store_event_get(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
@@ -110,7 +110,7 @@ apr_status_t pay_store_event_get(pay_event_t **out, pay_store_t *store, const pa
     if (rc) {
         *out = NULL;
     }
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /*
@@ -178,5 +178,5 @@ apr_status_t pay_store_event_stat(pay_event_stat_t *out, pay_store_t *store, apr
         rc = overdue(&out->overdue, &txn, p);
     }
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

@@ -47,7 +47,7 @@ static int row_of(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *va
     return 1;
 }
 
-static const char *wrong(pay_lmdb_table_t table, const MDB_val *key, const void *record)
+static const char *wrong(pay_table_t table, const MDB_val *key, const void *record)
 {
     (void)key;
     (void)record;
@@ -147,7 +147,7 @@ int pay_lmdb_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *gon
 
     *any = 0;
     rc = pay_lmdb_event_first(&next, txn, gone, p);
-    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) { /* a damaged one waits for repair */
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) { /* a damaged one waits for repair */
         return MDB_SUCCESS;
     }
     if (rc || next->due_at || next->parked_at) {

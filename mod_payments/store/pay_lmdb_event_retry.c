@@ -46,7 +46,7 @@ static int retry(hand_t *hand, pay_rows_txn_t *txn, apr_time_t now)
 
     if (!event->due_at && !event->parked_at) {
         hand->verdict = APR_EBUSY;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     event->failures = 0;
     event->first_try_at = 0;
@@ -78,7 +78,7 @@ static int hand_work(pay_rows_txn_t *txn, void *baton)
     hand->verdict = APR_SUCCESS;
     rc = pay_lmdb_event_load(&hand->out, txn, &hand->place, hand->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     return hand->drop ? drop(hand, txn, now) : retry(hand, txn, now);
 }
@@ -91,7 +91,7 @@ static apr_status_t lay_hand_on(pay_event_t **out, pay_store_t *store, const pay
 
     *out = NULL;
     hand.place.scope = *scope;
-    rv = pay_lmdb_commit(store, 0, hand_work, &hand);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, hand_work, &hand);
     if (rv != APR_SUCCESS) {
         return rv;
     }

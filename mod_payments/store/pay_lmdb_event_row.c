@@ -114,11 +114,11 @@ int pay_lmdb_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *
 
     *out = NULL;
     if (!pay_lmdb_event_key_read(event, key)) {
-        return pay_lmdb_bad_row(PAY_TABLE_EVENT, key);
+        return pay_rows_bad(PAY_TABLE_EVENT, key);
     }
     rc = pay_row_decode(event, event_fields, EVENT_FIELDS, row, NULL, p);
     if (rc || !is_sound(event)) {
-        return pay_lmdb_bad_row(PAY_TABLE_EVENT, key);
+        return pay_rows_bad(PAY_TABLE_EVENT, key);
     }
     *out = event;
     return MDB_SUCCESS;
@@ -170,7 +170,7 @@ static int load_parked(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p)
     place.charge_seq = pay_event_charge_seq(event);
     rc = pay_lmdb_event_load(&parked, txn, &place, p);
     event->parked = parked;
-    return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
 }
 
 int pay_lmdb_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p)
@@ -192,7 +192,7 @@ int pay_lmdb_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *
     if (rc == MDB_NOTFOUND || (!rc && !charge && event->kind != PAY_EVENT_TEST)) {
         pay_lmdb_event_key(&key, event);
         at = pay_lmdb_key_val(&key);
-        return pay_lmdb_bad_row(PAY_TABLE_EVENT, &at);
+        return pay_rows_bad(PAY_TABLE_EVENT, &at);
     }
     event->charge = charge;
     event->refund = refund ? &refund->refund : NULL;

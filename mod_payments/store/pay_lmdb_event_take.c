@@ -53,7 +53,7 @@ static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const MDB_val *entry
         return MDB_SUCCESS;
     }
     *out = NULL;
-    if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
         return rc;
     }
     /* A row that does not decode waits for repair. */
@@ -89,7 +89,7 @@ static int is_listed(int *listed, take_t *take, pay_rows_txn_t *txn, const pay_e
     if (!rc) {
         *listed = notice->enabled && strcasecmp(notice->address, address) == 0;
     }
-    return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
 }
 
 /*
@@ -126,7 +126,7 @@ static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *e
         return pay_lmdb_event_move(txn, event, until, take->p);
     }
     rc = pay_lmdb_event_records(event, txn, take->p);
-    if (rc == PAY_LMDB_BAD_ROW) { /* told in the log; a person can mend or drop it */
+    if (rc == PAY_ROWS_BAD) { /* told in the log; a person can mend or drop it */
         event->error = "a record that it tells of cannot be read";
         return pay_lmdb_event_park(txn, event, take->now, take->p);
     }
@@ -169,7 +169,7 @@ static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_endpoint_load(&notice, txn, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
-    if (!rc || rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+    if (!rc || rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
         pay_lmdb_event_timed(&timed, &endpoint->scope, endpoint->kind);
         rc =
             pay_lmdb_entries_between(list, txn, &timed, APR_INT64_MIN, APR_INT64_MAX, PARK_OLD_MAX);
@@ -221,7 +221,7 @@ static int take_test(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *en
     place.scope = endpoint->scope;
     place.endpoint = endpoint->kind;
     rc = pay_lmdb_event_first(&test, txn, &place, take->p);
-    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
         return MDB_SUCCESS;
     }
     if (rc || !test->due_at || !pay_time_is_over(test->due_at, take->now, PAY_LMDB_EVENT_LONGEST)) {
@@ -312,7 +312,7 @@ static int take_due(take_t *take, pay_rows_txn_t *txn, const MDB_val *due)
     if (pay_lmdb_endpoint_key_read(&scope, &kind, bytes + 8, PAY_LMDB_ENDPOINT_KEY_LEN)) {
         rc = pay_lmdb_endpoint_load(&endpoint, txn, &scope, kind, take->p);
     }
-    if (rc && rc != MDB_NOTFOUND && rc != PAY_LMDB_BAD_ROW) {
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
         return rc;
     }
     if (!endpoint || endpoint->due_at != pay_lmdb_read_time(bytes)) { /* leads nowhere */
@@ -334,7 +334,7 @@ static int take_work(pay_rows_txn_t *txn, void *baton)
     take->now = pay_time_now();
     take->out = apr_array_make(take->p, 16, sizeof(pay_taken_t));
     rc = pay_lmdb_epoch_held(&take->held, txn);
-    if (rc && rc != PAY_LMDB_BAD_ROW) { /* what is held then was logged */
+    if (rc && rc != PAY_ROWS_BAD) { /* what is held then was logged */
         return rc;
     }
     rc = pay_lmdb_entries_due(&due, txn, &pay_lmdb_endpoint_due, take->now, beyond(take),
@@ -368,12 +368,12 @@ apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, 
     rc = pay_lmdb_entries_due(&due, &txn, &pay_lmdb_endpoint_due, take.now, beyond(&take), 1, p);
     pay_rows_end(&txn);
     if (rc || due->nelts == 0) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     /* Those that are put off, however many, do not hide what can be sent behind them. */
     do {
         take.now_ms = pay_time_boot_ms();
-        rv = pay_lmdb_commit(store, 0, take_work, &take);
+        rv = pay_rows_commit(store, pay_turn_all(), 0, take_work, &take);
     } while (rv == APR_SUCCESS && take.out->nelts == 0 && take.more && ++looks < LOOKS_MAX);
     if (rv == APR_SUCCESS) {
         *out = take.out;

@@ -59,10 +59,10 @@ static int take_out_work(pay_rows_txn_t *txn, void *baton)
             gather->taken++;
         }
         if (rc) {
-            return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(gather->table, &key) : rc;
+            return rc == MDB_NOTFOUND ? pay_rows_bad(gather->table, &key) : rc;
         }
     }
-    return gather->taken ? MDB_SUCCESS : PAY_LMDB_SILENT;
+    return gather->taken ? MDB_SUCCESS : PAY_ROWS_SILENT;
 }
 
 apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place, pay_store_t *db,
@@ -88,9 +88,9 @@ apr_status_t pay_lmdb_gather(pay_lmdb_gather_t *gather, pay_store_place_t *place
     }
     rc = collect(gather, &txn);
     pay_rows_end(&txn);
-    rv = pay_lmdb_status(rc);
+    rv = pay_rows_status(rc);
     if (rv == APR_SUCCESS && gather->keys->nelts > 0) {
-        rv = pay_lmdb_commit(db, 0, take_out_work, gather);
+        rv = pay_rows_commit(db, pay_turn_scope(gather->scope), 0, take_out_work, gather);
     }
     if (rv == APR_SUCCESS && !gather->done) {
         memcpy(place->key, gather->from.bytes, gather->from.len);

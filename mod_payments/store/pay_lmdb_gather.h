@@ -7,7 +7,7 @@
  * write transaction takes out those that are still what was looked for.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_GATHER_VISITS_MAX 4096 /* rows that one read transaction looks at */
@@ -31,7 +31,7 @@ int pay_lmdb_gather_take_kept(pay_lmdb_gather_t *gather, pay_rows_txn_t *txn, co
 
 struct pay_lmdb_gather_t {
     const pay_scope_t *scope;
-    pay_lmdb_table_t table;
+    pay_table_t table;
     pay_lmdb_want_t want;
     pay_lmdb_take_out_t take_out;
     const void *baton;

@@ -125,7 +125,7 @@ static int put_work(pay_rows_txn_t *txn, void *baton)
     rc = put_judge(work, txn, account, grant);
     if (rc || work->verdict != PAY_GRANT_DONE) {
         work->grant = grant;
-        return rc ? rc : PAY_LMDB_SILENT;
+        return rc ? rc : PAY_ROWS_SILENT;
     }
     put_tell(work, txn->store, account, grant);
     before = grant;
@@ -156,7 +156,7 @@ apr_status_t pay_store_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict
     }
     rv = pay_lmdb_grant_name_read(&work.host, &work.user, work.digest, host, user, p);
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_commit(store, 1, put_work, &work);
+        rv = pay_rows_commit(store, pay_turn_store(), 1, put_work, &work);
     }
     if (rv == APR_SUCCESS) {
         *out = work.grant;
@@ -186,7 +186,7 @@ static int delete_work(pay_rows_txn_t *txn, void *baton)
     }
     if (last) {
         work->verdict = PAY_GRANT_REFUSED_OWNER;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     pay_lmdb_audit_tell(
         txn->store, account->number, work->user,
@@ -207,7 +207,7 @@ apr_status_t pay_store_grant_delete(pay_grant_verdict_t *verdict, pay_store_t *s
     if (rv != APR_SUCCESS) {
         return rv == APR_EINVAL ? APR_NOTFOUND : rv;
     }
-    rv = pay_lmdb_commit(store, 0, delete_work, &work);
+    rv = pay_rows_commit(store, pay_turn_store(), 0, delete_work, &work);
     if (rv == APR_SUCCESS) {
         *verdict = work.verdict;
     }

@@ -7,7 +7,7 @@
  * behind the account in the rows, before it in the index.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_keys.h"
 
@@ -29,7 +29,7 @@ apr_status_t pay_lmdb_grant_name_read(const char **host_out, const char **user_o
                                       unsigned char digest[PAY_SHA256_LEN], const char *host,
                                       const char *user, apr_pool_t *p);
 
-/* The row at a key, without its account. PAY_LMDB_BAD_ROW also when the key is another grant's. */
+/* The row at a key, without its account. PAY_ROWS_BAD also when the key is another grant's. */
 int pay_lmdb_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 int pay_lmdb_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p);
 

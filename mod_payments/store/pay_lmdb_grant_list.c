@@ -54,7 +54,7 @@ apr_status_t pay_store_grant_get(pay_grant_t **out, pay_store_t *store, const ch
         rc = pay_lmdb_grant_load(out, &txn, account, digest, p);
     }
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 apr_status_t pay_store_grant_list(apr_array_header_t **out, pay_store_t *store, const char *name,
@@ -80,7 +80,7 @@ apr_status_t pay_store_grant_list(apr_array_header_t **out, pay_store_t *store, 
         sort(grants, by_host);
         *out = grants;
     }
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /* A user's grants while they are listed. */
@@ -100,7 +100,7 @@ static int visit_entry(void *baton, pay_rows_txn_t *txn, const MDB_val *key, con
 
     (void)row;
     if (key->mv_size != PAY_LMDB_GRANT_KEY_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_GRANT_USER, key);
+        return pay_rows_bad(PAY_TABLE_GRANT_USER, key);
     }
     rc =
         pay_lmdb_account_by_number(&account, txn, pay_lmdb_read_u32(number), listing->grants->pool);
@@ -108,7 +108,7 @@ static int visit_entry(void *baton, pay_rows_txn_t *txn, const MDB_val *key, con
         rc = pay_lmdb_grant_load(&grant, txn, account, listing->digest, listing->grants->pool);
     }
     if (rc == MDB_NOTFOUND) {
-        return pay_lmdb_bad_row(PAY_TABLE_GRANT_USER, key);
+        return pay_rows_bad(PAY_TABLE_GRANT_USER, key);
     }
     if (!rc) {
         APR_ARRAY_PUSH(listing->grants, pay_grant_t *) = grant;
@@ -148,5 +148,5 @@ apr_status_t pay_store_grant_list_user(apr_array_header_t **out, pay_store_t *st
         sort(listing.grants, by_account);
         *out = listing.grants;
     }
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

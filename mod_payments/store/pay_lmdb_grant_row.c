@@ -80,11 +80,11 @@ int pay_lmdb_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val *
 
     *out = NULL;
     if (key->mv_size != PAY_LMDB_GRANT_KEY_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_GRANT, key);
+        return pay_rows_bad(PAY_TABLE_GRANT, key);
     }
     rc = pay_row_decode(grant, grant_fields, GRANT_FIELDS, row, NULL, p);
     if (rc || !is_sound(grant, key, p)) {
-        return pay_lmdb_bad_row(PAY_TABLE_GRANT, key);
+        return pay_rows_bad(PAY_TABLE_GRANT, key);
     }
     *out = grant;
     return MDB_SUCCESS;

@@ -29,7 +29,7 @@ static const struct {
     {EDQUOT, PAY_STORE_EFULL},
     {MDB_CORRUPTED, PAY_STORE_ECORRUPT},
     {MDB_PAGE_NOTFOUND, PAY_STORE_ECORRUPT},
-    {PAY_LMDB_BAD_ROW, PAY_STORE_ECORRUPT},
+    {PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
     /* What closures refuse with, under its own name. */
     {EINVAL, APR_EINVAL},
     {EEXIST, APR_EEXIST},
@@ -38,7 +38,7 @@ static const struct {
     {ENOMEM, APR_ENOMEM},
 };
 
-apr_status_t pay_lmdb_status(int rc)
+apr_status_t pay_rows_status(int rc)
 {
     size_t i;
 
@@ -161,7 +161,7 @@ static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_store_t *db, int at_o
     return use_open(*env) ? APR_SUCCESS : PAY_STORE_EDOWN;
 }
 
-pay_store_t *pay_lmdb_base(pay_store_t *db)
+pay_store_t *pay_rows_base(pay_store_t *db)
 {
     return db->base ? db->base : db;
 }
@@ -171,7 +171,7 @@ apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_store_t *db)
     pay_lmdb_reason_t reason;
     apr_status_t rv;
 
-    db = pay_lmdb_base(db);
+    db = pay_rows_base(db);
     *env = db->env;
     if (*env && is_forked(*env)) {
         *env = NULL;
@@ -303,7 +303,7 @@ apr_status_t pay_lmdb_open(pay_store_t **out, const char *path, const pay_store_
 
 apr_status_t pay_store_ready(const char **reason, pay_store_t *store, apr_pool_t *p)
 {
-    pay_store_t *db = pay_lmdb_base(store);
+    pay_store_t *db = pay_rows_base(store);
     pay_lmdb_reason_t text;
     pay_lmdb_env_t *env;
     apr_status_t rv;
@@ -344,5 +344,5 @@ apr_status_t pay_store_housekeep(pay_store_t *store, apr_pool_t *p)
     }
     (void)pay_lmdb_env_in_place(env);
     pay_lmdb_leave(env);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

@@ -8,7 +8,7 @@
  * transaction.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_due.h"
 #include "store/pay_lmdb_keys.h"
 

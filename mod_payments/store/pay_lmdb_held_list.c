@@ -49,7 +49,7 @@ static int load(pay_due_t *due, pay_rows_txn_t *txn, const MDB_val *key, const M
 
     memset(due, 0, sizeof(*due));
     if (key->mv_size != PAY_LMDB_HELD_KEY_LEN) {
-        (void)pay_lmdb_bad_row(PAY_TABLE_HELD, key);
+        (void)pay_rows_bad(PAY_TABLE_HELD, key);
         return MDB_SUCCESS;
     }
     pay_lmdb_read_scope(&scope, at);
@@ -62,9 +62,9 @@ static int load(pay_due_t *due, pay_rows_txn_t *txn, const MDB_val *key, const M
         due->refund = rc ? NULL : &row->refund;
     }
     if (rc == MDB_NOTFOUND) {
-        rc = pay_lmdb_bad_row(PAY_TABLE_HELD, key);
+        rc = pay_rows_bad(PAY_TABLE_HELD, key);
     }
-    return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
 }
 
 static int list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -107,5 +107,5 @@ apr_status_t pay_store_held_list(apr_array_header_t **out, pay_store_t *store,
     }
     rc = list(*out, &txn, scope, after, limit);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

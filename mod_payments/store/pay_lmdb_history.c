@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
 #include "base/pay_time.h"
 #include "store/pay_lmdb_epoch.h"
@@ -69,7 +69,7 @@ static int history_load(pay_history_t **out, pay_rows_txn_t *txn, const pay_scop
     if (!rc) {
         rc = pay_row_decode(history, history_fields, HISTORY_FIELDS, &row, NULL, p);
         if (rc || history->answered > history->asked || history->from > history->to) {
-            rc = pay_lmdb_bad_row(PAY_TABLE_META, &at);
+            rc = pay_rows_bad(PAY_TABLE_META, &at);
         }
     }
     if (rc && rc != MDB_NOTFOUND) {
@@ -109,7 +109,7 @@ apr_status_t pay_store_history_get(pay_history_t **out, pay_store_t *store,
     }
     rc = history_load(out, &txn, scope, p);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /* The number of the epoch, if the range holds all that may have been made since its copy. */
@@ -142,7 +142,7 @@ static int ask_work(pay_rows_txn_t *txn, void *baton)
     ask->out = history;
     if (history->asked != history->answered) {
         ask->busy = 1;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     rc = covered(&history->asked_epoch, txn, ask, history, now);
     if (rc) {
@@ -174,7 +174,7 @@ apr_status_t pay_store_history_ask(pay_history_t **out, pay_store_t *store,
     if (from <= 0 || from > to) { /* 0 stands for "not begun" */
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit(store, 0, ask_work, &ask);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, ask_work, &ask);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -228,7 +228,7 @@ apr_status_t pay_store_history_put(pay_store_t *store, const pay_history_t *hist
     if (history->answered > history->asked || !history->error) {
         return APR_EINVAL;
     }
-    return pay_lmdb_commit(store, 0, put_work, &put);
+    return pay_rows_commit(store, pay_turn_scope(&history->scope), 0, put_work, &put);
 }
 
 int pay_lmdb_history_synced(int *synced, apr_time_t *from, pay_rows_txn_t *txn,

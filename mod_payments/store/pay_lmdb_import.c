@@ -89,16 +89,16 @@ apr_status_t pay_store_import_begin(pay_import_t *out, pay_store_t *store, const
                                     apr_pool_t *p)
 {
     begin_t begin = {.scope = scope, .p = p};
-    pay_store_t *db = pay_lmdb_base(store);
+    pay_store_t *db = pay_rows_base(store);
     apr_status_t rv;
 
     memset(out, 0, sizeof(*out));
-    rv = pay_lmdb_commit(db, 0, begin_work, &begin);
+    rv = pay_rows_commit(db, pay_turn_scope(scope), 0, begin_work, &begin);
     if (rv == APR_SUCCESS && begin.leftover != 0) {
         rv = pay_lmdb_sweep(db, scope, begin.leftover, p);
         if (rv == APR_SUCCESS) {
             begin.swept = begin.leftover;
-            rv = pay_lmdb_commit(db, 0, begin_work, &begin);
+            rv = pay_rows_commit(db, pay_turn_scope(scope), 0, begin_work, &begin);
         }
     }
     if (rv != APR_SUCCESS) {
@@ -193,7 +193,7 @@ static int stored_text(MDB_val *text, pay_rows_txn_t *txn, const pay_lmdb_key_t 
     }
     rc = pay_rows_get(&row, txn, PAY_TABLE_REFUND, &refund_key);
     if (rc) {
-        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_ID, &at) : rc;
+        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_ID, &at) : rc;
     }
     rc = pay_lmdb_refund_head(&head, &refund_key, &row);
     *text = head.text;
@@ -419,7 +419,8 @@ apr_status_t pay_store_import_rows(pay_import_t *import, int *at, pay_store_t *s
     assert(refunds->nelts <= PAY_STORE_ROWS_MAX);
     rv = prepare(&rows, refunds);
     if (rv == APR_SUCCESS) {
-        rv = pay_lmdb_commit(pay_lmdb_base(store), PAY_LMDB_GROWS_MUCH, rows_work, &rows);
+        rv = pay_rows_commit(pay_rows_base(store), pay_turn_scope(&import->scope),
+                             PAY_ROWS_GROWS_MUCH, rows_work, &rows);
         if (rv == APR_SUCCESS) {
             rv = rows.verdict;
         }

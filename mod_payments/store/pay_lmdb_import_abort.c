@@ -67,10 +67,10 @@ static int release_work(pay_rows_txn_t *txn, void *baton)
 apr_status_t pay_store_import_abort(pay_import_t *import, pay_store_t *store, apr_pool_t *p)
 {
     abort_t work = {.import = import, .p = p};
-    pay_store_t *db = pay_lmdb_base(store);
+    pay_store_t *db = pay_rows_base(store);
     apr_status_t rv;
 
-    rv = pay_lmdb_commit(db, 0, close_work, &work);
+    rv = pay_rows_commit(db, pay_turn_scope(&import->scope), 0, close_work, &work);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -81,7 +81,7 @@ apr_status_t pay_store_import_abort(pay_import_t *import, pay_store_t *store, ap
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return pay_lmdb_commit(db, 0, release_work, &work);
+    return pay_rows_commit(db, pay_turn_scope(&import->scope), 0, release_work, &work);
 }
 
 /* ---- the other end: all of it becomes visible at once */
@@ -115,7 +115,7 @@ static int load_told(const pay_refund_t **refund, const finish_t *finish, pay_ro
                                  finish->p);
     }
     if (rc) {
-        return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     if (charge->created_at <= row->refund.created_at + CLOCKS_APART_MAX) {
         *refund = &row->refund;
@@ -177,7 +177,7 @@ static int finish_work(pay_rows_txn_t *txn, void *baton)
     }
     if (!pay_lmdb_scope_runs_import(&last, import->number)) {
         finish->busy = 1;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     pay_lmdb_audit_tell(txn->store, import->scope.account, NULL,
                         apr_psprintf(finish->p, "%s: %" APR_UINT64_T_FMT " records",
@@ -194,7 +194,7 @@ apr_status_t pay_store_import_finish(pay_import_t *import, pay_store_t *store, a
     finish_t finish = {.import = import, .p = p};
     apr_status_t rv;
 
-    rv = pay_lmdb_commit(store, 0, finish_work, &finish);
+    rv = pay_rows_commit(store, pay_turn_scope(&import->scope), 0, finish_work, &finish);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -36,7 +36,7 @@ static int is_value(const pay_lmdb_entry_t *entry, const MDB_val *val)
     return val->mv_size == entry->value_len && !memcmp(val->mv_data, entry->value, val->mv_size);
 }
 
-int pay_lmdb_entry_is(const pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const MDB_val *key,
+int pay_lmdb_entry_is(const pay_lmdb_entry_t *entry, pay_table_t table, const MDB_val *key,
                       const MDB_val *value)
 {
     return entry->table == table && entry->key.len == key->mv_size
@@ -75,7 +75,7 @@ static int take_out(pay_rows_txn_t *txn, const pay_lmdb_index_t *index,
     MDB_val at = pay_lmdb_key_val(&entry->key), val;
     int rc;
 
-    if (pay_lmdb_table_is_missing(txn, entry->table)) {
+    if (pay_rows_table_is_missing(txn, entry->table)) {
         return MDB_NOTFOUND;
     }
     if (index->rule == PAY_INDEX_FIRST) {
@@ -188,7 +188,7 @@ int pay_lmdb_index_put(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
 
 /* ---- entries that are worked on by themselves */
 
-int pay_lmdb_entry_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key)
+int pay_lmdb_entry_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
 {
     MDB_val at = *key;
     int rc;

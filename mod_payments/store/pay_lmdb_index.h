@@ -10,17 +10,17 @@
  *
  * A missing entry never keeps a row from being written or taken out: store check reports it.
  *
- * Functions run inside the caller's transaction and return LMDB's codes or PAY_LMDB_BAD_ROW.
+ * Functions run inside the caller's transaction and return LMDB's codes or PAY_ROWS_BAD.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_ENTRY_VALUE_MAX (1 + PAY_LMDB_KEY_MAX) /* bytes: a kind and a row's key */
 
 /* One entry of an index: the key, and a value that leads to the row or tells of it. */
 typedef struct pay_lmdb_entry_t {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     pay_lmdb_key_t key;
     unsigned char value[PAY_LMDB_ENTRY_VALUE_MAX];
     size_t value_len;
@@ -44,7 +44,7 @@ typedef enum pay_index_rule_t {
 
 typedef struct pay_lmdb_index_t {
     /* Where its entries stand; 0 (no index is in table meta): no more. */
-    pay_lmdb_table_t tables[PAY_LMDB_INDEX_TABLES_MAX];
+    pay_table_t tables[PAY_LMDB_INDEX_TABLES_MAX];
     /* MDB_SUCCESS and the entry that the record, whose row has the key `at`, has; MDB_NOTFOUND: it
      * has none; else a failure. */
     int (*entry_of)(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void *record);
@@ -62,14 +62,14 @@ typedef struct pay_lmdb_index_t {
     const char *astray;  /* and of an entry that leads to no row which has it */
     /* What it says of an entry that leads to the record, which has another one; NULL: nothing, it
      * may stand there. Without this function it is `astray`. */
-    const char *(*wrong)(pay_lmdb_table_t table, const MDB_val *key, const void *record);
+    const char *(*wrong)(pay_table_t table, const MDB_val *key, const void *record);
 } pay_lmdb_index_t;
 
 typedef struct pay_lmdb_record_t {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     const pay_lmdb_index_t *indexes;
     size_t index_count;
-    /* The record of a row, in `p`; MDB_NOTFOUND, or PAY_LMDB_BAD_ROW, which is logged. */
+    /* The record of a row, in `p`; MDB_NOTFOUND, or PAY_ROWS_BAD, which is logged. */
     int (*load)(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p);
     /* What store check calls it, before a fault; NULL: nothing. */
     const char *(*label)(const void *record, apr_pool_t *p);
@@ -91,11 +91,11 @@ int pay_lmdb_index_put(pay_rows_txn_t *txn, const pay_lmdb_record_t *record,
                        const pay_lmdb_key_t *at, const void *row);
 
 /* Takes out an entry that leads nowhere; one that is gone already is no error. */
-int pay_lmdb_entry_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key);
+int pay_lmdb_entry_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
 
 /* An index whose entries stand by when they are due: a key is `prefix` and that time, and more. */
 typedef struct pay_lmdb_timed_t {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     size_t key_len; /* entries of another length are passed by; 0: none are */
     pay_lmdb_key_t prefix;
 } pay_lmdb_timed_t;
@@ -117,7 +117,7 @@ int pay_lmdb_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
                          int limit, apr_pool_t *p);
 
 /* 1 when the entry stands in the table under that key, with that value. */
-int pay_lmdb_entry_is(const pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const MDB_val *key,
+int pay_lmdb_entry_is(const pay_lmdb_entry_t *entry, pay_table_t table, const MDB_val *key,
                       const MDB_val *value);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct keep_t {
     pay_kept_t *out;
 } keep_t;
 
-/* A code of ours or LMDB's, or an APR status, which pay_lmdb_status hands on as it is. */
+/* A code of ours or LMDB's, or an APR status, which pay_rows_status hands on as it is. */
 static int kept_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const pay_idempotency_t *use)
 {
     unsigned char head[2] = {(unsigned char)use->key_kind, (unsigned char)use->operation};
@@ -80,7 +80,7 @@ static int load_charge(pay_kept_t *out, pay_rows_txn_t *txn, const MDB_val *key,
     pay_lmdb_read_scope(&scope, key->mv_data);
     rc = pay_lmdb_charge_get(&charge, txn, &scope, kept->seq, p);
     if (rc == MDB_NOTFOUND || (!rc && !pay_lmdb_kept_is_of_charge(charge, key))) {
-        return pay_lmdb_bad_row(PAY_TABLE_KEPT, key);
+        return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
     if (rc) {
         return rc;
@@ -101,7 +101,7 @@ static int load_refund(pay_kept_t *out, pay_rows_txn_t *txn, const MDB_val *key,
     at = pay_lmdb_key_val(&refund_key);
     rc = pay_lmdb_refund_get(&refund, txn, &at, p);
     if (rc == MDB_NOTFOUND) { /* a refund never goes, so the key's row is at fault */
-        return pay_lmdb_bad_row(PAY_TABLE_KEPT, key);
+        return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
     if (rc) {
         return rc;
@@ -286,7 +286,7 @@ apr_status_t pay_store_kept_find(pay_kept_t **out, pay_store_t *store, const pay
     }
     rc = pay_lmdb_kept_get(out, &txn, scope, use, p);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 static int keep_work(pay_rows_txn_t *txn, void *baton)
@@ -322,7 +322,7 @@ apr_status_t pay_store_kept_put(pay_kept_t **out, pay_store_t *store, const pay_
         return APR_EINVAL;
     }
     keep.text = apr_pstrdup(p, text);
-    rv = pay_lmdb_commit(pay_lmdb_base(store), 1, keep_work, &keep);
+    rv = pay_rows_commit(pay_rows_base(store), pay_turn_scope(scope), 1, keep_work, &keep);
     if (rv == APR_SUCCESS) {
         *out = keep.out;
     }

@@ -4,11 +4,11 @@
 
 /*
  * What Idempotency-Keys stand for, inside a transaction that the caller holds (docs/store.md, rule
- * 12). Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged). An operation looks with
+ * 12). Functions return LMDB's codes or PAY_ROWS_BAD (already logged). An operation looks with
  * pay_lmdb_kept_get, and adds after its last check: nothing that is kept is ever written over.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_keys.h"
 

@@ -67,10 +67,10 @@ static int is_over(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
     pay_lmdb_read_scope(&scope, kept_key->mv_data);
     rc = pay_lmdb_charge_get(&charge, txn, &scope, kept->seq, p);
     if (rc == MDB_NOTFOUND || (!rc && !pay_lmdb_kept_is_of_charge(charge, kept_key))) {
-        rc = pay_lmdb_bad_row(PAY_TABLE_KEPT, kept_key);
+        rc = pay_rows_bad(PAY_TABLE_KEPT, kept_key);
     }
     if (rc) {
-        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     *over = charge->state != PAY_CHARGE_PENDING;
     return MDB_SUCCESS;
@@ -93,7 +93,7 @@ static int forget_repeat(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key
     rc = pay_lmdb_refund_get(&row, txn, &at, p);
     if (rc) {
         *over = rc == MDB_NOTFOUND; /* one that cannot be read may be mended */
-        return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     *over = row->refund.state != PAY_REFUND_PENDING
             && (!pay_moment_age(&age, &row->refund.opened) || age >= PAY_REFUND_REPEAT_MAX);
@@ -135,7 +135,7 @@ static int expire_entry(const expire_t *expire, pay_rows_txn_t *txn, const MDB_v
     int rc;
 
     if (entry->mv_size != PAY_LMDB_KEPT_DUE_KEY_LEN) {
-        (void)pay_lmdb_bad_row(PAY_TABLE_KEPT_DUE, entry);
+        (void)pay_rows_bad(PAY_TABLE_KEPT_DUE, entry);
         return delete_entry(txn, entry);
     }
     kept_key.mv_size = PAY_LMDB_KEPT_KEY_LEN;
@@ -148,7 +148,7 @@ static int expire_entry(const expire_t *expire, pay_rows_txn_t *txn, const MDB_v
     if (!rc) {
         rc = pay_lmdb_kept_decode(&kept, &kept_key, &row);
     }
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         return push_entry(txn, entry, &kept_key, expire->now + LATER);
     }
     return rc ? rc : expire_row(expire, txn, entry, &kept_key, &kept);
@@ -191,12 +191,12 @@ apr_status_t pay_store_kept_expire(int *count, pay_store_t *store, apr_time_t no
     rc = entries_due(&entries, &txn, now, 1, p);
     pay_rows_end(&txn);
     if (rc) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     if (entries->nelts == 0) {
         return APR_SUCCESS;
     }
-    rv = pay_lmdb_commit(store, 0, expire_work, &expire);
+    rv = pay_rows_commit(store, pay_turn_all(), 0, expire_work, &expire);
     if (rv == APR_SUCCESS) {
         *count = expire.count;
     }

@@ -53,7 +53,7 @@ int pay_lmdb_kept_decode(pay_lmdb_kept_t *out, const MDB_val *key, const MDB_val
 
     memset(out, 0, sizeof(*out));
     if (key->mv_size != PAY_LMDB_KEPT_KEY_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_KEPT, key);
+        return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
     /* No strings, so no pool is needed. */
     rc = pay_row_decode(out, kept_fields, KEPT_FIELDS, row, &used, NULL);
@@ -62,7 +62,7 @@ int pay_lmdb_kept_decode(pay_lmdb_kept_t *out, const MDB_val *key, const MDB_val
         out->text.mv_data = (char *)row->mv_data + used;
     }
     if (rc || !is_sound(out)) {
-        return pay_lmdb_bad_row(PAY_TABLE_KEPT, key);
+        return pay_rows_bad(PAY_TABLE_KEPT, key);
     }
     return MDB_SUCCESS;
 }
@@ -105,7 +105,7 @@ static int row_of_due(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val
                            PAY_LMDB_KEPT_KEY_LEN);
 }
 
-static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const void *record)
+static const char *wrong_due(pay_table_t table, const MDB_val *key, const void *record)
 {
     const pay_lmdb_kept_t *kept = record;
 

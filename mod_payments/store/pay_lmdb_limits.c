@@ -29,7 +29,7 @@ int pay_lmdb_limits_get(pay_store_limits_t *out, pay_rows_txn_t *txn)
     }
     rc = pay_row_decode(out, limits_fields, LIMITS_FIELDS, &row, NULL, NULL);
     if (rc) {
-        return pay_lmdb_bad_row(PAY_TABLE_META, &key);
+        return pay_rows_bad(PAY_TABLE_META, &key);
     }
     return MDB_SUCCESS;
 }
@@ -72,9 +72,9 @@ apr_status_t pay_lmdb_limits_put(pay_store_t *db, const pay_store_options_t *opt
     }
     rc = pay_row_encode(&row, limits_fields, LIMITS_FIELDS, &limits, p);
     if (rc) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
-    rv = pay_lmdb_commit(db, 0, put_work, &row);
+    rv = pay_rows_commit(db, pay_turn_store(), 0, put_work, &row);
     return rv == PAY_STORE_EFULL ? APR_SUCCESS : rv; /* a full store must still be served */
 }
 
@@ -82,7 +82,7 @@ int pay_lmdb_limits_take(MDB_env *mdb, pay_store_options_t *options)
 {
     const apr_int64_t page = sysconf(_SC_PAGESIZE);
     pay_store_limits_t limits;
-    pay_rows_txn_t txn = {NULL, NULL};
+    pay_rows_txn_t txn = {.store = NULL};
     int rc;
 
     if (!options->limits_of_store) {
@@ -94,7 +94,7 @@ int pay_lmdb_limits_take(MDB_env *mdb, pay_store_options_t *options)
     }
     rc = pay_lmdb_limits_get(&limits, &txn);
     mdb_txn_abort(txn.mdb);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         return MDB_SUCCESS; /* told by the check; a person must be able to mend the store */
     }
     if (rc || limits.map_bytes < page) { /* no server has prepared it */

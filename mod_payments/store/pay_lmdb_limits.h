@@ -4,7 +4,7 @@
 
 /* The limits of the server that prepared the store, kept in it so that paymentsctl has the same. */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
 typedef struct pay_store_limits_t {
     apr_int64_t map_bytes; /* 0: no server has prepared the store */
@@ -12,7 +12,7 @@ typedef struct pay_store_limits_t {
     int account_rows_max; /* 0: any number */
 } pay_store_limits_t;
 
-/* All zero without a row. PAY_LMDB_BAD_ROW (already logged). */
+/* All zero without a row. PAY_ROWS_BAD (already logged). */
 int pay_lmdb_limits_get(pay_store_limits_t *out, pay_rows_txn_t *txn);
 
 /* Writes those of `options` unless they stand there; a full store is left as it is. */

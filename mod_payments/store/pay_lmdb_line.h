@@ -27,8 +27,9 @@ struct pay_lmdb_waiter_t {
     sem_t told;              /* posted once, after `word` was set */
     pay_lmdb_word_t word;
     pay_store_t *db;
+    pay_turn_t turn;
     int grows;
-    pay_lmdb_work_t work;
+    pay_rows_work_t work;
     void *baton;
     apr_int64_t until_ms; /* not taken by then: withdrawn, PAY_STORE_EBUSY */
     int ran;              /* in the transaction that is committed */

@@ -62,7 +62,7 @@ static int is_sound(const pay_link_t *link)
 int pay_lmdb_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
     pay_link_t *link = apr_pcalloc(p, sizeof(*link));
-    int rc = PAY_LMDB_BAD_ROW;
+    int rc = PAY_ROWS_BAD;
 
     *out = NULL;
     if (key->mv_size > PAY_LMDB_SCOPE_LEN && key->mv_size <= PAY_LMDB_LINK_KEY_MAX) {
@@ -75,7 +75,7 @@ int pay_lmdb_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *ro
         }
     }
     if (rc || !is_sound(link)) {
-        return pay_lmdb_bad_row(PAY_TABLE_LINK, key);
+        return pay_rows_bad(PAY_TABLE_LINK, key);
     }
     *out = link;
     return MDB_SUCCESS;
@@ -210,7 +210,7 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_rows_get(&row, txn, PAY_TABLE_LINK, &at);
     if (rc != MDB_NOTFOUND) {
         work->verdict = APR_EEXIST;
-        return rc ? rc : PAY_LMDB_SILENT;
+        return rc ? rc : PAY_ROWS_SILENT;
     }
     rc = pay_lmdb_rows_quota(&reached, txn, &proposal->scope);
     if (rc) {
@@ -218,7 +218,7 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
     }
     if (reached) {
         work->verdict = PAY_STORE_EFULL;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     pay_lmdb_audit_tell(txn->store, proposal->scope.account, proposal->reference,
                         pay_mode_name(proposal->scope.mode));
@@ -242,7 +242,7 @@ apr_status_t pay_store_link_create(pay_link_t **out, pay_store_t *store, const p
     *out = NULL;
     assert(proposal->money.amount_minor >= 0);
     assert(pay_currency_digits(proposal->money.currency) >= 0);
-    rv = pay_lmdb_commit(store, 1, create_work, &work);
+    rv = pay_rows_commit(store, pay_turn_scope(&proposal->scope), 1, create_work, &work);
     if (rv == APR_SUCCESS) {
         rv = work.verdict;
     }
@@ -268,7 +268,7 @@ apr_status_t pay_store_link_get(pay_link_t **out, pay_store_t *store, const pay_
     }
     rc = pay_lmdb_link_load(out, &txn, scope, reference, p);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
@@ -313,7 +313,7 @@ static int disable_work(pay_rows_txn_t *txn, void *baton)
         return rc;
     }
     if (work->out->disabled_at != 0) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     pay_lmdb_audit_tell(txn->store, work->scope->account, work->out->reference,
                         pay_mode_name(work->scope->mode));
@@ -330,7 +330,7 @@ apr_status_t pay_store_link_disable(pay_link_t **out, int *changed, pay_store_t 
 
     *out = NULL;
     *changed = 0;
-    rv = pay_lmdb_commit(store, 0, disable_work, &work);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, disable_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.out;
         *changed = work.changed;

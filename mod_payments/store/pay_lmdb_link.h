@@ -4,10 +4,10 @@
 
 /*
  * Rows of payment links, and what a checkout that is made from one does to it. Functions run inside
- * the caller's transaction and return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * the caller's transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_index.h"
 #include "store/pay_lmdb_checkout.h"
 
@@ -20,7 +20,7 @@
 /* 0 when no link can have that reference. */
 int pay_lmdb_link_key(pay_lmdb_key_t *key, const pay_scope_t *scope, const char *reference);
 
-/* PAY_LMDB_BAD_ROW also when the key is another link's. */
+/* PAY_ROWS_BAD also when the key is another link's. */
 int pay_lmdb_link_decode(pay_link_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 int pay_lmdb_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p);
 

@@ -59,7 +59,7 @@ static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MD
     *mine = 0;
     rc = pay_lmdb_checkout_decode(&checkout, key, row, ptemp);
     if (rc) {
-        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* nobody knows whose it is */
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* nobody knows whose it is */
     }
     if (strcmp(checkout->link, link->reference) != 0) {
         return MDB_SUCCESS;
@@ -67,7 +67,7 @@ static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MD
     rc = pay_lmdb_charge_get(&charge, txn, &link->scope,
                              pay_lmdb_read_u64((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN),
                              ptemp);
-    if (rc == PAY_LMDB_BAD_ROW) {
+    if (rc == PAY_ROWS_BAD) {
         *mine = 1; /* what became of it cannot be told */
         return MDB_SUCCESS;
     }
@@ -137,7 +137,7 @@ static int load_counting(pay_link_t **link, pay_rows_txn_t *txn, const pay_charg
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_link_load(link, txn, &charge->scope, charge->checkout->link, p);
-    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
         return MDB_SUCCESS; /* what happened to the money does not depend on it */
     }
     if (!rc && (!(*link)->once || !(*link)->counted)) {
@@ -266,7 +266,7 @@ int pay_lmdb_link_decided(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_p
         return MDB_SUCCESS;
     }
     rc = pay_lmdb_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
-    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
         return MDB_SUCCESS; /* what happened to the money does not depend on it */
     }
     if (rc) {

@@ -8,7 +8,7 @@
  * all processes and restarts. Functions return LMDB's codes.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_MAILED_MAX 5 /* receipts of an account and mode to one mailbox */

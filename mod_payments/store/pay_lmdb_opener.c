@@ -133,7 +133,7 @@ apr_status_t pay_lmdb_opener_check(MDB_env *mdb, int lock_fd, const char *path, 
     }
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s: the row of its opener: %s", path, mdb_strerror(rc));
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     if (foreign) {
         pay_lmdb_reason_set(reason,

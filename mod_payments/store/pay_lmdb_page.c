@@ -19,7 +19,7 @@ static int page_of_link(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_va
         rc = pay_lmdb_account_by_number(&out->account, txn, link->scope.account, p);
     }
     if (rc == MDB_NOTFOUND) {
-        return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
+        return pay_rows_bad(PAY_TABLE_PAGE, at);
     }
     if (!rc) {
         out->link = link;
@@ -40,7 +40,7 @@ static int page_read(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_val *
         return page_of_link(out, txn, at, place, p);
     }
     if (place->mv_size != PAY_LMDB_PAGE_LEN || bytes[0] != PAY_PAGE_CHECKOUT) {
-        return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
+        return pay_rows_bad(PAY_TABLE_PAGE, at);
     }
     pay_lmdb_read_scope(&scope, bytes + 1);
     rc = pay_lmdb_charge_get(&charge, txn, &scope,
@@ -52,7 +52,7 @@ static int page_read(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_val *
         rc = pay_lmdb_account_by_number(&out->account, txn, scope.account, p);
     }
     if (rc == MDB_NOTFOUND) {
-        return pay_lmdb_bad_row(PAY_TABLE_PAGE, at);
+        return pay_rows_bad(PAY_TABLE_PAGE, at);
     }
     out->charge = charge;
     return rc;
@@ -81,5 +81,5 @@ apr_status_t pay_store_page_find(pay_store_page_t *out, pay_store_t *store, cons
         rc = page_read(out, &txn, &at, &place, p);
     }
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

@@ -41,7 +41,7 @@ apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store)
     int dead;
     int rc;
 
-    *txn = (pay_rows_txn_t){NULL, store};
+    *txn = (pay_rows_txn_t){.store = store};
     rv = pay_lmdb_enter(&env, store);
     if (rv != APR_SUCCESS) {
         return rv;
@@ -54,7 +54,7 @@ apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store)
     if (rc == MDB_MAP_RESIZED) {
         rc = pay_lmdb_env_resize(env);
         if (rc) {
-            return pay_lmdb_status(rc);
+            return pay_rows_status(rc);
         }
         rc = reader_start(&txn->mdb, env);
     }
@@ -62,7 +62,7 @@ apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store)
         pay_lmdb_env_fault(env, rc);
         pay_lmdb_leave(env);
     }
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 void pay_rows_end(pay_rows_txn_t *txn)

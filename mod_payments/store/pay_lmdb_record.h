@@ -4,7 +4,7 @@
 
 /*
  * A row together with the entries that its record declares (pay_lmdb_index.h). Functions run inside
- * the caller's transaction and return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * the caller's transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/pay_lmdb_index.h"

@@ -7,10 +7,10 @@
  * reads without decoding anything, the fields that the JSON text does not hold (and the few that
  * are judged without parsing it), and the record's final JSON text:
  *   version (1), creation seq (8), import number (4), length of the fields (2), fields, text
- * Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_REFUND_VERSION 1
@@ -54,7 +54,7 @@ int pay_lmdb_refund_decode(pay_lmdb_refund_t **out, const MDB_val *key, const MD
 int pay_lmdb_refund_get(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, const MDB_val *refund_key,
                         apr_pool_t *p);
 /* By reference (PAY_TABLE_REFUND_REF) or id (PAY_TABLE_REFUND_ID), imports not finished too. */
-int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
+int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, pay_table_t table,
                              const pay_scope_t *scope, const char *name, apr_pool_t *p);
 
 /* 1 in *visible unless the refund belongs to an import that is not finished. */

@@ -34,16 +34,16 @@ static int ask_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, ask->scope,
                                   ask->refund_reference, ask->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     refund = &row->refund;
     rc = pay_lmdb_refund_visible(&visible, txn, refund);
     if (rc || !visible) {
-        return rc ? rc : PAY_LMDB_SILENT;
+        return rc ? rc : PAY_ROWS_SILENT;
     }
     ask->out = refund;
     if (!may_be_asked(refund)) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     refund->acquirer = pay_lmdb_text_cut(ask->acquirer, PAY_LMDB_NAME_MAX, ask->p);
     refund->due_at = ask->due_at;
@@ -66,7 +66,7 @@ apr_status_t pay_store_refund_ask(pay_refund_t **out, int *changed, pay_store_t 
     *changed = 0;
     assert(due_at > 0);
     assert(acquirer[0] != '\0');
-    rv = pay_lmdb_commit(store, 0, ask_work, &ask);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, ask_work, &ask);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -87,7 +87,7 @@ apr_status_t pay_store_refund_claim(pay_refund_t **out, int *claimed, pay_store_
     *out = NULL;
     *claimed = 0;
     assert(due_at > 0);
-    rv = pay_lmdb_commit(pay_lmdb_base(store), 0, claim_work, &claim);
+    rv = pay_rows_commit(pay_rows_base(store), pay_turn_scope(scope), 0, claim_work, &claim);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -76,7 +76,7 @@ apr_status_t pay_store_refund_fail(pay_refund_t **out, int *changed, pay_store_t
 
     *out = NULL;
     *changed = 0;
-    rv = pay_lmdb_commit(store, 0, fail_work, &fail);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, fail_work, &fail);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -47,12 +47,12 @@ static int late_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, late->scope,
                                   late->refund_reference, late->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     refund = &row->refund;
     late->out = refund;
     if (refund->state != PAY_REFUND_FAILED || changes_nothing(late, row)) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     refund->due_at = late->due_at;
     refund->held = held_now(late, row);
@@ -84,7 +84,7 @@ apr_status_t pay_store_refund_late(pay_refund_t **out, int *changed, pay_store_t
     *out = NULL;
     *changed = 0;
     assert(due_at >= 0);
-    rv = pay_lmdb_commit(store, 0, late_work, &late);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, late_work, &late);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -155,7 +155,7 @@ static int load(pay_lmdb_refund_t **row, pay_rows_txn_t *txn, const MDB_val *at,
 {
     int rc = pay_lmdb_refund_get(row, txn, at, p);
 
-    if (rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW) {
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
         *row = NULL;
         return MDB_SUCCESS;
     }
@@ -292,7 +292,7 @@ static int keep_name(pay_rows_txn_t *txn, pay_lmdb_refund_t *row, const char *na
     int rc;
 
     if (!*name || !strcmp(name, refund->acquirer_charge)) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     refund->acquirer_charge = name;
     rc = show(txn, refund, p);
@@ -318,12 +318,12 @@ static int link_found(link_t *link, pay_rows_txn_t *txn, pay_lmdb_refund_t *row)
     link->verdict =
         may_count(link->charge, &row->refund) ? PAY_REFUND_LINKED : PAY_REFUND_LINK_DIFFERENT;
     if (link->verdict != PAY_REFUND_LINKED || !link->change) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     rc = join_row(txn, link->charge, row, link->p);
     if (rc == ERANGE) {
         link->verdict = PAY_REFUND_LINK_DIFFERENT;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     if (!rc) {
         rc = pay_lmdb_charge_put(txn, link->charge, link->p);
@@ -350,12 +350,12 @@ static int link_work(pay_rows_txn_t *txn, void *baton)
         rc = pay_lmdb_refund_visible(&visible, txn, &row->refund);
     }
     if (rc || !visible) {
-        return rc && rc != MDB_NOTFOUND ? rc : PAY_LMDB_SILENT;
+        return rc && rc != MDB_NOTFOUND ? rc : PAY_ROWS_SILENT;
     }
     link->out = &row->refund;
     if (row->refund.charge_seq != 0) {
         link->verdict = PAY_REFUND_LINK_KNOWN;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     name = name_of(&row->refund);
     rc = pay_lmdb_acquirer_charge(&link->charge, txn, link->scope, name, link->p);
@@ -365,7 +365,7 @@ static int link_work(pay_rows_txn_t *txn, void *baton)
     if (rc != MDB_NOTFOUND) {
         return rc;
     }
-    return link->change ? keep_name(txn, row, name, link->p) : PAY_LMDB_SILENT;
+    return link->change ? keep_name(txn, row, name, link->p) : PAY_ROWS_SILENT;
 }
 
 apr_status_t pay_store_refund_link(pay_refund_t **out, pay_charge_t **charge,
@@ -378,7 +378,7 @@ apr_status_t pay_store_refund_link(pay_refund_t **out, pay_charge_t **charge,
 
     *out = NULL;
     *charge = NULL;
-    rv = pay_lmdb_commit(store, 0, link_work, &link);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, link_work, &link);
     if (rv != APR_SUCCESS) {
         return rv;
     }

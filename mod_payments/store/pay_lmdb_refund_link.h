@@ -8,7 +8,7 @@
  * run inside the caller's transaction.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 #define PAY_LMDB_REFUND_LINKS_MAX 1000 /* refunds of one charge that one transaction links */

@@ -148,5 +148,5 @@ apr_status_t pay_store_refund_scan(pay_refund_cursor_t *cursor, apr_size_t *len,
         *count = scan.count;
     }
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

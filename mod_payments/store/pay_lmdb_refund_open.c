@@ -49,7 +49,7 @@ apr_status_t pay_store_refund_find(pay_refund_t **out, pay_store_t *store, const
     }
     pay_rows_end(&txn);
     if (rc) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     if (!visible) {
         return APR_NOTFOUND;
@@ -181,7 +181,7 @@ static int check_names(open_t *open, pay_rows_txn_t *txn)
 {
     const pay_refund_t *refund = open->proposal;
     const struct {
-        pay_lmdb_table_t table;
+        pay_table_t table;
         const char *name;
     } names[] = {{PAY_TABLE_REFUND_REF, refund->refund_reference},
                  {PAY_TABLE_REFUND_ID, refund->id}};
@@ -260,7 +260,7 @@ static int insert(open_t *open, pay_rows_txn_t *txn, apr_int64_t amount_minor)
     }
     if (reached) {
         open->refused = PAY_STORE_EFULL;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     last.refund_seq++;
     row = opened(open, amount_minor, last.refund_seq,
@@ -339,18 +339,18 @@ static int open_work(pay_rows_txn_t *txn, void *baton)
     if (open->use) {
         rc = pay_lmdb_kept_get(&open->kept, txn, &proposal->scope, open->use, open->p);
         if (rc != MDB_NOTFOUND) {
-            return rc ? rc : PAY_LMDB_SILENT;
+            return rc ? rc : PAY_ROWS_SILENT;
         }
     }
     rc = pay_lmdb_charge_get_ref(&open->charge, txn, &proposal->scope,
                                  proposal->transaction_reference, open->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     if (proposal->money.amount_minor > 0
         && strcmp(proposal->money.currency, open->charge->money.currency) != 0) {
         open->refused = APR_EINVAL;
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     rc = judge(&amount_minor, open, txn);
     if (rc) {
@@ -358,11 +358,11 @@ static int open_work(pay_rows_txn_t *txn, void *baton)
     }
     if (open->verdict != PAY_REFUND_OPENED) {
         rc = keep_refusal(open, txn);
-        return rc ? rc : PAY_LMDB_SILENT;
+        return rc ? rc : PAY_ROWS_SILENT;
     }
     rc = check_names(open, txn);
     if (rc || open->refused != APR_SUCCESS) {
-        return rc ? rc : PAY_LMDB_SILENT;
+        return rc ? rc : PAY_ROWS_SILENT;
     }
     rc = insert(open, txn, amount_minor);
     if (!rc) {
@@ -405,7 +405,7 @@ apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
     assert(proposal->money.amount_minor >= 0);
     assert(proposal->due_at > 0);
     assert(repeat_window >= 0);
-    rv = pay_lmdb_commit(store, 1, open_work, &open);
+    rv = pay_rows_commit(store, pay_turn_scope(&proposal->scope), 1, open_work, &open);
     if (rv != APR_SUCCESS) {
         return rv;
     }

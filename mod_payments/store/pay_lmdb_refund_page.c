@@ -111,5 +111,5 @@ apr_status_t pay_store_refund_page(apr_array_header_t **out, pay_page_cursor_t *
     rc = walk(&page, limit);
     pay_rows_end(&txn);
     cursor->done = rc == MDB_NOTFOUND;
-    return pay_lmdb_status(cursor->done ? MDB_SUCCESS : rc);
+    return pay_rows_status(cursor->done ? MDB_SUCCESS : rc);
 }

@@ -17,7 +17,7 @@ static const pay_refund_t *refund_of(const void *record)
 }
 
 /* Every entry leads to the row by its key. */
-static void lead(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const pay_lmdb_key_t *at)
+static void lead(pay_lmdb_entry_t *entry, pay_table_t table, const pay_lmdb_key_t *at)
 {
     entry->table = table;
     pay_lmdb_entry_value(entry, at->bytes, at->len);
@@ -32,7 +32,7 @@ static int row_of(pay_lmdb_key_t *row_key, const MDB_val *key, const MDB_val *va
 
 /* ---- by reference and id, which never change */
 
-static int name_entry(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, const pay_lmdb_key_t *at,
+static int name_entry(pay_lmdb_entry_t *entry, pay_table_t table, const pay_lmdb_key_t *at,
                       const pay_refund_t *refund, const char *name)
 {
     lead(entry, table, at);
@@ -194,7 +194,7 @@ static int due_of(pay_lmdb_entry_t *entry, const pay_lmdb_key_t *at, const void 
 
 static const char nothing_due[] = "leads to nothing that is due";
 
-static const char *wrong_due(pay_lmdb_table_t table, const MDB_val *key, const void *record)
+static const char *wrong_due(pay_table_t table, const MDB_val *key, const void *record)
 {
     const pay_refund_t *refund = refund_of(record);
     const char *at = key->mv_data;
@@ -335,7 +335,7 @@ int pay_lmdb_refund_insert(pay_rows_txn_t *txn, const pay_lmdb_refund_t *row, co
     key_of(&key, &row->refund);
     rc = pay_lmdb_record_put(txn, &pay_lmdb_refund_record, &key, &val, NULL, row);
     at = pay_lmdb_key_val(&key);
-    return rc == MDB_KEYEXIST ? pay_lmdb_bad_row(PAY_TABLE_REFUND, &at) : rc;
+    return rc == MDB_KEYEXIST ? pay_rows_bad(PAY_TABLE_REFUND, &at) : rc;
 }
 
 int pay_lmdb_refund_put(pay_rows_txn_t *txn, const pay_lmdb_refund_t *row, apr_pool_t *p)

@@ -6,7 +6,7 @@
  * The row of a refund together with its indexes: by reference, by id, by charge, by what would
  * repeat it, by its names at the acquirer, by when it is due, and among what waits for a person.
  * Units of work change the refund and write it; the entries follow. Functions run inside the
- * caller's transaction and return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * caller's transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/pay_lmdb_index.h"

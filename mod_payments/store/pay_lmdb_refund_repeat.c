@@ -151,7 +151,7 @@ int pay_lmdb_refund_repeat_newest(pay_lmdb_refund_t **out, pay_rows_txn_t *txn,
         return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
     }
     rc = pay_lmdb_refund_get(out, txn, &refund_key, p);
-    return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_REPEAT, &key) : rc;
+    return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_REPEAT, &key) : rc;
 }
 
 static int is_fetched_like(const pay_refund_t *refund, apr_int64_t amount_minor)

@@ -102,7 +102,7 @@ static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn, pay_lmdb_ref
     if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN
         || (resolve->outcome->kind == PAY_OUTCOME_APPROVED) == processed
         || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     resolve->contradicts = 1;
     if (row->contradiction[0] != '\0') { /* the first one stays */
@@ -125,11 +125,11 @@ static int resolve_work(pay_rows_txn_t *txn, void *baton)
     rc = pay_lmdb_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, resolve->scope,
                                   resolve->refund_reference, resolve->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_LMDB_SILENT : rc;
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
     }
     rc = pay_lmdb_refund_visible(&visible, txn, &row->refund);
     if (rc || !visible) {
-        return rc ? rc : PAY_LMDB_SILENT;
+        return rc ? rc : PAY_ROWS_SILENT;
     }
     resolve->out = &row->refund;
     to = resolve->outcome->kind == PAY_OUTCOME_APPROVED ? PAY_REFUND_PROCESSED : PAY_REFUND_FAILED;
@@ -157,7 +157,7 @@ apr_status_t pay_store_refund_resolve(pay_refund_t **out, int *changed, pay_stor
     *out = NULL;
     *changed = 0;
     assert(outcome->kind != PAY_OUTCOME_UNKNOWN || due_at > 0);
-    rv = pay_lmdb_commit(store, 0, resolve_work, &resolve);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, resolve_work, &resolve);
     if (rv != APR_SUCCESS) {
         return rv;
     }

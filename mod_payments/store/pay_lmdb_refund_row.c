@@ -79,7 +79,7 @@ int pay_lmdb_refund_head(pay_lmdb_refund_head_t *out, const MDB_val *key, const 
     memset(out, 0, sizeof(*out));
     if (key->mv_size != PAY_LMDB_REFUND_KEY_LEN || row->mv_size <= PAY_LMDB_REFUND_HEAD_LEN
         || at[0] != PAY_LMDB_REFUND_VERSION) {
-        return pay_lmdb_bad_row(PAY_TABLE_REFUND, key);
+        return pay_rows_bad(PAY_TABLE_REFUND, key);
     }
     out->seq = pay_lmdb_read_u64(at + 1);
     out->import_number = pay_lmdb_read_u32(at + 9);
@@ -89,7 +89,7 @@ int pay_lmdb_refund_head(pay_lmdb_refund_head_t *out, const MDB_val *key, const 
         || row->mv_size - PAY_LMDB_REFUND_HEAD_LEN - fields_len > PAY_REFUND_TEXT_MAX
         || out->seq
                != pay_lmdb_read_u64((const char *)key->mv_data + PAY_LMDB_REFUND_KEY_LEN - 8)) {
-        return pay_lmdb_bad_row(PAY_TABLE_REFUND, key);
+        return pay_rows_bad(PAY_TABLE_REFUND, key);
     }
     out->fields.mv_data = (unsigned char *)row->mv_data + PAY_LMDB_REFUND_HEAD_LEN;
     out->fields.mv_size = fields_len;
@@ -130,7 +130,7 @@ static int decode_fields(pay_lmdb_refund_t **out, pay_lmdb_refund_head_t *head, 
     }
     rc = pay_row_decode(record, refund_fields, REFUND_FIELDS, &head->fields, NULL, p);
     if (rc || !is_sound(&record->refund)) {
-        return pay_lmdb_bad_row(PAY_TABLE_REFUND, key);
+        return pay_rows_bad(PAY_TABLE_REFUND, key);
     }
     pay_lmdb_read_scope(&record->refund.scope, key->mv_data);
     record->refund.created_at = pay_lmdb_read_time((const char *)key->mv_data + PAY_LMDB_SCOPE_LEN);
@@ -209,7 +209,7 @@ int pay_lmdb_refund_decode(pay_lmdb_refund_t **out, const MDB_val *key, const MD
     }
     if (!read_text(&(*out)->refund, &head.text, p)) {
         *out = NULL;
-        return pay_lmdb_bad_row(PAY_TABLE_REFUND, key);
+        return pay_rows_bad(PAY_TABLE_REFUND, key);
     }
     return MDB_SUCCESS;
 }
@@ -231,7 +231,7 @@ int pay_lmdb_refund_get(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, const MDB_
     return pay_lmdb_refund_decode(out, &key, &row, p);
 }
 
-int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
+int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, pay_table_t table,
                              const pay_scope_t *scope, const char *name, apr_pool_t *p)
 {
     pay_lmdb_key_t key;
@@ -249,7 +249,7 @@ int pay_lmdb_refund_get_name(pay_lmdb_refund_t **out, pay_rows_txn_t *txn, pay_l
     }
     rc = pay_lmdb_refund_get(out, txn, &refund_key, p);
     if (rc == MDB_NOTFOUND) {
-        return pay_lmdb_bad_row(table, &at);
+        return pay_rows_bad(table, &at);
     }
     return rc;
 }

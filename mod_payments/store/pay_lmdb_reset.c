@@ -122,7 +122,7 @@ static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,
     }
     rc = collect(seqs, done, at, &txn, scope);
     pay_rows_end(&txn);
-    rv = pay_lmdb_status(rc);
+    rv = pay_rows_status(rc);
     if (rv == APR_SUCCESS) {
         rv = pay_lmdb_tour(&tour, db, counted, at);
     }
@@ -235,7 +235,7 @@ static int want_token(int *wanted, const pay_lmdb_gather_t *gather, const MDB_va
 }
 
 static const struct {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     pay_lmdb_want_t want;
     pay_lmdb_take_out_t take_out;
     size_t count; /* of pay_reset_t: where they are counted */
@@ -293,7 +293,7 @@ static apr_status_t start(pay_reset_t *at, pay_store_t *db, const pay_scope_t *s
         at->charge_seq = last.charge_seq;
         at->refund_seq = last.refund_seq;
     }
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 apr_status_t pay_store_scope_reset(pay_reset_t *at, pay_store_t *store, const pay_scope_t *scope,

@@ -66,7 +66,7 @@ static int judge(judgement_t *out, pay_epoch_t *stored, pay_rows_txn_t *txn,
 
     *out = FILE_KNOWN;
     rc = pay_lmdb_epoch_load(stored, txn);
-    if (rc == PAY_LMDB_BAD_ROW
+    if (rc == PAY_ROWS_BAD
         || (!rc
             && (stored->is_backup
                 || (stored->inode && !pay_lmdb_epoch_is_of_file(stored, file))))) {
@@ -204,7 +204,7 @@ static int write_epoch(MDB_env *mdb, const char *path, const pay_lmdb_file_id_t 
     content_t content = {0};
     judgement_t judgement;
     pay_epoch_t stored;
-    pay_rows_txn_t txn = {NULL, NULL};
+    pay_rows_txn_t txn = {.turn = pay_turn_store()};
     int rc;
 
     rc = mdb_txn_begin(mdb, NULL, 0, &txn.mdb);
@@ -233,7 +233,7 @@ int pay_lmdb_env_opened(pay_lmdb_env_t *env, const char *path, int read_only)
 {
     judgement_t judgement;
     pay_epoch_t stored;
-    pay_rows_txn_t txn = {NULL, NULL};
+    pay_rows_txn_t txn = {.turn = pay_turn_store()};
     int rc;
 
     rc = file_look(&env->file, env->mdb);
@@ -279,7 +279,7 @@ static int mark_open(MDB_env **mdb, const char *path, apr_off_t size)
 static int mark_put(MDB_env *mdb, apr_time_t when)
 {
     pay_epoch_t epoch;
-    pay_rows_txn_t txn = {NULL, NULL};
+    pay_rows_txn_t txn = {.turn = pay_turn_store()};
     MDB_dbi meta;
     int rc;
 
@@ -287,14 +287,14 @@ static int mark_put(MDB_env *mdb, apr_time_t when)
     if (rc) {
         return rc;
     }
-    rc = mdb_dbi_open(txn.mdb, pay_lmdb_table_name(PAY_TABLE_META), 0, &meta);
+    rc = mdb_dbi_open(txn.mdb, pay_rows_table_name(PAY_TABLE_META), 0, &meta);
     if (!rc && meta != pay_lmdb_dbi(PAY_TABLE_META)) {
         rc = MDB_INCOMPATIBLE;
     }
     if (!rc) {
         rc = pay_lmdb_epoch_load(&epoch, &txn); /* of a row that does not decode all is zero */
     }
-    if (!rc || rc == PAY_LMDB_BAD_ROW) {
+    if (!rc || rc == PAY_ROWS_BAD) {
         epoch.is_backup = 1;
         epoch.copied_at = when;
         rc = pay_lmdb_epoch_store(&txn, &epoch);

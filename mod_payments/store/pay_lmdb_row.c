@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -337,14 +337,14 @@ int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count, co
     cursor.at = row->mv_data;
     cursor.left = row->mv_size;
     if (!take_be(&version, &cursor, 1) || version != ROW_VERSION) {
-        return PAY_LMDB_BAD_ROW;
+        return PAY_ROWS_BAD;
     }
     if (!take_be(&stored, &cursor, 1) || stored > count) {
-        return PAY_LMDB_BAD_ROW;
+        return PAY_ROWS_BAD;
     }
     for (i = 0; i < stored; i++) {
         if (!field_take(record, &fields[i], &cursor, p)) {
-            return PAY_LMDB_BAD_ROW;
+            return PAY_ROWS_BAD;
         }
     }
     fields_default(record, fields, (size_t)stored, count);
@@ -352,5 +352,5 @@ int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count, co
         *used = row->mv_size - cursor.left;
         return 0;
     }
-    return cursor.left ? PAY_LMDB_BAD_ROW : 0;
+    return cursor.left ? PAY_ROWS_BAD : 0;
 }

@@ -8,7 +8,7 @@
  * table. A row leaves out the fields at its end that are empty: 0, "" or zero bytes; a NULL string
  * is not empty. Fields that a row does not have are read as empty. What is read back is checked,
  * not what is written: a row that does not decode, has more fields than the table, or has a value
- * that its field does not allow, is PAY_LMDB_BAD_ROW.
+ * that its field does not allow, is PAY_ROWS_BAD.
  */
 
 #include <apr_pools.h>
@@ -56,7 +56,7 @@ size_t pay_row_left_out(const pay_row_field_t *fields, size_t count, const void 
 
 /*
  * Fills `record` (zeroed by the caller); strings are copied into `p`. Returns 0 or
- * PAY_LMDB_BAD_ROW, which it does not log. *used, when not NULL, gets how many bytes the row took,
+ * PAY_ROWS_BAD, which it does not log. *used, when not NULL, gets how many bytes the row took,
  * so that something may follow it; NULL: all must be used.
  */
 int pay_row_decode(void *record, const pay_row_field_t *fields, size_t count, const MDB_val *row,

@@ -44,7 +44,7 @@ static int change(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
     assert(by == 1 || by == -1);
     rc = pay_lmdb_scope_find(&found, &row, txn, scope);
     if (rc) {
-        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     if (!found) { /* a new scope, or one of an earlier version with tokens or links only */
         rc = pay_lmdb_rows_count(&row.rows_told, txn, scope);
@@ -58,7 +58,7 @@ static int change(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
     return write_row(txn, scope, &row);
 }
 
-int pay_lmdb_rows_put(pay_rows_txn_t *txn, pay_lmdb_table_t table, MDB_val *key, MDB_val *row,
+int pay_lmdb_rows_put(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key, MDB_val *row,
                       unsigned int flags)
 {
     MDB_val val = *row; /* LMDB points it at what was there */
@@ -77,7 +77,7 @@ int pay_lmdb_rows_put(pay_rows_txn_t *txn, pay_lmdb_table_t table, MDB_val *key,
     return change(txn, &scope, 1);
 }
 
-int pay_lmdb_rows_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, MDB_val *key)
+int pay_lmdb_rows_del(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key)
 {
     pay_scope_t scope;
     int rc;
@@ -98,7 +98,7 @@ int pay_lmdb_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int b
     assert(by == 1 || by == -1);
     rc = pay_lmdb_scope_find(&found, &row, txn, scope);
     if (rc || !found || (by < 0 && row.strangers == 0)) {
-        return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
     }
     row.strangers += by < 0 ? (apr_uint64_t)-1 : 1;
     return write_row(txn, scope, &row);
@@ -209,7 +209,7 @@ apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
     }
     rc = rc ? rc : pay_lmdb_audit_last(&out->entries, &txn, account); /* none is ever removed */
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /* ---- stores of an earlier version */
@@ -235,7 +235,7 @@ static int find_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, cons
     if (!rc && row.rows_told == 0) {
         APR_ARRAY_PUSH(uncounted->scopes, pay_scope_t) = scope;
     }
-    return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
 }
 
 static int count_work(pay_rows_txn_t *txn, void *baton)
@@ -262,7 +262,7 @@ apr_status_t pay_lmdb_rows_prepare(pay_store_t *db, apr_pool_t *p)
     rv = pay_lmdb_walk(db, PAY_TABLE_SCOPE, NULL, find_visit, &uncounted);
     for (i = 0; rv == APR_SUCCESS && i < uncounted.scopes->nelts; i++) {
         uncounted.scope = APR_ARRAY_IDX(uncounted.scopes, i, pay_scope_t);
-        rv = pay_lmdb_commit(db, 0, count_work, &uncounted);
+        rv = pay_rows_commit(db, pay_turn_scope(&uncounted.scope), 0, count_work, &uncounted);
     }
     return rv == PAY_STORE_EFULL ? APR_SUCCESS : rv; /* a full store must still be served */
 }

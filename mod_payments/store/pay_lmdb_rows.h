@@ -5,16 +5,16 @@
 /*
  * How many rows each scope has beside its charges and refunds: kept answers, events, tokens,
  * payment links and checkouts. The scope's row counts them, in the transactions that add or remove
- * them (docs/store.md). Functions return LMDB's codes or PAY_LMDB_BAD_ROW (already logged).
+ * them (docs/store.md). Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
 #include "store/pay_lmdb_scope.h"
 
 /* As mdb_put and mdb_del of a row whose key begins with its scope; counts it if it is of one of
  * those tables, and was not there before. */
-int pay_lmdb_rows_put(pay_rows_txn_t *txn, pay_lmdb_table_t table, MDB_val *key, MDB_val *row,
+int pay_lmdb_rows_put(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key, MDB_val *row,
                       unsigned int flags);
-int pay_lmdb_rows_del(pay_rows_txn_t *txn, pay_lmdb_table_t table, MDB_val *key);
+int pay_lmdb_rows_del(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key);
 
 /* Adds `by` to the unpaid checkouts of strangers. */
 int pay_lmdb_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int by);

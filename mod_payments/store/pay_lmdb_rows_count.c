@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-static const pay_lmdb_table_t counted[] = {PAY_TABLE_KEPT, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
-                                           PAY_TABLE_LINK, PAY_TABLE_CHECKOUT};
+static const pay_table_t counted[] = {PAY_TABLE_KEPT, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
+                                      PAY_TABLE_LINK, PAY_TABLE_CHECKOUT};
 #define COUNTED (sizeof(counted) / sizeof(counted[0]))
 
-int pay_lmdb_rows_is_counted(pay_lmdb_table_t table)
+int pay_lmdb_rows_is_counted(pay_table_t table)
 {
     size_t i;
 
@@ -22,7 +22,7 @@ int pay_lmdb_rows_is_counted(pay_lmdb_table_t table)
     return 0;
 }
 
-static int count_table(apr_uint64_t *out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
+static int count_table(apr_uint64_t *out, pay_rows_txn_t *txn, pay_table_t table,
                        const pay_lmdb_key_t *prefix)
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, table, prefix, NULL, PAY_ROWS_FROM);

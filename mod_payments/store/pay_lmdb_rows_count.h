@@ -4,10 +4,10 @@
 
 /* Which tables a scope's count of rows is about (pay_lmdb_rows.h), and what they hold. */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
 /* Returns 1 if rows of that table are counted. */
-int pay_lmdb_rows_is_counted(pay_lmdb_table_t table);
+int pay_lmdb_rows_is_counted(pay_table_t table);
 
 /* Counts the rows that the scope has in those tables, one by one. Returns LMDB's code. */
 int pay_lmdb_rows_count(apr_uint64_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope);

@@ -51,7 +51,7 @@ int pay_lmdb_scope_find(int *found, pay_lmdb_scope_t *out, pay_rows_txn_t *txn,
     *found = 1;
     /* No strings, so no pool is needed. */
     rc = pay_row_decode(out, scope_fields, SCOPE_FIELDS, &row, NULL, NULL);
-    return rc ? pay_lmdb_bad_row(PAY_TABLE_SCOPE, &at) : MDB_SUCCESS;
+    return rc ? pay_rows_bad(PAY_TABLE_SCOPE, &at) : MDB_SUCCESS;
 }
 
 int pay_lmdb_scope_get(pay_lmdb_scope_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope)

@@ -5,11 +5,11 @@
 /*
  * The one row that each scope has: what was given last, and how its imports stand. Read and written
  * inside the write transaction that gives something, so that commit order is the order of
- * sequences. Functions return LMDB's codes or PAY_LMDB_BAD_ROW.
+ * sequences. Functions return LMDB's codes or PAY_ROWS_BAD.
  */
 
 #include "base/pay_worker.h"
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 /* An import holds its scope for so long from each of its transactions on, seen from another boot.

@@ -17,7 +17,7 @@
 #define BACKUP_FILE_MODE 0600
 
 static const struct {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     size_t offset; /* of the count in pay_store_stat_t */
 } counted[] = {
     {PAY_TABLE_ACCOUNT, offsetof(pay_store_stat_t, accounts)},
@@ -94,7 +94,7 @@ apr_status_t pay_store_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_
     }
     pay_rows_end(&txn);
     if (rc) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     if (stat(apr_pstrcat(p, store->path, "/" PAY_LMDB_DATA_FILE, NULL), &file) == 0) {
         out->file_bytes = (apr_int64_t)file.st_size;
@@ -156,5 +156,5 @@ apr_status_t pay_store_backup(pay_store_t *store, const char *path, apr_pool_t *
         (void)unlink(file);
         (void)rmdir(path);
     }
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

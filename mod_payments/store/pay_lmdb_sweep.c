@@ -109,12 +109,12 @@ static apr_status_t sweep_part(int *done, sweep_t *sweep, pay_store_t *db)
     rc = collect(done, sweep, &txn);
     pay_rows_end(&txn);
     if (rc) {
-        return pay_lmdb_status(rc);
+        return pay_rows_status(rc);
     }
     if (sweep->keys->nelts == 0) {
         return APR_SUCCESS;
     }
-    return pay_lmdb_commit(db, 0, remove_work, sweep);
+    return pay_rows_commit(db, pay_turn_scope(sweep->scope), 0, remove_work, sweep);
 }
 
 apr_status_t pay_lmdb_sweep(pay_store_t *db, const pay_scope_t *scope, apr_uint32_t number,

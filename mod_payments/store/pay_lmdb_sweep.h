@@ -4,7 +4,7 @@
 
 /* Removing what an import wrote that failed or never finished. */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
 #define PAY_LMDB_SWEEP_VISITS_MAX 4096 /* rows looked at in one read transaction */
 #define PAY_LMDB_SWEEP_ROWS_MAX 500    /* rows removed in one write transaction */

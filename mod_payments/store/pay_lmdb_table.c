@@ -13,22 +13,22 @@
 
 static const char schema_name[] = "schema";
 
-#define TABLE_NAME(id, name) [PAY_TABLE_##id] = (name),
-static const char *const table_names[] = {PAY_LMDB_TABLES(TABLE_NAME)};
+#define TABLE_NAME(id, name, turn) [PAY_TABLE_##id] = (name),
+static const char *const table_names[] = {PAY_ROWS_TABLES(TABLE_NAME)};
 
-const char *pay_lmdb_table_name(pay_lmdb_table_t table)
+const char *pay_rows_table_name(pay_table_t table)
 {
     assert(table < PAY_TABLE_COUNT);
     return table_names[table];
 }
 
-MDB_dbi pay_lmdb_dbi(pay_lmdb_table_t table)
+MDB_dbi pay_lmdb_dbi(pay_table_t table)
 {
     assert(table < PAY_TABLE_COUNT);
     return (MDB_dbi)(PAY_LMDB_DBI_FIRST + table); /* pay_lmdb_tables_open sees to it */
 }
 
-int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_lmdb_table_t table)
+int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_table_t table)
 {
     MDB_stat stat;
     int rc;
@@ -38,7 +38,7 @@ int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_lmdb_tabl
     return rc;
 }
 
-int pay_lmdb_table_is_missing(const pay_rows_txn_t *txn, pay_lmdb_table_t table)
+int pay_rows_table_is_missing(const pay_rows_txn_t *txn, pay_table_t table)
 {
     unsigned int flags;
 
@@ -46,7 +46,7 @@ int pay_lmdb_table_is_missing(const pay_rows_txn_t *txn, pay_lmdb_table_t table)
            && mdb_dbi_flags(txn->mdb, pay_lmdb_dbi(table), &flags) == EINVAL;
 }
 
-int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key)
+int pay_rows_bad(pay_table_t table, const MDB_val *key)
 {
     static const char digits[] = "0123456789abcdef";
     const unsigned char *bytes = key->mv_data;
@@ -67,8 +67,8 @@ int pay_lmdb_bad_row(pay_lmdb_table_t table, const MDB_val *key)
         PAY_LOG_ERR, APR_SUCCESS,
         PAYLOGNO(00104) "table %s: the row of key 0x%s%s does not decode; run paymentsctl store "
                         "check and restore it from a backup",
-        pay_lmdb_table_name(table), hex, len < key->mv_size ? "..." : "");
-    return PAY_LMDB_BAD_ROW;
+        pay_rows_table_name(table), hex, len < key->mv_size ? "..." : "");
+    return PAY_ROWS_BAD;
 }
 
 int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn)
@@ -83,7 +83,7 @@ int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn)
         return rc;
     }
     if (val.mv_size != SCHEMA_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_META, &key);
+        return pay_rows_bad(PAY_TABLE_META, &key);
     }
     *version = pay_lmdb_read_u32(val.mv_data);
     return 0;
@@ -96,7 +96,7 @@ apr_status_t pay_lmdb_schema_check(pay_lmdb_env_t *env, MDB_txn *txn)
 
     rc = pay_lmdb_schema_get(&version, txn);
     if (rc) {
-        return rc == MDB_NOTFOUND ? PAY_STORE_ESCHEMA : pay_lmdb_status(rc);
+        return rc == MDB_NOTFOUND ? PAY_STORE_ESCHEMA : pay_rows_status(rc);
     }
     if (version == PAY_LMDB_SCHEMA_VERSION) {
         return APR_SUCCESS;
@@ -126,7 +126,7 @@ static int schema_put(MDB_txn *txn)
 }
 
 /* A handle a table; LMDB numbers them in this order as long as nothing else opens any. */
-static int table_open(MDB_txn *txn, pay_lmdb_table_t table, unsigned int flags)
+static int table_open(MDB_txn *txn, pay_table_t table, unsigned int flags)
 {
     MDB_dbi dbi;
     int rc;
@@ -150,7 +150,7 @@ static int tables_create(MDB_env *mdb)
         return rc;
     }
     for (table = 0; !rc && table < PAY_TABLE_COUNT; table++) {
-        rc = table_open(txn, (pay_lmdb_table_t)table, MDB_CREATE);
+        rc = table_open(txn, (pay_table_t)table, MDB_CREATE);
     }
     if (!rc) {
         rc = schema_put(txn);
@@ -189,7 +189,7 @@ static int tables_find(apr_uint32_t *version, int *lacks, MDB_env *mdb)
         if (table == PAY_TABLE_COUNT) {
             break;
         }
-        rc = table_open(txn, (pay_lmdb_table_t)table, 0);
+        rc = table_open(txn, (pay_table_t)table, 0);
         if (rc == MDB_NOTFOUND && table >= PAY_TABLE_LATER_FIRST) {
             *lacks = 1; /* and all behind it: they came in this order */
             rc = 0;
@@ -259,9 +259,9 @@ apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, in
     }
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s: its tables cannot be opened: %s", path,
-                            rc == PAY_LMDB_BAD_ROW ? "the schema version does not decode"
-                                                   : mdb_strerror(rc));
-        return pay_lmdb_status(rc);
+                            rc == PAY_ROWS_BAD ? "the schema version does not decode"
+                                               : mdb_strerror(rc));
+        return pay_rows_status(rc);
     }
     return schema_judge(version, path, reason);
 }

@@ -51,11 +51,11 @@ int pay_lmdb_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *
 
     *out = NULL;
     if (key->mv_size <= PAY_LMDB_SCOPE_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_TOKEN, key);
+        return pay_rows_bad(PAY_TABLE_TOKEN, key);
     }
     rc = pay_row_decode(token, token_fields, TOKEN_FIELDS, row, NULL, p);
     if (rc) {
-        return pay_lmdb_bad_row(PAY_TABLE_TOKEN, key);
+        return pay_rows_bad(PAY_TABLE_TOKEN, key);
     }
     pay_lmdb_read_scope(&token->scope, key->mv_data);
     token->token = apr_pstrmemdup(p, (const char *)key->mv_data + PAY_LMDB_SCOPE_LEN,
@@ -202,7 +202,7 @@ apr_status_t pay_store_token_create(pay_token_t **out, pay_store_t *store, const
     if (!token->email || !token->card.issuer || !token->card.country || !token->card.type) {
         return APR_EINVAL;
     }
-    rv = pay_lmdb_commit(store, 1, create_work, &work);
+    rv = pay_rows_commit(store, pay_turn_scope(&token->scope), 1, create_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.token;
     }
@@ -220,7 +220,7 @@ apr_status_t pay_store_token_get(pay_token_t **out, pay_store_t *store, const pa
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_lmdb_status(token_read(out, &txn, scope, token, p));
+    rv = pay_rows_status(token_read(out, &txn, scope, token, p));
     pay_rows_end(&txn);
     return rv;
 }
@@ -268,7 +268,7 @@ static int revoke_work(pay_rows_txn_t *txn, void *baton)
     }
     work->token = token;
     if (token->revoked_at) {
-        return PAY_LMDB_SILENT;
+        return PAY_ROWS_SILENT;
     }
     tell(txn->store, token, work->pool);
     token->revoked_at = pay_lmdb_time_now();
@@ -282,7 +282,7 @@ apr_status_t pay_store_token_revoke(pay_token_t **out, pay_store_t *store, const
     apr_status_t rv;
 
     *out = NULL;
-    rv = pay_lmdb_commit(store, 0, revoke_work, &work);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, revoke_work, &work);
     if (rv == APR_SUCCESS) {
         *out = work.token;
     }

@@ -4,9 +4,9 @@
 
 /* Card tokens inside a transaction that the caller holds. */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 
-/* 0, or PAY_LMDB_BAD_ROW (already logged). */
+/* 0, or PAY_ROWS_BAD (already logged). */
 int pay_lmdb_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 /* The token of a payer who paid on a page; one that the scope has already stays as it is. */
 int pay_lmdb_token_issue(pay_rows_txn_t *txn, const pay_token_t *token, apr_pool_t *p);

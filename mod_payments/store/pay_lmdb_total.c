@@ -49,7 +49,7 @@ int pay_lmdb_total_decode(pay_lmdb_total_t *out, const MDB_val *key, const MDB_v
 
     memset(out, 0, sizeof(*out));
     if (key->mv_size != PAY_LMDB_TOTAL_KEY_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_TOTAL, key);
+        return pay_rows_bad(PAY_TABLE_TOTAL, key);
     }
     /* No strings, so no pool is needed. */
     rc = pay_row_decode(total, total_fields, TOTAL_FIELDS, row, NULL, NULL);
@@ -61,7 +61,7 @@ int pay_lmdb_total_decode(pay_lmdb_total_t *out, const MDB_val *key, const MDB_v
     out->import_number = pay_lmdb_read_u32(at + PAY_CURRENCY_LEN);
     if (rc || pay_total_step(total->from) != total->from || !is_currency(total->currency)
         || pay_total_is_zero(total)) {
-        return pay_lmdb_bad_row(PAY_TABLE_TOTAL, key);
+        return pay_rows_bad(PAY_TABLE_TOTAL, key);
     }
     return MDB_SUCCESS;
 }
@@ -116,7 +116,7 @@ static int take_away(pay_total_t *total, const pay_total_t *less)
            && sum_is_sound(&total->fees);
 }
 
-/* As change(); PAY_LMDB_BAD_ROW, already logged: the row is damaged, and was left as it is. */
+/* As change(); PAY_ROWS_BAD, already logged: the row is damaged, and was left as it is. */
 static int change_row(pay_rows_txn_t *txn, const pay_lmdb_total_t *by, int count, apr_pool_t *p)
 {
     pay_lmdb_total_t row;
@@ -139,7 +139,7 @@ static int change_row(pay_rows_txn_t *txn, const pay_lmdb_total_t *by, int count
     if (count > 0) {
         pay_total_add(&row.total, &by->total);
     } else if (!take_away(&row.total, &by->total)) {
-        return pay_lmdb_bad_row(PAY_TABLE_TOTAL, &at);
+        return pay_rows_bad(PAY_TABLE_TOTAL, &at);
     }
     if (pay_total_is_zero(&row.total)) {
         return pay_rows_del(txn, PAY_TABLE_TOTAL, &at);
@@ -161,7 +161,7 @@ static int change(pay_rows_txn_t *txn, const pay_lmdb_total_t *by, int count, ap
         return MDB_SUCCESS;
     }
     rc = change_row(txn, by, count, p);
-    return rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc;
+    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
 }
 
 int pay_lmdb_total_charge(pay_rows_txn_t *txn, const pay_charge_t *charge, int count, apr_pool_t *p)
@@ -266,5 +266,5 @@ apr_status_t pay_store_total_list(apr_array_header_t **out, pay_store_t *store,
     }
     rc = list(*out, &txn, &first, scope, range->to, limit);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

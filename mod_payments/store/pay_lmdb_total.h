@@ -4,10 +4,10 @@
 
 /*
  * Kept totals inside the write transaction that changes them. Functions return LMDB's codes or,
- * but for those that count, PAY_LMDB_BAD_ROW (already logged).
+ * but for those that count, PAY_ROWS_BAD (already logged).
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 /* scope, step, currency, import number (0: not imported) */

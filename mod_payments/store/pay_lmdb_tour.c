@@ -41,7 +41,7 @@ static void next_charge(pay_lmdb_tour_t *tour)
  * take rows out, so that no scan stays open.
  */
 static int step(int *found, MDB_val *key, MDB_val *row, pay_lmdb_tour_t *tour, pay_rows_txn_t *txn,
-                pay_lmdb_table_t table, const pay_lmdb_key_t *prefix)
+                pay_table_t table, const pay_lmdb_key_t *prefix)
 {
     int rc;
 
@@ -100,7 +100,7 @@ static int visit_refund(pay_lmdb_tour_t *tour, pay_rows_txn_t *txn, const pay_ch
     }
     rc = pay_lmdb_refund_get(&refund, txn, &refund_key, tour->p);
     if (rc) {
-        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_BY_CHARGE, &key) : rc;
+        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_BY_CHARGE, &key) : rc;
     }
     rc = tour->visitor->refund(&leave, tour, txn, refund);
     if (!rc && leave) {
@@ -185,7 +185,7 @@ static int tour_work(pay_rows_txn_t *txn, void *baton)
         rc = visit(tour, txn);
     }
     if (!rc && !tour->charges_done && !tour->refunds_done && !tour->events_done) {
-        rc = PAY_LMDB_SILENT;
+        rc = PAY_ROWS_SILENT;
     }
     return rc;
 }
@@ -198,7 +198,7 @@ apr_status_t pay_lmdb_tour(pay_lmdb_tour_t *tour, pay_store_t *db,
     assert(tour->charges->nelts <= PAY_LMDB_TOUR_CHARGES_MAX);
     memset(&tour->at, 0, sizeof(tour->at));
     while (rv == APR_SUCCESS && tour->at.charge < tour->charges->nelts) {
-        rv = pay_lmdb_commit(db, 0, tour_work, tour);
+        rv = pay_rows_commit(db, pay_turn_scope(tour->scope), 0, tour_work, tour);
         if (rv == APR_SUCCESS) {
             tour->at = tour->next;
             counted(tour, sums);

@@ -8,7 +8,7 @@
  * the next one goes on where it ended, be it in the middle of a charge.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_refund.h"
 

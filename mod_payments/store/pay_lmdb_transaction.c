@@ -20,11 +20,11 @@ static int show(pay_transaction_t *out, pay_rows_txn_t *txn, const MDB_val *inde
     int rc, visible;
 
     if (key.mv_size != PAY_LMDB_REFUND_KEY_LEN) {
-        return pay_lmdb_bad_row(PAY_TABLE_REFUND_BY_CHARGE, index);
+        return pay_rows_bad(PAY_TABLE_REFUND_BY_CHARGE, index);
     }
     rc = pay_rows_get(&val, txn, PAY_TABLE_REFUND, &key);
     if (rc) {
-        return rc == MDB_NOTFOUND ? pay_lmdb_bad_row(PAY_TABLE_REFUND_BY_CHARGE, index) : rc;
+        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_BY_CHARGE, index) : rc;
     }
     rc = pay_lmdb_refund_peek(&row, &key, &val, p);
     if (rc) {
@@ -96,7 +96,7 @@ static apr_status_t look_up(pay_transaction_t *out, pay_store_t *db, const pay_s
     if (rc) {
         out->charge = NULL;
     }
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 apr_status_t pay_store_transaction_find(pay_transaction_t *out, pay_store_t *store,

@@ -58,12 +58,12 @@ static apr_status_t pages_touch(pay_store_t *db)
     }
     for (dbi = 0; !rc && dbi < PAY_LMDB_DBI_FIRST + PAY_TABLE_COUNT; dbi++) {
         if (dbi < PAY_LMDB_DBI_FIRST
-            || !pay_lmdb_table_is_missing(&txn, (pay_lmdb_table_t)(dbi - PAY_LMDB_DBI_FIRST))) {
+            || !pay_rows_table_is_missing(&txn, (pay_table_t)(dbi - PAY_LMDB_DBI_FIRST))) {
             rc = table_touch(&txn, dbi);
         }
     }
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /*

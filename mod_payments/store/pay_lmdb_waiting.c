@@ -82,7 +82,7 @@ apr_status_t pay_store_waiting_count(pay_waiting_t *out, pay_store_t *store,
     }
     rc = count_all(out, &txn, scope, limit);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 /* Adds the refund of an entry of pending_due, if it waits and is of that scope. */
@@ -101,7 +101,7 @@ static int waiting_add(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_l
     if (!rc && row->refund.waiting) {
         APR_ARRAY_PUSH(out, pay_refund_t *) = &row->refund;
     }
-    return rc == MDB_NOTFOUND || rc == PAY_LMDB_BAD_ROW ? MDB_SUCCESS : rc; /* store check tells */
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* store check tells */
 }
 
 static int waiting_list(apr_array_header_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope,
@@ -141,5 +141,5 @@ apr_status_t pay_store_refund_waiting(apr_array_header_t **out, pay_store_t *sto
     }
     rc = waiting_list(*out, &txn, scope, limit, p);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }

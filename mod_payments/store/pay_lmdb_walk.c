@@ -5,7 +5,7 @@
 #include <assert.h>
 
 typedef struct walk_t {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     pay_lmdb_key_t prefix;
     pay_lmdb_key_t last; /* the row visited last; empty before the first */
     pay_lmdb_visit_t visit;
@@ -48,7 +48,7 @@ static void walk_start(walk_t *walk, const pay_lmdb_key_t *prefix, const pay_lmd
     }
 }
 
-apr_status_t pay_lmdb_walk(pay_store_t *db, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix,
+apr_status_t pay_lmdb_walk(pay_store_t *db, pay_table_t table, const pay_lmdb_key_t *prefix,
                            pay_lmdb_visit_t visit, void *baton)
 {
     walk_t walk = {.table = table, .visit = visit, .baton = baton};
@@ -65,10 +65,10 @@ apr_status_t pay_lmdb_walk(pay_store_t *db, pay_lmdb_table_t table, const pay_lm
         rc = walk_chunk(&walk, &txn, PAY_STORE_ROWS_MAX);
         pay_rows_end(&txn);
     }
-    return rc == MDB_NOTFOUND ? APR_SUCCESS : pay_lmdb_status(rc);
+    return rc == MDB_NOTFOUND ? APR_SUCCESS : pay_rows_status(rc);
 }
 
-int pay_lmdb_walk_part(pay_rows_txn_t *txn, pay_lmdb_table_t table, const pay_lmdb_key_t *prefix,
+int pay_lmdb_walk_part(pay_rows_txn_t *txn, pay_table_t table, const pay_lmdb_key_t *prefix,
                        const pay_lmdb_key_t *after, int limit, pay_lmdb_visit_t visit, void *baton)
 {
     walk_t walk = {.table = table, .visit = visit, .baton = baton};
@@ -79,9 +79,9 @@ int pay_lmdb_walk_part(pay_rows_txn_t *txn, pay_lmdb_table_t table, const pay_lm
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-apr_status_t pay_lmdb_walk_page(pay_store_t *db, pay_lmdb_table_t table,
-                                const pay_lmdb_key_t *prefix, const pay_lmdb_key_t *after,
-                                int limit, pay_lmdb_visit_t visit, void *baton)
+apr_status_t pay_lmdb_walk_page(pay_store_t *db, pay_table_t table, const pay_lmdb_key_t *prefix,
+                                const pay_lmdb_key_t *after, int limit, pay_lmdb_visit_t visit,
+                                void *baton)
 {
     apr_status_t rv;
     pay_rows_txn_t txn;
@@ -95,7 +95,7 @@ apr_status_t pay_lmdb_walk_page(pay_store_t *db, pay_lmdb_table_t table,
     }
     rc = pay_lmdb_walk_part(&txn, table, prefix, after, limit, visit, baton);
     pay_rows_end(&txn);
-    return pay_lmdb_status(rc);
+    return pay_rows_status(rc);
 }
 
 static int count_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
@@ -107,7 +107,7 @@ static int count_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, con
     return MDB_SUCCESS;
 }
 
-int pay_lmdb_walk_count(int *out, pay_rows_txn_t *txn, pay_lmdb_table_t table,
+int pay_lmdb_walk_count(int *out, pay_rows_txn_t *txn, pay_table_t table,
                         const pay_lmdb_key_t *prefix, int limit)
 {
     *out = 0;

@@ -56,7 +56,7 @@ int pay_rows_scan_end(pay_rows_scan_t *scan, int rc)
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-int pay_rows_first(MDB_val *key, MDB_val *row, const pay_rows_txn_t *txn, pay_lmdb_table_t table,
+int pay_rows_first(MDB_val *key, MDB_val *row, const pay_rows_txn_t *txn, pay_table_t table,
                    const pay_lmdb_key_t *prefix, const pay_lmdb_key_t *from, pay_rows_way_t way)
 {
     pay_rows_scan_t scan = pay_rows_scan(txn, table, prefix, from, way);

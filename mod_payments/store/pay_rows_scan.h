@@ -4,10 +4,10 @@
 
 /*
  * Rows of a table in the order of their keys, inside a transaction; a part of the seam
- * (pay_lmdb.h). Rows may be written while a scan is open, but for those that it has yet to reach.
+ * (pay_rows.h). Rows may be written while a scan is open, but for those that it has yet to reach.
  */
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 #include <apr_strings.h>
@@ -22,7 +22,7 @@ typedef enum pay_rows_way_t {
 /* Made by pay_rows_scan; pay_rows_scan_end is owed. */
 typedef struct pay_rows_scan_t {
     const pay_rows_txn_t *txn;
-    pay_lmdb_table_t table;
+    pay_table_t table;
     pay_rows_way_t way;
     const pay_lmdb_key_t *prefix, *from;
     MDB_cursor *cursor; /* NULL: nothing was read yet */
@@ -34,7 +34,7 @@ typedef struct pay_rows_scan_t {
  * `way` says. `from` NULL: all of them, which downward is for a scan without a prefix alone. Both
  * keys live as long as the scan, and are made before its first row is read.
  */
-static inline pay_rows_scan_t pay_rows_scan(const pay_rows_txn_t *txn, pay_lmdb_table_t table,
+static inline pay_rows_scan_t pay_rows_scan(const pay_rows_txn_t *txn, pay_table_t table,
                                             const pay_lmdb_key_t *prefix,
                                             const pay_lmdb_key_t *from, pay_rows_way_t way)
 {
@@ -71,7 +71,7 @@ static inline int pay_rows_next(MDB_val *key, MDB_val *row, pay_rows_scan_t *sca
 }
 
 /* The first row of such a scan, by itself; MDB_NOTFOUND. */
-int pay_rows_first(MDB_val *key, MDB_val *row, const pay_rows_txn_t *txn, pay_lmdb_table_t table,
+int pay_rows_first(MDB_val *key, MDB_val *row, const pay_rows_txn_t *txn, pay_table_t table,
                    const pay_lmdb_key_t *prefix, const pay_lmdb_key_t *from, pay_rows_way_t way);
 
 /* A copy of a key or of a row in `p`. */

@@ -19,7 +19,7 @@ static inline int fuzz_checkouts_decode(MDB_val *written, const MDB_val *key, co
     int rc;
 
     rc = pay_lmdb_checkout_decode(&checkout, key, row, p);
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (checkout != NULL));
     if (rc || key->mv_size != PAY_LMDB_CHARGE_KEY_LEN) {
         return 0;

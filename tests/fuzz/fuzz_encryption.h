@@ -27,7 +27,7 @@ static inline int fuzz_encryption_decode(MDB_val *written, const MDB_val *key, c
     int rc;
 
     rc = pay_lmdb_encryption_key_decode(&record, key, row, p);
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (record != NULL));
     if (rc) {
         return 0;

@@ -47,7 +47,7 @@ static inline void fuzz_grants_decode(const MDB_val *key, const MDB_val *row, ap
     int rc;
 
     rc = pay_lmdb_grant_decode(&grant, key, row, p);
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (grant != NULL));
     if (rc) {
         return;
@@ -100,7 +100,7 @@ static inline void fuzz_audit_decode(const MDB_val *key, const MDB_val *row, apr
     int rc;
 
     rc = pay_lmdb_audit_decode(&entry, key, row, p);
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (entry != NULL));
     if (rc) {
         return;

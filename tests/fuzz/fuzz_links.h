@@ -39,7 +39,7 @@ static inline void fuzz_links_decode(const MDB_val *key, const MDB_val *row, apr
     int rc;
 
     rc = pay_lmdb_link_decode(&link, key, row, p);
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (link != NULL));
     if (rc) {
         return;

@@ -23,7 +23,7 @@
 
 static const struct {
     char letter;
-    pay_lmdb_table_t table;
+    pay_table_t table;
 } tables[] = {
     {'m', PAY_TABLE_META},           {'a', PAY_TABLE_ACCOUNT},
     {'n', PAY_TABLE_ACCOUNT_NAME},   {'k', PAY_TABLE_API_KEY},
@@ -87,7 +87,7 @@ static void check_sample(const MDB_val *row, apr_pool_t *p)
 
     memset(&sample, 0, sizeof(sample));
     rc = pay_row_decode(&sample, sample_fields, SAMPLE_FIELDS, row, &used, p);
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK(used <= row->mv_size);
     memset(&again, 0, sizeof(again));
     CHECK((pay_row_decode(&again, sample_fields, SAMPLE_FIELDS, row, NULL, p) == 0)
@@ -128,7 +128,7 @@ static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
         return;
     }
     rc = pay_lmdb_charge_decode(&charge, key, row, p);
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (charge != NULL));
     if (rc) {
         return;
@@ -186,7 +186,7 @@ static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     peek_rc = pay_lmdb_refund_peek(&peeked, key, row, p);
     rc = pay_lmdb_refund_decode(&refund, key, row, p);
     CHECK((rc == 0) == (refund != NULL) && (peek_rc == 0) == (peeked != NULL));
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK(head_rc == 0 || peek_rc != 0);
     CHECK(peek_rc == 0 || rc != 0);
     if (head_rc == 0) {
@@ -201,7 +201,7 @@ static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 }
 
 /* What `table` holds at the key after a row was written, in a transaction that is not committed. */
-static void check_written(pay_rows_txn_t *txn, pay_lmdb_table_t table, const MDB_val *key,
+static void check_written(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key,
                           const MDB_val *row)
 {
     MDB_val at = *key, written;
@@ -217,7 +217,7 @@ static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p
     int rc;
 
     rc = pay_lmdb_endpoint_decode(&endpoint, key, row, p);
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (endpoint != NULL));
     if (rc) {
         return;
@@ -236,7 +236,7 @@ static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     int rc;
 
     rc = pay_lmdb_event_decode(&event, key, row, p);
-    CHECK(rc == 0 || rc == PAY_LMDB_BAD_ROW);
+    CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (event != NULL));
     if (rc) {
         return;
@@ -512,7 +512,7 @@ static void hear(void *baton, const char *text)
 }
 
 /* 0 when LMDB does not take such a key. */
-static int plant(pay_lmdb_table_t table, const MDB_val *key, const MDB_val *row)
+static int plant(pay_table_t table, const MDB_val *key, const MDB_val *row)
 {
     MDB_val at = *key, val = *row;
     pay_rows_txn_t txn = fuzz_store_begin(0);
@@ -524,7 +524,7 @@ static int plant(pay_lmdb_table_t table, const MDB_val *key, const MDB_val *row)
     return rc == 0;
 }
 
-static void check_planted(pay_lmdb_table_t table, apr_pool_t *p)
+static void check_planted(pay_table_t table, apr_pool_t *p)
 {
     apr_size_t faults, told = 0;
 

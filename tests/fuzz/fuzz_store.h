@@ -20,7 +20,7 @@
 #define FUZZ_AMOUNT_MINOR 1050
 
 typedef struct fuzz_row_t {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     MDB_val key;
     MDB_val val;
 } fuzz_row_t;
@@ -56,7 +56,7 @@ static inline void fuzz_store_remove(void)
 
 static inline pay_rows_txn_t fuzz_store_begin(unsigned int flags)
 {
-    pay_rows_txn_t txn = {NULL, fuzz_store.store};
+    pay_rows_txn_t txn = {.store = fuzz_store.store, .turn = pay_turn_all()};
 
     CHECK(mdb_txn_begin(fuzz_store.store->env->mdb, NULL, flags, &txn.mdb) == 0);
     return txn;
@@ -69,7 +69,7 @@ static inline void fuzz_store_reset(void)
     int i;
 
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        CHECK(mdb_drop(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)i), 0) == 0);
+        CHECK(mdb_drop(txn.mdb, pay_lmdb_dbi((pay_table_t)i), 0) == 0);
     }
     for (i = 0; i < fuzz_store.count; i++) {
         fuzz_row_t *row = &fuzz_store.rows[i];
@@ -94,11 +94,11 @@ static inline void fuzz_store_remember(void)
     int i;
 
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        CHECK(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)i), &cursor) == 0);
+        CHECK(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_table_t)i), &cursor) == 0);
         while (mdb_cursor_get(cursor, &key, &val, MDB_NEXT) == 0) {
             CHECK(fuzz_store.count < FUZZ_ROWS_MAX);
             fuzz_store.rows[fuzz_store.count++] =
-                (fuzz_row_t){(pay_lmdb_table_t)i, fuzz_store_dup(&key), fuzz_store_dup(&val)};
+                (fuzz_row_t){(pay_table_t)i, fuzz_store_dup(&key), fuzz_store_dup(&val)};
         }
         mdb_cursor_close(cursor);
     }

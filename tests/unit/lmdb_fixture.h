@@ -99,7 +99,7 @@ static inline pay_store_t *fixture_shop(const char *dir)
 
 /* Puts a value under a name in the table meta; the name is the baton's. */
 typedef struct fixture_row_t {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     const char *key;
     size_t key_len; /* 0: strlen(key) */
     const void *value;
@@ -117,7 +117,7 @@ static inline int fixture_put_work(pay_rows_txn_t *txn, void *baton)
 
 static inline apr_status_t fixture_put(pay_store_t *store, fixture_row_t row)
 {
-    return pay_lmdb_commit(store, 0, fixture_put_work, &row);
+    return pay_rows_commit(store, pay_turn_all(), 0, fixture_put_work, &row);
 }
 
 /* 1 when the table meta has the name. */

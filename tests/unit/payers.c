@@ -178,8 +178,7 @@ int erase_rows_with(int i, const char *text)
     }
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     for (table = 0; table < PAY_TABLE_COUNT; table++) {
-        ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)table), &cursor),
-                         0);
+        ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_table_t)table), &cursor), 0);
         rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
         for (; !rc; rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT)) {
             if (key.mv_size >= prefix.len && !memcmp(key.mv_data, prefix.bytes, prefix.len)) {
@@ -193,7 +192,7 @@ int erase_rows_with(int i, const char *text)
     return count;
 }
 
-int erase_count(int i, pay_lmdb_table_t table)
+int erase_count(int i, pay_table_t table)
 {
     pay_lmdb_key_t prefix;
     MDB_cursor *cursor;

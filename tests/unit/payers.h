@@ -51,7 +51,7 @@ void erase_fill(void);
 int erase_rows_with(int i, const char *text);
 
 /* Rows of the scope in one table, whose keys begin with the scope. */
-int erase_count(int i, pay_lmdb_table_t table);
+int erase_count(int i, pay_table_t table);
 
 int erase_events_work(pay_rows_txn_t *txn, void *baton);
 

@@ -22,7 +22,7 @@ static const struct {
     {"input/output", EIO, PAY_STORE_EDOWN},
     {"no right", EACCES, PAY_STORE_EDOWN},
     {"corrupted", MDB_CORRUPTED, PAY_STORE_ECORRUPT},
-    {"bad row", PAY_LMDB_BAD_ROW, PAY_STORE_ECORRUPT},
+    {"bad row", PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
     {"a closure's EINVAL", EINVAL, APR_EINVAL},
     {"a closure's EBUSY", EBUSY, APR_EBUSY},
     {"a status of ours", PAY_STORE_ESCHEMA, PAY_STORE_ESCHEMA},
@@ -32,7 +32,7 @@ static const struct {
 
 START_TEST(test_codes_are_mapped)
 {
-    ck_assert_msg(pay_lmdb_status(status_rows[_i].rc) == status_rows[_i].want, "%s",
+    ck_assert_msg(pay_rows_status(status_rows[_i].rc) == status_rows[_i].want, "%s",
                   status_rows[_i].name);
 }
 END_TEST

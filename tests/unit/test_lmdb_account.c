@@ -153,7 +153,7 @@ END_TEST
 
 static const struct {
     const char *name;
-    pay_lmdb_table_t table;
+    pay_table_t table;
     const char *key;
     size_t key_len;
     size_t value_len;
@@ -179,7 +179,7 @@ START_TEST(test_damage_is_an_error_of_that_row)
                   "%s", damage_rows[_i].name);
     ck_assert_int_eq(fixture_lines, 1);
     ck_assert(fixture_logged("PAY00104: table "));
-    ck_assert(fixture_logged(pay_lmdb_table_name(damage_rows[_i].table)));
+    ck_assert(fixture_logged(pay_rows_table_name(damage_rows[_i].table)));
     ck_assert_int_eq(pay_store_account_list(&accounts, store, unit_pool), PAY_STORE_ECORRUPT);
     ck_assert_int_eq(pay_store_account_get(&account, store, "two", unit_pool), APR_SUCCESS);
 }

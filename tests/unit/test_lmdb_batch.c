@@ -128,7 +128,7 @@ static void *work(void *baton)
 {
     worker_t *worker = baton;
 
-    worker->rv = pay_lmdb_commit(worker->store, worker->grows, put_number, worker);
+    worker->rv = pay_rows_commit(worker->store, pay_turn_all(), worker->grows, put_number, worker);
     returned++;
     return NULL;
 }
@@ -249,7 +249,7 @@ static const struct {
     {"transaction full", MDB_TXN_FULL, PAY_STORE_EDOWN},
     {"disk full", ENOSPC, PAY_STORE_EFULL},
     {"input/output", EIO, PAY_STORE_EDOWN},
-    {"bad row", PAY_LMDB_BAD_ROW, PAY_STORE_ECORRUPT},
+    {"bad row", PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
 };
 
 /* Everything is run again by itself, so that only the one at fault fails. */
@@ -349,7 +349,7 @@ END_TEST
 
 #define UNWANTED 4 /* the number of the work that the hook refuses */
 
-static int refuse_unwanted(int *refused, pay_rows_txn_t *txn, pay_lmdb_work_t run, void *baton)
+static int refuse_unwanted(int *refused, pay_rows_txn_t *txn, pay_rows_work_t run, void *baton)
 {
     const worker_t *worker = baton;
 
@@ -397,7 +397,7 @@ static int spoil_and_close(pay_rows_txn_t *txn, void *baton)
 
 static void *spoil(void *store)
 {
-    return (void *)(intptr_t)pay_lmdb_commit(store, 0, spoil_and_close, NULL);
+    return (void *)(intptr_t)pay_rows_commit(store, pay_turn_all(), 0, spoil_and_close, NULL);
 }
 
 /* Who runs alone waits for the lock like everybody: newcomers are told, and so is who waits. */

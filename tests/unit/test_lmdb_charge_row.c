@@ -281,7 +281,7 @@ START_TEST(test_unsound_row)
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);
-    ck_assert_msg(pay_lmdb_charge_decode(&got, &at, &row, unit_pool) == PAY_LMDB_BAD_ROW, "%s",
+    ck_assert_msg(pay_lmdb_charge_decode(&got, &at, &row, unit_pool) == PAY_ROWS_BAD, "%s",
                   unsound_cases[_i].name);
     ck_assert_ptr_null(got);
 }
@@ -297,7 +297,7 @@ START_TEST(test_unsound_kind)
     ck_assert_int_eq(pay_lmdb_charge_encode(&row, charge, unit_pool), 0);
     pay_lmdb_charge_key(&key, &charge->scope, charge->seq);
     at = pay_lmdb_key_val(&key);
-    ck_assert_int_eq(pay_lmdb_charge_decode(&got, &at, &row, unit_pool), PAY_LMDB_BAD_ROW);
+    ck_assert_int_eq(pay_lmdb_charge_decode(&got, &at, &row, unit_pool), PAY_ROWS_BAD);
     ck_assert_ptr_null(got);
 }
 END_TEST

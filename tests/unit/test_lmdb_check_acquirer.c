@@ -43,7 +43,7 @@ static void fill(void)
 
 static const struct {
     const char *name;
-    pay_lmdb_table_t table;
+    pay_table_t table;
     int kind;          /* of the entry that is taken out, or planted */
     const char *text;  /* of table acquirer: the name */
     apr_uint64_t seq;  /* of table held */

@@ -73,8 +73,7 @@ static pay_charge_t *open_checkout(int i, const char *reference)
 START_TEST(test_spoiled)
 {
     const char *name = spoil_cases[_i].name;
-    const pay_lmdb_table_t table =
-        spoil_cases[_i].late ? PAY_TABLE_LATE_DUE : PAY_TABLE_PENDING_DUE;
+    const pay_table_t table = spoil_cases[_i].late ? PAY_TABLE_LATE_DUE : PAY_TABLE_PENDING_DUE;
     pay_lmdb_key_t key, refund_key;
     int i, faults;
 

@@ -7,7 +7,7 @@
 
 typedef enum target_t { ENDPOINT, ENDPOINT_DUE, EVENT, EVENT_DUE, EVENT_PARKED } target_t;
 
-static const pay_lmdb_table_t tables[] = {
+static const pay_table_t tables[] = {
     [ENDPOINT] = PAY_TABLE_ENDPOINT,
     [ENDPOINT_DUE] = PAY_TABLE_ENDPOINT_DUE,
     [EVENT] = PAY_TABLE_EVENT,

@@ -277,8 +277,8 @@ END_TEST
 /* Keys behind all that any step can have: the check tells of them, and ends. */
 START_TEST(test_last_keys)
 {
-    static const pay_lmdb_table_t tables[] = {PAY_TABLE_CHARGE_BY_TIME, PAY_TABLE_REFUND,
-                                              PAY_TABLE_TOTAL};
+    static const pay_table_t tables[] = {PAY_TABLE_CHARGE_BY_TIME, PAY_TABLE_REFUND,
+                                         PAY_TABLE_TOTAL};
     pay_lmdb_key_t key;
     int i;
 

@@ -308,7 +308,7 @@ typedef struct row_t {
     MDB_val key, val;
 } row_t;
 
-static void shorten(pay_rows_txn_t *txn, pay_lmdb_table_t table, int fields)
+static void shorten(pay_rows_txn_t *txn, pay_table_t table, int fields)
 {
     apr_array_header_t *rows = apr_array_make(unit_pool, 8, sizeof(row_t));
     MDB_cursor *cursor;

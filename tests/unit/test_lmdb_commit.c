@@ -69,7 +69,7 @@ static apr_uint64_t count_read(pay_store_t *store)
 
 static apr_status_t count_up(pay_store_t *store)
 {
-    return pay_lmdb_commit(store, 0, count_work, NULL);
+    return pay_rows_commit(store, pay_turn_all(), 0, count_work, NULL);
 }
 
 static void *count_thread(void *store)
@@ -122,7 +122,7 @@ static const struct {
 } refusal_rows[] = {
     {"exists", MDB_KEYEXIST, APR_EEXIST},
     {"not found", MDB_NOTFOUND, APR_NOTFOUND},
-    {"bad row", PAY_LMDB_BAD_ROW, PAY_STORE_ECORRUPT},
+    {"bad row", PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
     {"map full", MDB_MAP_FULL, PAY_STORE_EFULL},
     {"disk full", ENOSPC, PAY_STORE_EFULL},
     {"input/output", EIO, PAY_STORE_EDOWN},
@@ -141,8 +141,9 @@ START_TEST(test_what_a_closure_refuses_is_not_written)
     pay_store_t *store = fixture_open(unit_dir());
     int rc = refusal_rows[_i].rc;
 
-    ck_assert_msg(pay_lmdb_commit(store, 0, refuse_work, &rc) == refusal_rows[_i].want, "%s",
-                  refusal_rows[_i].name);
+    ck_assert_msg(pay_rows_commit(store, pay_turn_all(), 0, refuse_work, &rc)
+                      == refusal_rows[_i].want,
+                  "%s", refusal_rows[_i].name);
     ck_assert_uint_eq(count_read(store), 0);
     ck_assert_int_eq(count_up(store), APR_SUCCESS); /* the turn was given back */
 }
@@ -156,7 +157,7 @@ typedef struct hook_t {
     apr_status_t rv;
 } hook_t;
 
-static int hook_run(int *refused, pay_rows_txn_t *txn, pay_lmdb_work_t work, void *baton)
+static int hook_run(int *refused, pay_rows_txn_t *txn, pay_rows_work_t work, void *baton)
 {
     const hook_t *hook = txn->store->hook_data;
     int rc;
@@ -188,7 +189,7 @@ static const struct {
     apr_uint64_t want_count;
 } hook_rows[] = {
     {"the work is run", 0, 0, 0, APR_SUCCESS, 1},
-    {"silent is success", 0, PAY_LMDB_SILENT, 0, APR_SUCCESS, 1},
+    {"silent is success", 0, PAY_ROWS_SILENT, 0, APR_SUCCESS, 1},
     {"a refusal runs nothing", 1, 0, 0, PAY_STORE_EFULL, 0},
     {"what it returns aborts", 0, EINVAL, 0, APR_EINVAL, 0},
     {"a failed commit", 0, 0, EIO, PAY_STORE_EUNKNOWN, 0},
@@ -208,8 +209,9 @@ START_TEST(test_a_hook_runs_the_work)
     ck_assert_int_eq(pay_store_ready(NULL, store, unit_pool), APR_SUCCESS);
     fixture_listen();
     commit_says = hook_rows[_i].commit_says;
-    ck_assert_msg(pay_lmdb_commit(&hooked, 0, count_work, NULL) == hook_rows[_i].want, "%s",
-                  hook_rows[_i].name);
+    ck_assert_msg(pay_rows_commit(&hooked, pay_turn_all(), 0, count_work, NULL)
+                      == hook_rows[_i].want,
+                  "%s", hook_rows[_i].name);
     commit_says = 0;
     ck_assert_int_eq(hook.committed, 1);
     ck_assert_int_eq(hook.rv, hook_rows[_i].want);
@@ -231,7 +233,7 @@ static int hold_work(pay_rows_txn_t *txn, void *baton)
 static int hold_child(const char *dir, int ready_fd)
 {
     pay_store_t *store = fixture_open(dir);
-    apr_status_t rv = pay_lmdb_commit(store, 0, hold_work, &ready_fd);
+    apr_status_t rv = pay_rows_commit(store, pay_turn_all(), 0, hold_work, &ready_fd);
 
     return rv == APR_SUCCESS ? 0 : 1;
 }
@@ -364,11 +366,12 @@ START_TEST(test_a_full_disk_is_survived)
     limit = before;
     limit.rlim_cur = 64 * 1024;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    ck_assert_int_eq(pay_lmdb_commit(store, 0, large_work, NULL), PAY_STORE_EUNKNOWN);
+    ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, large_work, NULL),
+                     PAY_STORE_EUNKNOWN);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
     ck_assert_uint_eq(count_read(store), 1);
     ck_assert(!fixture_has(store, "large"));
-    ck_assert_int_eq(pay_lmdb_commit(store, 0, large_work, NULL), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, large_work, NULL), APR_SUCCESS);
     ck_assert(fixture_has(store, "large"));
 }
 END_TEST

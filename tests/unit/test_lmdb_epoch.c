@@ -322,7 +322,8 @@ static void charge(const char *dir, pay_mode_t mode, apr_time_t at)
     charged_t charged = {mode, at};
     pay_store_t *store = fixture_open(dir);
 
-    ck_assert_int_eq(pay_lmdb_commit(store, 0, charged_work, &charged), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, charged_work, &charged),
+                     APR_SUCCESS);
     store_close(store);
 }
 

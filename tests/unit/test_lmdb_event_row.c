@@ -124,7 +124,7 @@ START_TEST(test_sound)
                                .answer = ""};
     trip_t back = trip(&event);
 
-    ck_assert_msg(back.rc == (sound_cases[_i].sound ? 0 : PAY_LMDB_BAD_ROW), "%s",
+    ck_assert_msg(back.rc == (sound_cases[_i].sound ? 0 : PAY_ROWS_BAD), "%s",
                   sound_cases[_i].name);
     ck_assert_msg((back.out != NULL) == sound_cases[_i].sound, "%s", sound_cases[_i].name);
     ck_assert_int_eq(till_lines[PAY_LOG_ERR], sound_cases[_i].sound ? 0 : 1);
@@ -136,11 +136,11 @@ START_TEST(test_strings_must_be_there)
     pay_event_t event = most;
 
     event.error = NULL;
-    ck_assert_int_eq(trip(&event).rc, PAY_LMDB_BAD_ROW);
+    ck_assert_int_eq(trip(&event).rc, PAY_ROWS_BAD);
     event.sequence--; /* what cannot be read is not written over */
     event.error = "";
     event.answer = NULL;
-    ck_assert_int_eq(trip(&event).rc, PAY_LMDB_BAD_ROW);
+    ck_assert_int_eq(trip(&event).rc, PAY_ROWS_BAD);
 }
 END_TEST
 

@@ -126,7 +126,7 @@ static int writes;
 /* Each transaction finds that the one before it has held the scope from its own time on. */
 static int write_a_minute_later(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn)
 {
-    pay_rows_txn_t rows = {NULL, till->store};
+    pay_rows_txn_t rows = {.store = till->store};
     pay_lmdb_scope_t row;
     int rc;
 

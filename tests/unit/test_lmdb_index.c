@@ -20,7 +20,7 @@ typedef struct thing_t {
 
 static int taken;
 
-static int entry_of(pay_lmdb_entry_t *entry, pay_lmdb_table_t table, int number, int value)
+static int entry_of(pay_lmdb_entry_t *entry, pay_table_t table, int number, int value)
 {
     if (number == 0) {
         return MDB_NOTFOUND;
@@ -121,7 +121,7 @@ static int list_work(pay_rows_txn_t *txn, void *baton)
 {
     static const struct {
         char letter;
-        pay_lmdb_table_t table;
+        pay_table_t table;
     } tables[] = {{'o', PAY_TABLE_HELD},
                   {'u', PAY_TABLE_CHARGE_REF},
                   {'f', PAY_TABLE_ACQUIRER},

@@ -116,7 +116,7 @@ START_TEST(test_rows)
     till_raw(write_work, &kept);
     till_raw(read_work, &reread);
     if (!cases[_i].sound) {
-        ck_assert_msg(reread.rc == PAY_LMDB_BAD_ROW, "%s: %d", name, reread.rc);
+        ck_assert_msg(reread.rc == PAY_ROWS_BAD, "%s: %d", name, reread.rc);
         ck_assert_msg(strstr(till_line, "kept") != NULL, "%s: '%s'", name, till_line);
         return;
     }
@@ -167,16 +167,15 @@ START_TEST(test_damaged)
     ck_assert_int_eq(pay_lmdb_kept_decode(&kept, &at, &row), 0);
     for (len = 0; len <= row.mv_size - strlen("{}"); len++) { /* the text may be shorter */
         cut = (MDB_val){len, apr_pmemdup(unit_pool, row.mv_data, len)};
-        ck_assert_msg(pay_lmdb_kept_decode(&kept, &at, &cut) == PAY_LMDB_BAD_ROW, "%d bytes",
-                      (int)len);
+        ck_assert_msg(pay_lmdb_kept_decode(&kept, &at, &cut) == PAY_ROWS_BAD, "%d bytes", (int)len);
     }
     bytes = row.mv_data;
     bytes[row.mv_size - 1] = '\0';
-    ck_assert_int_eq(pay_lmdb_kept_decode(&kept, &at, &row), PAY_LMDB_BAD_ROW);
+    ck_assert_int_eq(pay_lmdb_kept_decode(&kept, &at, &row), PAY_ROWS_BAD);
     bytes[row.mv_size - 1] = '}';
     for (at.mv_size = 1; at.mv_size <= PAY_LMDB_KEPT_KEY_LEN + 1; at.mv_size++) {
         ck_assert_int_eq(pay_lmdb_kept_decode(&kept, &at, &row),
-                         at.mv_size == PAY_LMDB_KEPT_KEY_LEN ? 0 : PAY_LMDB_BAD_ROW);
+                         at.mv_size == PAY_LMDB_KEPT_KEY_LEN ? 0 : PAY_ROWS_BAD);
     }
 }
 END_TEST

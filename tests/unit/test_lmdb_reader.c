@@ -196,7 +196,7 @@ static int grow(const char *dir)
 {
     pay_store_t *db = fixture_open(dir);
 
-    return pay_lmdb_commit(db, 0, grow_work, NULL) == APR_SUCCESS ? 0 : 1;
+    return pay_rows_commit(db, pay_turn_all(), 0, grow_work, NULL) == APR_SUCCESS ? 0 : 1;
 }
 
 /* Opens `dir` with the small map, then has another process grow the file beyond it. */

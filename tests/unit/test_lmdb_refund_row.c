@@ -116,8 +116,8 @@ static int read_work(pay_rows_txn_t *txn, void *baton)
 
 static int count_work(pay_rows_txn_t *txn, void *baton)
 {
-    static const pay_lmdb_table_t tables[] = {PAY_TABLE_REFUND, PAY_TABLE_REFUND_REF,
-                                              PAY_TABLE_REFUND_ID, PAY_TABLE_REFUND_BY_CHARGE};
+    static const pay_table_t tables[] = {PAY_TABLE_REFUND, PAY_TABLE_REFUND_REF,
+                                         PAY_TABLE_REFUND_ID, PAY_TABLE_REFUND_BY_CHARGE};
     MDB_stat stat;
     size_t i;
 
@@ -234,17 +234,17 @@ static const struct {
     int want;
 } spoil_cases[] = {
     {"as written", SPOIL_NOTHING, MDB_SUCCESS},
-    {"empty", SPOIL_EMPTY, PAY_LMDB_BAD_ROW},
-    {"no text", SPOIL_HEAD_ONLY, PAY_LMDB_BAD_ROW},
-    {"another version", SPOIL_VERSION, PAY_LMDB_BAD_ROW},
-    {"another seq than the key's", SPOIL_SEQ, PAY_LMDB_BAD_ROW},
-    {"fields beyond the row", SPOIL_LENGTH, PAY_LMDB_BAD_ROW},
-    {"fields of another version", SPOIL_FIELDS, PAY_LMDB_BAD_ROW},
-    {"text that is not JSON", SPOIL_TEXT, PAY_LMDB_BAD_ROW},
-    {"text cut short", SPOIL_CUT, PAY_LMDB_BAD_ROW},
-    {"another status in the text", SPOIL_STATUS, PAY_LMDB_BAD_ROW},
-    {"another amount in the text", SPOIL_AMOUNT, PAY_LMDB_BAD_ROW},
-    {"another createdAt in the text", SPOIL_TIME, PAY_LMDB_BAD_ROW},
+    {"empty", SPOIL_EMPTY, PAY_ROWS_BAD},
+    {"no text", SPOIL_HEAD_ONLY, PAY_ROWS_BAD},
+    {"another version", SPOIL_VERSION, PAY_ROWS_BAD},
+    {"another seq than the key's", SPOIL_SEQ, PAY_ROWS_BAD},
+    {"fields beyond the row", SPOIL_LENGTH, PAY_ROWS_BAD},
+    {"fields of another version", SPOIL_FIELDS, PAY_ROWS_BAD},
+    {"text that is not JSON", SPOIL_TEXT, PAY_ROWS_BAD},
+    {"text cut short", SPOIL_CUT, PAY_ROWS_BAD},
+    {"another status in the text", SPOIL_STATUS, PAY_ROWS_BAD},
+    {"another amount in the text", SPOIL_AMOUNT, PAY_ROWS_BAD},
+    {"another createdAt in the text", SPOIL_TIME, PAY_ROWS_BAD},
 };
 
 START_TEST(test_spoiled_row)
@@ -272,10 +272,10 @@ static const struct {
     {"an amount", 1050, "NGN", MDB_SUCCESS},
     {"a currency alone", 0, "NGN", MDB_SUCCESS},
     {"neither", 0, "", MDB_SUCCESS},
-    {"an amount alone", 1050, "", PAY_LMDB_BAD_ROW},
-    {"an amount of no such currency", 1050, "XXQ", PAY_LMDB_BAD_ROW},
-    {"no such currency alone", 0, "XXQ", PAY_LMDB_BAD_ROW},
-    {"below 0", -1, "NGN", PAY_LMDB_BAD_ROW},
+    {"an amount alone", 1050, "", PAY_ROWS_BAD},
+    {"an amount of no such currency", 1050, "XXQ", PAY_ROWS_BAD},
+    {"no such currency alone", 0, "XXQ", PAY_ROWS_BAD},
+    {"below 0", -1, "NGN", PAY_ROWS_BAD},
 };
 
 static int money_work(pay_rows_txn_t *txn, void *baton)
@@ -326,11 +326,11 @@ static const struct {
     {"processed", PAY_REFUND_PROCESSED, PAY_REFUND_PROCESSED, 0},
     {"failed", PAY_REFUND_FAILED, PAY_REFUND_FAILED, 0},
     {"failed after it was processed", PAY_REFUND_FAILED, PAY_REFUND_PROCESSED, 0},
-    {"processed after it failed", PAY_REFUND_PROCESSED, PAY_REFUND_FAILED, PAY_LMDB_BAD_ROW},
-    {"processed, never decided", PAY_REFUND_PROCESSED, PAY_REFUND_PENDING, PAY_LMDB_BAD_ROW},
-    {"failed, never decided", PAY_REFUND_FAILED, PAY_REFUND_PENDING, PAY_LMDB_BAD_ROW},
-    {"pending, decided no state", PAY_REFUND_PENDING, PAY_REFUND_STATE_COUNT, PAY_LMDB_BAD_ROW},
-    {"failed, decided no state", PAY_REFUND_FAILED, PAY_REFUND_STATE_COUNT, PAY_LMDB_BAD_ROW},
+    {"processed after it failed", PAY_REFUND_PROCESSED, PAY_REFUND_FAILED, PAY_ROWS_BAD},
+    {"processed, never decided", PAY_REFUND_PROCESSED, PAY_REFUND_PENDING, PAY_ROWS_BAD},
+    {"failed, never decided", PAY_REFUND_FAILED, PAY_REFUND_PENDING, PAY_ROWS_BAD},
+    {"pending, decided no state", PAY_REFUND_PENDING, PAY_REFUND_STATE_COUNT, PAY_ROWS_BAD},
+    {"failed, decided no state", PAY_REFUND_FAILED, PAY_REFUND_STATE_COUNT, PAY_ROWS_BAD},
 };
 
 typedef struct planted_t {

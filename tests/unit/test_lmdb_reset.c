@@ -4,7 +4,7 @@
 
 #define SCOPE 2 /* Test Mode; its Live Mode and another account's Test Mode lie around it */
 
-static const pay_lmdb_table_t emptied[] = {
+static const pay_table_t emptied[] = {
     PAY_TABLE_TOKEN,     PAY_TABLE_CHARGE,           PAY_TABLE_CHARGE_REF,
     PAY_TABLE_REFUND,    PAY_TABLE_REFUND_REF,       PAY_TABLE_REFUND_ID,
     PAY_TABLE_EVENT,     PAY_TABLE_REFUND_BY_CHARGE, PAY_TABLE_REFUND_REPEAT,
@@ -33,7 +33,7 @@ static void hold_empty(int i)
 
     for (n = 0; n < UNIT_ROWS(emptied); n++) {
         ck_assert_msg(erase_count(i, emptied[n]) == 0, "table %s: %d rows",
-                      pay_lmdb_table_name(emptied[n]), erase_count(i, emptied[n]));
+                      pay_rows_table_name(emptied[n]), erase_count(i, emptied[n]));
     }
 }
 
@@ -49,7 +49,7 @@ START_TEST(test_emptied)
         for (i = 0; i < TILL_SCOPES; i++) {
             before[n][i] = erase_count(i, emptied[n]);
             ck_assert_msg(before[n][i] > 0 || emptied[n] == PAY_TABLE_EVENT_PARKED, "table %s",
-                          pay_lmdb_table_name(emptied[n]));
+                          pay_rows_table_name(emptied[n]));
         }
     }
     at = reset(SCOPE, ERASE_STEPS_MAX);

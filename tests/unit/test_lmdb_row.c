@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_row.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ START_TEST(test_every_cut_is_found)
         record_t back = {0};
 
         ck_assert_msg(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool)
-                          == PAY_LMDB_BAD_ROW,
+                          == PAY_ROWS_BAD,
                       "cut to %d bytes", (int)row.mv_size);
     }
 }
@@ -101,7 +101,7 @@ START_TEST(test_what_follows_is_left_alone)
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &both, &used, unit_pool), 0);
     ck_assert_uint_eq(used, row.mv_size);
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields), &both, NULL, unit_pool),
-                     PAY_LMDB_BAD_ROW);
+                     PAY_ROWS_BAD);
 }
 END_TEST
 
@@ -208,7 +208,7 @@ START_TEST(test_a_row_of_a_newer_table_is_refused)
     MDB_val row = encoded(&sample);
 
     ck_assert_int_eq(pay_row_decode(&back, fields, UNIT_ROWS(fields) - 1, &row, NULL, unit_pool),
-                     PAY_LMDB_BAD_ROW);
+                     PAY_ROWS_BAD);
 }
 END_TEST
 
@@ -232,7 +232,7 @@ START_TEST(test_damage_is_found)
 
     ((unsigned char *)row.mv_data)[damage_rows[_i].offset] = damage_rows[_i].value;
     ck_assert_msg(pay_row_decode(&back, fields, UNIT_ROWS(fields), &row, NULL, unit_pool)
-                      == PAY_LMDB_BAD_ROW,
+                      == PAY_ROWS_BAD,
                   "%s", damage_rows[_i].name);
 }
 END_TEST
@@ -254,14 +254,14 @@ static const struct {
      {APR_INT64_MAX, 7, 1000, 1, COLOUR_BLUE, "", "", "", "", {0}},
      0},
     {"no field", {.text = "", .absent = ""}, 0},
-    {"eight bytes below 0", {.wide = -1, .text = ""}, PAY_LMDB_BAD_ROW},
-    {"the least of eight bytes", {.wide = INT64_MIN, .text = ""}, PAY_LMDB_BAD_ROW},
-    {"four bytes above their largest", {.narrow = 8, .text = ""}, PAY_LMDB_BAD_ROW},
-    {"four bytes below 0", {.narrow = -1, .text = ""}, PAY_LMDB_BAD_ROW},
-    {"two bytes above their largest", {.two = 1001, .text = ""}, PAY_LMDB_BAD_ROW},
-    {"one byte above its largest", {.one = 2, .text = ""}, PAY_LMDB_BAD_ROW},
-    {"no such member of an enum", {.colour = (colour_t)2, .text = ""}, PAY_LMDB_BAD_ROW},
-    {"NULL where none may be", {.text = NULL, .absent = ""}, PAY_LMDB_BAD_ROW},
+    {"eight bytes below 0", {.wide = -1, .text = ""}, PAY_ROWS_BAD},
+    {"the least of eight bytes", {.wide = INT64_MIN, .text = ""}, PAY_ROWS_BAD},
+    {"four bytes above their largest", {.narrow = 8, .text = ""}, PAY_ROWS_BAD},
+    {"four bytes below 0", {.narrow = -1, .text = ""}, PAY_ROWS_BAD},
+    {"two bytes above their largest", {.two = 1001, .text = ""}, PAY_ROWS_BAD},
+    {"one byte above its largest", {.one = 2, .text = ""}, PAY_ROWS_BAD},
+    {"no such member of an enum", {.colour = (colour_t)2, .text = ""}, PAY_ROWS_BAD},
+    {"NULL where none may be", {.text = NULL, .absent = ""}, PAY_ROWS_BAD},
     {"NULL where it may be", {.text = "", .absent = NULL}, 0},
     {"NULL behind a string", {.text = "a", .absent = NULL}, 0},
 };

@@ -109,7 +109,7 @@ static int read_bad(pay_rows_txn_t *txn, void *baton)
     pay_lmdb_scope_t row;
 
     (void)baton;
-    ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, &till->scopes[1]), PAY_LMDB_BAD_ROW);
+    ck_assert_int_eq(pay_lmdb_scope_get(&row, txn, &till->scopes[1]), PAY_ROWS_BAD);
     return 0;
 }
 

@@ -27,7 +27,7 @@ static apr_status_t fill(pay_store_t *store, int grows, int number)
     char name[16];
 
     (void)snprintf(name, sizeof(name), "fill%d", number);
-    return pay_lmdb_commit(store, grows, fill_work, name);
+    return pay_rows_commit(store, pay_turn_all(), grows, fill_work, name);
 }
 
 static apr_status_t drop(pay_store_t *store, int number)
@@ -35,7 +35,7 @@ static apr_status_t drop(pay_store_t *store, int number)
     char name[16];
 
     (void)snprintf(name, sizeof(name), "fill%d", number);
-    return pay_lmdb_commit(store, 0, drop_work, name);
+    return pay_rows_commit(store, pay_turn_all(), 0, drop_work, name);
 }
 
 /* What was measured is believed for a second; tests do not wait for that. */

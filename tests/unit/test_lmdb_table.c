@@ -15,7 +15,7 @@ static MDB_env *bare(const char *dir, int tables)
     ck_assert_int_eq(mdb_txn_begin(mdb, NULL, 0, &txn.mdb), 0);
     for (i = 0; i < tables; i++) {
         ck_assert_int_eq(
-            mdb_dbi_open(txn.mdb, pay_lmdb_table_name((pay_lmdb_table_t)i), MDB_CREATE, &dbi), 0);
+            mdb_dbi_open(txn.mdb, pay_rows_table_name((pay_table_t)i), MDB_CREATE, &dbi), 0);
     }
     ck_assert_int_eq(mdb_txn_commit(txn.mdb), 0);
     mdb_env_close(mdb);
@@ -30,11 +30,11 @@ START_TEST(test_names_are_distinct)
     int i, j;
 
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        const char *name = pay_lmdb_table_name((pay_lmdb_table_t)i);
+        const char *name = pay_rows_table_name((pay_table_t)i);
 
         ck_assert_ptr_nonnull(name);
         for (j = 0; j < i; j++) {
-            ck_assert_str_ne(name, pay_lmdb_table_name((pay_lmdb_table_t)j));
+            ck_assert_str_ne(name, pay_rows_table_name((pay_table_t)j));
         }
     }
 }
@@ -56,7 +56,7 @@ START_TEST(test_all_or_none_are_made)
     ck_assert_int_eq(pay_lmdb_tables_open(mdb, dir, 1, 0, &reason), APR_SUCCESS);
     ck_assert_int_eq(mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn.mdb), 0);
     for (i = 0; i < PAY_TABLE_COUNT; i++) {
-        ck_assert_int_eq(mdb_stat(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)i), &stat), 0);
+        ck_assert_int_eq(mdb_stat(txn.mdb, pay_lmdb_dbi((pay_table_t)i), &stat), 0);
         ck_assert_uint_eq(stat.ms_entries, i == PAY_TABLE_META ? 1 : 0);
     }
     ck_assert_int_eq(pay_lmdb_schema_get(&version, txn.mdb), 0);
@@ -81,14 +81,14 @@ END_TEST
 
 static int drop_work(pay_rows_txn_t *txn, void *baton)
 {
-    return mdb_drop(txn->mdb, pay_lmdb_dbi(*(pay_lmdb_table_t *)baton), 1);
+    return mdb_drop(txn->mdb, pay_lmdb_dbi(*(pay_table_t *)baton), 1);
 }
 
 /* As a build before the first release made it: the version is ours, a table is not there. */
 START_TEST(test_a_store_that_lacks_a_table)
 {
     const pay_store_options_t options = fixture_options();
-    pay_lmdb_table_t table = PAY_TABLE_TOTAL;
+    pay_table_t table = PAY_TABLE_TOTAL;
     const char *dir = unit_dir();
     const char *reason = NULL;
     apr_pool_t *pool;
@@ -98,7 +98,7 @@ START_TEST(test_a_store_that_lacks_a_table)
     ck_assert_int_eq(
         pay_store_open(&store, apr_pstrcat(unit_pool, "lmdb:", dir, NULL), &options, pool),
         APR_SUCCESS);
-    ck_assert_int_eq(pay_lmdb_commit(store, 0, drop_work, &table), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, drop_work, &table), APR_SUCCESS);
     apr_pool_destroy(pool);
     store = fixture_open(dir);
     ck_assert_int_eq(pay_store_ready(&reason, store, unit_pool), PAY_STORE_ESCHEMA);
@@ -157,7 +157,7 @@ START_TEST(test_a_long_key_is_cut_in_the_log)
 
     memset(bytes, 0xAB, sizeof(bytes));
     fixture_listen();
-    ck_assert_int_eq(pay_lmdb_bad_row(PAY_TABLE_CHARGE_REF, &key), PAY_LMDB_BAD_ROW);
+    ck_assert_int_eq(pay_rows_bad(PAY_TABLE_CHARGE_REF, &key), PAY_ROWS_BAD);
     ck_assert_int_eq(fixture_lines, 1);
     ck_assert(fixture_logged("table charge_ref"));
     ck_assert(fixture_logged("abab..."));

@@ -544,7 +544,7 @@ START_TEST(test_bad_row)
     apr_array_header_t *totals;
     apr_status_t rv;
 
-    rv = pay_lmdb_commit(till->store, 0, plant_bad, &bad);
+    rv = pay_rows_commit(till->store, pay_turn_all(), 0, plant_bad, &bad);
     ck_assert_int_eq(rv, APR_SUCCESS);
     rv = pay_store_total_list(&totals, till->store, &till->scopes[1], &always, NULL, 10, unit_pool);
     ck_assert_msg(rv == PAY_STORE_ECORRUPT, "%s: status %d", bad.name, rv);

@@ -425,7 +425,7 @@ START_TEST(test_store_gives_its_turn_back)
     options.shared = shared;
     store = fixture_open_with(unit_dir(), &options);
     for (i = 0; i < UNIT_ROWS(codes); i++) {
-        (void)pay_lmdb_commit(store, 0, say, (void *)&codes[i]);
+        (void)pay_rows_commit(store, pay_turn_all(), 0, say, (void *)&codes[i]);
         ck_assert_int_eq(take(0), 1);
         pay_lmdb_turn_give(shared);
     }

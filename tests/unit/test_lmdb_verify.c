@@ -93,7 +93,7 @@ static size_t links_that_matter(size_t at, const char *dir)
     return count;
 }
 
-static size_t leaf_pages(pay_store_t *store, pay_lmdb_table_t table)
+static size_t leaf_pages(pay_store_t *store, pay_table_t table)
 {
     MDB_stat stat;
     pay_rows_txn_t txn;

@@ -65,7 +65,7 @@ START_TEST(test_every_row_once_in_order)
     pay_lmdb_key_t prefix;
     int scope;
 
-    ck_assert_int_eq(pay_lmdb_commit(db, 0, fill_work, &rows), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(db, pay_turn_all(), 0, fill_work, &rows), APR_SUCCESS);
     for (scope = 0; scope < FIXTURE_SCOPES; scope++) {
         seen_t seen = {0};
 
@@ -92,7 +92,7 @@ START_TEST(test_without_a_prefix)
     int rows = PAY_STORE_ROWS_MAX;
     int count = 0;
 
-    ck_assert_int_eq(pay_lmdb_commit(db, 0, fill_work, &rows), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(db, pay_turn_all(), 0, fill_work, &rows), APR_SUCCESS);
     ck_assert_int_eq(pay_lmdb_walk(db, PAY_TABLE_TOKEN, NULL, count_only, &count), APR_SUCCESS);
     ck_assert_int_eq(count, FIXTURE_SCOPES * rows);
 }
@@ -103,7 +103,7 @@ static const struct {
     int stop_with;
     apr_status_t want;
 } stop_rows[] = {
-    {"a bad row", PAY_LMDB_BAD_ROW, PAY_STORE_ECORRUPT},
+    {"a bad row", PAY_ROWS_BAD, PAY_STORE_ECORRUPT},
     {"a missing row is not the end", MDB_NOTFOUND, PAY_STORE_ECORRUPT},
     {"a refusal", EINVAL, APR_EINVAL},
 };
@@ -114,7 +114,7 @@ START_TEST(test_a_visit_may_end_it)
     seen_t seen = {.stop_at = 2, .stop_with = stop_rows[_i].stop_with};
     int rows = 5;
 
-    ck_assert_int_eq(pay_lmdb_commit(db, 0, fill_work, &rows), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(db, pay_turn_all(), 0, fill_work, &rows), APR_SUCCESS);
     ck_assert_msg(pay_lmdb_walk(db, PAY_TABLE_TOKEN, NULL, see, &seen) == stop_rows[_i].want, "%s",
                   stop_rows[_i].name);
     ck_assert_uint_eq(seen.count, 2);

@@ -84,7 +84,7 @@ START_TEST(test_scan)
     MDB_val key, row;
     int rc;
 
-    ck_assert_int_eq(pay_lmdb_commit(store, 0, fill_work, NULL), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, fill_work, NULL), APR_SUCCESS);
     ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
     /* What the store itself keeps in the table begins with letters behind these. */
     scan = pay_rows_scan(&txn, PAY_TABLE_META, prefix_text ? &prefix : NULL,
@@ -110,7 +110,7 @@ START_TEST(test_moved)
     pay_rows_scan_t scan;
     MDB_val key, row;
 
-    ck_assert_int_eq(pay_lmdb_commit(store, 0, fill_work, NULL), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, fill_work, NULL), APR_SUCCESS);
     ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
     scan = pay_rows_scan(&txn, PAY_TABLE_META, &prefix, NULL, PAY_ROWS_FROM);
     ck_assert_int_eq(pay_rows_next(&key, &row, &scan), MDB_SUCCESS);
@@ -157,8 +157,8 @@ START_TEST(test_taken_out_meanwhile)
     pay_rows_txn_t txn;
     MDB_val key, row;
 
-    ck_assert_int_eq(pay_lmdb_commit(store, 0, fill_work, NULL), APR_SUCCESS);
-    ck_assert_int_eq(pay_lmdb_commit(store, 0, take_out_work, got), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, fill_work, NULL), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(store, pay_turn_all(), 0, take_out_work, got), APR_SUCCESS);
     ck_assert_str_eq(got, "b ba bab bc");
     ck_assert_int_eq(pay_rows_begin(&txn, store), APR_SUCCESS);
     ck_assert_int_eq(pay_rows_first(&key, &row, &txn, PAY_TABLE_META, &prefix, NULL, PAY_ROWS_FROM),

@@ -327,13 +327,13 @@ pay_refund_t *till_history(int i, int number, apr_time_t created_at, pay_refund_
     return refund;
 }
 
-void till_raw(pay_lmdb_work_t work, void *baton)
+void till_raw(pay_rows_work_t work, void *baton)
 {
-    ck_assert_int_eq(pay_lmdb_commit(till->store, 0, work, baton), APR_SUCCESS);
+    ck_assert_int_eq(pay_rows_commit(till->store, pay_turn_all(), 0, work, baton), APR_SUCCESS);
 }
 
 typedef struct till_row_t {
-    pay_lmdb_table_t table;
+    pay_table_t table;
     const pay_lmdb_key_t *key;
     const void *bytes; /* NULL: the row is taken out */
     size_t len;
@@ -363,7 +363,7 @@ static int till_plant_work(pay_rows_txn_t *txn, void *baton)
     return pay_lmdb_rows_put(txn, row->table, &key, &val, 0);
 }
 
-void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len)
+void till_plant(pay_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len)
 {
     till_row_t row = {table, key, bytes, len};
 
@@ -412,8 +412,7 @@ const char *till_snapshot(void)
 
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     for (table = 0; table < PAY_TABLE_COUNT; table++) {
-        ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_lmdb_table_t)table), &cursor),
-                         0);
+        ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi((pay_table_t)table), &cursor), 0);
         rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
         while (rc == 0) {
             till_digest_row(digest, table, &key, &val);

@@ -12,7 +12,7 @@
 
 #include "base/pay_log.h"
 #include "base/pay_time.h"
-#include "store/pay_lmdb.h"
+#include "store/pay_rows.h"
 #include "store/pay_lmdb_keys.h"
 
 #include <string.h>
@@ -95,10 +95,10 @@ pay_refund_t *till_history(int i, int number, apr_time_t created_at, pay_refund_
                            const char *reference, apr_int64_t amount_minor);
 
 /* Work on the tables themselves, in a write transaction. */
-void till_raw(pay_lmdb_work_t work, void *baton);
+void till_raw(pay_rows_work_t work, void *baton);
 
 /* A row behind the store's back; `bytes` NULL takes it out. */
-void till_plant(pay_lmdb_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len);
+void till_plant(pay_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len);
 
 /* Cuts `row` to its first `fields` fields, as an earlier version wrote it; `row` is a copy then.
  * The fields that go are numbers; a row may have fewer. */
