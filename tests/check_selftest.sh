@@ -76,11 +76,14 @@ test_layers() {
     layer_of service/pay_service.h '<lmdb.h>' "LMDB outside of its files"
     layer_of service/pay_service.h '<httpd.h>' "httpd below its floor"
     layer_of acquirer/pay_acquirer.h '<http_log.h>' "another header of httpd below its floor"
-    layer_of store/pay_lmdb_commit.c '"store/pay_lmdb_audit.h"' "the commit queue sees the audit"
-    layer_of store/pay_lmdb_env.h '"model/pay_epoch.h"' "the engine of the store sees a model"
+    layer_of store/lmdb/pay_lmdb_commit.c '"store/pay_lmdb_audit.h"' "the commit queue sees the audit"
+    layer_of store/lmdb/pay_lmdb_env.h '"model/pay_epoch.h"' "the engine of the store sees a model"
     fresh
-    rm "$PAYMENTS_TOP"/mod_payments/store/pay_lmdb_turn.[ch]
-    expect_failure "a file of the engine under another name" "store/pay_lmdb_turn:0: the engine has no such file" check_layers.sh
+    plant mod_payments/store/pay_lmdb_kept.c "    rc = mdb_get(txn->mdb, 2, &key, &row);\n"
+    expect_failure "LMDB is called by a noun" "LMDB is called in store/lmdb alone" check_layers.sh
+    fresh
+    rm "$PAYMENTS_TOP"/mod_payments/store/pay_lmdb_walk.[ch]
+    expect_failure "a file of the engine under another name" "store/pay_lmdb_walk:0: the engine has no such file" check_layers.sh
     rm -rf "$PAYMENTS_TOP"
     mkdir -p "$PAYMENTS_TOP/mod_payments"
     expect_failure "an empty tree" "nothing to check" check_layers.sh

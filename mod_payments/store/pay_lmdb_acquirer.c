@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_acquirer.h"
 
-#include "store/pay_lmdb_text.h"
+#include "store/lmdb/pay_lmdb_text.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "store/pay_lmdb_audit.h"
 
 #include "base/pay_log.h"
-#include "store/pay_lmdb_env.h"
-#include "store/pay_lmdb_open.h"
+#include "store/lmdb/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_open.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_time.h"
 #include "store/pay_rows_scan.h"

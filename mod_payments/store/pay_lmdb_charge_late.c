@@ -3,7 +3,7 @@
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_charge_record.h"
-#include "store/pay_lmdb_text.h"
+#include "store/lmdb/pay_lmdb_text.h"
 #include "store/pay_lmdb_time.h"
 
 #include <assert.h>

@@ -9,7 +9,7 @@
 #include "store/pay_lmdb_refund_link.h"
 #include "store/pay_lmdb_rows.h"
 #include "store/pay_lmdb_scope.h"
-#include "store/pay_lmdb_text.h"
+#include "store/lmdb/pay_lmdb_text.h"
 #include "store/pay_lmdb_total.h"
 
 #include <apr_strings.h>

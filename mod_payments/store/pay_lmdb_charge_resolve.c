@@ -8,7 +8,7 @@
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_event.h"
 #include "store/pay_lmdb_link.h"
-#include "store/pay_lmdb_text.h"
+#include "store/lmdb/pay_lmdb_text.h"
 #include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_token.h"
 #include "store/pay_lmdb_total.h"

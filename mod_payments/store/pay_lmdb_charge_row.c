@@ -5,7 +5,7 @@
 #include "store/pay_lmdb_charge_record.h"
 #include "store/pay_lmdb_checkout.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_text.h"
+#include "store/lmdb/pay_lmdb_text.h"
 #include "store/pay_lmdb_time.h"
 
 #include <apr_strings.h>

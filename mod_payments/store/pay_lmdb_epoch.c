@@ -3,7 +3,7 @@
 
 #include "store/pay_lmdb_account.h"
 #include "store/pay_lmdb_check.h"
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
 #include "store/pay_lmdb_scope.h"

@@ -9,7 +9,7 @@
 
 #include "model/pay_epoch.h"
 #include "store/pay_rows.h"
-#include "store/pay_lmdb_files.h"
+#include "store/lmdb/pay_lmdb_files.h"
 
 /* Of a store without such a row, which an earlier version wrote: all zero. */
 int pay_lmdb_epoch_load(pay_epoch_t *out, pay_rows_txn_t *txn);
@@ -35,8 +35,7 @@ int pay_lmdb_history_synced(int *synced, apr_time_t *from, pay_rows_txn_t *txn,
                             const pay_scope_t *scope, const pay_epoch_t *epoch, apr_pool_t *p);
 
 /* --- pay_lmdb_restore.c --- */
-/* Marks the backup in the directory `path`, which nobody uses yet, as one of `when`: 0 or LMDB's
- * code. */
-int pay_lmdb_restore_mark(const char *path, apr_time_t when, apr_pool_t *p);
+/* A unit of work: marks the store, a copy, as one of `when`, an apr_time_t. */
+int pay_lmdb_restore_mark(pay_rows_txn_t *txn, void *when);
 
 #endif

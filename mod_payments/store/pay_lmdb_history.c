@@ -5,7 +5,7 @@
 #include "store/pay_lmdb_epoch.h"
 #include "store/pay_lmdb_keys.h"
 #include "store/pay_lmdb_row.h"
-#include "store/pay_lmdb_text.h"
+#include "store/lmdb/pay_lmdb_text.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "store/pay_lmdb_refund_link.h"
 #include "store/pay_lmdb_scope.h"
 #include "store/pay_lmdb_sweep.h"
-#include "store/pay_lmdb_text.h"
+#include "store/lmdb/pay_lmdb_text.h"
 #include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_total.h"
 

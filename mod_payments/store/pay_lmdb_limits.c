@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_lmdb_limits.h"
 
+#include "store/lmdb/pay_lmdb_env.h"
 #include "store/pay_lmdb_row.h"
 
 #include <limits.h>
@@ -78,29 +79,19 @@ apr_status_t pay_lmdb_limits_put(pay_store_t *db, const pay_store_options_t *opt
     return rv == PAY_STORE_EFULL ? APR_SUCCESS : rv; /* a full store must still be served */
 }
 
-int pay_lmdb_limits_take(MDB_env *mdb, pay_store_options_t *options)
+int pay_lmdb_env_limits(pay_rows_txn_t *txn, void *options)
 {
-    const apr_int64_t page = sysconf(_SC_PAGESIZE);
+    pay_store_options_t *own = options;
     pay_store_limits_t limits;
-    pay_rows_txn_t txn = {.store = NULL};
     int rc;
 
-    if (!options->limits_of_store) {
-        return MDB_SUCCESS;
-    }
-    rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn.mdb);
-    if (rc) {
-        return rc;
-    }
-    rc = pay_lmdb_limits_get(&limits, &txn);
-    mdb_txn_abort(txn.mdb);
+    rc = pay_lmdb_limits_get(&limits, txn);
     if (rc == PAY_ROWS_BAD) {
         return MDB_SUCCESS; /* told by the check; a person must be able to mend the store */
     }
-    if (rc || limits.map_bytes < page) { /* no server has prepared it */
-        return rc;
+    if (!rc && limits.map_bytes >= sysconf(_SC_PAGESIZE)) { /* else no server has prepared it */
+        own->map_bytes = limits.map_bytes;
+        own->reserve_bytes = limits.reserve_bytes;
     }
-    options->map_bytes = limits.map_bytes;
-    options->reserve_bytes = limits.reserve_bytes;
-    return mdb_env_set_mapsize(mdb, (size_t)(limits.map_bytes / page * page));
+    return rc;
 }

@@ -19,10 +19,4 @@ int pay_lmdb_limits_get(pay_store_limits_t *out, pay_rows_txn_t *txn);
 apr_status_t pay_lmdb_limits_put(pay_store_t *db, const pay_store_options_t *options,
                                  apr_pool_t *p);
 
-/*
- * With options->limits_of_store: maps as much as the server does, and sets size and reserve of
- * `options`. No transaction is open in the environment. LMDB's codes.
- */
-int pay_lmdb_limits_take(MDB_env *mdb, pay_store_options_t *options);
-
 #endif

@@ -2,7 +2,7 @@
 #include "base/pay_log.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_refund_record.h"
-#include "store/pay_lmdb_text.h"
+#include "store/lmdb/pay_lmdb_text.h"
 
 #include <assert.h>
 

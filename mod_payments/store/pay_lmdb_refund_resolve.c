@@ -5,7 +5,7 @@
 #include "store/pay_lmdb_acquirer.h"
 #include "store/pay_lmdb_charge.h"
 #include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_text.h"
+#include "store/lmdb/pay_lmdb_text.h"
 #include "store/pay_lmdb_time.h"
 #include "store/pay_lmdb_total.h"
 

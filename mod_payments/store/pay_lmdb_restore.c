@@ -4,14 +4,11 @@
 #include "base/pay_log.h"
 #include "base/pay_time.h"
 #include "store/pay_lmdb_charge_time.h"
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_raw.h"
 #include "store/pay_rows_scan.h"
 
-#include <apr_strings.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
 
 /*
  * Numbers of epochs follow the clock, in steps of ten minutes from 2026 on: a backup that is put
@@ -22,7 +19,6 @@
 #define NUMBER_ZERO apr_time_from_sec(APR_INT64_C(1767225600)) /* 2026-01-01 */
 #define NUMBER_BY_CLOCK_MAX (1 << 19)
 #define NUMBER_MAX ((1 << 20) - 1)
-#define MARK_ROOM (1 << 20) /* bytes of map for the few pages that a mark takes */
 
 typedef enum judgement_t {
     FILE_KNOWN,
@@ -34,29 +30,6 @@ typedef enum judgement_t {
 typedef struct content_t {
     apr_uint64_t keys, tokens, grants, events, pending;
 } content_t;
-
-static int file_look(pay_lmdb_file_id_t *out, MDB_env *mdb)
-{
-    mdb_filehandle_t fd;
-    struct statx more;
-    struct stat info;
-    int rc;
-
-    memset(out, 0, sizeof(*out));
-    rc = mdb_env_get_fd(mdb, &fd);
-    if (rc) {
-        return rc;
-    }
-    if (fstat(fd, &info) != 0) {
-        return errno;
-    }
-    out->inode = (apr_uint64_t)info.st_ino;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME)) {
-        out->born_us =
-            (apr_int64_t)more.stx_btime.tv_sec * APR_USEC_PER_SEC + more.stx_btime.tv_nsec / 1000;
-    }
-    return 0;
-}
 
 /* A row that does not decode may hide that the store was put back. */
 static int judge(judgement_t *out, pay_epoch_t *stored, pay_rows_txn_t *txn,
@@ -198,130 +171,65 @@ static void epoch_tell(const char *path, const pay_epoch_t *epoch, const content
             (unsigned long)content->pending);
 }
 
-/* Another process may have been faster: it is judged anew. */
-static int write_epoch(MDB_env *mdb, const char *path, const pay_lmdb_file_id_t *file)
-{
-    content_t content = {0};
+/* What is judged, and found; the baton of the works below. */
+typedef struct look_t {
+    const pay_lmdb_file_id_t *file;
     judgement_t judgement;
     pay_epoch_t stored;
-    pay_rows_txn_t txn = {.turn = pay_turn_store()};
+    content_t content;
+} look_t;
+
+static int judge_work(pay_rows_txn_t *txn, void *baton)
+{
+    look_t *look = baton;
+
+    return judge(&look->judgement, &look->stored, txn, look->file);
+}
+
+/* Another process may have been faster: it is judged anew. */
+static int begin_work(pay_rows_txn_t *txn, void *baton)
+{
+    look_t *look = baton;
     int rc;
 
-    rc = mdb_txn_begin(mdb, NULL, 0, &txn.mdb);
-    if (rc) {
-        return rc;
-    }
-    rc = judge(&judgement, &stored, &txn, file);
-    if (!rc && judgement == FILE_NEW) {
-        file_note(&stored, file);
-        rc = pay_lmdb_epoch_store(&txn, &stored);
-    } else if (!rc && judgement == FILE_PUT_BACK) {
-        rc = epoch_begin(&content, &stored, &txn, file);
-    }
-    if (rc || judgement == FILE_KNOWN) {
-        mdb_txn_abort(txn.mdb);
-        return rc;
-    }
-    rc = mdb_txn_commit(txn.mdb);
-    if (!rc && judgement == FILE_PUT_BACK) {
-        epoch_tell(path, &stored, &content);
+    rc = judge_work(txn, look);
+    if (!rc && look->judgement == FILE_NEW) {
+        file_note(&look->stored, look->file);
+        rc = pay_lmdb_epoch_store(txn, &look->stored);
+    } else if (!rc && look->judgement == FILE_PUT_BACK) {
+        rc = epoch_begin(&look->content, &look->stored, txn, look->file);
     }
     return rc;
 }
 
-int pay_lmdb_env_opened(pay_lmdb_env_t *env, const char *path, int read_only)
+int pay_lmdb_env_opened(MDB_env *mdb, const pay_lmdb_file_id_t *file, const char *path,
+                        int read_only)
 {
-    judgement_t judgement;
-    pay_epoch_t stored;
-    pay_rows_txn_t txn = {.turn = pay_turn_store()};
+    look_t look = {.file = file};
     int rc;
 
-    rc = file_look(&env->file, env->mdb);
-    if (rc) {
+    rc = pay_lmdb_raw_read(mdb, judge_work, &look);
+    if (rc || look.judgement == FILE_KNOWN || read_only) {
         return rc;
     }
-    rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn.mdb);
-    if (rc) {
-        return rc;
+    rc = pay_lmdb_raw_write(mdb, begin_work, &look);
+    if (!rc && look.judgement == FILE_PUT_BACK) {
+        epoch_tell(path, &look.stored, &look.content);
     }
-    rc = judge(&judgement, &stored, &txn, &env->file);
-    mdb_txn_abort(txn.mdb);
-    if (rc || judgement == FILE_KNOWN || read_only) {
-        return rc;
-    }
-    rc = write_epoch(env->mdb, path, &env->file);
     /* A full store (EIO: a full disk, at commit) must still be readable. */
     return rc == MDB_MAP_FULL || rc == ENOSPC || rc == EIO ? 0 : rc;
 }
 
-/* ---- backups */
-
-static int mark_open(MDB_env **mdb, const char *path, apr_off_t size)
-{
-    int rc;
-
-    rc = mdb_env_create(mdb);
-    if (rc) {
-        *mdb = NULL;
-        return rc;
-    }
-    rc = mdb_env_set_mapsize(*mdb, (size_t)size + MARK_ROOM);
-    if (!rc) {
-        rc = mdb_env_set_maxdbs(*mdb, 1);
-    }
-    if (!rc) {
-        rc = mdb_env_open(*mdb, path, MDB_NOLOCK | MDB_NOTLS, 0600); /* makes no lock.mdb */
-    }
-    return rc;
-}
-
-/* The table has the same handle as in an environment with all tables: the row's functions serve. */
-static int mark_put(MDB_env *mdb, apr_time_t when)
+int pay_lmdb_restore_mark(pay_rows_txn_t *txn, void *when)
 {
     pay_epoch_t epoch;
-    pay_rows_txn_t txn = {.turn = pay_turn_store()};
-    MDB_dbi meta;
     int rc;
 
-    rc = mdb_txn_begin(mdb, NULL, 0, &txn.mdb);
-    if (rc) {
+    rc = pay_lmdb_epoch_load(&epoch, txn); /* of a row that does not decode all is zero */
+    if (rc && rc != PAY_ROWS_BAD) {
         return rc;
     }
-    rc = mdb_dbi_open(txn.mdb, pay_rows_table_name(PAY_TABLE_META), 0, &meta);
-    if (!rc && meta != pay_lmdb_dbi(PAY_TABLE_META)) {
-        rc = MDB_INCOMPATIBLE;
-    }
-    if (!rc) {
-        rc = pay_lmdb_epoch_load(&epoch, &txn); /* of a row that does not decode all is zero */
-    }
-    if (!rc || rc == PAY_ROWS_BAD) {
-        epoch.is_backup = 1;
-        epoch.copied_at = when;
-        rc = pay_lmdb_epoch_store(&txn, &epoch);
-    }
-    if (rc) {
-        mdb_txn_abort(txn.mdb);
-        return rc;
-    }
-    return mdb_txn_commit(txn.mdb);
-}
-
-int pay_lmdb_restore_mark(const char *path, apr_time_t when, apr_pool_t *p)
-{
-    const char *file = apr_pstrcat(p, path, "/" PAY_LMDB_DATA_FILE, NULL);
-    MDB_env *mdb = NULL;
-    struct stat info;
-    int rc;
-
-    if (stat(file, &info) != 0) {
-        return errno;
-    }
-    rc = mark_open(&mdb, path, info.st_size);
-    if (!rc) {
-        rc = mark_put(mdb, when);
-    }
-    if (mdb) {
-        mdb_env_close(mdb);
-    }
-    return rc;
+    epoch.is_backup = 1;
+    epoch.copied_at = *(const apr_time_t *)when;
+    return pay_lmdb_epoch_store(txn, &epoch);
 }

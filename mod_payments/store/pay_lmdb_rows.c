@@ -3,7 +3,7 @@
 
 #include "base/pay_log.h"
 #include "store/pay_lmdb_audit.h"
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 #include "store/pay_lmdb_limits.h"
 #include "store/pay_lmdb_rows_count.h"
 #include "store/pay_lmdb_walk.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 
-#include "store/pay_lmdb_open.h"
+#include "store/lmdb/pay_lmdb_open.h"
 
 #include <apr_strings.h>
 

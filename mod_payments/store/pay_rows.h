@@ -11,7 +11,6 @@
 
 #include "store/pay_store.h"
 
-#include <errno.h>
 #include <lmdb.h>
 
 #define PAY_LMDB_SCHEMA_VERSION 1
@@ -118,9 +117,6 @@ static inline pay_turn_t pay_turn_all(void)
 /* LMDB's and errno's codes to the statuses of pay_store.h: the one place where they are mapped. */
 apr_status_t pay_rows_status(int rc);
 
-/* The handle of a table; valid while a transaction is open. */
-MDB_dbi pay_lmdb_dbi(pay_table_t table);
-
 /*
  * Returns the handle that was opened, of one that pay_store_audited made of it: for commits that
  * are a step on the way to a change, of which the audit tells at its end.
@@ -144,30 +140,15 @@ int pay_rows_may_write(const pay_rows_txn_t *txn, pay_table_t table, const MDB_v
 
 /* The row under the key, as this transaction left it; MDB_NOTFOUND. */
 static inline int pay_rows_get(MDB_val *row, const pay_rows_txn_t *txn, pay_table_t table,
-                               const MDB_val *key)
-{
-    return mdb_get(txn->mdb, pay_lmdb_dbi(table), (MDB_val *)key, row);
-}
-
+                               const MDB_val *key);
 /*
  * Writes a row; EACCES outside the transaction's turn. `flags`: 0, or MDB_NOOVERWRITE, which
  * returns MDB_KEYEXIST, with the stored row in *row, if there is one under the key.
  */
 static inline int pay_rows_put(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key,
-                               MDB_val *row, unsigned int flags)
-{
-    return pay_rows_may_write(txn, table, key)
-               ? mdb_put(txn->mdb, pay_lmdb_dbi(table), (MDB_val *)key, row, flags)
-               : EACCES;
-}
-
+                               MDB_val *row, unsigned int flags);
 /* Takes a row out; MDB_NOTFOUND; EACCES outside the transaction's turn. */
-static inline int pay_rows_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
-{
-    return pay_rows_may_write(txn, table, key)
-               ? mdb_del(txn->mdb, pay_lmdb_dbi(table), (MDB_val *)key, NULL)
-               : EACCES;
-}
+static inline int pay_rows_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
 
 /* Sets *count to the number of rows of a table. */
 int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_table_t table);
@@ -209,5 +190,7 @@ int pay_rows_bad(pay_table_t table, const MDB_val *key);
 const char *pay_rows_table_name(pay_table_t table);
 /* 1 in a store of an earlier version, opened for reading only, of a table that came later. */
 int pay_rows_table_is_missing(const pay_rows_txn_t *txn, pay_table_t table);
+
+#include "store/lmdb/pay_lmdb_inline.h"
 
 #endif

@@ -60,8 +60,7 @@ static inline int pay_rows_next(MDB_val *key, MDB_val *row, pay_rows_scan_t *sca
     const pay_lmdb_key_t *prefix = scan->prefix;
     int rc;
 
-    rc = scan->started ? mdb_cursor_get(scan->cursor, key, row,
-                                        scan->way == PAY_ROWS_BEFORE ? MDB_PREV : MDB_NEXT)
+    rc = scan->started ? pay_lmdb_scan_next(key, row, scan->cursor, scan->way == PAY_ROWS_BEFORE)
                        : pay_rows_scan_start(key, row, scan);
     if (!rc && prefix
         && (key->mv_size < prefix->len || memcmp(key->mv_data, prefix->bytes, prefix->len) != 0)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pay_store.h"
 
-#include "store/pay_lmdb_open.h"
-#include "store/pay_lmdb_place.h"
+#include "store/lmdb/pay_lmdb_open.h"
+#include "store/lmdb/pay_lmdb_place.h"
 
 #include <apr_strings.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "fuzz.h"
 
 #include "base/pay_time.h"
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 #include "store/pay_lmdb_keys.h"
 
 #include <unistd.h>

@@ -9,7 +9,7 @@
 #include "child_fixture.h"
 
 #include "base/pay_log.h"
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 #include "store/pay_lmdb_keys.h"
 #include "store_options.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lmdb_fixture.h"
 
-#include "store/pay_lmdb_backoff.h"
-#include "store/pay_lmdb_open.h"
+#include "store/lmdb/pay_lmdb_backoff.h"
+#include "store/lmdb/pay_lmdb_open.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* Group commit: what stands in line while one thread waits for the lock is committed with it. */
 #include "lmdb_fixture.h"
 
-#include "store/pay_lmdb_line.h"
+#include "store/lmdb/pay_lmdb_line.h"
 #include "store/pay_lmdb_rows.h"
 #include "between.h"
 

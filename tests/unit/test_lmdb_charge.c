@@ -2,7 +2,7 @@
 #include "till.h"
 
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 #include "store/pay_lmdb_scope.h"
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #include "outlet.h"
 
 #include "store/pay_lmdb_checkout.h"
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 #include "store/pay_lmdb_rows.h"
 
 #define KEEP PAY_STORE_CHECKOUT_KEEP

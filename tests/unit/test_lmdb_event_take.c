@@ -4,7 +4,7 @@
 #include "between.h"
 #include "child_fixture.h"
 #include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
 #define WAITED_MS 7000

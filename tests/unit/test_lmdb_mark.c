@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_mark.h"
+#include "store/lmdb/pay_lmdb_mark.h"
 
 #include "marked.h"
 
-#include "store/pay_lmdb_backoff.h"
+#include "store/lmdb/pay_lmdb_backoff.h"
 
 #define WORDS "the store is damaged\n"
 #define WORDS_CODE 7

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "store/pay_lmdb_place.h"
+#include "store/lmdb/pay_lmdb_place.h"
 #include "watched.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "link_goods.h"
 #include "outlet.h"
 
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 #include "store/pay_lmdb_rows.h"
 
 #define QUOTA 64 /* an eighth: four checkouts of two rows */

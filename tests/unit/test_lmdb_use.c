@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lmdb_fixture.h"
 
-#include "store/pay_lmdb_backoff.h"
+#include "store/lmdb/pay_lmdb_backoff.h"
 
 #include <errno.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
+#include "store_script.h"
 
 #include "base/pay_time.h"
 
@@ -135,6 +136,7 @@ static void boot_restore(void)
 
 static void set_up(void)
 {
+    store_script = (store_script_t){0}; /* without a fork, that of the test before is still there */
     ck_assert_int_eq(apr_pool_create(&unit_pool, NULL), APR_SUCCESS);
 }
 

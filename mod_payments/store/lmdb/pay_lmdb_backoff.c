@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_backoff.h"
+#include "store/lmdb/pay_lmdb_backoff.h"
 
 apr_int64_t pay_lmdb_backoff_next(apr_int64_t delay_ms)
 {

@@ -7,7 +7,7 @@
  * what an environment of this process has open: closing it would drop that environment's locks.
  */
 
-#include "store/pay_lmdb_place.h"
+#include "store/lmdb/pay_lmdb_place.h"
 
 /* What tells a file from its copies, as far as its file system does. */
 typedef struct pay_lmdb_file_id_t {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_mark.h"
+#include "store/lmdb/pay_lmdb_mark.h"
 
 #include "base/pay_clock.h"
 #include "base/pay_log.h"
-#include "store/pay_lmdb_backoff.h"
-#include "store/pay_lmdb_open.h"
+#include "store/lmdb/pay_lmdb_backoff.h"
+#include "store/lmdb/pay_lmdb_open.h"
 
 #include <assert.h>
 #include <signal.h>

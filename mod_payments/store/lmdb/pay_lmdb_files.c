@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_files.h"
+#include "store/lmdb/pay_lmdb_files.h"
 
 #include "base/pay_descriptor.h"
 #include "base/pay_log.h"

@@ -13,8 +13,8 @@
 
 #include "base/pay_clock.h"
 #include "store/pay_rows.h"
-#include "store/pay_lmdb_files.h"
-#include "store/pay_lmdb_mark.h"
+#include "store/lmdb/pay_lmdb_files.h"
+#include "store/lmdb/pay_lmdb_mark.h"
 
 #define PAY_LMDB_DBI_FIRST 2           /* LMDB keeps 0 and 1; then the tables by their enum */
 #define PAY_LMDB_READERS_FREE_MAX 64   /* read transactions kept for the next use */
@@ -60,7 +60,7 @@ typedef struct pay_lmdb_env_t {
     MDB_env *mdb;
     _Atomic pid_t pid; /* who opened it: LMDB forbids it to processes forked from there */
     ino_t data_ino;
-    pay_lmdb_file_id_t file;        /* of data.mdb; set by pay_lmdb_env_opened */
+    pay_lmdb_file_id_t file;        /* of data.mdb; what tells it from its copies */
     int lock_fd;                    /* closed after `mdb` */
     apr_int64_t claimed_ms;         /* when the lock of its readers was last taken again */
     pay_store_mark_t *_Atomic mark; /* of the handle that opened it last */
@@ -113,13 +113,17 @@ struct pay_store_t {
 };
 
 /*
- * Defined above the engine, in pay_lmdb_restore.c: called once for each environment that was
- * opened, before anything else is done with it. Sets env->file, and begins a new epoch where the
- * store was put back, unless it is open for reading only. A full store goes on without:
- * pay_lmdb_epoch_get knows it all the same. Returns 0, or LMDB's code: then the environment is
- * closed again.
+ * What the engine calls above it, once for each environment that it opens, before anything else is
+ * done with it. Both return 0, or a code, and then it is closed again.
+ *
+ * pay_lmdb_limits.c: sets size and reserve of `options`, a pay_store_options_t, to those of the
+ * server that prepared the store, if one did.
  */
-int pay_lmdb_env_opened(pay_lmdb_env_t *env, const char *path, int read_only);
+int pay_lmdb_env_limits(pay_rows_txn_t *txn, void *options);
+/* pay_lmdb_restore.c: begins a new epoch where the store was put back, unless it is open for
+ * reading only. A full store goes on without: pay_lmdb_epoch_get knows it all the same. */
+int pay_lmdb_env_opened(MDB_env *mdb, const pay_lmdb_file_id_t *file, const char *path,
+                        int read_only);
 
 /* --- pay_lmdb_handle.c --- */
 /* A use of the open environment, opened first if need be. On APR_SUCCESS leave is owed. */
@@ -191,5 +195,13 @@ int pay_lmdb_space_check(pay_lmdb_env_t *env, apr_int64_t reserve, int anew);
 void pay_lmdb_space_log_full(pay_lmdb_env_t *env, int rc);
 apr_int64_t pay_lmdb_space_free_pages(MDB_txn *txn);    /* a read transaction */
 apr_int64_t pay_lmdb_space_disk_free(const char *path); /* -1: unknown */
+/* Sets what `out` says of map, pages and readers; a read transaction. LMDB's codes. */
+int pay_lmdb_space_stat(pay_store_stat_t *out, const pay_rows_txn_t *txn);
+
+/* --- pay_lmdb_pages.c --- */
+/* Reads a byte of every page that is in use: a page that cannot be read ends the process. */
+apr_status_t pay_lmdb_pages_touch(pay_store_t *store);
+/* Sets *agree to 0 if LMDB's lock file is of another data.mdb than the one in place. */
+apr_status_t pay_lmdb_pages_agree(int *agree, pay_store_t *store);
 
 #endif

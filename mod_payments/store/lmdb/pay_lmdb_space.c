@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 
 #include "base/pay_log.h"
 
@@ -146,4 +146,28 @@ void pay_lmdb_space_log_full(pay_lmdb_env_t *env, int rc)
                                 "(PaymentsStoreReserve keeps some for work in progress)",
                 env->path);
     }
+}
+
+int pay_lmdb_space_stat(pay_store_stat_t *out, const pay_rows_txn_t *txn)
+{
+    MDB_env *mdb = mdb_txn_env(txn->mdb);
+    apr_int64_t pages;
+    MDB_envinfo info;
+    MDB_stat stat;
+    int rc;
+
+    rc = mdb_env_info(mdb, &info);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_env_stat(mdb, &stat);
+    if (rc) {
+        return rc;
+    }
+    pages = (apr_int64_t)info.me_last_pgno + 1 - pay_lmdb_space_free_pages(txn->mdb);
+    out->map_bytes = (apr_int64_t)info.me_mapsize;
+    out->used_bytes = pages * (apr_int64_t)stat.ms_psize;
+    out->readers = info.me_numreaders;
+    out->readers_max = info.me_maxreaders;
+    return 0;
 }

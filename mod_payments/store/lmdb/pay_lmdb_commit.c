@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_line.h"
+#include "store/lmdb/pay_lmdb_line.h"
 
 #include "base/pay_clock.h"
 #include "base/pay_log.h"
 #include "base/pay_meter.h"
-#include "store/pay_lmdb_open.h"
-#include "store/pay_lmdb_turn.h"
+#include "store/lmdb/pay_lmdb_open.h"
+#include "store/lmdb/pay_lmdb_turn.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_line.h"
+#include "store/lmdb/pay_lmdb_line.h"
 
-#include "store/pay_lmdb_turn.h"
+#include "store/lmdb/pay_lmdb_turn.h"
 
 #define SLOW_COMMIT_US 1200
 #define PAUSE_PART 20

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_open.h"
+#include "store/lmdb/pay_lmdb_open.h"
 
 #include "base/pay_trusted_path.h"
-#include "store/pay_lmdb_files.h"
+#include "store/lmdb/pay_lmdb_files.h"
 
 #include <apr_strings.h>
 #include <errno.h>

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 
-#include "store/pay_lmdb_limits.h"
+#include "store/lmdb/pay_lmdb_raw.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ENV_OPEN_WAIT_MS 10000 /* for another thread that opens or closes it */
@@ -146,6 +148,45 @@ leave:
     return rc;
 }
 
+static int file_look(pay_lmdb_file_id_t *out, MDB_env *mdb)
+{
+    mdb_filehandle_t fd;
+    struct statx more;
+    struct stat info;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    rc = mdb_env_get_fd(mdb, &fd);
+    if (rc) {
+        return rc;
+    }
+    if (fstat(fd, &info) != 0) {
+        return errno;
+    }
+    out->inode = (apr_uint64_t)info.st_ino;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME)) {
+        out->born_us =
+            (apr_int64_t)more.stx_btime.tv_sec * APR_USEC_PER_SEC + more.stx_btime.tv_nsec / 1000;
+    }
+    return 0;
+}
+
+/* Maps as much as the server that prepared the store does. */
+static int limits_take(MDB_env *mdb, pay_store_options_t *options)
+{
+    const apr_int64_t page = sysconf(_SC_PAGESIZE), before = options->map_bytes;
+    int rc;
+
+    if (!options->limits_of_store) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_lmdb_raw_read(mdb, pay_lmdb_env_limits, options);
+    if (rc || options->map_bytes == before) {
+        return rc;
+    }
+    return mdb_env_set_mapsize(mdb, (size_t)(options->map_bytes / page * page));
+}
+
 static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_store_t *db, int dir_fd,
                                    pay_lmdb_reason_t *reason)
 {
@@ -174,7 +215,7 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_store_t *db, int dir
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_limits_take(env->mdb, &db->options);
+    rc = limits_take(env->mdb, &db->options);
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s: its limits cannot be taken: %s", db->path,
                             mdb_strerror(rc));
@@ -184,7 +225,10 @@ static apr_status_t env_open_files(pay_lmdb_env_t *env, pay_store_t *db, int dir
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_lmdb_env_opened(env, db->path, db->options.read_only);
+    rc = file_look(&env->file, env->mdb);
+    if (!rc) {
+        rc = pay_lmdb_env_opened(env->mdb, &env->file, db->path, db->options.read_only);
+    }
     if (rc) {
         pay_lmdb_reason_set(reason, "store %s: the row of its epoch: %s", db->path,
                             mdb_strerror(rc));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 
 /* The next free transaction of the list, or NULL. */
 static MDB_txn *reader_pop(pay_lmdb_env_t *env)

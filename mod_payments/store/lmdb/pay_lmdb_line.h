@@ -8,7 +8,7 @@
  * done. For pay_lmdb_commit.c only.
  */
 
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 
 #include <semaphore.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/pay_lmdb_env.h"
+#include "store/lmdb/pay_lmdb_env.h"
 
 #include "base/pay_log.h"
-#include "store/pay_lmdb_backoff.h"
-#include "store/pay_lmdb_open.h"
+#include "store/lmdb/pay_lmdb_backoff.h"
+#include "store/lmdb/pay_lmdb_open.h"
 
 #include <apr_strings.h>
 #include <assert.h>
