@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define OUTPUT_MAX 1000
+#define OUTPUT_MAX 200000
 
 /* Redirects standard output to a file; output_read undoes it. */
 static inline const char *output_open(int *before)
