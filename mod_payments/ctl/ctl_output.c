@@ -282,7 +282,6 @@ void ctl_list_print(const ctl_t *ctl, const ctl_view_t *view, const apr_array_he
 
 int ctl_output_flush(void)
 {
-    int failed = fflush(stdout);
-
-    return failed || ferror(stdout);
+    (void)fflush(stdout); /* ferror() tells of its failure too */
+    return ferror(stdout);
 }
