@@ -29,21 +29,20 @@ static int precision_of(const char *range, apr_size_t len, const char *type)
     return len == strlen(type) && !strncasecmp(range, type, len) ? 3 : 0;
 }
 
-/* "0.5" to 500; what is no weight counts as none given. */
+/* "0.5" to 500; what is no weight counts as none given, and so as 1. */
 static int weight_of(const char *text)
 {
-    int weight, unit = 100;
+    int weight = 0, unit = 100;
 
-    if (*text != '0' && *text != '1') {
+    if (*text != '0') {
         return WEIGHT_MAX;
     }
-    weight = (*text - '0') * WEIGHT_MAX;
     if (text[1] == '.') {
-        for (text += 2; apr_isdigit(*text) && unit > 0; text++, unit /= 10) {
+        for (text += 2; apr_isdigit(*text); text++, unit /= 10) {
             weight += (*text - '0') * unit;
         }
     }
-    return weight > WEIGHT_MAX ? WEIGHT_MAX : weight;
+    return weight;
 }
 
 /* The end of a list element or parameter: `stop` outside of quotes, or the text's end. */

@@ -294,7 +294,27 @@ START_TEST(test_defaults)
     ck_assert_int_eq(conf->failure_limit.interval, 1000000);
     ck_assert_int_eq(conf->failure_limit.burst, 120);
     ck_assert_int_eq(conf->policy.refund_repeat_window, apr_time_from_sec(600));
+    ck_assert_int_eq(conf->policy.acquirer_timeout, apr_time_from_sec(20));
+    ck_assert_int_eq(conf->policy.slot_wait, apr_time_from_msec(500));
+    ck_assert_int_eq(conf->policy.late_after, apr_time_from_sec(3600));
+    ck_assert_int_eq(conf->policy.pending_alert, apr_time_from_sec(3600));
+    ck_assert_int_eq(conf->policy.refund_sync, apr_time_from_sec(600));
+    ck_assert_int_eq(conf->policy.checkout_lifetime, apr_time_from_sec(3600));
+    ck_assert_int_eq(conf->policy.refund_days_max, 0);
+    ck_assert_int_eq(conf->in_flight_max, 64);
+    ck_assert_int_eq(conf->options.map_bytes, APR_INT64_C(64) << 30);
+    ck_assert_int_eq(conf->options.reserve_bytes, APR_INT64_C(256) << 20);
+    ck_assert_int_eq(conf->options.commit_wait, apr_time_from_sec(2));
+    ck_assert_int_eq(conf->options.commit_batch, 256);
+    ck_assert_int_eq(conf->options.checkout_keep, apr_time_from_sec(720 * 3600));
+    ck_assert_int_eq(conf->options.account_rows_max, 0);
+    ck_assert_str_eq(conf->base_path, "");
+    ck_assert_str_eq(conf->key_prefix, "pay");
+    ck_assert_str_eq(conf->currency, "NGN");
+    ck_assert_str_eq(conf->timezone, "UTC");
     ck_assert_int_eq(conf->delivery.webhook_insecure, 0);
+    ck_assert_str_eq(conf->delivery.trusted_ca, "");
+    ck_assert_str_eq(conf->delivery.mail_relay, "");
     for (kind = 0; kind < PAY_FAILURE_KINDS; kind++) {
         ck_assert_int_eq(conf->policy.failure_limit[PAY_TEST][kind].count, 0);
         ck_assert_int_gt(conf->policy.failure_limit[PAY_LIVE][kind].count, 0);

@@ -401,6 +401,8 @@ static const struct {
     {"https://shop.example:100000", NULL},
     {"https://shop.example/", NULL},
     {"https://", NULL},
+    {"https:/xshop.example", NULL},
+    {"http:/xshop.example", NULL},
     {"https://-shop.example", NULL},
     {"https://shop..example", NULL},
     {"https://.shop.example", NULL},
@@ -546,6 +548,9 @@ static const struct {
     {"live relay name=a/b", NULL, 0},
     {"live relay key=", NULL, 0},
     {"live relay https://a.example again", NULL, 0},
+    {"live relay https://a.example timeout=61s key=file:/k", NULL, 0},
+    {"live relay https://a.example 1key=a key=file:/k", NULL, 0},
+    {"live relay https://user:secret@a.example key=file:/k", NULL, 0},
     {"live relay https://a.example 1key=a", NULL, 0},
     {"live relay us@er", NULL, 0},
     {"live relay https://user:secret@a.example", NULL, 0},
@@ -570,6 +575,72 @@ START_TEST(test_acquirers)
     ck_assert_int_eq(acquirer->timeout, acquirer_rows[_i].timeout);
     ck_assert_int_eq(pay_conf_acquirer_timeout(pay_conf_get(s), acquirer),
                      acquirer->timeout ? acquirer->timeout : 20 * SECOND);
+}
+END_TEST
+
+/* The connector's name, the instance's, a parameter's and its value: each as long as it may be. */
+static const struct {
+    const char *format; /* %s: letters */
+    int max;
+} long_rows[] = {
+    {"live %s", PAY_CONF_CONNECTOR_NAME_MAX},
+    {"live relay name=%s", PAY_ACQUIRER_NAME_MAX},
+    {"live relay %s=a", PAY_CONF_PARAMETER_NAME_MAX},
+    {"live relay a=%s", PAY_CONF_PARAMETER_LEN_MAX},
+    {"live relay %s name=a", PAY_CONF_PARAMETER_LEN_MAX},
+};
+
+START_TEST(test_longest_words_of_acquirers)
+{
+    const apr_size_t max = (apr_size_t)long_rows[_i].max;
+    char *word = apr_pcalloc(unit_pool, max + 2);
+
+    memset(word, 'a', max);
+    request_set(request_server(), "PaymentsAcquirer",
+                apr_psprintf(unit_pool, long_rows[_i].format, word));
+    word[max] = 'a';
+    ck_assert_ptr_nonnull(request_directive(request_server(), "PaymentsAcquirer",
+                                            apr_psprintf(unit_pool, long_rows[_i].format, word)));
+}
+END_TEST
+
+/* As many parameters as there may be; one more is refused. */
+START_TEST(test_parameters_of_an_acquirer)
+{
+    char *words[PAY_CONF_PARAMETERS_MAX + 5];
+    const command_rec *command = pay_conf_directives;
+    cmd_parms cmd = {.pool = unit_pool, .temp_pool = unit_pool};
+    int count = 0, i;
+
+    while (strcmp(command->name, "PaymentsAcquirer") != 0) {
+        command++;
+    }
+    cmd.cmd = command;
+    words[count++] = apr_pstrdup(unit_pool, "live");
+    words[count++] = apr_pstrdup(unit_pool, "relay");
+    words[count++] = apr_pstrdup(unit_pool, "https://a.example");
+    for (i = 0; i <= PAY_CONF_PARAMETERS_MAX; i++) {
+        words[count++] = apr_psprintf(unit_pool, "p%d=a", i);
+    }
+    cmd.server = request_server();
+    ck_assert_ptr_null(command->func.take_argv(&cmd, NULL, count - 1, words));
+    cmd.server = request_server();
+    ck_assert_ptr_nonnull(command->func.take_argv(&cmd, NULL, count, words));
+}
+END_TEST
+
+/* An empty path is none, whatever stands before it in memory. */
+START_TEST(test_no_path)
+{
+    static const char slash[] = "/";
+    const command_rec *command = pay_conf_directives;
+    cmd_parms cmd = {.pool = unit_pool, .temp_pool = unit_pool, .server = request_server()};
+
+    while (strcmp(command->name, "PaymentsBasePath") != 0) {
+        command++;
+    }
+    cmd.cmd = command;
+    ck_assert_ptr_nonnull(command->func.take1(&cmd, NULL, slash + 1));
 }
 END_TEST
 
@@ -598,6 +669,9 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_no_more_than, 0, UNIT_ROWS(many_rows));
     tcase_add_loop_test(tcase, test_tls_proxies, 0, UNIT_ROWS(proxy_rows));
     tcase_add_loop_test(tcase, test_acquirers, 0, UNIT_ROWS(acquirer_rows));
+    tcase_add_loop_test(tcase, test_longest_words_of_acquirers, 0, UNIT_ROWS(long_rows));
+    tcase_add_test(tcase, test_parameters_of_an_acquirer);
+    tcase_add_test(tcase, test_no_path);
     tcase_add_test(tcase, test_names_of_acquirers_differ);
 }
 

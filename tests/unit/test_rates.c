@@ -200,8 +200,12 @@ START_TEST(test_people)
         ck_assert_ptr_null(pay_rates_judge_confirmation(r, ada));
         ck_assert_ptr_null(pay_rates_judge_code(r, ada));
     }
+    ck_assert_int_eq(stand_in.logged, 0);
     ck_assert_int_eq(pay_rates_judge_confirmation(r, ada)->retry_after, 300);
+    ck_assert_ptr_nonnull(strstr(stand_in.log, "wrong passwords"));
     ck_assert_int_eq(pay_rates_judge_code(r, ada)->retry_after, 60);
+    ck_assert_ptr_nonnull(strstr(stand_in.log, "codes to confirm"));
+    ck_assert_int_eq(stand_in.logged, 2);
     ck_assert_ptr_null(pay_rates_judge_confirmation(r, bob));
     ck_assert_ptr_null(pay_rates_judge_code(r, bob));
     pay_rates_confirmed(ada);
@@ -210,7 +214,10 @@ START_TEST(test_people)
     for (i = 0; i < 30; i++) {
         ck_assert_ptr_null(pay_rates_judge_export(r, ada));
     }
+    ck_assert_int_eq(stand_in.logged, 2);
     ck_assert_int_eq(pay_rates_judge_export(r, ada)->retry_after, 180);
+    ck_assert_ptr_nonnull(strstr(stand_in.log, "exports from the dashboard"));
+    ck_assert_int_eq(stand_in.logged, 3);
     ck_assert_ptr_null(pay_rates_judge_export(r, bob));
 }
 END_TEST
