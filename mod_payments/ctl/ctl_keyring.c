@@ -32,7 +32,7 @@ static ctl_exit_t secrets_lock(const char *dir)
         return ctl_fail(CTL_EXIT_ACCESS, "cannot open %s: %s", dir, strerror(errno));
     }
     locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
-    while (!locked && (errno == EWOULDBLOCK || errno == EINTR)) {
+    while (!locked && errno == EWOULDBLOCK) {
         if (pay_time_boot_ms() >= until_ms) {
             close(fd);
             return ctl_fail(CTL_EXIT_ACCESS,

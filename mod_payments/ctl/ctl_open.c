@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <grp.h>
+#include <libgen.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -95,49 +96,30 @@ ctl_exit_t ctl_owner_resume(ctl_t *ctl)
     return owner_become(&owner, ctl->pool);
 }
 
-/* The directory above `dir`; "." for a bare name. */
-static const char *parent_of(const char *dir, apr_pool_t *p)
-{
-    char *copy = apr_pstrdup(p, dir);
-    size_t len = strlen(copy);
-    char *slash;
-
-    while (len > 1 && copy[len - 1] == '/') {
-        copy[--len] = '\0';
-    }
-    slash = strrchr(copy, '/');
-    if (!slash) {
-        return ".";
-    }
-    slash[slash == copy ? 1 : 0] = '\0';
-    return copy;
-}
-
 /*
  * Finds the user that the store's files belong, or are to belong, to: the directory's owner, and
  * for a directory that is yet to be made the owner of the one above.
  */
 static ctl_exit_t owner_find(struct stat *owner, const char *dir, ctl_open_t how, apr_pool_t *p)
 {
+    const int cause = stat(dir, owner) == 0 ? 0 : errno;
     struct stat data;
-    int missing;
 
-    missing = stat(dir, owner) != 0;
-    if (missing && errno != ENOENT) {
-        return ctl_fail(CTL_EXIT_ACCESS, "cannot look at %s: %s", dir, strerror(errno));
+    if (cause && cause != ENOENT) {
+        return ctl_fail(CTL_EXIT_ACCESS, "cannot look at %s: %s", dir, strerror(cause));
     }
-    if (!missing && !S_ISDIR(owner->st_mode)) {
+    if (!cause && !S_ISDIR(owner->st_mode)) {
         return ctl_fail(CTL_EXIT_ACCESS, "%s is no directory; --store wants lmdb: and a directory",
                         dir);
     }
     if (how != CTL_OPEN_CREATE) {
-        if (missing || (stat(apr_pstrcat(p, dir, "/" DATA_FILE, NULL), &data) && errno == ENOENT)) {
+        if (cause || (stat(apr_pstrcat(p, dir, "/" DATA_FILE, NULL), &data) && errno == ENOENT)) {
             return ctl_fail(CTL_EXIT_ACCESS,
                             "there is no store in %s; 'paymentsctl account create' makes one", dir);
         }
         return CTL_OK;
     }
-    if (missing && stat(parent_of(dir, p), owner) != 0) {
+    if (cause && stat(dirname(apr_pstrdup(p, dir)), owner) != 0) {
         return ctl_fail(CTL_EXIT_ACCESS, "cannot make %s: %s", dir, strerror(errno));
     }
     return CTL_OK;
@@ -195,9 +177,6 @@ ctl_exit_t ctl_open(ctl_t *ctl)
     fault = pay_store_url_fault(url);
     if (fault) {
         return ctl_fail(CTL_EXIT_ILLEGAL, "--store: %s", fault);
-    }
-    if (strncmp(url, URL_PREFIX, strlen(URL_PREFIX)) != 0) {
-        return ctl_fail(CTL_EXIT_ILLEGAL, "--store: want " URL_PREFIX "DIR");
     }
     failed = owner_find(&owner, url + strlen(URL_PREFIX), how, ctl->pool);
     if (failed) {

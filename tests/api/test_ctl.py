@@ -198,9 +198,20 @@ def test_only_account_create_makes_a_store(empty, there, args):
 
 @pytest.mark.parametrize("store, code", [
     ("lmdb", 6), ("lmdb:", 6), ("sqlite:/x", 6), ("lmdb:relative/path", 6), ("lmdb:/dev/null", 1),
-    ("lmdb:/dev/null/x", 1)])
+    ("lmdb:/dev/null/x", 1), ("lmdb:/nonexistent/store", 1)])
 def test_store_that_is_none(empty, store, code):
     empty.refused(code, "account", "create", "shop", "-s", store, store=False)
+
+
+def test_why_there_is_no_store(empty):
+    def said(store, *args):
+        return empty.refused(1, *args, "-s", f"lmdb:{store}", store=False)
+
+    for args in (["account", "create", "shop"], ["account", "list"]):
+        assert "cannot look at /dev/null/x: Not a directory" in said("/dev/null/x", *args)
+        assert "/dev/null is no directory" in said("/dev/null", *args)
+    assert "cannot make /nonexistent/store: No such file" in said("/nonexistent/store", "account", "create", "shop")
+    assert "there is no store in /nonexistent/store" in said("/nonexistent/store", "account", "list")
 
 
 def test_store_that_is_no_environment(ctl):
@@ -244,6 +255,19 @@ def test_account_create_and_set(empty):
     assert lines[0].split()[:2] == ["NAME", "NUMBER"] and lines[1].startswith("b-2 ") and len(lines) == 3
     assert lines[1].index("live") == lines[2].index("test") == lines[0].index("MODE")
     assert empty.key("b-2", *TEST_SECRET).startswith("nc_testsk_")
+
+
+@pytest.mark.parametrize("option, value, member", [
+    ("--key-prefix", "nc", "keyPrefix"), ("--currency", "EUR", "currency"), ("--timezone", "Africa/Lagos", "timezone"),
+    ("--shop-name", "Ada's", "shop"), ("--shop-logo", "/logo.png", "shop"), ("--shop-text", "Thanks", "shop"),
+    ("--return-host", "a.example", "returnHosts"), ("--fee", "NGN 1.5%", "fees")])
+def test_one_setting_alone(ctl, option, value, member):
+    before = ctl.json("account", "show", "shop")
+    after = ctl.json("account", "set", "shop", option, value)
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed - {"updatedAt"} == {member} and value in json.dumps(after[member])
+    made = ctl.json("account", "create", "other", option, value)
+    assert made[member] == after[member]
 
 
 def test_account_shows_itself_to_payers(empty):
@@ -358,6 +382,14 @@ def test_key_typed_at_a_terminal(ctl):
 def test_key_import_of_wrong_text(ctl, text, code):
     assert "aaaaaaaa" not in ctl.refused(code, "key", "import", "shop", *TEST_SECRET, stdin=text)
     assert ctl.json("key", "list") == []
+
+
+@pytest.mark.parametrize("mode, kind, form", [
+    ("test", "secret", "PREFIX_testsk_BODY"), ("test", "public", "PREFIX_testpk_BODY"),
+    ("live", "secret", "PREFIX_livesk_BODY"), ("live", "public", "PREFIX_livepk_BODY")])
+def test_key_import_tells_the_form(ctl, mode, kind, form):
+    said = ctl.refused(6, "key", "import", "shop", "--mode", mode, "--kind", kind, stdin="cheese")
+    assert form in said and f"no {mode} {kind} key" in said
 
 
 def test_key_revoke(ctl):
@@ -515,6 +547,15 @@ def test_root_leaves_the_files_to_the_owner(open_dir):
         ctl.ok("key", "create", "shop", *TEST_SECRET)
         assert owners(store) == {NOBODY}
         assert Ctl(store, NOBODY).json("account", "list")[0]["name"] == "shop"
+
+
+@pytest.mark.root
+def test_a_slash_behind_the_store_is_no_directory_more(open_dir):
+    theirs = open_dir / "theirs"
+    theirs.mkdir(0o700)
+    os.chown(theirs, NOBODY, NOBODY)
+    Ctl(f"{theirs}/below//").ok("account", "create", "shop")
+    assert owners(theirs / "below") == {NOBODY}
 
 
 @pytest.mark.root

@@ -2,6 +2,7 @@
 #include "ctl/ctl_commands.h"
 
 #include "store_script.h"
+#include "output.h"
 #include "unit.h"
 
 #include <string.h>
@@ -265,6 +266,8 @@ static const struct {
     {"none", "", CTL_OK},
     {"no object", "x", CTL_EXIT_NOT_VALID},
     {"one that does not end", "{\"id\":\"}", CTL_EXIT_NOT_VALID},
+    {"one that ends in an escape", "{\"id\":\"\\", CTL_EXIT_NOT_VALID},
+    {"one that ends inside of another", "{\"id\":{}", CTL_EXIT_NOT_VALID},
     {"no JSON", "{x}", CTL_EXIT_NOT_VALID},
     {"no refund", "{}", CTL_EXIT_NOT_VALID},
 };
@@ -295,6 +298,34 @@ START_TEST(test_records_that_are_none)
     ctl.arg[0] = "shop";
     ctl.option[CTL_OPTION_MODE] = "test";
     ck_assert_msg(ctl_refund_list(&ctl) == record_rows[_i].want, "%s", record_rows[_i].name);
+}
+END_TEST
+
+/* In JSON each is printed as it is kept, whatever it holds. */
+static const struct {
+    const char *text, *want;
+} json_rows[] = {
+    {"", "[]\n"},
+    {"{}", "[\n{}\n]\n"},
+    {",{\"a\":1}", "[\n{\"a\":1}\n]\n"},
+    {"{\"a\":{\"b\":{}}},{\"c\":2}", "[\n{\"a\":{\"b\":{}}},\n{\"c\":2}\n]\n"},
+    {"{\"a\":\"}{\\\"}\\\\\"},{\"c\":\",\"}", "[\n{\"a\":\"}{\\\"}\\\\\"},\n{\"c\":\",\"}\n]\n"},
+};
+
+START_TEST(test_records_as_they_are)
+{
+    static const pay_store_ops_t ops = {.account_get = account_get, .refund_scan = records_scan};
+    pay_store_t store = {.ops = &ops};
+    ctl_t ctl = {.store = &store, .pool = unit_pool, .json = 1};
+    const char *output;
+    int before;
+
+    records = json_rows[_i].text;
+    ctl.arg[0] = "shop";
+    ctl.option[CTL_OPTION_MODE] = "test";
+    output = output_open(&before);
+    ck_assert_int_eq(ctl_refund_list(&ctl), CTL_OK);
+    ck_assert_str_eq(output_read(output, before), json_rows[_i].want);
 }
 END_TEST
 
@@ -336,6 +367,7 @@ static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_a_store_that_fails, 0, UNIT_ROWS(rows));
     tcase_add_loop_test(tcase, test_records_that_are_none, 0, UNIT_ROWS(record_rows));
+    tcase_add_loop_test(tcase, test_records_as_they_are, 0, UNIT_ROWS(json_rows));
     tcase_add_loop_test(tcase, test_held_in_each_mode_once, 0, UNIT_ROWS(scope_rows));
     tcase_add_loop_test(tcase, test_a_full_list_asks_for_no_more, 0, 3);
 }
