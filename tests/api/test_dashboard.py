@@ -12,7 +12,7 @@ import pytest
 
 from conftest import MPMS
 from dashboard import PATH, Person, settings
-from harness import SHOPS_AT_ONCE, Httpd, reference, run_ctl_lines
+from harness import SHOPS_AT_ONCE, Httpd, reference, run_ctl_lines, wait_for
 from payer import Checkout
 from raw_lmdb import Raw
 from shares import ALIKE
@@ -21,6 +21,8 @@ pytestmark = ALIKE
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ROLES = ("viewer", "operator", "owner")
+EVENT_MEMBERS = ["id", "endpoint", "notify", "notifyType", "reference", "chargeId", "sequence", "createdAt", "standing", "failures",
+                 "firstTryAt", "dueAt", "parkedAt", "answeredAt", "status", "error", "answer"]
 
 
 @pytest.fixture(scope="module", params=MPMS)
@@ -178,13 +180,21 @@ def test_reads_of_other_sites_are_refused(site, desk):
 # --- charges
 
 def test_charges_newest_first(desk):
-    made = [desk.shop.charge(email=f"payer{n % 3}@example.com", amount=10 + n).json["data"] for n in range(7)]
+    names = [{"firstName": "Ada"}, {"lastName": "Lovelace"}, {"firstName": "Ada", "lastName": "Lovelace"}]
+    made = [desk.shop.charge(email=f"payer{n % 3}@example.com", amount=10 + n, **names[(n - 4) % 3]).json["data"]
+            for n in range(7)]
     items = desk.get("charges")["items"]
     assert [one["id"] for one in items] == [one["id"] for one in reversed(made)]
+    assert [one["name"] for one in items[:3]] == ["Ada Lovelace", "Lovelace", "Ada"]
     first = items[0]
     assert first["reference"] == made[-1]["reference"] and first["amount"] == "16.00" and first["currency"] == "NGN"
     assert first["status"] == "successful" and first["card"]["last4Digits"] == "4444" and first["held"] == ""
-    assert TIME.fullmatch(first["createdAt"])
+    assert first == {"id": made[-1]["id"], "reference": made[-1]["reference"], "createdAt": made[-1]["createdAt"],
+                     "amount": "16.00", "currency": "NGN", "status": "successful", "paymentStatus": "successful",
+                     "open": False, "email": "payer0@example.com", "name": "Ada Lovelace",
+                     "card": {name: made[-1]["card"][name] for name in ("last4Digits", "issuer")},
+                     "channel": "card", "refundedAmount": "0.00", "held": ""}
+    assert first["card"]["issuer"] and TIME.fullmatch(first["createdAt"])
     for limit in 1, 2, 3, 7, 200:
         assert desk.pages("charges", limit) == items
 
@@ -241,6 +251,9 @@ def test_charge(desk):
     assert seen["item"] == desk.get("charges")["items"][0]
     assert [one["amount"] for one in seen["refunds"]] == ["30.00"] and seen["refundsComplete"] is True
     assert seen["refundable"] == "70.00" and seen["held"] is None and seen["events"] == []
+    assert seen["item"]["refundedAmount"] == "30.00"
+    assert [one["text"] for one in seen["timeline"]] == [charge["reference"], "successful: Approved"] + [
+        seen["refunds"][0]["refundReference"]] * 2
     assert [one["what"] for one in seen["timeline"]] == ["opened", "decided", "refund-opened", "refund-processed"]
     assert all(TIME.fullmatch(one["at"]) for one in seen["timeline"])
 
@@ -407,12 +420,30 @@ def test_events(desk):
     assert [one["reference"] for one in desk.get("events?standing=behind")["items"]] == [made[0]]
     assert desk.get("events?standing=parked")["items"] == []
     one = desk.get(f"events/{items[1]['id']}")
+    assert list(one) == EVENT_MEMBERS + ["body"] and [list(item) for item in items] == [EVENT_MEMBERS] * 4
+    assert (one["notifyType"], one["chargeId"], one["standing"]) == ("processed", items[0]["chargeId"], "behind")
+    assert TIME.fullmatch(one["createdAt"]) and (one["failures"], one["firstTryAt"], one["dueAt"]) == (0, None, None)
     body = json.loads(one["body"])
     assert one["notify"] == body["notify"] == "refund" and body["data"]["transactionReference"] == made[0]
     charge = desk.get("charges")["items"][-1]
     assert [event["id"] for event in desk.get(f"charges/{charge['id']}")["events"]] == [items[0]["id"], items[1]["id"]]
     assert desk.viewer.get(desk.scope("events/evt_" + "01" + "0" * 40)).status == 404
     assert desk.viewer.get(desk.scope("events/x")).status == 404
+    desk.shop.webhook_off()
+
+
+def test_event_that_is_tried(desk):
+    desk.shop.webhook("https://127.0.0.1:1/hook")
+    desk.shop.charge()
+    tried = lambda: [one for one in desk.get("events")["items"] if one["failures"]]
+    (one,) = wait_for(tried, "a try")
+    assert all(TIME.fullmatch(one[name]) for name in ("firstTryAt", "dueAt", "answeredAt"))
+    assert one["firstTryAt"] <= one["answeredAt"] < one["dueAt"] and one["parkedAt"] is None
+    assert (one["standing"], one["failures"], one["status"], one["answer"]) == ("waiting", 1, 0, "") and one["error"]
+    webhook = desk.get("webhook")
+    assert (webhook["failures"], webhook["failing"], webhook["error"]) == (1, False, one["error"])
+    assert (webhook["answeredAt"], webhook["failingSince"]) == (one["answeredAt"], None)
+    assert TIME.fullmatch(webhook["dueAt"])
     desk.shop.webhook_off()
 
 

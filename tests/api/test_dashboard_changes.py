@@ -289,6 +289,9 @@ def test_keys_are_shown_once(site, desk):
     assert made.header("cache-control") == "no-store"
     (listed, *_) = desk.viewer.get(of(desk, "keys")).json["items"]
     assert made.json["key"] == listed and listed["state"] == "valid"
+    assert list(listed) == ["id", "kind", "mode", "createdAt", "lastUsedAt", "endsAt", "revokedAt", "state"]
+    assert (listed["kind"], listed["mode"], listed["lastUsedAt"]) == ("secret", "test", None)
+    assert listed["createdAt"].endswith("Z") and listed["endsAt"] is listed["revokedAt"] is None
     assert desk.shop.call("GET", "/api/v1/refund/2026-01-01/2026-01-02", key=secret).status == 200
     rotated = desk.owner.post(of(desk, f"keys/{made.json['key']['id']}/rotate"), {"overlap": "1h"})
     assert rotated.json["old"]["state"] == "ending" and rotated.json["key"]["state"] == "valid"
@@ -419,6 +422,8 @@ def test_team(site, desk):
     seen = desk.owner.post(of(desk, "team"), {"user": "stranger", "role": "operator"}).json["grants"]
     assert {"user": "stranger", "host": "localhost", "role": "operator"}.items() <= [
         one for one in seen if one["user"] == "stranger"][0].items()
+    assert [list(one) for one in seen] == [["user", "host", "role", "grantedAt"]] * 4
+    assert all(one["grantedAt"].endswith("Z") for one in seen)
     assert Person(site, "stranger").get(desk.scope("overview")).status == 200
     assert desk.owner.post(of(desk, "team/revoke"), {"user": "stranger"}).status == 200
     assert Person(site, "stranger").get(desk.scope("overview")).status == 404
@@ -435,6 +440,8 @@ def test_account(desk):
                                                  "shop": {"name": "Ada's <shop>", "text": "Thanks"}}).json
     assert seen["currency"] == "GHS" and seen["timezone"] == "Africa/Accra"
     assert seen["shop"] == {"name": "Ada's <shop>", "logo": "", "text": "Thanks"}
+    assert list(seen) == ["name", "mode", "currency", "timezone", "keyPrefix", "createdAt", "shop", "live"]
+    assert (seen["name"], seen["mode"], seen["keyPrefix"]) == (desk.name, "test", "pay") and seen["createdAt"].endswith("Z")
     assert desk.owner.post(of(desk, "account"), {"shop": {"text": ""}}).json["shop"]["name"] == "Ada's <shop>"
     assert desk.viewer.get(of(desk, "account")).json["currency"] == "GHS"
     assert json.loads(desk.shop.httpd.ctl("account", "show", desk.name, "--json").stdout)["currency"] == "GHS"

@@ -58,7 +58,31 @@ def one_held(desk, why="overdue"):
     if item["kind"] == "charge":  # and on its own page
         assert desk.get(f"charges/{item['id']}", mode="live")["held"]["sentence"] == item["sentence"]
     assert len(item["sentence"].split()) > 3
+    assert list(item) == ["kind", "id", "chargeId", "reference", "amount", "currency", "createdAt", "status",
+                          "paymentStatus", "held", "sentence"]
+    row = as_listed(desk, item)
+    assert (item["amount"], item["currency"], item["createdAt"]) == (row["amount"], row["currency"], row["createdAt"])
     return item, of(desk, f"live/{item['kind']}s/{item['id']}/resolve")
+
+
+def test_held_ones_page_by_page(open_desk):
+    desk, books = open_desk()
+    overdue_refund(books)
+    books.proxy.heal()
+    overdue_charge(books)
+    desk.shop.httpd.expect_log(ALERTS["overdue"])
+    everything = wait_for(lambda: held(desk) if len(held(desk)) == 2 else None, "both to be held")
+    assert sorted(one["kind"] for one in everything) == ["charge", "refund"]
+    items, after = [], ""
+    while after is not None:
+        page = desk.get(f"held?limit=1{after}", mode="live")
+        items += page["items"]
+        after = page["next"] and "&after=" + page["next"]
+    assert items == everything
+    assert desk.get("held?limit=3", mode="live") == {"items": everything, "next": None}
+    for after in "charge.x", "refund.", "refund.x", "charge", "x.1":
+        answer = desk.viewer.get(desk.scope(f"held?after={after}", "live"))
+        assert answer.status == 400 and answer.json["data"]["errors"][0]["field"] == "/after"
 
 
 def decision(outcome):
