@@ -112,7 +112,7 @@ static int is_given_too(void *data, const char *name, const char *value)
 static int is_same_table(apr_table_t *one, apr_table_t *two)
 {
     return apr_table_elts(one)->nelts == apr_table_elts(two)->nelts
-           && (apr_is_empty_table(one) || apr_table_do(is_given_too, two, one, NULL));
+           && apr_table_do(is_given_too, two, one, NULL);
 }
 
 static int is_same(const pay_conf_t *conf, const pay_conf_acquirer_t *one, const pay_conf_t *other,
@@ -150,8 +150,7 @@ static const char *conflict(const server_rec *first, const server_rec *s, apr_po
 
     for (; first != s; first = first->next) {
         other = pay_conf_get(first);
-        if (!other->engine || !other->store || !other->account
-            || strcmp(other->store, conf->store) != 0
+        if (!other->engine || !other->account || strcmp(other->store, conf->store) != 0
             || strcmp(other->account, conf->account) != 0) {
             continue;
         }

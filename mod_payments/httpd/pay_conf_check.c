@@ -54,7 +54,7 @@ static const char *store_conflict(const server_rec *first, const server_rec *s, 
 
     for (; first != s; first = first->next) {
         other = pay_conf_get(first);
-        if (!other->engine || !other->store || strcmp(other->store, conf->store) != 0) {
+        if (!other->engine || strcmp(other->store, conf->store) != 0) { /* it was judged before */
             continue;
         }
         name = different(other, conf, p);

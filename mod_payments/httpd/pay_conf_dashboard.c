@@ -50,7 +50,6 @@ const char *pay_conf_dashboard_fault(const pay_conf_t *conf, apr_pool_t *p)
     }
     if (pay_claim_own_part(path, conf->base_path)
         || is_below(apr_pstrcat(p, conf->base_path, "/api/v1", NULL), path)
-        || is_below(apr_pstrcat(p, conf->base_path, PAY_CLAIM_ORDERS, NULL), path)
         || is_below(apr_pstrcat(p, conf->base_path, "/payment/page", NULL), path)) {
         return apr_psprintf(p,
                             "PaymentsDashboard: want a path that is neither one of the API's nor "

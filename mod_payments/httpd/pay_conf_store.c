@@ -20,7 +20,7 @@ const char *pay_conf_set_store(cmd_parms *cmd, void *dir, const char *arg)
                               arg);
     }
     /* One spelling for each directory, as far as can be told without touching it. */
-    while (len > 0 && arg[len - 1] == '/') {
+    while (arg[len - 1] == '/') { /* there is a colon before them */
         len--;
     }
     conf->store = apr_pstrmemdup(cmd->pool, arg, len);

@@ -110,7 +110,6 @@ const pay_problem_t *pay_query_range(pay_time_range_t *out, const pay_query_t *q
     const char *name;
     int i;
 
-    memset(out, 0, sizeof(*out));
     problem = pay_query_zone(&zone, &name, query, p);
     if (problem) {
         return problem;
@@ -120,7 +119,7 @@ const pay_problem_t *pay_query_range(pay_time_range_t *out, const pay_query_t *q
         field = &APR_ARRAY_IDX(problem->fields, i, pay_field_error_t);
         field->field = !strcmp(field->field, "/startDate") ? "/from" : "/to";
     }
-    if (!problem && !from) {
+    if (!from) {
         out->from = -APR_INT64_MAX; /* history may be older than any date that is read */
     }
     return problem;

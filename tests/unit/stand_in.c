@@ -5,6 +5,7 @@
 
 #include <apr_escape.h>
 #include <apr_lib.h>
+#include <ap_provider.h>
 #include <errno.h>
 #include <http_log.h>
 #include <scoreboard.h>
@@ -177,6 +178,20 @@ void *ap_lookup_provider(const char *group, const char *name, const char *versio
     return stand_in.connector && !strcmp(name, stand_in.connector->name)
                ? (void *)stand_in.connector
                : NULL;
+}
+
+/* Its name, behind that of one whose module is gone. */
+apr_array_header_t *ap_list_provider_names(apr_pool_t *p, const char *group, const char *version)
+{
+    apr_array_header_t *names = apr_array_make(p, 2, sizeof(ap_list_provider_names_t));
+
+    ck_assert_str_eq(group, PAYMENTS_ACQUIRER_GROUP);
+    ck_assert_str_eq(version, PAYMENTS_ACQUIRER_VERSION);
+    APR_ARRAY_PUSH(names, ap_list_provider_names_t).provider_name = "gone";
+    if (stand_in.connector) {
+        APR_ARRAY_PUSH(names, ap_list_provider_names_t).provider_name = stand_in.connector->name;
+    }
+    return names;
 }
 
 int ap_run_generate_log_id(const conn_rec *c, const request_rec *r, const char **id)
@@ -374,7 +389,6 @@ NO(ap_hook_post_read_request)
 NO(ap_hook_pre_translate_name)
 NO(ap_hook_translate_name)
 NO(ap_hook_type_checker)
-NO(ap_list_provider_names)
 NO(ap_location_walk)
 NO(ap_map_http_request_error)
 NO(ap_mpm_query)

@@ -27,6 +27,8 @@ static const struct {
     {"application/jso", NULL},
     {"applications/*", NULL},
     {"*/json", NULL},
+    {"text/html,text/plain", PLAIN},
+    {"text/json;q=0.1, text/plain;q=0.2, text/*;q=0.9", PLAIN},
     {"a/b", NULL},
     {"*/*x", NULL},
     {"text/x", NULL},

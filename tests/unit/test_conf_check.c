@@ -84,6 +84,30 @@ static const struct {
     {"a secret in the open",
      STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay https://a.example key=abc", NULL,
      "key= is a secret"},
+    {"a secret of a relative file",
+     STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay https://a.example key=file:k", NULL,
+     "key= is a secret"},
+    {"a secret of a directory",
+     STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay https://a.example key=file:/k/",
+     NULL, "key= is a secret"},
+    {"a secret of the root",
+     STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay https://a.example key=file:/", NULL,
+     "key= is a secret"},
+    {"a secret of a relative program",
+     STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay https://a.example key=exec:k", NULL,
+     "key= is a secret"},
+    {"a secret of a program",
+     STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay https://a.example key=exec:/k",
+     NULL, NULL},
+    {"a secret of a pipe",
+     STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay https://a.example key=pipe:/k",
+     NULL, "key= is a secret"},
+    {"the first of two at fault",
+     STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay https://a.example "
+           "key=file:/var/www/k\nPaymentsAcquirer live relay https://b.example key=file:/k",
+     NULL, "outside of every DocumentRoot"},
+    {"beside a host without an account", STORE, LIVE, NULL},
+    {"beside a host without Live Mode", STORE "\nPaymentsAccount shop", LIVE, NULL},
     {"a URL that the connector refuses",
      STORE "\nPaymentsAccount shop\nPaymentsAcquirer live relay key=file:/k", NULL,
      "PaymentsAcquirer live relay:"},
@@ -154,6 +178,30 @@ START_TEST(test_hosts)
 }
 END_TEST
 
+/* A connector may have no secrets, and its module may be missing. */
+START_TEST(test_connectors)
+{
+    payments_acquirer_t open = pay_acquirer_relay;
+    server_rec *main_server = request_server();
+
+    open.secrets = NULL;
+    stand_in = (stand_in_t){.connector = &open};
+    set_lines(main_server, LIVE);
+    ck_assert_int_eq(stand_in.logged, 0);
+    pay_conf_register_hooks(unit_pool);
+    ck_assert_int_eq(stand_in.check_config(unit_pool, unit_pool, unit_pool, main_server), OK);
+    open.name = "other";
+    ck_assert_int_ne(stand_in.check_config(unit_pool, unit_pool, unit_pool, main_server), OK);
+    ck_assert_ptr_nonnull(strstr(stand_in.log, "a loaded module has (other), got 'relay'"));
+    open.flags |= PAYMENTS_PURE; /* which is for Test Mode */
+    ck_assert_int_ne(stand_in.check_config(unit_pool, unit_pool, unit_pool, main_server), OK);
+    ck_assert_ptr_nonnull(strstr(stand_in.log, "a loaded module has (), got 'relay'"));
+    stand_in.connector = NULL;
+    ck_assert_int_ne(stand_in.check_config(unit_pool, unit_pool, unit_pool, main_server), OK);
+    ck_assert_ptr_nonnull(strstr(stand_in.log, "a loaded module has (), got 'relay'"));
+}
+END_TEST
+
 START_TEST(test_mod_watchdog_is_needed)
 {
     server_rec *main_server = start(1);
@@ -197,6 +245,7 @@ END_TEST
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_hosts, 0, UNIT_ROWS(host_rows));
+    tcase_add_test(tcase, test_connectors);
     tcase_add_test(tcase, test_mod_watchdog_is_needed);
     tcase_add_loop_test(tcase, test_document_roots, 0, UNIT_ROWS(root_rows));
 }

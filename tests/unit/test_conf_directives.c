@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/pay_conf_acquirer.h"
+#include "acquirer/pay_acquirer_relay.h"
 #include "httpd/pay_conf_parse.h"
 
 #include "request.h"
@@ -64,6 +65,8 @@ static const struct {
     {"PaymentsCommitWait", "1min", MEMBER(options.commit_wait), 60 * SECOND},
     {"PaymentsCommitWait", "61s", MEMBER(options.commit_wait), REFUSED},
     {"PaymentsCommitWait", "+1s", MEMBER(options.commit_wait), REFUSED},
+    {"PaymentsCommitWait", "00000000001s", MEMBER(options.commit_wait), SECOND},
+    {"PaymentsCommitWait", "000000000001s", MEMBER(options.commit_wait), REFUSED},
     {"PaymentsCommitWait", "0000000000001s", MEMBER(options.commit_wait), REFUSED},
     {"PaymentsCommitWait", "1d", MEMBER(options.commit_wait), REFUSED},
     {"PaymentsSlotWait", "10ms", MEMBER(policy.slot_wait), 10000},
@@ -402,6 +405,8 @@ static const struct {
     {"https://shop.example/", NULL},
     {"https://", NULL},
     {"https:/xshop.example", NULL},
+    {"http://[::1]:8443", "http://[::1]:8443"},
+    {"http://-shop.example", NULL},
     {"http:/xshop.example", NULL},
     {"https://-shop.example", NULL},
     {"https://shop..example", NULL},
@@ -629,6 +634,34 @@ START_TEST(test_parameters_of_an_acquirer)
 }
 END_TEST
 
+/* Where the connector is known already, a secret in the open is refused on its own line. */
+START_TEST(test_secrets_of_a_connector_that_is_known)
+{
+    const char *fault;
+
+    stand_in.connector = &pay_acquirer_relay;
+    fault = request_directive(request_server(), "PaymentsAcquirer",
+                              "live relay https://a.example key=S3CR3T");
+    ck_assert_ptr_nonnull(fault);
+    ck_assert_ptr_nonnull(strstr(fault, "PaymentsAcquirer: key= is a secret"));
+    request_set(request_server(), "PaymentsAcquirer", "live relay https://a.example key=file:/k");
+}
+END_TEST
+
+START_TEST(test_currencies)
+{
+    server_rec *s = request_server();
+    const char *fault = request_directive(s, "PaymentsCurrencies", "ngn XXY");
+
+    ck_assert_ptr_nonnull(fault);
+    ck_assert_ptr_nonnull(strstr(fault, "'XXY'"));
+    request_set(s, "PaymentsCurrencies", "usd");
+    ck_assert_int_eq(pay_conf_get(s)->policy.currencies->nelts, 2);
+    ck_assert_str_eq(APR_ARRAY_IDX(pay_conf_get(s)->policy.currencies, 0, const char *), "NGN");
+    ck_assert_str_eq(APR_ARRAY_IDX(pay_conf_get(s)->policy.currencies, 1, const char *), "USD");
+}
+END_TEST
+
 /* An empty path is none, whatever stands before it in memory. */
 START_TEST(test_no_path)
 {
@@ -671,6 +704,8 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_acquirers, 0, UNIT_ROWS(acquirer_rows));
     tcase_add_loop_test(tcase, test_longest_words_of_acquirers, 0, UNIT_ROWS(long_rows));
     tcase_add_test(tcase, test_parameters_of_an_acquirer);
+    tcase_add_test(tcase, test_secrets_of_a_connector_that_is_known);
+    tcase_add_test(tcase, test_currencies);
     tcase_add_test(tcase, test_no_path);
     tcase_add_test(tcase, test_names_of_acquirers_differ);
 }
