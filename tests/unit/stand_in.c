@@ -111,6 +111,41 @@ const char *ap_check_cmd_context(cmd_parms *cmd, unsigned forbidden)
                                    : NULL;
 }
 
+apr_status_t ap_get_brigade(ap_filter_t *filter, apr_bucket_brigade *bb, ap_input_mode_t mode,
+                            apr_read_type_e block, apr_off_t size)
+{
+    (void)filter;
+    ck_assert_int_eq(mode, AP_MODE_READBYTES);
+    ck_assert_int_eq(block, APR_BLOCK_READ);
+    return stand_in.read_body(bb, size);
+}
+
+apr_off_t ap_get_limit_req_body(const request_rec *r)
+{
+    (void)r;
+    return stand_in.body_limit;
+}
+
+apr_socket_t *ap_get_conn_socket(conn_rec *c)
+{
+    (void)c;
+    return stand_in.socket;
+}
+
+int ap_map_http_request_error(apr_status_t rv, int status)
+{
+    switch (rv) {
+    case AP_FILTER_ERROR:
+        return AP_FILTER_ERROR;
+    case APR_ENOSPC:
+        return HTTP_REQUEST_ENTITY_TOO_LARGE;
+    case APR_TIMEUP:
+        return HTTP_REQUEST_TIME_OUT;
+    default:
+        return status;
+    }
+}
+
 int ap_ssl_conn_is_ssl(conn_rec *c)
 {
     (void)c;
@@ -372,9 +407,6 @@ NO(ap_create_conn_config)
 NO(ap_create_request)
 NO(ap_custom_response)
 NO(ap_filter_flush)
-NO(ap_get_brigade)
-NO(ap_get_conn_socket)
-NO(ap_get_limit_req_body)
 NO(ap_hook_check_access)
 NO(ap_hook_child_init)
 NO(ap_hook_child_status)
@@ -390,7 +422,6 @@ NO(ap_hook_pre_translate_name)
 NO(ap_hook_translate_name)
 NO(ap_hook_type_checker)
 NO(ap_location_walk)
-NO(ap_map_http_request_error)
 NO(ap_mpm_query)
 NO(ap_no2slash)
 NO(ap_normalize_path)
