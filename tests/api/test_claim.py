@@ -129,6 +129,19 @@ def test_subrequests_never_charge(server):
     assert rows == []
 
 
+def test_internal_redirect_to_what_the_site_closed_is_answered_by_us(server):
+    """A site's own documents for errors count on its own URLs, and not on those of ours that they lead to."""
+    httpd = server(host_extra='ErrorDocument 403 https://elsewhere.example/\nErrorDocument 404 /own.html\n'
+                              '<Location "/api/v1/closed">\nRequire all denied\n</Location>')
+    httpd.expect_log("AH01630")
+    (httpd.docroot / "own.html").write_text("the site's own")
+    (httpd.docroot / ".htaccess").write_text("RewriteEngine On\nRewriteRule ^lost$ /api/v1/closed [L]\n")
+    assert httpd.request("GET", "/none").body == b"the site's own"
+    for path in "/lost", "/api/v1/closed":
+        answer = httpd.request("GET", path)
+        assert answer.status == 403 and answer.header("content-type") == "application/json; charset=utf-8", answer
+
+
 def test_internal_redirect_into_a_charge(server):
     """mod_rewrite's per-directory rules redirect a site's URL to ours: it is not a call of ours."""
     httpd = server()

@@ -58,6 +58,17 @@ def test_paid_at_the_acquirer(shop, upstream, card, kind, status, returned):
     assert checkout.get().status == 200
 
 
+def test_after_too_many_failures_nobody_is_led_there(till, upstream):
+    shop = till(host_extra="PaymentsRateLimit public off\nPaymentsFailureLimit address 1/h\n").live_shop
+    checkout, waits = Checkout(shop), Checkout(shop)
+    payer = at_acquirer(checkout, upstream)
+    assert at_acquirer(waits, upstream) and payer.card("declined").kind == "declined"
+    assert checkout.get(back(payer)).status == 303
+    answer = waits.get()
+    assert answer.status == 429 and answer.header("location") is None and 0 < int(answer.header("retry-after")) <= 3600
+    assert Page(answer, waits.path).heading == "Too many payments failed"
+
+
 def test_no_card_is_taken_here(shop, upstream):
     """Whatever is sent is refused unread; it is neither stored nor logged."""
     checkout = Checkout(shop)

@@ -3,6 +3,7 @@
 
 #include "unit.h"
 
+#include <ap_mpm.h>
 #include <apr_escape.h>
 #include <apr_lib.h>
 #include <ap_provider.h>
@@ -109,6 +110,12 @@ const char *ap_check_cmd_context(cmd_parms *cmd, unsigned forbidden)
     return cmd->server->is_virtual ? apr_pstrcat(cmd->pool, cmd->cmd->name,
                                                  " cannot occur within <VirtualHost> section", NULL)
                                    : NULL;
+}
+
+apr_status_t ap_mpm_query(int query, int *value)
+{
+    *value = query == AP_MPMQ_MAX_THREADS ? stand_in.threads : stand_in.daemons;
+    return *value > 0 ? APR_SUCCESS : APR_ENOTIMPL;
 }
 
 apr_status_t ap_get_brigade(ap_filter_t *filter, apr_bucket_brigade *bb, ap_input_mode_t mode,
@@ -422,7 +429,6 @@ NO(ap_hook_pre_translate_name)
 NO(ap_hook_translate_name)
 NO(ap_hook_type_checker)
 NO(ap_location_walk)
-NO(ap_mpm_query)
 NO(ap_no2slash)
 NO(ap_normalize_path)
 NO(ap_pass_brigade)

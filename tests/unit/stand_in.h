@@ -31,7 +31,8 @@ typedef struct stand_in_t {
     const payments_acquirer_t *connector; /* the only one; NULL: no module has any */
     apr_status_t (*read_body)(apr_bucket_brigade *bb, apr_off_t size); /* what input filters give */
     apr_off_t body_limit;                                              /* LimitRequestBody */
-    apr_socket_t *socket;                                              /* of the connection */
+    int daemons, threads; /* of the MPM; 0: it does not say */
+    apr_socket_t *socket; /* of the connection */
 
     /* What they were told. */
     int logged;                 /* so many lines */
