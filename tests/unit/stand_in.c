@@ -6,6 +6,7 @@
 #include <ap_mpm.h>
 #include <apr_escape.h>
 #include <apr_lib.h>
+#include <apr_thread_proc.h>
 #include <ap_provider.h>
 #include <errno.h>
 #include <http_log.h>
@@ -29,12 +30,17 @@ module AP_MODULE_DECLARE_DATA payments_module = {
 /* The first line that the program writes, without its end; NULL: it cannot be run. */
 char *ap_get_exec_line(apr_pool_t *p, const char *program, const char *const *words)
 {
-    FILE *pipe = popen(program, "r");
+    apr_procattr_t *attributes;
     char line[100] = "";
+    apr_proc_t process;
 
     ck_assert_ptr_null(words[1]);
-    if (!pipe || !fgets(line, sizeof(line), pipe)) {
-        return NULL; /* as long as the program is alive, so is the pipe: nobody waits for it here */
+    if (apr_procattr_create(&attributes, p) != APR_SUCCESS
+        || apr_procattr_io_set(attributes, APR_NO_PIPE, APR_FULL_BLOCK, APR_NO_PIPE) != APR_SUCCESS
+        || apr_procattr_cmdtype_set(attributes, APR_PROGRAM) != APR_SUCCESS
+        || apr_proc_create(&process, program, words, NULL, attributes, p) != APR_SUCCESS
+        || apr_file_gets(line, sizeof(line), process.out) != APR_SUCCESS) {
+        return NULL;
     }
     line[strcspn(line, "\n")] = '\0';
     return apr_pstrdup(p, line);
