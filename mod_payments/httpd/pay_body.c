@@ -144,7 +144,7 @@ static const pay_problem_t *read_text(body_t *body, request_rec *r, pay_call_t *
     body->size = length >= 0 ? (apr_size_t)length + 1 : FIRST_SIZE;
     body->text = apr_palloc(r->pool, body->size);
     problem = pull(body, r, call);
-    body->text[body->len < body->size ? body->len : body->size - 1] = '\0';
+    body->text[body->len] = '\0'; /* append() has kept room for it */
     return problem;
 }
 
@@ -198,7 +198,7 @@ const pay_problem_t *pay_body_read_json(const pay_json_t **out, request_rec *r)
         problem = judge_json(out, &body, content_type, r);
     }
     if (body.wiped && body.text) {
-        pay_wipe(body.text, body.len < body.size ? body.len : body.size);
+        pay_wipe(body.text, body.len);
     }
     return problem;
 }
@@ -251,7 +251,7 @@ const pay_problem_t *pay_body_read_fields(pay_fields_t *out, request_rec *r)
         problem = judge_fields(out, &body, r);
     }
     if (problem && body.text) {
-        pay_wipe(body.text, body.len < body.size ? body.len : body.size);
+        pay_wipe(body.text, body.len);
         out->count = 0;
     }
     return problem;

@@ -175,6 +175,14 @@ def test_redirect_url_keeps_its_query(seller):
     assert page.refresh() == "5; url=" + want and page.find("a")[0]["href"] == want
 
 
+def test_redirect_url_that_anybody_may_have_chosen_is_asked_about(seller):
+    checkout = Checkout(seller, key=seller.public, redirect="https://elsewhere.example:8443/done?a=1#b")
+    page = checkout.card()
+    assert (page.kind, page.refresh(), page.of("a")) == ("approved", None, "Go back to elsewhere.example:8443")
+    assert page.find("a")[0]["href"].startswith("https://elsewhere.example:8443/done?a=1")
+    assert "The way back leads to elsewhere.example:8443." in page.said() and "in a few seconds" not in page.said()
+
+
 def test_redirect_url_with_a_capital(seller):
     checkout = Checkout(seller, redirect="Https://shop.example/done")  # as telephones write it
     assert checkout.card().refresh().startswith("5; url=Https://shop.example/done?reference=")
