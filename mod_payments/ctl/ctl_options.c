@@ -308,13 +308,15 @@ ctl_exit_t ctl_option_kind(pay_key_kind_t *out, const ctl_t *ctl)
 /* Digits only, 0 to `max`; *end is what follows them. 0 when there is none or it is above. */
 static int digits_read(apr_int64_t *out, const char **end, const char *text, apr_int64_t max)
 {
-    *out = 0;
+    apr_int64_t value = 0;
+
     for (*end = text; **end >= '0' && **end <= '9'; (*end)++) {
-        *out = *out * 10 + (**end - '0');
-        if (*out > max) {
+        value = value * 10 + (**end - '0');
+        if (value > max) {
             return 0;
         }
     }
+    *out = value;
     return *end > text;
 }
 

@@ -296,6 +296,9 @@ def test_login_is_stored_sealed(server):
     assert b"smtp://127.0.0.1:9" in first and b"v1:" in first
     httpd.graceful()
     assert delivery(httpd) == first
+    write_private(login, f"{USER}\n{PASSWORD}")  # its last line need not end
+    httpd.graceful()
+    assert delivery(httpd) == first
     write_private(login, f"{USER}\nanother\n")
     httpd.graceful()
     second = delivery(httpd)

@@ -110,6 +110,12 @@ apr_status_t __wrap_pay_store_encryption_key_put(pay_encryption_key_t **out, pay
     return SCRIPTED(encryption_key_put)(out, store, key, replace, p);
 }
 
+apr_status_t __wrap_pay_store_endpoint_list(apr_array_header_t **out, pay_store_t *store,
+                                            const pay_endpoint_t *after, int limit, apr_pool_t *p)
+{
+    return SCRIPTED(endpoint_list)(out, store, after, limit, p);
+}
+
 apr_status_t __wrap_pay_store_epoch_find(pay_epoch_t *out, pay_store_t *store)
 {
     return SCRIPTED(epoch_find)(out, store);

@@ -27,6 +27,7 @@
     X(due_take) \
     X(encryption_key_get) \
     X(encryption_key_put) \
+    X(endpoint_list) \
     X(epoch_find) \
     X(event_drop) \
     X(event_finish) \
