@@ -7,6 +7,7 @@
 #include "request.h"
 
 #include <mod_watchdog.h>
+#include <pthread.h>
 
 /* How a child process ends beside the threads of its watchdogs. */
 
@@ -161,6 +162,38 @@ START_TEST(test_one_that_does_not_come_back)
 }
 END_TEST
 
+static void *come_back(void *data)
+{
+    atomic_int *busy = data;
+
+    apr_sleep(apr_time_from_msec(50)); /* what it is at takes a while */
+    atomic_store(busy, 0);
+    return NULL;
+}
+
+/* What a thread is at is brought to its end first. */
+START_TEST(test_who_is_at_work_is_waited_for)
+{
+    pay_store_t store = {.ops = NULL};
+    pay_ledger_t *ledger = ledger_make(&store);
+    pay_acquirers_one_t one = {.account = "shop"};
+    atomic_int *const at_work[] = {&ledger->deliver.busy, &ledger->deliver.owed,
+                                   &ledger->reconciler.busy, &ledger->fetcher.busy};
+    apr_pool_t *pchild;
+    pthread_t thread;
+
+    APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = &one;
+    pchild = child_of(ledger);
+    atomic_store(at_work[_i], 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, come_back, at_work[_i]), 0);
+    apr_pool_destroy(pchild);
+    /* 1 again: it is the end's from now on */
+    ck_assert_int_eq(atomic_load(at_work[_i]), _i == 0 || _i == 2);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(atomic_load(at_work[_i]), _i == 0 || _i == 2);
+}
+END_TEST
+
 /* The time that is left counts from the first one who asks. */
 START_TEST(test_time)
 {
@@ -201,6 +234,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_one_at_a_time);
     tcase_add_test(tcase, test_stopping);
     tcase_add_test(tcase, test_one_that_does_not_come_back);
+    tcase_add_loop_test(tcase, test_who_is_at_work_is_waited_for, 0, 4);
     tcase_add_test(tcase, test_time);
     tcase_add_test(tcase, test_waiting_has_an_end);
 }
