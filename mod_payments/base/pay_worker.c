@@ -27,10 +27,12 @@ static struct {
 } self;
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static _Atomic unsigned int forks;
 
 static void forget_self(void)
 {
     atomic_store(&self.filled, 0);
+    atomic_fetch_add(&forks, 1);
 }
 
 static void watch_forks(void)
@@ -118,19 +120,27 @@ static apr_int64_t read_boot_id(void)
     return (apr_int64_t)(id & APR_INT64_MAX);
 }
 
+unsigned int pay_worker_forks(void)
+{
+    pthread_once(&fork_once, watch_forks);
+    return atomic_load(&forks);
+}
+
 pay_worker_t pay_worker_self(void)
 {
-    pay_worker_t worker = {getpid(), 0, 0};
+    pay_worker_t worker = {0, 0, 0};
     char text[STAT_TEXT_MAX];
     apr_int64_t start = -1;
     int failed;
 
     pthread_once(&fork_once, watch_forks);
-    if (atomic_load(&self.filled) && atomic_load(&self.pid) == worker.pid) {
+    if (atomic_load(&self.filled)) {
+        worker.pid = atomic_load(&self.pid);
         worker.start_ticks = atomic_load(&self.start_ticks);
         worker.boot_id = atomic_load(&self.boot_id);
         return worker;
     }
+    worker.pid = getpid();
     failed = read_text(text, sizeof(text), "/proc/self/stat");
     if (!failed) {
         start = start_of(text);

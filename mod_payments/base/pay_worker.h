@@ -19,6 +19,10 @@ typedef struct pay_worker_t {
 /* This process. Read anew after each fork, else cached. Thread-safe. */
 pay_worker_t pay_worker_self(void);
 
+/* A number that a forked process has another one of than its parent had when it forked: it tells
+ * them apart without a system call. Thread-safe. */
+unsigned int pay_worker_forks(void);
+
 /* 1 when that very process still lives on this boot of this machine (seen from our PID namespace).
  * 0 says that it is dead only if it is of this boot: ask pay_worker_left. */
 int pay_worker_alive(const pay_worker_t *worker);

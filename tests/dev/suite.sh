@@ -138,9 +138,9 @@ memory_dir() {
 
 # Programs of which each test wants a process of its own: what one leaves behind there (pauses after
 # faults, what was told already, another user) would make the next one fail.
-WANT_PROCESSES='test_dashboard_guard|test_keyring|test_lmdb|test_lmdb_batch|test_lmdb_commit|test_lmdb_space'
+WANT_PROCESSES='test_dashboard_guard|test_keyring|test_leaving|test_lmdb|test_lmdb_batch|test_lmdb_commit|test_lmdb_space'
 WANT_PROCESSES=$WANT_PROCESSES'|test_lmdb_use|test_metrics|test_outbox|test_outbox_finish|test_outbox_mail'
-WANT_PROCESSES=$WANT_PROCESSES'|test_secret_file'
+WANT_PROCESSES=$WANT_PROCESSES'|test_page_view|test_secret_file'
 
 # run_programs STAGE TREE JOBS WRAPPER...: the programs of TREE's unit_tests, or of some_tests if UNIT_BINARY says so,
 # that stdin names, one result file each. With ONE_PROCESS=1 a program's tests share its process, but for those above and those that

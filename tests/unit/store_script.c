@@ -20,6 +20,19 @@ apr_status_t __wrap_pay_store_account_list(apr_array_header_t **out, pay_store_t
     return SCRIPTED(account_list)(out, store, p);
 }
 
+apr_status_t __wrap_pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
+                                           apr_uint32_t account, apr_pool_t *p)
+{
+    return SCRIPTED(account_rows)(out, store, account, p);
+}
+
+apr_status_t __wrap_pay_store_account_set(pay_account_t **out, pay_store_t *store, const char *name,
+                                          const pay_account_settings_t *settings,
+                                          const pay_mode_t *mode, apr_pool_t *p)
+{
+    return SCRIPTED(account_set)(out, store, name, settings, mode, p);
+}
+
 apr_status_t __wrap_pay_store_audit_list(apr_array_header_t **out, pay_store_t *store,
                                          apr_uint32_t account, apr_uint64_t before, int limit,
                                          apr_pool_t *p)
@@ -91,6 +104,11 @@ apr_status_t __wrap_pay_store_charge_withdraw(pay_store_t *store, const pay_scop
     return SCRIPTED(charge_withdraw)(store, scope, seq, p);
 }
 
+apr_status_t __wrap_pay_store_delivery_get(pay_delivery_t **out, pay_store_t *store, apr_pool_t *p)
+{
+    return SCRIPTED(delivery_get)(out, store, p);
+}
+
 apr_status_t __wrap_pay_store_due_take(apr_array_header_t **out, pay_store_t *store, apr_time_t now,
                                        apr_interval_time_t lease, int limit, apr_pool_t *p)
 {
@@ -103,11 +121,25 @@ apr_status_t __wrap_pay_store_encryption_key_get(pay_encryption_key_t **out, pay
     return SCRIPTED(encryption_key_get)(out, store, scope, p);
 }
 
+apr_status_t __wrap_pay_store_encryption_key_list(apr_array_header_t **out, pay_store_t *store,
+                                                  const pay_scope_t *after, int limit,
+                                                  apr_pool_t *p)
+{
+    return SCRIPTED(encryption_key_list)(out, store, after, limit, p);
+}
+
 apr_status_t __wrap_pay_store_encryption_key_put(pay_encryption_key_t **out, pay_store_t *store,
                                                  const pay_encryption_key_t *key, int replace,
                                                  apr_pool_t *p)
 {
     return SCRIPTED(encryption_key_put)(out, store, key, replace, p);
+}
+
+apr_status_t __wrap_pay_store_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
+                                           const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                           apr_pool_t *p)
+{
+    return SCRIPTED(endpoint_get)(out, store, scope, kind, p);
 }
 
 apr_status_t __wrap_pay_store_endpoint_list(apr_array_header_t **out, pay_store_t *store,
@@ -121,6 +153,13 @@ apr_status_t __wrap_pay_store_epoch_find(pay_epoch_t *out, pay_store_t *store)
     return SCRIPTED(epoch_find)(out, store);
 }
 
+apr_status_t __wrap_pay_store_epoch_synced(int *wanted, int *synced, apr_time_t *from,
+                                           pay_store_t *store, const pay_account_t *account,
+                                           apr_pool_t *p)
+{
+    return SCRIPTED(epoch_synced)(wanted, synced, from, store, account, p);
+}
+
 apr_status_t __wrap_pay_store_event_drop(pay_event_t **out, pay_store_t *store,
                                          const pay_scope_t *scope, const pay_event_t *place,
                                          apr_pool_t *p)
@@ -132,6 +171,13 @@ apr_status_t __wrap_pay_store_event_finish(pay_store_t *store, apr_array_header_
                                            apr_pool_t *p)
 {
     return SCRIPTED(event_finish)(store, results, p);
+}
+
+apr_status_t __wrap_pay_store_event_get(pay_event_t **out, pay_store_t *store,
+                                        const pay_scope_t *scope, const pay_event_t *place,
+                                        apr_pool_t *p)
+{
+    return SCRIPTED(event_get)(out, store, scope, place, p);
 }
 
 apr_status_t __wrap_pay_store_event_list(apr_array_header_t **out, pay_store_t *store,
@@ -148,10 +194,22 @@ apr_status_t __wrap_pay_store_event_retry(pay_event_t **out, pay_store_t *store,
     return SCRIPTED(event_retry)(out, store, scope, place, p);
 }
 
+apr_status_t __wrap_pay_store_event_stat(pay_event_stat_t *out, pay_store_t *store, apr_pool_t *p)
+{
+    return SCRIPTED(event_stat)(out, store, p);
+}
+
 apr_status_t __wrap_pay_store_event_take(apr_array_header_t **out, pay_store_t *store, int limit,
                                          pay_event_budget_t *budget, void *baton, apr_pool_t *p)
 {
     return SCRIPTED(event_take)(out, store, limit, budget, baton, p);
+}
+
+apr_status_t __wrap_pay_store_event_test(pay_event_t **out, pay_store_t *store,
+                                         const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                         apr_pool_t *p)
+{
+    return SCRIPTED(event_test)(out, store, scope, kind, p);
 }
 
 apr_status_t __wrap_pay_store_grant_list(apr_array_header_t **out, pay_store_t *store,
@@ -160,11 +218,32 @@ apr_status_t __wrap_pay_store_grant_list(apr_array_header_t **out, pay_store_t *
     return SCRIPTED(grant_list)(out, store, name, p);
 }
 
+apr_status_t __wrap_pay_store_grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict,
+                                        pay_store_t *store, const char *name, const char *host,
+                                        const char *user, pay_role_t role, int keep_owner,
+                                        apr_pool_t *p)
+{
+    return SCRIPTED(grant_put)(out, verdict, store, name, host, user, role, keep_owner, p);
+}
+
 apr_status_t __wrap_pay_store_held_list(apr_array_header_t **out, pay_store_t *store,
                                         const pay_scope_t *scope, const pay_due_t *after, int limit,
                                         apr_pool_t *p)
 {
     return SCRIPTED(held_list)(out, store, scope, after, limit, p);
+}
+
+apr_status_t __wrap_pay_store_history_ask(pay_history_t **out, pay_store_t *store,
+                                          const pay_scope_t *scope, apr_time_t from, apr_time_t to,
+                                          apr_pool_t *p)
+{
+    return SCRIPTED(history_ask)(out, store, scope, from, to, p);
+}
+
+apr_status_t __wrap_pay_store_history_get(pay_history_t **out, pay_store_t *store,
+                                          const pay_scope_t *scope, apr_pool_t *p)
+{
+    return SCRIPTED(history_get)(out, store, scope, p);
 }
 
 apr_status_t __wrap_pay_store_history_put(pay_store_t *store, const pay_history_t *history,
@@ -227,11 +306,25 @@ apr_status_t __wrap_pay_store_key_touch(pay_store_t *store, const apr_array_head
     return SCRIPTED(key_touch)(store, used, p);
 }
 
+apr_status_t __wrap_pay_store_link_get(pay_link_t **out, pay_store_t *store,
+                                       const pay_scope_t *scope, const char *reference,
+                                       apr_pool_t *p)
+{
+    return SCRIPTED(link_get)(out, store, scope, reference, p);
+}
+
 apr_status_t __wrap_pay_store_link_list(apr_array_header_t **out, pay_store_t *store,
                                         const pay_scope_t *scope, const char *after, int limit,
                                         apr_pool_t *p)
 {
     return SCRIPTED(link_list)(out, store, scope, after, limit, p);
+}
+
+apr_status_t __wrap_pay_store_payer_erase(pay_erasure_t *at, pay_store_t *store,
+                                          const pay_scope_t *scope, const char *email,
+                                          apr_pool_t *p)
+{
+    return SCRIPTED(payer_erase)(at, store, scope, email, p);
 }
 
 apr_status_t __wrap_pay_store_refund_claim(pay_refund_t **out, int *claimed, pay_store_t *store,
@@ -258,6 +351,14 @@ apr_status_t __wrap_pay_store_refund_late(pay_refund_t **out, int *changed, pay_
 {
     return SCRIPTED(refund_late)(out, changed, store, scope, refund_reference, found, due_at, held,
                                  resolution, p);
+}
+
+apr_status_t __wrap_pay_store_refund_link(pay_refund_t **out, pay_charge_t **charge,
+                                          pay_refund_link_t *verdict, pay_store_t *store,
+                                          const pay_scope_t *scope, const char *refund_reference,
+                                          int change, apr_pool_t *p)
+{
+    return SCRIPTED(refund_link)(out, charge, verdict, store, scope, refund_reference, change, p);
 }
 
 apr_status_t __wrap_pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
@@ -298,6 +399,17 @@ apr_status_t __wrap_pay_store_refund_waiting(apr_array_header_t **out, pay_store
                                              const pay_scope_t *scope, int limit, apr_pool_t *p)
 {
     return SCRIPTED(refund_waiting)(out, store, scope, limit, p);
+}
+
+apr_status_t __wrap_pay_store_scope_reset(pay_reset_t *at, pay_store_t *store,
+                                          const pay_scope_t *scope, apr_pool_t *p)
+{
+    return SCRIPTED(scope_reset)(at, store, scope, p);
+}
+
+apr_status_t __wrap_pay_store_stat(pay_store_stat_t *out, pay_store_t *store, apr_pool_t *p)
+{
+    return SCRIPTED(stat)(out, store, p);
 }
 
 apr_status_t __wrap_pay_store_token_get(pay_token_t **out, pay_store_t *store,

@@ -14,6 +14,8 @@
 #define STORE_SCRIPT(X) \
     X(account_get) \
     X(account_list) \
+    X(account_rows) \
+    X(account_set) \
     X(audit_list) \
     X(audit_note) \
     X(charge_find) \
@@ -24,18 +26,28 @@
     X(charge_search) \
     X(charge_void) \
     X(charge_withdraw) \
+    X(delivery_get) \
     X(due_take) \
     X(encryption_key_get) \
+    X(encryption_key_list) \
     X(encryption_key_put) \
+    X(endpoint_get) \
     X(endpoint_list) \
     X(epoch_find) \
+    X(epoch_synced) \
     X(event_drop) \
     X(event_finish) \
+    X(event_get) \
     X(event_list) \
     X(event_retry) \
+    X(event_stat) \
     X(event_take) \
+    X(event_test) \
     X(grant_list) \
+    X(grant_put) \
     X(held_list) \
+    X(history_ask) \
+    X(history_get) \
     X(history_put) \
     X(import_abort) \
     X(import_begin) \
@@ -46,15 +58,20 @@
     X(key_find) \
     X(key_list) \
     X(key_touch) \
+    X(link_get) \
     X(link_list) \
+    X(payer_erase) \
     X(refund_claim) \
     X(refund_find) \
     X(refund_late) \
+    X(refund_link) \
     X(refund_open) \
     X(refund_page) \
     X(refund_resolve) \
     X(refund_scan) \
     X(refund_waiting) \
+    X(scope_reset) \
+    X(stat) \
     X(token_get) \
     X(token_list) \
     X(total_list) \
@@ -76,5 +93,8 @@ typedef struct store_script_t {
 } store_script_t;
 
 extern store_script_t store_script;
+
+/* A store of which only what a test replaces can be used. */
+#define STORE_NONE ((pay_store_t *)(void *)&store_script)
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/ctl_commands.h"
 
-#include "store_script.h"
 #include "output.h"
+#include "store_script.h"
 #include "unit.h"
 
 #include <string.h>
@@ -314,12 +314,12 @@ static const struct {
 
 START_TEST(test_records_as_they_are)
 {
-    static const pay_store_ops_t ops = {.account_get = account_get, .refund_scan = records_scan};
-    pay_store_t store = {.ops = &ops};
-    ctl_t ctl = {.store = &store, .pool = unit_pool, .json = 1};
+    static const store_script_t ops = {.account_get = account_get, .refund_scan = records_scan};
+    ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool, .json = 1};
     const char *output;
     int before;
 
+    store_script = ops;
     records = json_rows[_i].text;
     ctl.arg[0] = "shop";
     ctl.option[CTL_OPTION_MODE] = "test";

@@ -2,6 +2,7 @@
 #include "ctl/ctl_commands.h"
 
 #include "shown.h"
+#include "store_script.h"
 
 /* Commands that go through the store in steps: where they end, and what they say then. */
 
@@ -18,15 +19,14 @@ static apr_status_t account_get(pay_account_t **out, pay_store_t *store, const c
     return APR_SUCCESS;
 }
 
-static ctl_exit_t run_of(ctl_exit_t (*run)(ctl_t *), const pay_store_ops_t *ops, ctl_t *ctl,
+static ctl_exit_t run_of(ctl_exit_t (*run)(ctl_t *), const store_script_t *ops, ctl_t *ctl,
                          const char **output, const char **said)
 {
-    pay_store_t *store = apr_pcalloc(unit_pool, sizeof(*store));
     int out_before, err_before;
     ctl_exit_t got;
 
-    store->ops = ops;
-    ctl->store = store;
+    store_script = *ops;
+    ctl->store = STORE_NONE;
     ctl->pool = unit_pool;
     ctl->arg[0] = "shop";
     steps = 0;
@@ -106,7 +106,7 @@ static apr_status_t scope_reset(pay_reset_t *at, pay_store_t *store, const pay_s
 
 START_TEST(test_erasing)
 {
-    static const pay_store_ops_t ops = {
+    static const store_script_t ops = {
         .account_get = account_get, .payer_erase = payer_erase, .scope_reset = scope_reset};
     const char *output, *said;
     ctl_t ctl = {.json = 0};
@@ -248,12 +248,12 @@ static int lines_of(const char *text)
 
 START_TEST(test_ends)
 {
-    static const pay_store_ops_t ops = {.account_get = account_get,
-                                        .charge_list = charge_list,
-                                        .charge_search = charge_search,
-                                        .link_list = link_list,
-                                        .audit_list = audit_list,
-                                        .event_list = event_list};
+    static const store_script_t ops = {.account_get = account_get,
+                                       .charge_list = charge_list,
+                                       .charge_search = charge_search,
+                                       .link_list = link_list,
+                                       .audit_list = audit_list,
+                                       .event_list = event_list};
     const int found = end_rows[_i].rows * end_rows[_i].there;
     const char *output, *said;
     ctl_t ctl = {.json = 0};
@@ -328,7 +328,7 @@ static apr_status_t refund_page(apr_array_header_t **out, pay_page_cursor_t *cur
 
 START_TEST(test_linking)
 {
-    static const pay_store_ops_t ops = {
+    static const store_script_t ops = {
         .account_get = account_get, .refund_page = refund_page, .refund_link = refund_link};
     const char *output, *said;
     ctl_t ctl = {.json = 0};
@@ -363,7 +363,7 @@ static apr_status_t grant_put(pay_grant_t **out, pay_grant_verdict_t *verdict, p
 
 START_TEST(test_grants_have_an_end)
 {
-    static const pay_store_ops_t ops = {.account_get = account_get, .grant_put = grant_put};
+    static const store_script_t ops = {.account_get = account_get, .grant_put = grant_put};
     const char *output, *said;
     ctl_t ctl = {.arg = {NULL, "ada"}};
 

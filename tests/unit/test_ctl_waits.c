@@ -2,6 +2,7 @@
 #include "ctl/ctl_commands.h"
 
 #include "shown.h"
+#include "store_script.h"
 
 /* Commands that wait for the server: what they say while nothing happens, and how they end. */
 
@@ -164,13 +165,13 @@ static apr_status_t history_get(pay_history_t **out, pay_store_t *store, const p
 
 START_TEST(test_sync)
 {
-    static const pay_store_ops_t ops = {
+    static const store_script_t ops = {
         .account_get = account_get, .history_ask = history_ask, .history_get = history_get};
-    pay_store_t store = {.ops = &ops};
-    ctl_t ctl = {.store = &store, .pool = unit_pool, .arg = {"shop", NULL}};
+    ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}};
     const char *output;
     ctl_exit_t got;
 
+    store_script = ops;
     sync_row = &sync_rows[_i];
     look = 0;
     ctl.option[CTL_OPTION_MODE] = "live";
@@ -317,11 +318,11 @@ static apr_status_t delivery_get(pay_delivery_t **out, pay_store_t *store, apr_p
     return APR_SUCCESS;
 }
 
-static const pay_store_ops_t test_ops = {.account_get = account_get,
-                                         .endpoint_get = endpoint_get,
-                                         .event_test = event_test,
-                                         .event_get = event_get,
-                                         .delivery_get = delivery_get};
+static const store_script_t test_ops = {.account_get = account_get,
+                                        .endpoint_get = endpoint_get,
+                                        .event_test = event_test,
+                                        .event_get = event_get,
+                                        .delivery_get = delivery_get};
 
 START_TEST(test_tests)
 {
@@ -331,16 +332,17 @@ START_TEST(test_tests)
         const char *subject;
     } both[] = {{ctl_webhook_test, PAY_ENDPOINT_WEBHOOK, "webhook"},
                 {ctl_mail_test, PAY_ENDPOINT_NOTICE, "mail"}};
-    pay_store_t store = {.ops = &test_ops};
     const char *output;
     pay_audit_t audit = {.who = ""};
     ctl_exit_t got;
     int i;
 
+    store_script = test_ops;
     test_row = &test_rows[_i];
     unit_boot_stop(1000000);
     for (i = 0; i < UNIT_ROWS(both); i++) {
-        ctl_t ctl = {.store = &store, .pool = unit_pool, .arg = {"shop", NULL}, .audit = &audit};
+        ctl_t ctl = {
+            .store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}, .audit = &audit};
 
         look = 0;
         ctl.option[CTL_OPTION_MODE] = "test";
@@ -394,12 +396,12 @@ static apr_status_t delivery_off(pay_delivery_t **out, pay_store_t *store, apr_p
 
 START_TEST(test_what_cannot_be_tested)
 {
-    static const pay_store_ops_t ops = {
+    static const store_script_t ops = {
         .account_get = account_get, .endpoint_get = endpoint_off, .delivery_get = delivery_off};
-    pay_store_t store = {.ops = &ops};
-    ctl_t ctl = {.store = &store, .pool = unit_pool, .arg = {"shop", NULL}};
+    ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}};
     const char *output;
 
+    store_script = ops;
     off = _i;
     ctl.option[CTL_OPTION_MODE] = "test";
     ck_assert_int_eq(run_it(off_rows[_i].run, &ctl, &output), CTL_EXIT_REFUSED);

@@ -5,6 +5,7 @@
 #include "httpd/pay_child.h"
 #include "httpd/pay_ledger.h"
 #include "request.h"
+#include "store_script.h"
 
 #include <mod_watchdog.h>
 #include <pthread.h>
@@ -42,8 +43,7 @@ static apr_pool_t *child_of(pay_ledger_t *ledger)
 START_TEST(test_what_is_left_is_left_alone)
 {
     static const int states[] = {AP_WATCHDOG_STATE_RUNNING, AP_WATCHDOG_STATE_STOPPING};
-    pay_store_t store = {.ops = NULL};
-    pay_ledger_t *ledger = ledger_make(&store);
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
     int i;
 
     apr_pool_destroy(child_of(ledger));
@@ -81,14 +81,13 @@ END_TEST
 /* Refunds are fetched where there is an acquirer; that ends with the child. */
 START_TEST(test_fetcher)
 {
-    pay_store_t store = {.ops = NULL};
-    pay_ledger_t *ledger = ledger_make(&store);
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
     pay_acquirers_one_t one = {.account = "shop"};
 
     apr_pool_destroy(child_of(ledger));
     ck_assert_ptr_null(ledger->fetcher.sync);
     ck_assert_int_eq(atomic_load(&ledger->fetcher.stop), 0);
-    ledger = ledger_make(&store);
+    ledger = ledger_make(STORE_NONE);
     APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = &one;
     apr_pool_destroy(child_of(ledger));
     ck_assert_ptr_nonnull(ledger->fetcher.sync);
@@ -101,8 +100,7 @@ END_TEST
 /* Another thread at work is told to stop, and is not disturbed. */
 START_TEST(test_one_at_a_time)
 {
-    pay_store_t store = {.ops = NULL};
-    pay_ledger_t *ledger = ledger_make(&store);
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
 
     atomic_store(&ledger->deliver.busy, 1);
     atomic_store(&ledger->reconciler.busy, 1);
@@ -124,8 +122,7 @@ END_TEST
 /* Told to stop while nobody is at work, they are free again afterwards. */
 START_TEST(test_stopping)
 {
-    pay_store_t store = {.ops = NULL};
-    pay_ledger_t *ledger = ledger_make(&store);
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
 
     ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool), APR_SUCCESS);
     ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool),
@@ -141,8 +138,7 @@ END_TEST
 /* A thread that does not come back holds up nobody: its process ends with what it is at. */
 START_TEST(test_one_that_does_not_come_back)
 {
-    pay_store_t store = {.ops = NULL};
-    pay_ledger_t *ledger = ledger_make(&store);
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
     pay_acquirers_one_t one = {.account = "shop"};
     apr_pool_t *pchild;
 
@@ -174,8 +170,7 @@ static void *come_back(void *data)
 /* What a thread is at is brought to its end first. */
 START_TEST(test_who_is_at_work_is_waited_for)
 {
-    pay_store_t store = {.ops = NULL};
-    pay_ledger_t *ledger = ledger_make(&store);
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
     pay_acquirers_one_t one = {.account = "shop"};
     atomic_int *const at_work[] = {&ledger->deliver.busy, &ledger->deliver.owed,
                                    &ledger->reconciler.busy, &ledger->fetcher.busy};

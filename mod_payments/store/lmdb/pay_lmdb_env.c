@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/lmdb/pay_lmdb_env.h"
 
+#include "base/pay_worker.h"
 #include "store/lmdb/pay_lmdb_raw.h"
 
 #include <assert.h>
@@ -68,7 +69,7 @@ static void env_release_files(pay_lmdb_env_t *env)
     }
     free(env->path);
     env->path = NULL;
-    env->pid = 0;
+    env->opened_by = 0;
     env->space_at_ms = 0;
     env->claimed_ms = 0;
 }
@@ -261,7 +262,7 @@ static apr_status_t env_open(pay_lmdb_env_t *env, pay_store_t *db, int dir_fd,
         env->readers_free_max = PAY_LMDB_READERS_FREE_MAX;
     }
     env->read_only = db->options.read_only;
-    env->pid = getpid();
+    env->opened_by = pay_worker_forks() + 1;
     return APR_SUCCESS;
 }
 

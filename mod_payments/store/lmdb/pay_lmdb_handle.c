@@ -2,6 +2,7 @@
 #include "store/lmdb/pay_lmdb_env.h"
 
 #include "base/pay_log.h"
+#include "base/pay_worker.h"
 #include "store/lmdb/pay_lmdb_backoff.h"
 #include "store/lmdb/pay_lmdb_open.h"
 
@@ -99,12 +100,17 @@ static apr_status_t open_now(pay_lmdb_env_t **env, pay_store_t *db, pay_lmdb_rea
     return db->down_status;
 }
 
-static int use_open(pay_lmdb_env_t *env)
+/* *reader: a read transaction that is free, if there is one; NULL: none is wanted. */
+static int use_open(pay_lmdb_env_t *env, MDB_txn **reader)
 {
     int used;
 
     pthread_mutex_lock(&env->mutex);
     used = pay_lmdb_env_use(env);
+    if (used && reader && env->readers_free > 0) {
+        env->readers_free--;
+        *reader = env->readers[env->readers_free];
+    }
     pthread_mutex_unlock(&env->mutex);
     return used;
 }
@@ -113,7 +119,9 @@ static int use_open(pay_lmdb_env_t *env)
  * which may be held by threads that are not there. */
 static int is_forked(pay_lmdb_env_t *env)
 {
-    return env->pid && env->pid != getpid();
+    const unsigned int opened_by = env->opened_by;
+
+    return opened_by && opened_by != pay_worker_forks() + 1;
 }
 
 /* 1 if a process died in the store and no check has passed since; what was opened before is closed
@@ -148,7 +156,7 @@ static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_store_t *db, int at_o
         return PAY_STORE_EDOWN;
     }
     *env = db->env;
-    if (*env && use_open(*env)) {
+    if (*env && use_open(*env, NULL)) {
         return APR_SUCCESS; /* another thread was faster */
     }
     if (!at_once && pay_clock_ms() < db->next_try_ms) {
@@ -158,7 +166,7 @@ static apr_status_t enter_closed(pay_lmdb_env_t **env, pay_store_t *db, int at_o
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return use_open(*env) ? APR_SUCCESS : PAY_STORE_EDOWN;
+    return use_open(*env, NULL) ? APR_SUCCESS : PAY_STORE_EDOWN;
 }
 
 pay_store_t *pay_rows_base(pay_store_t *db)
@@ -167,6 +175,11 @@ pay_store_t *pay_rows_base(pay_store_t *db)
 }
 
 apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_store_t *db)
+{
+    return pay_lmdb_enter_reader(env, NULL, db);
+}
+
+apr_status_t pay_lmdb_enter_reader(pay_lmdb_env_t **env, MDB_txn **reader, pay_store_t *db)
 {
     pay_lmdb_reason_t reason;
     apr_status_t rv;
@@ -177,7 +190,7 @@ apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_store_t *db)
         *env = NULL;
         return PAY_STORE_EDOWN;
     }
-    if (*env && !db->closed && use_open(*env)) {
+    if (*env && !db->closed && use_open(*env, reader)) {
         return APR_SUCCESS;
     }
     reason.text[0] = '\0';
