@@ -33,6 +33,11 @@ static const EVP_MD *sha256_method(void)
     return pthread_once(&sha256_once, fetch_sha256) == 0 ? sha256 : EVP_sha256();
 }
 
+void pay_crypto_keep_at_exit(void)
+{
+    (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 apr_status_t pay_sha256(unsigned char out[PAY_SHA256_LEN], const void *data, apr_size_t len)
 {
     int ok;

@@ -12,6 +12,13 @@
 #define PAY_GCM_NONCE_LEN 12
 #define PAY_GCM_TAG_LEN 16
 
+/*
+ * Keeps OpenSSL from taking itself down in exit(): a thread that ends meanwhile frees what it had
+ * of OpenSSL, and exit() would free that as well. To be called before anybody uses OpenSSL in this
+ * process; later it does nothing.
+ */
+void pay_crypto_keep_at_exit(void);
+
 /* SHA-256 (FIPS 180-4) of `len` bytes. APR_EGENERAL when libcrypto refuses (FIPS provider gone). */
 apr_status_t pay_sha256(unsigned char out[PAY_SHA256_LEN], const void *data, apr_size_t len);
 

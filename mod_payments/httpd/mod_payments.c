@@ -4,6 +4,7 @@
 
 #include "acquirer/pay_acquirer_relay.h"
 #include "acquirer/pay_acquirer_simulator.h"
+#include "base/pay_crypto.h"
 #include "httpd/pay_acquirers.h"
 #include "httpd/pay_child.h"
 #include "httpd/pay_claim.h"
@@ -31,6 +32,7 @@
 
 static void register_hooks(apr_pool_t *p)
 {
+    pay_crypto_keep_at_exit(); /* a child does not wait for its watchdogs' threads */
     ap_register_provider(p, PAYMENTS_ACQUIRER_GROUP, pay_acquirer_simulator.name,
                          PAYMENTS_ACQUIRER_VERSION, &pay_acquirer_simulator);
     ap_register_provider(p, PAYMENTS_ACQUIRER_GROUP, pay_acquirer_relay.name,
