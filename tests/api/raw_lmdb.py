@@ -9,7 +9,9 @@ import ctypes
 import ctypes.util
 import os
 import signal
+import struct
 import sys
+from pathlib import Path
 
 LIB = ctypes.CDLL(ctypes.util.find_library("lmdb") or "liblmdb.so.0")
 
@@ -119,6 +121,13 @@ def busy_readers(directory):
 def dead_readers(directory):
     """Those whose processes have ended."""
     return [line for line in all_readers(directory) if not os.path.exists(f"/proc/{line[0]}")]
+
+
+def pages_begun(directory):
+    """How many pages of data.mdb were ever in use, by the newer of its two headers: behind them the file is zeros."""
+    with open(Path(directory) / "data.mdb", "rb") as file:
+        headers = [file.read(4096) for _ in range(2)]
+    return max(struct.unpack_from("=QQ", header, 136)[::-1] for header in headers)[1] + 1
 
 
 if __name__ == "__main__":

@@ -298,6 +298,7 @@ static void batch_lead(batch_t *batch, pay_lmdb_waiter_t *own)
         mdb_txn_abort(batch->txn);
         return;
     }
+    pay_lmdb_ahead(env, own->db->options.reserve_bytes);
     batch_pause(env);
     batch->waiter[batch->count++] = own;
     batch_run(batch);

@@ -202,6 +202,15 @@ apr_int64_t pay_lmdb_space_disk_free(const char *path); /* -1: unknown */
 /* Sets what `out` says of map, pages and readers; a read transaction. LMDB's codes. */
 int pay_lmdb_space_stat(pay_store_stat_t *out, const pay_rows_txn_t *txn);
 
+/* --- pay_lmdb_ahead.c --- */
+/*
+ * Writes zeros behind the last page of data.mdb, 1 MiB at a time and before they are needed: a
+ * commit that makes the file longer has the file system's journal to wait for as well. Under LMDB's
+ * lock of the writer alone, for what lies there is taken for free. Leaves the disk's `reserve`,
+ * in bytes, alone. A full disk is no error: LMDB itself reports it when it needs the room.
+ */
+void pay_lmdb_ahead(const pay_lmdb_env_t *env, apr_int64_t reserve);
+
 /* --- pay_lmdb_pages.c --- */
 /* Reads a byte of every page that is in use: a page that cannot be read ends the process. */
 apr_status_t pay_lmdb_pages_touch(pay_store_t *store);
