@@ -40,7 +40,7 @@ select_scripts() { # SCRIPT...
     run_scripts "" "${@/#/tests/}"
 }
 
-# select_pytest STAGE FOLDER ENVIRONMENT... -- PYTEST OPTIONS...: what servers load was built with the tree.
+# select_pytest STAGE FOLDER ENVIRONMENT... -- PYTEST OPTIONS...
 select_pytest() {
     local stage=$1 folder=$2 prefix=() copy
     shift 2
@@ -50,7 +50,7 @@ select_pytest() {
     done
     shift
     build_normal
-    [ "$folder" = api ] || build_loaded "$NORMAL" || return 0
+    build_loaded "$NORMAL" || return 0
     copy=$(stage_copy "$NORMAL")
     run_pytest "$stage" "$folder" "$copy" env "${prefix[@]}" -- "$@"
     rm -rf "$copy"
