@@ -129,6 +129,10 @@ START_TEST(test_reference)
     /* python3 -c 'import hmac; print(hmac.new(b"\x07" * 32, b"\0\0\0\x01\x01order-1",
      * "sha256").hexdigest()[:32])' */
     ck_assert_str_eq(first, "694793de71d9f0e65379c038f6ee158f");
+    account.number = 0x81828384; /* b"\x81\x82\x83\x84\x01order-1" */
+    ck_assert_int_eq(pay_account_reference(&other, &account, PAY_LIVE, "order-1", unit_pool),
+                     APR_SUCCESS);
+    ck_assert_str_eq(other, "f2bbe92d640a624d1e63ccad125b3e9e");
     for (i = 0; i < UNIT_ROWS(others); i++) {
         account.number = others[i].number;
         memset(account.secret, others[i].secret, sizeof(account.secret));

@@ -50,6 +50,19 @@ static apr_uint64_t last_write(void)
     return id;
 }
 
+/* However many endpoints have some, no more are taken than were asked for. */
+START_TEST(test_no_more_than_asked_for)
+{
+    int i;
+
+    for (i = 0; i < TILL_SCOPES; i++) {
+        outlet_open(i, PAY_ENDPOINT_WEBHOOK);
+        charges(i, 2);
+    }
+    ck_assert_int_eq(outlet_take(2 * TILL_SCOPES - 1, 10)->nelts, 2 * TILL_SCOPES - 1);
+}
+END_TEST
+
 START_TEST(test_lease_and_records)
 {
     const pay_event_t *event;
@@ -621,6 +634,7 @@ static void add(TCase *tcase)
 {
     tcase_set_timeout(tcase, 120);
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_test(tcase, test_no_more_than_asked_for);
     tcase_add_test(tcase, test_lease_and_records);
     tcase_add_test(tcase, test_records_of_a_refund);
     tcase_add_loop_test(tcase, test_put_off_ahead, 0, 2);
