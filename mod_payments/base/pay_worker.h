@@ -19,8 +19,8 @@ typedef struct pay_worker_t {
 /* This process. Read anew after each fork, else cached. Thread-safe. */
 pay_worker_t pay_worker_self(void);
 
-/* A number that a forked process has another one of than its parent had when it forked: it tells
- * them apart without a system call. Thread-safe. */
+/* Returns a number that differs between a process and the one that it was forked from. Takes no
+ * system call. Thread-safe. */
 unsigned int pay_worker_forks(void);
 
 /* 1 when that very process still lives on this boot of this machine (seen from our PID namespace).
@@ -29,8 +29,8 @@ int pay_worker_alive(const pay_worker_t *worker);
 
 /* No process gives itself longer for a piece of work. */
 #define PAY_WORKER_TERM_MAX apr_time_from_sec(120)
-/* For so long after its deadline one of another boot may still be at it: what is under way when the
- * deadline comes is not over yet, and the deadline is told by two clocks. */
+/* How long a worker of another boot may go on after its deadline: work under way then is still to
+ * be finished, and the clocks of two machines differ. */
 #define PAY_WORKER_GRACE apr_time_from_sec(30)
 
 /*
@@ -40,11 +40,12 @@ int pay_worker_alive(const pay_worker_t *worker);
 apr_time_t pay_worker_until(apr_int64_t until_ms, apr_time_t now);
 
 /*
- * How long the worker may still be at its work; 0: it is not, or there is none. One of this boot is
- * until it ends, or `until_ms` by the boot clock. One of another boot is until PAY_WORKER_GRACE
- * after `until_at`, both by the store's clock, which shows `now`. An `until_at` further ahead than
- * PAY_WORKER_TERM_MAX was noted while that clock was ahead, and is over. `until_at` 0 is of a row
- * of an earlier version, when a store was one machine's: then another boot is one that has ended.
+ * Returns how long the worker may still be at work, or 0 if it is not, or if there is no worker. A
+ * worker of this boot is at work until its process ends or the boot clock reaches `until_ms`; one
+ * of another boot, until PAY_WORKER_GRACE after `until_at`. `until_at` and `now` are by the store's
+ * clock. An `until_at` more than PAY_WORKER_TERM_MAX ahead was written while that clock was ahead,
+ * and counts as over. `until_at` is 0 in rows of earlier versions, whose stores belonged to one
+ * machine: a worker of another boot has ended.
  */
 apr_interval_time_t pay_worker_left(const pay_worker_t *worker, apr_int64_t until_ms,
                                     apr_time_t until_at, apr_time_t now);

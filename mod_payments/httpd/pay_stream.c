@@ -32,24 +32,7 @@ static void append_cut(const pay_stream_t *stream, apr_bucket_brigade *bb,
         bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool, bb->bucket_alloc));
 }
 
-/* Pieces that are sent at once: each write to the socket costs the kernel more than the copying of
- * a few pieces does, and what a slow client holds in memory is as long. */
-#define PIECES 4
-
-/* The next pieces; what came before a problem is sent before it. */
-static const pay_problem_t *next_pieces(pay_stream_t *stream, apr_bucket_brigade *bb,
-                                        apr_pool_t *pool)
-{
-    const pay_problem_t *problem = NULL;
-    int i;
-
-    for (i = 0; i < PIECES && !stream->done && !problem; i++) {
-        problem = stream->next(stream, bb, pool);
-    }
-    return problem;
-}
-
-/* Sends what is in the brigade, and a few pieces at a time the rest. */
+/* Sends what is in the brigade, and piece by piece the rest. */
 static void send_rest(pay_stream_t *stream, apr_bucket_brigade *bb)
 {
     request_rec *r = stream->r;
@@ -65,7 +48,7 @@ static void send_rest(pay_stream_t *stream, apr_bucket_brigade *bb)
             break; /* the client has left */
         }
         apr_pool_clear(pool);
-        problem = next_pieces(stream, bb, pool);
+        problem = stream->next(stream, bb, pool);
         if (problem) {
             append_cut(stream, bb, problem);
         }

@@ -15,8 +15,8 @@ typedef struct pay_stream_t {
     /*
      * Reads the next piece, the first without a comma before it, and appends it to `bb`, whose
      * bytes live until they are sent; `length` is how many. No transaction is open afterwards.
-     * `done` is set with the last one. A problem: nothing was appended. `p` is cleared now
-     * and then, between two calls.
+     * `done` is set with the last one. A problem: nothing was appended. `p` is cleared before the
+     * next call.
      */
     const pay_problem_t *(*next)(struct pay_stream_t *stream, apr_bucket_brigade *bb,
                                  apr_pool_t *p);

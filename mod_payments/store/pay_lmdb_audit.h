@@ -24,7 +24,8 @@ void pay_lmdb_audit_key(pay_lmdb_key_t *key, apr_uint32_t account, apr_uint64_t 
 int pay_lmdb_audit_decode(pay_audit_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 int pay_lmdb_audit_encode(MDB_val *row, const pay_audit_t *entry, apr_pool_t *p);
 
-/* The seq of the account's last entry, 0: it has none. PAY_ROWS_BAD: its key is none. */
+/* Sets *out to the seq of the account's last entry, 0 if it has none. PAY_ROWS_BAD if that entry's
+ * key is damaged. */
 int pay_lmdb_audit_last(apr_uint64_t *out, pay_rows_txn_t *txn, apr_uint32_t account);
 
 #endif

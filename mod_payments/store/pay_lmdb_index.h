@@ -107,7 +107,8 @@ typedef struct pay_lmdb_timed_t {
 int pay_lmdb_entries_between(apr_array_header_t *out, pay_rows_txn_t *txn,
                              const pay_lmdb_timed_t *index, apr_time_t from, apr_time_t until,
                              int limit);
-/* When the first from `from` on is due; 0: there is none. Of an index with a key_len. */
+/* Sets *due_at to the time of the first entry that is due at `from` or later, 0 if there is none.
+ * The index has a key_len. */
 int pay_lmdb_entries_next(apr_time_t *due_at, pay_rows_txn_t *txn, const pay_lmdb_timed_t *index,
                           apr_time_t from, apr_pool_t *p);
 /* The first `limit` that are due: by `until`, then from `beyond` on, as none is put off for so

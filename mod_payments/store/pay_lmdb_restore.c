@@ -171,7 +171,7 @@ static void epoch_tell(const char *path, const pay_epoch_t *epoch, const content
             (unsigned long)content->pending);
 }
 
-/* What is judged, and found; the baton of the works below. */
+/* The baton of the works below. */
 typedef struct look_t {
     const pay_lmdb_file_id_t *file;
     judgement_t judgement;

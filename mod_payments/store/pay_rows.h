@@ -22,7 +22,7 @@
  *
  * SCOPE: the key begins with a scope, whose turn it is. TIMED: with a time, and then a scope.
  * ACCOUNT: with the number of an account. STORE: the store's. ANY: names and digests, which belong
- * to no scope; whoever has a turn may write them.
+ * to no scope; any turn may write them.
  */
 /* clang-format off */
 #define PAY_ROWS_TABLES(X) \

@@ -24,7 +24,7 @@ static off_t end_of(const MDB_envinfo *info)
     return end;
 }
 
-/* One step, or as much of it as there is room for: what is missing is missed by nobody. */
+/* Writes one step, or as much of it as there is room for. */
 static void write_zeros(int fd, off_t from, off_t to)
 {
     static const char zeros[BLOCK];

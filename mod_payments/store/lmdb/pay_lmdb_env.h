@@ -61,7 +61,7 @@ typedef struct pay_lmdb_env_t {
     _Atomic unsigned int opened_by; /* of pay_worker_forks, one more; 0: it is closed. LMDB forbids
                                     it to processes forked from there */
     ino_t data_ino;
-    pay_lmdb_file_id_t file;        /* of data.mdb; what tells it from its copies */
+    pay_lmdb_file_id_t file;        /* identifies data.mdb among its copies */
     int lock_fd;                    /* closed after `mdb` */
     apr_int64_t claimed_ms;         /* when the lock of its readers was last taken again */
     pay_store_mark_t *_Atomic mark; /* of the handle that opened it last */
@@ -129,8 +129,8 @@ int pay_lmdb_env_opened(MDB_env *mdb, const pay_lmdb_file_id_t *file, const char
 /* --- pay_lmdb_handle.c --- */
 /* A use of the open environment, opened first if need be. On APR_SUCCESS leave is owed. */
 apr_status_t pay_lmdb_enter(pay_lmdb_env_t **env, pay_store_t *db);
-/* The same, with a read transaction that was ended before, to be renewed; *reader stays as it is if
- * there is none. */
+/* The same. Sets *reader to a read transaction to be renewed, or leaves it as it is if none is
+ * free. */
 apr_status_t pay_lmdb_enter_reader(pay_lmdb_env_t **env, MDB_txn **reader, pay_store_t *db);
 void pay_lmdb_leave(pay_lmdb_env_t *env);
 /* A handle in memory of the caller's, as `path` is, whose trailing slashes are cut off. */

@@ -100,7 +100,8 @@ static apr_status_t open_now(pay_lmdb_env_t **env, pay_store_t *db, pay_lmdb_rea
     return db->down_status;
 }
 
-/* *reader: a read transaction that is free, if there is one; NULL: none is wanted. */
+/* Sets *reader to a free read transaction, if there is one. `reader` NULL: the caller wants none.
+ */
 static int use_open(pay_lmdb_env_t *env, MDB_txn **reader)
 {
     int used;
