@@ -109,6 +109,11 @@ test_sources() {
     own tests/check_man.sh
     chmod -x "$PAYMENTS_TOP/tests/check_man.sh"
     expect_failure "a script that make cannot run" "check_man.sh: cannot be run" check_sources.sh
+    fresh
+    git -C "$PAYMENTS_TOP" init -q
+    touch "$PAYMENTS_TOP/stray"
+    git -C "$PAYMENTS_TOP" add stray
+    expect_failure "a stray file in the top of the tree" "stray: does not belong" check_sources.sh
 }
 
 test_style() {

@@ -42,6 +42,19 @@ done < <(
     tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua|mjs|php)$' | sed 's,^,tests/,'
 )
 
+# The top of the tree holds these and no other file: a test that writes where it stands, and a commit that takes
+# all there is, have filled it before.
+TOP='.clang-format .editorconfig .gitignore CHANGES LICENSE Makefile.am README.md bootstrap configure.ac dev'
+while IFS= read -r -d '' file; do
+    case " $TOP " in
+        *" $file "*) ;;
+        *)
+            echo "$file: does not belong in the top of the tree"
+            faults=$((faults + 1))
+            ;;
+    esac
+done < <(git ls-files -z 2>/dev/null | grep -zv /)
+
 # make check runs them as they are.
 while read -r script; do
     if [ ! -x "$script" ]; then

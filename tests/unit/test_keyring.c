@@ -24,21 +24,9 @@
 static const char *reason;
 static int made;
 
-static const char *key_path(void)
-{
-    static const char *path;
-    static apr_pool_t *pool;
-
-    if (pool != unit_pool) {
-        pool = unit_pool;
-        path = apr_pstrcat(unit_pool, unit_dir(), "/master.key", NULL);
-    }
-    return path;
-}
-
 static void write_key(const char *content, apr_size_t len)
 {
-    int fd = open(key_path(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int fd = open(unit_file("master.key"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(write(fd, content, len), len);
@@ -48,7 +36,7 @@ static void write_key(const char *content, apr_size_t len)
 static const char *read_key(void)
 {
     char *content = apr_pcalloc(unit_pool, 2048);
-    int fd = open(key_path(), O_RDONLY);
+    int fd = open(unit_file("master.key"), O_RDONLY);
 
     ck_assert_int_ge(fd, 0);
     ck_assert_int_ge(read(fd, content, 2047), 0);
@@ -61,7 +49,8 @@ static pay_keyring_t *load(int create)
     pay_keyring_t *ring;
     apr_status_t rv;
 
-    rv = pay_keyring_load(&ring, &made, &reason, key_path(), create, geteuid(), unit_pool);
+    rv = pay_keyring_load(&ring, &made, &reason, unit_file("master.key"), create, geteuid(),
+                          unit_pool);
     ck_assert_msg(rv == APR_SUCCESS, "%s", reason);
     ck_assert_ptr_nonnull(ring);
     ck_assert_ptr_null(reason);
@@ -115,7 +104,7 @@ START_TEST(test_make)
     ck_assert_int_eq(made, 1);
     ck_assert_uint_eq(strlen(content), LINE_LEN);
     ck_assert_uint_eq(strspn(content, "0123456789abcdef"), LINE_LEN - 1);
-    ck_assert_int_eq(stat(key_path(), &info), 0);
+    ck_assert_int_eq(stat(unit_file("master.key"), &info), 0);
     ck_assert_uint_eq(info.st_mode & 07777, 0600);
     ck_assert_int_eq(open_with(load(1), seal(ring, SECRET)), APR_SUCCESS);
     ck_assert_int_eq(made, 0);
@@ -128,10 +117,11 @@ START_TEST(test_missing)
     pay_keyring_t *ring;
 
     ck_assert(APR_STATUS_IS_ENOENT(
-        pay_keyring_load(&ring, &made, &reason, key_path(), 0, geteuid(), unit_pool)));
+        pay_keyring_load(&ring, &made, &reason, unit_file("master.key"), 0, geteuid(), unit_pool)));
     ck_assert_ptr_null(ring);
-    ck_assert_msg(strstr(reason, key_path()) && strstr(reason, "master key"), "%s", reason);
-    ck_assert_int_eq(access(key_path(), F_OK), -1);
+    ck_assert_msg(strstr(reason, unit_file("master.key")) && strstr(reason, "master key"), "%s",
+                  reason);
+    ck_assert_int_eq(access(unit_file("master.key"), F_OK), -1);
 }
 END_TEST
 
@@ -169,7 +159,7 @@ START_TEST(test_content)
     apr_status_t rv;
 
     write_key(content_rows[_i].content, len);
-    rv = pay_keyring_load(&ring, &made, &reason, key_path(), 1, geteuid(), unit_pool);
+    rv = pay_keyring_load(&ring, &made, &reason, unit_file("master.key"), 1, geteuid(), unit_pool);
     ck_assert_int_eq(made, 0);
     if (!content_rows[_i].want) {
         ck_assert_msg(rv == APR_SUCCESS, "%s: %s", content_rows[_i].name, reason);
@@ -189,8 +179,9 @@ START_TEST(test_too_long)
 
     memset(content, 'a', sizeof(content));
     write_key(content, sizeof(content));
-    ck_assert_int_eq(pay_keyring_load(&ring, &made, &reason, key_path(), 1, geteuid(), unit_pool),
-                     APR_EINVAL);
+    ck_assert_int_eq(
+        pay_keyring_load(&ring, &made, &reason, unit_file("master.key"), 1, geteuid(), unit_pool),
+        APR_EINVAL);
     ck_assert_msg(strstr(reason, "is longer than 1023 bytes"), "%s", reason);
 }
 END_TEST
@@ -198,28 +189,31 @@ END_TEST
 /* The files that nobody else may have had a hand in. */
 START_TEST(test_file_refused)
 {
-    const char *target = apr_pstrcat(unit_pool, key_path(), ".target", NULL);
+    const char *target = apr_pstrcat(unit_pool, unit_file("master.key"), ".target", NULL);
     pay_keyring_t *ring;
 
     write_key(HEX_1, LINE_LEN - 1);
-    ck_assert_int_eq(chmod(key_path(), 0640), 0);
-    ck_assert_int_eq(pay_keyring_load(&ring, &made, &reason, key_path(), 1, geteuid(), unit_pool),
-                     APR_EACCES);
+    ck_assert_int_eq(chmod(unit_file("master.key"), 0640), 0);
+    ck_assert_int_eq(
+        pay_keyring_load(&ring, &made, &reason, unit_file("master.key"), 1, geteuid(), unit_pool),
+        APR_EACCES);
     ck_assert_msg(strstr(reason, "open to others (mode 0640)"), "%s", reason);
-    ck_assert_int_eq(chmod(key_path(), 0600), 0);
+    ck_assert_int_eq(chmod(unit_file("master.key"), 0600), 0);
     if (geteuid() == 0) {
-        ck_assert_int_eq(chown(key_path(), 4711, (gid_t)-1), 0);
-        ck_assert_int_eq(
-            pay_keyring_load(&ring, &made, &reason, key_path(), 1, geteuid(), unit_pool),
-            APR_EACCES);
+        ck_assert_int_eq(chown(unit_file("master.key"), 4711, (gid_t)-1), 0);
+        ck_assert_int_eq(pay_keyring_load(&ring, &made, &reason, unit_file("master.key"), 1,
+                                          geteuid(), unit_pool),
+                         APR_EACCES);
         ck_assert_msg(strstr(reason, "belongs to user 4711"), "%s", reason);
-        ck_assert_int_eq(pay_keyring_load(&ring, &made, &reason, key_path(), 1, 4711, unit_pool),
-                         APR_SUCCESS);
+        ck_assert_int_eq(
+            pay_keyring_load(&ring, &made, &reason, unit_file("master.key"), 1, 4711, unit_pool),
+            APR_SUCCESS);
     }
-    ck_assert_int_eq(rename(key_path(), target), 0);
-    ck_assert_int_eq(symlink(target, key_path()), 0);
-    ck_assert_int_eq(pay_keyring_load(&ring, &made, &reason, key_path(), 1, geteuid(), unit_pool),
-                     APR_EACCES);
+    ck_assert_int_eq(rename(unit_file("master.key"), target), 0);
+    ck_assert_int_eq(symlink(target, unit_file("master.key")), 0);
+    ck_assert_int_eq(
+        pay_keyring_load(&ring, &made, &reason, unit_file("master.key"), 1, geteuid(), unit_pool),
+        APR_EACCES);
     ck_assert_msg(strstr(reason, "is a symbolic link"), "%s", reason);
 }
 END_TEST
@@ -305,7 +299,7 @@ START_TEST(test_rotate)
     old_sealed = seal(old_ring, SECRET);
     first = read_key();
     ck_assert_int_eq(pay_keyring_is_current(old_ring, old_sealed), 1);
-    ck_assert_int_eq(pay_keyring_add(&reason, key_path(), unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_keyring_add(&reason, unit_file("master.key"), unit_pool), APR_SUCCESS);
     ck_assert_uint_eq(strlen(read_key()), 2 * LINE_LEN);
     ck_assert_str_eq(read_key() + LINE_LEN, first);
 
@@ -317,7 +311,8 @@ START_TEST(test_rotate)
     ck_assert_int_eq(pay_keyring_is_current(both, new_sealed), 1);
     ck_assert_int_eq(open_with(old_ring, new_sealed), APR_NOTFOUND);
 
-    ck_assert_int_eq(pay_keyring_prune(&reason, key_path(), both, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_keyring_prune(&reason, unit_file("master.key"), both, unit_pool),
+                     APR_SUCCESS);
     new_ring = load(0);
     ck_assert_uint_eq(strlen(read_key()), LINE_LEN);
     ck_assert_int_eq(open_with(new_ring, new_sealed), APR_SUCCESS);
@@ -333,10 +328,11 @@ START_TEST(test_prune_after_another)
     const pay_keyring_t *ring;
 
     load(1);
-    ck_assert_int_eq(pay_keyring_add(&reason, key_path(), unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_keyring_add(&reason, unit_file("master.key"), unit_pool), APR_SUCCESS);
     ring = load(0);
-    ck_assert_int_eq(pay_keyring_add(&reason, key_path(), unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(pay_keyring_prune(&reason, key_path(), ring, unit_pool), APR_EBUSY);
+    ck_assert_int_eq(pay_keyring_add(&reason, unit_file("master.key"), unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_keyring_prune(&reason, unit_file("master.key"), ring, unit_pool),
+                     APR_EBUSY);
     ck_assert_msg(strstr(reason, "was changed by another process"), "%s", reason);
     ck_assert_uint_eq(strlen(read_key()), 3 * LINE_LEN);
 }
@@ -349,11 +345,11 @@ START_TEST(test_full)
 
     load(1);
     for (i = 1; i < PAY_KEYRING_KEYS_MAX; i++) {
-        ck_assert_int_eq(pay_keyring_add(&reason, key_path(), unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_keyring_add(&reason, unit_file("master.key"), unit_pool), APR_SUCCESS);
     }
     content = read_key();
     ck_assert_uint_eq(strlen(content), PAY_KEYRING_KEYS_MAX * LINE_LEN);
-    ck_assert_int_eq(pay_keyring_add(&reason, key_path(), unit_pool), APR_ENOSPC);
+    ck_assert_int_eq(pay_keyring_add(&reason, unit_file("master.key"), unit_pool), APR_ENOSPC);
     ck_assert_msg(strstr(reason, "holds 4 keys"), "%s", reason);
     ck_assert_str_eq(read_key(), content);
     load(0);
@@ -362,9 +358,9 @@ END_TEST
 
 START_TEST(test_change_missing)
 {
-    ck_assert(APR_STATUS_IS_ENOENT(pay_keyring_add(&reason, key_path(), unit_pool)));
+    ck_assert(APR_STATUS_IS_ENOENT(pay_keyring_add(&reason, unit_file("master.key"), unit_pool)));
     ck_assert_ptr_nonnull(reason);
-    ck_assert_int_eq(access(key_path(), F_OK), -1);
+    ck_assert_int_eq(access(unit_file("master.key"), F_OK), -1);
 }
 END_TEST
 
@@ -386,9 +382,9 @@ START_TEST(test_make_at_once)
     int round, i, total;
 
     for (round = 0; round < ROUNDS; round++) {
-        (void)unlink(key_path());
+        (void)unlink(unit_file("master.key"));
         for (i = 0; i < MAKERS; i++) {
-            makers[i] = fixture_fork(load_once, key_path());
+            makers[i] = fixture_fork(load_once, unit_file("master.key"));
         }
         for (i = 0, total = 0; i < MAKERS; i++) {
             total += fixture_wait(makers[i]);
@@ -409,7 +405,7 @@ START_TEST(test_fork)
     const char *text;
     pid_t pid;
 
-    ck_assert_int_eq(unlink(key_path()), 0);
+    ck_assert_int_eq(unlink(unit_file("master.key")), 0);
     pid = fork();
     if (pid == 0) {
         if (pay_keyring_open(&text, ring, CONTEXT, sealed, unit_pool) != APR_SUCCESS
@@ -500,7 +496,7 @@ static void count_key(int out[2], pid_t pid, const char *hex)
 /* The key lies where no core file takes it from, once, and neither it nor its text in a pool. */
 START_TEST(test_not_dumped)
 {
-    pid_t pid = fixture_fork(hold, key_path());
+    pid_t pid = fixture_fork(hold, unit_file("master.key"));
     int count[2];
 
     count_key(count, pid, read_key());
@@ -526,7 +522,7 @@ static int release(const char *path, int ready_fd)
 
 START_TEST(test_wiped_with_pool)
 {
-    pid_t pid = fixture_fork(release, key_path());
+    pid_t pid = fixture_fork(release, unit_file("master.key"));
     int count[2];
 
     count_key(count, pid, read_key());

@@ -18,21 +18,9 @@ static char text[SIZE];
 static apr_size_t text_len;
 static const char *reason;
 
-static const char *in_dir(const char *name)
-{
-    static const char *dir;
-    static apr_pool_t *pool;
-
-    if (pool != unit_pool) {
-        pool = unit_pool;
-        dir = unit_dir();
-    }
-    return apr_pstrcat(unit_pool, dir, "/", name, NULL);
-}
-
 static const char *write_file(const char *name, const void *content, apr_size_t len, mode_t mode)
 {
-    const char *path = in_dir(name);
+    const char *path = unit_file(name);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
     ck_assert_int_ge(fd, 0);
@@ -123,16 +111,16 @@ END_TEST
 START_TEST(test_read_kind)
 {
     const char *path = write_file("f", "secret", 6, 0600);
-    const char *link_path = in_dir("link");
-    const char *fifo_path = in_dir("fifo");
+    const char *link_path = unit_file("link");
+    const char *fifo_path = unit_file("fifo");
 
     ck_assert_int_eq(symlink(path, link_path), 0);
     assert_refused(APR_EACCES, read_file(link_path), link_path, "is a symbolic link");
     ck_assert_int_eq(mkfifo(fifo_path, 0600), 0);
     assert_refused(APR_EACCES, read_file(fifo_path), fifo_path, "is no regular file");
-    assert_refused(APR_EACCES, read_file(in_dir(".")), in_dir("."), "is no regular file");
-    assert_refused(ENOENT, read_file(in_dir("none")), in_dir("none"), "cannot be opened");
-    assert_refused(ENOTDIR, read_file(in_dir("f/f")), in_dir("f/f"), "cannot be opened");
+    assert_refused(APR_EACCES, read_file(unit_file(".")), unit_file("."), "is no regular file");
+    assert_refused(ENOENT, read_file(unit_file("none")), unit_file("none"), "cannot be opened");
+    assert_refused(ENOTDIR, read_file(unit_file("f/f")), unit_file("f/f"), "cannot be opened");
 }
 END_TEST
 
@@ -160,7 +148,7 @@ END_TEST
 /* With its mode whatever the umask, alone in its directory, and never in place of another. */
 START_TEST(test_make)
 {
-    const char *path = in_dir("f");
+    const char *path = unit_file("f");
     struct stat info;
 
     umask(0777);
@@ -170,10 +158,10 @@ START_TEST(test_make)
     ck_assert_int_eq(stat(path, &info), 0);
     ck_assert_uint_eq(info.st_mode & 07777, 0600);
     ck_assert_uint_eq(info.st_nlink, 1);
-    ck_assert_int_eq(entries(in_dir(".")), 1);
+    ck_assert_int_eq(entries(unit_file(".")), 1);
     ck_assert(
         APR_STATUS_IS_EEXIST(pay_secret_file_make(&reason, WHAT, path, "second", 6, unit_pool)));
-    ck_assert_int_eq(entries(in_dir(".")), 1);
+    ck_assert_int_eq(entries(unit_file(".")), 1);
     ck_assert_int_eq(read_file(path), APR_SUCCESS);
     ck_assert_str_eq(text, "first");
 }
@@ -182,13 +170,13 @@ END_TEST
 /* A link that leads nowhere is somebody's too. */
 START_TEST(test_make_at_link)
 {
-    const char *path = in_dir("link");
+    const char *path = unit_file("link");
 
-    ck_assert_int_eq(symlink(in_dir("elsewhere"), path), 0);
+    ck_assert_int_eq(symlink(unit_file("elsewhere"), path), 0);
     ck_assert(
         APR_STATUS_IS_EEXIST(pay_secret_file_make(&reason, WHAT, path, "text", 4, unit_pool)));
-    ck_assert_int_eq(access(in_dir("elsewhere"), F_OK), -1);
-    ck_assert_int_eq(entries(in_dir(".")), 1);
+    ck_assert_int_eq(access(unit_file("elsewhere"), F_OK), -1);
+    ck_assert_int_eq(entries(unit_file(".")), 1);
 }
 END_TEST
 
@@ -199,8 +187,8 @@ static const struct {
 
 START_TEST(test_make_directory)
 {
-    const char *directory = in_dir("d");
-    const char *path = in_dir("d/f");
+    const char *directory = unit_file("d");
+    const char *path = unit_file("d/f");
     apr_status_t rv;
 
     ck_assert_int_eq(mkdir(directory, 0700), 0);
@@ -217,7 +205,7 @@ END_TEST
 
 START_TEST(test_make_nowhere)
 {
-    const char *path = in_dir("none/f");
+    const char *path = unit_file("none/f");
 
     assert_refused(ENOENT, pay_secret_file_make(&reason, WHAT, path, "text", 4, unit_pool), path,
                    "its directory cannot be opened");
@@ -249,7 +237,7 @@ START_TEST(test_make_at_once)
     int round, i, won;
 
     for (round = 0; round < ROUNDS; round++) {
-        path = in_dir(apr_psprintf(unit_pool, "f%d", round));
+        path = unit_file(apr_psprintf(unit_pool, "f%d", round));
         won = 0;
         for (i = 0; i < MAKERS; i++) {
             makers[i] = fixture_fork(make_own, path);
@@ -262,7 +250,7 @@ START_TEST(test_make_at_once)
         }
         ck_assert_int_eq(won, 1);
     }
-    ck_assert_int_eq(entries(in_dir(".")), ROUNDS);
+    ck_assert_int_eq(entries(unit_file(".")), ROUNDS);
 }
 END_TEST
 
@@ -285,7 +273,7 @@ START_TEST(test_replace)
     ck_assert_int_eq(stat(path, &info), 0);
     ck_assert_uint_eq(info.st_uid, owner);
     ck_assert_uint_eq(info.st_mode & 07777, 0600);
-    ck_assert_int_eq(entries(in_dir(".")), 1);
+    ck_assert_int_eq(entries(unit_file(".")), 1);
 }
 END_TEST
 

@@ -28,6 +28,7 @@ apr_pool_t *unit_pool;
  * test's own directories are inside.
  */
 static char top_dir[PATH_LEN_MAX];
+static const char *home_dir; /* of unit_file; NULL before its first call in a test */
 static int dir_count;
 
 #ifdef __SANITIZE_THREAD__
@@ -137,6 +138,7 @@ static void boot_restore(void)
 static void set_up(void)
 {
     store_script = (store_script_t){0}; /* without a fork, that of the test before is still there */
+    home_dir = NULL;
     ck_assert_int_eq(apr_pool_create(&unit_pool, NULL), APR_SUCCESS);
 }
 
@@ -155,6 +157,14 @@ const char *unit_dir(void)
     dir = apr_psprintf(unit_pool, "%s/%d.%d", top_dir, (int)getpid(), dir_count++);
     ck_assert_int_eq(mkdir(dir, 0700), 0);
     return dir;
+}
+
+const char *unit_file(const char *name)
+{
+    if (!home_dir) {
+        home_dir = unit_dir();
+    }
+    return apr_pstrcat(unit_pool, home_dir, "/", name, NULL);
 }
 
 const char *unit_share(void)

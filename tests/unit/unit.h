@@ -53,6 +53,9 @@ void unit_boot_pass(apr_int64_t ms);
 /* A new empty directory of mode 0700 that unit_run removes after the test. */
 const char *unit_dir(void);
 
+/* The path of a file in one directory of this test, which the first call makes. */
+const char *unit_file(const char *name);
+
 /* The tree's folder share/. */
 const char *unit_share(void);
 
