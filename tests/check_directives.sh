@@ -6,7 +6,7 @@ set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
 in_source() {
-    cat mod_payments/httpd/*.c | tr '\n' ' ' \
+    cat mod_payments/httpd/conf/*.c | tr '\n' ' ' \
         | grep -oE 'AP_INIT_[A-Z0-9_]+\([[:space:]]*"[A-Za-z]+"' | sed 's/.*"\(.*\)"/\1/' | sort
 }
 
@@ -35,7 +35,7 @@ incomplete() {
 
 source_names=$(in_source)
 [ -n "$source_names" ] || {
-    echo "check_directives: found no directive in mod_payments/httpd"
+    echo "check_directives: found no directive in mod_payments/httpd/conf"
     exit 1
 }
 faults=0

@@ -34,8 +34,8 @@ commands() {
     local source
     source=$(sed -n 's/^srcdir = //p' "$build/mod_payments/Makefile")
     [ "$source" = . ] && source= || source=$source/
-    MAKEFLAGS='' make -n V=1 -C "$build/mod_payments" all-am -W "${source}ctl/ctl_account.c" \
-        -W "${source}base/pay_money.c" -W "${source}httpd/pay_rates.c"
+    MAKEFLAGS='' make -n V=1 -C "$build/mod_payments" all-am -W "${source}ctl/account.c" \
+        -W "${source}base/text/money.c" -W "${source}httpd/call/rates.c"
 }
 
 # asked WORDS PATTERN WHAT: each command that has WORDS has what configure found.

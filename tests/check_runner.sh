@@ -406,7 +406,7 @@ test_lint() {
     local file
     expect 0 "compiles mod_payments/b.c mod_payments/z.c of what changed" compiled
     for file in dev tests/check_man.sh tests/dev/bare.sh tests/fuzz/replay.sh tests/pages/test_money.mjs \
-        docs/directives.md share/dashboard/assets/dom.js mod_payments/base/pay_money.c; do
+        docs/directives.md share/dashboard/assets/dom.js mod_payments/base/text/money.c; do
         expect 0 "$file: check_selftest" selftest "$file"
     done
     expect 1 "0 passed, 1 failed" linted 14 14
@@ -522,22 +522,22 @@ dev: install these packages, then run this command again"
 # mutable TEST: a tree of one function, which is right up to a bound, and one unit program that asks this of it.
 mutable() {
     local tree=$OUT/mutate/tree build=$OUT/mutate/tree/build/normal
-    mkdir -p "$tree"/{mod_payments/base,tests/{dev,unit}} "$build"/{mod_payments/{base,.libs},tests/unit}
+    mkdir -p "$tree"/{mod_payments/base,tests/{dev,unit/base}} "$build"/{mod_payments/{base,.libs},tests/unit}
     touch "$tree/tests/dev/tests_of.map"
-    printf 'int pay_case(int a)\n{\n    return a < 3;\n}\n' >"$tree/mod_payments/base/pay_case.c"
-    printf 'int pay_case(int a);\nint main(void)\n{\n    return !(%s);\n}\n' "$1" >"$tree/tests/unit/test_case.c"
+    printf 'int pay_case(int a)\n{\n    return a < 3;\n}\n' >"$tree/mod_payments/base/case.c"
+    printf 'int pay_case(int a);\nint main(void)\n{\n    return !(%s);\n}\n' "$1" >"$tree/tests/unit/base/test_case.c"
     cat >"$build/mod_payments/Makefile" <<'END'
 VPATH = ../../../mod_payments
-.libs/libpayments.a: base/libpayments_la-pay_case.lo
-	ar r $@ base/libpayments_la-pay_case.lo
-base/libpayments_la-pay_case.lo: base/pay_case.c
-	$(CC) -MT $@ -MD -c -o $@ $(VPATH)/base/pay_case.c
+.libs/libpayments.a: base/libpayments_la-case.lo
+	ar r $@ base/libpayments_la-case.lo
+base/libpayments_la-case.lo: base/case.c
+	$(CC) -MT $@ -MD -c -o $@ $(VPATH)/base/case.c
 END
     cat >"$build/tests/Makefile" <<'END'
 unit/unit_tests: unit/unit.o
 	$(CC) -o unit/unit_tests unit/unit.o ../mod_payments/.libs/libpayments.a
-unit/unit.o: ../../../tests/unit/test_case.c
-	$(CC) -c -o $@ ../../../tests/unit/test_case.c
+unit/unit.o: ../../../tests/unit/base/test_case.c
+	$(CC) -c -o $@ ../../../tests/unit/base/test_case.c
 END
     make -s -C "$build/mod_payments" && make -s -C "$build/tests"
 }
@@ -552,7 +552,7 @@ judged() {
 WEAK='pay_case(1)'
 STRONG='pay_case(2) && !pay_case(3)'
 
-mutants_of() { judged "$1" run 7 20 mod_payments/base/pay_case.c && counted 1 0; }
+mutants_of() { judged "$1" run 7 20 mod_payments/base/case.c && counted 1 0; }
 mutants_again() { mutants_of "$WEAK" && judged "$STRONG" again "$OUT/mutate/7.jsonl" && counted 1 0; }
 
 test_mutants() {

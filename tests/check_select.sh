@@ -54,15 +54,15 @@ test_map() {
 # ---- the files of this tree
 
 test_files() {
-    begins mod_payments/store/pay_lmdb_refund_open.c "unit test_lmdb_refund"
-    begins mod_payments/store/pay_lmdb_refund_row.c "unit test_lmdb_refund_row"
-    begins mod_payments/model/pay_charge.h "unit test_charge"
-    begins mod_payments/base/pay_slots.c "unit test_slots"
-    begins mod_payments/httpd/pay_gate.c "unit test_gate"
-    begins mod_payments/ctl/ctl_range.c "unit test_ctl_range"
-    plan mod_payments/httpd/pay_site_path.c "api test_health.py" "api test_claim.py"
-    plan mod_payments/ctl/ctl_held_list.c "api test_ctl_live.py"
-    plan tests/unit/test_money.c "unit test_money"
+    begins mod_payments/store/payment/refund_open.c "unit test_store_refund"
+    begins mod_payments/store/payment/refund_row.c "unit test_store_refund_row"
+    begins mod_payments/model/charge.h "unit test_charge"
+    begins mod_payments/base/shared/slots.c "unit test_slots"
+    begins mod_payments/httpd/call/gate.c "unit test_gate"
+    begins mod_payments/ctl/range.c "unit test_ctl_range"
+    plan mod_payments/httpd/site/site_path.c "api test_health.py" "api test_claim.py"
+    plan mod_payments/ctl/held_list.c "api test_ctl_live.py"
+    plan tests/unit/base/text/test_money.c "unit test_money"
     begins tests/unit/breaker_fixture.h "unit test_breaker"
     plan tests/api/test_charge.py "api test_charge.py"
     plan tests/api/upstream_proxy.py "api test_upstream_proxy.py" "api test_live.py"
@@ -94,52 +94,53 @@ small_tree() {
     local file
     tree=$work/small
     build=$tree/build/normal
-    mkdir -p "$tree"/{mod_payments/{store,httpd,ctl},tests/{dev,unit,api}} "$build"/{mod_payments/{store,httpd,ctl}/.libs,tests/unit}
+    mkdir -p "$tree"/{mod_payments/{store,httpd,ctl},tests/{dev,unit/store,api}} \
+        "$build"/{mod_payments/{store,httpd,ctl}/.libs,tests/unit/store}
     (
         cd "$tree"
-        echo 'int pay_row(void) { return 1; }' >mod_payments/store/pay_row.c
-        echo 'int pay_row(void); int pay_door(void) { return pay_row(); }' >mod_payments/httpd/pay_door.c
-        echo 'int ctl_word(void) { return 1; }' >mod_payments/ctl/ctl_word.c
-        echo 'int pay_stray(void) { return 1; }' >mod_payments/httpd/pay_stray.c
-        echo 'int pay_door(void);' >mod_payments/httpd/pay_door.h
-        echo 'int test_row(void) { return 1; }' >tests/unit/test_row.c
-        printf '#include "httpd/pay_door.h"\nint test_wall(void) { return pay_door(); }\n' >tests/unit/test_wall.c
+        echo 'int pay_row(void) { return 1; }' >mod_payments/store/row.c
+        echo 'int pay_row(void); int pay_door(void) { return pay_row(); }' >mod_payments/httpd/door.c
+        echo 'int ctl_word(void) { return 1; }' >mod_payments/ctl/word.c
+        echo 'int pay_stray(void) { return 1; }' >mod_payments/httpd/stray.c
+        echo 'int pay_door(void);' >mod_payments/httpd/door.h
+        echo 'int test_row(void) { return 1; }' >tests/unit/store/test_row.c
+        printf '#include "httpd/door.h"\nint test_wall(void) { return pay_door(); }\n' >tests/unit/test_wall.c
         echo 'int ctl_word(void); int goods(void) { return ctl_word(); }' >tests/unit/goods.c
         echo 'int goods(void); int test_far(void) { return goods(); }' >tests/unit/test_far.c
         echo 'pass' >tests/api/test_case.py
-        printf 'httpd/pay_door*  test_case.py\nctl/*  test_case.py\n' >tests/dev/tests_of.map
-        for file in tests/unit/*.c; do
+        printf 'httpd/door*  test_case.py\nctl/*  test_case.py\n' >tests/dev/tests_of.map
+        for file in tests/unit/*.c tests/unit/store/*.c; do
             "${CC:-cc}" -Imod_payments -c "$file" -o "$build/${file%.c}.o"
         done
-        "${CC:-cc}" -c mod_payments/store/pay_row.c -o "$build/mod_payments/store/.libs/libpayments_la-pay_row.o"
-        "${CC:-cc}" -c mod_payments/httpd/pay_door.c -o "$build/mod_payments/httpd/.libs/libhttpd_la-pay_door.o"
-        "${CC:-cc}" -c mod_payments/httpd/pay_stray.c -o "$build/mod_payments/httpd/.libs/libhttpd_la-pay_stray.o"
-        "${CC:-cc}" -c mod_payments/ctl/ctl_word.c -o "$build/mod_payments/ctl/.libs/ctl_word.o"
+        "${CC:-cc}" -c mod_payments/store/row.c -o "$build/mod_payments/store/.libs/libpayments_la-row.o"
+        "${CC:-cc}" -c mod_payments/httpd/door.c -o "$build/mod_payments/httpd/.libs/libhttpd_la-door.o"
+        "${CC:-cc}" -c mod_payments/httpd/stray.c -o "$build/mod_payments/httpd/.libs/libhttpd_la-stray.o"
+        "${CC:-cc}" -c mod_payments/ctl/word.c -o "$build/mod_payments/ctl/.libs/word.o"
     )
 }
 
 test_symbols() {
     small_tree
-    plan mod_payments/store/pay_row.c "unit test_row" "unit test_wall"
-    plan mod_payments/httpd/pay_door.c "unit test_wall" "api test_case.py"
-    plan mod_payments/ctl/ctl_word.c "api test_case.py"
+    plan mod_payments/store/row.c "unit test_row" "unit test_wall"
+    plan mod_payments/httpd/door.c "unit test_wall" "api test_case.py"
+    plan mod_payments/ctl/word.c "api test_case.py"
     plan tests/unit/goods.c "unit test_far"
     # wrong LINE WORDS: with that line the map has this fault.
     count=$((count + 1))
     ! chooser check >"$work/said" || fault "a file of httpd without a test is not noticed"
-    grep -qx 'mod_payments/httpd/pay_stray.c: no test belongs to it' "$work/said" || fault "$(cat "$work/said")"
-    echo 'httpd/pay_stray*  test_case.py' >>"$tree/tests/dev/tests_of.map"
+    grep -qx 'mod_payments/httpd/stray.c: no test belongs to it' "$work/said" || fault "$(cat "$work/said")"
+    echo 'httpd/stray*  test_case.py' >>"$tree/tests/dev/tests_of.map"
     same "a map without faults" "tests/dev/tests_of.map: 3 lines, 0 faults" "$(chooser check)"
-    wrong 'httpd/pay_door.c  test_case.py' "httpd/pay_door.c: no file, or another line has it first"
-    wrong 'httpd/pay_gone*  test_case.py' "httpd/pay_gone*: no file, or another line has it first"
+    wrong 'httpd/door.c  test_case.py' "httpd/door.c: no file, or another line has it first"
+    wrong 'httpd/gone*  test_case.py' "httpd/gone*: no file, or another line has it first"
     wrong 'tests/dev/*  test_gone.py' "tests/dev/*: test_gone.py: no such test"
     wrong 'tests/dev/*  stage/gone' "tests/dev/*: gone: no such test"
     wrong 'tests/dev/*' "tests/dev/*: no test"
-    printf '#include "pay_door.h"\n' >"$tree/mod_payments/httpd/pay_hall.h"
-    printf '#include "httpd/pay_hall.h"\n' >"$tree/mod_payments/httpd/pay_hall.c"
-    same "what lint compiles for a header" "tests/unit/test_wall.c" "$(chooser includers mod_payments/httpd/pay_door.h)"
-    same "and for one that others bring along" "mod_payments/httpd/pay_hall.c" \
-        "$(chooser includers mod_payments/httpd/pay_hall.h)"
+    printf '#include "door.h"\n' >"$tree/mod_payments/httpd/hall.h"
+    printf '#include "httpd/hall.h"\n' >"$tree/mod_payments/httpd/hall.c"
+    same "what lint compiles for a header" "tests/unit/test_wall.c" "$(chooser includers mod_payments/httpd/door.h)"
+    same "and for one that others bring along" "mod_payments/httpd/hall.c" \
+        "$(chooser includers mod_payments/httpd/hall.h)"
     tree=$top build=$work/none
 }
 
@@ -167,9 +168,9 @@ named() {
 # The programs of three tests; the last line is no name of a test.
 test_words() {
     tree=$work/words
-    mkdir -p "$tree"/tests/{unit,faults,browser}
-    printf 'START_TEST(test_plus)\nSTART_TEST(test_minus)\n' >"$tree/tests/unit/test_money.c"
-    printf 'START_TEST(test_plus)\nck_assert(minus);\n' >"$tree/tests/unit/test_days.c"
+    mkdir -p "$tree"/tests/{unit/{base,model},faults,browser}
+    printf 'START_TEST(test_plus)\nSTART_TEST(test_minus)\n' >"$tree/tests/unit/base/test_money.c"
+    printf 'START_TEST(test_plus)\nck_assert(minus);\n' >"$tree/tests/unit/model/test_days.c"
     printf 'def test_minus_at_night():\n    test_plus()\n' >"$tree/tests/faults/test_clock.py"
     printf "test('five minus two', async () => {\n" >"$tree/tests/browser/sums.test.mjs"
     named plus "unit test_days" "unit test_money"
@@ -226,12 +227,12 @@ tells() {
     same "$name" "$want" "$(in_tree "$@")"
 }
 
-from_folder() { cd mod_payments/base && path_of "$1"; }
+from_folder() { cd mod_payments/base/text && path_of "$1"; }
 
 test_plan() {
     printf '%s\n' "stage demo" "browser a.test.mjs" "faults test_f.py" "api test_a.py" "api test_b.py" "script check_c.sh" \
         "unit test_one" "unit test_two" "left unit 12" >"$work/plan"
-    mkdir -p "$work/git/mod_payments/base"
+    mkdir -p "$work/git/mod_payments/base/text"
     tells "a plan" "further away, left to ./dev test: 12 of unit
 unit: test_one test_two
 runs unit test_one test_two
@@ -247,7 +248,7 @@ stage: demo
 runs demo
 status 0" run_plan_of "$work/plan"
     echo "none there.c" >"$work/plan"
-    touch "$work/git/there.c" "$work/git/mod_payments/base/pay_money.h"
+    touch "$work/git/there.c" "$work/git/mod_payments/base/text/money.h"
     tells "a file without tests" "tests of there.c
 dev: no test belongs to: there.c; tests/dev/tests_of.map is where one can be named
 status 1" test_of there.c
@@ -259,10 +260,10 @@ status 1" test_of "$work/plan"
 status 1" test_of
     tells "a whole path" "there.c
 status 0" path_of "$work/git/there.c"
-    tells "a path as in an #include" "mod_payments/base/pay_money.h
-status 0" path_of base/pay_money.h
-    tells "a path from a folder" "mod_payments/base/pay_money.h
-status 0" from_folder pay_money.h
+    tells "a path as in an #include" "mod_payments/base/text/money.h
+status 0" path_of base/text/money.h
+    tells "a path from a folder" "mod_payments/base/text/money.h
+status 0" from_folder money.h
 }
 
 run_plan_of() { run_plan <"$1"; }

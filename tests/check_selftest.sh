@@ -67,23 +67,20 @@ style() { # PART WHAT FILE TEXT WORDS
 }
 
 test_layers() {
-    layer_of base/pay_money.c '"model/pay_account.h"' "an upward include"
-    layer_of store/pay_store.h '"acquirer/pay_acquirer.h"' "a sideways include"
-    layer_of ctl/ctl.h '"httpd/pay_conf.h"' "the tool sees httpd's floor"
-    layer_of base/pay_money.c '"pay_id.h"' "an include without a folder"
-    layer_of model/pay_card.c '<jansson.h>' "jansson outside of its file"
-    layer_of base/pay_id.c '<openssl/rand.h>' "libcrypto outside of its file"
-    layer_of service/pay_service.h '<lmdb.h>' "LMDB outside of its files"
-    layer_of service/pay_service.h '<httpd.h>' "httpd below its floor"
-    layer_of acquirer/pay_acquirer.h '<http_log.h>' "another header of httpd below its floor"
-    layer_of store/lmdb/pay_lmdb_commit.c '"store/pay_lmdb_audit.h"' "the commit queue sees the audit"
-    layer_of store/lmdb/pay_lmdb_env.h '"model/pay_epoch.h"' "the engine of the store sees a model"
+    layer_of base/text/money.c '"model/account.h"' "an upward include"
+    layer_of store/store.h '"acquirer/acquirer.h"' "a sideways include"
+    layer_of ctl/ctl.h '"httpd/conf/conf.h"' "the tool sees httpd's floor"
+    layer_of base/text/money.c '"id.h"' "an include without a folder"
+    layer_of model/card.c '<jansson.h>' "jansson outside of its file"
+    layer_of base/text/id.c '<openssl/rand.h>' "libcrypto outside of its file"
+    layer_of service/service.h '<lmdb.h>' "LMDB outside of its files"
+    layer_of service/service.h '<httpd.h>' "httpd below its floor"
+    layer_of acquirer/acquirer.h '<http_log.h>' "another header of httpd below its floor"
+    layer_of store/lmdb/commit.c '"store/record/audit.h"' "the commit queue sees the audit"
+    layer_of store/lmdb/env.h '"model/epoch.h"' "the engine of the store sees a model"
     fresh
-    plant mod_payments/store/pay_lmdb_kept.c "    rc = mdb_get(txn->mdb, 2, &key, &row);\n"
+    plant mod_payments/store/payment/kept.c "    rc = mdb_get(txn->mdb, 2, &key, &row);\n"
     expect_failure "LMDB is called by a noun" "LMDB is called in store/lmdb alone" check_layers.sh
-    fresh
-    rm "$PAYMENTS_TOP"/mod_payments/store/pay_lmdb_walk.[ch]
-    expect_failure "a file of the engine under another name" "store/pay_lmdb_walk:0: the engine has no such file" check_layers.sh
     rm -rf "$PAYMENTS_TOP"
     mkdir -p "$PAYMENTS_TOP/mod_payments"
     expect_failure "an empty tree" "nothing to check" check_layers.sh
@@ -103,7 +100,7 @@ test_sources() {
     plant tests/unit/test_stray.c "$licence"
     expect_failure "a unit test that is not listed" test_stray.c check_sources.sh
     fresh
-    rm "$PAYMENTS_TOP/$base/pay_money.h"
+    rm "$PAYMENTS_TOP/$base/text/money.h"
     expect_failure "a listed file that is gone" "not in the tree" check_sources.sh
     fresh
     own tests/check_man.sh
@@ -120,32 +117,31 @@ test_style() {
     style sizes "a long source" $base/pay_stray.c "$(repeat 801 '\n')" "more than 800 lines"
     style sizes "a long header" $base/pay_stray.h "$(repeat 251 '\n')" "more than 250 lines"
     style sizes "a long test" tests/unit/test_stray.c "$(repeat 801 '\n')" "more than 800 lines"
-    style columns "a long line" $base/pay_money.c "// $(repeat 98 x)\n" "more than 100 columns"
-    style columns "a tab" $base/pay_money.c "\t;\n" "a tab"
-    style functions "a long function" $base/pay_money.c "\nint stray(void)\n{\n$(repeat 68 ';\n')}\n" "71 lines: int stray"
+    style columns "a long line" $base/text/money.c "// $(repeat 98 x)\n" "more than 100 columns"
+    style columns "a tab" $base/text/money.c "\t;\n" "a tab"
+    style functions "a long function" $base/text/money.c "\nint stray(void)\n{\n$(repeat 68 ';\n')}\n" "71 lines: int stray"
     fresh
-    find "$PAYMENTS_TOP" -name '*.h' ! -path "*/$base/pay_id.h" -delete # the others compile, as check_style says
-    plant $base/pay_id.h "size_u stray(void);\n"
+    find "$PAYMENTS_TOP" -name '*.h' ! -path "*/$base/text/id.h" -delete # the others compile, as check_style says
+    plant $base/text/id.h "size_u stray(void);\n"
     expect_failure "a header that needs another" "does not compile alone" check_style.sh headers
-    style registered "a test nobody runs" tests/unit/test_money.c "START_TEST(stray)\n{\n}\nEND_TEST\n" "stray is not registered"
+    style registered "a test nobody runs" tests/unit/base/text/test_money.c "START_TEST(stray)\n{\n}\nEND_TEST\n" "stray is not registered"
     style registered "a file that nobody runs" tests/unit/test_stray.c "START_TEST(stray)\n{\n}\nEND_TEST\n" "is no UNIT_PROGRAM"
-    style tested "a source without a test" $base/pay_stray.c "$licence" "no unit test"
-    style lognumbers "a number used twice" $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\npay_log(1, 0, PAYLOGNO(00999) "b");\n' "used twice"
-    style lognumbers "a number of four digits" $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(0999) "a");\n' "want five digits"
-    style lognumbers "a line without a number" $base/pay_money.c 'pay_log(1, 0,\n"a");\n' "no PAYLOGNO"
-    style provoked "a line that no test names" $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\n' "PAY00999: no test names it"
+    style lognumbers "a number used twice" $base/text/money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\npay_log(1, 0, PAYLOGNO(00999) "b");\n' "used twice"
+    style lognumbers "a number of four digits" $base/text/money.c 'pay_log(1, 0, PAYLOGNO(0999) "a");\n' "want five digits"
+    style lognumbers "a line without a number" $base/text/money.c 'pay_log(1, 0,\n"a");\n' "no PAYLOGNO"
+    style provoked "a line that no test names" $base/text/money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\n' "PAY00999: no test names it"
     fresh
     plant tests/api/test_stray.py 'STRAY_TROUBLE = ("PAY00998|"\n    "PAY00999")\nhttpd.expect_log("PAY00999")\n'
-    plant $base/pay_money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\n'
+    plant $base/text/money.c 'pay_log(1, 0, PAYLOGNO(00999) "a");\n'
     expect_failure "a line that tests only forgive" "PAY00999: no test names it" check_style.sh provoked
     style licence "a source without a licence" $base/pay_stray.c "int a;\n" "no licence line"
-    style forbidden "a forbidden function" $base/pay_money.c "    sprintf(a, b);\n" "sprintf"
-    style forbidden "an unfinished place" $base/pay_money.c "/* TODO */\n" "TODO"
+    style forbidden "a forbidden function" $base/text/money.c "    sprintf(a, b);\n" "sprintf"
+    style forbidden "an unfinished place" $base/text/money.c "/* TODO */\n" "TODO"
 }
 
 test_directives() {
     fresh
-    plant mod_payments/httpd/pay_conf_directives.c 'AP_INIT_TAKE1(\n    "PaymentsStray", 0)\n'
+    plant mod_payments/httpd/conf/directives.c 'AP_INIT_TAKE1(\n    "PaymentsStray", 0)\n'
     expect_failure "a directive without manual" PaymentsStray check_directives.sh
     fresh
     plant docs/directives.md '## PaymentsStray\n'
@@ -163,9 +159,9 @@ test_hardening() {
     mkdir -p "$build/.libs"
     printf 'configure:1: checking %s\nconfigure:2: result: %s\n' 'for the _FORTIFY_SOURCE to add' 3 \
         'whether cc takes -fPIE' yes 'whether the linker takes -pie' yes >"$work/build/config.log"
-    printf 'srcdir = .\nall-am: ctl/ctl_account.c\n\t%s\n\t%s\n' \
+    printf 'srcdir = .\nall-am: ctl/account.c\n\t%s\n\t%s\n' \
         'libtool --mode=compile cc -D_FORTIFY_SOURCE=2 -c x.c' 'libtool --mode=link cc -o paymentsctl x.o' >"$build/Makefile"
-    mkdir -p "$build/ctl" && touch "$build/ctl/ctl_account.c"
+    mkdir -p "$build/ctl" && touch "$build/ctl/account.c"
     echo "const char *payments_module = \"$PAYMENTS_TOP/mod_payments\";" |
         "$cc" -shared -fPIC -fno-stack-protector -Wl,-z,norelro -Wl,-z,lazy -Wl,-z,execstack -x c - -o "$build/.libs/mod_payments.so"
     echo 'int main(void) { return 0; }' | "$cc" -no-pie -fno-pie -x c - -o "$build/paymentsctl"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CTL_H
-#define CTL_H
+#ifndef PAY_CTL_CTL_H
+#define PAY_CTL_CTL_H
 
 /* What the files of paymentsctl share. One command runs per process, in one thread. */
 
-#include "base/pay_problem.h"
-#include "ctl/ctl_option_id.h"
-#include "store/pay_store.h"
+#include "base/problem.h"
+#include "ctl/option_id.h"
+#include "store/store.h"
 
 #include <apr_pools.h>
 #include <apr_user.h>
@@ -29,13 +29,13 @@ typedef enum ctl_exit_t {
 /* How a command wants its store. */
 typedef enum ctl_open_t {
     CTL_OPEN_READ,     /* it must exist, nothing is written */
-    CTL_OPEN_WRITE,    /* it must exist; the change leaves an entry in the audit (ctl_audit.h) */
+    CTL_OPEN_WRITE,    /* it must exist; the change leaves an entry in the audit (ctl/audit.h) */
     CTL_OPEN_CREATE,   /* as CTL_OPEN_WRITE, and made when missing */
     CTL_OPEN_SERVE,    /* it must exist; the server's work is done, which leaves no entry */
     CTL_OPEN_BY_ITSELF /* it must exist; the command opens it */
 } ctl_open_t;
 
-/* What a command does with the master key (ctl_keyring.h). */
+/* What a command does with the master key (ctl/keyring.h). */
 typedef enum ctl_keyring_use_t {
     CTL_KEYRING_NONE,
     CTL_KEYRING_READ, /* the keyring is loaded when there is one */
@@ -81,7 +81,7 @@ struct ctl_t {
     apr_pool_t *pool;
 };
 
-/* Opens the store as the command wants it, as its owner when run by root (ctl_open.c). */
+/* Opens the store as the command wants it, as its owner when run by root (ctl/open.c). */
 ctl_exit_t ctl_open(ctl_t *ctl);
 
 /*
@@ -96,7 +96,7 @@ ctl_exit_t ctl_owner_resume(ctl_t *ctl);
 /* No core file of this process is ever written; nobody but root may attach. */
 void ctl_core_disable(void);
 
-/* The account ARG names (ctl_account.c). */
+/* The account ARG names (ctl/account.c). */
 ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name);
 
 /* Account of the first argument with --mode. */

@@ -2,11 +2,11 @@
 
 /* paymentsctl: accounts, keys, money, notifications and the store, from a shell. */
 
-#include "ctl/ctl_commands.h"
-#include "ctl/ctl_help.h"
-#include "ctl/ctl_message.h"
-#include "ctl/ctl_options.h"
-#include "ctl/ctl_output.h"
+#include "ctl/commands.h"
+#include "ctl/help.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
 
 #include <apr_general.h>
 #include <apr_strings.h>

@@ -105,7 +105,7 @@ def test_amount_literal(shop, literal, status):
         assert shop.charge(reference=ref).status == 200, "the refused request kept the reference"
 
 
-# One of each rule: all that the rules say stands in the tables of unit/test_charge_request.c, test_form.c,
+# One of each rule: all that the rules say stands in the tables of unit/model/test_charge_request.c, test_form.c,
 # test_email.c and test_money.c.
 FIELD_CASES = [
     ("token missing", {"token": ...}, "/token"),

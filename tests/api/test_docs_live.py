@@ -129,7 +129,7 @@ def test_when_a_person_must_decide(till, proxy, tmp_path):
 
 def test_reasons():
     """The page explains each reason that there is, and no other."""
-    names = re.findall(r'\[PAY_HELD_\w+\] = "([\w-]+)"', (TOP / "mod_payments/model/pay_outcome.c").read_text())
+    names = re.findall(r'\[PAY_HELD_\w+\] = "([\w-]+)"', (TOP / "mod_payments/model/outcome.c").read_text())
     told = re.findall(r"^\| (\S+) \|", section("When a person must decide"), re.M)
     assert len(names) == 4 and told == ["why", *names]
 

@@ -108,7 +108,7 @@ def test_amounts_that_are_well(shop, literal, currency, written):
     assert verify(shop, ref)["refundedAmount"] == float(written)
 
 
-# One of each rule: the notations of amounts stand in the table of unit/test_money.c.
+# One of each rule: the notations of amounts stand in the table of unit/base/text/test_money.c.
 @pytest.mark.parametrize("literal, currency, want", [
     pytest.param("0", "NGN", 400, id="nought"),
     pytest.param("-1", "NGN", 400, id="negative"),

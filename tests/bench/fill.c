@@ -11,10 +11,10 @@
  * it made. The first failure ends it with status 1.
  */
 
-#include "acquirer/pay_acquirer.h"
-#include "acquirer/pay_acquirer_simulator.h"
-#include "base/pay_json.h"
-#include "service/pay_charges.h"
+#include "acquirer/acquirer.h"
+#include "acquirer/simulator.h"
+#include "base/text/json.h"
+#include "service/charge/charges.h"
 
 #include <apr_general.h>
 #include <apr_strings.h>

@@ -76,12 +76,12 @@ class Workshop:
     @functools.lru_cache(None)
     def object_of(self, source):
         """Returns make's name: base/libpayments_la-pay_money.lo."""
-        _, floor, name = source.split("/")
+        folder, _, name = source.removeprefix("mod_payments/").rpartition("/")
         stem = name.removesuffix(".c")
-        for path in sorted((self.build / "mod_payments" / floor).glob("*.?o")) \
-                + sorted((self.build / "mod_payments" / floor).glob("*.o")):
+        for path in sorted((self.build / "mod_payments" / folder).glob("*.?o")) \
+                + sorted((self.build / "mod_payments" / folder).glob("*.o")):
             if path.stem in (stem, f"libpayments_la-{stem}", f"libhttpd_la-{stem}", f"mod_payments_la-{stem}"):
-                return f"{floor}/{path.name}"
+                return f"{folder}/{path.name}"
         sys.exit(f"mutate: {source} has no object in {self.build}")
 
     @functools.lru_cache(None)

@@ -21,10 +21,10 @@ stage_scripts() {
 }
 
 # The scripts with what they run, and the files that check_selftest plants its faults in.
-CHECKED='^(dev$|tests/(check_|dev/|pages/|fuzz/replay\.sh$|unit/test_money\.c$)|docs/(directives\.md|paymentsctl\.8)$'
+CHECKED='^(dev$|tests/(check_|dev/|pages/|fuzz/replay\.sh$|unit/base/text/test_money\.c$)|docs/(directives\.md|paymentsctl\.8)$'
 CHECKED=$CHECKED'|conf/payments\.conf$|share/dashboard/(index\.html|assets/((dom|app|money)\.js|(parts|tokens)\.css))$'
-CHECKED=$CHECKED'|mod_payments/(base/pay_(money|id)\.[ch]|model/pay_card\.c|httpd/pay_conf_directives\.c|ctl/ctl\.h)$'
-CHECKED=$CHECKED'|mod_payments/(service/pay_service|store/pay_store|acquirer/pay_acquirer)\.h$)'
+CHECKED=$CHECKED'|mod_payments/(base/text/(money|id)\.[ch]|model/card\.c|httpd/conf/directives\.c|ctl/ctl\.h)$'
+CHECKED=$CHECKED'|mod_payments/(service/service|store/store|acquirer/acquirer)\.h$)'
 
 # Where no history tells, they are taken to be.
 checks_changed() {
@@ -153,7 +153,7 @@ run_programs() {
         export CK_XML_LOG_FILE_NAME=$2/$1.xml
         shift 2
         if [ "${ONE_PROCESS:-0}" -eq 1 ] && [[ ! $name =~ ^($WANT_PROCESSES)$ ]] \
-            && ! grep -qE "_raise_signal|_exit_test" "tests/unit/$name.c"; then
+            && ! grep -qE "_raise_signal|_exit_test" "$(find tests/unit -name "$name.c")"; then
             export CK_FORK=no
         fi
         "$@" "$name" >"$log" 2>&1
@@ -233,8 +233,8 @@ SLOW_PROCESSES='test_keyring|test_outbox|test_outbox_finish|test_outbox_mail|tes
 STORMS='test_breaker(_race)?|test_history_add|test_history_turn|test_rate|test_slots(_visitor)?'
 # Thousands of rows, days or workers through what other programs, which valgrind has, do with a few: each
 # takes it from 20 to 70 seconds. The sanitizers have them.
-MANY_ROWS='test_lmdb_batch|test_lmdb_check_total|test_lmdb_refund_list|test_lmdb_refund_repeat'
-MANY_ROWS=$MANY_ROWS'|test_lmdb_sweep|test_refund_import|test_timezone'
+MANY_ROWS='test_lmdb_batch|test_store_check_total|test_store_refund_list|test_store_refund_repeat'
+MANY_ROWS=$MANY_ROWS'|test_store_sweep|test_refund_import|test_timezone'
 # Dozens and hundreds of connections, for each of which OpenSSL reads certificates: one minute and
 # three. The sanitizers have them.
 CERTIFICATES='test_transfer_tls|test_relay_exchange'
@@ -310,7 +310,7 @@ stage_copy() { # TREE
     # The header that connectors are built against, and the words that the manual repeats.
     mkdir -p "$copy/mod_payments/acquirer" "$copy/mod_payments/model"
     cp mod_payments/acquirer/mod_payments.h "$copy/mod_payments/acquirer/"
-    cp mod_payments/model/pay_outcome.c "$copy/mod_payments/model/"
+    cp mod_payments/model/outcome.c "$copy/mod_payments/model/"
     cp -R "$NORMAL/node" "$copy/build/"
     [ ! -d "$NORMAL/browser" ] || cp -R "$NORMAL/browser" "$copy/build/"
     [ ! -d "$NORMAL/share" ] || cp -R "$NORMAL/share" "$copy/build/" # pages, as make put them together

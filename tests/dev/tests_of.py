@@ -28,15 +28,17 @@ FAULTS_MAX = 2  # of tests/faults
 INCLUDERS_MAX = 6  # sources that lint compiles for a header
 BOUNDS = {"unit": UNITS_MAX, "api": APIS_MAX, "faults": FAULTS_MAX}
 STAGES = ("demo", "fuzz-replay", "browser")
-PREFIXES = ("pay_", "ctl_", "test_")
 
 
 def words_of(name):
-    """"mod_payments/store/pay_lmdb_refund_row.c": lmdb, refund, row."""
-    stem = pathlib.PurePath(name).name.partition(".")[0]
-    for prefix in PREFIXES:
-        stem = stem.removeprefix(prefix)
-    return stem.split("_")
+    """"mod_payments/store/payment/refund_row.c": refund, row."""
+    return pathlib.PurePath(name).name.partition(".")[0].removeprefix("test_").split("_")
+
+
+def is_about(program, words):
+    """test_charge_rules and test_store_refund, which has the name of a folder that it stands in before its words."""
+    named = words_of(program)
+    return named == words or (named[0] in folders_of(program) and named[1:] == words)
 
 
 def alike(one, other):
@@ -47,8 +49,24 @@ def alike(one, other):
 # ---- what is in the tree
 
 @functools.lru_cache(None)
+def program_paths():
+    """Of each program the path of its source."""
+    return {path.stem: str(path.relative_to(TOP)) for path in sorted((TOP / "tests/unit").rglob("test_*.c"))}
+
+
+@functools.lru_cache(None)
 def programs():
-    return sorted(path.stem for path in (TOP / "tests/unit").glob("test_*.c"))
+    return sorted(program_paths())
+
+
+def folder_of(path):
+    """Of mod_payments/store/payment/refund_row.c and tests/unit/store/payment/test_store_refund.c: store/payment."""
+    folder = str(pathlib.PurePath(path).parent)
+    return folder.removeprefix("mod_payments").removeprefix("tests/unit").strip("/.")
+
+
+def folders_of(program):
+    return pathlib.PurePath(folder_of(program_paths().get(program, ""))).parts
 
 
 @functools.lru_cache(None)
@@ -102,37 +120,37 @@ def in_map(path):
 @functools.lru_cache(None)
 def subjects():
     """Of each program the header that it includes first: what it is about."""
-    first = ((program, re.search(r'^#include "(.*)"', (TOP / f"tests/unit/{program}.c").read_text(), re.M))
-             for program in programs())
+    first = ((program, re.search(r'^#include "(.*)"', (TOP / path).read_text(), re.M))
+             for program, path in program_paths().items())
     return {program: found[1] for program, found in first if found}
 
 
 def own_programs(path):
-    """pay_lmdb_charge_row.c has test_lmdb_charge_row, or that of a name it begins with. In httpd and ctl few files have
-    any: those that are about them."""
+    """store/payment/charge_row.c has test_store_charge_row in the same folder, or that of a name it begins with, or
+    that of the folder. In httpd and ctl few files have any: those that are about them."""
     if floor_of(path) not in TESTED_BY_UNIT:
         header = path.removeprefix("mod_payments/")[:-1] + "h"
         return [program for program in programs() if subjects().get(program) == header]
+    near = [program for program, at in program_paths().items() if folder_of(at) == folder_of(path)]
     words = words_of(path)
     for length in range(len(words), 0, -1):
-        name = "test_" + "_".join(words[:length])
-        if name in programs():
-            return [name]
-    return []
+        found = [program for program in near if is_about(program, words[:length])]
+        if found:
+            return found[:1]
+    return [program for program in near if program == "test_" + pathlib.PurePath(folder_of(path)).name]
 
 
 # ---- symbols
 
 def objects(build):
     """(path of the source, path of the object) of all that unit_tests is made of."""
-    for path in sorted((build / "tests/unit").glob("*.o")):
-        yield f"tests/unit/{path.stem}.c", path
-    for floor in FLOORS:
-        for path in sorted((build / "mod_payments" / floor / ".libs").glob("*.o")):
-            name = path.stem
-            for library in LIBRARIES:
-                name = name.removeprefix(library)
-            yield f"mod_payments/{floor}/{name}.c", path
+    for path in sorted((build / "tests/unit").rglob("*.o")):
+        yield str(path.relative_to(build).with_suffix(".c")), path
+    for path in sorted((build / "mod_payments").rglob(".libs/*.o")):
+        name = path.stem
+        for library in LIBRARIES:
+            name = name.removeprefix(library)
+        yield f"{path.parents[1].relative_to(build)}/{name}.c", path
 
 
 @functools.lru_cache(None)
@@ -170,7 +188,7 @@ def unit_programs(path, build):
         if any(program.startswith(name + "_") for name in own):
             add(program, 1, 0)
     for source, weight in users(path, build).items():
-        if source.startswith("tests/unit/test_"):
+        if pathlib.PurePath(source).stem in programs():
             add(pathlib.PurePath(source).stem, 1, weight)
         for program in own_programs(source):
             add(program, 2 if floor_of(source) in TESTED_BY_UNIT else 3, weight)
@@ -352,7 +370,7 @@ NAMES = {"unit": ("test_*.c", r"^START_TEST\((\w+)\)"), "faults": ("test_*.py", 
 
 def print_words(expression):
     for kind, (pattern, line) in NAMES.items():
-        for path in sorted((TOP / "tests" / kind).glob(pattern)):
+        for path in sorted((TOP / "tests" / kind).rglob(pattern), key=lambda path: path.name):
             names = re.findall(line, path.read_text(), re.M)
             if any(selects(expression, f"{path.name} {name}") for name in names):
                 print(kind, path.stem if kind == "unit" else path.name)
@@ -363,8 +381,9 @@ def print_words(expression):
 def exists(kind, name):
     if kind == "stage":
         return name in STAGES
-    folder = {"script": "tests", "unit": "tests/unit"}.get(kind, f"tests/{kind}")
-    return (TOP / folder / (name + ".c" if kind == "unit" else name)).is_file()
+    if kind == "unit":
+        return name in programs()
+    return (TOP / ("tests" if kind == "script" else f"tests/{kind}") / name).is_file()
 
 
 def files():

@@ -12,8 +12,8 @@
  */
 #include "disk.h"
 
-#include "base/pay_log.h"
-#include "store/pay_store.h"
+#include "base/log.h"
+#include "store/store.h"
 
 #include <apr_general.h>
 #include <apr_strings.h>

@@ -6,7 +6,7 @@ kind's sum of ranks over n rounds of k kinds has mean n(k+1)/2 and variance n(k*
 when its sum is more than four deviations off, which happens by chance to one of the six in 2,600 runs; only a kind that is out again, on the same
 side, in a second run of its own fails. The control adds 1 % to one kind (padding taken off twice more, as if noise were
 made where it is needed) and must be out: a run that could not see that has shown nothing. So few rounds as ./dev test has
-time for could not: there it is valgrind that sees whether a branch depends on a secret (unit/test_rsa_padding.c).
+time for could not: there it is valgrind that sees whether a branch depends on a secret (unit/base/crypto/test_rsa_padding.c).
 """
 
 import math

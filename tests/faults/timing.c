@@ -8,9 +8,9 @@
  * padding off CONTROL times more, as if noise were made for those alone that need it: who judges
  * the times must see that. Ends with 1 when an answer differs from the others.
  */
-#include "base/pay_keyring.h"
-#include "base/pay_rsa.h"
-#include "service/pay_encryption.h"
+#include "base/crypto/keyring.h"
+#include "base/crypto/rsa.h"
+#include "service/account/encryption.h"
 
 #include <apr_general.h>
 #include <apr_strings.h>

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 /* The source itself: it lies on httpd's floor and is in no library, but needs nothing of httpd. */
-#include "httpd/pay_accept.c"
+#include "httpd/call/accept.c"
 
 /* The header Accept; the same text is tried as a Content-Type. */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "model/pay_api_key.h"
-#include "model/pay_idempotency.h"
+#include "model/api_key.h"
+#include "model/idempotency.h"
 
 /* The header Authorization; the same text is tried as an Idempotency-Key. */
 

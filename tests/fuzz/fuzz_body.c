@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "base/pay_json.h"
-#include "base/pay_problem.h"
-#include "base/pay_writer.h"
-#include "model/pay_charge_request.h"
-#include "model/pay_email.h"
-#include "model/pay_refund.h"
-#include "model/pay_text.h"
-#include "model/pay_token.h"
-#include "model/pay_transaction.h"
+#include "base/text/json.h"
+#include "base/problem.h"
+#include "base/text/writer.h"
+#include "model/charge_request.h"
+#include "model/email.h"
+#include "model/refund.h"
+#include "model/text.h"
+#include "model/token.h"
+#include "model/transaction.h"
 
 #include <jansson.h>
 

@@ -7,8 +7,8 @@
 #include "fuzz_page.h"
 #include "fuzz_store.h"
 
-#include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_checkout.h"
+#include "store/payment/charge.h"
+#include "store/payment/checkout.h"
 
 /* A checkout that decodes is encoded again: in *written. 0: it does not decode, or is under a key
  * that no charge has. */
@@ -18,15 +18,15 @@ static inline int fuzz_checkouts_decode(MDB_val *written, const MDB_val *key, co
     pay_checkout_t *checkout;
     int rc;
 
-    rc = pay_lmdb_checkout_decode(&checkout, key, row, p);
+    rc = pay_store_checkout_decode(&checkout, key, row, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (checkout != NULL));
-    if (rc || key->mv_size != PAY_LMDB_CHARGE_KEY_LEN) {
+    if (rc || key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
         return 0;
     }
     CHECK(pay_page_id_is(checkout->page_id));
     CHECK((unsigned int)checkout->step < PAY_CHECKOUT_STEP_COUNT);
-    CHECK(pay_lmdb_checkout_encode(written, checkout, p) == 0);
+    CHECK(pay_store_checkout_encode(written, checkout, p) == 0);
     return 1;
 }
 

@@ -5,7 +5,7 @@
 /* The encryption key of the store of fuzz_store.h. */
 
 #include "fuzz_store.h"
-#include "store/pay_lmdb_encryption_key.h"
+#include "store/account/encryption_key.h"
 
 static inline void fuzz_encryption_key(void)
 {
@@ -26,14 +26,14 @@ static inline int fuzz_encryption_decode(MDB_val *written, const MDB_val *key, c
     pay_rows_txn_t txn;
     int rc;
 
-    rc = pay_lmdb_encryption_key_decode(&record, key, row, p);
+    rc = pay_store_encryption_key_decode(&record, key, row, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (record != NULL));
     if (rc) {
         return 0;
     }
     txn = fuzz_store_begin(0);
-    CHECK(pay_lmdb_encryption_key_store(&txn, record, p) == 0);
+    CHECK(pay_store_encryption_key_store(&txn, record, p) == 0);
     CHECK(pay_rows_get(&stored, &txn, PAY_TABLE_ENCRYPTION_KEY, &at) == 0);
     written->mv_size = stored.mv_size;
     written->mv_data = apr_pmemdup(p, stored.mv_data, stored.mv_size);

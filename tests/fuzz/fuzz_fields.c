@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "base/pay_fields.h"
-#include "base/pay_html.h"
+#include "base/text/fields.h"
+#include "base/text/html.h"
 
 /* A form's body; its values are written into a page as well. */
 

@@ -7,9 +7,9 @@
 
 #include "fuzz_store.h"
 
-#include "base/pay_writer.h"
-#include "store/pay_lmdb_audit.h"
-#include "store/pay_lmdb_grant.h"
+#include "base/text/writer.h"
+#include "store/record/audit.h"
+#include "store/account/grant.h"
 
 #define FUZZ_HOST "pay.example.com"
 #define FUZZ_USER "ada"
@@ -46,7 +46,7 @@ static inline void fuzz_grants_decode(const MDB_val *key, const MDB_val *row, ap
     MDB_val written;
     int rc;
 
-    rc = pay_lmdb_grant_decode(&grant, key, row, p);
+    rc = pay_store_grant_decode(&grant, key, row, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (grant != NULL));
     if (rc) {
@@ -55,11 +55,11 @@ static inline void fuzz_grants_decode(const MDB_val *key, const MDB_val *row, ap
     CHECK(grant->role >= PAY_ROLE_VIEWER && grant->role <= PAY_ROLE_LAST);
     CHECK(pay_grant_host(&host, grant->host, p) == APR_SUCCESS && !strcmp(host, grant->host));
     CHECK(pay_grant_user_check(grant->user) == APR_SUCCESS);
-    CHECK(pay_lmdb_grant_encode(&written, grant, p) == 0);
+    CHECK(pay_store_grant_encode(&written, grant, p) == 0);
     CHECK(((const unsigned char *)row->mv_data)[1] != ((const unsigned char *)written.mv_data)[1]
           || (row->mv_size == written.mv_size
               && !memcmp(row->mv_data, written.mv_data, row->mv_size)));
-    CHECK(pay_lmdb_grant_decode(&again, key, &written, p) == 0);
+    CHECK(pay_store_grant_decode(&again, key, &written, p) == 0);
 }
 
 /* What is read is a grant; ECORRUPT only where the check found a fault. */
@@ -99,7 +99,7 @@ static inline void fuzz_audit_decode(const MDB_val *key, const MDB_val *row, apr
     MDB_val written;
     int rc;
 
-    rc = pay_lmdb_audit_decode(&entry, key, row, p);
+    rc = pay_store_audit_decode(&entry, key, row, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (entry != NULL));
     if (rc) {
@@ -107,7 +107,7 @@ static inline void fuzz_audit_decode(const MDB_val *key, const MDB_val *row, apr
     }
     CHECK(entry->seq > 0);
     pay_audit_to_json(pay_writer_make(0, p), NULL, entry, NULL);
-    CHECK(pay_lmdb_audit_encode(&written, entry, p) == 0);
+    CHECK(pay_store_audit_encode(&written, entry, p) == 0);
     CHECK(((const unsigned char *)row->mv_data)[1] != ((const unsigned char *)written.mv_data)[1]
           || (row->mv_size == written.mv_size
               && !memcmp(row->mv_data, written.mv_data, row->mv_size)));

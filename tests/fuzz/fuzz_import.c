@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz_goods.h"
 
-#include "service/pay_record_file.h"
-#include "service/pay_refund_import.h"
+#include "service/refund/record_file.h"
+#include "service/refund/refund_import.h"
 
 /*
  * A file of refund records, imported into a real store where "known" is a charge and "kept" a

@@ -7,8 +7,8 @@
 #include "fuzz_page.h"
 #include "fuzz_store.h"
 
-#include "base/pay_writer.h"
-#include "store/pay_lmdb_link.h"
+#include "base/text/writer.h"
+#include "store/payment/link.h"
 
 #define FUZZ_LINK "link"
 #define FUZZ_LINK_PAGE "bcdefghijklmnopqrstuvwxyz234567a"
@@ -38,7 +38,7 @@ static inline void fuzz_links_decode(const MDB_val *key, const MDB_val *row, apr
     MDB_val written;
     int rc;
 
-    rc = pay_lmdb_link_decode(&link, key, row, p);
+    rc = pay_store_link_decode(&link, key, row, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (link != NULL));
     if (rc) {
@@ -46,11 +46,11 @@ static inline void fuzz_links_decode(const MDB_val *key, const MDB_val *row, apr
     }
     CHECK(pay_link_reference_is(link->reference) && pay_page_id_is(link->page_id));
     pay_link_to_json(pay_writer_make(0, p), NULL, link, "", FUZZ_NOW);
-    CHECK(pay_lmdb_link_encode(&written, link, p) == 0);
+    CHECK(pay_store_link_encode(&written, link, p) == 0);
     CHECK(((const unsigned char *)row->mv_data)[1] != ((const unsigned char *)written.mv_data)[1]
           || (row->mv_size == written.mv_size
               && !memcmp(row->mv_data, written.mv_data, row->mv_size)));
-    CHECK(pay_lmdb_link_decode(&again, key, &written, p) == 0);
+    CHECK(pay_store_link_decode(&again, key, &written, p) == 0);
 }
 
 /* ECORRUPT only where the check found a fault. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "model/pay_text.h"
-#include "service/pay_mail_header.h"
-#include "service/pay_template.h"
+#include "model/text.h"
+#include "service/outbox/mail_header.h"
+#include "service/outbox/template.h"
 
 #include <apr_base64.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "base/pay_json.h"
-#include "base/pay_money.h"
+#include "base/text/json.h"
+#include "base/text/money.h"
 
 /* Amounts: three bytes of currency, a blank or anything else, then the literal. */
 

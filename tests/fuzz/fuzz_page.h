@@ -6,7 +6,7 @@
 
 #include "fuzz_store.h"
 
-#include "model/pay_checkout.h"
+#include "model/checkout.h"
 
 static const pay_checkout_t fuzz_page = {.page_id = "abcdefghijklmnopqrstuvwxyz234567",
                                          .link = "",

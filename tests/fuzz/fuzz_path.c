@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "base/pay_problem.h"
-#include "base/pay_time.h"
-#include "base/pay_timezone.h"
-#include "model/pay_charge.h"
-#include "model/pay_refund.h"
-#include "model/pay_text.h"
+#include "base/problem.h"
+#include "base/text/time.h"
+#include "base/text/timezone.h"
+#include "model/charge.h"
+#include "model/refund.h"
+#include "model/text.h"
 
 /* What stands in a request's path: two dates with a slash between them, or a reference. */
 

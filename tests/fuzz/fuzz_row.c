@@ -3,11 +3,11 @@
 #include "fuzz_erase.h"
 #include "fuzz_goods.h"
 
-#include "base/pay_writer.h"
-#include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_refund_record.h"
-#include "store/pay_lmdb_row.h"
+#include "base/text/writer.h"
+#include "store/payment/charge.h"
+#include "store/event/event.h"
+#include "store/payment/refund_record.h"
+#include "store/row.h"
 
 #include <errno.h>
 
@@ -124,10 +124,10 @@ static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     pay_writer_t *w;
     int rc;
 
-    if (key->mv_size != PAY_LMDB_CHARGE_KEY_LEN) {
+    if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
         return;
     }
-    rc = pay_lmdb_charge_decode(&charge, key, row, p);
+    rc = pay_store_charge_decode(&charge, key, row, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (charge != NULL));
     if (rc) {
@@ -137,31 +137,31 @@ static void check_charge(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     pay_charge_to_json(w, NULL, charge, PAY_VIEW_SECRET);
     pay_charge_to_json(w, NULL, charge, PAY_VIEW_PUBLIC);
     pay_charge_answer_to_json(w, charge);
-    rc = pay_lmdb_charge_encode(&written, charge, p);
+    rc = pay_store_charge_encode(&written, charge, p);
     if (rc) {
         CHECK(rc == ENAMETOOLONG);
         return;
     }
     CHECK(!is_whole(row, &written) || same(row, &written));
-    CHECK(pay_lmdb_charge_decode(&again, key, &written, p) == 0);
+    CHECK(pay_store_charge_decode(&again, key, &written, p) == 0);
     check_charge_kept(charge, again);
-    CHECK(pay_lmdb_charge_encode(&twice, again, p) == 0 && same(&written, &twice));
+    CHECK(pay_store_charge_encode(&twice, again, p) == 0 && same(&written, &twice));
 }
 
 /* Written and read back in a transaction that is never committed. */
-static void check_refund_put(const MDB_val *key, const pay_lmdb_refund_t *row, apr_pool_t *p)
+static void check_refund_put(const MDB_val *key, const pay_store_refund_t *row, apr_pool_t *p)
 {
-    const char *text = pay_lmdb_refund_text(&row->refund, p);
+    const char *text = pay_store_refund_text(&row->refund, p);
     pay_rows_txn_t txn = fuzz_store_begin(0);
-    pay_lmdb_refund_t *again;
+    pay_store_refund_t *again;
     int rc;
 
-    rc = pay_lmdb_refund_put(&txn, row, p);
+    rc = pay_store_refund_put(&txn, row, p);
     if (rc) {
         CHECK(rc == ENAMETOOLONG);
     } else {
-        CHECK(pay_lmdb_refund_get(&again, &txn, key, p) == 0);
-        CHECK(!strcmp(pay_lmdb_refund_text(&again->refund, p), text));
+        CHECK(pay_store_refund_get(&again, &txn, key, p) == 0);
+        CHECK(!strcmp(pay_store_refund_text(&again->refund, p), text));
         CHECK(again->refund.seq == row->refund.seq && again->refund.state == row->refund.state);
         CHECK(again->refund.created_at == row->refund.created_at);
         CHECK(again->refund.money.amount_minor == row->refund.money.amount_minor);
@@ -178,20 +178,20 @@ static void check_refund_put(const MDB_val *key, const pay_lmdb_refund_t *row, a
 
 static void check_refund(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
 {
-    pay_lmdb_refund_head_t head;
-    pay_lmdb_refund_t *peeked, *refund;
+    pay_store_refund_head_t head;
+    pay_store_refund_t *peeked, *refund;
     int rc, peek_rc, head_rc;
 
-    head_rc = pay_lmdb_refund_head(&head, key, row);
-    peek_rc = pay_lmdb_refund_peek(&peeked, key, row, p);
-    rc = pay_lmdb_refund_decode(&refund, key, row, p);
+    head_rc = pay_store_refund_head(&head, key, row);
+    peek_rc = pay_store_refund_peek(&peeked, key, row, p);
+    rc = pay_store_refund_decode(&refund, key, row, p);
     CHECK((rc == 0) == (refund != NULL) && (peek_rc == 0) == (peeked != NULL));
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK(head_rc == 0 || peek_rc != 0);
     CHECK(peek_rc == 0 || rc != 0);
     if (head_rc == 0) {
         CHECK(head.text.mv_size >= 1 && head.text.mv_size <= PAY_REFUND_TEXT_MAX);
-        CHECK(PAY_LMDB_REFUND_HEAD_LEN + head.fields.mv_size + head.text.mv_size == row->mv_size);
+        CHECK(PAY_STORE_REFUND_HEAD_LEN + head.fields.mv_size + head.text.mv_size == row->mv_size);
     }
     if (rc == 0) {
         CHECK(refund->refund.seq == head.seq && peeked->refund.seq == head.seq);
@@ -216,14 +216,14 @@ static void check_endpoint(const MDB_val *key, const MDB_val *row, apr_pool_t *p
     pay_rows_txn_t txn;
     int rc;
 
-    rc = pay_lmdb_endpoint_decode(&endpoint, key, row, p);
+    rc = pay_store_endpoint_decode(&endpoint, key, row, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (endpoint != NULL));
     if (rc) {
         return;
     }
     txn = fuzz_store_begin(0);
-    CHECK(pay_lmdb_endpoint_store(&txn, endpoint, p) == 0);
+    CHECK(pay_store_endpoint_store(&txn, endpoint, p) == 0);
     check_written(&txn, PAY_TABLE_ENDPOINT, key, row);
     mdb_txn_abort(txn.mdb);
 }
@@ -235,7 +235,7 @@ static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     pay_rows_txn_t txn;
     int rc;
 
-    rc = pay_lmdb_event_decode(&event, key, row, p);
+    rc = pay_store_event_decode(&event, key, row, p);
     CHECK(rc == 0 || rc == PAY_ROWS_BAD);
     CHECK((rc == 0) == (event != NULL));
     if (rc) {
@@ -246,7 +246,7 @@ static void check_event(const MDB_val *key, const MDB_val *row, apr_pool_t *p)
     CHECK(place.endpoint == event->endpoint && place.charge_seq == event->charge_seq);
     CHECK(place.sequence == event->sequence);
     txn = fuzz_store_begin(0);
-    CHECK(pay_lmdb_event_store(&txn, event, p) == 0);
+    CHECK(pay_store_event_store(&txn, event, p) == 0);
     check_written(&txn, PAY_TABLE_EVENT, key, row);
     mdb_txn_abort(txn.mdb);
 }

@@ -9,9 +9,9 @@
 
 #include "fuzz.h"
 
-#include "base/pay_time.h"
-#include "store/lmdb/pay_lmdb_env.h"
-#include "store/pay_lmdb_keys.h"
+#include "base/text/time.h"
+#include "store/lmdb/env.h"
+#include "store/keys.h"
 
 #include <unistd.h>
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "acquirer/pay_acquirer.h"
-#include "acquirer/pay_acquirer_relay.h"
-#include "acquirer/pay_relay.h"
-#include "base/pay_json.h"
-#include "model/pay_text.h"
-#include "service/pay_history_parts.h"
-#include "store/pay_lmdb_charge.h"
+#include "acquirer/acquirer.h"
+#include "acquirer/relay/relay.h"
+#include "acquirer/relay/parts.h"
+#include "base/text/json.h"
+#include "model/text.h"
+#include "service/history/parts.h"
+#include "store/payment/charge.h"
 
 /*
  * What an upstream of the relay answers: a letter for the call, the status in three digits,
  * Retry-After up to the end of the line, the body behind it. This file stands in for
- * acquirer/pay_relay_exchange.c: there is no network, and each request is answered so.
+ * acquirer/relay/exchange.c: there is no network, and each request is answered so.
  */
 
 #define HEAD_LEN 4 /* letter and status */
@@ -32,7 +32,7 @@ static const pay_acquirer_t acquirer = {.connector = &pay_acquirer_relay,
                                         .timeout = APR_USEC_PER_SEC};
 static pay_relay_reply_t reply; /* of the input at work */
 
-/* ---- in place of acquirer/pay_relay_exchange.c */
+/* ---- in place of acquirer/relay/exchange.c */
 
 apr_status_t pay_relay_lines_open(pay_relay_t *opened, apr_pool_t *p)
 {
@@ -265,15 +265,15 @@ static void check_stored(const pay_outcome_t *outcome, apr_pool_t *p)
     const char *reason;
     MDB_val row;
 
-    CHECK(pay_lmdb_charge_encode(&row, &charge, p) == 0);
-    len_max = row.mv_size + pay_lmdb_charge_growth_max(&charge);
-    CHECK(pay_lmdb_charge_decide(&charge, outcome, p));
-    CHECK(pay_lmdb_charge_encode(&row, &charge, p) == 0);
+    CHECK(pay_store_charge_encode(&row, &charge, p) == 0);
+    len_max = row.mv_size + pay_store_charge_growth_max(&charge);
+    CHECK(pay_store_charge_decide(&charge, outcome, p));
+    CHECK(pay_store_charge_encode(&row, &charge, p) == 0);
     CHECK(row.mv_size <= len_max);
     CHECK(pay_text_is_plain(charge.message, "") && pay_text_is_plain(charge.code, ""));
     pay_charge_answer_to_json(w, &charge);
     CHECK(pay_json_parse(&json, &reason, w->text, w->len, p) == APR_SUCCESS);
-    CHECK(pay_text_is_plain(pay_lmdb_contradiction(outcome, p), ""));
+    CHECK(pay_text_is_plain(pay_store_contradiction(outcome, p), ""));
 }
 
 static void check_charge(int query, apr_pool_t *p)
@@ -365,7 +365,7 @@ static void check_refund(int query, const char *reference, apr_pool_t *p)
                                                                    &refund, &charge, p);
     CHECK(rv == APR_SUCCESS || outcome.kind == PAY_OUTCOME_UNKNOWN);
     check_outcome(&outcome, &news, &answer);
-    CHECK(pay_text_is_plain(pay_lmdb_contradiction(&outcome, p), ""));
+    CHECK(pay_text_is_plain(pay_store_contradiction(&outcome, p), ""));
 }
 
 /* ---- the list */

@@ -9,7 +9,7 @@
 
 #include "till.h"
 
-#include "service/pay_history_sync.h"
+#include "service/history/sync.h"
 
 #define BOOKS_RECORDS_MAX 6000
 #define BOOKS_CALLS_MAX 64

@@ -4,8 +4,8 @@
 
 /* A breaker in memory that processes share, and a boot clock that its tests set. */
 
-#include "base/pay_breaker.h"
-#include "base/pay_time.h"
+#include "base/shared/breaker.h"
+#include "base/text/time.h"
 
 #include "unit.h"
 

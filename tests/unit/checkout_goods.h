@@ -4,7 +4,7 @@
 
 /* What a checkout has beside its charge, for tests that open one. */
 
-#include "model/pay_checkout.h"
+#include "model/checkout.h"
 
 #include <apr_strings.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 
 /* A shop whose Live Mode's acquirer, the scripted one, has payment pages, and requests of it. */
 
-#include "base/pay_json.h"
+#include "base/text/json.h"
 #include "reconcile_rows.h"
-#include "service/pay_checkout_create.h"
-#include "service/pay_checkouts.h"
+#include "service/checkout/checkout_create.h"
+#include "service/checkout/checkouts.h"
 
 #define PAGE_ROOT "https://shop.example/payment/page/"
 #define PAGE_OF_ACQUIRER "https://bank.example/pay/1"

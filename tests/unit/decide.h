@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "service/pay_decisions.h"
+#include "service/charge/decisions.h"
 
 /* What a person says of a charge, as it was read; the charge as it is then. */
 static inline pay_charge_t *decide_charge(pay_decision_t want, pay_store_t *store,

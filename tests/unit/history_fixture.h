@@ -6,7 +6,7 @@
 
 #include "books.h"
 
-#include "service/pay_history_window.h"
+#include "service/history/window.h"
 
 #define DAY apr_time_from_sec(24 * 3600)
 

@@ -6,7 +6,7 @@
 
 #include "unit.h"
 
-#include "acquirer/pay_acquirer.h"
+#include "acquirer/acquirer.h"
 
 static inline pay_slots_t *slots_of(int count)
 {

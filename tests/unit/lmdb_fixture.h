@@ -8,9 +8,9 @@
 #include "unit.h"
 #include "child_fixture.h"
 
-#include "base/pay_log.h"
-#include "store/lmdb/pay_lmdb_env.h"
-#include "store/pay_lmdb_keys.h"
+#include "base/log.h"
+#include "store/lmdb/env.h"
+#include "store/keys.h"
 #include "store_options.h"
 
 #include <fcntl.h>

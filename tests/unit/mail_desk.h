@@ -4,7 +4,7 @@
 
 /* What the tests of e-mails share: records, the event that tells of them, and the mail it makes. */
 
-#include "service/pay_mail.h"
+#include "service/outbox/mail.h"
 
 #include "unit.h"
 

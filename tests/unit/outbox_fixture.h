@@ -4,10 +4,10 @@
 
 /* What the tests of the outbox share: a shop, an outbox over its store, and what it logged. */
 
-#include "base/pay_log.h"
+#include "base/log.h"
 #include "peer.h"
-#include "service/pay_outbox.h"
-#include "service/pay_webhook.h"
+#include "service/outbox/outbox.h"
+#include "service/webhook.h"
 #include "shop_charge.h"
 
 #include <unistd.h>

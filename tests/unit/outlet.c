@@ -149,21 +149,21 @@ static int change_work(pay_rows_txn_t *txn, void *baton)
 {
     const change_t *change = baton;
     pay_event_t *event;
-    pay_lmdb_key_t key;
+    pay_store_key_t key;
     MDB_val at, row;
     int rc;
 
-    rc = pay_lmdb_event_load(&event, txn, change->place, unit_pool);
+    rc = pay_store_event_load(&event, txn, change->place, unit_pool);
     if (rc) {
         return rc;
     }
     change->change(event);
-    rc = pay_lmdb_event_encode(&row, event, unit_pool);
+    rc = pay_store_event_encode(&row, event, unit_pool);
     if (rc) {
         return rc;
     }
-    pay_lmdb_event_key(&key, change->place);
-    at = pay_lmdb_key_val(&key);
+    pay_store_event_key(&key, change->place);
+    at = pay_store_key_val(&key);
     return pay_rows_put(txn, PAY_TABLE_EVENT, &at, &row, 0);
 }
 

@@ -9,7 +9,7 @@
 
 #include "till.h"
 
-#include "store/pay_lmdb_event.h"
+#include "store/event/event.h"
 
 #define OUTLET_ANY 1000 /* a budget that is no limit */
 #define OUTLET_DAY apr_time_from_sec(24 * 3600)

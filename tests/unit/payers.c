@@ -3,7 +3,7 @@
 
 #include "checkout_goods.h"
 
-#include "store/pay_lmdb_charge_record.h"
+#include "store/payment/charge_record.h"
 
 const char *const erase_traces[ERASE_TRACES] = {
     ERASE_EMAIL,         "Ada-Augusta",       "Lovelace-King", "198.51.100.77", "token-of-ada",
@@ -166,15 +166,15 @@ void erase_fill(void)
 
 int erase_rows_with(int i, const char *text)
 {
-    pay_lmdb_key_t prefix;
+    pay_store_key_t prefix;
     MDB_cursor *cursor;
     MDB_val key, val;
     pay_rows_txn_t txn;
     int table, rc, count = 0;
 
-    pay_lmdb_key_start(&prefix);
+    pay_store_key_start(&prefix);
     if (i >= 0) {
-        pay_lmdb_key_scope(&prefix, &till->scopes[i]);
+        pay_store_key_scope(&prefix, &till->scopes[i]);
     }
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     for (table = 0; table < PAY_TABLE_COUNT; table++) {
@@ -194,13 +194,13 @@ int erase_rows_with(int i, const char *text)
 
 int erase_count(int i, pay_table_t table)
 {
-    pay_lmdb_key_t prefix;
+    pay_store_key_t prefix;
     MDB_cursor *cursor;
     MDB_val key, val;
     pay_rows_txn_t txn;
     int rc, count = 0;
 
-    pay_lmdb_key_of_scope(&prefix, &till->scopes[i]);
+    pay_store_key_of_scope(&prefix, &till->scopes[i]);
     ck_assert_int_eq(pay_rows_begin(&txn, till->store), APR_SUCCESS);
     ck_assert_int_eq(mdb_cursor_open(txn.mdb, pay_lmdb_dbi(table), &cursor), 0);
     rc = mdb_cursor_get(cursor, &key, &val, MDB_FIRST);
@@ -219,7 +219,7 @@ int erase_events_work(pay_rows_txn_t *txn, void *baton)
     pay_event_t event;
     int n, rc;
 
-    rc = pay_lmdb_charge_get(&charge, txn, &plant->charge->scope, plant->charge->seq, unit_pool);
+    rc = pay_store_charge_get(&charge, txn, &plant->charge->scope, plant->charge->seq, unit_pool);
     for (n = 0; !rc && n < plant->count; n++) {
         memset(&event, 0, sizeof(event));
         event.scope = charge->scope;
@@ -232,7 +232,7 @@ int erase_events_work(pay_rows_txn_t *txn, void *baton)
         event.created_at = charge->updated_at;
         event.error = "";
         event.answer = "mail to " ERASE_EMAIL;
-        rc = pay_lmdb_event_store(txn, &event, unit_pool);
+        rc = pay_store_event_store(txn, &event, unit_pool);
     }
-    return rc ? rc : pay_lmdb_charge_put(txn, charge, unit_pool);
+    return rc ? rc : pay_store_charge_put(txn, charge, unit_pool);
 }

@@ -9,10 +9,10 @@
 
 #include "outlet.h"
 
-#include "base/pay_worker.h"
-#include "store/pay_lmdb_charge.h"
-#include "store/pay_lmdb_event.h"
-#include "store/pay_lmdb_tour.h"
+#include "base/shared/worker.h"
+#include "store/payment/charge.h"
+#include "store/event/event.h"
+#include "store/erase/tour.h"
 
 #define ERASE_EMAIL "ada.lovelace@payer.example"
 #define ERASE_OTHER "grace.hopper@payer.example"

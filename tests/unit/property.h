@@ -9,13 +9,13 @@
 
 #include "unit.h"
 
-#include "base/pay_json.h"
-#include "base/pay_time.h"
-#include "base/pay_writer.h"
+#include "base/text/json.h"
+#include "base/text/time.h"
+#include "base/text/writer.h"
 #include "property_model.h"
-#include "service/pay_charges.h"
-#include "service/pay_refunds.h"
-#include "service/pay_transactions.h"
+#include "service/charge/charges.h"
+#include "service/refund/refunds.h"
+#include "service/charge/transactions.h"
 
 #include <apr_hash.h>
 #include <inttypes.h>

@@ -7,8 +7,8 @@
  * test_property.c drives the real services with the same operations and compares.
  */
 
-#include "model/pay_charge.h"
-#include "model/pay_refund.h"
+#include "model/charge.h"
+#include "model/refund.h"
 #include "property_question.h"
 
 #include <assert.h>

@@ -8,7 +8,7 @@
  */
 
 #include "acquirer/mod_payments.h"
-#include "model/pay_charge.h"
+#include "model/charge.h"
 
 #include <string.h>
 

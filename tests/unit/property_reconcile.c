@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "property.h"
-#include "service/pay_reconcile.h"
+#include "service/reconcile/reconcile.h"
 
 /* 1: it is asked about now; *decided counts those that are decided thereby. */
 static int charge_asked(int *decided, model_charge_t *charge, payments_verdict_t says)

@@ -4,7 +4,7 @@
 
 /* A shop in Live Mode whose acquirer is the scripted one. */
 
-#include "service/pay_reconcile.h"
+#include "service/reconcile/reconcile.h"
 #include "shop_charge.h"
 #include "watched.h"
 

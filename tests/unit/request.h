@@ -4,8 +4,8 @@
 
 /* Requests, servers and directives as the floor httpd/ sees them, without a server. */
 
-#include "httpd/pay_call.h"
-#include "httpd/pay_conf.h"
+#include "httpd/call/call.h"
+#include "httpd/conf/conf.h"
 #include "stand_in.h"
 #include "unit.h"
 

@@ -6,8 +6,8 @@
 
 #include "unit.h"
 
-#include "base/pay_json.h"
-#include "base/pay_problem.h"
+#include "base/text/json.h"
+#include "base/problem.h"
 
 #include <string.h>
 

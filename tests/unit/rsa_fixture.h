@@ -6,7 +6,7 @@
 
 #include "unit.h"
 
-#include "base/pay_rsa.h"
+#include "base/crypto/rsa.h"
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>

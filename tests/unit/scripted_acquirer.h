@@ -4,7 +4,7 @@
 
 /* A connector that answers what a test says, for what the simulator cannot be made to do. */
 
-#include "acquirer/pay_acquirer.h"
+#include "acquirer/acquirer.h"
 
 #include <string.h>
 

@@ -6,14 +6,14 @@
 
 #include "unit.h"
 
-#include "acquirer/pay_acquirer.h"
-#include "acquirer/pay_acquirer_simulator.h"
-#include "base/pay_json.h"
-#include "base/pay_time.h"
-#include "model/pay_charge_request.h"
+#include "acquirer/acquirer.h"
+#include "acquirer/simulator.h"
+#include "base/text/json.h"
+#include "base/text/time.h"
+#include "model/charge_request.h"
 #include "scripted_acquirer.h"
-#include "service/pay_keys.h"
-#include "service/pay_service.h"
+#include "service/account/keys.h"
+#include "service/service.h"
 #include "store_options.h"
 #include "store_script.h"
 

@@ -4,7 +4,7 @@
 
 /* What the tests of charges share: a shop whose acquirer is the script, and its key. */
 
-#include "service/pay_charges.h"
+#include "service/charge/charges.h"
 #include "shop.h"
 
 static shop_t *shop;

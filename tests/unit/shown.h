@@ -4,7 +4,7 @@
 
 /* What a command of paymentsctl prints of rows that a test makes up, in each of its forms. */
 
-#include "ctl/ctl_commands.h"
+#include "ctl/commands.h"
 #include "output.h"
 #include "unit.h"
 

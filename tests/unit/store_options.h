@@ -4,7 +4,7 @@
 
 /* How unit tests open a store when the options are not what they are about. */
 
-#include "store/pay_store.h"
+#include "store/store.h"
 
 #include <apr_time.h>
 

@@ -8,7 +8,7 @@
  * has set here, or else the store. Nothing is set at the start of a test.
  */
 
-#include "store/pay_store.h"
+#include "store/store.h"
 
 /* clang-format off */
 #define STORE_SCRIPT(X) \

@@ -4,7 +4,7 @@
 #include "checkout_goods.h"
 #include "store_options.h"
 
-#include "store/pay_lmdb_rows.h"
+#include "store/record/rows.h"
 
 #include <apr_escape.h>
 #include <pthread.h>
@@ -192,15 +192,15 @@ pay_idempotency_t *till_use(pay_operation_t operation, const char *key, const ch
     return use;
 }
 
-void till_kept_key(pay_lmdb_key_t *out, int i, const pay_idempotency_t *use)
+void till_kept_key(pay_store_key_t *out, int i, const pay_idempotency_t *use)
 {
     unsigned char head[2] = {(unsigned char)use->key_kind, (unsigned char)use->operation};
     unsigned char digest[PAY_SHA256_LEN];
 
     ck_assert_int_eq(pay_sha256(digest, use->key, strlen(use->key)), APR_SUCCESS);
-    pay_lmdb_key_of_scope(out, &till->scopes[i]);
-    ck_assert(pay_lmdb_key_bytes(out, head, sizeof(head)));
-    ck_assert(pay_lmdb_key_bytes(out, digest, sizeof(digest)));
+    pay_store_key_of_scope(out, &till->scopes[i]);
+    ck_assert(pay_store_key_bytes(out, head, sizeof(head)));
+    ck_assert(pay_store_key_bytes(out, digest, sizeof(digest)));
 }
 
 pay_kept_t *till_kept(int i, const pay_idempotency_t *use)
@@ -334,7 +334,7 @@ void till_raw(pay_rows_work_t work, void *baton)
 
 typedef struct till_row_t {
     pay_table_t table;
-    const pay_lmdb_key_t *key;
+    const pay_store_key_t *key;
     const void *bytes; /* NULL: the row is taken out */
     size_t len;
 } till_row_t;
@@ -342,28 +342,28 @@ typedef struct till_row_t {
 static int till_plant_work(pay_rows_txn_t *txn, void *baton)
 {
     const till_row_t *row = baton;
-    MDB_val key = pay_lmdb_key_val(row->key);
+    MDB_val key = pay_store_key_val(row->key);
     MDB_val val = {row->len, (void *)row->bytes};
 
-    pay_lmdb_scope_t last;
+    pay_store_scope_t last;
     pay_scope_t scope;
     int found = 0;
 
-    if (key.mv_size >= PAY_LMDB_SCOPE_LEN) {
-        pay_lmdb_read_scope(&scope, key.mv_data);
-        ck_assert_int_eq(pay_lmdb_scope_find(&found, &last, txn, &scope), 0);
+    if (key.mv_size >= PAY_STORE_SCOPE_LEN) {
+        pay_store_read_scope(&scope, key.mv_data);
+        ck_assert_int_eq(pay_store_scope_find(&found, &last, txn, &scope), 0);
     }
     if (!found && row->bytes) {
         return pay_rows_put(txn, row->table, &key, &val, 0);
     }
     /* The count of rows follows: it is another test's matter. */
     if (!row->bytes) {
-        return pay_lmdb_rows_del(txn, row->table, &key);
+        return pay_store_rows_del(txn, row->table, &key);
     }
-    return pay_lmdb_rows_put(txn, row->table, &key, &val, 0);
+    return pay_store_rows_put(txn, row->table, &key, &val, 0);
 }
 
-void till_plant(pay_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len)
+void till_plant(pay_table_t table, const pay_store_key_t *key, const void *bytes, size_t len)
 {
     till_row_t row = {table, key, bytes, len};
 

@@ -10,10 +10,10 @@
 
 #include "unit.h"
 
-#include "base/pay_log.h"
-#include "base/pay_time.h"
-#include "store/pay_rows.h"
-#include "store/pay_lmdb_keys.h"
+#include "base/log.h"
+#include "base/text/time.h"
+#include "store/rows.h"
+#include "store/keys.h"
 
 #include <string.h>
 
@@ -66,7 +66,7 @@ pay_charge_t *till_checkout(int i, const char *reference, apr_int64_t amount_min
 /* A secret key's use of an Idempotency-Key; its digest is of `request`. */
 pay_idempotency_t *till_use(pay_operation_t operation, const char *key, const char *request);
 /* Where table kept has it. */
-void till_kept_key(pay_lmdb_key_t *out, int i, const pay_idempotency_t *use);
+void till_kept_key(pay_store_key_t *out, int i, const pay_idempotency_t *use);
 /* NULL when nothing is kept. */
 pay_kept_t *till_kept(int i, const pay_idempotency_t *use);
 
@@ -98,7 +98,7 @@ pay_refund_t *till_history(int i, int number, apr_time_t created_at, pay_refund_
 void till_raw(pay_rows_work_t work, void *baton);
 
 /* A row behind the store's back; `bytes` NULL takes it out. */
-void till_plant(pay_table_t table, const pay_lmdb_key_t *key, const void *bytes, size_t len);
+void till_plant(pay_table_t table, const pay_store_key_t *key, const void *bytes, size_t len);
 
 /* Cuts `row` to its first `fields` fields, as an earlier version wrote it; `row` is a copy then.
  * The fields that go are numbers; a row may have fewer. */

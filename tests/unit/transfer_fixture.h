@@ -4,8 +4,8 @@
 
 /* What the tests of base/pay_transfer*.c share. */
 
-#include "base/pay_network.h"
-#include "base/pay_transfer.h"
+#include "base/net/network.h"
+#include "base/net/transfer.h"
 
 #include "curl_clock.h"
 #include "peer.h"

@@ -2,7 +2,7 @@
 #include "unit.h"
 #include "store_script.h"
 
-#include "base/pay_time.h"
+#include "base/text/time.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -194,7 +194,7 @@ void unit_register(unit_program_t *program)
     programs = program;
 }
 
-/* Of a path, "unit/test_money.c" as "test_money"; of a name, the name. */
+/* Of a path, "unit/base/text/test_money.c" as "test_money"; of a name, the name. */
 static const char *name_of(char out[NAME_LEN_MAX], const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "upstream.h"
 
-#include "base/pay_time.h"
+#include "base/text/time.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "unit.h"
 
-#include "acquirer/pay_acquirer_relay.h"
+#include "acquirer/relay/relay.h"
 
 #define UPSTREAM_KEY "nc_testsk_abcdefghijklmnopqrstuvwx"
 #define UPSTREAM_REFERENCE "0123456789abcdef0123456789abcdef"

@@ -4,7 +4,7 @@
 
 /* The log lines that a test's code writes, by any thread. */
 
-#include "base/pay_log.h"
+#include "base/log.h"
 #include "unit.h"
 
 #include <pthread.h>

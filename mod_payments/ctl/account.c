@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/audit.h"
+#include "ctl/commands.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+
+#include "base/text/timezone.h"
+#include "model/fee.h"
+#include "model/return_hosts.h"
+#include "model/shop.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+static const char *const titles[] = {"NAME",     "NUMBER",   "MODE",    "KEY PREFIX",
+                                     "CURRENCY", "TIMEZONE", "CREATED", NULL};
+
+static void account_cells(ctl_table_t *table, const void *row)
+{
+    const pay_account_t *account = row;
+
+    ctl_table_cell(table, account->name);
+    ctl_table_number(table, account->number);
+    ctl_table_cell(table, pay_mode_name(account->mode));
+    ctl_table_cell(table, account->settings.key_prefix);
+    ctl_table_cell(table, account->settings.currency);
+    ctl_table_cell(table, account->settings.timezone);
+    ctl_table_time(table, account->created_at);
+}
+
+static void account_json(pay_writer_t *w, const void *row)
+{
+    pay_account_to_json(w, NULL, row);
+}
+
+static const ctl_view_t account_view = {
+    .titles = titles, .cells = account_cells, .json = account_json};
+
+static ctl_exit_t name_check(const char *name)
+{
+    apr_status_t rv;
+
+    if (strlen(name) > PAY_ACCOUNT_NAME_MAX) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "account name: want at most %d bytes",
+                        PAY_ACCOUNT_NAME_MAX);
+    }
+    rv = pay_account_name_check(name);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "account name: want a-z, 0-9, '.', '_' and '-', first a "
+                                          "letter or digit");
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name)
+{
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    *out = NULL;
+    failed = name_check(name);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_account_get(out, ctl->store, name, ctl->pool);
+    if (rv == APR_NOTFOUND) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "there is no account %s; 'paymentsctl account list' shows those there are",
+                        name);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read the account");
+    }
+    if (ctl->audit) {
+        ctl->audit->account = (*out)->number;
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl)
+{
+    ctl_exit_t failed;
+
+    memset(out, 0, sizeof(*out));
+    *account = NULL;
+    failed = ctl_option_mode(&out->mode, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_account_find(account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    out->account = (*account)->number;
+    ctl_audit_say(ctl, NULL, pay_mode_name(out->mode));
+    return CTL_OK;
+}
+
+static ctl_exit_t text_read(const char **out, const ctl_t *ctl, ctl_option_id_t id,
+                            const char *fault)
+{
+    *out = ctl->option[id];
+    if (fault) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--%s: %s", ctl_options[id].name, fault);
+    }
+    return CTL_OK;
+}
+
+static ctl_exit_t shop_read(pay_account_settings_t *out, const ctl_t *ctl)
+{
+    const char *name = ctl->option[CTL_OPTION_SHOP_NAME];
+    const char *logo = ctl->option[CTL_OPTION_SHOP_LOGO];
+    const char *text = ctl->option[CTL_OPTION_SHOP_TEXT];
+    ctl_exit_t failed;
+
+    failed = text_read(&out->shop_name, ctl, CTL_OPTION_SHOP_NAME,
+                       name ? pay_shop_name_fault(name) : NULL);
+    if (failed) {
+        return failed;
+    }
+    failed = text_read(&out->shop_logo, ctl, CTL_OPTION_SHOP_LOGO,
+                       logo ? pay_shop_logo_fault(logo, ctl->pool) : NULL);
+    if (failed) {
+        return failed;
+    }
+    return text_read(&out->shop_text, ctl, CTL_OPTION_SHOP_TEXT,
+                     text ? pay_shop_text_fault(text) : NULL);
+}
+
+static ctl_exit_t return_hosts_read(const char **out, const ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_RETURN_HOST];
+
+    *out = NULL;
+    if (text && !pay_return_hosts_add(out, "", text, ctl->pool)) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--return-host: " PAY_RETURN_HOSTS_FAULT);
+    }
+    return CTL_OK;
+}
+
+static ctl_exit_t fees_read(const char **out, const ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_FEE];
+    const char *fault;
+
+    *out = NULL;
+    fault = text ? pay_fee_rules_read(out, text, ctl->pool) : NULL;
+    return fault ? ctl_fail(CTL_EXIT_ILLEGAL, "--fee: %s", fault) : CTL_OK;
+}
+
+/* The settings given as options; those that were not given are NULL. */
+static ctl_exit_t settings_read(pay_account_settings_t *out, const ctl_t *ctl)
+{
+    const pay_timezone_t *zone;
+    const char *currency = ctl->option[CTL_OPTION_CURRENCY];
+    char code[PAY_CURRENCY_LEN + 1];
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    out->key_prefix = ctl->option[CTL_OPTION_KEY_PREFIX];
+    out->currency = NULL;
+    out->timezone = ctl->option[CTL_OPTION_TIMEZONE];
+    if (out->key_prefix) {
+        rv = pay_key_prefix_check(out->key_prefix);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail(CTL_EXIT_ILLEGAL,
+                            "--key-prefix: want 1 to %d of a-z and 0-9, first a "
+                            "letter",
+                            PAY_KEY_PREFIX_MAX);
+        }
+    }
+    if (currency) {
+        rv = pay_currency_normalize(code, currency);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail(CTL_EXIT_ILLEGAL, "--currency: want an ISO 4217 code such as NGN");
+        }
+        out->currency = apr_pstrdup(ctl->pool, code);
+    }
+    if (out->timezone) {
+        rv = pay_timezone_load(&zone, out->timezone, ctl->pool);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail(CTL_EXIT_ILLEGAL, "--timezone: want a zone that this system knows, "
+                                              "such as UTC or Africa/Lagos");
+        }
+    }
+    failed = return_hosts_read(&out->return_hosts, ctl);
+    if (!failed) {
+        failed = fees_read(&out->fees, ctl);
+    }
+    return failed ? failed : shop_read(out, ctl);
+}
+
+ctl_exit_t ctl_account_create(ctl_t *ctl)
+{
+    const char *name = ctl->arg[0];
+    pay_account_settings_t given, settings, *defaults;
+    pay_account_t *account;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = name_check(name);
+    if (failed) {
+        return failed;
+    }
+    failed = settings_read(&given, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_open(ctl); /* only now: a wrong command line makes no store */
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_defaults_get(&defaults, ctl->store, name, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read the defaults of a new account");
+    }
+    settings.key_prefix = given.key_prefix ? given.key_prefix : defaults->key_prefix;
+    settings.currency = given.currency ? given.currency : defaults->currency;
+    settings.timezone = given.timezone ? given.timezone : defaults->timezone;
+    settings.shop_name = given.shop_name; /* no server has defaults of these */
+    settings.shop_logo = given.shop_logo;
+    settings.shop_text = given.shop_text;
+    settings.return_hosts = given.return_hosts;
+    settings.fees = given.fees;
+    rv = pay_store_account_create(&account, ctl->store, name, &settings, ctl->pool);
+    if (rv == APR_EEXIST) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "there is an account %s already; 'paymentsctl account set' changes it",
+                        name);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot create the account");
+    }
+    ctl_row_print(ctl, &account_view, account);
+    return CTL_OK;
+}
+
+/* ---- show: with what it has stored */
+
+typedef struct shown_t {
+    const pay_account_t *account;
+    pay_account_rows_t rows;
+} shown_t;
+
+static void shown_cells(ctl_table_t *table, const void *row)
+{
+    const shown_t *shown = row;
+    const pay_account_t *account = shown->account;
+    const pay_account_rows_t *rows = &shown->rows;
+
+    ctl_detail(table, "name", account->name);
+    ctl_detail_number(table, "number", account->number);
+    ctl_detail(table, "mode", pay_mode_name(account->mode));
+    ctl_detail(table, "key prefix", account->settings.key_prefix);
+    ctl_detail(table, "currency", account->settings.currency);
+    ctl_detail(table, "timezone", account->settings.timezone);
+    ctl_detail(table, "fees", *account->settings.fees ? account->settings.fees : "none");
+    ctl_detail_time(table, "created", account->created_at);
+    ctl_detail_number(table, "rows, test", rows->rows[PAY_TEST]);
+    ctl_detail_number(table, "rows, live", rows->rows[PAY_LIVE]);
+    ctl_detail_number(table, "audit entries", rows->entries);
+    ctl_detail_number(table, "unpaid of visitors, test", rows->strangers[PAY_TEST]);
+    ctl_detail_number(table, "unpaid of visitors, live", rows->strangers[PAY_LIVE]);
+    ctl_detail(table, "quota",
+               rows->rows_max ? apr_itoa(ctl_table_pool(table), rows->rows_max) : "none");
+}
+
+static void shown_json(pay_writer_t *w, const void *row)
+{
+    const shown_t *shown = row;
+    const pay_account_rows_t *rows = &shown->rows;
+
+    pay_writer_object_open(w, NULL);
+    pay_account_members_to_json(w, shown->account);
+    pay_writer_object_open(w, "rows");
+    pay_writer_integer(w, "test", (apr_int64_t)rows->rows[PAY_TEST]);
+    pay_writer_integer(w, "live", (apr_int64_t)rows->rows[PAY_LIVE]);
+    pay_writer_integer(w, "audit", (apr_int64_t)rows->entries);
+    pay_writer_object_close(w);
+    pay_writer_object_open(w, "unpaidOfVisitors");
+    pay_writer_integer(w, "test", (apr_int64_t)rows->strangers[PAY_TEST]);
+    pay_writer_integer(w, "live", (apr_int64_t)rows->strangers[PAY_LIVE]);
+    pay_writer_object_close(w);
+    pay_writer_integer(w, "quota", rows->rows_max);
+    pay_writer_object_close(w);
+}
+
+static const ctl_view_t shown_view = {
+    .titles = ctl_detail_titles, .cells = shown_cells, .json = shown_json};
+
+ctl_exit_t ctl_account_show(ctl_t *ctl)
+{
+    pay_account_t *account;
+    shown_t shown;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    shown.account = account;
+    rv = pay_store_account_rows(&shown.rows, ctl->store, account->number, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read what the account has stored");
+    }
+    ctl_row_print(ctl, &shown_view, &shown);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_set(ctl_t *ctl)
+{
+    pay_account_settings_t settings;
+    pay_account_t *account;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = settings_read(&settings, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (!settings.key_prefix && !settings.currency && !settings.timezone && !settings.shop_name
+        && !settings.shop_logo && !settings.shop_text && !settings.return_hosts && !settings.fees) {
+        return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl account set --help'");
+    }
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_account_set(&account, ctl->store, account->name, &settings, NULL, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot change the account");
+    }
+    ctl_row_print(ctl, &account_view, account);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_mode(ctl_t *ctl)
+{
+    const pay_account_settings_t unchanged = {.key_prefix = NULL};
+    pay_account_t *account;
+    pay_mode_t mode;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    rv = pay_mode_parse(&mode, ctl->arg[1]);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "mode: want test or live");
+    }
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_account_set(&account, ctl->store, account->name, &unchanged, &mode, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot change the account's mode");
+    }
+    ctl_row_print(ctl, &account_view, account);
+    if (mode == PAY_LIVE) {
+        ctl_note(
+            "From now on live keys of %s start charges and refunds that move money. Check that "
+            "the server has a PaymentsAcquirer for this account, which paymentsctl cannot "
+            "see: without one live charges are refused with 403.",
+            account->name);
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_list(ctl_t *ctl)
+{
+    apr_array_header_t *accounts;
+    apr_uint64_t limit;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_limit(&limit, ctl);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the accounts");
+    }
+    ctl_list_print(ctl, &account_view, accounts, limit);
+    return CTL_OK;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/commands.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/range.h"
+
+static const char *const titles[] = {"WHEN", "ACCOUNT", "WHO",    "FROM",
+                                     "WHAT", "SUBJECT", "DETAIL", NULL};
+
+/* The members of JSON, in their order. */
+static const char *const csv_titles[] = {"account", "at",      "who",    "from",
+                                         "what",    "subject", "detail", NULL};
+
+typedef struct row_t {
+    const pay_audit_t *entry;
+    const char *account; /* its name; NULL: the whole store */
+} row_t;
+
+static void entry_cells(ctl_table_t *table, const void *row)
+{
+    const pay_audit_t *entry = ((const row_t *)row)->entry;
+
+    ctl_table_time(table, entry->at);
+    ctl_table_cell(table, ((const row_t *)row)->account);
+    ctl_table_cell(table, entry->who);
+    ctl_table_cell(table, entry->from);
+    ctl_table_cell(table, entry->what);
+    ctl_table_cell(table, entry->subject);
+    ctl_table_cell(table, entry->detail);
+}
+
+static void entry_json(pay_writer_t *w, const void *row)
+{
+    pay_audit_to_json(w, NULL, ((const row_t *)row)->entry, ((const row_t *)row)->account);
+}
+
+static void entry_csv(pay_csv_t *csv, const void *row)
+{
+    const pay_audit_t *entry = ((const row_t *)row)->entry;
+
+    pay_csv_text(csv, ((const row_t *)row)->account);
+    pay_csv_time(csv, entry->at);
+    pay_csv_text(csv, entry->who);
+    pay_csv_text(csv, entry->from);
+    pay_csv_text(csv, entry->what);
+    pay_csv_text(csv, entry->subject);
+    pay_csv_text(csv, entry->detail);
+}
+
+static const ctl_view_t entry_view = {.titles = titles,
+                                      .cells = entry_cells,
+                                      .json = entry_json,
+                                      .csv_titles = csv_titles,
+                                      .csv = entry_csv};
+
+typedef struct listing_t {
+    ctl_t *ctl;
+    ctl_list_t *list;
+    pay_time_range_t range;
+    apr_pool_t *batch;
+} listing_t;
+
+/* Entries stand in the order of their commits: whatever a clock did, each is looked at. */
+static apr_status_t entries_print(const listing_t *listing, apr_uint32_t number, const char *name)
+{
+    pay_store_t *store = listing->ctl->store;
+    apr_array_header_t *entries;
+    apr_uint64_t before = 0;
+    apr_status_t rv;
+    int i;
+
+    do {
+        apr_pool_clear(listing->batch);
+        rv = pay_store_audit_list(&entries, store, number, before, PAY_STORE_ROWS_MAX,
+                                  listing->batch);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        for (i = 0; i < entries->nelts; i++) {
+            const row_t row = {APR_ARRAY_IDX(entries, i, const pay_audit_t *), name};
+
+            before = row.entry->seq;
+            if (row.entry->at >= listing->range.from && row.entry->at <= listing->range.to) {
+                ctl_list_row(listing->list, &row);
+            }
+        }
+    } while (entries->nelts > 0 && before > 1 && !ctl_list_is_full(listing->list));
+    return APR_SUCCESS;
+}
+
+/* Those of the whole store, then those of each account. */
+static apr_status_t all_print(const listing_t *listing, const apr_array_header_t *accounts)
+{
+    apr_status_t rv;
+    int i;
+
+    rv = entries_print(listing, 0, NULL);
+    for (i = 0; rv == APR_SUCCESS && i < accounts->nelts; i++) {
+        const pay_account_t *account = APR_ARRAY_IDX(accounts, i, const pay_account_t *);
+
+        rv = entries_print(listing, account->number, account->name);
+    }
+    return rv;
+}
+
+ctl_exit_t ctl_audit_list(ctl_t *ctl)
+{
+    const pay_account_t nobody = {.settings = pay_account_settings_builtin};
+    listing_t listing = {.ctl = ctl};
+    apr_array_header_t *accounts = NULL;
+    pay_account_t *account = NULL;
+    apr_uint64_t limit;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_limit(&limit, ctl);
+    if (!failed && ctl->arg[0]) {
+        failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    }
+    if (!failed) { /* days of all accounts are those of UTC */
+        failed = ctl_range_read(&listing.range, ctl, account ? account : &nobody);
+    }
+    if (failed) {
+        return failed;
+    }
+    rv = account ? APR_SUCCESS : pay_store_account_list(&accounts, ctl->store, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the accounts");
+    }
+    apr_pool_create(&listing.batch, ctl->pool);
+    listing.list = ctl_list_open(ctl, &entry_view, limit);
+    rv = account ? entries_print(&listing, account->number, account->name)
+                 : all_print(&listing, accounts);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the audit's entries");
+    }
+    ctl_list_close(listing.list);
+    return CTL_OK;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/commands.h"
+#include "ctl/keyring.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+
+#include "base/crypto/crypto.h"
+#include "base/crypto/rsa.h"
+#include "service/account/encryption.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The key alone on standard output, so that a script can take it; in JSON in every form. */
+static ctl_exit_t key_print(const ctl_t *ctl, const pay_encryption_key_t *key,
+                            const pay_account_t *account)
+{
+    const char *xml, *base64;
+    apr_status_t rv;
+    pay_writer_t *w;
+
+    rv = pay_rsa_xml(&xml, key->public_pem, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_NOT_VALID,
+                        "the stored encryption key is damaged; 'paymentsctl encryption-key renew' "
+                        "makes another one");
+    }
+    base64 = pay_base64(xml, strlen(xml), ctl->pool);
+    if (!ctl->json) {
+        if (!ctl->option[CTL_OPTION_XML]) {
+            fputs(key->public_pem, stdout); /* it ends its line itself */
+        } else {
+            puts(ctl->option[CTL_OPTION_BASE64] ? base64 : xml);
+        }
+        return CTL_OK;
+    }
+    w = pay_writer_make(4096, ctl->pool);
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "account", account->name);
+    pay_writer_string(w, "mode", pay_mode_name(key->scope.mode));
+    pay_writer_string(w, "publicKey", key->public_pem);
+    pay_writer_string(w, "xml", xml);
+    pay_writer_string(w, "xmlBase64", base64);
+    pay_writer_time(w, "createdAt", key->created_at);
+    pay_writer_object_close(w);
+    ctl_json_print(w);
+    return CTL_OK;
+}
+
+static ctl_exit_t key_need(ctl_t *ctl, int renew)
+{
+    pay_service_t service = {.store = ctl->store};
+    const pay_problem_t *problem;
+    pay_encryption_key_t *key;
+    pay_account_t *account;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+
+    if (ctl->option[CTL_OPTION_BASE64] && !ctl->option[CTL_OPTION_XML]) {
+        return ctl_fail(CTL_EXIT_USAGE, "--base64 is of the XML form: add --xml");
+    }
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    problem = pay_encryption_find(&key, &service, &scope, ctl->pool);
+    if (!problem && (!key || renew)) { /* to show one it takes no master key */
+        failed = ctl_keyring_need(ctl, 1);
+        if (failed) {
+            return failed;
+        }
+        service.keyring = ctl->keyring;
+        problem = pay_encryption_need(&key, &service, &scope, renew, ctl->pool);
+    }
+    if (problem) {
+        return ctl_fail_service(problem, "cannot read or make the encryption key", ctl->pool);
+    }
+    return key_print(ctl, key, account);
+}
+
+ctl_exit_t ctl_encryption_key_show(ctl_t *ctl)
+{
+    return key_need(ctl, 0);
+}
+
+ctl_exit_t ctl_encryption_key_renew(ctl_t *ctl)
+{
+    return key_need(ctl, 1);
+}

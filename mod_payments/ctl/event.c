@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/audit.h"
+#include "ctl/event.h"
+
+#include "ctl/commands.h"
+#include "ctl/endpoint.h"
+#include "ctl/message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The webhook's body as it is sent; NULL: an e-mail. */
+static const char *body_of(const pay_event_t *event, apr_pool_t *p)
+{
+    pay_writer_t *w;
+
+    if (event->endpoint != PAY_ENDPOINT_WEBHOOK) {
+        return NULL;
+    }
+    w = pay_writer_make(1024, p);
+    pay_event_body_to_json(w, event);
+    return w->text;
+}
+
+static void event_details(ctl_table_t *table, const void *row)
+{
+    const pay_event_t *event = row;
+    apr_pool_t *p = ctl_table_pool(table);
+
+    ctl_detail(table, "id", pay_event_id(event, p));
+    ctl_detail(table, "event", ctl_event_title(event, p));
+    ctl_detail(table, "to", pay_endpoint_kind_name(event->endpoint));
+    ctl_detail(table, "charge", event->charge ? event->charge->reference : NULL);
+    ctl_detail(table, "refund", event->refund ? event->refund->refund_reference : NULL);
+    ctl_detail(table, "gives up", event->parked ? pay_event_id(event->parked, p) : NULL);
+    ctl_detail_number(table, "sequence", event->sequence);
+    ctl_detail(table, "standing", pay_event_standing(event));
+    ctl_detail_time(table, "created", event->created_at);
+    ctl_detail_number(table, "tries", event->failures);
+    ctl_detail_time(table, "first try", event->first_try_at);
+    ctl_detail_time(table, "next try", event->due_at);
+    ctl_detail_time(table, "parked", event->parked_at);
+    ctl_detail_time(table, "last try", event->answered_at);
+    ctl_detail(table, "last answer",
+               ctl_answer_text(event->answered_at, event->status, event->error, p));
+    ctl_detail(table, "its body", event->answer);
+    ctl_detail(table, "body sent", body_of(event, p));
+}
+
+/* What `event list` has, and the records. */
+static void event_json(pay_writer_t *w, const void *row)
+{
+    const pay_event_t *event = row;
+    const char *body = body_of(event, w->pool);
+
+    pay_event_to_json(w, NULL, event);
+    w->text[--w->len] = '\0'; /* opened again */
+    pay_writer_string(w, "reference", event->charge ? event->charge->reference : NULL);
+    pay_writer_string(w, "refundReference", event->refund ? event->refund->refund_reference : NULL);
+    if (body) {
+        pay_writer_raw(w, "body", body);
+    } else {
+        pay_writer_null(w, "body");
+    }
+    pay_writer_object_close(w);
+}
+
+static const ctl_view_t detail_view = {
+    .titles = ctl_detail_titles, .cells = event_details, .json = event_json};
+
+static ctl_exit_t event_absent(const pay_account_t *account, const pay_scope_t *scope)
+{
+    return ctl_fail(CTL_EXIT_REFUSED,
+                    "account %s has no such event in %s mode that is not delivered; 'paymentsctl "
+                    "event list' shows those there are",
+                    account->name, pay_mode_name(scope->mode));
+}
+
+/* The undelivered event that the second argument names. */
+static ctl_exit_t event_find(pay_event_t **out, ctl_t *ctl, const pay_scope_t *scope,
+                             const pay_account_t *account)
+{
+    const char *id = ctl->arg[1];
+    pay_event_t place;
+    apr_status_t rv;
+
+    *out = NULL;
+    if (strlen(id) > PAY_EVENT_ID_LEN) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "event id: want %d characters", PAY_EVENT_ID_LEN);
+    }
+    rv = pay_event_id_parse(&place, id);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL,
+                        "event id: want evt_ and %d hex digits, as 'paymentsctl "
+                        "event list' shows them",
+                        PAY_EVENT_ID_LEN - 4);
+    }
+    rv = pay_store_event_get(out, ctl->store, scope, &place, ctl->pool);
+    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
+        return ctl_fail_status(rv, "cannot read the event");
+    }
+    if (rv == APR_NOTFOUND || strcmp(pay_event_id(*out, ctl->pool), id) != 0) {
+        return event_absent(account, scope);
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_event_show(ctl_t *ctl)
+{
+    pay_account_t *account;
+    pay_event_t *event;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = event_find(&event, ctl, &scope, account);
+    if (failed) {
+        return failed;
+    }
+    ctl_row_print(ctl, &detail_view, event);
+    return CTL_OK;
+}
+
+/* pay_store_event_retry or pay_store_event_drop. */
+typedef apr_status_t change_fn(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
+                               const pay_event_t *at, apr_pool_t *p);
+
+/* What retry and drop have in common. */
+typedef struct change_t {
+    const ctl_t *ctl;
+    change_fn *op;
+    const char *failure;
+    const char *done; /* "dropped" */
+    apr_uint64_t count;
+} change_t;
+
+static apr_status_t change_parked(void *baton, const pay_event_t *event, apr_pool_t *p)
+{
+    change_t *change = baton;
+    pay_event_t *changed;
+    pay_audit_t entry;
+    pay_store_t *store;
+    apr_status_t rv;
+
+    rv = ctl_audit_next(&store, change->ctl, &entry, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    entry.subject = pay_event_id(event, p);
+    rv = change->op(&changed, store, &event->scope, event, p);
+    if (rv == APR_NOTFOUND || rv == APR_EBUSY) {
+        return APR_SUCCESS; /* somebody else was first */
+    }
+    if (rv == APR_SUCCESS) {
+        change->count++;
+    }
+    return rv;
+}
+
+static ctl_exit_t change_all(ctl_t *ctl, change_t *change, const pay_scope_t *scope)
+{
+    pay_writer_t *w;
+    apr_status_t rv;
+
+    rv = ctl_event_each(ctl, scope, 1, change_parked, change);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, change->failure);
+    }
+    if (ctl->json) {
+        w = pay_writer_make(64, ctl->pool);
+        pay_writer_object_open(w, NULL);
+        pay_writer_integer(w, change->done, (apr_int64_t)change->count);
+        pay_writer_object_close(w);
+        ctl_json_print(w);
+    } else {
+        printf("%" APR_UINT64_T_FMT " %s\n", change->count, change->done);
+    }
+    return CTL_OK;
+}
+
+static ctl_exit_t change_one(ctl_t *ctl, const change_t *change, const pay_scope_t *scope,
+                             const pay_account_t *account)
+{
+    pay_event_t *event, *changed;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = event_find(&event, ctl, scope, account);
+    if (failed) {
+        return failed;
+    }
+    ctl_audit_say(ctl, pay_event_id(event, ctl->pool), NULL);
+    rv = change->op(&changed, ctl->store, scope, event, ctl->pool);
+    if (rv == APR_NOTFOUND) {
+        return event_absent(account, scope);
+    }
+    if (rv == APR_EBUSY) {
+        return ctl_fail(CTL_EXIT_REFUSED, "an earlier event of the same transaction goes first; "
+                                          "'paymentsctl event list' shows it");
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, change->failure);
+    }
+    ctl_event_print(ctl, changed);
+    return CTL_OK;
+}
+
+static ctl_exit_t event_change(ctl_t *ctl, change_t *change)
+{
+    pay_account_t *account;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+
+    if (!ctl->arg[1] == !ctl->option[CTL_OPTION_ALL]) {
+        return ctl_fail(CTL_EXIT_USAGE,
+                        "want either an event id or --all; see 'paymentsctl %s "
+                        "--help'",
+                        ctl->command->name);
+    }
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (ctl->arg[1]) {
+        return change_one(ctl, change, &scope, account);
+    }
+    return change_all(ctl, change, &scope);
+}
+
+ctl_exit_t ctl_event_retry(ctl_t *ctl)
+{
+    change_t change = {ctl, pay_store_event_retry, "cannot retry the event", "retried", 0};
+
+    return event_change(ctl, &change);
+}
+
+ctl_exit_t ctl_event_drop(ctl_t *ctl)
+{
+    change_t change = {ctl, pay_store_event_drop, "cannot drop the event", "dropped", 0};
+
+    return event_change(ctl, &change);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/commands.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+
+#include <string.h>
+
+static const char *const titles[] = {"ACCOUNT", "USER", "HOST", "ROLE", "GRANTED", NULL};
+
+static void grant_cells(ctl_table_t *table, const void *row)
+{
+    const pay_grant_t *grant = row;
+
+    ctl_table_cell(table, grant->account->name);
+    ctl_table_cell(table, grant->user);
+    ctl_table_cell(table, grant->host);
+    ctl_table_cell(table, pay_role_name(grant->role));
+    ctl_table_time(table, grant->created_at);
+}
+
+static void grant_json(pay_writer_t *w, const void *row)
+{
+    pay_grant_to_json(w, NULL, row);
+}
+
+static const ctl_view_t grant_view = {.titles = titles, .cells = grant_cells, .json = grant_json};
+
+/* The user of the second argument, the host of --host. */
+static ctl_exit_t name_check(ctl_t *ctl)
+{
+    const char *host = ctl->option[CTL_OPTION_HOST];
+    const char *user = ctl->arg[1];
+    apr_status_t rv;
+
+    rv = pay_grant_host(&host, host, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--host: want the name of the dashboard's virtual host, "
+                                          "such as pay.example.com");
+    }
+    if (strlen(user) > PAY_GRANT_USER_MAX) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "user: want at most %d bytes", PAY_GRANT_USER_MAX);
+    }
+    rv = pay_grant_user_check(user);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "user: want the name that the site's authentication "
+                                          "gives, in UTF-8 without control characters");
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_grant(ctl_t *ctl)
+{
+    pay_grant_verdict_t verdict;
+    pay_account_t *account;
+    pay_grant_t *grant;
+    pay_role_t role;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    rv = pay_role_parse(&role, ctl->option[CTL_OPTION_ROLE]);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--role: want owner, operator or viewer");
+    }
+    failed = name_check(ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_grant_put(&grant, &verdict, ctl->store, account->name,
+                             ctl->option[CTL_OPTION_HOST], ctl->arg[1], role, 0, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot grant the account");
+    }
+    if (verdict == PAY_GRANT_REFUSED_FULL) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "account %s, or this user, has %d grants already; 'paymentsctl account "
+                        "revoke' takes away those that nobody uses",
+                        account->name, PAY_GRANTS_MAX);
+    }
+    ctl_row_print(ctl, &grant_view, grant);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_account_revoke(ctl_t *ctl)
+{
+    pay_grant_verdict_t verdict;
+    pay_account_t *account;
+    pay_grant_t *grant;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = name_check(ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_grant_get(&grant, ctl->store, account->name, ctl->option[CTL_OPTION_HOST],
+                             ctl->arg[1], ctl->pool);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_grant_delete(&verdict, ctl->store, account->name, grant->host, grant->user,
+                                    0, ctl->pool);
+    }
+    if (rv == APR_NOTFOUND) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "there is no such grant of account %s; 'paymentsctl account grants %s' "
+                        "shows those there are",
+                        account->name, account->name);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot take the grant away");
+    }
+    ctl_row_print(ctl, &grant_view, grant);
+    return CTL_OK;
+}
+
+/* Those of the account of the argument, or of all. */
+static apr_status_t grants_print(ctl_t *ctl, ctl_list_t *list, const apr_array_header_t *accounts)
+{
+    apr_array_header_t *grants;
+    apr_pool_t *part;
+    apr_status_t rv = APR_SUCCESS;
+    int i, k;
+
+    apr_pool_create(&part, ctl->pool);
+    for (i = 0; i < accounts->nelts && !ctl_list_is_full(list); i++) {
+        const pay_account_t *account = APR_ARRAY_IDX(accounts, i, const pay_account_t *);
+
+        apr_pool_clear(part);
+        rv = pay_store_grant_list(&grants, ctl->store, account->name, part);
+        if (rv != APR_SUCCESS) {
+            break;
+        }
+        for (k = 0; k < grants->nelts; k++) {
+            ctl_list_row(list, APR_ARRAY_IDX(grants, k, const pay_grant_t *));
+        }
+    }
+    apr_pool_destroy(part);
+    return rv;
+}
+
+ctl_exit_t ctl_account_grants(ctl_t *ctl)
+{
+    apr_array_header_t *accounts;
+    pay_account_t *account;
+    apr_uint64_t limit;
+    ctl_list_t *list;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_limit(&limit, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (ctl->arg[0]) {
+        failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+        if (failed) {
+            return failed;
+        }
+        accounts = apr_array_make(ctl->pool, 1, sizeof(pay_account_t *));
+        APR_ARRAY_PUSH(accounts, pay_account_t *) = account;
+    } else {
+        rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
+        if (rv != APR_SUCCESS) {
+            return ctl_fail_status(rv, "cannot list the accounts");
+        }
+    }
+    list = ctl_list_open(ctl, &grant_view, limit);
+    rv = grants_print(ctl, list, accounts);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the grants");
+    }
+    ctl_list_close(list);
+    return CTL_OK;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/commands.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+
+#include "service/account/keys.h"
+
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KEY_ID_MAX 64
+
+static const char *const titles[] = {"ID",      "ACCOUNT",   "MODE",    "KIND",
+                                     "CREATED", "LAST USED", "REVOKED", NULL};
+
+static void key_cells(ctl_table_t *table, const void *row)
+{
+    const pay_api_key_t *key = row;
+
+    ctl_table_cell(table, key->id);
+    ctl_table_cell(table, key->account->name);
+    ctl_table_cell(table, pay_mode_name(key->scope.mode));
+    ctl_table_cell(table, pay_key_kind_name(key->kind));
+    ctl_table_time(table, key->created_at);
+    ctl_table_time(table, key->last_used_at);
+    ctl_table_time(table, pay_api_key_end(key));
+}
+
+static void key_json(pay_writer_t *w, const void *row)
+{
+    pay_api_key_to_json(w, NULL, row);
+}
+
+static const ctl_view_t key_view = {.titles = titles, .cells = key_cells, .json = key_json};
+
+/*
+ * The only place where a key is ever shown. Its text stands alone on standard output, so that a
+ * script can take it; in JSON it is the first member of the key's object.
+ */
+static ctl_exit_t key_reveal(const ctl_t *ctl, const pay_api_key_t *key, const char *text)
+{
+    pay_writer_t *record, *w;
+
+    if (ctl->json) {
+        record = pay_writer_make(512, ctl->pool);
+        key_json(record, key);
+        w = pay_writer_make(PAY_KEY_TEXT_MAX, ctl->pool);
+        pay_writer_string(w, NULL, text);
+        printf("{\"key\":%s,%s\n", w->text, record->text + 1);
+    } else {
+        puts(text);
+    }
+    if (ctl_output_flush()) {
+        return ctl_fail(CTL_EXIT_ACCESS,
+                        "the new key %s could not be written out; revoke it and make another",
+                        key->id);
+    }
+    if (!ctl->json) {
+        ctl_note("This is the %s %s key %s of account %s. Keep it now: it is not shown again.",
+                 pay_mode_name(key->scope.mode), pay_key_kind_name(key->kind), key->id,
+                 key->account->name);
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_key_create(ctl_t *ctl)
+{
+    pay_account_t *account;
+    pay_api_key_t *key;
+    pay_key_kind_t kind;
+    pay_scope_t scope;
+    const char *text;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_kind(&kind, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_key_issue(&key, &text, ctl->store, account, scope.mode, kind, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot create the key");
+    }
+    return key_reveal(ctl, key, text);
+}
+
+static ctl_exit_t key_too_long(void)
+{
+    return ctl_fail(CTL_EXIT_TOO_LONG, "the key: want at most %d characters", PAY_KEY_TEXT_MAX);
+}
+
+/* One line of standard input into `buffer`, its end dropped. From a terminal it is not echoed. */
+static ctl_exit_t key_read(char *buffer, apr_size_t size)
+{
+    apr_size_t len = size;
+    apr_status_t rv;
+
+    memset(buffer, 0, size);
+    if (isatty(STDIN_FILENO)) {
+        rv = apr_password_get("Key: ", buffer, &len);
+        if (rv == APR_ENAMETOOLONG) {
+            return key_too_long();
+        }
+        if (rv != APR_SUCCESS) {
+            return ctl_fail_status(rv, "cannot read the key");
+        }
+        len = strlen(buffer);
+    } else {
+        setvbuf(stdin, NULL, _IONBF, 0); /* no copy of the key in a buffer of libc's */
+        len = fread(buffer, 1, size - 1, stdin);
+        if (ferror(stdin)) {
+            return ctl_fail(CTL_EXIT_ACCESS, "cannot read the key from standard input");
+        }
+    }
+    if (len > 0 && buffer[len - 1] == '\n') {
+        buffer[--len] = '\0';
+    }
+    if (len > 0 && buffer[len - 1] == '\r') {
+        buffer[--len] = '\0';
+    }
+    if (len > PAY_KEY_TEXT_MAX) {
+        return key_too_long();
+    }
+    if (strlen(buffer) != len) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "the key on standard input holds a NUL byte");
+    }
+    return CTL_OK;
+}
+
+static ctl_exit_t key_take_over(pay_api_key_t **out, ctl_t *ctl, const pay_account_t *account,
+                                pay_mode_t mode, pay_key_kind_t kind)
+{
+    char text[PAY_KEY_TEXT_MAX + 4]; /* one too many shows, behind it CR, LF and NUL have room */
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = key_read(text, sizeof(text));
+    if (failed) {
+        explicit_bzero(text, sizeof(text));
+        return failed;
+    }
+    rv = pay_key_import(out, ctl->store, account, mode, kind, text, ctl->pool);
+    explicit_bzero(text, sizeof(text));
+    if (rv == APR_EINVAL) {
+        return ctl_fail(CTL_EXIT_ILLEGAL,
+                        "standard input holds no %s %s key; want PREFIX_%s%s_BODY of %d to %d "
+                        "characters",
+                        pay_mode_name(mode), pay_key_kind_name(kind), pay_mode_name(mode),
+                        kind == PAY_KEY_SECRET ? "sk" : "pk", PAY_KEY_TEXT_MIN, PAY_KEY_TEXT_MAX);
+    }
+    if (rv == APR_EEXIST) {
+        return ctl_fail(CTL_EXIT_REFUSED, "the store has this key already; see 'paymentsctl key "
+                                          "list'");
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot import the key");
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_key_import(ctl_t *ctl)
+{
+    pay_account_t *account;
+    pay_api_key_t *key;
+    pay_key_kind_t kind;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+
+    failed = ctl_option_kind(&kind, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = key_take_over(&key, ctl, account, scope.mode, kind);
+    if (failed) {
+        return failed;
+    }
+    if (ctl->json) {
+        ctl_row_print(ctl, &key_view, key);
+    } else {
+        puts(key->id);
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_key_list(ctl_t *ctl)
+{
+    apr_array_header_t *keys;
+    pay_account_t *account;
+    apr_uint64_t limit;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_limit(&limit, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (ctl->arg[0]) {
+        failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+        if (failed) {
+            return failed;
+        }
+    }
+    rv = pay_store_key_list(&keys, ctl->store, ctl->arg[0], ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the keys");
+    }
+    ctl_list_print(ctl, &key_view, keys, limit);
+    return CTL_OK;
+}
+
+/* A key given where its id belongs must not be repeated in an error. */
+static ctl_exit_t id_check(const char *id)
+{
+    pay_key_kind_t kind;
+    pay_mode_t mode;
+
+    if (pay_api_key_parse(&mode, &kind, id) == APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "this is a key; want its id, which 'paymentsctl key "
+                                          "list' shows");
+    }
+    if (strlen(id) > KEY_ID_MAX) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "key id: want at most %d characters", KEY_ID_MAX);
+    }
+    return CTL_OK;
+}
+
+static ctl_exit_t key_absent(const char *id)
+{
+    return ctl_fail(CTL_EXIT_REFUSED,
+                    "there is no key %s; 'paymentsctl key list' shows those there are", id);
+}
+
+ctl_exit_t ctl_key_revoke(ctl_t *ctl)
+{
+    const char *id = ctl->arg[0];
+    pay_api_key_t *key;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = id_check(id);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_key_revoke(&key, ctl->store, id, 0, ctl->pool);
+    if (rv == APR_NOTFOUND) {
+        return key_absent(id);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot revoke the key");
+    }
+    ctl_row_print(ctl, &key_view, key);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_key_rotate(ctl_t *ctl)
+{
+    const char *id = ctl->arg[0];
+    apr_interval_time_t overlap;
+    pay_api_key_t *key, *old;
+    const char *text;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_overlap(&overlap, ctl, 0);
+    if (failed) {
+        return failed;
+    }
+    failed = id_check(id);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_key_rotate(&key, &old, &text, ctl->store, id, overlap, ctl->pool);
+    if (rv == APR_NOTFOUND) {
+        return key_absent(id);
+    }
+    if (rv == APR_EINVAL) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "key %s is revoked already; 'paymentsctl key create' makes another", id);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot rotate the key");
+    }
+    return key_reveal(ctl, key, text);
+}

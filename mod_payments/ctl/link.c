@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text/time.h"
+#include "base/net/url.h"
+#include "ctl/commands.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/range.h"
+#include "service/checkout/links.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+#define PAGE_PATH "/payment/page/"
+#define FIRST_TIME "0000-01-01T00:00:00Z"
+
+static const char *const titles[] = {"REFERENCE", "STATE",   "AMOUNT",  "CURRENCY",
+                                     "PAID",      "EXPIRES", "CREATED", NULL};
+
+/* The members of JSON, in their order. */
+static const char *const csv_titles[] = {
+    "reference",  "title",     "description", "amount", "currency", "reusable", "expiresAt",
+    "disabledAt", "createdAt", "paid",        "url",    "state",    NULL};
+
+typedef struct row_t {
+    const pay_link_t *link;
+    const char *site; /* in front of the page's path */
+    apr_time_t now;
+    apr_pool_t *pool; /* for what is made of it */
+} row_t;
+
+static const char *url_of(const row_t *row)
+{
+    return apr_pstrcat(row->pool, row->site, PAGE_PATH, row->link->page_id, NULL);
+}
+
+static const char *state_of(const row_t *row)
+{
+    return pay_link_state_name(pay_link_state(row->link, row->now));
+}
+
+/* That of an open link is the payer's to say. */
+static void amount_cell(ctl_table_t *table, const pay_link_t *link)
+{
+    if (link->money.amount_minor > 0) {
+        ctl_table_amount(table, link->money.amount_minor, link->money.currency);
+    } else {
+        ctl_table_cell(table, "open");
+    }
+}
+
+static void link_cells(ctl_table_t *table, const void *baton)
+{
+    const row_t *row = baton;
+    const pay_link_t *link = row->link;
+
+    ctl_table_cell(table, link->reference);
+    ctl_table_cell(table, state_of(row));
+    amount_cell(table, link);
+    ctl_table_cell(table, link->money.currency);
+    ctl_table_number(table, link->paid);
+    ctl_table_time(table, link->expires_at);
+    ctl_table_time(table, link->created_at);
+}
+
+static void link_json(pay_writer_t *w, const void *baton)
+{
+    const row_t *row = baton;
+
+    pay_link_to_json(w, NULL, row->link, url_of(row), row->now);
+}
+
+static void link_csv(pay_csv_t *csv, const void *baton)
+{
+    const row_t *row = baton;
+    const pay_link_t *link = row->link;
+
+    pay_csv_text(csv, link->reference);
+    pay_csv_text(csv, link->title);
+    pay_csv_text(csv, link->description);
+    if (link->money.amount_minor > 0) {
+        pay_csv_amount(csv, link->money.amount_minor, link->money.currency);
+    } else {
+        pay_csv_text(csv, "");
+    }
+    pay_csv_text(csv, link->money.currency);
+    pay_csv_text(csv, link->once ? "false" : "true");
+    pay_csv_time(csv, link->expires_at);
+    pay_csv_time(csv, link->disabled_at);
+    pay_csv_time(csv, link->created_at);
+    pay_csv_number(csv, link->paid);
+    pay_csv_text(csv, url_of(row));
+    pay_csv_text(csv, state_of(row));
+}
+
+static void link_details(ctl_table_t *table, const void *baton)
+{
+    const row_t *row = baton;
+    const pay_link_t *link = row->link;
+
+    ctl_detail(table, "reference", link->reference);
+    ctl_detail(table, "state", state_of(row));
+    ctl_detail(table, "page", url_of(row));
+    ctl_table_cell(table, "amount");
+    amount_cell(table, link);
+    ctl_detail(table, "currency", link->money.currency);
+    ctl_detail(table, "title", link->title);
+    ctl_detail(table, "description", link->description);
+    ctl_detail(table, "paid by", link->once ? "one payer, once" : "any number of payers");
+    ctl_detail_number(table, "paid", link->paid);
+    ctl_detail(table, "payers return to", link->redirect_url);
+    ctl_detail_time(table, "expires", link->expires_at);
+    ctl_detail_time(table, "disabled", link->disabled_at);
+    ctl_detail_time(table, "created", link->created_at);
+}
+
+static const ctl_view_t link_view = {.titles = titles,
+                                     .cells = link_cells,
+                                     .json = link_json,
+                                     .csv_titles = csv_titles,
+                                     .csv = link_csv};
+static const ctl_view_t link_detail_view = {
+    .titles = ctl_detail_titles, .cells = link_details, .json = link_json};
+
+/* The scheme and host, and PaymentsBasePath, without the slash behind it. */
+static ctl_exit_t site_read(const char **out, const ctl_t *ctl)
+{
+    const char *site = ctl->option[CTL_OPTION_SITE];
+    const char *fault;
+    pay_url_t *url;
+    apr_status_t rv;
+    size_t len;
+
+    *out = "";
+    if (!site) {
+        return CTL_OK;
+    }
+    rv = pay_url_parse(&url, &fault, site, "https http", ctl->pool);
+    if (rv != APR_SUCCESS || strpbrk(site, "?#")) {
+        return ctl_fail(CTL_EXIT_ILLEGAL,
+                        "--site: want the server's address, such as https://shop.example");
+    }
+    for (len = strlen(site); site[len - 1] == '/'; len--) {
+        ;
+    }
+    *out = apr_pstrmemdup(ctl->pool, site, len);
+    return CTL_OK;
+}
+
+static void link_print(const ctl_t *ctl, const pay_link_t *link, const char *site)
+{
+    const row_t row = {link, site, pay_time_now(), ctl->pool};
+
+    ctl_row_print(ctl, &link_detail_view, &row);
+}
+
+/* A bare date is a day of the account's zone, which belongs to the time whole. */
+static ctl_exit_t expires_read(apr_time_t *out, const ctl_t *ctl, const pay_account_t *account)
+{
+    const char *text = ctl->option[CTL_OPTION_EXPIRES];
+    const pay_timezone_t *zone;
+    pay_time_range_t range;
+    ctl_exit_t failed;
+
+    *out = 0;
+    if (!text) {
+        return CTL_OK;
+    }
+    failed = ctl_zone_load(&zone, ctl, account);
+    if (failed) {
+        return failed;
+    }
+    if (pay_refund_range_parse(&range, FIRST_TIME, text, zone, 0, ctl->pool)) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--expires: want yyyy-MM-dd or an RFC 3339 time");
+    }
+    *out = range.to;
+    return CTL_OK;
+}
+
+/* What all commands on links begin with. */
+static ctl_exit_t place_read(const char **site, pay_scope_t *scope, pay_account_t **account,
+                             ctl_t *ctl)
+{
+    ctl_exit_t failed;
+
+    failed = site_read(site, ctl);
+    return failed ? failed : ctl_scope_find(scope, account, ctl);
+}
+
+ctl_exit_t ctl_link_create(ctl_t *ctl)
+{
+    pay_link_form_t form = {.reference = ctl->option[CTL_OPTION_REFERENCE],
+                            .title = ctl->option[CTL_OPTION_TITLE],
+                            .description = ctl->option[CTL_OPTION_DESCRIPTION],
+                            .redirect_url = ctl->option[CTL_OPTION_REDIRECT],
+                            .amount = ctl->option[CTL_OPTION_AMOUNT],
+                            .currency = ctl->option[CTL_OPTION_CURRENCY],
+                            .once = ctl->option[CTL_OPTION_ONCE] != NULL};
+    const pay_problem_t *problem;
+    const pay_link_t *link;
+    pay_account_t *account;
+    const char *site;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+
+    failed = place_read(&site, &scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = expires_read(&form.expires_at, ctl, account);
+    if (failed) {
+        return failed;
+    }
+    problem = pay_link_make(&link, ctl->store, account, scope.mode, &form, ctl->pool);
+    if (problem) {
+        return ctl_fail_problem(problem, ctl->pool);
+    }
+    link_print(ctl, link, site);
+    return CTL_OK;
+}
+
+/* Show and disable: the link of the second argument. */
+static ctl_exit_t link_work(ctl_t *ctl,
+                            const pay_problem_t *(*work)(const pay_link_t **out, pay_store_t *store,
+                                                         const pay_scope_t *scope,
+                                                         const char *reference, apr_pool_t *p))
+{
+    const pay_problem_t *problem;
+    const pay_link_t *link;
+    pay_account_t *account;
+    const char *site;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+
+    failed = place_read(&site, &scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    problem = work(&link, ctl->store, &scope, ctl->arg[1], ctl->pool);
+    if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "account %s has no such payment link in %s mode; 'paymentsctl link list' "
+                        "shows those there are",
+                        account->name, pay_mode_name(scope.mode));
+    }
+    if (problem) {
+        return ctl_fail_problem(problem, ctl->pool);
+    }
+    link_print(ctl, link, site);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_link_show(ctl_t *ctl)
+{
+    return link_work(ctl, pay_link_find);
+}
+
+ctl_exit_t ctl_link_disable(ctl_t *ctl)
+{
+    return link_work(ctl, pay_link_disable);
+}
+
+/* Prints the links, a batch a read transaction, by reference. */
+static apr_status_t links_print(ctl_list_t *list, ctl_t *ctl, const pay_scope_t *scope,
+                                const char *site)
+{
+    char last[PAY_LINK_REFERENCE_MAX + 1]; /* where the batch before ended */
+    const char *after = NULL;
+    apr_array_header_t *links;
+    apr_pool_t *batch;
+    apr_status_t rv;
+    int i;
+
+    apr_pool_create(&batch, ctl->pool);
+    do {
+        apr_pool_clear(batch);
+        rv = pay_store_link_list(&links, ctl->store, scope, after, PAY_STORE_ROWS_MAX, batch);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        for (i = 0; i < links->nelts; i++) {
+            const row_t row = {APR_ARRAY_IDX(links, i, const pay_link_t *), site, pay_time_now(),
+                               batch};
+
+            ctl_list_row(list, &row);
+            apr_cpystrn(last, row.link->reference, sizeof(last));
+            after = last;
+        }
+    } while (links->nelts > 0 && !ctl_list_is_full(list));
+    apr_pool_destroy(batch);
+    return APR_SUCCESS;
+}
+
+ctl_exit_t ctl_link_list(ctl_t *ctl)
+{
+    pay_account_t *account;
+    pay_scope_t scope;
+    apr_uint64_t limit;
+    const char *site;
+    ctl_list_t *list;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_limit(&limit, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = place_read(&site, &scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    list = ctl_list_open(ctl, &link_view, limit);
+    rv = links_print(list, ctl, &scope, site);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the payment links"); /* the array stays open */
+    }
+    ctl_list_close(list);
+    return CTL_OK;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/audit.h"
+#include "ctl/commands.h"
+#include "ctl/endpoint.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+
+#include "model/email.h"
+#include "model/recipients.h"
+#include "service/account/endpoints.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+static const pay_mode_t modes[] = {PAY_TEST, PAY_LIVE};
+#define MODES ((int)(sizeof(modes) / sizeof(modes[0])))
+
+/* Kinds of e-mail, in the order they are shown. */
+static const struct {
+    pay_endpoint_kind_t kind;
+    const char *title;
+} mails[] = {{PAY_ENDPOINT_NOTICE, "notices"}, {PAY_ENDPOINT_RECEIPT, "receipts"}};
+#define MAILS ((int)(sizeof(mails) / sizeof(mails[0])))
+
+typedef struct mail_t {
+    const char *account;
+    const pay_endpoint_t *endpoint[MAILS][MODES]; /* NULL: never set */
+    const pay_delivery_t *delivery;               /* NULL: no server has told it */
+} mail_t;
+
+static int mail_is_on(const mail_t *mail, int i)
+{
+    return mail->endpoint[i][0] && mail->endpoint[i][0]->enabled;
+}
+
+/* Who gets receipts of Test Mode beside the merchant. */
+static const char *recipients_of(const mail_t *mail)
+{
+    return mail->endpoint[1][0] ? mail->endpoint[1][0]->recipients : "";
+}
+
+/* NULL: nobody gets notices. */
+static const char *merchant_of(const mail_t *mail)
+{
+    return mail_is_on(mail, 0) ? mail->endpoint[0][0]->address : NULL;
+}
+
+static const char *text_of(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+static void mail_details(ctl_table_t *table, const void *row)
+{
+    const mail_t *mail = row;
+    const pay_delivery_t *delivery = mail->delivery;
+    apr_pool_t *p = ctl_table_pool(table);
+    int i, j;
+
+    ctl_detail(table, "account", mail->account);
+    ctl_detail(table, "merchant address", merchant_of(mail));
+    ctl_detail(table, "receipts", mail_is_on(mail, 1) ? "on" : "off");
+    ctl_detail(table, "test recipients", text_of(recipients_of(mail)));
+    ctl_detail(table, "mail relay", delivery ? delivery->mail_relay : NULL);
+    ctl_detail(table, "sender", delivery ? delivery->mail_from : NULL);
+    for (i = 0; i < MAILS; i++) {
+        for (j = 0; j < MODES; j++) {
+            if (mail->endpoint[i][j]) {
+                ctl_detail(table,
+                           apr_psprintf(p, "%s, %s mode", mails[i].title, pay_mode_name(modes[j])),
+                           ctl_endpoint_line(mail->endpoint[i][j], p));
+            }
+        }
+    }
+}
+
+static void mail_json(pay_writer_t *w, const void *row)
+{
+    const mail_t *mail = row;
+    const pay_delivery_t *delivery = mail->delivery;
+    int i, j;
+
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "account", mail->account);
+    pay_writer_string(w, "merchantAddress", merchant_of(mail));
+    pay_writer_bool(w, "receipts", mail_is_on(mail, 1));
+    pay_writer_words(w, "testRecipients", recipients_of(mail));
+    pay_writer_string(w, "relay", delivery ? text_of(delivery->mail_relay) : NULL);
+    pay_writer_string(w, "sender", delivery ? text_of(delivery->mail_from) : NULL);
+    pay_writer_array_open(w, "deliveries");
+    for (i = 0; i < MAILS; i++) {
+        for (j = 0; j < MODES; j++) {
+            if (mail->endpoint[i][j]) {
+                pay_writer_object_open(w, NULL);
+                pay_writer_string(w, "kind", pay_endpoint_kind_name(mails[i].kind));
+                pay_writer_string(w, "mode", pay_mode_name(modes[j]));
+                pay_writer_bool(w, "enabled", mail->endpoint[i][j]->enabled);
+                ctl_endpoint_members(w, mail->endpoint[i][j]);
+                pay_writer_object_close(w);
+            }
+        }
+    }
+    pay_writer_array_close(w);
+    pay_writer_object_close(w);
+}
+
+static const ctl_view_t mail_view = {
+    .titles = ctl_detail_titles, .cells = mail_details, .json = mail_json};
+
+static ctl_exit_t mail_print(ctl_t *ctl, const pay_account_t *account)
+{
+    mail_t mail = {.account = account->name};
+    pay_scope_t scope = {.account = account->number};
+    pay_endpoint_t *endpoint;
+    pay_delivery_t *delivery;
+    ctl_exit_t failed;
+    apr_status_t rv;
+    int i, j;
+
+    for (i = 0; i < MAILS; i++) {
+        for (j = 0; j < MODES; j++) {
+            scope.mode = modes[j];
+            failed = ctl_endpoint_get(&endpoint, ctl, &scope, mails[i].kind);
+            if (failed) {
+                return failed;
+            }
+            mail.endpoint[i][j] = endpoint;
+        }
+    }
+    rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
+    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
+        return ctl_fail_status(rv, "cannot read how the server delivers");
+    }
+    mail.delivery = rv == APR_SUCCESS ? delivery : NULL;
+    ctl_row_print(ctl, &mail_view, &mail);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_mail_show(ctl_t *ctl)
+{
+    pay_account_t *account;
+    ctl_exit_t failed;
+
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    return mail_print(ctl, account);
+}
+
+/* *address NULL: "off", or not given. */
+static ctl_exit_t address_read(const char **address, const ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_MERCHANT_ADDRESS];
+    apr_status_t rv;
+
+    *address = NULL;
+    if (!text || strcmp(text, "off") == 0) {
+        return CTL_OK;
+    }
+    rv = pay_email_normalize(address, text, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--merchant-address: want one address such as "
+                                          "shop@example.com, or off");
+    }
+    return CTL_OK;
+}
+
+/* *recipients NULL: not given. */
+static ctl_exit_t recipients_read(const char **recipients, const ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_TEST_RECIPIENT];
+
+    *recipients = NULL;
+    if (text && !pay_recipients_read(recipients, text, ctl->pool)) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--test-recipient: " PAY_RECIPIENTS_FAULT);
+    }
+    return CTL_OK;
+}
+
+/* An address is nobody's to read in the audit. */
+static void mail_say(ctl_t *ctl, const char *address, int receipts)
+{
+    const char *text = "";
+
+    if (ctl->option[CTL_OPTION_MERCHANT_ADDRESS]) {
+        text = address ? "another merchant's address" : "no merchant's address";
+    }
+    if (receipts >= 0) {
+        text = apr_pstrcat(ctl->pool, text, *text ? ", " : "",
+                           receipts ? "receipts on" : "receipts off", NULL);
+    }
+    if (ctl->option[CTL_OPTION_TEST_RECIPIENT]) {
+        text =
+            apr_pstrcat(ctl->pool, text, *text ? ", " : "", "other recipients in Test Mode", NULL);
+    }
+    ctl_audit_say(ctl, "mail", text);
+}
+
+ctl_exit_t ctl_mail_set(ctl_t *ctl)
+{
+    const pay_service_t service = {.store = ctl->store};
+    pay_mail_settings_t settings = {.notices = -1};
+    const pay_problem_t *problem;
+    pay_account_t *account;
+    ctl_exit_t failed;
+
+    if (!ctl->option[CTL_OPTION_MERCHANT_ADDRESS] && !ctl->option[CTL_OPTION_RECEIPTS]
+        && !ctl->option[CTL_OPTION_TEST_RECIPIENT]) {
+        return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl mail set --help'");
+    }
+    failed = address_read(&settings.address, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (ctl->option[CTL_OPTION_MERCHANT_ADDRESS]) {
+        settings.notices = settings.address != NULL;
+    }
+    failed = ctl_option_receipts(&settings.receipts, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = recipients_read(&settings.test_recipients, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_account_find(&account, ctl, ctl->arg[0]);
+    if (failed) {
+        return failed;
+    }
+    mail_say(ctl, settings.address, settings.receipts);
+    problem = pay_mail_set(&service, account->number, &settings, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot store the mail settings", ctl->pool);
+    }
+    return mail_print(ctl, account);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_CTL_REFUND_H
+#define PAY_CTL_REFUND_H
+
+/* Refunds, for the commands that make, list, show and decide them. */
+
+#include "ctl/output.h"
+
+extern const char *const ctl_refund_titles[];
+
+/* One cell a title. */
+void ctl_refund_cells(ctl_table_t *table, const pay_refund_t *refund);
+
+/* The refund of the first two arguments with --mode; faults are told. */
+ctl_exit_t ctl_refund_find(pay_refund_t **out, ctl_t *ctl);
+
+/* As `refund show` has it. */
+void ctl_refund_print(const ctl_t *ctl, const pay_refund_t *refund);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* refund link: the refunds of the acquirer's books that belong to no charge here, and those of them
+ * whose charge is here by now. */
+
+#include "ctl/audit.h"
+#include "ctl/commands.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+
+#include <string.h>
+
+#define PAGE_ROWS 100
+
+/* One refund that has no charge here, or had none. */
+typedef struct unlinked_t {
+    const pay_refund_t *refund;
+    const char *name; /* what the acquirer calls its charge; "": nothing */
+    const char *charge;
+    const char *verdict;
+} unlinked_t;
+
+typedef struct run_t {
+    ctl_t *ctl;
+    const pay_scope_t *scope;
+    ctl_list_t *list;
+    int change;
+    apr_uint64_t linked; /* or would be */
+    apr_uint64_t left;
+    apr_pool_t *page; /* cleared with each page */
+} run_t;
+
+static const char *const titles[] = {"REFUND", "ACQUIRER'S CHARGE", "STATUS",  "AMOUNT", "CURRENCY",
+                                     "CHARGE", "VERDICT",           "CREATED", NULL};
+
+static void cells(ctl_table_t *table, const void *row)
+{
+    const unlinked_t *unlinked = row;
+    const pay_refund_t *refund = unlinked->refund;
+
+    ctl_table_cell(table, refund->refund_reference);
+    ctl_table_cell(table, unlinked->name);
+    ctl_table_cell(table, pay_refund_state_name(refund->state));
+    ctl_table_amount(table, refund->money.amount_minor, refund->money.currency);
+    ctl_table_cell(table, refund->money.currency);
+    ctl_table_cell(table, unlinked->charge);
+    ctl_table_cell(table, unlinked->verdict);
+    ctl_table_time(table, refund->created_at);
+}
+
+static void json(pay_writer_t *w, const void *row)
+{
+    const unlinked_t *unlinked = row;
+    const pay_refund_t *refund = unlinked->refund;
+    char amount[PAY_MONEY_TEXT_MAX];
+
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "refundReference", refund->refund_reference);
+    pay_writer_string(w, "acquirerCharge", *unlinked->name ? unlinked->name : NULL);
+    pay_writer_string(w, "status", pay_refund_state_name(refund->state));
+    pay_writer_string(w, "amount",
+                      refund->money.amount_minor > 0 ? pay_money_format(
+                          amount, refund->money.amount_minor, refund->money.currency)
+                                                     : NULL);
+    pay_writer_string(w, "currency", *refund->money.currency ? refund->money.currency : NULL);
+    pay_writer_string(w, "charge", unlinked->charge);
+    pay_writer_string(w, "verdict", unlinked->verdict);
+    pay_writer_time(w, "createdAt", refund->created_at);
+    pay_writer_object_close(w);
+}
+
+static const ctl_view_t view = {.titles = titles, .cells = cells, .json = json};
+
+static const char *verdict_text(run_t *run, pay_refund_link_t verdict)
+{
+    switch (verdict) {
+    case PAY_REFUND_LINKED:
+        run->linked++;
+        return run->change ? "linked" : "can be linked";
+    case PAY_REFUND_LINK_DIFFERENT:
+        run->left++;
+        return "does not fit its charge";
+    default:
+        run->left++;
+        return "charge not known here";
+    }
+}
+
+/* Each that is changed has an entry of its own in the audit. */
+static apr_status_t link_one(run_t *run, const pay_refund_t *before)
+{
+    const char *reference = before->refund_reference;
+    unlinked_t unlinked = {.name = before->acquirer_charge};
+    pay_store_t *store = run->ctl->store;
+    pay_refund_link_t verdict;
+    pay_refund_t *refund;
+    pay_charge_t *charge;
+    pay_audit_t entry;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (run->change) {
+        rv = ctl_audit_next(&store, run->ctl, &entry, run->page);
+        entry.subject = reference;
+    }
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_refund_link(&refund, &charge, &verdict, store, run->scope, reference,
+                                   run->change, run->page);
+    }
+    if (rv != APR_SUCCESS || verdict == PAY_REFUND_LINK_KNOWN) {
+        return rv == APR_NOTFOUND ? APR_SUCCESS : rv; /* somebody else was faster */
+    }
+    if (*unlinked.name == '\0' && before->transaction_reference) {
+        unlinked.name = before->transaction_reference;
+    }
+    unlinked.refund = refund;
+    unlinked.charge = charge ? charge->reference : NULL;
+    unlinked.verdict = verdict_text(run, verdict);
+    ctl_list_row(run->list, &unlinked);
+    return APR_SUCCESS;
+}
+
+static apr_status_t link_all(run_t *run)
+{
+    const pay_time_range_t range = {APR_INT64_MIN, APR_INT64_MAX};
+    pay_store_t *store = run->ctl->store;
+    pay_page_cursor_t cursor = {.done = 0};
+    const pay_refund_t *refund;
+    apr_array_header_t *rows;
+    apr_status_t rv = APR_SUCCESS;
+    int i;
+
+    while (rv == APR_SUCCESS && !cursor.done) {
+        apr_pool_clear(run->page);
+        rv = pay_store_refund_page(&rows, &cursor, store, run->scope, &range, PAGE_ROWS, run->page);
+        for (i = 0; rv == APR_SUCCESS && i < rows->nelts; i++) {
+            refund = APR_ARRAY_IDX(rows, i, const pay_refund_t *);
+            if (refund->charge_seq == 0) {
+                rv = link_one(run, refund);
+            }
+        }
+    }
+    return rv;
+}
+
+ctl_exit_t ctl_refund_link(ctl_t *ctl)
+{
+    run_t run = {.ctl = ctl, .change = ctl->option[CTL_OPTION_YES] != NULL};
+    pay_account_t *account;
+    ctl_exit_t failed;
+    pay_scope_t scope;
+    apr_status_t rv;
+
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (scope.mode != PAY_LIVE) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--mode: want live; nothing leaves Test Mode, so no "
+                                          "acquirer has names of it");
+    }
+    run.scope = &scope;
+    apr_pool_create(&run.page, ctl->pool);
+    run.list = ctl_list_open(ctl, &view, 0);
+    rv = link_all(&run);
+    ctl_list_close(run.list);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot look at all of the refunds");
+    }
+    if (run.linked && !run.change) {
+        ctl_note("%" APR_UINT64_T_FMT " of them can be linked: the same command with --yes does "
+                 "it.",
+                 run.linked);
+    }
+    return CTL_OK;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* store confirm: what a store that was put back from a copy brings back, and the end of its hold.
+ */
+
+#include "base/text/time.h"
+#include "base/text/timezone.h"
+#include "ctl/audit.h"
+#include "ctl/commands.h"
+#include "ctl/message.h"
+#include "ctl/output.h"
+
+#include <apr_strings.h>
+#include <stdio.h>
+
+#define COUNT_MAX 100000                     /* more are shown as that many */
+#define DATE_LEN 10                          /* of a time's text */
+#define REFUNDS_MAX (PAY_STORE_ROWS_MAX - 1) /* listed, of an account; then a line says so */
+#define DAY apr_time_from_sec(24 * 3600)
+
+static const char *const titles[] = {"ACCOUNT", "MODE", "WHAT", "WHICH", "SINCE", NULL};
+
+typedef struct brought_t {
+    const char *account;
+    const char *mode; /* NULL: both */
+    const char *what, *name;
+    const char *which;
+    apr_time_t since; /* 0: none */
+} brought_t;
+
+static void brought_cells(ctl_table_t *table, const void *row)
+{
+    const brought_t *brought = row;
+
+    ctl_table_cell(table, brought->account);
+    ctl_table_cell(table, brought->mode);
+    ctl_table_cell(table, brought->what);
+    ctl_table_cell(table, brought->which);
+    ctl_table_time(table, brought->since);
+}
+
+static void brought_json(pay_writer_t *w, const void *row)
+{
+    const brought_t *brought = row;
+
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "account", brought->account);
+    pay_writer_string(w, "mode", brought->mode);
+    pay_writer_string(w, "what", brought->name);
+    pay_writer_string(w, "which", brought->which);
+    pay_writer_time(w, "since", brought->since);
+    pay_writer_object_close(w);
+}
+
+static const ctl_view_t brought_view = {
+    .titles = titles, .cells = brought_cells, .json = brought_json};
+
+static const char *number_text(int number, apr_pool_t *p)
+{
+    return number < COUNT_MAX ? apr_itoa(p, number) : apr_psprintf(p, "%d or more", COUNT_MAX);
+}
+
+/* ---- the parts of an account */
+
+static apr_status_t keys_list(ctl_list_t *list, const ctl_t *ctl, const pay_account_t *account)
+{
+    const apr_time_t now = pay_time_now();
+    const pay_api_key_t *key;
+    apr_array_header_t *keys;
+    apr_status_t rv;
+    int i;
+
+    rv = pay_store_key_list(&keys, ctl->store, account->name, ctl->pool);
+    for (i = 0; rv == APR_SUCCESS && i < keys->nelts; i++) {
+        key = APR_ARRAY_IDX(keys, i, const pay_api_key_t *);
+        if (pay_api_key_is_valid(key, now)) {
+            const brought_t row = {
+                account->name,
+                pay_mode_name(key->scope.mode),
+                apr_psprintf(ctl->pool, "%s key that works", pay_key_kind_name(key->kind)),
+                "key",
+                key->id,
+                key->created_at};
+
+            ctl_list_row(list, &row);
+        }
+    }
+    return rv;
+}
+
+static apr_status_t refunds_list(ctl_list_t *list, const ctl_t *ctl, const pay_account_t *account)
+{
+    const pay_scope_t scope = {account->number, PAY_LIVE};
+    const pay_refund_t *refund;
+    apr_array_header_t *refunds;
+    apr_status_t rv;
+    int i;
+
+    rv = pay_store_refund_waiting(&refunds, ctl->store, &scope, PAY_STORE_ROWS_MAX, ctl->pool);
+    for (i = 0; rv == APR_SUCCESS && i < refunds->nelts && i < REFUNDS_MAX; i++) {
+        refund = APR_ARRAY_IDX(refunds, i, const pay_refund_t *);
+        const brought_t row = {account->name, pay_mode_name(PAY_LIVE),  "refund that waits",
+                               "refund",      refund->refund_reference, refund->created_at};
+
+        ctl_list_row(list, &row);
+    }
+    if (rv == APR_SUCCESS && refunds->nelts > REFUNDS_MAX) {
+        const brought_t more = {account->name, pay_mode_name(PAY_LIVE), "refunds that wait",
+                                "refunds",     "more than are listed",  0};
+
+        ctl_list_row(list, &more);
+    }
+    return rv;
+}
+
+static apr_status_t counts_list(ctl_list_t *list, const ctl_t *ctl, const pay_account_t *account,
+                                pay_mode_t mode)
+{
+    const pay_scope_t scope = {account->number, mode};
+    pay_waiting_t waiting;
+    apr_status_t rv;
+
+    rv = pay_store_waiting_count(&waiting, ctl->store, &scope, COUNT_MAX);
+    if (rv == APR_SUCCESS && waiting.tokens > 0) {
+        const brought_t row = {account->name,
+                               pay_mode_name(mode),
+                               "card tokens",
+                               "tokens",
+                               number_text(waiting.tokens, ctl->pool),
+                               0};
+
+        ctl_list_row(list, &row);
+    }
+    if (rv == APR_SUCCESS && waiting.events > 0) {
+        const brought_t row = {account->name,
+                               pay_mode_name(mode),
+                               "events not delivered",
+                               "events",
+                               number_text(waiting.events, ctl->pool),
+                               0};
+
+        ctl_list_row(list, &row);
+    }
+    return rv;
+}
+
+static apr_status_t grants_list(ctl_list_t *list, const ctl_t *ctl, const pay_account_t *account)
+{
+    apr_array_header_t *grants;
+    const pay_grant_t *grant;
+    apr_status_t rv;
+    int i;
+
+    rv = pay_store_grant_list(&grants, ctl->store, account->name, ctl->pool);
+    for (i = 0; rv == APR_SUCCESS && i < grants->nelts; i++) {
+        grant = APR_ARRAY_IDX(grants, i, const pay_grant_t *);
+        const brought_t row = {account->name,
+                               NULL,
+                               apr_psprintf(ctl->pool, "grant of %s", pay_role_name(grant->role)),
+                               "grant",
+                               apr_pstrcat(ctl->pool, grant->user, " on ", grant->host, NULL),
+                               grant->created_at};
+
+        ctl_list_row(list, &row);
+    }
+    return rv;
+}
+
+static apr_status_t sync_list(ctl_list_t *list, const ctl_t *ctl, const pay_account_t *account)
+{
+    apr_time_t from;
+    apr_status_t rv;
+    int wanted, synced;
+
+    rv = pay_store_epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
+    if (rv == APR_SUCCESS && wanted) {
+        const brought_t row = {account->name,
+                               pay_mode_name(PAY_LIVE),
+                               "refunds of the acquirer",
+                               "sync",
+                               synced ? "fetched since" : "not fetched since",
+                               0};
+
+        ctl_list_row(list, &row);
+    }
+    return rv;
+}
+
+static apr_status_t account_brings(ctl_list_t *list, const ctl_t *ctl, const pay_account_t *account)
+{
+    apr_status_t rv;
+
+    rv = sync_list(list, ctl, account);
+    if (rv == APR_SUCCESS) {
+        rv = refunds_list(list, ctl, account);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = keys_list(list, ctl, account);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = grants_list(list, ctl, account);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = counts_list(list, ctl, account, PAY_TEST);
+    }
+    return rv == APR_SUCCESS ? counts_list(list, ctl, account, PAY_LIVE) : rv;
+}
+
+/* ---- the command */
+
+static ctl_exit_t brought_list(ctl_t *ctl)
+{
+    apr_array_header_t *accounts;
+    ctl_list_t *list;
+    apr_status_t rv;
+    int i;
+
+    rv = pay_store_account_list(&accounts, ctl->store, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the accounts");
+    }
+    list = ctl_list_open(ctl, &brought_view, 0);
+    for (i = 0; rv == APR_SUCCESS && i < accounts->nelts; i++) {
+        rv = account_brings(list, ctl, APR_ARRAY_IDX(accounts, i, const pay_account_t *));
+    }
+    ctl_list_close(list);
+    return rv == APR_SUCCESS ? CTL_OK : ctl_fail_status(rv, "cannot read all of the store");
+}
+
+static const char *date_of(apr_time_t when, apr_pool_t *p)
+{
+    char text[PAY_TIME_TEXT_LEN + 1];
+
+    return apr_pstrndup(p, pay_time_format(text, when), DATE_LEN);
+}
+
+/* A day more at both ends: dates are days of the account's zone. */
+static ctl_exit_t unsynced_fail(ctl_t *ctl, const pay_account_t *account)
+{
+    apr_time_t from = 0;
+    int wanted, synced;
+
+    (void)pay_store_epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
+    return ctl_fail(CTL_EXIT_REFUSED,
+                    "the refunds of account %s were not fetched since: while the server runs, run "
+                    "'paymentsctl refund sync %s --mode live --from %s --to %s' first, or confirm "
+                    "it --unsynced, which may give money back twice",
+                    account->name, account->name, from ? date_of(from - DAY, ctl->pool) : "DATE",
+                    date_of(pay_time_now() + DAY, ctl->pool));
+}
+
+static ctl_exit_t confirm(ctl_t *ctl)
+{
+    const int allow_unsynced = ctl->option[CTL_OPTION_UNSYNCED] != NULL;
+    const pay_account_t *unsynced;
+    apr_status_t rv;
+    int was_held;
+
+    ctl_audit_say(ctl, NULL, allow_unsynced ? "unsynced" : NULL);
+    rv = pay_store_epoch_confirm(&was_held, &unsynced, ctl->store, allow_unsynced, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot confirm it");
+    }
+    if (unsynced) {
+        return unsynced_fail(ctl, unsynced);
+    }
+    ctl_note(was_held ? "Live refunds and live events are sent again."
+                      : "Nothing was held: there is nothing to confirm.");
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_store_confirm(ctl_t *ctl)
+{
+    char began[PAY_TIME_TEXT_LEN + 1];
+    pay_epoch_t epoch;
+    apr_status_t rv;
+
+    if (ctl->option[CTL_OPTION_UNSYNCED] && !ctl->option[CTL_OPTION_YES]) {
+        return ctl_fail(CTL_EXIT_USAGE, "--unsynced goes with --yes");
+    }
+    if (ctl->option[CTL_OPTION_YES]) {
+        return confirm(ctl);
+    }
+    rv = pay_store_epoch_find(&epoch, ctl->store);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read whether the store was put back");
+    }
+    if (!epoch.held) {
+        ctl_note("Nothing is held: there is nothing to confirm.");
+        return brought_list(ctl);
+    }
+    ctl_note("The store was put back from a copy on %s. Live refunds and live events wait until "
+             "'store confirm --yes'.",
+             pay_time_format(began, epoch.began_at));
+    return brought_list(ctl);
+}

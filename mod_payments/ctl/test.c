@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* webhook test, mail test: a test event is written, whoever delivers sends it, its end is told. */
+
+#include "ctl/audit.h"
+#include "ctl/commands.h"
+#include "ctl/endpoint.h"
+#include "ctl/message.h"
+
+#include "base/text/time.h"
+
+#include <apr_time.h>
+
+#define WAIT_MS_MAX (20 * 1000)
+#define WAIT_STEP apr_time_from_msec(50)
+
+typedef enum test_end_t {
+    TEST_DELIVERED,
+    TEST_FAILED,
+    TEST_WAITING, /* nobody has sent it */
+    TEST_GONE     /* without having been sent: dropped, or another test took its place */
+} test_end_t;
+
+static const char *const end_names[] = {"delivered", "failed", "waiting", "dropped"};
+
+typedef struct test_t {
+    const pay_event_t *event; /* as it stood last */
+    test_end_t end;
+    apr_time_t answered_at;
+    int status;
+    const char *error;
+} test_t;
+
+static void test_details(ctl_table_t *table, const void *row)
+{
+    const test_t *test = row;
+    apr_pool_t *p = ctl_table_pool(table);
+
+    ctl_detail(table, "id", pay_event_id(test->event, p));
+    ctl_detail(table, "result", end_names[test->end]);
+    ctl_detail(table, "answer", ctl_answer_text(test->answered_at, test->status, test->error, p));
+    ctl_detail(table, "its body", test->event->answer);
+}
+
+static void test_json(pay_writer_t *w, const void *row)
+{
+    const test_t *test = row;
+
+    pay_writer_object_open(w, NULL);
+    pay_writer_string(w, "id", pay_event_id(test->event, w->pool));
+    pay_writer_string(w, "result", end_names[test->end]);
+    pay_writer_time(w, "answeredAt", test->answered_at);
+    pay_writer_integer(w, "status", test->status);
+    pay_writer_string(w, "error", test->error);
+    pay_writer_string(w, "answer", test->event->answer);
+    pay_writer_object_close(w);
+}
+
+static const ctl_view_t test_view = {
+    .titles = ctl_detail_titles, .cells = test_details, .json = test_json};
+
+/* The event is gone: delivered, when the endpoint has answered since it was made. */
+static apr_status_t test_gone(test_t *test, ctl_t *ctl)
+{
+    pay_endpoint_t *endpoint;
+    apr_status_t rv;
+
+    rv = pay_store_endpoint_get(&endpoint, ctl->store, &test->event->scope, test->event->endpoint,
+                                ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    test->end = TEST_GONE;
+    if (endpoint->answered_at >= test->event->created_at) {
+        test->end = TEST_DELIVERED;
+        test->answered_at = endpoint->answered_at;
+        test->status = endpoint->status;
+        test->error = endpoint->error;
+    }
+    return APR_SUCCESS;
+}
+
+/* Waits until the event has been tried or is gone. */
+static apr_status_t test_wait(test_t *test, ctl_t *ctl)
+{
+    const apr_int64_t until_ms = pay_time_boot_ms() + WAIT_MS_MAX;
+    pay_event_t *event;
+    apr_pool_t *step;
+    apr_status_t rv;
+
+    apr_pool_create(&step, ctl->pool);
+    do {
+        apr_pool_clear(step);
+        rv = pay_store_event_get(&event, ctl->store, &test->event->scope, test->event, step);
+        if (rv == APR_NOTFOUND) {
+            return test_gone(test, ctl);
+        }
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        if (event->parked_at || event->failures > 0) {
+            test->event = event; /* `step` stays */
+            test->end = TEST_FAILED;
+            test->answered_at = event->answered_at;
+            test->status = event->status;
+            test->error = event->error;
+            return APR_SUCCESS;
+        }
+        apr_sleep(WAIT_STEP);
+    } while (pay_time_boot_ms() < until_ms);
+    return APR_SUCCESS;
+}
+
+static ctl_exit_t test_tell(const ctl_t *ctl, const test_t *test)
+{
+    const char *answer;
+
+    ctl_row_print(ctl, &test_view, test);
+    switch (test->end) {
+    case TEST_DELIVERED:
+        return CTL_OK;
+    case TEST_FAILED:
+        answer = ctl_answer_text(test->answered_at, test->status, test->error, ctl->pool);
+        return ctl_fail(CTL_EXIT_REFUSED, "the test was not taken: %s", answer ? answer : "no try");
+    case TEST_GONE:
+        return ctl_fail(CTL_EXIT_UNKNOWN, "the test event was dropped, or another test took its "
+                                          "place, before it was sent");
+    case TEST_WAITING:
+        break;
+    }
+    return ctl_fail(CTL_EXIT_UNKNOWN,
+                    "nobody has sent the test within %d seconds: the server is not running, or "
+                    "sends it later; 'paymentsctl event deliver --once' sends it now",
+                    WAIT_MS_MAX / 1000);
+}
+
+static ctl_exit_t test_run(ctl_t *ctl, const pay_endpoint_t *endpoint)
+{
+    test_t test = {.end = TEST_WAITING, .error = ""};
+    pay_event_t *event;
+    apr_status_t rv;
+
+    ctl_audit_say(ctl, endpoint->kind == PAY_ENDPOINT_WEBHOOK ? "webhook" : "mail", NULL);
+    rv = pay_store_event_test(&event, ctl->store, &endpoint->scope, endpoint->kind, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot make the test event");
+    }
+    test.event = event;
+    rv = test_wait(&test, ctl);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot read how the test went");
+    }
+    return test_tell(ctl, &test);
+}
+
+ctl_exit_t ctl_webhook_test(ctl_t *ctl)
+{
+    pay_endpoint_t *endpoint;
+    pay_account_t *account;
+    ctl_exit_t failed;
+
+    failed = ctl_webhook_find(&endpoint, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (!endpoint->enabled) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "the webhook is switched off; 'paymentsctl webhook set' switches it on");
+    }
+    return test_run(ctl, endpoint);
+}
+
+ctl_exit_t ctl_mail_test(ctl_t *ctl)
+{
+    pay_delivery_t *delivery;
+    pay_endpoint_t *endpoint;
+    pay_account_t *account;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_endpoint_get(&endpoint, ctl, &scope, PAY_ENDPOINT_NOTICE);
+    if (failed) {
+        return failed;
+    }
+    if (!endpoint || !endpoint->enabled) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "account %s has no merchant's address; 'paymentsctl mail set "
+                        "--merchant-address' sets it",
+                        account->name);
+    }
+    rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
+    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
+        return ctl_fail_status(rv, "cannot read how the server delivers");
+    }
+    if (rv == APR_NOTFOUND || !*delivery->mail_relay) {
+        return ctl_fail(CTL_EXIT_REFUSED, "no e-mail can be sent: the server has no "
+                                          "PaymentsMailRelay, could not read its login (its error "
+                                          "log says why), or was not started since it got one");
+    }
+    return test_run(ctl, endpoint);
+}

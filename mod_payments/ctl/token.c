@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ctl/commands.h"
+#include "ctl/message.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+
+#include "base/text/id.h"
+#include "model/card.h"
+#include "model/email.h"
+
+#include <apr_strings.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const titles[] = {"TOKEN", "MODE",    "CARD",    "ISSUER",
+                                     "EMAIL", "CREATED", "REVOKED", NULL};
+
+static void token_cells(ctl_table_t *table, const void *row)
+{
+    const pay_token_t *token = row;
+
+    ctl_table_cell(table, token->token);
+    ctl_table_cell(table, pay_mode_name(token->scope.mode));
+    ctl_table_cell(table, token->card.last4);
+    ctl_table_cell(table, token->card.issuer);
+    ctl_table_cell(table, token->email);
+    ctl_table_time(table, token->created_at);
+    ctl_table_time(table, token->revoked_at);
+}
+
+static void token_json(pay_writer_t *w, const void *row)
+{
+    pay_token_to_json(w, NULL, row);
+}
+
+static const ctl_view_t token_view = {.titles = titles, .cells = token_cells, .json = token_json};
+
+/* What the options say of a new token; scope and text excepted. */
+static ctl_exit_t payer_read(pay_token_t *out, const ctl_t *ctl)
+{
+    const pay_card_t *card = pay_test_card_find(ctl->option[CTL_OPTION_CARD]);
+    apr_status_t rv;
+
+    if (!card) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--card: want a card of Test Mode; 'paymentsctl token "
+                                          "create --help' lists them");
+    }
+    out->card = *card;
+    rv = pay_email_normalize(&out->email, ctl->option[CTL_OPTION_EMAIL], ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--email: want one e-mail address");
+    }
+    return CTL_OK;
+}
+
+static ctl_exit_t text_read(const char **out, const ctl_t *ctl)
+{
+    const char *text = ctl->option[CTL_OPTION_TOKEN];
+    apr_status_t rv;
+
+    *out = NULL;
+    if (!text) {
+        rv = pay_id_make(out, "tok_", PAY_ID_BITS, ctl->pool);
+        return rv == APR_SUCCESS ? CTL_OK : ctl_fail_status(rv, "cannot make a random token");
+    }
+    if (pay_test_token_is_reserved(text)) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--token: tokens that begin with tok_test_ are built in; "
+                                          "choose another text");
+    }
+    rv = pay_token_text_check(text);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail(CTL_EXIT_ILLEGAL,
+                        "--token: want 1 to %d printable characters without "
+                        "blank, not a card number",
+                        PAY_TOKEN_TEXT_MAX);
+    }
+    *out = text;
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_token_create(ctl_t *ctl)
+{
+    pay_token_t proposal = {{0, PAY_TEST}, .token = NULL};
+    pay_account_t *account;
+    pay_token_t *token;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_scope_find(&proposal.scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (proposal.scope.mode != PAY_TEST) {
+        return ctl_fail(CTL_EXIT_REFUSED, "live tokens come from the acquirer's own checkout; this "
+                                          "command makes them with --mode test only");
+    }
+    failed = payer_read(&proposal, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = text_read(&proposal.token, ctl);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_token_create(&token, ctl->store, &proposal, ctl->pool);
+    if (rv == APR_EEXIST) {
+        return ctl_fail(CTL_EXIT_REFUSED, "--token: account %s has this token already",
+                        account->name);
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot create the token");
+    }
+    if (ctl->json) {
+        ctl_row_print(ctl, &token_view, token);
+    } else {
+        puts(token->token);
+    }
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_token_list(ctl_t *ctl)
+{
+    apr_array_header_t *tokens;
+    pay_account_t *account;
+    pay_scope_t scope;
+    apr_uint64_t limit;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_option_limit(&limit, ctl);
+    if (failed) {
+        return failed;
+    }
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    rv = pay_store_token_list(&tokens, ctl->store, &scope, ctl->pool);
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot list the tokens");
+    }
+    ctl_list_print(ctl, &token_view, tokens, limit);
+    return CTL_OK;
+}
+
+ctl_exit_t ctl_token_revoke(ctl_t *ctl)
+{
+    const char *text = ctl->arg[1];
+    pay_account_t *account;
+    pay_token_t *token;
+    pay_scope_t scope;
+    ctl_exit_t failed;
+    apr_status_t rv;
+
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (failed) {
+        return failed;
+    }
+    if (strlen(text) > PAY_TOKEN_TEXT_MAX) {
+        return ctl_fail(CTL_EXIT_TOO_LONG, "the token: want at most %d characters",
+                        PAY_TOKEN_TEXT_MAX);
+    }
+    if (pay_test_token_is_reserved(text)) {
+        return ctl_fail(CTL_EXIT_ILLEGAL, "tokens that begin with tok_test_ are built in and "
+                                          "cannot be revoked");
+    }
+    rv = pay_store_token_revoke(&token, ctl->store, &scope, text, ctl->pool);
+    if (rv == APR_NOTFOUND) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "account %s has no such token in %s mode; 'paymentsctl token list' shows "
+                        "those there are",
+                        account->name, pay_mode_name(scope.mode));
+    }
+    if (rv != APR_SUCCESS) {
+        return ctl_fail_status(rv, "cannot revoke the token");
+    }
+    ctl_row_print(ctl, &token_view, token);
+    return CTL_OK;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_API_OPENAPI_TEXT_H
+#define PAY_HTTPD_API_OPENAPI_TEXT_H
+
+/* The description of the API for programs: docs/openapi.json, byte for byte, as it was built in. */
+
+#include <apr.h>
+
+extern const char *const pay_openapi_text; /* no NUL behind it */
+extern const apr_size_t pay_openapi_len;
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_CALL_ACCEPT_H
+#define PAY_HTTPD_CALL_ACCEPT_H
+
+/* Content negotiation (RFC 9110 section 12.5.1). Pure. */
+
+#define PAY_MEDIA_JSON "application/json"
+
+/*
+ * The media type of the answer for an Accept header (NULL: none given): application/json,
+ * text/json or text/plain, the first of equals. NULL: none of them is acceptable.
+ */
+const char *pay_accept_choose(const char *accept);
+
+/* 1 when `content_type` (NULL: none) is application/json, text/json or application/...+json. */
+int pay_accept_is_json(const char *content_type);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_CALL_CLAIM_H
+#define PAY_HTTPD_CALL_CLAIM_H
+
+/*
+ * Makes our URLs ours before rewriting, aliases, handlers and a site's .htaccess can take them, and
+ * keeps a site's ErrorDocument away from them.
+ */
+
+#include <httpd.h>
+
+/* The handler's name in r->handler. */
+#define PAY_CLAIM_HANDLER "payments-api"
+
+/* 1 when the URL of `r` is ours; also before httpd has decoded it, where an error came early. */
+int pay_claim_is_ours(request_rec *r);
+
+/* Orders: this path and all below it. */
+#define PAY_CLAIM_ORDERS "/payment/order"
+
+/* 1 when `path`, below PaymentsBasePath, is an order's. */
+int pay_claim_is_order(const char *path);
+
+/* Hosted pages: the path below PaymentsBasePath is this and one more segment. */
+#define PAY_CLAIM_PAGES "/payment/page/"
+
+/* 1 when the URL of `r`, which is ours, is that of a hosted page. */
+int pay_claim_is_page(request_rec *r);
+
+/* What is left of `path` (single slashes) after the base path when it is ours, else NULL. */
+const char *pay_claim_own_part(const char *path, const char *base);
+
+/*
+ * With a text of its own for each status, httpd does not redirect to the site's ErrorDocument but
+ * comes to an error filter, which replaces the text.
+ */
+void pay_claim_forget_error_documents(request_rec *r);
+
+void pay_claim_register_hooks(apr_pool_t *p);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_CALL_CORS_H
+#define PAY_HTTPD_CALL_CORS_H
+
+/*
+ * Browsers' calls from pages of the origins of PaymentsCORSOrigin (Fetch, "CORS protocol"): they
+ * may read the answers of what a public key may call, and nothing else.
+ */
+
+#include "httpd/call/call.h"
+
+/* Judges origin and operation once the call's path is known, before anything can refuse it. */
+void pay_cors_begin(request_rec *r);
+
+/* The answer to a preflight (call->cors_preflight). It needs no key, but TLS as every call does. */
+int pay_cors_answer(request_rec *r);
+
+void pay_cors_register_hooks(apr_pool_t *p);
+
+#endif

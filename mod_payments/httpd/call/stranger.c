@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/call/stranger.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_request.h>
+
+/*
+ * Addresses of a root name server, which asks no web server anything. They lie in no private,
+ * reserved or documentation range: rules that shut such ranges out take them for anybody.
+ */
+static const struct {
+    const char *text;
+    int family;
+} addresses[] = {
+    {"198.41.0.4", APR_INET},
+#if APR_HAVE_IPV6
+    {"2001:503:ba3e::2:30", APR_INET6},
+#endif
+};
+
+/* A denial that nobody was given must not stand in the log as one. */
+static const struct ap_logconf silent = {NULL, APLOG_EMERG};
+
+static int is_let_in(request_rec *r, const char *address, int family)
+{
+    request_rec *stranger = apr_pmemdup(r->pool, r, sizeof(*r));
+    apr_status_t rv;
+
+    rv = apr_sockaddr_info_get(&stranger->useragent_addr, address, family, 0, 0, r->pool);
+    if (rv != APR_SUCCESS) {
+        return 1;
+    }
+    stranger->useragent_ip = apr_pstrdup(r->pool, address);
+    stranger->useragent_host = apr_pstrdup(r->pool, ""); /* looked up, and has none */
+    stranger->double_reverse = -1;
+    stranger->user = NULL;
+    stranger->ap_auth_type = NULL;
+    stranger->log = &silent;
+    stranger->headers_in = apr_table_make(r->pool, 1);
+    stranger->headers_out = apr_table_make(r->pool, 1);
+    stranger->err_headers_out = apr_table_make(r->pool, 1);
+    stranger->subprocess_env = apr_table_make(r->pool, 1);
+    stranger->notes = apr_table_make(r->pool, 1);
+    return ap_run_access_checker_ex(stranger) == OK;
+}
+
+int pay_stranger_is_let_in(request_rec *r)
+{
+    apr_size_t i;
+
+    if (ap_satisfies(r) == SATISFY_ANY) {
+        return 1; /* Order and Allow may let in whom Require does not: they are not asked here */
+    }
+    for (i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+        if (is_let_in(r, addresses[i].text, addresses[i].family)) {
+            return 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_CONF_ACQUIRER_H
+#define PAY_HTTPD_CONF_ACQUIRER_H
+
+/* The directives about Live Mode (docs/directives.md). */
+
+#include "acquirer/mod_payments.h"
+
+#include <httpd.h>
+#include <http_config.h>
+
+#define PAY_CONF_ACQUIRERS_MAX 8
+#define PAY_CONF_PARAMETERS_MAX 16
+#define PAY_CONF_PARAMETER_NAME_MAX 32
+#define PAY_CONF_PARAMETER_LEN_MAX 1000
+#define PAY_CONF_CONNECTOR_NAME_MAX 32
+#define PAY_CONF_IN_FLIGHT_DEFAULT 64
+#define PAY_CONF_IN_FLIGHT_MAX 4096
+#define PAY_CONF_LATE_AFTER_MIN apr_time_from_sec(1)
+#define PAY_CONF_LATE_AFTER_MAX apr_time_from_sec(7 * 24 * 3600)
+#define PAY_CONF_REFUND_SYNC_DEFAULT apr_time_from_sec(600)
+#define PAY_CONF_REFUND_SYNC_MIN apr_time_from_sec(1)
+#define PAY_CONF_REFUND_SYNC_MAX apr_time_from_sec(24 * 3600)
+
+struct pay_conf_t;
+
+/* One PaymentsAcquirer. What was given as a secret is never repeated but for its path. */
+typedef struct pay_conf_acquirer_t {
+    const char *connector;
+    const char *name;            /* the instance's, as rows keep it */
+    const char *url;             /* NULL: none */
+    apr_table_t *given;          /* the connector's own parameters, secrets as file: or exec: */
+    apr_interval_time_t timeout; /* 0: PaymentsAcquirerTimeout */
+} pay_conf_acquirer_t;
+
+/* PaymentsAcquirer live CONNECTOR [URL] [NAME=VALUE ...] */
+const char *pay_conf_add_acquirer(cmd_parms *cmd, void *dir, int count, char *const words[]);
+const char *pay_conf_set_in_flight(cmd_parms *cmd, void *dir, const char *arg);
+const char *pay_conf_set_slot_wait(cmd_parms *cmd, void *dir, const char *arg);
+const char *pay_conf_set_late_after(cmd_parms *cmd, void *dir, const char *arg);
+const char *pay_conf_set_late_approval(cmd_parms *cmd, void *dir, const char *arg);
+const char *pay_conf_set_pending_alert(cmd_parms *cmd, void *dir, const char *arg);
+const char *pay_conf_set_refund_sync(cmd_parms *cmd, void *dir, const char *arg);
+
+/* NULL: no loaded module has such a connector. */
+const payments_acquirer_t *pay_conf_connector(const char *name);
+
+/* Whether the parameter is one of the connector's secrets. */
+int pay_conf_is_secret(const payments_acquirer_t *connector, const char *parameter);
+
+/* Of one call: the acquirer's own time, else the host's. */
+apr_interval_time_t pay_conf_acquirer_timeout(const struct pay_conf_t *conf,
+                                              const pay_conf_acquirer_t *acquirer);
+
+/* A sentence on a secret that is given otherwise than as file: or exec:, or NULL. */
+const char *pay_conf_acquirer_secret_fault(const payments_acquirer_t *connector,
+                                           const pay_conf_acquirer_t *acquirer, apr_pool_t *p);
+
+/* Once all modules are loaded: what is wrong with a host's acquirers, or NULL. No files. */
+const char *pay_conf_acquirers_fault(const server_rec *main_server, const server_rec *s,
+                                     apr_pool_t *p);
+
+#endif

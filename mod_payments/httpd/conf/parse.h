@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_CONF_PARSE_H
+#define PAY_HTTPD_CONF_PARSE_H
+
+/* The forms that values of directives have (docs/directives.md). APR_EINVAL: the text has not. */
+
+#include <apr_time.h>
+#include <httpd.h>
+#include <http_config.h>
+
+#define PAY_CONF_HOST_LEN_MAX 253 /* of a DNS name */
+#define PAY_CONF_PATH_LEN_MAX 1000
+
+/* The sentence about a wrong value. */
+const char *pay_conf_wrong(const cmd_parms *cmd, const char *want, const char *got);
+
+apr_status_t pay_conf_parse_on_off(int *out, const char *text);
+
+/* Bytes: digits, then K, M, G, T or nothing. */
+apr_status_t pay_conf_parse_size(apr_int64_t *out, const char *text, apr_int64_t min,
+                                 apr_int64_t max);
+
+/* A whole number: up to nine digits. */
+apr_status_t pay_conf_parse_count(int *out, const char *text, int min, int max);
+
+apr_status_t pay_conf_parse_wait(apr_interval_time_t *out, const char *text,
+                                 apr_interval_time_t min, apr_interval_time_t max);
+
+/* "" or a path: segments of unreserved characters (RFC 3986 2.3), none of them "." or "..". */
+int pay_conf_is_path(const char *path);
+
+/* An absolute path to something below the root directory, short enough to be told of. */
+int pay_conf_is_absolute(const char *path);
+
+/* A web origin as browsers serialise it (RFC 6454 6.2), but in any case; *out is lower case. */
+apr_status_t pay_conf_parse_origin(const char **out, const char *text, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_CONF_ROOT_H
+#define PAY_HTTPD_CONF_ROOT_H
+
+/* What lies below a DocumentRoot could be downloaded: its files belong to the server's own user. */
+
+#include <httpd.h>
+
+/* Whether `path` is `dir`, whose name has `len` bytes, or in it. */
+int pay_conf_is_inside(const char *path, const char *dir, apr_size_t len);
+
+/* The DocumentRoot, of any host, that would serve this file; NULL: none. */
+const char *pay_conf_served_by(const server_rec *main_server, const char *path);
+
+#endif

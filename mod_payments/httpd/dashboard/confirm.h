@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_DASHBOARD_CONFIRM_H
+#define PAY_HTTPD_DASHBOARD_CONFIRM_H
+
+/*
+ * Changes that no script of the dashboard's origin can make by itself (docs/dashboard.md,
+ * "Confirmed changes"): the request has the person's password in it, or a code that was sent to the
+ * merchant's address, for this one change.
+ */
+
+#include "httpd/dashboard/change.h"
+
+#define PAY_DASHBOARD_CONFIRM "confirm" /* the body's member that has it */
+#define PAY_DASHBOARD_PASSWORD_MAX 1024 /* bytes */
+
+typedef struct pay_dashboard_ask_t {
+    const char *change;  /* in the infinitive, for people: "make a live secret key of shop" */
+    const char *command; /* of paymentsctl, that does the same; holds nothing that a client sent */
+} pay_dashboard_ask_t;
+
+/* In the parent: what the codes of all children of this generation are known by. */
+void pay_dashboard_confirm_share(server_rec *main_server, apr_pool_t *pconf);
+
+/*
+ * pay_dashboard_change for what is confirmed, and how, which the audit says; 403 until it is, and
+ * nothing has happened. `ask` NULL: this one need not be.
+ */
+const pay_problem_t *pay_dashboard_change_confirmed(pay_service_t *out, request_rec *r,
+                                                    const pay_dashboard_t *dashboard,
+                                                    const char *what, const char *subject,
+                                                    const char *detail,
+                                                    const pay_dashboard_ask_t *ask);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_DASHBOARD_EVENTS_H
+#define PAY_HTTPD_DASHBOARD_EVENTS_H
+
+/* Deliveries of notifications, as the dashboard shows them. */
+
+#include "base/text/writer.h"
+#include "httpd/dashboard/dashboard.h"
+
+/* The members of an event (its records set), into an object that is open. */
+void pay_dashboard_event_members(pay_writer_t *w, const pay_event_t *event);
+
+/* How the deliveries to an endpoint go, likewise. */
+void pay_dashboard_endpoint_members(pay_writer_t *w, const pay_endpoint_t *endpoint);
+
+/* Sends a test event; `what` for the audit, 409 with `missing` when there is no such endpoint. */
+int pay_dashboard_send_test(request_rec *r, const pay_dashboard_t *dashboard,
+                            pay_endpoint_kind_t kind, const char *what, const char *missing);
+
+/* The array `name` of the events that still wait to be delivered of one charge, at most
+ * PAY_DASHBOARD_EVENTS_MAX of each endpoint. */
+#define PAY_DASHBOARD_EVENTS_MAX 50
+apr_status_t pay_dashboard_events_of(pay_writer_t *w, const char *name,
+                                     const pay_dashboard_t *dashboard, apr_uint64_t charge_seq,
+                                     apr_pool_t *p);
+
+#endif

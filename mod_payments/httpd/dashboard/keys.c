@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/dashboard/confirm.h"
+#include "httpd/dashboard/reply.h"
+#include "service/account/keys.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+#define NO_KEY "There is no such key."
+#define SIZE_HINT 4096
+
+static const char *state_of(const pay_api_key_t *key)
+{
+    if (!pay_api_key_is_valid(key, pay_time_now())) {
+        return "revoked";
+    }
+    return key->valid_until ? "ending" : "valid";
+}
+
+static void key_to_json(pay_writer_t *w, const char *name, const pay_api_key_t *key)
+{
+    pay_writer_object_open(w, name);
+    pay_writer_string(w, "id", key->id);
+    pay_writer_string(w, "kind", pay_key_kind_name(key->kind));
+    pay_writer_string(w, "mode", pay_mode_name(key->scope.mode));
+    pay_writer_time(w, "createdAt", key->created_at);
+    pay_writer_time(w, "lastUsedAt", key->last_used_at);
+    pay_writer_time(w, "endsAt", key->revoked_at ? 0 : key->valid_until);
+    pay_writer_time(w, "revokedAt", key->revoked_at);
+    pay_writer_string(w, "state", state_of(key));
+    pay_writer_object_close(w);
+}
+
+int pay_dashboard_keys_list(request_rec *r, const pay_dashboard_t *dashboard)
+{
+    pay_writer_t *w = pay_writer_make(SIZE_HINT, r->pool);
+    pay_store_t *store = dashboard->service->store;
+    apr_array_header_t *keys;
+    apr_status_t rv;
+    int i;
+
+    rv = pay_store_key_list(&keys, store, dashboard->account->name, r->pool);
+    if (rv != APR_SUCCESS) {
+        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
+    }
+    pay_dashboard_items_open(w);
+    for (i = keys->nelts - 1; i >= 0; i--) {
+        key_to_json(w, NULL, APR_ARRAY_IDX(keys, i, const pay_api_key_t *));
+    }
+    return pay_dashboard_items(r, w, NULL);
+}
+
+/* Only who has one can move money; NULL: it is another kind. */
+static const pay_dashboard_ask_t *ask_live_secret(const pay_dashboard_t *dashboard, pay_mode_t mode,
+                                                  pay_key_kind_t kind, apr_pool_t *p)
+{
+    pay_dashboard_ask_t *ask = apr_palloc(p, sizeof(*ask));
+    const char *name = dashboard->account->name;
+
+    if (mode != PAY_LIVE || kind != PAY_KEY_SECRET) {
+        return NULL;
+    }
+    ask->change = apr_pstrcat(p, "make a live secret key of ", name, NULL);
+    ask->command = apr_pstrcat(p, "key create ", name, " --mode live --kind secret", NULL);
+    return ask;
+}
+
+int pay_dashboard_key_create(request_rec *r, const pay_dashboard_t *dashboard)
+{
+    pay_form_t form = pay_dashboard_form(r, dashboard);
+    const char *kind_name = pay_form_string(&form, "kind");
+    const char *mode_name = pay_form_string(&form, "mode");
+    const pay_problem_t *problem;
+    pay_service_t service;
+    pay_key_kind_t kind = PAY_KEY_SECRET;
+    pay_mode_t mode = PAY_TEST;
+    pay_api_key_t *key;
+    const char *text;
+    apr_status_t rv;
+    pay_writer_t *w;
+
+    if (!kind_name || pay_key_kind_parse(&kind, kind_name) != APR_SUCCESS) {
+        pay_form_fault(&form, "kind", "must be secret or public");
+    }
+    if (!mode_name || pay_mode_parse(&mode, mode_name) != APR_SUCCESS) {
+        pay_form_fault(&form, "mode", "must be test or live");
+    }
+    problem = form.problem;
+    if (!problem) {
+        problem =
+            pay_dashboard_change_confirmed(&service, r, dashboard, "key create", "",
+                                           apr_pstrcat(r->pool, mode_name, " ", kind_name, NULL),
+                                           ask_live_secret(dashboard, mode, kind, r->pool));
+    }
+    if (problem) {
+        return pay_dashboard_problem(r, dashboard, problem);
+    }
+    rv = pay_key_issue(&key, &text, service.store, dashboard->account, mode, kind, r->pool);
+    if (rv != APR_SUCCESS) {
+        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
+    }
+    w = pay_dashboard_answer_open(r);
+    key_to_json(w, "key", key);
+    pay_writer_string(w, "secret", text);
+    return pay_dashboard_answer(r, w);
+}
+
+/* One of this account; its id is the path's. */
+static apr_status_t find_key(pay_api_key_t **out, const pay_dashboard_t *dashboard, apr_pool_t *p)
+{
+    pay_store_t *store = dashboard->service->store;
+    apr_status_t rv;
+
+    rv = pay_store_key_get(out, store, dashboard->segment[0], p);
+    if (rv == APR_SUCCESS && (*out)->scope.account != dashboard->scope.account) {
+        return APR_NOTFOUND;
+    }
+    return rv;
+}
+
+static const pay_problem_t *has_end(apr_pool_t *p)
+{
+    return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                             "The key was rotated or revoked already: it has no successor any "
+                             "more. Create a new key.");
+}
+
+int pay_dashboard_key_rotate(request_rec *r, const pay_dashboard_t *dashboard)
+{
+    pay_form_t form = pay_dashboard_form(r, dashboard);
+    const pay_problem_t *problem;
+    apr_interval_time_t overlap;
+    pay_api_key_t *old, *key;
+    pay_service_t service;
+    const char *text;
+    apr_status_t rv;
+    pay_writer_t *w;
+
+    rv = find_key(&old, dashboard, r->pool);
+    if (rv != APR_SUCCESS) {
+        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
+    }
+    pay_dashboard_overlap(&overlap, &form, "overlap", 0);
+    problem = form.problem;
+    if (!problem) {
+        problem = pay_dashboard_change_confirmed(
+            &service, r, dashboard, "key rotate", old->id, NULL,
+            ask_live_secret(dashboard, old->scope.mode, old->kind, r->pool));
+    }
+    if (problem) {
+        return pay_dashboard_problem(r, dashboard, problem);
+    }
+    rv = pay_key_rotate(&key, &old, &text, service.store, old->id, overlap, r->pool);
+    if (rv == APR_EINVAL) {
+        return pay_dashboard_problem(r, dashboard, has_end(r->pool));
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
+    }
+    w = pay_dashboard_answer_open(r);
+    key_to_json(w, "old", old);
+    key_to_json(w, "key", key);
+    pay_writer_string(w, "secret", text);
+    return pay_dashboard_answer(r, w);
+}
+
+int pay_dashboard_key_revoke(request_rec *r, const pay_dashboard_t *dashboard)
+{
+    const pay_problem_t *problem;
+    pay_service_t service;
+    pay_api_key_t *key;
+    apr_status_t rv;
+    pay_writer_t *w;
+
+    rv = find_key(&key, dashboard, r->pool);
+    if (rv != APR_SUCCESS) {
+        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
+    }
+    problem = pay_dashboard_change(&service, r, dashboard, "key revoke", key->id, NULL);
+    if (problem) {
+        return pay_dashboard_problem(r, dashboard, problem);
+    }
+    rv = pay_store_key_revoke(&key, service.store, key->id, 0, r->pool);
+    if (rv != APR_SUCCESS) {
+        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
+    }
+    w = pay_dashboard_answer_open(r);
+    key_to_json(w, "key", key);
+    return pay_dashboard_answer(r, w);
+}

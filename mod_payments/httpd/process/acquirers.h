@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_PROCESS_ACQUIRERS_H
+#define PAY_HTTPD_PROCESS_ACQUIRERS_H
+
+/*
+ * The acquirers of Live Mode: one for each store, account and name, whichever virtual hosts name
+ * it. The parent makes what all children share about it, each child opens its connector.
+ */
+
+#include "httpd/conf/acquirer.h"
+#include "httpd/process/ledger.h"
+
+#include <stdatomic.h>
+
+/* Part of pay_ledger_t. */
+typedef struct pay_acquirers_one_t {
+    const pay_conf_acquirer_t *said;
+    const char *account;
+    server_rec *host; /* the first that names it */
+    const payments_acquirer_t *connector;
+    payments_settings_t settings; /* `given` holds secrets once they were read */
+    int in_flight_max;
+    int is_out;       /* a secret could not be read, and the log says so */
+    atomic_int *told; /* shared: a child has said why it cannot be opened */
+
+    /* Its slots and breaker are shared; the rest is this child's. */
+    pay_acquirer_t acquirer;
+    atomic_int is_open; /* the connector is owed a stop */
+} pay_acquirers_one_t;
+
+/* In the parent: fills ledger->acquirers, each with what its children share. */
+void pay_acquirers_share(const apr_array_header_t *ledgers, server_rec *main_server,
+                         apr_pool_t *pconf);
+
+/* In child_init, before threads start: opens them. What cannot be opened refuses every call.
+ * `forever`: lives as long as the process. */
+void pay_acquirers_open(pay_ledger_t *ledger, apr_pool_t *forever);
+
+/* This process ends: calls of all ledgers that are under way come back. May be repeated. */
+void pay_acquirers_stop(void);
+
+/* The acquirers of one host, those of Live Mode opened before. */
+void pay_acquirers_serve(pay_service_t *service, const pay_ledger_t *ledger, server_rec *s,
+                         apr_pool_t *forever);
+
+/* How many acquirers */
+typedef struct pay_acquirers_standing_t {
+    int closed;  /* can be called, as far as is known, */
+    int open;    /* are left alone after failures, */
+    int probing; /* are tried by one call, */
+    int faulty;  /* refuse our credentials, or lack them */
+} pay_acquirers_standing_t;
+
+/* Those of one name, whose accounts must not be told: pages about the server show them together. */
+typedef struct pay_acquirers_state_t {
+    const char *name;
+    int calls;     /* under way in all processes */
+    int calls_max; /* PaymentsAcquirerMaxInFlight of all together */
+    pay_acquirers_standing_t all;
+    pay_acquirers_standing_t visitors; /* as far as calls for them are concerned */
+} pay_acquirers_state_t;
+
+/* Array of pay_acquirers_state_t; where there are more than PAY_ACQUIRERS_NAMES_MAX names, the last
+ * ones are one more of them, "other". */
+#define PAY_ACQUIRERS_NAMES_MAX 32
+apr_array_header_t *pay_acquirers_states(const pay_ledger_t *ledger, apr_pool_t *p);
+
+void pay_acquirers_register_hooks(apr_pool_t *p);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/process/child.h"
+
+#include "base/log.h"
+#include "httpd/process/acquirers.h"
+#include "httpd/conf/conf.h"
+#include "httpd/process/deliver.h"
+#include "httpd/process/failure_share.h"
+#include "httpd/call/httpd_log.h"
+#include "httpd/process/ledger.h"
+#include "httpd/call/zones.h"
+
+#include <ap_mpm.h>
+#include <apr_shm.h>
+#include <http_log.h>
+
+APLOG_USE_MODULE(payments);
+
+#define ACCOUNTS_OF_A_STORE                                                                        \
+    (1u << 22) /* beyond it two accounts may share their part of the slots */
+
+static pay_slots_t *slots;
+
+static int at_least(int value, int least)
+{
+    return value < least ? least : value;
+}
+
+pay_slots_limits_t pay_child_limits(int daemons, int threads)
+{
+    int workers;
+
+    threads = at_least(threads, 1);
+    workers = at_least(daemons, 1) * threads;
+    return (pay_slots_limits_t){.count = at_least(workers / 2, 1),
+                                .process_max = at_least(threads / 2, 1),
+                                .line = workers / 4,
+                                .reserve = (workers / 4 + 3) / 4};
+}
+
+static pay_slots_limits_t limits_of_workers(void)
+{
+    int daemons = 0, threads = 0;
+
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &daemons);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    return pay_child_limits(daemons, threads);
+}
+
+void pay_child_share_slots(server_rec *main_server, apr_pool_t *pconf)
+{
+    const pay_slots_limits_t limits = limits_of_workers();
+    apr_shm_t *shm;
+    apr_status_t rv;
+    void *memory;
+
+    rv = apr_shm_create(&shm, pay_slots_size(&limits), NULL, pconf);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, rv, main_server,
+            PAYLOGNO(00304) "No shared memory for %d slots: calls of Live Mode are limited "
+                            "in each child process by itself",
+            limits.count);
+        memory = apr_palloc(pconf, pay_slots_size(&limits));
+    } else {
+        memory = apr_shm_baseaddr_get(shm);
+    }
+    slots = pay_slots_init(memory, &limits);
+}
+
+pay_slots_t *pay_child_slots(void)
+{
+    return slots;
+}
+
+static void open_host(pay_ledger_t *ledger, server_rec *s, apr_pool_t *forever)
+{
+    pay_conf_t *conf = pay_conf_get(s);
+    pay_service_t *service = apr_pcalloc(forever, sizeof(*service));
+
+    service->store = ledger->store;
+    service->account_name = conf->account;
+    service->slots = slots;
+    service->slots_base = ledger->number * ACCOUNTS_OF_A_STORE;
+    service->usage = ledger->usage;
+    service->keyring = ledger->keyring;
+    service->policy = conf->policy;
+    pay_failure_serve(service, ledger->url);
+    pay_acquirers_serve(service, ledger, s, forever);
+    APR_ARRAY_PUSH(ledger->services, pay_service_t *) = service;
+    conf->service = service;
+}
+
+static void open_ledger(pay_ledger_t *ledger, server_rec *main_server, apr_pool_t *pchild,
+                        apr_pool_t *forever)
+{
+    const char *reason = NULL;
+    const char *cause;
+    apr_status_t rv;
+    int i;
+
+    ledger->store = NULL;
+    ledger->services = apr_array_make(forever, ledger->hosts->nelts, sizeof(pay_service_t *));
+    rv = pay_key_usage_create(&ledger->usage, pchild);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_open(&ledger->store, ledger->url, &ledger->options, pchild);
+    }
+    if (rv != APR_SUCCESS) {
+        ledger->store = NULL;
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                     PAYLOGNO(00305) "PaymentsStore %s: this process answers 503", ledger->url);
+        return;
+    }
+    pay_deliver_init(ledger, pchild);
+    pay_acquirers_open(ledger, forever);
+    for (i = 0; i < ledger->hosts->nelts; i++) {
+        open_host(ledger, APR_ARRAY_IDX(ledger->hosts, i, server_rec *), forever);
+    }
+    pay_reconciler_init(ledger, pchild);
+    pay_fetcher_init(ledger, pchild, forever);
+    /* Until it opens its calls answer 503 and try again. */
+    rv = pay_store_ready(&reason, ledger->store, pchild);
+    if (rv != APR_SUCCESS && !ledger->reported && !pay_store_mark_is_set(ledger->options.mark)) {
+        cause = pay_httpd_log_cause(&rv, "it failed");
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                     PAYLOGNO(00307) "PaymentsStore %s cannot be opened by this process: %s; %s",
+                     ledger->url, reason ? reason : "no reason given", cause);
+    }
+}
+
+static void child_init(apr_pool_t *pchild, server_rec *main_server)
+{
+    const apr_array_header_t *ledgers = pay_ledgers();
+    apr_pool_t *forever;
+    apr_status_t rv;
+    int i;
+
+    if (!ledgers || ledgers->nelts == 0) {
+        return;
+    }
+    pay_httpd_log_start(main_server);
+    pay_store_deaths_watch(NULL, 0, pchild);
+    pay_zones_init(pchild);
+    /* In a pool of nobody's: the child's goes while a thread that does not come back in time may
+     * still be at work with them. */
+    rv = apr_pool_create_unmanaged(&forever);
+    if (rv != APR_SUCCESS) {
+        forever = pchild;
+    }
+    for (i = 0; i < ledgers->nelts; i++) {
+        open_ledger(APR_ARRAY_IDX(ledgers, i, pay_ledger_t *), main_server, pchild, forever);
+    }
+}
+
+void pay_child_register_hooks(apr_pool_t *p)
+{
+    static const char *const after[] = {"mod_watchdog.c", NULL};
+
+    (void)p;
+    /* The watchdog's threads use what is opened here; at exit pools close in the other order. */
+    ap_hook_child_init(child_init, NULL, after, APR_HOOK_FIRST);
+}

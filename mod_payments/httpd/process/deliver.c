@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <httpd.h>
+
+#include "httpd/process/deliver.h"
+
+#include "base/log.h"
+#include "base/text/time.h"
+#include "httpd/process/leaving.h"
+#include "httpd/process/ledger.h"
+
+#include <http_config.h>
+#include <http_log.h>
+#include <mod_watchdog.h>
+
+APLOG_USE_MODULE(payments);
+
+#define STEPS_TIME apr_time_from_sec(1) /* of one step of each store together */
+#define OPEN_AGAIN_MS (60 * 1000)
+
+static int is_stopping(void *baton)
+{
+    pay_deliver_t *deliver = baton;
+
+    return atomic_load(&deliver->stop) || pay_leaving();
+}
+
+/* In a pool of nobody's: the child's goes while a late callback may still be at work. */
+static void open_outbox(pay_ledger_t *ledger)
+{
+    pay_deliver_t *deliver = &ledger->deliver;
+    apr_status_t rv;
+
+    rv = apr_pool_create_unmanaged(&deliver->pool);
+    if (rv == APR_SUCCESS) {
+        rv = pay_outbox_create(&deliver->outbox, ledger->store, ledger->keyring, deliver->pool);
+        if (rv != APR_SUCCESS) {
+            apr_pool_destroy(deliver->pool);
+        }
+    }
+    if (rv != APR_SUCCESS) {
+        deliver->outbox = NULL;
+        deliver->open_due_ms = pay_time_boot_ms() + OPEN_AGAIN_MS;
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(ledger->hosts, 0, server_rec *),
+            PAYLOGNO(00360) "PaymentsStore %s: notifications cannot be sent now; tried again in a "
+                            "minute",
+            ledger->url);
+    }
+}
+
+/* Results that come in time are stored; what is left is sent again when its lease has ended. */
+static void close_outbox(pay_deliver_t *deliver)
+{
+    atomic_store(&deliver->stop, 1);
+    if (!deliver->outbox) {
+        return;
+    }
+    (void)pay_outbox_drain(deliver->outbox, pay_leaving_time(PAY_LEAVING_DRAIN_MS));
+    deliver->outbox = NULL;
+    apr_pool_destroy(deliver->pool);
+    atomic_store(&deliver->owed, 0);
+}
+
+static void step(pay_ledger_t *ledger)
+{
+    pay_deliver_t *deliver = &ledger->deliver;
+
+    if (!deliver->outbox && pay_time_boot_ms() >= deliver->open_due_ms) {
+        open_outbox(ledger);
+    }
+    if (deliver->outbox) {
+        (void)pay_outbox_step(NULL, deliver->outbox, STEPS_TIME / pay_ledgers()->nelts, is_stopping,
+                              deliver);
+        atomic_store(&deliver->owed, pay_outbox_in_flight(deliver->outbox));
+    }
+}
+
+/* Answers APR_SUCCESS whatever happened: anything else ends the callback for good. What went wrong
+ * is in the log already. */
+apr_status_t pay_deliver_run(int state, void *baton, apr_pool_t *p)
+{
+    pay_ledger_t *ledger = baton;
+    pay_deliver_t *deliver = &ledger->deliver;
+
+    (void)p;
+    if (state == AP_WATCHDOG_STATE_STARTING || !ledger->store) {
+        return APR_SUCCESS;
+    }
+    /* That it stops is told by another thread, too, while the watchdog's is at work. */
+    if (atomic_exchange(&deliver->busy, 1)) {
+        atomic_store(&deliver->stop, 1);
+        return APR_SUCCESS;
+    }
+    if (state == AP_WATCHDOG_STATE_RUNNING && !is_stopping(deliver)) {
+        step(ledger);
+    }
+    if (state == AP_WATCHDOG_STATE_STOPPING || is_stopping(deliver)) {
+        close_outbox(deliver);
+    }
+    atomic_store(&deliver->busy, 0);
+    return APR_SUCCESS;
+}
+
+/*
+ * A child ends without waiting for its watchdogs' threads. This one is given the time to store what
+ * its receivers have taken, which would be sent to them again. It works by itself: a signal handler
+ * may have brought us here. From then on a late callback finds the outbox busy: it would close it
+ * while the process takes libcurl and OpenSSL down.
+ */
+static apr_status_t leave(void *data)
+{
+    pay_deliver_t *deliver = data;
+
+    atomic_store(&deliver->stop, 1);
+    do {
+        pay_leaving_wait(&deliver->busy, &deliver->owed);
+    } while (atomic_exchange(&deliver->busy, 1) && pay_leaving_time(PAY_LEAVING_MS) > 0);
+    return APR_SUCCESS;
+}
+
+void pay_deliver_init(pay_ledger_t *ledger, apr_pool_t *pchild)
+{
+    if (ledger->store) {
+        apr_pool_pre_cleanup_register(pchild, &ledger->deliver, leave);
+    }
+}

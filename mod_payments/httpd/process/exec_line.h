@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_PROCESS_EXEC_LINE_H
+#define PAY_HTTPD_PROCESS_EXEC_LINE_H
+
+#include <apr_errno.h>
+#include <apr_pools.h>
+
+/*
+ * The first line that a program writes, without its end, in `text` of `size` bytes, a NUL behind
+ * it; *len is its length. The program gets no input, no arguments and an empty environment, and
+ * PAY_EXEC_TIME_MAX_S to write the line: the parent process waits, for all virtual hosts.
+ * APR_TIMEUP: it took longer, and is ended. APR_EGENERAL: it wrote no line, or cannot be run.
+ * APR_ENOSPC: the line is longer.
+ */
+#define PAY_EXEC_TIME_MAX_S 10
+apr_status_t pay_exec_line(apr_size_t *len, char *text, apr_size_t size, const char *program,
+                           apr_pool_t *p);
+
+/*
+ * NULL if nobody but root and this process's user can change the program at that path, or have
+ * the path lead to another one; else a sentence that begins with `what`, names it and says what to
+ * do. What the program itself loads is not looked at.
+ */
+const char *pay_exec_fault(const char *what, const char *program, apr_pool_t *p);
+
+#endif

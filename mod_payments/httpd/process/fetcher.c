@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <httpd.h>
+
+#include "httpd/process/fetcher.h"
+
+#include "base/text/time.h"
+#include "httpd/process/acquirers.h"
+#include "httpd/process/leaving.h"
+#include "httpd/process/ledger.h"
+
+#include <mod_watchdog.h>
+
+#define STEPS_MAX 64 /* of one round; what is left is done in the next, a moment later */
+
+static int is_stopping(const pay_fetcher_t *fetcher)
+{
+    return atomic_load(&fetcher->stop) || pay_leaving();
+}
+
+/* Answers APR_SUCCESS whatever happened: anything else ends the callback for good. What went wrong
+ * is in the log already. */
+apr_status_t pay_fetcher_run(int state, void *baton, apr_pool_t *p)
+{
+    const pay_ledger_t *ledger = baton;
+    pay_fetcher_t *fetcher = &((pay_ledger_t *)baton)->fetcher;
+    apr_status_t rv = APR_SUCCESS;
+    apr_pool_t *step_pool;
+    int worked = 1;
+    int steps;
+
+    if (state != AP_WATCHDOG_STATE_RUNNING || !ledger->store || !fetcher->sync
+        || atomic_exchange(&fetcher->busy, 1)) {
+        return APR_SUCCESS;
+    }
+    apr_pool_create(&step_pool, p);
+    for (steps = 0; steps < STEPS_MAX && worked && rv == APR_SUCCESS; steps++) {
+        if (is_stopping(fetcher)) {
+            break;
+        }
+        worked = 0;
+        rv = pay_history_sync_step(&worked, fetcher->sync, pay_time_now(), step_pool);
+        apr_pool_clear(step_pool);
+    }
+    apr_pool_destroy(step_pool);
+    atomic_store(&fetcher->busy, 0);
+    return APR_SUCCESS;
+}
+
+/* A child ends without waiting for this thread: the call it waits for is cut short. */
+static apr_status_t leave(void *data)
+{
+    pay_fetcher_t *fetcher = data;
+
+    atomic_store(&fetcher->stop, 1);
+    pay_acquirers_stop();
+    pay_leaving_wait(&fetcher->busy, NULL);
+    return APR_SUCCESS;
+}
+
+void pay_fetcher_init(pay_ledger_t *ledger, apr_pool_t *pchild, apr_pool_t *forever)
+{
+    ledger->fetcher.sync = NULL;
+    if (ledger->store && ledger->acquirers->nelts > 0) {
+        ledger->fetcher.sync = pay_history_sync_create(ledger->store, ledger->services, forever);
+        apr_pool_pre_cleanup_register(pchild, &ledger->fetcher, leave);
+    }
+}

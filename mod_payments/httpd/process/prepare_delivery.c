@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <httpd.h>
+
+#include "httpd/process/prepare_delivery.h"
+
+#include "base/crypto/crypto.h"
+#include "base/log.h"
+#include "base/crypto/rsa.h"
+#include "base/crypto/secret_file.h"
+#include "base/crypto/secret_memory.h"
+#include "base/text/time.h"
+#include "httpd/conf/conf.h"
+#include "httpd/call/httpd_log.h"
+#include "service/outbox/mail.h"
+
+#include <apr_strings.h>
+#include <http_log.h>
+#include <unixd.h>
+
+APLOG_USE_MODULE(payments);
+
+#define LOGIN_WHAT "login of PaymentsMailRelay"
+#define LOGIN_PART_MAX 255                        /* bytes of user or password */
+#define LOGIN_SIZE (2 * (LOGIN_PART_MAX + 1) + 1) /* of the file and a NUL */
+
+static server_rec *host_of(const pay_ledger_t *ledger)
+{
+    return APR_ARRAY_IDX(ledger->hosts, 0, server_rec *);
+}
+
+/* ---- the master key */
+
+void pay_prepare_keyrings(const apr_array_header_t *ledgers, apr_pool_t *pconf)
+{
+    pay_ledger_t *ledger;
+    pay_keyring_t *ring;
+    const char *reason;
+    apr_status_t rv;
+    int made, i;
+
+    for (i = 0; i < ledgers->nelts; i++) {
+        ledger = APR_ARRAY_IDX(ledgers, i, pay_ledger_t *);
+        ledger->key_path = pay_conf_master_key(pay_conf_get(host_of(ledger)), pconf);
+        rv = pay_keyring_load(&ring, &made, &reason, ledger->key_path, 1, ap_unixd_config.user_id,
+                              pconf);
+        ledger->keyring = ring;
+        if (rv != APR_SUCCESS) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+                         PAYLOGNO(00350) "PaymentsStore %s: %s; webhooks and the mail relay's "
+                                         "login wait until the server is restarted with it",
+                         ledger->url, reason);
+        } else if (made) {
+            ap_log_error(
+                APLOG_MARK, APLOG_NOTICE, 0, host_of(ledger),
+                PAYLOGNO(00351) "PaymentsStore %s: made its master key, %s. It is in no backup of "
+                                "the store: keep a copy elsewhere. To put it out of reach of other "
+                                "tenants, move it to a directory that is root's alone, and name it "
+                                "there: PaymentsMasterKey file:/etc/apache2/payments/master.key",
+                ledger->url, ledger->key_path);
+        }
+    }
+}
+
+/* ---- which stored secrets it does not open */
+
+typedef struct sealed_count_t {
+    int unknown; /* sealed under another key */
+    int changed; /* not what was sealed, or another endpoint's */
+} sealed_count_t;
+
+static void count_secret(sealed_count_t *count, const pay_keyring_t *ring, const char *context,
+                         const char *sealed, apr_pool_t *p)
+{
+    const char *text;
+    apr_status_t rv;
+
+    if (!*sealed) {
+        return;
+    }
+    rv = pay_keyring_open(&text, ring, context, sealed, p);
+    count->unknown += rv == APR_NOTFOUND;
+    count->changed += rv != APR_SUCCESS && rv != APR_NOTFOUND;
+}
+
+static apr_status_t count_secrets(sealed_count_t *count, const pay_ledger_t *ledger,
+                                  pay_store_t *store, apr_pool_t *p)
+{
+    const apr_time_t now = pay_time_now();
+    const pay_endpoint_t *endpoint = NULL;
+    apr_array_header_t *list;
+    const char *context;
+    apr_status_t rv;
+    int i;
+
+    do {
+        rv = pay_store_endpoint_list(&list, store, endpoint, PAY_STORE_ROWS_MAX, p);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        for (i = 0; i < list->nelts; i++) {
+            endpoint = APR_ARRAY_IDX(list, i, const pay_endpoint_t *);
+            context = pay_endpoint_secret_context(&endpoint->scope, p);
+            count_secret(count, ledger->keyring, context, endpoint->secret, p);
+            if (endpoint->old_secret_until > now) {
+                count_secret(count, ledger->keyring, context, endpoint->old_secret, p);
+            }
+        }
+    } while (list->nelts == PAY_STORE_ROWS_MAX);
+    return APR_SUCCESS;
+}
+
+static apr_status_t count_encryption_keys(int *closed, const pay_ledger_t *ledger,
+                                          pay_store_t *store, apr_pool_t *p)
+{
+    const pay_encryption_key_t *key;
+    const pay_scope_t *after = NULL;
+    apr_array_header_t *list = NULL;
+    apr_status_t rv, opened;
+    void *text; /* all that is inherited by the children is wiped before there are any */
+    int i;
+
+    rv = pay_secret_memory_make(&text, PAY_RSA_PRIVATE_SIZE, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    do {
+        rv = pay_store_encryption_key_list(&list, store, after, PAY_STORE_ROWS_MAX, p);
+        for (i = 0; rv == APR_SUCCESS && i < list->nelts; i++) {
+            key = APR_ARRAY_IDX(list, i, const pay_encryption_key_t *);
+            opened =
+                pay_keyring_open_into(text, PAY_RSA_PRIVATE_SIZE, ledger->keyring,
+                                      pay_encryption_key_context(&key->scope, p), key->sealed, p);
+            *closed += opened != APR_SUCCESS;
+            after = &key->scope;
+        }
+    } while (rv == APR_SUCCESS && list->nelts == PAY_STORE_ROWS_MAX);
+    pay_secret_memory_free(text, p);
+    return rv;
+}
+
+static void check_encryption_keys(const pay_ledger_t *ledger, pay_store_t *store, apr_pool_t *p)
+{
+    const char *cause;
+    apr_status_t rv;
+    int closed = 0;
+
+    rv = count_encryption_keys(&closed, ledger, store, p);
+    if (rv != APR_SUCCESS) {
+        cause = pay_httpd_log_cause(&rv, "unknown");
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(ledger),
+                     PAYLOGNO(00504) "PaymentsStore %s: whether its master key opens the stored "
+                                     "encryption keys could not be seen: %s",
+                     ledger->url, cause);
+    }
+    if (closed > 0) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+                     PAYLOGNO(00505) "PaymentsStore %s: the master key %s does not open %d of the "
+                                     "encryption keys: encrypted orders of their accounts are "
+                                     "answered 503. Put back the file that they were stored under "
+                                     "and restart; or, if it is lost, make others (paymentsctl "
+                                     "encryption-key renew ACCOUNT --mode MODE)",
+                     ledger->url, ledger->key_path, closed);
+    }
+}
+
+static void check_secrets(const pay_ledger_t *ledger, pay_store_t *store, apr_pool_t *p)
+{
+    sealed_count_t count = {0, 0};
+    const char *cause;
+    apr_status_t rv;
+
+    rv = count_secrets(&count, ledger, store, p);
+    if (rv != APR_SUCCESS) {
+        cause = pay_httpd_log_cause(&rv, "unknown");
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(ledger),
+                     PAYLOGNO(00352) "PaymentsStore %s: whether its master key opens the stored "
+                                     "secrets could not be seen: %s",
+                     ledger->url, cause);
+    }
+    if (count.unknown) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+                     PAYLOGNO(00353) "PaymentsStore %s: the master key %s lacks the key that %d "
+                                     "secret%s of webhooks %s sealed under: what waits for them is "
+                                     "not sent. Put back the file with that key and restart; or, "
+                                     "if it is lost, set new secrets (paymentsctl webhook secret "
+                                     "rotate ACCOUNT --mode MODE --overlap 0)",
+                     ledger->url, ledger->key_path, count.unknown, count.unknown == 1 ? "" : "s",
+                     count.unknown == 1 ? "is" : "are");
+    }
+    if (count.changed) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+                     PAYLOGNO(00354) "PaymentsStore %s: %d secret%s of webhooks %s not what was "
+                                     "stored for them: set new ones (paymentsctl webhook secret "
+                                     "rotate ACCOUNT --mode MODE --overlap 0)",
+                     ledger->url, count.changed, count.changed == 1 ? "" : "s",
+                     count.changed == 1 ? "is" : "are");
+    }
+}
+
+/* ---- how to deliver */
+
+/* Two lines, user and password: `text` becomes "user\npassword". 0: it has another form. */
+static int login_parse(char *text, apr_size_t len)
+{
+    char *line = memchr(text, '\n', len);
+    apr_size_t i;
+
+    if (len > 0 && text[len - 1] == '\n') {
+        text[--len] = '\0';
+    }
+    for (i = 0; i < len; i++) {
+        if (((unsigned char)text[i] < ' ' && text + i != line) || text[i] == 0x7f) {
+            return 0;
+        }
+    }
+    return line && line > text && line < text + len - 1 && line - text <= LOGIN_PART_MAX
+           && text + len - line - 1 <= LOGIN_PART_MAX;
+}
+
+struct pay_mail_login_t {
+    const char *fault;     /* a sentence; NULL: the text is a login */
+    char text[LOGIN_SIZE]; /* "user\npassword" */
+};
+
+const pay_mail_login_t *pay_prepare_login(const pay_ledger_t *ledger, apr_pool_t *p)
+{
+    const char *path = pay_conf_get(host_of(ledger))->mail_login_file;
+    pay_mail_login_t *login;
+    apr_size_t len;
+    apr_status_t rv;
+    void *memory;
+
+    if (!path || !ledger->keyring
+        || pay_secret_memory_make(&memory, sizeof(*login), p) != APR_SUCCESS) {
+        return NULL;
+    }
+    login = memory;
+    rv = pay_secret_file_read(&len, &login->fault, login->text, sizeof(login->text), LOGIN_WHAT,
+                              path, ap_unixd_config.user_id, p);
+    if (rv == APR_SUCCESS && !login_parse(login->text, len)) {
+        pay_wipe(login->text, sizeof(login->text));
+        login->fault = apr_psprintf(p,
+                                    "the " LOGIN_WHAT " %s: want two lines, user and password, "
+                                    "each of 1 to %d bytes",
+                                    path, LOGIN_PART_MAX);
+    }
+    return login;
+}
+
+/*
+ * The login, sealed. `was` is what the store has: it stays when it says the same, so that not every
+ * start writes. Else a sentence.
+ */
+static const char *login_seal(const char **sealed, const pay_ledger_t *ledger,
+                              const pay_mail_login_t *login, const char *was, apr_pool_t *p)
+{
+    const char *opened;
+    apr_status_t rv;
+
+    *sealed = "";
+    if (!login) {
+        return "there is no master key to seal its login under";
+    }
+    if (login->fault) {
+        return login->fault;
+    }
+    rv = pay_keyring_open(&opened, ledger->keyring, PAY_DELIVERY_LOGIN_CONTEXT, was, p);
+    if (rv == APR_SUCCESS && !strcmp(opened, login->text)
+        && pay_keyring_is_current(ledger->keyring, was)) {
+        *sealed = was;
+    } else {
+        rv = pay_keyring_seal(sealed, ledger->keyring, PAY_DELIVERY_LOGIN_CONTEXT, login->text, p);
+    }
+    return rv == APR_SUCCESS ? NULL : "its login could not be sealed";
+}
+
+static int is_same(const pay_delivery_t *a, const pay_delivery_t *b)
+{
+    return a->webhook_insecure == b->webhook_insecure && !strcmp(a->trusted_ca, b->trusted_ca)
+           && !strcmp(a->webhook_allow, b->webhook_allow) && !strcmp(a->mail_relay, b->mail_relay)
+           && !strcmp(a->mail_login, b->mail_login) && !strcmp(a->mail_from, b->mail_from)
+           && !strcmp(a->mail_templates, b->mail_templates);
+}
+
+static void put_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *login,
+                         pay_store_t *store, apr_pool_t *p)
+{
+    const pay_conf_t *conf = pay_conf_get(host_of(ledger));
+    pay_delivery_t delivery = conf->delivery;
+    pay_delivery_t *was = NULL;
+    const char *fault, *cause;
+    apr_status_t rv;
+
+    /* Whatever the answer: what cannot be read is written anew. */
+    rv = pay_store_delivery_get(&was, store, p);
+    if (rv != APR_SUCCESS) {
+        was = NULL;
+    }
+    if (conf->mail_login_file) {
+        fault = login_seal(&delivery.mail_login, ledger, login, was ? was->mail_login : "", p);
+        if (fault) {
+            ap_log_error(
+                APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+                PAYLOGNO(00355) "PaymentsStore %s: PaymentsMailRelay is not used until the "
+                                "server is restarted, e-mails wait: %s",
+                ledger->url, fault);
+            delivery.mail_relay = ""; /* without its login it would refuse them for good */
+            delivery.mail_login = "";
+        }
+    }
+    if (was && is_same(was, &delivery)) {
+        return;
+    }
+    rv = pay_store_delivery_put(store, &delivery, p);
+    if (rv != APR_SUCCESS) {
+        cause = pay_httpd_log_cause(&rv, "unknown");
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(ledger),
+                     PAYLOGNO(00356) "PaymentsStore %s: the directives about notifications could "
+                                     "not be stored, those of an earlier start hold: %s",
+                     ledger->url, cause);
+    }
+}
+
+/* Told at once, not when the first payer waits for a receipt. */
+static void check_templates(const pay_ledger_t *ledger, apr_pool_t *p)
+{
+    const char *directory = pay_conf_get(host_of(ledger))->delivery.mail_templates;
+    const char *fault = *directory ? pay_mail_templates_fault(directory, p) : NULL;
+
+    if (fault) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+                     PAYLOGNO(00357) "PaymentsMailTemplates: e-mails made from it wait until it is "
+                                     "mended: %s",
+                     fault);
+    }
+}
+
+void pay_prepare_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *login,
+                          pay_store_t *store, apr_pool_t *p)
+{
+    put_delivery(ledger, login, store, p);
+    check_templates(ledger, p);
+    if (ledger->keyring) {
+        check_secrets(ledger, store, p);
+        check_encryption_keys(ledger, store, p);
+    }
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <httpd.h>
+
+#include "httpd/process/reconciler.h"
+
+#include "base/log.h"
+#include "base/text/time.h"
+#include "httpd/process/acquirers.h"
+#include "httpd/process/leaving.h"
+#include "httpd/process/ledger.h"
+
+#include <http_log.h>
+#include <mod_watchdog.h>
+
+APLOG_USE_MODULE(payments);
+
+#define ROUND_MS 1000
+#define OPEN_AGAIN_MS (60 * 1000)
+
+static int is_stopping(const pay_reconciler_t *reconciler)
+{
+    return atomic_load(&reconciler->stop) || pay_leaving();
+}
+
+/* In a pool of nobody's: the child's goes while its threads may still be at work. */
+static void open_desk(pay_ledger_t *ledger)
+{
+    pay_reconciler_t *reconciler = &ledger->reconciler;
+    apr_status_t rv;
+
+    rv = apr_pool_create_unmanaged(&reconciler->pool);
+    if (rv == APR_SUCCESS) {
+        rv = pay_reconcile_create(&reconciler->desk, ledger->store, ledger->services,
+                                  reconciler->pool);
+        if (rv != APR_SUCCESS) {
+            apr_pool_destroy(reconciler->pool);
+        }
+    }
+    if (rv != APR_SUCCESS) {
+        reconciler->desk = NULL;
+        reconciler->due_ms = pay_time_boot_ms() + OPEN_AGAIN_MS;
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(ledger->hosts, 0, server_rec *),
+                     PAYLOGNO(00384) "PaymentsStore %s: what is pending cannot be reconciled now; "
+                                     "tried again in a minute",
+                     ledger->url);
+    }
+}
+
+/* Begins nothing more. What its threads do not bring to an end within `patience` comes again when
+ * its lease has ended. */
+static void close_desk(pay_reconciler_t *reconciler, apr_interval_time_t patience)
+{
+    apr_status_t rv;
+
+    atomic_store(&reconciler->stop, 1);
+    if (!reconciler->desk) {
+        return;
+    }
+    rv = pay_reconcile_stop(reconciler->desk, patience);
+    if (rv == APR_SUCCESS) {
+        reconciler->desk = NULL;
+        apr_pool_destroy(reconciler->pool);
+    }
+}
+
+static void step(pay_ledger_t *ledger, apr_pool_t *p)
+{
+    pay_reconciler_t *reconciler = &ledger->reconciler;
+    const apr_int64_t now_ms = pay_time_boot_ms();
+    int settled;
+
+    if (now_ms < reconciler->due_ms) {
+        return;
+    }
+    reconciler->due_ms = now_ms + ROUND_MS;
+    if (!reconciler->desk) {
+        open_desk(ledger);
+    }
+    if (reconciler->desk) {
+        (void)pay_reconcile_round(&settled, reconciler->desk, p);
+    }
+}
+
+/* Answers APR_SUCCESS whatever happened: anything else ends the callback for good. What went wrong
+ * is in the log already. */
+apr_status_t pay_reconciler_run(int state, void *baton, apr_pool_t *p)
+{
+    pay_ledger_t *ledger = baton;
+    pay_reconciler_t *reconciler = &ledger->reconciler;
+
+    if (state == AP_WATCHDOG_STATE_STARTING || !ledger->store) {
+        return APR_SUCCESS;
+    }
+    /* That it stops is told by another thread, too, while the watchdog's is at work. */
+    if (atomic_exchange(&reconciler->busy, 1)) {
+        atomic_store(&reconciler->stop, 1);
+        return APR_SUCCESS;
+    }
+    if (state == AP_WATCHDOG_STATE_RUNNING && !is_stopping(reconciler)) {
+        step(ledger, p);
+    }
+    if (state == AP_WATCHDOG_STATE_STOPPING || is_stopping(reconciler)) {
+        close_desk(reconciler, 0); /* a graceful end may take its time; leave() does not */
+    }
+    atomic_store(&reconciler->busy, 0);
+    return APR_SUCCESS;
+}
+
+/*
+ * A child ends without waiting for these threads: what acquirers tell them is given time to be
+ * stored. The desk is this one's from now on, for a late callback finds it busy.
+ */
+static apr_status_t leave(void *data)
+{
+    pay_reconciler_t *reconciler = data;
+
+    atomic_store(&reconciler->stop, 1);
+    pay_acquirers_stop();
+    pay_leaving_wait(&reconciler->busy, NULL);
+    if (!atomic_exchange(&reconciler->busy, 1)) {
+        close_desk(reconciler, pay_leaving_time(PAY_LEAVING_MS));
+    }
+    return APR_SUCCESS;
+}
+
+void pay_reconciler_init(pay_ledger_t *ledger, apr_pool_t *pchild)
+{
+    if (ledger->store) {
+        apr_pool_pre_cleanup_register(pchild, &ledger->reconciler, leave);
+    }
+}

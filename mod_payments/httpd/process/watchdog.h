@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_PROCESS_WATCHDOG_H
+#define PAY_HTTPD_PROCESS_WATCHDOG_H
+
+/*
+ * The work that no request does, on mod_watchdog's threads: reconciliation, the history of refunds,
+ * the outbox and the end of what is kept of requests in one child of the server, housekeeping and
+ * the last use of keys in each. That one child is only a hint: rows are leased in the store.
+ */
+
+#include <httpd.h>
+#include <apr_tables.h>
+
+/* In the parent, real pass of post_config. `ledgers`: see httpd/process/ledger.h. */
+void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *ledgers,
+                        apr_pool_t *pconf);
+
+#endif

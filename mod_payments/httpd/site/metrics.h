@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_HTTPD_SITE_METRICS_H
+#define PAY_HTTPD_SITE_METRICS_H
+
+/* PaymentsMetrics: what this server counts, for Prometheus (docs/operations.md, "Watching it"). */
+
+#include "httpd/site/site_path.h"
+
+extern const pay_site_path_t pay_metrics;
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_MODEL_AUDIT_H
+#define PAY_MODEL_AUDIT_H
+
+/*
+ * What a person changed, through the dashboard or paymentsctl: one entry a change, which stays for
+ * ever. It holds no secret, and of people only the names of those who work here. Pure.
+ */
+
+#include <apr_pools.h>
+#include <apr_time.h>
+
+struct pay_writer_t;
+
+#define PAY_AUDIT_TEXT_MAX 512 /* bytes of each text */
+
+/* How many entries an account may have for one more to be appended (PaymentsAccountQuota). */
+typedef enum pay_audit_bound_t {
+    PAY_AUDIT_UNBOUNDED, /* any number: paymentsctl, what ends something or decides about money */
+    PAY_AUDIT_OF_CHANGE, /* fewer than the quota */
+    PAY_AUDIT_OF_NOTICE, /* fewer than half of it: exports, refusals and limits, which viewers and
+                            strangers cause, leave room for the owner's changes */
+} pay_audit_bound_t;
+
+typedef struct pay_audit_t {
+    apr_uint32_t account;    /* number; 0: the whole store, which has no quota */
+    apr_uint64_t seq;        /* of the account, from 1, in the order of the commits; the store's */
+    apr_time_t at;           /* the store's */
+    const char *who;         /* the site's user, or "root (uid 0)" */
+    const char *from;        /* "dashboard pay.example.com 192.0.2.7", "paymentsctl" */
+    const char *what;        /* the words of paymentsctl's command: "key create" */
+    const char *subject;     /* an id or a name: "key_...", a reference, a user */
+    const char *detail;      /* "test -> live" */
+    pay_audit_bound_t bound; /* not stored */
+} pay_audit_t;
+
+/* At most PAY_AUDIT_TEXT_MAX bytes of one line of plain text; NULL: "". */
+const char *pay_audit_text(const char *text, apr_pool_t *p);
+
+/* {"account","at","who","from","what","subject","detail"}; `account` is its name, NULL: null. */
+void pay_audit_to_json(struct pay_writer_t *w, const char *name, const pay_audit_t *entry,
+                       const char *account);
+
+#endif

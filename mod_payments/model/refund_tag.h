@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_MODEL_REFUND_TAG_H
+#define PAY_MODEL_REFUND_TAG_H
+
+/*
+ * The tag by which a refund made here is found in an acquirer's books: PAY_TAG_LEN characters of
+ * a-z0-9 at the end of the merchant's note there, as "[payments:TAG]" (docs/live-mode.md). Pure.
+ */
+
+#include <apr_pools.h>
+
+/* The note (NULL: none) with the tag behind it, cut to PAY_NOTE_MAX characters. */
+const char *pay_refund_tag_join(const char *note, const char *tag, apr_pool_t *p);
+
+/* The tag at the end of *note, which is left without it; "", and *note as it is: there is none. */
+const char *pay_refund_tag_split(const char **note, apr_pool_t *p);
+
+#endif

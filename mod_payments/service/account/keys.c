@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/account/keys.h"
+
+#include "base/text/id.h"
+#include "base/log.h"
+#include "base/text/time.h"
+#include "service/account/key_usage.h"
+
+#include <string.h>
+
+#define KEY_ID_PREFIX "key_"
+
+static const pay_problem_t *unauthorized(apr_pool_t *p)
+{
+    return pay_problem_make(PAY_ERR_UNAUTHORIZED, NULL, APR_SUCCESS, p);
+}
+
+static int is_served(const pay_service_t *service, const pay_api_key_t *key)
+{
+    return !service->account_name || !strcmp(service->account_name, key->account->name);
+}
+
+const pay_problem_t *pay_key_authenticate(const pay_api_key_t **out, int *given,
+                                          pay_service_t *service, const char *authorization,
+                                          apr_pool_t *p)
+{
+    unsigned char digest[PAY_SHA256_LEN];
+    apr_time_t now = pay_time_now();
+    pay_api_key_t *key = NULL;
+    const char *text;
+    apr_status_t rv;
+
+    *out = NULL;
+    *given = authorization && authorization[strspn(authorization, " \t")] != '\0';
+    text = *given ? pay_api_key_from_header(authorization, p) : NULL;
+    if (!text) {
+        return unauthorized(p);
+    }
+    rv = pay_sha256(digest, text, strlen(text));
+    if (rv != APR_SUCCESS) {
+        return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
+    }
+    rv = pay_store_key_find(&key, service->store, digest, p);
+    if (rv == APR_NOTFOUND) {
+        return unauthorized(p);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    if (!pay_bytes_equal(key->digest, digest, PAY_SHA256_LEN) || !pay_api_key_is_valid(key, now)
+        || !is_served(service, key)) {
+        return unauthorized(p);
+    }
+    if (service->usage) {
+        pay_key_usage_note(service->usage, digest, now);
+    }
+    *out = key;
+    return NULL;
+}
+
+/* A key with an id of its own for `text`; it is not stored yet. */
+static apr_status_t key_make(pay_api_key_t **out, const pay_scope_t *scope, pay_key_kind_t kind,
+                             const char *text, apr_pool_t *p)
+{
+    pay_api_key_t *key = apr_pcalloc(p, sizeof(*key));
+    apr_status_t rv;
+
+    *out = NULL;
+    key->scope = *scope;
+    key->kind = kind;
+    rv = pay_sha256(key->digest, text, strlen(text));
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_id_make(&key->id, KEY_ID_PREFIX, PAY_ID_BITS, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *out = key;
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_key_issue(pay_api_key_t **out, const char **text, pay_store_t *store,
+                           const pay_account_t *account, pay_mode_t mode, pay_key_kind_t kind,
+                           apr_pool_t *p)
+{
+    pay_scope_t scope = {account->number, mode};
+    pay_api_key_t *proposal;
+    const char *secret;
+    apr_status_t rv;
+
+    *out = NULL;
+    *text = NULL;
+    rv = pay_api_key_text_make(&secret, account->settings.key_prefix, mode, kind, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = key_make(&proposal, &scope, kind, secret, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_store_key_create(out, store, proposal, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *text = secret;
+    pay_log(PAY_LOG_INFO, APR_SUCCESS, PAYLOGNO(00220) "key %s was issued for account %s",
+            (*out)->id, account->name);
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_key_import(pay_api_key_t **out, pay_store_t *store, const pay_account_t *account,
+                            pay_mode_t mode, pay_key_kind_t kind, const char *text, apr_pool_t *p)
+{
+    pay_scope_t scope = {account->number, mode};
+    pay_key_kind_t named_kind;
+    pay_api_key_t *proposal;
+    pay_mode_t named_mode;
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_api_key_parse(&named_mode, &named_kind, text);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (named_mode != mode || named_kind != kind) {
+        return APR_EINVAL;
+    }
+    rv = key_make(&proposal, &scope, kind, text, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return pay_store_key_create(out, store, proposal, p);
+}
+
+apr_status_t pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char **text,
+                            pay_store_t *store, const char *id, apr_interval_time_t overlap,
+                            apr_pool_t *p)
+{
+    pay_api_key_t *key, *successor;
+    const char *secret;
+    apr_time_t until;
+    apr_status_t rv;
+
+    *out = *old = NULL;
+    *text = NULL;
+    if (overlap < 0) {
+        return APR_EINVAL;
+    }
+    rv = pay_store_key_get(&key, store, id, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_api_key_text_make(&secret, key->account->settings.key_prefix, key->scope.mode,
+                               key->kind, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = key_make(&successor, &key->scope, key->kind, secret, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    until = overlap ? pay_time_now() + overlap : 0;
+    rv = pay_store_key_rotate(out, old, store, id, until, successor, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *text = secret;
+    return APR_SUCCESS;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_SERVICE_ACCOUNT_KEYS_H
+#define PAY_SERVICE_ACCOUNT_KEYS_H
+
+#include "service/service.h"
+
+/*
+ * Who calls: `authorization` is the header's value or NULL. NULL: *out is a valid key of an account
+ * that this service serves. 401 B01 for every other case, without telling which; 503 when the
+ * store cannot be asked. *given tells whether any credentials came (RFC 6750 section 3.1).
+ */
+const pay_problem_t *pay_key_authenticate(const pay_api_key_t **out, int *given,
+                                          pay_service_t *service, const char *authorization,
+                                          apr_pool_t *p);
+
+/* A new random key: its text is in *text, once. */
+apr_status_t pay_key_issue(pay_api_key_t **out, const char **text, pay_store_t *store,
+                           const pay_account_t *account, pay_mode_t mode, pay_key_kind_t kind,
+                           apr_pool_t *p);
+
+/* Takes over an existing key text. APR_EINVAL: not the form of a key, or it names another mode or
+ * kind. APR_EEXIST: known. */
+apr_status_t pay_key_import(pay_api_key_t **out, pay_store_t *store, const pay_account_t *account,
+                            pay_mode_t mode, pay_key_kind_t kind, const char *text, apr_pool_t *p);
+
+/*
+ * A successor of key `id` with the same account, mode and kind; *old is the old one as it is then:
+ * it works `overlap` longer. *text is shown once, so nothing between here and the answer may fail.
+ */
+apr_status_t pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char **text,
+                            pay_store_t *store, const char *id, apr_interval_time_t overlap,
+                            apr_pool_t *p);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_SERVICE_CHARGE_DECISIONS_H
+#define PAY_SERVICE_CHARGE_DECISIONS_H
+
+/*
+ * What a person decides about a charge or refund that no machine could decide (docs/live-mode.md,
+ * "When a person must decide"), whichever way it is said. Nobody is asked: only the store changes.
+ */
+
+#include "store/store.h"
+
+/* What became of a person's decision. */
+typedef enum pay_decision_t {
+    PAY_DECISION_DONE,
+    PAY_DECISION_BUSY,         /* a process is at work on it: its acquirer's answer decides */
+    PAY_DECISION_MEANWHILE,    /* it was decided since it was read */
+    PAY_DECISION_REFUNDED,     /* it cannot have failed: pay_decision_refund says why */
+    PAY_DECISION_STAYS_FAILED, /* the shop was told so: the case can only be closed as failed */
+    PAY_DECISION_NOT_WAITING   /* it waits for no decision */
+} pay_decision_t;
+
+/* What is wrong with a person's reason, a sentence of what "must be"; NULL: nothing. */
+const char *pay_decision_reason_fault(const char *reason);
+
+/* The outcome that a person says. */
+pay_outcome_t pay_decision_outcome(int approved, const char *reason);
+
+/*
+ * Decides the charge (refund), as it was read; *out is it as it stands then, also when nothing was
+ * changed. With PAY_DECISION_BUSY pay_decision_wait says how long that may last. Statuses are the
+ * store's.
+ */
+apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay_store_t *store,
+                               const pay_charge_t *charge, const pay_outcome_t *outcome,
+                               apr_pool_t *p);
+apr_status_t pay_refund_decide(pay_refund_t **out, pay_decision_t *decision, pay_store_t *store,
+                               const pay_refund_t *refund, const pay_outcome_t *outcome,
+                               apr_pool_t *p);
+
+/* A refund of the charge that did not fail, by its reference; "one": it is not listed here. */
+const char *pay_decision_refund(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p);
+
+/* The time for which it may still be busy, in seconds that are begun, at least 1. */
+int pay_decision_wait(apr_interval_time_t busy_for);
+
+/* A few words on why it waits for a person; NULL: it does not. */
+const char *pay_held_text(pay_held_t held);
+
+#endif

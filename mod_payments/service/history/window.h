@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_SERVICE_HISTORY_WINDOW_H
+#define PAY_SERVICE_HISTORY_WINDOW_H
+
+/*
+ * One call of an acquirer's list of refunds, and what follows from it here: refunds that are known
+ * take over what became of them, those made elsewhere are added. The same window again changes
+ * nothing.
+ */
+
+#include "service/service.h"
+
+#define PAY_HISTORY_CHANGES_MAX 5000 /* of one call; what is left, the next call finds */
+#define PAY_HISTORY_FAULTS_MAX 16    /* sentences that are kept */
+
+typedef struct pay_history_window_t {
+    pay_store_t *store;
+    pay_scope_t scope;
+    const pay_acquirer_t *acquirer; /* its connector has refund_list */
+    apr_interval_time_t timeout;
+    apr_time_t from, to; /* both inclusive */
+} pay_history_window_t;
+
+typedef struct pay_history_news_t {
+    apr_uint64_t seen;          /* records */
+    apr_uint64_t added;         /* of them new here */
+    apr_uint64_t changed;       /* of them known with another status */
+    apr_uint64_t refused;       /* of them not kept */
+    apr_time_t oldest_pending;  /* createdAt of the oldest that is pending there; 0: none */
+    apr_array_header_t *faults; /* of const char *: why, of the first ones */
+    int ahead;  /* one is of a time that is yet to come: not all until now can be kept */
+    int full;   /* the same window again finds the rest */
+    int silent; /* the acquirer did not answer; else a failure is the store's */
+} pay_history_news_t;
+
+/*
+ * APR_SUCCESS: all that *news counts is stored. APR_EBUSY: an import is running, which new records
+ * must wait for. Other statuses: the acquirer's, or the store's; what was stored until then stays.
+ */
+apr_status_t pay_history_window_fetch(pay_history_news_t *news, const pay_history_window_t *window,
+                                      apr_pool_t *p);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_SERVICE_OUTBOX_MAIL_HEADER_H
+#define PAY_SERVICE_OUTBOX_MAIL_HEADER_H
+
+/*
+ * The header of an e-mail (RFC 5322). Every line is made by pay_mail_header_put, which lets nothing
+ * through that could end it: whatever a value is, it stays within its line. Pure.
+ */
+
+#include <apr_pools.h>
+#include <apr_tables.h>
+#include <apr_time.h>
+
+#define PAY_MAIL_LINE_MAX 998 /* RFC 5322 2.1.1 */
+
+/*
+ * Adds "name: value" to `headers` (of const char *), cut to PAY_MAIL_LINE_MAX. Only printable ASCII
+ * and blanks are taken over from `value`: text of people goes through pay_mail_header_text first.
+ */
+void pay_mail_header_put(apr_array_header_t *headers, const char *name, const char *value);
+
+/*
+ * Text (UTF-8) as a header can hold it, at most `room` bytes long: as it is when plain ASCII, else
+ * in encoded-words (RFC 2047, base64) of whole characters. What does not fit is left out.
+ */
+const char *pay_mail_header_text(const char *text, apr_size_t room, apr_pool_t *p);
+
+/* "name" <address>, the name quoted or encoded; `address` is from pay_email_normalize. */
+const char *pay_mail_header_mailbox(const char *name, const char *address, apr_pool_t *p);
+
+/* "Sat, 21 Nov 2026 13:30:00 +0000". */
+const char *pay_mail_header_date(apr_time_t when, apr_pool_t *p);
+
+#endif

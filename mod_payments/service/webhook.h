@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_SERVICE_WEBHOOK_H
+#define PAY_SERVICE_WEBHOOK_H
+
+/* The request that tells a webhook of an event (docs/notifications.md, "Signatures"). */
+
+#include "base/crypto/keyring.h"
+#include "base/net/transfer.h"
+#include "service/service.h"
+
+/* A new secret: "whsec_" and the base64 of 32 random bytes. */
+apr_status_t pay_webhook_secret_make(const char **out, apr_pool_t *p);
+
+/*
+ * Standard Webhooks 1.0: "v1,<base64>" of HMAC-SHA256 over "id.timestamp.body" under the bytes that
+ * the secret's base64 stands for. APR_EINVAL: it is no secret.
+ */
+apr_status_t pay_webhook_sign(const char **out, const char *secret, const char *id,
+                              apr_time_t timestamp, const char *body, apr_size_t body_len,
+                              apr_pool_t *p);
+
+/*
+ * Fills in URL, headers and body of `transfer` for the event at this moment. `secret` and
+ * `old_secret` are opened; old_secret NULL: none signs beside it.
+ */
+apr_status_t pay_webhook_make(pay_transfer_t *transfer, const pay_event_t *event,
+                              const pay_endpoint_t *endpoint, const char *secret,
+                              const char *old_secret, apr_time_t now, apr_pool_t *p);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/account/account.h"
+
+#include "base/crypto/crypto.h"
+#include "store/record/audit.h"
+#include "store/keys.h"
+#include "store/record/record.h"
+#include "store/row.h"
+#include "store/record/time.h"
+#include "store/record/walk.h"
+#include "store/rows_scan.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define NUMBER_LEN 4
+
+static const pay_row_field_t account_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, number),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, name),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.key_prefix),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.currency),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.timezone),
+    PAY_ROW_MAX(pay_account_t, mode, PAY_LIVE),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_account_t, updated_at),
+    PAY_ROW_FIELD(PAY_ROW_BYTES, pay_account_t, secret),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.shop_name),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.shop_logo),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.shop_text),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.return_hosts),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_t, settings.fees),
+};
+#define ACCOUNT_FIELDS (sizeof(account_fields) / sizeof(account_fields[0]))
+
+/* What account_create and account_set ask for, and what came of it. */
+typedef struct account_work_t {
+    const char *name;
+    const pay_account_settings_t *settings;
+    const pay_mode_t *mode;
+    unsigned char secret[PAY_ACCOUNT_SECRET_LEN]; /* for an account that has none */
+    pay_account_t *account;
+    apr_pool_t *pool;
+} account_work_t;
+
+int pay_store_account_by_number(pay_account_t **out, pay_rows_txn_t *txn, apr_uint32_t number,
+                                apr_pool_t *p)
+{
+    pay_account_t *account = apr_pcalloc(p, sizeof(*account));
+    pay_store_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    pay_store_key_start(&key);
+    pay_store_key_u32(&key, number);
+    at = pay_store_key_val(&key);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_ACCOUNT, &at);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_row_decode(account, account_fields, ACCOUNT_FIELDS, &row, NULL, p);
+    if (rc || account->number != number) {
+        return pay_rows_bad(PAY_TABLE_ACCOUNT, &at);
+    }
+    *out = account;
+    return 0;
+}
+
+/* The account that a row of the table of names points at. */
+static int account_of_name_row(pay_account_t **out, pay_rows_txn_t *txn, const MDB_val *name,
+                               const MDB_val *row, apr_pool_t *p)
+{
+    int rc;
+
+    *out = NULL;
+    if (row->mv_size != NUMBER_LEN) {
+        return pay_rows_bad(PAY_TABLE_ACCOUNT_NAME, name);
+    }
+    rc = pay_store_account_by_number(out, txn, pay_store_read_u32(row->mv_data), p);
+    return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_ACCOUNT_NAME, name) : rc;
+}
+
+int pay_store_account_by_name(pay_account_t **out, pay_rows_txn_t *txn, const char *name,
+                              apr_pool_t *p)
+{
+    MDB_val key = {strlen(name), (void *)name};
+    MDB_val row;
+    int rc;
+
+    *out = NULL;
+    if (pay_account_name_check(name) != APR_SUCCESS) {
+        return MDB_NOTFOUND;
+    }
+    rc = pay_rows_get(&row, txn, PAY_TABLE_ACCOUNT_NAME, &key);
+    if (rc) {
+        return rc;
+    }
+    return account_of_name_row(out, txn, &key, &row, p);
+}
+
+/* ---- the record: found by its name, which never changes */
+
+static int name_of(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record)
+{
+    const pay_account_t *account = record;
+
+    entry->table = PAY_TABLE_ACCOUNT_NAME;
+    pay_store_entry_value(entry, at->bytes, at->len);
+    return pay_store_key_of(&entry->key, account->name, strlen(account->name)) ? MDB_SUCCESS
+                                                                               : ENAMETOOLONG;
+}
+
+static int row_of_name(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value)
+{
+    (void)key;
+    return value->mv_size == NUMBER_LEN
+           && pay_store_key_of(row_key, value->mv_data, value->mv_size);
+}
+
+static const pay_store_index_t indexes[] = {
+    {.tables = {PAY_TABLE_ACCOUNT_NAME},
+     .entry_of = name_of,
+     .row_of = row_of_name,
+     .rule = PAY_INDEX_UNIQUE,
+     .missing = "it is not found by its name",
+     .astray = "leads to no account"},
+};
+
+static int load(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p)
+{
+    pay_account_t *account;
+    int rc = pay_store_account_by_number(&account, txn, pay_store_read_u32(row_key->mv_data), p);
+
+    *record = account;
+    return rc;
+}
+
+static const char *label(const void *record, apr_pool_t *p)
+{
+    return apr_pstrcat(p, "account ", ((const pay_account_t *)record)->name, NULL);
+}
+
+const pay_store_record_t pay_store_account_record = {
+    .table = PAY_TABLE_ACCOUNT, .indexes = indexes, .index_count = 1, .load = load, .label = label};
+
+/* `before` NULL: a new one; else no more than settings have changed. */
+static int account_put(pay_rows_txn_t *txn, const pay_account_t *before,
+                       const pay_account_t *account, apr_pool_t *p)
+{
+    pay_store_key_t key;
+    MDB_val row;
+    int rc;
+
+    rc = pay_row_encode(&row, account_fields, ACCOUNT_FIELDS, account, p);
+    if (rc) {
+        return rc;
+    }
+    pay_store_key_start(&key);
+    pay_store_key_u32(&key, account->number);
+    return pay_store_record_put(txn, &pay_store_account_record, &key, &row, before, account);
+}
+
+/* One above the last: accounts are closed, never deleted, so no number comes back. */
+static int number_next(apr_uint32_t *number, pay_rows_txn_t *txn)
+{
+    MDB_val key, val;
+    int rc;
+
+    *number = 1;
+    rc = pay_rows_first(&key, &val, txn, PAY_TABLE_ACCOUNT, NULL, NULL, PAY_ROWS_BEFORE);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? 0 : rc;
+    }
+    if (key.mv_size != NUMBER_LEN) {
+        return pay_rows_bad(PAY_TABLE_ACCOUNT, &key);
+    }
+    *number = pay_store_read_u32(key.mv_data) + 1;
+    return *number ? 0 : ENOSPC; /* 4,294,967,295 accounts */
+}
+
+static void setting_change(const char **setting, const char *wanted)
+{
+    if (wanted) {
+        *setting = wanted;
+    }
+}
+
+/* Members that are NULL stay as they are. */
+static void settings_change(pay_account_settings_t *settings, const pay_account_settings_t *wanted)
+{
+    setting_change(&settings->key_prefix, wanted->key_prefix);
+    setting_change(&settings->currency, wanted->currency);
+    setting_change(&settings->timezone, wanted->timezone);
+    setting_change(&settings->shop_name, wanted->shop_name);
+    setting_change(&settings->shop_logo, wanted->shop_logo);
+    setting_change(&settings->shop_text, wanted->shop_text);
+    setting_change(&settings->return_hosts, wanted->return_hosts);
+    setting_change(&settings->fees, wanted->fees);
+}
+
+static int create_work(pay_rows_txn_t *txn, void *baton)
+{
+    account_work_t *work = baton;
+    pay_account_t *account = apr_pcalloc(work->pool, sizeof(*account)), *named;
+    int rc;
+
+    work->account = NULL;
+    rc = pay_store_account_by_name(&named, txn, work->name, work->pool);
+    if (rc != MDB_NOTFOUND) {
+        return rc ? rc : MDB_KEYEXIST; /* the name is taken */
+    }
+    rc = number_next(&account->number, txn);
+    if (rc) {
+        return rc;
+    }
+    account->name = work->name;
+    pay_store_audit_tell(txn->store, account->number, work->name, NULL);
+    account->settings = pay_account_settings_builtin;
+    settings_change(&account->settings, work->settings);
+    account->mode = PAY_TEST;
+    memcpy(account->secret, work->secret, sizeof(account->secret));
+    account->created_at = pay_store_time_now();
+    account->updated_at = account->created_at;
+    rc = account_put(txn, NULL, account, work->pool);
+    if (rc) {
+        return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
+    }
+    return pay_store_account_by_number(&work->account, txn, account->number, work->pool);
+}
+
+apr_status_t pay_store_account_create(pay_account_t **out, pay_store_t *store, const char *name,
+                                      const pay_account_settings_t *settings, apr_pool_t *p)
+{
+    account_work_t work = {.name = name, .settings = settings, .pool = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    if (pay_account_name_check(name) != APR_SUCCESS) {
+        return APR_EINVAL;
+    }
+    rv = pay_random_bytes(work.secret, sizeof(work.secret));
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_rows_commit(store, pay_turn_store(), 1, create_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.account;
+    }
+    return rv;
+}
+
+apr_status_t pay_store_account_get(pay_account_t **out, pay_store_t *store, const char *name,
+                                   apr_pool_t *p)
+{
+    apr_status_t rv;
+    pay_rows_txn_t txn;
+
+    *out = NULL;
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_rows_status(pay_store_account_by_name(out, &txn, name, p));
+    pay_rows_end(&txn);
+    return rv;
+}
+
+/* What the audit says of a setting; long texts are not repeated. */
+static const struct {
+    const char *name;
+    size_t offset; /* of the text */
+    int is_short;
+} told[] = {
+    {"key prefix", offsetof(pay_account_settings_t, key_prefix), 1},
+    {"currency", offsetof(pay_account_settings_t, currency), 1},
+    {"time zone", offsetof(pay_account_settings_t, timezone), 1},
+    {"shop name", offsetof(pay_account_settings_t, shop_name), 0},
+    {"shop logo", offsetof(pay_account_settings_t, shop_logo), 0},
+    {"shop text", offsetof(pay_account_settings_t, shop_text), 0},
+    {"return hosts", offsetof(pay_account_settings_t, return_hosts), 0},
+    {"fees", offsetof(pay_account_settings_t, fees), 1},
+};
+
+static const char *text_at(const pay_account_t *account, size_t offset)
+{
+    const char *text;
+
+    memcpy(&text, (const char *)&account->settings + offset, sizeof(text));
+    return text;
+}
+
+/* What became of `before`; "": it is as it was. */
+static const char *changes(const pay_account_t *before, const pay_account_t *account, apr_pool_t *p)
+{
+    const char *text = "", *from, *to;
+    size_t i;
+
+    for (i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        from = text_at(before, told[i].offset);
+        to = text_at(account, told[i].offset);
+        if (strcmp(from, to) != 0) {
+            text = apr_pstrcat(p, text, *text ? ", " : "", told[i].name, NULL);
+            text = told[i].is_short ? apr_pstrcat(p, text, " ", from, " -> ", to, NULL) : text;
+        }
+    }
+    if (before->mode != account->mode) {
+        text = apr_pstrcat(p, text, *text ? ", " : "", pay_mode_name(before->mode), " -> ",
+                           pay_mode_name(account->mode), NULL);
+    }
+    return text;
+}
+
+static int set_work(pay_rows_txn_t *txn, void *baton)
+{
+    static const unsigned char none[PAY_ACCOUNT_SECRET_LEN];
+    account_work_t *work = baton;
+    const pay_account_settings_t *settings = work->settings;
+    pay_account_t *account, before;
+    const char *text;
+    int rc;
+
+    work->account = NULL;
+    rc = pay_store_account_by_name(&account, txn, work->name, work->pool);
+    if (rc) {
+        return rc;
+    }
+    before = *account;
+    if (settings) {
+        settings_change(&account->settings, settings);
+    }
+    if (work->mode) {
+        account->mode = *work->mode;
+    }
+    text = changes(&before, account, work->pool);
+    if (!memcmp(account->secret, none, sizeof(none))) { /* made by a build without */
+        memcpy(account->secret, work->secret, sizeof(account->secret));
+    } else if (!*text) {
+        work->account = account;
+        return PAY_ROWS_SILENT;
+    }
+    pay_store_audit_tell(txn->store, account->number, account->name, text);
+    account->updated_at = pay_store_time_now();
+    rc = account_put(txn, account, account, work->pool);
+    if (rc) {
+        return rc;
+    }
+    return pay_store_account_by_number(&work->account, txn, account->number, work->pool);
+}
+
+apr_status_t pay_store_account_set(pay_account_t **out, pay_store_t *store, const char *name,
+                                   const pay_account_settings_t *settings, const pay_mode_t *mode,
+                                   apr_pool_t *p)
+{
+    account_work_t work = {.name = name, .settings = settings, .mode = mode, .pool = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_random_bytes(work.secret, sizeof(work.secret));
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_rows_commit(store, pay_turn_store(), 0, set_work, &work);
+    if (rv == APR_SUCCESS) {
+        *out = work.account;
+    }
+    return rv;
+}
+
+typedef struct account_list_t {
+    apr_array_header_t *accounts;
+} account_list_t;
+
+static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+{
+    account_list_t *list = baton;
+    pay_account_t *account;
+    int rc;
+
+    rc = account_of_name_row(&account, txn, key, val, list->accounts->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(list->accounts, pay_account_t *) = account;
+    }
+    return rc;
+}
+
+apr_status_t pay_store_account_list(apr_array_header_t **out, pay_store_t *store, apr_pool_t *p)
+{
+    account_list_t list = {.accounts = apr_array_make(p, 8, sizeof(pay_account_t *))};
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_store_walk(store, PAY_TABLE_ACCOUNT_NAME, NULL, list_visit, &list);
+    if (rv == APR_SUCCESS) {
+        *out = list.accounts;
+    }
+    return rv;
+}

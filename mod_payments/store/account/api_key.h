@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_ACCOUNT_API_KEY_H
+#define PAY_STORE_ACCOUNT_API_KEY_H
+
+/* Rows of API keys, for the files that visit their table. */
+
+#include "store/rows.h"
+#include "store/record/index.h"
+
+/* The row at the digest `at`, without its account. */
+int pay_store_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_val *row,
+                             apr_pool_t *p);
+/* With its account. */
+int pay_store_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const MDB_val *at,
+                             const MDB_val *row, apr_pool_t *p);
+/* 1 in *out if the key `id` is a public one; 0 too if there is none, or it cannot be read. */
+int pay_store_api_key_is_public(int *out, pay_rows_txn_t *txn, const char *id, apr_pool_t *p);
+
+extern const pay_store_record_t pay_store_api_key_record;
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/check/check.h"
+
+#include "store/keys.h"
+#include "store/record/scope.h"
+#include "store/rows_scan.h"
+
+#include <apr_strings.h>
+
+typedef struct walk_t {
+    pay_store_check_t check;
+    apr_pool_t *pool;
+    pay_store_fault_t report;
+    void *baton;
+    apr_size_t faults;
+} walk_t;
+
+void pay_store_check_fault(pay_store_check_t *check, pay_table_t table, const MDB_val *key,
+                           const char *format, ...)
+{
+    const char *text, *where = "";
+    va_list args;
+
+    va_start(args, format);
+    text = apr_pvsprintf(check->ptemp, format, args);
+    va_end(args);
+    if (key) {
+        where =
+            apr_pstrcat(check->ptemp, " ", pay_hex(key->mv_data, key->mv_size, check->ptemp), NULL);
+    }
+    APR_ARRAY_PUSH(check->lines, const char *) =
+        apr_psprintf(check->ptemp, "%s%s: %s", pay_rows_table_name(table), where, text);
+}
+
+int pay_store_check_has(int *found, MDB_val *val, const pay_store_check_t *check, pay_table_t table,
+                        const MDB_val *key)
+{
+    MDB_val at = *key, value;
+    int rc;
+
+    *found = 0;
+    if (at.mv_size == 0 || at.mv_size > PAY_STORE_KEY_MAX) {
+        return MDB_SUCCESS; /* what a damaged index row holds: LMDB has no such key */
+    }
+    rc = pay_rows_get(&value, check->txn, table, &at);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    *found = 1;
+    if (val) {
+        *val = value;
+    }
+    return MDB_SUCCESS;
+}
+
+static int check_scope(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_store_scope_t last;
+    pay_scope_t scope;
+    int rc, found;
+
+    (void)row;
+    if (key->mv_size != PAY_STORE_SCOPE_LEN) {
+        pay_store_check_fault(check, PAY_TABLE_SCOPE, key, "the key has a wrong length");
+        return MDB_SUCCESS;
+    }
+    pay_store_read_scope(&scope, key->mv_data);
+    rc = pay_store_scope_get(&last, check->txn, &scope);
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_SCOPE, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    if (last.import_done > last.import_given || last.import_open > last.import_given
+        || last.import_left > last.import_given) {
+        pay_store_check_fault(check, PAY_TABLE_SCOPE, key, "an import number was never given");
+    }
+    rc = pay_store_check_account_known(&found, check, key->mv_data);
+    if (!rc && !found) {
+        pay_store_check_fault(check, PAY_TABLE_SCOPE, key, "there is no such account");
+    }
+    return rc ? rc : pay_store_check_rows(check, key, &scope, &last);
+}
+
+/* How a table is checked; one without an entry here holds entries of the records' indexes. */
+typedef struct table_t {
+    pay_store_check_row_t row;
+    pay_store_check_after_t after; /* NULL: nothing is left to check */
+    pay_store_check_part_t part;   /* in place of `row` */
+} table_t;
+
+static const table_t tables[PAY_TABLE_COUNT] = {
+    [PAY_TABLE_META] = {.row = pay_store_check_meta},
+    [PAY_TABLE_ACCOUNT] = {.row = pay_store_check_account},
+    [PAY_TABLE_API_KEY] = {.row = pay_store_check_api_key},
+    [PAY_TABLE_TOKEN] = {.row = pay_store_check_token, .after = pay_store_check_token_after},
+    [PAY_TABLE_SCOPE] = {.row = check_scope},
+    [PAY_TABLE_CHARGE] = {.row = pay_store_check_charge},
+    [PAY_TABLE_REFUND] = {.row = pay_store_check_refund},
+    [PAY_TABLE_KEPT] = {.row = pay_store_check_kept},
+    [PAY_TABLE_TOTAL] = {.row = pay_store_check_total},
+    [PAY_TABLE_ENDPOINT] = {.row = pay_store_check_endpoint},
+    [PAY_TABLE_EVENT] = {.row = pay_store_check_event},
+    [PAY_TABLE_GRANT] = {.row = pay_store_check_grant},
+    [PAY_TABLE_ENCRYPTION_KEY] = {.row = pay_store_check_encryption_key},
+    [PAY_TABLE_AUDIT] = {.row = pay_store_check_audit},
+    [PAY_TABLE_CHECKOUT] = {.row = pay_store_check_checkout},
+    [PAY_TABLE_LINK] = {.row = pay_store_check_link},
+};
+static const table_t totals = {.part = pay_store_check_total_part};
+
+static void part_start(walk_t *walk)
+{
+    apr_pool_clear(walk->pool);
+    walk->check.lines = apr_array_make(walk->pool, 4, sizeof(const char *));
+    walk->check.keys = apr_array_make(walk->pool, 4, sizeof(MDB_val));
+}
+
+static void tell(walk_t *walk)
+{
+    int i;
+
+    for (i = 0; i < walk->check.lines->nelts; i++) {
+        walk->faults++;
+        walk->report(walk->baton, APR_ARRAY_IDX(walk->check.lines, i, const char *));
+    }
+}
+
+/* The rows from `from` on; *done 1 at the table's end, else `from` is where to go on. */
+static int walk_part(int *done, pay_store_key_t *from, pay_store_check_t *check, pay_table_t id,
+                     const table_t *table)
+{
+    const pay_store_key_t start = *from;
+    pay_rows_scan_t scan = pay_rows_scan(check->txn, id, NULL, &start, PAY_ROWS_FROM);
+    MDB_val key, row;
+    int rc, rows = 0;
+
+    *done = pay_rows_table_is_missing(check->txn, id);
+    if (*done) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc && rows++ < PAY_STORE_CHECK_ROWS_MAX) {
+        rc = table->row ? table->row(check, &key, &row)
+                        : pay_store_check_index(check, id, &key, &row);
+        if (table->after) {
+            APR_ARRAY_PUSH(check->keys, MDB_val) = pay_rows_dup(&key, check->ptemp);
+        }
+        if (!rc) {
+            rc = pay_rows_next(&key, &row, &scan);
+        }
+    }
+    if (!rc) {
+        (void)pay_store_key_of(from, key.mv_data, key.mv_size);
+    }
+    *done = rc == MDB_NOTFOUND;
+    return pay_rows_scan_end(&scan, rc);
+}
+
+/* What other files check in a transaction of their own, once the part's has ended. */
+static apr_status_t check_after(pay_store_check_t *check, const table_t *table)
+{
+    apr_status_t rv = APR_SUCCESS;
+    int i;
+
+    for (i = 0; i < check->keys->nelts && rv == APR_SUCCESS; i++) {
+        rv = table->after(check, &APR_ARRAY_IDX(check->keys, i, MDB_val));
+    }
+    return rv;
+}
+
+static apr_status_t walk_table(walk_t *walk, pay_table_t id, const table_t *table)
+{
+    pay_store_check_t *check = &walk->check;
+    pay_rows_txn_t txn;
+    pay_store_key_t from;
+    apr_status_t rv;
+    int rc, done = 0;
+
+    check->txn = &txn;
+    pay_store_key_start(&from);
+    while (!done) {
+        part_start(walk);
+        rv = pay_rows_begin(&txn, check->store);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        rc = table->part ? table->part(&done, &from, check)
+                         : walk_part(&done, &from, check, id, table);
+        pay_rows_end(&txn);
+        rv = rc ? pay_rows_status(rc) : check_after(check, table);
+        tell(walk);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t pay_store_check(apr_size_t *faults, pay_store_t *store, pay_store_fault_t report,
+                             void *baton, apr_pool_t *p)
+{
+    walk_t walk = {.report = report, .baton = baton};
+    apr_status_t rv;
+    int i;
+
+    *faults = 0;
+    rv = apr_pool_create(&walk.pool, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    walk.check.store = store;
+    walk.check.ptemp = walk.pool;
+    for (i = 0; rv == APR_SUCCESS && i < PAY_TABLE_COUNT; i++) {
+        rv = walk_table(&walk, (pay_table_t)i, &tables[i]);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = walk_table(&walk, PAY_TABLE_TOTAL, &totals);
+    }
+    *faults = walk.faults;
+    apr_pool_destroy(walk.pool);
+    return rv;
+}

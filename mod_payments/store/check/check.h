@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_CHECK_CHECK_H
+#define PAY_STORE_CHECK_CHECK_H
+
+/*
+ * Checking the store row by row. Tables are walked in parts, each in one read transaction: what a
+ * row is held against is read in the row's own, so that a store in use shows no false faults.
+ */
+
+#include "store/rows.h"
+#include "store/keys.h"
+#include "store/record/scope.h"
+
+#define PAY_STORE_CHECK_ROWS_MAX 256 /* rows of one part */
+
+typedef struct pay_store_check_t {
+    pay_store_t *store;
+    pay_rows_txn_t *txn;
+    apr_pool_t *ptemp;         /* of this part */
+    apr_array_header_t *lines; /* of const char *: its faults, told once the transaction ended */
+    apr_array_header_t *keys;  /* of MDB_val: its keys, where something is checked after it */
+} pay_store_check_t;
+
+struct pay_store_record_t;
+
+/* LMDB's code when the store cannot be read on; faults are told through pay_store_check_fault. */
+typedef int (*pay_store_check_row_t)(pay_store_check_t *check, const MDB_val *key,
+                                     const MDB_val *row);
+
+/*
+ * A part of a check that looks at several tables at once, in check->txn: from `from` on (empty at
+ * first); *done 1 at the end, else `from` is where to go on.
+ */
+typedef int (*pay_store_check_part_t)(int *done, pay_store_key_t *from, pay_store_check_t *check);
+
+/* As pay_store_check_row_t, once the part's transaction has ended: for rows that only their own
+ * file decodes. */
+typedef apr_status_t (*pay_store_check_after_t)(pay_store_check_t *check, const MDB_val *key);
+
+/* One fault of the row at `key` (NULL: of the whole table). */
+void pay_store_check_fault(pay_store_check_t *check, pay_table_t table, const MDB_val *key,
+                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* 1 in *found when the table has the key; *val, if not NULL, is then its value. */
+int pay_store_check_has(int *found, MDB_val *val, const pay_store_check_t *check, pay_table_t table,
+                        const MDB_val *key);
+
+/* store/check/check_index.c: what records declare. Each entry that the row at `key` should have is
+ * there, and leads to it; an entry of an index table leads to a row that has it. */
+int pay_store_check_entries(pay_store_check_t *check, const struct pay_store_record_t *record,
+                            const MDB_val *key, const void *row);
+int pay_store_check_index(pay_store_check_t *check, pay_table_t table, const MDB_val *key,
+                          const MDB_val *value);
+
+/* store/check/check_account.c: accounts, keys, tokens, encryption keys. Tokens are never told. */
+int pay_store_check_account(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_store_check_api_key(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_store_check_token(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+apr_status_t pay_store_check_token_after(pay_store_check_t *check, const MDB_val *key);
+int pay_store_check_encryption_key(pay_store_check_t *check, const MDB_val *key,
+                                   const MDB_val *row);
+/* 1 in *found when there is an account of the big-endian number at `number`. */
+int pay_store_check_account_known(int *found, const pay_store_check_t *check, const void *number);
+
+/* store/record/epoch.c */
+int pay_store_check_meta(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+
+/* store/check/check_charge.c */
+int pay_store_check_charge(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+
+/* store/check/check_checkout.c */
+int pay_store_check_checkout(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+/* store/check/check_rows.c */
+/* What the scope's row counts is there, in this transaction. */
+int pay_store_check_rows(pay_store_check_t *check, const MDB_val *key, const pay_scope_t *scope,
+                         const pay_store_scope_t *last);
+
+/* store/check/check_link.c */
+int pay_store_check_link(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+/* The link that a checkout was made from knows of it. */
+int pay_store_check_checkout_link(pay_store_check_t *check, const MDB_val *key,
+                                  const pay_checkout_t *checkout, const pay_charge_t *charge);
+
+/* A checkout has its row beside the charge's (store/check/check_checkout.c). */
+int pay_store_check_charge_checkout(pay_store_check_t *check, const MDB_val *key,
+                                    const pay_charge_t *charge);
+
+/* store/check/check_refund.c */
+int pay_store_check_refund(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+
+/* store/check/check_total.c */
+int pay_store_check_total(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+/* Counts charges and refunds step by step against the kept totals; a pay_store_check_part_t. */
+int pay_store_check_total_part(int *done, pay_store_key_t *from, pay_store_check_t *check);
+
+/* store/check/check_kept.c */
+int pay_store_check_kept(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+
+/* store/check/check_event.c */
+int pay_store_check_endpoint(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+int pay_store_check_event(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+
+/* store/check/check_grant.c */
+int pay_store_check_grant(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+
+/* store/check/check_audit.c */
+int pay_store_check_audit(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
+
+#endif

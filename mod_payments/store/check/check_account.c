@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/check/check.h"
+
+#include "store/account/account.h"
+#include "store/account/api_key.h"
+#include "store/account/encryption_key.h"
+#include "store/keys.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+int pay_store_check_account_known(int *found, const pay_store_check_t *check, const void *number)
+{
+    pay_store_key_t key;
+    MDB_val at;
+
+    pay_store_key_start(&key);
+    pay_store_key_u32(&key, pay_store_read_u32(number));
+    at = pay_store_key_val(&key);
+    return pay_store_check_has(found, NULL, check, PAY_TABLE_ACCOUNT, &at);
+}
+
+int pay_store_check_account(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_account_t *account;
+    int rc = PAY_ROWS_BAD;
+
+    (void)row;
+    if (key->mv_size == sizeof(apr_uint32_t)) {
+        rc = pay_store_account_by_number(&account, check->txn, pay_store_read_u32(key->mv_data),
+                                         check->ptemp);
+    }
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_ACCOUNT, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    return pay_store_check_entries(check, &pay_store_account_record, key, account);
+}
+
+int pay_store_check_api_key(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_api_key_t *record;
+    int rc;
+
+    if (key->mv_size != PAY_SHA256_LEN) {
+        pay_store_check_fault(check, PAY_TABLE_API_KEY, key, "the key has a wrong length");
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_api_key_of_row(&record, check->txn, key, row, check->ptemp);
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_API_KEY, key,
+                              "the row does not decode, or is of no account");
+        return MDB_SUCCESS;
+    }
+    return rc ? rc : pay_store_check_entries(check, &pay_store_api_key_record, key, record);
+}
+
+/* What is asked for by its text is not found under any other key. */
+static void check_token_text(pay_store_check_t *check, const MDB_val *key)
+{
+    const char *text = (const char *)key->mv_data + PAY_STORE_SCOPE_LEN;
+    size_t len = key->mv_size - PAY_STORE_SCOPE_LEN;
+    pay_scope_t scope;
+
+    if (len > PAY_TOKEN_TEXT_MAX || memchr(text, 0, len)) {
+        pay_store_read_scope(&scope, key->mv_data);
+        pay_store_check_fault(check, PAY_TABLE_TOKEN, NULL, "a key of account %u, %s is no token's",
+                              scope.account, pay_mode_name(scope.mode));
+    }
+}
+
+/* The table's keys hold the tokens themselves: they are not told. */
+int pay_store_check_token(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    int rc, found = 0;
+
+    (void)row;
+    if (key->mv_size > PAY_STORE_SCOPE_LEN) {
+        check_token_text(check, key);
+        rc = pay_store_check_account_known(&found, check, key->mv_data);
+        if (rc) {
+            return rc;
+        }
+    }
+    if (!found) {
+        pay_store_check_fault(check, PAY_TABLE_TOKEN, NULL, "a token belongs to no account");
+    }
+    return MDB_SUCCESS;
+}
+
+apr_status_t pay_store_check_token_after(pay_store_check_t *check, const MDB_val *key)
+{
+    pay_store_t *store = check->store;
+    const char *text;
+    pay_token_t *token;
+    pay_scope_t scope;
+    apr_status_t rv;
+
+    if (key->mv_size <= PAY_STORE_SCOPE_LEN) { /* told before */
+        return APR_SUCCESS;
+    }
+    pay_store_read_scope(&scope, key->mv_data);
+    text = apr_pstrmemdup(check->ptemp, (const char *)key->mv_data + PAY_STORE_SCOPE_LEN,
+                          key->mv_size - PAY_STORE_SCOPE_LEN);
+    rv = pay_store_token_get(&token, store, &scope, text, check->ptemp);
+    if (rv == PAY_STORE_ECORRUPT) {
+        pay_store_check_fault(check, PAY_TABLE_TOKEN, NULL,
+                              "a row of account %u, %s does not decode", scope.account,
+                              pay_mode_name(scope.mode));
+        return APR_SUCCESS;
+    }
+    return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
+}
+
+/* Whether the private half opens is told by the server at its start: the check has no master key.
+ */
+int pay_store_check_encryption_key(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_encryption_key_t *record;
+    int rc, found;
+
+    rc = pay_store_encryption_key_decode(&record, key, row, check->ptemp);
+    if (rc) {
+        pay_store_check_fault(check, PAY_TABLE_ENCRYPTION_KEY, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_check_account_known(&found, check, key->mv_data);
+    if (!rc && !found) {
+        pay_store_check_fault(check, PAY_TABLE_ENCRYPTION_KEY, key, "there is no such account");
+    }
+    return rc;
+}

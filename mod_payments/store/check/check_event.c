@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/check/check.h"
+
+#include "store/event/event.h"
+
+int pay_store_check_endpoint(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_endpoint_t *endpoint;
+    int rc, found;
+
+    rc = pay_store_endpoint_decode(&endpoint, key, row, check->ptemp);
+    if (rc) {
+        pay_store_check_fault(check, PAY_TABLE_ENDPOINT, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_check_account_known(&found, check, key->mv_data);
+    if (!rc && !found) {
+        pay_store_check_fault(check, PAY_TABLE_ENDPOINT, key, "there is no such account");
+    }
+    return rc ? rc : pay_store_check_entries(check, &pay_store_endpoint_record, key, endpoint);
+}
+
+/* It has an endpoint, and that one is looked at while the event is due. */
+static int check_endpoint_of(pay_store_check_t *check, const MDB_val *key, const pay_event_t *event)
+{
+    pay_endpoint_t *endpoint;
+    int rc;
+
+    rc = pay_store_endpoint_load(&endpoint, check->txn, &event->scope, event->endpoint,
+                                 check->ptemp);
+    if (rc == MDB_NOTFOUND) {
+        pay_store_check_fault(check, PAY_TABLE_EVENT, key, "there is no such endpoint");
+    } else if (!rc && event->due_at && endpoint->enabled && !endpoint->due_at) {
+        pay_store_check_fault(check, PAY_TABLE_EVENT, key, "nothing looks at its endpoint");
+    }
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* told with its row */
+}
+
+/* The records that it tells of are there. */
+static int check_records(pay_store_check_t *check, const MDB_val *key, pay_event_t *event)
+{
+    int rc;
+
+    rc = pay_store_event_records(event, check->txn, check->ptemp);
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_EVENT, key,
+                              "a record that it tells of is not there");
+        return MDB_SUCCESS;
+    }
+    if (!rc && event->charge && event->sequence > event->charge->events) {
+        pay_store_check_fault(check, PAY_TABLE_EVENT, key, "its charge knows of fewer events");
+    }
+    return rc;
+}
+
+/* Only the first of a transaction is in an index, and it always is. */
+static int check_place(pay_store_check_t *check, const MDB_val *key, const pay_event_t *event)
+{
+    pay_event_t *first;
+    int rc;
+
+    rc = pay_store_event_first(&first, check->txn, event, check->ptemp);
+    if (rc) {
+        return rc == PAY_ROWS_BAD || rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (first->sequence != event->sequence && (event->due_at || event->parked_at)) {
+        pay_store_check_fault(check, PAY_TABLE_EVENT, key, "it would overtake an earlier one");
+    }
+    if (first->sequence == event->sequence && !event->due_at == !event->parked_at) {
+        pay_store_check_fault(check, PAY_TABLE_EVENT, key, "nothing will deliver it");
+    }
+    return MDB_SUCCESS;
+}
+
+int pay_store_check_event(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_event_t *event;
+    int rc;
+
+    rc = pay_store_event_decode(&event, key, row, check->ptemp);
+    if (rc) {
+        pay_store_check_fault(check, PAY_TABLE_EVENT, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    rc = check_endpoint_of(check, key, event);
+    rc = rc ? rc : check_records(check, key, event);
+    rc = rc ? rc : check_place(check, key, event);
+    return rc ? rc : pay_store_check_entries(check, &pay_store_event_record, key, event);
+}

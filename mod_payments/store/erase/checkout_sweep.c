@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/lmdb/env.h"
+
+#include "store/payment/charge.h"
+#include "store/payment/checkout.h"
+#include "store/erase/discard.h"
+#include "store/payment/link.h"
+#include "store/record/rows.h"
+#include "store/erase/tour.h"
+#include "store/rows_scan.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+/* What cannot go yet, or cannot be read, is looked at again after this. */
+#define LATER apr_time_from_sec(60 * 60)
+/* What ended further ahead than this did so while the clock was ahead. */
+#define AHEAD_MAX apr_time_from_sec(24 * 60 * 60)
+
+typedef struct sweep_t {
+    apr_time_t now;
+    apr_interval_time_t keep;
+    apr_time_t until; /* what ended before is looked at */
+    int limit;
+    apr_pool_t *p;
+    int count; /* rows looked at */
+    int done;  /* the walk is over */
+} sweep_t;
+
+/* ---- once a store: what an earlier version wrote has neither entry nor mark */
+
+/* The row of table meta: the key of table checkout where the walk goes on; one byte: it is over. */
+static const char walk_name[] = "checkout_walk";
+#define WALK_OVER_LEN 1
+
+static int walk_place(pay_store_key_t *from, int *over, pay_rows_txn_t *txn)
+{
+    MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name}, val;
+    int rc;
+
+    *over = 0;
+    pay_store_key_start(from);
+    rc = pay_rows_get(&val, txn, PAY_TABLE_META, &key);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    *over = val.mv_size == WALK_OVER_LEN;
+    if (!*over && val.mv_size == PAY_STORE_CHARGE_KEY_LEN) {
+        (void)pay_store_key_bytes(from, val.mv_data, val.mv_size);
+    }
+    return MDB_SUCCESS; /* of another length: from the start, which changes nothing twice */
+}
+
+static int walk_put(pay_rows_txn_t *txn, const MDB_val *place)
+{
+    static const char over = 1;
+    MDB_val key = {sizeof(walk_name) - 1, (void *)walk_name};
+    MDB_val val = {WALK_OVER_LEN, (void *)&over};
+
+    if (place) {
+        val = *place;
+    }
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &val, 0);
+}
+
+/* One that an earlier version wrote gets what a new one gets at once. */
+static int walk_row(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *key)
+{
+    pay_checkout_t *checkout;
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc, of_stranger;
+
+    if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
+        return MDB_SUCCESS; /* told by the check, as all that cannot be read */
+    }
+    pay_store_read_scope(&scope, key->mv_data);
+    rc = pay_store_charge_get(&charge, txn, &scope,
+                              pay_store_read_u64((char *)key->mv_data + PAY_STORE_SCOPE_LEN),
+                              sweep->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    }
+    if (!charge->checkout || charge->checkout->stranger || charge->state == PAY_CHARGE_SUCCESSFUL
+        || charge->state == PAY_CHARGE_REVERSED) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_checkout_of_stranger(&of_stranger, txn, charge, sweep->p);
+    if (rc || !of_stranger) {
+        return rc;
+    }
+    checkout = apr_pmemdup(sweep->p, charge->checkout, sizeof(*checkout));
+    checkout->stranger = 1;
+    charge->checkout = checkout;
+    rc = pay_store_checkout_put(txn, charge, sweep->p);
+    if (!rc) {
+        rc = pay_store_rows_strangers(txn, &scope, 1);
+    }
+    return rc ? rc : pay_store_checkout_ended(txn, charge, sweep->p);
+}
+
+/* The next keys of table checkout, one more than are looked at: that one is the next place. */
+static int walk_keys(apr_array_header_t **out, pay_rows_txn_t *txn, const pay_store_key_t *from,
+                     int limit, apr_pool_t *p)
+{
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHECKOUT, NULL, from, PAY_ROWS_FROM);
+    MDB_val key, val;
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(MDB_val));
+    rc = pay_rows_next(&key, &val, &scan);
+    while (!rc && (*out)->nelts <= limit) {
+        APR_ARRAY_PUSH(*out, MDB_val) = pay_rows_dup(&key, p);
+        rc = pay_rows_next(&key, &val, &scan);
+    }
+    return pay_rows_scan_end(&scan, rc);
+}
+
+static int walk_work(pay_rows_txn_t *txn, void *baton)
+{
+    sweep_t *sweep = baton;
+    apr_array_header_t *keys;
+    pay_store_key_t from;
+    int i, rc, over;
+
+    sweep->count = 0;
+    rc = walk_place(&from, &over, txn);
+    sweep->done = over;
+    if (rc || over) {
+        return rc;
+    }
+    rc = walk_keys(&keys, txn, &from, sweep->limit, sweep->p);
+    for (i = 0; !rc && i < keys->nelts && i < sweep->limit; i++) {
+        rc = walk_row(sweep, txn, &APR_ARRAY_IDX(keys, i, MDB_val));
+    }
+    if (rc) {
+        return rc;
+    }
+    sweep->count = i;
+    sweep->done = keys->nelts <= sweep->limit;
+    return walk_put(txn, sweep->done ? NULL : &APR_ARRAY_IDX(keys, sweep->limit, MDB_val));
+}
+
+/* ---- what is due */
+
+/* Those of a wrong length are taken out like others. */
+static const pay_store_timed_t sweep_due = {.table = PAY_TABLE_CHECKOUT_SWEEP};
+
+/* What ended by sweep->until, then what seems to end too far ahead. */
+static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, const sweep_t *sweep,
+                       int limit, apr_pool_t *p)
+{
+    return pay_store_entries_due(out, txn, &sweep_due, sweep->until, sweep->now + AHEAD_MAX + 1,
+                                 limit, p);
+}
+
+static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
+{
+    return pay_store_entry_del(txn, PAY_TABLE_CHECKOUT_SWEEP, entry);
+}
+
+/* The one that a link which is paid once judges its next payer by. */
+static int is_judged(int *judged, pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
+{
+    pay_link_t *link;
+    int rc;
+
+    *judged = 0;
+    if (!*charge->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    *judged = link->once && link->last_seq == charge->seq;
+    return MDB_SUCCESS;
+}
+
+static int has_refund(int *has, pay_rows_txn_t *txn, const pay_charge_t *charge)
+{
+    pay_store_key_t prefix;
+    MDB_val key, val;
+    int rc;
+
+    pay_store_charge_key(&prefix, &charge->scope, charge->seq);
+    rc = pay_rows_first(&key, &val, txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
+    *has = rc == MDB_SUCCESS;
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+typedef enum verdict_t {
+    GOES,
+    STAYS, /* for ever: money moved, or a person or an acquirer said something of it */
+    WAITS  /* somebody may still decide it, or be told of it */
+} verdict_t;
+
+/* 1, in Live Mode: a clock that is ahead says that it was kept long enough, and the boot clock that
+ * it was not: its payer may still be told that he can pay there. */
+static int is_early(const sweep_t *sweep, const pay_charge_t *charge)
+{
+    apr_interval_time_t age;
+
+    return pay_moment_age(&age, &charge->opened) && age < sweep->keep;
+}
+
+static int judge(verdict_t *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                 const sweep_t *sweep)
+{
+    apr_pool_t *p = sweep->p;
+    const int ended = charge->state == PAY_CHARGE_FAILED || charge->state == PAY_CHARGE_VOID
+                      || charge->state == PAY_CHARGE_ABANDONED;
+    int rc, has = 0;
+
+    *out = STAYS;
+    if (charge->refunded_minor != 0 || charge->refunds_pending_minor != 0
+        || charge->late != PAY_LATE_NONE || *charge->contradiction || *charge->resolution) {
+        return MDB_SUCCESS;
+    }
+    rc = has_refund(&has, txn, charge);
+    if (rc || has) {
+        return rc;
+    }
+    *out = WAITS;
+    if (!ended || charge->due_at != 0 || charge->held != PAY_NOT_HELD
+        || pay_charge_in_flight(charge) || is_early(sweep, charge)) {
+        return MDB_SUCCESS;
+    }
+    rc = is_judged(&has, txn, charge, p);
+    if (!rc && !has) {
+        rc = pay_store_tour_has_event(&has, txn, charge, 0, p);
+    }
+    if (!rc && !has) {
+        *out = GOES;
+    }
+    return rc;
+}
+
+static int sweep_charge(const sweep_t *sweep, pay_rows_txn_t *txn, pay_charge_t *charge)
+{
+    verdict_t verdict;
+    int rc;
+
+    rc = judge(&verdict, txn, charge, sweep);
+    if (rc == PAY_ROWS_BAD) { /* to the back, so that it never blocks the others */
+        verdict = WAITS;
+        rc = MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    switch (verdict) {
+    case GOES:
+        return pay_store_discard_charge(txn, charge, sweep->p);
+    case STAYS:
+        return pay_store_checkout_list_at(txn, charge, 0, sweep->p);
+    case WAITS:
+        break;
+    }
+    return pay_store_checkout_list_at(txn, charge, sweep->until + LATER, sweep->p);
+}
+
+static int sweep_entry(const sweep_t *sweep, pay_rows_txn_t *txn, const MDB_val *entry)
+{
+    const char *at = entry->mv_data;
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    if (entry->mv_size != PAY_STORE_CHECKOUT_SWEEP_KEY_LEN) {
+        (void)pay_rows_bad(PAY_TABLE_CHECKOUT_SWEEP, entry);
+        return delete_entry(txn, entry);
+    }
+    pay_store_read_scope(&scope, at + sizeof(apr_uint64_t));
+    rc = pay_store_charge_get(&charge, txn, &scope,
+                              pay_store_read_u64(at + sizeof(apr_uint64_t) + PAY_STORE_SCOPE_LEN),
+                              sweep->p);
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+        return delete_entry(txn, entry);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (!charge->checkout || charge->checkout->ended_at != pay_store_read_time(at)) {
+        return delete_entry(txn, entry);
+    }
+    if (charge->checkout->ended_at > sweep->now + AHEAD_MAX) {
+        return pay_store_checkout_list_at(txn, charge, sweep->now, sweep->p);
+    }
+    return sweep_charge(sweep, txn, charge);
+}
+
+static int sweep_work(pay_rows_txn_t *txn, void *baton)
+{
+    sweep_t *sweep = baton;
+    apr_array_header_t *entries;
+    int i, rc;
+
+    sweep->count = 0;
+    rc = entries_due(&entries, txn, sweep, sweep->limit, sweep->p);
+    for (i = 0; !rc && i < entries->nelts; i++) {
+        rc = sweep_entry(sweep, txn, &APR_ARRAY_IDX(entries, i, MDB_val));
+    }
+    if (!rc) {
+        sweep->count = entries->nelts;
+    }
+    return rc;
+}
+
+/* What there is to do, without a turn to write: most steps find nothing. */
+static int look(sweep_t *sweep, int *walks, int *sweeps, pay_rows_txn_t *txn)
+{
+    apr_array_header_t *entries;
+    pay_store_key_t from;
+    int rc, over;
+
+    *walks = *sweeps = 0;
+    if (pay_rows_table_is_missing(txn, PAY_TABLE_CHECKOUT_SWEEP)) {
+        return MDB_SUCCESS;
+    }
+    rc = walk_place(&from, &over, txn);
+    if (!rc) {
+        rc = entries_due(&entries, txn, sweep, 1, sweep->p);
+    }
+    if (!rc) {
+        *walks = !over;
+        *sweeps = entries->nelts > 0;
+    }
+    return rc;
+}
+
+apr_status_t pay_store_checkout_sweep(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                      apr_pool_t *p)
+{
+    const apr_interval_time_t keep = store->options.checkout_keep;
+    sweep_t sweep = {.now = now, .keep = keep, .until = now - keep, .limit = limit, .p = p};
+    int rc, walks, sweeps;
+    apr_status_t rv;
+    pay_rows_txn_t txn;
+
+    *count = 0;
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = look(&sweep, &walks, &sweeps, &txn);
+    pay_rows_end(&txn);
+    rv = pay_rows_status(rc);
+    if (rv == APR_SUCCESS && walks) {
+        rv = pay_rows_commit(store, pay_turn_all(), 0, walk_work, &sweep);
+        if (rv == APR_SUCCESS && !sweep.done) {
+            *count = sweep.count;
+            return APR_SUCCESS;
+        }
+    }
+    if (rv != APR_SUCCESS || keep == 0 || (!walks && !sweeps)) {
+        return rv;
+    }
+    rv = pay_rows_commit(store, pay_turn_all(), 0, sweep_work, &sweep);
+    if (rv == APR_SUCCESS) {
+        *count = sweep.count;
+    }
+    return rv;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/payment/kept.h"
+
+#include "store/payment/charge.h"
+#include "store/payment/refund_record.h"
+
+#include <assert.h>
+
+/* What cannot go yet, or cannot be read, is looked at again after this. */
+#define LATER apr_time_from_sec(60 * 60)
+/* What is due later than this was kept while the clock was ahead: how long it has been kept is not
+ * known, so that it is kept for the whole time from now on. */
+#define LONGEST (PAY_IDEMPOTENCY_KEEP + LATER)
+
+typedef struct expire_t {
+    apr_time_t now;
+    int limit;
+    apr_pool_t *p;
+    int count;
+} expire_t;
+
+/* Those of a wrong length are taken out like others. */
+static const pay_store_timed_t kept_due = {.table = PAY_TABLE_KEPT_DUE};
+
+static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
+                       apr_pool_t *p)
+{
+    return pay_store_entries_due(out, txn, &kept_due, now, now + LONGEST + 1, limit, p);
+}
+
+static int delete_entry(pay_rows_txn_t *txn, const MDB_val *entry)
+{
+    return pay_store_entry_del(txn, PAY_TABLE_KEPT_DUE, entry);
+}
+
+/* The entry moves to another time; one whose row cannot be read goes to the back, so that it never
+ * blocks the others. */
+static int push_entry(pay_rows_txn_t *txn, const MDB_val *entry, const MDB_val *kept_key,
+                      apr_time_t due_at)
+{
+    MDB_val at, nothing = {0, NULL};
+    pay_store_key_t key;
+    int rc;
+
+    rc = delete_entry(txn, entry);
+    if (rc) {
+        return rc;
+    }
+    pay_store_kept_due_key(&key, due_at, kept_key);
+    at = pay_store_key_val(&key);
+    return pay_rows_put(txn, PAY_TABLE_KEPT_DUE, &at, &nothing, 0);
+}
+
+/* 1 in *over unless the row's charge is pending, or cannot be told to be anything else. */
+static int is_over(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
+                   const pay_store_kept_t *kept, apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    *over = 1;
+    if (kept->what != PAY_KEPT_CHARGE) {
+        return MDB_SUCCESS;
+    }
+    *over = 0;
+    pay_store_read_scope(&scope, kept_key->mv_data);
+    rc = pay_store_charge_get(&charge, txn, &scope, kept->seq, p);
+    if (rc == MDB_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, kept_key))) {
+        rc = pay_rows_bad(PAY_TABLE_KEPT, kept_key);
+    }
+    if (rc) {
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    }
+    *over = charge->state != PAY_CHARGE_PENDING;
+    return MDB_SUCCESS;
+}
+
+/* The refund's request is known no more; *over 0: it is pending, and stands for it still, or the
+ * clock is ahead and the window is not over. */
+static int forget_repeat(int *over, pay_rows_txn_t *txn, const MDB_val *kept_key,
+                         const pay_store_kept_t *kept, apr_pool_t *p)
+{
+    apr_interval_time_t age;
+    pay_store_refund_t *row;
+    pay_store_key_t key;
+    MDB_val at;
+    int rc;
+
+    *over = 1;
+    pay_store_kept_refund_key(&key, kept_key, kept);
+    at = pay_store_key_val(&key);
+    rc = pay_store_refund_get(&row, txn, &at, p);
+    if (rc) {
+        *over = rc == MDB_NOTFOUND; /* one that cannot be read may be mended */
+        return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    }
+    *over = row->refund.state != PAY_REFUND_PENDING
+            && (!pay_moment_age(&age, &row->refund.opened) || age >= PAY_REFUND_REPEAT_MAX);
+    return *over ? pay_store_refund_repeat_forget(txn, row, p) : MDB_SUCCESS;
+}
+
+/* The row behind the entry was read; its own time is what counts. */
+static int expire_row(const expire_t *expire, pay_rows_txn_t *txn, const MDB_val *entry,
+                      const MDB_val *kept_key, pay_store_kept_t *kept)
+{
+    const pay_store_kept_t before = *kept;
+    int rc = MDB_SUCCESS, over;
+
+    if (kept->due_at == 0) { /* a refund's has none */
+        return delete_entry(txn, entry);
+    }
+    if (kept->due_at > expire->now && kept->due_at <= expire->now + LONGEST) {
+        return push_entry(txn, entry, kept_key, kept->due_at);
+    }
+    over = kept->due_at <= expire->now;
+    if (over) {
+        rc = kept->what == PAY_KEPT_REPEAT ? forget_repeat(&over, txn, kept_key, kept, expire->p)
+                                           : is_over(&over, txn, kept_key, kept, expire->p);
+    }
+    if (!rc) {
+        rc = delete_entry(txn, entry);
+    }
+    if (rc || over) {
+        return rc ? rc : pay_store_kept_take_out(txn, kept_key, kept);
+    }
+    kept->due_at = expire->now + (kept->due_at > expire->now ? PAY_IDEMPOTENCY_KEEP : LATER);
+    return pay_store_kept_write(txn, kept_key, &before, kept, expire->p);
+}
+
+static int expire_entry(const expire_t *expire, pay_rows_txn_t *txn, const MDB_val *entry)
+{
+    MDB_val kept_key, at, row;
+    pay_store_kept_t kept;
+    int rc;
+
+    if (entry->mv_size != PAY_STORE_KEPT_DUE_KEY_LEN) {
+        (void)pay_rows_bad(PAY_TABLE_KEPT_DUE, entry);
+        return delete_entry(txn, entry);
+    }
+    kept_key.mv_size = PAY_STORE_KEPT_KEY_LEN;
+    kept_key.mv_data = (char *)entry->mv_data + sizeof(apr_uint64_t);
+    at = kept_key;
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
+    if (rc == MDB_NOTFOUND) {
+        return delete_entry(txn, entry);
+    }
+    if (!rc) {
+        rc = pay_store_kept_decode(&kept, &kept_key, &row);
+    }
+    if (rc == PAY_ROWS_BAD) {
+        return push_entry(txn, entry, &kept_key, expire->now + LATER);
+    }
+    return rc ? rc : expire_row(expire, txn, entry, &kept_key, &kept);
+}
+
+static int expire_work(pay_rows_txn_t *txn, void *baton)
+{
+    expire_t *expire = baton;
+    apr_array_header_t *entries;
+    int i, rc;
+
+    expire->count = 0;
+    rc = entries_due(&entries, txn, expire->now, expire->limit, expire->p);
+    for (i = 0; !rc && i < entries->nelts; i++) {
+        rc = expire_entry(expire, txn, &APR_ARRAY_IDX(entries, i, MDB_val));
+    }
+    if (!rc) {
+        expire->count = entries->nelts;
+    }
+    return rc;
+}
+
+apr_status_t pay_store_kept_expire(int *count, pay_store_t *store, apr_time_t now, int limit,
+                                   apr_pool_t *p)
+{
+    expire_t expire = {.now = now, .limit = limit, .p = p};
+    apr_array_header_t *entries;
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc;
+
+    *count = 0;
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    /* Most steps find nothing: those take no turn to write. */
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = entries_due(&entries, &txn, now, 1, p);
+    pay_rows_end(&txn);
+    if (rc) {
+        return pay_rows_status(rc);
+    }
+    if (entries->nelts == 0) {
+        return APR_SUCCESS;
+    }
+    rv = pay_rows_commit(store, pay_turn_all(), 0, expire_work, &expire);
+    if (rv == APR_SUCCESS) {
+        *count = expire.count;
+    }
+    return rv;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/event/endpoint.h"
+
+#include "base/text/time.h"
+#include "store/event/event.h"
+#include "store/record/time.h"
+#include "store/record/walk.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct put_t {
+    const pay_endpoint_t *endpoint, *was;
+    apr_pool_t *p;
+    pay_endpoint_t *out;
+    apr_status_t verdict;
+} put_t;
+
+typedef struct switches_t {
+    const apr_array_header_t *switches;
+    apr_pool_t *p;
+} switches_t;
+
+typedef struct reseal_t {
+    const pay_endpoint_t *endpoint;
+    const char *was, *secret;
+    apr_pool_t *p;
+    int changed;
+} reseal_t;
+
+/* 1 when it is set to that already, and deliveries have nothing to begin anew. */
+static int is_as_it_was(const pay_endpoint_t *before, const pay_endpoint_t *to, int waits)
+{
+    return before->enabled == to->enabled && !strcmp(before->address, to->address)
+           && !strcmp(before->secret, to->secret) && !strcmp(before->old_secret, to->old_secret)
+           && before->old_secret_until == to->old_secret_until
+           && !strcmp(before->recipients, to->recipients)
+           && (!to->enabled || (!waits && !before->failures && !before->failing_since));
+}
+
+/* Secrets are shown to a person once: who put others there meanwhile must not lose them. */
+static int has_secrets_of(const pay_endpoint_t *endpoint, const pay_endpoint_t *was)
+{
+    return !strcmp(endpoint->secret, was->secret) && !strcmp(endpoint->old_secret, was->old_secret);
+}
+
+/* The endpoint that is there, or a new one that is not written yet. */
+static int load_or_make(pay_endpoint_t **out, int *is_new, pay_rows_txn_t *txn,
+                        const pay_scope_t *scope, pay_endpoint_kind_t kind, apr_pool_t *p)
+{
+    pay_endpoint_t *made;
+    int rc;
+
+    rc = pay_store_endpoint_load(out, txn, scope, kind, p);
+    *is_new = rc == MDB_NOTFOUND;
+    if (!*is_new) {
+        return rc;
+    }
+    made = apr_pcalloc(p, sizeof(*made));
+    made->scope = *scope;
+    made->kind = kind;
+    made->address = made->secret = made->old_secret = made->error = "";
+    made->recipients = "";
+    made->created_at = pay_store_time_now();
+    *out = made;
+    return MDB_SUCCESS;
+}
+
+/* Writes `to` over `before` (NULL: there is none); *changed 0: it is as it was, and not written. */
+static int change(int *changed, pay_rows_txn_t *txn, pay_endpoint_t *to,
+                  const pay_endpoint_t *before, apr_pool_t *p)
+{
+    apr_time_t waits = 0; /* when the first of what waits is due */
+    pay_store_timed_t timed;
+    int rc;
+
+    *changed = 0;
+    if (to->enabled) { /* a new address deserves a try */
+        to->failures = 0;
+        to->probes = 0;
+        to->probing = 0;
+        to->failing_since = 0;
+        pay_store_event_timed(&timed, &to->scope, to->kind);
+        rc = pay_store_entries_next(&waits, txn, &timed, APR_INT64_MIN, p);
+        if (rc) {
+            return rc;
+        }
+    }
+    if (before && is_as_it_was(before, to, waits != 0)) {
+        return MDB_SUCCESS;
+    }
+    *changed = 1;
+    to->updated_at = pay_store_time_not_before(to->updated_at);
+    to->due_at = waits ? pay_time_now() : 0;
+    return pay_store_endpoint_store(txn, to, p);
+}
+
+static int put_work(pay_rows_txn_t *txn, void *baton)
+{
+    put_t *put = baton;
+    const pay_endpoint_t *from = put->endpoint;
+    pay_endpoint_t *to, before;
+    int rc, is_new, changed;
+
+    put->out = NULL;
+    put->verdict = APR_SUCCESS;
+    rc = load_or_make(&to, &is_new, txn, &from->scope, from->kind, put->p);
+    if (rc) {
+        return rc;
+    }
+    if (put->was && !has_secrets_of(to, put->was)) {
+        put->verdict = APR_EEXIST;
+        return PAY_ROWS_SILENT;
+    }
+    before = *to;
+    to->enabled = from->enabled;
+    to->address = from->address ? from->address : "";
+    to->secret = from->secret ? from->secret : "";
+    to->old_secret = from->old_secret ? from->old_secret : "";
+    to->old_secret_until = from->old_secret_until;
+    put->out = to;
+    rc = change(&changed, txn, to, is_new ? NULL : &before, put->p);
+    return rc || changed ? rc : PAY_ROWS_SILENT;
+}
+
+apr_status_t pay_store_endpoint_put(pay_endpoint_t **out, pay_store_t *store,
+                                    const pay_endpoint_t *endpoint, const pay_endpoint_t *was,
+                                    apr_pool_t *p)
+{
+    put_t put = {.endpoint = endpoint, .was = was, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    assert(endpoint->scope.account > 0);
+    assert(endpoint->kind >= PAY_ENDPOINT_WEBHOOK);
+    assert(endpoint->kind <= PAY_ENDPOINT_KIND_LAST);
+    if (endpoint->address && strlen(endpoint->address) > PAY_ENDPOINT_ADDRESS_MAX) {
+        return APR_EINVAL;
+    }
+    rv = pay_rows_commit(store, pay_turn_scope(&endpoint->scope), 1, put_work, &put);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *out = put.out;
+    return put.verdict;
+}
+
+static int switch_work(pay_rows_txn_t *txn, void *baton)
+{
+    const switches_t *work = baton;
+    pay_endpoint_t *to, before;
+    int i, rc, is_new, changed, any = 0;
+
+    for (i = 0; i < work->switches->nelts; i++) {
+        const pay_endpoint_switch_t *to_be =
+            &APR_ARRAY_IDX(work->switches, i, const pay_endpoint_switch_t);
+
+        rc = load_or_make(&to, &is_new, txn, &to_be->scope, to_be->kind, work->p);
+        if (rc) {
+            return rc;
+        }
+        if (is_new && to_be->enabled != 1 && !to_be->recipients) {
+            continue;
+        }
+        before = *to;
+        to->enabled = to_be->enabled < 0 ? to->enabled : to_be->enabled;
+        to->address = to_be->address ? to_be->address : to->address;
+        to->recipients = to_be->recipients ? to_be->recipients : to->recipients;
+        rc = change(&changed, txn, to, is_new ? NULL : &before, work->p);
+        if (rc) {
+            return rc;
+        }
+        any |= changed;
+    }
+    return any ? MDB_SUCCESS : PAY_ROWS_SILENT;
+}
+
+apr_status_t pay_store_endpoint_switch(pay_store_t *store, const apr_array_header_t *switches,
+                                       apr_pool_t *p)
+{
+    switches_t work = {.switches = switches, .p = p};
+    const pay_endpoint_switch_t *one;
+    int i;
+
+    assert(switches->nelts <= PAY_STORE_SWITCHES_MAX);
+    for (i = 0; i < switches->nelts; i++) {
+        one = &APR_ARRAY_IDX(switches, i, const pay_endpoint_switch_t);
+        assert(one->scope.account > 0);
+        if ((one->address && strlen(one->address) > PAY_ENDPOINT_ADDRESS_MAX)
+            || (one->recipients && strlen(one->recipients) > PAY_ENDPOINT_ADDRESS_MAX)) {
+            return APR_EINVAL;
+        }
+    }
+    return pay_rows_commit(store, pay_turn_all(), 1, switch_work, &work);
+}
+
+apr_status_t pay_store_endpoint_get(pay_endpoint_t **out, pay_store_t *store,
+                                    const pay_scope_t *scope, pay_endpoint_kind_t kind,
+                                    apr_pool_t *p)
+{
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = NULL;
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_store_endpoint_load(out, &txn, scope, kind, p);
+    pay_rows_end(&txn);
+    return pay_rows_status(rc);
+}
+
+static int list_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+{
+    apr_array_header_t *endpoints = baton;
+    pay_endpoint_t *endpoint;
+    int rc;
+
+    (void)txn;
+    rc = pay_store_endpoint_decode(&endpoint, key, val, endpoints->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(endpoints, pay_endpoint_t *) = endpoint;
+    }
+    return rc;
+}
+
+apr_status_t pay_store_endpoint_list(apr_array_header_t **out, pay_store_t *store,
+                                     const pay_endpoint_t *after, int limit, apr_pool_t *p)
+{
+    pay_store_key_t from;
+
+    *out = apr_array_make(p, 16, sizeof(pay_endpoint_t *));
+    pay_store_key_start(&from);
+    if (after) {
+        pay_store_endpoint_key(&from, &after->scope, after->kind);
+    }
+    return pay_store_walk_page(store, PAY_TABLE_ENDPOINT, NULL, &from, limit, list_visit, *out);
+}
+
+static int reseal_work(pay_rows_txn_t *txn, void *baton)
+{
+    reseal_t *reseal = baton;
+    pay_endpoint_t *endpoint;
+    int rc;
+
+    reseal->changed = 0;
+    rc = pay_store_endpoint_load(&endpoint, txn, &reseal->endpoint->scope, reseal->endpoint->kind,
+                                 reseal->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (strcmp(endpoint->secret, reseal->was) == 0) {
+        endpoint->secret = reseal->secret;
+    } else if (strcmp(endpoint->old_secret, reseal->was) == 0) {
+        endpoint->old_secret = reseal->secret;
+    } else {
+        return MDB_SUCCESS;
+    }
+    reseal->changed = 1;
+    return pay_store_endpoint_store(txn, endpoint, reseal->p);
+}
+
+apr_status_t pay_store_endpoint_reseal(int *changed, pay_store_t *store,
+                                       const pay_endpoint_t *endpoint, const char *was,
+                                       const char *secret, apr_pool_t *p)
+{
+    reseal_t reseal = {.endpoint = endpoint, .was = was, .secret = secret, .p = p};
+    apr_status_t rv;
+
+    *changed = 0;
+    rv = pay_rows_commit(pay_rows_base(store), pay_turn_scope(&endpoint->scope), 0, reseal_work,
+                         &reseal);
+    if (rv == APR_SUCCESS) {
+        *changed = reseal.changed;
+    }
+    return rv;
+}

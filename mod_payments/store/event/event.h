@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_EVENT_EVENT_H
+#define PAY_STORE_EVENT_EVENT_H
+
+/*
+ * Event rows inside a transaction that the caller holds. Of the undelivered events of a transaction
+ * and endpoint only the first has an entry in event_due, or one in event_parked. Functions return
+ * LMDB's codes or PAY_ROWS_BAD (already logged).
+ */
+
+#include "store/rows.h"
+#include "store/event/endpoint.h"
+
+#define PAY_STORE_EVENT_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8 + 4)
+#define PAY_STORE_EVENT_DUE_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8 + 8)
+/* The longest wait between two tries, lengthened as it may be: an event or endpoint that is due
+ * later was put off while the clock was ahead, and is due now. */
+#define PAY_STORE_EVENT_LONGEST apr_time_from_sec(14 * 3600)
+
+#define PAY_STORE_EVENT_PARKED_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8)
+
+void pay_store_event_key(pay_store_key_t *key, const pay_event_t *event);
+/* 1 and endpoint, scope, charge_seq and sequence set, when the bytes are such a key. */
+int pay_store_event_key_read(pay_event_t *place, const MDB_val *key);
+void pay_store_event_due_key(pay_store_key_t *key, const pay_event_t *event);
+void pay_store_event_parked_key(pay_store_key_t *key, const pay_event_t *event);
+/* Returns 1 and sets `place` if the bytes are a key of event_due or, due_at then being 0, of
+ * event_parked. Its sequence is 0: pay_store_event_first finds the event. */
+int pay_store_event_entry_read(pay_event_t *place, const MDB_val *key);
+
+/* The endpoint's entries in event_due. */
+void pay_store_event_timed(pay_store_timed_t *out, const pay_scope_t *scope,
+                           pay_endpoint_kind_t kind);
+
+int pay_store_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row,
+                           apr_pool_t *p);
+int pay_store_event_encode(MDB_val *row, const pay_event_t *event, apr_pool_t *p);
+/* The one at `place`; MDB_NOTFOUND when there is none. */
+int pay_store_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
+                         apr_pool_t *p);
+/* The first undelivered one of the transaction and endpoint of `place`. */
+int pay_store_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
+                          apr_pool_t *p);
+/* Fills in charge and refund. One that is gone is a bad row. */
+int pay_store_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p);
+
+/* --- store/event/event_record.c: the row with its entry --- */
+
+extern const pay_store_record_t pay_store_event_record;
+
+/* Writes the row, new or not: it is due at due_at or was parked at parked_at; both 0: it stands
+ * behind another one of its transaction. */
+int pay_store_event_store(pay_rows_txn_t *txn, const pay_event_t *event, apr_pool_t *p);
+int pay_store_event_remove(pay_rows_txn_t *txn, const pay_event_t *event);
+/* It is due at `due_at`; the row is written. Of this one and the next `event` has the due_at and
+ * parked_at that are stored. */
+int pay_store_event_move(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t due_at, apr_pool_t *p);
+/* It is given up at `now`; the row is written. */
+int pay_store_event_park(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t now, apr_pool_t *p);
+/* What is the first now that one is gone becomes due at `now`. *any 0: there is none. */
+int pay_store_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *gone, apr_time_t now,
+                            apr_pool_t *p);
+
+/* --- store/event/event_add.c: what the operations on charges and refunds call --- */
+
+/*
+ * Tells the endpoints of the charge's state, as it is now; call it before the charge is written,
+ * whose count of events it moves. `first` as in pay_event_is_for.
+ */
+int pay_store_event_of_charge(pay_rows_txn_t *txn, pay_charge_t *charge, int first, apr_pool_t *p);
+/*
+ * Tells of a refund that was decided, or failed later, and of its charge where its `turned`: it
+ * became reversed by that, or successful again; of one that only a file told of, nothing. Both rows
+ * are written already.
+ */
+int pay_store_event_of_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, int turned,
+                              apr_pool_t *p);
+
+/* At the end of an import: a processed refund that is announced, or that reversed its charge. */
+typedef struct pay_store_told_t {
+    const char *refund_reference;
+    apr_uint64_t charge_seq;
+    int is_news; /* 0: it is too old to be told of */
+    int turned;  /* its charge became reversed by it */
+} pay_store_told_t;
+
+/*
+ * Tells the merchant, at the endpoint `notice`, that an event of `webhook` was given up, not more
+ * often than daily. Both rows are the caller's to write.
+ */
+int pay_store_event_of_parked(pay_rows_txn_t *txn, const pay_event_t *parked,
+                              pay_endpoint_t *webhook, pay_endpoint_t *notice, apr_time_t now,
+                              apr_pool_t *p);
+
+#endif

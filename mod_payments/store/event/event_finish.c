@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/event/event.h"
+
+#include "base/crypto/crypto.h"
+#include "base/text/time.h"
+#include "model/text.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+#define TOUCHED_MAX (2 * PAY_STORE_LEASES_MAX)
+#define JITTER_PARTS 10 /* waits are lengthened by at most a tenth */
+
+/* An endpoint of this batch, written once at its end. */
+typedef struct touched_t {
+    pay_endpoint_t *endpoint; /* NULL: it is gone */
+    pay_scope_t scope;
+    pay_endpoint_kind_t kind;
+    apr_time_t look_at; /* 0: nothing new to look for */
+    int failed;         /* a result of this batch says so */
+} touched_t;
+
+typedef struct finish_t {
+    apr_array_header_t *results;
+    const unsigned char *jitter; /* a byte a result */
+    apr_pool_t *p;
+    apr_time_t now;
+    apr_array_header_t *touched;
+} finish_t;
+
+static int touch(touched_t **out, finish_t *finish, pay_rows_txn_t *txn, const pay_event_t *event)
+{
+    touched_t fresh = {.scope = event->scope, .kind = event->endpoint};
+    touched_t *known;
+    int i, rc;
+
+    for (i = 0; i < finish->touched->nelts; i++) {
+        known = &APR_ARRAY_IDX(finish->touched, i, touched_t);
+        if (known->kind == event->endpoint && known->scope.account == event->scope.account
+            && known->scope.mode == event->scope.mode) {
+            *out = known;
+            return MDB_SUCCESS;
+        }
+    }
+    rc = pay_store_endpoint_load(&fresh.endpoint, txn, &event->scope, event->endpoint, finish->p);
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
+        return rc;
+    }
+    APR_ARRAY_PUSH(finish->touched, touched_t) = fresh;
+    *out = &APR_ARRAY_IDX(finish->touched, finish->touched->nelts - 1, touched_t);
+    return MDB_SUCCESS;
+}
+
+static void look(touched_t *touched, apr_time_t at)
+{
+    if (!touched->look_at || at < touched->look_at) {
+        touched->look_at = at;
+    }
+}
+
+static apr_interval_time_t lengthen(apr_interval_time_t wait, unsigned char jitter)
+{
+    return wait + wait / JITTER_PARTS * jitter / 255;
+}
+
+/* It answers: whatever failed before is over. */
+static void recover(touched_t *touched)
+{
+    if (touched->endpoint) {
+        touched->endpoint->failures = 0;
+        touched->endpoint->probes = 0;
+        touched->endpoint->probing = 0;
+        touched->endpoint->failing_since = 0;
+        touched->failed = 0;
+    }
+}
+
+static int deliver(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched,
+                   const pay_event_t *event)
+{
+    int rc, any;
+
+    recover(touched);
+    rc = pay_store_event_remove(txn, event);
+    if (!rc) {
+        rc = pay_store_event_promote(&any, txn, event, finish->now, finish->p);
+    }
+    look(touched, finish->now);
+    return rc;
+}
+
+static int park(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, pay_event_t *event,
+                pay_event_result_t *result)
+{
+    pay_event_t to_merchant = *event;
+    touched_t *notice;
+    int rc;
+
+    result->parked = 1;
+    rc = pay_store_event_park(txn, event, finish->now, finish->p);
+    if (!rc) {
+        to_merchant.endpoint = PAY_ENDPOINT_NOTICE;
+        rc = touch(&notice, finish, txn, &to_merchant);
+    }
+    if (!rc && touched->endpoint && notice->endpoint) {
+        rc = pay_store_event_of_parked(txn, event, touched->endpoint, notice->endpoint, finish->now,
+                                       finish->p);
+    }
+    look(touched, finish->now);
+    return rc;
+}
+
+static void note_failure(finish_t *finish, touched_t *touched)
+{
+    pay_endpoint_t *endpoint = touched->endpoint;
+
+    touched->failed = 1;
+    if (!endpoint) {
+        return;
+    }
+    if (endpoint->failing_since > finish->now) { /* noted while the clock was ahead */
+        endpoint->failing_since = finish->now;
+    }
+    if (pay_endpoint_is_failing(endpoint)) {
+        endpoint->probes += endpoint->probing ? 1 : 0; /* those sent before it failed count once */
+        endpoint->probing = 0;
+        return;
+    }
+    endpoint->failures++;
+    if (pay_endpoint_is_failing(endpoint) && !endpoint->failing_since) {
+        endpoint->failing_since = finish->now;
+    }
+}
+
+/* One that is ahead was noted while the clock was: tries would go on for as long. */
+static void note_first_try(const finish_t *finish, pay_event_t *event)
+{
+    if (!event->first_try_at || event->first_try_at > finish->now) {
+        event->first_try_at = finish->now;
+    }
+}
+
+static int fail(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, pay_event_t *event,
+                pay_event_result_t *result, unsigned char jitter)
+{
+    apr_time_t last;
+    int rc;
+
+    event->failures++;
+    note_first_try(finish, event);
+    last = event->first_try_at + PAY_EVENT_TRY_FOR;
+    if (event->kind == PAY_EVENT_TEST) { /* who asked for it is waiting to know */
+        return park(finish, txn, touched, event, result);
+    }
+    note_failure(finish, touched);
+    if (finish->now >= last) {
+        return park(finish, txn, touched, event, result);
+    }
+    result->due_at = finish->now + lengthen(pay_event_wait(event->failures), jitter);
+    result->due_at = result->due_at > last ? last : result->due_at;
+    rc = pay_store_event_move(txn, event, result->due_at, finish->p);
+    look(touched, result->due_at);
+    return rc;
+}
+
+/* What the receiver said, as valid UTF-8 text. */
+static void note_answer(finish_t *finish, pay_event_t *event, touched_t *touched,
+                        const pay_event_result_t *result)
+{
+    event->answered_at = finish->now;
+    event->status = result->status;
+    event->error = pay_text_printable(result->error, PAY_ENDPOINT_ERROR_MAX, finish->p);
+    event->answer = pay_text_printable(result->answer, PAY_EVENT_ANSWER_MAX, finish->p);
+    if (touched->endpoint) {
+        touched->endpoint->answered_at = finish->now;
+        touched->endpoint->status = result->status;
+        touched->endpoint->error = event->error;
+    }
+}
+
+static int finish_one(finish_t *finish, pay_rows_txn_t *txn, pay_event_result_t *result,
+                      unsigned char jitter)
+{
+    pay_event_t *event;
+    touched_t *touched;
+    int rc;
+
+    result->stored = 0;
+    result->parked = 0;
+    result->due_at = 0;
+    rc = pay_store_event_load(&event, txn, result->event, finish->p);
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+        return MDB_SUCCESS;
+    }
+    if (rc || event->leases != result->event->leases || !event->due_at
+        || event->created_at != result->event->created_at
+        || event->lease_worker.pid == 0) { /* another's by now, or told already */
+        return rc;
+    }
+    rc = touch(&touched, finish, txn, event);
+    if (rc) {
+        return rc;
+    }
+    result->stored = 1;
+    memset(&event->lease_worker, 0, sizeof(event->lease_worker));
+    event->lease_until_ms = 0;
+    event->lease_until_at = 0;
+    if (result->end == PAY_EVENT_RELEASED) {
+        look(touched, finish->now);
+        return pay_store_event_move(txn, event, finish->now, finish->p);
+    }
+    if (result->end == PAY_EVENT_WITHHELD) { /* it tells nothing of the endpoint */
+        event->error = result->error;
+        if (touched->endpoint) {
+            touched->endpoint->probing = 0;
+        }
+        return park(finish, txn, touched, event, result);
+    }
+    note_answer(finish, event, touched, result);
+    if (result->end == PAY_EVENT_DELIVERED) {
+        return deliver(finish, txn, touched, event);
+    }
+    if (result->end == PAY_EVENT_REFUSED) {
+        recover(touched); /* of this one only: the relay itself answers */
+        event->failures++;
+        note_first_try(finish, event);
+        return park(finish, txn, touched, event, result);
+    }
+    return fail(finish, txn, touched, event, result, jitter);
+}
+
+/* A failing endpoint is left alone for its back-off, another one is looked at when something is
+ * due. */
+static int settle(finish_t *finish, pay_rows_txn_t *txn, touched_t *touched, unsigned char jitter)
+{
+    pay_endpoint_t *endpoint = touched->endpoint;
+
+    if (!endpoint) {
+        return MDB_SUCCESS;
+    }
+    if (endpoint->enabled && pay_endpoint_is_failing(endpoint) && touched->failed) {
+        endpoint->due_at = finish->now + lengthen(pay_endpoint_wait(endpoint->probes), jitter);
+    } else if (endpoint->enabled && touched->look_at
+               && (!endpoint->due_at || touched->look_at < endpoint->due_at)) {
+        endpoint->due_at = touched->look_at;
+    }
+    return pay_store_endpoint_store(txn, endpoint, finish->p);
+}
+
+static int finish_work(pay_rows_txn_t *txn, void *baton)
+{
+    finish_t *finish = baton;
+    int i, rc = MDB_SUCCESS;
+
+    /* Never grows: results hold pointers into it while the merchant's endpoint is added. */
+    finish->touched = apr_array_make(finish->p, TOUCHED_MAX, sizeof(touched_t));
+    for (i = 0; !rc && i < finish->results->nelts; i++) {
+        rc = finish_one(finish, txn, &APR_ARRAY_IDX(finish->results, i, pay_event_result_t),
+                        finish->jitter[i]);
+    }
+    for (i = 0; !rc && i < finish->touched->nelts; i++) {
+        rc = settle(finish, txn, &APR_ARRAY_IDX(finish->touched, i, touched_t),
+                    finish->jitter[i % PAY_STORE_LEASES_MAX]);
+    }
+    return rc;
+}
+
+apr_status_t pay_store_event_finish(pay_store_t *store, apr_array_header_t *results, apr_pool_t *p)
+{
+    unsigned char jitter[PAY_STORE_LEASES_MAX];
+    finish_t finish = {.results = results, .jitter = jitter, .p = p};
+    apr_status_t rv;
+
+    assert(results->nelts >= 1);
+    assert(results->nelts <= PAY_STORE_LEASES_MAX);
+    rv = pay_random_bytes(jitter, sizeof(jitter));
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    finish.now = pay_time_now();
+    return pay_rows_commit(store, pay_turn_all(), 0, finish_work, &finish);
+}

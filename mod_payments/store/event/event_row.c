@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/event/event.h"
+
+#include "store/payment/charge.h"
+#include "store/payment/refund.h"
+#include "store/row.h"
+#include "store/rows_scan.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define TRANSACTION_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8)
+#define TIME_MAX (APR_INT64_MAX / 2) /* days can be added to such a time */
+
+static const pay_row_field_t event_fields[] = {
+    PAY_ROW_MAX(pay_event_t, kind, PAY_EVENT_PARKED),
+    PAY_ROW_MAX(pay_event_t, state, INT_MAX),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, decided),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, refunded_minor),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, refunds_pending_minor),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, refund_created_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, refund_seq),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, leases),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_worker.pid),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_worker.start_ticks),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_worker.boot_id),
+    PAY_ROW_MAX(pay_event_t, lease_until_ms, TIME_MAX),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, failures),
+    PAY_ROW_MAX(pay_event_t, first_try_at, TIME_MAX),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, due_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, parked_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, answered_at),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, status),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_event_t, error),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_event_t, answer),
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_event_t, lease_until_at),
+};
+#define EVENT_FIELDS (sizeof(event_fields) / sizeof(event_fields[0]))
+
+void pay_store_event_key(pay_store_key_t *key, const pay_event_t *event)
+{
+    pay_store_endpoint_key(key, &event->scope, event->endpoint);
+    pay_store_key_u64(key, event->charge_seq);
+    pay_store_key_u32(key, event->sequence);
+}
+
+int pay_store_event_key_read(pay_event_t *place, const MDB_val *key)
+{
+    const unsigned char *at = key->mv_data;
+
+    if (key->mv_size != PAY_STORE_EVENT_KEY_LEN
+        || !pay_store_endpoint_key_read(&place->scope, &place->endpoint, at,
+                                        PAY_STORE_ENDPOINT_KEY_LEN)) {
+        return 0;
+    }
+    place->charge_seq = pay_store_read_u64(at + PAY_STORE_ENDPOINT_KEY_LEN);
+    place->sequence = pay_store_read_u32(at + TRANSACTION_KEY_LEN);
+    return 1;
+}
+
+void pay_store_event_due_key(pay_store_key_t *key, const pay_event_t *event)
+{
+    pay_store_endpoint_key(key, &event->scope, event->endpoint);
+    pay_store_key_time(key, event->due_at);
+    pay_store_key_u64(key, event->charge_seq);
+}
+
+void pay_store_event_parked_key(pay_store_key_t *key, const pay_event_t *event)
+{
+    pay_store_endpoint_key(key, &event->scope, event->endpoint);
+    pay_store_key_u64(key, event->charge_seq);
+}
+
+int pay_store_event_entry_read(pay_event_t *place, const MDB_val *key)
+{
+    const unsigned char *at = key->mv_data;
+    const int is_due = key->mv_size == PAY_STORE_EVENT_DUE_KEY_LEN;
+
+    memset(place, 0, sizeof(*place));
+    if ((!is_due && key->mv_size != PAY_STORE_EVENT_PARKED_KEY_LEN)
+        || !pay_store_endpoint_key_read(&place->scope, &place->endpoint, at,
+                                        PAY_STORE_ENDPOINT_KEY_LEN)) {
+        return 0;
+    }
+    at += PAY_STORE_ENDPOINT_KEY_LEN;
+    place->due_at = is_due ? pay_store_read_time(at) : 0;
+    place->charge_seq = pay_store_read_u64(is_due ? at + 8 : at);
+    return 1;
+}
+
+void pay_store_event_timed(pay_store_timed_t *out, const pay_scope_t *scope,
+                           pay_endpoint_kind_t kind)
+{
+    out->table = PAY_TABLE_EVENT_DUE;
+    out->key_len = PAY_STORE_EVENT_DUE_KEY_LEN;
+    pay_store_endpoint_key(&out->prefix, scope, kind);
+}
+
+/* What the rest of the program relies on without looking again. */
+static int is_sound(const pay_event_t *event)
+{
+    return event->kind >= PAY_EVENT_TRANSACTION
+           && (event->kind != PAY_EVENT_TRANSACTION || event->state < PAY_CHARGE_STATE_COUNT)
+           && (event->kind != PAY_EVENT_REFUND || event->state < PAY_REFUND_STATE_COUNT)
+           && (event->kind == PAY_EVENT_TEST) == (event->charge_seq == 0)
+           && (event->kind == PAY_EVENT_PARKED)
+                  == (event->charge_seq != pay_event_charge_seq(event));
+}
+
+int pay_store_event_decode(pay_event_t **out, const MDB_val *key, const MDB_val *row, apr_pool_t *p)
+{
+    pay_event_t *event = apr_pcalloc(p, sizeof(*event));
+    int rc;
+
+    *out = NULL;
+    if (!pay_store_event_key_read(event, key)) {
+        return pay_rows_bad(PAY_TABLE_EVENT, key);
+    }
+    rc = pay_row_decode(event, event_fields, EVENT_FIELDS, row, NULL, p);
+    if (rc || !is_sound(event)) {
+        return pay_rows_bad(PAY_TABLE_EVENT, key);
+    }
+    *out = event;
+    return MDB_SUCCESS;
+}
+
+int pay_store_event_encode(MDB_val *row, const pay_event_t *event, apr_pool_t *p)
+{
+    return pay_row_encode(row, event_fields, EVENT_FIELDS, event, p);
+}
+
+int pay_store_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
+                         apr_pool_t *p)
+{
+    pay_store_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    pay_store_event_key(&key, place);
+    at = pay_store_key_val(&key);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_EVENT, &at);
+    return rc ? rc : pay_store_event_decode(out, &at, &row, p);
+}
+
+int pay_store_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
+                          apr_pool_t *p)
+{
+    pay_store_key_t prefix;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    pay_store_event_key(&prefix, place);
+    prefix.len = TRANSACTION_KEY_LEN;
+    rc = pay_rows_first(&at, &row, txn, PAY_TABLE_EVENT, &prefix, NULL, PAY_ROWS_FROM);
+    if (!rc && at.mv_size != PAY_STORE_EVENT_KEY_LEN) {
+        rc = MDB_NOTFOUND;
+    }
+    return rc ? rc : pay_store_event_decode(out, &at, &row, p);
+}
+
+/* The webhook's event that the merchant is told of, unless it was dropped or delivered since. */
+static int load_parked(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p)
+{
+    pay_event_t place = *event, *parked;
+    int rc;
+
+    place.endpoint = PAY_ENDPOINT_WEBHOOK;
+    place.charge_seq = pay_event_charge_seq(event);
+    rc = pay_store_event_load(&parked, txn, &place, p);
+    event->parked = parked;
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+}
+
+int pay_store_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p)
+{
+    pay_store_refund_t *refund = NULL;
+    pay_charge_t *charge = NULL;
+    pay_store_key_t key;
+    MDB_val at;
+    int rc = MDB_SUCCESS;
+
+    if (event->charge_seq) {
+        rc = pay_store_charge_get(&charge, txn, &event->scope, pay_event_charge_seq(event), p);
+    }
+    if (!rc && event->kind == PAY_EVENT_REFUND) {
+        pay_store_refund_key(&key, &event->scope, event->refund_created_at, event->refund_seq);
+        at = pay_store_key_val(&key);
+        rc = pay_store_refund_get(&refund, txn, &at, p);
+    }
+    if (rc == MDB_NOTFOUND || (!rc && !charge && event->kind != PAY_EVENT_TEST)) {
+        pay_store_event_key(&key, event);
+        at = pay_store_key_val(&key);
+        return pay_rows_bad(PAY_TABLE_EVENT, &at);
+    }
+    event->charge = charge;
+    event->refund = refund ? &refund->refund : NULL;
+    return rc || event->kind != PAY_EVENT_PARKED ? rc : load_parked(event, txn, p);
+}

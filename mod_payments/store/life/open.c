@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store.h"
+
+#include "store/lmdb/open.h"
+#include "store/lmdb/place.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+static const char lmdb_scheme[] = "lmdb:";
+
+const pay_store_options_t pay_store_options_default = {
+    .map_bytes = APR_INT64_C(64) << 30,
+    .checkout_keep = PAY_STORE_CHECKOUT_KEEP,
+    .reserve_bytes = APR_INT64_C(256) << 20,
+    .commit_wait = apr_time_from_sec(2),
+    .commit_batch = PAY_STORE_COMMIT_BATCH_MAX,
+    .readers_max = 1024,
+};
+
+/* In the order of the statuses. */
+static const char *const status_texts[] = {
+    "the store is out of service; the log says why",
+    "the store is of another schema version; see paymentsctl store upgrade",
+    "the store, its disk or its reserve is used up; see PaymentsStoreSize and PaymentsStoreReserve",
+    "the store is busy: no turn to write within PaymentsCommitWait; nothing was done",
+    "the commit failed: whether it was done is unknown; ask the store before trying again",
+    "a stored row does not decode; see paymentsctl store check",
+};
+_Static_assert(sizeof(status_texts) / sizeof(status_texts[0])
+                   == PAY_STORE_ELAST - PAY_STORE_EDOWN + 1,
+               "a text for each status");
+
+const char *pay_store_status_text(apr_status_t status)
+{
+    if (status < PAY_STORE_EDOWN || status > PAY_STORE_ELAST) {
+        return NULL;
+    }
+    return status_texts[status - PAY_STORE_EDOWN];
+}
+
+/* What follows the scheme, or NULL when the scheme is another one. */
+static const char *path_of(const char *url)
+{
+    const size_t len = sizeof(lmdb_scheme) - 1;
+
+    return strncmp(url, lmdb_scheme, len) == 0 ? url + len : NULL;
+}
+
+const char *pay_store_url_fault(const char *url)
+{
+    const char *path = path_of(url);
+
+    if (!path) {
+        return "a store's URL begins with \"lmdb:\", as in lmdb:/var/lib/payments";
+    }
+    return pay_lmdb_path_fault(path);
+}
+
+apr_array_header_t *pay_store_paths(const char *url, apr_pool_t *p)
+{
+    static const char *const files[] = {"/" PAY_LMDB_DATA_FILE, "/" PAY_LMDB_LOCK_FILE};
+    apr_array_header_t *paths = apr_array_make(p, 3, sizeof(const char *));
+    size_t i;
+
+    if (pay_store_url_fault(url)) {
+        return paths;
+    }
+    APR_ARRAY_PUSH(paths, const char *) = path_of(url);
+    for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        APR_ARRAY_PUSH(paths, const char *) = apr_pstrcat(p, path_of(url), files[i], NULL);
+    }
+    return paths;
+}
+
+void pay_store_mark_log(pay_store_mark_t *mark, const char *url)
+{
+    pay_lmdb_mark_log(mark, path_of(url));
+}
+
+apr_status_t pay_store_open(pay_store_t **out, const char *url, const pay_store_options_t *options,
+                            apr_pool_t *p)
+{
+    *out = NULL;
+    if (pay_store_url_fault(url)) {
+        return APR_EINVAL;
+    }
+    return pay_lmdb_open(out, path_of(url), options, p);
+}
+
+apr_status_t pay_store_hand_over(const char **reason, const char *url, apr_uid_t uid, apr_gid_t gid,
+                                 apr_pool_t *p)
+{
+    *reason = pay_store_url_fault(url);
+    if (*reason) {
+        return APR_EINVAL;
+    }
+    return pay_lmdb_hand_over(reason, path_of(url), uid, gid, p);
+}
+
+apr_status_t pay_store_prepare(const char **reason, const char *url,
+                               const pay_store_options_t *options, apr_pool_t *p)
+{
+    *reason = pay_store_url_fault(url);
+    if (*reason) {
+        return APR_EINVAL;
+    }
+    return pay_lmdb_prepare(reason, path_of(url), options, p);
+}
+
+apr_status_t pay_store_verify(const char **reason, const char *url,
+                              const pay_store_options_t *options, apr_pool_t *p)
+{
+    *reason = pay_store_url_fault(url);
+    if (*reason) {
+        return APR_EINVAL;
+    }
+    return pay_lmdb_verify(reason, path_of(url), options, p);
+}
+
+apr_status_t pay_store_upgrade(const char **text, const char *url,
+                               const pay_store_options_t *options, int dry_run, apr_pool_t *p)
+{
+    *text = pay_store_url_fault(url);
+    if (*text) {
+        return APR_EINVAL;
+    }
+    return pay_lmdb_upgrade(text, path_of(url), options, dry_run, p);
+}

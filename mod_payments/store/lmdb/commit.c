@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/lmdb/line.h"
+
+#include "base/shared/clock.h"
+#include "base/log.h"
+#include "base/shared/meter.h"
+#include "store/lmdb/open.h"
+#include "store/lmdb/turn.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#define SMOOTHING 8    /* a new commit's part in the smoothed time */
+#define SYNC_US_MIN 50 /* what is faster wrote nothing: it says nothing of the disk */
+
+/*
+ * Group commit: the thread that leads begins the transaction, and only then, for it may have waited
+ * there for other processes, takes the line, runs what it holds and commits once for all.
+ */
+typedef struct batch_t {
+    pay_lmdb_env_t *env;
+    MDB_txn *txn;
+    pay_lmdb_waiter_t *waiter[PAY_STORE_COMMIT_BATCH_MAX]; /* the first is the leader's own */
+    int count, count_max;
+    int applied; /* those before it were run, or refused */
+    int used;    /* 0: the use of `env` is gone, and with it the right to touch env->mdb */
+} batch_t;
+
+static void begin_mark(pay_lmdb_env_t *env, apr_int64_t since_ms)
+{
+    pthread_mutex_lock(&env->mutex);
+    env->begin_since_ms = since_ms;
+    pthread_mutex_unlock(&env->mutex);
+}
+
+static void log_busy(pay_lmdb_env_t *env, const pay_store_t *db)
+{
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_BUSY)) {
+        pay_log(PAY_LOG_ERR, PAY_STORE_EBUSY,
+                PAYLOGNO(00109) "store %s: no turn to write within PaymentsCommitWait (%d ms). "
+                                "Another process that has the store open is stopped or very busy, "
+                                "or the disk is slow",
+                db->path, (int)apr_time_as_msec(db->options.commit_wait));
+    }
+}
+
+/*
+ * A write transaction; waits for other processes as long as it takes, for LMDB's lock knows no
+ * time limit. *used 0: the use of `env` is gone.
+ */
+static int write_begin(MDB_txn **txn, int *used, pay_lmdb_env_t *env, apr_int64_t now_ms)
+{
+    int rc;
+
+    *used = 1;
+    begin_mark(env, now_ms);
+    rc = mdb_txn_begin(env->mdb, NULL, 0, txn);
+    if (rc == MDB_MAP_RESIZED) {
+        rc = pay_lmdb_env_resize(env);
+        if (rc) {
+            *used = 0;
+        } else {
+            rc = mdb_txn_begin(env->mdb, NULL, 0, txn);
+        }
+    }
+    begin_mark(env, 0);
+    if (rc) {
+        *txn = NULL;
+    }
+    return rc;
+}
+
+/* What the work ended with, when it says more than that the work was refused. */
+static void log_failure(pay_lmdb_env_t *env, int rc)
+{
+    if (rc == MDB_MAP_FULL || rc == ENOSPC || rc == EDQUOT) {
+        pay_lmdb_space_log_full(env, rc);
+        return;
+    }
+    if (pay_rows_status(rc) == PAY_STORE_EDOWN && pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_FAULT)) {
+        pay_log(PAY_LOG_ERR, rc > 0 ? rc : APR_SUCCESS,
+                PAYLOGNO(00111) "store %s: a write failed before its commit, nothing was done: %s",
+                env->path, mdb_strerror(rc));
+    }
+}
+
+/* What every transaction looks at before anything is run in it. */
+static apr_status_t transaction_check(pay_lmdb_env_t *env, MDB_txn *txn)
+{
+    return pay_lmdb_env_in_place(env) ? pay_lmdb_schema_check(env, txn) : PAY_STORE_EDOWN;
+}
+
+/*
+ * Runs the work by way of its handle's hook, if there is one; PAY_ROWS_SILENT becomes 0. Sets
+ * *refused to 1 if the hook refused it.
+ */
+static int run(int *refused, const pay_lmdb_waiter_t *waiter, MDB_txn *txn)
+{
+    const pay_lmdb_hook_t *hook = waiter->db->hook;
+    pay_rows_txn_t own = {txn, waiter->db, waiter->turn};
+    int rc;
+
+    *refused = 0;
+    rc = hook ? hook->run(refused, &own, waiter->work, waiter->baton)
+              : waiter->work(&own, waiter->baton);
+    return rc == PAY_ROWS_SILENT ? MDB_SUCCESS : rc;
+}
+
+/* Runs one piece of work; another code than 0 means that the transaction must not be committed. */
+static int apply_one(pay_lmdb_waiter_t *waiter, pay_lmdb_env_t *env, MDB_txn *txn)
+{
+    int rc, refused;
+
+    waiter->ran = 0;
+    if (waiter->grows) {
+        rc = pay_lmdb_space_check(env, waiter->db->options.reserve_bytes,
+                                  waiter->grows == PAY_ROWS_GROWS_MUCH);
+        if (rc) {
+            waiter->rv = pay_rows_status(rc);
+            return 0; /* it is refused, the others go on */
+        }
+    }
+    rc = run(&refused, waiter, txn);
+    if (!rc && refused) {
+        waiter->rv = PAY_STORE_EFULL;
+        return 0;
+    }
+    waiter->ran = !rc;
+    waiter->rv = pay_rows_status(rc);
+    return rc;
+}
+
+static void log_commit(pay_lmdb_env_t *env, int rc)
+{
+    if (rc == MDB_MAP_FULL || rc == ENOSPC || rc == EDQUOT) {
+        pay_lmdb_space_log_full(env, rc);
+    }
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_COMMIT)) {
+        pay_log(PAY_LOG_CRIT, rc > 0 ? rc : APR_SUCCESS,
+                PAYLOGNO(00112) "store %s: a commit failed, whether it was done is unknown: %s. "
+                                "Check disk space and the system's log",
+                env->path, mdb_strerror(rc));
+    }
+}
+
+static apr_status_t commit(pay_lmdb_env_t *env, MDB_txn *txn)
+{
+    const apr_int64_t began_us = pay_clock_us();
+    apr_int64_t took_us;
+    int rc;
+
+    rc = mdb_txn_commit(txn);
+    took_us = pay_clock_us() - began_us;
+    pay_meter_observe(PAY_METER_COMMIT, took_us);
+    if (took_us >= SYNC_US_MIN) {
+        env->commit_us += (took_us - env->commit_us) / SMOOTHING;
+    }
+    if (rc) {
+        /* Pages or the header may have reached the disk, nobody can tell: it never runs again. */
+        log_commit(env, rc);
+        /* A header that failed spoils what is open here, and LMDB says so when one begins next:
+         * now, for later may be in hours, and who came then would be refused for nothing. */
+        rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
+        if (!rc) {
+            mdb_txn_abort(txn);
+        } else if (rc == MDB_PANIC) {
+            pay_lmdb_env_fault(env, rc);
+        }
+        return PAY_STORE_EUNKNOWN;
+    }
+    return APR_SUCCESS;
+}
+
+/* Runs what was not applied yet; a code other than 0 spoils the batch. */
+static int batch_apply(batch_t *batch)
+{
+    int rc = 0;
+
+    while (!rc && batch->applied < batch->count) {
+        rc = apply_one(batch->waiter[batch->applied], batch->env, batch->txn);
+        if (rc && batch->count == 1) {
+            log_failure(batch->env, rc);
+        }
+        batch->applied++;
+    }
+    return rc;
+}
+
+/* More work may be on its way: the slower the disk, the more it is worth waiting for. */
+static void batch_pause(const pay_lmdb_env_t *env)
+{
+    int pause_us = pay_lmdb_batch_pause_us(env->batch_count, env->commit_us);
+
+    if (pause_us > 0) {
+        (void)usleep((useconds_t)pause_us);
+    }
+}
+
+/* The result of the commit is the result of all that ran in it. */
+static void batch_commit(batch_t *batch)
+{
+    apr_status_t rv;
+    int i;
+
+    rv = commit(batch->env, batch->txn);
+    for (i = 0; i < batch->count && rv != APR_SUCCESS; i++) {
+        if (batch->waiter[i]->ran) {
+            batch->waiter[i]->rv = rv;
+        }
+    }
+}
+
+/*
+ * In a transaction of its own, after a batch that it was part of was aborted: nothing of it was
+ * done, so its time may still be over.
+ */
+static void run_alone(pay_lmdb_waiter_t *waiter, batch_t *batch)
+{
+    pay_lmdb_env_t *env = batch->env;
+    int rc;
+
+    waiter->ran = 0;
+    waiter->rv = PAY_STORE_EDOWN;
+    if (!batch->used) {
+        return;
+    }
+    rc = write_begin(&batch->txn, &batch->used, env, pay_clock_ms());
+    if (rc) {
+        waiter->rv = pay_rows_status(rc);
+        if (batch->used) {
+            pay_lmdb_env_fault(env, rc);
+        }
+        return;
+    }
+    waiter->rv = transaction_check(env, batch->txn);
+    if (waiter->rv == APR_SUCCESS && pay_clock_ms() >= waiter->until_ms) {
+        waiter->rv = PAY_STORE_EBUSY;
+    }
+    if (waiter->rv == APR_SUCCESS) {
+        rc = apply_one(waiter, env, batch->txn);
+        if (rc) {
+            log_failure(env, rc);
+        }
+    }
+    if (!waiter->ran) {
+        mdb_txn_abort(batch->txn);
+        return;
+    }
+    waiter->rv = commit(env, batch->txn);
+}
+
+/*
+ * Runs all that the line holds, and what joins it meanwhile, and commits. Whatever fails before the
+ * commit was not done: then each runs by itself, so that only the one at fault fails.
+ */
+static void batch_run(batch_t *batch)
+{
+    int drains, i, rc;
+
+    rc = batch_apply(batch);
+    for (drains = 0; !rc && drains < PAY_LMDB_DRAINS_MAX; drains++) {
+        pay_lmdb_line_take(batch->env, batch->waiter, &batch->count, batch->count_max);
+        if (batch->applied == batch->count) {
+            break;
+        }
+        rc = batch_apply(batch);
+    }
+    if (!rc) {
+        batch_commit(batch);
+        return;
+    }
+    mdb_txn_abort(batch->txn);
+    for (i = 0; i < batch->count && batch->count > 1; i++) {
+        run_alone(batch->waiter[i], batch);
+    }
+}
+
+/* The leader's part, in its process's turn. */
+static void batch_lead(batch_t *batch, pay_lmdb_waiter_t *own)
+{
+    pay_lmdb_env_t *env = batch->env;
+    int rc;
+
+    rc = write_begin(&batch->txn, &batch->used, env, pay_clock_ms());
+    if (rc) {
+        own->rv = pay_rows_status(rc);
+        if (batch->used) {
+            pay_lmdb_env_fault(env, rc);
+        }
+        return;
+    }
+    own->rv = transaction_check(env, batch->txn);
+    if (own->rv == APR_SUCCESS && pay_clock_ms() >= own->until_ms) {
+        own->rv = PAY_STORE_EBUSY; /* too late: who asked for it was told, or has given up */
+    }
+    if (own->rv != APR_SUCCESS) {
+        mdb_txn_abort(batch->txn);
+        return;
+    }
+    pay_lmdb_ahead(env, own->db->options.reserve_bytes);
+    batch_pause(env);
+    batch->waiter[batch->count++] = own;
+    batch_run(batch);
+    env->batch_count = batch->count;
+}
+
+static void lead(pay_lmdb_env_t *env, pay_lmdb_waiter_t *own)
+{
+    const pay_store_options_t *options = &own->db->options;
+    batch_t batch = {.env = env, .used = 1, .count_max = options->commit_batch};
+    int turn;
+
+    begin_mark(env, pay_clock_ms());
+    turn =
+        pay_lmdb_turn_take(options->shared, own->until_ms, apr_time_as_msec(options->commit_wait));
+    if (turn) {
+        batch_lead(&batch, own);
+        pay_lmdb_turn_give(options->shared);
+    } else {
+        begin_mark(env, 0);
+        own->rv = PAY_STORE_EBUSY;
+    }
+    pay_lmdb_lead_give(env, own, batch.waiter, batch.count);
+    if (batch.used) {
+        pay_lmdb_leave(env);
+    }
+}
+
+apr_status_t pay_rows_commit(pay_store_t *db, pay_turn_t turn, int grows, pay_rows_work_t work,
+                             void *baton)
+{
+    const apr_int64_t now_ms = pay_clock_ms();
+    pay_lmdb_waiter_t waiter = {.db = db,
+                                .turn = turn,
+                                .grows = grows,
+                                .work = work,
+                                .baton = baton,
+                                .rv = PAY_STORE_EUNKNOWN,
+                                .until_ms = now_ms + apr_time_as_msec(db->options.commit_wait)};
+    pay_lmdb_env_t *env;
+    apr_status_t rv;
+
+    if (db->options.read_only) {
+        return PAY_STORE_EDOWN;
+    }
+    rv = pay_lmdb_enter(&env, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (pay_lmdb_lead_take(env, &waiter, now_ms)) {
+        lead(env, &waiter);
+    }
+    if (db->hook) {
+        db->hook->committed(db, waiter.rv);
+    }
+    if (waiter.rv == PAY_STORE_EBUSY) {
+        log_busy(env, db);
+    }
+    return waiter.rv;
+}
+
+/* A writer of this process has waited for its turn for as long as the commit wait, or one turn of
+ * another process has lasted that long. */
+static int is_stalled(pay_lmdb_env_t *env, const pay_store_t *db)
+{
+    const apr_int64_t wait_ms = apr_time_as_msec(db->options.commit_wait);
+    int stalled;
+
+    pthread_mutex_lock(&env->mutex);
+    stalled = env->begin_since_ms && pay_clock_ms() - env->begin_since_ms >= wait_ms;
+    pthread_mutex_unlock(&env->mutex);
+    return stalled || pay_lmdb_turn_is_stalled(db->options.shared, wait_ms);
+}
+
+apr_status_t pay_store_probe(pay_store_t *store)
+{
+    pay_lmdb_env_t *env;
+    apr_status_t rv;
+    pay_rows_txn_t txn;
+
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    env = mdb_env_get_userctx(mdb_txn_env(txn.mdb));
+    rv = transaction_check(env, txn.mdb);
+    if (rv == APR_SUCCESS && is_stalled(env, store)) {
+        rv = PAY_STORE_EBUSY;
+    }
+    pay_rows_end(&txn);
+    return rv;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/lmdb/raw.h"
+
+#include "base/log.h"
+#include "store/lmdb/env.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DIRECTORY_MODE 0700
+#define FILE_MODE 0600
+#define MARK_ROOM (1 << 20) /* bytes of map for the few pages that a mark takes */
+
+static int sync_path(const char *path, int flags)
+{
+    int fd = open(path, flags | O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = 0;
+
+    if (fd < 0) {
+        return errno;
+    }
+    if (!(flags & O_DIRECTORY) && fchmod(fd, FILE_MODE) != 0) {
+        rc = errno;
+    }
+    if (!rc && fsync(fd) != 0) {
+        rc = errno;
+    }
+    close(fd);
+    return rc;
+}
+
+static int copy_open(MDB_env **mdb, const char *path, apr_off_t size)
+{
+    int rc;
+
+    rc = mdb_env_create(mdb);
+    if (rc) {
+        *mdb = NULL;
+        return rc;
+    }
+    rc = mdb_env_set_mapsize(*mdb, (size_t)size + MARK_ROOM);
+    if (!rc) {
+        rc = mdb_env_set_maxdbs(*mdb, 1);
+    }
+    if (!rc) {
+        rc = mdb_env_open(*mdb, path, MDB_NOLOCK | MDB_NOTLS, FILE_MODE); /* makes no lock.mdb */
+    }
+    return rc;
+}
+
+/* The table has the same handle as in an environment with all tables. */
+static int meta_open(MDB_env *mdb)
+{
+    MDB_txn *txn;
+    MDB_dbi meta;
+    int rc;
+
+    rc = mdb_txn_begin(mdb, NULL, 0, &txn);
+    if (rc) {
+        return rc;
+    }
+    rc = mdb_dbi_open(txn, pay_rows_table_name(PAY_TABLE_META), 0, &meta);
+    if (!rc && meta != pay_lmdb_dbi(PAY_TABLE_META)) {
+        rc = MDB_INCOMPATIBLE;
+    }
+    if (rc) {
+        mdb_txn_abort(txn);
+        return rc;
+    }
+    return mdb_txn_commit(txn);
+}
+
+static int copy_mark(const char *path, const char *file, pay_rows_work_t mark, void *baton)
+{
+    MDB_env *mdb = NULL;
+    struct stat info;
+    int rc;
+
+    if (stat(file, &info) != 0) {
+        return errno;
+    }
+    rc = copy_open(&mdb, path, info.st_size);
+    if (!rc) {
+        rc = meta_open(mdb);
+    }
+    if (!rc) {
+        rc = pay_lmdb_raw_write(mdb, mark, baton);
+    }
+    if (mdb) {
+        mdb_env_close(mdb);
+    }
+    return rc;
+}
+
+apr_status_t pay_lmdb_copy(pay_store_t *store, const char *path, pay_rows_work_t mark, void *baton,
+                           apr_pool_t *p)
+{
+    const char *file = apr_pstrcat(p, path, "/" PAY_LMDB_DATA_FILE, NULL);
+    pay_lmdb_env_t *env;
+    apr_status_t rv;
+    int rc;
+
+    rv = pay_lmdb_enter(&env, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (mkdir(path, DIRECTORY_MODE) != 0) {
+        rv = errno; /* also EEXIST: nothing is ever written over */
+        pay_lmdb_leave(env);
+        return rv;
+    }
+    rc = mdb_env_copy2(env->mdb, path, MDB_CP_COMPACT);
+    pay_lmdb_leave(env);
+    if (!rc) {
+        rc = copy_mark(path, file, mark, baton);
+    }
+    if (!rc) {
+        rc = sync_path(file, 0);
+    }
+    if (!rc) {
+        rc = sync_path(path, O_DIRECTORY);
+    }
+    if (rc) {
+        pay_log(PAY_LOG_ERR, rc > 0 ? rc : APR_SUCCESS,
+                PAYLOGNO(00115) "backup of store %s to %s failed: %s", store->path, path,
+                mdb_strerror(rc));
+        (void)unlink(file);
+        (void)rmdir(path);
+    }
+    return pay_rows_status(rc);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/lmdb/line.h"
+
+#include "store/lmdb/turn.h"
+
+#define SLOW_COMMIT_US 1200
+#define PAUSE_PART 20
+#define PAUSE_US_MAX 500
+
+int pay_lmdb_batch_pause_us(int batch_count, apr_int64_t commit_us)
+{
+    apr_int64_t pause_us = commit_us / PAUSE_PART;
+
+    if (batch_count <= 1 || commit_us <= SLOW_COMMIT_US) {
+        return 0;
+    }
+    return pause_us < PAUSE_US_MAX ? (int)pause_us : PAUSE_US_MAX;
+}
+
+/* All with env->mutex held. */
+static void line_join(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
+{
+    waiter->next = NULL;
+    waiter->in_line = 1;
+    if (env->last) {
+        env->last->next = waiter;
+    } else {
+        env->first = waiter;
+    }
+    env->last = waiter;
+    env->in_line++;
+}
+
+static void line_leave(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
+{
+    pay_lmdb_waiter_t **link = &env->first;
+    pay_lmdb_waiter_t *before = NULL;
+
+    while (*link && *link != waiter) {
+        before = *link;
+        link = &before->next;
+    }
+    if (!*link) {
+        return;
+    }
+    *link = waiter->next;
+    waiter->in_line = 0;
+    env->in_line--;
+    if (env->last == waiter) {
+        env->last = before;
+    }
+}
+
+void pay_lmdb_line_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *taken[], int *count, int count_max)
+{
+    pay_lmdb_waiter_t *waiter;
+
+    pthread_mutex_lock(&env->mutex);
+    while (env->first && *count < count_max) {
+        waiter = env->first;
+        line_leave(env, waiter);
+        taken[(*count)++] = waiter;
+    }
+    pthread_mutex_unlock(&env->mutex);
+}
+
+/* The waiter may be gone as soon as it was told. */
+static void tell(pay_lmdb_waiter_t *waiter, pay_lmdb_word_t word)
+{
+    waiter->word = word;
+    sem_post(&waiter->told);
+}
+
+/* Whose lead it is next; NULL: nobody's, it is free. env->mutex is held. */
+static pay_lmdb_waiter_t *lead_pass_on(pay_lmdb_env_t *env)
+{
+    pay_lmdb_waiter_t *waiter = env->first;
+
+    if (!waiter) {
+        env->turn_taken = 0;
+        pthread_cond_broadcast(&env->changed);
+        return NULL;
+    }
+    line_leave(env, waiter); /* the lead stays taken: nobody gets in between */
+    return waiter;
+}
+
+/* 1 when it was still in line, and no longer is: its time is over, and nothing was done. */
+static int withdraw(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
+{
+    int was_in_line;
+
+    pthread_mutex_lock(&env->mutex);
+    was_in_line = waiter->in_line;
+    if (was_in_line) {
+        line_leave(env, waiter);
+    }
+    pthread_mutex_unlock(&env->mutex);
+    return was_in_line;
+}
+
+/* What it is told; once its time is over it waits on only for a transaction that it is part of. */
+static pay_lmdb_word_t line_wait(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
+{
+    if (!pay_clock_sem_wait(&waiter->told, waiter->until_ms)) {
+        if (withdraw(env, waiter)) {
+            waiter->rv = PAY_STORE_EBUSY;
+            return PAY_LMDB_DONE;
+        }
+        while (sem_wait(&waiter->told) != 0) {
+            continue; /* a signal came */
+        }
+    }
+    return waiter->word;
+}
+
+/* 1 when it leads after all; its use of `env` is counted again then. */
+static int lead_accept(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter)
+{
+    pay_lmdb_waiter_t *next = NULL;
+    int usable;
+
+    pthread_mutex_lock(&env->mutex);
+    usable = pay_lmdb_env_use(env);
+    if (!usable) {
+        waiter->rv = PAY_STORE_EDOWN;
+        next = lead_pass_on(env);
+    }
+    pthread_mutex_unlock(&env->mutex);
+    if (next) {
+        tell(next, PAY_LMDB_LEAD);
+    }
+    return usable;
+}
+
+/* Somebody else leads. Whoever would join the line in vain is refused at once: another process
+ * keeps the turn to write. */
+static int stands_still(pay_lmdb_env_t *env, const pay_lmdb_waiter_t *waiter, apr_int64_t now_ms)
+{
+    const apr_int64_t stall_ms = apr_time_as_msec(waiter->db->options.commit_wait);
+
+    return (env->begin_since_ms && now_ms - env->begin_since_ms >= waiter->until_ms - now_ms)
+           || pay_lmdb_turn_is_stalled(waiter->db->options.shared, stall_ms);
+}
+
+int pay_lmdb_lead_take(pay_lmdb_env_t *env, pay_lmdb_waiter_t *waiter, apr_int64_t now_ms)
+{
+    int leads;
+
+    pthread_mutex_lock(&env->mutex);
+    if (!env->turn_taken) {
+        env->turn_taken = 1;
+        pthread_mutex_unlock(&env->mutex);
+        return 1;
+    }
+    if (stands_still(env, waiter, now_ms)) {
+        pay_lmdb_env_release(env);
+        pthread_mutex_unlock(&env->mutex);
+        waiter->rv = PAY_STORE_EBUSY;
+        return 0;
+    }
+    sem_init(&waiter->told, 0, 0);
+    line_join(env, waiter);
+    pay_lmdb_env_release(env); /* who only waits must not keep the file from being mapped anew */
+    pthread_mutex_unlock(&env->mutex);
+    leads = line_wait(env, waiter) == PAY_LMDB_LEAD && lead_accept(env, waiter);
+    sem_destroy(&waiter->told);
+    return leads;
+}
+
+void pay_lmdb_lead_give(pay_lmdb_env_t *env, const pay_lmdb_waiter_t *own,
+                        pay_lmdb_waiter_t *const taken[], int count)
+{
+    pay_lmdb_waiter_t *next;
+    int i;
+
+    pthread_mutex_lock(&env->mutex);
+    next = lead_pass_on(env);
+    pthread_mutex_unlock(&env->mutex);
+    if (next) {
+        tell(next, PAY_LMDB_LEAD);
+    }
+    for (i = 0; i < count; i++) {
+        if (taken[i] != own) {
+            tell(taken[i], PAY_LMDB_DONE);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/lmdb/place.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define DIRECTORY_MODE 0700
+#define OVERLAYFS_MAGIC 0x794C7630
+#define OVERLAYFS_VARIABLE "PAYMENTS_OVERLAYFS" /* of the environment; set by tests alone */
+#define OVERLAYFS_WORD "tests"
+
+/* Magic numbers of statfs(2). */
+static const struct {
+    const char *name;
+    unsigned long magic;
+} local_systems[] = {
+    {"ext2, ext3, ext4", 0xEF53}, {"XFS", 0x58465342},   {"Btrfs", 0x9123683E},
+    {"ZFS", 0x2FC12FC1},          {"tmpfs", 0x01021994},
+};
+
+void pay_lmdb_reason_set(pay_lmdb_reason_t *reason, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(reason->text, sizeof(reason->text), format, args);
+    va_end(args);
+}
+
+/*
+ * Tests run where they are started, in containers too. Everywhere else a container's own layer is
+ * no place for money: it goes with the container, and a file that comes from a lower layer is
+ * another one once it is written to.
+ */
+static apr_status_t overlayfs_judge(const char *path, pay_lmdb_reason_t *reason)
+{
+    const char *word = getenv(OVERLAYFS_VARIABLE);
+
+    if (word && strcmp(word, OVERLAYFS_WORD) == 0) {
+        pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
+                PAYLOGNO(00180) "store %s lies on overlayfs, as " OVERLAYFS_VARIABLE
+                                " allows for tests: no money must depend on it",
+                path);
+        return APR_SUCCESS;
+    }
+    pay_lmdb_reason_set(reason,
+                        "store %s lies on overlayfs, a container's own layers: it would be lost "
+                        "with the container; mount a volume of ext4, XFS, Btrfs or ZFS into the "
+                        "container and name a directory on it",
+                        path);
+    return APR_ENOTIMPL;
+}
+
+apr_status_t pay_lmdb_place_judge(unsigned long magic, const char *path, pay_lmdb_reason_t *reason)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(local_systems) / sizeof(local_systems[0]); i++) {
+        if (local_systems[i].magic == magic) {
+            return APR_SUCCESS;
+        }
+    }
+    if (magic == OVERLAYFS_MAGIC) {
+        return overlayfs_judge(path, reason);
+    }
+    pay_lmdb_reason_set(reason,
+                        "store %s lies on a file system of type 0x%lx, which is not known to be "
+                        "local: LMDB needs ext4, XFS, Btrfs, ZFS or tmpfs; move the store",
+                        path, magic);
+    return APR_ENOTIMPL;
+}
+
+/* Where others may rename entries, they could put a directory of theirs in the place of ours. */
+static apr_status_t parent_check(int fd, const char *path, pay_lmdb_reason_t *reason)
+{
+    struct stat info;
+    mode_t others = S_IWOTH;
+
+    if (fstat(fd, &info) != 0) {
+        return errno;
+    }
+    if (geteuid() == 0) {
+        others |= S_IWGRP;
+    }
+    if ((info.st_mode & others) && !(info.st_mode & S_ISVTX)) {
+        pay_lmdb_reason_set(reason,
+                            "store %s is not made: others may write to the directory above it; "
+                            "take that right from them (chmod go-w) or choose another place",
+                            path);
+        return APR_EACCES;
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t directory_make(const char *path, pay_lmdb_reason_t *reason)
+{
+    char parent[PATH_MAX];
+    const char *last = strrchr(path, '/');
+    apr_status_t rv;
+    int fd;
+
+    if (!last || (size_t)(last - path) + 2 > sizeof(parent)) {
+        pay_lmdb_reason_set(reason, "store %s: its path is too long", path);
+        return APR_ENAMETOOLONG;
+    }
+    (void)snprintf(parent, sizeof(parent), "%.*s/", (int)(last - path), path);
+    fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        rv = errno;
+        pay_lmdb_reason_set(reason, "store %s is not made: cannot open %s (%s); make it first",
+                            path, parent, strerror(rv));
+        return rv;
+    }
+    rv = parent_check(fd, path, reason);
+    if (rv == APR_SUCCESS && mkdirat(fd, last + 1, DIRECTORY_MODE) != 0 && errno != EEXIST) {
+        rv = errno;
+        pay_lmdb_reason_set(reason,
+                            "store %s is not made (%s): make it with mode 0700 for the user that "
+                            "the server runs as",
+                            path, strerror(rv));
+    }
+    if (rv == APR_SUCCESS) {
+        (void)fsync(fd); /* the directory's own name survives a power cut with what is in it */
+    }
+    close(fd);
+    return rv;
+}
+
+apr_status_t pay_lmdb_place_check(int dir_fd, const struct stat *info, const char *path,
+                                  pay_lmdb_reason_t *reason)
+{
+    struct statfs system;
+    apr_status_t rv;
+
+    if (geteuid() == 0 && info->st_uid != 0) {
+        pay_lmdb_reason_set(reason,
+                            "store %s belongs to user %u, who could lay links to other files there "
+                            "at any moment: root opens none of it; run this as that user",
+                            path, (unsigned int)info->st_uid);
+        return APR_EACCES;
+    }
+    if (fstatfs(dir_fd, &system) != 0) {
+        rv = errno;
+        pay_lmdb_reason_set(reason, "store %s: statfs fails (%s)", path, strerror(rv));
+        return rv;
+    }
+    rv = pay_lmdb_place_judge((unsigned long)system.f_type, path, reason);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (info->st_mode & (S_IWGRP | S_IWOTH)) {
+        pay_lmdb_reason_set(reason, "store %s: others may write to the directory; chmod 0700 it",
+                            path);
+        return APR_EACCES;
+    }
+    return APR_SUCCESS;
+}
+
+void pay_lmdb_place_explain(pay_lmdb_reason_t *reason, const char *path, int error)
+{
+    switch (error) {
+    case ENOENT:
+        pay_lmdb_reason_set(reason,
+                            "store %s does not exist: correct the path, or let the server's start "
+                            "or \"paymentsctl -s lmdb:%s account create NAME\" make it",
+                            path, path);
+        return;
+    case ENOTDIR:
+    case ELOOP:
+        pay_lmdb_reason_set(reason,
+                            "store %s is not a directory, or a symbolic link: name the directory "
+                            "itself",
+                            path);
+        return;
+    case EACCES:
+        pay_lmdb_reason_set(reason,
+                            "store %s may not be opened by user %u: directory and files must "
+                            "belong to the user that the server runs as (chown -R USER: %s), who "
+                            "must be able to reach it",
+                            path, (unsigned int)geteuid(), path);
+        return;
+    default:
+        pay_lmdb_reason_set(reason, "store %s cannot be opened: %s", path, strerror(error));
+        return;
+    }
+}
+
+apr_status_t pay_lmdb_place_open(int *dir_fd, struct stat *info, const char *path, int create,
+                                 pay_lmdb_reason_t *reason)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    apr_status_t rv;
+
+    memset(info, 0, sizeof(*info));
+    *dir_fd = open(path, flags);
+    if (*dir_fd < 0 && errno == ENOENT && create) {
+        rv = directory_make(path, reason);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        *dir_fd = open(path, flags);
+    }
+    if (*dir_fd < 0) {
+        rv = errno;
+        pay_lmdb_place_explain(reason, path, rv);
+        return rv;
+    }
+    if (fstat(*dir_fd, info) != 0) {
+        rv = errno;
+        pay_lmdb_place_explain(reason, path, rv);
+    } else {
+        rv = pay_lmdb_place_check(*dir_fd, info, path, reason);
+    }
+    if (rv != APR_SUCCESS) {
+        close(*dir_fd);
+        *dir_fd = -1;
+    }
+    return rv;
+}
+
+int pay_lmdb_place_is_same(const char *path, dev_t dev, ino_t dir_ino, ino_t data_ino)
+{
+    char data[PATH_MAX];
+    struct stat info;
+
+    if (stat(path, &info) != 0) {
+        return errno != ENOENT; /* anything else says nothing about what lies there */
+    }
+    if (info.st_dev != dev || info.st_ino != dir_ino) {
+        return 0;
+    }
+    if ((size_t)snprintf(data, sizeof(data), "%s/" PAY_LMDB_DATA_FILE, path) >= sizeof(data)) {
+        return 1;
+    }
+    if (stat(data, &info) != 0) {
+        return errno != ENOENT;
+    }
+    return info.st_ino == data_ino;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/lmdb/env.h"
+
+#include "base/log.h"
+#include "store/keys.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#define SCHEMA_LEN 4
+#define LOGGED_KEY_MAX 64 /* bytes of a key in a log line */
+
+static const char schema_name[] = "schema";
+
+#define TABLE_NAME(id, name, turn) [PAY_TABLE_##id] = (name),
+static const char *const table_names[] = {PAY_ROWS_TABLES(TABLE_NAME)};
+
+const char *pay_rows_table_name(pay_table_t table)
+{
+    assert(table < PAY_TABLE_COUNT);
+    return table_names[table];
+}
+
+MDB_dbi pay_lmdb_dbi(pay_table_t table)
+{
+    assert(table < PAY_TABLE_COUNT);
+    return (MDB_dbi)(PAY_LMDB_DBI_FIRST + table); /* pay_lmdb_tables_open sees to it */
+}
+
+int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_table_t table)
+{
+    MDB_stat stat;
+    int rc;
+
+    rc = mdb_stat(txn->mdb, pay_lmdb_dbi(table), &stat);
+    *count = rc ? 0 : stat.ms_entries;
+    return rc;
+}
+
+int pay_rows_table_is_missing(const pay_rows_txn_t *txn, pay_table_t table)
+{
+    unsigned int flags;
+
+    return table >= PAY_TABLE_LATER_FIRST
+           && mdb_dbi_flags(txn->mdb, pay_lmdb_dbi(table), &flags) == EINVAL;
+}
+
+int pay_rows_bad(pay_table_t table, const MDB_val *key)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *bytes = key->mv_data;
+    char hex[2 * LOGGED_KEY_MAX + 1];
+    size_t len = key->mv_size < LOGGED_KEY_MAX ? key->mv_size : LOGGED_KEY_MAX;
+    size_t i;
+
+    /* Behind the scope of this table comes the token itself, which is nobody's to read. */
+    if (table == PAY_TABLE_TOKEN && len > PAY_STORE_SCOPE_LEN) {
+        len = PAY_STORE_SCOPE_LEN;
+    }
+    for (i = 0; i < len; i++) {
+        hex[2 * i] = digits[bytes[i] >> 4];
+        hex[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    hex[2 * len] = '\0';
+    pay_log(
+        PAY_LOG_ERR, APR_SUCCESS,
+        PAYLOGNO(00104) "table %s: the row of key 0x%s%s does not decode; run paymentsctl store "
+                        "check and restore it from a backup",
+        pay_rows_table_name(table), hex, len < key->mv_size ? "..." : "");
+    return PAY_ROWS_BAD;
+}
+
+int pay_lmdb_schema_get(apr_uint32_t *version, MDB_txn *txn)
+{
+    MDB_val key = {sizeof(schema_name) - 1, (void *)schema_name};
+    MDB_val val;
+    int rc;
+
+    *version = 0;
+    rc = mdb_get(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val);
+    if (rc) {
+        return rc;
+    }
+    if (val.mv_size != SCHEMA_LEN) {
+        return pay_rows_bad(PAY_TABLE_META, &key);
+    }
+    *version = pay_store_read_u32(val.mv_data);
+    return 0;
+}
+
+apr_status_t pay_lmdb_schema_check(pay_lmdb_env_t *env, MDB_txn *txn)
+{
+    apr_uint32_t version;
+    int rc;
+
+    rc = pay_lmdb_schema_get(&version, txn);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? PAY_STORE_ESCHEMA : pay_rows_status(rc);
+    }
+    if (version == PAY_STORE_SCHEMA_VERSION) {
+        return APR_SUCCESS;
+    }
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_SCHEMA)) {
+        pay_log(
+            PAY_LOG_ERR, PAY_STORE_ESCHEMA,
+            PAYLOGNO(00110) "store %s was brought to schema version %u while this program, which "
+                            "works with %u, had it open: restart with the newer one",
+            env->path, version, (unsigned int)PAY_STORE_SCHEMA_VERSION);
+    }
+    return PAY_STORE_ESCHEMA;
+}
+
+static int schema_put(MDB_txn *txn)
+{
+    MDB_val key = {sizeof(schema_name) - 1, (void *)schema_name};
+    pay_store_key_t number;
+    MDB_val val;
+    int rc;
+
+    pay_store_key_start(&number);
+    pay_store_key_u32(&number, PAY_STORE_SCHEMA_VERSION);
+    val = pay_store_key_val(&number);
+    rc = mdb_put(txn, pay_lmdb_dbi(PAY_TABLE_META), &key, &val, MDB_NOOVERWRITE);
+    return rc == MDB_KEYEXIST ? 0 : rc; /* another process was faster */
+}
+
+/* A handle a table; LMDB numbers them in this order as long as nothing else opens any. */
+static int table_open(MDB_txn *txn, pay_table_t table, unsigned int flags)
+{
+    MDB_dbi dbi;
+    int rc;
+
+    rc = mdb_dbi_open(txn, table_names[table], flags, &dbi);
+    if (rc) {
+        return rc;
+    }
+    return dbi == pay_lmdb_dbi(table) ? 0 : MDB_INCOMPATIBLE;
+}
+
+/* All tables and the schema version in one transaction: a store has all of them or none. */
+static int tables_create(MDB_env *mdb)
+{
+    MDB_txn *txn;
+    int table;
+    int rc;
+
+    rc = mdb_txn_begin(mdb, NULL, 0, &txn);
+    if (rc) {
+        return rc;
+    }
+    for (table = 0; !rc && table < PAY_TABLE_COUNT; table++) {
+        rc = table_open(txn, (pay_table_t)table, MDB_CREATE);
+    }
+    if (!rc) {
+        rc = schema_put(txn);
+    }
+    if (rc) {
+        mdb_txn_abort(txn);
+        return rc;
+    }
+    return mdb_txn_commit(txn);
+}
+
+/*
+ * ENOENT: the environment has no tables yet. *lacks 1: those that came later are missing, and
+ * nothing but that is wrong.
+ */
+static int tables_find(apr_uint32_t *version, int *lacks, MDB_env *mdb)
+{
+    MDB_txn *txn;
+    int table;
+    int rc;
+
+    *version = 0;
+    *lacks = 0;
+    rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn);
+    if (rc) {
+        return rc;
+    }
+    rc = table_open(txn, PAY_TABLE_META, 0);
+    if (rc == MDB_NOTFOUND) {
+        rc = ENOENT;
+    }
+    if (!rc) {
+        rc = pay_lmdb_schema_get(version, txn);
+    }
+    for (table = PAY_TABLE_META + 1; !rc && *version == PAY_STORE_SCHEMA_VERSION; table++) {
+        if (table == PAY_TABLE_COUNT) {
+            break;
+        }
+        rc = table_open(txn, (pay_table_t)table, 0);
+        if (rc == MDB_NOTFOUND && table >= PAY_TABLE_LATER_FIRST) {
+            *lacks = 1; /* and all behind it: they came in this order */
+            rc = 0;
+            break;
+        }
+    }
+    if (rc) {
+        mdb_txn_abort(txn);
+        return rc;
+    }
+    return mdb_txn_commit(txn); /* keeps the handles */
+}
+
+static apr_status_t schema_judge(apr_uint32_t version, const char *path, pay_lmdb_reason_t *reason)
+{
+    if (version == PAY_STORE_SCHEMA_VERSION) {
+        return APR_SUCCESS;
+    }
+    if (version > PAY_STORE_SCHEMA_VERSION) {
+        pay_lmdb_reason_set(reason,
+                            "store %s has schema version %u, this program knows versions up to %u: "
+                            "install the newer mod_payments that wrote it",
+                            path, version, (unsigned int)PAY_STORE_SCHEMA_VERSION);
+    } else {
+        pay_lmdb_reason_set(reason,
+                            "store %s has schema version %u, this program works with %u: stop the "
+                            "server and run \"paymentsctl -s lmdb:%s store upgrade\"",
+                            path, version, (unsigned int)PAY_STORE_SCHEMA_VERSION, path);
+    }
+    return PAY_STORE_ESCHEMA;
+}
+
+apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, int read_only,
+                                  pay_lmdb_reason_t *reason)
+{
+    apr_uint32_t version;
+    int rc, lacks;
+
+    rc = tables_find(&version, &lacks, mdb);
+    if (rc == ENOENT && create) {
+        rc = tables_create(mdb);
+        version = PAY_STORE_SCHEMA_VERSION;
+    } else if (!rc && lacks && !read_only) {
+        rc = tables_create(mdb);
+        if (rc == MDB_MAP_FULL || rc == ENOSPC || rc == EIO) {
+            rc = 0; /* a full store (EIO: a full disk, at commit) is served without them */
+        }
+    }
+    if (rc == ENOENT) {
+        pay_lmdb_reason_set(reason,
+                            "%s holds no tables: let the server's start or \"paymentsctl -s "
+                            "lmdb:%s account create NAME\" make them",
+                            path, path);
+        return PAY_STORE_EDOWN;
+    }
+    if (rc == MDB_MAP_FULL) {
+        pay_lmdb_reason_set(reason, "store %s has no room for its tables: raise PaymentsStoreSize",
+                            path);
+        return PAY_STORE_EFULL;
+    }
+    if (rc == MDB_NOTFOUND) {
+        pay_lmdb_reason_set(reason,
+                            "store %s lacks tables of schema version %u: a build before the first "
+                            "release made it. Move it away and begin with a new one",
+                            path, (unsigned int)PAY_STORE_SCHEMA_VERSION);
+        return PAY_STORE_ESCHEMA;
+    }
+    if (rc) {
+        pay_lmdb_reason_set(reason, "store %s: its tables cannot be opened: %s", path,
+                            rc == PAY_ROWS_BAD ? "the schema version does not decode"
+                                               : mdb_strerror(rc));
+        return pay_rows_status(rc);
+    }
+    return schema_judge(version, path, reason);
+}

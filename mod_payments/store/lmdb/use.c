@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/lmdb/env.h"
+
+#include "base/log.h"
+#include "store/lmdb/backoff.h"
+#include "store/lmdb/place.h"
+
+#include <assert.h>
+
+int pay_lmdb_env_log_due(pay_lmdb_env_t *env, pay_lmdb_cause_t cause)
+{
+    apr_int64_t now = pay_clock_ms();
+    int due;
+
+    pthread_mutex_lock(&env->mutex);
+    due = now >= env->log_next_ms[cause];
+    if (due) {
+        env->log_next_ms[cause] = now + PAY_LMDB_LOG_PAUSE_MS;
+    }
+    pthread_mutex_unlock(&env->mutex);
+    return due;
+}
+
+/* The back-off after a fault; faults more than its maximum apart begin anew. */
+static void reopen_later(pay_lmdb_env_t *env)
+{
+    const apr_int64_t now = pay_clock_ms();
+
+    if (now - env->reopen_at_ms > PAY_LMDB_BACKOFF_MAX_MS) {
+        env->reopen_delay_ms = 0;
+    }
+    env->reopen_delay_ms = pay_lmdb_backoff_next(env->reopen_delay_ms);
+    env->reopen_at_ms = now + env->reopen_delay_ms;
+}
+
+int pay_lmdb_env_is_stale(const pay_lmdb_env_t *env)
+{
+    return pay_lmdb_mark_word(env->mark) != env->mark_word;
+}
+
+int pay_lmdb_env_use(pay_lmdb_env_t *env)
+{
+    const apr_int64_t now = pay_clock_ms();
+
+    while (env->state == PAY_LMDB_RESIZING) {
+        if (!pay_clock_cond_wait(&env->changed, &env->mutex, now + PAY_LMDB_DRAIN_WAIT_MS)) {
+            break;
+        }
+    }
+    if (env->state != PAY_LMDB_OPEN || pay_lmdb_env_is_stale(env)) {
+        return 0;
+    }
+    env->uses++;
+    if (now - env->claimed_ms >= PAY_LMDB_CLAIM_MS) {
+        env->claimed_ms = now;
+        pay_lmdb_files_claim(env->lock_fd);
+    }
+    pay_lmdb_mark_enter(env->mark);
+    return 1;
+}
+
+void pay_lmdb_env_release(pay_lmdb_env_t *env)
+{
+    assert(env->uses > 0);
+    env->uses--;
+    if (env->uses == 0) {
+        if (env->state == PAY_LMDB_DOWN) {
+            pay_lmdb_env_close(env);
+        }
+        pthread_cond_broadcast(&env->changed);
+    }
+    pay_lmdb_mark_leave();
+}
+
+int pay_lmdb_env_resize(pay_lmdb_env_t *env)
+{
+    const apr_int64_t until = pay_clock_ms() + PAY_LMDB_DRAIN_WAIT_MS;
+    int rc = 0;
+
+    pthread_mutex_lock(&env->mutex);
+    pay_lmdb_env_release(env);
+    if (env->state == PAY_LMDB_OPEN) {
+        env->state = PAY_LMDB_RESIZING;
+        while (env->uses > 0 && env->state == PAY_LMDB_RESIZING) {
+            if (!pay_clock_cond_wait(&env->changed, &env->mutex, until)) {
+                break;
+            }
+        }
+        if (env->uses > 0) {
+            rc = MDB_MAP_RESIZED;
+        } else if (env->state == PAY_LMDB_RESIZING) {
+            pay_lmdb_mark_enter(env->mark);
+            rc = mdb_env_set_mapsize(env->mdb, 0);
+            pay_lmdb_mark_leave();
+        }
+        if (rc && rc != MDB_MAP_RESIZED) {
+            reopen_later(env);
+            pay_lmdb_env_close(env); /* nothing is mapped any more */
+        } else if (env->state == PAY_LMDB_RESIZING) {
+            env->state = PAY_LMDB_OPEN;
+        }
+        pthread_cond_broadcast(&env->changed);
+    }
+    if (!rc && !pay_lmdb_env_use(env)) {
+        rc = MDB_MAP_RESIZED;
+    }
+    pthread_mutex_unlock(&env->mutex);
+    return rc;
+}
+
+int pay_lmdb_env_down(pay_lmdb_env_t *env)
+{
+    int first;
+
+    pthread_mutex_lock(&env->mutex);
+    first = env->state == PAY_LMDB_OPEN || env->state == PAY_LMDB_RESIZING;
+    if (first) {
+        env->state = PAY_LMDB_DOWN;
+        reopen_later(env);
+        pthread_cond_broadcast(&env->changed);
+    }
+    pthread_mutex_unlock(&env->mutex);
+    return first;
+}
+
+void pay_lmdb_env_drop(pay_lmdb_env_t *env)
+{
+    pthread_mutex_lock(&env->mutex);
+    if (env->state == PAY_LMDB_OPEN || env->state == PAY_LMDB_RESIZING) {
+        env->state = PAY_LMDB_DOWN;
+        if (env->uses == 0) {
+            pay_lmdb_env_close(env);
+        }
+        pthread_cond_broadcast(&env->changed);
+    }
+    pthread_mutex_unlock(&env->mutex);
+}
+
+int pay_lmdb_env_in_place(pay_lmdb_env_t *env)
+{
+    if (pay_lmdb_place_is_same(env->path, env->dev, env->ino, env->data_ino)) {
+        return 1;
+    }
+    if (pay_lmdb_env_down(env)) {
+        pay_log(
+            PAY_LOG_CRIT, APR_SUCCESS,
+            PAYLOGNO(00114) "store %s was replaced by another directory or file while it was "
+                            "open: nothing more is written to the one that was taken away. Stop "
+                            "the server before you restore a backup",
+            env->path);
+    }
+    return 0;
+}
+
+void pay_lmdb_env_fault(pay_lmdb_env_t *env, int rc)
+{
+    if (rc == MDB_PANIC) {
+        if (pay_lmdb_env_down(env)) {
+            pay_log(PAY_LOG_EMERG, APR_SUCCESS,
+                    PAYLOGNO(00101) "store %s: a write to its header failed; it is closed and "
+                                    "opened again. Check the disk and the system's log",
+                    env->path);
+        }
+        return;
+    }
+    if (rc == MDB_READERS_FULL) {
+        if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_READERS)) {
+            pay_log(PAY_LOG_ERR, APR_SUCCESS,
+                    PAYLOGNO(00102) "store %s: every slot of its reader table is taken; stop the "
+                                    "server and all tools once, so that it is made anew with the "
+                                    "size that the configuration asks for",
+                    env->path);
+        }
+        return;
+    }
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_FAULT)) {
+        pay_log(PAY_LOG_ERR, rc > 0 ? rc : APR_SUCCESS,
+                PAYLOGNO(00103) "store %s: a transaction cannot begin: %s", env->path,
+                mdb_strerror(rc));
+    }
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/event/event.h"
+
+#include "base/text/time.h"
+#include "model/recipients.h"
+#include "store/record/epoch.h"
+#include "store/event/mailed.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ENDPOINTS_MAX 64 /* looked at in one transaction */
+#define LOOKS_MAX 32     /* transactions of one take that find nothing to send */
+#define PARK_OLD_MAX 256 /* events given up with their endpoint in one transaction */
+#define PUT_OFF_MAX 64   /* receipts that wait for room are passed by in one transaction */
+#define BUSY_WAIT apr_time_from_msec(100) /* of an endpoint that has all it may have */
+#define HELD_WAIT apr_time_from_sec(5)    /* of an endpoint of Live Mode in a store put back */
+#define IDLE_WAIT(kind) apr_time_from_sec((kind) == PAY_ENDPOINT_WEBHOOK ? 5 : 60)
+#define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
+
+_Static_assert(LEASE <= PAY_WORKER_TERM_MAX, "else it would count as over");
+
+typedef struct take_t {
+    int limit;
+    pay_event_budget_t *budget;
+    void *baton;
+    apr_pool_t *p;
+    apr_time_t now;     /* the store's clock, in the transaction */
+    apr_int64_t now_ms; /* boot clock, before its turn to write was waited for */
+    pay_worker_t self;
+    int held;                /* 1: those of Live Mode wait for a person */
+    apr_array_header_t *out; /* of pay_taken_t */
+    int more;                /* 1: more endpoints may be due than one transaction looks at */
+} take_t;
+
+/* What is due from there on was put off while the clock was ahead. */
+static apr_time_t beyond(const take_t *take)
+{
+    return take->now + PAY_STORE_EVENT_LONGEST + 1;
+}
+
+/* The event behind an entry; *out NULL: the entry was a leftover, and is gone now. */
+static int event_of(pay_event_t **out, pay_rows_txn_t *txn, const MDB_val *entry, apr_pool_t *p)
+{
+    pay_event_t place;
+    int rc = MDB_NOTFOUND;
+
+    *out = NULL;
+    if (pay_store_event_entry_read(&place, entry)) {
+        rc = pay_store_event_first(out, txn, &place, p);
+    }
+    if (rc == MDB_SUCCESS && (*out)->due_at == place.due_at) {
+        return MDB_SUCCESS;
+    }
+    *out = NULL;
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
+        return rc;
+    }
+    /* A row that does not decode waits for repair. */
+    return pay_store_entry_del(txn, PAY_TABLE_EVENT_DUE, entry);
+}
+
+/* When it is to be looked at again, because another process may still be sending it; 0: it is not.
+ */
+static apr_time_t leased_until(const take_t *take, const pay_event_t *event)
+{
+    const apr_interval_time_t left = pay_worker_left(&event->lease_worker, event->lease_until_ms,
+                                                     event->lease_until_at, take->now);
+
+    if (left == 0) {
+        return 0;
+    }
+    return take->now + (left < LEASE ? left : LEASE);
+}
+
+/* 1 in *listed when Test Mode may write to the address: the merchant's own, or one that was listed.
+ */
+static int is_listed(int *listed, take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
+                     const char *address)
+{
+    pay_endpoint_t *notice;
+    int rc;
+
+    *listed = endpoint->scope.mode != PAY_TEST || pay_recipients_has(endpoint->recipients, address);
+    if (*listed) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_endpoint_load(&notice, txn, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
+    if (!rc) {
+        *listed = notice->enabled && strcasecmp(notice->address, address) == 0;
+    }
+    return rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+}
+
+/*
+ * Whether a receipt may go now: *until is when there is room for it, 0 now; *withheld 1: it may
+ * never. It counts before its first try, and not again for a later one.
+ */
+static int judge_receipt(apr_time_t *until, int *withheld, take_t *take, pay_rows_txn_t *txn,
+                         const pay_endpoint_t *endpoint, const pay_event_t *event)
+{
+    const char *address = event->charge ? event->charge->email : "";
+    int rc, listed;
+
+    *until = 0;
+    *withheld = 0;
+    if (endpoint->kind != PAY_ENDPOINT_RECEIPT || !*address) {
+        return MDB_SUCCESS;
+    }
+    rc = is_listed(&listed, take, txn, endpoint, address);
+    *withheld = !rc && !listed;
+    if (rc || *withheld || event->first_try_at) {
+        return rc;
+    }
+    return pay_store_mailed_count(until, txn, &endpoint->scope, address, take->now, take->p);
+}
+
+static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint,
+                      pay_event_t *event)
+{
+    pay_taken_t taken = {event, endpoint, 0};
+    apr_time_t until = leased_until(take, event);
+    int rc;
+
+    if (until) {
+        return pay_store_event_move(txn, event, until, take->p);
+    }
+    rc = pay_store_event_records(event, txn, take->p);
+    if (rc == PAY_ROWS_BAD) { /* told in the log; a person can mend or drop it */
+        event->error = "a record that it tells of cannot be read";
+        return pay_store_event_park(txn, event, take->now, take->p);
+    }
+    if (!rc) {
+        rc = judge_receipt(&until, &taken.withheld, take, txn, endpoint, event);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (until) {
+        event->error = PAY_EVENT_NO_ROOM;
+        return pay_store_event_move(txn, event, until, take->p);
+    }
+    event->leases++;
+    event->lease_worker = take->self;
+    event->lease_until_ms = take->now_ms + PAY_STORE_LEASE_MS;
+    event->lease_until_at = take->now + LEASE;
+    rc = pay_store_event_move(txn, event, take->now + LEASE, take->p);
+    if (!rc) {
+        APR_ARRAY_PUSH(take->out, pay_taken_t) = taken;
+    }
+    return rc;
+}
+
+/*
+ * An endpoint that has been failing for as long as an event is tried: what is as old, or was first
+ * tried as long ago, is given up, all but the first, which probes it. *more 1: there may be others.
+ */
+static int park_old(int *more, take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint)
+{
+    const apr_time_t before = take->now - PAY_EVENT_TRY_FOR;
+    apr_array_header_t *list = apr_array_make(take->p, 16, sizeof(MDB_val));
+    pay_store_timed_t timed;
+    pay_endpoint_t *notice;
+    pay_event_t *event;
+    int i, rc;
+
+    *more = 0;
+    if (!endpoint->failing_since || endpoint->failing_since > before) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_endpoint_load(&notice, txn, &endpoint->scope, PAY_ENDPOINT_NOTICE, take->p);
+    if (!rc || rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+        pay_store_event_timed(&timed, &endpoint->scope, endpoint->kind);
+        rc = pay_store_entries_between(list, txn, &timed, APR_INT64_MIN, APR_INT64_MAX,
+                                       PARK_OLD_MAX);
+    }
+    for (i = 0; !rc && i < list->nelts; i++) {
+        rc = event_of(&event, txn, &APR_ARRAY_IDX(list, i, MDB_val), take->p);
+        if (rc || !event || leased_until(take, event) /* its result is yet to come */
+            || (event->first_try_at ? i == 0 || event->first_try_at > before
+                                    : event->created_at > before)) {
+            continue;
+        }
+        *more = 1;
+        event->error = "its endpoint was failing all the time";
+        rc = pay_store_event_park(txn, event, take->now, take->p);
+        if (!rc && notice) {
+            rc = pay_store_event_of_parked(txn, event, endpoint, notice, take->now, take->p);
+        }
+    }
+    return rc;
+}
+
+/* When the endpoint is to be looked at again: its first entry's time; 0: nothing waits. */
+static int next_look(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
+                     const pay_endpoint_t *endpoint)
+{
+    pay_store_timed_t timed;
+    apr_time_t far;
+    int rc;
+
+    pay_store_event_timed(&timed, &endpoint->scope, endpoint->kind);
+    rc = pay_store_entries_next(next, txn, &timed, APR_INT64_MIN, take->p);
+    if (rc || !*next) {
+        return rc;
+    }
+    rc = pay_store_entries_next(&far, txn, &timed, beyond(take), take->p);
+    if (!rc && (*next < take->now || far)) {
+        *next = take->now;
+    }
+    return rc;
+}
+
+/* Somebody waits for the answer to a test: it goes before what has waited longer. */
+static int take_test(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *endpoint)
+{
+    pay_event_t place, *test;
+    int rc;
+
+    memset(&place, 0, sizeof(place));
+    place.scope = endpoint->scope;
+    place.endpoint = endpoint->kind;
+    rc = pay_store_event_first(&test, txn, &place, take->p);
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+        return MDB_SUCCESS;
+    }
+    if (rc || !test->due_at
+        || !pay_time_is_over(test->due_at, take->now, PAY_STORE_EVENT_LONGEST)) {
+        return rc;
+    }
+    return take_event(take, txn, endpoint, test);
+}
+
+/* What is due, a test first, at most `budget` events. */
+static int take_some(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint, int budget)
+{
+    const int full = take->out->nelts + budget;
+    apr_array_header_t *list;
+    pay_store_timed_t timed;
+    pay_event_t *event;
+    int i, rc;
+
+    rc = take_test(take, txn, endpoint);
+    if (rc || take->out->nelts == full) {
+        return rc;
+    }
+    pay_store_event_timed(&timed, &endpoint->scope, endpoint->kind);
+    rc = pay_store_entries_due(&list, txn, &timed, take->now, beyond(take),
+                               full - take->out->nelts + PUT_OFF_MAX, take->p);
+    for (i = 0; !rc && i < list->nelts && take->out->nelts < full; i++) {
+        rc = event_of(&event, txn, &APR_ARRAY_IDX(list, i, MDB_val), take->p);
+        if (!rc && event) {
+            rc = take_event(take, txn, endpoint, event);
+        }
+    }
+    return rc;
+}
+
+/* Of an endpoint with something due: takes what it may, and tells when to look again. */
+static int take_what_may(apr_time_t *next, take_t *take, pay_rows_txn_t *txn,
+                         pay_endpoint_t *endpoint)
+{
+    const int before = take->out->nelts, left = take->limit - before;
+    int budget = take->budget(take->baton, endpoint, PAY_EVENT_BUDGET_ASK);
+    int rc = MDB_SUCCESS, more = 0;
+
+    *next = take->now + (budget < 0 ? IDLE_WAIT(endpoint->kind) : BUSY_WAIT);
+    if (pay_endpoint_is_failing(endpoint)) {
+        budget = budget > 1 ? 1 : budget;
+        rc = park_old(&more, take, txn, endpoint);
+    }
+    budget = budget > left ? left : budget;
+    if (more) {
+        *next = take->now;
+    }
+    if (rc || more || budget <= 0) {
+        return rc;
+    }
+    rc = take_some(take, txn, endpoint, budget);
+    (void)take->budget(take->baton, endpoint, take->out->nelts - before);
+    if (!rc && pay_endpoint_is_failing(endpoint) && take->out->nelts > before) {
+        endpoint->probing = 1;
+        *next = take->now + LEASE; /* the probe's result says when, at the latest its lease */
+        return rc;
+    }
+    return rc ? rc : next_look(next, take, txn, endpoint);
+}
+
+static int take_endpoint(take_t *take, pay_rows_txn_t *txn, pay_endpoint_t *endpoint)
+{
+    apr_time_t next;
+    int rc;
+
+    rc = next_look(&next, take, txn, endpoint);
+    if (!rc && next && next <= take->now && take->held && endpoint->scope.mode == PAY_LIVE) {
+        next = take->now + HELD_WAIT;
+    } else if (!rc && next && next <= take->now) {
+        rc = take_what_may(&next, take, txn, endpoint);
+    }
+    endpoint->due_at = next;
+    return rc ? rc : pay_store_endpoint_store(txn, endpoint, take->p);
+}
+
+/* `due` is an entry of endpoint_due. */
+static int take_due(take_t *take, pay_rows_txn_t *txn, const MDB_val *due)
+{
+    const unsigned char *bytes = due->mv_data;
+    pay_endpoint_t *endpoint = NULL;
+    pay_endpoint_kind_t kind;
+    pay_scope_t scope;
+    int rc = MDB_NOTFOUND;
+
+    if (pay_store_endpoint_key_read(&scope, &kind, bytes + 8, PAY_STORE_ENDPOINT_KEY_LEN)) {
+        rc = pay_store_endpoint_load(&endpoint, txn, &scope, kind, take->p);
+    }
+    if (rc && rc != MDB_NOTFOUND && rc != PAY_ROWS_BAD) {
+        return rc;
+    }
+    if (!endpoint || endpoint->due_at != pay_store_read_time(bytes)) { /* leads nowhere */
+        return pay_store_entry_del(txn, PAY_TABLE_ENDPOINT_DUE, due);
+    }
+    if (!endpoint->enabled) {
+        endpoint->due_at = 0;
+        return pay_store_endpoint_store(txn, endpoint, take->p);
+    }
+    return take_endpoint(take, txn, endpoint);
+}
+
+static int take_work(pay_rows_txn_t *txn, void *baton)
+{
+    take_t *take = baton;
+    apr_array_header_t *due;
+    int i, rc;
+
+    take->now = pay_time_now();
+    take->out = apr_array_make(take->p, 16, sizeof(pay_taken_t));
+    rc = pay_store_epoch_held(&take->held, txn);
+    if (rc && rc != PAY_ROWS_BAD) { /* what is held then was logged */
+        return rc;
+    }
+    rc = pay_store_entries_due(&due, txn, &pay_store_endpoint_due, take->now, beyond(take),
+                               ENDPOINTS_MAX, take->p);
+    take->more = due->nelts == ENDPOINTS_MAX;
+    for (i = 0; !rc && i < due->nelts && take->out->nelts < take->limit; i++) {
+        rc = take_due(take, txn, &APR_ARRAY_IDX(due, i, MDB_val));
+    }
+    return rc;
+}
+
+apr_status_t pay_store_event_take(apr_array_header_t **out, pay_store_t *store, int limit,
+                                  pay_event_budget_t *budget, void *baton, apr_pool_t *p)
+{
+    take_t take = {.limit = limit, .budget = budget, .baton = baton, .p = p};
+    apr_array_header_t *due;
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc, looks = 0;
+
+    *out = apr_array_make(p, 1, sizeof(pay_taken_t));
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_LEASES_MAX);
+    take.self = pay_worker_self();
+    take.now = pay_time_now();
+    /* Most looks find nothing: those take no turn to write. */
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_store_entries_due(&due, &txn, &pay_store_endpoint_due, take.now, beyond(&take), 1, p);
+    pay_rows_end(&txn);
+    if (rc || due->nelts == 0) {
+        return pay_rows_status(rc);
+    }
+    /* Those that are put off, however many, do not hide what can be sent behind them. */
+    do {
+        take.now_ms = pay_time_boot_ms();
+        rv = pay_rows_commit(store, pay_turn_all(), 0, take_work, &take);
+    } while (rv == APR_SUCCESS && take.out->nelts == 0 && take.more && ++looks < LOOKS_MAX);
+    if (rv == APR_SUCCESS) {
+        *out = take.out;
+    }
+    return rv;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_PAYMENT_CHARGE_H
+#define PAY_STORE_PAYMENT_CHARGE_H
+
+/*
+ * Charge rows inside a transaction that the caller holds. Functions return LMDB's codes or
+ * PAY_ROWS_BAD (already logged).
+ */
+
+#include "store/rows.h"
+#include "store/keys.h"
+
+#define PAY_STORE_CHARGE_KEY_LEN (PAY_STORE_SCOPE_LEN + 8)
+
+/*
+ * LMDB gives a value whole overflow pages once node header (8), key and value exceed 2,038 bytes
+ * (pages of 4 KiB).
+ */
+#define PAY_STORE_CHARGE_ROW_MAX (2038 - 8 - PAY_STORE_CHARGE_KEY_LEN)
+
+/* Bytes of the strings of a charge that no other header bounds. */
+#define PAY_STORE_NAME_MAX 64           /* acquirer, key id, request ip */
+#define PAY_STORE_CARD_TEXT_MAX 32      /* issuer, country, type: each */
+#define PAY_STORE_CONTRADICTION_MAX 120 /* what is kept of a contradicting outcome */
+
+void pay_store_charge_key(pay_store_key_t *key, const pay_scope_t *scope, apr_uint64_t seq);
+/* 0 when the reference is too long for any key. */
+int pay_store_charge_ref_key(pay_store_key_t *key, const pay_scope_t *scope, const char *reference);
+
+/* The charge of a row of table charge; `key` is known to be PAY_STORE_CHARGE_KEY_LEN long. */
+int pay_store_charge_decode(pay_charge_t **out, const MDB_val *key, const MDB_val *row,
+                            apr_pool_t *p);
+/* How many bytes the row of a new charge may still grow by, whatever is decided about it. */
+apr_size_t pay_store_charge_growth_max(const pay_charge_t *charge);
+int pay_store_charge_encode(MDB_val *out, const pay_charge_t *charge, apr_pool_t *p);
+
+/* MDB_NOTFOUND when there is none. */
+int pay_store_charge_get(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                         apr_uint64_t seq, apr_pool_t *p);
+int pay_store_charge_get_ref(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                             const char *reference, apr_pool_t *p);
+
+/* The one way in which a charge's state moves: 0, and nothing changed, unless its table allows it.
+ */
+int pay_store_charge_become(pay_charge_t *charge, pay_charge_state_t to);
+
+/*
+ * The acquirer's word on a charge that was not decided yet: state, and what is told for ever. 0,
+ * and nothing changed, where the table of states does not allow it.
+ */
+int pay_store_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p);
+
+/*
+ * Sets the fee of a charge that was decided just now by its account's rules: 0 if it was not
+ * approved. An account that cannot be read has been logged and has none: the decision about money
+ * does not wait for it.
+ */
+void pay_store_charge_fee(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_t *p);
+
+/*
+ * Decides it and writes all that belongs to that: row, indexes, event, total, the token of a
+ * checkout. *changed 0, and nothing written: its state does not allow it.
+ */
+int pay_store_charge_settle(int *changed, pay_rows_txn_t *txn, pay_charge_t *charge,
+                            const pay_outcome_t *outcome, apr_pool_t *p);
+
+/* Nobody is at work on it any more. */
+void pay_store_charge_clear_worker(pay_charge_t *charge);
+
+/*
+ * A refund of it went from one state to the other: moves the amounts, and the state between
+ * successful and reversed. PAY_REFUND_FAILED counts nothing, so it also stands for a refund that
+ * is not there (yet, or any more). ERANGE, and nothing changed, when an amount would leave its
+ * range or no refund goes from the one state to the other.
+ */
+int pay_store_charge_refund_moved(pay_charge_t *charge, pay_refund_state_t from,
+                                  pay_refund_state_t to, apr_int64_t amount_minor);
+
+/* State successful or reversed as the processed refunds say; other states stay. */
+void pay_store_charge_follow_refunds(pay_charge_t *charge);
+
+/*
+ * As above for the charge that a refund (charge_seq not 0) names, in the table; the refund itself
+ * is left to the caller. Once it is decided it is at the acquirer no more. A charge that is gone,
+ * or does not hold the refund, is a bad row. *turned (NULL: nobody asks): the charge's state moved.
+ */
+int pay_store_charge_move_refund(int *turned, pay_rows_txn_t *txn, const pay_refund_t *refund,
+                                 pay_refund_state_t to, apr_pool_t *p);
+
+/* What is kept of a contradicting outcome: "declined 05: message", cut. */
+const char *pay_store_contradiction(const pay_outcome_t *outcome, apr_pool_t *p);
+
+#endif

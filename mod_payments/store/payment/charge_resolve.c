@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/payment/charge.h"
+
+#include "base/log.h"
+#include "model/fee.h"
+#include "store/account/account.h"
+#include "store/payment/charge_record.h"
+#include "store/payment/checkout.h"
+#include "store/event/event.h"
+#include "store/payment/link.h"
+#include "store/record/text.h"
+#include "store/record/time.h"
+#include "store/account/token.h"
+#include "store/payment/total.h"
+
+#include <apr_strings.h>
+
+/* Where a refund speaks against a decline its acquirer is asked again after this. */
+#define DISPUTED_AGAIN apr_time_from_sec(60 * 60)
+
+typedef struct resolve_t {
+    const pay_scope_t *scope;
+    apr_uint64_t seq;
+    const pay_outcome_t *outcome;
+    apr_time_t due_at;
+    apr_pool_t *p;
+    pay_charge_t *out; /* NULL: there is none */
+    int changed;
+    int contradicts;
+    int disputed; /* it is held since now */
+} resolve_t;
+
+/* A checkout that was closed without an outcome, and is asked about all the same. */
+static int is_closed(const pay_charge_t *charge)
+{
+    return charge->state == PAY_CHARGE_VOID || charge->state == PAY_CHARGE_ABANDONED;
+}
+
+/* A closed checkout that is asked about is so at due_at; 0: no more. A person who says that it
+ * stays closed may do so when nobody asks any more. Others are left alone. */
+static int ask_closed(resolve_t *resolve, pay_rows_txn_t *txn)
+{
+    const pay_outcome_t *outcome = resolve->outcome;
+    pay_charge_t *charge = resolve->out;
+
+    if (charge->due_at == 0 && (!outcome->resolution || charge->held == PAY_NOT_HELD)) {
+        return PAY_ROWS_SILENT;
+    }
+    charge->due_at = resolve->due_at;
+    charge->held = outcome->held;
+    if (outcome->resolution) {
+        charge->resolution =
+            pay_store_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, resolve->p);
+        charge->updated_at = pay_store_time_not_before(charge->updated_at);
+    }
+    resolve->changed = 1;
+    return pay_store_charge_put(txn, charge, resolve->p);
+}
+
+/* Nobody knows yet: its worker lets go, and it is asked about at due_at. */
+static int release(resolve_t *resolve, pay_rows_txn_t *txn)
+{
+    pay_charge_t *charge = resolve->out;
+
+    if (is_closed(charge)) {
+        return ask_closed(resolve, txn);
+    }
+    if (charge->state != PAY_CHARGE_PENDING || resolve->due_at == 0) {
+        return PAY_ROWS_SILENT;
+    }
+    pay_store_charge_clear_worker(charge);
+    charge->due_at = resolve->due_at;
+    charge->absent_since = resolve->outcome->absent_since;
+    charge->absent_from = resolve->outcome->absent_from;
+    charge->held = resolve->outcome->held;
+    resolve->changed = 1;
+    return pay_store_charge_put(txn, charge, resolve->p);
+}
+
+static void freeze(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
+{
+    charge->decided_at = pay_store_time_not_before(charge->updated_at);
+    charge->updated_at = charge->decided_at;
+    charge->answer_version = PAY_CHARGE_ANSWER_VERSION;
+    charge->code = pay_store_text_cut(outcome->code, PAY_OUTCOME_CODE_MAX, p);
+    charge->message = pay_store_text_cut(outcome->message, PAY_OUTCOME_MESSAGE_MAX, p);
+    charge->authorization_code =
+        pay_store_text_cut(outcome->authorization_code, PAY_AUTHORIZATION_MAX, p);
+    if (outcome->kind == PAY_OUTCOME_APPROVED) {
+        charge->spent = outcome->spent != 0;
+        charge->refunded_there_minor = outcome->refunded_minor < charge->money.amount_minor
+                                           ? outcome->refunded_minor
+                                           : charge->money.amount_minor;
+    }
+    if (outcome->resolution) {
+        charge->resolution = pay_store_text_cut(outcome->resolution, PAY_RESOLUTION_MAX, p);
+    }
+}
+
+/* What the acquirer tells of a card that is not known here. */
+static void take_card(pay_charge_t *charge, const pay_card_t *card, apr_pool_t *p)
+{
+    if (!card || *charge->card.last4) {
+        return;
+    }
+    charge->card = *card;
+    charge->card.issuer = pay_store_text_cut(card->issuer, PAY_STORE_CARD_TEXT_MAX, p);
+    charge->card.country = pay_store_text_cut(card->country, PAY_STORE_CARD_TEXT_MAX, p);
+    charge->card.type = pay_store_text_cut(card->type, PAY_STORE_CARD_TEXT_MAX, p);
+}
+
+/* By which the payer of a checkout is charged again; none of a payer who was erased meanwhile. */
+static void take_token(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
+{
+    if (charge->kind == PAY_CHARGE_CHECKOUT && outcome->kind == PAY_OUTCOME_APPROVED
+        && charge->channel == PAY_CHANNEL_CARD && !*charge->token && *charge->email
+        && outcome->token) {
+        charge->token = apr_pstrdup(p, outcome->token);
+    }
+}
+
+int pay_store_charge_decide(pay_charge_t *charge, const pay_outcome_t *outcome, apr_pool_t *p)
+{
+    const pay_charge_state_t to =
+        outcome->kind == PAY_OUTCOME_APPROVED ? PAY_CHARGE_SUCCESSFUL : PAY_CHARGE_FAILED;
+
+    if (!pay_store_charge_become(charge, to)) {
+        return 0;
+    }
+    pay_store_charge_clear_worker(charge);
+    charge->due_at = outcome->kind == PAY_OUTCOME_DECLINED ? outcome->late_check_at : 0;
+    charge->absent_since = 0;
+    charge->absent_from = (pay_moment_t){0, 0};
+    take_card(charge, outcome->card, p);
+    take_token(charge, outcome, p);
+    freeze(charge, outcome, p);
+    pay_store_charge_follow_refunds(charge); /* it may have been given back already */
+    charge->decided_state = charge->state;
+    return 1;
+}
+
+void pay_store_charge_fee(pay_charge_t *charge, pay_rows_txn_t *txn, apr_pool_t *p)
+{
+    pay_account_t *account;
+    int rc;
+
+    charge->fee_minor = 0;
+    if (!pay_charge_was_approved(charge)) {
+        return;
+    }
+    rc = pay_store_account_by_number(&account, txn, charge->scope.account, p);
+    if (!rc) {
+        charge->fee_minor = pay_fee_of(account->settings.fees, &charge->money, charge->channel);
+    }
+}
+
+/* The token of a checkout that was paid is its payer's. */
+static int issue_token(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
+{
+    const pay_token_t token = {.scope = charge->scope,
+                               .token = charge->token,
+                               .card = charge->card,
+                               .email = charge->email,
+                               .created_at = charge->decided_at};
+
+    if (charge->kind != PAY_CHARGE_CHECKOUT || charge->state == PAY_CHARGE_FAILED
+        || !*charge->token) {
+        return MDB_SUCCESS;
+    }
+    return pay_store_token_issue(txn, &token, p);
+}
+
+/*
+ * The first decision, which is told for ever. It may come after a checkout was closed: the payer
+ * had paid just before, and the acquirer's word counts. A closed checkout that was not paid stays
+ * closed: a decline contradicts nothing there.
+ */
+int pay_store_charge_settle(int *changed, pay_rows_txn_t *txn, pay_charge_t *charge,
+                            const pay_outcome_t *outcome, apr_pool_t *p)
+{
+    int rc;
+
+    *changed = 0;
+    if (!pay_store_charge_decide(charge, outcome, p)) {
+        return MDB_SUCCESS;
+    }
+    charge->held = PAY_NOT_HELD;
+    pay_store_charge_fee(charge, txn, p);
+    rc = issue_token(txn, charge, p);
+    if (!rc) {
+        rc = pay_store_link_decided(txn, charge, p);
+    }
+    if (!rc) {
+        rc = pay_store_event_of_charge(txn, charge, 1, p);
+    }
+    if (!rc) {
+        rc = pay_store_charge_put(txn, charge, p);
+    }
+    if (rc) {
+        return rc;
+    }
+    *changed = 1;
+    rc = pay_store_checkout_ended(txn, charge, p);
+    return rc ? rc : pay_store_total_charge(txn, charge, 1, p);
+}
+
+/* It was decided before: nothing changes, but an outcome that says otherwise is kept. */
+static int resolve_decided(resolve_t *resolve, pay_rows_txn_t *txn)
+{
+    pay_charge_t *charge = resolve->out;
+    int approved = pay_charge_was_approved(charge);
+
+    if ((resolve->outcome->kind == PAY_OUTCOME_APPROVED) == approved
+        || resolve->outcome->resolution) { /* a person who came late: no word of the acquirer's */
+        return PAY_ROWS_SILENT;
+    }
+    resolve->contradicts = 1;
+    if (charge->contradiction[0] != '\0') { /* the first one stays */
+        return MDB_SUCCESS;
+    }
+    charge->contradiction = pay_store_contradiction(resolve->outcome, resolve->p);
+    return pay_store_charge_put(txn, charge, resolve->p);
+}
+
+/*
+ * Money of it was given back, so it was approved: a decline is not believed. Decided, the refund
+ * would count in the totals, and the charge would not. A person looks, and its acquirer is asked
+ * again.
+ */
+static int dispute(resolve_t *resolve, pay_rows_txn_t *txn)
+{
+    pay_charge_t *charge = resolve->out;
+
+    if (resolve->outcome->resolution) { /* the person was told so */
+        return PAY_ROWS_SILENT;
+    }
+    resolve->disputed = charge->held != PAY_HELD_DIFFERENT;
+    pay_store_charge_clear_worker(charge);
+    charge->due_at = pay_store_time_now() + DISPUTED_AGAIN;
+    charge->absent_since = 0;
+    charge->absent_from = (pay_moment_t){0, 0};
+    charge->held = PAY_HELD_DIFFERENT;
+    return pay_store_charge_put(txn, charge, resolve->p);
+}
+
+static int resolve_work(pay_rows_txn_t *txn, void *baton)
+{
+    resolve_t *resolve = baton;
+    pay_charge_t *charge;
+    int rc;
+
+    resolve->out = NULL;
+    resolve->changed = 0;
+    resolve->contradicts = 0;
+    resolve->disputed = 0;
+    rc = pay_store_charge_get(&charge, txn, resolve->scope, resolve->seq, resolve->p);
+    if (rc == MDB_NOTFOUND) {
+        return PAY_ROWS_SILENT;
+    }
+    if (rc) {
+        return rc;
+    }
+    resolve->out = charge;
+    if (resolve->outcome->kind == PAY_OUTCOME_UNKNOWN) {
+        return release(resolve, txn);
+    }
+    if (charge->decided_state != PAY_CHARGE_PENDING) {
+        return resolve_decided(resolve, txn);
+    }
+    if (resolve->outcome->kind == PAY_OUTCOME_DECLINED && pay_charge_has_refunds(charge)) {
+        return dispute(resolve, txn);
+    }
+    rc = pay_store_charge_settle(&resolve->changed, txn, charge, resolve->outcome, resolve->p);
+    return rc || resolve->changed ? rc : PAY_ROWS_SILENT;
+}
+
+apr_status_t pay_store_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,
+                                      const pay_scope_t *scope, apr_uint64_t seq,
+                                      const pay_outcome_t *outcome, apr_time_t due_at,
+                                      apr_pool_t *p)
+{
+    resolve_t resolve = {.scope = scope, .seq = seq, .outcome = outcome, .due_at = due_at, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *changed = 0;
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, resolve_work, &resolve);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!resolve.out) {
+        return APR_NOTFOUND;
+    }
+    if (resolve.contradicts) {
+        pay_log(PAY_LOG_ALERT, APR_SUCCESS,
+                PAYLOGNO(00151) "charge %s (key %s): the acquirer now says otherwise than the "
+                                "outcome that was stored and told; see its contradiction",
+                resolve.out->reference, resolve.out->key_id);
+    }
+    if (resolve.disputed) {
+        pay_log(PAY_LOG_ALERT, APR_SUCCESS,
+                PAYLOGNO(00783) "charge %s (key %s): the acquirer says that it failed, and a "
+                                "refund of it says that it was approved: it stays pending and is "
+                                "held until that is clear",
+                resolve.out->reference, resolve.out->key_id);
+    }
+    *out = resolve.out;
+    *changed = resolve.changed;
+    return APR_SUCCESS;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_PAYMENT_HELD_H
+#define PAY_STORE_PAYMENT_HELD_H
+
+/*
+ * The index of charges and refunds that wait for a person: a row has an entry while its `held` says
+ * why. Keys are those of pending_due without the time. Functions run inside the caller's
+ * transaction.
+ */
+
+#include "store/rows.h"
+#include "store/payment/due.h"
+#include "store/keys.h"
+
+/* scope (5), kind (1), seq (8) */
+#define PAY_STORE_HELD_KEY_LEN (PAY_STORE_SCOPE_LEN + 1 + 8)
+
+void pay_store_held_key(pay_store_key_t *key, const pay_scope_t *scope, pay_store_due_kind_t kind,
+                        apr_uint64_t seq);
+
+#endif

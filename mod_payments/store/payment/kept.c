@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/payment/kept.h"
+
+#include "store/payment/charge.h"
+#include "store/payment/refund.h"
+#include "store/record/rows.h"
+#include "store/record/time.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+#define KIND_OFFSET PAY_STORE_SCOPE_LEN
+#define OPERATION_OFFSET (KIND_OFFSET + 1)
+#define DIGEST_OFFSET (OPERATION_OFFSET + 1)
+#define OPERATION_SHIFT 4 /* in the first byte of kept_as */
+#define KIND_MASK 15
+
+typedef struct keep_t {
+    const pay_scope_t *scope;
+    const pay_idempotency_t *use;
+    const char *text;
+    apr_pool_t *p;
+    pay_kept_t *out;
+} keep_t;
+
+/* A code of ours or LMDB's, or an APR status, which pay_rows_status hands on as it is. */
+static int kept_key(pay_store_key_t *key, const pay_scope_t *scope, const pay_idempotency_t *use)
+{
+    unsigned char head[2] = {(unsigned char)use->key_kind, (unsigned char)use->operation};
+    unsigned char digest[PAY_SHA256_LEN];
+    apr_status_t rv;
+
+    assert(use->key[0] != '\0');
+    rv = pay_sha256(digest, use->key, strlen(use->key));
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    pay_store_key_of_scope(key, scope);
+    (void)pay_store_key_bytes(key, head, sizeof(head));
+    (void)pay_store_key_bytes(key, digest, sizeof(digest));
+    assert(key->len == PAY_STORE_KEPT_KEY_LEN);
+    return MDB_SUCCESS;
+}
+
+/* The first byte of kept_as: the kind of key, and the operation where it is not the charge's own.
+ */
+static unsigned char kept_as_first(pay_key_kind_t kind, pay_operation_t operation)
+{
+    const unsigned int other = operation == PAY_OPERATION_CHARGE ? 0 : (unsigned int)operation;
+
+    return (unsigned char)(kind | other << OPERATION_SHIFT);
+}
+
+static void kept_as_head(unsigned char head[2], const pay_charge_t *charge)
+{
+    const unsigned char other = charge->kept_as[0] >> OPERATION_SHIFT;
+
+    head[0] = charge->kept_as[0] & KIND_MASK;
+    head[1] = other ? other : PAY_OPERATION_CHARGE;
+}
+
+int pay_store_kept_is_of_charge(const pay_charge_t *charge, const MDB_val *key)
+{
+    const unsigned char *at = key->mv_data;
+    unsigned char head[2];
+
+    kept_as_head(head, charge);
+    return at[KIND_OFFSET] == head[0] && at[OPERATION_OFFSET] == head[1]
+           && memcmp(charge->kept_as + 1, at + DIGEST_OFFSET, PAY_SHA256_LEN) == 0;
+}
+
+static int load_charge(pay_kept_t *out, pay_rows_txn_t *txn, const MDB_val *key,
+                       const pay_store_kept_t *kept, apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    pay_store_read_scope(&scope, key->mv_data);
+    rc = pay_store_charge_get(&charge, txn, &scope, kept->seq, p);
+    if (rc == MDB_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, key))) {
+        return pay_rows_bad(PAY_TABLE_KEPT, key);
+    }
+    if (rc) {
+        return rc;
+    }
+    out->charge = charge;
+    return MDB_SUCCESS;
+}
+
+static int load_refund(pay_kept_t *out, pay_rows_txn_t *txn, const MDB_val *key,
+                       const pay_store_kept_t *kept, apr_pool_t *p)
+{
+    pay_store_refund_t *refund;
+    pay_store_key_t refund_key;
+    MDB_val at;
+    int rc;
+
+    pay_store_kept_refund_key(&refund_key, key, kept);
+    at = pay_store_key_val(&refund_key);
+    rc = pay_store_refund_get(&refund, txn, &at, p);
+    if (rc == MDB_NOTFOUND) { /* a refund never goes, so the key's row is at fault */
+        return pay_rows_bad(PAY_TABLE_KEPT, key);
+    }
+    if (rc) {
+        return rc;
+    }
+    out->refund = &refund->refund;
+    return MDB_SUCCESS;
+}
+
+int pay_store_kept_get(pay_kept_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                       const pay_idempotency_t *use, apr_pool_t *p)
+{
+    pay_store_kept_t kept;
+    pay_store_key_t key;
+    pay_kept_t *found;
+    MDB_val at, row;
+    int rc;
+
+    *out = NULL;
+    rc = kept_key(&key, scope, use);
+    if (rc) {
+        return rc;
+    }
+    at = pay_store_key_val(&key);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_store_kept_decode(&kept, &at, &row);
+    if (rc) {
+        return rc;
+    }
+    found = apr_pcalloc(p, sizeof(*found));
+    found->same_request = memcmp(kept.digest, use->digest, PAY_SHA256_LEN) == 0;
+    if (found->same_request && kept.what == PAY_KEPT_CHARGE) {
+        rc = load_charge(found, txn, &at, &kept, p);
+    } else if (found->same_request && kept.what == PAY_KEPT_REFUND) {
+        rc = load_refund(found, txn, &at, &kept, p);
+    } else if (found->same_request && kept.what == PAY_KEPT_REFUSAL) {
+        found->refusal = kept.refusal;
+    } else if (found->same_request) {
+        found->text = apr_pstrmemdup(p, kept.text.mv_data, kept.text.mv_size);
+    }
+    if (!rc) {
+        *out = found;
+    }
+    return rc;
+}
+
+int pay_store_kept_known(int *known, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                         const pay_idempotency_t *use)
+{
+    pay_store_key_t key;
+    MDB_val at, row;
+    int rc;
+
+    *known = 0;
+    rc = kept_key(&key, scope, use);
+    if (rc) {
+        return rc;
+    }
+    at = pay_store_key_val(&key);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
+    *known = rc == MDB_SUCCESS;
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* A key that is kept already is the caller's mistake, and stays as it is. */
+static int add(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_idempotency_t *use,
+               pay_store_kept_t *kept, apr_pool_t *p)
+{
+    pay_store_key_t key;
+    MDB_val at;
+    int rc;
+
+    memcpy(kept->digest, use->digest, PAY_SHA256_LEN);
+    rc = kept_key(&key, scope, use);
+    if (rc) {
+        return rc;
+    }
+    at = pay_store_key_val(&key);
+    return pay_store_kept_write(txn, &at, NULL, kept, p);
+}
+
+int pay_store_kept_add_charge(pay_rows_txn_t *txn, const pay_idempotency_t *use,
+                              pay_charge_t *charge, apr_pool_t *p)
+{
+    pay_store_kept_t kept = {.what = PAY_KEPT_CHARGE,
+                             .seq = charge->seq,
+                             .created_at = charge->created_at,
+                             .due_at = charge->created_at + PAY_IDEMPOTENCY_KEEP};
+    apr_status_t rv;
+
+    charge->kept_as[0] = kept_as_first(use->key_kind, use->operation);
+    rv = pay_sha256(charge->kept_as + 1, use->key, strlen(use->key));
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return add(txn, &charge->scope, use, &kept, p);
+}
+
+int pay_store_kept_remove_charge(pay_rows_txn_t *txn, const pay_charge_t *charge)
+{
+    static const unsigned char none[sizeof(charge->kept_as)];
+    unsigned char head[2];
+    pay_store_key_t key;
+    pay_store_kept_t kept;
+    MDB_val at, row;
+    int rc;
+
+    if (memcmp(charge->kept_as, none, sizeof(none)) == 0) {
+        return MDB_SUCCESS;
+    }
+    kept_as_head(head, charge);
+    pay_store_key_of_scope(&key, &charge->scope);
+    (void)pay_store_key_bytes(&key, head, sizeof(head));
+    (void)pay_store_key_bytes(&key, charge->kept_as + 1, PAY_SHA256_LEN);
+    at = pay_store_key_val(&key);
+    rc = pay_rows_get(&row, txn, PAY_TABLE_KEPT, &at);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    rc = pay_store_kept_decode(&kept, &at, &row);
+    if (rc) {
+        return rc;
+    }
+    if (kept.what != PAY_KEPT_CHARGE || kept.seq != charge->seq) {
+        return MDB_SUCCESS; /* its own time was over: the key is another charge's now */
+    }
+    return pay_store_kept_take_out(txn, &at, &kept);
+}
+
+int pay_store_kept_add_refund(pay_rows_txn_t *txn, const pay_idempotency_t *use,
+                              const pay_refund_t *refund, apr_pool_t *p)
+{
+    pay_store_kept_t kept = {.what = PAY_KEPT_REFUND,
+                             .seq = refund->seq,
+                             .refund_created_at = refund->created_at,
+                             .created_at = refund->created_at};
+
+    assert(refund->import_number == 0); /* history can be taken back, and has no keys */
+    return add(txn, &refund->scope, use, &kept, p);
+}
+
+int pay_store_kept_add_refusal(pay_rows_txn_t *txn, const pay_scope_t *scope,
+                               const pay_idempotency_t *use, pay_refund_verdict_t refusal,
+                               apr_time_t now, apr_pool_t *p)
+{
+    pay_store_kept_t kept = {.what = PAY_KEPT_REFUSAL,
+                             .refusal = refusal,
+                             .created_at = now,
+                             .due_at = now + PAY_IDEMPOTENCY_KEEP};
+
+    assert(refusal != PAY_REFUND_OPENED);
+    assert(refusal <= PAY_REFUND_REFUSED_FULL);
+    return add(txn, scope, use, &kept, p);
+}
+
+int pay_store_kept_add_text(pay_rows_txn_t *txn, const pay_scope_t *scope,
+                            const pay_idempotency_t *use, const char *text, apr_time_t now,
+                            apr_pool_t *p)
+{
+    pay_store_kept_t kept = {.what = PAY_KEPT_TEXT,
+                             .created_at = now,
+                             .due_at = now + PAY_IDEMPOTENCY_KEEP,
+                             .text = {strlen(text), (void *)text}};
+
+    assert(kept.text.mv_size > 0);
+    return add(txn, scope, use, &kept, p);
+}
+
+apr_status_t pay_store_kept_find(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                 const pay_idempotency_t *use, apr_pool_t *p)
+{
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = NULL;
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_store_kept_get(out, &txn, scope, use, p);
+    pay_rows_end(&txn);
+    return pay_rows_status(rc);
+}
+
+static int keep_work(pay_rows_txn_t *txn, void *baton)
+{
+    keep_t *keep = baton;
+    int rc;
+
+    keep->out = NULL;
+    rc = pay_store_kept_get(&keep->out, txn, keep->scope, keep->use, keep->p);
+    if (rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    rc = pay_store_kept_add_text(txn, keep->scope, keep->use, keep->text, pay_store_time_now(),
+                                 keep->p);
+    if (rc) {
+        return rc;
+    }
+    keep->out = apr_pcalloc(keep->p, sizeof(*keep->out));
+    keep->out->same_request = 1;
+    keep->out->text = keep->text;
+    return MDB_SUCCESS;
+}
+
+apr_status_t pay_store_kept_put(pay_kept_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                const pay_idempotency_t *use, const char *text, apr_pool_t *p)
+{
+    keep_t keep = {.scope = scope, .use = use, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    assert(text[0] != '\0');
+    if (strlen(text) > PAY_STORE_KEPT_TEXT_MAX) {
+        return APR_EINVAL;
+    }
+    keep.text = apr_pstrdup(p, text);
+    rv = pay_rows_commit(pay_rows_base(store), pay_turn_scope(scope), 1, keep_work, &keep);
+    if (rv == APR_SUCCESS) {
+        *out = keep.out;
+    }
+    return rv;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/payment/refund.h"
+
+#include "store/record/audit.h"
+#include "store/payment/charge.h"
+#include "store/payment/charge_record.h"
+#include "store/record/epoch.h"
+#include "store/payment/kept.h"
+#include "store/payment/refund_record.h"
+#include "store/record/rows.h"
+#include "store/record/scope.h"
+#include "store/record/text.h"
+#include "store/record/time.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+typedef struct open_t {
+    const pay_refund_t *proposal;
+    const pay_idempotency_t *use; /* NULL: none */
+    apr_interval_time_t repeat_window;
+    apr_pool_t *p;
+    pay_kept_t *kept; /* what the key is known for: then nothing else is set */
+    pay_refund_t *out;
+    pay_charge_t *charge; /* NULL: there is none */
+    pay_refund_verdict_t verdict;
+    int lasting;          /* 1: refused for what no later outcome of something pending changes */
+    apr_status_t refused; /* a proposal that no charge could take */
+    apr_interval_time_t stepped_back;
+} open_t;
+
+apr_status_t pay_store_refund_find(pay_refund_t **out, pay_store_t *store, const pay_scope_t *scope,
+                                   const char *refund_reference, apr_pool_t *p)
+{
+    pay_store_refund_t *row;
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc, visible = 0;
+
+    *out = NULL;
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_store_refund_get_name(&row, &txn, PAY_TABLE_REFUND_REF, scope, refund_reference, p);
+    if (!rc) {
+        rc = pay_store_refund_visible(&visible, &txn, &row->refund);
+    }
+    pay_rows_end(&txn);
+    if (rc) {
+        return pay_rows_status(rc);
+    }
+    if (!visible) {
+        return APR_NOTFOUND;
+    }
+    *out = &row->refund;
+    return APR_SUCCESS;
+}
+
+/* 1: it was made within the last `window`. Where the boot clock cannot tell, the wall clock does;
+ * one that was set back tells of nothing that it is long ago. */
+static int is_recent(const pay_refund_t *refund, apr_interval_time_t window)
+{
+    apr_interval_time_t age;
+
+    if (pay_moment_age(&age, &refund->opened)) {
+        return age <= window;
+    }
+    return refund->created_at >= pay_store_time_now() - window;
+}
+
+/* Was the same refund just made (R5)? One that is pending still stands for its request. */
+static int find_repeat(open_t *open, pay_rows_txn_t *txn)
+{
+    pay_store_refund_t *row;
+    int rc;
+
+    if (open->repeat_window == 0 || open->proposal->money.amount_minor == 0) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_refund_repeat_newest(&row, txn, open->charge, open->proposal, open->p);
+    if (rc || !row) {
+        return rc;
+    }
+    if (row->refund.state == PAY_REFUND_PENDING
+        || (row->refund.state == PAY_REFUND_PROCESSED
+            && is_recent(&row->refund, open->repeat_window))) {
+        open->verdict = PAY_REFUND_REFUSED_REPEATED;
+        open->out = &row->refund;
+    }
+    return MDB_SUCCESS;
+}
+
+static void refuse(open_t *open, pay_refund_verdict_t verdict, int lasting)
+{
+    open->verdict = verdict;
+    open->lasting = lasting;
+}
+
+/*
+ * What is sent now may have been sent before the store was put back: its Idempotency-Key is gone
+ * with the row. Once the refunds were fetched anew, one of the same amount says so, whenever it was
+ * made: a clock that was wrong dated it, or dates the copy.
+ */
+static int judge_epoch(open_t *open, pay_rows_txn_t *txn)
+{
+    const apr_time_t now = pay_store_time_now();
+    const pay_refund_t *proposal = open->proposal;
+    pay_store_refund_t *row;
+    pay_epoch_t epoch;
+    int rc;
+
+    if (proposal->scope.mode != PAY_LIVE || proposal->waiting) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_epoch_get(&epoch, txn);
+    if (!rc && epoch.held) {
+        refuse(open, PAY_REFUND_REFUSED_HELD, 0);
+    }
+    if (rc || epoch.held || proposal->money.amount_minor == 0
+        || !pay_epoch_is_recent(&epoch, now)) {
+        return rc;
+    }
+    rc = pay_store_refund_fetched_like(&row, txn, open->charge, proposal->money.amount_minor,
+                                       open->p);
+    if (!rc && row) {
+        refuse(open, PAY_REFUND_REFUSED_FETCHED, 0);
+        open->out = &row->refund;
+    }
+    return rc;
+}
+
+/*
+ * Sets the verdict, and the amount when it is PAY_REFUND_OPENED. A repetition comes first, so that
+ * the retry of the refund that completed the charge is told of it. What no pending refund's fate
+ * can change comes before R4; what is still pending comes after it (of imported history, which
+ * nobody works on).
+ */
+static int judge(apr_int64_t *amount_minor, open_t *open, pay_rows_txn_t *txn)
+{
+    const pay_charge_t *charge = open->charge;
+    apr_int64_t wanted = open->proposal->money.amount_minor;
+    apr_int64_t unrefunded = charge->money.amount_minor - pay_charge_refunded_minor(charge);
+    apr_int64_t left = unrefunded > 0 ? unrefunded - charge->refunds_pending_minor : 0;
+    int rc;
+
+    *amount_minor = 0;
+    refuse(open, PAY_REFUND_OPENED, 0);
+    if (charge->state != PAY_CHARGE_SUCCESSFUL && charge->state != PAY_CHARGE_REVERSED) {
+        refuse(open, PAY_REFUND_REFUSED_STATE, charge->decided_state != PAY_CHARGE_PENDING);
+        return MDB_SUCCESS;
+    }
+    rc = find_repeat(open, txn);
+    if (!rc && open->verdict == PAY_REFUND_OPENED) {
+        rc = judge_epoch(open, txn);
+    }
+    if (rc || open->verdict != PAY_REFUND_OPENED) {
+        return rc;
+    }
+    if (charge->spent) { /* given back at the acquirer, whether or not it is listed here */
+        refuse(open, PAY_REFUND_REFUSED_FULL, 0);
+    } else if (charge->state == PAY_CHARGE_REVERSED || unrefunded <= 0) {
+        refuse(open, PAY_REFUND_REFUSED_FULL, 1);
+    } else if (wanted > unrefunded) {
+        refuse(open, PAY_REFUND_REFUSED_ABOVE, 1);
+    } else if (charge->refund_at_acquirer != 0) {
+        refuse(open, PAY_REFUND_REFUSED_BUSY, 0);
+    } else if (left <= 0) {
+        refuse(open, PAY_REFUND_REFUSED_FULL, 0);
+    } else if (wanted > left) {
+        refuse(open, PAY_REFUND_REFUSED_ABOVE, 0);
+    } else {
+        *amount_minor = wanted > 0 ? wanted : left;
+    }
+    return MDB_SUCCESS;
+}
+
+/* open->refused when id or reference is in use: both are random, so it is a caller's mistake. */
+static int check_names(open_t *open, pay_rows_txn_t *txn)
+{
+    const pay_refund_t *refund = open->proposal;
+    const struct {
+        pay_table_t table;
+        const char *name;
+    } names[] = {{PAY_TABLE_REFUND_REF, refund->refund_reference},
+                 {PAY_TABLE_REFUND_ID, refund->id}};
+    pay_store_key_t key;
+    MDB_val at, val;
+    size_t i;
+    int rc;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!pay_store_refund_name_key(&key, &refund->scope, names[i].name)) {
+            open->refused = APR_EINVAL;
+            return MDB_SUCCESS;
+        }
+        at = pay_store_key_val(&key);
+        rc = pay_rows_get(&val, txn, names[i].table, &at);
+        if (rc != MDB_NOTFOUND) {
+            open->refused = APR_EEXIST;
+            return rc;
+        }
+    }
+    return MDB_SUCCESS;
+}
+
+static pay_store_refund_t *opened(const open_t *open, apr_int64_t amount_minor, apr_uint64_t seq,
+                                  apr_time_t now)
+{
+    const pay_refund_t *proposal = open->proposal;
+    pay_store_refund_t *row = apr_palloc(open->p, sizeof(*row));
+    pay_refund_t *refund = &row->refund;
+
+    pay_refund_init(refund);
+    refund->id = proposal->id;
+    refund->refund_reference = proposal->refund_reference;
+    refund->money = open->charge->money;
+    refund->money.amount_minor = amount_minor;
+    refund->scope = proposal->scope;
+    refund->channel = proposal->channel;
+    refund->merchant_note = proposal->merchant_note;
+    refund->customer_note = proposal->customer_note;
+    refund->transaction_reference = open->charge->reference;
+    refund->created_at = now;
+    refund->updated_at = now;
+    refund->seq = seq;
+    refund->charge_seq = open->charge->seq;
+    refund->acquirer = pay_store_text_cut(proposal->acquirer, PAY_STORE_NAME_MAX, open->p);
+    refund->key_id = pay_store_text_cut(proposal->key_id, PAY_STORE_NAME_MAX, open->p);
+    refund->worker = proposal->worker;
+    refund->send_before_ms = proposal->send_before_ms;
+    refund->wait_until_ms = proposal->wait_until_ms;
+    refund->wait_until_at =
+        proposal->worker.pid ? pay_worker_until(proposal->wait_until_ms, now) : 0;
+    refund->due_at = proposal->due_at;
+    refund->waiting = proposal->waiting;
+    refund->tag = pay_store_text_cut(proposal->tag, PAY_TAG_LEN, open->p);
+    refund->opened = pay_moment_now();
+    row->contradiction = "";
+    return row;
+}
+
+/* The refund was allowed: row, indexes, charge and scope change together. */
+static int insert(open_t *open, pay_rows_txn_t *txn, apr_int64_t amount_minor)
+{
+    const pay_scope_t *scope = &open->proposal->scope;
+    pay_store_scope_t last;
+    pay_store_refund_t *row;
+    pay_refund_t *refund;
+    int rc, reached;
+
+    rc = pay_store_scope_get(&last, txn, scope);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_store_rows_quota(&reached, txn, scope);
+    if (rc) {
+        return rc;
+    }
+    if (reached) {
+        open->refused = PAY_STORE_EFULL;
+        return PAY_ROWS_SILENT;
+    }
+    last.refund_seq++;
+    row = opened(open, amount_minor, last.refund_seq,
+                 pay_store_scope_stamp(&open->stepped_back, &last));
+    refund = &row->refund;
+    rc = pay_store_charge_refund_moved(open->charge, PAY_REFUND_FAILED, PAY_REFUND_PENDING,
+                                       amount_minor);
+    if (rc) {
+        return rc;
+    }
+    open->charge->refund_at_acquirer = refund->seq;
+    open->charge->updated_at = pay_store_time_not_before(open->charge->updated_at);
+    rc = pay_store_refund_insert(txn, row, pay_store_refund_text(refund, open->p), open->p);
+    if (!rc) {
+        rc = pay_store_charge_put(txn, open->charge, open->p);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (open->use) {
+        rc = pay_store_kept_add_refund(txn, open->use, refund, open->p);
+        if (rc) {
+            return rc;
+        }
+    }
+    open->out = refund;
+    return pay_store_scope_put(txn, scope, &last, open->p);
+}
+
+/*
+ * Only what is settled is kept: the charge failed, or processed refunds leave too little. A charge
+ * that is not decided, a refund at the acquirer (R4) and pending history may each end so that a
+ * later try of the same request succeeds. What is kept stays even if the acquirer takes a
+ * processed refund back: the request was answered, and a new try takes a new key.
+ */
+static int keep_refusal(const open_t *open, pay_rows_txn_t *txn)
+{
+    int rc, reached;
+
+    if (!open->use || !open->lasting) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_rows_quota(&reached, txn, &open->proposal->scope);
+    if (rc || reached) { /* the next try is judged anew, and refused likewise */
+        return rc;
+    }
+    return pay_store_kept_add_refusal(txn, &open->proposal->scope, open->use, open->verdict,
+                                      pay_store_time_now(), open->p);
+}
+
+static void tell(const open_t *open, pay_store_t *db)
+{
+    const pay_refund_t *refund = open->out;
+    char amount[PAY_MONEY_TEXT_MAX];
+
+    pay_store_audit_tell(
+        db, refund->scope.account, refund->refund_reference,
+        apr_psprintf(open->p, "%s: %s %s of %s", pay_mode_name(refund->scope.mode),
+                     pay_money_format(amount, refund->money.amount_minor, refund->money.currency),
+                     refund->money.currency, refund->transaction_reference));
+}
+
+static int open_work(pay_rows_txn_t *txn, void *baton)
+{
+    open_t *open = baton;
+    const pay_refund_t *proposal = open->proposal;
+    apr_int64_t amount_minor;
+    int rc;
+
+    open->kept = NULL;
+    open->out = NULL;
+    open->charge = NULL;
+    open->verdict = PAY_REFUND_OPENED;
+    open->refused = APR_SUCCESS;
+    open->stepped_back = 0;
+    if (open->use) {
+        rc = pay_store_kept_get(&open->kept, txn, &proposal->scope, open->use, open->p);
+        if (rc != MDB_NOTFOUND) {
+            return rc ? rc : PAY_ROWS_SILENT;
+        }
+    }
+    rc = pay_store_charge_get_ref(&open->charge, txn, &proposal->scope,
+                                  proposal->transaction_reference, open->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+    }
+    if (proposal->money.amount_minor > 0
+        && strcmp(proposal->money.currency, open->charge->money.currency) != 0) {
+        open->refused = APR_EINVAL;
+        return PAY_ROWS_SILENT;
+    }
+    rc = judge(&amount_minor, open, txn);
+    if (rc) {
+        return rc;
+    }
+    if (open->verdict != PAY_REFUND_OPENED) {
+        rc = keep_refusal(open, txn);
+        return rc ? rc : PAY_ROWS_SILENT;
+    }
+    rc = check_names(open, txn);
+    if (rc || open->refused != APR_SUCCESS) {
+        return rc ? rc : PAY_ROWS_SILENT;
+    }
+    rc = insert(open, txn, amount_minor);
+    if (!rc) {
+        tell(open, txn->store);
+    }
+    return rc;
+}
+
+static int is_text(const MDB_val *stored, const char *text)
+{
+    return stored->mv_size == strlen(text) && memcmp(stored->mv_data, text, stored->mv_size) == 0;
+}
+
+int pay_store_refund_is_known(const MDB_val *stored, const pay_refund_t *refund, const char *text,
+                              apr_pool_t *p)
+{
+    pay_refund_t erased = *refund;
+
+    erased.customer_note = NULL;
+    erased.merchant_note = NULL;
+    return is_text(stored, text) || is_text(stored, pay_store_refund_text(&erased, p));
+}
+
+apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
+                                   pay_refund_verdict_t *verdict, pay_kept_t **kept,
+                                   pay_store_t *store, const pay_refund_t *proposal,
+                                   const pay_idempotency_t *use, apr_interval_time_t repeat_window,
+                                   apr_pool_t *p)
+{
+    /* A key says by itself whether a request is a repetition. */
+    open_t open = {
+        .proposal = proposal, .use = use, .repeat_window = use ? 0 : repeat_window, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *charge = NULL;
+    *verdict = PAY_REFUND_REFUSED_STATE;
+    *kept = NULL;
+    assert(proposal->transaction_reference);
+    assert(proposal->money.amount_minor >= 0);
+    assert(proposal->due_at > 0);
+    assert(repeat_window >= 0);
+    rv = pay_rows_commit(store, pay_turn_scope(&proposal->scope), 1, open_work, &open);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (open.kept) {
+        *kept = open.kept;
+        return APR_SUCCESS;
+    }
+    if (!open.charge) {
+        return APR_NOTFOUND;
+    }
+    if (open.refused != APR_SUCCESS) {
+        return open.refused;
+    }
+    pay_store_scope_log_step(&proposal->scope, open.stepped_back);
+    *out = open.out;
+    *charge = open.charge;
+    *verdict = open.verdict;
+    return APR_SUCCESS;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_RECORD_EPOCH_H
+#define PAY_STORE_RECORD_EPOCH_H
+
+/*
+ * The row "epoch" of the table meta (model/epoch.h), inside a transaction that the caller
+ * holds. Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
+ */
+
+#include "model/epoch.h"
+#include "store/rows.h"
+#include "store/lmdb/files.h"
+
+/* Of a store without such a row, which an earlier version wrote: all zero. */
+int pay_store_epoch_load(pay_epoch_t *out, pay_rows_txn_t *txn);
+int pay_store_epoch_store(pay_rows_txn_t *txn, const pay_epoch_t *epoch);
+
+/* Sets `held` also where the row is that of another file: a full store could not begin its epoch.
+ */
+int pay_store_epoch_get(pay_epoch_t *out, pay_rows_txn_t *txn);
+/* 1 in *held while nothing of Live Mode is sent that could have been sent before. */
+int pay_store_epoch_held(int *held, pay_rows_txn_t *txn);
+
+/* The sequence of the next event of a transaction whose last one is `last`: above all that the
+ * store gave before it was copied, and that another history may have given since. */
+int pay_store_epoch_sequence(apr_uint32_t *out, pay_rows_txn_t *txn, apr_uint32_t last);
+
+/* Returns 1 if the epoch is of this file, as far as its file system tells files apart. */
+int pay_store_epoch_is_of_file(const pay_epoch_t *epoch, const pay_lmdb_file_id_t *file);
+
+/* --- store/payment/history.c --- */
+/* 1 in *synced if the refunds of the scope were fetched since the epoch began; *from: when they
+ * have to be fetched from, 0: not known. */
+int pay_store_history_synced(int *synced, apr_time_t *from, pay_rows_txn_t *txn,
+                             const pay_scope_t *scope, const pay_epoch_t *epoch, apr_pool_t *p);
+
+/* --- store/life/restore.c --- */
+/* A unit of work: marks the store, a copy, as one of `when`, an apr_time_t. */
+int pay_store_restore_mark(pay_rows_txn_t *txn, void *when);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/record/index.h"
+#include "store/rows_scan.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
+
+void pay_store_entry_value(pay_store_entry_t *entry, const void *value, size_t len)
+{
+    assert(len <= sizeof(entry->value));
+    if (len > 0) {
+        memcpy(entry->value, value, len);
+    }
+    entry->value_len = len;
+}
+
+void pay_store_entry_number(pay_store_entry_t *entry, apr_uint64_t number)
+{
+    pay_store_key_t bytes;
+
+    pay_store_key_start(&bytes);
+    pay_store_key_u64(&bytes, number);
+    pay_store_entry_value(entry, bytes.bytes, bytes.len);
+}
+
+static MDB_val value_of(pay_store_entry_t *entry)
+{
+    MDB_val val = {entry->value_len, entry->value};
+
+    return val;
+}
+
+static int is_value(const pay_store_entry_t *entry, const MDB_val *val)
+{
+    return val->mv_size == entry->value_len && !memcmp(val->mv_data, entry->value, val->mv_size);
+}
+
+int pay_store_entry_is(const pay_store_entry_t *entry, pay_table_t table, const MDB_val *key,
+                       const MDB_val *value)
+{
+    return entry->table == table && entry->key.len == key->mv_size
+           && !memcmp(entry->key.bytes, key->mv_data, key->mv_size) && is_value(entry, value);
+}
+
+static int same_place(const pay_store_entry_t *a, const pay_store_entry_t *b)
+{
+    return a->table == b->table && a->key.len == b->key.len
+           && !memcmp(a->key.bytes, b->key.bytes, a->key.len);
+}
+
+static int same_value(const pay_store_entry_t *a, const pay_store_entry_t *b)
+{
+    return a->value_len == b->value_len && !memcmp(a->value, b->value, a->value_len);
+}
+
+/* MDB_NOTFOUND without a record, and of one that was stored with what can have no entry now. */
+static int entry_before(pay_store_entry_t *entry, const pay_store_index_t *index,
+                        const pay_store_key_t *key, const void *before)
+{
+    return before && index->entry_of(entry, key, before) == MDB_SUCCESS ? MDB_SUCCESS
+                                                                        : MDB_NOTFOUND;
+}
+
+static int entry_after(pay_store_entry_t *entry, const pay_store_index_t *index,
+                       const pay_store_key_t *key, const void *after)
+{
+    return after ? index->entry_of(entry, key, after) : MDB_NOTFOUND;
+}
+
+/* An entry of another row stays. MDB_NOTFOUND when there is none. */
+static int take_out(pay_rows_txn_t *txn, const pay_store_index_t *index,
+                    const pay_store_entry_t *entry)
+{
+    MDB_val at = pay_store_key_val(&entry->key), val;
+    int rc;
+
+    if (pay_rows_table_is_missing(txn, entry->table)) {
+        return MDB_NOTFOUND;
+    }
+    if (index->rule == PAY_INDEX_FIRST) {
+        rc = pay_rows_get(&val, txn, entry->table, &at);
+        if (rc || !is_value(entry, &val)) {
+            return rc ? rc : MDB_NOTFOUND;
+        }
+    }
+    return pay_rows_del(txn, entry->table, &at);
+}
+
+static int put(pay_rows_txn_t *txn, const pay_store_index_t *index, pay_store_entry_t *entry,
+               const void *record)
+{
+    MDB_val at = pay_store_key_val(&entry->key), val = value_of(entry);
+    int rc;
+
+    rc = pay_rows_put(txn, entry->table, &at, &val,
+                      index->rule == PAY_INDEX_OWN ? 0 : MDB_NOOVERWRITE);
+    if (rc != MDB_KEYEXIST || index->rule != PAY_INDEX_FIRST) {
+        return rc;
+    }
+    if (!is_value(entry, &val)) {
+        index->taken(record);
+    }
+    return MDB_SUCCESS;
+}
+
+/* *taken 1: there was one, so that the row may have no other. */
+static int take_out_former(int *taken, pay_rows_txn_t *txn, const pay_store_index_t *index,
+                           const pay_store_key_t *key, const void *record)
+{
+    pay_store_entry_t entry;
+    int rc = entry_before(&entry, index, key, record);
+
+    if (!rc) {
+        rc = take_out(txn, index, &entry);
+        *taken |= rc == MDB_SUCCESS;
+    }
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* `anew`: the entry is put even if it should be there. */
+static int move_entry(pay_rows_txn_t *txn, const pay_store_index_t *index,
+                      const pay_store_key_t *key, const void *before, const void *after, int anew)
+{
+    pay_store_entry_t from, to;
+    int had, has, rc = MDB_SUCCESS;
+
+    had = entry_before(&from, index, key, before) == MDB_SUCCESS;
+    has = entry_after(&to, index, key, after);
+    if (has && has != MDB_NOTFOUND) {
+        return has;
+    }
+    has = has == MDB_SUCCESS;
+    if (had && has && same_place(&from, &to)) {
+        if (same_value(&from, &to) && !anew) {
+            return MDB_SUCCESS;
+        }
+    } else if (had) {
+        rc = take_out(txn, index, &from);
+        rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    return rc || !has ? rc : put(txn, index, &to, after);
+}
+
+int pay_store_index_move(pay_rows_txn_t *txn, const pay_store_record_t *record,
+                         const pay_store_key_t *at, const void *before, const void *after)
+{
+    const pay_store_index_t *index = record->indexes;
+    const pay_store_index_t *end = index + record->index_count;
+    int rc = MDB_SUCCESS, anew = 0;
+
+    if (before == after) {
+        return MDB_SUCCESS;
+    }
+    for (; !rc && index < end; index++) {
+        if (index->rule == PAY_INDEX_FORMER) {
+            rc = take_out_former(&anew, txn, index, at, before);
+            if (!rc) {
+                rc = take_out_former(&anew, txn, index, at, after);
+            }
+            continue;
+        }
+        if (!before || !after || !index->is_same || !index->is_same(before, after)) {
+            rc = move_entry(txn, index, at, before, after, anew);
+        }
+        anew = 0;
+    }
+    return rc;
+}
+
+int pay_store_index_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
+                        const pay_store_key_t *at, const void *row)
+{
+    const pay_store_index_t *index = record->indexes;
+    const pay_store_index_t *end = index + record->index_count;
+    pay_store_entry_t entry;
+    int rc = MDB_SUCCESS;
+
+    for (; !rc && index < end; index++) {
+        if (index->rule == PAY_INDEX_OWN) {
+            rc = entry_after(&entry, index, at, row);
+            rc = rc ? rc : put(txn, index, &entry, row);
+            rc = rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+        }
+    }
+    return rc;
+}
+
+/* ---- entries that are worked on by themselves */
+
+int pay_store_entry_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key)
+{
+    MDB_val at = *key;
+    int rc;
+
+    rc = pay_rows_del(txn, table, &at);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* 1 when the key is greater than any that begins with `last`. */
+static int is_behind(const MDB_val *key, const pay_store_key_t *last)
+{
+    const size_t len = key->mv_size < last->len ? key->mv_size : last->len;
+
+    return memcmp(key->mv_data, last->bytes, len) > 0;
+}
+
+int pay_store_entries_between(apr_array_header_t *out, pay_rows_txn_t *txn,
+                              const pay_store_timed_t *index, apr_time_t from, apr_time_t until,
+                              int limit)
+{
+    pay_store_key_t first = index->prefix, last = index->prefix;
+    pay_rows_scan_t scan = pay_rows_scan(txn, index->table, &index->prefix, &first, PAY_ROWS_FROM);
+    MDB_val key, val;
+    int rc;
+
+    pay_store_key_time(&first, from);
+    pay_store_key_time(&last, until);
+    rc = pay_rows_next(&key, &val, &scan);
+    while (!rc && out->nelts < limit && !is_behind(&key, &last)) {
+        if (!index->key_len || key.mv_size == index->key_len) {
+            APR_ARRAY_PUSH(out, MDB_val) = pay_rows_dup(&key, out->pool);
+        }
+        rc = pay_rows_next(&key, &val, &scan);
+    }
+    return pay_rows_scan_end(&scan, rc);
+}
+
+int pay_store_entries_next(apr_time_t *due_at, pay_rows_txn_t *txn, const pay_store_timed_t *index,
+                           apr_time_t from, apr_pool_t *p)
+{
+    apr_array_header_t *first = apr_array_make(p, 1, sizeof(MDB_val));
+    const char *key;
+    int rc;
+
+    assert(index->key_len >= index->prefix.len + sizeof(apr_uint64_t));
+    *due_at = 0;
+    rc = pay_store_entries_between(first, txn, index, from, APR_INT64_MAX, 1);
+    if (!rc && first->nelts > 0) {
+        key = APR_ARRAY_IDX(first, 0, MDB_val).mv_data;
+        *due_at = pay_store_read_time(key + index->prefix.len);
+    }
+    return rc;
+}
+
+int pay_store_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
+                          const pay_store_timed_t *index, apr_time_t until, apr_time_t beyond,
+                          int limit, apr_pool_t *p)
+{
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(MDB_val));
+    rc = pay_store_entries_between(*out, txn, index, APR_INT64_MIN, until, limit);
+    if (!rc && (*out)->nelts < limit) {
+        rc = pay_store_entries_between(*out, txn, index, beyond, APR_INT64_MAX, limit);
+    }
+    return rc;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_RECORD_INDEX_H
+#define PAY_STORE_RECORD_INDEX_H
+
+/*
+ * Records and their indexes. A record declares each index once: which entry a row has in it.
+ * Whoever writes a row moves its entries through pay_store_index_move, which compares the row
+ * before with the row after; no unit of work names an index. `store check` reads the same
+ * declarations in both directions (store/check/check_index.c).
+ *
+ * A missing entry never keeps a row from being written or taken out: store check reports it.
+ *
+ * Functions run inside the caller's transaction and return LMDB's codes or PAY_ROWS_BAD.
+ */
+
+#include "store/rows.h"
+#include "store/keys.h"
+
+#define PAY_STORE_ENTRY_VALUE_MAX (1 + PAY_STORE_KEY_MAX) /* bytes: a kind and a row's key */
+
+/* One entry of an index: the key, and a value that leads to the row or tells of it. */
+typedef struct pay_store_entry_t {
+    pay_table_t table;
+    pay_store_key_t key;
+    unsigned char value[PAY_STORE_ENTRY_VALUE_MAX];
+    size_t value_len;
+} pay_store_entry_t;
+
+typedef enum pay_index_rule_t {
+    /* The key holds the row's own number, so that no other row can have the entry. */
+    PAY_INDEX_OWN,
+    /* Writing the row fails with MDB_KEYEXIST while another one has the entry. */
+    PAY_INDEX_UNIQUE,
+    /* The row that had the entry first keeps it; the other row has no entry, and `taken` is called.
+     */
+    PAY_INDEX_FIRST,
+    /* A second place where earlier versions, or an earlier state, may have left the entry: it is
+     * taken out whenever the row is written, and never put. Stands before the index it belongs to,
+     * in whose place it counts for store check. */
+    PAY_INDEX_FORMER
+} pay_index_rule_t;
+
+#define PAY_STORE_INDEX_TABLES_MAX 2
+
+typedef struct pay_store_index_t {
+    /* Where its entries stand; 0 (no index is in table meta): no more. */
+    pay_table_t tables[PAY_STORE_INDEX_TABLES_MAX];
+    /* MDB_SUCCESS and the entry that the record, whose row has the key `at`, has; MDB_NOTFOUND: it
+     * has none; else a failure. */
+    int (*entry_of)(pay_store_entry_t *entry, const pay_store_key_t *at, const void *record);
+    /* Returns 1 if both have the same entry, which saves making it twice. NULL: always compare. */
+    int (*is_same)(const void *before, const void *after);
+    /* How long its keys are, or at least are, in bytes; 0: of any length. What has another length
+     * is a fault; row_of does not see it. */
+    size_t key_len, key_min;
+    /* Sets the key of the row that an entry leads to. Returns 0 if it is no entry of this index. */
+    int (*row_of)(pay_store_key_t *row_key, const MDB_val *key, const MDB_val *value);
+    /* PAY_INDEX_FIRST: logs that the record has no entry because another row has it. */
+    void (*taken)(const void *record);
+    pay_index_rule_t rule;
+    const char *missing; /* what store check says of a row without its entry */
+    const char *astray;  /* and of an entry that leads to no row which has it */
+    /* What it says of an entry that leads to the record, which has another one; NULL: nothing, it
+     * may stand there. Without this function it is `astray`. */
+    const char *(*wrong)(pay_table_t table, const MDB_val *key, const void *record);
+} pay_store_index_t;
+
+typedef struct pay_store_record_t {
+    pay_table_t table;
+    const pay_store_index_t *indexes;
+    size_t index_count;
+    /* The record of a row, in `p`; MDB_NOTFOUND, or PAY_ROWS_BAD, which is logged. */
+    int (*load)(void **record, pay_rows_txn_t *txn, const MDB_val *row_key, apr_pool_t *p);
+    /* What store check calls it, before a fault; NULL: nothing. */
+    const char *(*label)(const void *record, apr_pool_t *p);
+} pay_store_record_t;
+
+/* Entries by their parts. */
+void pay_store_entry_value(pay_store_entry_t *entry, const void *value, size_t len);
+void pay_store_entry_number(pay_store_entry_t *entry,
+                            apr_uint64_t number); /* 8 bytes, big-endian */
+
+/*
+ * Moves the entries of the row at the key `at`: from those of `before` (NULL: it is new) to those
+ * of `after` (NULL: it is taken out). The row itself is the caller's.
+ */
+int pay_store_index_move(pay_rows_txn_t *txn, const pay_store_record_t *record,
+                         const pay_store_key_t *at, const void *before, const void *after);
+
+/* Puts those entries of a stored row that no other row can have, in case some are missing. */
+int pay_store_index_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
+                        const pay_store_key_t *at, const void *row);
+
+/* Takes out an entry that leads nowhere; one that is gone already is no error. */
+int pay_store_entry_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
+
+/* An index whose entries stand by when they are due: a key is `prefix` and that time, and more. */
+typedef struct pay_store_timed_t {
+    pay_table_t table;
+    size_t key_len; /* entries of another length are passed by; 0: none are */
+    pay_store_key_t prefix;
+} pay_store_timed_t;
+
+/*
+ * Appends the keys (MDB_val) of those entries to `out` that are due from `from` to `until`, by
+ * time, until it has `limit`. They are copies in its pool: an index changes while it is worked on.
+ */
+int pay_store_entries_between(apr_array_header_t *out, pay_rows_txn_t *txn,
+                              const pay_store_timed_t *index, apr_time_t from, apr_time_t until,
+                              int limit);
+/* Sets *due_at to the time of the first entry that is due at `from` or later, 0 if there is none.
+ * The index has a key_len. */
+int pay_store_entries_next(apr_time_t *due_at, pay_rows_txn_t *txn, const pay_store_timed_t *index,
+                           apr_time_t from, apr_pool_t *p);
+/* The first `limit` that are due: by `until`, then from `beyond` on, as none is put off for so
+ * long: the clock was ahead. */
+int pay_store_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
+                          const pay_store_timed_t *index, apr_time_t until, apr_time_t beyond,
+                          int limit, apr_pool_t *p);
+
+/* 1 when the entry stands in the table under that key, with that value. */
+int pay_store_entry_is(const pay_store_entry_t *entry, pay_table_t table, const MDB_val *key,
+                       const MDB_val *value);
+
+#endif

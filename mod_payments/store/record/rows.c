@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/record/rows.h"
+
+#include "base/log.h"
+#include "store/record/audit.h"
+#include "store/lmdb/env.h"
+#include "store/record/limits.h"
+#include "store/record/rows_count.h"
+#include "store/record/walk.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define MODES 2           /* of pay_mode_t */
+#define STRANGERS_SHARE 8 /* the part of the quota that strangers may fill */
+#define STRANGER_ROWS 2   /* of a checkout: the charge and what it has beside it */
+
+/* Writes the scope's row anew. The callers have no pool: what they change is no row of their own.
+ */
+static int write_row(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_store_scope_t *row)
+{
+    apr_pool_t *pool;
+    apr_status_t rv;
+    int rc;
+
+    rv = apr_pool_create(&pool, NULL);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_store_scope_write(txn, scope, row, pool);
+    apr_pool_destroy(pool);
+    return rc;
+}
+
+/*
+ * After a row was added or removed. A count that does not hold what is taken from it stays, and
+ * `store check` reports it: what is decided about money never waits for statistics.
+ */
+static int change(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
+{
+    pay_store_scope_t row;
+    int rc, found;
+
+    assert(by == 1 || by == -1);
+    rc = pay_store_scope_find(&found, &row, txn, scope);
+    if (rc) {
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    }
+    if (!found) { /* a new scope, or one of an earlier version with tokens or links only */
+        rc = pay_store_rows_count(&row.rows_told, txn, scope);
+        row.rows_told++;
+        return rc ? rc : write_row(txn, scope, &row);
+    }
+    if (row.rows_told == 0 || (by < 0 && row.rows_told == 1)) {
+        return MDB_SUCCESS;
+    }
+    row.rows_told += by < 0 ? (apr_uint64_t)-1 : 1;
+    return write_row(txn, scope, &row);
+}
+
+int pay_store_rows_put(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key, MDB_val *row,
+                       unsigned int flags)
+{
+    MDB_val val = *row; /* LMDB points it at what was there */
+    pay_scope_t scope;
+    int rc;
+
+    rc = pay_rows_put(txn, table, key, &val, flags | MDB_NOOVERWRITE);
+    if (rc == MDB_KEYEXIST && !(flags & MDB_NOOVERWRITE)) {
+        val = *row;
+        return pay_rows_put(txn, table, key, &val, flags);
+    }
+    if (rc || !pay_store_rows_is_counted(table) || key->mv_size < PAY_STORE_SCOPE_LEN) {
+        return rc;
+    }
+    pay_store_read_scope(&scope, key->mv_data);
+    return change(txn, &scope, 1);
+}
+
+int pay_store_rows_del(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key)
+{
+    pay_scope_t scope;
+    int rc;
+
+    if (key->mv_size < PAY_STORE_SCOPE_LEN || !pay_store_rows_is_counted(table)) {
+        return pay_rows_del(txn, table, key);
+    }
+    pay_store_read_scope(&scope, key->mv_data); /* before the row goes: it may hold the key */
+    rc = pay_rows_del(txn, table, key);
+    return rc ? rc : change(txn, &scope, -1);
+}
+
+int pay_store_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int by)
+{
+    pay_store_scope_t row;
+    int rc, found;
+
+    assert(by == 1 || by == -1);
+    rc = pay_store_scope_find(&found, &row, txn, scope);
+    if (rc || !found || (by < 0 && row.strangers == 0)) {
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+    }
+    row.strangers += by < 0 ? (apr_uint64_t)-1 : 1;
+    return write_row(txn, scope, &row);
+}
+
+/* ---- the quota */
+
+apr_uint64_t pay_store_rows_total(const pay_store_scope_t *row)
+{
+    return pay_store_scope_count(row) + (row->rows_told ? row->rows_told - 1 : 0);
+}
+
+static void log_quota(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_uint64_t rows)
+{
+    /* Not txn->store->env: the handle may be closed already while its work is still being done. */
+    pay_lmdb_env_t *env = pay_lmdb_env_of(txn);
+
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
+        pay_log(PAY_LOG_ERR, APR_SUCCESS,
+                PAYLOGNO(00190) "store %s: account number %u has %" APR_UINT64_T_FMT
+                                " rows in %s mode, as many as PaymentsAccountQuota allows: new "
+                                "ones are refused",
+                txn->store->path, scope->account, rows, pay_mode_name(scope->mode));
+    }
+}
+
+int pay_store_rows_has_quota(const pay_store_t *db)
+{
+    return db->options.account_rows_max > 0;
+}
+
+int pay_store_rows_quota(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope)
+{
+    const int rows_max = txn->store->options.account_rows_max;
+    pay_store_scope_t row;
+    apr_uint64_t rows;
+    int rc;
+
+    *reached = 0;
+    if (!rows_max) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_scope_get(&row, txn, scope);
+    if (rc) {
+        return rc;
+    }
+    rows = pay_store_rows_total(&row);
+    if (rows < (apr_uint64_t)rows_max) {
+        return MDB_SUCCESS;
+    }
+    *reached = 1;
+    log_quota(txn, scope, rows);
+    return MDB_SUCCESS;
+}
+
+int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope)
+{
+    pay_lmdb_env_t *env = pay_lmdb_env_of(txn);
+    const int rows_max = txn->store->options.account_rows_max;
+    pay_store_scope_t row;
+    int rc;
+
+    *reached = 0;
+    if (!rows_max) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_scope_get(&row, txn, scope);
+    if (rc || (row.strangers + 1) * STRANGER_ROWS <= (apr_uint64_t)rows_max / STRANGERS_SHARE) {
+        return rc;
+    }
+    *reached = 1;
+    if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00760) "store %s: account number %u has %" APR_UINT64_T_FMT
+                                " unpaid checkouts of public keys and payment links in %s mode, "
+                                "which fill an eighth of PaymentsAccountQuota: new ones of these "
+                                "are refused",
+                txn->store->path, scope->account, row.strangers, pay_mode_name(scope->mode));
+    }
+    return MDB_SUCCESS;
+}
+
+apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
+                                    apr_uint32_t account, apr_pool_t *p)
+{
+    pay_scope_t scope = {.account = account};
+    pay_store_limits_t limits;
+    pay_store_scope_t row;
+    apr_status_t rv;
+    pay_rows_txn_t txn;
+    int rc, i;
+
+    (void)p;
+    memset(out, 0, sizeof(*out));
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_store_limits_get(&limits, &txn);
+    out->rows_max = limits.account_rows_max;
+    for (i = 0; !rc && i < MODES; i++) {
+        scope.mode = (pay_mode_t)i;
+        rc = pay_store_scope_get(&row, &txn, &scope);
+        if (!rc) {
+            out->rows[i] = pay_store_rows_total(&row);
+            out->strangers[i] = row.strangers;
+        }
+    }
+    rc = rc ? rc : pay_store_audit_last(&out->entries, &txn, account); /* none is ever removed */
+    pay_rows_end(&txn);
+    return pay_rows_status(rc);
+}
+
+/* ---- stores of an earlier version */
+
+typedef struct uncounted_t {
+    apr_array_header_t *scopes; /* of pay_scope_t */
+    pay_scope_t scope;          /* the one that is counted now */
+} uncounted_t;
+
+static int find_visit(void *baton, pay_rows_txn_t *txn, const MDB_val *key, const MDB_val *val)
+{
+    uncounted_t *uncounted = baton;
+    pay_store_scope_t row;
+    pay_scope_t scope;
+    int rc;
+
+    (void)val;
+    if (key->mv_size != PAY_STORE_SCOPE_LEN) {
+        return MDB_SUCCESS; /* told by the check */
+    }
+    pay_store_read_scope(&scope, key->mv_data);
+    rc = pay_store_scope_get(&row, txn, &scope);
+    if (!rc && row.rows_told == 0) {
+        APR_ARRAY_PUSH(uncounted->scopes, pay_scope_t) = scope;
+    }
+    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+}
+
+static int count_work(pay_rows_txn_t *txn, void *baton)
+{
+    const uncounted_t *uncounted = baton;
+    pay_store_scope_t row;
+    int rc, found;
+
+    rc = pay_store_scope_find(&found, &row, txn, &uncounted->scope);
+    if (rc || !found || row.rows_told) {
+        return rc;
+    }
+    rc = pay_store_rows_count(&row.rows_told, txn, &uncounted->scope);
+    row.rows_told++;
+    return rc ? rc : write_row(txn, &uncounted->scope, &row);
+}
+
+apr_status_t pay_store_rows_prepare(pay_store_t *db, apr_pool_t *p)
+{
+    uncounted_t uncounted = {.scopes = apr_array_make(p, 8, sizeof(pay_scope_t))};
+    apr_status_t rv;
+    int i;
+
+    rv = pay_store_walk(db, PAY_TABLE_SCOPE, NULL, find_visit, &uncounted);
+    for (i = 0; rv == APR_SUCCESS && i < uncounted.scopes->nelts; i++) {
+        uncounted.scope = APR_ARRAY_IDX(uncounted.scopes, i, pay_scope_t);
+        rv = pay_rows_commit(db, pay_turn_scope(&uncounted.scope), 0, count_work, &uncounted);
+    }
+    return rv == PAY_STORE_EFULL ? APR_SUCCESS : rv; /* a full store must still be served */
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_ROWS_H
+#define PAY_STORE_ROWS_H
+
+/*
+ * The seam between the units of work and the engine: rows in tables, ordered by their keys, read
+ * and written inside a transaction (docs/store.md describes every table). Keys lead with the scope,
+ * numbers are big-endian (store/keys.h); values are rows of store/row.h unless the table says
+ * otherwise. Rows in order: store/rows_scan.h. Nobody outside store/ includes it.
+ */
+
+#include "store/store.h"
+
+#include <lmdb.h>
+
+#define PAY_STORE_SCHEMA_VERSION 1
+
+/*
+ * Each table: PAY_TABLE_ and this, its name in LMDB, whose turn its writers have (pay_turn_t), and
+ * key -> value. LMDB numbers them in this order, so that a new one goes to the end. One of an index
+ * needs nothing beside its line here and what the record declares (store/record/index.h).
+ *
+ * SCOPE: the key begins with a scope, whose turn it is. TIMED: with a time, and then a scope.
+ * ACCOUNT: with the number of an account. STORE: the store's. ANY: names and digests, which belong
+ * to no scope; any turn may write them.
+ */
+/* clang-format off */
+#define PAY_ROWS_TABLES(X) \
+    X(META, "meta", ANY) /* name -> bytes: "schema", "epoch", ... */ \
+    X(ACCOUNT, "account", ACCOUNT) /* account number -> account row */ \
+    X(ACCOUNT_NAME, "account_name", STORE) /* name -> account number */ \
+    X(API_KEY, "api_key", ANY) /* SHA-256 of the key -> key row */ \
+    X(API_KEY_ID, "api_key_id", ANY) /* id -> SHA-256 */ \
+    X(TOKEN, "token", SCOPE) /* scope, token -> token row */ \
+    X(SCOPE, "scope", SCOPE) /* scope -> scope row: last sequences, last createdAt */ \
+    X(CHARGE, "charge", SCOPE) /* scope, seq -> charge row */ \
+    X(CHARGE_REF, "charge_ref", SCOPE) /* scope, reference -> seq */ \
+    X(REFUND, "refund", SCOPE) /* scope, createdAt, seq -> header, final JSON text */ \
+    X(REFUND_REF, "refund_ref", SCOPE) /* scope, refund reference -> refund key */ \
+    X(REFUND_ID, "refund_id", SCOPE) /* scope, refund id -> refund key */ \
+    X(REFUND_BY_CHARGE, "refund_by_charge", SCOPE) /* scope, charge seq, seq -> refund key */ \
+    X(REFUND_REPEAT, "refund_repeat", SCOPE) /* scope, charge seq, digest, seq -> refund key */ \
+    X(CHARGE_BY_TIME, "charge_by_time", SCOPE) /* scope, createdAt, seq -> mark of the e-mail */ \
+    X(KEPT, "kept", SCOPE) /* scope, key kind, operation, SHA-256 of the key -> row */ \
+    X(KEPT_DUE, "kept_due", TIMED) /* end of its time, key of kept -> empty */ \
+    X(TOTAL, "total", SCOPE) /* scope, step, currency, import number -> counts and sums */ \
+    X(PENDING_DUE, "pending_due", TIMED) /* due time, scope, kind, seq -> refund key, or empty */ \
+    X(ENDPOINT, "endpoint", SCOPE) /* scope, kind -> endpoint row */ \
+    X(ENDPOINT_DUE, "endpoint_due", TIMED) /* when it is looked at next, scope, kind -> empty */ \
+    X(EVENT, "event", SCOPE) /* scope, endpoint kind, charge seq, sequence -> event row */ \
+    X(EVENT_DUE, "event_due", SCOPE) /* scope, endpoint kind, due time, charge seq -> empty */ \
+    X(EVENT_PARKED, "event_parked", SCOPE) /* scope, endpoint kind, charge seq -> empty */ \
+    X(ACQUIRER, "acquirer", SCOPE) /* scope, kind, name at the acquirer -> seq or refund key */ \
+    X(LATE_DUE, "late_due", TIMED) /* as pending_due: what is asked about late */ \
+    X(HELD, "held", SCOPE) /* scope, kind, seq -> refund key, or empty for a charge */ \
+    X(GRANT, "grant", ACCOUNT) /* account number, SHA-256 of host and user -> row */ \
+    X(GRANT_USER, "grant_user", STORE) /* SHA-256 of host and user, account number -> empty */ \
+    X(ENCRYPTION_KEY, "encryption_key", SCOPE) /* scope -> encryption key row */ \
+    X(AUDIT, "audit", ACCOUNT) /* account number (0: the store), seq -> entry; appended only */ \
+    X(CHECKOUT, "checkout", SCOPE) /* scope, seq of the charge -> checkout row */ \
+    X(PAGE, "page", ANY) /* page id -> what it is of: kind, scope, seq or reference */ \
+    X(LINK, "link", SCOPE) /* scope, reference of a payment link -> link row */ \
+    X(CHECKOUT_SWEEP, "checkout_sweep", TIMED) /* its end, scope, seq -> empty */
+/* clang-format on */
+
+#define PAY_ROWS_TABLE_ID(id, name, turn) PAY_TABLE_##id,
+typedef enum pay_table_t { PAY_ROWS_TABLES(PAY_ROWS_TABLE_ID) PAY_TABLE_COUNT } pay_table_t;
+
+/*
+ * What a unit of work may write to: it is declared before the work runs, and a row outside of it is
+ * refused. LMDB has one writer, so that a turn costs nothing; an engine with more takes the turns
+ * of a transaction first, and has one writer for each.
+ */
+typedef struct pay_turn_t {
+    enum {
+        PAY_TURN_NONE,    /* of a transaction that reads */
+        PAY_TURN_SCOPE,   /* rows of a scope */
+        PAY_TURN_ACCOUNT, /* an account's own row, its grants and its audit */
+        PAY_TURN_STORE,   /* what belongs to no account, and all of PAY_TURN_ACCOUNT */
+        PAY_TURN_ALL /* everything: work in the background, which finds its scopes as it goes */
+    } kind;
+    pay_scope_t scope; /* of an account: its number alone */
+} pay_turn_t;
+
+static inline pay_turn_t pay_turn_scope(const pay_scope_t *scope)
+{
+    return (pay_turn_t){PAY_TURN_SCOPE, *scope};
+}
+
+static inline pay_turn_t pay_turn_account(apr_uint32_t account)
+{
+    return (pay_turn_t){PAY_TURN_ACCOUNT, {account, PAY_TEST}};
+}
+
+static inline pay_turn_t pay_turn_store(void)
+{
+    return (pay_turn_t){.kind = PAY_TURN_STORE};
+}
+
+static inline pay_turn_t pay_turn_all(void)
+{
+    return (pay_turn_t){.kind = PAY_TURN_ALL};
+}
+
+/* From this one on stores of earlier versions lack them: whoever may write adds them. */
+#define PAY_TABLE_LATER_FIRST PAY_TABLE_CHECKOUT_SWEEP
+
+/* A code of ours beside LMDB's (negative) and errno's (positive): a row does not decode. */
+#define PAY_ROWS_BAD (-30001)
+
+/*
+ * What a work returns in place of 0 when nothing came of it that the audit tells of: a refusal, or
+ * what was so already. What it wrote (a key with the refusal) is committed all the same.
+ */
+#define PAY_ROWS_SILENT (-30002)
+
+/* LMDB's and errno's codes to the statuses of store/store.h: the one place where they are mapped.
+ */
+apr_status_t pay_rows_status(int rc);
+
+/*
+ * Returns the handle that was opened, of one that pay_store_audited made of it: for commits that
+ * are a step on the way to a change, of which the audit tells at its end.
+ */
+pay_store_t *pay_rows_base(pay_store_t *db);
+
+/*
+ * A transaction, of one thread: made by pay_rows_begin, or by the commit for a unit of work, which
+ * reaches the tables by the functions below alone. They return 0, MDB_NOTFOUND, MDB_KEYEXIST, or
+ * another code, after which the transaction is given up. What a row points at belongs to the
+ * engine: it is valid until the next write in the transaction, or its end, and is never written to.
+ */
+typedef struct pay_rows_txn_t {
+    MDB_txn *mdb;
+    pay_store_t *store; /* NULL while its environment is being opened */
+    pay_turn_t turn;
+} pay_rows_txn_t;
+
+/* Returns 1 if the transaction may write a row under the key; else logs that it may not. */
+int pay_rows_may_write(const pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
+
+/* The row under the key, as this transaction left it; MDB_NOTFOUND. */
+static inline int pay_rows_get(MDB_val *row, const pay_rows_txn_t *txn, pay_table_t table,
+                               const MDB_val *key);
+/*
+ * Writes a row; EACCES outside the transaction's turn. `flags`: 0, or MDB_NOOVERWRITE, which
+ * returns MDB_KEYEXIST, with the stored row in *row, if there is one under the key.
+ */
+static inline int pay_rows_put(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key,
+                               MDB_val *row, unsigned int flags);
+/* Takes a row out; MDB_NOTFOUND; EACCES outside the transaction's turn. */
+static inline int pay_rows_del(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
+
+/* Sets *count to the number of rows of a table. */
+int pay_rows_count(apr_uint64_t *count, const pay_rows_txn_t *txn, pay_table_t table);
+
+/*
+ * A read transaction. Never keep one across a network call, a lock or another one. On APR_SUCCESS
+ * pay_rows_end is owed.
+ */
+apr_status_t pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store);
+void pay_rows_end(pay_rows_txn_t *txn);
+
+/*
+ * One unit of work inside a write transaction. It may run again in a transaction of its own when
+ * its batch failed: it resets its outputs at entry, draws nothing random, touches nothing outside.
+ * All checks come before the first write; a refusal writes nothing and returns PAY_ROWS_SILENT
+ * with its verdict in the baton. Any other code aborts.
+ *
+ * Another thread may run it, inside the leader's transaction: the one that leads the batch runs the
+ * work of all, while each waiter, which called pay_rows_commit, sleeps until its work is done. The
+ * work allocates from the waiter's pool (the baton names it) and writes to the waiter's memory;
+ * nobody else touches them meanwhile. It reads no thread-local state of the waiter's, waits for no
+ * lock that the waiter holds, and keeps neither `txn` nor a pointer into the store's pages.
+ */
+typedef int (*pay_rows_work_t)(pay_rows_txn_t *txn, void *baton);
+
+/*
+ * Runs `work` in a write transaction that has the turn, and returns after its commit is durable.
+ * EBUSY: no turn within the commit wait, nothing done. EUNKNOWN: mdb_txn_commit failed. Otherwise
+ * the status of what `work` returned, nothing done. `grows` 1: the work adds charges, refunds or
+ * the like, and is refused with EFULL below the reserve. PAY_ROWS_GROWS_MUCH: so much at once that
+ * the room is measured anew, not believed for a second.
+ */
+#define PAY_ROWS_GROWS_MUCH 2
+apr_status_t pay_rows_commit(pay_store_t *store, pay_turn_t turn, int grows, pay_rows_work_t work,
+                             void *baton);
+
+/* Logs that a stored row does not decode, with table and key, and returns PAY_ROWS_BAD. */
+int pay_rows_bad(pay_table_t table, const MDB_val *key);
+const char *pay_rows_table_name(pay_table_t table);
+/* 1 in a store of an earlier version, opened for reading only, of a table that came later. */
+int pay_rows_table_is_missing(const pay_rows_txn_t *txn, pay_table_t table);
+
+#include "store/lmdb/inline.h"
+
+#endif

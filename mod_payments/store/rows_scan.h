@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAY_STORE_ROWS_SCAN_H
+#define PAY_STORE_ROWS_SCAN_H
+
+/*
+ * Rows of a table in the order of their keys, inside a transaction; a part of the seam
+ * (store/rows.h). Rows may be written while a scan is open, but for those that it has yet to reach.
+ */
+
+#include "store/rows.h"
+#include "store/keys.h"
+
+#include <apr_strings.h>
+#include <string.h>
+
+typedef enum pay_rows_way_t {
+    PAY_ROWS_FROM,  /* upward, from that key on */
+    PAY_ROWS_AFTER, /* upward, behind that key; behind an empty key: from the first one on */
+    PAY_ROWS_BEFORE /* downward, below that key */
+} pay_rows_way_t;
+
+/* Made by pay_rows_scan; pay_rows_scan_end is owed. */
+typedef struct pay_rows_scan_t {
+    const pay_rows_txn_t *txn;
+    pay_table_t table;
+    pay_rows_way_t way;
+    const pay_store_key_t *prefix, *from;
+    MDB_cursor *cursor; /* NULL: nothing was read yet */
+    int started;
+} pay_rows_scan_t;
+
+/*
+ * A scan of the rows whose keys begin with `prefix` (NULL: of all rows), from the key `from` on as
+ * `way` says. `from` NULL: all of them, which downward is for a scan without a prefix alone. Both
+ * keys live as long as the scan, and are made before its first row is read.
+ */
+static inline pay_rows_scan_t pay_rows_scan(const pay_rows_txn_t *txn, pay_table_t table,
+                                            const pay_store_key_t *prefix,
+                                            const pay_store_key_t *from, pay_rows_way_t way)
+{
+    return (pay_rows_scan_t){
+        .txn = txn, .table = table, .way = way, .prefix = prefix, .from = from};
+}
+
+/* Goes on from another key, the same way. */
+static inline void pay_rows_scan_move(pay_rows_scan_t *scan, const pay_store_key_t *from)
+{
+    scan->from = from;
+    scan->started = 0;
+}
+
+/* The first row; for pay_rows_next. */
+int pay_rows_scan_start(MDB_val *key, MDB_val *row, pay_rows_scan_t *scan);
+/* Returns `rc`, what the scan ended with, or 0 if it is MDB_NOTFOUND. */
+int pay_rows_scan_end(pay_rows_scan_t *scan, int rc);
+
+/* The next row; MDB_NOTFOUND: there are no more. */
+static inline int pay_rows_next(MDB_val *key, MDB_val *row, pay_rows_scan_t *scan)
+{
+    const pay_store_key_t *prefix = scan->prefix;
+    int rc;
+
+    rc = scan->started ? pay_lmdb_scan_next(key, row, scan->cursor, scan->way == PAY_ROWS_BEFORE)
+                       : pay_rows_scan_start(key, row, scan);
+    if (!rc && prefix
+        && (key->mv_size < prefix->len || memcmp(key->mv_data, prefix->bytes, prefix->len) != 0)) {
+        return MDB_NOTFOUND;
+    }
+    return rc;
+}
+
+/* The first row of such a scan, by itself; MDB_NOTFOUND. */
+int pay_rows_first(MDB_val *key, MDB_val *row, const pay_rows_txn_t *txn, pay_table_t table,
+                   const pay_store_key_t *prefix, const pay_store_key_t *from, pay_rows_way_t way);
+
+/* A copy of a key or of a row in `p`. */
+MDB_val pay_rows_dup(const MDB_val *val, apr_pool_t *p);
+
+#endif

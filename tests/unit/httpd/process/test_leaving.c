@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "httpd/process/leaving.h"
+
+#include "httpd/process/acquirers.h"
+#include "httpd/process/child.h"
+#include "httpd/process/ledger.h"
+#include "request.h"
+#include "store_script.h"
+
+#include <mod_watchdog.h>
+#include <pthread.h>
+
+/* How a child process ends beside the threads of its watchdogs. */
+
+static pay_ledger_t *ledger_make(pay_store_t *store)
+{
+    pay_ledger_t *ledger = apr_pcalloc(unit_pool, sizeof(*ledger));
+
+    stand_in = (stand_in_t){.daemons = 0};
+    pay_child_share_slots(request_server(), unit_pool);
+    ledger->store = store;
+    ledger->hosts = apr_array_make(unit_pool, 1, sizeof(server_rec *));
+    APR_ARRAY_PUSH(ledger->hosts, server_rec *) = request_server();
+    ledger->acquirers = apr_array_make(unit_pool, 1, sizeof(pay_acquirers_one_t *));
+    ledger->services = apr_array_make(unit_pool, 1, sizeof(pay_service_t *));
+    unit_boot_stop(1000000);
+    return ledger;
+}
+
+/* A child's pool, with what is to be done before it goes. */
+static apr_pool_t *child_of(pay_ledger_t *ledger)
+{
+    apr_pool_t *pchild;
+
+    apr_pool_create(&pchild, unit_pool);
+    pay_deliver_init(ledger, pchild);
+    pay_reconciler_init(ledger, pchild);
+    pay_fetcher_init(ledger, pchild, unit_pool);
+    return pchild;
+}
+
+/* From then on a late callback finds them busy, and does nothing. */
+START_TEST(test_what_is_left_is_left_alone)
+{
+    static const int states[] = {AP_WATCHDOG_STATE_RUNNING, AP_WATCHDOG_STATE_STOPPING};
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    int i;
+
+    apr_pool_destroy(child_of(ledger));
+    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 1);
+    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 1);
+    for (i = 0; i < UNIT_ROWS(states); i++) {
+        ck_assert_int_eq(pay_deliver_run(states[i], ledger, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_reconciler_run(states[i], ledger, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(atomic_load(&ledger->deliver.busy), 1);
+        ck_assert_int_eq(atomic_load(&ledger->reconciler.busy), 1);
+    }
+    ck_assert_ptr_null(ledger->deliver.outbox);
+    ck_assert_ptr_null(ledger->reconciler.desk);
+}
+END_TEST
+
+/* One without a store has nothing to leave. */
+START_TEST(test_no_store)
+{
+    pay_ledger_t *ledger = ledger_make(NULL);
+
+    apr_pool_destroy(child_of(ledger));
+    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 0);
+    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 0);
+    ck_assert_int_eq(atomic_load(&ledger->fetcher.stop), 0);
+    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(pay_fetcher_run(AP_WATCHDOG_STATE_RUNNING, ledger, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 0);
+    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 0);
+}
+END_TEST
+
+/* Refunds are fetched where there is an acquirer; that ends with the child. */
+START_TEST(test_fetcher)
+{
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    pay_acquirers_one_t one = {.account = "shop"};
+
+    apr_pool_destroy(child_of(ledger));
+    ck_assert_ptr_null(ledger->fetcher.sync);
+    ck_assert_int_eq(atomic_load(&ledger->fetcher.stop), 0);
+    ledger = ledger_make(STORE_NONE);
+    APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = &one;
+    apr_pool_destroy(child_of(ledger));
+    ck_assert_ptr_nonnull(ledger->fetcher.sync);
+    ck_assert_int_eq(atomic_load(&ledger->fetcher.stop), 1);
+    ck_assert_int_eq(pay_fetcher_run(AP_WATCHDOG_STATE_RUNNING, ledger, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&ledger->fetcher.busy), 0);
+}
+END_TEST
+
+/* Another thread at work is told to stop, and is not disturbed. */
+START_TEST(test_one_at_a_time)
+{
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+
+    atomic_store(&ledger->deliver.busy, 1);
+    atomic_store(&ledger->reconciler.busy, 1);
+    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STARTING, ledger, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STARTING, ledger, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 0);
+    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 0);
+    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 1);
+    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 1);
+    ck_assert_int_eq(atomic_load(&ledger->deliver.busy), 1);
+    ck_assert_int_eq(atomic_load(&ledger->reconciler.busy), 1);
+}
+END_TEST
+
+/* Told to stop while nobody is at work, they are free again afterwards. */
+START_TEST(test_stopping)
+{
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+
+    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&ledger->deliver.busy), 0);
+    ck_assert_int_eq(atomic_load(&ledger->reconciler.busy), 0);
+    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 1);
+    ck_assert_ptr_null(ledger->deliver.outbox);
+    ck_assert_ptr_null(ledger->reconciler.desk);
+}
+END_TEST
+
+/* A thread that does not come back holds up nobody: its process ends with what it is at. */
+START_TEST(test_one_that_does_not_come_back)
+{
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    pay_acquirers_one_t one = {.account = "shop"};
+    apr_pool_t *pchild;
+
+    APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = &one;
+    pchild = child_of(ledger);
+    atomic_store(&ledger->deliver.busy, 1);
+    atomic_store(&ledger->reconciler.busy, 1);
+    atomic_store(&ledger->fetcher.busy, 1);
+    (void)pay_leaving_time(0);
+    unit_boot_pass(PAY_LEAVING_MS);
+    apr_pool_destroy(pchild);
+    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 1);
+    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 1);
+    ck_assert_int_eq(atomic_load(&ledger->fetcher.stop), 1);
+    ck_assert_int_eq(pay_fetcher_run(AP_WATCHDOG_STATE_RUNNING, ledger, unit_pool), APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&ledger->fetcher.busy), 1);
+}
+END_TEST
+
+static void *come_back(void *data)
+{
+    atomic_int *busy = data;
+
+    apr_sleep(apr_time_from_msec(50)); /* what it is at takes a while */
+    atomic_store(busy, 0);
+    return NULL;
+}
+
+/* What a thread is at is brought to its end first. */
+START_TEST(test_who_is_at_work_is_waited_for)
+{
+    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    pay_acquirers_one_t one = {.account = "shop"};
+    atomic_int *const at_work[] = {&ledger->deliver.busy, &ledger->deliver.owed,
+                                   &ledger->reconciler.busy, &ledger->fetcher.busy};
+    apr_pool_t *pchild;
+    pthread_t thread;
+
+    APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = &one;
+    pchild = child_of(ledger);
+    atomic_store(at_work[_i], 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, come_back, at_work[_i]), 0);
+    apr_pool_destroy(pchild);
+    /* 1 again: it is the end's from now on */
+    ck_assert_int_eq(atomic_load(at_work[_i]), _i == 0 || _i == 2);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(atomic_load(at_work[_i]), _i == 0 || _i == 2);
+}
+END_TEST
+
+/* The time that is left counts from the first one who asks. */
+START_TEST(test_time)
+{
+    unit_boot_stop(5000);
+    ck_assert_int_eq(pay_leaving_time(300), apr_time_from_msec(300));
+    unit_boot_pass(100);
+    ck_assert_int_eq(pay_leaving_time(300), apr_time_from_msec(200));
+    ck_assert_int_eq(pay_leaving_time(101), apr_time_from_msec(1));
+    ck_assert_int_eq(pay_leaving_time(100), 0);
+    ck_assert_int_eq(pay_leaving_time(50), 0);
+}
+END_TEST
+
+/* Who does not come back in that time is waited for no longer. */
+START_TEST(test_waiting_has_an_end)
+{
+    atomic_int busy, owed, none;
+
+    atomic_init(&busy, 1);
+    atomic_init(&owed, 1);
+    atomic_init(&none, 0);
+    unit_boot_stop(5000);
+    (void)pay_leaving_time(0);
+    pay_leaving_wait(&none, NULL);
+    pay_leaving_wait(&none, &none);
+    unit_boot_pass(PAY_LEAVING_MS);
+    pay_leaving_wait(&busy, NULL);
+    pay_leaving_wait(&none, &owed);
+    ck_assert_int_eq(atomic_load(&busy), 1);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_test(tcase, test_what_is_left_is_left_alone);
+    tcase_add_test(tcase, test_no_store);
+    tcase_add_test(tcase, test_fetcher);
+    tcase_add_test(tcase, test_one_at_a_time);
+    tcase_add_test(tcase, test_stopping);
+    tcase_add_test(tcase, test_one_that_does_not_come_back);
+    tcase_add_loop_test(tcase, test_who_is_at_work_is_waited_for, 0, 4);
+    tcase_add_test(tcase, test_time);
+    tcase_add_test(tcase, test_waiting_has_an_end);
+}
+
+UNIT_PROGRAM(add)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "payers.h"
+
+#define SCOPE 1
+#define MANY (PAY_STORE_TOUR_ROWS_MAX + 50)
+
+static int leave_at; /* the number of the refund at which a charge is left; 0: none */
+
+static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+{
+    (void)tour;
+    (void)txn;
+    *leave = strcmp(charge->reference, "not-this-one") == 0;
+    return MDB_SUCCESS;
+}
+
+static int event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
+{
+    tour->events_done++;
+    return pay_store_event_remove(txn, event);
+}
+
+static int refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_store_refund_t *row)
+{
+    (void)txn;
+    (void)row;
+    *leave = leave_at > 0 && (int)tour->refunds_done == leave_at - 1;
+    tour->refunds_done++;
+    return MDB_SUCCESS;
+}
+
+static int charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+{
+    (void)txn;
+    (void)charge;
+    tour->charges_done++;
+    return MDB_SUCCESS;
+}
+
+static const pay_store_visitor_t visitor = {
+    .begin = begin, .event = event, .refund = refund, .charge = charge};
+
+typedef struct sums_t {
+    int transactions;
+    apr_uint64_t charges, refunds, events;
+} sums_t;
+
+/* Between two transactions of a tour the store is whole. */
+static void counted(const pay_store_tour_t *tour, void *baton)
+{
+    sums_t *sums = baton;
+
+    till_check_clean();
+    sums->transactions++;
+    sums->charges += tour->charges_done;
+    sums->refunds += tour->refunds_done;
+    sums->events += tour->events_done;
+}
+
+static sums_t tour_of(const apr_uint64_t *seqs, int count)
+{
+    apr_array_header_t *charges = apr_array_make(unit_pool, count, sizeof(apr_uint64_t));
+    pay_store_tour_t tour = {
+        .visitor = &visitor, .scope = &till->scopes[SCOPE], .charges = charges, .p = unit_pool};
+    sums_t sums = {.transactions = 0};
+    int n;
+
+    for (n = 0; n < count; n++) {
+        APR_ARRAY_PUSH(charges, apr_uint64_t) = seqs[n];
+    }
+    ck_assert_int_eq(pay_store_tour(&tour, till->store, counted, &sums), APR_SUCCESS);
+    return sums;
+}
+
+/* All of a charge with more rows than a transaction visits, and all of the next one. */
+START_TEST(test_many_rows)
+{
+    erase_events_t plant = {.endpoint = PAY_ENDPOINT_RECEIPT, .count = MANY};
+    apr_uint64_t seqs[3];
+    sums_t sums;
+    int i;
+
+    leave_at = 0;
+    for (i = 0; i < TILL_SCOPES; i++) {
+        outlet_open_all(i);
+        (void)erase_charge(i, "first", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
+        (void)erase_charge(i, "second", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
+    }
+    plant.charge = till_find(SCOPE, "first");
+    till_raw(erase_events_work, &plant);
+    erase_history(SCOPE, "first", 0, PAY_STORE_ROWS_MAX);
+    seqs[0] = plant.charge->seq;
+    seqs[1] = 99; /* there is none */
+    seqs[2] = till_find(SCOPE, "second")->seq;
+    sums = tour_of(seqs, UNIT_ROWS(seqs));
+    ck_assert_uint_eq(sums.charges, 2);
+    ck_assert_uint_eq(sums.refunds, PAY_STORE_ROWS_MAX);
+    ck_assert_uint_eq(sums.events, MANY + 3 + 3);
+    ck_assert_int_eq(sums.transactions, 3);
+    ck_assert_str_eq(outlet_waiting(SCOPE), "");
+    ck_assert_int_eq(erase_count(0, PAY_TABLE_EVENT), 3 + 3);
+}
+END_TEST
+
+/* What is left is left, and the tour goes on behind it. */
+START_TEST(test_left)
+{
+    apr_uint64_t seqs[3];
+    sums_t sums;
+
+    (void)erase_charge(SCOPE, "not-this-one", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
+    (void)erase_charge(SCOPE, "refunded", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
+    (void)erase_charge(SCOPE, "last", 1, till_outcome(PAY_OUTCOME_APPROVED), NULL);
+    erase_history(SCOPE, "refunded", 0, 5);
+    for (leave_at = 0; leave_at < 5; leave_at += 2) {
+        seqs[0] = 1;
+        seqs[1] = 2;
+        seqs[2] = 3;
+        sums = tour_of(seqs, UNIT_ROWS(seqs));
+        ck_assert_int_eq((int)sums.refunds, leave_at ? leave_at : 5);
+        ck_assert_uint_eq(sums.charges, leave_at ? 1 : 2);
+    }
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+    tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
+    tcase_add_test(tcase, test_many_rows);
+    tcase_add_test(tcase, test_left);
+}
+
+UNIT_PROGRAM(add)
