@@ -1,15 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Includes go downward only: base 0, model 1, store and acquirer 2, service 3, httpd and ctl 4; each
-# foreign library is seen by the files alone that stand at its border. Within store/, LMDB is called in store/lmdb
-# alone, and the seam and the engine, which write bytes whatever they stand for, see
-# no noun: no audit, account, charge, refund, event or scope.
+# Includes go downward only. FOLDERS lists every folder, floor by floor, the lowest first: a file sees its own folder
+# and those above it in its own floor's line and in the floors below; store and acquirer do not see each other, nor do
+# httpd and ctl. A noun and what it is made of may look at each other, never three files in a circle. Each foreign
+# library is seen by the files alone that stand at its border; LMDB is called in store/lmdb and by the inline functions
+# of the seam (store/rows_lmdb.h). The seam and the engine, which write bytes whatever they stand for, see no model.
+# With --edges it prints which folder sees which, and by how many includes.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}/mod_payments"
 
-find . -name '*.[ch]' | sed 's,^\./,,' | sort | awk '
-function floor_of(dir) { return (dir in floors) ? floors[dir] : -1 }
+# NUMBER OF THE FLOOR, then its folders, each of which sees those before it.
+FOLDERS='
+0 base base/crypto base/text base/shared base/net
+1 model
+2 store store/lmdb store/record store/account store/event store/payment store/outbox store/erase store/check store/life
+2 acquirer acquirer/relay
+3 service service/account service/charge service/reconcile service/checkout service/refund service/outbox service/history
+4 httpd/path httpd/conf httpd/call httpd/page httpd/api httpd/dashboard httpd/process httpd/site httpd
+4 ctl'
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# FILE LINE HEADER of each include, the header in its quotes or brackets.
+find . -name '*.[ch]' | sed 's,^\./,,' | sort >"$work/files"
+xargs -r -a "$work/files" grep -nE '^[ \t]*#[ \t]*include[ \t]*["<]' /dev/null \
+    | sed -E 's/^([^:]*):([0-9]*):[ \t]*#[ \t]*include[ \t]*(["<][^">]*[">]).*/\1 \2 \3/' >"$work/includes" || true
+
+awk -v folders="$FOLDERS" -v edges="$work/edges" '
 function fault(text) { printf "%s:%d: %s\n", file, line, text; faults++ }
+function folder_of(path) { return path ~ /\// ? substr(path, 1, match(path, /\/[^\/]*$/) - 1) : "" }
 
 # Which files may include this header; "" when anyone may.
 function border_of(header) {
@@ -21,58 +41,60 @@ function border_of(header) {
     return ""
 }
 
-# The seam (rows*, keys, row) and the engine.
-function is_engine(path) {
-    return path ~ /^store\/(lmdb\/|(rows|rows_scan|rows_turn|keys|row)\.[ch]$)/
+# Of the seam and the engine; keys lead with the scope.
+function sees_model(header) {
+    return header ~ /^model\// && file ~ /^store\/(lmdb\/|(rows[a-z_]*|keys|row)\.[ch]$)/ \
+        && !(file ~ /^store\/keys\./ && header == "model/account.h")
 }
 
-# What they must not see: models, but for the scope, which leads every key, and the nouns.
-function is_noun(header) {
-    if (header ~ /^model\//) return !(file ~ /^store\/keys\./ && header == "model/account.h")
-    return header ~ /^store\/[a-z]+\// && header !~ /^store\/lmdb\//
-}
-
-function judge(text,    header, dir, border, quoted) {
-    quoted = text ~ /^"/
+function judge(text,    header, to, border) {
     header = substr(text, 2, length(text) - 2)
     border = border_of(header)
     if (border != "" && file !~ border) fault(header " is not for this file")
-    if (!quoted) return
+    if (text !~ /^"/) return
     if (header !~ /\//) { fault("\"" header "\" has no folder"); return }
-    dir = header
-    sub(/\/.*/, "", dir)
-    if (floor_of(dir) < 0) { fault("\"" header "\" is on no floor"); return }
-    if (dir != own && floor_of(dir) >= floor_of(own)) fault(own " must not see " dir " (\"" header "\")")
-    if (own == "store" && is_engine(file) && is_noun(header))
-        fault("the engine of the store must see no noun (\"" header "\")")
+    to = folder_of(header)
+    if (!(to in floor)) { fault("\"" header "\" is in no folder of the list"); return }
+    if (to == own) return
+    count[own " " to]++
+    if (floor[to] > floor[own] || (floor[to] == floor[own] && (row[to] != row[own] || place[to] > place[own])))
+        fault(own " must not see " to " (\"" header "\")")
+    if (sees_model(header)) fault("the engine of the store must see no model (\"" header "\")")
 }
 
 BEGIN {
-    floors["base"] = 0; floors["model"] = 1; floors["store"] = 2; floors["acquirer"] = 2
-    floors["service"] = 3; floors["httpd"] = 4; floors["ctl"] = 4
     httpd = "^(httpd|http_[a-z]+|ap_[a-z_]+|util_[a-z]+|mod_[a-z_]+|unixd|scoreboard|mpm_common)\\.h$"
-}
-{
-    file = $0; line = 0; files++
-    own = file
-    if (own !~ /\//) { fault("a source file lies on no floor"); next }
-    sub(/\/.*/, "", own)
-    if (floor_of(own) < 0) { fault("a source file lies on no floor"); next }
-    while ((getline text < file) > 0) {
-        line++
-        if (own == "store" && file !~ /^store\/lmdb\// && text ~ /(^|[^a-z_])mdb_[a-z0-9_]+\(/)
-            fault("LMDB is called in store/lmdb alone")
-        if (match(text, /^[ \t]*#[ \t]*include[ \t]*["<][^">]*[">]/)) {
-            sub(/^[ \t]*#[ \t]*include[ \t]*/, "", text)
-            match(text, /^["<][^">]*[">]/)
-            judge(substr(text, 1, RLENGTH))
-            includes++
-        }
+    rows = split(folders, lines, "\n")
+    for (i = 1; i <= rows; i++) {
+        names = split(lines[i], name, " ")
+        for (j = 2; j <= names; j++) { floor[name[j]] = name[1]; row[name[j]] = i; place[name[j]] = j }
     }
-    close(file)
 }
+FILENAME ~ /files$/ { file = $1; line = 0; files++; if (!(folder_of(file) in floor)) fault("is in no folder of the list"); next }
+{ file = $1; line = $2; own = folder_of(file); if (own in floor) judge($3); includes++ }
 END {
+    for (edge in count) print edge, count[edge] > edges
     if (!files || !includes) { print "check_layers: found nothing to check"; exit 1 }
     printf "check_layers: %d files, %d includes, %d faults\n", files, includes, faults
     exit faults > 0
-}'
+}' "$work/files" "$work/includes" || exit 1
+
+# Names of files without their endings, so that a source and its header are one; a pair is no circle.
+awk '{ sub(/\.[a-z]*$/, "", $1); header = substr($3, 2, length($3) - 2); sub(/\.[a-z]*$/, "", header) }
+    $3 ~ /^"/ && $1 != header { seen[$1 " " header] }
+    END { for (edge in seen) { split(edge, at, " "); if (!((at[2] " " at[1]) in seen)) print edge } }' \
+    "$work/includes" | tsort >/dev/null 2>"$work/circles" || {
+    echo "files in a circle:"
+    sed -n 's/^tsort: \(.*\/\)/    \1/p' "$work/circles"
+    exit 1
+}
+
+calls=$(xargs -r -a "$work/files" grep -nE '(^|[^a-z_])mdb_[a-z0-9_]+\(' /dev/null | grep -vE '^store/(lmdb/|rows_lmdb\.h:)' || true)
+if [ -n "$calls" ]; then
+    sed -E 's/^([^:]*:[0-9]*):.*/\1: LMDB is called in store\/lmdb alone/' <<<"$calls"
+    exit 1
+fi
+
+if [ "${1:-}" = --edges ]; then
+    sort "$work/edges" | awk '{ printf "%-18s sees %-18s by %d\n", $1, $2, $3 }'
+fi

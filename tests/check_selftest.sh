@@ -78,6 +78,9 @@ test_layers() {
     layer_of acquirer/acquirer.h '<http_log.h>' "another header of httpd below its floor"
     layer_of store/lmdb/commit.c '"store/record/audit.h"' "the commit queue sees the audit"
     layer_of store/lmdb/env.h '"model/epoch.h"' "the engine of the store sees a model"
+    layer_of store/event/endpoint.c '"store/payment/charge.h"' "a folder sees one above it"
+    layer_of base/text/csv.h '"base/text/html.h"' "files in a circle" base/text/html.h '"base/text/fields.h"' \
+        base/text/fields.h '"base/text/csv.h"'
     fresh
     plant mod_payments/store/payment/kept.c "    rc = mdb_get(txn->mdb, 2, &key, &row);\n"
     expect_failure "LMDB is called by a noun" "LMDB is called in store/lmdb alone" check_layers.sh
@@ -86,10 +89,16 @@ test_layers() {
     expect_failure "an empty tree" "nothing to check" check_layers.sh
 }
 
-layer_of() { # FILE INCLUDE WHAT
+layer_of() { # FILE INCLUDE WHAT [FILE INCLUDE...]
+    local file=$1 include=$2 what=$3
     fresh
-    plant "mod_payments/$1" "#include $2\n"
-    expect_failure "$3" "$1" check_layers.sh
+    plant "mod_payments/$file" "#include $include\n"
+    shift 3
+    while [ $# -gt 0 ]; do
+        plant "mod_payments/$1" "#include $2\n"
+        shift 2
+    done
+    expect_failure "$what" "${file%.*}" check_layers.sh
 }
 
 test_sources() {

@@ -4,8 +4,8 @@
 #include "ctl/message.h"
 #include "ctl/output.h"
 
-#include "base/text/time.h"
 #include "base/net/transfer.h"
+#include "base/text/time.h"
 #include "service/outbox/outbox.h"
 
 #include <apr_time.h>

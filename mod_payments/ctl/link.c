@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/text/time.h"
 #include "base/net/url.h"
+#include "base/text/time.h"
 #include "ctl/commands.h"
 #include "ctl/message.h"
 #include "ctl/options.h"

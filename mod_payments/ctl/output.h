@@ -4,9 +4,9 @@
 
 /* What goes to standard output: rows as a table for people, as JSON or as CSV for programs. */
 
+#include "base/text/csv.h"
 #include "base/text/writer.h"
 #include "ctl/ctl.h"
-#include "base/text/csv.h"
 
 #define CTL_COLUMNS_MAX 9
 #define CTL_TABLE_ROWS_MAX 1000 /* rows that are measured together */

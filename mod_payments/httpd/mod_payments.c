@@ -5,17 +5,18 @@
 #include "acquirer/relay/relay.h"
 #include "acquirer/simulator.h"
 #include "base/crypto/crypto.h"
-#include "httpd/process/acquirers.h"
-#include "httpd/process/child.h"
+#include "httpd/api/cors.h"
+#include "httpd/api/handler.h"
 #include "httpd/call/claim.h"
-#include "httpd/conf/conf.h"
+#include "httpd/call/gate.h"
 #include "httpd/call/proxy.h"
-#include "httpd/call/cors.h"
+#include "httpd/conf/conf.h"
 #include "httpd/dashboard/claim.h"
 #include "httpd/page/error_filter.h"
+#include "httpd/process/acquirers.h"
+#include "httpd/process/check.h"
+#include "httpd/process/child.h"
 #include "httpd/process/fence.h"
-#include "httpd/call/gate.h"
-#include "httpd/api/handler.h"
 #include "httpd/process/inspector.h"
 #include "httpd/process/meters.h"
 #include "httpd/process/neighbours.h"
@@ -37,7 +38,7 @@ static void register_hooks(apr_pool_t *p)
                          PAYMENTS_ACQUIRER_VERSION, &pay_acquirer_simulator);
     ap_register_provider(p, PAYMENTS_ACQUIRER_GROUP, pay_acquirer_relay.name,
                          PAYMENTS_ACQUIRER_VERSION, &pay_acquirer_relay);
-    pay_conf_register_hooks(p);
+    pay_check_register_hooks(p);
     pay_prepare_register_hooks(p);
     pay_child_register_hooks(p);
     pay_inspector_register_hooks(p);

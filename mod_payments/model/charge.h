@@ -5,8 +5,8 @@
 /* A charge: its request, states, outcome and JSON forms (docs/api.md, "Charges"). Pure. */
 
 #include "base/crypto/crypto.h"
-#include "base/text/money.h"
 #include "base/shared/worker.h"
+#include "base/text/money.h"
 #include "model/account.h"
 #include "model/outcome.h"
 

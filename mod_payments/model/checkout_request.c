@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/checkout_request.h"
 
-#include "base/text/json.h"
-#include "base/problem.h"
 #include "base/net/url.h"
+#include "base/problem.h"
+#include "base/text/json.h"
 #include "model/card.h"
 #include "model/form.h"
 #include "model/idempotency.h"

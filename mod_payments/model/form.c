@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/form.h"
 
-#include "base/text/json.h"
 #include "base/problem.h"
+#include "base/text/json.h"
 #include "model/card.h"
 #include "model/charge.h"
 #include "model/email.h"

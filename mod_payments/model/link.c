@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/link.h"
 
-#include "base/problem.h"
 #include "base/net/url.h"
+#include "base/problem.h"
 #include "base/text/writer.h"
 #include "model/card.h"
 #include "model/form.h"

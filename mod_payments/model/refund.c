@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/refund.h"
 
-#include "base/text/json.h"
 #include "base/problem.h"
+#include "base/text/json.h"
 #include "base/text/time.h"
 #include "base/text/writer.h"
 #include "model/card.h"

@@ -4,9 +4,9 @@
 
 /* A refund: its record of twelve members, states and date ranges (docs/api.md, "Refunds"). Pure. */
 
+#include "base/shared/worker.h"
 #include "base/text/money.h"
 #include "base/text/time.h"
-#include "base/shared/worker.h"
 #include "model/account.h"
 #include "model/outcome.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/acquiring.h"
 
-#include "base/shared/clock.h"
 #include "base/log.h"
+#include "base/shared/clock.h"
 #include "base/shared/meter.h"
 #include "service/service.h"
 

@@ -9,8 +9,8 @@
  */
 
 #include "acquirer/acquirer.h"
-#include "base/shared/failure_table.h"
 #include "base/problem.h"
+#include "base/shared/failure_table.h"
 #include "base/shared/slots.h"
 #include "store/store.h"
 

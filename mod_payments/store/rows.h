@@ -192,6 +192,6 @@ const char *pay_rows_table_name(pay_table_t table);
 /* 1 in a store of an earlier version, opened for reading only, of a table that came later. */
 int pay_rows_table_is_missing(const pay_rows_txn_t *txn, pay_table_t table);
 
-#include "store/lmdb/inline.h"
+#include "store/rows_lmdb.h"
 
 #endif

@@ -7,8 +7,8 @@
  * (store/rows.h). Rows may be written while a scan is open, but for those that it has yet to reach.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 #include <apr_strings.h>
 #include <string.h>

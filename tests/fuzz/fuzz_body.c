@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "base/text/json.h"
 #include "base/problem.h"
+#include "base/text/json.h"
 #include "base/text/writer.h"
 #include "model/charge_request.h"
 #include "model/email.h"

@@ -6,8 +6,8 @@
 
 #include "fuzz_encryption.h"
 #include "fuzz_grants.h"
-#include "fuzz_links.h"
 #include "fuzz_import.h"
+#include "fuzz_links.h"
 #include "fuzz_live.h"
 
 static inline void fuzz_goods_key(void)

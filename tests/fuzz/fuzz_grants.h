@@ -8,8 +8,8 @@
 #include "fuzz_store.h"
 
 #include "base/text/writer.h"
-#include "store/record/audit.h"
 #include "store/account/grant.h"
+#include "store/record/audit.h"
 
 #define FUZZ_HOST "pay.example.com"
 #define FUZZ_USER "ada"

@@ -4,8 +4,8 @@
 #include "fuzz_goods.h"
 
 #include "base/text/writer.h"
-#include "store/payment/charge.h"
 #include "store/event/event.h"
+#include "store/payment/charge.h"
 #include "store/payment/refund_record.h"
 #include "store/row.h"
 

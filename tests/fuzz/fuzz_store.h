@@ -10,8 +10,8 @@
 #include "fuzz.h"
 
 #include "base/text/time.h"
-#include "store/lmdb/env.h"
 #include "store/keys.h"
+#include "store/lmdb/env.h"
 
 #include <unistd.h>
 

@@ -2,8 +2,8 @@
 #include "fuzz.h"
 
 #include "acquirer/acquirer.h"
-#include "acquirer/relay/relay.h"
 #include "acquirer/relay/parts.h"
+#include "acquirer/relay/relay.h"
 #include "base/text/json.h"
 #include "model/text.h"
 #include "service/history/parts.h"

@@ -5,12 +5,12 @@
 /* What the tests of the LMDB store share: small stores, three scopes, the lines that were logged.
  */
 
-#include "unit.h"
 #include "child_fixture.h"
+#include "unit.h"
 
 #include "base/log.h"
-#include "store/lmdb/env.h"
 #include "store/keys.h"
+#include "store/lmdb/env.h"
 #include "store_options.h"
 
 #include <fcntl.h>

@@ -10,9 +10,9 @@
 #include "outlet.h"
 
 #include "base/shared/worker.h"
-#include "store/payment/charge.h"
-#include "store/event/event.h"
 #include "store/erase/tour.h"
+#include "store/event/event.h"
+#include "store/payment/charge.h"
 
 #define ERASE_EMAIL "ada.lovelace@payer.example"
 #define ERASE_OTHER "grace.hopper@payer.example"

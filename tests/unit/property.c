@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "property.h"
 #include "model/fee.h"
+#include "property.h"
 #include "scripted_acquirer.h"
 #include "store_options.h"
 

@@ -14,8 +14,8 @@
 #include "base/text/writer.h"
 #include "property_model.h"
 #include "service/charge/charges.h"
-#include "service/refund/refunds.h"
 #include "service/charge/transactions.h"
+#include "service/refund/refunds.h"
 
 #include <apr_hash.h>
 #include <inttypes.h>

@@ -6,8 +6,8 @@
 
 #include "unit.h"
 
-#include "base/text/json.h"
 #include "base/problem.h"
+#include "base/text/json.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
 
 #include "base/log.h"
 #include "base/text/time.h"
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unit.h"
 #include "store_script.h"
+#include "unit.h"
 
 #include "base/text/time.h"
 

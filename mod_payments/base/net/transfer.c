@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/net/transfer.h"
 
-#include "base/net/descriptor.h"
 #include "base/log.h"
-#include "base/text/time.h"
+#include "base/net/descriptor.h"
 #include "base/net/transfer_slot.h"
+#include "base/text/time.h"
 
 #include <curl/curl.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/shared/failure_table.h"
 
-#include "base/shared/clock.h"
 #include "base/crypto/crypto.h"
+#include "base/shared/clock.h"
 #include "base/shared/shared_mutex.h"
 
 #include <apr_strings.h>

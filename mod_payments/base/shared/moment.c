@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/shared/moment.h"
 
-#include "base/text/time.h"
 #include "base/shared/worker.h"
+#include "base/text/time.h"
 
 static pay_moment_t (*moment_source)(void);
 

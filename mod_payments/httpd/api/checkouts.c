@@ -2,12 +2,12 @@
 #include "base/text/json.h"
 #include "base/text/writer.h"
 #include "httpd/api/api.h"
-#include "httpd/conf/checkout.h"
+#include "httpd/call/page_root.h"
 #include "httpd/call/reply.h"
 #include "model/checkout_answer.h"
 #include "model/order.h"
-#include "service/checkout/checkout_create.h"
 #include "service/account/encryption.h"
+#include "service/checkout/checkout_create.h"
 
 #include <string.h>
 
@@ -59,7 +59,7 @@ static const pay_problem_t *create(const pay_charge_t **out, int *replayed, requ
 
 static int initiate(request_rec *r, const pay_call_t *call, pay_checkout_form_t form)
 {
-    const char *page_root = pay_conf_page_root(r);
+    const char *page_root = pay_page_root(r);
     const pay_problem_t *problem;
     const pay_charge_t *charge;
     const char *page_url;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/api/handler.h"
 
+#include "httpd/api/cors.h"
+#include "httpd/api/routes.h"
 #include "httpd/call/accept.h"
 #include "httpd/call/body.h"
 #include "httpd/call/claim.h"
-#include "httpd/call/cors.h"
 #include "httpd/call/gate.h"
+#include "httpd/call/rates.h"
+#include "httpd/call/reply.h"
 #include "httpd/page/page.h"
 #include "httpd/page/reply.h"
-#include "httpd/call/rates.h"
-#include "httpd/call/refused.h"
-#include "httpd/call/reply.h"
-#include "httpd/api/routes.h"
+#include "httpd/path/refused.h"
 
 #include <apr_general.h>
 #include <http_config.h>

@@ -3,7 +3,7 @@
 
 #include "base/shared/meter.h"
 #include "httpd/api/api.h"
-#include "httpd/call/claim.h"
+#include "httpd/path/own_path.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -32,12 +32,12 @@ static const pay_route_t routes[] = {
     {"paymentlink-initiate", "/api/v1/paymentlink/initiate", M_POST, 1,
      pay_api_paymentlink_initiate},
     {"initiate", "/api/v1/initiate", M_POST, 1, pay_api_checkout_initiate},
-    {"order-create", PAY_CLAIM_ORDERS "/create", M_POST, 1, pay_api_order_create},
-    {"order-verify", PAY_CLAIM_ORDERS "/verify", M_POST, 1, pay_api_order_verify},
-    {"order-status", PAY_CLAIM_ORDERS "/status", M_POST, 1, pay_api_order_verify},
-    {"order-fee", PAY_CLAIM_ORDERS "/fee", M_POST, 1, pay_api_order_fee},
-    {"order-status-get", PAY_CLAIM_ORDERS "/status/*", M_GET, 1, pay_api_order_get},
-    {"order-get", PAY_CLAIM_ORDERS "/*", M_GET, 1, pay_api_order_get},
+    {"order-create", PAY_OWN_PATH_ORDERS "/create", M_POST, 1, pay_api_order_create},
+    {"order-verify", PAY_OWN_PATH_ORDERS "/verify", M_POST, 1, pay_api_order_verify},
+    {"order-status", PAY_OWN_PATH_ORDERS "/status", M_POST, 1, pay_api_order_verify},
+    {"order-fee", PAY_OWN_PATH_ORDERS "/fee", M_POST, 1, pay_api_order_fee},
+    {"order-status-get", PAY_OWN_PATH_ORDERS "/status/*", M_GET, 1, pay_api_order_get},
+    {"order-get", PAY_OWN_PATH_ORDERS "/*", M_GET, 1, pay_api_order_get},
     {"openapi", "/api/v1/openapi.json", M_GET, 1, pay_api_openapi_get},
 };
 #define ROUTES (sizeof(routes) / sizeof(routes[0]))

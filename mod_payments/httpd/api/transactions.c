@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/writer.h"
 #include "httpd/api/api.h"
-#include "httpd/conf/checkout.h"
+#include "httpd/call/page_root.h"
 #include "httpd/call/reply.h"
 #include "model/checkout.h"
 #include "service/charge/transactions.h"
@@ -52,7 +52,7 @@ int pay_api_transaction_get(request_rec *r, const pay_call_t *call)
 
 int pay_api_transaction_shown(request_rec *r, const pay_call_t *call)
 {
-    return show(r, call, pay_conf_page_root(r));
+    return show(r, call, pay_page_root(r));
 }
 
 /* An answer that comes as text, perhaps an earlier one that was kept. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/call/body.h"
 
-#include "base/shared/clock.h"
 #include "base/crypto/crypto.h"
+#include "base/shared/clock.h"
 #include "httpd/call/accept.h"
 #include "httpd/conf/conf.h"
 #include "model/text.h"

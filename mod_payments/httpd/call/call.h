@@ -7,7 +7,7 @@
  * and belongs to the thread that handles the request.
  */
 
-#include "httpd/call/path_pattern.h"
+#include "httpd/path/pattern.h"
 #include "service/service.h"
 
 #include <httpd.h>

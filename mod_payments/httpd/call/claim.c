@@ -2,54 +2,16 @@
 #include "httpd/call/claim.h"
 
 #include "httpd/call/call.h"
-#include "httpd/conf/conf.h"
-#include "httpd/call/cors.h"
 #include "httpd/call/gate.h"
 #include "httpd/call/key_hide.h"
 #include "httpd/call/page_hide.h"
-#include "httpd/call/refused.h"
+#include "httpd/conf/conf.h"
+#include "httpd/path/own_path.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_protocol.h>
 #include <http_request.h>
-
-#define API_ROOT "/api/v1"
-
-/* 1 when it is `root` or below it. */
-static int is_below(const char *root, const char *path)
-{
-    const apr_size_t len = strlen(root);
-
-    return !strncmp(path, root, len) && (path[len] == '/' || path[len] == '\0');
-}
-
-int pay_claim_is_order(const char *path)
-{
-    return is_below(PAY_CLAIM_ORDERS, path);
-}
-
-static int is_page(const char *path)
-{
-    const apr_size_t len = sizeof(PAY_CLAIM_PAGES) - 1;
-
-    return !strncmp(path, PAY_CLAIM_PAGES, len) && path[len] != '\0' && !strchr(path + len, '/');
-}
-
-const char *pay_claim_own_part(const char *path, const char *base)
-{
-    apr_size_t len = strlen(base);
-
-    if (strncmp(path, base, len) != 0) {
-        return NULL;
-    }
-    path += len;
-    if (is_below(API_ROOT, path) || pay_claim_is_order(path) || pay_refused_is_elsewhere(path)
-        || is_page(path)) {
-        return path;
-    }
-    return NULL;
-}
 
 /* The URL's own part, also before httpd has decoded it; NULL: it is not ours. */
 static const char *own_part_early(const request_rec *r)
@@ -58,7 +20,7 @@ static const char *own_part_early(const request_rec *r)
 
     ap_normalize_path(path, AP_NORMALIZE_NOT_ABOVE_ROOT | AP_NORMALIZE_DECODE_UNRESERVED
                                 | AP_NORMALIZE_MERGE_SLASHES);
-    return pay_claim_own_part(path, pay_conf_get(r->server)->base_path);
+    return pay_own_path(path, pay_conf_get(r->server)->base_path);
 }
 
 int pay_claim_is_ours(request_rec *r)
@@ -84,7 +46,7 @@ int pay_claim_is_page(request_rec *r)
         return call->is_page;
     }
     path = own_part_early(r);
-    return path && is_page(path);
+    return path && pay_own_path_is_page(path);
 }
 
 void pay_claim_forget_error_documents(request_rec *r)
@@ -120,7 +82,7 @@ static int post_read_request(request_rec *r)
     if (pay_claim_is_ours(r)) {
         path = own_part_early(r);
         pay_call_make(r)->read = 1;
-        pay_call_make(r)->is_page = path && is_page(path);
+        pay_call_make(r)->is_page = path && pay_own_path_is_page(path);
         pay_claim_forget_error_documents(r);
         pay_key_hide(r);
         if (pay_claim_is_page(r)) {
@@ -156,15 +118,14 @@ static int translate_name(request_rec *r)
     }
     merged = apr_pstrdup(r->pool, r->uri);
     ap_no2slash(merged);
-    path = pay_claim_own_part(merged, conf->base_path);
+    path = pay_own_path(merged, conf->base_path);
     if (!path) {
         remember_error_documents(r);
         return DECLINED;
     }
     /* An administrator's <Location> must hold for doubled slashes too, with MergeSlashes Off. */
     r->uri = merged;
-    claim(r, path, is_page(path));
-    pay_cors_begin(r);
+    claim(r, path, pay_own_path_is_page(path));
     if (!r->main) {
         pay_claim_forget_error_documents(r);
     }

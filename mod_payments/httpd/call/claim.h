@@ -15,20 +15,8 @@
 /* 1 when the URL of `r` is ours; also before httpd has decoded it, where an error came early. */
 int pay_claim_is_ours(request_rec *r);
 
-/* Orders: this path and all below it. */
-#define PAY_CLAIM_ORDERS "/payment/order"
-
-/* 1 when `path`, below PaymentsBasePath, is an order's. */
-int pay_claim_is_order(const char *path);
-
-/* Hosted pages: the path below PaymentsBasePath is this and one more segment. */
-#define PAY_CLAIM_PAGES "/payment/page/"
-
 /* 1 when the URL of `r`, which is ours, is that of a hosted page. */
 int pay_claim_is_page(request_rec *r);
-
-/* What is left of `path` (single slashes) after the base path when it is ours, else NULL. */
-const char *pay_claim_own_part(const char *path, const char *base);
 
 /*
  * With a text of its own for each status, httpd does not redirect to the site's ErrorDocument but

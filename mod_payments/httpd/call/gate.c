@@ -2,11 +2,11 @@
 #include "httpd/call/gate.h"
 
 #include "base/log.h"
-#include "httpd/call/claim.h"
-#include "httpd/conf/conf.h"
 #include "httpd/call/forwarded.h"
 #include "httpd/call/gate_require.h"
 #include "httpd/call/rates.h"
+#include "httpd/conf/conf.h"
+#include "httpd/path/own_path.h"
 #include "service/account/keys.h"
 
 #include <apr_strings.h>
@@ -88,7 +88,7 @@ static const char *credentials(const request_rec *r, const pay_call_t *call)
 {
     const char *key = NULL;
 
-    if (call->path && pay_claim_is_order(call->path)) {
+    if (call->path && pay_own_path_is_order(call->path)) {
         key = value_of(r, PAY_GATE_ORDER_KEY);
     }
     return key ? key : value_of(r, "Authorization");

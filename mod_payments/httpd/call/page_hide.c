@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/call/page_hide.h"
 
-#include "httpd/call/claim.h"
 #include "httpd/conf/conf.h"
+#include "httpd/path/own_path.h"
 
 #include <apr_strings.h>
 #include <scoreboard.h>
@@ -12,7 +12,8 @@
 
 char *pay_page_hidden_path(const request_rec *r)
 {
-    return apr_pstrcat(r->pool, pay_conf_get(r->server)->base_path, PAY_CLAIM_PAGES HIDDEN, NULL);
+    return apr_pstrcat(r->pool, pay_conf_get(r->server)->base_path, PAY_OWN_PATH_PAGES HIDDEN,
+                       NULL);
 }
 
 void pay_page_hide(request_rec *r)

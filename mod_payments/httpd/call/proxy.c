@@ -3,6 +3,7 @@
 
 #include "httpd/call/claim.h"
 #include "httpd/conf/conf.h"
+#include "httpd/path/own_path.h"
 
 #include <apr_strings.h>
 #include <http_config.h>
@@ -68,8 +69,8 @@ static int samples(const char *out[SAMPLES], const pay_conf_t *conf, apr_pool_t 
 
     out[count++] = apr_pstrcat(p, conf->base_path, "/api/v1/refund/R", NULL);
     out[count++] = apr_pstrcat(p, conf->base_path, "/api/v1", NULL);
-    out[count++] = apr_pstrcat(p, conf->base_path, PAY_CLAIM_ORDERS "/create", NULL);
-    out[count++] = apr_pstrcat(p, conf->base_path, PAY_CLAIM_PAGES "P", NULL);
+    out[count++] = apr_pstrcat(p, conf->base_path, PAY_OWN_PATH_ORDERS "/create", NULL);
+    out[count++] = apr_pstrcat(p, conf->base_path, PAY_OWN_PATH_PAGES "P", NULL);
     if (conf->dashboard_path) {
         out[count++] = apr_pstrcat(p, conf->dashboard_path, "/", NULL);
         out[count++] = conf->dashboard_path;

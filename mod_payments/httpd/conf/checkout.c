@@ -4,13 +4,10 @@
 #include "base/net/url.h"
 #include "httpd/conf/conf.h"
 #include "httpd/conf/parse.h"
-#include "httpd/call/gate.h"
 #include "model/return_hosts.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
-
-#define PAGE_ROOT "/payment/page/"
 
 const char *pay_conf_set_checkout_lifetime(cmd_parms *cmd, void *dir, const char *arg)
 {
@@ -65,25 +62,4 @@ const char *pay_conf_add_return_host(cmd_parms *cmd, void *dir, const char *arg)
     }
     conf->return_hosts_set = 1;
     return NULL;
-}
-
-/* Behind a proxy that ends TLS the browser's scheme is the proxy's. */
-static const char *origin_of(request_rec *r)
-{
-    const char *url;
-
-    if (!pay_gate_is_behind_tls(r)) {
-        url = ap_construct_url(r->pool, "/", r);
-        return apr_pstrmemdup(r->pool, url, strlen(url) - 1);
-    }
-    return apr_pstrcat(r->pool, "https://", r->hostname ? r->hostname : ap_get_server_name(r),
-                       NULL);
-}
-
-const char *pay_conf_page_root(request_rec *r)
-{
-    const pay_conf_t *conf = pay_conf_get(r->server);
-
-    return apr_pstrcat(r->pool, conf->checkout_url ? conf->checkout_url : origin_of(r),
-                       conf->base_path, PAGE_ROOT, NULL);
 }

@@ -17,8 +17,4 @@ const char *pay_conf_set_checkout_url(cmd_parms *cmd, void *dir, const char *arg
 
 const char *pay_conf_add_return_host(cmd_parms *cmd, void *dir, const char *arg);
 
-/* The absolute URL in front of a page's id, as the payer's browser is to call it: of
- * PaymentsCheckoutURL, else of the host that `r` was sent to. */
-const char *pay_conf_page_root(request_rec *r);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/conf/conf.h"
 
+#include "base/crypto/keyring.h"
 #include "httpd/conf/acquirer.h"
 #include "service/checkout/checkout_create.h"
 
@@ -131,4 +132,9 @@ void *pay_conf_merge(apr_pool_t *p, void *base_conf, void *add_conf)
     conf->delivery = base->delivery; /* no virtual host says it */
     conf->mail_login_file = base->mail_login_file;
     return conf;
+}
+
+const char *pay_conf_master_key(const pay_conf_t *conf, apr_pool_t *p)
+{
+    return conf->master_key ? conf->master_key : pay_keyring_path(conf->store, p);
 }

@@ -109,7 +109,4 @@ void *pay_conf_merge(apr_pool_t *p, void *base, void *add);
 /* Where the master key of its store lies. */
 const char *pay_conf_master_key(const pay_conf_t *conf, apr_pool_t *p);
 
-/* Refuses what no directive can see by itself. Touches no file. */
-void pay_conf_register_hooks(apr_pool_t *p);
-
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/conf/dashboard.h"
 
-#include "httpd/call/claim.h"
 #include "httpd/conf/parse.h"
+#include "httpd/path/own_path.h"
 
 #include <apr_strings.h>
 
@@ -48,7 +48,7 @@ const char *pay_conf_dashboard_fault(const pay_conf_t *conf, apr_pool_t *p)
     if (!path) {
         return NULL;
     }
-    if (pay_claim_own_part(path, conf->base_path)
+    if (pay_own_path(path, conf->base_path)
         || is_below(apr_pstrcat(p, conf->base_path, "/api/v1", NULL), path)
         || is_below(apr_pstrcat(p, conf->base_path, "/payment/page", NULL), path)) {
         return apr_psprintf(p,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/timezone.h"
-#include "httpd/conf/conf.h"
 #include "httpd/conf/acquirer.h"
-#include "httpd/conf/dashboard.h"
 #include "httpd/conf/checkout.h"
+#include "httpd/conf/conf.h"
+#include "httpd/conf/dashboard.h"
 #include "httpd/conf/delivery.h"
 #include "httpd/conf/parse.h"
 #include "httpd/conf/rate.h"

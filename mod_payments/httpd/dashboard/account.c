@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/crypto/keyring.h"
+#include "httpd/call/zones.h"
 #include "httpd/conf/conf.h"
 #include "httpd/dashboard/confirm.h"
 #include "httpd/dashboard/query.h"
 #include "httpd/dashboard/reply.h"
-#include "httpd/call/zones.h"
 #include "model/shop.h"
 #include "service/account/endpoints.h"
 

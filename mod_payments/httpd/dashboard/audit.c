@@ -2,9 +2,9 @@
 #include "httpd/dashboard/audit.h"
 
 #include "base/log.h"
-#include "httpd/dashboard/change.h"
 #include "httpd/call/httpd_log.h"
 #include "httpd/call/rates.h"
+#include "httpd/dashboard/change.h"
 #include "model/idempotency.h"
 
 #include <apr_strings.h>

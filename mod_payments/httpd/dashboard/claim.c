@@ -3,11 +3,11 @@
 
 #include "httpd/call/body.h"
 #include "httpd/call/claim.h"
+#include "httpd/call/gate.h"
+#include "httpd/call/rates.h"
 #include "httpd/conf/conf.h"
 #include "httpd/dashboard/dashboard.h"
 #include "httpd/dashboard/reply.h"
-#include "httpd/call/gate.h"
-#include "httpd/call/rates.h"
 
 #include <apr_strings.h>
 #include <http_config.h>

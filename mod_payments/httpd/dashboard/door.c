@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/call/body.h"
+#include "httpd/call/gate.h"
 #include "httpd/conf/conf.h"
-#include "httpd/dashboard/dashboard.h"
 #include "httpd/dashboard/audit.h"
 #include "httpd/dashboard/confirm.h"
+#include "httpd/dashboard/dashboard.h"
 #include "httpd/dashboard/files.h"
 #include "httpd/dashboard/guard.h"
 #include "httpd/dashboard/query.h"
 #include "httpd/dashboard/reply.h"
 #include "httpd/dashboard/routes.h"
-#include "httpd/call/gate.h"
 
 #include <apr_strings.h>
 #include <http_protocol.h>

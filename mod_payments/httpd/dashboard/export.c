@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
 #include "base/text/csv.h"
 #include "base/text/json_list.h"
-#include "base/log.h"
+#include "httpd/call/httpd_log.h"
 #include "httpd/dashboard/audit.h"
 #include "httpd/dashboard/query.h"
 #include "httpd/dashboard/reply.h"
-#include "httpd/call/httpd_log.h"
 
 #include <apr_buckets.h>
 #include <apr_strings.h>

@@ -3,8 +3,8 @@
 
 #include "httpd/dashboard/files.h"
 
-#include "base/log.h"
 #include "base/crypto/trusted_path.h"
+#include "base/log.h"
 #include "httpd/conf/conf.h"
 #include "httpd/dashboard/reply.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/conf/checkout.h"
+#include "httpd/call/page_root.h"
 #include "httpd/dashboard/change.h"
 #include "httpd/dashboard/query.h"
 #include "httpd/dashboard/reply.h"
@@ -12,7 +12,7 @@
 
 static void link_to_json(pay_writer_t *w, const char *name, const pay_link_t *link, request_rec *r)
 {
-    const char *url = apr_pstrcat(r->pool, pay_conf_page_root(r), link->page_id, NULL);
+    const char *url = apr_pstrcat(r->pool, pay_page_root(r), link->page_id, NULL);
 
     pay_link_to_json(w, name, link, url, pay_time_now());
 }

@@ -4,8 +4,8 @@
 
 /* The query of a URL of the dashboard (httpd/call/query.h). */
 
-#include "httpd/dashboard/dashboard.h"
 #include "httpd/call/query.h"
+#include "httpd/dashboard/dashboard.h"
 
 static inline pay_query_t pay_dashboard_asked(const pay_dashboard_t *dashboard)
 {

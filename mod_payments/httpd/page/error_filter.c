@@ -4,8 +4,8 @@
 #include "httpd/call/body.h"
 #include "httpd/call/claim.h"
 #include "httpd/call/gate.h"
-#include "httpd/page/reply.h"
 #include "httpd/call/reply.h"
+#include "httpd/page/reply.h"
 
 #include <http_protocol.h>
 #include <http_request.h>

@@ -4,8 +4,8 @@
 
 /* The inputs of a page's forms, and what is wrong with what was typed there. */
 
-#include "base/text/html.h"
 #include "base/problem.h"
+#include "base/text/html.h"
 
 /* Its name in the form is its id, and the last part of its place in a problem. */
 typedef struct pay_page_input_t {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/page/link.h"
 
-#include "base/text/fields.h"
 #include "base/log.h"
+#include "base/text/fields.h"
 #include "base/text/time.h"
 #include "httpd/call/body.h"
-#include "httpd/conf/checkout.h"
+#include "httpd/call/page_root.h"
 #include "httpd/page/origin.h"
 #include "httpd/page/reply.h"
 
@@ -51,8 +51,8 @@ static int serve_fields(request_rec *r, pay_service_t *service, const pay_page_t
     const pay_problem_t *problem;
     const pay_charge_t *charge;
 
-    problem = pay_link_page_pay(&charge, service, page, &payer, pay_conf_page_root(r),
-                                r->useragent_ip, r->pool);
+    problem = pay_link_page_pay(&charge, service, page, &payer, pay_page_root(r), r->useragent_ip,
+                                r->pool);
     if (!problem) {
         return go_on(r, page, charge);
     }

@@ -2,7 +2,7 @@
 #include "httpd/page/origin.h"
 
 #include "base/net/url.h"
-#include "httpd/conf/checkout.h"
+#include "httpd/call/page_root.h"
 
 #include <http_core.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int is_told_origin(request_rec *r, const pay_url_t *origin)
     const char *fault;
     pay_url_t *root;
 
-    return pay_url_parse(&root, &fault, pay_conf_page_root(r), "https http", r->pool) == APR_SUCCESS
+    return pay_url_parse(&root, &fault, pay_page_root(r), "https http", r->pool) == APR_SUCCESS
            && !strcmp(root->host, origin->host) && root->port == origin->port;
 }
 

@@ -2,19 +2,19 @@
 #include "httpd/page/page.h"
 
 #include "base/crypto/crypto.h"
-#include "base/text/fields.h"
 #include "base/log.h"
-#include "base/text/time.h"
 #include "base/net/url.h"
+#include "base/text/fields.h"
+#include "base/text/time.h"
 #include "httpd/call/body.h"
-#include "httpd/call/claim.h"
-#include "httpd/conf/conf.h"
 #include "httpd/call/gate.h"
+#include "httpd/call/rates.h"
+#include "httpd/conf/conf.h"
 #include "httpd/page/link.h"
 #include "httpd/page/origin.h"
 #include "httpd/page/reply.h"
 #include "httpd/page/view.h"
-#include "httpd/call/rates.h"
+#include "httpd/path/own_path.h"
 #include "model/return_hosts.h"
 #include "service/checkout/checkout_create.h"
 #include "service/checkout/checkouts.h"
@@ -319,7 +319,7 @@ static const pay_problem_t *find(visit_t *visit)
 /* The order of judgement is that of calls: transport, path, method, rate, then the page. */
 int pay_page_serve(request_rec *r, pay_call_t *call)
 {
-    const char *name = call->path + sizeof(PAY_CLAIM_PAGES) - 1;
+    const char *name = call->path + sizeof(PAY_OWN_PATH_PAGES) - 1;
     visit_t visit = {.r = r};
     const pay_problem_t *problem;
 

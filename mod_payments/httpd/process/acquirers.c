@@ -5,8 +5,8 @@
 
 #include "acquirer/simulator.h"
 #include "base/log.h"
-#include "httpd/process/child.h"
 #include "httpd/conf/conf.h"
+#include "httpd/process/server_slots.h"
 
 #include <apr_shm.h>
 #include <apr_strings.h>
@@ -259,7 +259,7 @@ void pay_acquirers_stop(void)
     const pay_ledger_t *ledger;
     int i, k;
 
-    pay_slots_close(pay_child_slots());
+    pay_slots_close(pay_server_slots());
     for (i = 0; ledgers && i < ledgers->nelts; i++) {
         ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
         for (k = 0; ledger->acquirers && k < ledger->acquirers->nelts; k++) {

@@ -3,8 +3,8 @@
 
 #include "httpd/process/exec_line.h"
 
-#include "base/text/time.h"
 #include "base/crypto/trusted_path.h"
+#include "base/text/time.h"
 
 #include <apr_strings.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 #include "httpd/process/fence_table.h"
 
 #include "base/text/time.h"
-#include "httpd/process/acquirers.h"
 #include "httpd/conf/conf.h"
+#include "httpd/process/acquirers.h"
 #include "httpd/process/ledger.h"
 
 #include <errno.h>

@@ -7,22 +7,11 @@
  * a watchdog of its own (service/history/sync.h).
  */
 
-#include "service/history/sync.h"
-
-#include <stdatomic.h>
-
-struct pay_ledger_t;
-
-/* Part of pay_ledger_t: it outlives the child's pool, for the watchdog may come late. */
-typedef struct pay_fetcher_t {
-    pay_history_sync_t *sync; /* NULL: no host of the store has an acquirer */
-    atomic_int busy;          /* a watchdog's thread is at it */
-    atomic_int stop;          /* nothing is begun any more */
-} pay_fetcher_t;
+#include "httpd/process/ledger.h"
 
 /* In child_init, once the store and the services are there. `forever`: lives as long as the
  * process. */
-void pay_fetcher_init(struct pay_ledger_t *ledger, apr_pool_t *pchild, apr_pool_t *forever);
+void pay_fetcher_init(pay_ledger_t *ledger, apr_pool_t *pchild, apr_pool_t *forever);
 
 /* The watchdog's callback; `baton` is the pay_ledger_t. */
 apr_status_t pay_fetcher_run(int state, void *baton, apr_pool_t *p);

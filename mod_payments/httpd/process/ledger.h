@@ -9,13 +9,40 @@
  */
 
 #include "base/crypto/keyring.h"
-#include "httpd/process/deliver.h"
-#include "httpd/process/fetcher.h"
-#include "httpd/process/reconciler.h"
 #include "service/account/key_usage.h"
+#include "service/history/sync.h"
+#include "service/outbox/outbox.h"
+#include "service/reconcile/desk.h"
 #include "service/service.h"
 
 #include <httpd.h>
+#include <stdatomic.h>
+
+/* What the watchdogs' threads of this child are at (deliver.c, fetcher.c, reconciler.c). It
+ * outlives the child's pool, for a watchdog may come late. */
+
+typedef struct pay_deliver_t {
+    pay_outbox_t *outbox; /* made by the first call, in `pool`; NULL: not yet, or no more */
+    apr_pool_t *pool;
+    apr_int64_t open_due_ms; /* boot clock: not before, after it could not be made */
+    atomic_int busy;         /* a thread is at it */
+    atomic_int owed;         /* tries are on their way */
+    atomic_int stop;         /* nothing is begun any more */
+} pay_deliver_t;
+
+typedef struct pay_fetcher_t {
+    pay_history_sync_t *sync; /* NULL: no host of the store has an acquirer */
+    atomic_int busy;          /* a watchdog's thread is at it */
+    atomic_int stop;          /* nothing is begun any more */
+} pay_fetcher_t;
+
+typedef struct pay_reconciler_t {
+    pay_reconcile_desk_t *desk; /* made by the first call, in `pool`; NULL: not yet, or no more */
+    apr_pool_t *pool;
+    apr_int64_t due_ms; /* of the next round; boot clock */
+    atomic_int busy;    /* a watchdog's thread is at it */
+    atomic_int stop;    /* nothing is begun any more */
+} pay_reconciler_t;
 
 typedef struct pay_ledger_t {
     const char *url;

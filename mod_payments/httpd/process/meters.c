@@ -2,11 +2,11 @@
 #include "httpd/process/meters.h"
 
 #include "base/log.h"
+#include "httpd/api/routes.h"
 #include "httpd/call/call.h"
 #include "httpd/call/claim.h"
 #include "httpd/conf/conf.h"
 #include "httpd/process/ledger.h"
-#include "httpd/api/routes.h"
 
 #include <apr_hash.h>
 #include <apr_shm.h>

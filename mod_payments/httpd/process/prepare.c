@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/process/prepare.h"
 
-#include "base/shared/clock.h"
 #include "base/log.h"
-#include "httpd/process/acquirers.h"
-#include "httpd/process/child.h"
+#include "base/shared/clock.h"
+#include "httpd/call/httpd_log.h"
+#include "httpd/call/rates.h"
 #include "httpd/conf/conf.h"
 #include "httpd/dashboard/confirm.h"
 #include "httpd/dashboard/files.h"
 #include "httpd/dashboard/guard.h"
 #include "httpd/dashboard/root.h"
-#include "httpd/call/httpd_log.h"
+#include "httpd/process/acquirers.h"
+#include "httpd/process/failure_share.h"
 #include "httpd/process/inspector.h"
 #include "httpd/process/ledger.h"
 #include "httpd/process/prepare_acquirer.h"
 #include "httpd/process/prepare_delivery.h"
-#include "httpd/process/failure_share.h"
-#include "httpd/call/rates.h"
 #include "httpd/process/rights.h"
+#include "httpd/process/server_slots.h"
 #include "httpd/process/watchdog.h"
 
 #include <apr_shm.h>
@@ -270,7 +270,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     }
     pay_prepare_keyrings(ledgers, pconf);
     prepare_apart(ledgers, main_server, ptemp);
-    pay_child_share_slots(main_server, pconf);
+    pay_server_slots_share(main_server, pconf);
     pay_acquirers_share(ledgers, main_server, pconf);
     pay_prepare_acquirers(ledgers, pconf);
     pay_rates_share(main_server, pconf);

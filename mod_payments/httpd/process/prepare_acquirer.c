@@ -4,11 +4,11 @@
 #include "httpd/process/prepare_acquirer.h"
 
 #include "acquirer/relay/relay.h"
-#include "base/log.h"
 #include "base/crypto/secret_file.h"
 #include "base/crypto/secret_memory.h"
-#include "httpd/process/acquirers.h"
+#include "base/log.h"
 #include "httpd/conf/conf.h"
+#include "httpd/process/acquirers.h"
 #include "httpd/process/exec_line.h"
 
 #include <apr_strings.h>

@@ -4,13 +4,13 @@
 #include "httpd/process/prepare_delivery.h"
 
 #include "base/crypto/crypto.h"
-#include "base/log.h"
 #include "base/crypto/rsa.h"
 #include "base/crypto/secret_file.h"
 #include "base/crypto/secret_memory.h"
+#include "base/log.h"
 #include "base/text/time.h"
-#include "httpd/conf/conf.h"
 #include "httpd/call/httpd_log.h"
+#include "httpd/conf/conf.h"
 #include "service/outbox/mail.h"
 
 #include <apr_strings.h>

@@ -2,10 +2,12 @@
 #include "httpd/process/watchdog.h"
 
 #include "base/log.h"
-#include "base/text/time.h"
 #include "base/net/transfer.h"
+#include "base/text/time.h"
 #include "httpd/process/deliver.h"
+#include "httpd/process/fetcher.h"
 #include "httpd/process/ledger.h"
+#include "httpd/process/reconciler.h"
 
 #include <ap_mpm.h>
 #include <http_config.h>

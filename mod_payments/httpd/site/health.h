@@ -4,7 +4,7 @@
 
 /* PaymentsHealth: 200 or 503 for load balancers, without a key and without a body. */
 
-#include "httpd/site/site_path.h"
+#include "httpd/site/answer.h"
 
 extern const pay_site_path_t pay_health;
 

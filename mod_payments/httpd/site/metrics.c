@@ -3,11 +3,11 @@
 
 #include "base/log.h"
 #include "base/shared/meter_text.h"
-#include "httpd/process/child.h"
-#include "httpd/call/forwarded.h"
-#include "httpd/process/meters.h"
 #include "httpd/api/routes.h"
+#include "httpd/call/forwarded.h"
 #include "httpd/call/stranger.h"
+#include "httpd/process/meters.h"
+#include "httpd/process/server_slots.h"
 
 #include <apr_strings.h>
 #include <http_log.h>
@@ -241,10 +241,10 @@ static void slots(apr_array_header_t *lines)
 {
     apr_size_t f;
 
-    for (f = 0; pay_child_slots() && f < sizeof(slot_families) / sizeof(slot_families[0]); f++) {
+    for (f = 0; pay_server_slots() && f < sizeof(slot_families) / sizeof(slot_families[0]); f++) {
         pay_meter_family(lines, slot_families[f].name, "gauge", slot_families[f].help);
         pay_meter_line(lines, "%s %d\n", slot_families[f].name,
-                       slot_families[f].value(pay_child_slots()));
+                       slot_families[f].value(pay_server_slots()));
     }
 }
 

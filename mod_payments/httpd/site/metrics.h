@@ -4,7 +4,7 @@
 
 /* PaymentsMetrics: what this server counts, for Prometheus (docs/operations.md, "Watching it"). */
 
-#include "httpd/site/site_path.h"
+#include "httpd/site/answer.h"
 
 extern const pay_site_path_t pay_metrics;
 

@@ -8,18 +8,7 @@
  * their answers. Who may ask is the administrator's business, by Require in a <Location>.
  */
 
-#include "httpd/conf/conf.h"
-
 #include <httpd.h>
-
-typedef struct pay_site_path_t {
-    const char *handler; /* the handler's name in r->handler */
-    int ignores_key;     /* an Authorization header is neither read nor logged */
-    /* The path in `conf`, or NULL. */
-    const char *(*path)(const pay_conf_t *conf);
-    /* The status of the answer to GET or HEAD; *text: its body, NULL: none; *type: of the body. */
-    int (*answer)(const char **text, const char **type, request_rec *r);
-} pay_site_path_t;
 
 void pay_site_path_register_hooks(apr_pool_t *p);
 

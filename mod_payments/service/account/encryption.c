@@ -2,11 +2,11 @@
 #include "service/account/encryption.h"
 
 #include "base/crypto/crypto.h"
-#include "base/text/json.h"
 #include "base/crypto/keyring.h"
-#include "base/log.h"
 #include "base/crypto/rsa.h"
 #include "base/crypto/secret_memory.h"
+#include "base/log.h"
+#include "base/text/json.h"
 
 #include <apr_strings.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "service/account/endpoints.h"
 
 #include "base/crypto/keyring.h"
-#include "base/text/time.h"
 #include "base/net/url.h"
+#include "base/text/time.h"
 #include "service/webhook.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/account/keys.h"
 
-#include "base/text/id.h"
 #include "base/log.h"
+#include "base/text/id.h"
 #include "base/text/time.h"
 #include "service/account/key_usage.h"
 

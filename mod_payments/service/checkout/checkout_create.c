@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/checkout/checkout_create.h"
 
-#include "base/text/id.h"
 #include "base/log.h"
-#include "base/text/time.h"
 #include "base/net/url.h"
+#include "base/text/id.h"
+#include "base/text/time.h"
 #include "model/return_hosts.h"
 #include "service/acquiring.h"
 #include "service/charge/charge_rules.h"
-#include "service/failures.h"
 #include "service/checkout/links.h"
+#include "service/failures.h"
 #include "service/reconcile/reconcile.h"
 
 #include <apr_strings.h>

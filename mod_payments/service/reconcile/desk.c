@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/reconcile/desk.h"
 
-#include "base/shared/clock.h"
 #include "base/log.h"
+#include "base/shared/clock.h"
 #include "base/text/time.h"
 #include "service/reconcile/lanes.h"
 

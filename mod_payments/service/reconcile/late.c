@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/text/id.h"
 #include "base/log.h"
+#include "base/text/id.h"
 #include "base/text/time.h"
 #include "service/reconcile/parts.h"
 

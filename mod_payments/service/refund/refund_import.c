@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/refund/refund_import.h"
 
-#include "base/text/json.h"
 #include "base/log.h"
+#include "base/text/json.h"
 #include "base/text/time.h"
 #include "model/refund_tag.h"
 #include "service/refund/record_file.h"

@@ -2,12 +2,12 @@
 #include "store/account/account.h"
 
 #include "base/crypto/crypto.h"
-#include "store/record/audit.h"
 #include "store/keys.h"
+#include "store/record/audit.h"
 #include "store/record/record.h"
-#include "store/row.h"
 #include "store/record/time.h"
 #include "store/record/walk.h"
+#include "store/row.h"
 #include "store/rows_scan.h"
 
 #include <apr_strings.h>

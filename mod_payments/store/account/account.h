@@ -4,8 +4,8 @@
 
 /* Rows of accounts, for the files of other nouns that belong to one. */
 
-#include "store/rows.h"
 #include "store/record/index.h"
+#include "store/rows.h"
 
 /* MDB_NOTFOUND when there is none. Copied into `p`. */
 int pay_store_account_by_number(pay_account_t **out, pay_rows_txn_t *txn, apr_uint32_t number,

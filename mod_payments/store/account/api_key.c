@@ -2,11 +2,11 @@
 #include "store/account/api_key.h"
 
 #include "store/account/account.h"
-#include "store/record/audit.h"
 #include "store/keys.h"
+#include "store/record/audit.h"
 #include "store/record/record.h"
-#include "store/row.h"
 #include "store/record/time.h"
+#include "store/row.h"
 
 #include <apr_strings.h>
 #include <assert.h>

@@ -4,8 +4,8 @@
 
 /* Rows of API keys, for the files that visit their table. */
 
-#include "store/rows.h"
 #include "store/record/index.h"
+#include "store/rows.h"
 
 /* The row at the digest `at`, without its account. */
 int pay_store_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_val *row,

@@ -3,9 +3,9 @@
 
 #include "store/account/account.h"
 #include "store/record/audit.h"
-#include "store/row.h"
 #include "store/record/time.h"
 #include "store/record/walk.h"
+#include "store/row.h"
 
 #include <apr_strings.h>
 #include <assert.h>

@@ -7,8 +7,8 @@
  * or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 int pay_store_encryption_key_decode(pay_encryption_key_t **out, const MDB_val *key,
                                     const MDB_val *row, apr_pool_t *p);

@@ -7,9 +7,9 @@
  * behind the account in the rows, before it in the index.
  */
 
-#include "store/rows.h"
-#include "store/record/index.h"
 #include "store/keys.h"
+#include "store/record/index.h"
+#include "store/rows.h"
 
 #define PAY_STORE_GRANT_KEY_LEN (4 + PAY_SHA256_LEN)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/account/grant.h"
 
-#include "store/row.h"
 #include "store/record/walk.h"
+#include "store/row.h"
 
 #include <apr_strings.h>
 #include <string.h>

@@ -3,12 +3,12 @@
 
 #include "base/crypto/crypto.h"
 #include "store/account/account.h"
-#include "store/record/audit.h"
 #include "store/keys.h"
-#include "store/row.h"
+#include "store/record/audit.h"
 #include "store/record/rows.h"
 #include "store/record/time.h"
 #include "store/record/walk.h"
+#include "store/row.h"
 
 #include <apr_strings.h>
 #include <string.h>

@@ -7,9 +7,9 @@
  * row is held against is read in the row's own, so that a store in use shows no false faults.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
 #include "store/record/scope.h"
+#include "store/rows.h"
 
 #define PAY_STORE_CHECK_ROWS_MAX 256 /* rows of one part */
 

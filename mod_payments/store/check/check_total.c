@@ -4,8 +4,8 @@
 #include "store/payment/charge.h"
 #include "store/payment/charge_time.h"
 #include "store/payment/refund.h"
-#include "store/record/scope.h"
 #include "store/payment/total.h"
+#include "store/record/scope.h"
 #include "store/rows_scan.h"
 
 #include <apr_strings.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/lmdb/env.h"
 
+#include "store/erase/discard.h"
+#include "store/erase/tour.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
-#include "store/erase/discard.h"
 #include "store/payment/link.h"
 #include "store/record/rows.h"
-#include "store/erase/tour.h"
 #include "store/rows_scan.h"
 
 #include <apr_strings.h>

@@ -7,8 +7,8 @@
 #include "store/payment/kept.h"
 #include "store/payment/link.h"
 #include "store/payment/refund_record.h"
-#include "store/record/scope.h"
 #include "store/payment/total.h"
+#include "store/record/scope.h"
 
 int pay_store_discard_refund(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p)
 {

@@ -7,8 +7,8 @@
  * write transaction takes out those that are still what was looked for.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 #define PAY_STORE_GATHER_VISITS_MAX 4096 /* rows that one read transaction looks at */
 #define PAY_STORE_GATHER_ROWS_MAX 500    /* rows that one write transaction takes out */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/payment/charge.h"
+#include "store/account/token.h"
 #include "store/erase/discard.h"
-#include "store/event/event.h"
 #include "store/erase/gather.h"
+#include "store/erase/tour.h"
+#include "store/event/event.h"
+#include "store/payment/charge.h"
 #include "store/payment/kept.h"
 #include "store/record/scope.h"
 #include "store/record/time.h"
-#include "store/account/token.h"
-#include "store/erase/tour.h"
 #include "store/rows_scan.h"
 
 #include <apr_strings.h>

@@ -2,8 +2,8 @@
 #include "store/erase/tour.h"
 
 #include "base/text/time.h"
-#include "store/payment/charge.h"
 #include "store/event/event.h"
+#include "store/payment/charge.h"
 #include "store/rows_scan.h"
 
 #include <assert.h>

@@ -8,9 +8,9 @@
  * the next one goes on where it ended, be it in the middle of a charge.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
 #include "store/payment/refund.h"
+#include "store/rows.h"
 
 #define PAY_STORE_TOUR_ROWS_MAX 1000   /* rows of one write transaction */
 #define PAY_STORE_TOUR_CHARGES_MAX 100 /* of one tour */

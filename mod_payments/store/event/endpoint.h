@@ -7,9 +7,9 @@
  * at next. Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/rows.h"
-#include "store/record/index.h"
 #include "store/keys.h"
+#include "store/record/index.h"
+#include "store/rows.h"
 
 #define PAY_STORE_ENDPOINT_KEY_LEN (PAY_STORE_SCOPE_LEN + 1)
 #define PAY_STORE_ENDPOINT_DUE_KEY_LEN (8 + PAY_STORE_ENDPOINT_KEY_LEN)

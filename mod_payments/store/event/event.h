@@ -8,8 +8,8 @@
  * LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/rows.h"
 #include "store/event/endpoint.h"
+#include "store/rows.h"
 
 #define PAY_STORE_EVENT_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8 + 4)
 #define PAY_STORE_EVENT_DUE_KEY_LEN (PAY_STORE_ENDPOINT_KEY_LEN + 8 + 8)
@@ -41,8 +41,6 @@ int pay_store_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event
 /* The first undelivered one of the transaction and endpoint of `place`. */
 int pay_store_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
                           apr_pool_t *p);
-/* Fills in charge and refund. One that is gone is a bad row. */
-int pay_store_event_records(pay_event_t *event, pay_rows_txn_t *txn, apr_pool_t *p);
 
 /* --- store/event/event_record.c: the row with its entry --- */
 
@@ -68,13 +66,16 @@ int pay_store_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *go
  * whose count of events it moves. `first` as in pay_event_is_for.
  */
 int pay_store_event_of_charge(pay_rows_txn_t *txn, pay_charge_t *charge, int first, apr_pool_t *p);
-/*
- * Tells of a refund that was decided, or failed later, and of its charge where its `turned`: it
- * became reversed by that, or successful again; of one that only a file told of, nothing. Both rows
- * are written already.
- */
-int pay_store_event_of_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, int turned,
+/* Sets *wanted to 1 if the scope has an endpoint that is enabled. */
+int pay_store_event_is_wanted(int *wanted, pay_rows_txn_t *txn, const pay_scope_t *scope,
                               apr_pool_t *p);
+/*
+ * Writes the events of a refund that was decided, or failed later, whose row is written; with
+ * `turned` 1, also those of its charge, which became reversed by that, or successful again. Moves
+ * the charge's count of events; the caller writes the charge.
+ */
+int pay_store_event_of_refund(pay_rows_txn_t *txn, pay_charge_t *charge, const pay_refund_t *refund,
+                              int turned, apr_pool_t *p);
 
 /* At the end of an import: a processed refund that is announced, or that reversed its charge. */
 typedef struct pay_store_told_t {

@@ -2,8 +2,6 @@
 #include "store/event/event.h"
 
 #include "base/text/time.h"
-#include "store/payment/charge.h"
-#include "store/payment/charge_record.h"
 #include "store/record/epoch.h"
 #include "store/record/time.h"
 #include "store/rows_scan.h"
@@ -165,24 +163,27 @@ static pay_event_t event_of_refund(const pay_refund_t *refund, const pay_charge_
     return event;
 }
 
-int pay_store_event_of_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, int turned,
+int pay_store_event_is_wanted(int *wanted, pay_rows_txn_t *txn, const pay_scope_t *scope,
                               apr_pool_t *p)
+{
+    endpoints_t endpoints;
+    int rc;
+
+    rc = endpoints_load(&endpoints, txn, scope, p);
+    *wanted = !rc && endpoints.count > 0;
+    return rc;
+}
+
+int pay_store_event_of_refund(pay_rows_txn_t *txn, pay_charge_t *charge, const pay_refund_t *refund,
+                              int turned, apr_pool_t *p)
 {
     const pay_charge_state_t to =
         refund->state == PAY_REFUND_PROCESSED ? PAY_CHARGE_REVERSED : PAY_CHARGE_SUCCESSFUL;
     endpoints_t endpoints;
-    pay_charge_t *charge;
     pay_event_t event;
     int any, rc;
 
-    if (refund->charge_seq == 0 || (refund->import_number != 0 && !*refund->acquirer)) {
-        return MDB_SUCCESS; /* what a file told is not news */
-    }
     rc = endpoints_load(&endpoints, txn, &refund->scope, p);
-    if (rc || endpoints.count == 0) {
-        return rc;
-    }
-    rc = pay_store_charge_get(&charge, txn, &refund->scope, refund->charge_seq, p);
     if (rc) {
         return rc;
     }
@@ -200,7 +201,7 @@ int pay_store_event_of_refund(pay_rows_txn_t *txn, const pay_refund_t *refund, i
         && charge->state == to) { /* and has not moved on since an import's row was written */
         rc = tell_charge(txn, &endpoints, charge, 0, p);
     }
-    return rc ? rc : pay_store_charge_put(txn, charge, p);
+    return rc;
 }
 
 int pay_store_event_of_parked(pay_rows_txn_t *txn, const pay_event_t *parked,

@@ -8,8 +8,8 @@
  * all processes and restarts. Functions return LMDB's codes.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 #define PAY_STORE_MAILED_MAX 5 /* receipts of an account and mode to one mailbox */
 #define PAY_STORE_MAILED_TIME apr_time_from_sec(3600)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/lmdb/env.h"
 
-#include "store/record/limits.h"
 #include "store/lmdb/open.h"
+#include "store/record/limits.h"
 #include "store/record/rows.h"
 
 #include <apr_strings.h>

@@ -3,9 +3,9 @@
 
 #include "base/log.h"
 #include "base/text/time.h"
-#include "store/payment/charge_time.h"
 #include "store/lmdb/env.h"
 #include "store/lmdb/raw.h"
+#include "store/payment/charge_time.h"
 #include "store/rows_scan.h"
 
 #include <errno.h>

@@ -2,9 +2,9 @@
 #include "store/lmdb/env.h"
 
 #include "base/text/time.h"
+#include "store/lmdb/raw.h"
 #include "store/payment/due.h"
 #include "store/record/epoch.h"
-#include "store/lmdb/raw.h"
 
 #include <apr_strings.h>
 #include <stddef.h>

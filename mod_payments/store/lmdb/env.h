@@ -12,9 +12,9 @@
  */
 
 #include "base/shared/clock.h"
-#include "store/rows.h"
 #include "store/lmdb/files.h"
 #include "store/lmdb/mark.h"
+#include "store/rows.h"
 
 #define PAY_LMDB_DBI_FIRST 2           /* LMDB keeps 0 and 1; then the tables by their enum */
 #define PAY_LMDB_READERS_FREE_MAX 64   /* read transactions kept for the next use */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/lmdb/files.h"
 
-#include "base/net/descriptor.h"
 #include "base/log.h"
+#include "base/net/descriptor.h"
 
 #include <apr_strings.h>
 #include <dirent.h>

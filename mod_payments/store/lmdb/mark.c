@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/lmdb/mark.h"
 
-#include "base/shared/clock.h"
 #include "base/log.h"
+#include "base/shared/clock.h"
 #include "store/lmdb/backoff.h"
 #include "store/lmdb/open.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/event/event.h"
+#include "store/outbox/event_records.h"
 
 #include "base/text/time.h"
 #include "store/rows_scan.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/event/event.h"
+#include "store/outbox/event_records.h"
 
 #include "base/text/time.h"
 #include "model/recipients.h"
-#include "store/record/epoch.h"
 #include "store/event/mailed.h"
+#include "store/record/epoch.h"
 
 #include <assert.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * caller's transaction.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 typedef enum pay_store_acquirer_kind_t {
     PAY_ACQUIRER_CHARGE = 1, /* a charge's acquirer_reference */

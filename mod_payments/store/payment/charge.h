@@ -7,8 +7,8 @@
  * PAY_ROWS_BAD (already logged).
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 #define PAY_STORE_CHARGE_KEY_LEN (PAY_STORE_SCOPE_LEN + 8)
 

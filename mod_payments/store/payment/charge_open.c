@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/payment/charge.h"
 
+#include "store/event/event.h"
 #include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
-#include "store/event/event.h"
 #include "store/payment/kept.h"
 #include "store/payment/link.h"
 #include "store/payment/refund_link.h"
+#include "store/payment/total.h"
 #include "store/record/rows.h"
 #include "store/record/scope.h"
 #include "store/record/text.h"
-#include "store/payment/total.h"
 
 #include <apr_strings.h>
 #include <assert.h>

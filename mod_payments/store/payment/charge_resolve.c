@@ -4,14 +4,14 @@
 #include "base/log.h"
 #include "model/fee.h"
 #include "store/account/account.h"
+#include "store/account/token.h"
+#include "store/event/event.h"
 #include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
-#include "store/event/event.h"
 #include "store/payment/link.h"
+#include "store/payment/total.h"
 #include "store/record/text.h"
 #include "store/record/time.h"
-#include "store/account/token.h"
-#include "store/payment/total.h"
 
 #include <apr_strings.h>
 

@@ -4,9 +4,9 @@
 #include "model/token.h"
 #include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
-#include "store/row.h"
 #include "store/record/text.h"
 #include "store/record/time.h"
+#include "store/row.h"
 
 #include <apr_strings.h>
 #include <errno.h>

@@ -10,8 +10,8 @@
  * new charge a page somewhere, while this entry's page is the one that is written anyway.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 #define PAY_STORE_CHARGE_TIME_KEY_LEN (PAY_STORE_SCOPE_LEN + 8 + 8) /* scope, createdAt, seq */
 #define PAY_STORE_CHARGE_MARK_LEN 4

@@ -9,9 +9,9 @@
  */
 
 #include "model/link.h"
-#include "store/rows.h"
-#include "store/record/index.h"
 #include "store/keys.h"
+#include "store/record/index.h"
+#include "store/rows.h"
 
 /* What a page's id leads to. */
 typedef enum pay_store_page_kind_t { PAY_PAGE_CHECKOUT = 1, PAY_PAGE_LINK } pay_store_page_kind_t;

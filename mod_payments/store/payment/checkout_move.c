@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "store/event/event.h"
 #include "store/payment/charge.h"
 #include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
-#include "store/event/event.h"
 #include "store/record/text.h"
 #include "store/record/time.h"
 

@@ -12,8 +12,8 @@
  * when their time is over. Functions run inside the caller's transaction.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 typedef enum pay_store_due_kind_t { PAY_DUE_CHARGE = 1, PAY_DUE_REFUND = 2 } pay_store_due_kind_t;
 

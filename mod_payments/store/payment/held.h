@@ -8,9 +8,9 @@
  * transaction.
  */
 
-#include "store/rows.h"
-#include "store/payment/due.h"
 #include "store/keys.h"
+#include "store/payment/due.h"
+#include "store/rows.h"
 
 /* scope (5), kind (1), seq (8) */
 #define PAY_STORE_HELD_KEY_LEN (PAY_STORE_SCOPE_LEN + 1 + 8)

@@ -2,10 +2,10 @@
 #include "store/rows.h"
 
 #include "base/text/time.h"
-#include "store/record/epoch.h"
 #include "store/keys.h"
-#include "store/row.h"
+#include "store/record/epoch.h"
 #include "store/record/text.h"
+#include "store/row.h"
 
 #include <string.h>
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/time.h"
+#include "store/event/event.h"
 #include "store/payment/acquirer.h"
 #include "store/payment/charge.h"
 #include "store/payment/charge_record.h"
-#include "store/event/event.h"
-#include "store/payment/refund_record.h"
 #include "store/payment/refund_link.h"
-#include "store/record/scope.h"
+#include "store/payment/refund_record.h"
 #include "store/payment/sweep.h"
+#include "store/payment/total.h"
+#include "store/record/scope.h"
 #include "store/record/text.h"
 #include "store/record/time.h"
-#include "store/payment/total.h"
 
 #include <apr_hash.h>
 #include <apr_strings.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/record/audit.h"
-#include "store/payment/charge.h"
 #include "store/event/event.h"
-#include "store/payment/refund.h"
-#include "store/record/scope.h"
+#include "store/payment/charge.h"
+#include "store/payment/refund_record.h"
 #include "store/payment/sweep.h"
+#include "store/record/audit.h"
+#include "store/record/scope.h"
 
 #include <apr_hash.h>
 #include <apr_strings.h>
@@ -156,7 +156,7 @@ static int tell_news(const finish_t *finish, pay_rows_txn_t *txn)
     for (i = 0; !rc && i < all->nelts; i++) {
         if (refunds[i]) {
             group = group_of(groups, &told[i], finish->p);
-            rc = pay_store_event_of_refund(txn, refunds[i], group->turned && group->last == i,
+            rc = pay_store_refund_announce(txn, refunds[i], group->turned && group->last == i,
                                            finish->p);
         }
     }

@@ -8,9 +8,9 @@
  * pay_store_kept_get, and adds after its last check: nothing that is kept is ever written over.
  */
 
-#include "store/rows.h"
-#include "store/record/index.h"
 #include "store/keys.h"
+#include "store/record/index.h"
+#include "store/rows.h"
 
 /* scope, key kind (1), operation (1), SHA-256 of the key */
 #define PAY_STORE_KEPT_KEY_LEN (PAY_STORE_SCOPE_LEN + 2 + PAY_SHA256_LEN)

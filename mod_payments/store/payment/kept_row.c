@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/payment/kept.h"
 
-#include "store/record/record.h"
 #include "store/payment/refund.h"
+#include "store/record/record.h"
 #include "store/row.h"
 
 #include <errno.h>

@@ -4,10 +4,10 @@
 #include "store/account/account.h"
 #include "store/record/audit.h"
 #include "store/record/record.h"
-#include "store/row.h"
 #include "store/record/rows.h"
 #include "store/record/time.h"
 #include "store/record/walk.h"
+#include "store/row.h"
 
 #include <apr_strings.h>
 #include <assert.h>

@@ -7,9 +7,9 @@
  * the caller's transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/rows.h"
-#include "store/record/index.h"
 #include "store/payment/checkout.h"
+#include "store/record/index.h"
+#include "store/rows.h"
 
 /* In table page, behind the kind: scope and reference. */
 #define PAY_STORE_LINK_KEY_MAX (PAY_STORE_SCOPE_LEN + PAY_LINK_REFERENCE_MAX)

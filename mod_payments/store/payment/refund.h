@@ -10,8 +10,8 @@
  * Functions return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 #define PAY_STORE_REFUND_VERSION 1
 #define PAY_STORE_REFUND_HEAD_LEN 15

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/account/account.h"
-#include "store/record/epoch.h"
 #include "store/payment/refund_record.h"
+#include "store/record/epoch.h"
 #include "store/record/time.h"
 
 #include <assert.h>

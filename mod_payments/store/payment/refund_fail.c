@@ -2,10 +2,10 @@
 #include "store/payment/refund_record.h"
 
 #include "base/log.h"
-#include "store/payment/charge.h"
 #include "store/event/event.h"
-#include "store/record/time.h"
+#include "store/payment/charge.h"
 #include "store/payment/total.h"
+#include "store/record/time.h"
 
 typedef struct fail_t {
     const pay_scope_t *scope;
@@ -38,7 +38,7 @@ static int take_back(fail_t *fail, pay_rows_txn_t *txn, pay_store_refund_t *row)
     refund->updated_at = pay_store_time_not_before(refund->updated_at);
     fail->changed = 1;
     rc = pay_store_refund_put(txn, row, fail->p);
-    return rc ? rc : pay_store_event_of_refund(txn, refund, turned, fail->p);
+    return rc ? rc : pay_store_refund_announce(txn, refund, turned, fail->p);
 }
 
 static int fail_work(pay_rows_txn_t *txn, void *baton)

@@ -3,10 +3,10 @@
 
 #include "base/log.h"
 #include "store/payment/acquirer.h"
-#include "store/record/audit.h"
 #include "store/payment/charge.h"
 #include "store/payment/charge_record.h"
 #include "store/payment/refund_record.h"
+#include "store/record/audit.h"
 #include "store/record/time.h"
 #include "store/rows_scan.h"
 

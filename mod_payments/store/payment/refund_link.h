@@ -8,8 +8,8 @@
  * run inside the caller's transaction.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 #define PAY_STORE_REFUND_LINKS_MAX 1000 /* refunds of one charge that one transaction links */
 

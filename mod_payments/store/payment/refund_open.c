@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/payment/refund.h"
 
-#include "store/record/audit.h"
 #include "store/payment/charge.h"
 #include "store/payment/charge_record.h"
-#include "store/record/epoch.h"
 #include "store/payment/kept.h"
 #include "store/payment/refund_record.h"
+#include "store/record/audit.h"
+#include "store/record/epoch.h"
 #include "store/record/rows.h"
 #include "store/record/scope.h"
 #include "store/record/text.h"

@@ -9,8 +9,8 @@
  * caller's transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
  */
 
-#include "store/record/index.h"
 #include "store/payment/refund.h"
+#include "store/record/index.h"
 
 extern const pay_store_record_t pay_store_refund_record; /* of pay_store_refund_t */
 
@@ -24,5 +24,14 @@ int pay_store_refund_remove(pay_rows_txn_t *txn, const pay_refund_t *refund);
 
 /* Puts the entries of a refund that is stored, for one that may lack some. */
 int pay_store_refund_reindex(pay_rows_txn_t *txn, const pay_store_refund_t *row);
+
+/* --- store/payment/announce.c --- */
+/*
+ * Writes the events of a refund that was decided, or failed later, and counts them in its charge;
+ * with `turned` 1, also those of the charge, which became reversed by that, or successful again.
+ * Nothing is written for a refund that only a file reported. Both rows are written already.
+ */
+int pay_store_refund_announce(pay_rows_txn_t *txn, const pay_refund_t *refund, int turned,
+                              apr_pool_t *p);
 
 #endif

@@ -2,12 +2,12 @@
 #include "store/payment/refund_record.h"
 
 #include "base/log.h"
+#include "store/event/event.h"
 #include "store/payment/acquirer.h"
 #include "store/payment/charge.h"
-#include "store/event/event.h"
+#include "store/payment/total.h"
 #include "store/record/text.h"
 #include "store/record/time.h"
-#include "store/payment/total.h"
 
 #include <assert.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static int move(resolve_t *resolve, pay_rows_txn_t *txn, pay_store_refund_t *row
     resolve->changed = 1;
     rc = pay_store_refund_put(txn, row, resolve->p);
     if (!rc) {
-        rc = pay_store_event_of_refund(txn, refund, turned, resolve->p);
+        rc = pay_store_refund_announce(txn, refund, turned, resolve->p);
     }
     if (rc || to != PAY_REFUND_PROCESSED) {
         return rc;

@@ -4,9 +4,9 @@
 #include "base/text/json.h"
 #include "base/text/time.h"
 #include "base/text/writer.h"
-#include "store/row.h"
 #include "store/record/scope.h"
 #include "store/record/time.h"
+#include "store/row.h"
 
 #include <apr_strings.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 
 #include "store/payment/charge.h"
 #include "store/payment/refund_record.h"
-#include "store/record/scope.h"
 #include "store/payment/total.h"
+#include "store/record/scope.h"
 #include "store/rows_scan.h"
 
 #include <apr_strings.h>

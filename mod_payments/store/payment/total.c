@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/payment/total.h"
 
-#include "store/row.h"
 #include "store/record/scope.h"
+#include "store/row.h"
 #include "store/rows_scan.h"
 
 #include <assert.h>

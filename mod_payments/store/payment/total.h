@@ -7,8 +7,8 @@
  * but for those that count, PAY_ROWS_BAD (already logged).
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 /* scope, step, currency, import number (0: not imported) */
 #define PAY_STORE_TOTAL_KEY_LEN (PAY_STORE_SCOPE_LEN + 8 + PAY_CURRENCY_LEN + 4)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/payment/due.h"
 #include "store/event/endpoint.h"
+#include "store/payment/due.h"
 #include "store/payment/refund.h"
 #include "store/record/scope.h"
 #include "store/record/walk.h"

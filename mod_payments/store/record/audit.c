@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "store/lmdb/env.h"
 #include "store/lmdb/open.h"
-#include "store/row.h"
 #include "store/record/time.h"
+#include "store/row.h"
 #include "store/rows_scan.h"
 
 #include <apr_strings.h>

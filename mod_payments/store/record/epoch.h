@@ -8,8 +8,13 @@
  */
 
 #include "model/epoch.h"
-#include "store/rows.h"
 #include "store/lmdb/files.h"
+#include "store/rows.h"
+
+/* The key of the row. */
+MDB_val pay_store_epoch_key(void);
+/* The row as it is; MDB_NOTFOUND if the store has none. A bad row is not logged. */
+int pay_store_epoch_read(pay_epoch_t *out, pay_rows_txn_t *txn);
 
 /* Of a store without such a row, which an earlier version wrote: all zero. */
 int pay_store_epoch_load(pay_epoch_t *out, pay_rows_txn_t *txn);

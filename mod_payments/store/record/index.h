@@ -13,8 +13,8 @@
  * Functions run inside the caller's transaction and return LMDB's codes or PAY_ROWS_BAD.
  */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 #define PAY_STORE_ENTRY_VALUE_MAX (1 + PAY_STORE_KEY_MAX) /* bytes: a kind and a row's key */
 

@@ -2,8 +2,8 @@
 #include "store/record/rows.h"
 
 #include "base/log.h"
-#include "store/record/audit.h"
 #include "store/lmdb/env.h"
+#include "store/record/audit.h"
 #include "store/record/limits.h"
 #include "store/record/rows_count.h"
 #include "store/record/walk.h"

@@ -2,9 +2,9 @@
 #include "store/record/scope.h"
 
 #include "base/log.h"
-#include "store/row.h"
 #include "store/record/rows_count.h"
 #include "store/record/time.h"
+#include "store/row.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
  */
 
 #include "base/shared/worker.h"
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 /* An import holds its scope for so long from each of its transactions on, seen from another boot.
  */

@@ -4,8 +4,8 @@
 
 /* Visits the rows of a table in the order of their keys. */
 
-#include "store/rows.h"
 #include "store/keys.h"
+#include "store/rows.h"
 
 /* 0 goes on; any other code ends the walk and is its result. */
 typedef int (*pay_store_visit_t)(void *baton, pay_rows_txn_t *txn, const MDB_val *key,

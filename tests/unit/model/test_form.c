@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "base/text/json.h"
 #include "base/problem.h"
+#include "base/text/json.h"
 #include "model/form.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "store/rows.h"
 #include "store/row.h"
+#include "store/rows.h"
 
 #include <errno.h>
 #include <limits.h>

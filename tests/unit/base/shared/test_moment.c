@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "base/shared/moment.h"
-#include "base/text/time.h"
 #include "base/shared/worker.h"
+#include "base/text/time.h"
 
 #define NOW APR_TIME_C(1800000000000000)
 #define SECOND apr_time_from_sec(1)

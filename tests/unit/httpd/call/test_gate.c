@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/call/gate.h"
 
-#include "httpd/conf/checkout.h"
 #include "httpd/call/gate_require.h"
+#include "httpd/call/page_root.h"
 #include "model/api_key.h"
 
 #include "request.h"
@@ -131,8 +131,8 @@ START_TEST(test_page_root)
     r->hostname = root_rows[_i].called;
     r->parsed_uri.port = (apr_port_t)root_rows[_i].port;
     r->parsed_uri.port_str = root_rows[_i].port ? (char *)"" : NULL;
-    ck_assert_msg(!strcmp(pay_conf_page_root(r), root_rows[_i].want), "%s: %s", root_rows[_i].name,
-                  pay_conf_page_root(r));
+    ck_assert_msg(!strcmp(pay_page_root(r), root_rows[_i].want), "%s: %s", root_rows[_i].name,
+                  pay_page_root(r));
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/conf/acquirer.h"
 #include "acquirer/relay/relay.h"
+#include "httpd/conf/acquirer.h"
 #include "httpd/conf/parse.h"
 
 #include "request.h"

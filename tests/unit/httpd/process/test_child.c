@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/process/child.h"
+#include "httpd/process/server_slots.h"
 
 #include "unit.h"
 
@@ -20,7 +20,7 @@ static const struct {
 
 START_TEST(test_limits)
 {
-    const pay_slots_limits_t got = pay_child_limits(rows[_i].daemons, rows[_i].threads);
+    const pay_slots_limits_t got = pay_server_slots_limits(rows[_i].daemons, rows[_i].threads);
     const pay_slots_limits_t *want = &rows[_i].want;
 
     ck_assert_msg(got.count == want->count && got.process_max == want->process_max

@@ -2,8 +2,11 @@
 #include "httpd/process/leaving.h"
 
 #include "httpd/process/acquirers.h"
-#include "httpd/process/child.h"
+#include "httpd/process/deliver.h"
+#include "httpd/process/fetcher.h"
 #include "httpd/process/ledger.h"
+#include "httpd/process/reconciler.h"
+#include "httpd/process/server_slots.h"
 #include "request.h"
 #include "store_script.h"
 
@@ -17,7 +20,7 @@ static pay_ledger_t *ledger_make(pay_store_t *store)
     pay_ledger_t *ledger = apr_pcalloc(unit_pool, sizeof(*ledger));
 
     stand_in = (stand_in_t){.daemons = 0};
-    pay_child_share_slots(request_server(), unit_pool);
+    pay_server_slots_share(request_server(), unit_pool);
     ledger->store = store;
     ledger->hosts = apr_array_make(unit_pool, 1, sizeof(server_rec *));
     APR_ARRAY_PUSH(ledger->hosts, server_rec *) = request_server();

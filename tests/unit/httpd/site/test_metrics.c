@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/site/metrics.h"
 
-#include "httpd/site/site_path.h"
 #include "httpd/call/stranger.h"
+#include "httpd/site/site_path.h"
 
 #include "request.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "till.h"
 #include "decide.h"
+#include "till.h"
 
 #include "base/text/time.h"
 

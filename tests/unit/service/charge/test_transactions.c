@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/writer.h"
-#include "service/refund/refunds.h"
 #include "service/charge/transactions.h"
+#include "service/refund/refunds.h"
 #include "shop_charge.h"
 #include "watched.h"
 

@@ -3,9 +3,9 @@
 #include "service/history/parts.h"
 
 #include "history_fixture.h"
-#include "store_script.h"
 #include "store/payment/due.h"
 #include "store/payment/refund_record.h"
+#include "store_script.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

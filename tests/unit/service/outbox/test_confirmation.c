@@ -2,8 +2,8 @@
 #include "peer.h"
 #include "shop.h"
 
-#include "service/outbox/confirmation.h"
 #include "service/account/endpoints.h"
+#include "service/outbox/confirmation.h"
 
 static const peer_smtp_t usual = {.ehlo = NULL};
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
+#include "store/check/check.h"
 #include "store/payment/charge.h"
 #include "store/payment/charge_time.h"
-#include "store/check/check.h"
 #include "store/payment/refund.h"
 #include "store/payment/total.h"
 

@@ -2,8 +2,8 @@
 #include "link_goods.h"
 #include "outlet.h"
 
-#include "store/payment/checkout.h"
 #include "store/lmdb/env.h"
+#include "store/payment/checkout.h"
 #include "store/record/rows.h"
 
 #define KEEP PAY_STORE_CHECKOUT_KEEP

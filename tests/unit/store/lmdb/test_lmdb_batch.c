@@ -2,9 +2,9 @@
 /* Group commit: what stands in line while one thread waits for the lock is committed with it. */
 #include "lmdb_fixture.h"
 
+#include "between.h"
 #include "store/lmdb/line.h"
 #include "store/record/rows.h"
-#include "between.h"
 
 #include <errno.h>
 #include <pthread.h>

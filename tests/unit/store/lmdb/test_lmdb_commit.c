@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lmdb_fixture.h"
 #include "between.h"
+#include "lmdb_fixture.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
 
 #include "between.h"
 #include "child_fixture.h"
-#include "store/payment/charge.h"
 #include "store/lmdb/env.h"
+#include "store/payment/charge.h"
 
 #define LEASE apr_time_from_msec(PAY_STORE_LEASE_MS)
 #define WAITED_MS 7000

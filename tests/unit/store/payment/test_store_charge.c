@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#include "store/payment/charge.h"
 #include "store/lmdb/env.h"
+#include "store/payment/charge.h"
 #include "store/record/scope.h"
 
 #include <pthread.h>

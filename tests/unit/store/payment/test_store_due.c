@@ -2,10 +2,10 @@
 #include "till.h"
 
 #include "checkout_goods.h"
-#include "store_options.h"
 #include "store/payment/charge.h"
 #include "store/payment/due.h"
 #include "store/payment/refund.h"
+#include "store_options.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

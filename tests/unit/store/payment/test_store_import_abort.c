@@ -3,8 +3,8 @@
 #include "till.h"
 
 #include "store/payment/charge.h"
-#include "store/record/scope.h"
 #include "store/payment/sweep.h"
+#include "store/record/scope.h"
 
 #define SWEPT (PAY_STORE_SWEEP_ROWS_MAX + 1) /* more than one part */
 

@@ -4,10 +4,10 @@
 
 #include "till.h"
 
-#include "store/payment/charge.h"
-#include "store/record/epoch.h"
-#include "store/payment/refund.h"
 #include "between.h"
+#include "store/payment/charge.h"
+#include "store/payment/refund.h"
+#include "store/record/epoch.h"
 
 #define WINDOW apr_time_from_sec(600)
 #define HOUR apr_time_from_sec(3600)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#include "store/record/scope.h"
 #include "store/payment/total.h"
+#include "store/record/scope.h"
 
 #include <errno.h>
 

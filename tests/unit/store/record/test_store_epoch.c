@@ -4,8 +4,8 @@
 #include "base/text/time.h"
 #include "store/payment/charge_time.h"
 #include "store/record/epoch.h"
-#include "store/row.h"
 #include "store/record/scope.h"
+#include "store/row.h"
 
 #include <apr_file_io.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_HTTPD_CALL_CORS_H
-#define PAY_HTTPD_CALL_CORS_H
+#ifndef PAY_HTTPD_API_CORS_H
+#define PAY_HTTPD_API_CORS_H
 
 /*
  * Browsers' calls from pages of the origins of PaymentsCORSOrigin (Fetch, "CORS protocol"): they

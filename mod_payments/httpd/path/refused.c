@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/call/refused.h"
+#include "httpd/path/refused.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/call/path_pattern.h"
+#include "httpd/path/pattern.h"
 
 #include <apr_strings.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_HTTPD_CALL_REFUSED_H
-#define PAY_HTTPD_CALL_REFUSED_H
+#ifndef PAY_HTTPD_PATH_REFUSED_H
+#define PAY_HTTPD_PATH_REFUSED_H
 
 /*
  * Operations of the deployed API that this server will not have, because card numbers never come

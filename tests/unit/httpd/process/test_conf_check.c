@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "acquirer/relay/relay.h"
 #include "httpd/conf/root.h"
+#include "httpd/process/check.h"
 
 #include "request.h"
 
@@ -157,7 +158,7 @@ static server_rec *start(int row)
     if (host_rows[row].second) {
         set_lines(request_host(main_server), host_rows[row].second);
     }
-    pay_conf_register_hooks(unit_pool);
+    pay_check_register_hooks(unit_pool);
     return main_server;
 }
 
@@ -188,7 +189,7 @@ START_TEST(test_connectors)
     stand_in = (stand_in_t){.connector = &open};
     set_lines(main_server, LIVE);
     ck_assert_int_eq(stand_in.logged, 0);
-    pay_conf_register_hooks(unit_pool);
+    pay_check_register_hooks(unit_pool);
     ck_assert_int_eq(stand_in.check_config(unit_pool, unit_pool, unit_pool, main_server), OK);
     open.name = "other";
     ck_assert_int_ne(stand_in.check_config(unit_pool, unit_pool, unit_pool, main_server), OK);

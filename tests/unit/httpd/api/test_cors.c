@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/call/cors.h"
+#include "httpd/api/cors.h"
 
 #include "httpd/api/routes.h"
 

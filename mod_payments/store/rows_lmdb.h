@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_STORE_LMDB_INLINE_H
-#define PAY_STORE_LMDB_INLINE_H
+#ifndef PAY_STORE_ROWS_LMDB_H
+#define PAY_STORE_ROWS_LMDB_H
 
 /* The shortest functions of the seam in LMDB. Include store/rows.h or store/rows_scan.h. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_HTTPD_CALL_PATH_PATTERN_H
-#define PAY_HTTPD_CALL_PATH_PATTERN_H
+#ifndef PAY_HTTPD_PATH_PATTERN_H
+#define PAY_HTTPD_PATH_PATTERN_H
 
 /* The paths in the tables of routes. */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/call/cors.h"
+#include "httpd/api/cors.h"
 
-#include "httpd/conf/conf.h"
+#include "httpd/api/routes.h"
 #include "httpd/call/gate.h"
 #include "httpd/call/reply.h"
-#include "httpd/api/routes.h"
+#include "httpd/conf/conf.h"
 
 #include <apr_strings.h>
 #include <http_protocol.h>
@@ -154,10 +154,20 @@ static void insert_filter(request_rec *r)
     }
 }
 
+/* Behind the claim, ahead of all that can refuse a call. */
+static int map_to_storage(request_rec *r)
+{
+    if (pay_call_is_claimed(r) && !pay_call_get(r)->shows_error) {
+        pay_cors_begin(r);
+    }
+    return DECLINED;
+}
+
 void pay_cors_register_hooks(apr_pool_t *p)
 {
     (void)p;
     ap_register_output_filter(FILTER_NAME, cors_filter, NULL, AP_FTYPE_CONTENT_SET + 5);
+    ap_hook_map_to_storage(map_to_storage, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_insert_filter(insert_filter, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_insert_error_filter(insert_filter, NULL, NULL, APR_HOOK_MIDDLE);
 }

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/crypto/keyring.h"
+#include "httpd/process/check.h"
+
 #include "base/log.h"
-#include "httpd/call/claim.h"
-#include "httpd/conf/conf.h"
-#include "httpd/conf/acquirer.h"
-#include "httpd/conf/dashboard.h"
 #include "httpd/call/proxy.h"
+#include "httpd/conf/acquirer.h"
+#include "httpd/conf/conf.h"
+#include "httpd/conf/dashboard.h"
 #include "httpd/conf/root.h"
+#include "httpd/path/own_path.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_log.h>
 
 APLOG_USE_MODULE(payments);
-
-const char *pay_conf_master_key(const pay_conf_t *conf, apr_pool_t *p)
-{
-    return conf->master_key ? conf->master_key : pay_keyring_path(conf->store, p);
-}
 
 /* The first difference between two hosts' settings of one store, or NULL. */
 static const char *different(const pay_conf_t *one, const pay_conf_t *two, apr_pool_t *p)
@@ -69,7 +65,7 @@ static const char *store_conflict(const server_rec *first, const server_rec *s, 
 static const char *site_path_fault(const pay_conf_t *conf, const char *directive, const char *path,
                                    apr_pool_t *p)
 {
-    if (!path || !pay_claim_own_part(path, conf->base_path)) {
+    if (!path || !pay_own_path(path, conf->base_path)) {
         return NULL;
     }
     return apr_psprintf(p,
@@ -179,7 +175,7 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     return OK;
 }
 
-void pay_conf_register_hooks(apr_pool_t *p)
+void pay_check_register_hooks(apr_pool_t *p)
 {
     static const char *const before[] = {"mod_info.c", NULL};
 
