@@ -77,13 +77,14 @@ static const payments_acquirer_t *out_of_service(const payments_acquirer_t *conn
 
 /* ---- the parent's part */
 
-static pay_acquirers_one_t *find(const pay_ledger_t *ledger, const char *account, const char *name)
+static pay_acquirers_one_t *find(const pay_store_host_t *store_host, const char *account,
+                                 const char *name)
 {
     pay_acquirers_one_t *one;
     int i;
 
-    for (i = 0; i < ledger->acquirers->nelts; i++) {
-        one = APR_ARRAY_IDX(ledger->acquirers, i, pay_acquirers_one_t *);
+    for (i = 0; i < store_host->acquirers->nelts; i++) {
+        one = APR_ARRAY_IDX(store_host->acquirers, i, pay_acquirers_one_t *);
         if (!strcmp(one->account, account) && !strcmp(one->acquirer.name, name)) {
             return one;
         }
@@ -91,7 +92,7 @@ static pay_acquirers_one_t *find(const pay_ledger_t *ledger, const char *account
     return NULL;
 }
 
-static void add(pay_ledger_t *ledger, server_rec *s, const pay_conf_acquirer_t *said,
+static void add(pay_store_host_t *store_host, server_rec *s, const pay_conf_acquirer_t *said,
                 apr_pool_t *pconf)
 {
     const pay_conf_t *conf = pay_conf_get(s);
@@ -112,24 +113,24 @@ static void add(pay_ledger_t *ledger, server_rec *s, const pay_conf_acquirer_t *
     one->acquirer.name = said->name;
     one->acquirer.account = conf->account;
     one->acquirer.timeout = one->settings.timeout;
-    APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = one;
+    APR_ARRAY_PUSH(store_host->acquirers, pay_acquirers_one_t *) = one;
 }
 
-static void collect(pay_ledger_t *ledger, apr_pool_t *pconf)
+static void collect(pay_store_host_t *store_host, apr_pool_t *pconf)
 {
     const pay_conf_acquirer_t *said;
     const pay_conf_t *conf;
     server_rec *s;
     int i, k;
 
-    ledger->acquirers = apr_array_make(pconf, 1, sizeof(pay_acquirers_one_t *));
-    for (i = 0; i < ledger->hosts->nelts; i++) {
-        s = APR_ARRAY_IDX(ledger->hosts, i, server_rec *);
+    store_host->acquirers = apr_array_make(pconf, 1, sizeof(pay_acquirers_one_t *));
+    for (i = 0; i < store_host->hosts->nelts; i++) {
+        s = APR_ARRAY_IDX(store_host->hosts, i, server_rec *);
         conf = pay_conf_get(s);
         for (k = 0; conf->acquirers && k < conf->acquirers->nelts; k++) {
             said = APR_ARRAY_IDX(conf->acquirers, k, const pay_conf_acquirer_t *);
-            if (!find(ledger, conf->account, said->name)) {
-                add(ledger, s, said, pconf);
+            if (!find(store_host, conf->account, said->name)) {
+                add(store_host, s, said, pconf);
             }
         }
     }
@@ -167,21 +168,21 @@ static char *shared_init(pay_acquirers_one_t *one, char *memory)
 
 /* Each generation has memory of its own: during a graceful restart the old one ends its calls
  * beside the new one's, and a mended key is tried at once. */
-void pay_acquirers_share(const apr_array_header_t *ledgers, server_rec *main_server,
+void pay_acquirers_share(const apr_array_header_t *store_hosts, server_rec *main_server,
                          apr_pool_t *pconf)
 {
     apr_size_t size = ALIGN;
-    pay_ledger_t *ledger;
+    pay_store_host_t *store_host;
     apr_status_t rv;
     apr_shm_t *shm;
     char *base, *memory;
     int i, k;
 
-    for (i = 0; i < ledgers->nelts; i++) {
-        ledger = APR_ARRAY_IDX(ledgers, i, pay_ledger_t *);
-        collect(ledger, pconf);
-        for (k = 0; k < ledger->acquirers->nelts; k++) {
-            size += shared_size(APR_ARRAY_IDX(ledger->acquirers, k, pay_acquirers_one_t *));
+    for (i = 0; i < store_hosts->nelts; i++) {
+        store_host = APR_ARRAY_IDX(store_hosts, i, pay_store_host_t *);
+        collect(store_host, pconf);
+        for (k = 0; k < store_host->acquirers->nelts; k++) {
+            size += shared_size(APR_ARRAY_IDX(store_host->acquirers, k, pay_acquirers_one_t *));
         }
     }
     if (size == ALIGN) {
@@ -198,11 +199,11 @@ void pay_acquirers_share(const apr_array_header_t *ledgers, server_rec *main_ser
         base = apr_shm_baseaddr_get(shm);
     }
     memory = (char *)aligned((apr_size_t)base);
-    for (i = 0; i < ledgers->nelts; i++) {
-        ledger = APR_ARRAY_IDX(ledgers, i, pay_ledger_t *);
-        for (k = 0; k < ledger->acquirers->nelts; k++) {
+    for (i = 0; i < store_hosts->nelts; i++) {
+        store_host = APR_ARRAY_IDX(store_hosts, i, pay_store_host_t *);
+        for (k = 0; k < store_host->acquirers->nelts; k++) {
             memory =
-                shared_init(APR_ARRAY_IDX(ledger->acquirers, k, pay_acquirers_one_t *), memory);
+                shared_init(APR_ARRAY_IDX(store_host->acquirers, k, pay_acquirers_one_t *), memory);
         }
         assert(memory <= base + size);
     }
@@ -255,25 +256,25 @@ static void stop_one(pay_acquirers_one_t *one)
 
 void pay_acquirers_stop(void)
 {
-    const apr_array_header_t *ledgers = pay_ledgers();
-    const pay_ledger_t *ledger;
+    const apr_array_header_t *store_hosts = pay_store_hosts();
+    const pay_store_host_t *store_host;
     int i, k;
 
     pay_slots_close(pay_server_slots());
-    for (i = 0; ledgers && i < ledgers->nelts; i++) {
-        ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
-        for (k = 0; ledger->acquirers && k < ledger->acquirers->nelts; k++) {
-            stop_one(APR_ARRAY_IDX(ledger->acquirers, k, pay_acquirers_one_t *));
+    for (i = 0; store_hosts && i < store_hosts->nelts; i++) {
+        store_host = APR_ARRAY_IDX(store_hosts, i, const pay_store_host_t *);
+        for (k = 0; store_host->acquirers && k < store_host->acquirers->nelts; k++) {
+            stop_one(APR_ARRAY_IDX(store_host->acquirers, k, pay_acquirers_one_t *));
         }
     }
 }
 
-void pay_acquirers_open(pay_ledger_t *ledger, apr_pool_t *forever)
+void pay_acquirers_open(pay_store_host_t *store_host, apr_pool_t *forever)
 {
     int i;
 
-    for (i = 0; i < ledger->acquirers->nelts; i++) {
-        open_one(APR_ARRAY_IDX(ledger->acquirers, i, pay_acquirers_one_t *), forever);
+    for (i = 0; i < store_host->acquirers->nelts; i++) {
+        open_one(APR_ARRAY_IDX(store_host->acquirers, i, pay_acquirers_one_t *), forever);
     }
 }
 
@@ -293,7 +294,7 @@ static const pay_acquirer_t *simulator(const pay_conf_t *conf, apr_pool_t *forev
     return acquirer;
 }
 
-void pay_acquirers_serve(pay_service_t *service, const pay_ledger_t *ledger, server_rec *s,
+void pay_acquirers_serve(pay_service_t *service, const pay_store_host_t *store_host, server_rec *s,
                          apr_pool_t *forever)
 {
     const pay_conf_t *conf = pay_conf_get(s);
@@ -308,7 +309,8 @@ void pay_acquirers_serve(pay_service_t *service, const pay_ledger_t *ledger, ser
     list = apr_array_make(forever, conf->acquirers->nelts, sizeof(const pay_acquirer_t *));
     for (i = 0; i < conf->acquirers->nelts; i++) {
         name = APR_ARRAY_IDX(conf->acquirers, i, const pay_conf_acquirer_t *)->name;
-        APR_ARRAY_PUSH(list, const pay_acquirer_t *) = &find(ledger, conf->account, name)->acquirer;
+        APR_ARRAY_PUSH(list, const pay_acquirer_t *) =
+            &find(store_host, conf->account, name)->acquirer;
     }
     service->acquirers = list;
     service->acquirer[PAY_LIVE] = APR_ARRAY_IDX(list, 0, const pay_acquirer_t *);
@@ -349,19 +351,19 @@ static void stand(pay_acquirers_standing_t *standing, const pay_breaker_t *break
     }
 }
 
-apr_array_header_t *pay_acquirers_states(const pay_ledger_t *ledger, apr_pool_t *p)
+apr_array_header_t *pay_acquirers_states(const pay_store_host_t *store_host, apr_pool_t *p)
 {
     apr_array_header_t *list = apr_array_make(p, 2, sizeof(pay_acquirers_state_t));
     const pay_acquirer_t *acquirer;
     pay_acquirers_state_t *state;
     int i;
 
-    for (i = 0; ledger->acquirers && i < ledger->acquirers->nelts; i++) {
-        acquirer = &APR_ARRAY_IDX(ledger->acquirers, i, const pay_acquirers_one_t *)->acquirer;
+    for (i = 0; store_host->acquirers && i < store_host->acquirers->nelts; i++) {
+        acquirer = &APR_ARRAY_IDX(store_host->acquirers, i, const pay_acquirers_one_t *)->acquirer;
         state = state_of(list, acquirer->name);
         state->calls += pay_slots_count(acquirer->slots);
         state->calls_max +=
-            APR_ARRAY_IDX(ledger->acquirers, i, const pay_acquirers_one_t *)->in_flight_max;
+            APR_ARRAY_IDX(store_host->acquirers, i, const pay_acquirers_one_t *)->in_flight_max;
         stand(&state->all, acquirer->breaker);
         stand(&state->visitors, acquirer->visitor_breaker);
     }

@@ -8,11 +8,11 @@
  */
 
 #include "httpd/conf/acquirer.h"
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include <stdatomic.h>
 
-/* Part of pay_ledger_t. */
+/* Part of pay_store_host_t. */
 typedef struct pay_acquirers_one_t {
     const pay_conf_acquirer_t *said;
     const char *account;
@@ -28,19 +28,19 @@ typedef struct pay_acquirers_one_t {
     atomic_int is_open; /* the connector is owed a stop */
 } pay_acquirers_one_t;
 
-/* In the parent: fills ledger->acquirers, each with what its children share. */
-void pay_acquirers_share(const apr_array_header_t *ledgers, server_rec *main_server,
+/* In the parent: fills store_host->acquirers, each with what its children share. */
+void pay_acquirers_share(const apr_array_header_t *store_hosts, server_rec *main_server,
                          apr_pool_t *pconf);
 
 /* In child_init, before threads start: opens them. What cannot be opened refuses every call.
  * `forever`: lives as long as the process. */
-void pay_acquirers_open(pay_ledger_t *ledger, apr_pool_t *forever);
+void pay_acquirers_open(pay_store_host_t *store_host, apr_pool_t *forever);
 
-/* This process ends: calls of all ledgers that are under way come back. May be repeated. */
+/* This process ends: calls of all store_hosts that are under way come back. May be repeated. */
 void pay_acquirers_stop(void);
 
 /* The acquirers of one host, those of Live Mode opened before. */
-void pay_acquirers_serve(pay_service_t *service, const pay_ledger_t *ledger, server_rec *s,
+void pay_acquirers_serve(pay_service_t *service, const pay_store_host_t *store_host, server_rec *s,
                          apr_pool_t *forever);
 
 /* How many acquirers */
@@ -63,7 +63,7 @@ typedef struct pay_acquirers_state_t {
 /* Array of pay_acquirers_state_t; where there are more than PAY_ACQUIRERS_NAMES_MAX names, the last
  * ones are one more of them, "other". */
 #define PAY_ACQUIRERS_NAMES_MAX 32
-apr_array_header_t *pay_acquirers_states(const pay_ledger_t *ledger, apr_pool_t *p);
+apr_array_header_t *pay_acquirers_states(const pay_store_host_t *store_host, apr_pool_t *p);
 
 void pay_acquirers_register_hooks(apr_pool_t *p);
 

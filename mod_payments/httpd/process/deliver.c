@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/text/time.h"
 #include "httpd/process/leaving.h"
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include <http_config.h>
 #include <http_log.h>
@@ -25,14 +25,15 @@ static int is_stopping(void *baton)
 }
 
 /* In a pool of nobody's: the child's goes while a late callback may still be at work. */
-static void open_outbox(pay_ledger_t *ledger)
+static void open_outbox(pay_store_host_t *store_host)
 {
-    pay_deliver_t *deliver = &ledger->deliver;
+    pay_deliver_t *deliver = &store_host->deliver;
     apr_status_t rv;
 
     rv = apr_pool_create_unmanaged(&deliver->pool);
     if (rv == APR_SUCCESS) {
-        rv = pay_outbox_create(&deliver->outbox, ledger->store, ledger->keyring, deliver->pool);
+        rv = pay_outbox_create(&deliver->outbox, store_host->store, store_host->keyring,
+                               deliver->pool);
         if (rv != APR_SUCCESS) {
             apr_pool_destroy(deliver->pool);
         }
@@ -41,10 +42,10 @@ static void open_outbox(pay_ledger_t *ledger)
         deliver->outbox = NULL;
         deliver->open_due_ms = pay_time_boot_ms() + OPEN_AGAIN_MS;
         ap_log_error(
-            APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(ledger->hosts, 0, server_rec *),
+            APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(store_host->hosts, 0, server_rec *),
             PAYLOGNO(00360) "PaymentsStore %s: notifications cannot be sent now; tried again in a "
                             "minute",
-            ledger->url);
+            store_host->url);
     }
 }
 
@@ -61,16 +62,16 @@ static void close_outbox(pay_deliver_t *deliver)
     atomic_store(&deliver->owed, 0);
 }
 
-static void step(pay_ledger_t *ledger)
+static void step(pay_store_host_t *store_host)
 {
-    pay_deliver_t *deliver = &ledger->deliver;
+    pay_deliver_t *deliver = &store_host->deliver;
 
     if (!deliver->outbox && pay_time_boot_ms() >= deliver->open_due_ms) {
-        open_outbox(ledger);
+        open_outbox(store_host);
     }
     if (deliver->outbox) {
-        (void)pay_outbox_step(NULL, deliver->outbox, STEPS_TIME / pay_ledgers()->nelts, is_stopping,
-                              deliver);
+        (void)pay_outbox_step(NULL, deliver->outbox, STEPS_TIME / pay_store_hosts()->nelts,
+                              is_stopping, deliver);
         atomic_store(&deliver->owed, pay_outbox_in_flight(deliver->outbox));
     }
 }
@@ -79,11 +80,11 @@ static void step(pay_ledger_t *ledger)
  * is in the log already. */
 apr_status_t pay_deliver_run(int state, void *baton, apr_pool_t *p)
 {
-    pay_ledger_t *ledger = baton;
-    pay_deliver_t *deliver = &ledger->deliver;
+    pay_store_host_t *store_host = baton;
+    pay_deliver_t *deliver = &store_host->deliver;
 
     (void)p;
-    if (state == AP_WATCHDOG_STATE_STARTING || !ledger->store) {
+    if (state == AP_WATCHDOG_STATE_STARTING || !store_host->store) {
         return APR_SUCCESS;
     }
     /* That it stops is told by another thread, too, while the watchdog's is at work. */
@@ -92,7 +93,7 @@ apr_status_t pay_deliver_run(int state, void *baton, apr_pool_t *p)
         return APR_SUCCESS;
     }
     if (state == AP_WATCHDOG_STATE_RUNNING && !is_stopping(deliver)) {
-        step(ledger);
+        step(store_host);
     }
     if (state == AP_WATCHDOG_STATE_STOPPING || is_stopping(deliver)) {
         close_outbox(deliver);
@@ -118,9 +119,9 @@ static apr_status_t leave(void *data)
     return APR_SUCCESS;
 }
 
-void pay_deliver_init(pay_ledger_t *ledger, apr_pool_t *pchild)
+void pay_deliver_init(pay_store_host_t *store_host, apr_pool_t *pchild)
 {
-    if (ledger->store) {
-        apr_pool_pre_cleanup_register(pchild, &ledger->deliver, leave);
+    if (store_host->store) {
+        apr_pool_pre_cleanup_register(pchild, &store_host->deliver, leave);
     }
 }

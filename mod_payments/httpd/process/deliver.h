@@ -7,12 +7,12 @@
  * child's end what is on its way is waited for, a moment long, while the store is still open.
  */
 
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 /* In child_init, before threads start and after the store was opened. */
-void pay_deliver_init(pay_ledger_t *ledger, apr_pool_t *pchild);
+void pay_deliver_init(pay_store_host_t *store_host, apr_pool_t *pchild);
 
-/* The watchdog's callback; `baton` is the pay_ledger_t. */
+/* The watchdog's callback; `baton` is the pay_store_host_t. */
 apr_status_t pay_deliver_run(int state, void *baton, apr_pool_t *p);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "httpd/process/fence_table.h"
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include <apr_buckets.h>
 #include <apr_portable.h>
@@ -182,8 +182,8 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     (void)ptemp;
     (void)main_server;
     table = NULL;
-    if (ap_state_query(AP_SQ_MAIN_STATE) != AP_SQ_MS_CREATE_PRE_CONFIG && pay_ledgers()) {
-        table = pay_fence_table_make(pay_ledgers(), pconf);
+    if (ap_state_query(AP_SQ_MAIN_STATE) != AP_SQ_MS_CREATE_PRE_CONFIG && pay_store_hosts()) {
+        table = pay_fence_table_make(pay_store_hosts(), pconf);
     }
     return OK;
 }

@@ -4,7 +4,7 @@
 #include "base/text/time.h"
 #include "httpd/conf/conf.h"
 #include "httpd/process/acquirers.h"
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -189,7 +189,7 @@ static void add(apr_array_header_t *places, const char *path, const char *url, i
     }
 }
 
-static void add_secrets(apr_array_header_t *places, const pay_ledger_t *ledger)
+static void add_secrets(apr_array_header_t *places, const pay_store_host_t *store_host)
 {
     const size_t prefix = sizeof(FILE_PREFIX) - 1;
     const pay_acquirers_one_t *one;
@@ -197,44 +197,45 @@ static void add_secrets(apr_array_header_t *places, const pay_ledger_t *ledger)
     const apr_table_entry_t *word;
     int i, k;
 
-    for (i = 0; i < ledger->acquirers->nelts; i++) {
-        one = APR_ARRAY_IDX(ledger->acquirers, i, const pay_acquirers_one_t *);
+    for (i = 0; i < store_host->acquirers->nelts; i++) {
+        one = APR_ARRAY_IDX(store_host->acquirers, i, const pay_acquirers_one_t *);
         words = apr_table_elts(one->said->given);
         for (k = 0; k < words->nelts; k++) {
             word = &APR_ARRAY_IDX(words, k, apr_table_entry_t);
             if (pay_conf_is_secret(one->connector, word->key)
                 && !strncmp(word->val, FILE_PREFIX, prefix)) {
-                add(places, word->val + prefix, ledger->url, 1);
+                add(places, word->val + prefix, store_host->url, 1);
             }
         }
     }
 }
 
-static void add_ledger(apr_array_header_t *places, const pay_ledger_t *ledger, apr_pool_t *pconf)
+static void add_store_host(apr_array_header_t *places, const pay_store_host_t *store_host,
+                           apr_pool_t *pconf)
 {
-    const apr_array_header_t *paths = pay_store_paths(ledger->url, pconf);
-    const server_rec *host = APR_ARRAY_IDX(ledger->hosts, 0, const server_rec *);
+    const apr_array_header_t *paths = pay_store_paths(store_host->url, pconf);
+    const server_rec *host = APR_ARRAY_IDX(store_host->hosts, 0, const server_rec *);
     int i;
 
     /* Children look at these: the parent, as root, has no business in a directory of theirs. */
     for (i = 0; i < paths->nelts; i++) {
-        add(places, APR_ARRAY_IDX(paths, i, const char *), ledger->url, 0);
+        add(places, APR_ARRAY_IDX(paths, i, const char *), store_host->url, 0);
     }
-    add(places, ledger->key_path, ledger->url, 1);
+    add(places, store_host->key_path, store_host->url, 1);
     if (pay_conf_get(host)->mail_login_file) {
-        add(places, pay_conf_get(host)->mail_login_file, ledger->url, 1);
+        add(places, pay_conf_get(host)->mail_login_file, store_host->url, 1);
     }
-    add_secrets(places, ledger);
+    add_secrets(places, store_host);
 }
 
-pay_fence_table_t *pay_fence_table_make(const apr_array_header_t *ledgers, apr_pool_t *pconf)
+pay_fence_table_t *pay_fence_table_make(const apr_array_header_t *store_hosts, apr_pool_t *pconf)
 {
     apr_array_header_t *places = apr_array_make(pconf, 8, sizeof(place_t));
     pay_fence_table_t *table;
     int i;
 
-    for (i = 0; i < ledgers->nelts; i++) {
-        add_ledger(places, APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *), pconf);
+    for (i = 0; i < store_hosts->nelts; i++) {
+        add_store_host(places, APR_ARRAY_IDX(store_hosts, i, const pay_store_host_t *), pconf);
     }
     if (places->nelts == 0) {
         return NULL;

@@ -39,7 +39,7 @@ typedef struct pay_fence_match_t {
 #define PAY_FENCE_SAY_PAUSE_MS 60000 /* between two lines about one file in one process */
 
 /* In the parent, while it has the right to look at keys. NULL if there are no stores. */
-pay_fence_table_t *pay_fence_table_make(const apr_array_header_t *ledgers, apr_pool_t *pconf);
+pay_fence_table_t *pay_fence_table_make(const apr_array_header_t *store_hosts, apr_pool_t *pconf);
 
 /* 1 if `file` is one of them. */
 int pay_fence_table_find(pay_fence_match_t *match, pay_fence_table_t *table,

@@ -6,7 +6,7 @@
 #include "base/text/time.h"
 #include "httpd/process/acquirers.h"
 #include "httpd/process/leaving.h"
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include <mod_watchdog.h>
 
@@ -21,14 +21,14 @@ static int is_stopping(const pay_fetcher_t *fetcher)
  * is in the log already. */
 apr_status_t pay_fetcher_run(int state, void *baton, apr_pool_t *p)
 {
-    const pay_ledger_t *ledger = baton;
-    pay_fetcher_t *fetcher = &((pay_ledger_t *)baton)->fetcher;
+    const pay_store_host_t *store_host = baton;
+    pay_fetcher_t *fetcher = &((pay_store_host_t *)baton)->fetcher;
     apr_status_t rv = APR_SUCCESS;
     apr_pool_t *step_pool;
     int worked = 1;
     int steps;
 
-    if (state != AP_WATCHDOG_STATE_RUNNING || !ledger->store || !fetcher->sync
+    if (state != AP_WATCHDOG_STATE_RUNNING || !store_host->store || !fetcher->sync
         || atomic_exchange(&fetcher->busy, 1)) {
         return APR_SUCCESS;
     }
@@ -57,11 +57,12 @@ static apr_status_t leave(void *data)
     return APR_SUCCESS;
 }
 
-void pay_fetcher_init(pay_ledger_t *ledger, apr_pool_t *pchild, apr_pool_t *forever)
+void pay_fetcher_init(pay_store_host_t *store_host, apr_pool_t *pchild, apr_pool_t *forever)
 {
-    ledger->fetcher.sync = NULL;
-    if (ledger->store && ledger->acquirers->nelts > 0) {
-        ledger->fetcher.sync = pay_history_sync_create(ledger->store, ledger->services, forever);
-        apr_pool_pre_cleanup_register(pchild, &ledger->fetcher, leave);
+    store_host->fetcher.sync = NULL;
+    if (store_host->store && store_host->acquirers->nelts > 0) {
+        store_host->fetcher.sync =
+            pay_history_sync_create(store_host->store, store_host->services, forever);
+        apr_pool_pre_cleanup_register(pchild, &store_host->fetcher, leave);
     }
 }

@@ -7,13 +7,13 @@
  * a watchdog of its own (service/history/sync.h).
  */
 
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 /* In child_init, once the store and the services are there. `forever`: lives as long as the
  * process. */
-void pay_fetcher_init(pay_ledger_t *ledger, apr_pool_t *pchild, apr_pool_t *forever);
+void pay_fetcher_init(pay_store_host_t *store_host, apr_pool_t *pchild, apr_pool_t *forever);
 
-/* The watchdog's callback; `baton` is the pay_ledger_t. */
+/* The watchdog's callback; `baton` is the pay_store_host_t. */
 apr_status_t pay_fetcher_run(int state, void *baton, apr_pool_t *p);
 
 #endif

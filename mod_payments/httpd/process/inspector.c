@@ -2,8 +2,8 @@
 #include "httpd/process/inspector.h"
 
 #include "base/log.h"
-#include "httpd/process/ledger.h"
 #include "httpd/process/rights.h"
+#include "httpd/process/store_host.h"
 
 #include <ap_listen.h>
 #include <ap_mpm.h>
@@ -27,7 +27,7 @@ APLOG_USE_MODULE(payments);
 #define NICENESS 19            /* sites and other stores go first */
 
 typedef struct inspector_t {
-    const pay_ledger_t *ledger;
+    const pay_store_host_t *store_host;
     apr_pool_t *pool; /* NULL: it does not run */
     apr_proc_t proc;
     pid_t parent;
@@ -72,7 +72,7 @@ static void be_quiet(void)
 }
 
 /* 1 if a check in a process of its own found nothing wrong. */
-static int passes(const pay_ledger_t *ledger, apr_pool_t *p)
+static int passes(const pay_store_host_t *store_host, apr_pool_t *p)
 {
     const pid_t self = getpid();
     const char *reason;
@@ -84,7 +84,9 @@ static int passes(const pay_ledger_t *ledger, apr_pool_t *p)
         end_with(self);
         be_quiet();
         (void)alarm(CHECK_SECONDS_MAX);
-        _exit(pay_store_verify(&reason, ledger->url, &ledger->options, p) == APR_SUCCESS ? 0 : 1);
+        _exit(pay_store_verify(&reason, store_host->url, &store_host->options, p) == APR_SUCCESS
+                  ? 0
+                  : 1);
     }
     while (pid > 0 && waitpid(pid, &status, 0) != pid) {
         if (errno != EINTR) {
@@ -98,7 +100,7 @@ static int passes(const pay_ledger_t *ledger, apr_pool_t *p)
 static void inspect(const inspector_t *self)
 {
     const struct rlimit none = {0, 0};
-    const pay_ledger_t *ledger = self->ledger;
+    const pay_store_host_t *store_host = self->store_host;
     apr_int64_t pause_ms;
 
     signals_reset();
@@ -109,18 +111,18 @@ static void inspect(const inspector_t *self)
     end_with(self->parent);
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)setpriority(PRIO_PROCESS, 0, NICENESS);
-    pause_ms = pay_store_mark_pause(ledger->options.mark);
+    pause_ms = pay_store_mark_pause(store_host->options.mark);
     for (;;) {
         apr_sleep(apr_time_from_msec(pause_ms));
-        if (passes(ledger, self->pool)) {
+        if (passes(store_host, self->pool)) {
             break;
         }
         pause_ms = pause_ms < PAUSE_MS_MAX / 2 ? pause_ms * 2 : PAUSE_MS_MAX;
     }
-    pay_store_mark_clear(ledger->options.mark);
-    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, APR_ARRAY_IDX(ledger->hosts, 0, server_rec *),
+    pay_store_mark_clear(store_host->options.mark);
+    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, APR_ARRAY_IDX(store_host->hosts, 0, server_rec *),
                  PAYLOGNO(00652) "PaymentsStore %s: a check found nothing wrong, it is used again",
-                 ledger->url);
+                 store_host->url);
     _exit(0);
 }
 
@@ -167,7 +169,7 @@ static void inspector_run(inspector_t *self)
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, server,
                      PAYLOGNO(00653) "PaymentsStore %s: no process to check it with; tried again "
                                      "in a few seconds",
-                     self->ledger->url);
+                     self->store_host->url);
         apr_pool_destroy(self->pool);
         self->pool = NULL;
         return;
@@ -184,10 +186,10 @@ static void look(void)
 
     for (i = 0; generation && i < inspectors->nelts; i++) {
         one = APR_ARRAY_IDX(inspectors, i, inspector_t *);
-        if (!pay_store_mark_is_set(one->ledger->options.mark)) {
+        if (!pay_store_mark_is_set(one->store_host->options.mark)) {
             continue;
         }
-        pay_store_mark_log(one->ledger->options.mark, one->ledger->url);
+        pay_store_mark_log(one->store_host->options.mark, one->store_host->url);
         if (!one->pool) {
             inspector_run(one);
         }
@@ -203,17 +205,17 @@ static apr_status_t generation_end(void *data)
 
 void pay_inspector_start(server_rec *main_server, apr_pool_t *pconf)
 {
-    const apr_array_header_t *ledgers = pay_ledgers();
+    const apr_array_header_t *store_hosts = pay_store_hosts();
     inspector_t *one;
     int i;
 
     server = main_server;
     generation = pconf;
     apr_pool_cleanup_register(pconf, NULL, generation_end, apr_pool_cleanup_null);
-    inspectors = apr_array_make(pconf, ledgers->nelts, sizeof(inspector_t *));
-    for (i = 0; i < ledgers->nelts; i++) {
+    inspectors = apr_array_make(pconf, store_hosts->nelts, sizeof(inspector_t *));
+    for (i = 0; i < store_hosts->nelts; i++) {
         one = apr_pcalloc(pconf, sizeof(*one));
-        one->ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
+        one->store_host = APR_ARRAY_IDX(store_hosts, i, const pay_store_host_t *);
         APR_ARRAY_PUSH(inspectors, inspector_t *) = one;
     }
     look();

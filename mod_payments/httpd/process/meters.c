@@ -6,7 +6,7 @@
 #include "httpd/call/call.h"
 #include "httpd/call/claim.h"
 #include "httpd/conf/conf.h"
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include <apr_hash.h>
 #include <apr_shm.h>
@@ -119,25 +119,26 @@ static int log_transaction(request_rec *r)
 
 apr_array_header_t *pay_meters_stores(apr_pool_t *p)
 {
-    const apr_array_header_t *ledgers = pay_ledgers();
+    const apr_array_header_t *store_hosts = pay_store_hosts();
     apr_array_header_t *list = apr_array_make(p, 1, sizeof(pay_meters_store_t));
-    const pay_ledger_t *ledger;
+    const pay_store_host_t *store_host;
     pay_meters_store_t *store;
     int i;
 
-    for (i = 0; ledgers && i < ledgers->nelts; i++) {
-        ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
+    for (i = 0; store_hosts && i < store_hosts->nelts; i++) {
+        store_host = APR_ARRAY_IDX(store_hosts, i, const pay_store_host_t *);
         store = &APR_ARRAY_PUSH(list, pay_meters_store_t);
         memset(store, 0, sizeof(*store));
-        store->number = ledger->number;
-        store->damaged = pay_store_mark_is_set(ledger->options.mark);
-        store->acquirers = pay_acquirers_states(ledger, p);
-        if (!ledger->store) {
+        store->number = store_host->number;
+        store->damaged = pay_store_mark_is_set(store_host->options.mark);
+        store->acquirers = pay_acquirers_states(store_host, p);
+        if (!store_host->store) {
             continue;
         }
-        store->up = pay_store_probe(ledger->store) == APR_SUCCESS;
-        store->counted = pay_store_stat(&store->stat, ledger->store, p) == APR_SUCCESS
-                         && pay_store_event_stat(&store->events, ledger->store, p) == APR_SUCCESS;
+        store->up = pay_store_probe(store_host->store) == APR_SUCCESS;
+        store->counted =
+            pay_store_stat(&store->stat, store_host->store, p) == APR_SUCCESS
+            && pay_store_event_stat(&store->events, store_host->store, p) == APR_SUCCESS;
     }
     return list;
 }

@@ -2,7 +2,7 @@
 #include "httpd/process/neighbours.h"
 
 #include "base/log.h"
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include <ap_mpm.h>
 #include <http_config.h>
@@ -29,14 +29,14 @@ static const struct {
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                        server_rec *main_server)
 {
-    const apr_array_header_t *ledgers = pay_ledgers();
+    const apr_array_header_t *store_hosts = pay_store_hosts();
     apr_size_t i;
 
     (void)pconf;
     (void)plog;
     (void)ptemp;
-    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG || !ledgers
-        || ledgers->nelts == 0) {
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG || !store_hosts
+        || store_hosts->nelts == 0) {
         return OK;
     }
     for (i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {

@@ -13,11 +13,11 @@
 #include "httpd/process/acquirers.h"
 #include "httpd/process/failure_share.h"
 #include "httpd/process/inspector.h"
-#include "httpd/process/ledger.h"
 #include "httpd/process/prepare_acquirer.h"
 #include "httpd/process/prepare_delivery.h"
 #include "httpd/process/rights.h"
 #include "httpd/process/server_slots.h"
+#include "httpd/process/store_host.h"
 #include "httpd/process/watchdog.h"
 
 #include <apr_shm.h>
@@ -35,7 +35,7 @@ APLOG_USE_MODULE(payments);
 #define PREPARE_POLL apr_time_from_msec(2)
 
 /* Tells the store what `paymentsctl account create` starts from for this host's account. */
-static void put_defaults(const pay_ledger_t *ledger, pay_store_t *store, server_rec *s,
+static void put_defaults(const pay_store_host_t *store_host, pay_store_t *store, server_rec *s,
                          apr_pool_t *p)
 {
     const pay_conf_t *conf = pay_conf_get(s);
@@ -54,7 +54,7 @@ static void put_defaults(const pay_ledger_t *ledger, pay_store_t *store, server_
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      PAYLOGNO(00301) "PaymentsStore %s: the defaults of new accounts could not be "
                                      "stored: %s",
-                     ledger->url, cause);
+                     store_host->url, cause);
         return;
     }
     if (!conf->account) {
@@ -66,13 +66,13 @@ static void put_defaults(const pay_ledger_t *ledger, pay_store_t *store, server_
             APLOG_MARK, APLOG_WARNING, 0, s,
             PAYLOGNO(00302) "PaymentsAccount %s does not exist yet: calls are answered 401 "
                             "until it is made (paymentsctl -s %s account create %s)",
-            conf->account, ledger->url, conf->account);
+            conf->account, store_host->url, conf->account);
     }
 }
 
 /* What one store takes from the part of the preparation that is root's to the other. */
 typedef struct prepared_t {
-    const pay_ledger_t *ledger;
+    const pay_store_host_t *store_host;
     const pay_mail_login_t *login;
     int refused; /* the log says why */
 } prepared_t;
@@ -81,10 +81,10 @@ static void refuse(prepared_t *one, apr_status_t rv, const char *reason)
 {
     const char *cause = pay_httpd_log_cause(&rv, "it failed");
 
-    ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(one->ledger->hosts, 0, server_rec *),
+    ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(one->store_host->hosts, 0, server_rec *),
                  PAYLOGNO(00303) "PaymentsStore %s cannot be used, its virtual hosts answer 503 "
                                  "until it can: %s%s%s",
-                 one->ledger->url, reason ? reason : "", reason ? "; " : "", cause);
+                 one->store_host->url, reason ? reason : "", reason ? "; " : "", cause);
     one->refused = 1;
 }
 
@@ -94,9 +94,9 @@ static void prepare_place(prepared_t *one, apr_pool_t *p)
     const char *reason = NULL;
     apr_status_t rv = APR_SUCCESS;
 
-    one->login = pay_prepare_login(one->ledger, p);
+    one->login = pay_prepare_login(one->store_host, p);
     if (!ap_unixd_config.chroot_dir) { /* else the path leads elsewhere once that is entered */
-        rv = pay_store_hand_over(&reason, one->ledger->url, ap_unixd_config.user_id,
+        rv = pay_store_hand_over(&reason, one->store_host->url, ap_unixd_config.user_id,
                                  ap_unixd_config.group_id, p);
     }
     if (rv != APR_SUCCESS) {
@@ -107,24 +107,24 @@ static void prepare_place(prepared_t *one, apr_pool_t *p)
 /* As the server's user: the files. */
 static void prepare_store(prepared_t *one, apr_pool_t *p)
 {
-    const pay_ledger_t *ledger = one->ledger;
+    const pay_store_host_t *store_host = one->store_host;
     const char *reason = NULL;
     pay_store_t *store = NULL;
     apr_status_t rv;
     int i;
 
-    rv = pay_store_prepare(&reason, ledger->url, &ledger->options, p);
+    rv = pay_store_prepare(&reason, store_host->url, &store_host->options, p);
     if (rv == APR_SUCCESS) {
-        rv = pay_store_open(&store, ledger->url, &ledger->options, p);
+        rv = pay_store_open(&store, store_host->url, &store_host->options, p);
     }
     if (rv != APR_SUCCESS) {
         refuse(one, rv, reason);
         return;
     }
-    for (i = 0; i < ledger->hosts->nelts; i++) {
-        put_defaults(ledger, store, APR_ARRAY_IDX(ledger->hosts, i, server_rec *), p);
+    for (i = 0; i < store_host->hosts->nelts; i++) {
+        put_defaults(store_host, store, APR_ARRAY_IDX(store_host->hosts, i, server_rec *), p);
     }
-    pay_prepare_delivery(ledger, one->login, store, p);
+    pay_prepare_delivery(store_host, one->login, store, p);
 }
 
 /* What became of a store. */
@@ -135,15 +135,15 @@ enum { NOT_TRIED, PREPARED, FAILED };
  * any moment, so that root opens none of them; and there is no way back to root: first all that
  * needs it for every store, then the stores.
  */
-static void prepare_all(char *prepared, const apr_array_header_t *ledgers, server_rec *s,
+static void prepare_all(char *prepared, const apr_array_header_t *store_hosts, server_rec *s,
                         apr_pool_t *p)
 {
-    prepared_t *all = apr_pcalloc(p, sizeof(*all) * (apr_size_t)ledgers->nelts);
+    prepared_t *all = apr_pcalloc(p, sizeof(*all) * (apr_size_t)store_hosts->nelts);
     apr_pool_t *scratch;
     int i;
 
-    for (i = 0; i < ledgers->nelts; i++) {
-        all[i].ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
+    for (i = 0; i < store_hosts->nelts; i++) {
+        all[i].store_host = APR_ARRAY_IDX(store_hosts, i, const pay_store_host_t *);
         if (prepared[i] == NOT_TRIED) {
             prepare_place(&all[i], p);
         }
@@ -151,7 +151,7 @@ static void prepare_all(char *prepared, const apr_array_header_t *ledgers, serve
     if (!pay_rights_give_up(s, p)) {
         return;
     }
-    for (i = 0; i < ledgers->nelts; i++) {
+    for (i = 0; i < store_hosts->nelts; i++) {
         if (prepared[i] != NOT_TRIED) {
             continue;
         }
@@ -165,14 +165,14 @@ static void prepare_all(char *prepared, const apr_array_header_t *ledgers, serve
 }
 
 /* 1 if the process died in a store, which is left out from now on: the others are still to do. */
-static int died_in_store(char *prepared, const apr_array_header_t *ledgers)
+static int died_in_store(char *prepared, const apr_array_header_t *store_hosts)
 {
-    const pay_ledger_t *ledger;
+    const pay_store_host_t *store_host;
     int i, found = 0;
 
-    for (i = 0; i < ledgers->nelts; i++) {
-        ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
-        if (prepared[i] == NOT_TRIED && pay_store_mark_is_set(ledger->options.mark)) {
+    for (i = 0; i < store_hosts->nelts; i++) {
+        store_host = APR_ARRAY_IDX(store_hosts, i, const pay_store_host_t *);
+        if (prepared[i] == NOT_TRIED && pay_store_mark_is_set(store_host->options.mark)) {
             prepared[i] = FAILED;
             found = 1;
         }
@@ -209,7 +209,7 @@ static int wait_for(int *killed_by, pid_t pid, apr_time_t until)
  * wait without end, and the parent serves every virtual host; nor does it, which is root, ever have
  * a store open.
  */
-static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_pool_t *p)
+static void prepare_apart(const apr_array_header_t *store_hosts, server_rec *s, apr_pool_t *p)
 {
     const apr_time_t until = pay_clock_us() + PREPARE_TIME_MAX;
     apr_shm_t *shm;
@@ -219,23 +219,23 @@ static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_
     int ended, killed_by = 0;
     int i;
 
-    rv = apr_shm_create(&shm, (apr_size_t)ledgers->nelts, NULL, p);
+    rv = apr_shm_create(&shm, (apr_size_t)store_hosts->nelts, NULL, p);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      PAYLOGNO(00308) "No shared memory: stores are left to the child processes");
         return;
     }
     prepared = apr_shm_baseaddr_get(shm);
-    memset(prepared, 0, (size_t)ledgers->nelts);
+    memset(prepared, 0, (size_t)store_hosts->nelts);
     do {
         pid = fork();
         if (pid == 0) {
             pay_store_deaths_watch(NULL, 0, p);
-            prepare_all(prepared, ledgers, s, p);
+            prepare_all(prepared, store_hosts, s, p);
             _exit(0);
         }
         ended = pid > 0 && wait_for(&killed_by, pid, until);
-    } while (ended && died_in_store(prepared, ledgers));
+    } while (ended && died_in_store(prepared, store_hosts));
     if (!ended) {
         ap_log_error(APLOG_MARK, APLOG_ERR, pid < 0 ? errno : 0, s,
                      PAYLOGNO(00309) "The stores could not be prepared within %d s: a stopped "
@@ -248,8 +248,8 @@ static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_
                                      "they are left to the child processes",
                      killed_by);
     }
-    for (i = 0; i < ledgers->nelts; i++) {
-        APR_ARRAY_IDX(ledgers, i, pay_ledger_t *)->reported =
+    for (i = 0; i < store_hosts->nelts; i++) {
+        APR_ARRAY_IDX(store_hosts, i, pay_store_host_t *)->reported =
             pid > 0 && !killed_by && prepared[i] != PREPARED;
     }
 }
@@ -257,29 +257,29 @@ static void prepare_apart(const apr_array_header_t *ledgers, server_rec *s, apr_
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                        server_rec *main_server)
 {
-    const apr_array_header_t *ledgers;
+    const apr_array_header_t *store_hosts;
 
     (void)plog;
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
         return OK; /* the configuration is read twice at start; only the second one counts */
     }
     pay_httpd_log_start(main_server);
-    ledgers = pay_ledgers_collect(main_server, pconf);
-    if (ledgers->nelts == 0) {
+    store_hosts = pay_store_hosts_collect(main_server, pconf);
+    if (store_hosts->nelts == 0) {
         return OK;
     }
-    pay_prepare_keyrings(ledgers, pconf);
-    prepare_apart(ledgers, main_server, ptemp);
+    pay_prepare_keyrings(store_hosts, pconf);
+    prepare_apart(store_hosts, main_server, ptemp);
     pay_server_slots_share(main_server, pconf);
-    pay_acquirers_share(ledgers, main_server, pconf);
-    pay_prepare_acquirers(ledgers, pconf);
+    pay_acquirers_share(store_hosts, main_server, pconf);
+    pay_prepare_acquirers(store_hosts, pconf);
     pay_rates_share(main_server, pconf);
     pay_failure_share(main_server);
     pay_dashboard_guard_share(main_server);
     pay_dashboard_confirm_share(main_server, pconf);
     pay_dashboard_root_judge(main_server, ptemp);
     pay_dashboard_files_load(main_server, pconf);
-    pay_watchdog_start(main_server, ledgers, pconf);
+    pay_watchdog_start(main_server, store_hosts, pconf);
     pay_inspector_start(main_server, pconf);
     return OK;
 }

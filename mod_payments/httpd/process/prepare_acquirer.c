@@ -206,18 +206,18 @@ static void judge_shared_key(pay_acquirers_one_t *one, const apr_array_header_t 
     }
 }
 
-void pay_prepare_acquirers(const apr_array_header_t *ledgers, apr_pool_t *pconf)
+void pay_prepare_acquirers(const apr_array_header_t *store_hosts, apr_pool_t *pconf)
 {
     apr_array_header_t *all = apr_array_make(pconf, 8, sizeof(pay_acquirers_one_t *));
     pay_acquirers_one_t *one;
-    const pay_ledger_t *ledger;
+    const pay_store_host_t *store_host;
     int i, k, store_from;
 
-    for (i = 0; i < ledgers->nelts; i++) {
-        ledger = APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
+    for (i = 0; i < store_hosts->nelts; i++) {
+        store_host = APR_ARRAY_IDX(store_hosts, i, const pay_store_host_t *);
         store_from = all->nelts;
-        for (k = 0; k < ledger->acquirers->nelts; k++) {
-            one = APR_ARRAY_IDX(ledger->acquirers, k, pay_acquirers_one_t *);
+        for (k = 0; k < store_host->acquirers->nelts; k++) {
+            one = APR_ARRAY_IDX(store_host->acquirers, k, pay_acquirers_one_t *);
             prepare(one, pconf);
             judge_shared_key(one, all, store_from);
             APR_ARRAY_PUSH(all, pay_acquirers_one_t *) = one;

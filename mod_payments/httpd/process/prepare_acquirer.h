@@ -12,6 +12,6 @@
 #include <apr_tables.h>
 
 /* After pay_acquirers_share. */
-void pay_prepare_acquirers(const apr_array_header_t *ledgers, apr_pool_t *pconf);
+void pay_prepare_acquirers(const apr_array_header_t *store_hosts, apr_pool_t *pconf);
 
 #endif

@@ -23,40 +23,40 @@ APLOG_USE_MODULE(payments);
 #define LOGIN_PART_MAX 255                        /* bytes of user or password */
 #define LOGIN_SIZE (2 * (LOGIN_PART_MAX + 1) + 1) /* of the file and a NUL */
 
-static server_rec *host_of(const pay_ledger_t *ledger)
+static server_rec *host_of(const pay_store_host_t *store_host)
 {
-    return APR_ARRAY_IDX(ledger->hosts, 0, server_rec *);
+    return APR_ARRAY_IDX(store_host->hosts, 0, server_rec *);
 }
 
 /* ---- the master key */
 
-void pay_prepare_keyrings(const apr_array_header_t *ledgers, apr_pool_t *pconf)
+void pay_prepare_keyrings(const apr_array_header_t *store_hosts, apr_pool_t *pconf)
 {
-    pay_ledger_t *ledger;
+    pay_store_host_t *store_host;
     pay_keyring_t *ring;
     const char *reason;
     apr_status_t rv;
     int made, i;
 
-    for (i = 0; i < ledgers->nelts; i++) {
-        ledger = APR_ARRAY_IDX(ledgers, i, pay_ledger_t *);
-        ledger->key_path = pay_conf_master_key(pay_conf_get(host_of(ledger)), pconf);
-        rv = pay_keyring_load(&ring, &made, &reason, ledger->key_path, 1, ap_unixd_config.user_id,
-                              pconf);
-        ledger->keyring = ring;
+    for (i = 0; i < store_hosts->nelts; i++) {
+        store_host = APR_ARRAY_IDX(store_hosts, i, pay_store_host_t *);
+        store_host->key_path = pay_conf_master_key(pay_conf_get(host_of(store_host)), pconf);
+        rv = pay_keyring_load(&ring, &made, &reason, store_host->key_path, 1,
+                              ap_unixd_config.user_id, pconf);
+        store_host->keyring = ring;
         if (rv != APR_SUCCESS) {
-            ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+            ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
                          PAYLOGNO(00350) "PaymentsStore %s: %s; webhooks and the mail relay's "
                                          "login wait until the server is restarted with it",
-                         ledger->url, reason);
+                         store_host->url, reason);
         } else if (made) {
             ap_log_error(
-                APLOG_MARK, APLOG_NOTICE, 0, host_of(ledger),
+                APLOG_MARK, APLOG_NOTICE, 0, host_of(store_host),
                 PAYLOGNO(00351) "PaymentsStore %s: made its master key, %s. It is in no backup of "
                                 "the store: keep a copy elsewhere. To put it out of reach of other "
                                 "tenants, move it to a directory that is root's alone, and name it "
                                 "there: PaymentsMasterKey file:/etc/apache2/payments/master.key",
-                ledger->url, ledger->key_path);
+                store_host->url, store_host->key_path);
         }
     }
 }
@@ -82,7 +82,7 @@ static void count_secret(sealed_count_t *count, const pay_keyring_t *ring, const
     count->changed += rv != APR_SUCCESS && rv != APR_NOTFOUND;
 }
 
-static apr_status_t count_secrets(sealed_count_t *count, const pay_ledger_t *ledger,
+static apr_status_t count_secrets(sealed_count_t *count, const pay_store_host_t *store_host,
                                   pay_store_t *store, apr_pool_t *p)
 {
     const apr_time_t now = pay_time_now();
@@ -100,16 +100,16 @@ static apr_status_t count_secrets(sealed_count_t *count, const pay_ledger_t *led
         for (i = 0; i < list->nelts; i++) {
             endpoint = APR_ARRAY_IDX(list, i, const pay_endpoint_t *);
             context = pay_endpoint_secret_context(&endpoint->scope, p);
-            count_secret(count, ledger->keyring, context, endpoint->secret, p);
+            count_secret(count, store_host->keyring, context, endpoint->secret, p);
             if (endpoint->old_secret_until > now) {
-                count_secret(count, ledger->keyring, context, endpoint->old_secret, p);
+                count_secret(count, store_host->keyring, context, endpoint->old_secret, p);
             }
         }
     } while (list->nelts == PAY_STORE_ROWS_MAX);
     return APR_SUCCESS;
 }
 
-static apr_status_t count_encryption_keys(int *closed, const pay_ledger_t *ledger,
+static apr_status_t count_encryption_keys(int *closed, const pay_store_host_t *store_host,
                                           pay_store_t *store, apr_pool_t *p)
 {
     const pay_encryption_key_t *key;
@@ -128,7 +128,7 @@ static apr_status_t count_encryption_keys(int *closed, const pay_ledger_t *ledge
         for (i = 0; rv == APR_SUCCESS && i < list->nelts; i++) {
             key = APR_ARRAY_IDX(list, i, const pay_encryption_key_t *);
             opened =
-                pay_keyring_open_into(text, PAY_RSA_PRIVATE_SIZE, ledger->keyring,
+                pay_keyring_open_into(text, PAY_RSA_PRIVATE_SIZE, store_host->keyring,
                                       pay_encryption_key_context(&key->scope, p), key->sealed, p);
             *closed += opened != APR_SUCCESS;
             after = &key->scope;
@@ -138,61 +138,62 @@ static apr_status_t count_encryption_keys(int *closed, const pay_ledger_t *ledge
     return rv;
 }
 
-static void check_encryption_keys(const pay_ledger_t *ledger, pay_store_t *store, apr_pool_t *p)
+static void check_encryption_keys(const pay_store_host_t *store_host, pay_store_t *store,
+                                  apr_pool_t *p)
 {
     const char *cause;
     apr_status_t rv;
     int closed = 0;
 
-    rv = count_encryption_keys(&closed, ledger, store, p);
+    rv = count_encryption_keys(&closed, store_host, store, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(ledger),
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(store_host),
                      PAYLOGNO(00504) "PaymentsStore %s: whether its master key opens the stored "
                                      "encryption keys could not be seen: %s",
-                     ledger->url, cause);
+                     store_host->url, cause);
     }
     if (closed > 0) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
                      PAYLOGNO(00505) "PaymentsStore %s: the master key %s does not open %d of the "
                                      "encryption keys: encrypted orders of their accounts are "
                                      "answered 503. Put back the file that they were stored under "
                                      "and restart; or, if it is lost, make others (paymentsctl "
                                      "encryption-key renew ACCOUNT --mode MODE)",
-                     ledger->url, ledger->key_path, closed);
+                     store_host->url, store_host->key_path, closed);
     }
 }
 
-static void check_secrets(const pay_ledger_t *ledger, pay_store_t *store, apr_pool_t *p)
+static void check_secrets(const pay_store_host_t *store_host, pay_store_t *store, apr_pool_t *p)
 {
     sealed_count_t count = {0, 0};
     const char *cause;
     apr_status_t rv;
 
-    rv = count_secrets(&count, ledger, store, p);
+    rv = count_secrets(&count, store_host, store, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(ledger),
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(store_host),
                      PAYLOGNO(00352) "PaymentsStore %s: whether its master key opens the stored "
                                      "secrets could not be seen: %s",
-                     ledger->url, cause);
+                     store_host->url, cause);
     }
     if (count.unknown) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
                      PAYLOGNO(00353) "PaymentsStore %s: the master key %s lacks the key that %d "
                                      "secret%s of webhooks %s sealed under: what waits for them is "
                                      "not sent. Put back the file with that key and restart; or, "
                                      "if it is lost, set new secrets (paymentsctl webhook secret "
                                      "rotate ACCOUNT --mode MODE --overlap 0)",
-                     ledger->url, ledger->key_path, count.unknown, count.unknown == 1 ? "" : "s",
-                     count.unknown == 1 ? "is" : "are");
+                     store_host->url, store_host->key_path, count.unknown,
+                     count.unknown == 1 ? "" : "s", count.unknown == 1 ? "is" : "are");
     }
     if (count.changed) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
                      PAYLOGNO(00354) "PaymentsStore %s: %d secret%s of webhooks %s not what was "
                                      "stored for them: set new ones (paymentsctl webhook secret "
                                      "rotate ACCOUNT --mode MODE --overlap 0)",
-                     ledger->url, count.changed, count.changed == 1 ? "" : "s",
+                     store_host->url, count.changed, count.changed == 1 ? "" : "s",
                      count.changed == 1 ? "is" : "are");
     }
 }
@@ -222,15 +223,15 @@ struct pay_mail_login_t {
     char text[LOGIN_SIZE]; /* "user\npassword" */
 };
 
-const pay_mail_login_t *pay_prepare_login(const pay_ledger_t *ledger, apr_pool_t *p)
+const pay_mail_login_t *pay_prepare_login(const pay_store_host_t *store_host, apr_pool_t *p)
 {
-    const char *path = pay_conf_get(host_of(ledger))->mail_login_file;
+    const char *path = pay_conf_get(host_of(store_host))->mail_login_file;
     pay_mail_login_t *login;
     apr_size_t len;
     apr_status_t rv;
     void *memory;
 
-    if (!path || !ledger->keyring
+    if (!path || !store_host->keyring
         || pay_secret_memory_make(&memory, sizeof(*login), p) != APR_SUCCESS) {
         return NULL;
     }
@@ -251,7 +252,7 @@ const pay_mail_login_t *pay_prepare_login(const pay_ledger_t *ledger, apr_pool_t
  * The login, sealed. `was` is what the store has: it stays when it says the same, so that not every
  * start writes. Else a sentence.
  */
-static const char *login_seal(const char **sealed, const pay_ledger_t *ledger,
+static const char *login_seal(const char **sealed, const pay_store_host_t *store_host,
                               const pay_mail_login_t *login, const char *was, apr_pool_t *p)
 {
     const char *opened;
@@ -264,12 +265,13 @@ static const char *login_seal(const char **sealed, const pay_ledger_t *ledger,
     if (login->fault) {
         return login->fault;
     }
-    rv = pay_keyring_open(&opened, ledger->keyring, PAY_DELIVERY_LOGIN_CONTEXT, was, p);
+    rv = pay_keyring_open(&opened, store_host->keyring, PAY_DELIVERY_LOGIN_CONTEXT, was, p);
     if (rv == APR_SUCCESS && !strcmp(opened, login->text)
-        && pay_keyring_is_current(ledger->keyring, was)) {
+        && pay_keyring_is_current(store_host->keyring, was)) {
         *sealed = was;
     } else {
-        rv = pay_keyring_seal(sealed, ledger->keyring, PAY_DELIVERY_LOGIN_CONTEXT, login->text, p);
+        rv = pay_keyring_seal(sealed, store_host->keyring, PAY_DELIVERY_LOGIN_CONTEXT, login->text,
+                              p);
     }
     return rv == APR_SUCCESS ? NULL : "its login could not be sealed";
 }
@@ -282,10 +284,10 @@ static int is_same(const pay_delivery_t *a, const pay_delivery_t *b)
            && !strcmp(a->mail_templates, b->mail_templates);
 }
 
-static void put_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *login,
+static void put_delivery(const pay_store_host_t *store_host, const pay_mail_login_t *login,
                          pay_store_t *store, apr_pool_t *p)
 {
-    const pay_conf_t *conf = pay_conf_get(host_of(ledger));
+    const pay_conf_t *conf = pay_conf_get(host_of(store_host));
     pay_delivery_t delivery = conf->delivery;
     pay_delivery_t *was = NULL;
     const char *fault, *cause;
@@ -297,13 +299,13 @@ static void put_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *log
         was = NULL;
     }
     if (conf->mail_login_file) {
-        fault = login_seal(&delivery.mail_login, ledger, login, was ? was->mail_login : "", p);
+        fault = login_seal(&delivery.mail_login, store_host, login, was ? was->mail_login : "", p);
         if (fault) {
             ap_log_error(
-                APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+                APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
                 PAYLOGNO(00355) "PaymentsStore %s: PaymentsMailRelay is not used until the "
                                 "server is restarted, e-mails wait: %s",
-                ledger->url, fault);
+                store_host->url, fault);
             delivery.mail_relay = ""; /* without its login it would refuse them for good */
             delivery.mail_login = "";
         }
@@ -314,34 +316,34 @@ static void put_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *log
     rv = pay_store_delivery_put(store, &delivery, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(ledger),
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(store_host),
                      PAYLOGNO(00356) "PaymentsStore %s: the directives about notifications could "
                                      "not be stored, those of an earlier start hold: %s",
-                     ledger->url, cause);
+                     store_host->url, cause);
     }
 }
 
 /* Told at once, not when the first payer waits for a receipt. */
-static void check_templates(const pay_ledger_t *ledger, apr_pool_t *p)
+static void check_templates(const pay_store_host_t *store_host, apr_pool_t *p)
 {
-    const char *directory = pay_conf_get(host_of(ledger))->delivery.mail_templates;
+    const char *directory = pay_conf_get(host_of(store_host))->delivery.mail_templates;
     const char *fault = *directory ? pay_mail_templates_fault(directory, p) : NULL;
 
     if (fault) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(ledger),
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
                      PAYLOGNO(00357) "PaymentsMailTemplates: e-mails made from it wait until it is "
                                      "mended: %s",
                      fault);
     }
 }
 
-void pay_prepare_delivery(const pay_ledger_t *ledger, const pay_mail_login_t *login,
+void pay_prepare_delivery(const pay_store_host_t *store_host, const pay_mail_login_t *login,
                           pay_store_t *store, apr_pool_t *p)
 {
-    put_delivery(ledger, login, store, p);
-    check_templates(ledger, p);
-    if (ledger->keyring) {
-        check_secrets(ledger, store, p);
-        check_encryption_keys(ledger, store, p);
+    put_delivery(store_host, login, store, p);
+    check_templates(store_host, p);
+    if (store_host->keyring) {
+        check_secrets(store_host, store, p);
+        check_encryption_keys(store_host, store, p);
     }
 }

@@ -7,7 +7,7 @@
 #include "base/text/time.h"
 #include "httpd/process/acquirers.h"
 #include "httpd/process/leaving.h"
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include <http_log.h>
 #include <mod_watchdog.h>
@@ -23,14 +23,14 @@ static int is_stopping(const pay_reconciler_t *reconciler)
 }
 
 /* In a pool of nobody's: the child's goes while its threads may still be at work. */
-static void open_desk(pay_ledger_t *ledger)
+static void open_desk(pay_store_host_t *store_host)
 {
-    pay_reconciler_t *reconciler = &ledger->reconciler;
+    pay_reconciler_t *reconciler = &store_host->reconciler;
     apr_status_t rv;
 
     rv = apr_pool_create_unmanaged(&reconciler->pool);
     if (rv == APR_SUCCESS) {
-        rv = pay_reconcile_create(&reconciler->desk, ledger->store, ledger->services,
+        rv = pay_reconcile_create(&reconciler->desk, store_host->store, store_host->services,
                                   reconciler->pool);
         if (rv != APR_SUCCESS) {
             apr_pool_destroy(reconciler->pool);
@@ -39,10 +39,10 @@ static void open_desk(pay_ledger_t *ledger)
     if (rv != APR_SUCCESS) {
         reconciler->desk = NULL;
         reconciler->due_ms = pay_time_boot_ms() + OPEN_AGAIN_MS;
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(ledger->hosts, 0, server_rec *),
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(store_host->hosts, 0, server_rec *),
                      PAYLOGNO(00384) "PaymentsStore %s: what is pending cannot be reconciled now; "
                                      "tried again in a minute",
-                     ledger->url);
+                     store_host->url);
     }
 }
 
@@ -63,9 +63,9 @@ static void close_desk(pay_reconciler_t *reconciler, apr_interval_time_t patienc
     }
 }
 
-static void step(pay_ledger_t *ledger, apr_pool_t *p)
+static void step(pay_store_host_t *store_host, apr_pool_t *p)
 {
-    pay_reconciler_t *reconciler = &ledger->reconciler;
+    pay_reconciler_t *reconciler = &store_host->reconciler;
     const apr_int64_t now_ms = pay_time_boot_ms();
     int settled;
 
@@ -74,7 +74,7 @@ static void step(pay_ledger_t *ledger, apr_pool_t *p)
     }
     reconciler->due_ms = now_ms + ROUND_MS;
     if (!reconciler->desk) {
-        open_desk(ledger);
+        open_desk(store_host);
     }
     if (reconciler->desk) {
         (void)pay_reconcile_round(&settled, reconciler->desk, p);
@@ -85,10 +85,10 @@ static void step(pay_ledger_t *ledger, apr_pool_t *p)
  * is in the log already. */
 apr_status_t pay_reconciler_run(int state, void *baton, apr_pool_t *p)
 {
-    pay_ledger_t *ledger = baton;
-    pay_reconciler_t *reconciler = &ledger->reconciler;
+    pay_store_host_t *store_host = baton;
+    pay_reconciler_t *reconciler = &store_host->reconciler;
 
-    if (state == AP_WATCHDOG_STATE_STARTING || !ledger->store) {
+    if (state == AP_WATCHDOG_STATE_STARTING || !store_host->store) {
         return APR_SUCCESS;
     }
     /* That it stops is told by another thread, too, while the watchdog's is at work. */
@@ -97,7 +97,7 @@ apr_status_t pay_reconciler_run(int state, void *baton, apr_pool_t *p)
         return APR_SUCCESS;
     }
     if (state == AP_WATCHDOG_STATE_RUNNING && !is_stopping(reconciler)) {
-        step(ledger, p);
+        step(store_host, p);
     }
     if (state == AP_WATCHDOG_STATE_STOPPING || is_stopping(reconciler)) {
         close_desk(reconciler, 0); /* a graceful end may take its time; leave() does not */
@@ -123,9 +123,9 @@ static apr_status_t leave(void *data)
     return APR_SUCCESS;
 }
 
-void pay_reconciler_init(pay_ledger_t *ledger, apr_pool_t *pchild)
+void pay_reconciler_init(pay_store_host_t *store_host, apr_pool_t *pchild)
 {
-    if (ledger->store) {
-        apr_pool_pre_cleanup_register(pchild, &ledger->reconciler, leave);
+    if (store_host->store) {
+        apr_pool_pre_cleanup_register(pchild, &store_host->reconciler, leave);
     }
 }

@@ -7,12 +7,12 @@
  * hands out what is due, threads of the desk (service/reconcile/desk.h) ask.
  */
 
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 /* In child_init, before threads start and after the store was opened. */
-void pay_reconciler_init(pay_ledger_t *ledger, apr_pool_t *pchild);
+void pay_reconciler_init(pay_store_host_t *store_host, apr_pool_t *pchild);
 
-/* The watchdog's callback; `baton` is the pay_ledger_t. */
+/* The watchdog's callback; `baton` is the pay_store_host_t. */
 apr_status_t pay_reconciler_run(int state, void *baton, apr_pool_t *p);
 
 #endif

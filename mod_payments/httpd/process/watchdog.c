@@ -6,8 +6,8 @@
 #include "base/text/time.h"
 #include "httpd/process/deliver.h"
 #include "httpd/process/fetcher.h"
-#include "httpd/process/ledger.h"
 #include "httpd/process/reconciler.h"
+#include "httpd/process/store_host.h"
 
 #include <ap_mpm.h>
 #include <http_config.h>
@@ -33,16 +33,16 @@ typedef struct duty_t {
 /* A duty for one store. */
 typedef struct round_t {
     const duty_t *duty;
-    pay_ledger_t *ledger;
+    pay_store_host_t *store_host;
     apr_int64_t due_ms; /* by the boot clock; in each child its own */
 } round_t;
 
 /* 1 when there is work to do and time to do it. */
-static int may_run(int state, const pay_ledger_t *ledger)
+static int may_run(int state, const pay_store_host_t *store_host)
 {
     int mpm_state = AP_MPMQ_RUNNING;
 
-    if (state != AP_WATCHDOG_STATE_RUNNING || !ledger->store) {
+    if (state != AP_WATCHDOG_STATE_RUNNING || !store_host->store) {
         return 0;
     }
     return ap_mpm_query(AP_MPMQ_MPM_STATE, &mpm_state) != APR_SUCCESS
@@ -53,10 +53,10 @@ static int may_run(int state, const pay_ledger_t *ledger)
  * went wrong is in the log already. */
 static apr_status_t housekeep(int state, void *baton, apr_pool_t *p)
 {
-    const pay_ledger_t *ledger = baton;
+    const pay_store_host_t *store_host = baton;
 
-    if (may_run(state, ledger)) {
-        (void)pay_store_housekeep(ledger->store, p);
+    if (may_run(state, store_host)) {
+        (void)pay_store_housekeep(store_host->store, p);
     }
     return APR_SUCCESS;
 }
@@ -65,17 +65,18 @@ static apr_status_t housekeep(int state, void *baton, apr_pool_t *p)
 typedef apr_status_t (*expire_step_t)(int *count, pay_store_t *store, apr_time_t now, int limit,
                                       apr_pool_t *p);
 
-static void expire_all(int state, const pay_ledger_t *ledger, expire_step_t step, apr_pool_t *p)
+static void expire_all(int state, const pay_store_host_t *store_host, expire_step_t step,
+                       apr_pool_t *p)
 {
     int count = EXPIRE_ROWS_MAX;
     int steps;
 
     for (steps = 0; steps < EXPIRE_STEPS_MAX && count == EXPIRE_ROWS_MAX; steps++) {
-        if (!may_run(state, ledger)) {
+        if (!may_run(state, store_host)) {
             return;
         }
         count = 0;
-        (void)step(&count, ledger->store, pay_time_now(), EXPIRE_ROWS_MAX, p);
+        (void)step(&count, store_host->store, pay_time_now(), EXPIRE_ROWS_MAX, p);
         apr_pool_clear(p);
     }
 }
@@ -83,25 +84,25 @@ static void expire_all(int state, const pay_ledger_t *ledger, expire_step_t step
 /* Takes out Idempotency-Keys whose time is over, and checkouts that nobody paid. */
 static apr_status_t expire(int state, void *baton, apr_pool_t *p)
 {
-    const pay_ledger_t *ledger = baton;
+    const pay_store_host_t *store_host = baton;
     apr_pool_t *step_pool;
 
-    if (!may_run(state, ledger)) {
+    if (!may_run(state, store_host)) {
         return APR_SUCCESS;
     }
     apr_pool_create(&step_pool, p);
-    expire_all(state, ledger, pay_store_kept_expire, step_pool);
-    expire_all(state, ledger, pay_store_checkout_sweep, step_pool);
+    expire_all(state, store_host, pay_store_kept_expire, step_pool);
+    expire_all(state, store_host, pay_store_checkout_sweep, step_pool);
     apr_pool_destroy(step_pool);
     return APR_SUCCESS;
 }
 
 static apr_status_t flush_usage(int state, void *baton, apr_pool_t *p)
 {
-    const pay_ledger_t *ledger = baton;
+    const pay_store_host_t *store_host = baton;
 
-    if (may_run(state, ledger)) {
-        (void)pay_key_usage_flush(ledger->usage, ledger->store, p);
+    if (may_run(state, store_host)) {
+        (void)pay_key_usage_flush(store_host->usage, store_host->store, p);
     }
     return APR_SUCCESS;
 }
@@ -125,14 +126,14 @@ static apr_status_t run_round(int state, void *baton, apr_pool_t *p)
     if (state == AP_WATCHDOG_STATE_RUNNING && pay_time_boot_ms() < round->due_ms) {
         return APR_SUCCESS;
     }
-    rv = round->duty->run(state, round->ledger, p);
+    rv = round->duty->run(state, round->store_host, p);
     if (state != AP_WATCHDOG_STATE_STOPPING) {
         round->due_ms = pay_time_boot_ms() + round->duty->interval_ms;
     }
     return rv;
 }
 
-static apr_status_t start_duty(const duty_t *duty, const apr_array_header_t *ledgers,
+static apr_status_t start_duty(const duty_t *duty, const apr_array_header_t *store_hosts,
                                apr_pool_t *pconf)
 {
     APR_OPTIONAL_FN_TYPE(ap_watchdog_get_instance) * get_instance;
@@ -148,16 +149,16 @@ static apr_status_t start_duty(const duty_t *duty, const apr_array_header_t *led
         return APR_ENOTIMPL;
     }
     rv = get_instance(&watchdog, duty->watchdog, 0, duty->singleton, pconf);
-    for (i = 0; i < ledgers->nelts && rv == APR_SUCCESS; i++) {
+    for (i = 0; i < store_hosts->nelts && rv == APR_SUCCESS; i++) {
         round = apr_pcalloc(pconf, sizeof(*round));
         round->duty = duty;
-        round->ledger = APR_ARRAY_IDX(ledgers, i, pay_ledger_t *);
+        round->store_host = APR_ARRAY_IDX(store_hosts, i, pay_store_host_t *);
         rv = register_callback(watchdog, AP_WD_TM_SLICE, round, run_round);
     }
     return rv;
 }
 
-void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *ledgers,
+void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *store_hosts,
                         apr_pool_t *pconf)
 {
     apr_status_t rv;
@@ -169,7 +170,7 @@ void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *ledge
                      PAYLOGNO(00361) "libcurl does not start: notifications cannot be sent");
     }
     for (i = 0; i < sizeof(duties) / sizeof(duties[0]); i++) {
-        rv = start_duty(&duties[i], ledgers, pconf);
+        rv = start_duty(&duties[i], store_hosts, pconf);
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
                          PAYLOGNO(00306) "Watchdog %s could not be started: pending payments may "

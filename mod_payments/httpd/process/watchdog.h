@@ -11,8 +11,8 @@
 #include <httpd.h>
 #include <apr_tables.h>
 
-/* In the parent, real pass of post_config. `ledgers`: see httpd/process/ledger.h. */
-void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *ledgers,
+/* In the parent, real pass of post_config. `store_hosts`: see httpd/process/store_host.h. */
+void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *store_hosts,
                         apr_pool_t *pconf);
 
 #endif

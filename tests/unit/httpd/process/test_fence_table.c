@@ -40,9 +40,9 @@ static void make(const char *name, mode_t mode)
 }
 
 /* A store in `dir`, its key, the login of its relay, and the secrets of an acquirer. */
-static pay_ledger_t *ledger_make(void)
+static pay_store_host_t *store_host_make(void)
 {
-    pay_ledger_t *ledger = apr_pcalloc(unit_pool, sizeof(*ledger));
+    pay_store_host_t *store_host = apr_pcalloc(unit_pool, sizeof(*store_host));
     pay_acquirers_one_t *one = apr_pcalloc(unit_pool, sizeof(*one));
     pay_conf_acquirer_t *said = apr_pcalloc(unit_pool, sizeof(*said));
     server_rec *s = request_server();
@@ -52,22 +52,22 @@ static pay_ledger_t *ledger_make(void)
     apr_table_set(said->given, "ca", apr_pstrcat(unit_pool, "file:", path_of("ca.pem"), NULL));
     one->said = said;
     one->connector = &pay_acquirer_relay;
-    ledger->url = apr_pstrcat(unit_pool, "lmdb:", path_of("store"), NULL);
-    ledger->key_path = path_of("store.key");
-    ledger->hosts = apr_array_make(unit_pool, 1, sizeof(server_rec *));
-    APR_ARRAY_PUSH(ledger->hosts, server_rec *) = s;
-    ledger->acquirers = apr_array_make(unit_pool, 1, sizeof(pay_acquirers_one_t *));
-    APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = one;
+    store_host->url = apr_pstrcat(unit_pool, "lmdb:", path_of("store"), NULL);
+    store_host->key_path = path_of("store.key");
+    store_host->hosts = apr_array_make(unit_pool, 1, sizeof(server_rec *));
+    APR_ARRAY_PUSH(store_host->hosts, server_rec *) = s;
+    store_host->acquirers = apr_array_make(unit_pool, 1, sizeof(pay_acquirers_one_t *));
+    APR_ARRAY_PUSH(store_host->acquirers, pay_acquirers_one_t *) = one;
     pay_conf_get(s)->mail_login_file = path_of("mail.login");
-    return ledger;
+    return store_host;
 }
 
 static pay_fence_table_t *table_make(void)
 {
-    apr_array_header_t *ledgers = apr_array_make(unit_pool, 1, sizeof(pay_ledger_t *));
+    apr_array_header_t *store_hosts = apr_array_make(unit_pool, 1, sizeof(pay_store_host_t *));
 
-    APR_ARRAY_PUSH(ledgers, pay_ledger_t *) = ledger_make();
-    return pay_fence_table_make(ledgers, unit_pool);
+    APR_ARRAY_PUSH(store_hosts, pay_store_host_t *) = store_host_make();
+    return pay_fence_table_make(store_hosts, unit_pool);
 }
 
 static void files_make(void)
@@ -203,7 +203,7 @@ END_TEST
 
 START_TEST(test_no_store)
 {
-    const apr_array_header_t *none = apr_array_make(unit_pool, 1, sizeof(pay_ledger_t *));
+    const apr_array_header_t *none = apr_array_make(unit_pool, 1, sizeof(pay_store_host_t *));
 
     ck_assert_ptr_null(pay_fence_table_make(none, unit_pool));
 }

@@ -4,7 +4,7 @@
 #include "httpd/process/acquirers.h"
 #include "httpd/process/deliver.h"
 #include "httpd/process/fetcher.h"
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 #include "httpd/process/reconciler.h"
 #include "httpd/process/server_slots.h"
 #include "request.h"
@@ -15,30 +15,30 @@
 
 /* How a child process ends beside the threads of its watchdogs. */
 
-static pay_ledger_t *ledger_make(pay_store_t *store)
+static pay_store_host_t *store_host_make(pay_store_t *store)
 {
-    pay_ledger_t *ledger = apr_pcalloc(unit_pool, sizeof(*ledger));
+    pay_store_host_t *store_host = apr_pcalloc(unit_pool, sizeof(*store_host));
 
     stand_in = (stand_in_t){.daemons = 0};
     pay_server_slots_share(request_server(), unit_pool);
-    ledger->store = store;
-    ledger->hosts = apr_array_make(unit_pool, 1, sizeof(server_rec *));
-    APR_ARRAY_PUSH(ledger->hosts, server_rec *) = request_server();
-    ledger->acquirers = apr_array_make(unit_pool, 1, sizeof(pay_acquirers_one_t *));
-    ledger->services = apr_array_make(unit_pool, 1, sizeof(pay_service_t *));
+    store_host->store = store;
+    store_host->hosts = apr_array_make(unit_pool, 1, sizeof(server_rec *));
+    APR_ARRAY_PUSH(store_host->hosts, server_rec *) = request_server();
+    store_host->acquirers = apr_array_make(unit_pool, 1, sizeof(pay_acquirers_one_t *));
+    store_host->services = apr_array_make(unit_pool, 1, sizeof(pay_service_t *));
     unit_boot_stop(1000000);
-    return ledger;
+    return store_host;
 }
 
 /* A child's pool, with what is to be done before it goes. */
-static apr_pool_t *child_of(pay_ledger_t *ledger)
+static apr_pool_t *child_of(pay_store_host_t *store_host)
 {
     apr_pool_t *pchild;
 
     apr_pool_create(&pchild, unit_pool);
-    pay_deliver_init(ledger, pchild);
-    pay_reconciler_init(ledger, pchild);
-    pay_fetcher_init(ledger, pchild, unit_pool);
+    pay_deliver_init(store_host, pchild);
+    pay_reconciler_init(store_host, pchild);
+    pay_fetcher_init(store_host, pchild, unit_pool);
     return pchild;
 }
 
@@ -46,118 +46,125 @@ static apr_pool_t *child_of(pay_ledger_t *ledger)
 START_TEST(test_what_is_left_is_left_alone)
 {
     static const int states[] = {AP_WATCHDOG_STATE_RUNNING, AP_WATCHDOG_STATE_STOPPING};
-    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    pay_store_host_t *store_host = store_host_make(STORE_NONE);
     int i;
 
-    apr_pool_destroy(child_of(ledger));
-    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 1);
-    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 1);
+    apr_pool_destroy(child_of(store_host));
+    ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 1);
+    ck_assert_int_eq(atomic_load(&store_host->reconciler.stop), 1);
     for (i = 0; i < UNIT_ROWS(states); i++) {
-        ck_assert_int_eq(pay_deliver_run(states[i], ledger, unit_pool), APR_SUCCESS);
-        ck_assert_int_eq(pay_reconciler_run(states[i], ledger, unit_pool), APR_SUCCESS);
-        ck_assert_int_eq(atomic_load(&ledger->deliver.busy), 1);
-        ck_assert_int_eq(atomic_load(&ledger->reconciler.busy), 1);
+        ck_assert_int_eq(pay_deliver_run(states[i], store_host, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(pay_reconciler_run(states[i], store_host, unit_pool), APR_SUCCESS);
+        ck_assert_int_eq(atomic_load(&store_host->deliver.busy), 1);
+        ck_assert_int_eq(atomic_load(&store_host->reconciler.busy), 1);
     }
-    ck_assert_ptr_null(ledger->deliver.outbox);
-    ck_assert_ptr_null(ledger->reconciler.desk);
+    ck_assert_ptr_null(store_host->deliver.outbox);
+    ck_assert_ptr_null(store_host->reconciler.desk);
 }
 END_TEST
 
 /* One without a store has nothing to leave. */
 START_TEST(test_no_store)
 {
-    pay_ledger_t *ledger = ledger_make(NULL);
+    pay_store_host_t *store_host = store_host_make(NULL);
 
-    apr_pool_destroy(child_of(ledger));
-    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 0);
-    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 0);
-    ck_assert_int_eq(atomic_load(&ledger->fetcher.stop), 0);
-    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool),
+    apr_pool_destroy(child_of(store_host));
+    ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 0);
+    ck_assert_int_eq(atomic_load(&store_host->reconciler.stop), 0);
+    ck_assert_int_eq(atomic_load(&store_host->fetcher.stop), 0);
+    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, store_host, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(pay_fetcher_run(AP_WATCHDOG_STATE_RUNNING, ledger, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 0);
-    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 0);
+    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, store_host, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(pay_fetcher_run(AP_WATCHDOG_STATE_RUNNING, store_host, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 0);
+    ck_assert_int_eq(atomic_load(&store_host->reconciler.stop), 0);
 }
 END_TEST
 
 /* Refunds are fetched where there is an acquirer; that ends with the child. */
 START_TEST(test_fetcher)
 {
-    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    pay_store_host_t *store_host = store_host_make(STORE_NONE);
     pay_acquirers_one_t one = {.account = "shop"};
 
-    apr_pool_destroy(child_of(ledger));
-    ck_assert_ptr_null(ledger->fetcher.sync);
-    ck_assert_int_eq(atomic_load(&ledger->fetcher.stop), 0);
-    ledger = ledger_make(STORE_NONE);
-    APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = &one;
-    apr_pool_destroy(child_of(ledger));
-    ck_assert_ptr_nonnull(ledger->fetcher.sync);
-    ck_assert_int_eq(atomic_load(&ledger->fetcher.stop), 1);
-    ck_assert_int_eq(pay_fetcher_run(AP_WATCHDOG_STATE_RUNNING, ledger, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(atomic_load(&ledger->fetcher.busy), 0);
+    apr_pool_destroy(child_of(store_host));
+    ck_assert_ptr_null(store_host->fetcher.sync);
+    ck_assert_int_eq(atomic_load(&store_host->fetcher.stop), 0);
+    store_host = store_host_make(STORE_NONE);
+    APR_ARRAY_PUSH(store_host->acquirers, pay_acquirers_one_t *) = &one;
+    apr_pool_destroy(child_of(store_host));
+    ck_assert_ptr_nonnull(store_host->fetcher.sync);
+    ck_assert_int_eq(atomic_load(&store_host->fetcher.stop), 1);
+    ck_assert_int_eq(pay_fetcher_run(AP_WATCHDOG_STATE_RUNNING, store_host, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&store_host->fetcher.busy), 0);
 }
 END_TEST
 
 /* Another thread at work is told to stop, and is not disturbed. */
 START_TEST(test_one_at_a_time)
 {
-    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    pay_store_host_t *store_host = store_host_make(STORE_NONE);
 
-    atomic_store(&ledger->deliver.busy, 1);
-    atomic_store(&ledger->reconciler.busy, 1);
-    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STARTING, ledger, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STARTING, ledger, unit_pool),
+    atomic_store(&store_host->deliver.busy, 1);
+    atomic_store(&store_host->reconciler.busy, 1);
+    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STARTING, store_host, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 0);
-    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 0);
-    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool),
+    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STARTING, store_host, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 1);
-    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 1);
-    ck_assert_int_eq(atomic_load(&ledger->deliver.busy), 1);
-    ck_assert_int_eq(atomic_load(&ledger->reconciler.busy), 1);
+    ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 0);
+    ck_assert_int_eq(atomic_load(&store_host->reconciler.stop), 0);
+    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, store_host, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, store_host, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 1);
+    ck_assert_int_eq(atomic_load(&store_host->reconciler.stop), 1);
+    ck_assert_int_eq(atomic_load(&store_host->deliver.busy), 1);
+    ck_assert_int_eq(atomic_load(&store_host->reconciler.busy), 1);
 }
 END_TEST
 
 /* Told to stop while nobody is at work, they are free again afterwards. */
 START_TEST(test_stopping)
 {
-    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    pay_store_host_t *store_host = store_host_make(STORE_NONE);
 
-    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, ledger, unit_pool),
+    ck_assert_int_eq(pay_deliver_run(AP_WATCHDOG_STATE_STOPPING, store_host, unit_pool),
                      APR_SUCCESS);
-    ck_assert_int_eq(atomic_load(&ledger->deliver.busy), 0);
-    ck_assert_int_eq(atomic_load(&ledger->reconciler.busy), 0);
-    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 1);
-    ck_assert_ptr_null(ledger->deliver.outbox);
-    ck_assert_ptr_null(ledger->reconciler.desk);
+    ck_assert_int_eq(pay_reconciler_run(AP_WATCHDOG_STATE_STOPPING, store_host, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&store_host->deliver.busy), 0);
+    ck_assert_int_eq(atomic_load(&store_host->reconciler.busy), 0);
+    ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 1);
+    ck_assert_ptr_null(store_host->deliver.outbox);
+    ck_assert_ptr_null(store_host->reconciler.desk);
 }
 END_TEST
 
 /* A thread that does not come back holds up nobody: its process ends with what it is at. */
 START_TEST(test_one_that_does_not_come_back)
 {
-    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    pay_store_host_t *store_host = store_host_make(STORE_NONE);
     pay_acquirers_one_t one = {.account = "shop"};
     apr_pool_t *pchild;
 
-    APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = &one;
-    pchild = child_of(ledger);
-    atomic_store(&ledger->deliver.busy, 1);
-    atomic_store(&ledger->reconciler.busy, 1);
-    atomic_store(&ledger->fetcher.busy, 1);
+    APR_ARRAY_PUSH(store_host->acquirers, pay_acquirers_one_t *) = &one;
+    pchild = child_of(store_host);
+    atomic_store(&store_host->deliver.busy, 1);
+    atomic_store(&store_host->reconciler.busy, 1);
+    atomic_store(&store_host->fetcher.busy, 1);
     (void)pay_leaving_time(0);
     unit_boot_pass(PAY_LEAVING_MS);
     apr_pool_destroy(pchild);
-    ck_assert_int_eq(atomic_load(&ledger->deliver.stop), 1);
-    ck_assert_int_eq(atomic_load(&ledger->reconciler.stop), 1);
-    ck_assert_int_eq(atomic_load(&ledger->fetcher.stop), 1);
-    ck_assert_int_eq(pay_fetcher_run(AP_WATCHDOG_STATE_RUNNING, ledger, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(atomic_load(&ledger->fetcher.busy), 1);
+    ck_assert_int_eq(atomic_load(&store_host->deliver.stop), 1);
+    ck_assert_int_eq(atomic_load(&store_host->reconciler.stop), 1);
+    ck_assert_int_eq(atomic_load(&store_host->fetcher.stop), 1);
+    ck_assert_int_eq(pay_fetcher_run(AP_WATCHDOG_STATE_RUNNING, store_host, unit_pool),
+                     APR_SUCCESS);
+    ck_assert_int_eq(atomic_load(&store_host->fetcher.busy), 1);
 }
 END_TEST
 
@@ -173,15 +180,15 @@ static void *come_back(void *data)
 /* What a thread is at is brought to its end first. */
 START_TEST(test_who_is_at_work_is_waited_for)
 {
-    pay_ledger_t *ledger = ledger_make(STORE_NONE);
+    pay_store_host_t *store_host = store_host_make(STORE_NONE);
     pay_acquirers_one_t one = {.account = "shop"};
-    atomic_int *const at_work[] = {&ledger->deliver.busy, &ledger->deliver.owed,
-                                   &ledger->reconciler.busy, &ledger->fetcher.busy};
+    atomic_int *const at_work[] = {&store_host->deliver.busy, &store_host->deliver.owed,
+                                   &store_host->reconciler.busy, &store_host->fetcher.busy};
     apr_pool_t *pchild;
     pthread_t thread;
 
-    APR_ARRAY_PUSH(ledger->acquirers, pay_acquirers_one_t *) = &one;
-    pchild = child_of(ledger);
+    APR_ARRAY_PUSH(store_host->acquirers, pay_acquirers_one_t *) = &one;
+    pchild = child_of(store_host);
     atomic_store(at_work[_i], 1);
     ck_assert_int_eq(pthread_create(&thread, NULL, come_back, at_work[_i]), 0);
     apr_pool_destroy(pchild);

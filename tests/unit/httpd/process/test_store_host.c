@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include "request.h"
 
-/* One ledger for each store, with the hosts that have it, and what their processes share. */
+/* One store_host for each store, with the hosts that have it, and what their processes share. */
 
 static server_rec *host_of(server_rec *main_server, const char *store)
 {
@@ -19,19 +19,19 @@ static server_rec *host_of(server_rec *main_server, const char *store)
     return s;
 }
 
-static const pay_ledger_t *at(const apr_array_header_t *ledgers, int i)
+static const pay_store_host_t *at(const apr_array_header_t *store_hosts, int i)
 {
-    return APR_ARRAY_IDX(ledgers, i, const pay_ledger_t *);
+    return APR_ARRAY_IDX(store_hosts, i, const pay_store_host_t *);
 }
 
-static server_rec *host_at(const pay_ledger_t *ledger, int i)
+static server_rec *host_at(const pay_store_host_t *store_host, int i)
 {
-    return APR_ARRAY_IDX(ledger->hosts, i, server_rec *);
+    return APR_ARRAY_IDX(store_host->hosts, i, server_rec *);
 }
 
 START_TEST(test_one_for_each_store)
 {
-    const apr_array_header_t *ledgers;
+    const apr_array_header_t *store_hosts;
     server_rec *hosts[4];
 
     stand_in = (stand_in_t){.daemons = 2, .threads = 5};
@@ -40,19 +40,19 @@ START_TEST(test_one_for_each_store)
     hosts[2] = host_of(hosts[0], "lmdb:/srv/b");
     hosts[3] = host_of(hosts[0], "lmdb:/srv/a/");
     request_set(hosts[1], "PaymentsCommitBatch", "7");
-    ledgers = pay_ledgers_collect(hosts[0], unit_pool);
-    ck_assert_ptr_eq(ledgers, pay_ledgers());
-    ck_assert_int_eq(ledgers->nelts, 2);
-    ck_assert_str_eq(at(ledgers, 0)->url, "lmdb:/srv/a");
-    ck_assert_str_eq(at(ledgers, 1)->url, "lmdb:/srv/b");
-    ck_assert_uint_eq(at(ledgers, 0)->number, 0);
-    ck_assert_uint_eq(at(ledgers, 1)->number, 1);
-    ck_assert_int_eq(at(ledgers, 0)->options.commit_batch, 7);
-    ck_assert_int_eq(at(ledgers, 1)->options.commit_batch, 256);
-    ck_assert_int_eq(at(ledgers, 0)->hosts->nelts, 2);
-    ck_assert_ptr_eq(host_at(at(ledgers, 0), 0), hosts[1]);
-    ck_assert_ptr_eq(host_at(at(ledgers, 0), 1), hosts[3]);
-    ck_assert_ptr_eq(host_at(at(ledgers, 1), 0), hosts[2]);
+    store_hosts = pay_store_hosts_collect(hosts[0], unit_pool);
+    ck_assert_ptr_eq(store_hosts, pay_store_hosts());
+    ck_assert_int_eq(store_hosts->nelts, 2);
+    ck_assert_str_eq(at(store_hosts, 0)->url, "lmdb:/srv/a");
+    ck_assert_str_eq(at(store_hosts, 1)->url, "lmdb:/srv/b");
+    ck_assert_uint_eq(at(store_hosts, 0)->number, 0);
+    ck_assert_uint_eq(at(store_hosts, 1)->number, 1);
+    ck_assert_int_eq(at(store_hosts, 0)->options.commit_batch, 7);
+    ck_assert_int_eq(at(store_hosts, 1)->options.commit_batch, 256);
+    ck_assert_int_eq(at(store_hosts, 0)->hosts->nelts, 2);
+    ck_assert_ptr_eq(host_at(at(store_hosts, 0), 0), hosts[1]);
+    ck_assert_ptr_eq(host_at(at(store_hosts, 0), 1), hosts[3]);
+    ck_assert_ptr_eq(host_at(at(store_hosts, 1), 0), hosts[2]);
 }
 END_TEST
 
@@ -64,8 +64,8 @@ START_TEST(test_what_is_shared)
 
     (void)host_of(s, "lmdb:/srv/b");
     stand_in = (stand_in_t){.daemons = 2, .threads = 5};
-    first = pay_ledgers_collect(s, unit_pool);
-    second = pay_ledgers_collect(s, unit_pool);
+    first = pay_store_hosts_collect(s, unit_pool);
+    second = pay_store_hosts_collect(s, unit_pool);
     ck_assert_ptr_nonnull(at(first, 0)->options.shared);
     ck_assert_ptr_nonnull(at(first, 0)->options.mark);
     ck_assert_ptr_ne(at(first, 0)->options.shared, at(second, 0)->options.shared);
@@ -91,7 +91,7 @@ START_TEST(test_readers)
 {
     stand_in = (stand_in_t){.daemons = reader_rows[_i].daemons, .threads = reader_rows[_i].threads};
     ck_assert_msg(
-        at(pay_ledgers_collect(host_of(NULL, "lmdb:/srv/a"), unit_pool), 0)->options.readers_max
+        at(pay_store_hosts_collect(host_of(NULL, "lmdb:/srv/a"), unit_pool), 0)->options.readers_max
             == reader_rows[_i].want,
         "%s", reader_rows[_i].name);
 }

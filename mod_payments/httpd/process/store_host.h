@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PAY_HTTPD_PROCESS_LEDGER_H
-#define PAY_HTTPD_PROCESS_LEDGER_H
+#ifndef PAY_HTTPD_PROCESS_STORE_HOST_H
+#define PAY_HTTPD_PROCESS_STORE_HOST_H
 
 /*
  * One store of the configuration with all the virtual hosts that name it, and what a child process
@@ -44,7 +44,7 @@ typedef struct pay_reconciler_t {
     atomic_int stop;    /* nothing is begun any more */
 } pay_reconciler_t;
 
-typedef struct pay_ledger_t {
+typedef struct pay_store_host_t {
     const char *url;
     apr_uint32_t number; /* from 0 */
     pay_store_options_t options;
@@ -61,12 +61,12 @@ typedef struct pay_ledger_t {
     pay_deliver_t deliver;
     pay_reconciler_t reconciler;
     pay_fetcher_t fetcher;
-} pay_ledger_t;
+} pay_store_host_t;
 
-/* Collects the hosts whose engine is on; the result is what pay_ledgers() gives from now on. */
-const apr_array_header_t *pay_ledgers_collect(server_rec *main_server, apr_pool_t *pconf);
+/* Collects the hosts whose engine is on; the result is what pay_store_hosts() gives from now on. */
+const apr_array_header_t *pay_store_hosts_collect(server_rec *main_server, apr_pool_t *pconf);
 
-/* Array of pay_ledger_t *. NULL before the first collection. */
-const apr_array_header_t *pay_ledgers(void);
+/* Array of pay_store_host_t *. NULL before the first collection. */
+const apr_array_header_t *pay_store_hosts(void);
 
 #endif

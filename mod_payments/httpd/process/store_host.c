@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "httpd/process/ledger.h"
+#include "httpd/process/store_host.h"
 
 #include "base/log.h"
 #include "httpd/conf/conf.h"
@@ -18,7 +18,7 @@ APLOG_USE_MODULE(payments);
 #define READERS_SPARE 256 /* the watchdog's, paymentsctl's */
 #define GENERATIONS_MAX 2 /* alive at once during a graceful restart */
 
-static const apr_array_header_t *ledgers;
+static const apr_array_header_t *store_hosts;
 
 static int mpm_value(int query, int least)
 {
@@ -95,25 +95,25 @@ static pay_store_mark_t *mark_of(const char *url, server_rec *s, apr_pool_t *pco
     return pay_store_mark_at(kept->memory);
 }
 
-static pay_ledger_t *find(const apr_array_header_t *list, const char *url)
+static pay_store_host_t *find(const apr_array_header_t *list, const char *url)
 {
-    pay_ledger_t *ledger;
+    pay_store_host_t *store_host;
     int i;
 
     for (i = 0; i < list->nelts; i++) {
-        ledger = APR_ARRAY_IDX(list, i, pay_ledger_t *);
-        if (!strcmp(ledger->url, url)) {
-            return ledger;
+        store_host = APR_ARRAY_IDX(list, i, pay_store_host_t *);
+        if (!strcmp(store_host->url, url)) {
+            return store_host;
         }
     }
     return NULL;
 }
 
-const apr_array_header_t *pay_ledgers_collect(server_rec *main_server, apr_pool_t *pconf)
+const apr_array_header_t *pay_store_hosts_collect(server_rec *main_server, apr_pool_t *pconf)
 {
-    apr_array_header_t *list = apr_array_make(pconf, 1, sizeof(pay_ledger_t *));
+    apr_array_header_t *list = apr_array_make(pconf, 1, sizeof(pay_store_host_t *));
     const pay_conf_t *conf;
-    pay_ledger_t *ledger;
+    pay_store_host_t *store_host;
     server_rec *s;
 
     for (s = main_server; s; s = s->next) {
@@ -121,25 +121,25 @@ const apr_array_header_t *pay_ledgers_collect(server_rec *main_server, apr_pool_
         if (!conf->engine) {
             continue;
         }
-        ledger = find(list, conf->store);
-        if (!ledger) {
-            ledger = apr_pcalloc(pconf, sizeof(*ledger));
-            ledger->url = conf->store;
-            ledger->number = (apr_uint32_t)list->nelts;
-            ledger->options = conf->options;
-            ledger->options.readers_max = readers_max();
-            ledger->options.shared = share(s, pconf);
-            ledger->options.mark = mark_of(conf->store, s, pconf);
-            ledger->hosts = apr_array_make(pconf, 1, sizeof(server_rec *));
-            APR_ARRAY_PUSH(list, pay_ledger_t *) = ledger;
+        store_host = find(list, conf->store);
+        if (!store_host) {
+            store_host = apr_pcalloc(pconf, sizeof(*store_host));
+            store_host->url = conf->store;
+            store_host->number = (apr_uint32_t)list->nelts;
+            store_host->options = conf->options;
+            store_host->options.readers_max = readers_max();
+            store_host->options.shared = share(s, pconf);
+            store_host->options.mark = mark_of(conf->store, s, pconf);
+            store_host->hosts = apr_array_make(pconf, 1, sizeof(server_rec *));
+            APR_ARRAY_PUSH(list, pay_store_host_t *) = store_host;
         }
-        APR_ARRAY_PUSH(ledger->hosts, server_rec *) = s;
+        APR_ARRAY_PUSH(store_host->hosts, server_rec *) = s;
     }
-    ledgers = list;
+    store_hosts = list;
     return list;
 }
 
-const apr_array_header_t *pay_ledgers(void)
+const apr_array_header_t *pay_store_hosts(void)
 {
-    return ledgers;
+    return store_hosts;
 }
