@@ -5,26 +5,42 @@
 #include "base/text/time.h"
 
 #include <apr_strings.h>
+#include <limits.h>
 #include <string.h>
 
 #define SIZE_MIN 64
 #define INTEGER_TEXT_MAX 24
 #define ESCAPE_LEN 6 /* "\u2028" */
 
-static void append(pay_writer_t *w, const char *text, apr_size_t len)
+/* Room for so many bytes more and the NUL behind them. */
+static void grow(pay_writer_t *w, apr_size_t len)
 {
     char *larger;
 
+    while (len >= w->size - w->len) {
+        w->size *= 2;
+    }
+    larger = apr_palloc(w->pool, w->size);
+    memcpy(larger, w->text, w->len);
+    w->text = larger;
+}
+
+static void append(pay_writer_t *w, const char *text, apr_size_t len)
+{
     if (len >= w->size - w->len) {
-        while (len >= w->size - w->len) {
-            w->size *= 2;
-        }
-        larger = apr_palloc(w->pool, w->size);
-        memcpy(larger, w->text, w->len);
-        w->text = larger;
+        grow(w, len);
     }
     memcpy(w->text + w->len, text, len);
     w->len += len;
+    w->text[w->len] = '\0';
+}
+
+static void append_char(pay_writer_t *w, char c)
+{
+    if (w->size - w->len <= 1) {
+        grow(w, 1);
+    }
+    w->text[w->len++] = c;
     w->text[w->len] = '\0';
 }
 
@@ -66,59 +82,69 @@ static apr_size_t escape_at(pay_writer_t *w, const char *s)
     return 0;
 }
 
-static int needs_look(char c)
+/* Bytes that end a part which is copied as it is: the NUL, and what escape_at() is asked about. A
+ * table, because most of an answer's bytes come by here. */
+static const char ends_part[UCHAR_MAX + 1] = {
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* control characters */
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ['"'] = 1, ['\\'] = 1, [0x7f] = 1, [0xe2] = 1,
+};
+
+static apr_size_t part_len(const char *s)
 {
-    return (unsigned char)c < ' ' || c == '"' || c == '\\' || c == 0x7f || c == '\xe2';
+    const char *start = s;
+
+    while (!ends_part[(unsigned char)*s]) {
+        s++;
+    }
+    return (apr_size_t)(s - start);
 }
 
 static void append_quoted(pay_writer_t *w, const char *value)
 {
-    const char *start = value;
     const char *s = value;
+    apr_size_t len;
 
-    append(w, "\"", 1);
-    while (*s) {
-        apr_size_t skip = 0;
-
-        if (needs_look(*s)) {
-            append(w, start, (apr_size_t)(s - start));
-            start = s;
-            skip = escape_at(w, s);
+    append_char(w, '"');
+    for (;;) {
+        len = part_len(s);
+        append(w, s, len);
+        s += len;
+        if (!*s) {
+            break;
         }
-        if (skip) {
-            s += skip;
-            start = s;
-        } else {
-            s++;
+        len = escape_at(w, s);
+        if (len == 0) {
+            append_char(w, *s);
+            len = 1;
         }
+        s += len;
     }
-    append(w, start, (apr_size_t)(s - start));
-    append(w, "\"", 1);
+    append_char(w, '"');
 }
 
 /* What stands before every value: the comma that is due, and the member's name. */
 static void begin(pay_writer_t *w, const char *name)
 {
     if (w->comma) {
-        append(w, ",", 1);
+        append_char(w, ',');
     }
     w->comma = 1;
     if (name) {
         append_quoted(w, name);
-        append(w, ":", 1);
+        append_char(w, ':');
     }
 }
 
-static void open_with(pay_writer_t *w, const char *name, const char *bracket)
+static void open_with(pay_writer_t *w, const char *name, char bracket)
 {
     begin(w, name);
-    append(w, bracket, 1);
+    append_char(w, bracket);
     w->comma = 0;
 }
 
-static void close_with(pay_writer_t *w, const char *bracket)
+static void close_with(pay_writer_t *w, char bracket)
 {
-    append(w, bracket, 1);
+    append_char(w, bracket);
     w->comma = 1;
 }
 
@@ -135,22 +161,22 @@ pay_writer_t *pay_writer_make(apr_size_t size_hint, apr_pool_t *p)
 
 void pay_writer_object_open(pay_writer_t *w, const char *name)
 {
-    open_with(w, name, "{");
+    open_with(w, name, '{');
 }
 
 void pay_writer_object_close(pay_writer_t *w)
 {
-    close_with(w, "}");
+    close_with(w, '}');
 }
 
 void pay_writer_array_open(pay_writer_t *w, const char *name)
 {
-    open_with(w, name, "[");
+    open_with(w, name, '[');
 }
 
 void pay_writer_array_close(pay_writer_t *w)
 {
-    close_with(w, "]");
+    close_with(w, ']');
 }
 
 void pay_writer_raw(pay_writer_t *w, const char *name, const char *json)
