@@ -122,13 +122,15 @@ static const char *read_name(pay_form_t *form, const char *name)
 static apr_status_t request_digest(pay_charge_request_t *request, apr_pool_t *p)
 {
     const char *amount = apr_psprintf(p, "%" APR_INT64_T_FMT, request->money.amount_minor);
-    const char *parts[] = {request->token, amount, request->money.currency, request->email};
-    const char *text = "";
-    apr_size_t i;
+    const char *token = request->token, *currency = request->money.currency;
+    const char *email = request->email;
+    const char *text;
 
-    for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        text = apr_psprintf(p, "%s%" APR_SIZE_T_FMT ":%s,", text, strlen(parts[i]), parts[i]);
-    }
+    text = apr_psprintf(p,
+                        "%" APR_SIZE_T_FMT ":%s,%" APR_SIZE_T_FMT ":%s,%" APR_SIZE_T_FMT
+                        ":%s,%" APR_SIZE_T_FMT ":%s,",
+                        strlen(token), token, strlen(amount), amount, strlen(currency), currency,
+                        strlen(email), email);
     return pay_sha256(request->digest, text, strlen(text));
 }
 
