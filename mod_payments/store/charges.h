@@ -28,6 +28,20 @@ apr_status_t pay_store_charge_find_acquirer(pay_charge_t **out, pay_store_t *sto
                                             const char *acquirer_reference, apr_pool_t *p);
 apr_status_t pay_store_charge_find(pay_charge_t **out, pay_store_t *store, const pay_scope_t *scope,
                                    const char *reference, apr_pool_t *p);
+/* What a request to charge is judged by, of one moment. */
+typedef struct pay_charge_look_t {
+    pay_charge_t *known;       /* the charge that has the reference; NULL: it is new */
+    pay_token_t *token;        /* what the token of a new one stands for; else NULL */
+    apr_status_t token_status; /* APR_NOTFOUND: there is no such token; or why it cannot be read */
+} pay_charge_look_t;
+
+/*
+ * Looks up the reference and, if it is new, the token (NULL: it is not asked for), in one read
+ * transaction. APR_SUCCESS also where the token cannot be read: it is judged after other things.
+ */
+apr_status_t pay_store_charge_look(pay_charge_look_t *out, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *reference,
+                                   const char *token, apr_pool_t *p);
 /*
  * Claims proposal->reference and inserts the charge with the next seq; created_at, updated_at and
  * seq are given here. `outcome` NULL: it is pending, and due_at of the proposal is the first

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store_script.h"
 
+#include "store/rows.h"
+
 store_script_t store_script;
+_Atomic int store_reads;
+
+__typeof__(pay_rows_begin) __real_pay_rows_begin, __wrap_pay_rows_begin;
+
+apr_status_t __wrap_pay_rows_begin(pay_rows_txn_t *txn, pay_store_t *store)
+{
+    store_reads++;
+    return __real_pay_rows_begin(txn, store);
+}
 
 #define SCRIPTED(name) (store_script.name ? store_script.name : STORE_REAL(name))
 
@@ -64,6 +75,13 @@ apr_status_t __wrap_pay_store_charge_list(apr_array_header_t **out, pay_store_t 
                                           const pay_charge_t *after, int limit, apr_pool_t *p)
 {
     return SCRIPTED(charge_list)(out, store, scope, range, after, limit, p);
+}
+
+apr_status_t __wrap_pay_store_charge_look(pay_charge_look_t *out, pay_store_t *store,
+                                          const pay_scope_t *scope, const char *reference,
+                                          const char *token, apr_pool_t *p)
+{
+    return SCRIPTED(charge_look)(out, store, scope, reference, token, p);
 }
 
 apr_status_t __wrap_pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim,

@@ -21,6 +21,7 @@
     X(charge_find) \
     X(charge_late) \
     X(charge_list) \
+    X(charge_look) \
     X(charge_open) \
     X(charge_resolve) \
     X(charge_search) \
@@ -93,6 +94,9 @@ typedef struct store_script_t {
 } store_script_t;
 
 extern store_script_t store_script;
+
+/* How many read transactions were begun since the start of the test. */
+extern _Atomic int store_reads;
 
 /* A store of which only what a test replaces can be used. */
 #define STORE_NONE ((pay_store_t *)(void *)&store_script)

@@ -138,6 +138,7 @@ static void boot_restore(void)
 static void set_up(void)
 {
     store_script = (store_script_t){0}; /* without a fork, that of the test before is still there */
+    store_reads = 0;
     home_dir = NULL;
     ck_assert_int_eq(apr_pool_create(&unit_pool, NULL), APR_SUCCESS);
 }

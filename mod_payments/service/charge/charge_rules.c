@@ -13,6 +13,7 @@ typedef struct rules_t {
     const pay_service_t *service;
     const pay_caller_t *caller;
     const pay_charge_request_t *request;
+    const pay_charge_look_t *look;
     apr_pool_t *pool;
 } rules_t;
 
@@ -58,11 +59,9 @@ static int may_pass_token(const rules_t *c)
 static apr_status_t judge_stored_token(pay_problem_t **faults, const pay_card_t **card,
                                        const rules_t *c)
 {
-    pay_token_t *token = NULL;
-    apr_status_t rv;
+    const pay_token_t *token = c->look->token;
+    const apr_status_t rv = c->look->token_status;
 
-    rv = pay_store_token_get(&token, c->service->store, &c->caller->scope, c->request->token,
-                             c->pool);
     if (rv == APR_NOTFOUND) {
         if (may_pass_token(c)) {
             *card = &card_unknown;
@@ -86,11 +85,17 @@ static apr_status_t judge_stored_token(pay_problem_t **faults, const pay_card_t 
     return APR_SUCCESS;
 }
 
+const char *pay_charge_stored_token(const pay_charge_request_t *request)
+{
+    return pay_test_token_is_reserved(request->token) ? NULL : request->token;
+}
+
 const pay_problem_t *pay_charge_judge(const pay_card_t **card, const pay_service_t *service,
                                       const pay_caller_t *caller,
-                                      const pay_charge_request_t *request, apr_pool_t *p)
+                                      const pay_charge_request_t *request,
+                                      const pay_charge_look_t *look, apr_pool_t *p)
 {
-    const rules_t c = {service, caller, request, p};
+    const rules_t c = {service, caller, request, look, p};
     const pay_problem_t *refusal;
     pay_problem_t *faults = NULL;
     apr_status_t rv = APR_SUCCESS;
@@ -100,7 +105,7 @@ const pay_problem_t *pay_charge_judge(const pay_card_t **card, const pay_service
     if (refusal) {
         return refusal;
     }
-    if (pay_test_token_is_reserved(request->token)) {
+    if (!pay_charge_stored_token(request)) {
         judge_test_token(&faults, card, &c);
     } else {
         rv = judge_stored_token(&faults, card, &c);

@@ -6,13 +6,16 @@
 #include "service/service.h"
 
 /*
- * What account, configuration and token allow of a charge whose reference is new. NULL: it may be
- * made, of *card (empty where the acquirer alone knows the token); else 403, 400 with every field
- * at fault, or the store's trouble.
+ * What account, configuration and token (of `look`) allow of a charge whose reference is new. NULL:
+ * it may be made, of *card (empty where the acquirer alone knows the token); else 403, 400 with
+ * every field at fault, or the store's trouble.
  */
 const pay_problem_t *pay_charge_judge(const pay_card_t **card, const pay_service_t *service,
                                       const pay_caller_t *caller,
-                                      const pay_charge_request_t *request, apr_pool_t *p);
+                                      const pay_charge_request_t *request,
+                                      const pay_charge_look_t *look, apr_pool_t *p);
+/* The token to look up with the reference; NULL: the request's is known without the store. */
+const char *pay_charge_stored_token(const pay_charge_request_t *request);
 
 /* 1 when PaymentsCurrencies allows it. */
 int pay_charge_currency_is_allowed(const pay_service_t *service, const char *currency);

@@ -280,7 +280,8 @@ static int is_token_wrong(const pay_problem_t *problem)
 }
 
 /* *card is what is charged; a token that is wrong counts as a failure. */
-static const pay_problem_t *judge(const pay_card_t **card, const counter_t *c)
+static const pay_problem_t *judge(const pay_card_t **card, const pay_charge_look_t *look,
+                                  const counter_t *c)
 {
     const pay_attempt_t attempt = {
         .scope = c->caller->scope, .email = c->request->email, .token = c->request->token};
@@ -291,7 +292,7 @@ static const pay_problem_t *judge(const pay_card_t **card, const counter_t *c)
     if (problem) {
         return problem;
     }
-    problem = pay_charge_judge(card, c->service, c->caller, c->request, c->pool);
+    problem = pay_charge_judge(card, c->service, c->caller, c->request, look, c->pool);
     if (problem && is_token_wrong(problem)) {
         pay_failures_note(c->service, &attempt, c->pool);
     }
@@ -304,24 +305,25 @@ const pay_problem_t *pay_charge_create(pay_charge_t **out, int *replayed, pay_se
                                        apr_pool_t *p)
 {
     const counter_t c = {service, caller, request, request_ip, p};
-    pay_charge_t *known = NULL;
     const pay_card_t *card;
     const pay_problem_t *problem;
+    pay_charge_look_t look;
     apr_status_t rv;
 
     *out = NULL;
     *replayed = 0;
-    rv = pay_store_charge_find(&known, service->store, &caller->scope, request->reference, p);
-    if (rv == APR_SUCCESS) {
-        return answer_known(out, replayed, known, &c);
-    }
-    if (rv != APR_NOTFOUND) {
+    rv = pay_store_charge_look(&look, service->store, &caller->scope, request->reference,
+                               pay_charge_stored_token(request), p);
+    if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
+    }
+    if (look.known) {
+        return answer_known(out, replayed, look.known, &c);
     }
     if (request->amount_fault) {
         return request->amount_fault;
     }
-    problem = judge(&card, &c);
+    problem = judge(&card, &look, &c);
     if (problem) {
         return problem;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/payment/charge.h"
 
+#include "store/account/token.h"
 #include "store/event/event.h"
 #include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
@@ -49,6 +50,31 @@ apr_status_t pay_store_charge_find(pay_charge_t **out, pay_store_t *store, const
         return rv;
     }
     rc = pay_store_charge_get_ref(out, &txn, scope, reference, p);
+    pay_rows_end(&txn);
+    return pay_rows_status(rc);
+}
+
+apr_status_t pay_store_charge_look(pay_charge_look_t *out, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *reference,
+                                   const char *token, apr_pool_t *p)
+{
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = (pay_charge_look_t){.token_status = APR_NOTFOUND};
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_store_charge_get_ref(&out->known, &txn, scope, reference, p);
+    if (rc == MDB_NOTFOUND) {
+        rc = MDB_SUCCESS;
+        if (token) {
+            out->token_status =
+                pay_rows_status(pay_lmdb_token_get(&out->token, &txn, scope, token, p));
+        }
+    }
     pay_rows_end(&txn);
     return pay_rows_status(rc);
 }

@@ -457,6 +457,36 @@ START_TEST(test_known_reference_comes_first)
 }
 END_TEST
 
+/* Whether it is new or known, charged or refused: reference and token are looked up together. */
+static const struct {
+    const char *name;
+    const char *token;
+    int is_refused;
+} read_cases[] = {
+    {"a test token", "tok_test_success", 0},
+    {"a token of the store", "tok_abc", 0},
+    {"an unknown token", "tok_none", 1},
+};
+
+START_TEST(test_one_read_transaction)
+{
+    const char *name = read_cases[_i].name;
+    const pay_charge_request_t *request = shop_request("order-1", read_cases[_i].token);
+    pay_charge_t *charge;
+    int replayed, turn;
+
+    set_up_scripted();
+    shop->service.acquirer[PAY_TEST] = &script_pure_acquirer;
+    store_token("tok_abc", "payer@shop.example", 0);
+    for (turn = 0; turn < 2; turn++) {
+        store_reads = 0;
+        ck_assert_msg(!create(&charge, &replayed, request) == !read_cases[_i].is_refused, "%s",
+                      name);
+        ck_assert_msg(store_reads == 1, "%s: %d read transactions", name, store_reads);
+    }
+}
+END_TEST
+
 /* A decline counts for the limit of failures, whether the acquirer was asked before the charge was
  * written or after it; an approval does not. */
 static const struct {
@@ -509,6 +539,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_first_outcome_stands);
     tcase_add_test(tcase, test_same_instant_charges_once);
     tcase_add_test(tcase, test_known_reference_comes_first);
+    tcase_add_loop_test(tcase, test_one_read_transaction, 0, UNIT_ROWS(read_cases));
     tcase_add_loop_test(tcase, test_failure_limit, 0, UNIT_ROWS(limit_cases));
 }
 

@@ -22,20 +22,23 @@ static void store_token(const char *text, const char *email, int revoked)
 
 static apr_status_t fault; /* what the failing slots below return */
 
-static apr_status_t find_fails(pay_charge_t **out, pay_store_t *store, const pay_scope_t *scope,
-                               const char *reference, apr_pool_t *p)
+static apr_status_t look_fails(pay_charge_look_t *out, pay_store_t *store, const pay_scope_t *scope,
+                               const char *reference, const char *token, apr_pool_t *p)
 {
-    (void)store, (void)scope, (void)reference, (void)p;
-    *out = NULL;
+    (void)store, (void)scope, (void)reference, (void)token, (void)p;
+    *out = (pay_charge_look_t){.token_status = APR_NOTFOUND};
     return fault;
 }
 
-static apr_status_t token_fails(pay_token_t **out, pay_store_t *store, const pay_scope_t *scope,
-                                const char *token, apr_pool_t *p)
+static apr_status_t token_fails(pay_charge_look_t *out, pay_store_t *store,
+                                const pay_scope_t *scope, const char *reference, const char *token,
+                                apr_pool_t *p)
 {
-    (void)store, (void)scope, (void)token, (void)p;
-    *out = NULL;
-    return fault;
+    const apr_status_t rv = STORE_REAL(charge_look)(out, store, scope, reference, token, p);
+
+    out->token = NULL;
+    out->token_status = fault;
+    return rv;
 }
 
 static apr_status_t open_fails(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
@@ -99,7 +102,7 @@ static apr_status_t withdraw_late(pay_store_t *store, const pay_scope_t *scope, 
 
 typedef enum slot_t {
     SLOT_NONE,
-    SLOT_FIND,
+    SLOT_LOOK,
     SLOT_TOKEN,
     SLOT_OPEN,
     SLOT_OPEN_LATE,
@@ -120,8 +123,8 @@ static const struct {
     int known; /* 1: the reference is taken afterwards */
 } fault_cases[] = {
     {"well", SLOT_NONE, 0, APR_SUCCESS, 1, "", 1, 1},
-    {"find: down", SLOT_FIND, PAY_STORE_EDOWN, APR_SUCCESS, 503, "E2", 0, 0},
-    {"find: corrupt", SLOT_FIND, PAY_STORE_ECORRUPT, APR_SUCCESS, 500, "E1", 0, 0},
+    {"look: down", SLOT_LOOK, PAY_STORE_EDOWN, APR_SUCCESS, 503, "E2", 0, 0},
+    {"look: corrupt", SLOT_LOOK, PAY_STORE_ECORRUPT, APR_SUCCESS, 500, "E1", 0, 0},
     {"token: down", SLOT_TOKEN, PAY_STORE_EDOWN, APR_SUCCESS, 503, "E2", 0, 0},
     {"open: down", SLOT_OPEN, PAY_STORE_EDOWN, APR_SUCCESS, 503, "E2", 0, 0},
     {"open: busy", SLOT_OPEN, PAY_STORE_EBUSY, APR_SUCCESS, 503, "E2", 0, 0},
@@ -143,11 +146,11 @@ static void break_slot(slot_t slot)
     switch (slot) {
     case SLOT_NONE:
         break;
-    case SLOT_FIND:
-        store_script.charge_find = find_fails;
+    case SLOT_LOOK:
+        store_script.charge_look = look_fails;
         break;
     case SLOT_TOKEN:
-        store_script.token_get = token_fails;
+        store_script.charge_look = token_fails;
         break;
     case SLOT_OPEN:
         store_script.charge_open = open_fails;
