@@ -66,6 +66,15 @@
 #define PAY_ROWS_TABLE_ID(id, name, turn) PAY_TABLE_##id,
 typedef enum pay_table_t { PAY_ROWS_TABLES(PAY_ROWS_TABLE_ID) PAY_TABLE_COUNT } pay_table_t;
 
+struct pay_rows_txn_t;
+
+/*
+ * Tells which rows a unit of work will read, by pay_rows_hint alone, from the work's own `baton`.
+ * It runs on the thread that called pay_rows_commit, before the turn is taken and the work runs,
+ * or not at all: it reads and changes nothing.
+ */
+typedef void (*pay_rows_hints_t)(struct pay_rows_txn_t *txn, const void *baton);
+
 /*
  * What a unit of work may write to: it is declared before the work runs, and a row outside of it is
  * refused. LMDB has one writer, so that a turn costs nothing; an engine with more takes the turns
@@ -79,17 +88,18 @@ typedef struct pay_turn_t {
         PAY_TURN_STORE,   /* what belongs to no account, and all of PAY_TURN_ACCOUNT */
         PAY_TURN_ALL /* everything: work in the background, which finds its scopes as it goes */
     } kind;
-    pay_scope_t scope; /* of an account: its number alone */
+    pay_scope_t scope;      /* of an account: its number alone */
+    pay_rows_hints_t hints; /* NULL: nobody tells what will be read */
 } pay_turn_t;
 
 static inline pay_turn_t pay_turn_scope(const pay_scope_t *scope)
 {
-    return (pay_turn_t){PAY_TURN_SCOPE, *scope};
+    return (pay_turn_t){.kind = PAY_TURN_SCOPE, .scope = *scope};
 }
 
 static inline pay_turn_t pay_turn_account(apr_uint32_t account)
 {
-    return (pay_turn_t){PAY_TURN_ACCOUNT, {account, PAY_TEST}};
+    return (pay_turn_t){.kind = PAY_TURN_ACCOUNT, .scope = {account, PAY_TEST}};
 }
 
 static inline pay_turn_t pay_turn_store(void)
@@ -100,6 +110,13 @@ static inline pay_turn_t pay_turn_store(void)
 static inline pay_turn_t pay_turn_all(void)
 {
     return (pay_turn_t){.kind = PAY_TURN_ALL};
+}
+
+/* The turn of a work whose `hints` tell what it will read in it. */
+static inline pay_turn_t pay_turn_hinted(pay_turn_t turn, pay_rows_hints_t hints)
+{
+    turn.hints = hints;
+    return turn;
 }
 
 /* From this one on stores of earlier versions lack them: whoever may write adds them. */
@@ -135,6 +152,15 @@ typedef struct pay_rows_txn_t {
     pay_store_t *store; /* NULL while its environment is being opened */
     pay_turn_t turn;
 } pay_rows_txn_t;
+
+/*
+ * The row under the key will be read; of one that holds another row's key (charge_ref, refund_ref)
+ * that row as well. An engine that is asked over a network fetches them with the locks of the
+ * turns, in one trip; each row that is read without a hint costs a trip of its own. It is no
+ * promise: a hinted row may be missing, and need not be read. Rows of the scope whose turn it is
+ * (table scope) come with the turn. LMDB runs no pay_rows_hints_t: its rows lie in memory.
+ */
+void pay_rows_hint(pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);
 
 /* Returns 1 if the transaction may write a row under the key; else logs that it may not. */
 int pay_rows_may_write(const pay_rows_txn_t *txn, pay_table_t table, const MDB_val *key);

@@ -92,8 +92,8 @@ static int row_read(pay_token_t **out, pay_rows_txn_t *txn, const pay_scope_t *s
     return rc ? rc : pay_store_token_decode(out, &at, &row, p);
 }
 
-int pay_lmdb_token_get(pay_token_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
-                       const char *text, apr_pool_t *p)
+int pay_store_token_load(pay_token_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                         const char *text, apr_pool_t *p)
 {
     const char *erased;
     int rc;
@@ -189,7 +189,7 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
     if (rc) {
         return rc;
     }
-    return pay_lmdb_token_get(&work->token, txn, &token.scope, token.token, work->pool);
+    return pay_store_token_load(&work->token, txn, &token.scope, token.token, work->pool);
 }
 
 apr_status_t pay_store_token_create(pay_token_t **out, pay_store_t *store, const pay_token_t *token,
@@ -220,7 +220,7 @@ apr_status_t pay_store_token_get(pay_token_t **out, pay_store_t *store, const pa
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = pay_rows_status(pay_lmdb_token_get(out, &txn, scope, token, p));
+    rv = pay_rows_status(pay_store_token_load(out, &txn, scope, token, p));
     pay_rows_end(&txn);
     return rv;
 }
@@ -262,7 +262,7 @@ static int revoke_work(pay_rows_txn_t *txn, void *baton)
     int rc;
 
     work->token = NULL;
-    rc = pay_lmdb_token_get(&token, txn, work->scope, work->text, work->pool);
+    rc = pay_store_token_load(&token, txn, work->scope, work->text, work->pool);
     if (rc) {
         return rc;
     }

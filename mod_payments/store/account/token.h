@@ -12,8 +12,8 @@ int pay_store_token_decode(pay_token_t **out, const MDB_val *key, const MDB_val 
 /* The token; one that was erased is revoked, and there is no more to it. MDB_NOTFOUND,
  * PAY_ROWS_BAD.
  */
-int pay_lmdb_token_get(pay_token_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
-                       const char *text, apr_pool_t *p);
+int pay_store_token_load(pay_token_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
+                         const char *text, apr_pool_t *p);
 /* The token of a payer who paid on a page; one that the scope has already stays as it is. */
 int pay_store_token_issue(pay_rows_txn_t *txn, const pay_token_t *token, apr_pool_t *p);
 

@@ -5,6 +5,7 @@
 #include "store/event/event.h"
 #include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
+#include "store/payment/hint.h"
 #include "store/payment/kept.h"
 #include "store/payment/link.h"
 #include "store/payment/refund_link.h"
@@ -72,7 +73,7 @@ apr_status_t pay_store_charge_look(pay_charge_look_t *out, pay_store_t *store,
         rc = MDB_SUCCESS;
         if (token) {
             out->token_status =
-                pay_rows_status(pay_lmdb_token_get(&out->token, &txn, scope, token, p));
+                pay_rows_status(pay_store_token_load(&out->token, &txn, scope, token, p));
         }
     }
     pay_rows_end(&txn);
@@ -290,6 +291,24 @@ static int open_work(pay_rows_txn_t *txn, void *baton)
     return open_new(open, txn, &last);
 }
 
+static void open_hints(pay_rows_txn_t *txn, const void *baton)
+{
+    const open_t *open = baton;
+    const pay_charge_t *proposal = open->proposal;
+    const pay_scope_t *scope = &proposal->scope;
+
+    pay_store_hint_reference(txn, scope, proposal->reference);
+    pay_store_hint_kept(txn, scope, open->use);
+    if (proposal->checkout && *proposal->checkout->link) {
+        pay_store_hint_link(txn, scope, proposal->checkout->link);
+    }
+    if (open->outcome) {
+        pay_store_hint_fee(txn, scope);
+        pay_store_hint_events(txn, scope);
+        pay_store_hint_total(txn, scope, proposal->money.currency);
+    }
+}
+
 apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_store_t *store,
                                    const pay_charge_t *proposal, const pay_outcome_t *outcome,
                                    const pay_idempotency_t *use, apr_pool_t *p)
@@ -316,7 +335,8 @@ apr_status_t pay_store_charge_open(pay_charge_t **out, pay_claim_t *claim, pay_s
     if (rc) {
         return APR_EINVAL;
     }
-    rv = pay_rows_commit(store, pay_turn_scope(&proposal->scope), 1, open_work, &open);
+    rv = pay_rows_commit(store, pay_turn_hinted(pay_turn_scope(&proposal->scope), open_hints), 1,
+                         open_work, &open);
     if (rv == APR_SUCCESS) {
         rv = open.refused;
     }

@@ -8,6 +8,7 @@
 #include "store/event/event.h"
 #include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
+#include "store/payment/hint.h"
 #include "store/payment/link.h"
 #include "store/payment/total.h"
 #include "store/record/text.h"
@@ -274,6 +275,17 @@ static int resolve_work(pay_rows_txn_t *txn, void *baton)
     return rc || resolve->changed ? rc : PAY_ROWS_SILENT;
 }
 
+static void resolve_hints(pay_rows_txn_t *txn, const void *baton)
+{
+    const resolve_t *resolve = baton;
+
+    pay_store_hint_charge(txn, resolve->scope, resolve->seq);
+    if (resolve->outcome->kind != PAY_OUTCOME_UNKNOWN) {
+        pay_store_hint_fee(txn, resolve->scope);
+        pay_store_hint_events(txn, resolve->scope);
+    }
+}
+
 apr_status_t pay_store_charge_resolve(pay_charge_t **out, int *changed, pay_store_t *store,
                                       const pay_scope_t *scope, apr_uint64_t seq,
                                       const pay_outcome_t *outcome, apr_time_t due_at,
@@ -284,7 +296,8 @@ apr_status_t pay_store_charge_resolve(pay_charge_t **out, int *changed, pay_stor
 
     *out = NULL;
     *changed = 0;
-    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, resolve_work, &resolve);
+    rv = pay_rows_commit(store, pay_turn_hinted(pay_turn_scope(scope), resolve_hints), 0,
+                         resolve_work, &resolve);
     if (rv != APR_SUCCESS) {
         return rv;
     }

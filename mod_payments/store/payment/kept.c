@@ -24,8 +24,7 @@ typedef struct keep_t {
     pay_kept_t *out;
 } keep_t;
 
-/* A code of ours or LMDB's, or an APR status, which pay_rows_status hands on as it is. */
-static int kept_key(pay_store_key_t *key, const pay_scope_t *scope, const pay_idempotency_t *use)
+int pay_store_kept_key(pay_store_key_t *key, const pay_scope_t *scope, const pay_idempotency_t *use)
 {
     unsigned char head[2] = {(unsigned char)use->key_kind, (unsigned char)use->operation};
     unsigned char digest[PAY_SHA256_LEN];
@@ -120,7 +119,7 @@ int pay_store_kept_get(pay_kept_t **out, pay_rows_txn_t *txn, const pay_scope_t 
     int rc;
 
     *out = NULL;
-    rc = kept_key(&key, scope, use);
+    rc = pay_store_kept_key(&key, scope, use);
     if (rc) {
         return rc;
     }
@@ -158,7 +157,7 @@ int pay_store_kept_known(int *known, pay_rows_txn_t *txn, const pay_scope_t *sco
     int rc;
 
     *known = 0;
-    rc = kept_key(&key, scope, use);
+    rc = pay_store_kept_key(&key, scope, use);
     if (rc) {
         return rc;
     }
@@ -177,7 +176,7 @@ static int add(pay_rows_txn_t *txn, const pay_scope_t *scope, const pay_idempote
     int rc;
 
     memcpy(kept->digest, use->digest, PAY_SHA256_LEN);
-    rc = kept_key(&key, scope, use);
+    rc = pay_store_kept_key(&key, scope, use);
     if (rc) {
         return rc;
     }

@@ -42,6 +42,11 @@ typedef struct pay_store_kept_t {
     MDB_val text;      /* inside the row when it was read */
 } pay_store_kept_t;
 
+/* Its key in table kept. A code of ours or LMDB's, or an APR status, which pay_rows_status hands on
+ * as it is. */
+int pay_store_kept_key(pay_store_key_t *key, const pay_scope_t *scope,
+                       const pay_idempotency_t *use);
+
 /* What the key is known for, charge or refund loaded; MDB_NOTFOUND: nothing. */
 int pay_store_kept_get(pay_kept_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                        const pay_idempotency_t *use, apr_pool_t *p);

@@ -3,6 +3,7 @@
 
 #include "store/payment/charge.h"
 #include "store/payment/charge_record.h"
+#include "store/payment/hint.h"
 #include "store/payment/kept.h"
 #include "store/payment/refund_record.h"
 #include "store/record/audit.h"
@@ -386,6 +387,17 @@ int pay_store_refund_is_known(const MDB_val *stored, const pay_refund_t *refund,
     return is_text(stored, text) || is_text(stored, pay_store_refund_text(&erased, p));
 }
 
+static void open_hints(pay_rows_txn_t *txn, const void *baton)
+{
+    const open_t *open = baton;
+    const pay_refund_t *proposal = open->proposal;
+
+    pay_store_hint_kept(txn, &proposal->scope, open->use);
+    pay_store_hint_reference(txn, &proposal->scope, proposal->transaction_reference);
+    pay_store_hint_refund(txn, PAY_TABLE_REFUND_REF, &proposal->scope, proposal->refund_reference);
+    pay_store_hint_refund(txn, PAY_TABLE_REFUND_ID, &proposal->scope, proposal->id);
+}
+
 apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
                                    pay_refund_verdict_t *verdict, pay_kept_t **kept,
                                    pay_store_t *store, const pay_refund_t *proposal,
@@ -405,7 +417,8 @@ apr_status_t pay_store_refund_open(pay_refund_t **out, pay_charge_t **charge,
     assert(proposal->money.amount_minor >= 0);
     assert(proposal->due_at > 0);
     assert(repeat_window >= 0);
-    rv = pay_rows_commit(store, pay_turn_scope(&proposal->scope), 1, open_work, &open);
+    rv = pay_rows_commit(store, pay_turn_hinted(pay_turn_scope(&proposal->scope), open_hints), 1,
+                         open_work, &open);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -5,6 +5,7 @@
 #include "store/event/event.h"
 #include "store/payment/acquirer.h"
 #include "store/payment/charge.h"
+#include "store/payment/hint.h"
 #include "store/payment/total.h"
 #include "store/record/text.h"
 #include "store/record/time.h"
@@ -143,6 +144,16 @@ static int resolve_work(pay_rows_txn_t *txn, void *baton)
     return move(resolve, txn, row, to);
 }
 
+static void resolve_hints(pay_rows_txn_t *txn, const void *baton)
+{
+    const resolve_t *resolve = baton;
+
+    pay_store_hint_refund(txn, PAY_TABLE_REFUND_REF, resolve->scope, resolve->refund_reference);
+    if (resolve->outcome->kind != PAY_OUTCOME_UNKNOWN) {
+        pay_store_hint_events(txn, resolve->scope);
+    }
+}
+
 apr_status_t pay_store_refund_resolve(pay_refund_t **out, int *changed, pay_store_t *store,
                                       const pay_scope_t *scope, const char *refund_reference,
                                       const pay_outcome_t *outcome, apr_time_t due_at,
@@ -158,7 +169,8 @@ apr_status_t pay_store_refund_resolve(pay_refund_t **out, int *changed, pay_stor
     *out = NULL;
     *changed = 0;
     assert(outcome->kind != PAY_OUTCOME_UNKNOWN || due_at > 0);
-    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, resolve_work, &resolve);
+    rv = pay_rows_commit(store, pay_turn_hinted(pay_turn_scope(scope), resolve_hints), 0,
+                         resolve_work, &resolve);
     if (rv != APR_SUCCESS) {
         return rv;
     }
