@@ -3,6 +3,7 @@
 #include "upstream_text.h"
 
 #include "acquirer/relay/parts.h"
+#include "base/log.h"
 
 #include <string.h>
 
@@ -246,33 +247,49 @@ START_TEST(test_records)
 }
 END_TEST
 
+#define NO_LIST "Its list of refunds is no list of objects."
+
 static const struct {
     const char *name;
     int status;
     const char *body;
+    const char *said; /* in the log; NULL: nothing, for who pays is told why */
 } fault_rows[] = {
-    {"cut", 200, "[" PLAIN("re_1", WHEN)},
-    {"HTML", 200, "<html></html>"},
-    {"nothing", 200, ""},
-    {"an object", 200, "{}"},
-    {"204", 204, ""},
-    {"401", 401, "[]"},
-    {"404", 404, "[]"},
-    {"429", 429, "[]"},
-    {"500", 500, "[]"},
+    {"cut", 200, "[" PLAIN("re_1", WHEN), NO_LIST},
+    {"HTML", 200, "<html></html>", NO_LIST},
+    {"nothing", 200, "", NO_LIST},
+    {"an object", 200, "{}", NO_LIST},
+    {"204", 204, "", "It answers with status 204 in place of its list."},
+    {"401", 401, "[]", NULL},
+    {"404", 404, "[]", "It answers with status 404 in place of its list."},
+    {"429", 429, "[]", NULL},
+    {"500", 500, "[]", "It answers with status 500 in place of its list."},
 };
+
+static char logged[400]; /* the last warning; empty: there was none */
+
+static void log_sink(void *baton, pay_log_level_t level, apr_status_t status, const char *text)
+{
+    (void)baton, (void)status;
+    if (level <= PAY_LOG_WARNING) {
+        apr_cpystrn(logged, text, sizeof(logged));
+    }
+}
 
 START_TEST(test_faults)
 {
+    const char *said = fault_rows[_i].said;
     void *context = (upstream_start(), upstream_open());
     told_t told = {"", 0, APR_SUCCESS};
-    int i;
 
-    for (i = 0; i < UNIT_ROWS(fault_rows); i++) {
-        upstream_answer(fault_rows[i].status, fault_rows[i].body);
-        ck_assert_msg(list(&told, context, UPSTREAM_NOW, UPSTREAM_NOW) == APR_EGENERAL, "%s",
-                      fault_rows[i].name);
-    }
+    pay_log_set_sink(log_sink, NULL);
+    upstream_answer(fault_rows[_i].status, fault_rows[_i].body);
+    ck_assert_msg(list(&told, context, UPSTREAM_NOW, UPSTREAM_NOW) == APR_EGENERAL, "%s",
+                  fault_rows[_i].name);
+    ck_assert_msg(said ? strstr(logged, said) != NULL : !*logged, "%s: %s", fault_rows[_i].name,
+                  logged);
+    pay_log_set_sink(NULL, NULL);
+    logged[0] = '\0';
 }
 END_TEST
 
@@ -295,7 +312,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_windows);
     tcase_add_test(tcase, test_too_long);
     tcase_add_test(tcase, test_records);
-    tcase_add_test(tcase, test_faults);
+    tcase_add_loop_test(tcase, test_faults, 0, UNIT_ROWS(fault_rows));
     tcase_add_test(tcase, test_ended);
 }
 

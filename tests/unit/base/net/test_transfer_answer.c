@@ -286,6 +286,43 @@ START_TEST(test_retry_after_cut)
 }
 END_TEST
 
+/* ---- Date */
+
+#define DATE "Date: Fri, 15 Jan 2027 08:00:00 GMT\r\n"
+#define LATER "Date: Fri, 15 Jan 2027 08:00:01 GMT\r\n"
+#define WHEN APR_TIME_C(1800000000000000)
+
+static const struct {
+    const char *name;
+    const char *answer;
+    apr_time_t want;
+} date_rows[] = {
+    {"none", HEAD EMPTY, 0},
+    {"one", HEAD DATE EMPTY, WHEN},
+    {"of an error", BUSY DATE EMPTY, WHEN},
+    {"in small letters", HEAD "date:Fri, 15 Jan 2027 08:00:00 GMT\r\n" EMPTY, WHEN},
+    {"two", HEAD DATE LATER EMPTY, 0},
+    {"the same twice", HEAD DATE DATE EMPTY, 0},
+    {"none that is a date", HEAD "Date: yesterday\r\n" EMPTY, 0},
+    {"none that is a date, and one", HEAD "Date: yesterday\r\n" DATE EMPTY, 0},
+    {"of an interim answer", "HTTP/1.1 103 X\r\n" DATE "\r\n" HEAD EMPTY, 0},
+    {"behind an interim answer's", "HTTP/1.1 103 X\r\n" DATE "\r\n" HEAD LATER EMPTY,
+     WHEN + apr_time_from_sec(1)},
+};
+
+START_TEST(test_date)
+{
+    const peer_http_t script = {date_rows[_i].answer, PEER_KEEP, 0};
+    peer_t *peer = peer_http(&script);
+    pay_transfer_t *transfer = fixture_post(peer_url(peer, "http"));
+
+    fixture_run(fixture_set(LONG_MS, LONG_MS), transfer);
+    ck_assert_str_eq(fixture_end(transfer), "answered");
+    ck_assert_msg(transfer->date == date_rows[_i].want, "%s: %" APR_TIME_T_FMT, date_rows[_i].name,
+                  transfer->date);
+}
+END_TEST
+
 /* ---- times */
 
 /* The first byte comes when the peer lets it go, of a GET and of a POST (libcurl's own time is of
@@ -347,6 +384,7 @@ static void add(TCase *tcase)
     tcase_add_loop_test(tcase, test_cut, 0, UNIT_ROWS(cut_rows));
     tcase_add_loop_test(tcase, test_retry_after, 0, UNIT_ROWS(retry_rows));
     tcase_add_test(tcase, test_retry_after_cut);
+    tcase_add_loop_test(tcase, test_date, 0, UNIT_ROWS(date_rows));
     tcase_add_loop_test(tcase, test_times, 0, 2);
     tcase_add_test(tcase, test_times_silent);
 }

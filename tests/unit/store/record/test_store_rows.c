@@ -245,6 +245,37 @@ START_TEST(test_check_counts)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    int (*judge)(int *reached, pay_rows_txn_t *txn, const pay_scope_t *scope);
+} quota_rows[] = {
+    {"the account's", pay_store_rows_quota},
+    {"of strangers", pay_store_rows_quota_strangers},
+};
+
+static int judge_work(pay_rows_txn_t *txn, void *baton)
+{
+    const int *row = baton;
+    int reached = 1;
+
+    ck_assert_int_eq(quota_rows[*row].judge(&reached, txn, &till->scopes[0]), PAY_ROWS_BAD);
+    ck_assert_msg(!reached, "%s", quota_rows[*row].name);
+    return 0;
+}
+
+/* Where the count cannot be read no quota counts as reached, not even one that allows nothing. */
+START_TEST(test_damaged_count)
+{
+    pay_store_key_t key;
+    int row = _i;
+
+    quota(1);
+    pay_store_key_of_scope(&key, &till->scopes[0]);
+    till_plant(PAY_TABLE_SCOPE, &key, "\xff", 1);
+    till_raw(judge_work, &row);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_checked_fixture(tcase, till_set_up, till_tear_down);
@@ -253,6 +284,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_audit_is_bounded);
     tcase_add_test(tcase, test_strangers_eighth);
     tcase_add_loop_test(tcase, test_check_counts, 0, 2);
+    tcase_add_loop_test(tcase, test_damaged_count, 0, UNIT_ROWS(quota_rows));
 }
 
 UNIT_PROGRAM(add)
