@@ -74,10 +74,10 @@ for file in "$module" "$ctl"; do
     fi
 done
 if [[ $fortify == [0-9] ]]; then
-    asked '--mode=compile' "-D_FORTIFY_SOURCE=$fortify( |\$)" "a file is compiled without -D_FORTIFY_SOURCE=$fortify, which configure chose"
+    asked ' -c ' "-D_FORTIFY_SOURCE=$fortify( |\$)" "a file is compiled without -D_FORTIFY_SOURCE=$fortify, which configure chose"
 fi
 if [ "$(said 'takes -fPIE')" = yes ]; then
-    asked '--mode=compile' ' -fPIE ' "a file is compiled without -fPIE, which configure found"
+    asked ' -c ' ' -fPIE ' "a file is compiled without -fPIE, which configure found"
 fi
 if [ "$(said 'whether the linker takes -pie')" = yes ]; then
     asked '-o paymentsctl' ' -pie ' "paymentsctl is linked without -pie, which configure found"

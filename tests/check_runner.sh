@@ -522,20 +522,20 @@ dev: install these packages, then run this command again"
 # mutable TEST: a tree of one function, which is right up to a bound, and one unit program that asks this of it.
 mutable() {
     local tree=$OUT/mutate/tree build=$OUT/mutate/tree/build/normal
-    mkdir -p "$tree"/{mod_payments/base,tests/{dev,unit/base}} "$build"/{mod_payments/{base,.libs},tests/unit}
+    mkdir -p "$tree"/{mod_payments/base,tests/{dev,unit/base}} "$build"/{mod_payments/base,tests/unit}
     touch "$tree/tests/dev/tests_of.map"
     printf 'int pay_case(int a)\n{\n    return a < 3;\n}\n' >"$tree/mod_payments/base/case.c"
     printf 'int pay_case(int a);\nint main(void)\n{\n    return !(%s);\n}\n' "$1" >"$tree/tests/unit/base/test_case.c"
     cat >"$build/mod_payments/Makefile" <<'END'
 VPATH = ../../../mod_payments
-.libs/libpayments.a: base/libpayments_la-case.lo
-	ar r $@ base/libpayments_la-case.lo
-base/libpayments_la-case.lo: base/case.c
+libpayments.a: base/libpayments_a-case.o
+	ar r $@ base/libpayments_a-case.o
+base/libpayments_a-case.o: base/case.c
 	$(CC) -MT $@ -MD -c -o $@ $(VPATH)/base/case.c
 END
     cat >"$build/tests/Makefile" <<'END'
 unit/unit_tests: unit/unit.o
-	$(CC) -o unit/unit_tests unit/unit.o ../mod_payments/.libs/libpayments.a
+	$(CC) -o unit/unit_tests unit/unit.o ../mod_payments/libpayments.a
 unit/unit.o: ../../../tests/unit/base/test_case.c
 	$(CC) -c -o $@ ../../../tests/unit/base/test_case.c
 END

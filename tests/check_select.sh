@@ -95,7 +95,7 @@ small_tree() {
     tree=$work/small
     build=$tree/build/normal
     mkdir -p "$tree"/{mod_payments/{store,httpd,ctl},tests/{dev,unit/store,api}} \
-        "$build"/{mod_payments/{store,httpd,ctl}/.libs,tests/unit/store}
+        "$build"/{mod_payments/{store,httpd,ctl},tests/unit/store}
     (
         cd "$tree"
         echo 'int pay_row(void) { return 1; }' >mod_payments/store/row.c
@@ -112,10 +112,10 @@ small_tree() {
         for file in tests/unit/*.c tests/unit/store/*.c; do
             "${CC:-cc}" -Imod_payments -c "$file" -o "$build/${file%.c}.o"
         done
-        "${CC:-cc}" -c mod_payments/store/row.c -o "$build/mod_payments/store/.libs/libpayments_la-row.o"
-        "${CC:-cc}" -c mod_payments/httpd/door.c -o "$build/mod_payments/httpd/.libs/libhttpd_la-door.o"
-        "${CC:-cc}" -c mod_payments/httpd/stray.c -o "$build/mod_payments/httpd/.libs/libhttpd_la-stray.o"
-        "${CC:-cc}" -c mod_payments/ctl/word.c -o "$build/mod_payments/ctl/.libs/word.o"
+        "${CC:-cc}" -c mod_payments/store/row.c -o "$build/mod_payments/store/libpayments_a-row.o"
+        "${CC:-cc}" -c mod_payments/httpd/door.c -o "$build/mod_payments/httpd/libhttpd_a-door.o"
+        "${CC:-cc}" -c mod_payments/httpd/stray.c -o "$build/mod_payments/httpd/libhttpd_a-stray.o"
+        "${CC:-cc}" -c mod_payments/ctl/word.c -o "$build/mod_payments/ctl/word.o"
     )
 }
 

@@ -169,7 +169,7 @@ test_hardening() {
     printf 'configure:1: checking %s\nconfigure:2: result: %s\n' 'for the _FORTIFY_SOURCE to add' 3 \
         'whether cc takes -fPIE' yes 'whether the linker takes -pie' yes >"$work/build/config.log"
     printf 'srcdir = .\nall-am: ctl/account.c\n\t%s\n\t%s\n' \
-        'libtool --mode=compile cc -D_FORTIFY_SOURCE=2 -c x.c' 'libtool --mode=link cc -o paymentsctl x.o' >"$build/Makefile"
+        'cc -D_FORTIFY_SOURCE=2 -c x.c' 'libtool --mode=link cc -o paymentsctl x.o' >"$build/Makefile"
     mkdir -p "$build/ctl" && touch "$build/ctl/account.c"
     echo "const char *payments_module = \"$PAYMENTS_TOP/mod_payments\";" |
         "$cc" -shared -fPIC -fno-stack-protector -Wl,-z,norelro -Wl,-z,lazy -Wl,-z,execstack -x c - -o "$build/.libs/mod_payments.so"

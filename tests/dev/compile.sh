@@ -46,7 +46,7 @@ build_sanitize() {
 
 # The library and the programs that tsan_programs names under ThreadSanitizer, without the module.
 build_tsan() {
-    bootstrap_tree && tree "$TSAN" libpayments.la --enable-thread-sanitizer --enable-werror CFLAGS="$TOOL_FLAGS" || return 1
+    bootstrap_tree && tree "$TSAN" libpayments.a --enable-thread-sanitizer --enable-werror CFLAGS="$TOOL_FLAGS" || return 1
     tsan_programs | build_some "$TSAN" top_libs=
 }
 

@@ -38,7 +38,7 @@ fuzz_library() {
         quiet fuzz-configure.log "configure (fuzz)" in_dir "$FUZZ/tree" "$TOP/configure" CC=clang \
             CFLAGS=-fsanitize=fuzzer-no-link --enable-sanitizers --enable-werror || return 1
     fi
-    quiet fuzz-make.log "build (fuzz)" make -C "$FUZZ/tree/mod_payments" -j"$JOBS" libpayments.la
+    quiet fuzz-make.log "build (fuzz)" make -C "$FUZZ/tree/mod_payments" -j"$JOBS" libpayments.a
 }
 
 fuzz_program() { # TARGET
@@ -49,7 +49,7 @@ fuzz_program() { # TARGET
     # shellcheck disable=SC2086 # flags and libraries are words
     quiet "fuzz-$1-build.log" "build of fuzz_$1" clang $FUZZ_FLAGS \
         -fsanitize=fuzzer,address,undefined -Imod_payments $flags "tests/fuzz/fuzz_$1.c" \
-        "$FUZZ/tree/mod_payments/.libs/libpayments.a" $libraries -o "$FUZZ/bin/fuzz_$1"
+        "$FUZZ/tree/mod_payments/libpayments.a" $libraries -o "$FUZZ/bin/fuzz_$1"
 }
 
 # ---- running

@@ -75,12 +75,11 @@ class Workshop:
 
     @functools.lru_cache(None)
     def object_of(self, source):
-        """Returns make's name: base/libpayments_la-pay_money.lo."""
+        """Returns make's name: base/text/libpayments_a-money.o."""
         folder, _, name = source.removeprefix("mod_payments/").rpartition("/")
         stem = name.removesuffix(".c")
-        for path in sorted((self.build / "mod_payments" / folder).glob("*.?o")) \
-                + sorted((self.build / "mod_payments" / folder).glob("*.o")):
-            if path.stem in (stem, f"libpayments_la-{stem}", f"libhttpd_la-{stem}", f"mod_payments_la-{stem}"):
+        for path in sorted((self.build / "mod_payments" / folder).glob("*o")):
+            if path.stem in (stem, f"libpayments_a-{stem}", f"libhttpd_a-{stem}", f"mod_payments_la-{stem}"):
                 return f"{folder}/{path.name}"
         sys.exit(f"mutate: {source} has no object in {self.build}")
 
@@ -114,13 +113,6 @@ class Workshop:
     def linker(self, folder, changed, target):
         return shlex.split(self.said_by_make(folder, changed, target, f" -o {target} "))
 
-    def of_library(self, folder, word):
-        """A libtool library as the linker takes it: the archive and the libraries that it depends on."""
-        path = self.build / folder / word
-        wants = re.search(r"^dependency_libs='(.*)'$", path.read_text(), re.M)
-        return [str(path.parent / ".libs" / (path.stem + ".a"))] + [
-            re.sub(r".*/lib(.*)\.la$", r"-l\1", want) for want in shlex.split(wants[1] if wants else "")]
-
     def link(self, folder, changed, target, mutant, to, also=()):
         """`mutant` is (the object as make names it, the path of the mutated object). The mutated object precedes the
         archive, so that the linker does not extract the original; an object on make's own command line is replaced."""
@@ -136,8 +128,8 @@ class Workshop:
                 made.append(str(mutant[1]))
             elif word.endswith(".lo"):
                 made.append(str(pathlib.PurePath(word).parent / ".libs" / (pathlib.PurePath(word).stem + ".o")))
-            elif word.endswith((".a", ".la")) or word.startswith("-l"):
-                late += self.of_library(folder, word) if word.endswith(".la") else [word]
+            elif word.endswith(".a") or word.startswith("-l"):
+                late.append(word)
             elif index:
                 made.append(word)
         if str(mutant[1]) not in made:

@@ -72,7 +72,7 @@ dev_mutate() {
         [ -e "$path" ] || die "no such file: $path"
         paths+=("$path")
     done
-    files=$(find "${paths[@]}" -name '*.c' | grep -E '^mod_payments/[a-z]+/[a-z0-9_/]+\.c$' | sort -u) || true
+    files=$(find "${paths[@]}" -name '*.c' | grep -E '^mod_payments/[a-z]+/([a-z0-9_]+/)*[a-z0-9_]+\.c$' | sort -u) || true
     [ -n "$files" ] || die "mutate: none of these is a C source of mod_payments: ${chosen[*]}"
     # shellcheck disable=SC2086 # file names are words
     mutate_run run "${PAYMENTS_SEED:-$RANDOM$RANDOM}" "$number" $files

@@ -21,7 +21,7 @@ TOP = pathlib.Path(os.environ.get("PAYMENTS_TOP") or pathlib.Path(__file__).reso
 MAP = "tests/dev/tests_of.map"
 FLOORS = ("base", "model", "store", "acquirer", "service", "httpd", "ctl")
 TESTED_BY_UNIT = FLOORS[:5] # each file
-LIBRARIES = ("libpayments_la-", "libhttpd_la-") # before the names of their objects; libctl's have no such word
+LIBRARIES = ("libpayments_a-", "libhttpd_a-") # before the names of their objects; libctl's have no such word
 UNITS_MAX = 12  # programs of one file
 APIS_MAX = 3  # files of tests/api of one file
 FAULTS_MAX = 2  # of tests/faults
@@ -146,11 +146,11 @@ def objects(build):
     """(path of the source, path of the object) of all that unit_tests is made of."""
     for path in sorted((build / "tests/unit").rglob("*.o")):
         yield str(path.relative_to(build).with_suffix(".c")), path
-    for path in sorted((build / "mod_payments").rglob(".libs/*.o")):
+    for path in sorted((build / "mod_payments").rglob("*.o")):
         name = path.stem
         for library in LIBRARIES:
             name = name.removeprefix(library)
-        yield f"{path.parents[1].relative_to(build)}/{name}.c", path
+        yield f"{path.parent.relative_to(build)}/{name}.c", path
 
 
 @functools.lru_cache(None)
