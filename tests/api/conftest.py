@@ -7,6 +7,7 @@ import zlib
 
 import pytest
 
+from ctl_program import with_accounts
 from fixtures import authority, close_all, fail_unseen_failures, proxy, server, till, upstream  # noqa: F401
 from harness import ROOT, SHOPS_AT_ONCE, Httpd
 from payer import Checkout
@@ -83,6 +84,12 @@ def pytest_sessionfinish(session):
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
     node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", {})
+
+
+@pytest.fixture
+def ctl(tmp_path):
+    """The tool, and a store with the account `shop`, which no server has ever seen."""
+    return with_accounts(tmp_path / "store", "shop")
 
 
 @pytest.fixture(scope="session")

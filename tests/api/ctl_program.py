@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from harness import PAYMENTSCTL, SETUP_CTL
+from harness import PAYMENTSCTL, run_ctl, setup_ctl
 
 EVERY_CALL = bool(os.environ.get("PAYMENTS_EVERY_CALL"))
 NOBODY = 65534
@@ -52,7 +52,7 @@ def build_for(args):
     words = [str(arg) for arg in args]
     kind = (test, *(word for word in words[:3] if word in WORDS), *sorted(word for word in words if word.startswith("-")))
     if kind in CALLED:
-        return SETUP_CTL
+        return setup_ctl(words)
     CALLED.add(kind)
     return PAYMENTSCTL
 
@@ -87,6 +87,13 @@ class Ctl:
 
     def key(self, *args):
         return self.ok("key", "create", *args).strip()
+
+
+def with_accounts(store, *names):
+    """The tool, and a store that has these accounts as other tests' stores have theirs."""
+    for name in names:
+        run_ctl(store, "account", "create", name)
+    return Ctl(store)
 
 
 def record(number, **fields):

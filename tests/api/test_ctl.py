@@ -21,14 +21,6 @@ from harness import PAYMENTSCTL, wait_for
 from raw_lmdb import Raw, change_schema
 
 @pytest.fixture
-def ctl(tmp_path):
-    """A store with the account `shop`."""
-    one = Ctl(tmp_path / "store")
-    one.ok("account", "create", "shop")
-    return one
-
-
-@pytest.fixture
 def empty(tmp_path):
     """No store yet."""
     return Ctl(tmp_path / "store")

@@ -20,14 +20,6 @@ HOST = ("--host", "pay.example.com")
 ME = f"{pwd.getpwuid(os.getuid()).pw_name} (uid {os.getuid()}"
 
 
-@pytest.fixture
-def ctl(tmp_path):
-    """A store with the account `shop`."""
-    one = Ctl(tmp_path / "store")
-    one.ok("account", "create", "shop")
-    return one
-
-
 def marked(ctl):
     """The commands whose own help says that they leave an entry."""
     lines = ctl.ok("--help", store=False).split("Commands:\n")[1].split("\n\n")[0].splitlines()

@@ -18,13 +18,6 @@ XML = re.compile(r"4096!<RSAKeyValue><Modulus>([A-Za-z0-9+/=]{684})</Modulus><Ex
 PEM = re.compile(r"-----BEGIN PUBLIC KEY-----\n([A-Za-z0-9+/=]+\n)+-----END PUBLIC KEY-----\n")
 
 
-@pytest.fixture
-def ctl(tmp_path):
-    one = Ctl(tmp_path / "store")
-    one.ok("account", "create", "shop")
-    return one
-
-
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
     """A store in which the shop has a pair of each mode, each seconds of work: to be copied."""

@@ -150,13 +150,6 @@ def test_test_mode_is_emptied(server):
     assert ctl.ok("store", "check") == ""
 
 
-@pytest.fixture
-def ctl(tmp_path):
-    one = Ctl(tmp_path / "store")
-    one.ok("account", "create", "shop")
-    return one
-
-
 @pytest.mark.parametrize("code, args, says", [
     (2, ["payer", "erase", "shop", "--email", "a@x.example"], "--yes is missing"),
     (2, ["payer", "erase", "shop", "--yes"], "--email is missing"),

@@ -320,14 +320,6 @@ def test_webhook_test_is_dropped(desk):
 
 # --- e-mails ---
 
-@pytest.fixture
-def ctl(tmp_path):
-    """A store with the account `shop`, which no server has ever seen."""
-    one = Ctl(tmp_path / "store")
-    one.ok("account", "create", "shop")
-    return one
-
-
 def mail_of(ctl):
     shown = ctl.json("mail", "show", "shop")
     assert list(shown) == ["account", "merchantAddress", "receipts", "testRecipients", "relay", "sender",

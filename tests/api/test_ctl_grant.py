@@ -3,7 +3,7 @@
 
 import pytest
 
-from ctl_program import NOBODY, TIME, Ctl
+from ctl_program import NOBODY, TIME, with_accounts
 
 HOST = ("--host", "pay.example.com")
 OWNER = ("--role", "owner")
@@ -12,10 +12,7 @@ OWNER = ("--role", "owner")
 @pytest.fixture
 def ctl(tmp_path):
     """A store with the accounts `shop` and `stall`."""
-    one = Ctl(tmp_path / "store")
-    one.ok("account", "create", "shop")
-    one.ok("account", "create", "stall")
-    return one
+    return with_accounts(tmp_path / "store", "shop", "stall")
 
 
 def grants(ctl, *args):

@@ -27,14 +27,6 @@ TOTAL_COLUMNS = "period currency charged refunded net charges refunds failed tra
 SCOPE = b"\0\0\0\1\0"  # the first account, Test Mode
 
 
-@pytest.fixture
-def ctl(tmp_path):
-    """A store with the account `shop`."""
-    one = Ctl(tmp_path / "store")
-    one.ok("account", "create", "shop")
-    return one
-
-
 def take_over(ctl, tmp_path, records):
     path = tmp_path / "records"
     path.write_text(as_lines(records), encoding="utf-8")

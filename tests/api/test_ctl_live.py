@@ -28,14 +28,6 @@ PROCESSED = ("--outcome", "processed", "--reason", WHY)
 SOME_RANGE = ("--from", "2026-01-01", "--to", "2026-01-02")
 
 
-@pytest.fixture
-def ctl(tmp_path):
-    """A store with the account `shop`, and no server."""
-    one = Ctl(tmp_path / "store")
-    one.ok("account", "create", "shop")
-    return one
-
-
 class Desk:
     """A shop whose Live Mode goes through the proxy, and paymentsctl on its store."""
 

@@ -14,14 +14,6 @@ from ctl_program import TEST_MODE, Ctl, as_lines, record
 from harness import PAYMENTSCTL, reference
 
 
-@pytest.fixture
-def ctl(tmp_path):
-    """A store with the account `shop`."""
-    one = Ctl(tmp_path / "store")
-    one.ok("account", "create", "shop")
-    return one
-
-
 def by_time(records):
     return sorted(records, key=lambda one: one["createdAt"])
 

@@ -334,7 +334,7 @@ copy_loaded() { # TREE BUILD
 # The tool as users build it, for what tests of a slower build set up and look at.
 copy_plain() { # DIRECTORY
     mkdir -p "$1"
-    cp "$NORMAL/mod_payments/paymentsctl" "$NORMAL/tests/api/.libs/preload_lines.so" "$1/"
+    cp "$NORMAL/mod_payments/paymentsctl" "$NORMAL/tests/api/.libs/preload_lines.so" "$NORMAL/tests/api/silent_ctl" "$1/"
 }
 
 # What is shown of a run while it goes on: each test, or every half minute how far it is.
