@@ -4,9 +4,9 @@
 #include "httpd/process/acquirers.h"
 #include "httpd/process/deliver.h"
 #include "httpd/process/fetcher.h"
-#include "httpd/process/store_host.h"
 #include "httpd/process/reconciler.h"
 #include "httpd/process/server_slots.h"
+#include "httpd/process/store_host.h"
 #include "request.h"
 #include "store_script.h"
 
