@@ -65,11 +65,15 @@ static const char *from_where(apr_pool_t *p)
 ctl_exit_t ctl_audit_begin(ctl_t *ctl)
 {
     pay_audit_t *entry = apr_pcalloc(ctl->pool, sizeof(*entry));
+    pay_actor_t *actor = apr_pcalloc(ctl->pool, sizeof(*actor));
     apr_status_t rv;
 
     entry->who = who_calls(ctl->pool);
     entry->from = from_where(ctl->pool);
     entry->what = ctl->command->name;
+    actor->who = entry->who;
+    actor->from = entry->from;
+    ctl->service.actor = actor;
     ctl->audit = entry;
     rv = pay_store_audited(&ctl->store, ctl->store, entry, ctl->pool);
     if (rv != APR_SUCCESS) {

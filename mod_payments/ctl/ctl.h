@@ -6,7 +6,7 @@
 
 #include "base/problem.h"
 #include "ctl/option_id.h"
-#include "store/store.h"
+#include "service/change.h"
 
 #include <apr_pools.h>
 #include <apr_user.h>
@@ -69,9 +69,10 @@ struct ctl_t {
     const char *option[CTL_OPTION_COUNT]; /* NULL: not given; "" for a flag */
     const char *arg[CTL_ARGS_MAX];        /* NULL: not given */
     int json;
-    int csv;            /* neither: a table for people */
-    pay_store_t *store; /* NULL with CTL_OPEN_BY_ITSELF */
-    pay_audit_t *audit; /* what the change leaves; NULL: the command leaves none */
+    int csv;               /* neither: a table for people */
+    pay_store_t *store;    /* NULL with CTL_OPEN_BY_ITSELF */
+    pay_audit_t *audit;    /* what the change leaves; NULL: the command leaves none */
+    pay_service_t service; /* on the same store; changes through it are the caller's */
     pay_store_options_t store_options;
     apr_uid_t store_owner;
     const struct pay_keyring_t *keyring; /* NULL: it was not loaded, as the next two tell */

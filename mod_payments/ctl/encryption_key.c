@@ -50,7 +50,6 @@ static ctl_exit_t key_print(const ctl_t *ctl, const pay_encryption_key_t *key,
 
 static ctl_exit_t key_need(ctl_t *ctl, int renew)
 {
-    pay_service_t service = {.store = ctl->store};
     const pay_problem_t *problem;
     pay_encryption_key_t *key;
     pay_account_t *account;
@@ -64,14 +63,13 @@ static ctl_exit_t key_need(ctl_t *ctl, int renew)
     if (failed) {
         return failed;
     }
-    problem = pay_encryption_find(&key, &service, &scope, ctl->pool);
+    problem = pay_encryption_find(&key, &ctl->service, &scope, ctl->pool);
     if (!problem && (!key || renew)) { /* to show one it takes no master key */
         failed = ctl_keyring_need(ctl, 1);
         if (failed) {
             return failed;
         }
-        service.keyring = ctl->keyring;
-        problem = pay_encryption_need(&key, &service, &scope, renew, ctl->pool);
+        problem = pay_encryption_need(&key, &ctl->service, &scope, renew, ctl->pool);
     }
     if (problem) {
         return ctl_fail_service(problem, "cannot read or make the encryption key", ctl->pool);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/audit.h"
 #include "ctl/event.h"
 
 #include "ctl/commands.h"
 #include "ctl/endpoint.h"
 #include "ctl/message.h"
+#include "service/outbox/events.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,28 +81,24 @@ static ctl_exit_t event_find(pay_event_t **out, ctl_t *ctl, const pay_scope_t *s
                              const pay_account_t *account)
 {
     const char *id = ctl->arg[1];
+    const pay_problem_t *problem;
     pay_event_t place;
-    apr_status_t rv;
 
     *out = NULL;
     if (strlen(id) > PAY_EVENT_ID_LEN) {
         return ctl_fail(CTL_EXIT_TOO_LONG, "event id: want %d characters", PAY_EVENT_ID_LEN);
     }
-    rv = pay_event_id_parse(&place, id);
-    if (rv != APR_SUCCESS) {
+    if (pay_event_id_parse(&place, id) != APR_SUCCESS) {
         return ctl_fail(CTL_EXIT_ILLEGAL,
                         "event id: want evt_ and %d hex digits, as 'paymentsctl "
                         "event list' shows them",
                         PAY_EVENT_ID_LEN - 4);
     }
-    rv = pay_store_event_get(out, ctl->store, scope, &place, ctl->pool);
-    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
-        return ctl_fail_status(rv, "cannot read the event");
-    }
-    if (rv == APR_NOTFOUND || strcmp(pay_event_id(*out, ctl->pool), id) != 0) {
+    problem = pay_event_find(out, &ctl->service, scope, id, ctl->pool);
+    if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return event_absent(account, scope);
     }
-    return CTL_OK;
+    return problem ? ctl_fail_service(problem, "cannot read the event", ctl->pool) : CTL_OK;
 }
 
 ctl_exit_t ctl_event_show(ctl_t *ctl)
@@ -124,9 +120,9 @@ ctl_exit_t ctl_event_show(ctl_t *ctl)
     return CTL_OK;
 }
 
-/* pay_store_event_retry or pay_store_event_drop. */
-typedef apr_status_t change_fn(pay_event_t **out, pay_store_t *store, const pay_scope_t *scope,
-                               const pay_event_t *at, apr_pool_t *p);
+/* pay_event_retry or pay_event_drop. */
+typedef const pay_problem_t *change_fn(pay_event_t **out, const pay_service_t *service,
+                                       const pay_event_t *event, apr_pool_t *p);
 
 /* What retry and drop have in common. */
 typedef struct change_t {
@@ -140,24 +136,15 @@ typedef struct change_t {
 static apr_status_t change_parked(void *baton, const pay_event_t *event, apr_pool_t *p)
 {
     change_t *change = baton;
+    const pay_problem_t *problem;
     pay_event_t *changed;
-    pay_audit_t entry;
-    pay_store_t *store;
-    apr_status_t rv;
 
-    rv = ctl_audit_next(&store, change->ctl, &entry, p);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    entry.subject = pay_event_id(event, p);
-    rv = change->op(&changed, store, &event->scope, event, p);
-    if (rv == APR_NOTFOUND || rv == APR_EBUSY) {
-        return APR_SUCCESS; /* somebody else was first */
-    }
-    if (rv == APR_SUCCESS) {
+    problem = change->op(&changed, &change->ctl->service, event, p);
+    if (!problem) {
         change->count++;
+        return APR_SUCCESS;
     }
-    return rv;
+    return problem->cause; /* APR_SUCCESS: somebody else was first */
 }
 
 static ctl_exit_t change_all(ctl_t *ctl, change_t *change, const pay_scope_t *scope)
@@ -184,25 +171,20 @@ static ctl_exit_t change_all(ctl_t *ctl, change_t *change, const pay_scope_t *sc
 static ctl_exit_t change_one(ctl_t *ctl, const change_t *change, const pay_scope_t *scope,
                              const pay_account_t *account)
 {
+    const pay_problem_t *problem;
     pay_event_t *event, *changed;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = event_find(&event, ctl, scope, account);
     if (failed) {
         return failed;
     }
-    ctl_audit_say(ctl, pay_event_id(event, ctl->pool), NULL);
-    rv = change->op(&changed, ctl->store, scope, event, ctl->pool);
-    if (rv == APR_NOTFOUND) {
+    problem = change->op(&changed, &ctl->service, event, ctl->pool);
+    if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return event_absent(account, scope);
     }
-    if (rv == APR_EBUSY) {
-        return ctl_fail(CTL_EXIT_REFUSED, "an earlier event of the same transaction goes first; "
-                                          "'paymentsctl event list' shows it");
-    }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, change->failure);
+    if (problem) {
+        return ctl_fail_service(problem, change->failure, ctl->pool);
     }
     ctl_event_print(ctl, changed);
     return CTL_OK;
@@ -232,14 +214,14 @@ static ctl_exit_t event_change(ctl_t *ctl, change_t *change)
 
 ctl_exit_t ctl_event_retry(ctl_t *ctl)
 {
-    change_t change = {ctl, pay_store_event_retry, "cannot retry the event", "retried", 0};
+    change_t change = {ctl, pay_event_retry, "cannot retry the event", "retried", 0};
 
     return event_change(ctl, &change);
 }
 
 ctl_exit_t ctl_event_drop(ctl_t *ctl)
 {
-    change_t change = {ctl, pay_store_event_drop, "cannot drop the event", "dropped", 0};
+    change_t change = {ctl, pay_event_drop, "cannot drop the event", "dropped", 0};
 
     return event_change(ctl, &change);
 }

@@ -144,6 +144,7 @@ static ctl_exit_t keyring_make(ctl_t *ctl)
         return ctl_keyring_fail(ctl, rv, reason);
     }
     ctl->keyring = ring;
+    ctl->service.keyring = ring;
     if (made) {
         ctl_note("The master key %s was made. Stored secrets cannot be opened without it, and it "
                  "is in no backup of the store: keep a copy elsewhere.",

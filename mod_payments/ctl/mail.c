@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/endpoint.h"
 #include "ctl/message.h"
 #include "ctl/options.h"
 
-#include "model/email.h"
-#include "model/recipients.h"
 #include "service/account/endpoints.h"
 
 #include <apr_strings.h>
-#include <assert.h>
 #include <string.h>
 
 static const pay_mode_t modes[] = {PAY_TEST, PAY_LIVE};
@@ -149,79 +145,28 @@ ctl_exit_t ctl_mail_show(ctl_t *ctl)
     return mail_print(ctl, account);
 }
 
-/* *address NULL: "off", or not given. */
-static ctl_exit_t address_read(const char **address, const ctl_t *ctl)
-{
-    const char *text = ctl->option[CTL_OPTION_MERCHANT_ADDRESS];
-    apr_status_t rv;
-
-    *address = NULL;
-    if (!text || strcmp(text, "off") == 0) {
-        return CTL_OK;
-    }
-    rv = pay_email_normalize(address, text, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail(CTL_EXIT_ILLEGAL, "--merchant-address: want one address such as "
-                                          "shop@example.com, or off");
-    }
-    return CTL_OK;
-}
-
-/* *recipients NULL: not given. */
-static ctl_exit_t recipients_read(const char **recipients, const ctl_t *ctl)
-{
-    const char *text = ctl->option[CTL_OPTION_TEST_RECIPIENT];
-
-    *recipients = NULL;
-    if (text && !pay_recipients_read(recipients, text, ctl->pool)) {
-        return ctl_fail(CTL_EXIT_ILLEGAL, "--test-recipient: " PAY_RECIPIENTS_FAULT);
-    }
-    return CTL_OK;
-}
-
-/* An address is nobody's to read in the audit. */
-static void mail_say(ctl_t *ctl, const char *address, int receipts)
-{
-    const char *text = "";
-
-    if (ctl->option[CTL_OPTION_MERCHANT_ADDRESS]) {
-        text = address ? "another merchant's address" : "no merchant's address";
-    }
-    if (receipts >= 0) {
-        text = apr_pstrcat(ctl->pool, text, *text ? ", " : "",
-                           receipts ? "receipts on" : "receipts off", NULL);
-    }
-    if (ctl->option[CTL_OPTION_TEST_RECIPIENT]) {
-        text =
-            apr_pstrcat(ctl->pool, text, *text ? ", " : "", "other recipients in Test Mode", NULL);
-    }
-    ctl_audit_say(ctl, "mail", text);
-}
-
 ctl_exit_t ctl_mail_set(ctl_t *ctl)
 {
-    const pay_service_t service = {.store = ctl->store};
-    pay_mail_settings_t settings = {.notices = -1};
+    const char *address = ctl->option[CTL_OPTION_MERCHANT_ADDRESS];
+    const char *recipients = ctl->option[CTL_OPTION_TEST_RECIPIENT];
+    pay_mail_settings_t settings = {.notices = -1, .test_recipients = recipients};
+    pay_problem_t *faults = NULL;
     const pay_problem_t *problem;
     pay_account_t *account;
     ctl_exit_t failed;
 
-    if (!ctl->option[CTL_OPTION_MERCHANT_ADDRESS] && !ctl->option[CTL_OPTION_RECEIPTS]
-        && !ctl->option[CTL_OPTION_TEST_RECIPIENT]) {
+    if (!address && !ctl->option[CTL_OPTION_RECEIPTS] && !recipients) {
         return ctl_fail(CTL_EXIT_USAGE, "nothing to set; see 'paymentsctl mail set --help'");
     }
-    failed = address_read(&settings.address, ctl);
-    if (failed) {
-        return failed;
+    if (address) {
+        settings.notices = strcmp(address, "off") != 0;
+        settings.address = settings.notices ? address : NULL;
     }
-    if (ctl->option[CTL_OPTION_MERCHANT_ADDRESS]) {
-        settings.notices = settings.address != NULL;
+    pay_mail_settings_judge(&settings, &faults, ctl->pool);
+    if (faults) {
+        return ctl_fail_problem(faults, ctl->pool);
     }
     failed = ctl_option_receipts(&settings.receipts, ctl);
-    if (failed) {
-        return failed;
-    }
-    failed = recipients_read(&settings.test_recipients, ctl);
     if (failed) {
         return failed;
     }
@@ -229,8 +174,7 @@ ctl_exit_t ctl_mail_set(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    mail_say(ctl, settings.address, settings.receipts);
-    problem = pay_mail_set(&service, account->number, &settings, ctl->pool);
+    problem = pay_mail_set(&ctl->service, account->number, &settings, ctl->pool);
     if (problem) {
         return ctl_fail_service(problem, "cannot store the mail settings", ctl->pool);
     }

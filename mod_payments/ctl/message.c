@@ -86,6 +86,9 @@ static const char *field_option(const char *field, apr_pool_t *p)
         const char *option;
     } others[] = {{"/startDate", "--from"},
                   {"/endDate", "--to"},
+                  {"/url", "the URL"},
+                  {"/merchantAddress", "--merchant-address"},
+                  {"/testRecipients", "--test-recipient"},
                   {"/redirectUrl", "--redirect"},
                   {"/expiresAt", "--expires"}};
     apr_size_t i;

@@ -149,6 +149,8 @@ static ctl_exit_t store_ready(ctl_t *ctl, const char *url, const struct stat *ow
         rv = pay_store_ready(&reason, ctl->store, ctl->pool);
     }
     if (rv == APR_SUCCESS) {
+        ctl->service.store = ctl->store;
+        ctl->service.keyring = ctl->keyring;
         return ctl_open_is_audited(ctl->command->open) ? ctl_audit_begin(ctl) : CTL_OK;
     }
     if (!reason) {

@@ -2,12 +2,12 @@
 
 /* webhook test, mail test: a test event is written, whoever delivers sends it, its end is told. */
 
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/endpoint.h"
 #include "ctl/message.h"
 
 #include "base/text/time.h"
+#include "service/outbox/events.h"
 
 #include <apr_time.h>
 
@@ -137,13 +137,13 @@ static ctl_exit_t test_tell(const ctl_t *ctl, const test_t *test)
 static ctl_exit_t test_run(ctl_t *ctl, const pay_endpoint_t *endpoint)
 {
     test_t test = {.end = TEST_WAITING, .error = ""};
+    const pay_problem_t *problem;
     pay_event_t *event;
     apr_status_t rv;
 
-    ctl_audit_say(ctl, endpoint->kind == PAY_ENDPOINT_WEBHOOK ? "webhook" : "mail", NULL);
-    rv = pay_store_event_test(&event, ctl->store, &endpoint->scope, endpoint->kind, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot make the test event");
+    problem = pay_event_test(&event, &ctl->service, &endpoint->scope, endpoint->kind, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot make the test event", ctl->pool);
     }
     test.event = event;
     rv = test_wait(&test, ctl);

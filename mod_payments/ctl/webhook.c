@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/endpoint.h"
 #include "ctl/keyring.h"
 #include "ctl/message.h"
 
-#include "base/net/url.h"
 #include "service/account/endpoints.h"
-#include "service/webhook.h"
 
-#include <apr_strings.h>
 #include <string.h>
 
 /* What is shown of a webhook. */
@@ -71,31 +67,22 @@ static void webhook_print(ctl_t *ctl, const pay_endpoint_t *endpoint, const pay_
     ctl_row_print(ctl, &webhook_view, &webhook);
 }
 
-/* *url NULL: "off"; *place without its path. Whether its host may be called is judged when it is.
- */
-static ctl_exit_t url_read(const char **url, const char **place, const ctl_t *ctl)
+/* *url NULL: "off". */
+static ctl_exit_t url_read(const char **url, const ctl_t *ctl, pay_mode_t mode)
 {
     const char *text = ctl->arg[1];
-    const char *fault;
-    pay_url_t *parsed;
-    apr_status_t rv;
+    const pay_problem_t *problem;
 
     *url = NULL;
-    *place = NULL;
     if (strcmp(text, "off") == 0) {
         return CTL_OK;
     }
-    if (strlen(text) > PAY_ENDPOINT_ADDRESS_MAX) {
+    problem = pay_webhook_url(url, text, mode, ctl->pool);
+    if (problem && strlen(text) > PAY_ENDPOINT_ADDRESS_MAX) {
         return ctl_fail(CTL_EXIT_TOO_LONG, "the URL: want at most %d bytes",
                         PAY_ENDPOINT_ADDRESS_MAX);
     }
-    rv = pay_url_parse(&parsed, &fault, text, "https http", ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail(CTL_EXIT_ILLEGAL, "the URL: %s", fault);
-    }
-    *url = parsed->text;
-    *place = apr_psprintf(ctl->pool, "%s://%s:%d", parsed->scheme, parsed->host, (int)parsed->port);
-    return CTL_OK;
+    return problem ? ctl_fail_problem(problem, ctl->pool) : CTL_OK;
 }
 
 /* Stores the URL, NULL: switches off; makes the master key for the first secret where there is
@@ -104,7 +91,6 @@ static ctl_exit_t url_read(const char **url, const char **place, const ctl_t *ct
 static ctl_exit_t webhook_put(ctl_t *ctl, const pay_scope_t *scope, const char *url,
                               const pay_endpoint_t *stored, const pay_account_t *account)
 {
-    pay_service_t service = {.store = ctl->store};
     const pay_problem_t *problem;
     pay_endpoint_t *endpoint;
     const char *secret;
@@ -116,8 +102,7 @@ static ctl_exit_t webhook_put(ctl_t *ctl, const pay_scope_t *scope, const char *
             return failed;
         }
     }
-    service.keyring = ctl->keyring;
-    problem = pay_webhook_set(&endpoint, &secret, &service, scope, url, ctl->pool);
+    problem = pay_webhook_set(&endpoint, &secret, &ctl->service, scope, url, ctl->pool);
     if (problem) {
         return ctl_fail_service(problem, "cannot store the webhook", ctl->pool);
     }
@@ -125,42 +110,23 @@ static ctl_exit_t webhook_put(ctl_t *ctl, const pay_scope_t *scope, const char *
     return CTL_OK;
 }
 
-/* What stands behind the host of a URL may be a secret of the receiver's. */
-static void webhook_say(ctl_t *ctl, const pay_scope_t *scope, const char *where)
-{
-    ctl_audit_say(ctl, "webhook",
-                  apr_pstrcat(ctl->pool, pay_mode_name(scope->mode), ": ", where, NULL));
-}
-
 ctl_exit_t ctl_webhook_set(ctl_t *ctl)
 {
     pay_endpoint_t *stored;
     pay_account_t *account;
     pay_scope_t scope;
-    const char *url, *place;
+    const char *url;
     ctl_exit_t failed;
 
-    failed = url_read(&url, &place, ctl);
-    if (failed) {
-        return failed;
+    failed = ctl_scope_find(&scope, &account, ctl);
+    if (!failed) {
+        failed = url_read(&url, ctl, scope.mode);
     }
-    if (!url) {
-        failed = ctl_webhook_find(&stored, &account, ctl);
-        if (failed) {
-            return failed;
-        }
-        scope = stored->scope;
-    } else {
-        failed = ctl_scope_find(&scope, &account, ctl);
-        if (!failed) {
-            failed = ctl_endpoint_get(&stored, ctl, &scope, PAY_ENDPOINT_WEBHOOK);
-        }
-        if (failed) {
-            return failed;
-        }
+    if (!failed) {
+        failed = url ? ctl_endpoint_get(&stored, ctl, &scope, PAY_ENDPOINT_WEBHOOK)
+                     : ctl_webhook_find(&stored, &account, ctl);
     }
-    webhook_say(ctl, &scope, url ? place : "off");
-    return webhook_put(ctl, &scope, url, stored, account);
+    return failed ? failed : webhook_put(ctl, &scope, url, stored, account);
 }
 
 ctl_exit_t ctl_webhook_show(ctl_t *ctl)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/endpoint.h"
 #include "ctl/keyring.h"
@@ -64,7 +63,6 @@ ctl_exit_t ctl_webhook_secret_show(ctl_t *ctl)
 
 ctl_exit_t ctl_webhook_secret_rotate(ctl_t *ctl)
 {
-    pay_service_t service = {.store = ctl->store};
     const pay_problem_t *problem;
     apr_interval_time_t overlap;
     pay_endpoint_t *endpoint;
@@ -88,13 +86,8 @@ ctl_exit_t ctl_webhook_secret_rotate(ctl_t *ctl)
     if (failed) { /* it cannot sign: without an overlap it may go */
         return failed;
     }
-    ctl_audit_say(
-        ctl, "webhook secret",
-        apr_pstrcat(ctl->pool, pay_mode_name(endpoint->scope.mode),
-                    overlap ? ": the old one signs as well for a while" : ": the old one ended",
-                    NULL));
-    service.keyring = ctl->keyring;
-    problem = pay_webhook_renew(&endpoint, &text, &service, &endpoint->scope, overlap, ctl->pool);
+    problem =
+        pay_webhook_renew(&endpoint, &text, &ctl->service, &endpoint->scope, overlap, ctl->pool);
     if (problem) {
         return ctl_fail_service(problem, "cannot make and store the webhook's secret", ctl->pool);
     }

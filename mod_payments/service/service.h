@@ -21,6 +21,7 @@
 #define PAY_SLOT_WAIT_DEFAULT apr_time_from_msec(500)
 #define PAY_RECONCILE_AFTER_MS 30000 /* reconciliation leaves a row alone this much longer */
 
+struct pay_actor_t;
 struct pay_key_usage_t;
 struct pay_keyring_t;
 
@@ -48,6 +49,8 @@ typedef struct pay_service_t {
     int deferred;            /* 1: live refunds are written for the server to send (paymentsctl) */
     pay_slots_t *slots;      /* of Live Mode's calls; NULL: any number (paymentsctl) */
     apr_uint32_t slots_base; /* tells accounts of different stores apart in `slots` */
+    const struct pay_actor_t *actor; /* the person who makes changes through it, each with an entry
+                                        in the audit (service/change.h); NULL: nobody does */
     const struct pay_keyring_t *keyring; /* NULL: there is no master key; what needs it waits */
     struct pay_key_usage_t *usage;       /* NULL: last use of keys is not recorded */
     pay_failure_table_t *failures;       /* NULL: failures are not counted (paymentsctl) */

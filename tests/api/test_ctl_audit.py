@@ -39,7 +39,8 @@ def newest(ctl, *args):
 # --- each command that changes something ---
 
 def test_every_marked_command_is_tried_here(ctl):
-    assert marked(ctl) == set(RUNS) | {"refund link"}, "the last one's is seen in test_linking.py"
+    assert marked(ctl) == set(RUNS) - {"encryption-key create"} | {"encryption-key show", "refund link"}, \
+        "show makes a key where there is none; the last one's is seen in test_linking.py"
 
 
 class Bench:
@@ -250,10 +251,10 @@ RUNS = {
     "webhook secret rotate": (webhook_secret_rotate, "webhook secret", "test: the old one signs as well for a while"),
     "webhook test": (webhook_test, "webhook", "test"),
     "event retry": (event_retry, "evt_.+", "test"),
-    "encryption-key show": (encryption_key_show, "encryption key", "test"),
+    "encryption-key create": (encryption_key_show, "encryption key", "test"),
     "encryption-key renew": (encryption_key_renew, "encryption key", "test"),
     "event drop": (event_drop, "evt_.+", "test"),
-    "mail set": (mail_set, "mail", "another merchant's address, receipts on"),
+    "mail set": (mail_set, "mail", "merchant address set, receipts on"),
     "mail test": (mail_test, "mail", "test"),
     "link create": (link_create, "shoes", "test"),
     "link disable": (link_disable, "shoes", "test"),

@@ -368,7 +368,8 @@ def test_webhook(desk):
     assert [what for what, _ in audit(desk)] == ["webhook set", "webhook set", "webhook set", "webhook test",
                                                  "webhook secret rotate", "webhook set", "webhook set"]
     entries = desk.viewer.get(of(desk, "audit")).json["items"]
-    assert [one["detail"] for one in entries if one["what"] == "webhook set"] == ["off", "on", "off", "on", "on"]
+    on, off = "test: https://127.0.0.1:1", "test: off"
+    assert [one["detail"] for one in entries if one["what"] == "webhook set"] == [off, on, off, on, on]
 
 
 def test_mail(desk):

@@ -63,6 +63,7 @@ const pay_problem_t *pay_dashboard_change_from(pay_service_t *out, request_rec *
     apr_status_t rv;
 
     *out = *dashboard->service;
+    out->actor = NULL; /* the store has the entry already */
     if (*how) {
         entry->from = apr_pstrcat(r->pool, entry->from, ", ", how, NULL);
     }

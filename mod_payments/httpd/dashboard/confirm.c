@@ -301,6 +301,22 @@ static const pay_problem_t *confirm(const char **how, request_rec *r,
     return by_code(&q);
 }
 
+const pay_problem_t *pay_dashboard_confirm(request_rec *r, const pay_dashboard_t *dashboard,
+                                           const pay_dashboard_ask_t *ask)
+{
+    const pay_problem_t *problem;
+    const char *how;
+
+    if (!ask) {
+        return NULL;
+    }
+    problem = confirm(&how, r, dashboard, ask);
+    if (!problem) {
+        dashboard->actor->from = apr_pstrcat(r->pool, dashboard->actor->from, ", ", how, NULL);
+    }
+    return problem;
+}
+
 const pay_problem_t *pay_dashboard_change_confirmed(pay_service_t *out, request_rec *r,
                                                     const pay_dashboard_t *dashboard,
                                                     const char *what, const char *subject,

@@ -22,6 +22,13 @@ typedef struct pay_dashboard_ask_t {
 void pay_dashboard_confirm_share(server_rec *main_server, apr_pool_t *pconf);
 
 /*
+ * NULL: the change is confirmed, and the audit will say how; else 403, and nothing may happen.
+ * `ask` NULL: this one need not be.
+ */
+const pay_problem_t *pay_dashboard_confirm(request_rec *r, const pay_dashboard_t *dashboard,
+                                           const pay_dashboard_ask_t *ask);
+
+/*
  * pay_dashboard_change for what is confirmed, and how, which the audit says; 403 until it is, and
  * nothing has happened. `ask` NULL: this one need not be.
  */

@@ -8,6 +8,7 @@
  */
 
 #include "httpd/call/call.h"
+#include "service/change.h"
 
 #define PAY_DASHBOARD_API "/api/" /* below the directive's path: what is answered as JSON */
 
@@ -23,7 +24,8 @@ typedef struct pay_dashboard_t {
     const char *host; /* the virtual host's name, as pay_grant_host makes it */
 
     /* pay_dashboard_door: of what is answered as JSON */
-    pay_service_t *service;
+    pay_actor_t *actor;     /* who changes things, as the audit says it */
+    pay_service_t *service; /* a copy of the host's, whose changes are `actor`'s */
     const char *segment[PAY_PATH_SEGMENTS_MAX]; /* the variable ones, as the route says */
     const apr_table_t *query;                   /* decoded, each name once */
     const struct pay_json_t *body;              /* POST: never NULL */

@@ -67,9 +67,24 @@ static const pay_problem_t *judge_account(request_rec *r, pay_dashboard_t *dashb
     return NULL;
 }
 
+/* What this person changes through the host's service leaves entries in the audit. */
+static void set_actor(request_rec *r, pay_dashboard_t *dashboard, const pay_service_t *service)
+{
+    pay_actor_t *actor = apr_palloc(r->pool, sizeof(*actor));
+
+    actor->who = dashboard->user;
+    actor->from = apr_pstrcat(r->pool, "dashboard ", dashboard->host, " ", r->useragent_ip, NULL);
+    actor->has_quota = 1;
+    dashboard->actor = actor;
+    dashboard->service = apr_pmemdup(r->pool, service, sizeof(*service));
+    dashboard->service->actor = actor;
+}
+
 static const pay_problem_t *find_way(pay_dashboard_way_t *way, request_rec *r,
                                      pay_dashboard_t *dashboard)
 {
+    const pay_service_t *service = pay_conf_get(r->server)->service;
+
     pay_dashboard_route_find(way, dashboard->path + sizeof(PAY_DASHBOARD_API) - 1, r->method_number,
                              r->pool);
     if (!way->allow) {
@@ -81,10 +96,10 @@ static const pay_problem_t *find_way(pay_dashboard_way_t *way, request_rec *r,
         return pay_problem_make(PAY_ERR_METHOD, NULL, APR_SUCCESS, r->pool);
     }
     memcpy(dashboard->segment, way->segment, sizeof(dashboard->segment));
-    dashboard->service = pay_conf_get(r->server)->service;
-    if (!dashboard->service) {
+    if (!service) {
         return pay_problem_make(PAY_ERR_STORE_UNAVAILABLE, NULL, APR_SUCCESS, r->pool);
     }
+    set_actor(r, dashboard, service);
     return NULL;
 }
 

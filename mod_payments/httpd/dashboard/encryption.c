@@ -40,15 +40,9 @@ int pay_dashboard_encryption_make(request_rec *r, const pay_dashboard_t *dashboa
     const int renew = pay_form_bool(&form, "renew") == 1;
     const pay_problem_t *problem = form.problem;
     pay_encryption_key_t *key;
-    pay_service_t service;
 
     if (!problem) {
-        problem =
-            pay_dashboard_change(&service, r, dashboard, "encryption-key create",
-                                 pay_mode_name(dashboard->scope.mode), renew ? "renewed" : NULL);
-    }
-    if (!problem) {
-        problem = pay_encryption_need(&key, &service, &dashboard->scope, renew, r->pool);
+        problem = pay_encryption_need(&key, dashboard->service, &dashboard->scope, renew, r->pool);
     }
     return problem ? pay_dashboard_problem(r, dashboard, problem) : reply_key(r, dashboard, key);
 }

@@ -4,6 +4,7 @@
 #include "httpd/dashboard/change.h"
 #include "httpd/dashboard/query.h"
 #include "httpd/dashboard/reply.h"
+#include "service/outbox/events.h"
 
 #include <string.h>
 
@@ -215,26 +216,15 @@ void pay_dashboard_endpoint_members(pay_writer_t *w, const pay_endpoint_t *endpo
 }
 
 int pay_dashboard_send_test(request_rec *r, const pay_dashboard_t *dashboard,
-                            pay_endpoint_kind_t kind, const char *what, const char *missing)
+                            pay_endpoint_kind_t kind)
 {
     const pay_problem_t *problem;
-    pay_service_t service;
     pay_event_t *event;
-    apr_status_t rv;
     pay_writer_t *w;
 
-    problem = pay_dashboard_change(&service, r, dashboard, what,
-                                   pay_mode_name(dashboard->scope.mode), NULL);
+    problem = pay_event_test(&event, dashboard->service, &dashboard->scope, kind, r->pool);
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
-    }
-    rv = pay_store_event_test(&event, service.store, &dashboard->scope, kind, r->pool);
-    if (rv == APR_NOTFOUND) {
-        return pay_dashboard_problem(
-            r, dashboard, pay_problem_makef(PAY_ERR_REFERENCE_REUSED, r->pool, "%s", missing));
-    }
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, missing);
     }
     w = pay_dashboard_answer_open(r);
     pay_writer_object_open(w, "event");

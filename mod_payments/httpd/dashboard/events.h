@@ -13,9 +13,9 @@ void pay_dashboard_event_members(pay_writer_t *w, const pay_event_t *event);
 /* How the deliveries to an endpoint go, likewise. */
 void pay_dashboard_endpoint_members(pay_writer_t *w, const pay_endpoint_t *endpoint);
 
-/* Sends a test event; `what` for the audit, 409 with `missing` when there is no such endpoint. */
+/* Sends a test event to the webhook or the merchant, and answers with it. */
 int pay_dashboard_send_test(request_rec *r, const pay_dashboard_t *dashboard,
-                            pay_endpoint_kind_t kind, const char *what, const char *missing);
+                            pay_endpoint_kind_t kind);
 
 /* The array `name` of the events that still wait to be delivered of one charge, at most
  * PAY_DASHBOARD_EVENTS_MAX of each endpoint. */

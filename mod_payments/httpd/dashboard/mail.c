@@ -5,7 +5,6 @@
 #include "httpd/dashboard/confirm.h"
 #include "httpd/dashboard/events.h"
 #include "httpd/dashboard/reply.h"
-#include "model/email.h"
 #include "service/account/endpoints.h"
 
 #include <apr_strings.h>
@@ -125,14 +124,11 @@ int pay_dashboard_mail_set(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
     const char *text = pay_form_string(&form, "merchantAddress");
-    pay_mail_settings_t settings = {.notices = -1};
+    pay_mail_settings_t settings = {.notices = -1, .address = text && *text ? text : NULL};
     const pay_dashboard_ask_t *ask;
     const pay_problem_t *problem;
-    pay_service_t service;
 
-    if (text && *text && pay_email_normalize(&settings.address, text, r->pool) != APR_SUCCESS) {
-        pay_form_fault(&form, "merchantAddress", "must be one address such as shop@example.com");
-    }
+    pay_mail_settings_judge(&settings, &form.problem, r->pool);
     if (pay_json_type(dashboard->body, "merchantAddress") != PAY_JSON_ABSENT) {
         settings.notices = settings.address != NULL;
     }
@@ -142,11 +138,10 @@ int pay_dashboard_mail_set(request_rec *r, const pay_dashboard_t *dashboard)
         problem = ask_address(&ask, dashboard, settings.address, r->pool);
     }
     if (!problem) {
-        problem = pay_dashboard_change_confirmed(&service, r, dashboard, "mail set",
-                                                 dashboard->account->name, NULL, ask);
+        problem = pay_dashboard_confirm(r, dashboard, ask);
     }
     if (!problem) {
-        problem = pay_mail_set(&service, dashboard->account->number, &settings, r->pool);
+        problem = pay_mail_set(dashboard->service, dashboard->account->number, &settings, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
@@ -156,6 +151,5 @@ int pay_dashboard_mail_set(request_rec *r, const pay_dashboard_t *dashboard)
 
 int pay_dashboard_mail_test(request_rec *r, const pay_dashboard_t *dashboard)
 {
-    return pay_dashboard_send_test(r, dashboard, PAY_ENDPOINT_NOTICE, "mail test",
-                                   "Nobody gets notices yet: set the merchant's address first.");
+    return pay_dashboard_send_test(r, dashboard, PAY_ENDPOINT_NOTICE);
 }

@@ -6,59 +6,25 @@
 #include "httpd/dashboard/events.h"
 #include "httpd/dashboard/reply.h"
 #include "service/account/endpoints.h"
+#include "service/outbox/events.h"
 
 #include <apr_strings.h>
-#include <string.h>
-
-#define NO_EVENT "There is no such notification any more: it was delivered or dropped."
 
 /* ---- one of them */
-
-static apr_status_t find_event(pay_event_t **out, const pay_dashboard_t *dashboard, apr_pool_t *p)
-{
-    pay_store_t *store = dashboard->service->store;
-    pay_event_t place;
-    apr_status_t rv;
-
-    *out = NULL;
-    rv = pay_event_id_parse(&place, dashboard->segment[0]);
-    if (rv != APR_SUCCESS) {
-        return APR_NOTFOUND;
-    }
-    rv = pay_store_event_get(out, store, &dashboard->scope, &place, p);
-    if (rv == APR_SUCCESS && strcmp(pay_event_id(*out, p), dashboard->segment[0]) != 0) {
-        return APR_NOTFOUND; /* another store's, or one that was there before */
-    }
-    return rv;
-}
 
 int pay_dashboard_event_retry(request_rec *r, const pay_dashboard_t *dashboard)
 {
     const pay_problem_t *problem;
     pay_event_t *event, *moved;
-    pay_service_t service;
-    apr_status_t rv;
     pay_writer_t *w;
 
-    rv = find_event(&event, dashboard, r->pool);
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, NO_EVENT);
+    problem = pay_event_find(&event, dashboard->service, &dashboard->scope, dashboard->segment[0],
+                             r->pool);
+    if (!problem) {
+        problem = pay_event_retry(&moved, dashboard->service, event, r->pool);
     }
-    problem =
-        pay_dashboard_change(&service, r, dashboard, "event retry", dashboard->segment[0], NULL);
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
-    }
-    rv = pay_store_event_retry(&moved, service.store, &dashboard->scope, event, r->pool);
-    if (rv == APR_EBUSY) {
-        return pay_dashboard_problem(
-            r, dashboard,
-            pay_problem_makef(PAY_ERR_REFERENCE_REUSED, r->pool,
-                              "An earlier notification of the transaction goes first: retry or "
-                              "drop that one."));
-    }
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, NO_EVENT);
     }
     moved->charge = event->charge;
     moved->refund = event->refund;
@@ -74,22 +40,15 @@ int pay_dashboard_event_drop(request_rec *r, const pay_dashboard_t *dashboard)
 {
     const pay_problem_t *problem;
     pay_event_t *event, *gone;
-    pay_service_t service;
-    apr_status_t rv;
     pay_writer_t *w;
 
-    rv = find_event(&event, dashboard, r->pool);
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, NO_EVENT);
+    problem = pay_event_find(&event, dashboard->service, &dashboard->scope, dashboard->segment[0],
+                             r->pool);
+    if (!problem) {
+        problem = pay_event_drop(&gone, dashboard->service, event, r->pool);
     }
-    problem =
-        pay_dashboard_change(&service, r, dashboard, "event drop", dashboard->segment[0], NULL);
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
-    }
-    rv = pay_store_event_drop(&gone, service.store, &dashboard->scope, event, r->pool);
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, NO_EVENT);
     }
     w = pay_dashboard_answer_open(r);
     pay_writer_bool(w, "dropped", 1);
@@ -159,11 +118,9 @@ int pay_dashboard_webhook_set(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
     const char *url = pay_form_string(&form, "url");
-    const char *mode = pay_mode_name(dashboard->scope.mode);
     const char *wanted = url && *url ? url : NULL;
     pay_endpoint_t *endpoint = NULL;
     const pay_problem_t *problem;
-    pay_service_t service;
     const char *secret;
 
     if (pay_json_type(dashboard->body, "url") == PAY_JSON_ABSENT) {
@@ -174,12 +131,11 @@ int pay_dashboard_webhook_set(request_rec *r, const pay_dashboard_t *dashboard)
         problem = pay_webhook_url(&wanted, wanted, dashboard->scope.mode, r->pool);
     }
     if (!problem) {
-        problem = pay_dashboard_change_confirmed(&service, r, dashboard, "webhook set", mode,
-                                                 wanted ? "on" : "off",
-                                                 ask_url(dashboard, wanted, r->pool));
+        problem = pay_dashboard_confirm(r, dashboard, ask_url(dashboard, wanted, r->pool));
     }
     if (!problem) {
-        problem = pay_webhook_set(&endpoint, &secret, &service, &dashboard->scope, wanted, r->pool);
+        problem = pay_webhook_set(&endpoint, &secret, dashboard->service, &dashboard->scope, wanted,
+                                  r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
@@ -199,18 +155,16 @@ int pay_dashboard_webhook_renew(request_rec *r, const pay_dashboard_t *dashboard
         apr_pstrcat(r->pool, "webhook secret rotate ", name, " --mode ", mode, NULL),
     };
     const pay_problem_t *problem;
-    pay_service_t service;
     const char *secret;
 
     pay_dashboard_overlap(&overlap, &form, "overlap", PAY_WEBHOOK_OVERLAP_DEFAULT);
     problem = form.problem;
     if (!problem) {
-        problem = pay_dashboard_change_confirmed(&service, r, dashboard, "webhook secret rotate",
-                                                 mode, NULL, &ask);
+        problem = pay_dashboard_confirm(r, dashboard, &ask);
     }
     if (!problem) {
-        problem =
-            pay_webhook_renew(&endpoint, &secret, &service, &dashboard->scope, overlap, r->pool);
+        problem = pay_webhook_renew(&endpoint, &secret, dashboard->service, &dashboard->scope,
+                                    overlap, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
@@ -220,6 +174,5 @@ int pay_dashboard_webhook_renew(request_rec *r, const pay_dashboard_t *dashboard
 
 int pay_dashboard_webhook_test(request_rec *r, const pay_dashboard_t *dashboard)
 {
-    return pay_dashboard_send_test(r, dashboard, PAY_ENDPOINT_WEBHOOK, "webhook test",
-                                   "There is no webhook yet, or it is off: set its URL first.");
+    return pay_dashboard_send_test(r, dashboard, PAY_ENDPOINT_WEBHOOK);
 }

@@ -7,6 +7,7 @@
 #include "base/crypto/secret_memory.h"
 #include "base/log.h"
 #include "base/text/json.h"
+#include "service/change.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -185,6 +186,7 @@ const pay_problem_t *pay_encryption_need(pay_encryption_key_t **out, const pay_s
 {
     pay_encryption_key_t made = {.scope = *scope};
     const pay_problem_t *problem;
+    pay_store_t *store;
     secret_t *secret;
     apr_status_t rv;
 
@@ -209,9 +211,11 @@ const pay_problem_t *pay_encryption_need(pay_encryption_key_t **out, const pay_s
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
     }
-    rv = pay_store_encryption_key_put(out, service->store, &made, renew, p);
-    if (rv != APR_SUCCESS) {
-        return pay_problem_of_store(rv, p);
+    rv = pay_change_begin_in(&store, service,
+                             renew ? PAY_CHANGE_ENCRYPTION_RENEW : PAY_CHANGE_ENCRYPTION_CREATE,
+                             scope, "encryption key", "", p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_encryption_key_put(out, store, &made, renew, p);
     }
-    return NULL;
+    return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }

@@ -4,8 +4,12 @@
 #include "base/crypto/keyring.h"
 #include "base/net/url.h"
 #include "base/text/time.h"
+#include "model/email.h"
+#include "model/recipients.h"
+#include "service/change.h"
 #include "service/webhook.h"
 
+#include <apr_strings.h>
 #include <string.h>
 
 static const pay_problem_t *no_master_key(apr_pool_t *p)
@@ -29,14 +33,26 @@ const pay_problem_t *pay_endpoint_find(pay_endpoint_t **out, const pay_service_t
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }
 
+/* A change of a webhook, as the audit is to say it. */
+typedef struct said_t {
+    pay_change_t change;
+    const char *subject;
+    const char *text;
+} said_t;
+
 /* `was`: as it was read, before it was changed. */
 static const pay_problem_t *put(pay_endpoint_t **out, const pay_service_t *service,
-                                const pay_endpoint_t *endpoint, const pay_endpoint_t *was,
-                                apr_pool_t *p)
+                                const said_t *said, const pay_endpoint_t *endpoint,
+                                const pay_endpoint_t *was, apr_pool_t *p)
 {
+    pay_store_t *store;
     apr_status_t rv;
 
-    rv = pay_store_endpoint_put(out, service->store, endpoint, was, p);
+    rv = pay_change_begin_in(&store, service, said->change, &endpoint->scope, said->subject,
+                             said->text, p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_endpoint_put(out, store, endpoint, was, p);
+    }
     if (rv == APR_EEXIST) {
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
                                  "Its secret was changed by somebody else at the same time. "
@@ -47,10 +63,11 @@ static const pay_problem_t *put(pay_endpoint_t **out, const pay_service_t *servi
 
 /* As put; the secret that was made for it is nobody's when it does not get there. */
 static const pay_problem_t *put_secret(pay_endpoint_t **out, const char **secret,
-                                       const pay_service_t *service, const pay_endpoint_t *endpoint,
-                                       const pay_endpoint_t *was, apr_pool_t *p)
+                                       const pay_service_t *service, const said_t *said,
+                                       const pay_endpoint_t *endpoint, const pay_endpoint_t *was,
+                                       apr_pool_t *p)
 {
-    const pay_problem_t *problem = put(out, service, endpoint, was, p);
+    const pay_problem_t *problem = put(out, service, said, endpoint, was, p);
 
     if (problem) {
         *secret = NULL;
@@ -81,30 +98,50 @@ static const pay_problem_t *make_secret(const char **text, pay_endpoint_t *endpo
 }
 
 /* Whether its host may be called is judged when it is. */
-const pay_problem_t *pay_webhook_url(const char **out, const char *url, pay_mode_t mode,
+static const pay_problem_t *read_url(pay_url_t **out, const char *url, pay_mode_t mode,
                                      apr_pool_t *p)
 {
     pay_problem_t *problem = NULL;
     const char *fault;
-    pay_url_t *parsed;
     apr_status_t rv;
 
     if (strlen(url) > PAY_ENDPOINT_ADDRESS_MAX) {
         pay_problem_add(&problem, "/url", "must be at most 1000 bytes long", p);
         return problem;
     }
-    rv = pay_url_parse(&parsed, &fault, url, "https http", p);
+    rv = pay_url_parse(out, &fault, url, "https http", p);
     if (rv != APR_SUCCESS) {
         pay_problem_add(&problem, "/url", fault, p);
-        return problem;
-    }
-    if (mode == PAY_LIVE && strcmp(parsed->scheme, "https") != 0) {
+    } else if (mode == PAY_LIVE && strcmp((*out)->scheme, "https") != 0) {
         pay_problem_add(&problem, "/url", "must be https: nothing of Live Mode is sent without TLS",
                         p);
-        return problem;
     }
-    *out = parsed->text;
-    return NULL;
+    return problem;
+}
+
+const pay_problem_t *pay_webhook_url(const char **out, const char *url, pay_mode_t mode,
+                                     apr_pool_t *p)
+{
+    const pay_problem_t *problem;
+    pay_url_t *parsed;
+
+    problem = read_url(&parsed, url, mode, p);
+    if (!problem) {
+        *out = parsed->text;
+    }
+    return problem;
+}
+
+/* What stands behind the host of a URL may be a secret of the receiver's. */
+static said_t said_of_url(const pay_url_t *url, apr_pool_t *p)
+{
+    said_t said = {PAY_CHANGE_WEBHOOK_OFF, "webhook", "off"};
+
+    if (url) {
+        said.change = PAY_CHANGE_WEBHOOK_SET;
+        said.text = apr_psprintf(p, "%s://%s:%d", url->scheme, url->host, (int)url->port);
+    }
+    return said;
 }
 
 const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
@@ -115,9 +152,11 @@ const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
         .scope = *scope, .kind = PAY_ENDPOINT_WEBHOOK, .secret = "", .old_secret = "", .error = ""};
     pay_endpoint_t *endpoint, was;
     const pay_problem_t *problem;
+    pay_url_t *parsed = NULL;
+    said_t said;
 
     *secret = NULL;
-    problem = url ? pay_webhook_url(&url, url, scope->mode, p) : NULL;
+    problem = url ? read_url(&parsed, url, scope->mode, p) : NULL;
     if (!problem) {
         problem = pay_endpoint_find(out, service, scope, PAY_ENDPOINT_WEBHOOK, p);
     }
@@ -127,8 +166,8 @@ const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
     endpoint = *out ? *out : &fresh;
     was = *endpoint;
     endpoint->enabled = url != NULL;
-    if (url) {
-        endpoint->address = url;
+    if (parsed) {
+        endpoint->address = parsed->text;
     }
     if (url && !*endpoint->secret) {
         problem = make_secret(secret, endpoint, service, p);
@@ -136,7 +175,8 @@ const pay_problem_t *pay_webhook_set(pay_endpoint_t **out, const char **secret,
             return problem;
         }
     }
-    return put_secret(out, secret, service, endpoint, &was, p);
+    said = said_of_url(parsed, p);
+    return put_secret(out, secret, service, &said, endpoint, &was, p);
 }
 
 /* A secret that does not open signs nothing: events would wait for as long as it has to sign. */
@@ -162,6 +202,8 @@ const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret
                                        const pay_service_t *service, const pay_scope_t *scope,
                                        apr_interval_time_t overlap, apr_pool_t *p)
 {
+    const said_t said = {PAY_CHANGE_WEBHOOK_RENEW, "webhook secret",
+                         overlap ? "the old one signs as well for a while" : "the old one ended"};
     pay_endpoint_t *endpoint, was;
     const pay_problem_t *problem;
 
@@ -186,7 +228,7 @@ const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret
     if (problem) {
         return problem;
     }
-    return put_secret(out, secret, service, endpoint, &was, p);
+    return put_secret(out, secret, service, &said, endpoint, &was, p);
 }
 
 /* In both modes. */
@@ -219,11 +261,45 @@ static void set_recipients(apr_array_header_t *switches, const char *recipients)
     }
 }
 
+void pay_mail_settings_judge(pay_mail_settings_t *settings, pay_problem_t **problem, apr_pool_t *p)
+{
+    const char *text;
+
+    text = settings->address;
+    if (text && pay_email_normalize(&settings->address, text, p) != APR_SUCCESS) {
+        pay_problem_add(problem, "/merchantAddress", "must be one address such as shop@example.com",
+                        p);
+    }
+    text = settings->test_recipients;
+    if (text && !pay_recipients_read(&settings->test_recipients, text, p)) {
+        pay_problem_add(problem, "/testRecipients", PAY_RECIPIENTS_FAULT, p);
+    }
+}
+
+/* An address is nobody's to read in the audit. */
+static const char *said_of_mail(const pay_mail_settings_t *settings, apr_pool_t *p)
+{
+    const char *text = "";
+
+    if (settings->notices >= 0) {
+        text = settings->notices ? "merchant address set" : "merchant address removed";
+    }
+    if (settings->receipts >= 0) {
+        text = apr_pstrcat(p, text, *text ? ", " : "",
+                           settings->receipts ? "receipts on" : "receipts off", NULL);
+    }
+    if (settings->test_recipients) {
+        text = apr_pstrcat(p, text, *text ? ", " : "", "test recipients set", NULL);
+    }
+    return text;
+}
+
 const pay_problem_t *pay_mail_set(const pay_service_t *service, apr_uint32_t account,
                                   const pay_mail_settings_t *settings, apr_pool_t *p)
 {
     apr_array_header_t *switches =
         apr_array_make(p, PAY_STORE_SWITCHES_MAX, sizeof(pay_endpoint_switch_t));
+    pay_store_t *store;
     apr_status_t rv;
 
     if (settings->notices >= 0) {
@@ -236,6 +312,10 @@ const pay_problem_t *pay_mail_set(const pay_service_t *service, apr_uint32_t acc
     if (switches->nelts == 0) {
         return NULL;
     }
-    rv = pay_store_endpoint_switch(service->store, switches, p);
+    rv = pay_change_begin(&store, service, PAY_CHANGE_MAIL_SET, account, "mail",
+                          said_of_mail(settings, p), p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_endpoint_switch(store, switches, p);
+    }
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }

@@ -2,7 +2,8 @@
 #ifndef PAY_SERVICE_ACCOUNT_ENDPOINTS_H
 #define PAY_SERVICE_ACCOUNT_ENDPOINTS_H
 
-/* Where an account's events go is set here, whichever way it is said. */
+/* Where an account's events go is set here, whichever way it is said. Changes leave an entry in the
+ * audit (service/change.h). */
 
 #include "service/service.h"
 
@@ -40,6 +41,10 @@ typedef struct pay_mail_settings_t {
     /* Test Mode's payers that get them, as pay_recipients_read makes it; NULL: as they are. */
     const char *test_recipients;
 } pay_mail_settings_t;
+
+/* Brings addresses as they were typed into the form in which they are stored. Faults are added to
+ * *problem (NULL: there was none before), 400 on /merchantAddress, /testRecipients. */
+void pay_mail_settings_judge(pay_mail_settings_t *settings, pay_problem_t **problem, apr_pool_t *p);
 
 /*
  * Says who gets e-mails in both modes, in one transaction: all of it, or nothing. What was never on

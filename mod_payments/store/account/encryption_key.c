@@ -105,8 +105,6 @@ static int put_work(pay_rows_txn_t *txn, void *baton)
         return PAY_ROWS_SILENT;
     }
     if (rc == MDB_NOTFOUND) {
-        pay_store_audit_tell(txn->store, account->number, "encryption key",
-                             pay_mode_name(put->proposal->scope.mode));
         record = apr_pmemdup(put->p, put->proposal, sizeof(*record));
         record->created_at = pay_store_time_now();
         rc = pay_store_encryption_key_store(txn, record, put->p);
