@@ -5,10 +5,7 @@
 #include "ctl/options.h"
 #include "ctl/output.h"
 
-#include "base/text/timezone.h"
-#include "model/fee.h"
-#include "model/return_hosts.h"
-#include "model/shop.h"
+#include "service/account/accounts.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -97,107 +94,30 @@ ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl)
     return CTL_OK;
 }
 
-static ctl_exit_t text_read(const char **out, const ctl_t *ctl, ctl_option_id_t id,
-                            const char *fault)
-{
-    *out = ctl->option[id];
-    if (fault) {
-        return ctl_fail(CTL_EXIT_ILLEGAL, "--%s: %s", ctl_options[id].name, fault);
-    }
-    return CTL_OK;
-}
-
-static ctl_exit_t shop_read(pay_account_settings_t *out, const ctl_t *ctl)
-{
-    const char *name = ctl->option[CTL_OPTION_SHOP_NAME];
-    const char *logo = ctl->option[CTL_OPTION_SHOP_LOGO];
-    const char *text = ctl->option[CTL_OPTION_SHOP_TEXT];
-    ctl_exit_t failed;
-
-    failed = text_read(&out->shop_name, ctl, CTL_OPTION_SHOP_NAME,
-                       name ? pay_shop_name_fault(name) : NULL);
-    if (failed) {
-        return failed;
-    }
-    failed = text_read(&out->shop_logo, ctl, CTL_OPTION_SHOP_LOGO,
-                       logo ? pay_shop_logo_fault(logo, ctl->pool) : NULL);
-    if (failed) {
-        return failed;
-    }
-    return text_read(&out->shop_text, ctl, CTL_OPTION_SHOP_TEXT,
-                     text ? pay_shop_text_fault(text) : NULL);
-}
-
-static ctl_exit_t return_hosts_read(const char **out, const ctl_t *ctl)
-{
-    const char *text = ctl->option[CTL_OPTION_RETURN_HOST];
-
-    *out = NULL;
-    if (text && !pay_return_hosts_add(out, "", text, ctl->pool)) {
-        return ctl_fail(CTL_EXIT_ILLEGAL, "--return-host: " PAY_RETURN_HOSTS_FAULT);
-    }
-    return CTL_OK;
-}
-
-static ctl_exit_t fees_read(const char **out, const ctl_t *ctl)
-{
-    const char *text = ctl->option[CTL_OPTION_FEE];
-    const char *fault;
-
-    *out = NULL;
-    fault = text ? pay_fee_rules_read(out, text, ctl->pool) : NULL;
-    return fault ? ctl_fail(CTL_EXIT_ILLEGAL, "--fee: %s", fault) : CTL_OK;
-}
-
 /* The settings given as options; those that were not given are NULL. */
 static ctl_exit_t settings_read(pay_account_settings_t *out, const ctl_t *ctl)
 {
-    const pay_timezone_t *zone;
-    const char *currency = ctl->option[CTL_OPTION_CURRENCY];
-    char code[PAY_CURRENCY_LEN + 1];
-    ctl_exit_t failed;
-    apr_status_t rv;
+    pay_problem_t *faults = NULL;
 
     out->key_prefix = ctl->option[CTL_OPTION_KEY_PREFIX];
-    out->currency = NULL;
+    out->currency = ctl->option[CTL_OPTION_CURRENCY];
     out->timezone = ctl->option[CTL_OPTION_TIMEZONE];
-    if (out->key_prefix) {
-        rv = pay_key_prefix_check(out->key_prefix);
-        if (rv != APR_SUCCESS) {
-            return ctl_fail(CTL_EXIT_ILLEGAL,
-                            "--key-prefix: want 1 to %d of a-z and 0-9, first a "
-                            "letter",
-                            PAY_KEY_PREFIX_MAX);
-        }
-    }
-    if (currency) {
-        rv = pay_currency_normalize(code, currency);
-        if (rv != APR_SUCCESS) {
-            return ctl_fail(CTL_EXIT_ILLEGAL, "--currency: want an ISO 4217 code such as NGN");
-        }
-        out->currency = apr_pstrdup(ctl->pool, code);
-    }
-    if (out->timezone) {
-        rv = pay_timezone_load(&zone, out->timezone, ctl->pool);
-        if (rv != APR_SUCCESS) {
-            return ctl_fail(CTL_EXIT_ILLEGAL, "--timezone: want a zone that this system knows, "
-                                              "such as UTC or Africa/Lagos");
-        }
-    }
-    failed = return_hosts_read(&out->return_hosts, ctl);
-    if (!failed) {
-        failed = fees_read(&out->fees, ctl);
-    }
-    return failed ? failed : shop_read(out, ctl);
+    out->shop_name = ctl->option[CTL_OPTION_SHOP_NAME];
+    out->shop_logo = ctl->option[CTL_OPTION_SHOP_LOGO];
+    out->shop_text = ctl->option[CTL_OPTION_SHOP_TEXT];
+    out->return_hosts = ctl->option[CTL_OPTION_RETURN_HOST];
+    out->fees = ctl->option[CTL_OPTION_FEE];
+    pay_account_settings_judge(out, &faults, ctl->pool);
+    return faults ? ctl_fail_problem(faults, ctl->pool) : CTL_OK;
 }
 
 ctl_exit_t ctl_account_create(ctl_t *ctl)
 {
     const char *name = ctl->arg[0];
-    pay_account_settings_t given, settings, *defaults;
+    const pay_problem_t *problem;
+    pay_account_settings_t given;
     pay_account_t *account;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = name_check(name);
     if (failed) {
@@ -211,26 +131,14 @@ ctl_exit_t ctl_account_create(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_defaults_get(&defaults, ctl->store, name, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot read the defaults of a new account");
-    }
-    settings.key_prefix = given.key_prefix ? given.key_prefix : defaults->key_prefix;
-    settings.currency = given.currency ? given.currency : defaults->currency;
-    settings.timezone = given.timezone ? given.timezone : defaults->timezone;
-    settings.shop_name = given.shop_name; /* no server has defaults of these */
-    settings.shop_logo = given.shop_logo;
-    settings.shop_text = given.shop_text;
-    settings.return_hosts = given.return_hosts;
-    settings.fees = given.fees;
-    rv = pay_store_account_create(&account, ctl->store, name, &settings, ctl->pool);
-    if (rv == APR_EEXIST) {
+    problem = pay_account_open(&account, &ctl->service, name, &given, ctl->pool);
+    if (problem && problem->error == PAY_ERR_REFERENCE_REUSED) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "there is an account %s already; 'paymentsctl account set' changes it",
                         name);
     }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot create the account");
+    if (problem) {
+        return ctl_fail_service(problem, "cannot create the account", ctl->pool);
     }
     ctl_row_print(ctl, &account_view, account);
     return CTL_OK;
@@ -311,10 +219,10 @@ ctl_exit_t ctl_account_show(ctl_t *ctl)
 
 ctl_exit_t ctl_account_set(ctl_t *ctl)
 {
+    const pay_problem_t *problem;
     pay_account_settings_t settings;
     pay_account_t *account;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = settings_read(&settings, ctl);
     if (failed) {
@@ -328,9 +236,9 @@ ctl_exit_t ctl_account_set(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_account_set(&account, ctl->store, account->name, &settings, NULL, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot change the account");
+    problem = pay_account_change(&account, &ctl->service, account, &settings, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot change the account", ctl->pool);
     }
     ctl_row_print(ctl, &account_view, account);
     return CTL_OK;
@@ -338,7 +246,7 @@ ctl_exit_t ctl_account_set(ctl_t *ctl)
 
 ctl_exit_t ctl_account_mode(ctl_t *ctl)
 {
-    const pay_account_settings_t unchanged = {.key_prefix = NULL};
+    const pay_problem_t *problem;
     pay_account_t *account;
     pay_mode_t mode;
     ctl_exit_t failed;
@@ -352,9 +260,9 @@ ctl_exit_t ctl_account_mode(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_account_set(&account, ctl->store, account->name, &unchanged, &mode, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot change the account's mode");
+    problem = pay_account_switch(&account, &ctl->service, account, mode, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot change the account's mode", ctl->pool);
     }
     ctl_row_print(ctl, &account_view, account);
     if (mode == PAY_LIVE) {

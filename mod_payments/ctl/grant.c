@@ -3,6 +3,7 @@
 #include "ctl/message.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "service/account/accounts.h"
 
 #include <string.h>
 
@@ -30,7 +31,7 @@ static const ctl_view_t grant_view = {.titles = titles, .cells = grant_cells, .j
 static ctl_exit_t name_check(ctl_t *ctl)
 {
     const char *host = ctl->option[CTL_OPTION_HOST];
-    const char *user = ctl->arg[1];
+    const char *user = ctl->arg[1], *fault;
     apr_status_t rv;
 
     rv = pay_grant_host(&host, host, ctl->pool);
@@ -38,20 +39,17 @@ static ctl_exit_t name_check(ctl_t *ctl)
         return ctl_fail(CTL_EXIT_ILLEGAL, "--host: want the name of the dashboard's virtual host, "
                                           "such as pay.example.com");
     }
-    if (strlen(user) > PAY_GRANT_USER_MAX) {
-        return ctl_fail(CTL_EXIT_TOO_LONG, "user: want at most %d bytes", PAY_GRANT_USER_MAX);
-    }
-    rv = pay_grant_user_check(user);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail(CTL_EXIT_ILLEGAL, "user: want the name that the site's authentication "
-                                          "gives, in UTF-8 without control characters");
+    fault = pay_grant_user_fault(user);
+    if (fault) {
+        return ctl_fail(strlen(user) > PAY_GRANT_USER_MAX ? CTL_EXIT_TOO_LONG : CTL_EXIT_ILLEGAL,
+                        "user: %s", fault);
     }
     return CTL_OK;
 }
 
 ctl_exit_t ctl_account_grant(ctl_t *ctl)
 {
-    pay_grant_verdict_t verdict;
+    const pay_problem_t *problem;
     pay_account_t *account;
     pay_grant_t *grant;
     pay_role_t role;
@@ -70,16 +68,10 @@ ctl_exit_t ctl_account_grant(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_grant_put(&grant, &verdict, ctl->store, account->name,
-                             ctl->option[CTL_OPTION_HOST], ctl->arg[1], role, 0, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot grant the account");
-    }
-    if (verdict == PAY_GRANT_REFUSED_FULL) {
-        return ctl_fail(CTL_EXIT_REFUSED,
-                        "account %s, or this user, has %d grants already; 'paymentsctl account "
-                        "revoke' takes away those that nobody uses",
-                        account->name, PAY_GRANTS_MAX);
+    problem = pay_grant_give(&grant, &ctl->service, account, ctl->option[CTL_OPTION_HOST],
+                             ctl->arg[1], role, 0, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot grant the account", ctl->pool);
     }
     ctl_row_print(ctl, &grant_view, grant);
     return CTL_OK;
@@ -87,11 +79,10 @@ ctl_exit_t ctl_account_grant(ctl_t *ctl)
 
 ctl_exit_t ctl_account_revoke(ctl_t *ctl)
 {
-    pay_grant_verdict_t verdict;
+    const pay_problem_t *problem;
     pay_account_t *account;
     pay_grant_t *grant;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = name_check(ctl);
     if (failed) {
@@ -101,20 +92,16 @@ ctl_exit_t ctl_account_revoke(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_grant_get(&grant, ctl->store, account->name, ctl->option[CTL_OPTION_HOST],
-                             ctl->arg[1], ctl->pool);
-    if (rv == APR_SUCCESS) {
-        rv = pay_store_grant_delete(&verdict, ctl->store, account->name, grant->host, grant->user,
-                                    0, ctl->pool);
-    }
-    if (rv == APR_NOTFOUND) {
+    problem = pay_grant_take(&grant, &ctl->service, account, ctl->option[CTL_OPTION_HOST],
+                             ctl->arg[1], 0, ctl->pool);
+    if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "there is no such grant of account %s; 'paymentsctl account grants %s' "
                         "shows those there are",
                         account->name, account->name);
     }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot take the grant away");
+    if (problem) {
+        return ctl_fail_service(problem, "cannot take the grant away", ctl->pool);
     }
     ctl_row_print(ctl, &grant_view, grant);
     return CTL_OK;

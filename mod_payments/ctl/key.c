@@ -69,13 +69,13 @@ static ctl_exit_t key_reveal(const ctl_t *ctl, const pay_api_key_t *key, const c
 
 ctl_exit_t ctl_key_create(ctl_t *ctl)
 {
+    const pay_problem_t *problem;
     pay_account_t *account;
     pay_api_key_t *key;
     pay_key_kind_t kind;
     pay_scope_t scope;
     const char *text;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = ctl_option_kind(&kind, ctl);
     if (failed) {
@@ -85,9 +85,9 @@ ctl_exit_t ctl_key_create(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_key_issue(&key, &text, ctl->store, account, scope.mode, kind, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot create the key");
+    problem = pay_key_issue(&key, &text, &ctl->service, account, scope.mode, kind, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot create the key", ctl->pool);
     }
     return key_reveal(ctl, key, text);
 }
@@ -139,31 +139,21 @@ static ctl_exit_t key_take_over(pay_api_key_t **out, ctl_t *ctl, const pay_accou
                                 pay_mode_t mode, pay_key_kind_t kind)
 {
     char text[PAY_KEY_TEXT_MAX + 4]; /* one too many shows, behind it CR, LF and NUL have room */
+    const pay_problem_t *problem;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = key_read(text, sizeof(text));
     if (failed) {
         explicit_bzero(text, sizeof(text));
         return failed;
     }
-    rv = pay_key_import(out, ctl->store, account, mode, kind, text, ctl->pool);
+    problem = pay_key_import(out, &ctl->service, account, mode, kind, text, ctl->pool);
     explicit_bzero(text, sizeof(text));
-    if (rv == APR_EINVAL) {
-        return ctl_fail(CTL_EXIT_ILLEGAL,
-                        "standard input holds no %s %s key; want PREFIX_%s%s_BODY of %d to %d "
-                        "characters",
-                        pay_mode_name(mode), pay_key_kind_name(kind), pay_mode_name(mode),
-                        kind == PAY_KEY_SECRET ? "sk" : "pk", PAY_KEY_TEXT_MIN, PAY_KEY_TEXT_MAX);
-    }
-    if (rv == APR_EEXIST) {
+    if (problem && problem->error == PAY_ERR_REFERENCE_REUSED) {
         return ctl_fail(CTL_EXIT_REFUSED, "the store has this key already; see 'paymentsctl key "
                                           "list'");
     }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot import the key");
-    }
-    return CTL_OK;
+    return problem ? ctl_fail_service(problem, "cannot import the key", ctl->pool) : CTL_OK;
 }
 
 ctl_exit_t ctl_key_import(ctl_t *ctl)
@@ -236,29 +226,29 @@ static ctl_exit_t id_check(const char *id)
     return CTL_OK;
 }
 
-static ctl_exit_t key_absent(const char *id)
+static ctl_exit_t key_fail(const ctl_t *ctl, const pay_problem_t *problem, const char *failure)
 {
-    return ctl_fail(CTL_EXIT_REFUSED,
-                    "there is no key %s; 'paymentsctl key list' shows those there are", id);
+    if (problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
+        return ctl_fail(CTL_EXIT_REFUSED,
+                        "there is no key %s; 'paymentsctl key list' shows those there are",
+                        ctl->arg[0]);
+    }
+    return ctl_fail_service(problem, failure, ctl->pool);
 }
 
 ctl_exit_t ctl_key_revoke(ctl_t *ctl)
 {
-    const char *id = ctl->arg[0];
+    const pay_problem_t *problem;
     pay_api_key_t *key;
     ctl_exit_t failed;
-    apr_status_t rv;
 
-    failed = id_check(id);
+    failed = id_check(ctl->arg[0]);
     if (failed) {
         return failed;
     }
-    rv = pay_store_key_revoke(&key, ctl->store, id, 0, ctl->pool);
-    if (rv == APR_NOTFOUND) {
-        return key_absent(id);
-    }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot revoke the key");
+    problem = pay_key_revoke(&key, &ctl->service, NULL, ctl->arg[0], ctl->pool);
+    if (problem) {
+        return key_fail(ctl, problem, "cannot revoke the key");
     }
     ctl_row_print(ctl, &key_view, key);
     return CTL_OK;
@@ -266,31 +256,24 @@ ctl_exit_t ctl_key_revoke(ctl_t *ctl)
 
 ctl_exit_t ctl_key_rotate(ctl_t *ctl)
 {
-    const char *id = ctl->arg[0];
+    const pay_problem_t *problem;
     apr_interval_time_t overlap;
     pay_api_key_t *key, *old;
     const char *text;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = ctl_option_overlap(&overlap, ctl, 0);
     if (failed) {
         return failed;
     }
-    failed = id_check(id);
+    failed = id_check(ctl->arg[0]);
     if (failed) {
         return failed;
     }
-    rv = pay_key_rotate(&key, &old, &text, ctl->store, id, overlap, ctl->pool);
-    if (rv == APR_NOTFOUND) {
-        return key_absent(id);
-    }
-    if (rv == APR_EINVAL) {
-        return ctl_fail(CTL_EXIT_REFUSED,
-                        "key %s is revoked already; 'paymentsctl key create' makes another", id);
-    }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot rotate the key");
+    problem =
+        pay_key_rotate(&key, &old, &text, &ctl->service, NULL, ctl->arg[0], overlap, ctl->pool);
+    if (problem) {
+        return key_fail(ctl, problem, "cannot rotate the key");
     }
     return key_reveal(ctl, key, text);
 }

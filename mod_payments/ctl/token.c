@@ -7,6 +7,7 @@
 #include "base/text/id.h"
 #include "model/card.h"
 #include "model/email.h"
+#include "service/account/accounts.h"
 
 #include <apr_strings.h>
 #include <stdio.h>
@@ -81,10 +82,10 @@ static ctl_exit_t text_read(const char **out, const ctl_t *ctl)
 ctl_exit_t ctl_token_create(ctl_t *ctl)
 {
     pay_token_t proposal = {{0, PAY_TEST}, .token = NULL};
+    const pay_problem_t *problem;
     pay_account_t *account;
     pay_token_t *token;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = ctl_scope_find(&proposal.scope, &account, ctl);
     if (failed) {
@@ -102,13 +103,9 @@ ctl_exit_t ctl_token_create(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    rv = pay_store_token_create(&token, ctl->store, &proposal, ctl->pool);
-    if (rv == APR_EEXIST) {
-        return ctl_fail(CTL_EXIT_REFUSED, "--token: account %s has this token already",
-                        account->name);
-    }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot create the token");
+    problem = pay_token_issue(&token, &ctl->service, &proposal, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot create the token", ctl->pool);
     }
     if (ctl->json) {
         ctl_row_print(ctl, &token_view, token);
@@ -146,11 +143,11 @@ ctl_exit_t ctl_token_list(ctl_t *ctl)
 ctl_exit_t ctl_token_revoke(ctl_t *ctl)
 {
     const char *text = ctl->arg[1];
+    const pay_problem_t *problem;
     pay_account_t *account;
     pay_token_t *token;
     pay_scope_t scope;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = ctl_scope_find(&scope, &account, ctl);
     if (failed) {
@@ -164,15 +161,15 @@ ctl_exit_t ctl_token_revoke(ctl_t *ctl)
         return ctl_fail(CTL_EXIT_ILLEGAL, "tokens that begin with tok_test_ are built in and "
                                           "cannot be revoked");
     }
-    rv = pay_store_token_revoke(&token, ctl->store, &scope, text, ctl->pool);
-    if (rv == APR_NOTFOUND) {
+    problem = pay_token_revoke(&token, &ctl->service, &scope, text, ctl->pool);
+    if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "account %s has no such token in %s mode; 'paymentsctl token list' shows "
                         "those there are",
                         account->name, pay_mode_name(scope.mode));
     }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot revoke the token");
+    if (problem) {
+        return ctl_fail_service(problem, "cannot revoke the token", ctl->pool);
     }
     ctl_row_print(ctl, &token_view, token);
     return CTL_OK;

@@ -381,7 +381,7 @@ def test_key_import_of_wrong_text(ctl, text, code):
     ("live", "secret", "PREFIX_livesk_BODY"), ("live", "public", "PREFIX_livepk_BODY")])
 def test_key_import_tells_the_form(ctl, mode, kind, form):
     said = ctl.refused(6, "key", "import", "shop", "--mode", mode, "--kind", kind, stdin="cheese")
-    assert form in said and f"no {mode} {kind} key" in said
+    assert form in said and f"must be a {mode} {kind} key" in said
 
 
 def test_key_revoke(ctl):

@@ -4,7 +4,6 @@
 #include "service/account/keys.h"
 
 #include <apr_strings.h>
-#include <string.h>
 
 #define NO_KEY "There is no such key."
 #define SIZE_HINT 4096
@@ -71,12 +70,10 @@ int pay_dashboard_key_create(request_rec *r, const pay_dashboard_t *dashboard)
     const char *kind_name = pay_form_string(&form, "kind");
     const char *mode_name = pay_form_string(&form, "mode");
     const pay_problem_t *problem;
-    pay_service_t service;
     pay_key_kind_t kind = PAY_KEY_SECRET;
     pay_mode_t mode = PAY_TEST;
     pay_api_key_t *key;
     const char *text;
-    apr_status_t rv;
     pay_writer_t *w;
 
     if (!kind_name || pay_key_kind_parse(&kind, kind_name) != APR_SUCCESS) {
@@ -88,41 +85,19 @@ int pay_dashboard_key_create(request_rec *r, const pay_dashboard_t *dashboard)
     problem = form.problem;
     if (!problem) {
         problem =
-            pay_dashboard_change_confirmed(&service, r, dashboard, "key create", "",
-                                           apr_pstrcat(r->pool, mode_name, " ", kind_name, NULL),
-                                           ask_live_secret(dashboard, mode, kind, r->pool));
+            pay_dashboard_confirm(r, dashboard, ask_live_secret(dashboard, mode, kind, r->pool));
+    }
+    if (!problem) {
+        problem =
+            pay_key_issue(&key, &text, dashboard->service, dashboard->account, mode, kind, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
-    }
-    rv = pay_key_issue(&key, &text, service.store, dashboard->account, mode, kind, r->pool);
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
     }
     w = pay_dashboard_answer_open(r);
     key_to_json(w, "key", key);
     pay_writer_string(w, "secret", text);
     return pay_dashboard_answer(r, w);
-}
-
-/* One of this account; its id is the path's. */
-static apr_status_t find_key(pay_api_key_t **out, const pay_dashboard_t *dashboard, apr_pool_t *p)
-{
-    pay_store_t *store = dashboard->service->store;
-    apr_status_t rv;
-
-    rv = pay_store_key_get(out, store, dashboard->segment[0], p);
-    if (rv == APR_SUCCESS && (*out)->scope.account != dashboard->scope.account) {
-        return APR_NOTFOUND;
-    }
-    return rv;
-}
-
-static const pay_problem_t *has_end(apr_pool_t *p)
-{
-    return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                             "The key was rotated or revoked already: it has no successor any "
-                             "more. Create a new key.");
 }
 
 int pay_dashboard_key_rotate(request_rec *r, const pay_dashboard_t *dashboard)
@@ -131,31 +106,25 @@ int pay_dashboard_key_rotate(request_rec *r, const pay_dashboard_t *dashboard)
     const pay_problem_t *problem;
     apr_interval_time_t overlap;
     pay_api_key_t *old, *key;
-    pay_service_t service;
     const char *text;
-    apr_status_t rv;
     pay_writer_t *w;
 
-    rv = find_key(&old, dashboard, r->pool);
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
-    }
-    pay_dashboard_overlap(&overlap, &form, "overlap", 0);
-    problem = form.problem;
+    problem =
+        pay_key_find(&old, dashboard->service, dashboard->account, dashboard->segment[0], r->pool);
     if (!problem) {
-        problem = pay_dashboard_change_confirmed(
-            &service, r, dashboard, "key rotate", old->id, NULL,
-            ask_live_secret(dashboard, old->scope.mode, old->kind, r->pool));
+        pay_dashboard_overlap(&overlap, &form, "overlap", 0);
+        problem = form.problem;
+    }
+    if (!problem) {
+        problem = pay_dashboard_confirm(
+            r, dashboard, ask_live_secret(dashboard, old->scope.mode, old->kind, r->pool));
+    }
+    if (!problem) {
+        problem = pay_key_rotate(&key, &old, &text, dashboard->service, dashboard->account, old->id,
+                                 overlap, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
-    }
-    rv = pay_key_rotate(&key, &old, &text, service.store, old->id, overlap, r->pool);
-    if (rv == APR_EINVAL) {
-        return pay_dashboard_problem(r, dashboard, has_end(r->pool));
-    }
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
     }
     w = pay_dashboard_answer_open(r);
     key_to_json(w, "old", old);
@@ -167,22 +136,13 @@ int pay_dashboard_key_rotate(request_rec *r, const pay_dashboard_t *dashboard)
 int pay_dashboard_key_revoke(request_rec *r, const pay_dashboard_t *dashboard)
 {
     const pay_problem_t *problem;
-    pay_service_t service;
     pay_api_key_t *key;
-    apr_status_t rv;
     pay_writer_t *w;
 
-    rv = find_key(&key, dashboard, r->pool);
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
-    }
-    problem = pay_dashboard_change(&service, r, dashboard, "key revoke", key->id, NULL);
+    problem = pay_key_revoke(&key, dashboard->service, dashboard->account, dashboard->segment[0],
+                             r->pool);
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
-    }
-    rv = pay_store_key_revoke(&key, service.store, key->id, 0, r->pool);
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, NO_KEY);
     }
     w = pay_dashboard_answer_open(r);
     key_to_json(w, "key", key);

@@ -2,6 +2,7 @@
 #include "httpd/dashboard/query.h"
 #include "httpd/dashboard/reply.h"
 #include "model/days.h"
+#include "service/account/accounts.h"
 #include "service/failures.h"
 
 #include <apr_strings.h>
@@ -14,7 +15,7 @@ typedef struct overview_t {
     const char *zone_name;
     pay_days_t *days;
     pay_waiting_t waiting;
-    int has_keys, has_webhook;
+    pay_account_setup_t setup;
     int blocked; /* by PaymentsFailureLimit */
 } overview_t;
 
@@ -42,31 +43,6 @@ static apr_status_t add_totals(pay_days_t *days, const pay_dashboard_t *dashboar
     } while (rv == APR_SUCCESS && steps->nelts > 0);
     apr_pool_destroy(batch);
     return rv;
-}
-
-static apr_status_t look_at_settings(overview_t *overview, const pay_dashboard_t *dashboard,
-                                     apr_pool_t *p)
-{
-    pay_store_t *store = dashboard->service->store;
-    const apr_time_t now = pay_time_now();
-    const pay_api_key_t *key;
-    pay_endpoint_t *webhook;
-    apr_array_header_t *keys;
-    apr_status_t rv;
-    int i;
-
-    rv = pay_store_key_list(&keys, store, dashboard->account->name, p);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    for (i = 0; i < keys->nelts; i++) {
-        key = APR_ARRAY_IDX(keys, i, const pay_api_key_t *);
-        overview->has_keys |=
-            key->scope.mode == dashboard->scope.mode && pay_api_key_is_valid(key, now);
-    }
-    rv = pay_store_endpoint_get(&webhook, store, &dashboard->scope, PAY_ENDPOINT_WEBHOOK, p);
-    overview->has_webhook = rv == APR_SUCCESS && webhook->enabled;
-    return rv == APR_NOTFOUND ? APR_SUCCESS : rv;
 }
 
 static void total_members(pay_writer_t *w, const pay_total_t *total)
@@ -157,9 +133,9 @@ static int reply(request_rec *r, const overview_t *overview)
     pay_writer_integer(w, "blocked", overview->blocked);
     pay_writer_integer(w, "openWebhooks", waiting->webhooks);
     pay_writer_integer(w, "parkedWebhooks", waiting->parked);
-    pay_writer_bool(w, "hasKeys", overview->has_keys);
+    pay_writer_bool(w, "hasKeys", overview->setup.has_key);
     pay_writer_bool(w, "hasCharges", waiting->charges);
-    pay_writer_bool(w, "hasWebhook", overview->has_webhook);
+    pay_writer_bool(w, "hasWebhook", overview->setup.has_webhook);
     pay_writer_object_close(w);
     return pay_dashboard_json(r, HTTP_OK, w);
 }
@@ -181,11 +157,13 @@ int pay_dashboard_overview_get(request_rec *r, const pay_dashboard_t *dashboard)
     if (rv == APR_SUCCESS) {
         rv = pay_store_waiting_count(&overview.waiting, store, &dashboard->scope, COUNT_MAX);
     }
-    if (rv == APR_SUCCESS) {
-        rv = look_at_settings(&overview, dashboard, r->pool);
-    }
     if (rv != APR_SUCCESS) {
         return pay_dashboard_problem(r, dashboard, pay_problem_of_store(rv, r->pool));
+    }
+    problem = pay_account_setup(&overview.setup, dashboard->service, dashboard->account,
+                                dashboard->scope.mode, r->pool);
+    if (problem) {
+        return pay_dashboard_problem(r, dashboard, problem);
     }
     (void)pay_failures_list(&overview.blocked, dashboard->service, &dashboard->scope, r->pool);
     return reply(r, &overview);

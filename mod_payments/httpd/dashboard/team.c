@@ -5,6 +5,7 @@
 #include "httpd/dashboard/confirm.h"
 #include "httpd/dashboard/query.h"
 #include "httpd/dashboard/reply.h"
+#include "service/account/accounts.h"
 
 #include <apr_strings.h>
 
@@ -46,66 +47,40 @@ int pay_dashboard_team_get(request_rec *r, const pay_dashboard_t *dashboard)
 static const char *read_user(pay_form_t *form)
 {
     const char *user = pay_form_string(form, "user");
+    const char *fault = pay_grant_user_fault(user);
 
-    if (!user || pay_grant_user_check(user) != APR_SUCCESS) {
-        pay_form_fault(form, "user",
-                       "must be a user's name, as the site's authentication knows it: 1 to 255 "
-                       "bytes without control characters");
+    if (fault) {
+        pay_form_fault(form, "user", fault);
     }
     return user;
-}
-
-/* Why nothing was done; NULL: it was, or was so already. */
-static const pay_problem_t *judge(pay_grant_verdict_t verdict, apr_pool_t *p)
-{
-    if (verdict == PAY_GRANT_REFUSED_OWNER) {
-        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The account would have no owner any more: make somebody else "
-                                 "owner first.");
-    }
-    if (verdict == PAY_GRANT_REFUSED_FULL) {
-        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The account, or the user, has as many grants as there may be: "
-                                 "revoke one first.");
-    }
-    return NULL;
 }
 
 int pay_dashboard_team_grant(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
+    const char *account = dashboard->account->name;
     const char *user = read_user(&form);
     const char *name = pay_form_string(&form, "role");
     const pay_problem_t *problem;
-    pay_grant_verdict_t verdict;
     pay_role_t role = PAY_ROLE_VIEWER;
-    pay_service_t service;
     pay_dashboard_ask_t ask;
     pay_grant_t *grant;
-    apr_status_t rv;
 
     if (!name || pay_role_parse(&role, name) != APR_SUCCESS) {
         pay_form_fault(&form, "role", "must be viewer, operator or owner");
     }
     problem = form.problem;
     if (!problem) {
-        ask.change = apr_pstrcat(r->pool, "grant the role ", name, " for ",
-                                 dashboard->account->name, " to ", user, NULL);
-        ask.command = apr_pstrcat(r->pool, "account grant ", dashboard->account->name,
-                                  " USER --host ", dashboard->host, " --role ", name, NULL);
-        problem = pay_dashboard_change_confirmed(
-            &service, r, dashboard, "account grant", user,
-            apr_pstrcat(r->pool, dashboard->host, " ", name, NULL), &ask);
+        ask.change =
+            apr_pstrcat(r->pool, "grant the role ", name, " for ", account, " to ", user, NULL);
+        ask.command = apr_pstrcat(r->pool, "account grant ", account, " USER --host ",
+                                  dashboard->host, " --role ", name, NULL);
+        problem = pay_dashboard_confirm(r, dashboard, &ask);
     }
-    if (problem) {
-        return pay_dashboard_problem(r, dashboard, problem);
+    if (!problem) {
+        problem = pay_grant_give(&grant, dashboard->service, dashboard->account, dashboard->host,
+                                 user, role, 1, r->pool);
     }
-    rv = pay_store_grant_put(&grant, &verdict, service.store, dashboard->account->name,
-                             dashboard->host, user, role, 1, r->pool);
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, "There is no such account any more.");
-    }
-    problem = judge(verdict, r->pool);
     return problem ? pay_dashboard_problem(r, dashboard, problem) : reply_team(r, dashboard);
 }
 
@@ -113,26 +88,13 @@ int pay_dashboard_team_revoke(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_form_t form = pay_dashboard_form(r, dashboard);
     const char *user = read_user(&form);
-    const pay_problem_t *problem;
-    pay_grant_verdict_t verdict;
-    pay_service_t service;
-    apr_status_t rv;
+    const pay_problem_t *problem = form.problem;
+    pay_grant_t *grant;
 
-    problem = form.problem;
     if (!problem) {
-        problem =
-            pay_dashboard_change(&service, r, dashboard, "account revoke", user, dashboard->host);
+        problem = pay_grant_take(&grant, dashboard->service, dashboard->account, dashboard->host,
+                                 user, 1, r->pool);
     }
-    if (problem) {
-        return pay_dashboard_problem(r, dashboard, problem);
-    }
-    rv = pay_store_grant_delete(&verdict, service.store, dashboard->account->name, dashboard->host,
-                                user, 1, r->pool);
-    if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv,
-                                    "This user has no grant for the account on this host.");
-    }
-    problem = judge(verdict, r->pool);
     return problem ? pay_dashboard_problem(r, dashboard, problem) : reply_team(r, dashboard);
 }
 

@@ -5,10 +5,23 @@
 #include "base/text/id.h"
 #include "base/text/time.h"
 #include "service/account/key_usage.h"
+#include "service/change.h"
 
+#include <apr_strings.h>
+#include <assert.h>
 #include <string.h>
 
 #define KEY_ID_PREFIX "key_"
+
+static const pay_problem_t *problem_of(apr_status_t rv, apr_pool_t *p)
+{
+    if (rv == APR_SUCCESS) {
+        return NULL;
+    }
+    return rv == APR_NOTFOUND
+               ? pay_problem_makef(PAY_ERR_REFERENCE_UNKNOWN, p, "There is no such key.")
+               : pay_problem_of_store(rv, p);
+}
 
 static const pay_problem_t *unauthorized(apr_pool_t *p)
 {
@@ -80,11 +93,22 @@ static apr_status_t key_make(pay_api_key_t **out, const pay_scope_t *scope, pay_
     return APR_SUCCESS;
 }
 
-apr_status_t pay_key_issue(pay_api_key_t **out, const char **text, pay_store_t *store,
-                           const pay_account_t *account, pay_mode_t mode, pay_key_kind_t kind,
-                           apr_pool_t *p)
+/* Stores what was made. */
+static apr_status_t key_store(pay_api_key_t **out, const pay_service_t *service,
+                              pay_change_t change, const pay_api_key_t *proposal, apr_pool_t *p)
 {
-    pay_scope_t scope = {account->number, mode};
+    pay_store_t *store;
+    apr_status_t rv;
+
+    rv = pay_change_begin(&store, service, change, proposal->scope.account, proposal->id, "", p);
+    return rv == APR_SUCCESS ? pay_store_key_create(out, store, proposal, p) : rv;
+}
+
+const pay_problem_t *pay_key_issue(pay_api_key_t **out, const char **text,
+                                   const pay_service_t *service, const pay_account_t *account,
+                                   pay_mode_t mode, pay_key_kind_t kind, apr_pool_t *p)
+{
+    const pay_scope_t scope = {account->number, mode};
     pay_api_key_t *proposal;
     const char *secret;
     apr_status_t rv;
@@ -92,27 +116,27 @@ apr_status_t pay_key_issue(pay_api_key_t **out, const char **text, pay_store_t *
     *out = NULL;
     *text = NULL;
     rv = pay_api_key_text_make(&secret, account->settings.key_prefix, mode, kind, p);
-    if (rv != APR_SUCCESS) {
-        return rv;
+    if (rv == APR_SUCCESS) {
+        rv = key_make(&proposal, &scope, kind, secret, p);
     }
-    rv = key_make(&proposal, &scope, kind, secret, p);
-    if (rv != APR_SUCCESS) {
-        return rv;
+    if (rv == APR_SUCCESS) {
+        rv = key_store(out, service, PAY_CHANGE_KEY_CREATE, proposal, p);
     }
-    rv = pay_store_key_create(out, store, proposal, p);
     if (rv != APR_SUCCESS) {
-        return rv;
+        return problem_of(rv, p);
     }
     *text = secret;
     pay_log(PAY_LOG_INFO, APR_SUCCESS, PAYLOGNO(00220) "key %s was issued for account %s",
             (*out)->id, account->name);
-    return APR_SUCCESS;
+    return NULL;
 }
 
-apr_status_t pay_key_import(pay_api_key_t **out, pay_store_t *store, const pay_account_t *account,
-                            pay_mode_t mode, pay_key_kind_t kind, const char *text, apr_pool_t *p)
+const pay_problem_t *pay_key_import(pay_api_key_t **out, const pay_service_t *service,
+                                    const pay_account_t *account, pay_mode_t mode,
+                                    pay_key_kind_t kind, const char *text, apr_pool_t *p)
 {
-    pay_scope_t scope = {account->number, mode};
+    const pay_scope_t scope = {account->number, mode};
+    pay_problem_t *problem = NULL;
     pay_key_kind_t named_kind;
     pay_api_key_t *proposal;
     pay_mode_t named_mode;
@@ -120,51 +144,104 @@ apr_status_t pay_key_import(pay_api_key_t **out, pay_store_t *store, const pay_a
 
     *out = NULL;
     rv = pay_api_key_parse(&named_mode, &named_kind, text);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    if (named_mode != mode || named_kind != kind) {
-        return APR_EINVAL;
+    if (rv != APR_SUCCESS || named_mode != mode || named_kind != kind) {
+        pay_problem_add(
+            &problem, "/key",
+            apr_psprintf(p, "must be a %s %s key: PREFIX_%s%s_BODY of %d to %d characters",
+                         pay_mode_name(mode), pay_key_kind_name(kind), pay_mode_name(mode),
+                         kind == PAY_KEY_SECRET ? "sk" : "pk", PAY_KEY_TEXT_MIN, PAY_KEY_TEXT_MAX),
+            p);
+        return problem;
     }
     rv = key_make(&proposal, &scope, kind, text, p);
-    if (rv != APR_SUCCESS) {
-        return rv;
+    if (rv == APR_SUCCESS) {
+        rv = key_store(out, service, PAY_CHANGE_KEY_IMPORT, proposal, p);
     }
-    return pay_store_key_create(out, store, proposal, p);
+    if (rv == APR_EEXIST) {
+        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p, "The store has this key already.");
+    }
+    return problem_of(rv, p);
 }
 
-apr_status_t pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char **text,
-                            pay_store_t *store, const char *id, apr_interval_time_t overlap,
-                            apr_pool_t *p)
+const pay_problem_t *pay_key_find(pay_api_key_t **out, const pay_service_t *service,
+                                  const pay_account_t *account, const char *id, apr_pool_t *p)
 {
-    pay_api_key_t *key, *successor;
-    const char *secret;
-    apr_time_t until;
     apr_status_t rv;
 
+    rv = pay_store_key_get(out, service->store, id, p);
+    if (rv == APR_SUCCESS && account && (*out)->scope.account != account->number) {
+        rv = APR_NOTFOUND;
+    }
+    if (rv != APR_SUCCESS) {
+        *out = NULL;
+    }
+    return problem_of(rv, p);
+}
+
+const pay_problem_t *pay_key_revoke(pay_api_key_t **out, const pay_service_t *service,
+                                    const pay_account_t *account, const char *id, apr_pool_t *p)
+{
+    const pay_problem_t *problem;
+    pay_store_t *store;
+    apr_status_t rv;
+
+    problem = pay_key_find(out, service, account, id, p);
+    if (problem) {
+        return problem;
+    }
+    rv = pay_change_begin(&store, service, PAY_CHANGE_KEY_REVOKE, (*out)->scope.account, id, "", p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_key_revoke(out, store, id, 0, p);
+    }
+    return problem_of(rv, p);
+}
+
+static apr_status_t successor_store(pay_api_key_t **out, pay_api_key_t **old, const char **text,
+                                    const pay_service_t *service, const pay_api_key_t *key,
+                                    apr_time_t until, apr_pool_t *p)
+{
+    pay_api_key_t *successor;
+    pay_store_t *store;
+    apr_status_t rv;
+
+    rv = pay_api_key_text_make(text, key->account->settings.key_prefix, key->scope.mode, key->kind,
+                               p);
+    if (rv == APR_SUCCESS) {
+        rv = key_make(&successor, &key->scope, key->kind, *text, p);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = pay_change_begin(&store, service, PAY_CHANGE_KEY_ROTATE, key->scope.account, key->id,
+                              "", p);
+    }
+    return rv == APR_SUCCESS ? pay_store_key_rotate(out, old, store, key->id, until, successor, p)
+                             : rv;
+}
+
+const pay_problem_t *pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char **text,
+                                    const pay_service_t *service, const pay_account_t *account,
+                                    const char *id, apr_interval_time_t overlap, apr_pool_t *p)
+{
+    const pay_problem_t *problem;
+    const char *secret = NULL;
+    pay_api_key_t *key;
+    apr_status_t rv;
+
+    assert(overlap >= 0);
     *out = *old = NULL;
     *text = NULL;
-    if (overlap < 0) {
-        return APR_EINVAL;
+    problem = pay_key_find(&key, service, account, id, p);
+    if (problem) {
+        return problem;
     }
-    rv = pay_store_key_get(&key, store, id, p);
-    if (rv != APR_SUCCESS) {
-        return rv;
+    rv =
+        successor_store(out, old, &secret, service, key, overlap ? pay_time_now() + overlap : 0, p);
+    if (rv == APR_EINVAL) {
+        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                                 "The key was rotated or revoked already: it has no successor any "
+                                 "more. Create a new key.");
     }
-    rv = pay_api_key_text_make(&secret, key->account->settings.key_prefix, key->scope.mode,
-                               key->kind, p);
-    if (rv != APR_SUCCESS) {
-        return rv;
+    if (rv == APR_SUCCESS) {
+        *text = secret;
     }
-    rv = key_make(&successor, &key->scope, key->kind, secret, p);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    until = overlap ? pay_time_now() + overlap : 0;
-    rv = pay_store_key_rotate(out, old, store, id, until, successor, p);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    *text = secret;
-    return APR_SUCCESS;
+    return problem_of(rv, p);
 }

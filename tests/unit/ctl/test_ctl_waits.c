@@ -329,11 +329,8 @@ START_TEST(test_tests)
     static const struct {
         ctl_exit_t (*run)(ctl_t *ctl);
         pay_endpoint_kind_t kind;
-        const char *subject;
-    } both[] = {{ctl_webhook_test, PAY_ENDPOINT_WEBHOOK, "webhook"},
-                {ctl_mail_test, PAY_ENDPOINT_NOTICE, "mail"}};
+    } both[] = {{ctl_webhook_test, PAY_ENDPOINT_WEBHOOK}, {ctl_mail_test, PAY_ENDPOINT_NOTICE}};
     const char *output;
-    pay_audit_t audit = {.who = ""};
     ctl_exit_t got;
     int i;
 
@@ -341,8 +338,7 @@ START_TEST(test_tests)
     test_row = &test_rows[_i];
     unit_boot_stop(1000000);
     for (i = 0; i < UNIT_ROWS(both); i++) {
-        ctl_t ctl = {
-            .store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}, .audit = &audit};
+        ctl_t ctl = {.store = STORE_NONE, .pool = unit_pool, .arg = {"shop", NULL}};
 
         look = 0;
         ctl.option[CTL_OPTION_MODE] = "test";
@@ -352,7 +348,6 @@ START_TEST(test_tests)
         ck_assert_msg(!test_row->says || strcmp(said, test_row->says) == 0, "%s: %s",
                       test_row->name, said);
         ck_assert_int_eq(tested, both[i].kind);
-        ck_assert_str_eq(audit.subject, both[i].subject);
     }
 }
 END_TEST

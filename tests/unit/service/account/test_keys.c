@@ -42,9 +42,8 @@ START_TEST(test_header)
     int given;
 
     shop = shop_open(unit_dir());
-    ck_assert_int_eq(pay_key_issue(&issued, &text, shop->store, shop->account, PAY_TEST,
-                                   PAY_KEY_SECRET, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_ptr_null(pay_key_issue(&issued, &text, &shop->service, shop->account, PAY_TEST,
+                                     PAY_KEY_SECRET, unit_pool));
     if (header_cases[_i].format) {
         const char *at = strstr(header_cases[_i].format, "%s");
 
@@ -78,9 +77,8 @@ START_TEST(test_issue)
 
     shop = shop_open(unit_dir());
     for (i = 0; i < 4; i++) {
-        ck_assert_int_eq(pay_key_issue(&issued, &text, shop->store, shop->account,
-                                       (pay_mode_t)(i % 2), (pay_key_kind_t)(i / 2), unit_pool),
-                         APR_SUCCESS);
+        ck_assert_ptr_null(pay_key_issue(&issued, &text, &shop->service, shop->account,
+                                         (pay_mode_t)(i % 2), (pay_key_kind_t)(i / 2), unit_pool));
         ck_assert_int_eq(strncmp(text, "pay_", 4), 0);
         ck_assert_int_eq(strncmp(issued->id, "key_", 4), 0);
         ck_assert_int_eq(pay_api_key_parse(&mode, &kind, text), APR_SUCCESS);
@@ -101,9 +99,8 @@ START_TEST(test_account_of_the_host)
     const char *text;
 
     shop = shop_open(unit_dir());
-    ck_assert_int_eq(pay_key_issue(&issued, &text, shop->store, shop->account, PAY_TEST,
-                                   PAY_KEY_PUBLIC, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_ptr_null(pay_key_issue(&issued, &text, &shop->service, shop->account, PAY_TEST,
+                                     PAY_KEY_PUBLIC, unit_pool));
     shop->service.account_name = "demo";
     ck_assert_ptr_null(authenticate(&key, text));
     shop->service.account_name = "demo2";
@@ -119,9 +116,8 @@ START_TEST(test_revoked)
     const char *text;
 
     shop = shop_open(unit_dir());
-    ck_assert_int_eq(pay_key_issue(&issued, &text, shop->store, shop->account, PAY_TEST,
-                                   PAY_KEY_SECRET, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_ptr_null(pay_key_issue(&issued, &text, &shop->service, shop->account, PAY_TEST,
+                                     PAY_KEY_SECRET, unit_pool));
     ck_assert_int_eq(pay_store_key_revoke(&issued, shop->store, issued->id, 0, unit_pool),
                      APR_SUCCESS);
     shop_check_problem("revoked", authenticate(&key, text), 401, "B01");
@@ -135,36 +131,40 @@ static const struct {
     const char *text;
     pay_mode_t mode;
     pay_key_kind_t kind;
-    apr_status_t want;
+    int ok;
 } import_cases[] = {
-    {"live secret", "nc_livesk_" LONG_ENOUGH, PAY_LIVE, PAY_KEY_SECRET, APR_SUCCESS},
-    {"test public", "nc_testpk_" LONG_ENOUGH, PAY_TEST, PAY_KEY_PUBLIC, APR_SUCCESS},
-    {"another mode", "nc_livesk_" LONG_ENOUGH, PAY_TEST, PAY_KEY_SECRET, APR_EINVAL},
-    {"another kind", "nc_livesk_" LONG_ENOUGH, PAY_LIVE, PAY_KEY_PUBLIC, APR_EINVAL},
-    {"no key", "swordfish", PAY_LIVE, PAY_KEY_SECRET, APR_EINVAL},
-    {"empty", "", PAY_LIVE, PAY_KEY_SECRET, APR_EINVAL},
+    {"live secret", "nc_livesk_" LONG_ENOUGH, PAY_LIVE, PAY_KEY_SECRET, 1},
+    {"test public", "nc_testpk_" LONG_ENOUGH, PAY_TEST, PAY_KEY_PUBLIC, 1},
+    {"another mode", "nc_livesk_" LONG_ENOUGH, PAY_TEST, PAY_KEY_SECRET, 0},
+    {"another kind", "nc_livesk_" LONG_ENOUGH, PAY_LIVE, PAY_KEY_PUBLIC, 0},
+    {"no key", "swordfish", PAY_LIVE, PAY_KEY_SECRET, 0},
+    {"empty", "", PAY_LIVE, PAY_KEY_SECRET, 0},
 };
 
 START_TEST(test_import)
 {
     const char *name = import_cases[_i].name;
+    const pay_problem_t *problem;
     const pay_api_key_t *key;
     pay_api_key_t *imported;
-    apr_status_t rv;
 
     shop = shop_open(unit_dir());
-    rv = pay_key_import(&imported, shop->store, shop->account, import_cases[_i].mode,
-                        import_cases[_i].kind, import_cases[_i].text, unit_pool);
-    ck_assert_msg(rv == import_cases[_i].want, "%s: %d", name, rv);
-    if (rv != APR_SUCCESS) {
+    problem = pay_key_import(&imported, &shop->service, shop->account, import_cases[_i].mode,
+                             import_cases[_i].kind, import_cases[_i].text, unit_pool);
+    if (!import_cases[_i].ok) {
+        shop_check_problem(name, problem, 400, "T1");
+        ck_assert_str_eq(shop_fields(problem), "/key");
         ck_assert_ptr_null(imported);
         return;
     }
+    ck_assert_msg(problem == NULL, "%s: a problem", name);
     ck_assert_ptr_null(authenticate(&key, import_cases[_i].text));
     ck_assert_str_eq(key->id, imported->id);
-    rv = pay_key_import(&imported, shop->store, shop->account, import_cases[_i].mode,
-                        import_cases[_i].kind, import_cases[_i].text, unit_pool);
-    ck_assert_msg(rv == APR_EEXIST, "%s again: %d", name, rv);
+    shop_check_problem(name,
+                       pay_key_import(&imported, &shop->service, shop->account,
+                                      import_cases[_i].mode, import_cases[_i].kind,
+                                      import_cases[_i].text, unit_pool),
+                       409, "D1");
 }
 END_TEST
 
@@ -190,12 +190,10 @@ START_TEST(test_rotate)
 
     shop_clock_set(start);
     shop = shop_open(unit_dir());
-    ck_assert_int_eq(pay_key_issue(&old, &old_text, shop->store, shop->account, PAY_LIVE,
-                                   PAY_KEY_PUBLIC, unit_pool),
-                     APR_SUCCESS);
-    ck_assert_int_eq(
-        pay_key_rotate(&successor, &ended, &text, shop->store, old->id, overlap, unit_pool),
-        APR_SUCCESS);
+    ck_assert_ptr_null(pay_key_issue(&old, &old_text, &shop->service, shop->account, PAY_LIVE,
+                                     PAY_KEY_PUBLIC, unit_pool));
+    ck_assert_ptr_null(pay_key_rotate(&successor, &ended, &text, &shop->service, shop->account,
+                                      old->id, overlap, unit_pool));
     ck_assert_str_eq(ended->id, old->id);
     ck_assert_int_eq(ended->valid_until, overlap ? start + overlap : 0);
     ck_assert_int_eq(ended->revoked_at, overlap ? 0 : start);
@@ -211,21 +209,29 @@ END_TEST
 
 START_TEST(test_rotate_refused)
 {
+    pay_account_t other = {.number = 99};
     const char *text = "left";
     pay_api_key_t *key, *out, *old;
 
     shop = shop_open(unit_dir());
     key = shop_key(shop, PAY_TEST);
     old = key;
-    ck_assert_int_eq(pay_key_rotate(&out, &old, &text, shop->store, "key_unknown", 0, unit_pool),
-                     APR_NOTFOUND);
+    shop_check_problem(
+        "unknown",
+        pay_key_rotate(&out, &old, &text, &shop->service, NULL, "key_unknown", 0, unit_pool), 404,
+        "N1");
     ck_assert_ptr_null(text);
     ck_assert_ptr_null(old);
-    ck_assert_int_eq(pay_key_rotate(&out, &old, &text, shop->store, key->id, -1, unit_pool),
-                     APR_EINVAL);
-    ck_assert_int_eq(pay_store_key_revoke(&out, shop->store, key->id, 0, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(pay_key_rotate(&out, &old, &text, shop->store, key->id, 0, unit_pool),
-                     APR_EINVAL);
+    shop_check_problem(
+        "another account's",
+        pay_key_rotate(&out, &old, &text, &shop->service, &other, key->id, 0, unit_pool), 404,
+        "N1");
+    shop_check_problem("another account's",
+                       pay_key_revoke(&out, &shop->service, &other, key->id, unit_pool), 404, "N1");
+    ck_assert_ptr_null(pay_key_revoke(&out, &shop->service, shop->account, key->id, unit_pool));
+    shop_check_problem(
+        "revoked", pay_key_rotate(&out, &old, &text, &shop->service, NULL, key->id, 0, unit_pool),
+        409, "D1");
     ck_assert_ptr_null(text);
 }
 END_TEST
@@ -273,9 +279,8 @@ START_TEST(test_use_is_noted)
     shop_clock_set(start);
     shop = shop_open(unit_dir());
     ck_assert_int_eq(pay_key_usage_create(&shop->service.usage, unit_pool), APR_SUCCESS);
-    ck_assert_int_eq(pay_key_issue(&issued, &text, shop->store, shop->account, PAY_TEST,
-                                   PAY_KEY_SECRET, unit_pool),
-                     APR_SUCCESS);
+    ck_assert_ptr_null(pay_key_issue(&issued, &text, &shop->service, shop->account, PAY_TEST,
+                                     PAY_KEY_SECRET, unit_pool));
     shop->service.account_name = "another";
     shop_check_problem("refused", authenticate(&key, text), 401, "B01");
     ck_assert_int_eq(pay_key_usage_flush(shop->service.usage, shop->store, unit_pool), APR_SUCCESS);
