@@ -33,14 +33,6 @@ ctl_exit_t ctl_decision_read(pay_outcome_t *out, const ctl_t *ctl, const char *a
     return reason_check(out->resolution);
 }
 
-ctl_exit_t ctl_decision_busy(const char *what, const char *reference, apr_interval_time_t busy_for)
-{
-    return ctl_fail(CTL_EXIT_REFUSED,
-                    "%s %s is with its acquirer just now, whose answer decides it; look again in "
-                    "%d seconds",
-                    what, reference, pay_decision_wait(busy_for));
-}
-
 const char *ctl_held_text(pay_held_t held, apr_pool_t *p)
 {
     if (held == PAY_NOT_HELD) {

@@ -9,9 +9,6 @@
 /* --outcome, which is `approved` or "failed", and --reason as the outcome of a charge or refund. */
 ctl_exit_t ctl_decision_read(pay_outcome_t *out, const ctl_t *ctl, const char *approved);
 
-/* The refusal of what a process may be at work on for so long; `what` is a noun. */
-ctl_exit_t ctl_decision_busy(const char *what, const char *reference, apr_interval_time_t busy_for);
-
 /* Why it waits for a person, with a few words on it; NULL: it does not. */
 const char *ctl_held_text(pay_held_t held, apr_pool_t *p);
 

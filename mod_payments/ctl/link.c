@@ -211,7 +211,7 @@ ctl_exit_t ctl_link_create(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    problem = pay_link_make(&link, ctl->store, account, scope.mode, &form, ctl->pool);
+    problem = pay_link_make(&link, &ctl->service, account, scope.mode, &form, ctl->pool);
     if (problem) {
         return ctl_fail_problem(problem, ctl->pool);
     }
@@ -220,10 +220,7 @@ ctl_exit_t ctl_link_create(ctl_t *ctl)
 }
 
 /* Show and disable: the link of the second argument. */
-static ctl_exit_t link_work(ctl_t *ctl,
-                            const pay_problem_t *(*work)(const pay_link_t **out, pay_store_t *store,
-                                                         const pay_scope_t *scope,
-                                                         const char *reference, apr_pool_t *p))
+static ctl_exit_t link_work(ctl_t *ctl, int disable)
 {
     const pay_problem_t *problem;
     const pay_link_t *link;
@@ -236,7 +233,8 @@ static ctl_exit_t link_work(ctl_t *ctl,
     if (failed) {
         return failed;
     }
-    problem = work(&link, ctl->store, &scope, ctl->arg[1], ctl->pool);
+    problem = disable ? pay_link_disable(&link, &ctl->service, &scope, ctl->arg[1], ctl->pool)
+                      : pay_link_find(&link, ctl->store, &scope, ctl->arg[1], ctl->pool);
     if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "account %s has no such payment link in %s mode; 'paymentsctl link list' "
@@ -252,12 +250,12 @@ static ctl_exit_t link_work(ctl_t *ctl,
 
 ctl_exit_t ctl_link_show(ctl_t *ctl)
 {
-    return link_work(ctl, pay_link_find);
+    return link_work(ctl, 0);
 }
 
 ctl_exit_t ctl_link_disable(ctl_t *ctl)
 {
-    return link_work(ctl, pay_link_disable);
+    return link_work(ctl, 1);
 }
 
 /* Prints the links, a batch a read transaction, by reference. */

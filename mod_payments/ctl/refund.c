@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/message.h"
 #include "ctl/options.h"
@@ -70,8 +69,7 @@ ctl_exit_t ctl_refund_create(ctl_t *ctl)
                                       .name = pay_acquirer_simulator.name,
                                       .timeout = PAY_ACQUIRER_TIMEOUT_DEFAULT};
     /* The server alone holds the keys of live acquirers: it sends what is written here. */
-    pay_service_t service = {
-        .store = ctl->store, .acquirer = {[PAY_TEST] = &simulator}, .deferred = 1};
+    pay_service_t service = ctl->service;
     pay_refund_request_t request;
     const pay_problem_t *problem;
     pay_account_t *account;
@@ -91,6 +89,8 @@ ctl_exit_t ctl_refund_create(ctl_t *ctl)
                         account->name, account->name);
     }
     caller.account = account;
+    service.acquirer[PAY_TEST] = &simulator;
+    service.deferred = 1;
     service.policy.acquirer_timeout = PAY_ACQUIRER_TIMEOUT_DEFAULT;
     service.policy.refund_repeat_window = apr_time_from_sec(REPEAT_WINDOW_SECONDS);
     request.reference = ctl->option[CTL_OPTION_REFERENCE];
@@ -161,8 +161,7 @@ ctl_exit_t ctl_refund_import(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    ctl_audit_say(ctl, apr_filepath_name_get(path), NULL);
-    rv = pay_refund_import(&result, ctl->store, &scope, path,
+    rv = pay_refund_import(&result, &ctl->service, &scope, path,
                            isatty(STDERR_FILENO) ? progress_print : NULL, &shown, ctl->pool);
     if (shown) {
         fputs("\r\033[K", stderr);

@@ -3,11 +3,11 @@
 /* refund link: the refunds of the acquirer's books that belong to no charge here, and those of them
  * whose charge is here by now. */
 
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/message.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "service/refund/refund_import.h"
 
 #include <string.h>
 
@@ -92,23 +92,15 @@ static apr_status_t link_one(run_t *run, const pay_refund_t *before)
 {
     const char *reference = before->refund_reference;
     unlinked_t unlinked = {.name = before->acquirer_charge};
-    pay_store_t *store = run->ctl->store;
+    const pay_problem_t *problem;
     pay_refund_link_t verdict;
     pay_refund_t *refund;
     pay_charge_t *charge;
-    pay_audit_t entry;
-    apr_status_t rv = APR_SUCCESS;
 
-    if (run->change) {
-        rv = ctl_audit_next(&store, run->ctl, &entry, run->page);
-        entry.subject = reference;
-    }
-    if (rv == APR_SUCCESS) {
-        rv = pay_store_refund_link(&refund, &charge, &verdict, store, run->scope, reference,
-                                   run->change, run->page);
-    }
-    if (rv != APR_SUCCESS || verdict == PAY_REFUND_LINK_KNOWN) {
-        return rv == APR_NOTFOUND ? APR_SUCCESS : rv; /* somebody else was faster */
+    problem = pay_refund_attach(&refund, &charge, &verdict, &run->ctl->service, run->scope,
+                                reference, run->change, run->page);
+    if (problem || verdict == PAY_REFUND_LINK_KNOWN) {
+        return problem ? problem->cause : APR_SUCCESS; /* APR_SUCCESS: somebody else was faster */
     }
     if (*unlinked.name == '\0' && before->transaction_reference) {
         unlinked.name = before->transaction_reference;

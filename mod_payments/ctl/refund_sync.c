@@ -3,12 +3,12 @@
 /* refund sync: the server, which alone holds the acquirer's key, fetches; this asks and waits. */
 
 #include "base/text/time.h"
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/message.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/range.h"
+#include "service/refund/refund_import.h"
 
 #include <apr_strings.h>
 #include <stdio.h>
@@ -223,25 +223,24 @@ static ctl_exit_t sync_read(sync_t *sync, pay_time_range_t *range, ctl_t *ctl)
 ctl_exit_t ctl_refund_sync(ctl_t *ctl)
 {
     sync_t sync = {.ctl = ctl, .error = ""};
+    const pay_problem_t *problem;
     pay_history_t *history;
     pay_time_range_t range;
+    const char *said;
     ctl_exit_t failed;
-    apr_status_t rv;
 
     failed = sync_read(&sync, &range, ctl);
     if (failed) {
         return failed;
     }
-    ctl_audit_say(ctl,
-                  apr_pstrcat(ctl->pool, ctl->option[CTL_OPTION_FROM], " to ",
-                              ctl->option[CTL_OPTION_TO], NULL),
-                  NULL);
-    rv = pay_store_history_ask(&history, ctl->store, &sync.scope, range.from, range.to, ctl->pool);
-    if (APR_STATUS_IS_EBUSY(rv)) {
+    said = apr_pstrcat(ctl->pool, ctl->option[CTL_OPTION_FROM], " to ", ctl->option[CTL_OPTION_TO],
+                       NULL);
+    problem = pay_refunds_ask(&history, &ctl->service, &sync.scope, &range, said, ctl->pool);
+    if (problem && problem->error == PAY_ERR_IN_PROGRESS) {
         return busy_fail(history);
     }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot ask the server for it");
+    if (problem) {
+        return ctl_fail_service(problem, "cannot ask the server for it", ctl->pool);
     }
     sync.number = history->asked;
     sync.last = *history;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/failures.h"
 
+#include "service/change.h"
+
 #include "base/crypto/crypto.h"
 #include "base/log.h"
 #include "base/shared/meter.h"
@@ -266,23 +268,19 @@ const pay_problem_t *pay_failures_judge(const pay_service_t *service, const pay_
 
 static void audit(const keys_t *keys, const counted_t *one, apr_pool_t *p)
 {
+    static const pay_actor_t actor = {"mod_payments", "PaymentsFailureLimit", 1};
+    const pay_scope_t scope = {keys->owner.account, (pay_mode_t)keys->owner.mode};
     const pay_failure_limit_t *limit = &one->limit;
-    pay_store_t *store = keys->service->store;
-    const pay_audit_t entry = {
-        .account = keys->owner.account,
-        .who = "mod_payments",
-        .from = "PaymentsFailureLimit",
-        .what = "failure limit",
-        .subject = kinds[one->kind].name,
-        .bound = PAY_AUDIT_OF_NOTICE,
-        .detail =
-            apr_psprintf(p, "%s: %s%s%d failures within %" APR_TIME_T_FMT " s; refused for as long",
-                         pay_mode_name((pay_mode_t)keys->owner.mode), one->hint,
-                         *one->hint ? ", " : "", limit->count, apr_time_sec(limit->window)),
-    };
+    pay_service_t service = *keys->service;
+    pay_store_t *store;
     apr_status_t rv;
 
-    rv = pay_store_audited(&store, store, &entry, p);
+    service.actor = &actor;
+    rv = pay_change_begin_in(
+        &store, &service, PAY_CHANGE_FAILURE_LIMIT, &scope, kinds[one->kind].name,
+        apr_psprintf(p, "%s%s%d failures within %" APR_TIME_T_FMT " s; refused for as long",
+                     one->hint, *one->hint ? ", " : "", limit->count, apr_time_sec(limit->window)),
+        p);
     if (rv == APR_SUCCESS) {
         rv = pay_store_audit_note(store);
     }
@@ -290,7 +288,7 @@ static void audit(const keys_t *keys, const counted_t *one, apr_pool_t *p)
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00753) "that PaymentsFailureLimit %s is reached could not be written "
                                 "into the audit of account number %u",
-                entry.subject, (unsigned int)keys->owner.account);
+                kinds[one->kind].name, (unsigned int)keys->owner.account);
     }
 }
 
@@ -482,13 +480,18 @@ const pay_problem_t *pay_failures_lift(const pay_service_t *service, const pay_s
     const pay_problem_t *problem;
     pay_failure_item_t item;
     pay_failure_kind_t kind;
+    pay_store_t *store;
     apr_status_t rv;
 
     problem = pay_failures_find(&item, service, scope, id, p);
     if (problem || !read_id(&kind, key, id)) {
         return problem;
     }
-    rv = pay_store_audit_note(service->store);
+    rv = pay_change_begin_in(&store, service, PAY_CHANGE_FAILURE_LIFT, scope, item.kind, item.hint,
+                             p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_audit_note(store);
+    }
     if (rv != APR_SUCCESS) {
         return pay_problem_of_store(rv, p);
     }

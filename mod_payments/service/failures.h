@@ -58,7 +58,7 @@ apr_array_header_t *pay_failures_list(int *count, const pay_service_t *service,
 const pay_problem_t *pay_failures_find(pay_failure_item_t *out, const pay_service_t *service,
                                        const pay_scope_t *scope, const char *id, apr_pool_t *p);
 
-/* Ends a block. The service's store is audited (pay_store_audited): no entry, no change. */
+/* Ends a block, for service->actor. No entry in the audit, no change. */
 const pay_problem_t *pay_failures_lift(const pay_service_t *service, const pay_scope_t *scope,
                                        const char *id, apr_pool_t *p);
 

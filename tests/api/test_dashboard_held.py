@@ -113,7 +113,7 @@ def test_held_one_is_decided(open_desk, hold, why, outcome, status):
     assert answer.json[kind]["status"] == status == as_listed(desk, item)["status"]
     (entry,) = [one for one in desk.owner.get(of(desk, "audit")).json["items"] if one["what"] == f"{kind} resolve"]
     assert entry["subject"] == (item["reference"] if kind == "charge" else item["id"])
-    assert entry["detail"] == ("approved" if outcome in ("approved", "processed") else "declined") + ": " + WHY
+    assert entry["detail"] == f"live: {status}: {WHY}"
     assert held(desk) == [] and desk.get("overview", mode="live")["held"] == 0
     seen = desk.get(f"charges/{item['chargeId']}", mode="live")
     assert seen["held"] is None and seen["charge"]["status"] == (status if kind == "charge" else "successful")

@@ -70,10 +70,10 @@ static const char *list_all(apr_size_t *count, apr_pool_t *p)
 
 static apr_status_t import(pay_import_result_t *result, apr_pool_t *p)
 {
+    const pay_service_t service = {.store = fuzz_store.store};
     apr_status_t rv;
 
-    rv = pay_refund_import(result, fuzz_store.store, &fuzz_store.scope, fuzz_store.file, NULL, NULL,
-                           p);
+    rv = pay_refund_import(result, &service, &fuzz_store.scope, fuzz_store.file, NULL, NULL, p);
     CHECK((rv == APR_SUCCESS) == (result->fault == NULL));
     return rv;
 }

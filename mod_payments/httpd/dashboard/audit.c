@@ -4,30 +4,14 @@
 #include "base/log.h"
 #include "httpd/call/httpd_log.h"
 #include "httpd/call/rates.h"
-#include "httpd/dashboard/change.h"
 #include "model/idempotency.h"
 
-#include <apr_strings.h>
 #include <http_log.h>
 
 APLOG_USE_MODULE(payments);
 
-#define REFUSED "refused"
-
-static apr_status_t note(request_rec *r, const pay_dashboard_t *dashboard, const char *what,
-                         const char *subject, const char *detail)
-{
-    pay_audit_t *entry = pay_dashboard_entry(r, dashboard, what, subject, detail);
-    pay_store_t *store;
-    apr_status_t rv;
-
-    entry->bound = PAY_AUDIT_OF_NOTICE;
-    rv = pay_store_audited(&store, dashboard->service->store, entry, r->pool);
-    return rv == APR_SUCCESS ? pay_store_audit_note(store) : rv;
-}
-
 const pay_problem_t *pay_dashboard_audit_export(request_rec *r, const pay_dashboard_t *dashboard,
-                                                const char *what, const char *detail)
+                                                pay_change_t change, const char *detail)
 {
     const char *const values[] = {dashboard->account->name, dashboard->host, dashboard->user};
     unsigned char who[PAY_SHA256_LEN];
@@ -42,8 +26,8 @@ const pay_problem_t *pay_dashboard_audit_export(request_rec *r, const pay_dashbo
     if (problem) {
         return problem;
     }
-    rv = note(r, dashboard, apr_pstrcat(r->pool, "export ", what, NULL),
-              pay_mode_name(dashboard->scope.mode), detail);
+    rv = pay_change_note(dashboard->service, change, dashboard->account->number,
+                         pay_mode_name(dashboard->scope.mode), detail, r->pool);
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, r->pool);
 }
 
@@ -53,7 +37,8 @@ void pay_dashboard_audit_refused(request_rec *r, const pay_dashboard_t *dashboar
     apr_status_t rv;
 
     if (pay_rates_judge_refusal_entry(r, account)) {
-        rv = note(r, dashboard, REFUSED, dashboard->path, why);
+        rv = pay_change_note(dashboard->service, PAY_CHANGE_REFUSED, account, dashboard->path, why,
+                             r->pool);
         if (rv != APR_SUCCESS && rv != PAY_STORE_EFULL) { /* which the store has logged */
             const char *cause = pay_httpd_log_cause(&rv, "it failed");
 

@@ -10,12 +10,12 @@
 #include "httpd/dashboard/dashboard.h"
 
 /*
- * Enters that rows of `what` ("charges") leave as a file: before the first of them, and none leaves
- * without its entry. `detail`: format and range. NULL, or why it could not be entered: 429 L1 if
- * the user has had too many of this account, 503 E2 at its quota.
+ * Enters that rows leave as a file (PAY_CHANGE_EXPORT_...): before the first of them, and none
+ * leaves without its entry. `detail`: format and range. NULL, or why it could not be entered: 429
+ * L1 if the user has had too many of this account, 503 E2 at its quota.
  */
 const pay_problem_t *pay_dashboard_audit_export(request_rec *r, const pay_dashboard_t *dashboard,
-                                                const char *what, const char *detail);
+                                                pay_change_t change, const char *detail);
 
 /*
  * Enters that a change was refused because of `why`, a few words. Without dashboard->account it

@@ -3,8 +3,6 @@
 #include "httpd/dashboard/reply.h"
 #include "service/failures.h"
 
-#include <apr_strings.h>
-
 #define SIZE_HINT 2048
 
 static void item_to_json(pay_writer_t *w, const char *name, const pay_failure_item_t *item)
@@ -37,17 +35,11 @@ int pay_dashboard_blocked_lift(request_rec *r, const pay_dashboard_t *dashboard)
     const char *id = dashboard->segment[0];
     const pay_problem_t *problem;
     pay_failure_item_t item;
-    pay_service_t service;
     pay_writer_t *w;
 
     problem = pay_failures_find(&item, dashboard->service, &dashboard->scope, id, r->pool);
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "failure limit lift", item.kind,
-                                       apr_pstrcat(r->pool, pay_mode_name(dashboard->scope.mode),
-                                                   *item.hint ? ": " : "", item.hint, NULL));
-    }
-    if (!problem) {
-        problem = pay_failures_lift(&service, &dashboard->scope, id, r->pool);
+        problem = pay_failures_lift(dashboard->service, &dashboard->scope, id, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);

@@ -7,27 +7,7 @@
 #include "base/text/json.h"
 #include "base/text/writer.h"
 #include "httpd/dashboard/dashboard.h"
-#include "model/audit.h"
 #include "model/form.h"
-
-/*
- * A service like dashboard's whose store makes one change, and writes it into the audit in the same
- * transaction: `what` as paymentsctl's commands are called; `subject` an id, `detail` (NULL: none)
- * a few words. Neither holds a secret.
- */
-const pay_problem_t *pay_dashboard_change(pay_service_t *out, request_rec *r,
-                                          const pay_dashboard_t *dashboard, const char *what,
-                                          const char *subject, const char *detail);
-
-/* The same; `how` says more of where it came from: "confirmed by password". */
-const pay_problem_t *pay_dashboard_change_from(pay_service_t *out, request_rec *r,
-                                               const pay_dashboard_t *dashboard, const char *how,
-                                               const char *what, const char *subject,
-                                               const char *detail);
-
-/* The audit entry for a change, or for an action that changes nothing; it has no bound. */
-pay_audit_t *pay_dashboard_entry(request_rec *r, const pay_dashboard_t *dashboard, const char *what,
-                                 const char *subject, const char *detail);
 
 /* The body's members, while they are read. */
 pay_form_t pay_dashboard_form(request_rec *r, const pay_dashboard_t *dashboard);

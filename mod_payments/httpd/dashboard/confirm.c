@@ -316,22 +316,3 @@ const pay_problem_t *pay_dashboard_confirm(request_rec *r, const pay_dashboard_t
     }
     return problem;
 }
-
-const pay_problem_t *pay_dashboard_change_confirmed(pay_service_t *out, request_rec *r,
-                                                    const pay_dashboard_t *dashboard,
-                                                    const char *what, const char *subject,
-                                                    const char *detail,
-                                                    const pay_dashboard_ask_t *ask)
-{
-    const pay_problem_t *problem;
-    const char *how;
-
-    if (!ask) {
-        return pay_dashboard_change(out, r, dashboard, what, subject, detail);
-    }
-    problem = confirm(&how, r, dashboard, ask);
-    if (problem) {
-        return problem;
-    }
-    return pay_dashboard_change_from(out, r, dashboard, how, what, subject, detail);
-}

@@ -28,14 +28,4 @@ void pay_dashboard_confirm_share(server_rec *main_server, apr_pool_t *pconf);
 const pay_problem_t *pay_dashboard_confirm(request_rec *r, const pay_dashboard_t *dashboard,
                                            const pay_dashboard_ask_t *ask);
 
-/*
- * pay_dashboard_change for what is confirmed, and how, which the audit says; 403 until it is, and
- * nothing has happened. `ask` NULL: this one need not be.
- */
-const pay_problem_t *pay_dashboard_change_confirmed(pay_service_t *out, request_rec *r,
-                                                    const pay_dashboard_t *dashboard,
-                                                    const char *what, const char *subject,
-                                                    const char *detail,
-                                                    const pay_dashboard_ask_t *ask);
-
 #endif

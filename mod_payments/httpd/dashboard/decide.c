@@ -96,7 +96,6 @@ int pay_dashboard_charge_refund(request_rec *r, const pay_dashboard_t *dashboard
 {
     pay_refund_request_t request;
     const pay_problem_t *problem;
-    pay_service_t service;
     pay_refund_t *refund;
     pay_charge_t *charge;
     pay_caller_t caller;
@@ -111,13 +110,7 @@ int pay_dashboard_charge_refund(request_rec *r, const pay_dashboard_t *dashboard
     problem = read_refund(&request, &caller, r, dashboard, charge);
     if (!problem) {
         problem =
-            pay_dashboard_change(&service, r, dashboard, "refund create", charge->reference,
-                                 apr_pstrcat(r->pool, pay_mode_name(dashboard->scope.mode), ", ",
-                                             request.amount ? request.amount : "all that was left",
-                                             " ", charge->money.currency, NULL));
-    }
-    if (!problem) {
-        problem = pay_refund_create(&refund, &replayed, &service, &caller, &request, r->pool);
+            pay_refund_create(&refund, &replayed, dashboard->service, &caller, &request, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, in_our_words(problem, r->pool));
@@ -157,57 +150,11 @@ static const pay_problem_t *read_outcome(pay_outcome_t *out, request_rec *r,
     return form.problem;
 }
 
-/* Why nothing was decided; NULL: it was. */
-static const pay_problem_t *judge(pay_decision_t decision, const char *noun, const char *state,
-                                  apr_interval_time_t busy_for, apr_pool_t *p)
-{
-    pay_problem_t *problem;
-
-    switch (decision) {
-    case PAY_DECISION_DONE:
-        return NULL;
-    case PAY_DECISION_BUSY:
-        problem = pay_problem_makef(PAY_ERR_IN_PROGRESS, p,
-                                    "The %s is with its acquirer just now, whose answer decides "
-                                    "it: look again in a moment.",
-                                    noun);
-        problem->retry_after = pay_decision_wait(busy_for);
-        return problem;
-    case PAY_DECISION_STAYS_FAILED:
-        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The %s stays failed, because the shop was told so: see to it at "
-                                 "the acquirer, and close the case as declined.",
-                                 noun);
-    case PAY_DECISION_MEANWHILE:
-        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The %s was decided meanwhile: it is %s.", noun, state);
-    default:
-        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The %s is %s: it waits for no decision.", noun, state);
-    }
-}
-
-static const char *detail_of(const pay_outcome_t *outcome, apr_pool_t *p)
-{
-    return apr_pstrcat(p, outcome->kind == PAY_OUTCOME_APPROVED ? "approved" : "declined", ": ",
-                       outcome->resolution, NULL);
-}
-
-static const pay_problem_t *refunded(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p)
-{
-    return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                             "The charge cannot have failed: refund %s of it was made, so it was "
-                             "approved.",
-                             pay_decision_refund(store, charge, p));
-}
-
 int pay_dashboard_charge_resolve(request_rec *r, const pay_dashboard_t *dashboard)
 {
     const pay_problem_t *problem;
-    pay_decision_t decision;
-    pay_outcome_t outcome;
-    pay_service_t service;
     pay_charge_t *charge, *decided;
+    pay_outcome_t outcome;
     apr_status_t rv;
     pay_writer_t *w;
 
@@ -217,17 +164,7 @@ int pay_dashboard_charge_resolve(request_rec *r, const pay_dashboard_t *dashboar
     }
     problem = read_outcome(&outcome, r, dashboard, "approved", "declined");
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "charge resolve", charge->reference,
-                                       detail_of(&outcome, r->pool));
-    }
-    if (!problem) {
-        rv = pay_charge_decide(&decided, &decision, service.store, charge, &outcome, r->pool);
-        problem = rv == APR_SUCCESS && decision == PAY_DECISION_REFUNDED
-                      ? refunded(service.store, charge, r->pool)
-                  : rv == APR_SUCCESS
-                      ? judge(decision, "charge", pay_charge_state_name(decided->state),
-                              pay_charge_busy_for(decided), r->pool)
-                      : pay_problem_of_store(rv, r->pool);
+        problem = pay_charge_resolve(&decided, dashboard->service, charge, &outcome, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);
@@ -241,10 +178,8 @@ int pay_dashboard_refund_resolve(request_rec *r, const pay_dashboard_t *dashboar
 {
     pay_store_t *store = dashboard->service->store;
     const pay_problem_t *problem;
-    pay_decision_t decision;
-    pay_outcome_t outcome;
-    pay_service_t service;
     pay_refund_t *refund, *decided;
+    pay_outcome_t outcome;
     apr_status_t rv;
     pay_writer_t *w;
 
@@ -254,15 +189,7 @@ int pay_dashboard_refund_resolve(request_rec *r, const pay_dashboard_t *dashboar
     }
     problem = read_outcome(&outcome, r, dashboard, "processed", "failed");
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "refund resolve",
-                                       refund->refund_reference, detail_of(&outcome, r->pool));
-    }
-    if (!problem) {
-        rv = pay_refund_decide(&decided, &decision, service.store, refund, &outcome, r->pool);
-        problem = rv == APR_SUCCESS
-                      ? judge(decision, "refund", pay_refund_state_name(decided->state),
-                              pay_refund_busy_for(decided), r->pool)
-                      : pay_problem_of_store(rv, r->pool);
+        problem = pay_refund_resolve(&decided, dashboard->service, refund, &outcome, r->pool);
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);

@@ -199,12 +199,14 @@ static int send_export(request_rec *r, const pay_dashboard_t *dashboard, const c
                        batch_t batch, const char *const *titles)
 {
     export_t export = {.r = r, .dashboard = dashboard};
+    const pay_change_t change =
+        batch == charges_batch ? PAY_CHANGE_EXPORT_CHARGES : PAY_CHANGE_EXPORT_REFUNDS;
     const pay_problem_t *problem;
     int rc;
 
     problem = pay_dashboard_range(&export.range, dashboard, r->pool);
     if (!problem && !r->header_only) {
-        problem = pay_dashboard_audit_export(r, dashboard, what, extent(r, dashboard, titles));
+        problem = pay_dashboard_audit_export(r, dashboard, change, extent(r, dashboard, titles));
     }
     if (problem) {
         return pay_dashboard_problem(r, dashboard, problem);

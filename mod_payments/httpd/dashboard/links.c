@@ -87,28 +87,20 @@ int pay_dashboard_link_create(request_rec *r, const pay_dashboard_t *dashboard)
                               .expires_at = read_expiry(&form)};
     const pay_problem_t *problem = form.problem;
     const pay_link_t *link;
-    pay_service_t service;
 
     if (!problem) {
-        problem = pay_dashboard_change(&service, r, dashboard, "link create", "", NULL);
-    }
-    if (!problem) {
-        problem = pay_link_make(&link, service.store, dashboard->account, dashboard->scope.mode,
-                                &wanted, r->pool);
+        problem = pay_link_make(&link, dashboard->service, dashboard->account,
+                                dashboard->scope.mode, &wanted, r->pool);
     }
     return problem ? pay_dashboard_problem(r, dashboard, problem) : answer(r, link);
 }
 
 int pay_dashboard_link_disable(request_rec *r, const pay_dashboard_t *dashboard)
 {
-    const char *reference = dashboard->segment[0];
     const pay_problem_t *problem;
     const pay_link_t *link;
-    pay_service_t service;
 
-    problem = pay_dashboard_change(&service, r, dashboard, "link disable", reference, NULL);
-    if (!problem) {
-        problem = pay_link_disable(&link, service.store, &dashboard->scope, reference, r->pool);
-    }
+    problem = pay_link_disable(&link, dashboard->service, &dashboard->scope, dashboard->segment[0],
+                               r->pool);
     return problem ? pay_dashboard_problem(r, dashboard, problem) : answer(r, link);
 }

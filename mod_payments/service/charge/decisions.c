@@ -3,6 +3,7 @@
 
 #include "base/text/time.h"
 #include "model/text.h"
+#include "service/change.h"
 
 #include <apr_general.h>
 #include <apr_strings.h>
@@ -243,4 +244,95 @@ apr_status_t pay_refund_decide(pay_refund_t **out, pay_decision_t *decision, pay
         return refund_late(out, decision, store, refund, outcome, p);
     }
     return APR_SUCCESS;
+}
+
+/* ---- as a person asks for it */
+
+/* Why nothing was decided; NULL: it was. */
+static const pay_problem_t *problem_of(pay_decision_t decision, const char *noun,
+                                       const char *reference, const char *state,
+                                       apr_interval_time_t busy_for, apr_pool_t *p)
+{
+    pay_problem_t *problem;
+
+    switch (decision) {
+    case PAY_DECISION_DONE:
+        return NULL;
+    case PAY_DECISION_BUSY:
+        problem = pay_problem_makef(PAY_ERR_IN_PROGRESS, p,
+                                    "The %s %s is with its acquirer just now, whose answer decides "
+                                    "it: look again in %d seconds.",
+                                    noun, reference, pay_decision_wait(busy_for));
+        problem->retry_after = pay_decision_wait(busy_for);
+        return problem;
+    case PAY_DECISION_STAYS_FAILED:
+        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                                 "The %s %s stays failed, because the shop was told so: see to it "
+                                 "at the acquirer, and close the case as failed.",
+                                 noun, reference);
+    case PAY_DECISION_MEANWHILE:
+        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                                 "The %s %s was decided meanwhile: it is %s.", noun, reference,
+                                 state);
+    default:
+        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                                 "The %s %s is %s: it waits for no decision.", noun, reference,
+                                 state);
+    }
+}
+
+static const char *said_of(const pay_outcome_t *outcome, const char *approved, apr_pool_t *p)
+{
+    return apr_pstrcat(p, outcome->kind == PAY_OUTCOME_APPROVED ? approved : "failed", ": ",
+                       outcome->resolution, NULL);
+}
+
+const pay_problem_t *pay_charge_resolve(pay_charge_t **out, const pay_service_t *service,
+                                        const pay_charge_t *charge, const pay_outcome_t *outcome,
+                                        apr_pool_t *p)
+{
+    const char *said = said_of(outcome, pay_charge_state_name(PAY_CHARGE_SUCCESSFUL), p);
+    pay_decision_t decision;
+    pay_store_t *store;
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_change_begin_in(&store, service, PAY_CHANGE_CHARGE_RESOLVE, &charge->scope,
+                             charge->reference, said, p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_charge_decide(out, &decision, store, charge, outcome, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    if (decision == PAY_DECISION_REFUNDED) {
+        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
+                                 "The charge %s cannot have failed: refund %s of it was made, so "
+                                 "it was approved.",
+                                 charge->reference, pay_decision_refund(service->store, charge, p));
+    }
+    return problem_of(decision, "charge", charge->reference, pay_charge_state_name((*out)->state),
+                      pay_charge_busy_for(*out), p);
+}
+
+const pay_problem_t *pay_refund_resolve(pay_refund_t **out, const pay_service_t *service,
+                                        const pay_refund_t *refund, const pay_outcome_t *outcome,
+                                        apr_pool_t *p)
+{
+    const char *said = said_of(outcome, pay_refund_state_name(PAY_REFUND_PROCESSED), p);
+    pay_decision_t decision;
+    pay_store_t *store;
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_change_begin_in(&store, service, PAY_CHANGE_REFUND_RESOLVE, &refund->scope,
+                             refund->refund_reference, said, p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_refund_decide(out, &decision, store, refund, outcome, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
+    return problem_of(decision, "refund", refund->refund_reference,
+                      pay_refund_state_name((*out)->state), pay_refund_busy_for(*out), p);
 }

@@ -7,7 +7,7 @@
  * "When a person must decide"), whichever way it is said. Nobody is asked: only the store changes.
  */
 
-#include "store/store.h"
+#include "service/service.h"
 
 /* What became of a person's decision. */
 typedef enum pay_decision_t {
@@ -36,6 +36,18 @@ apr_status_t pay_charge_decide(pay_charge_t **out, pay_decision_t *decision, pay
 apr_status_t pay_refund_decide(pay_refund_t **out, pay_decision_t *decision, pay_store_t *store,
                                const pay_refund_t *refund, const pay_outcome_t *outcome,
                                apr_pool_t *p);
+
+/*
+ * The same as a person asks for it, with an entry in the audit (service/change.h). NULL: it was
+ * decided. 409 D2: a process is at work on it; 409 D1: it was decided meanwhile, cannot be so, or
+ * waits for no decision; *out is it as it stands then.
+ */
+const pay_problem_t *pay_charge_resolve(pay_charge_t **out, const pay_service_t *service,
+                                        const pay_charge_t *charge, const pay_outcome_t *outcome,
+                                        apr_pool_t *p);
+const pay_problem_t *pay_refund_resolve(pay_refund_t **out, const pay_service_t *service,
+                                        const pay_refund_t *refund, const pay_outcome_t *outcome,
+                                        apr_pool_t *p);
 
 /* A refund of the charge that did not fail, by its reference; "one": it is not listed here. */
 const char *pay_decision_refund(pay_store_t *store, const pay_charge_t *charge, apr_pool_t *p);

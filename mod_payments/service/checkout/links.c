@@ -3,6 +3,7 @@
 
 #include "base/text/id.h"
 #include "base/text/time.h"
+#include "service/change.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -18,12 +19,13 @@ static const pay_problem_t *problem_of(apr_status_t rv, const char *reference, a
                               : pay_problem_of_store(rv, p);
 }
 
-const pay_problem_t *pay_link_make(const pay_link_t **out, pay_store_t *store,
+const pay_problem_t *pay_link_make(const pay_link_t **out, const pay_service_t *service,
                                    const pay_account_t *account, pay_mode_t mode,
                                    const pay_link_form_t *form, apr_pool_t *p)
 {
     const pay_problem_t *problem;
     pay_link_t *proposal, *link;
+    pay_store_t *store;
     apr_status_t rv;
 
     *out = NULL;
@@ -40,7 +42,11 @@ const pay_problem_t *pay_link_make(const pay_link_t **out, pay_store_t *store,
     if (rv != APR_SUCCESS) {
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, rv, p);
     }
-    rv = pay_store_link_create(&link, store, proposal, p);
+    rv = pay_change_begin_in(&store, service, PAY_CHANGE_LINK_CREATE, &proposal->scope,
+                             proposal->reference, "", p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_link_create(&link, store, proposal, p);
+    }
     if (rv == APR_EEXIST) {
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
                                  "There is a payment link of this reference already.");
@@ -63,15 +69,19 @@ const pay_problem_t *pay_link_find(const pay_link_t **out, pay_store_t *store,
     return problem_of(rv, reference, p);
 }
 
-const pay_problem_t *pay_link_disable(const pay_link_t **out, pay_store_t *store,
+const pay_problem_t *pay_link_disable(const pay_link_t **out, const pay_service_t *service,
                                       const pay_scope_t *scope, const char *reference,
                                       apr_pool_t *p)
 {
-    pay_link_t *link;
+    pay_link_t *link = NULL;
+    pay_store_t *store;
     apr_status_t rv;
     int changed;
 
-    rv = pay_store_link_disable(&link, &changed, store, scope, reference, p);
+    rv = pay_change_begin_in(&store, service, PAY_CHANGE_LINK_DISABLE, scope, reference, "", p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_link_disable(&link, &changed, store, scope, reference, p);
+    }
     *out = link;
     return problem_of(rv, reference, p);
 }

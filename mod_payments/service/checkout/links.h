@@ -2,7 +2,8 @@
 #ifndef PAY_SERVICE_CHECKOUT_LINKS_H
 #define PAY_SERVICE_CHECKOUT_LINKS_H
 
-/* Payment links: made, found and disabled for paymentsctl and the dashboard, and what one says of
+/* Payment links: made, found and disabled for paymentsctl and the dashboard, which leaves an entry
+ * in the audit (service/change.h), and what one says of
  * the checkouts that are made from it (docs/api.md, "Payment links"). */
 
 #include "model/checkout_request.h"
@@ -10,7 +11,7 @@
 #include "service/service.h"
 
 /* A new one of the account. 400 with the fields at fault; 409 D1 when the reference is taken. */
-const pay_problem_t *pay_link_make(const pay_link_t **out, pay_store_t *store,
+const pay_problem_t *pay_link_make(const pay_link_t **out, const pay_service_t *service,
                                    const pay_account_t *account, pay_mode_t mode,
                                    const pay_link_form_t *form, apr_pool_t *p);
 
@@ -20,7 +21,7 @@ const pay_problem_t *pay_link_find(const pay_link_t **out, pay_store_t *store,
 
 /* No checkout is made from it any more; those that are open can be paid. One that is disabled
  * already stays as it is. 404 N1. */
-const pay_problem_t *pay_link_disable(const pay_link_t **out, pay_store_t *store,
+const pay_problem_t *pay_link_disable(const pay_link_t **out, const pay_service_t *service,
                                       const pay_scope_t *scope, const char *reference,
                                       apr_pool_t *p);
 

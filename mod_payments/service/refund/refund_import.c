@@ -5,8 +5,10 @@
 #include "base/text/json.h"
 #include "base/text/time.h"
 #include "model/refund_tag.h"
+#include "service/change.h"
 #include "service/refund/record_file.h"
 
+#include <apr_lib.h>
 #include <apr_strings.h>
 #include <string.h>
 
@@ -347,18 +349,22 @@ static const char *failure_text(apr_status_t rv, apr_pool_t *p)
     return apr_pstrdup(p, apr_strerror(rv, buffer, sizeof(buffer)));
 }
 
-apr_status_t pay_refund_import(pay_import_result_t *out, pay_store_t *store,
+apr_status_t pay_refund_import(pay_import_result_t *out, const pay_service_t *service,
                                const pay_scope_t *scope, const char *path,
                                pay_import_progress_t progress, void *baton, apr_pool_t *p)
 {
-    run_t run = {out, store, scope, NULL, progress, baton, 0, pay_time_now() + AHEAD_MAX, p};
+    run_t run = {out, NULL, scope, NULL, progress, baton, 0, pay_time_now() + AHEAD_MAX, p};
     apr_status_t rv;
 
     out->written = 0;
     out->skipped = 0;
     out->unlinked = 0;
     out->fault = NULL;
-    rv = pay_record_file_open(&run.file, path, p);
+    rv = pay_change_begin_in(&run.store, service, PAY_CHANGE_REFUND_IMPORT, scope,
+                             apr_filepath_name_get(path), "", p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_record_file_open(&run.file, path, p);
+    }
     if (rv == APR_EINVAL) {
         out->fault = "This is not a regular file.";
     }
@@ -372,4 +378,49 @@ apr_status_t pay_refund_import(pay_import_result_t *out, pay_store_t *store,
         out->fault = failure_text(rv, p);
     }
     return rv;
+}
+
+/* ---- what an acquirer's books have */
+
+const pay_problem_t *pay_refund_attach(pay_refund_t **out, pay_charge_t **charge,
+                                       pay_refund_link_t *verdict, const pay_service_t *service,
+                                       const pay_scope_t *scope, const char *reference, int change,
+                                       apr_pool_t *p)
+{
+    pay_store_t *store = service->store;
+    apr_status_t rv = APR_SUCCESS;
+
+    *out = NULL;
+    *charge = NULL;
+    *verdict = PAY_REFUND_LINK_NONE;
+    if (change) {
+        rv = pay_change_begin_in(&store, service, PAY_CHANGE_REFUND_LINK, scope, reference, "", p);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_refund_link(out, charge, verdict, store, scope, reference, change, p);
+    }
+    if (rv == APR_SUCCESS) {
+        return NULL;
+    }
+    return rv == APR_NOTFOUND ? pay_problem_of_reference(reference, p)
+                              : pay_problem_of_store(rv, p);
+}
+
+const pay_problem_t *pay_refunds_ask(pay_history_t **out, const pay_service_t *service,
+                                     const pay_scope_t *scope, const pay_time_range_t *range,
+                                     const char *said, apr_pool_t *p)
+{
+    pay_store_t *store;
+    apr_status_t rv;
+
+    *out = NULL;
+    rv = pay_change_begin_in(&store, service, PAY_CHANGE_REFUND_SYNC, scope, said, "", p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_history_ask(out, store, scope, range->from, range->to, p);
+    }
+    if (APR_STATUS_IS_EBUSY(rv)) {
+        return pay_problem_makef(PAY_ERR_IN_PROGRESS, p,
+                                 "The server is to fetch another range already.");
+    }
+    return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "service/change.h"
 #include "service/refund/refunds.h"
 
 #include "base/log.h"
@@ -329,12 +330,19 @@ const pay_problem_t *pay_refund_create(pay_refund_t **out, int *replayed, pay_se
                                        const pay_caller_t *caller,
                                        const pay_refund_request_t *request, apr_pool_t *p)
 {
-    counter_t c = {.service = service, .caller = caller, .request = request, .pool = p};
+    pay_service_t own = *service; /* a person's: its first change leaves an entry in the audit */
+    counter_t c = {.service = &own, .caller = caller, .request = request, .pool = p};
     const pay_problem_t *problem;
     pay_kept_t *kept = NULL;
+    apr_status_t rv;
 
     *out = NULL;
     *replayed = 0;
+    rv = pay_change_begin(&own.store, service, PAY_CHANGE_REFUND_CREATE, caller->scope.account, "",
+                          "", p);
+    if (rv != APR_SUCCESS) {
+        return pay_problem_of_store(rv, p);
+    }
     problem = judge_form(&c);
     if (problem) {
         return problem;

@@ -2,7 +2,6 @@
 #include "store/account/encryption_key.h"
 
 #include "store/account/account.h"
-#include "store/record/audit.h"
 #include "store/record/time.h"
 #include "store/record/walk.h"
 #include "store/row.h"

@@ -2,7 +2,6 @@
 #include "store/payment/link.h"
 
 #include "store/account/account.h"
-#include "store/record/audit.h"
 #include "store/record/record.h"
 #include "store/record/rows.h"
 #include "store/record/time.h"
@@ -220,8 +219,6 @@ static int create_work(pay_rows_txn_t *txn, void *baton)
         work->verdict = PAY_STORE_EFULL;
         return PAY_ROWS_SILENT;
     }
-    pay_store_audit_tell(txn->store, proposal->scope.account, proposal->reference,
-                         pay_mode_name(proposal->scope.mode));
     work->out = apr_pmemdup(work->p, proposal, sizeof(*proposal));
     work->out->created_at = pay_store_time_now();
     work->out->disabled_at = 0;
@@ -315,8 +312,6 @@ static int disable_work(pay_rows_txn_t *txn, void *baton)
     if (work->out->disabled_at != 0) {
         return PAY_ROWS_SILENT;
     }
-    pay_store_audit_tell(txn->store, work->scope->account, work->out->reference,
-                         pay_mode_name(work->scope->mode));
     work->changed = 1;
     work->out->disabled_at = pay_store_time_now();
     return pay_store_link_put(txn, work->out, work->p);

@@ -17,7 +17,7 @@ static void open_page(const char *amount)
     const pay_link_t *link;
 
     ck_assert_ptr_null(
-        pay_link_make(&link, shop->store, shop->account, PAY_TEST, &form, unit_pool));
+        pay_link_make(&link, &shop->service, shop->account, PAY_TEST, &form, unit_pool));
     ck_assert_ptr_null(pay_page_get(&page, &shop->service, link->page_id, unit_pool));
     ck_assert_str_eq(page.link->reference, "shop-1");
 }

@@ -14,7 +14,7 @@ static const pay_link_t *make(pay_mode_t mode, const pay_link_form_t *form)
 {
     const pay_link_t *link;
 
-    ck_assert_ptr_null(pay_link_make(&link, shop->store, shop->account, mode, form, unit_pool));
+    ck_assert_ptr_null(pay_link_make(&link, &shop->service, shop->account, mode, form, unit_pool));
     return link;
 }
 
@@ -71,11 +71,11 @@ START_TEST(test_make)
     ck_assert_str_ne(link->page_id, other->page_id);
     ck_assert_str_eq(link->money.currency, shop->account->settings.currency);
     make_fixed(PAY_TEST, 0);
-    problem = pay_link_make(&link, shop->store, shop->account, PAY_TEST,
+    problem = pay_link_make(&link, &shop->service, shop->account, PAY_TEST,
                             &(pay_link_form_t){.reference = LINK}, unit_pool);
     ck_assert_str_eq(problem->code, "D1");
     ck_assert_ptr_null(link);
-    problem = pay_link_make(&link, shop->store, shop->account, PAY_TEST,
+    problem = pay_link_make(&link, &shop->service, shop->account, PAY_TEST,
                             &(pay_link_form_t){.reference = "a/b"}, unit_pool);
     ck_assert_str_eq(problem->code, "T1");
     store_is_clean();
@@ -90,10 +90,10 @@ START_TEST(test_find_and_disable)
     make_fixed(PAY_TEST, 0);
     ck_assert_ptr_null(pay_link_find(&link, shop->store, &scope, LINK, unit_pool));
     ck_assert_int_eq(link->disabled_at, 0);
-    ck_assert_ptr_null(pay_link_disable(&link, shop->store, &scope, LINK, unit_pool));
+    ck_assert_ptr_null(pay_link_disable(&link, &shop->service, &scope, LINK, unit_pool));
     ck_assert_int_eq(link->disabled_at, NOW);
     ck_assert_str_eq(pay_link_find(&link, shop->store, &live, LINK, unit_pool)->code, "N1");
-    ck_assert_str_eq(pay_link_disable(&link, shop->store, &scope, "none", unit_pool)->message,
+    ck_assert_str_eq(pay_link_disable(&link, &shop->service, &scope, "none", unit_pool)->message,
                      "no record found for transaction with reference none");
 }
 END_TEST
@@ -261,7 +261,7 @@ START_TEST(test_disabled)
     int replayed;
 
     make_fixed(PAY_TEST, 0);
-    ck_assert_ptr_null(pay_link_disable(&link, shop->store, &test, LINK, unit_pool));
+    ck_assert_ptr_null(pay_link_disable(&link, &shop->service, &test, LINK, unit_pool));
     ck_assert_str_eq(ask(&charge, &replayed, PAY_TEST, "ada@shop.example", TEN_NGN), "V2");
     ck_assert_ptr_null(charge);
     store_is_clean();

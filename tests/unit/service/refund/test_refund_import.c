@@ -35,7 +35,7 @@ static pay_import_result_t import(const char *path, apr_status_t want)
     pay_import_result_t result;
     apr_status_t rv;
 
-    rv = pay_refund_import(&result, shop->store, &scope, path, NULL, NULL, unit_pool);
+    rv = pay_refund_import(&result, &shop->service, &scope, path, NULL, NULL, unit_pool);
     ck_assert_msg(rv == want, "status %d, not %d: %s", rv, want, result.fault);
     ck_assert((result.fault != NULL) == (want != APR_SUCCESS));
     return result;
@@ -560,7 +560,7 @@ START_TEST(test_no_file)
     apr_status_t rv;
 
     set_up();
-    rv = pay_refund_import(&result, shop->store, &scope, "/nonexistent/refunds.json", NULL, NULL,
+    rv = pay_refund_import(&result, &shop->service, &scope, "/nonexistent/refunds.json", NULL, NULL,
                            unit_pool);
     ck_assert(APR_STATUS_IS_ENOENT(rv));
     ck_assert_ptr_nonnull(result.fault);
@@ -583,7 +583,7 @@ START_TEST(test_progress)
     pay_import_result_t result;
 
     set_up();
-    ck_assert_int_eq(pay_refund_import(&result, shop->store, &scope, file_of(lines_of(3000, 0)),
+    ck_assert_int_eq(pay_refund_import(&result, &shop->service, &scope, file_of(lines_of(3000, 0)),
                                        count_progress, last, unit_pool),
                      APR_SUCCESS);
     ck_assert_uint_eq(last[1], 3000);
@@ -636,7 +636,7 @@ START_TEST(test_nothing_new_for_long)
     }
     empty_batches = 0;
     store_script.import_rows = rows_counted;
-    ck_assert_int_eq(pay_refund_import(&result, shop->store, &scope,
+    ck_assert_int_eq(pay_refund_import(&result, &shop->service, &scope,
                                        file_of(apr_array_pstrcat(unit_pool, all, '\n')), pass_time,
                                        &step_ms, unit_pool),
                      APR_SUCCESS);

@@ -163,7 +163,12 @@ END_TEST
 
 START_TEST(test_audit)
 {
-    const pay_audit_t entry = {.who = "ada", .from = "dashboard", .what = "link"};
+    const pay_audit_t entry = {.account = till->scopes[1].account,
+                               .who = "ada",
+                               .from = "dashboard",
+                               .what = "link",
+                               .subject = "shop-1",
+                               .detail = "live"};
     pay_link_t proposal = link_proposal(1, "shop-1", 0), *link;
     apr_array_header_t *told;
     const pay_audit_t *last;
