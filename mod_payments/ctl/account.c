@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/message.h"
 #include "ctl/options.h"
@@ -69,9 +68,6 @@ ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name)
     if (rv != APR_SUCCESS) {
         return ctl_fail_status(rv, "cannot read the account");
     }
-    if (ctl->audit) {
-        ctl->audit->account = (*out)->number;
-    }
     return CTL_OK;
 }
 
@@ -90,7 +86,6 @@ ctl_exit_t ctl_scope_find(pay_scope_t *out, pay_account_t **account, ctl_t *ctl)
         return failed;
     }
     out->account = (*account)->number;
-    ctl_audit_say(ctl, NULL, pay_mode_name(out->mode));
     return CTL_OK;
 }
 

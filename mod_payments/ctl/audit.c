@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/audit.h"
 
-#include "ctl/message.h"
-
 #include <apr_strings.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -62,52 +60,11 @@ static const char *from_where(apr_pool_t *p)
     return host ? apr_pstrcat(p, "paymentsctl ", host, NULL) : "paymentsctl";
 }
 
-ctl_exit_t ctl_audit_begin(ctl_t *ctl)
+void ctl_audit_begin(ctl_t *ctl)
 {
-    pay_audit_t *entry = apr_pcalloc(ctl->pool, sizeof(*entry));
     pay_actor_t *actor = apr_pcalloc(ctl->pool, sizeof(*actor));
-    apr_status_t rv;
 
-    entry->who = who_calls(ctl->pool);
-    entry->from = from_where(ctl->pool);
-    entry->what = ctl->command->name;
-    actor->who = entry->who;
-    actor->from = entry->from;
+    actor->who = who_calls(ctl->pool);
+    actor->from = from_where(ctl->pool);
     ctl->service.actor = actor;
-    ctl->audit = entry;
-    rv = pay_store_audited(&ctl->store, ctl->store, entry, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot begin the audit's entry");
-    }
-    return CTL_OK;
-}
-
-void ctl_audit_say(ctl_t *ctl, const char *subject, const char *detail)
-{
-    if (!ctl->audit) {
-        return;
-    }
-    if (subject) {
-        ctl->audit->subject = subject;
-    }
-    if (detail) {
-        ctl->audit->detail = detail;
-    }
-}
-
-apr_status_t ctl_audit_next(pay_store_t **out, const ctl_t *ctl, pay_audit_t *entry, apr_pool_t *p)
-{
-    *entry = *ctl->audit;
-    return pay_store_audited(out, ctl->store, entry, p);
-}
-
-ctl_exit_t ctl_audit_note(ctl_t *ctl)
-{
-    apr_status_t rv;
-
-    rv = pay_store_audit_note(ctl->store);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "it was done, but the audit's entry of it cannot be written");
-    }
-    return CTL_OK;
 }

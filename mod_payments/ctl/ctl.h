@@ -71,7 +71,6 @@ struct ctl_t {
     int json;
     int csv;               /* neither: a table for people */
     pay_store_t *store;    /* NULL with CTL_OPEN_BY_ITSELF */
-    pay_audit_t *audit;    /* what the change leaves; NULL: the command leaves none */
     pay_service_t service; /* on the same store; changes through it are the caller's */
     pay_store_options_t store_options;
     apr_uid_t store_owner;

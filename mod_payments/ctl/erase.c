@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/message.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "model/email.h"
+#include "service/account/upkeep.h"
 
 #include <string.h>
 
 /* What was done in one mode. */
 typedef struct done_t {
     pay_mode_t mode;
-    apr_uint64_t charges, refunds, events, tokens, answers, left;
+    const pay_purge_t *purge;
 } done_t;
 
 static const char *const titles[] = {"MODE",   "CHARGES", "REFUNDS", "EVENTS",
@@ -22,12 +22,12 @@ static void done_cells(ctl_table_t *table, const void *row)
     const done_t *done = row;
 
     ctl_table_cell(table, pay_mode_name(done->mode));
-    ctl_table_number(table, done->charges);
-    ctl_table_number(table, done->refunds);
-    ctl_table_number(table, done->events);
-    ctl_table_number(table, done->tokens);
-    ctl_table_number(table, done->answers);
-    ctl_table_number(table, done->left);
+    ctl_table_number(table, done->purge->charges);
+    ctl_table_number(table, done->purge->refunds);
+    ctl_table_number(table, done->purge->events);
+    ctl_table_number(table, done->purge->tokens);
+    ctl_table_number(table, done->purge->answers);
+    ctl_table_number(table, done->purge->left);
 }
 
 static void done_json(pay_writer_t *w, const void *row)
@@ -36,38 +36,18 @@ static void done_json(pay_writer_t *w, const void *row)
 
     pay_writer_object_open(w, NULL);
     pay_writer_string(w, "mode", pay_mode_name(done->mode));
-    pay_writer_integer(w, "charges", (apr_int64_t)done->charges);
-    pay_writer_integer(w, "refunds", (apr_int64_t)done->refunds);
-    pay_writer_integer(w, "events", (apr_int64_t)done->events);
-    pay_writer_integer(w, "tokens", (apr_int64_t)done->tokens);
-    pay_writer_integer(w, "answers", (apr_int64_t)done->answers);
-    pay_writer_integer(w, "left", (apr_int64_t)done->left);
+    pay_writer_integer(w, "charges", (apr_int64_t)done->purge->charges);
+    pay_writer_integer(w, "refunds", (apr_int64_t)done->purge->refunds);
+    pay_writer_integer(w, "events", (apr_int64_t)done->purge->events);
+    pay_writer_integer(w, "tokens", (apr_int64_t)done->purge->tokens);
+    pay_writer_integer(w, "answers", (apr_int64_t)done->purge->answers);
+    pay_writer_integer(w, "left", (apr_int64_t)done->purge->left);
     pay_writer_object_close(w);
 }
 
 static const ctl_view_t done_view = {.titles = titles, .cells = done_cells, .json = done_json};
 
 /* ---- a payer */
-
-static apr_status_t payer_erase(done_t *out, const ctl_t *ctl, const pay_scope_t *scope,
-                                const char *email)
-{
-    apr_status_t rv = APR_SUCCESS;
-    pay_erasure_t at;
-
-    memset(&at, 0, sizeof(at));
-    while (rv == APR_SUCCESS && !at.done) { /* ends with the payer's rows */
-        rv = pay_store_payer_erase(&at, ctl->store, scope, email, ctl->pool);
-    }
-    out->mode = scope->mode;
-    out->charges = at.charges;
-    out->refunds = at.refunds;
-    out->events = at.events;
-    out->tokens = at.tokens;
-    out->answers = at.answers;
-    out->left = at.left;
-    return rv;
-}
 
 /* *first to *last are what --mode says; without it both. */
 static ctl_exit_t modes_read(int *first, int *last, const ctl_t *ctl)
@@ -102,14 +82,14 @@ static ctl_exit_t left_tell(apr_uint64_t left)
 
 ctl_exit_t ctl_payer_erase(ctl_t *ctl)
 {
+    pay_purge_t purged[PAY_MODE_COUNT];
+    const pay_problem_t *problem;
     apr_uint64_t left = 0;
     pay_account_t *account;
     ctl_exit_t failed;
     const char *email;
     ctl_list_t *list;
-    pay_scope_t scope;
     apr_status_t rv;
-    done_t done;
     int mode, last;
 
     failed = modes_read(&mode, &last, ctl);
@@ -124,17 +104,18 @@ ctl_exit_t ctl_payer_erase(ctl_t *ctl)
     if (failed) {
         return failed;
     }
-    ctl_audit_say(ctl, NULL, mode == last ? pay_mode_name((pay_mode_t)mode) : "both modes");
-    scope.account = account->number;
+    problem = pay_payer_erase(purged, &ctl->service, account, email, (pay_mode_t)mode,
+                              (pay_mode_t)last, ctl->pool);
     list = ctl_list_open(ctl, &done_view, 0);
-    for (; mode <= last; mode++) {
-        scope.mode = (pay_mode_t)mode;
-        rv = payer_erase(&done, ctl, &scope, email);
-        if (rv != APR_SUCCESS) {
-            return ctl_fail_status(rv, "cannot erase all of the payer: run the same command again");
-        }
-        left += done.left;
+    for (; mode <= last && purged[mode].is_done; mode++) {
+        const done_t done = {(pay_mode_t)mode, &purged[mode]};
+
+        left += purged[mode].left;
         ctl_list_row(list, &done);
+    }
+    if (problem) {
+        return ctl_fail_service(
+            problem, "cannot erase all of the payer: run the same command again", ctl->pool);
     }
     ctl_list_close(list);
     return left_tell(left);
@@ -144,12 +125,12 @@ ctl_exit_t ctl_payer_erase(ctl_t *ctl)
 
 ctl_exit_t ctl_account_reset(ctl_t *ctl)
 {
+    const pay_problem_t *problem;
     pay_account_t *account;
     ctl_exit_t failed;
     pay_scope_t scope;
-    pay_reset_t at;
+    pay_purge_t purge;
     done_t done;
-    apr_status_t rv = APR_SUCCESS;
 
     failed = ctl_scope_find(&scope, &account, ctl);
     if (failed) {
@@ -160,26 +141,18 @@ ctl_exit_t ctl_account_reset(ctl_t *ctl)
                         "Live Mode is never emptied: its charges and refunds are the account's "
                         "books; 'paymentsctl payer erase' blanks one payer");
     }
-    memset(&at, 0, sizeof(at));
-    while (rv == APR_SUCCESS && !at.done) { /* ends with what was there at first */
-        rv = pay_store_scope_reset(&at, ctl->store, &scope, ctl->pool);
+    problem = pay_account_reset(&purge, &ctl->service, account, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(
+            problem, "cannot empty all of Test Mode: run the same command again", ctl->pool);
     }
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot empty all of Test Mode: run the same command again");
-    }
-    done = (done_t){.mode = scope.mode,
-                    .charges = at.charges,
-                    .refunds = at.refunds,
-                    .events = at.events,
-                    .tokens = at.tokens,
-                    .answers = at.answers,
-                    .left = at.left};
+    done = (done_t){PAY_TEST, &purge};
     ctl_row_print(ctl, &done_view, &done);
-    if (at.left > 0) {
+    if (purge.left > 0) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "%" APR_UINT64_T_FMT " charges were in use and are left; run the same "
                         "command again",
-                        at.left);
+                        purge.left);
     }
     return CTL_OK;
 }

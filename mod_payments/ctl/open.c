@@ -151,7 +151,10 @@ static ctl_exit_t store_ready(ctl_t *ctl, const char *url, const struct stat *ow
     if (rv == APR_SUCCESS) {
         ctl->service.store = ctl->store;
         ctl->service.keyring = ctl->keyring;
-        return ctl_open_is_audited(ctl->command->open) ? ctl_audit_begin(ctl) : CTL_OK;
+        if (ctl_open_is_audited(ctl->command->open)) {
+            ctl_audit_begin(ctl);
+        }
+        return CTL_OK;
     }
     if (!reason) {
         reason = pay_store_status_text(rv);

@@ -5,10 +5,10 @@
 
 #include "base/text/time.h"
 #include "base/text/timezone.h"
-#include "ctl/audit.h"
 #include "ctl/commands.h"
 #include "ctl/message.h"
 #include "ctl/output.h"
+#include "service/account/upkeep.h"
 
 #include <apr_strings.h>
 #include <stdio.h>
@@ -252,14 +252,13 @@ static ctl_exit_t unsynced_fail(ctl_t *ctl, const pay_account_t *account)
 static ctl_exit_t confirm(ctl_t *ctl)
 {
     const int allow_unsynced = ctl->option[CTL_OPTION_UNSYNCED] != NULL;
+    const pay_problem_t *problem;
     const pay_account_t *unsynced;
-    apr_status_t rv;
     int was_held;
 
-    ctl_audit_say(ctl, NULL, allow_unsynced ? "unsynced" : NULL);
-    rv = pay_store_epoch_confirm(&was_held, &unsynced, ctl->store, allow_unsynced, ctl->pool);
-    if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot confirm it");
+    problem = pay_restore_confirm(&was_held, &unsynced, &ctl->service, allow_unsynced, ctl->pool);
+    if (problem) {
+        return ctl_fail_service(problem, "cannot confirm it", ctl->pool);
     }
     if (unsynced) {
         return unsynced_fail(ctl, unsynced);

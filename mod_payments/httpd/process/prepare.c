@@ -19,6 +19,7 @@
 #include "httpd/process/server_slots.h"
 #include "httpd/process/store_host.h"
 #include "httpd/process/watchdog.h"
+#include "service/account/upkeep.h"
 
 #include <apr_shm.h>
 #include <errno.h>
@@ -48,7 +49,7 @@ static void put_defaults(const pay_store_host_t *store_host, pay_store_t *store,
     const char *cause;
     apr_status_t rv;
 
-    rv = pay_store_defaults_put(store, conf->account ? conf->account : "", &settings, p);
+    rv = pay_server_defaults_put(store, conf->account ? conf->account : "", &settings, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,

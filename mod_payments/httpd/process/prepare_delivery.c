@@ -11,6 +11,7 @@
 #include "base/text/time.h"
 #include "httpd/call/httpd_log.h"
 #include "httpd/conf/conf.h"
+#include "service/account/upkeep.h"
 #include "service/outbox/mail.h"
 
 #include <apr_strings.h>
@@ -276,14 +277,6 @@ static const char *login_seal(const char **sealed, const pay_store_host_t *store
     return rv == APR_SUCCESS ? NULL : "its login could not be sealed";
 }
 
-static int is_same(const pay_delivery_t *a, const pay_delivery_t *b)
-{
-    return a->webhook_insecure == b->webhook_insecure && !strcmp(a->trusted_ca, b->trusted_ca)
-           && !strcmp(a->webhook_allow, b->webhook_allow) && !strcmp(a->mail_relay, b->mail_relay)
-           && !strcmp(a->mail_login, b->mail_login) && !strcmp(a->mail_from, b->mail_from)
-           && !strcmp(a->mail_templates, b->mail_templates);
-}
-
 static void put_delivery(const pay_store_host_t *store_host, const pay_mail_login_t *login,
                          pay_store_t *store, apr_pool_t *p)
 {
@@ -310,10 +303,7 @@ static void put_delivery(const pay_store_host_t *store_host, const pay_mail_logi
             delivery.mail_login = "";
         }
     }
-    if (was && is_same(was, &delivery)) {
-        return;
-    }
-    rv = pay_store_delivery_put(store, &delivery, p);
+    rv = pay_server_delivery_put(store, was, &delivery, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(store_host),

@@ -8,6 +8,7 @@
 #include "httpd/process/fetcher.h"
 #include "httpd/process/reconciler.h"
 #include "httpd/process/store_host.h"
+#include "service/account/upkeep.h"
 
 #include <ap_mpm.h>
 #include <http_config.h>
@@ -61,7 +62,7 @@ static apr_status_t housekeep(int state, void *baton, apr_pool_t *p)
     return APR_SUCCESS;
 }
 
-/* kept_expire or checkout_sweep. */
+/* pay_server_expire_keys or pay_server_sweep_checkouts. */
 typedef apr_status_t (*expire_step_t)(int *count, pay_store_t *store, apr_time_t now, int limit,
                                       apr_pool_t *p);
 
@@ -91,8 +92,8 @@ static apr_status_t expire(int state, void *baton, apr_pool_t *p)
         return APR_SUCCESS;
     }
     apr_pool_create(&step_pool, p);
-    expire_all(state, store_host, pay_store_kept_expire, step_pool);
-    expire_all(state, store_host, pay_store_checkout_sweep, step_pool);
+    expire_all(state, store_host, pay_server_expire_keys, step_pool);
+    expire_all(state, store_host, pay_server_sweep_checkouts, step_pool);
     apr_pool_destroy(step_pool);
     return APR_SUCCESS;
 }

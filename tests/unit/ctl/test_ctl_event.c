@@ -88,10 +88,8 @@ static const struct {
 
 START_TEST(test_all)
 {
-    static const pay_audit_t entry = {.who = "ada", .from = "test", .what = "event retry"};
     const int row = _i / UNIT_ROWS(commands), command = _i % UNIT_ROWS(commands);
     ctl_t ctl = {.store = fixture_shop(unit_dir()), .pool = unit_pool};
-    pay_audit_t audit = entry;
     const char *output, *want = "";
     int before;
     ctl_exit_t got;
@@ -101,7 +99,6 @@ START_TEST(test_all)
     store_script.event_list = event_list;
     store_script.event_retry = event_retry;
     store_script.event_drop = event_drop;
-    ctl.audit = &audit;
     ctl.arg[0] = "one";
     ctl.option[CTL_OPTION_ALL] = "";
     ctl.option[CTL_OPTION_MODE] = "test";
