@@ -5,6 +5,8 @@
 # httpd and ctl. A noun and what it is made of may look at each other, never three files in a circle. Each foreign
 # library is seen by the files alone that stand at its border; LMDB is called in store/lmdb and by the inline functions
 # of the seam (store/rows_lmdb.h). The seam and the engine, which write bytes whatever they stand for, see no model.
+# httpd and ctl name no unit of work of the store that writes: one reads if its name ends with a verb of reading
+# (`reads` below), and such a one must not commit.
 # With --edges it prints which folder sees which, and by how many includes.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}/mod_payments"
@@ -88,6 +90,42 @@ awk '{ sub(/\.[a-z]*$/, "", $1); header = substr($3, 2, length($3) - 2); sub(/\.
     sed -n 's/^tsort: \(.*\/\)/    \1/p' "$work/circles"
     exit 1
 }
+
+# What httpd and ctl name of the store, in lines that are no comments: units of work that read, and what is done to a
+# store as a whole; and in store/, units of work that read by their names and commit.
+grep -E '^(httpd|ctl|store)/' "$work/files" | xargs -r awk '
+function fault(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; faults++ }
+function may_name(name) {
+    return name ~ /_t$/ || name ~ reads || name ~ /^pay_store_(mark|shared|host|hosts)_/ || (name in whole)
+}
+function judge_names(text,    name) {
+    if (text ~ /^[ \t]*(\/?\*|\/\/)/) return
+    while (match(text, /pay_store_[a-z0-9_]+/)) {
+        name = substr(text, RSTART, RLENGTH)
+        text = substr(text, RSTART + RLENGTH)
+        if (!may_name(name)) fault(name " changes the store: use cases do, on the service floor")
+    }
+}
+function judge_body(text) {
+    if (match(text, /^[a-z].*[^a-z0-9_]pay_store_[a-z0-9_]+\(/) && text !~ /;$/) {
+        match(text, /pay_store_[a-z0-9_]+/)
+        work = substr(text, RSTART, RLENGTH)
+    } else if (text ~ /^}/) {
+        work = ""
+    } else if (work ~ reads && text ~ /(^|[^a-z_])pay_rows_commit\(/) {
+        fault(work " reads by its name, and commits")
+    }
+}
+BEGIN {
+    reads = "_(get|find|list|list_user|search|scan|page|count|account_rows|stat|synced|waiting)$"
+    split("open ready probe prepare hand_over verify upgrade check backup housekeep deaths_watch url_fault paths status_text " \
+          "options_default hosts", names, " ")
+    for (i in names) whole["pay_store_" names[i]]
+}
+FNR == 1 { work = "" }
+FILENAME ~ /^store\// { judge_body($0); next }
+{ judge_names($0) }
+END { exit faults > 0 }' || exit 1
 
 calls=$(xargs -r -a "$work/files" grep -nE '(^|[^a-z_])mdb_[a-z0-9_]+\(' /dev/null | grep -vE '^store/(lmdb/|rows_lmdb\.h:)' || true)
 if [ -n "$calls" ]; then

@@ -81,12 +81,24 @@ test_layers() {
     layer_of store/event/endpoint.c '"store/payment/charge.h"' "a folder sees one above it"
     layer_of base/text/csv.h '"base/text/html.h"' "files in a circle" base/text/html.h '"base/text/fields.h"' \
         base/text/fields.h '"base/text/csv.h"'
+    writes_in httpd/dashboard/keys.c "    rv = pay_store_key_revoke(&key, store, id, 0, p);" "the dashboard changes the store"
+    writes_in ctl/event.c "    change.op = pay_store_event_drop;" "the tool hands on what changes the store"
+    writes_in httpd/dashboard/audit.c "    rv = pay_store_audited(&out, store, entry, p);" "the dashboard makes an entry by itself"
+    fresh
+    plant mod_payments/store/payment/kept.c "apr_status_t pay_store_kept_find(pay_store_t *store)\n{\n    return pay_rows_commit(store);\n}\n"
+    expect_failure "a read that writes" "pay_store_kept_find reads by its name, and commits" check_layers.sh
     fresh
     plant mod_payments/store/payment/kept.c "    rc = mdb_get(txn->mdb, 2, &key, &row);\n"
     expect_failure "LMDB is called by a noun" "LMDB is called in store/lmdb alone" check_layers.sh
     rm -rf "$PAYMENTS_TOP"
     mkdir -p "$PAYMENTS_TOP/mod_payments"
     expect_failure "an empty tree" "nothing to check" check_layers.sh
+}
+
+writes_in() { # FILE LINE WHAT
+    fresh
+    plant "mod_payments/$1" "$2\n"
+    expect_failure "$3" "$1" check_layers.sh
 }
 
 layer_of() { # FILE INCLUDE WHAT [FILE INCLUDE...]
