@@ -307,8 +307,11 @@ stage_copy() { # TREE
     copy_loaded "$1" "$copy/build"
     [ "$1" = "$NORMAL" ] || copy_plain "$copy/build/plain"
     cp -R README.md conf docs share "$copy/"
-    # The header that connectors are built against, and the words that the manual repeats.
-    mkdir -p "$copy/mod_payments/acquirer" "$copy/mod_payments/model"
+    # The header that connectors are built against, the words that the manual repeats, and the tables whose every row
+    # has a test.
+    mkdir -p "$copy"/mod_payments/{acquirer,model,service,httpd}
+    cp mod_payments/service/change.c "$copy/mod_payments/service/"
+    cp mod_payments/httpd/dashboard/routes.c "$copy/mod_payments/httpd/"
     cp mod_payments/acquirer/mod_payments.h "$copy/mod_payments/acquirer/"
     cp mod_payments/model/outcome.c "$copy/mod_payments/model/"
     cp -R "$NORMAL/node" "$copy/build/"
