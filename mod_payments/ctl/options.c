@@ -8,6 +8,7 @@
 #include "model/outcome.h"
 #include "model/shop.h"
 #include "model/text.h"
+#include "service/account/keys.h"
 
 #include <apr_getopt.h>
 #include <apr_strings.h>
@@ -341,36 +342,13 @@ ctl_exit_t ctl_option_limit(apr_uint64_t *out, const ctl_t *ctl)
 ctl_exit_t ctl_option_overlap(apr_interval_time_t *out, const ctl_t *ctl,
                               apr_interval_time_t missing)
 {
-    static const struct {
-        char unit;
-        apr_int64_t seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-    const apr_int64_t seconds_max = CTL_OVERLAP_DAYS_MAX * (apr_int64_t)86400;
     const char *text = ctl->option[CTL_OPTION_OVERLAP];
-    const char *end;
-    apr_int64_t number;
-    size_t i;
 
-    *out = 0;
-    if (!text) {
-        *out = missing;
+    *out = text ? 0 : missing;
+    if (!text || strcmp(text, "0") == 0 || pay_overlap_parse(out, text) == APR_SUCCESS) {
         return CTL_OK;
     }
-    if (strcmp(text, "0") == 0) {
-        return CTL_OK;
-    }
-    if (digits_read(&number, &end, text, seconds_max) && *end && !end[1]) {
-        for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-            if (*end == units[i].unit && number <= seconds_max / units[i].seconds) {
-                *out = apr_time_from_sec(number * units[i].seconds);
-                return CTL_OK;
-            }
-        }
-    }
-    return ctl_fail(CTL_EXIT_ILLEGAL,
-                    "--overlap: want a duration such as 90s, 30m, 24h or 7d, "
-                    "at most %dd",
-                    CTL_OVERLAP_DAYS_MAX);
+    return ctl_fail(CTL_EXIT_ILLEGAL, "--overlap: " PAY_OVERLAP_FAULT);
 }
 
 ctl_exit_t ctl_option_receipts(int *out, const ctl_t *ctl)

@@ -6,7 +6,6 @@
 
 #include "ctl/ctl.h"
 
-#define CTL_OVERLAP_DAYS_MAX 366
 #define CTL_LIMIT_MAX 1000000000
 
 /* Options that every command has. */

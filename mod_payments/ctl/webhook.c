@@ -112,10 +112,10 @@ static ctl_exit_t webhook_put(ctl_t *ctl, const pay_scope_t *scope, const char *
 
 ctl_exit_t ctl_webhook_set(ctl_t *ctl)
 {
-    pay_endpoint_t *stored;
+    pay_endpoint_t *stored = NULL;
     pay_account_t *account;
     pay_scope_t scope;
-    const char *url;
+    const char *url = NULL;
     ctl_exit_t failed;
 
     failed = ctl_scope_find(&scope, &account, ctl);

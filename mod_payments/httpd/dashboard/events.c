@@ -171,24 +171,16 @@ int pay_dashboard_events_list(request_rec *r, const pay_dashboard_t *dashboard)
 int pay_dashboard_event_get(request_rec *r, const pay_dashboard_t *dashboard)
 {
     pay_writer_t *w = pay_writer_make(SIZE_HINT, r->pool), *body;
-    pay_store_t *store = dashboard->service->store;
-    pay_event_t place, *event = NULL;
-    apr_status_t rv;
+    const pay_problem_t *problem;
+    pay_event_t *event;
 
-    rv = pay_event_id_parse(&place, dashboard->segment[0]);
-    if (rv == APR_SUCCESS) {
-        rv = pay_store_event_get(&event, store, &dashboard->scope, &place, r->pool);
-    } else {
-        rv = APR_NOTFOUND;
+    problem = pay_event_find(&event, dashboard->service, &dashboard->scope, dashboard->segment[0],
+                             r->pool);
+    if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
+        problem = pay_problem_makef(PAY_ERR_PATH_UNKNOWN, r->pool, "%s", problem->message);
     }
-    if (!event || strcmp(pay_event_id(event, r->pool), dashboard->segment[0]) != 0) {
-        return pay_dashboard_problem(
-            r, dashboard,
-            rv == APR_SUCCESS || rv == APR_NOTFOUND
-                ? pay_problem_makef(PAY_ERR_PATH_UNKNOWN, r->pool,
-                                    "There is no such notification any more: it was delivered or "
-                                    "dropped.")
-                : pay_problem_of_store(rv, r->pool));
+    if (problem) {
+        return pay_dashboard_problem(r, dashboard, problem);
     }
     pay_writer_object_open(w, NULL);
     pay_dashboard_event_members(w, event);

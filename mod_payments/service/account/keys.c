@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define KEY_ID_PREFIX "key_"
+#define OVERLAP_DAYS_MAX 366
+#define OVERLAP_DIGITS_MAX 9
 
 static const pay_problem_t *problem_of(apr_status_t rv, apr_pool_t *p)
 {
@@ -206,15 +208,19 @@ static apr_status_t successor_store(pay_api_key_t **out, pay_api_key_t **old, co
 
     rv = pay_api_key_text_make(text, key->account->settings.key_prefix, key->scope.mode, key->kind,
                                p);
-    if (rv == APR_SUCCESS) {
-        rv = key_make(&successor, &key->scope, key->kind, *text, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
-    if (rv == APR_SUCCESS) {
-        rv = pay_change_begin(&store, service, PAY_CHANGE_KEY_ROTATE, key->scope.account, key->id,
-                              "", p);
+    rv = key_make(&successor, &key->scope, key->kind, *text, p);
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
-    return rv == APR_SUCCESS ? pay_store_key_rotate(out, old, store, key->id, until, successor, p)
-                             : rv;
+    rv = pay_change_begin(&store, service, PAY_CHANGE_KEY_ROTATE, key->scope.account, key->id, "",
+                          p);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return pay_store_key_rotate(out, old, store, key->id, until, successor, p);
 }
 
 const pay_problem_t *pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, const char **text,
@@ -244,4 +250,26 @@ const pay_problem_t *pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, co
         *text = secret;
     }
     return problem_of(rv, p);
+}
+
+apr_status_t pay_overlap_parse(apr_interval_time_t *out, const char *text)
+{
+    static const struct {
+        char unit;
+        apr_int64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    const apr_int64_t max = OVERLAP_DAYS_MAX * (apr_int64_t)86400;
+    const apr_size_t digits = strspn(text, "0123456789");
+    const apr_int64_t number = digits <= OVERLAP_DIGITS_MAX ? apr_atoi64(text) : max + 1;
+    apr_size_t i;
+
+    *out = 0;
+    for (i = 0; digits > 0 && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (text[digits] == units[i].unit && !text[digits + 1]
+            && number <= max / units[i].seconds) {
+            *out = apr_time_from_sec(number * units[i].seconds);
+            return APR_SUCCESS;
+        }
+    }
+    return APR_EINVAL;
 }

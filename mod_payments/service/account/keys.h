@@ -43,4 +43,11 @@ const pay_problem_t *pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, co
                                     const pay_service_t *service, const pay_account_t *account,
                                     const char *id, apr_interval_time_t overlap, apr_pool_t *p);
 
+/* --- how long an old key or secret goes on beside its successor --- */
+
+#define PAY_OVERLAP_FAULT "must be a duration such as 0s, 30m, 24h or 7d, at most 366d"
+
+/* APR_EINVAL, and *out 0: it is none, which PAY_OVERLAP_FAULT says. */
+apr_status_t pay_overlap_parse(apr_interval_time_t *out, const char *text);
+
 #endif

@@ -294,6 +294,29 @@ START_TEST(test_use_is_noted)
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    apr_int64_t seconds; /* -1: it is none */
+} overlap_cases[] = {
+    {"0s", 0},    {"90s", 90},   {"30m", 1800},       {"24h", 86400}, {"366d", 31622400},
+    {"367d", -1}, {"8785h", -1}, {"9999999999s", -1}, {"0", -1},      {"h", -1},
+    {"", -1},     {"-1s", -1},   {"1.5h", -1},        {"1h ", -1},    {"1H", -1},
+};
+
+START_TEST(test_overlap)
+{
+    const apr_int64_t want = overlap_cases[_i].seconds;
+    apr_interval_time_t overlap;
+    apr_status_t rv;
+
+    rv = pay_overlap_parse(&overlap, overlap_cases[_i].text);
+    ck_assert_msg(rv == (want < 0 ? APR_EINVAL : APR_SUCCESS), "%s: %d", overlap_cases[_i].text,
+                  rv);
+    ck_assert_msg(overlap == (want < 0 ? 0 : apr_time_from_sec(want)), "%s",
+                  overlap_cases[_i].text);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
     tcase_add_loop_test(tcase, test_header, 0, UNIT_ROWS(header_cases));
@@ -305,6 +328,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_rotate_refused);
     tcase_add_test(tcase, test_store_is_not_trusted);
     tcase_add_test(tcase, test_use_is_noted);
+    tcase_add_loop_test(tcase, test_overlap, 0, UNIT_ROWS(overlap_cases));
 }
 
 UNIT_PROGRAM(add)
