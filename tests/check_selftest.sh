@@ -175,6 +175,27 @@ test_directives() {
     expect_failure "a manual entry without Default" "no row Default" check_directives.sh
 }
 
+test_messages() {
+    fresh
+    plant $base/text/money.c 'pay_log(PAY_LOG_ERR, 0, PAYLOGNO(00999) "a");\n'
+    expect_failure "a message that the page lacks" "< 00999|error|a" check_messages.sh
+    fresh
+    plant docs/messages.md '## PAY00999\n\n`error` a\n\nIt means b.\n\n**To do:** c.\n'
+    expect_failure "an entry without a message" "> 00999|error|a" check_messages.sh
+    fresh
+    own docs/messages.md
+    sed -i 's/^`emerg` store/`emerg` the store/' "$PAYMENTS_TOP/docs/messages.md"
+    expect_failure "another text" "> 00101|emerg|the store" check_messages.sh
+    fresh
+    own docs/messages.md
+    sed -i 's/^`emerg` store/`alert` store/' "$PAYMENTS_TOP/docs/messages.md"
+    expect_failure "another level" "> 00101|alert|store" check_messages.sh
+    fresh
+    plant docs/messages.md '\n## PAY00001\n\n`error` a\n'
+    expect_failure "an entry in the wrong place" "PAY00001: after PAY00792" check_messages.sh
+    expect_failure "an entry that does not say what to do" "PAY00001: no sentence says what to do" check_messages.sh
+}
+
 test_hardening() {
     local build=$work/build/mod_payments cc=${CC:-cc}
     mkdir -p "$build/.libs"
@@ -270,7 +291,7 @@ test_replay() {
         fuzz/replay.sh
 }
 
-for part in layers sources style pages pages_node directives symbols hardening man replay; do
+for part in layers sources style pages pages_node directives messages symbols hardening man replay; do
     "test_$part"
 done
 [ "$state" = "$(state_of_whole)" ] || {

@@ -60,9 +60,9 @@ static const pay_problem_t *refuse_crowded(const pay_acquirer_t *acquirer, apr_p
 static const pay_problem_t *refuse_full(const pay_acquirer_t *acquirer, apr_pool_t *p)
 {
     pay_log(PAY_LOG_INFO, APR_SUCCESS,
-            PAYLOGNO(00620) "acquirer %s of account %s is not called: this server has no slot for "
-                            "the call, and none was given back in PaymentsSlotWait or too many "
-                            "wait (MaxRequestWorkers)",
+            PAYLOGNO(00620) "acquirer %s of account %s is not called: this server has no free slot "
+                            "for the call, and none became free within PaymentsSlotWait, or too "
+                            "many calls wait (MaxRequestWorkers)",
             acquirer->name, account_of(acquirer));
     pay_meter_add(PAY_METER_REFUSED_SLOTS, 1);
     return pay_problem_make(PAY_ERR_BUSY, NULL, APR_SUCCESS, p);
@@ -265,11 +265,11 @@ static void breaker_moved(const pay_acquirer_t *acquirer, const pay_breaker_t *b
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
                 visitors ? PAYLOGNO(00740) "acquirer %s of account %s gave no answer %d times in a "
                                            "row to checkouts of public keys and payment pages: "
-                                           "these are answered 503, but for one that tries now and "
-                                           "then; calls with its secret key go on"
+                                           "these are answered 503, except for an occasional trial "
+                                           "call; calls with its secret key go on"
                          : PAYLOGNO(00454) "acquirer %s of account %s gave no answer %d times in a "
-                                           "row: its charges and refunds are answered 503, but for "
-                                           "one that tries now and then",
+                                           "row: its charges and refunds are answered 503, except "
+                                           "for an occasional trial call",
                 acquirer->name, account_of(acquirer), PAY_BREAKER_FAILURES);
     } else if (was != PAY_BREAKER_CLOSED && is == PAY_BREAKER_CLOSED) {
         pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
@@ -285,16 +285,16 @@ static void tell_refused_key(const pay_acquirer_t *acquirer, const pay_breaker_t
     if (breaker == acquirer->visitor_breaker) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
                 PAYLOGNO(00742) "acquirer %s refuses the key of account %s for a checkout of a "
-                                "public key or payment page: these are answered 503, but for one a "
-                                "minute that tries, until it or a question is answered; calls with "
-                                "its secret key go on",
+                                "public key or payment page: these are answered 503, except for "
+                                "one trial call a minute, until a call or a query succeeds; calls "
+                                "with its secret key go on",
                 acquirer->name, account_of(acquirer));
         return;
     }
     pay_log(PAY_LOG_ALERT, APR_SUCCESS,
             PAYLOGNO(00450) "acquirer %s refuses the key of account %s: its charges and refunds "
-                            "are answered 503, but for one a minute that tries, until it or a "
-                            "question is answered, or the server is restarted with another key",
+                            "are answered 503, except for one trial call a minute, until a call or "
+                            "a query succeeds, or the server is restarted with another key",
             acquirer->name, account_of(acquirer));
 }
 
@@ -361,9 +361,9 @@ static void breakers_tell(pay_acquiring_t *acquiring, const pay_acquirer_news_t 
 static void tell_different(const pay_acquirer_t *acquirer, const char *noun, const char *reference)
 {
     pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-            PAYLOGNO(00453) "acquirer %s answered %s %s of account %s with something else than it "
-                            "was asked for (amount, currency, mode or name): it is held until that "
-                            "is clear",
+            PAYLOGNO(00453) "acquirer %s answered %s %s of account %s with something other than "
+                            "was requested (amount, currency, mode or name): it is held until this "
+                            "is cleared up",
             acquirer->name, noun, reference, account_of(acquirer));
 }
 

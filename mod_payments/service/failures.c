@@ -83,7 +83,7 @@ static void add_limited(keys_t *keys, pay_failure_kind_t kind, char label, const
     }
     rv = pay_failure_key(one->key, keys->service->failures, &keys->owner, kind, label, value);
     if (rv != APR_SUCCESS) {
-        pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00752) "a payment is not counted by its %s",
+        pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00752) "a payment could not be counted by its %s",
                 kinds[kind].name);
         return;
     }
@@ -286,8 +286,8 @@ static void audit(const keys_t *keys, const counted_t *one, apr_pool_t *p)
     }
     if (rv != APR_SUCCESS && rv != PAY_STORE_EFULL) { /* which the store has logged */
         pay_log(PAY_LOG_ERR, rv,
-                PAYLOGNO(00753) "that PaymentsFailureLimit %s is reached could not be written "
-                                "into the audit of account number %u",
+                PAYLOGNO(00753) "PaymentsFailureLimit %s is reached, but this could not be written "
+                                "to the audit of account number %u",
                 kinds[one->kind].name, (unsigned int)keys->owner.account);
     }
 }
@@ -309,7 +309,7 @@ static void announce(const keys_t *keys, const counted_t *one, apr_time_t now, a
                             "more are answered 429 for %" APR_TIME_T_FMT " s%s",
             kinds[one->kind].name, (unsigned int)keys->owner.account,
             pay_mode_name((pay_mode_t)keys->owner.mode), one->limit.count,
-            apr_time_sec(one->limit.window), last ? "; no more such lines for an hour" : "");
+            apr_time_sec(one->limit.window), last ? "; no more lines like this for an hour" : "");
     audit(keys, one, p);
 }
 

@@ -52,8 +52,8 @@ int pay_rows_may_write(const pay_rows_txn_t *txn, pay_table_t table, const MDB_v
         return 1;
     }
     pay_log(PAY_LOG_ERR, APR_SUCCESS,
-            PAYLOGNO(00117) "a row of table %s was to be written outside the turn of its "
-                            "transaction: nothing was done. This is a fault of mod_payments",
+            PAYLOGNO(00117) "a transaction tried to write a row of table %s outside its turn: "
+                            "nothing was written. This is a bug in mod_payments",
             pay_rows_table_name(table));
     return 0;
 }

@@ -466,7 +466,7 @@ def test_accounts_of_one_key(server, sync, other, told):
         host(httpd, name, f"PaymentsAcquirer live relay {URL} key=file:{path}") for name, path in zip(("one", "two"), paths))
     httpd.expect_log("PAY00302|PAY00203|PAY00400" + ("|PAY00385" if told else ""))
     httpd.start()
-    wanted = r"PAY00385: PaymentsAcquirer relay@127.0.0.1:9: accounts (one and two|two and one) use one key of it"
+    wanted = r"PAY00385: PaymentsAcquirer relay@127.0.0.1:9: accounts (one and two|two and one) use the same key"
     assert len(re.findall(wanted, httpd.log_text())) == told
     if other == GOOD:
         for name in ("one", "two"):

@@ -548,7 +548,7 @@ def test_refund_sync_fails(till, proxy):
     assert len(proxy.of("list")) == 5
     proxy.heal()
     assert sync(desk, *SOME_RANGE)["done"]
-    assert "PAY00444: account shop: the refunds asked for were fetched from acquirer relay@" in httpd.log_text()
+    assert "PAY00444: account shop: the requested refunds were fetched from acquirer relay@" in httpd.log_text()
 
 
 def test_refund_sync_shows_progress(desk):

@@ -523,7 +523,7 @@ def test_codes_that_are_asked_for(certified, relay):
         asks(olga.ask(path, LIVE_KEY), "/confirm/code")
     answer = olga.ask(path, LIVE_KEY)
     assert answer.status == 429 and 1 <= int(answer.header("retry-after")) <= 60
-    assert "PAY00686: codes to confirm changes of the dashboard are asked for too often" in certified.log_text()
+    assert "PAY00686: codes to confirm changes of the dashboard are requested too often" in certified.log_text()
     codes = {code_of(mail) for mail in relay.wait(shop.address, 5)}
     assert len(codes) == 1 and len(relay.wait(shop.address, 5)) == 5
     assert olga.ask(path, confirmed(LIVE_KEY, code=codes.pop())).status == 200

@@ -160,7 +160,7 @@ def store_fails(shop):
     httpd.store.rename(aside)
     httpd.store.write_text("")  # so that no empty store is made in its place
     wait_for(lambda: shop.charge().status == 503, "the server to notice")
-    httpd.expect_log("PAY00544: an export was cut: |PAY00330: a refund list was cut: ")
+    httpd.expect_log("PAY00544: an export was cut short: |PAY00330: a refund list was cut short: ")
     httpd.expect_log(STORE_GONE)
 
     def mend():
@@ -174,7 +174,7 @@ def store_fails(shop):
 
 def cuts(shop):
     said = shop.httpd.log_text()
-    return said.count("PAY00544: an export was cut: ") + said.count("PAY00330: a refund list was cut: ")
+    return said.count("PAY00544: an export was cut short: ") + said.count("PAY00330: a refund list was cut short: ")
 
 
 @pytest.mark.parametrize("name", EXPORTS + ["refunds"])
@@ -246,7 +246,7 @@ def test_filter_that_fails(server):
         assert shop.charge().status == 200
     assert count("charges.csv", httpd.request("GET", path, headers=headers).body) == 60
     assert shop.charge(reference="n" * 100, email="n" * 60 + "@" + "n" * 60 + ".example").status == 200
-    httpd.expect_log("PAY00544: an export was cut: |AH01328: Line too long")
+    httpd.expect_log("PAY00544: an export was cut short: |AH01328: Line too long")
     with pytest.raises(http.client.IncompleteRead):
         httpd.request("GET", path, headers=headers)
 
@@ -261,7 +261,7 @@ def test_record_that_cannot_be_read_back(shop):
         assert row.count(b'"status":"processed"') == 1
         raw.put("refund", key, row.replace(b'"processed"', b'"processee"'))
         raw.commit()
-    shop.httpd.expect_log("PAY00544: an export was cut: a stored row does not decode; ")
+    shop.httpd.expect_log("PAY00544: an export was cut short: a stored row does not decode; ")
     before = cuts(shop)
     assert Begun(shop, "refunds.csv").is_cut()
     assert cuts(shop) == before + 1

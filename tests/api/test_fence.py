@@ -76,7 +76,7 @@ def assert_fenced(httpd, answer, name="data.mdb", status=403):
     """It was refused, the log says which file it was, and all else goes on."""
     assert answer.status == status, answer
     assert PAYER not in answer.body and len(answer.body) < 10000
-    said = re.findall(r"\[payments:warn\].*PAY00660: (\S+) of PaymentsStore (\S+) was asked for", httpd.log_text())
+    said = re.findall(r"\[payments:warn\].*PAY00660: (\S+) of PaymentsStore (\S+) was requested", httpd.log_text())
     path = httpd.root / "store.key" if name == "store.key" else httpd.store / name if name else httpd.store
     assert (str(path), f"lmdb:{httpd.store}") in said, said
     httpd.expect_log(f"PAY00660: {re.escape(str(path))} of")

@@ -61,7 +61,7 @@ def test_made_once(server, key_of):
     assert key.stat().st_mode & 0o7777 == 0o600
     assert key.stat().st_uid == os.geteuid()
     [line] = [line for line in httpd.log_text().splitlines() if MADE in line]
-    assert ":notice]" in line and str(key) in line and "no backup" in line and "PaymentsMasterKey file:/" in line
+    assert ":notice]" in line and str(key) in line and "No backup" in line and "PaymentsMasterKey file:/" in line
     httpd.graceful()
     httpd.stop()
     httpd.start()
@@ -214,7 +214,7 @@ def test_another_key(server, key_of):
     httpd.expect_log(f"PAY00353|{WAITS}")
     httpd.graceful()
     [line] = complaints(httpd, "PAY00353")
-    assert str(key) in line and "3 secrets of webhooks are sealed" in line, line
+    assert str(key) in line and "3 webhook secrets are sealed" in line, line
     assert httpd.shop().charge().status == 200
     write_private(key, text)
     httpd.graceful()
@@ -231,7 +231,7 @@ def test_lost(server, key_of):
     httpd.expect_log(f"PAY00353|{WAITS}")
     httpd.graceful()
     [line] = complaints(httpd, "PAY00353")
-    assert "1 secret of webhooks is sealed" in line, line
+    assert "1 webhook secret is sealed" in line, line
     assert httpd.log_text().count(MADE) == 2
     httpd.ctl("webhook", "secret", "rotate", shop.name, *TEST, "--overlap", "0")
     assert shop.webhook_secret().startswith("whsec_")
@@ -272,7 +272,7 @@ def test_swapped_secrets(server):
     httpd.expect_log(f"PAY00354|{WAITS}")
     httpd.graceful()
     [line] = complaints(httpd, "PAY00354")
-    assert "1 secret of webhooks is not what was stored" in line, line
+    assert "1 webhook secret is damaged" in line, line
     assert not complaints(httpd, "PAY00353")
 
 

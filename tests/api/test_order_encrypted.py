@@ -165,8 +165,8 @@ def test_refused_in_one_way(shop, encrypt, bodies, tmp_path, path):
 def test_account_without_a_key(httpd):
     """Nothing can have been encrypted for it: the answer is that of any other, and the log says what makes a key."""
     shop = httpd.shop()
-    said = re.compile(r"PAY00502: an encrypted order of account \d+ in test mode was refused: it has no encryption key yet; "
-                      "paymentsctl encryption-key show makes it")
+    said = re.compile(r"PAY00502: an encrypted order of account \d+ in test mode was refused: the account has no encryption key yet; "
+                      "paymentsctl encryption-key show creates it")
     told = len(said.findall(shop.httpd.log_text()))
     answer = shop.call("POST", ORDER, {"data": "AAAA"})
     assert (answer.status, [one["field"] for one in answer.json["data"]["errors"]]) == (400, ["/data"])

@@ -15,7 +15,7 @@ pytestmark = ALIKE
 
 MARKUP = "<b>\"'&"
 ADA = {"email": "ada@example.com", "firstName": "Ada", "lastName": "Obi"}
-OTHER_ORIGIN = "PAY00600: refused: the form of a payment link's page was sent from another origin's page"
+OTHER_ORIGIN = "PAY00600: refused: the form of a payment link's page was sent from a page of another origin"
 
 
 class Link(Payer):

@@ -118,7 +118,7 @@ def test_only_our_own_pages_send_forms(checkout, headers, status):
     assert checkout.status() == ("successful" if status == 303 else "pending")
     if status == 403:
         page_of(answer, 403)
-        assert checkout.httpd.log_text().count("PAY00592: refused: a payment page's form was sent from another") == told + 1
+        assert checkout.httpd.log_text().count("PAY00592: refused: the form of a payment page was sent from a page of another") == told + 1
 
 
 def test_told_origin_counts_behind_a_proxy_that_sends_another_host(server):

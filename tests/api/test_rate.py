@@ -180,7 +180,7 @@ def test_the_log_is_told_once(server):
         assert len(lines) == 1 and "[payments:notice]" in lines[0]
         assert "[client 127.0.0.1:" in lines[0] and lines[0].endswith(": 1")
     key_id = json.loads(httpd.ctl("key", "list", shop.name, "--json").stdout)[0]["id"]
-    assert f"key {key_id} is above PaymentsRateLimit secret" in httpd.log_text()
+    assert f"key {key_id} exceeds PaymentsRateLimit secret" in httpd.log_text()
     assert shop.secret not in httpd.log_text() and BAD not in httpd.log_text()
 
 

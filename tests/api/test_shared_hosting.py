@@ -47,7 +47,7 @@ def test_neighbours_are_named(server, name, module):
     assert tested.returncode == 0 and "PAY00661" not in tested.stderr + httpd.log_text()
     httpd.start()
     [line] = said(httpd, "PAY00661")
-    assert f"PAY00661: {name} is loaded beside a store" in line and "[payments:notice]" in line
+    assert f"PAY00661: {name} is loaded in a server with a payments store" in line and "[payments:notice]" in line
     assert ("SuexecUserGroup" in line) == name.startswith("mod_cgi")
     httpd.graceful()
     assert len(said(httpd, "PAY00661")) == 2, "each start says so once"

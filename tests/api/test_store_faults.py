@@ -136,8 +136,8 @@ def test_schema_changed_under_a_running_server(server):
 
 
 @pytest.mark.parametrize("table, number, words", [
-    ("endpoint", "PAY00352", "whether its master key opens the stored secrets could not be seen: "),
-    ("encryption_key", "PAY00504", "whether its master key opens the stored encryption keys could not be seen: "),
+    ("endpoint", "PAY00352", "the stored secrets could not be tested against its master key: "),
+    ("encryption_key", "PAY00504", "the stored encryption keys could not be tested against its master key: "),
 ])
 def test_secrets_that_cannot_be_read(server, table, number, words):
     httpd = server()
@@ -202,7 +202,7 @@ def test_account_at_its_quota(server):
 
 def test_new_store_is_told_of(server):
     httpd = server()
-    assert f"PAY00116: store {httpd.store}: made a new, empty store" in httpd.log_text()
+    assert f"PAY00116: store {httpd.store}: created a new, empty store" in httpd.log_text()
     httpd.graceful()
     assert httpd.log_text().count("PAY00116") == 1
 

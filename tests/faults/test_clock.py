@@ -17,7 +17,7 @@ HOUR = 3600
 RAISED_S = 2.0  # a record's time is raised to the last one's if that is at most so far ahead
 BLINK_S = 0.02  # between a look at the clock here and its being set there
 PAUSE_MAX_S = 10.0  # of any request, on a busy machine
-STEP = re.compile(r"PAY00150: account \d+ test: the clock is (\d+) ms behind the last record's time and is believed")
+STEP = re.compile(r"PAY00150: account \d+ test: the clock is (\d+) ms behind the time of the last record")
 
 
 def make_server(server, more=""):

@@ -218,7 +218,7 @@ def test_refusal_that_cannot_be_entered(server):
     answer = Person(httpd, "vera").post(f"accounts/{name}/keys", {"kind": "public", "mode": "test"})
     disk.set()
     assert answer.status == 403, answer
-    assert "PAY00781: a refused change could not be entered in the audit: " in httpd.log_text()
+    assert "PAY00781: a refused change could not be written to the audit: " in httpd.log_text()
     entered = json.loads(httpd.ctl("audit", "list", name, "--json").stdout)
     assert "refused" not in [one["what"] for one in entered]
 

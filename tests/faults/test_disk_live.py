@@ -84,7 +84,7 @@ def test_charge_that_cannot_be_taken_back(live, proxy):
     with mute(proxy) as sock:
         answer = in_vain(disk, sock, lambda: shop.charge(reference=ref))
     assert answer.status == 202 and answer.json["data"]["status"] == "pending", answer
-    says(shop, "PAY00200", f"charge {ref} was not sent, but could not be taken back")
+    says(shop, "PAY00200", f"charge {ref} was not sent, but could not be withdrawn")
     assert not proxy.of("charge")
 
 
@@ -95,12 +95,12 @@ def test_checkout_that_cannot_be_taken_back(live, proxy):
     with mute(proxy) as sock:
         answer = in_vain(disk, sock, lambda: shop.call("POST", INITIATE, body))
     assert (answer.status, answer.json["data"]["responseCode"]) == (503, "E2"), answer
-    says(shop, "PAY00571", f"checkout {body['transactionReference']} was not sent, but could not be taken back")
+    says(shop, "PAY00571", f"checkout {body['transactionReference']} was not sent, but could not be withdrawn")
     assert word(shop, body["transactionReference"]) == "pending"
 
 
 @pytest.mark.parametrize("fault, number, words", [
-    pytest.param(own(500, "out of order", "text/html"), "PAY00572", "that checkout {} has no page could not be stored",
+    pytest.param(own(500, "out of order", "text/html"), "PAY00572", "checkout {} has no page, and this could not be stored",
                  id="there is none"),
     pytest.param(Fault(), "PAY00573", "the page of checkout {} could not be stored", id="its address"),
 ])
@@ -134,7 +134,7 @@ def test_payment_that_the_payer_comes_back_from(live, proxy, upstream):
 
 
 @pytest.mark.parametrize("paid, number, words", [
-    pytest.param(False, "PAY00575", "that checkout {} was abandoned could not be stored", id="not paid"),
+    pytest.param(False, "PAY00575", "checkout {} was abandoned, but this could not be stored", id="not paid"),
     pytest.param(True, "PAY00577", "the outcome of checkout {} could not be stored", id="paid"),
 ])
 def test_end_of_its_time(live, proxy, upstream, paid, number, words):

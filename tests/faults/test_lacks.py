@@ -17,34 +17,34 @@ from upstream import live_reference
 
 # What the log says, by what the process that reads the configuration does not get.
 MEMORY = {
-    "PAY00304": "calls of Live Mode are limited in each child process by itself",
-    "PAY00308": "stores are left to the child processes",
-    "PAY00312": "a process that is stopped will hold up the others",
-    "PAY00340": "PaymentsRateLimit and PaymentsAuthFailureLimit count in each child process by itself",
+    "PAY00304": "each child process limits its Live Mode calls by itself",
+    "PAY00308": "the child processes open the stores by themselves",
+    "PAY00312": "a process that is stopped blocks the others",
+    "PAY00340": "each child process counts PaymentsRateLimit and PaymentsAuthFailureLimit by itself",
     "PAY00370": "nothing is counted",
     "PAY00382": "each child process counts its calls and their failures by itself",
     "PAY00651": "each process that opens it dies",
-    "PAY00683": "no codes are sent to confirm changes until the next start",
+    "PAY00683": "no codes to confirm changes are sent until the next start",
     "PAY00754": "PaymentsFailureLimit limits nothing",
 }
 RANDOM = {
     "PAY00350": "no random bytes for a master key",
-    "PAY00341": "clients can tell which of them share a part of the tables of limits",
-    "PAY00542": "the dashboard changes nothing until the next start",
-    "PAY00683": "no codes are sent to confirm changes until the next start",
+    "PAY00341": "clients can find out which of them share a place in the tables of limits",
+    "PAY00542": "the dashboard refuses every change until the next start",
+    "PAY00683": "no codes to confirm changes are sent until the next start",
     "PAY00754": "PaymentsFailureLimit limits nothing",
 }
 DUTIES = {"PAY00306": "pending payments may stay pending, notifications unsent"}
 CURL = {"PAY00361": "notifications cannot be sent"}
-NAMES = {"PAY00010": "looks up names one after the other: a slow name server delays every delivery"}
+NAMES = {"PAY00010": "resolves names one at a time: a slow name server delays every delivery"}
 PROCESSES = {"PAY00309": "The stores could not be prepared"}
 # The same of its children.
 POOLS = {
-    "PAY00360": "notifications cannot be sent now; tried again in a minute",
-    "PAY00384": "what is pending cannot be reconciled now; tried again in a minute",
+    "PAY00360": "notifications cannot be sent now; the next try is in a minute",
+    "PAY00384": "pending payments cannot be reconciled now; the next try is in a minute",
 }
 MUTEXES = {"PAY00305": "this process answers 503"}
-RIGHTS = {"PAY00640": "could not give up root's rights, and opens none with them"}
+RIGHTS = {"PAY00640": "could not give up root's rights, and opens no store with them"}
 
 
 @pytest.fixture

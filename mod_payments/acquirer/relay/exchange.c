@@ -202,14 +202,14 @@ static void dates_tell(pay_relay_t *relay, const pay_relay_call_t *call)
     } else if (call->dates == PAY_RELAY_DATES_NONE) {
         pay_log(PAY_LOG_WARNING, APR_SUCCESS,
                 PAYLOGNO(00712) "relay %s: its answers have no Date, or one that cannot be read: "
-                                "when it does not know a payment, that is not believed",
+                                "the relay is not believed when it does not know a payment",
                 relay->host);
     } else {
         pay_log(PAY_LOG_WARNING, APR_SUCCESS,
                 PAYLOGNO(00710) "relay %s: its Date is %" APR_INT64_T_FMT
                                 " seconds %s this server's clock: one of the two clocks is wrong. "
-                                "Until they agree it is not believed when it does not know a "
-                                "payment",
+                                "Until they agree, the relay is not believed when it does not "
+                                "know a payment",
                 relay->host, apr_time_sec(call->apart < 0 ? -call->apart : call->apart),
                 call->apart < 0 ? "behind" : "ahead of");
     }

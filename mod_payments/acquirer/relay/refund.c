@@ -225,9 +225,9 @@ static void tell_no_sums(pay_relay_call_t *call, const pay_json_t *data)
     (void)apr_thread_mutex_unlock(relay->mutex);
     if (!told) {
         pay_log(PAY_LOG_WARNING, APR_SUCCESS,
-                PAYLOGNO(00792) "relay %s: its charges have no refundedAmount, so that a refund "
-                                "that is not in its list may have been made all the same: refunds "
-                                "that wait to be sent wait on, and none is told failed for absence",
+                PAYLOGNO(00792) "relay %s: its charges have no refundedAmount, so a refund that is "
+                                "missing from its list may have been made anyway: refunds that "
+                                "wait to be sent keep waiting, and none fails for absence",
                 relay->host);
     }
 }

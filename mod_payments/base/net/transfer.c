@@ -53,7 +53,7 @@ apr_status_t pay_transfer_init(void)
     version = curl_version_info(CURLVERSION_NOW);
     if (!(version->features & CURL_VERSION_ASYNCHDNS)) {
         pay_log(PAY_LOG_WARNING, APR_SUCCESS,
-                PAYLOGNO(00010) "libcurl %s looks up names one after the other: a slow name server "
+                PAYLOGNO(00010) "libcurl %s resolves names one at a time: a slow name server "
                                 "delays every delivery",
                 version->version);
     }

@@ -114,7 +114,7 @@ static const pay_problem_t *url_key_problem(request_rec *r, const pay_call_t *ca
     if (!pay_key_authenticate(&key, &given, call->service, call->url_key, r->pool)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
                       PAYLOGNO(00780) "key %s of account %s was sent in a URL, which proxies and "
-                                      "logs keep: revoke it by: paymentsctl key revoke %s",
+                                      "logs record: revoke it with paymentsctl key revoke %s",
                       key->id, key->account->name, key->id);
     }
     return pay_problem_makef(PAY_ERR_UNAUTHORIZED, r->pool,

@@ -69,9 +69,8 @@ void pay_rates_share(server_rec *main_server, apr_pool_t *pconf)
     rv = apr_shm_create(&shm, whole, NULL, pconf);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
-                     PAYLOGNO(00340) "No shared memory for limits: PaymentsRateLimit and "
-                                     "PaymentsAuthFailureLimit count in each child process by "
-                                     "itself");
+                     PAYLOGNO(00340) "No shared memory for limits: each child process counts "
+                                     "PaymentsRateLimit and PaymentsAuthFailureLimit by itself");
         memory = apr_pcalloc(pconf, whole);
     } else {
         memory = apr_shm_baseaddr_get(shm);
@@ -79,8 +78,8 @@ void pay_rates_share(server_rec *main_server, apr_pool_t *pconf)
     rv = pay_random_bytes(secret, sizeof(secret));
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
-                     PAYLOGNO(00341) "No random numbers: clients can tell which of them share a "
-                                     "part of the tables of limits");
+                     PAYLOGNO(00341) "No random numbers: clients can find out which of them share "
+                                     "a place in the tables of limits");
     }
     told = (told_t *)memory;
     memory += TABLES * sizeof(told_t);
@@ -157,11 +156,11 @@ static const pay_problem_t *judge_total(request_rec *r, const pay_call_t *call)
     }
     problem = take(&count, OF_PUBLIC_TOTALS, limit, call->key->digest, PAY_SHA256_LEN, r->pool);
     if (count) {
-        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      PAYLOGNO(00743) "key %s is above PaymentsRateLimit public-total, over all "
-                                      "addresses; calls answered 429 since the last such line: "
-                                      "%" APR_UINT64_T_FMT,
-                      call->key->id, count);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_NOTICE, 0, r,
+            PAYLOGNO(00743) "key %s exceeds PaymentsRateLimit public-total, over all addresses; "
+                            "calls answered 429 since the last line like this: %" APR_UINT64_T_FMT,
+            call->key->id, count);
     }
     return problem;
 }
@@ -185,8 +184,8 @@ static const pay_problem_t *judge_key(request_rec *r, const pay_call_t *call)
     problem = take(&count, (int)call->key->kind, limit, key, len, r->pool);
     if (count) {
         ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      PAYLOGNO(00342) "key %s is above PaymentsRateLimit %s; calls answered 429 "
-                                      "since the last such line: %" APR_UINT64_T_FMT,
+                      PAYLOGNO(00342) "key %s exceeds PaymentsRateLimit %s; calls answered 429 "
+                                      "since the last line like this: %" APR_UINT64_T_FMT,
                       call->key->id, pay_key_kind_name(call->key->kind), count);
     }
     return problem;
@@ -214,11 +213,11 @@ const pay_problem_t *pay_rates_judge_page(request_rec *r)
     }
     problem = take(&count, OF_PAGES, limit, address, address_of(address, r), r->pool);
     if (count) {
-        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      PAYLOGNO(00594) "requests for payment pages are above PaymentsRateLimit "
-                                      "public; answered 429 since the last such line: "
-                                      "%" APR_UINT64_T_FMT,
-                      count);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_NOTICE, 0, r,
+            PAYLOGNO(00594) "requests for payment pages exceed PaymentsRateLimit public; answered "
+                            "429 since the last line like this: %" APR_UINT64_T_FMT,
+            count);
     }
     return problem;
 }
@@ -235,11 +234,11 @@ const pay_problem_t *pay_rates_judge_failure(request_rec *r)
     }
     problem = take(&count, OF_FAILURES, limit, address, address_of(address, r), r->pool);
     if (count) {
-        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      PAYLOGNO(00343) "calls with keys that are refused are above "
-                                      "PaymentsAuthFailureLimit; answered 429 since the last such "
-                                      "line: %" APR_UINT64_T_FMT,
-                      count);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_NOTICE, 0, r,
+            PAYLOGNO(00343) "calls with refused keys exceed PaymentsAuthFailureLimit; answered 429 "
+                            "since the last line like this: %" APR_UINT64_T_FMT,
+            count);
     }
     return problem;
 }
@@ -270,11 +269,11 @@ const pay_problem_t *pay_rates_judge_sign_in(request_rec *r)
     }
     problem = take(&count, OF_SIGN_INS, &limit, address, address_of(address, r), r->pool);
     if (count) {
-        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      PAYLOGNO(00681) "sign-ins at the dashboard that are refused are above "
-                                      "PaymentsAuthFailureLimit; answered 429 since the last such "
-                                      "line: %" APR_UINT64_T_FMT,
-                      count);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_NOTICE, 0, r,
+            PAYLOGNO(00681) "refused sign-ins at the dashboard exceed PaymentsAuthFailureLimit; "
+                            "answered 429 since the last line like this: %" APR_UINT64_T_FMT,
+            count);
     }
     return problem;
 }
@@ -296,10 +295,11 @@ const pay_problem_t *pay_rates_judge_confirmation(request_rec *r, const unsigned
 
     problem = take(&count, OF_CONFIRMATIONS, &confirmations, who, PAY_SHA256_LEN, r->pool);
     if (count) {
-        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      PAYLOGNO(00682) "wrong passwords to confirm changes of the dashboard; "
-                                      "answered 429 since the last such line: %" APR_UINT64_T_FMT,
-                      count);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_NOTICE, 0, r,
+            PAYLOGNO(00682) "too many wrong passwords to confirm changes of the dashboard; "
+                            "answered 429 since the last line like this: %" APR_UINT64_T_FMT,
+            count);
     }
     return problem;
 }
@@ -316,11 +316,11 @@ const pay_problem_t *pay_rates_judge_code(request_rec *r, const unsigned char *w
 
     problem = take(&count, OF_CODES, &codes, who, PAY_SHA256_LEN, r->pool);
     if (count) {
-        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      PAYLOGNO(00686) "codes to confirm changes of the dashboard are asked for too "
-                                      "often; answered 429 since the last such line: "
-                                      "%" APR_UINT64_T_FMT,
-                      count);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_NOTICE, 0, r,
+            PAYLOGNO(00686) "codes to confirm changes of the dashboard are requested too often; "
+                            "answered 429 since the last line like this: %" APR_UINT64_T_FMT,
+            count);
     }
     return problem;
 }
@@ -335,8 +335,8 @@ int pay_rates_judge_refusal_entry(request_rec *r, apr_uint32_t account)
     if (count) {
         ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
                       PAYLOGNO(00782) "so many changes of the dashboard are refused that the audit "
-                                      "has not all of them; left out since the last such line: "
-                                      "%" APR_UINT64_T_FMT,
+                                      "does not record all of them; left out since the last line "
+                                      "like this: %" APR_UINT64_T_FMT,
                       count);
     }
     return taken;
@@ -351,7 +351,7 @@ const pay_problem_t *pay_rates_judge_export(request_rec *r, const unsigned char 
     if (count) {
         ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
                       PAYLOGNO(00791) "a user exports from the dashboard too often; answered 429 "
-                                      "since the last such line: %" APR_UINT64_T_FMT,
+                                      "since the last line like this: %" APR_UINT64_T_FMT,
                       count);
     }
     return problem;

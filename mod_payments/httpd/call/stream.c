@@ -25,8 +25,8 @@ static void append_cut(const pay_stream_t *stream, apr_bucket_brigade *bb,
     const char *cause;
 
     cause = pay_httpd_log_cause(&status, problem->message);
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, status, r, PAYLOGNO(00330) "%s was cut: %s", stream->what,
-                  cause);
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, status, r, PAYLOGNO(00330) "%s was cut short: %s",
+                  stream->what, cause);
     r->connection->keepalive = AP_CONN_CLOSE;
     APR_BRIGADE_INSERT_TAIL(
         bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool, bb->bucket_alloc));

@@ -43,7 +43,7 @@ void pay_dashboard_audit_refused(request_rec *r, const pay_dashboard_t *dashboar
             const char *cause = pay_httpd_log_cause(&rv, "it failed");
 
             ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, r,
-                          PAYLOGNO(00781) "a refused change could not be entered in the audit: %s",
+                          PAYLOGNO(00781) "a refused change could not be written to the audit: %s",
                           cause);
         }
     }

@@ -52,7 +52,7 @@ void pay_dashboard_confirm_share(server_rec *main_server, apr_pool_t *pconf)
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
                      PAYLOGNO(00683) "PaymentsDashboard: no shared memory or random numbers: no "
-                                     "codes are sent to confirm changes until the next start");
+                                     "codes to confirm changes are sent until the next start");
         return;
     }
     memset(apr_shm_baseaddr_get(shm), 0, pay_challenge_size(PLACES));

@@ -136,7 +136,8 @@ static void cut(const export_t *export, apr_status_t rv)
     apr_status_t status = rv;
     const char *cause = pay_httpd_log_cause(&status, "it failed");
 
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, status, r, PAYLOGNO(00544) "an export was cut: %s", cause);
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, status, r, PAYLOGNO(00544) "an export was cut short: %s",
+                  cause);
     r->connection->keepalive = AP_CONN_CLOSE;
     APR_BRIGADE_INSERT_TAIL(export->bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool,
                                                                export->bb->bucket_alloc));

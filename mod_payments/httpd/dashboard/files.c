@@ -83,8 +83,8 @@ static void tell(const reading_t *reading, apr_status_t rv, const char *name, co
 {
     ap_log_error(APLOG_MARK, APLOG_ERR, rv, reading->s,
                  PAYLOGNO(00541) "PaymentsDashboard: %s%s cannot be read as a page%s%s: install "
-                                 "mod_payments again, or name the directory of its pages by "
-                                 "PaymentsDashboardFiles",
+                                 "mod_payments again, or set PaymentsDashboardFiles to the "
+                                 "directory of its pages",
                  reading->directory, name, fault ? ": it " : "", fault ? fault : "");
 }
 
@@ -195,11 +195,11 @@ static void read_root(const reading_t *reading)
     if (pay_trusted_path_open(&root, &info, &reason, "the directory", reading->directory,
                               &reading->guest, reading->ptemp)
         != APR_SUCCESS) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, reading->s,
-                     PAYLOGNO(00664) "PaymentsDashboard has no pages: %s. Install mod_payments "
-                                     "again, or name the directory of its pages by "
-                                     "PaymentsDashboardFiles",
-                     reason);
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, 0, reading->s,
+            PAYLOGNO(00664) "PaymentsDashboard has no pages: %s. Install mod_payments again, or "
+                            "set PaymentsDashboardFiles to the directory of its pages",
+            reason);
         return;
     }
     fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

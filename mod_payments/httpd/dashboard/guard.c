@@ -49,7 +49,7 @@ void pay_dashboard_guard_share(server_rec *main_server)
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
                          PAYLOGNO(00542) "PaymentsDashboard: no random numbers: the dashboard "
-                                         "changes nothing until the next start");
+                                         "refuses every change until the next start");
             return;
         }
         made[SECRET_LEN] = 1;
@@ -70,10 +70,10 @@ static void tell(request_rec *r, cause_t cause)
         return;
     }
     ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
-                  PAYLOGNO(00543) "PaymentsDashboard %s is refused: %s. Say who may sign in: "
+                  PAYLOGNO(00543) "PaymentsDashboard %s is refused: %s. Name who may sign in: "
                                   "<Location \"%s\"> AuthType Basic, AuthName \"Payments\", "
                                   "AuthUserFile \"/etc/apache2/payments.htpasswd\", Require "
-                                  "valid-user </Location>, or the site's own authentication",
+                                  "valid-user </Location>, or use the site's own authentication",
                   path, causes[cause], path);
 }
 

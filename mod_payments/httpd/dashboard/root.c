@@ -45,10 +45,10 @@ void pay_dashboard_root_judge(const server_rec *main_server, apr_pool_t *ptemp)
         }
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                      PAYLOGNO(00680) "PaymentsDashboard %s: the host %s also serves DocumentRoot "
-                                     "%s: whatever runs in a browser from there acts as who is "
-                                     "signed in to the dashboard. Give the dashboard a virtual "
-                                     "host and a host name of its own, with an empty directory as "
-                                     "DocumentRoot (docs/dashboard.md)",
+                                     "%s: any script that a browser runs from there acts as the "
+                                     "user who is signed in to the dashboard. Give the dashboard "
+                                     "a virtual host and a host name of its own, with an empty "
+                                     "directory as DocumentRoot (docs/dashboard.md)",
                      conf->dashboard_path, s->server_hostname ? s->server_hostname : "",
                      core->ap_document_root);
     }

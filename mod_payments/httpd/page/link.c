@@ -75,8 +75,8 @@ static int serve_post(request_rec *r, pay_service_t *service, const pay_page_t *
 
     if (!pay_page_origin_is_own(r)) {
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
-                      PAYLOGNO(00600) "refused: the form of a payment link's page was sent from "
-                                      "another origin's page");
+                      PAYLOGNO(00600) "refused: the form of a payment link's page was sent from a "
+                                      "page of another origin");
         return pay_page_refuse(r, HTTP_FORBIDDEN, "This did not come from the payment page",
                                "Nothing was paid. Open the link again and pay there.");
     }

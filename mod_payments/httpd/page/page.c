@@ -142,8 +142,8 @@ static int send_to_acquirer(const visit_t *visit, const pay_page_view_t *view)
         return pay_page_redirect(r, url);
     }
     ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                  PAYLOGNO(00591) "the acquirer has no page for charge %s of %s: its payer is told "
-                                  "to come back later",
+                  PAYLOGNO(00591) "the acquirer has no page for charge %s of %s: the payer is "
+                                  "asked to come back later",
                   view->charge->reference, view->account->name);
     apr_table_setn(r->headers_out, "Retry-After", apr_itoa(r->pool, UNREADY_RETRY));
     return pay_page_send(r, HTTP_SERVICE_UNAVAILABLE, pay_page_unready(view, r->pool));
@@ -247,15 +247,15 @@ static int serve_post(const visit_t *visit)
 
     if (!pay_page_origin_is_own(r)) {
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
-                      PAYLOGNO(00592) "refused: a payment page's form was sent from another "
-                                      "origin's page");
+                      PAYLOGNO(00592) "refused: the form of a payment page was sent from a page of "
+                                      "another origin");
         return pay_page_refuse(r, HTTP_FORBIDDEN, "This did not come from the payment page",
                                "Nothing was paid. Open the payment page again and pay there.");
     }
     if (visit->page.charge->scope.mode == PAY_LIVE) {
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
                       PAYLOGNO(00593) "refused unread: a form was sent to a payment page of Live "
-                                      "Mode, which has none");
+                                      "Mode, which has no form");
         return pay_page_refuse(r, HTTP_FORBIDDEN, "This page takes no card data",
                                "Nothing was paid. Open the payment page again: it leads to the "
                                "page where you can pay.");

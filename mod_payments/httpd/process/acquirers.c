@@ -190,10 +190,10 @@ void pay_acquirers_share(const apr_array_header_t *store_hosts, server_rec *main
     }
     rv = apr_shm_create(&shm, size, NULL, pconf);
     if (rv != APR_SUCCESS) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, rv, main_server,
-                     PAYLOGNO(00382) "No shared memory for acquirers: each child process counts "
-                                     "its calls and their failures by itself "
-                                     "(PaymentsAcquirerMaxInFlight)");
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, rv, main_server,
+            PAYLOGNO(00382) "No shared memory for acquirers: each child process counts its calls "
+                            "and their failures by itself (PaymentsAcquirerMaxInFlight)");
         base = apr_pcalloc(pconf, size);
     } else {
         base = apr_shm_baseaddr_get(shm);
@@ -242,8 +242,8 @@ static void open_one(pay_acquirers_one_t *one, apr_pool_t *forever)
     level = atomic_exchange(one->told, 1) ? APLOG_DEBUG : APLOG_ERR; /* one child says so for all */
     ap_log_error(APLOG_MARK, level, rv, one->host,
                  PAYLOGNO(00383) "PaymentsAcquirer %s of account %s is out of service until the "
-                                 "server is restarted: it refuses charges and refunds (503), and "
-                                 "what is pending stays so: %s",
+                                 "server is restarted: charges and refunds are answered 503, and "
+                                 "pending ones stay pending: %s",
                  one->acquirer.name, one->account, fault ? fault : "its connector gives no reason");
 }
 

@@ -41,11 +41,10 @@ static void open_outbox(pay_store_host_t *store_host)
     if (rv != APR_SUCCESS) {
         deliver->outbox = NULL;
         deliver->open_due_ms = pay_time_boot_ms() + OPEN_AGAIN_MS;
-        ap_log_error(
-            APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(store_host->hosts, 0, server_rec *),
-            PAYLOGNO(00360) "PaymentsStore %s: notifications cannot be sent now; tried again in a "
-                            "minute",
-            store_host->url);
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(store_host->hosts, 0, server_rec *),
+                     PAYLOGNO(00360) "PaymentsStore %s: notifications cannot be sent now; the next "
+                                     "try is in a minute",
+                     store_host->url);
     }
 }
 

@@ -57,7 +57,7 @@ void pay_failure_share(server_rec *main_server)
         rv = make(&memory, main_server);
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
-                         PAYLOGNO(00754) "No shared memory for payments that fail: "
+                         PAYLOGNO(00754) "No shared memory for failed payments: "
                                          "PaymentsFailureLimit limits nothing");
             return;
         }

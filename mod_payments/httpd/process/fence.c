@@ -59,14 +59,14 @@ static void say(const request_rec *r, const pay_fence_match_t *match)
     if (match->unsaid > 0) {
         also = apr_psprintf(r->pool, " (%u more since the last such line)", match->unsaid);
     }
-    ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
-                  PAYLOGNO(00660) "%s of PaymentsStore %s was asked for and is not served: "
-                                  "\"%s %.256s\" of host %s leads there by way of %.256s%s. Take "
-                                  "that link or script away, and follow docs/operations.md, "
-                                  "\"Shared hosting\"",
-                  match->path, match->url, asked->method, asked->uri ? asked->uri : "-",
-                  asked->server->server_hostname ? asked->server->server_hostname : "-",
-                  r->filename ? r->filename : "-", also);
+    ap_log_rerror(
+        APLOG_MARK, APLOG_WARNING, 0, r,
+        PAYLOGNO(00660) "%s of PaymentsStore %s was requested and is not served: \"%s %.256s\" of "
+                        "host %s leads there by way of %.256s%s. Remove that link or script, and "
+                        "follow docs/operations.md, \"Shared hosting\"",
+        match->path, match->url, asked->method, asked->uri ? asked->uri : "-",
+        asked->server->server_hostname ? asked->server->server_hostname : "-",
+        r->filename ? r->filename : "-", also);
 }
 
 /* 1 if `file` must not be served; the log says so. */

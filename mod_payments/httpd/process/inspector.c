@@ -120,9 +120,10 @@ static void inspect(const inspector_t *self)
         pause_ms = pause_ms < PAUSE_MS_MAX / 2 ? pause_ms * 2 : PAUSE_MS_MAX;
     }
     pay_store_mark_clear(store_host->options.mark);
-    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, APR_ARRAY_IDX(store_host->hosts, 0, server_rec *),
-                 PAYLOGNO(00652) "PaymentsStore %s: a check found nothing wrong, it is used again",
-                 store_host->url);
+    ap_log_error(
+        APLOG_MARK, APLOG_NOTICE, 0, APR_ARRAY_IDX(store_host->hosts, 0, server_rec *),
+        PAYLOGNO(00652) "PaymentsStore %s: a check found no damage, and the store is used again",
+        store_host->url);
     _exit(0);
 }
 
@@ -167,8 +168,8 @@ static void inspector_run(inspector_t *self)
     }
     if (pid < 0) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, server,
-                     PAYLOGNO(00653) "PaymentsStore %s: no process to check it with; tried again "
-                                     "in a few seconds",
+                     PAYLOGNO(00653) "PaymentsStore %s: no process could be started to check it; "
+                                     "the next try is in a few seconds",
                      self->store_host->url);
         apr_pool_destroy(self->pool);
         self->pool = NULL;

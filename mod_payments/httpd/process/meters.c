@@ -66,8 +66,8 @@ static void share(server_rec *main_server, apr_pool_t *ptemp)
         rv = apr_shm_create(&shm, pay_meter_size(), NULL, main_server->process->pool);
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
-                         PAYLOGNO(00370) "No shared memory for counters: nothing is counted, "
-                                         "PaymentsMetrics tells what the stores say alone");
+                         PAYLOGNO(00370) "No shared memory for counters: nothing is counted, and "
+                                         "PaymentsMetrics shows only the values of the stores");
             return;
         }
         kept = ap_retained_data_create(key, sizeof(*kept));

@@ -41,21 +41,21 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     }
     for (i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
         if (ap_find_linked_module(modules[i].file)) {
-            ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server,
-                         PAYLOGNO(00661) "%s is loaded beside a store of payments: its scripts run "
-                                         "as the server's user and can read and write the store. "
-                                         "If others than you write such scripts, %s, or give "
-                                         "payments a server of their own (docs/operations.md, "
-                                         "\"Shared hosting\")",
-                         modules[i].name, modules[i].remedy);
+            ap_log_error(
+                APLOG_MARK, APLOG_NOTICE, 0, main_server,
+                PAYLOGNO(00661) "%s is loaded in a server with a payments store: its scripts run "
+                                "as the server's user and can read and write the store. If anyone "
+                                "but you writes such scripts, %s, or give payments a server of "
+                                "their own (docs/operations.md, \"Shared hosting\")",
+                modules[i].name, modules[i].remedy);
         }
     }
     if (ap_coredumpdir_configured) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
-                     PAYLOGNO(00662) "CoreDumpDirectory is set: it opens the memory of child "
-                                     "processes, with the secrets in it, to every script of the "
-                                     "server's user, and puts them into core files. Take it out "
-                                     "where real money is taken");
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, main_server,
+            PAYLOGNO(00662) "CoreDumpDirectory is set: it opens the memory of child processes, "
+                            "with the secrets in it, to every script of the server's user, and "
+                            "writes them into core files. Remove it where real money is taken");
     }
     return OK;
 }

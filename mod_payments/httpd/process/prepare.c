@@ -65,8 +65,8 @@ static void put_defaults(const pay_store_host_t *store_host, pay_store_t *store,
     if (rv == APR_NOTFOUND) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, s,
-            PAYLOGNO(00302) "PaymentsAccount %s does not exist yet: calls are answered 401 "
-                            "until it is made (paymentsctl -s %s account create %s)",
+            PAYLOGNO(00302) "PaymentsAccount %s does not exist yet: calls are answered 401 until "
+                            "it is created (paymentsctl -s %s account create %s)",
             conf->account, store_host->url, conf->account);
     }
 }
@@ -83,8 +83,8 @@ static void refuse(prepared_t *one, apr_status_t rv, const char *reason)
     const char *cause = pay_httpd_log_cause(&rv, "it failed");
 
     ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(one->store_host->hosts, 0, server_rec *),
-                 PAYLOGNO(00303) "PaymentsStore %s cannot be used, its virtual hosts answer 503 "
-                                 "until it can: %s%s%s",
+                 PAYLOGNO(00303) "PaymentsStore %s cannot be used, and its virtual hosts answer "
+                                 "503 until it can: %s%s%s",
                  one->store_host->url, reason ? reason : "", reason ? "; " : "", cause);
     one->refused = 1;
 }
@@ -222,8 +222,9 @@ static void prepare_apart(const apr_array_header_t *store_hosts, server_rec *s, 
 
     rv = apr_shm_create(&shm, (apr_size_t)store_hosts->nelts, NULL, p);
     if (rv != APR_SUCCESS) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
-                     PAYLOGNO(00308) "No shared memory: stores are left to the child processes");
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, rv, s,
+            PAYLOGNO(00308) "No shared memory: the child processes open the stores by themselves");
         return;
     }
     prepared = apr_shm_baseaddr_get(shm);
@@ -238,15 +239,16 @@ static void prepare_apart(const apr_array_header_t *store_hosts, server_rec *s, 
         ended = pid > 0 && wait_for(&killed_by, pid, until);
     } while (ended && died_in_store(prepared, store_hosts));
     if (!ended) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, pid < 0 ? errno : 0, s,
-                     PAYLOGNO(00309) "The stores could not be prepared within %d s: a stopped "
-                                     "process may hold the write lock of one. Let it go on or end "
-                                     "it; changed defaults of new accounts wait for the next start",
-                     (int)apr_time_sec(PREPARE_TIME_MAX));
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, pid < 0 ? errno : 0, s,
+            PAYLOGNO(00309) "The stores could not be prepared within %d s: a stopped process may "
+                            "hold the writer lock of one. Resume or end that process; changed "
+                            "defaults of new accounts wait for the next start",
+            (int)apr_time_sec(PREPARE_TIME_MAX));
     } else if (killed_by) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
-                     PAYLOGNO(00313) "The process that prepares the stores was ended by signal %d: "
-                                     "they are left to the child processes",
+                     PAYLOGNO(00313) "The process that prepares the stores was killed by signal "
+                                     "%d: the child processes open the stores by themselves",
                      killed_by);
     }
     for (i = 0; i < store_hosts->nelts; i++) {

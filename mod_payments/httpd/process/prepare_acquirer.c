@@ -105,8 +105,8 @@ static void warn_of_test_key(const pay_acquirers_one_t *one, const char *paramet
         && pay_acquirer_relay_is_test_key(secret)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, one->host,
                      PAYLOGNO(00381) "PaymentsAcquirer %s of account %s: %s= is a key of Test "
-                                     "Mode: NO MONEY MOVES, live charges are approved all the "
-                                     "same. Put a live key there before the account sells anything",
+                                     "Mode: NO MONEY MOVES, but live charges are approved. Put a "
+                                     "live key there before the account sells anything",
                      one->acquirer.name, one->account, parameter);
     }
 }
@@ -126,12 +126,12 @@ static void prepare(pay_acquirers_one_t *one, apr_pool_t *pconf)
                     ? read_secret(&value, word[i].val, pconf)
                     : NULL;
         if (fault) {
-            ap_log_error(APLOG_MARK, APLOG_ERR, 0, one->host,
-                         PAYLOGNO(00380) "PaymentsAcquirer %s of account %s is out of service "
-                                         "until this is mended and the server restarted: it "
-                                         "refuses charges and refunds (503), and what is pending "
-                                         "stays so: %s=: %s",
-                         one->acquirer.name, one->account, word[i].key, fault);
+            ap_log_error(
+                APLOG_MARK, APLOG_ERR, 0, one->host,
+                PAYLOGNO(00380) "PaymentsAcquirer %s of account %s is out of service until this is "
+                                "fixed and the server restarted: charges and refunds are answered "
+                                "503, and pending ones stay pending: %s=: %s",
+                one->acquirer.name, one->account, word[i].key, fault);
             one->is_out = 1;
             pay_breaker_shut(one->acquirer.breaker); /* refused before anything is written */
             return;
@@ -179,10 +179,10 @@ static int fetches(const pay_acquirers_one_t *one)
 static void warn_of_shared_key(const pay_acquirers_one_t *one, const pay_acquirers_one_t *other)
 {
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, one->host,
-                 PAYLOGNO(00385) "PaymentsAcquirer %s: accounts %s and %s use one key of it, so "
-                                 "that each would list the other's refunds too: neither fetches "
-                                 "refunds that were made elsewhere. Give each a key of its own, or "
-                                 "set PaymentsRefundSync off",
+                 PAYLOGNO(00385) "PaymentsAcquirer %s: accounts %s and %s use the same key, so "
+                                 "each would list the other's refunds as well: refunds made "
+                                 "elsewhere are fetched for neither. Give each account a key of "
+                                 "its own, or set PaymentsRefundSync off",
                  one->acquirer.name, other->account, one->account);
 }
 

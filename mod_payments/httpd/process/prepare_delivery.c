@@ -48,15 +48,15 @@ void pay_prepare_keyrings(const apr_array_header_t *store_hosts, apr_pool_t *pco
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
                          PAYLOGNO(00350) "PaymentsStore %s: %s; webhooks and the mail relay's "
-                                         "login wait until the server is restarted with it",
+                                         "login wait until this is fixed and the server restarted",
                          store_host->url, reason);
         } else if (made) {
             ap_log_error(
                 APLOG_MARK, APLOG_NOTICE, 0, host_of(store_host),
-                PAYLOGNO(00351) "PaymentsStore %s: made its master key, %s. It is in no backup of "
-                                "the store: keep a copy elsewhere. To put it out of reach of other "
-                                "tenants, move it to a directory that is root's alone, and name it "
-                                "there: PaymentsMasterKey file:/etc/apache2/payments/master.key",
+                PAYLOGNO(00351) "PaymentsStore %s: created its master key, %s. No backup of the "
+                                "store contains it: keep a copy elsewhere. To keep it from other "
+                                "tenants, move it to a directory that only root can read, and name "
+                                "it there: PaymentsMasterKey file:/etc/apache2/payments/master.key",
                 store_host->url, store_host->key_path);
         }
     }
@@ -150,17 +150,17 @@ static void check_encryption_keys(const pay_store_host_t *store_host, pay_store_
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(store_host),
-                     PAYLOGNO(00504) "PaymentsStore %s: whether its master key opens the stored "
-                                     "encryption keys could not be seen: %s",
+                     PAYLOGNO(00504) "PaymentsStore %s: the stored encryption keys could not be "
+                                     "tested against its master key: %s",
                      store_host->url, cause);
     }
     if (closed > 0) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
                      PAYLOGNO(00505) "PaymentsStore %s: the master key %s does not open %d of the "
                                      "encryption keys: encrypted orders of their accounts are "
-                                     "answered 503. Put back the file that they were stored under "
-                                     "and restart; or, if it is lost, make others (paymentsctl "
-                                     "encryption-key renew ACCOUNT --mode MODE)",
+                                     "answered 503. Put back the file under which they were "
+                                     "sealed and restart; or, if it is lost, create new keys "
+                                     "(paymentsctl encryption-key renew ACCOUNT --mode MODE)",
                      store_host->url, store_host->key_path, closed);
     }
 }
@@ -175,27 +175,27 @@ static void check_secrets(const pay_store_host_t *store_host, pay_store_t *store
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(store_host),
-                     PAYLOGNO(00352) "PaymentsStore %s: whether its master key opens the stored "
-                                     "secrets could not be seen: %s",
+                     PAYLOGNO(00352) "PaymentsStore %s: the stored secrets could not be tested "
+                                     "against its master key: %s",
                      store_host->url, cause);
     }
     if (count.unknown) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
-                     PAYLOGNO(00353) "PaymentsStore %s: the master key %s lacks the key that %d "
-                                     "secret%s of webhooks %s sealed under: what waits for them is "
-                                     "not sent. Put back the file with that key and restart; or, "
-                                     "if it is lost, set new secrets (paymentsctl webhook secret "
-                                     "rotate ACCOUNT --mode MODE --overlap 0)",
-                     store_host->url, store_host->key_path, count.unknown,
-                     count.unknown == 1 ? "" : "s", count.unknown == 1 ? "is" : "are");
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
+            PAYLOGNO(00353) "PaymentsStore %s: the master key %s lacks the key under which %d "
+                            "webhook secret%s %s sealed: their events are not sent. Put back the "
+                            "file with that key and restart; or, if it is lost, set new secrets "
+                            "(paymentsctl webhook secret rotate ACCOUNT --mode MODE --overlap 0)",
+            store_host->url, store_host->key_path, count.unknown, count.unknown == 1 ? "" : "s",
+            count.unknown == 1 ? "is" : "are");
     }
     if (count.changed) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
-                     PAYLOGNO(00354) "PaymentsStore %s: %d secret%s of webhooks %s not what was "
-                                     "stored for them: set new ones (paymentsctl webhook secret "
-                                     "rotate ACCOUNT --mode MODE --overlap 0)",
-                     store_host->url, count.changed, count.changed == 1 ? "" : "s",
-                     count.changed == 1 ? "is" : "are");
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
+            PAYLOGNO(00354) "PaymentsStore %s: %d webhook secret%s %s damaged: set new ones "
+                            "(paymentsctl webhook secret rotate ACCOUNT --mode MODE --overlap 0)",
+            store_host->url, count.changed, count.changed == 1 ? "" : "s",
+            count.changed == 1 ? "is" : "are");
     }
 }
 
@@ -294,11 +294,10 @@ static void put_delivery(const pay_store_host_t *store_host, const pay_mail_logi
     if (conf->mail_login_file) {
         fault = login_seal(&delivery.mail_login, store_host, login, was ? was->mail_login : "", p);
         if (fault) {
-            ap_log_error(
-                APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
-                PAYLOGNO(00355) "PaymentsStore %s: PaymentsMailRelay is not used until the "
-                                "server is restarted, e-mails wait: %s",
-                store_host->url, fault);
+            ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
+                         PAYLOGNO(00355) "PaymentsStore %s: PaymentsMailRelay is not used until "
+                                         "the server is restarted, and e-mails wait: %s",
+                         store_host->url, fault);
             delivery.mail_relay = ""; /* without its login it would refuse them for good */
             delivery.mail_login = "";
         }
@@ -306,10 +305,11 @@ static void put_delivery(const pay_store_host_t *store_host, const pay_mail_logi
     rv = pay_server_delivery_put(store, was, &delivery, p);
     if (rv != APR_SUCCESS) {
         cause = pay_httpd_log_cause(&rv, "unknown");
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, host_of(store_host),
-                     PAYLOGNO(00356) "PaymentsStore %s: the directives about notifications could "
-                                     "not be stored, those of an earlier start hold: %s",
-                     store_host->url, cause);
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, rv, host_of(store_host),
+            PAYLOGNO(00356) "PaymentsStore %s: the directives about notifications could not be "
+                            "stored, and those of an earlier start stay in effect: %s",
+            store_host->url, cause);
     }
 }
 
@@ -321,8 +321,8 @@ static void check_templates(const pay_store_host_t *store_host, apr_pool_t *p)
 
     if (fault) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, host_of(store_host),
-                     PAYLOGNO(00357) "PaymentsMailTemplates: e-mails made from it wait until it is "
-                                     "mended: %s",
+                     PAYLOGNO(00357) "PaymentsMailTemplates: e-mails that use this template wait "
+                                     "until it is fixed: %s",
                      fault);
     }
 }

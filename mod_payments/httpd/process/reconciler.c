@@ -40,8 +40,8 @@ static void open_desk(pay_store_host_t *store_host)
         reconciler->desk = NULL;
         reconciler->due_ms = pay_time_boot_ms() + OPEN_AGAIN_MS;
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, APR_ARRAY_IDX(store_host->hosts, 0, server_rec *),
-                     PAYLOGNO(00384) "PaymentsStore %s: what is pending cannot be reconciled now; "
-                                     "tried again in a minute",
+                     PAYLOGNO(00384) "PaymentsStore %s: pending payments cannot be reconciled now; "
+                                     "the next try is in a minute",
                      store_host->url);
     }
 }

@@ -35,9 +35,9 @@ int pay_rights_give_up(server_rec *main_server, apr_pool_t *p)
     if (ap_run_drop_privileges(p, main_server) != 0 || !is_for_good()) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, main_server,
                      PAYLOGNO(00640) "A process that prepares or checks stores could not give up "
-                                     "root's rights, and opens none with them. The stores are "
-                                     "left to the child processes: load mod_unixd, and name "
-                                     "another User than root");
+                                     "root's rights, and opens no store with them. The child "
+                                     "processes open the stores by themselves: load mod_unixd, "
+                                     "and set User to another user than root");
         return 0;
     }
     /* It holds master keys, and is a process of a user's who may have others. */

@@ -46,11 +46,10 @@ void pay_server_slots_share(server_rec *main_server, apr_pool_t *pconf)
 
     rv = apr_shm_create(&shm, pay_slots_size(&limits), NULL, pconf);
     if (rv != APR_SUCCESS) {
-        ap_log_error(
-            APLOG_MARK, APLOG_ERR, rv, main_server,
-            PAYLOGNO(00304) "No shared memory for %d slots: calls of Live Mode are limited "
-                            "in each child process by itself",
-            limits.count);
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
+                     PAYLOGNO(00304) "No shared memory for %d slots: each child process limits its "
+                                     "Live Mode calls by itself",
+                     limits.count);
         memory = apr_palloc(pconf, pay_slots_size(&limits));
     } else {
         memory = apr_shm_baseaddr_get(shm);

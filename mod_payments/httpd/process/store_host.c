@@ -55,8 +55,8 @@ static pay_store_shared_t *share(server_rec *s, apr_pool_t *pconf)
         shared = pay_store_shared_init(apr_shm_baseaddr_get(shm), processes);
     } else {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
-                     PAYLOGNO(00312) "PaymentsStore %s: no shared memory for the turns to write; "
-                                     "a process that is stopped will hold up the others",
+                     PAYLOGNO(00312) "PaymentsStore %s: no shared memory for the queue of writers: "
+                                     "a process that is stopped blocks the others",
                      pay_conf_get(s)->store);
     }
     return shared;

@@ -168,7 +168,7 @@ void pay_watchdog_start(server_rec *main_server, const apr_array_header_t *store
     rv = pay_transfer_init();
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, main_server,
-                     PAYLOGNO(00361) "libcurl does not start: notifications cannot be sent");
+                     PAYLOGNO(00361) "libcurl cannot be started: notifications cannot be sent");
     }
     for (i = 0; i < sizeof(duties) / sizeof(duties[0]); i++) {
         rv = start_duty(&duties[i], store_hosts, pconf);

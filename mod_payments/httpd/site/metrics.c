@@ -283,12 +283,12 @@ static void tell_passed_on(request_rec *r)
     static _Atomic apr_time_t told;
 
     if (may_tell(&told)) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
-                      PAYLOGNO(00744) "PaymentsMetrics %s is refused: a proxy on this machine "
-                                      "passed the request on, perhaps by a RewriteRule [P] of a "
-                                      ".htaccess, and rules by address took it for the proxy's "
-                                      "own. Ask this server directly",
-                      r->uri);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_WARNING, 0, r,
+            PAYLOGNO(00744) "PaymentsMetrics %s is refused: a proxy on this machine passed the "
+                            "request on, perhaps by a RewriteRule [P] in a .htaccess, and rules by "
+                            "address took the client for the proxy. Ask this server directly",
+            r->uri);
     }
 }
 
@@ -300,7 +300,7 @@ static void tell(request_rec *r)
         return;
     }
     ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
-                  PAYLOGNO(00371) "PaymentsMetrics %s is refused: anybody could read it. Say who "
+                  PAYLOGNO(00371) "PaymentsMetrics %s is refused: anyone could read it. Name who "
                                   "may: <Location \"%s\"> Require local </Location>",
                   r->uri, r->uri);
 }

@@ -79,7 +79,7 @@ static const pay_problem_t *private_open(secret_t *secret, const pay_service_t *
             rv == APR_NOTFOUND
                 ? "is sealed under a master key that this server does not hold: put back the file "
                   "with it and restart (docs/operations.md, \"The master key\")"
-                : "is not what was stored: make another one with paymentsctl encryption-key renew");
+                : "is damaged: create another one with paymentsctl encryption-key renew");
     return pay_problem_make(PAY_ERR_STORE_UNAVAILABLE, NULL, rv, p);
 }
 
@@ -116,7 +116,7 @@ static const pay_problem_t *data_open(const char **out, secret_t *secret,
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00501) "encrypted orders of account %u in %s mode are answered 503: their "
-                                "private key cannot be used; make another one with paymentsctl "
+                                "private key cannot be used; create another one with paymentsctl "
                                 "encryption-key renew",
                 key->scope.account, pay_mode_name(key->scope.mode));
         return pay_problem_make(PAY_ERR_STORE_UNAVAILABLE, NULL, rv, p);
@@ -140,10 +140,11 @@ const pay_problem_t *pay_encryption_open(const char **out, const pay_service_t *
     if (!key) {
         /* Sooner than with a key: that there is none is no secret, and nothing is there to guess.
          */
-        pay_log(PAY_LOG_INFO, APR_SUCCESS,
-                PAYLOGNO(00502) "an encrypted order of account %u in %s mode was refused: it has "
-                                "no encryption key yet; paymentsctl encryption-key show makes it",
-                scope->account, pay_mode_name(scope->mode));
+        pay_log(
+            PAY_LOG_INFO, APR_SUCCESS,
+            PAYLOGNO(00502) "an encrypted order of account %u in %s mode was refused: the account "
+                            "has no encryption key yet; paymentsctl encryption-key show creates it",
+            scope->account, pay_mode_name(scope->mode));
         return problem_of_data(p);
     }
     rv = secret_make(&secret, p);
@@ -197,8 +198,9 @@ const pay_problem_t *pay_encryption_need(pay_encryption_key_t **out, const pay_s
     *out = NULL;
     if (!service->keyring) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00503) "no encryption key was made for account %u in %s mode: there is no "
-                                "master key to store it under; the error log of the start says why",
+                PAYLOGNO(00503) "no encryption key was created for account %u in %s mode: there "
+                                "is no master key to seal it; the error log of the last start "
+                                "gives the reason",
                 scope->account, pay_mode_name(scope->mode));
         return pay_problem_make(PAY_ERR_STORE_UNAVAILABLE, NULL, APR_NOTFOUND, p);
     }

@@ -131,8 +131,8 @@ apr_status_t pay_charge_acquirer_name(const char **out, const pay_account_t *acc
     rv = pay_account_reference(out, account, mode, reference, p);
     if (rv == APR_EINVAL) {
         pay_log(PAY_LOG_ERR, rv,
-                PAYLOGNO(00204) "account %s was made by an earlier build, without a secret for its "
-                                "references: paymentsctl account mode %s live makes one",
+                PAYLOGNO(00204) "account %s was created by an earlier version, without a secret "
+                                "for its references: paymentsctl account mode %s live creates one",
                 account->name, account->name);
     }
     return rv;

@@ -107,7 +107,7 @@ static const pay_problem_t *withdraw(pay_charge_t **out, pay_charge_t *charge, p
     if (rv == APR_SUCCESS) {
         return pay_problem_make(error, NULL, cause, c->pool);
     }
-    pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00200) "charge %s was not sent, but could not be taken back",
+    pay_log(PAY_LOG_ERR, rv, PAYLOGNO(00200) "charge %s was not sent, but could not be withdrawn",
             charge->reference);
     rv = pay_store_charge_find(&stored, store, &charge->scope, charge->reference, c->pool);
     if (rv == APR_NOTFOUND) { /* it was, and the store could not tell */

@@ -18,7 +18,8 @@ static const pay_problem_t *answer_kept(const char **text, int *replayed, const 
     }
     if (!kept->text) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00243) "what is kept of a request about transaction %s is no answer",
+                PAYLOGNO(00243) "the idempotency record of a request about transaction %s holds "
+                                "no answer",
                 reference);
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, p);
     }

@@ -324,7 +324,7 @@ static const pay_problem_t *withdraw(const pay_charge_t *charge, pay_error_t err
     rv = pay_store_charge_withdraw(store, &charge->scope, charge->seq, d->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
-                PAYLOGNO(00571) "checkout %s was not sent, but could not be taken back: it fails "
+                PAYLOGNO(00571) "checkout %s was not sent, but could not be withdrawn: it fails "
                                 "when its time is over",
                 charge->reference);
     }
@@ -342,8 +342,8 @@ static void decide(const pay_charge_t **out, const pay_outcome_t *outcome, const
                                   0, d->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
-                PAYLOGNO(00572) "that checkout %s has no page could not be stored: reconciliation "
-                                "does it",
+                PAYLOGNO(00572) "checkout %s has no page, and this could not be stored: "
+                                "reconciliation stores it",
                 (*out)->reference);
         return;
     }

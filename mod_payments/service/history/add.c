@@ -68,7 +68,7 @@ static void take_back(pay_import_t *import, const add_t *add)
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
                 PAYLOGNO(00441) "refunds of acquirer %s that were stored in part could not be "
-                                "taken back: the next import removes them",
+                                "removed: the next import removes them",
                 add->window->acquirer->name);
     }
 }

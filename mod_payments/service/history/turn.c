@@ -32,7 +32,7 @@ static void tell_faults(pay_history_turn_t *turn, char *before)
     }
     for (i = 0; i < faults->nelts; i++) {
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-                PAYLOGNO(00442) "account %s: what acquirer %s has is not kept here: %s",
+                PAYLOGNO(00442) "account %s: a record of acquirer %s is not stored here: %s",
                 account->service->account_name, account->acquirer->name,
                 APR_ARRAY_IDX(faults, i, const char *));
     }
@@ -83,8 +83,9 @@ static void tell_news(const pay_history_turn_t *turn)
 
     if (news->added || news->changed) {
         pay_log(PAY_LOG_INFO, APR_SUCCESS,
-                PAYLOGNO(00443) "account %s: %" APR_UINT64_T_FMT " refunds that were made "
-                                "elsewhere were added, %" APR_UINT64_T_FMT " are decided now",
+                PAYLOGNO(00443) "account %s: %" APR_UINT64_T_FMT
+                                " refunds that were made elsewhere were added, %" APR_UINT64_T_FMT
+                                " are now decided",
                 turn->account->service->account_name, news->added, news->changed);
     }
 }
@@ -101,7 +102,7 @@ static void end_request(pay_history_turn_t *turn)
         history->synced_epoch = history->asked_epoch;
     }
     pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
-            PAYLOGNO(00444) "account %s: the refunds asked for were fetched from acquirer %s: "
+            PAYLOGNO(00444) "account %s: the requested refunds were fetched from acquirer %s: "
                             "%" APR_UINT64_T_FMT " seen, %" APR_UINT64_T_FMT
                             " added, %" APR_UINT64_T_FMT " changed, %" APR_UINT64_T_FMT " refused",
             turn->account->service->account_name, turn->account->acquirer->name, history->seen,
@@ -129,10 +130,10 @@ static apr_status_t request_failed(pay_history_turn_t *turn, apr_status_t rv)
     }
     account->tries = 0;
     history->answered = history->asked;
-    pay_log(PAY_LOG_ERR, rv,
-            PAYLOGNO(00445) "account %s: the refunds asked for could not be fetched from acquirer "
-                            "%s",
-            account->service->account_name, account->acquirer->name);
+    pay_log(
+        PAY_LOG_ERR, rv,
+        PAYLOGNO(00445) "account %s: the requested refunds could not be fetched from acquirer %s",
+        account->service->account_name, account->acquirer->name);
     return put(turn);
 }
 
@@ -206,8 +207,8 @@ static apr_status_t round_failed(pay_history_turn_t *turn, apr_status_t rv)
     if (!account->round_failed) {
         account->round_failed = 1;
         pay_log(PAY_LOG_WARNING, rv,
-                PAYLOGNO(00446) "account %s: the last refunds could not be fetched from acquirer "
-                                "%s; it is tried again, and told when it works",
+                PAYLOGNO(00446) "account %s: the latest refunds could not be fetched from acquirer "
+                                "%s; the server tries again and logs when it succeeds",
                 account->service->account_name, account->acquirer->name);
     }
     return end_round(turn);
@@ -274,8 +275,8 @@ static apr_status_t far_failed(pay_history_turn_t *turn, apr_status_t rv)
         account->far_failed = 1;
         pay_log(PAY_LOG_WARNING, rv,
                 PAYLOGNO(00731) "account %s: the refunds of the last %d days could not be fetched "
-                                "from acquirer %s; it is tried again every hour, and what it "
-                                "decides late is learnt when it works",
+                                "from acquirer %s; the server tries again every hour, and misses "
+                                "late decisions of the acquirer until then",
                 account->service->account_name, PAY_HISTORY_FAR_DAYS, account->acquirer->name);
     }
     return end_far(turn, FAR_AGAIN);

@@ -322,7 +322,7 @@ static apr_status_t differ(int *changed, const change_t *change, const pay_histo
     if (rv == APR_SUCCESS && *changed) {
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
                 PAYLOGNO(00440) "refund %s: acquirer %s has it twice, or with another amount or "
-                                "currency than it was asked for: a person must look",
+                                "currency than requested: someone must look into it",
                 change->refund_reference, window->acquirer->name);
     }
     return rv;

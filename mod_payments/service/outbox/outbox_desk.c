@@ -177,10 +177,11 @@ static void complain(pay_outbox_t *outbox, const pay_endpoint_t *endpoint, const
     *told_ms = now_ms;
     if (is_webhook) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00261) "events for webhooks wait, as account %u's in %s mode: %s",
+                PAYLOGNO(00261) "webhook events are waiting, for example those of account %u in "
+                                "%s mode: %s",
                 endpoint->scope.account, pay_mode_name(endpoint->scope.mode), waits);
     } else {
-        pay_log(PAY_LOG_ERR, APR_SUCCESS, PAYLOGNO(00262) "e-mails wait: %s", waits);
+        pay_log(PAY_LOG_ERR, APR_SUCCESS, PAYLOGNO(00262) "e-mails are waiting: %s", waits);
     }
 }
 

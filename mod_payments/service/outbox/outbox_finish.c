@@ -70,7 +70,7 @@ static void log_withheld(pay_outbox_t *outbox, const pay_outbox_try_t *one, cons
     }
     outbox->withheld_told_ms = now_ms;
     pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
-            PAYLOGNO(00770) "event %s for %s, and perhaps others: %s (said once an hour at most)",
+            PAYLOGNO(00770) "event %s for %s, and perhaps others: %s (logged once an hour at most)",
             one->id, name, one->error);
 }
 
@@ -81,7 +81,8 @@ static void log_result(pay_outbox_t *outbox, const pay_outbox_try_t *one,
 
     if (!result->stored) {
         pay_log(PAY_LOG_INFO, APR_SUCCESS,
-                PAYLOGNO(00263) "event %s for %s: a result came too late, another try stands",
+                PAYLOGNO(00263) "event %s for %s: a late result is ignored; a newer attempt owns "
+                                "this event",
                 one->id, name);
     } else if (result->end == PAY_EVENT_WITHHELD) {
         log_withheld(outbox, one, name);
@@ -97,7 +98,7 @@ static void log_result(pay_outbox_t *outbox, const pay_outbox_try_t *one,
                 name);
     } else if (result->end == PAY_EVENT_FAILED) {
         pay_log(PAY_LOG_INFO, APR_SUCCESS,
-                PAYLOGNO(00266) "event %s for %s is tried again in %d s: %s", one->id, name,
+                PAYLOGNO(00266) "event %s for %s is sent again in %d s: %s", one->id, name,
                 (int)apr_time_sec(result->due_at - pay_time_now()), one->error);
     }
 }
@@ -137,7 +138,7 @@ static void log_failing(pay_outbox_t *outbox, const pay_outbox_try_t *one,
         return;
     }
     pay_log(PAY_LOG_WARNING, APR_SUCCESS,
-            PAYLOGNO(00267) "%s fails: one event at a time is tried until it takes one again: %s",
+            PAYLOGNO(00267) "%s fails: one event at a time is tried until a delivery succeeds: %s",
             whose(one, outbox->finish_pool), one->error);
 }
 
@@ -153,8 +154,8 @@ static void drop_late(pay_outbox_t *outbox)
     }
     if (dropped > 0) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00268) "the results of %d deliveries could not be stored until their "
-                                "leases ended: they are made again",
+                PAYLOGNO(00268) "the results of %d deliveries could not be stored before their "
+                                "leases ended: these deliveries are repeated",
                 dropped);
     }
 }

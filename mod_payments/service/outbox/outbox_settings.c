@@ -37,7 +37,7 @@ static void read_allowed(pay_outbox_settings_t *settings)
         return;
     }
     pay_log(PAY_LOG_ERR, rv,
-            PAYLOGNO(00260) "PaymentsWebhookAllow: %s is no network; none is allowed",
+            PAYLOGNO(00260) "PaymentsWebhookAllow: %s is not a network; no network is allowed",
             word ? word : "a word");
 }
 

@@ -35,7 +35,7 @@ int pay_reconcile_charge(const pay_reconcile_row_t *row)
     pay_service_count(resolved);
     pay_failures_note_charge(row->service, resolved, &finding.outcome, NULL, row->pool);
     pay_log(finding.outcome.late_check_at ? PAY_LOG_NOTICE : PAY_LOG_INFO, APR_SUCCESS,
-            PAYLOGNO(00232) "charge %s is %s after %u questions%s", charge->reference,
+            PAYLOGNO(00232) "charge %s is %s after %u queries%s", charge->reference,
             pay_charge_state_name(resolved->state), (unsigned int)charge->attempts,
             finding.outcome.late_check_at ? ": its acquirer did not receive it" : "");
     return 1;

@@ -31,7 +31,7 @@ static int abandon(const pay_reconcile_row_t *row, apr_time_t now, apr_time_t du
                                  row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
-                PAYLOGNO(00575) "that checkout %s was abandoned could not be stored",
+                PAYLOGNO(00575) "checkout %s was abandoned, but this could not be stored",
                 charge->reference);
         return 0;
     }

@@ -61,7 +61,7 @@ static void stir(pay_reconcile_desk_t *desk)
     rc = pthread_create(&desk->thread[desk->threads], NULL, work, desk);
     if (rc) {
         pay_log(PAY_LOG_ERR, APR_FROM_OS_ERROR(rc),
-                PAYLOGNO(00430) "a thread to ask acquirers could not be started: %d are at work",
+                PAYLOGNO(00430) "a thread to query acquirers could not be started: %d are running",
                 desk->threads);
         return;
     }

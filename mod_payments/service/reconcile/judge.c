@@ -189,8 +189,8 @@ void pay_reconcile_judge(pay_reconcile_finding_t *finding, const pay_reconcile_r
 static void tell_late(const pay_reconcile_subject_t *subject)
 {
     pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-            PAYLOGNO(00423) "%s %s of account %u failed because acquirer %s did not know it, and "
-                            "was carried out there all the same: set it right, then close it with "
+            PAYLOGNO(00423) "%s %s of account %u failed because acquirer %s did not know it, but "
+                            "the acquirer carried it out: correct this, then close it with "
                             "paymentsctl %s resolve",
             subject->noun, subject->reference, subject->scope->account, subject->acquirer,
             subject->noun);
@@ -203,16 +203,17 @@ void pay_reconcile_tell(const pay_reconcile_subject_t *subject, pay_held_t held)
     }
     switch (held) {
     case PAY_HELD_OVERDUE:
-        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
-                PAYLOGNO(00421) "%s %s of account %u has been pending at acquirer %s for too long: "
-                                "see that it can be reached, and ask its people; it is asked again "
-                                "and again. paymentsctl %s resolve tells what they say",
-                subject->noun, subject->reference, subject->scope->account, subject->acquirer,
-                subject->noun);
+        pay_log(
+            PAY_LOG_WARNING, APR_SUCCESS,
+            PAYLOGNO(00421) "%s %s of account %u has been pending at acquirer %s for too long: "
+                            "check that the acquirer can be reached, and ask its support; the "
+                            "server keeps asking. Enter the decision with paymentsctl %s resolve",
+            subject->noun, subject->reference, subject->scope->account, subject->acquirer,
+            subject->noun);
         return;
     case PAY_HELD_NO_ACQUIRER:
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00230) "%s %s of account %u is left as it is: its acquirer %s is not "
+                PAYLOGNO(00230) "%s %s of account %u stays as it is: acquirer %s is not "
                                 "configured. Put its PaymentsAcquirer back, or decide it with "
                                 "paymentsctl %s resolve",
                 subject->noun, subject->reference, subject->scope->account, subject->acquirer,
@@ -220,9 +221,9 @@ void pay_reconcile_tell(const pay_reconcile_subject_t *subject, pay_held_t held)
         return;
     case PAY_HELD_DIFFERENT:
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-                PAYLOGNO(00422) "acquirer %s has something else than %s %s of account %u under its "
-                                "reference: find out what, then decide it with paymentsctl %s "
-                                "resolve",
+                PAYLOGNO(00422) "acquirer %s has a different payment under the reference of %s %s "
+                                "of account %u: find out which, then decide it with paymentsctl "
+                                "%s resolve",
                 subject->acquirer, subject->noun, subject->reference, subject->scope->account,
                 subject->noun);
         return;

@@ -56,7 +56,7 @@ static int step(pay_charge_t **out, const pay_reconcile_row_t *row, const pay_la
                                row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
-                PAYLOGNO(00425) "what was found late of charge %s could not be stored",
+                PAYLOGNO(00425) "a late finding about charge %s could not be stored",
                 charge->reference);
         return 0;
     }
@@ -91,7 +91,7 @@ static void follow(const pay_reconcile_row_t *row, const pay_reconcile_finding_t
         what.to = PAY_LATE_REFUNDED;
         if (step(NULL, row, &what)) {
             pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
-                    PAYLOGNO(00424) "the late approval of charge %s was given back",
+                    PAYLOGNO(00424) "the late approval of charge %s was refunded",
                     row->charge->reference);
         }
         return;
@@ -128,7 +128,7 @@ static void send_now(const pay_reconcile_row_t *row, pay_acquiring_t *acquiring,
     }
     if (rv == PAYMENTS_NOT_SENT) {
         pay_log(PAY_LOG_WARNING, rv,
-                PAYLOGNO(00426) "the late approval of charge %s could not be given back now: it is "
+                PAYLOGNO(00426) "the late approval of charge %s could not be refunded now: it is "
                                 "tried again",
                 row->charge->reference);
         what.to = PAY_LATE_NONE;
@@ -249,7 +249,7 @@ int pay_reconcile_refund_late(const pay_reconcile_row_t *row)
                                finding.outcome.held, NULL, row->pool);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
-                PAYLOGNO(00420) "what was found late of refund %s could not be stored",
+                PAYLOGNO(00420) "a late finding about refund %s could not be stored",
                 refund->refund_reference);
     } else if (changed) {
         pay_reconcile_tell(&subject, finding.outcome.held);

@@ -32,7 +32,7 @@ static int resolve(const pay_reconcile_finding_t *finding, const pay_reconcile_r
         return 0;
     }
     pay_log(finding->outcome.late_check_at ? PAY_LOG_NOTICE : PAY_LOG_INFO, APR_SUCCESS,
-            PAYLOGNO(00235) "refund %s is %s after %u questions%s", refund->refund_reference,
+            PAYLOGNO(00235) "refund %s is %s after %u queries%s", refund->refund_reference,
             pay_refund_state_name(resolved->state), (unsigned int)refund->attempts,
             finding->outcome.late_check_at ? ": its acquirer did not receive it" : "");
     return 1;
@@ -170,7 +170,7 @@ int pay_reconcile_refund_send(const pay_reconcile_row_t *row)
     }
     if (!row->charge) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00233) "refund %s is not sent: its charge is not known",
+                PAYLOGNO(00233) "refund %s is not sent: its charge is unknown",
                 refund->refund_reference);
         return wait_on(row, PAY_HELD_OVERDUE);
     }

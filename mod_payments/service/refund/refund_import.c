@@ -295,8 +295,8 @@ static void take_back(pay_import_t *import, const run_t *run)
     } while (rv == PAY_STORE_EBUSY && ++tries < BUSY_TRIES_MAX);
     if (rv != APR_SUCCESS) {
         pay_log(PAY_LOG_ERR, rv,
-                PAYLOGNO(00241) "the failed import of refunds for account %u could not be taken "
-                                "back: what it left, the next one removes",
+                PAYLOGNO(00241) "the failed import of refunds for account %u could not be undone: "
+                                "the next import removes what it left",
                 (unsigned int)run->scope->account);
     }
 }

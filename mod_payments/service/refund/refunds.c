@@ -215,8 +215,8 @@ static const pay_problem_t *answer_kept(pay_refund_t **out, int *replayed, const
     }
     if (!kept->refund && kept->refusal == PAY_REFUND_OPENED) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00242) "what is kept of a refund of charge %s is neither a refund nor a "
-                                "refusal",
+                PAYLOGNO(00242) "the idempotency record of a refund of charge %s holds neither a "
+                                "refund nor a refusal",
                 c->request->reference);
         return pay_problem_make(PAY_ERR_INTERNAL, NULL, APR_SUCCESS, c->pool);
     }

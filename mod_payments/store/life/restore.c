@@ -161,11 +161,11 @@ static void epoch_tell(const char *path, const pay_epoch_t *epoch, const content
         (void)pay_time_format(copied, epoch->copied_at);
     }
     pay_log(PAY_LOG_WARNING, APR_SUCCESS,
-            PAYLOGNO(00700) "store %s was put back from a copy of %s: live refunds and live events "
-                            "wait until \"paymentsctl -s lmdb:%s store confirm\" is done. It "
-                            "brings back %lu keys, %lu tokens and %lu grants, those that were "
-                            "revoked since too, %lu events that were not delivered and %lu rows "
-                            "that wait for an acquirer or a payer",
+            PAYLOGNO(00700) "store %s was restored from a copy of %s: live refunds and live events "
+                            "wait until you run \"paymentsctl -s lmdb:%s store confirm\". The copy "
+                            "brings back %lu keys, %lu tokens and %lu grants, also those that were "
+                            "revoked since, %lu events that were not delivered and %lu rows that "
+                            "wait for an acquirer or a payer",
             path, copied, path, (unsigned long)content->keys, (unsigned long)content->tokens,
             (unsigned long)content->grants, (unsigned long)content->events,
             (unsigned long)content->pending);

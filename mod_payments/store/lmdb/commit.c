@@ -38,9 +38,9 @@ static void log_busy(pay_lmdb_env_t *env, const pay_store_t *db)
 {
     if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_BUSY)) {
         pay_log(PAY_LOG_ERR, PAY_STORE_EBUSY,
-                PAYLOGNO(00109) "store %s: no turn to write within PaymentsCommitWait (%d ms). "
-                                "Another process that has the store open is stopped or very busy, "
-                                "or the disk is slow",
+                PAYLOGNO(00109) "store %s: the writer lock was not free within PaymentsCommitWait "
+                                "(%d ms). Another process that has the store open is stopped or "
+                                "very busy, or the disk is slow",
                 db->path, (int)apr_time_as_msec(db->options.commit_wait));
     }
 }
@@ -79,9 +79,10 @@ static void log_failure(pay_lmdb_env_t *env, int rc)
         return;
     }
     if (pay_rows_status(rc) == PAY_STORE_EDOWN && pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_FAULT)) {
-        pay_log(PAY_LOG_ERR, rc > 0 ? rc : APR_SUCCESS,
-                PAYLOGNO(00111) "store %s: a write failed before its commit, nothing was done: %s",
-                env->path, mdb_strerror(rc));
+        pay_log(
+            PAY_LOG_ERR, rc > 0 ? rc : APR_SUCCESS,
+            PAYLOGNO(00111) "store %s: a write failed before its commit and changed nothing: %s",
+            env->path, mdb_strerror(rc));
     }
 }
 
@@ -138,8 +139,8 @@ static void log_commit(pay_lmdb_env_t *env, int rc)
     }
     if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_COMMIT)) {
         pay_log(PAY_LOG_CRIT, rc > 0 ? rc : APR_SUCCESS,
-                PAYLOGNO(00112) "store %s: a commit failed, whether it was done is unknown: %s. "
-                                "Check disk space and the system's log",
+                PAYLOGNO(00112) "store %s: a commit failed and its outcome is unknown: %s. Check "
+                                "disk space and the system log",
                 env->path, mdb_strerror(rc));
     }
 }

@@ -232,8 +232,8 @@ apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, cons
         rv = file_make(dir_fd, PAY_LMDB_DATA_FILE, path, reason);
         if (rv == APR_SUCCESS) {
             pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
-                    PAYLOGNO(00116) "store %s: made a new, empty store; if there was one before, "
-                                    "look for it before anything is charged",
+                    PAYLOGNO(00116) "store %s: created a new, empty store; if there was one "
+                                    "before, look for it before anything is charged",
                     path);
         }
         if (rv == APR_SUCCESS) {

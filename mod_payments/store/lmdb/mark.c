@@ -147,10 +147,10 @@ void pay_lmdb_mark_log(pay_store_mark_t *mark, const char *path)
     }
     pay_log(PAY_LOG_CRIT, APR_SUCCESS,
             PAYLOGNO(00650) "store %s is damaged, or its disk cannot be read: a process died in it "
-                            "(%s). All processes leave it alone, its virtual hosts answer 503, "
-                            "others go on. Stop the server, put a backup in its place, run "
-                            "\"paymentsctl -s lmdb:%s store check\" and start the server. Until "
-                            "then it is checked again and again, and used once a check passes",
+                            "(%s). No process uses it, its virtual hosts answer 503, and others go "
+                            "on. Stop the server, restore a backup in its place, run \"paymentsctl "
+                            "-s lmdb:%s store check\" and start the server. Until then the store "
+                            "is checked again and again, and used once a check passes",
             path, strsignal(atomic_load(&mark->signal)), path);
 }
 

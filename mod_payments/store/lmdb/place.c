@@ -47,8 +47,8 @@ static apr_status_t overlayfs_judge(const char *path, pay_lmdb_reason_t *reason)
 
     if (word && strcmp(word, OVERLAYFS_WORD) == 0) {
         pay_log(PAY_LOG_NOTICE, APR_SUCCESS,
-                PAYLOGNO(00180) "store %s lies on overlayfs, as " OVERLAYFS_VARIABLE
-                                " allows for tests: no money must depend on it",
+                PAYLOGNO(00180) "store %s is on overlayfs, which " OVERLAYFS_VARIABLE
+                                " allows for tests: never keep real payments in it",
                 path);
         return APR_SUCCESS;
     }

@@ -63,11 +63,10 @@ int pay_rows_bad(pay_table_t table, const MDB_val *key)
         hex[2 * i + 1] = digits[bytes[i] & 15];
     }
     hex[2 * len] = '\0';
-    pay_log(
-        PAY_LOG_ERR, APR_SUCCESS,
-        PAYLOGNO(00104) "table %s: the row of key 0x%s%s does not decode; run paymentsctl store "
-                        "check and restore it from a backup",
-        pay_rows_table_name(table), hex, len < key->mv_size ? "..." : "");
+    pay_log(PAY_LOG_ERR, APR_SUCCESS,
+            PAYLOGNO(00104) "table %s: the row of key 0x%s%s does not decode; run paymentsctl "
+                            "store check and restore the store from a backup",
+            pay_rows_table_name(table), hex, len < key->mv_size ? "..." : "");
     return PAY_ROWS_BAD;
 }
 
@@ -104,8 +103,8 @@ apr_status_t pay_lmdb_schema_check(pay_lmdb_env_t *env, MDB_txn *txn)
     if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_SCHEMA)) {
         pay_log(
             PAY_LOG_ERR, PAY_STORE_ESCHEMA,
-            PAYLOGNO(00110) "store %s was brought to schema version %u while this program, which "
-                            "works with %u, had it open: restart with the newer one",
+            PAYLOGNO(00110) "store %s was upgraded to schema version %u while this program, which "
+                            "uses version %u, had it open: restart with the newer program",
             env->path, version, (unsigned int)PAY_STORE_SCHEMA_VERSION);
     }
     return PAY_STORE_ESCHEMA;

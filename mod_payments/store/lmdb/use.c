@@ -142,12 +142,11 @@ int pay_lmdb_env_in_place(pay_lmdb_env_t *env)
         return 1;
     }
     if (pay_lmdb_env_down(env)) {
-        pay_log(
-            PAY_LOG_CRIT, APR_SUCCESS,
-            PAYLOGNO(00114) "store %s was replaced by another directory or file while it was "
-                            "open: nothing more is written to the one that was taken away. Stop "
-                            "the server before you restore a backup",
-            env->path);
+        pay_log(PAY_LOG_CRIT, APR_SUCCESS,
+                PAYLOGNO(00114) "store %s was replaced by another directory or file while it was "
+                                "open: nothing more is written to the old one. Stop the server "
+                                "before you restore a backup",
+                env->path);
     }
     return 0;
 }
@@ -157,8 +156,8 @@ void pay_lmdb_env_fault(pay_lmdb_env_t *env, int rc)
     if (rc == MDB_PANIC) {
         if (pay_lmdb_env_down(env)) {
             pay_log(PAY_LOG_EMERG, APR_SUCCESS,
-                    PAYLOGNO(00101) "store %s: a write to its header failed; it is closed and "
-                                    "opened again. Check the disk and the system's log",
+                    PAYLOGNO(00101) "store %s: a write to its header failed; the store is closed "
+                                    "and opened again. Check the disk and the system log",
                     env->path);
         }
         return;
@@ -167,8 +166,8 @@ void pay_lmdb_env_fault(pay_lmdb_env_t *env, int rc)
         if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_READERS)) {
             pay_log(PAY_LOG_ERR, APR_SUCCESS,
                     PAYLOGNO(00102) "store %s: every slot of its reader table is taken; stop the "
-                                    "server and all tools once, so that it is made anew with the "
-                                    "size that the configuration asks for",
+                                    "server and all tools once, so that the table is created again "
+                                    "with the configured size",
                     env->path);
         }
         return;

@@ -87,7 +87,7 @@ apr_status_t pay_store_charge_late(pay_charge_t **out, int *changed, pay_store_t
     if (late.found) {
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
                 PAYLOGNO(00171) "charge %s (key %s): it failed here because acquirer %s had not "
-                                "received it, and is approved there all the same",
+                                "received it, but the acquirer approved it",
                 late.out->reference, late.out->key_id, late.out->acquirer);
     }
     *out = late.out;

@@ -306,15 +306,15 @@ apr_status_t pay_store_charge_resolve(pay_charge_t **out, int *changed, pay_stor
     }
     if (resolve.contradicts) {
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-                PAYLOGNO(00151) "charge %s (key %s): the acquirer now says otherwise than the "
-                                "outcome that was stored and told; see its contradiction",
+                PAYLOGNO(00151) "charge %s (key %s): the acquirer contradicts the outcome that was "
+                                "stored and reported; see the contradiction of the charge",
                 resolve.out->reference, resolve.out->key_id);
     }
     if (resolve.disputed) {
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-                PAYLOGNO(00783) "charge %s (key %s): the acquirer says that it failed, and a "
-                                "refund of it says that it was approved: it stays pending and is "
-                                "held until that is clear",
+                PAYLOGNO(00783) "charge %s (key %s): the acquirer reports that it failed, but a "
+                                "refund of it shows that it was approved: it stays pending and is "
+                                "held until this is cleared up",
                 resolve.out->reference, resolve.out->key_id);
     }
     *out = resolve.out;

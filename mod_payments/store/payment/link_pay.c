@@ -190,10 +190,11 @@ static int judge_once(pay_claim_t *claim, pay_charge_t **charge, pay_rows_txn_t 
     }
     if (!whole) {
         *claim = PAY_CLAIM_LINK_BUSY;
-        pay_log(PAY_LOG_ERR, APR_SUCCESS,
-                PAYLOGNO(00730) "payment link %s was made before this version, and has too many "
-                                "checkouts behind it to tell whether one may be paid: make another",
-                link->reference);
+        pay_log(
+            PAY_LOG_ERR, APR_SUCCESS,
+            PAYLOGNO(00730) "payment link %s was created by an earlier version and has too many "
+                            "checkouts to find out whether one may be paid: create another link",
+            link->reference);
         return MDB_SUCCESS;
     }
     rc = pay_store_charge_get(&last, txn, &proposal->scope, link->last_seq, p);

@@ -85,8 +85,8 @@ apr_status_t pay_store_refund_fail(pay_refund_t **out, int *changed, pay_store_t
     }
     if (fail.changed) {
         pay_log(PAY_LOG_WARNING, APR_SUCCESS,
-                PAYLOGNO(00160) "refund %s (key %s): the acquirer says that it failed after it "
-                                "had been processed; its amount can be refunded again",
+                PAYLOGNO(00160) "refund %s (key %s): the acquirer reports that it failed after it "
+                                "was processed; its amount can be refunded again",
                 fail.out->refund_reference, fail.out->key_id);
     }
     *out = fail.out;

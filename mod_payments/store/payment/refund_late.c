@@ -93,8 +93,8 @@ apr_status_t pay_store_refund_late(pay_refund_t **out, int *changed, pay_store_t
     }
     if (late.contradicts) {
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-                PAYLOGNO(00172) "refund %s (key %s): it failed here, and acquirer %s says "
-                                "otherwise; kept in its row",
+                PAYLOGNO(00172) "refund %s (key %s): it failed here, but acquirer %s reports "
+                                "otherwise; its answer is stored with the refund",
                 late.out->refund_reference, late.out->key_id, late.out->acquirer);
     }
     *out = late.out;

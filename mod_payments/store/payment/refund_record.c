@@ -150,9 +150,10 @@ static int unlinked_of(pay_store_entry_t *entry, const pay_store_key_t *at, cons
 /* An acquirer that mixes up its records must not keep an outcome from being stored. */
 static void name_is_taken(const void *record)
 {
-    pay_log(PAY_LOG_ERR, APR_SUCCESS,
-            PAYLOGNO(00170) "refund %s: the acquirer gives it a name that another refund has",
-            refund_of(record)->refund_reference);
+    pay_log(
+        PAY_LOG_ERR, APR_SUCCESS,
+        PAYLOGNO(00170) "refund %s: the acquirer's name for it already belongs to another refund",
+        refund_of(record)->refund_reference);
 }
 
 static int is_kind(const MDB_val *key, size_t at, int kind)

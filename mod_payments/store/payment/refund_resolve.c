@@ -179,8 +179,8 @@ apr_status_t pay_store_refund_resolve(pay_refund_t **out, int *changed, pay_stor
     }
     if (resolve.contradicts) {
         pay_log(PAY_LOG_ALERT, APR_SUCCESS,
-                PAYLOGNO(00152) "refund %s (key %s): the acquirer now says otherwise than the "
-                                "outcome that was stored and told; kept in its row",
+                PAYLOGNO(00152) "refund %s (key %s): the acquirer contradicts the outcome that was "
+                                "stored and reported; its answer is stored with the refund",
                 resolve.out->refund_reference, resolve.out->key_id);
     }
     *out = resolve.out;

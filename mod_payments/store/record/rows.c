@@ -119,8 +119,8 @@ static void log_quota(pay_rows_txn_t *txn, const pay_scope_t *scope, apr_uint64_
     if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
         pay_log(PAY_LOG_ERR, APR_SUCCESS,
                 PAYLOGNO(00190) "store %s: account number %u has %" APR_UINT64_T_FMT
-                                " rows in %s mode, as many as PaymentsAccountQuota allows: new "
-                                "ones are refused",
+                                " rows in %s mode, the maximum of PaymentsAccountQuota: new rows "
+                                "are refused",
                 txn->store->path, scope->account, rows, pay_mode_name(scope->mode));
     }
 }
@@ -171,12 +171,12 @@ int pay_store_rows_quota_strangers(int *reached, pay_rows_txn_t *txn, const pay_
     }
     *reached = 1;
     if (pay_lmdb_env_log_due(env, PAY_LMDB_CAUSE_QUOTA)) {
-        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
-                PAYLOGNO(00760) "store %s: account number %u has %" APR_UINT64_T_FMT
-                                " unpaid checkouts of public keys and payment links in %s mode, "
-                                "which fill an eighth of PaymentsAccountQuota: new ones of these "
-                                "are refused",
-                txn->store->path, scope->account, row.strangers, pay_mode_name(scope->mode));
+        pay_log(
+            PAY_LOG_WARNING, APR_SUCCESS,
+            PAYLOGNO(00760) "store %s: account number %u has %" APR_UINT64_T_FMT
+                            " unpaid checkouts of public keys and payment links in %s mode, which "
+                            "fill an eighth of PaymentsAccountQuota: new ones are refused",
+            txn->store->path, scope->account, row.strangers, pay_mode_name(scope->mode));
     }
     return MDB_SUCCESS;
 }

@@ -172,8 +172,8 @@ void pay_store_scope_log_step(const pay_scope_t *scope, apr_interval_time_t step
     if (stepped_back > 0) {
         pay_log(PAY_LOG_WARNING, APR_SUCCESS,
                 PAYLOGNO(00150) "account %u %s: the clock is %" APR_INT64_T_FMT
-                                " ms behind the last record's time and is believed: records may "
-                                "be listed before earlier ones",
+                                " ms behind the time of the last record, and the clock is trusted: "
+                                "new records may be listed before older ones",
                 scope->account, pay_mode_name(scope->mode), stepped_back / USEC_PER_MSEC);
     }
 }

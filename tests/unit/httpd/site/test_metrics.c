@@ -91,8 +91,8 @@ static const struct {
      "passed the request on"},
     {"passed on with a user", let_users, "127.0.0.1", "Via: 1.1 us", 1, NULL},
     {"passed on by another", let_local, "203.0.113.7", "Via: 1.1 proxy", 0, NULL},
-    {"where anybody may", NULL, "127.0.0.1", NULL, 0, "anybody could read it"},
-    {"where any user may come from anywhere", NULL, "127.0.0.1", NULL, 1, "anybody could read it"},
+    {"where anybody may", NULL, "127.0.0.1", NULL, 0, "anyone could read it"},
+    {"where any user may come from anywhere", NULL, "127.0.0.1", NULL, 1, "anyone could read it"},
 };
 
 START_TEST(test_readers)

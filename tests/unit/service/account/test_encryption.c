@@ -327,8 +327,8 @@ static const struct {
 } unusable_rows[] = {
     {"no master key", NO_RING, "E2", 503, "put back the file"},
     {"another master key", OTHER_RING, "E2", 503, "put back the file"},
-    {"another scope's", OTHER_SCOPE, "E2", 503, "is not what was stored"},
-    {"changed", CHANGED, "E2", 503, "is not what was stored"},
+    {"another scope's", OTHER_SCOPE, "E2", 503, "is damaged"},
+    {"changed", CHANGED, "E2", 503, "is damaged"},
     {"no private key", NO_KEY, "E2", 503, "cannot be used"},
     {"the store is down", STORE_DOWN, "E2", 503, NULL},
 };

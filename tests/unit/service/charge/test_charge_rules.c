@@ -232,7 +232,7 @@ START_TEST(test_account_without_a_secret)
     key->account = &account;
     shop_check_problem("no secret", create(&charge, &replayed, shop_request("order-1", "card_9")),
                        503, "E2");
-    ck_assert_int_eq(logged("PAY00204: account demo was made by an earlier build"), 1);
+    ck_assert_int_eq(logged("PAY00204: account demo was created by an earlier version"), 1);
     check_unknown("no secret", "order-1");
     ck_assert_int_eq(script.calls, 0);
 }
