@@ -415,11 +415,11 @@ def test_outbox(server):
 def test_manual_names_every_family(server):
     """The table of docs/operations.md is what is served; its alerts ask for nothing else."""
     text = (TOP / "docs/operations.md").read_text()
-    section = text[text.index("## Watching it"):]
+    section = text[text.index("## Monitoring"):]
     section = section[:section.index("\n## ", 5)]
     served = set(re.findall(r"^# TYPE (\S+) ", server(host_extra=OPEN).request("GET", METRICS).body.decode(), re.M))
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `payments_")]
     assert set(re.findall(r"`(payments_[a-z_]+)`", " ".join(rows))) == served
-    asked = set(re.findall(r"\bpayments_[a-z_]+", section[section.index("Alerts worth having"):]))
+    asked = set(re.findall(r"\bpayments_[a-z_]+", section[section.index("Useful alerts"):]))
     assert {re.sub("_bucket$", "", name) for name in asked} <= served
     assert len(asked) > 5
