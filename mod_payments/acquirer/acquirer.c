@@ -23,7 +23,7 @@ const char *pay_acquirer_fault(const payments_acquirer_t *connector, apr_pool_t 
     }
     if (!connector->check || !connector->open || !connector->charge || !connector->charge_query
         || !connector->refund || !connector->refund_query) {
-        return "it lacks one of check, open, charge, charge_query, refund and refund_query";
+        return "it lacks check, open, charge, charge_query, refund or refund_query";
     }
     return NULL;
 }

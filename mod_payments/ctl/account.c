@@ -62,7 +62,7 @@ ctl_exit_t ctl_account_find(pay_account_t **out, ctl_t *ctl, const char *name)
     rv = pay_store_account_get(out, ctl->store, name, ctl->pool);
     if (rv == APR_NOTFOUND) {
         return ctl_fail(CTL_EXIT_REFUSED,
-                        "there is no account %s; 'paymentsctl account list' shows those there are",
+                        "there is no account %s; 'paymentsctl account list' lists the accounts",
                         name);
     }
     if (rv != APR_SUCCESS) {
@@ -129,8 +129,7 @@ ctl_exit_t ctl_account_create(ctl_t *ctl)
     problem = pay_account_open(&account, &ctl->service, name, &given, ctl->pool);
     if (problem && problem->error == PAY_ERR_REFERENCE_REUSED) {
         return ctl_fail(CTL_EXIT_REFUSED,
-                        "there is an account %s already; 'paymentsctl account set' changes it",
-                        name);
+                        "account %s exists already; 'paymentsctl account set' changes it", name);
     }
     if (problem) {
         return ctl_fail_service(problem, "cannot create the account", ctl->pool);

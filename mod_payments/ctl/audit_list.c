@@ -133,7 +133,7 @@ ctl_exit_t ctl_audit_list(ctl_t *ctl)
     rv = account ? entries_print(&listing, account->number, account->name)
                  : all_print(&listing, accounts);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot list the audit's entries");
+        return ctl_fail_status(rv, "cannot list the audit entries");
     }
     ctl_list_close(listing.list);
     return CTL_OK;

@@ -14,17 +14,17 @@
 
 #define GRANT_DETAILS                                                                              \
     "USER is the name that the site's authentication gives on that host, letter by letter; the\n"  \
-    "same name on another host is somebody else. A viewer sees, an operator also refunds and\n"    \
-    "decides, an owner also has the keys and the settings. Done again, the role is replaced.\n"
+    "same name on another host is another person. A viewer sees, an operator also refunds and\n"   \
+    "decides, an owner also has the keys and the settings. Another grant replaces the role.\n"
 
 #define RESOLVE_DETAILS                                                                            \
-    "For when nobody else can tell what became of it: ask the acquirer first. The reason is\n"     \
-    "kept in the record; no card number may be in it.\n"
+    "For payments whose outcome cannot be queried: ask the acquirer first. The reason is kept\n"   \
+    "in the record; it must not contain a card number.\n"
 
 #define RANGE_DETAILS "Both dates are inclusive; bare ones are days in the account's time zone.\n"
 
 #define AUDIT_DETAILS                                                                              \
-    "Without ACCOUNT first what concerns the whole store, then account by account. Both dates\n"   \
+    "Without ACCOUNT first the entries of the whole store, then account by account. Both dates\n"  \
     "are inclusive; bare ones are days in the account's time zone, without ACCOUNT in UTC.\n"
 
 #define SYNC_DETAILS                                                                               \
@@ -32,7 +32,7 @@
     "holds the acquirer's key and does it; this waits for the end.\n"
 
 #define CONFIRM_DETAILS                                                                            \
-    "For a store that was put back from a backup or a copy: live refunds and events wait until\n"  \
+    "For a store that was restored from a backup or a copy: live refunds and events wait until\n"  \
     "then. Without --yes it lists what the copy brings back and changes nothing.\n"
 
 #define TOKEN_CREATE_DETAILS                                                                       \
@@ -40,13 +40,13 @@
     "4000000000009995 insufficient funds, 4000000000000069 expired card,\n"                        \
     "4000000000000119 no answer (pending, later successful),\n"                                    \
     "4000000000003220 asks a one-time code at checkout.\n"                                         \
-    "Only the payer of --email is charged with the token.\n"
+    "Only the payer of --email can be charged with the token.\n"
 
 /* Each in the order of --help. docs/paymentsctl.8 has a section for each command. */
 static const ctl_command_t money[] = {
     {.name = "account create",
      .synopsis = "NAME",
-     .summary = "make an account, and the store if there is none",
+     .summary = "create an account, and the store if there is none",
      .args_min = 1,
      .args_max = 1,
      .optional = ACCOUNT_SETTINGS,
@@ -92,7 +92,7 @@ static const ctl_command_t money[] = {
      .run = ctl_account_grant},
     {.name = "account revoke",
      .synopsis = "ACCOUNT USER --host NAME",
-     .summary = "take a user's grant away",
+     .summary = "remove a user's grant",
      .args_min = 2,
      .args_max = 2,
      .required = CTL_O(HOST),
@@ -107,7 +107,7 @@ static const ctl_command_t money[] = {
      .run = ctl_account_grants},
     {.name = "key create",
      .synopsis = "ACCOUNT --mode test|live --kind secret|public",
-     .summary = "make a key and print it, once",
+     .summary = "create a key and print it, once",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE) | CTL_O(KIND),
@@ -115,8 +115,8 @@ static const ctl_command_t money[] = {
      .run = ctl_key_create},
     {.name = "key import",
      .synopsis = "ACCOUNT --mode test|live --kind secret|public",
-     .summary = "take over the key on standard input",
-     .details = "The key is one line of standard input. Prints the id it got.\n",
+     .summary = "import the key on standard input",
+     .details = "The key is one line of standard input. Prints its id.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE) | CTL_O(KIND),
@@ -138,7 +138,7 @@ static const ctl_command_t money[] = {
      .run = ctl_key_revoke},
     {.name = "key rotate",
      .synopsis = "ID",
-     .summary = "make a key's successor and print it, once",
+     .summary = "create a key's successor and print it, once",
      .details = "Without --overlap the old key ends now.\n",
      .args_min = 1,
      .args_max = 1,
@@ -147,7 +147,7 @@ static const ctl_command_t money[] = {
      .run = ctl_key_rotate},
     {.name = "token create",
      .synopsis = "ACCOUNT --mode test --card NUMBER --email ADDRESS",
-     .summary = "make a card token of Test Mode and print it",
+     .summary = "create a card token of Test Mode and print it",
      .details = TOKEN_CREATE_DETAILS,
      .args_min = 1,
      .args_max = 1,
@@ -175,7 +175,7 @@ static const ctl_command_t money[] = {
     {.name = "charge list",
      .synopsis = "ACCOUNT --mode test|live",
      .summary = "list the charges, oldest first",
-     .details = RANGE_DETAILS "With --email or --state those that are found stand newest first.\n",
+     .details = RANGE_DETAILS "With --email or --state the newest is first.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE),
@@ -203,8 +203,7 @@ static const ctl_command_t money[] = {
     {.name = "refund create",
      .synopsis = "ACCOUNT --mode test|live --reference TEXT",
      .summary = "refund a charge, or part of it",
-     .details =
-         "With --mode live the server carries it out; 'refund show' tells what became of it.\n",
+     .details = "With --mode live the server carries it out; 'refund show' prints the outcome.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE) | CTL_O(REFERENCE),
@@ -250,10 +249,10 @@ static const ctl_command_t money[] = {
      .run = ctl_refund_sync},
     {.name = "refund link",
      .synopsis = "ACCOUNT --mode live [--yes]",
-     .summary = "list the refunds without a charge, and link those that have one",
-     .details =
-         "They came from the acquirer's books, and count on no charge of this store. Those whose\n"
-         "charge is here by now are linked with --yes.\n",
+     .summary = "list the refunds without a charge, and link those whose charge exists",
+     .details = "They come from the acquirer's books, and count on no charge of this store. --yes "
+                "links\n"
+                "those whose charge is here by now.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE),
@@ -262,10 +261,10 @@ static const ctl_command_t money[] = {
      .run = ctl_refund_link},
     {.name = "refund import",
      .synopsis = "ACCOUNT FILE --mode test|live",
-     .summary = "take over refund records made elsewhere",
+     .summary = "import refund records made elsewhere",
      .details =
          "FILE is a JSON array of refund records, or one record a line. A fault anywhere in\n"
-         "it leaves the store as it was; what the store has already is skipped.\n",
+         "it leaves the store as it was; records that the store already has are skipped.\n",
      .args_min = 2,
      .args_max = 2,
      .required = CTL_O(MODE),
@@ -294,7 +293,7 @@ static const ctl_command_t money[] = {
 static const ctl_command_t store[] = {
     {.name = "audit list",
      .synopsis = "[ACCOUNT]",
-     .summary = "list what people changed, newest first",
+     .summary = "list the changes that people made, newest first",
      .details = AUDIT_DETAILS,
      .args_max = 1,
      .optional = CTL_O(FROM) | CTL_O(TO) | CTL_O(LIMIT) | CTL_O(FORMAT),
@@ -320,23 +319,24 @@ static const ctl_command_t store[] = {
      .run = ctl_store_backup},
     {.name = "store confirm",
      .synopsis = "",
-     .summary = "let a store that was put back send live refunds and events again",
+     .summary = "let a restored store send live refunds and events again",
      .details = CONFIRM_DETAILS,
      .optional = CTL_O(YES) | CTL_O(UNSYNCED),
      .open = CTL_OPEN_WRITE,
      .run = ctl_store_confirm},
     {.name = "store upgrade",
      .synopsis = "",
-     .summary = "bring an older store to this version, after a backup beside it",
+     .summary = "upgrade an older store to this version, after a backup next to it",
      .details = "Nothing else may use the store meanwhile: stop the server first.\n",
      .optional = CTL_O(DRY_RUN),
      .open = CTL_OPEN_BY_ITSELF,
      .run = ctl_store_upgrade},
     {.name = "store rotate-master-key",
      .synopsis = "",
-     .summary = "make a new master key and seal the stored secrets anew",
-     .details = "Reload the server afterwards: until then it cannot open them. Interrupted, it is\n"
-                "run again.\n",
+     .summary = "create a new master key and seal the stored secrets again",
+     .details = "Reload the server afterwards: until then it cannot open them. If it is "
+                "interrupted,\n"
+                "run it again.\n",
      .open = CTL_OPEN_WRITE,
      .keyring = CTL_KEYRING_WRITE,
      .run = ctl_store_rotate_master_key},

@@ -9,18 +9,18 @@
      | CTL_O(ONCE) | CTL_O(EXPIRES) | CTL_O(REDIRECT) | CTL_O(SITE))
 
 #define CREATE_DETAILS                                                                             \
-    "Without --amount payers say how much they pay. Prints the address of the link's page, with\n" \
-    "--site all of it.\n"
+    "Without --amount payers enter the amount. Prints the path of the link's page, with --site\n"  \
+    "its whole address.\n"
 
-#define DISABLE_DETAILS                                                                            \
-    "What payers have begun to pay, they can pay. A link that is disabled stays so.\n"
+#define DISABLE_DETAILS "Payers who have begun to pay can finish. A disabled link stays disabled.\n"
 
 const ctl_command_t ctl_commands_checkout[] = {
     {.name = "encryption-key show",
      .synopsis = SYNOPSIS,
-     .summary = "print the public key that orders are encrypted with",
-     .details = "Makes it when there is none. PEM; --xml --base64 prints what clients of the\n"
-                "deployed API are given.\n",
+     .summary = "print the public key that encrypts orders",
+     .details = "Creates it if there is none. PEM; --xml --base64 prints the form for clients "
+                "of\n"
+                "the deployed API.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE),
@@ -30,8 +30,8 @@ const ctl_command_t ctl_commands_checkout[] = {
      .run = ctl_encryption_key_show},
     {.name = "encryption-key renew",
      .synopsis = SYNOPSIS,
-     .summary = "make another one and print it",
-     .details = "What is encrypted with the one before is refused at once.\n",
+     .summary = "create another one and print it",
+     .details = "Orders encrypted with the previous key are refused at once.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE),
@@ -41,7 +41,7 @@ const ctl_command_t ctl_commands_checkout[] = {
      .run = ctl_encryption_key_renew},
     {.name = "link create",
      .synopsis = SYNOPSIS,
-     .summary = "make a payment link",
+     .summary = "create a payment link",
      .details = CREATE_DETAILS,
      .args_min = 1,
      .args_max = 1,

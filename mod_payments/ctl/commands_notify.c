@@ -5,13 +5,13 @@
 
 #define TEST_DETAILS                                                                               \
     "Waits up to 20 seconds until the server, or 'event deliver --once', has sent it. Exits 3\n"   \
-    "when it was refused, 4 when nobody has sent it yet.\n"
+    "if it was refused, 4 if it was not sent yet.\n"
 
 const ctl_command_t ctl_commands_notify[] = {
     {.name = "webhook set",
      .synopsis = "ACCOUNT URL --mode test|live",
-     .summary = "say where webhooks go, or switch them off",
-     .details = "URL is http or https, or the word off. The first one makes a secret.\n",
+     .summary = "set the webhook's URL, or switch it off",
+     .details = "URL is http or https, or the word off. The first one creates a secret.\n",
      .args_min = 2,
      .args_max = 2,
      .required = CTL_O(MODE),
@@ -20,8 +20,8 @@ const ctl_command_t ctl_commands_notify[] = {
      .run = ctl_webhook_set},
     {.name = "webhook show",
      .synopsis = WEBHOOK_SYNOPSIS,
-     .summary = "show the webhook and how its deliveries go",
-     .details = "With --json the secret is a member, null where the master key cannot be read.\n",
+     .summary = "show the webhook and the state of its deliveries",
+     .details = "With --json the secret is a member, null if the master key cannot be read.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE),
@@ -30,7 +30,7 @@ const ctl_command_t ctl_commands_notify[] = {
      .run = ctl_webhook_show},
     {.name = "webhook test",
      .synopsis = WEBHOOK_SYNOPSIS,
-     .summary = "send a test event and tell what the receiver answered",
+     .summary = "send a test event and print the receiver's answer",
      .details = TEST_DETAILS,
      .args_min = 1,
      .args_max = 1,
@@ -48,9 +48,9 @@ const ctl_command_t ctl_commands_notify[] = {
      .run = ctl_webhook_secret_show},
     {.name = "webhook secret rotate",
      .synopsis = WEBHOOK_SYNOPSIS,
-     .summary = "make a new secret and print it",
+     .summary = "create a new secret and print it",
      .details =
-         "The old one signs as well until the overlap ends, by default for 24h; 0: it ends now.\n",
+         "The old one signs as well until the overlap ends, by default for 24h; 0 ends it now.\n",
      .args_min = 1,
      .args_max = 1,
      .required = CTL_O(MODE),
@@ -77,7 +77,7 @@ const ctl_command_t ctl_commands_notify[] = {
      .run = ctl_event_show},
     {.name = "event retry",
      .synopsis = "ACCOUNT [ID] --mode test|live",
-     .summary = "deliver an event anew, or all that are parked",
+     .summary = "deliver an event again, or all that are parked",
      .args_min = 1,
      .args_max = 2,
      .required = CTL_O(MODE),
@@ -95,15 +95,15 @@ const ctl_command_t ctl_commands_notify[] = {
      .run = ctl_event_drop},
     {.name = "event deliver",
      .synopsis = "--once",
-     .summary = "deliver what is due, and end",
-     .details = "For while no server runs, from cron. Exits 0 also when deliveries failed.\n",
+     .summary = "deliver the due events, and end",
+     .details = "For use from cron while no server runs. Exits 0 even if deliveries failed.\n",
      .required = CTL_O(ONCE),
      .open = CTL_OPEN_SERVE,
      .keyring = CTL_KEYRING_READ,
      .run = ctl_event_deliver},
     {.name = "mail set",
      .synopsis = "ACCOUNT",
-     .summary = "say who gets e-mails",
+     .summary = "set who gets e-mails",
      .details =
          "Both modes have the same settings. In Test Mode receipts go only to the merchant's\n"
          "address and to those that --test-recipient lists: at most 16.\n",
@@ -114,7 +114,7 @@ const ctl_command_t ctl_commands_notify[] = {
      .run = ctl_mail_set},
     {.name = "mail show",
      .synopsis = "ACCOUNT",
-     .summary = "show who gets e-mails and how their deliveries go",
+     .summary = "show who gets e-mails and the state of their deliveries",
      .args_min = 1,
      .args_max = 1,
      .open = CTL_OPEN_READ,

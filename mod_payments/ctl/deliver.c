@@ -116,7 +116,7 @@ ctl_exit_t ctl_event_deliver(ctl_t *ctl)
     }
     rv = pay_store_event_stat(&stat, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot count what waits");
+        return ctl_fail_status(rv, "cannot count the waiting events");
     }
     result_print(ctl, delivered, &stat);
     return stopped ? CTL_EXIT_UNKNOWN : CTL_OK;

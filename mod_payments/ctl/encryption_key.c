@@ -23,8 +23,8 @@ static ctl_exit_t key_print(const ctl_t *ctl, const pay_encryption_key_t *key,
     rv = pay_rsa_xml(&xml, key->public_pem, ctl->pool);
     if (rv != APR_SUCCESS) {
         return ctl_fail(CTL_EXIT_NOT_VALID,
-                        "the stored encryption key is damaged; 'paymentsctl encryption-key renew' "
-                        "makes another one");
+                        "the stored encryption key is damaged; 'paymentsctl encryption-key "
+                        "renew' creates another one");
     }
     base64 = pay_base64(xml, strlen(xml), ctl->pool);
     if (!ctl->json) {
@@ -57,7 +57,7 @@ static ctl_exit_t key_need(ctl_t *ctl, int renew)
     ctl_exit_t failed;
 
     if (ctl->option[CTL_OPTION_BASE64] && !ctl->option[CTL_OPTION_XML]) {
-        return ctl_fail(CTL_EXIT_USAGE, "--base64 is of the XML form: add --xml");
+        return ctl_fail(CTL_EXIT_USAGE, "--base64 applies to the XML form: add --xml");
     }
     failed = ctl_scope_find(&scope, &account, ctl);
     if (failed) {
@@ -72,7 +72,7 @@ static ctl_exit_t key_need(ctl_t *ctl, int renew)
         problem = pay_encryption_need(&key, &ctl->service, &scope, renew, ctl->pool);
     }
     if (problem) {
-        return ctl_fail_service(problem, "cannot read or make the encryption key", ctl->pool);
+        return ctl_fail_service(problem, "cannot read or create the encryption key", ctl->pool);
     }
     return key_print(ctl, key, account);
 }

@@ -72,7 +72,7 @@ static ctl_exit_t event_absent(const pay_account_t *account, const pay_scope_t *
 {
     return ctl_fail(CTL_EXIT_REFUSED,
                     "account %s has no such event in %s mode that is not delivered; 'paymentsctl "
-                    "event list' shows those there are",
+                    "event list' lists them",
                     account->name, pay_mode_name(scope->mode));
 }
 
@@ -90,8 +90,8 @@ static ctl_exit_t event_find(pay_event_t **out, ctl_t *ctl, const pay_scope_t *s
     }
     if (pay_event_id_parse(&place, id) != APR_SUCCESS) {
         return ctl_fail(CTL_EXIT_ILLEGAL,
-                        "event id: want evt_ and %d hex digits, as 'paymentsctl "
-                        "event list' shows them",
+                        "event id: want evt_ and %d hex digits, as 'paymentsctl event list' "
+                        "prints them",
                         PAY_EVENT_ID_LEN - 4);
     }
     problem = pay_event_find(out, &ctl->service, scope, id, ctl->pool);

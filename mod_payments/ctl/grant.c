@@ -97,7 +97,7 @@ ctl_exit_t ctl_account_revoke(ctl_t *ctl)
     if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "there is no such grant of account %s; 'paymentsctl account grants %s' "
-                        "shows those there are",
+                        "lists them",
                         account->name, account->name);
     }
     if (problem) {

@@ -47,11 +47,13 @@ static void help_all(void)
     commands_print(NULL, 0);
     puts("Options of every command:");
     options_print(CTL_OPTIONS_COMMON);
-    puts("\n'paymentsctl NOUN VERB --help' tells more of one command.\n"
+    puts("\n"
+         "'paymentsctl NOUN VERB --help' prints the help of one command.\n"
          "\n"
-         "Exit status: 0 done, 1 store or file not usable, 2 command line, 3 refused by what is\n"
-         "stored, 4 interrupted (outcome unknown), 5 a value too long, 6 a value of wrong form,\n"
-         "7 store or file damaged. 'store check' exits 1 when it finds faults.");
+         "Exit status: 0 done, 1 store or file not usable, 2 command line, 3 refused because of\n"
+         "stored data, 4 interrupted (outcome unknown), 5 a value too long, 6 a value of wrong "
+         "form,\n"
+         "7 store or file damaged. 'store check' exits 1 if it finds faults.");
 }
 
 static void words_print(const char *const *words, int count)
@@ -75,7 +77,7 @@ void ctl_help_some(const char *const *words, int count)
     commands_print(words, count);
     printf("'paymentsctl ");
     words_print(words, count);
-    puts("VERB --help' tells more of one command.");
+    puts("VERB --help' prints the help of one command.");
 }
 
 void ctl_help_command(const ctl_command_t *command)
@@ -88,7 +90,7 @@ void ctl_help_command(const ctl_command_t *command)
         fputs(command->details, stdout);
     }
     if (ctl_open_is_audited(command->open)) {
-        puts("What it changes leaves an entry in the audit, which 'audit list' shows.");
+        puts("Its changes leave an entry in the audit, which 'audit list' prints.");
     }
     puts("\nOptions:");
     options_print(command->required | command->optional | CTL_OPTIONS_COMMON);

@@ -56,7 +56,7 @@ static ctl_exit_t key_reveal(const ctl_t *ctl, const pay_api_key_t *key, const c
     }
     if (ctl_output_flush()) {
         return ctl_fail(CTL_EXIT_ACCESS,
-                        "the new key %s could not be written out; revoke it and make another",
+                        "the new key %s could not be written out; revoke it and create another",
                         key->id);
     }
     if (!ctl->json) {

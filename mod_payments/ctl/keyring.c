@@ -146,8 +146,8 @@ static ctl_exit_t keyring_make(ctl_t *ctl)
     ctl->keyring = ring;
     ctl->service.keyring = ring;
     if (made) {
-        ctl_note("The master key %s was made. Stored secrets cannot be opened without it, and it "
-                 "is in no backup of the store: keep a copy elsewhere.",
+        ctl_note("The master key %s was created. Stored secrets cannot be opened without it, and "
+                 "it is in no backup of the store: keep a copy elsewhere.",
                  ctl->keyring_path);
     }
     return ctl_owner_resume(ctl);
@@ -166,7 +166,7 @@ ctl_exit_t ctl_keyring_need(ctl_t *ctl, int create)
     }
     rv = sealed_find(&found, ctl);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot read what is sealed");
+        return ctl_fail_status(rv, "cannot read the sealed secrets");
     }
     if (found) { /* a second key beside the right one would leave the server without the secret */
         return ctl_fail(CTL_EXIT_ACCESS,
@@ -187,7 +187,7 @@ ctl_exit_t ctl_keyring_need_if_sealed(ctl_t *ctl)
     }
     rv = sealed_find(&found, ctl);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot read what is sealed");
+        return ctl_fail_status(rv, "cannot read the sealed secrets");
     }
     return found ? ctl_keyring_need(ctl, 0) : CTL_OK;
 }

@@ -238,7 +238,7 @@ static ctl_exit_t link_work(ctl_t *ctl, int disable)
     if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return ctl_fail(CTL_EXIT_REFUSED,
                         "account %s has no such payment link in %s mode; 'paymentsctl link list' "
-                        "shows those there are",
+                        "lists them",
                         account->name, pay_mode_name(scope.mode));
     }
     if (problem) {

@@ -126,7 +126,7 @@ static ctl_exit_t mail_print(ctl_t *ctl, const pay_account_t *account)
     }
     rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
-        return ctl_fail_status(rv, "cannot read how the server delivers");
+        return ctl_fail_status(rv, "cannot read the server's delivery settings");
     }
     mail.delivery = rv == APR_SUCCESS ? delivery : NULL;
     ctl_row_print(ctl, &mail_view, &mail);

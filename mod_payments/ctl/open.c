@@ -109,18 +109,21 @@ static ctl_exit_t owner_find(struct stat *owner, const char *dir, ctl_open_t how
         return ctl_fail(CTL_EXIT_ACCESS, "cannot look at %s: %s", dir, strerror(cause));
     }
     if (!cause && !S_ISDIR(owner->st_mode)) {
-        return ctl_fail(CTL_EXIT_ACCESS, "%s is no directory; --store wants lmdb: and a directory",
+        return ctl_fail(CTL_EXIT_ACCESS,
+                        "%s is not a directory; --store wants lmdb: and a "
+                        "directory",
                         dir);
     }
     if (how != CTL_OPEN_CREATE) {
         if (cause || (stat(apr_pstrcat(p, dir, "/" DATA_FILE, NULL), &data) && errno == ENOENT)) {
             return ctl_fail(CTL_EXIT_ACCESS,
-                            "there is no store in %s; 'paymentsctl account create' makes one", dir);
+                            "there is no store in %s; 'paymentsctl account create' creates one",
+                            dir);
         }
         return CTL_OK;
     }
     if (cause && stat(dirname(apr_pstrdup(p, dir)), owner) != 0) {
-        return ctl_fail(CTL_EXIT_ACCESS, "cannot make %s: %s", dir, strerror(errno));
+        return ctl_fail(CTL_EXIT_ACCESS, "cannot create %s: %s", dir, strerror(errno));
     }
     return CTL_OK;
 }
@@ -131,7 +134,7 @@ static void deaths_explain(ctl_t *ctl, const char *url)
     const char *words =
         apr_psprintf(ctl->pool,
                      "paymentsctl: store %s is damaged, or its disk cannot be read: stop the "
-                     "server and put a backup in its place\n",
+                     "server and restore a backup\n",
                      url + strlen(URL_PREFIX));
 
     ctl->store_options.mark = pay_store_mark_at(apr_pcalloc(ctl->pool, pay_store_mark_size()));

@@ -26,8 +26,7 @@ static ctl_exit_t command_run(ctl_t *ctl)
         ctl->option[CTL_OPTION_STORE] = getenv("PAYMENTS_STORE");
     }
     if (!ctl->option[CTL_OPTION_STORE]) {
-        return ctl_fail(CTL_EXIT_USAGE, "no store is named; give -s lmdb:DIR or set "
-                                        "PAYMENTS_STORE");
+        return ctl_fail(CTL_EXIT_USAGE, "no store is given; use -s lmdb:DIR or set PAYMENTS_STORE");
     }
     if (ctl->command->open != CTL_OPEN_CREATE) { /* such a command looks at its arguments first */
         failed = ctl_open(ctl);

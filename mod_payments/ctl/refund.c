@@ -54,7 +54,7 @@ static ctl_exit_t outcome_tell(const pay_refund_t *refund)
     }
     if (refund->state == PAY_REFUND_PENDING && refund->waiting) {
         ctl_note("Refund %s waits for the server, which sends it to the acquirer; 'paymentsctl "
-                 "refund show' tells what became of it.",
+                 "refund show' prints the outcome.",
                  refund->refund_reference);
     } else if (refund->state == PAY_REFUND_PENDING) {
         ctl_note("Refund %s is pending: the server asks the acquirer again by itself.",
@@ -128,8 +128,9 @@ static void import_print(const ctl_t *ctl, const pay_import_result_t *result)
         printf("%" APR_UINT64_T_FMT " written, %" APR_UINT64_T_FMT " skipped\n", result->written,
                result->skipped);
         if (result->unlinked) {
-            ctl_note("%" APR_UINT64_T_FMT " of them name no charge of this store by the acquirer's "
-                     "name of it, and count on none; 'paymentsctl refund link' lists them.",
+            ctl_note("%" APR_UINT64_T_FMT " of them name no charge of this store by the "
+                     "acquirer's name for it, and count on no charge; "
+                     "'paymentsctl refund link' lists them.",
                      result->unlinked);
         }
         return;

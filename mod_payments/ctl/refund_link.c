@@ -149,7 +149,7 @@ ctl_exit_t ctl_refund_link(ctl_t *ctl)
     }
     if (scope.mode != PAY_LIVE) {
         return ctl_fail(CTL_EXIT_ILLEGAL, "--mode: want live; nothing leaves Test Mode, so no "
-                                          "acquirer has names of it");
+                                          "acquirer has names for it");
     }
     run.scope = &scope;
     apr_pool_create(&run.page, ctl->pool);
@@ -157,7 +157,7 @@ ctl_exit_t ctl_refund_link(ctl_t *ctl)
     rv = link_all(&run);
     ctl_list_close(run.list);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot look at all of the refunds");
+        return ctl_fail_status(rv, "cannot read all of the refunds");
     }
     if (run.linked && !run.change) {
         ctl_note("%" APR_UINT64_T_FMT " of them can be linked: the same command with --yes does "

@@ -81,8 +81,7 @@ ctl_exit_t ctl_refund_find(pay_refund_t **out, ctl_t *ctl)
     rv = pay_reference_check(reference);
     if (rv != APR_SUCCESS) {
         return ctl_fail(CTL_EXIT_ILLEGAL,
-                        "refund: want its reference, as 'paymentsctl refund list' "
-                        "shows it");
+                        "refund: want its reference, as 'paymentsctl refund list' prints it");
     }
     rv = pay_store_refund_find(out, ctl->store, &scope, reference, ctl->pool);
     if (rv == APR_NOTFOUND) {

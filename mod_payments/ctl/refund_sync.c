@@ -79,7 +79,7 @@ static void stillness_tell(sync_t *sync)
     }
     note_clear(sync);
     ctl_note("No server seems to work on it: one with a PaymentsAcquirer for this account must "
-             "run. It stays asked for, and this command goes on waiting.");
+             "run. The request stays, and this command keeps waiting.");
     sync->still_told = 1;
 }
 
@@ -155,10 +155,10 @@ static ctl_exit_t sync_await(sync_t *sync)
     sync->terminal = isatty(STDERR_FILENO);
     rv = sync_wait(sync);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot read how far it is");
+        return ctl_fail_status(rv, "cannot read its progress");
     }
     if (sync->last.answered != sync->number) {
-        return ctl_fail(CTL_EXIT_UNKNOWN, "it has ended, and another range was asked for before "
+        return ctl_fail(CTL_EXIT_UNKNOWN, "it has ended, and another range was requested before "
                                           "its result was read");
     }
     if (sync->last.done_until < sync->last.to) {
@@ -178,7 +178,7 @@ static ctl_exit_t busy_fail(const pay_history_t *history)
     char from[PAY_TIME_TEXT_LEN + 1], to[PAY_TIME_TEXT_LEN + 1];
 
     return ctl_fail(CTL_EXIT_REFUSED,
-                    "the server is to fetch another range already, from %s to %s; ask again when "
+                    "the server already fetches another range, from %s to %s; try again when "
                     "that has ended",
                     pay_time_format(from, history->from), pay_time_format(to, history->to));
 }
@@ -209,8 +209,7 @@ static ctl_exit_t sync_read(sync_t *sync, pay_time_range_t *range, ctl_t *ctl)
         return ctl_fail(CTL_EXIT_ILLEGAL, "--from: want a date after 1970-01-01");
     }
     if (range->from > now) {
-        return ctl_fail(CTL_EXIT_ILLEGAL, "--from: want a time that has come; nothing was made "
-                                          "later");
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--from: want a time in the past");
     }
     to = range->to < now ? range->to : now;
     if (to - range->from > apr_time_from_sec(RANGE_DAYS_MAX * (apr_int64_t)86400)) {

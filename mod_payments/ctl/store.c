@@ -32,7 +32,7 @@ static void stat_rows(stat_row_t rows[STAT_ROWS], const stats_t *stats)
         {"charges", "charges", (apr_int64_t)stat->charges},
         {"refunds", "refunds", (apr_int64_t)stat->refunds},
         {"pending at an acquirer", "pending", (apr_int64_t)stat->pending},
-        {"checkouts that nobody has paid yet", "checkoutsOpen", (apr_int64_t)stat->checkouts_open},
+        {"checkouts not paid yet", "checkoutsOpen", (apr_int64_t)stat->checkouts_open},
         {"waiting for a person", "held", (apr_int64_t)stat->held},
         {"Idempotency-Keys kept", "kept", (apr_int64_t)stat->kept},
         {"events not delivered", "events", (apr_int64_t)stats->events.events},
@@ -143,11 +143,10 @@ ctl_exit_t ctl_store_backup(ctl_t *ctl)
     }
     rv = pay_store_backup(ctl->store, path, ctl->pool);
     if (APR_STATUS_IS_EEXIST(rv)) {
-        return ctl_fail(CTL_EXIT_ACCESS, "%s is there already; a backup wants a new directory",
-                        path);
+        return ctl_fail(CTL_EXIT_ACCESS, "%s exists already; a backup needs a new directory", path);
     }
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot make the backup");
+        return ctl_fail_status(rv, "cannot create the backup");
     }
     if (ctl->json) {
         w = pay_writer_make(256, ctl->pool);

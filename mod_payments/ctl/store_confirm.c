@@ -242,9 +242,9 @@ static ctl_exit_t unsynced_fail(ctl_t *ctl, const pay_account_t *account)
 
     (void)pay_store_epoch_synced(&wanted, &synced, &from, ctl->store, account, ctl->pool);
     return ctl_fail(CTL_EXIT_REFUSED,
-                    "the refunds of account %s were not fetched since: while the server runs, run "
-                    "'paymentsctl refund sync %s --mode live --from %s --to %s' first, or confirm "
-                    "it --unsynced, which may give money back twice",
+                    "the refunds of account %s were not fetched since: while the server runs, "
+                    "run 'paymentsctl refund sync %s --mode live --from %s --to %s' first, or "
+                    "confirm it --unsynced, which may refund twice",
                     account->name, account->name, from ? date_of(from - DAY, ctl->pool) : "DATE",
                     date_of(pay_time_now() + DAY, ctl->pool));
 }
@@ -282,13 +282,13 @@ ctl_exit_t ctl_store_confirm(ctl_t *ctl)
     }
     rv = pay_store_epoch_find(&epoch, ctl->store);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot read whether the store was put back");
+        return ctl_fail_status(rv, "cannot read whether the store was restored");
     }
     if (!epoch.held) {
         ctl_note("Nothing is held: there is nothing to confirm.");
         return brought_list(ctl);
     }
-    ctl_note("The store was put back from a copy on %s. Live refunds and live events wait until "
+    ctl_note("The store was restored from a copy on %s. Live refunds and live events wait until "
              "'store confirm --yes'.",
              pay_time_format(began, epoch.began_at));
     return brought_list(ctl);

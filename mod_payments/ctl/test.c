@@ -121,7 +121,8 @@ static ctl_exit_t test_tell(const ctl_t *ctl, const test_t *test)
         return CTL_OK;
     case TEST_FAILED:
         answer = ctl_answer_text(test->answered_at, test->status, test->error, ctl->pool);
-        return ctl_fail(CTL_EXIT_REFUSED, "the test was not taken: %s", answer ? answer : "no try");
+        return ctl_fail(CTL_EXIT_REFUSED, "the test was not accepted: %s",
+                        answer ? answer : "no try");
     case TEST_GONE:
         return ctl_fail(CTL_EXIT_UNKNOWN, "the test event was dropped, or another test took its "
                                           "place, before it was sent");
@@ -129,7 +130,7 @@ static ctl_exit_t test_tell(const ctl_t *ctl, const test_t *test)
         break;
     }
     return ctl_fail(CTL_EXIT_UNKNOWN,
-                    "nobody has sent the test within %d seconds: the server is not running, or "
+                    "the test was not sent within %d seconds: the server is not running, or "
                     "sends it later; 'paymentsctl event deliver --once' sends it now",
                     WAIT_MS_MAX / 1000);
 }
@@ -148,7 +149,7 @@ static ctl_exit_t test_run(ctl_t *ctl, const pay_endpoint_t *endpoint)
     test.event = event;
     rv = test_wait(&test, ctl);
     if (rv != APR_SUCCESS) {
-        return ctl_fail_status(rv, "cannot read how the test went");
+        return ctl_fail_status(rv, "cannot read the result of the test");
     }
     return test_tell(ctl, &test);
 }
@@ -195,12 +196,12 @@ ctl_exit_t ctl_mail_test(ctl_t *ctl)
     }
     rv = pay_store_delivery_get(&delivery, ctl->store, ctl->pool);
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
-        return ctl_fail_status(rv, "cannot read how the server delivers");
+        return ctl_fail_status(rv, "cannot read the server's delivery settings");
     }
     if (rv == APR_NOTFOUND || !*delivery->mail_relay) {
         return ctl_fail(CTL_EXIT_REFUSED, "no e-mail can be sent: the server has no "
-                                          "PaymentsMailRelay, could not read its login (its error "
-                                          "log says why), or was not started since it got one");
+                                          "PaymentsMailRelay, could not read its login (see its "
+                                          "error log), or was not restarted since it got one");
     }
     return test_run(ctl, endpoint);
 }

@@ -62,7 +62,7 @@ static ctl_exit_t text_read(const char **out, const ctl_t *ctl)
     *out = NULL;
     if (!text) {
         rv = pay_id_make(out, "tok_", PAY_ID_BITS, ctl->pool);
-        return rv == APR_SUCCESS ? CTL_OK : ctl_fail_status(rv, "cannot make a random token");
+        return rv == APR_SUCCESS ? CTL_OK : ctl_fail_status(rv, "cannot create a random token");
     }
     if (pay_test_token_is_reserved(text)) {
         return ctl_fail(CTL_EXIT_ILLEGAL, "--token: tokens that begin with tok_test_ are built in; "
@@ -92,8 +92,8 @@ ctl_exit_t ctl_token_create(ctl_t *ctl)
         return failed;
     }
     if (proposal.scope.mode != PAY_TEST) {
-        return ctl_fail(CTL_EXIT_REFUSED, "live tokens come from the acquirer's own checkout; this "
-                                          "command makes them with --mode test only");
+        return ctl_fail(CTL_EXIT_REFUSED, "live tokens come from the acquirer's own checkout; "
+                                          "this command creates them with --mode test only");
     }
     failed = payer_read(&proposal, ctl);
     if (failed) {
@@ -164,8 +164,8 @@ ctl_exit_t ctl_token_revoke(ctl_t *ctl)
     problem = pay_token_revoke(&token, &ctl->service, &scope, text, ctl->pool);
     if (problem && problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return ctl_fail(CTL_EXIT_REFUSED,
-                        "account %s has no such token in %s mode; 'paymentsctl token list' shows "
-                        "those there are",
+                        "account %s has no such token in %s mode; 'paymentsctl token list' lists "
+                        "them",
                         account->name, pay_mode_name(scope.mode));
     }
     if (problem) {

@@ -199,7 +199,7 @@ static ctl_exit_t days_check(const ctl_t *ctl, ctl_option_id_t id)
     }
     rv = pay_date_parse(&date, ctl->option[id]);
     if (rv != APR_SUCCESS) {
-        return ctl_fail(CTL_EXIT_ILLEGAL, "--%s: want a date that exists, as yyyy-MM-dd",
+        return ctl_fail(CTL_EXIT_ILLEGAL, "--%s: want a date that exists, such as 2026-11-30",
                         ctl_options[id].name);
     }
     return CTL_OK;

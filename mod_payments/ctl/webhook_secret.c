@@ -89,7 +89,7 @@ ctl_exit_t ctl_webhook_secret_rotate(ctl_t *ctl)
     problem =
         pay_webhook_renew(&endpoint, &text, &ctl->service, &endpoint->scope, overlap, ctl->pool);
     if (problem) {
-        return ctl_fail_service(problem, "cannot make and store the webhook's secret", ctl->pool);
+        return ctl_fail_service(problem, "cannot create and store the webhook's secret", ctl->pool);
     }
     return secret_reveal(ctl, endpoint);
 }

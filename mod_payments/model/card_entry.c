@@ -66,14 +66,14 @@ static const char *expiry_fault(const char *text, apr_time_t now)
     int year, month;
 
     if (!text || !expiry_read(&year, &month, text)) {
-        return "must be the month and year on the card, as 09/29";
+        return "must be the month and year on the card, such as 09/29";
     }
     apr_time_exp_gmt(&today, now);
     if (year * 12 + month < (today.tm_year + 1900) * 12 + today.tm_mon + 1) {
         return "must not be in the past";
     }
     if (year > today.tm_year + 1900 + EXPIRY_YEARS_MAX) {
-        return "must be the month and year on the card, as 09/29";
+        return "must be the month and year on the card, such as 09/29";
     }
     return NULL;
 }

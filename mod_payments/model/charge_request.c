@@ -109,7 +109,7 @@ static const char *read_name(pay_form_t *form, const char *name)
     if (pay_text_length(text) > PAY_NAME_MAX || !pay_text_is_visible(text, "")) {
         pay_form_fault(form, name,
                        "must be at most " APR_STRINGIFY(
-                           PAY_NAME_MAX) " characters, none of control or invisible");
+                           PAY_NAME_MAX) " characters without control or invisible characters");
         return "";
     }
     return apr_pstrdup(form->p, text);

@@ -29,7 +29,7 @@ static const char *plain(pay_form_t *form, const char *name, const char *text, a
         pay_form_fault(form, name,
                        apr_psprintf(form->p,
                                     "must be at most %" APR_SIZE_T_FMT
-                                    " characters, none of control or invisible",
+                                    " characters without control or invisible characters",
                                     max));
         return "";
     }

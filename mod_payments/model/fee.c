@@ -11,8 +11,8 @@
 
 #define FAULT_FORM                                                                                 \
     "want rules such as \"NGN 1.5% + 100.00 max 2000.00; NGN bank_transfer 50.00\": a currency, "  \
-    "card or bank_transfer if the rule is for that alone, a percentage or an amount or both with " \
-    "a +, and min and max"
+    "card or bank_transfer if the rule is for that channel only, a percentage or an amount or "    \
+    "both with a +, and min and max"
 #define FAULT_PERCENT "want a percentage from 0 to 100 with at most 4 decimals"
 #define FAULT_AMOUNT                                                                               \
     "want amounts above 0 with no more decimals than their currency has, such as 100.00"
@@ -257,7 +257,7 @@ const char *pay_fee_rules_read(const char **out, const char *text, apr_pool_t *p
         }
         for (i = 0; i < count; i++) {
             if (is_same(&rules[i], &rules[count])) {
-                return "two rules are of one currency and channel";
+                return "two rules have the same currency and channel";
             }
         }
         normal = apr_pstrcat(p, normal, count ? "; " : "", rule_text(&rules[count], p), NULL);

@@ -99,11 +99,10 @@ const char *pay_form_reference(pay_form_t *form, const char *name)
     rv = pay_reference_check(text);
     if (rv != APR_SUCCESS) {
         pay_form_fault(form, name,
-                       "must be 1 to " APR_STRINGIFY(PAY_REFERENCE_MAX) " printable ASCII"
-                                                                        " characters without"
-                                                                        " blanks, / \\ ? #, and"
-                                                                        " neither . nor .., and no"
-                                                                        " API key");
+                       "must be 1 to " APR_STRINGIFY(
+                           PAY_REFERENCE_MAX) " printable ASCII characters without "
+                                              "blanks, / \\ ? #, neither . nor .., and "
+                                              "not an API key");
         return NULL;
     }
     return text;

@@ -72,7 +72,8 @@ static const char *text_fault(const char *text)
     return pay_text_length(text) <= PAY_CHECKOUT_TEXT_MAX && pay_text_is_visible(text, "")
                ? NULL
                : "must be at most " APR_STRINGIFY(
-                   PAY_CHECKOUT_TEXT_MAX) " characters of UTF-8, none of control or invisible";
+                   PAY_CHECKOUT_TEXT_MAX) " characters of UTF-8 without control or invisible "
+                                          "characters";
 }
 
 static const char *url_fault(const char *text, apr_pool_t *p)

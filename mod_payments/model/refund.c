@@ -219,7 +219,7 @@ static void read_money(pay_money_t *money, pay_form_t *form)
         }
     } else if (amount) {
         if (!pay_form_is_given(form, "currency")) {
-            pay_form_fault(form, "currency", "is required where there is an amount");
+            pay_form_fault(form, "currency", "is required if there is an amount");
         }
         return;
     }
@@ -262,9 +262,9 @@ static void read_domain(pay_form_t *form, pay_mode_t mode)
     const char *text = pay_form_string(form, "domain");
 
     if (text && strcmp(text, pay_mode_name(mode)) != 0) {
-        pay_form_fault(form, "domain",
-                       apr_psprintf(form->p, "must be \"%s\", the mode that is imported into",
-                                    pay_mode_name(mode)));
+        pay_form_fault(
+            form, "domain",
+            apr_psprintf(form->p, "must be \"%s\", the mode of the import", pay_mode_name(mode)));
     }
 }
 
@@ -280,7 +280,7 @@ static apr_time_t read_time(pay_form_t *form, const char *name)
     }
     rv = pay_time_parse(&when, text);
     if (rv != APR_SUCCESS || when < MICROSECONDS_PER_MS) {
-        pay_form_fault(form, name, "must be an RFC 3339 date-time after 1970 began");
+        pay_form_fault(form, name, "must be an RFC 3339 date-time after the start of 1970");
         return 0;
     }
     return when - when % MICROSECONDS_PER_MS;

@@ -12,7 +12,7 @@
 #define PAY_RETURN_HOSTS_LEN_MAX 4000 /* bytes of a list */
 #define PAY_RETURN_HOSTS_FAULT                                                                     \
     "want at most 32 hosts such as shop.example, shop.example:8443 and *.shop.example (its "       \
-    "subdomains), with xn-- where a name has other letters than ASCII"
+    "subdomains), with xn-- if a name has non-ASCII letters"
 
 /*
  * *out is `list` (as this function made it before, "" at first) with the hosts of `text` (blanks

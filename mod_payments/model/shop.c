@@ -46,8 +46,8 @@ const char *pay_shop_logo_fault(const char *logo, apr_pool_t *p)
         return NULL;
     }
     if (pay_url_parse(&url, &fault, logo, SCHEMES, p) != APR_SUCCESS) {
-        return "want a path such as /logo.png, or the whole http or https URL of a picture on the "
-               "payment page's own host";
+        return "want a path such as /logo.png, or the complete http or https URL of a picture on "
+               "the payment page's own host";
     }
     return NULL;
 }

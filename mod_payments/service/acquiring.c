@@ -53,7 +53,7 @@ static const pay_problem_t *refuse(const pay_acquirer_t *acquirer, pay_meter_cou
 static const pay_problem_t *refuse_crowded(const pay_acquirer_t *acquirer, apr_pool_t *p)
 {
     return refuse(acquirer, PAY_METER_REFUSED_IN_FLIGHT,
-                  "as many calls of it are under way as may be (PaymentsAcquirerMaxInFlight)",
+                  "the maximum number of calls to it is in progress (PaymentsAcquirerMaxInFlight)",
                   MS_PER_SECOND, p);
 }
 

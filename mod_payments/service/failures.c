@@ -448,7 +448,7 @@ static const pay_problem_t *answer(apr_status_t rv, apr_pool_t *p)
         return NULL;
     }
     if (rv == APR_NOTFOUND) {
-        return pay_problem_makef(PAY_ERR_REFERENCE_UNKNOWN, p, "This is not blocked any more.");
+        return pay_problem_makef(PAY_ERR_REFERENCE_UNKNOWN, p, "This is no longer blocked.");
     }
     return pay_problem_make(PAY_ERR_BUSY, NULL, rv, p);
 }

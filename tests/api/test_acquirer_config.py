@@ -19,9 +19,9 @@ URL = "https://127.0.0.1:9"
 KEY = "key=file:/nowhere/relay.key"
 RELAY = f"PaymentsAcquirer live relay {URL} {KEY}"
 NAME = "1 to 64 of A-Z a-z 0-9 . _ : @ [ ] -, first a letter or digit"
-FORM = ("PaymentsAcquirer: want live, a connector's name, its URL where it has one, and parameters as name=value; such "
-        "as: live relay https://api.example.com key=file:/etc/apache2/payments/relay.key")
-PARAMETERS = ("PaymentsAcquirer: want parameters as name=value behind connector and URL, names of 1 to 32 of a-z 0-9 _ -, "
+FORM = ("PaymentsAcquirer: want live, a connector's name, its URL if it has one, and parameters as name=value; for "
+        "example: live relay https://api.example.com key=file:/etc/apache2/payments/relay.key")
+PARAMETERS = ("PaymentsAcquirer: want parameters as name=value after connector and URL, names of 1 to 32 of a-z 0-9 _ -, "
               "first a letter")
 SECRET = ("PaymentsAcquirer: key= is a secret: want key=file:<absolute path of a file> or key=exec:<absolute path of a "
           "program>")
@@ -63,11 +63,11 @@ WRONG = [
       for value in ("hidden", "file:", "file:relay.key", "file:/", "file:/etc/keys/", "FILE:/x", "exec:", "exec:bin/key",
                     "exec:/", "env:KEY", "/etc/relay.key")],
     (f"{RELAY}\n{RELAY}",
-     "PaymentsAcquirer: want another name than 'relay@127.0.0.1:9' for the next one: payments keep the name of the "
+     "PaymentsAcquirer: want another name than 'relay@127.0.0.1:9' for this one: payments keep the name of the "
      "acquirer that they went through (name=)"),
     (f"PaymentsAcquirer live relay https://api.example.com {KEY}\n"
      f"PaymentsAcquirer live relay https://API.example.com:443/ {KEY}",
-     "PaymentsAcquirer: want another name than 'relay@api.example.com' for the next one: payments keep the name of the "
+     "PaymentsAcquirer: want another name than 'relay@api.example.com' for this one: payments keep the name of the "
      "acquirer that they went through (name=)"),
     ("\n".join(f"{RELAY} name=n{number}" for number in range(9)), "PaymentsAcquirer: want at most 8 in one place"),
     *[wrong_value("PaymentsAcquirerMaxInFlight", value, "1 to 4096") for value in ("0", "4097", "-1", "many", "64k")],
@@ -79,28 +79,28 @@ WRONG = [
 
 # What only the whole configuration shows; it is told with the place of the virtual host.
 WRONG_TOGETHER = [
-    (RELAY, "PaymentsAcquirer needs PaymentsAccount: what it moves is one account's money"),
+    (RELAY, "PaymentsAcquirer needs PaymentsAccount: the money that it moves belongs to one account"),
     (f"PaymentsAccount shop\nPaymentsAcquirer live bank {URL}",
      "PaymentsAcquirer: want a connector that a loaded module has (relay), got 'bank'"),
     ("PaymentsAccount shop\nPaymentsAcquirer live simulator",
      "PaymentsAcquirer: the connector 'simulator' cannot be used in Live Mode: it decides by itself and moves no money; "
      "Test Mode needs no PaymentsAcquirer"),
     (f"PaymentsAccount shop\nPaymentsAcquirer live relay {URL} key=file:@ROOT@/htdocs/relay.key",
-     "PaymentsAcquirer live relay: key=: want a file outside of every DocumentRoot, got '@ROOT@/htdocs/relay.key', which "
+     "PaymentsAcquirer live relay: key=: want a file outside every DocumentRoot, got '@ROOT@/htdocs/relay.key', which "
      "DocumentRoot @ROOT@/htdocs serves"),
     (f"PaymentsAccount shop\nPaymentsAcquirer live relay {KEY}",
      "PaymentsAcquirer live relay: want the upstream's URL, https://HOST or https://HOST/PATH"),
     (f"PaymentsAccount shop\nPaymentsAcquirer live relay http://127.0.0.1:9 {KEY}",
      "PaymentsAcquirer live relay: the upstream's URL: want https as the scheme"),
     (f"PaymentsAccount shop\nPaymentsAcquirer live relay {URL}",
-     "PaymentsAcquirer live relay: key: want a secret key of the upstream's, as key=file:PATH or key=exec:PROGRAM"),
+     "PaymentsAcquirer live relay: key: want a secret key of the upstream, as key=file:PATH or key=exec:PROGRAM"),
     (f"PaymentsAccount shop\n{RELAY} ca=ca.pem",
      "PaymentsAcquirer live relay: ca: want the absolute path of a file of certificates"),
     (f"PaymentsAccount shop\n{RELAY} password=file:/x",
-     "PaymentsAcquirer live relay: password is no parameter of the relay: there are key and ca"),
+     "PaymentsAcquirer live relay: password is not a parameter of the relay: there are key and ca"),
     # 16 parameters are not too many: the last of them is unknown to this connector only.
     (f"PaymentsAccount shop\n{RELAY} timeout=1s name=n " + " ".join(f"p{number}=x" for number in range(13)),
-     "PaymentsAcquirer live relay: p0 is no parameter of the relay: there are key and ca"),
+     "PaymentsAcquirer live relay: p0 is not a parameter of the relay: there are key and ca"),
 ]
 
 
@@ -297,8 +297,8 @@ UNREADABLE = {
     "open": ((GOOD, 0o644), "file", KEPT + "is open to others (mode 0644)"),
     "group": ((GOOD, 0o640), "file", KEPT + "is open to others (mode 0640)"),
     "linked": (lambda path: path.symlink_to("/etc/hostname"), "file", KEPT + "is a symbolic link"),
-    "folder": (lambda path: path.mkdir(0o700), "file", KEPT + "is no regular file"),
-    "fifo": (lambda path: os.mkfifo(path, 0o600), "file", KEPT + "is no regular file"),
+    "folder": (lambda path: path.mkdir(0o700), "file", KEPT + "is not a regular file"),
+    "fifo": (lambda path: os.mkfifo(path, 0o600), "file", KEPT + "is not a regular file"),
     "empty": (b"", "file", FORMLESS),
     "newline": (b"\n", "file", FORMLESS),
     "lines": (GOOD + b"\n" + GOOD, "file", FORMLESS),
@@ -309,10 +309,10 @@ UNREADABLE = {
     "longer": (b"a" * 5000, "file", KEPT + "is longer than 4097 bytes"),
     "no-program": (lambda path: None, "exec", PROGRAM + " cannot be opened: No such file or directory"),
     "program-of-group": (lambda path: os.chmod(program(path, PRINTS), 0o775), "exec",
-                         PROGRAM + " may be changed by others (mode 0775): take that right from them (chmod go-w)"),
+                         PROGRAM + " may be changed by others (mode 0775): remove that permission (chmod go-w)"),
     "program-of-all": (lambda path: os.chmod(program(path, PRINTS), 0o757), "exec",
                        PROGRAM + " may be changed by others (mode 0757)"),
-    "program-folder": (lambda path: path.mkdir(0o700), "exec", PROGRAM + " is no regular file"),
+    "program-folder": (lambda path: path.mkdir(0o700), "exec", PROGRAM + " is not a regular file"),
     "not-run": ((b"#!/bin/sh\necho x\n", 0o600), "exec", SILENT),
     "silent": ("exit 0", "exec", SILENT),
     "waits": ("read line || true", "exec", "the program @PATH@ for its secret of PaymentsAcquirer wrote no line within 10 s"),
@@ -321,7 +321,7 @@ UNREADABLE = {
                    "the program @PATH@ for its secret of PaymentsAcquirer wrote more than 4096 bytes"),
 }
 # Read well, and refused by the connector in each child: said once all the same.
-UNFIT = (b"a" * 4096 + b"\n", "file", "key: what was read has not the form of a secret key")
+UNFIT = (b"a" * 4096 + b"\n", "file", "key: want a secret key, PREFIX_livesk_")
 
 
 @pytest.fixture(scope="module")
@@ -541,7 +541,7 @@ def foreign(path):
 # Who else may change a program, or have its path lead to another one: PATH is that of the directive.
 PROGRAM_FAULTS = [
     pytest.param(lambda dir: (dir / "bin").chmod(0o777), "bin/key.sh",
-                 "{dir}/bin may be changed by others (mode 0777): take that right from them (chmod go-w)", id="its directory"),
+                 "{dir}/bin may be changed by others (mode 0777): remove that permission (chmod go-w)", id="its directory"),
     pytest.param(lambda dir: dir.chmod(0o757), "bin/key.sh", "{dir} may be changed by others (mode 0757)",
                  id="a directory above"),
     pytest.param(lambda dir: dir.chmod(0o757), "link", "{dir} may be changed by others (mode 0757)",

@@ -101,9 +101,9 @@ WRONG = [
       for value in ("/etc/x.key", "file:", "file:x.key", "file:/", "file:/etc/keys/", "exec:/bin/x", "FILE:/x",
                     "file:/" + "a" * 1000)],
     ("PaymentsMasterKey file:/a file:/b", ["PaymentsMasterKey takes one argument"]),
-    *[(f"PaymentsMasterKey file:@ROOT@/{path}", ["PaymentsMasterKey: want a file outside of the store", path, "backup"])
+    *[(f"PaymentsMasterKey file:@ROOT@/{path}", ["PaymentsMasterKey: want a file outside the store", path, "backup"])
       for path in ("store/master.key", "store")],
-    *[(f"PaymentsMasterKey file:@ROOT@/{path}", ["PaymentsMasterKey: want a file outside of every DocumentRoot", path])
+    *[(f"PaymentsMasterKey file:@ROOT@/{path}", ["PaymentsMasterKey: want a file outside every DocumentRoot", path])
       for path in ("htdocs/master.key", "htdocs/a/b")],
     *[(line, [line.split()[0], "<VirtualHost>"]) for line in RIGHT_OF_SERVER.splitlines()],
     ('<Location "/api/v1">\nPaymentsMasterKey file:/x\n</Location>', ["PaymentsMasterKey"]),

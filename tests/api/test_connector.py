@@ -322,7 +322,7 @@ def test_process_ends_while_it_waits(till, acquirer):
     pytest.param(".struct_size = sizeof(payments_acquirer_t)", ".struct_size = sizeof(payments_acquirer_t) - 1",
                  "its table of functions is too short: build it again with this mod_payments.h", id="a short table"),
     pytest.param("    .charge_query = charge_query,\n", "",
-                 "it lacks one of check, open, charge, charge_query, refund and refund_query", id="no charge_query"),
+                 "it lacks check, open, charge, charge_query, refund or refund_query", id="no charge_query"),
     pytest.param(".flags = PAYMENTS_OWN_TOKENS,", ".flags = PAYMENTS_PURE,",
                  "it decides by itself and moves no money; Test Mode needs no PaymentsAcquirer",
                  id="a second simulator"),

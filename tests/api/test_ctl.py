@@ -201,8 +201,8 @@ def test_why_there_is_no_store(empty):
 
     for args in (["account", "create", "shop"], ["account", "list"]):
         assert "cannot look at /dev/null/x: Not a directory" in said("/dev/null/x", *args)
-        assert "/dev/null is no directory" in said("/dev/null", *args)
-    assert "cannot make /nonexistent/store: No such file" in said("/nonexistent/store", "account", "create", "shop")
+        assert "/dev/null is not a directory" in said("/dev/null", *args)
+    assert "cannot create /nonexistent/store: No such file" in said("/nonexistent/store", "account", "create", "shop")
     assert "there is no store in /nonexistent/store" in said("/nonexistent/store", "account", "list")
 
 

@@ -302,8 +302,8 @@ def test_webhook_test(desk, status, code, result):
     assert (running.returncode, told["result"], told["status"]) == (code, result, status)
     assert told["id"] == desk.receiver.got[0].check(desk.secret).id and told["answeredAt"]
     if code:
-        why = "The receiver answered 500; 200 to 204 take an event"
-        assert said[1] == f"paymentsctl: the test was not taken: {why}\n" and told["answer"] == "what it says"
+        why = "The receiver answered 500; 200 to 204 accept an event"
+        assert said[1] == f"paymentsctl: the test was not accepted: {why}\n" and told["answer"] == "what it says"
         assert desk.events("--parked")[0]["id"] == told["id"]
     else:
         assert (said[1], told["error"], told["answer"]) == ("", "", "")

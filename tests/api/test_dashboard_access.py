@@ -294,10 +294,10 @@ def open_to_all(path, _):
     pytest.param(linked("../index.html"), "is a symbolic link", id="a link to a page elsewhere"),
     pytest.param(linked("nowhere.js"), "is a symbolic link", id="a link to nothing"),
     pytest.param(hard_linked, "has another name elsewhere (a hard link): put a copy of the file there", id="a hard link"),
-    pytest.param(lambda path, _: path.mkdir(), "is no regular file", id="a directory"),
-    pytest.param(lambda path, _: os.mkfifo(path), "is no regular file", id="a pipe"),
+    pytest.param(lambda path, _: path.mkdir(), "is not a regular file", id="a directory"),
+    pytest.param(lambda path, _: os.mkfifo(path), "is not a regular file", id="a pipe"),
     pytest.param(open_to_all, "may be changed by others (mode 0666)", id="open to all"),
-    pytest.param(given_away, "may be changed by user 33, which the server runs as (mode 0644)", id="the server's user's",
+    pytest.param(given_away, "may be changed by user 33, as which the server runs (mode 0644)", id="the server's user's",
                  marks=pytest.mark.root),
 ])
 def test_pages_that_are_links(server, make, words):
@@ -324,7 +324,7 @@ def test_assets_that_are_a_link(server):
     httpd.host_extra = settings(httpd)
     os.rename(httpd.root / "pages/assets", httpd.root / "elsewhere")
     (httpd.root / "pages/assets").symlink_to(httpd.root / "elsewhere")
-    httpd.expect_log(f"PAY00541: PaymentsDashboard: {httpd.root}/pages/assets cannot be read as a page: it is no directory")
+    httpd.expect_log(f"PAY00541: PaymentsDashboard: {httpd.root}/pages/assets cannot be read as a page: it is not a directory")
     httpd.start()
     assert httpd.request("GET", f"{PATH}/assets/app.js", headers=basic("vera")).status == 404
     assert httpd.request("GET", PATH + "/", headers=basic("vera")).status == 200
@@ -338,11 +338,11 @@ def test_assets_that_are_a_link(server):
                  id="to a directory of all"),
     pytest.param(lambda root: os.lchown(root / "way/link", 33, 33), "/way/link is a symbolic link that others may change",
                  id="of the server's user", marks=pytest.mark.root),
-    pytest.param(lambda root: os.chown(root / "way", 33, 33), "/way may be changed by user 33, which the server runs as",
+    pytest.param(lambda root: os.chown(root / "way", 33, 33), "/way may be changed by user 33, as which the server runs",
                  id="in a directory of the server's user", marks=pytest.mark.root),
     pytest.param(lambda root: os.chown(root / "way", 4711, 4711), "/way/link is a symbolic link that others may change",
                  id="in a directory of another user", marks=pytest.mark.root),
-    pytest.param(lambda root: os.chown(root / "pages", 33, 33), "/pages may be changed by user 33, which the server runs as",
+    pytest.param(lambda root: os.chown(root / "pages", 33, 33), "/pages may be changed by user 33, as which the server runs",
                  id="to a directory of the server's user", marks=pytest.mark.root),
 ])
 def test_directory_of_pages_by_a_link(server, change, words):

@@ -272,11 +272,11 @@ def test_what_waits_for_no_decision(desk):
     charge = desk.shop.charge().json["data"]
     answer = desk.operator.post(of(desk, f"test/charges/{charge['id']}/resolve"),
                                 {"outcome": "approved", "reason": "seen"})
-    assert answer.status == 409 and "waits for no decision" in answer.json["message"]
+    assert answer.status == 409 and "does not wait for a decision" in answer.json["message"]
     refund = desk.shop.refund(charge["reference"], "1")
     answer = desk.operator.post(of(desk, f"test/refunds/{refund['refundReference']}/resolve"),
                                 {"outcome": "processed", "reason": "seen"})
-    assert answer.status == 409 and "waits for no decision" in answer.json["message"]
+    assert answer.status == 409 and "does not wait for a decision" in answer.json["message"]
     assert desk.operator.post(of(desk, "test/refunds/none/resolve"), {"outcome": "failed", "reason": "x"}).status == 404
     assert audit(desk) == []
 

@@ -111,14 +111,14 @@ def shop(site, olga):
 LIVE_KEY = {"kind": "secret", "mode": "live"}
 # What must be confirmed, and what the person is told that it is.
 CONFIRMED = [
-    pytest.param("keys", LIVE_KEY, "make a live secret key of {}", id="live secret key"),
-    pytest.param("keys/{live key}/rotate", {"overlap": "1h"}, "make a live secret key of {}", id="rotated live key"),
+    pytest.param("keys", LIVE_KEY, "create a live secret key of {}", id="live secret key"),
+    pytest.param("keys/{live key}/rotate", {"overlap": "1h"}, "create a live secret key of {}", id="rotated live key"),
     pytest.param("team", {"user": "eve", "role": "viewer"}, "grant the role viewer for {} to eve", id="viewer"),
     pytest.param("team", {"user": "eve", "role": "owner"}, "grant the role owner for {} to eve", id="owner"),
     pytest.param("test/webhook", {"url": HOOK + "/2"}, "send the test webhooks of {} to " + HOOK + "/2", id="webhook"),
     pytest.param("live/webhook", {"url": HOOK + "/2"}, "send the live webhooks of {} to " + HOOK + "/2",
                  id="live webhook"),
-    pytest.param("live/webhook/secret", {}, "make a new secret of the live webhooks of {}", id="webhook secret"),
+    pytest.param("live/webhook/secret", {}, "create a new secret of the live webhooks of {}", id="webhook secret"),
     pytest.param("test/mail", {"merchantAddress": "eve@example.com"}, "send the notices of {} to eve@example.com",
                  id="merchant's address"),
 ]
@@ -234,7 +234,7 @@ def test_what_is_known_of_it_afterwards(site, shop, olga):
     asks(olga.ask(shop.path("keys"), confirmed(body, password=wrong)))
     said = site.log_text()[before:].strip().splitlines()
     assert len(said) == 2 and WRONG_IN_LOG in said[0] and f"user {olga.user}" in said[0]
-    assert f"{NOT_CONFIRMED}: PaymentsDashboard: user {olga.user} could not confirm to make a live secret key of {shop.name}: " \
+    assert f"{NOT_CONFIRMED}: PaymentsDashboard: user {olga.user} could not confirm to create a live secret key of {shop.name}: " \
            "the password is wrong" in said[1]
     [entry] = shop.entries("refused")
     assert (entry["who"], entry["detail"]) == (olga.user, "the password was wrong")
@@ -507,7 +507,7 @@ def test_codes_that_are_guessed(certified, relay):
         assert answer.json["data"]["errors"][0]["reason"] == "is not the code that was sent"
     answer = olga.ask(path, confirmed(LIVE_KEY, code=code))
     asks(answer, "/confirm/code")
-    assert "good no longer" in answer.json["message"]
+    assert "no longer valid" in answer.json["message"]
     assert certified.log_text().count(NOT_CONFIRMED) == 5
     asks(olga.ask(path, LIVE_KEY), "/confirm/code")
     other = sent(relay, shop, 2)

@@ -119,7 +119,7 @@ def test_held_one_is_decided(open_desk, hold, why, outcome, status):
     assert seen["held"] is None and seen["charge"]["status"] == (status if kind == "charge" else "successful")
     for again in ("approved", "declined") if kind == "charge" else ("processed", "failed"):
         answer = desk.operator.post(path, decision(again))
-        assert answer.status == 409 and f"is {status}: it waits for no decision" in answer.json["message"]
+        assert answer.status == 409 and f"is {status}: it does not wait for a decision" in answer.json["message"]
     assert as_listed(desk, item)["status"] == status and len(audit(desk)) == 1
     books.well()
 
@@ -170,7 +170,7 @@ def test_one_that_is_being_worked_on(open_desk):
     (charge,) = desk.get("charges", mode="live")["items"]
     path = of(desk, f"live/charges/{charge['id']}/resolve")
     answer = desk.operator.post(path, decision("declined"))
-    assert answer.status == 409 and "is with its acquirer just now" in answer.json["message"]
+    assert answer.status == 409 and "is at its acquirer now" in answer.json["message"]
     assert 1 <= int(answer.header("retry-after")) <= 26 and audit(desk) == []
     hold.release()
     assert charging.result(WAIT_S).status == 200
@@ -199,7 +199,7 @@ def test_one_that_failed_here_only(open_desk, upstream):
     answer = may_change(desk, path, decision("declined"), "operator", "charge resolve")
     assert answer.json["charge"]["status"] == "failed" and held(desk) == []
     answer = desk.operator.post(path, decision("declined"))
-    assert answer.status == 409 and "waits for no decision" in answer.json["message"]
+    assert answer.status == 409 and "does not wait for a decision" in answer.json["message"]
     books.well()
 
 
@@ -219,5 +219,5 @@ def test_closed_checkout(open_desk, outcome, status):
     assert answer.json["charge"]["paymentStatus"] == status and held(desk) == []
     assert checkout.status() == status
     answer = desk.operator.post(path, decision(outcome))
-    assert answer.status == 409 and "waits for no decision" in answer.json["message"]
+    assert answer.status == 409 and "does not wait for a decision" in answer.json["message"]
     books.well()

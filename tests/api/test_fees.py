@@ -148,7 +148,7 @@ def test_rules_are_kept(tmp_path, rules, kept):
 
 @pytest.mark.parametrize("rule, said", [
     ("1.5%", "want rules such as"), ("NGN 101%", "percentage from 0 to 100"), ("JPY 1.5", "no more decimals"),
-    ("NGN 1% min 5 max 4", "min is above max"), ("NGN 1% NGN 2%", "two rules are of one currency"),
+    ("NGN 1% min 5 max 4", "min is above max"), ("NGN 1% NGN 2%", "two rules have the same currency"),
 ])
 def test_rules_that_are_refused(tmp_path, rule, said):
     ctl = Ctl(tmp_path / "store")

@@ -245,7 +245,7 @@ def test_address_beyond_ascii(post, payer):
     post.pay(email=payer)
     parked = post.parked()
     assert parked["to"] == "receipt"
-    assert "beyond ASCII" in parked["error"] and payer not in parked["error"]
+    assert "non-ASCII" in parked["error"] and payer not in parked["error"]
     post.relay.wait(post.merchant)
 
 

@@ -153,8 +153,8 @@ REFUSED = [
     pytest.param(lambda key: write_private(key, "hunter2\n"), "want 64 hex digits in line 1", id="no key"),
     pytest.param(lambda key: write_private(key, OTHER * 5), "want at most 4 lines", id="five keys"),
     pytest.param(lambda key: write_private(key, "a" * 5000), "is longer than 1023 bytes", id="long"),
-    pytest.param(lambda key: key.mkdir(), "is no regular file", id="a directory"),
-    pytest.param(os.mkfifo, "is no regular file", id="a pipe"),
+    pytest.param(lambda key: key.mkdir(), "is not a regular file", id="a directory"),
+    pytest.param(os.mkfifo, "is not a regular file", id="a pipe"),
 ]
 
 

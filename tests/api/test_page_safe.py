@@ -154,7 +154,7 @@ def test_markup_in_every_field(seller):
     pytest.param("", None, None, id="none"),
     pytest.param("/a.png", None, "/a.png", id="the account's"),
     pytest.param("/a.png", "http://127.0.0.1:@/b.png?v=1", "/b.png?v=1", id="the request's"),
-    pytest.param("http://127.0.0.1:@/c.png", None, "/c.png", id="a whole URL"),
+    pytest.param("http://127.0.0.1:@/c.png", None, "/c.png", id="a complete URL"),
     pytest.param("https://elsewhere.example/a.png", "https://elsewhere.example/b.png", None, id="elsewhere"),
     pytest.param("/a.png", "https://elsewhere.example/b.png", "/a.png", id="only one elsewhere"),
 ])

@@ -16,7 +16,7 @@ from upstream import live_reference
 pytestmark = ALIKE
 
 PHISH = "https://phish.example/login?from=shop"
-REASON = "must be of a host that the shop has listed"
+REASON = "must name a host that the shop has listed"
 
 
 def check_asked(page, host, url):

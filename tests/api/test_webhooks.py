@@ -307,13 +307,13 @@ def test_slow_and_broken_receivers_hold_back_nobody(timed, authority):
     """Each is given up by its time limit, with a sentence that says why; others' deliveries arrive meanwhile."""
     cases = {
         "never accepts": ({"context": authority.context(), "mute": True}, None, "No connection was made in time", 5),
-        "never reads": ({"context": authority.context(), "silent": True}, None, "No whole answer", 15),
-        "hang": ({}, "hang", "No whole answer", 15),
-        "hang in the header": ({}, "hang in the header", "No whole answer", 15),
-        "byte a second": ({}, "byte a second", "No whole answer", 15),
+        "never reads": ({"context": authority.context(), "silent": True}, None, "No complete answer", 15),
+        "hang": ({}, "hang", "No complete answer", 15),
+        "hang in the header": ({}, "hang in the header", "No complete answer", 15),
+        "byte a second": ({}, "byte a second", "No complete answer", 15),
         "close": ({}, "close", "closed before an answer", 0),
         "close in the header": ({}, "close in the header", "", 0),
-        "close in the body": ({}, "close in the body", "broke before the answer was whole", 0),
+        "close in the body": ({}, "close in the body", "broke before the answer was complete", 0),
     }
     bad = {}
     for name, (options, answer, _, _) in cases.items():

@@ -370,7 +370,7 @@ def test_total_changed(woo, total, held):
     order.change(total=total)
     assert order.come_back() == f"received/{order.id}"
     assert (order.status, order.completions) == (("on-hold", 0) if held else ("processing", 1))
-    assert (f"The order is now about {total} NGN." in order.said()) is held
+    assert (f"The order is now {total} NGN." in order.said()) is held
     before = order.snapshot()
     order.come_back()
     assert order.snapshot() == before
@@ -409,7 +409,7 @@ def test_who_does_not_know_the_order(woo, change):
     order = woo.order()
     order.pay().card()
     assert order.come_back(**change) == "" and order.status == "pending"
-    assert woo.notices() == [["error", "This order is not known."]]
+    assert woo.notices() == [["error", "This order is unknown."]]
 
 
 @pytest.mark.parametrize("state", ["cancelled", "trash"])
@@ -738,7 +738,7 @@ def test_refund_that_fails(woo):
     assert woo.shop.charge(token="tok_test_refund_fails", amount=10, reference=charge).status == 200
     for count in (1, 2):
         assert "refused" in order.refund("1.00")["error"] and order.refunds == []
-        assert order.said().count("The payer has not got this money") == count
+        assert order.said().count("The payer has not received this money") == count
 
 
 # ---- settings

@@ -213,7 +213,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     for (const [label, token] of [['Card number', 'cc-number'], ['Expiry date', 'cc-exp'], ['Security code', 'cc-csc']]) {
       assert.equal(await one.page.getByLabel(label).getAttribute('autocomplete'), token);
     }
-    await one.page.getByText('Cards that may be used in Test Mode').click();
+    await one.page.getByText('Cards that can be used in Test Mode').click();
     await one.usable(`the form, ${look}`);
     await one.shot(`checkout-${look}`);
   });
@@ -225,7 +225,7 @@ test('link to checkout to token to charge to refund to webhook: the whole circle
   await olga.open('links');
   await olga.page.getByRole('button', { name: 'Create a link' }).first().click();
   const dialog = olga.page.getByRole('dialog');
-  await dialog.getByLabel('What is paid for').fill('Two loaves of bread');
+  await dialog.getByLabel('Title').fill('Two loaves of bread');
   await dialog.getByLabel('Amount', { exact: true }).fill('1500');
   await dialog.getByLabel('Currency').fill('NGN');
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();

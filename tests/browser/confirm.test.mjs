@@ -55,14 +55,14 @@ async function askForLiveKey(where, options) {
 test('a live secret key is made once the password was typed', async () => {
   const before = await keys(world);
   await askForLiveKey(world);
-  await dialog().getByText('To make a live secret key of bakery, type your password once more.').waitFor();
+  await dialog().getByText('To create a live secret key of bakery, type your password once more.').waitFor();
   const field = dialog().getByLabel('Your password');
   assert.ok(await field.evaluate((node) => node === document.activeElement), 'it has the focus');
   assert.deepEqual(await field.evaluate((node) => [node.type, node.autocomplete]), ['password', 'current-password']);
   await one.usable('confirmation');
   await one.shot('confirm');
   await one.page.keyboard.press('Enter');
-  await dialog().getByText('Type your password.').waitFor();
+  await dialog().getByText('Enter your password.').waitFor();
   await world.do('expect', 'AH01617');
   await one.page.keyboard.type(`${world.password} `); // a blank is a part of it
   await one.page.keyboard.press('Enter');
@@ -123,7 +123,7 @@ test('where no password says who somebody is, a code does', async () => {
   await button('Confirm').click();
   await dialog().getByText('is not the code that was sent').waitFor();
   const [mail] = await anybody.do('mails', 'owner@bakery.example', 1);
-  assert.match(mail.text, /make a live secret key of bakery/);
+  assert.match(mail.text, /create a live secret key of bakery/);
   await field.fill(mail.text.match(/[2-9A-Z]{4}-[2-9A-Z]{4}/)[0].toLowerCase());
   await button('Confirm').click();
   await dialog().getByRole('heading', { name: 'Your new key' }).waitFor();

@@ -209,7 +209,7 @@ test('payers and the merchant get e-mails once that is set', async () => {
 test('a payment link is made, copied, listed and disabled', async () => {
   await olga.open('links');
   await olga.page.locator('#create-first-link').click();
-  await dialog().getByLabel('What is paid for').fill('Wedding cake');
+  await dialog().getByLabel('Title').fill('Wedding cake');
   await dialog().getByLabel('Amount', { exact: true }).fill('0');
   await dialog().getByLabel('Currency').fill('NGN');
   await dialog().getByRole('button', { name: 'Create', exact: true }).click();

@@ -113,7 +113,7 @@ class Scene:
         if done.returncode == 0:
             self.decided.append(name)
         else:
-            assert f"{noun} {name} is {outcome}: it waits for no decision" in done.stderr, done.stderr
+            assert f"{noun} {name} is {outcome}: it does not wait for a decision" in done.stderr, done.stderr
 
 
 def make_far(authority):

@@ -361,4 +361,4 @@ def test_paymentsctl_says_why_it_cannot(tmp_path, damage, command):
     damage(tmp_path / "store/data.mdb")
     done = run_ctl(tmp_path / "store", *command, check=False)
     assert done.returncode == 7, done
-    assert "is damaged" in done.stderr and "put a backup in its place" in done.stderr, done
+    assert "is damaged" in done.stderr and "restore a backup" in done.stderr, done

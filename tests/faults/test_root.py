@@ -211,4 +211,4 @@ PaymentsStore lmdb:{theirs}/link/store
     assert httpd.shop().charge().status == 200
     assert owner(httpd.store) == www_data()
     assert not (roots / "store").exists(), "root made a directory where a link led it"
-    assert "make it with mode 0700 for the user that the server runs as" in httpd.log_text()
+    assert "create it with mode 0700 for the server's user" in httpd.log_text()

@@ -200,8 +200,7 @@ apr_status_t pay_relay_undecided(pay_relay_call_t *call, const pay_relay_answer_
         return answer->status < 500 ? APR_SUCCESS : APR_EGENERAL;
     }
     pay_relay_tell(call->relay,
-                   apr_psprintf(p,
-                                "It answers with status %d and something that is not this API's.",
+                   apr_psprintf(p, "It answers with status %d and a body that is not of this API.",
                                 answer->status));
     return APR_EGENERAL;
 }

@@ -291,7 +291,7 @@ static apr_status_t line_use(pay_relay_call_t *call, pay_relay_line_t *line,
         line->set, left_ms < PAY_TRANSFER_CONNECT_MS ? left_ms : PAY_TRANSFER_CONNECT_MS, left_ms);
     rv = pay_transfer_start(line->set, transfer);
     if (rv != APR_SUCCESS) {
-        pay_relay_tell(call->relay, "A request could not be begun.");
+        pay_relay_tell(call->relay, "A request could not be started.");
         return PAYMENTS_NOT_SENT;
     }
     call->requests++;

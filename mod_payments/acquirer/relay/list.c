@@ -48,7 +48,7 @@ static apr_status_t record_pass(list_t *list, const pay_json_t *json, apr_pool_t
     rv = pay_relay_record_read(&record, list->call->relay->mode, json, p);
     if (rv != APR_SUCCESS) {
         pay_relay_tell(list->call->relay,
-                       "A refund in its list lacks what it needs, or has it in another form.");
+                       "A refund in its list lacks a required member, or has one in another form.");
         return APR_EGENERAL;
     }
     if (apr_hash_get(list->seen, record.reference, APR_HASH_KEY_STRING)) {
@@ -82,7 +82,7 @@ static apr_status_t text_read(list_t *list, const pay_relay_reply_t *reply, apr_
         }
     }
     if (rv != APR_EOF) {
-        pay_relay_tell(list->call->relay, "Its list of refunds is no list of objects.");
+        pay_relay_tell(list->call->relay, "Its list of refunds is not a list of objects.");
         return APR_EGENERAL;
     }
     return APR_SUCCESS;
@@ -110,7 +110,7 @@ static apr_status_t window_try(list_t *list, apr_int64_t first, apr_int64_t last
     if (*list->trouble == PAYMENTS_NO_TROUBLE) {
         pay_relay_tell(
             list->call->relay,
-            apr_psprintf(p, "It answers with status %d in place of its list.", answer.status));
+            apr_psprintf(p, "It answers with status %d instead of its list.", answer.status));
     }
     return APR_EGENERAL;
 }

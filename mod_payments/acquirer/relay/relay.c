@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define AUTHORIZATION "Authorization: Bearer "
-#define KEY_WANTED "key: want a secret key of the upstream's, as key=file:PATH or key=exec:PROGRAM"
+#define KEY_WANTED "key: want a secret key of the upstream, as key=file:PATH or key=exec:PROGRAM"
 
 /* ---- settings */
 
@@ -77,7 +77,7 @@ static const char *relay_check(const payments_settings_t *settings, apr_pool_t *
         apr_table_do(parameter_known, &unknown, settings->given, NULL);
     }
     if (unknown) {
-        return apr_psprintf(p, "%s is no parameter of the relay: there are key and ca", unknown);
+        return apr_psprintf(p, "%s is not a parameter of the relay: there are key and ca", unknown);
     }
     if (ca_file && *ca_file != '/') {
         return "ca: want the absolute path of a file of certificates";
@@ -145,8 +145,8 @@ static apr_status_t key_take(pay_relay_t *relay, const char **fault,
     }
     text = key_parse(&relay->mode, &len, text);
     if (!text) {
-        *fault = "key: what was read has not the form of a secret key, "
-                 "PREFIX_livesk_... or PREFIX_testsk_...";
+        *fault = "key: want a secret key, PREFIX_livesk_... or PREFIX_testsk_..., in the file or "
+                 "from the program";
         return APR_EINVAL;
     }
     rv = pay_secret_memory_make(&memory, sizeof(AUTHORIZATION) + len, p);

@@ -89,8 +89,8 @@ static apr_status_t secret_parse(secret_t *secret, const char **reason, const ch
     }
     if (rv == APR_SUCCESS && secret->count == 0) {
         *reason = apr_psprintf(p,
-                               "the " WHAT " %s is empty: put back the one that was there; if "
-                               "it is lost, delete the file and set new secrets",
+                               "the " WHAT " %s is empty: restore its content; if it is lost, "
+                               "delete the file and set new secrets",
                                path);
         rv = APR_EINVAL;
     }
@@ -332,8 +332,8 @@ static apr_status_t file_change(const char **reason, int lock, const char *path,
         secret->count = 1;
     } else if (rv == APR_SUCCESS && secret->count == PAY_KEYRING_KEYS_MAX) {
         *reason = apr_psprintf(p,
-                               "the " WHAT " %s holds %d keys, the most there can be: the old "
-                               "ones go when nothing is sealed under them",
+                               "the " WHAT " %s holds %d keys, the maximum: old keys are removed "
+                               "when nothing is sealed under them",
                                path, PAY_KEYRING_KEYS_MAX);
         rv = APR_ENOSPC;
     } else if (rv == APR_SUCCESS) {

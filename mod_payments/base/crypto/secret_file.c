@@ -28,7 +28,7 @@ static apr_status_t directory_open(int *fd, const char **name, const char **reas
     *fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0) {
         rv = errno;
-        *reason = apr_psprintf(p, "the %s %s is not made: its directory cannot be opened (%s)",
+        *reason = apr_psprintf(p, "the %s %s is not created: its directory cannot be opened (%s)",
                                what, path, strerror(rv));
         return rv;
     }
@@ -47,8 +47,8 @@ static apr_status_t directory_check(const char **reason, int fd, const char *wha
     }
     if ((info.st_mode & others) && !(info.st_mode & S_ISVTX)) {
         *reason = apr_psprintf(p,
-                               "the %s %s is not made: others may write to its directory; take "
-                               "that right from them (chmod go-w) or choose another place",
+                               "the %s %s is not created: others may write to its directory; "
+                               "remove that permission (chmod go-w) or choose another place",
                                what, path);
         return APR_EACCES;
     }
@@ -103,13 +103,13 @@ static apr_status_t file_check(const char **reason, const struct stat *info, con
                                const char *path, apr_uid_t owner, apr_pool_t *p)
 {
     if (!S_ISREG(info->st_mode)) {
-        return refused(reason, what, path, "is no regular file: name one that is", p);
+        return refused(reason, what, path, "is not a regular file: name one that is", p);
     }
     if (info->st_mode & (S_IRWXG | S_IRWXO)) {
         return refused(reason, what, path,
                        apr_psprintf(p,
-                                    "is open to others (mode %04o): take that from them (chmod "
-                                    "600), and make a new one if they may have read it",
+                                    "is open to others (mode %04o): remove that permission "
+                                    "(chmod 600), and create a new one if they may have read it",
                                     (unsigned int)(info->st_mode & 07777)),
                        p);
     }
@@ -214,7 +214,7 @@ apr_status_t pay_secret_file_make(const char **reason, const char *what, const c
     }
     close(dir_fd);
     if (rv != APR_SUCCESS && rv != EEXIST && !*reason) {
-        *reason = apr_psprintf(p, "the %s %s cannot be made: %s", what, path, strerror(rv));
+        *reason = apr_psprintf(p, "the %s %s cannot be created: %s", what, path, strerror(rv));
     }
     return rv;
 }
@@ -237,7 +237,7 @@ apr_status_t pay_secret_file_lock(int *lock, const char **reason, const char *wh
         *lock = -1;
         *reason = apr_psprintf(p,
                                "the %s %s is being changed by another process: try again when "
-                               "it has ended",
+                               "that has ended",
                                what, path);
         return APR_EBUSY;
     }

@@ -47,8 +47,8 @@ const char *pay_trusted_path_fault(const struct stat *info, const pay_guest_t *g
 
     if (guest && guest_may_write(info, guest)) {
         return apr_psprintf(p,
-                            "may be changed by user %u, which the server runs as (mode %04o): give "
-                            "it to root (chown root:root)",
+                            "may be changed by user %u, as which the server runs (mode %04o): "
+                            "give it to root (chown root:root)",
                             (unsigned int)guest->uid, (unsigned int)(info->st_mode & 07777));
     }
     if (!guest && !is_ours(info)) {
@@ -57,8 +57,8 @@ const char *pay_trusted_path_fault(const struct stat *info, const pay_guest_t *g
     }
     if ((info->st_mode & others) && !is_sticky(info)) {
         return apr_psprintf(p,
-                            "may be changed by others (mode %04o): take that right from them "
-                            "(chmod go-w)",
+                            "may be changed by others (mode %04o): remove that permission (chmod "
+                            "go-w)",
                             (unsigned int)(info->st_mode & 07777));
     }
     return NULL;
@@ -93,7 +93,7 @@ static apr_status_t walk_link(walk_t *walk, int fd, const struct stat *link, con
 
     walk->seen = seen; /* until it is followed */
     if (!is_ours(link) || pay_trusted_path_fault(&walk->info, NULL, walk->p)) {
-        walk->fault = "is a symbolic link that others may change: name what it leads to";
+        walk->fault = "is a symbolic link that others may change: name its target";
         return APR_EACCES;
     }
     if (++walk->links > PAY_TRUSTED_PATH_LINKS_MAX) {

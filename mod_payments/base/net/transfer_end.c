@@ -61,10 +61,10 @@ static const char *certificate_sentence(const pay_transfer_slot_t *slot)
 static const char *timeout_sentence(const pay_transfer_slot_t *slot)
 {
     if (slot->requested) {
-        return "No whole answer came in time.";
+        return "No complete answer came in time.";
     }
     if (slot->reply) {
-        return "The mail server did not go on in time.";
+        return "The mail server did not continue in time.";
     }
     return "No connection was made in time.";
 }
@@ -91,7 +91,7 @@ static const char *sentence_of(const pay_transfer_slot_t *slot, CURLcode code)
         }
         /* falls through */
     case CURLE_USE_SSL_FAILED:
-        return "The mail server offers no TLS, and the login is not sent without.";
+        return "The mail server offers no TLS, and the login is not sent without it.";
     case CURLE_LOGIN_DENIED:
         return "The mail server refused the login.";
     case CURLE_GOT_NOTHING:
@@ -100,12 +100,12 @@ static const char *sentence_of(const pay_transfer_slot_t *slot, CURLcode code)
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
-        return "The connection broke before the answer was whole.";
+        return "The connection broke before the answer was complete.";
     case CURLE_WRITE_ERROR:
         return "The answer is too long.";
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
-        return "The answer is not of this protocol.";
+        return "The answer does not belong to this protocol.";
     default:
         return curl_easy_strerror(code);
     }

@@ -63,7 +63,7 @@ static const char *text_fault(const char *text, const char *schemes, apr_pool_t 
     }
     authority = strstr(text, "://");
     if (!authority || authority != text + strcspn(text, ":/?#[]@")) {
-        return apr_psprintf(p, "want a whole URL that begins with %s://",
+        return apr_psprintf(p, "want a complete URL that begins with %s://",
                             schemes_sentence(schemes, p));
     }
     authority += 3;
@@ -106,7 +106,7 @@ static const char *fault_of(CURLUcode code, const char *schemes, apr_pool_t *p)
     case CURLUE_USER_NOT_ALLOWED:
         return "want no user and no password in the URL";
     default:
-        return "want a URL as RFC 3986 has it";
+        return "want a URL according to RFC 3986";
     }
 }
 

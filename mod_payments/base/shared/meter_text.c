@@ -32,9 +32,9 @@ static const struct {
     const char *help;
 } calls[] = {
     {"payments_acquirer_unknown_total",
-     "Calls of an acquirer that ended without saying what became of the payment."},
-    {"payments_acquirer_not_sent_total", "Calls of an acquirer that did not reach it."},
-    {"payments_acquirer_queries_total", "Questions to an acquirer what became of a payment."},
+     "Calls to an acquirer that ended without the outcome of the payment."},
+    {"payments_acquirer_not_sent_total", "Calls to an acquirer that did not reach it."},
+    {"payments_acquirer_queries_total", "Queries to an acquirer for the outcome of a payment."},
 };
 #define CHARGES (sizeof(charges) / sizeof(charges[0]))
 #define DELIVERIES (sizeof(deliveries) / sizeof(deliveries[0]))
@@ -55,16 +55,16 @@ static const struct {
 } histograms[] = {
     [PAY_METER_COMMIT] = {"payments_commit_seconds", "Time of one commit of a store to disk."},
     [PAY_METER_ACQUIRER] = {"payments_acquirer_seconds",
-                            "Time of one call of an acquirer outside of this server."},
+                            "Time of one call to an acquirer outside this server."},
     [PAY_METER_DELIVERY] = {"payments_delivery_seconds",
-                            "Time of one try to deliver a webhook or a mail."},
+                            "Time of one attempt to deliver a webhook or a mail."},
     [PAY_METER_ACQUIRER_CONNECT] = {"payments_acquirer_connect_seconds",
-                                    "Time until the connection for a call of an acquirer was made; "
-                                    "not of one that was kept alive."},
+                                    "Time until the connection for a call to an acquirer was "
+                                    "made; none for a connection that was kept alive."},
     [PAY_METER_ACQUIRER_TLS] =
         {"payments_acquirer_tls_seconds",
-         "Time until TLS for a call of an acquirer was agreed on, connecting "
-         "included; not of a connection that was kept alive."},
+         "Time until TLS for a call to an acquirer was agreed on, including the connection; none "
+         "for a connection that was kept alive."},
     [PAY_METER_ACQUIRER_FIRST_BYTE] = {"payments_acquirer_first_byte_seconds",
                                        "Time until the first byte of an acquirer's answer."},
 };
@@ -110,8 +110,8 @@ static void requests(apr_array_header_t *lines, const pay_meter_t *meter,
     int i, row;
 
     pay_meter_family(lines, "payments_requests_total", "counter",
-                     "Answered requests by operation (none: refused before it was known) and "
-                     "status.");
+                     "Answered requests by operation (none: refused before the operation was "
+                     "known) and status.");
     for (i = 0; i < count; i++) {
         for (row = 0; row < PAY_METER_STATUSES; row++) {
             value = pay_meter_read_requests(meter, i, row);
@@ -141,7 +141,7 @@ static void counters(apr_array_header_t *lines, const pay_meter_t *meter)
             charges[i].mode, charges[i].outcome, pay_meter_read(meter, (pay_meter_counter_t)i));
     }
     pay_meter_family(lines, "payments_deliveries_total", "counter",
-                     "Tries to deliver, by channel and result; parked: given up.");
+                     "Delivery attempts by channel and result; parked: given up.");
     for (i = 0; i < DELIVERIES; i++) {
         pay_meter_line(lines,
                        "payments_deliveries_total{channel=\"%s\",result=\"%s\"} %" APR_UINT64_T_FMT
@@ -157,8 +157,8 @@ static void acquirer(apr_array_header_t *lines, const pay_meter_t *meter)
 
     pay_meter_family(
         lines, "payments_acquirer_refused_total", "counter",
-        "Charges and refunds answered 503 for the acquirer's sake, before anything was "
-        "written, by reason.");
+        "Charges and refunds answered 503 because of the acquirer, before anything was written, "
+        "by reason.");
     for (i = 0; i < REFUSALS; i++) {
         pay_meter_line(
             lines, "payments_acquirer_refused_total{reason=\"%s\"} %" APR_UINT64_T_FMT "\n",
@@ -172,8 +172,8 @@ static void acquirer(apr_array_header_t *lines, const pay_meter_t *meter)
             pay_meter_read(meter, (pay_meter_counter_t)(PAY_METER_ACQUIRER_UNKNOWN + i)));
     }
     pay_meter_family(lines, "payments_failure_limited_total", "counter",
-                     "Payments that were answered 429 because too many had failed "
-                     "(PaymentsFailureLimit), by what was counted.");
+                     "Payments answered 429 because too many had failed (PaymentsFailureLimit), "
+                     "by kind of limit.");
     for (i = 0; i < LIMITED; i++) {
         pay_meter_line(
             lines, "payments_failure_limited_total{kind=\"%s\"} %" APR_UINT64_T_FMT "\n",

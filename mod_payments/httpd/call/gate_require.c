@@ -56,10 +56,8 @@ static const char *parse_require_line(cmd_parms *cmd, const char *line, const vo
         }
     }
     if (*word || (!rule->kinds && !rule->modes)) {
-        return apr_psprintf(cmd->pool,
-                            "Require payments-key: want some of secret, public, test, live, "
-                            "got '%s'",
-                            word);
+        return apr_psprintf(
+            cmd->pool, "Require payments-key: want secret, public, test or live, got '%s'", word);
     }
     *parsed = rule;
     return NULL;

@@ -76,7 +76,7 @@ static const char *add_parameter(pay_conf_acquirer_t *out, const cmd_parms *cmd,
 
     if (len == 0 || len > PAY_CONF_PARAMETER_NAME_MAX) {
         return wrong(
-            cmd, "parameters as name=value behind connector and URL, names of 1 to " APR_STRINGIFY(
+            cmd, "parameters as name=value after connector and URL, names of 1 to " APR_STRINGIFY(
                      PAY_CONF_PARAMETER_NAME_MAX) " of a-z 0-9 _ -, first a letter");
     }
     name = apr_pstrmemdup(cmd->pool, word, len);
@@ -151,8 +151,8 @@ static const char *give_name(pay_conf_acquirer_t *out, const cmd_parms *cmd, con
     for (i = 0; conf->acquirers && i < conf->acquirers->nelts; i++) {
         if (!strcmp(APR_ARRAY_IDX(conf->acquirers, i, pay_conf_acquirer_t *)->name, out->name)) {
             return apr_psprintf(cmd->pool,
-                                "%s: want another name than '%s' for the next one: payments keep "
-                                "the name of the acquirer that they went through (name=)",
+                                "%s: want another name than '%s' for this one: payments keep the "
+                                "name of the acquirer that they went through (name=)",
                                 cmd->cmd->name, out->name);
         }
     }
@@ -223,9 +223,10 @@ static const char *read_words(pay_conf_acquirer_t *out, const cmd_parms *cmd, in
 
     if (count < 2 || strcmp(words[0], "live") != 0
         || !is_word(words[1], LOWER DIGITS "_-", PAY_CONF_CONNECTOR_NAME_MAX)) {
-        return wrong(cmd, "live, a connector's name, its URL where it has one, and parameters as "
-                          "name=value; such as: live relay https://api.example.com key=" FILE_PREFIX
-                          "/etc/apache2/payments/relay.key");
+        return wrong(cmd,
+                     "live, a connector's name, its URL if it has one, and parameters as "
+                     "name=value; for example: live relay https://api.example.com key=" FILE_PREFIX
+                     "/etc/apache2/payments/relay.key");
     }
     out->connector = words[1];
     out->given = apr_table_make(cmd->pool, 4);

@@ -55,7 +55,7 @@ static const char *place_fault(const server_rec *main_server, const payments_acq
         root = path ? pay_conf_served_by(main_server, path) : NULL;
         if (root) {
             return apr_psprintf(p,
-                                "%s=: want a file outside of every DocumentRoot, got '%s', which "
+                                "%s=: want a file outside every DocumentRoot, got '%s', which "
                                 "DocumentRoot %s serves",
                                 *secret, path, root);
         }
@@ -178,7 +178,7 @@ const char *pay_conf_acquirers_fault(const server_rec *main_server, const server
         return NULL;
     }
     if (!conf->account) {
-        return DIRECTIVE " needs PaymentsAccount: what it moves is one account's money";
+        return DIRECTIVE " needs PaymentsAccount: the money that it moves belongs to one account";
     }
     for (i = 0; i < conf->acquirers->nelts && !fault; i++) {
         fault = acquirer_fault(main_server, conf,

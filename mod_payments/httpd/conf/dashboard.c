@@ -58,7 +58,7 @@ const char *pay_conf_dashboard_fault(const pay_conf_t *conf, apr_pool_t *p)
     }
     for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (others[i].path && is_below(others[i].path, path)) {
-            return apr_psprintf(p, "%s: want a path outside of PaymentsDashboard %s, got '%s'",
+            return apr_psprintf(p, "%s: want a path outside PaymentsDashboard %s, got '%s'",
                                 others[i].directive, path, others[i].path);
         }
     }

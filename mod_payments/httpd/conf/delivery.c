@@ -127,12 +127,12 @@ const char *pay_conf_set_mail_relay(cmd_parms *cmd, void *dir, const char *arg, 
     }
     if (!is_bare(arg)) {
         return apr_psprintf(cmd->pool,
-                            "%s: want nothing behind host and port; such as "
+                            "%s: want nothing after host and port; such as "
                             "smtp://mail.example:587",
                             cmd->cmd->name);
     }
     if (login && !pay_conf_is_absolute(login)) {
-        return pay_conf_wrong(cmd, "the absolute path of the login's file behind the URL", login);
+        return pay_conf_wrong(cmd, "the absolute path of the login's file after the URL", login);
     }
     conf->delivery.mail_relay =
         apr_psprintf(cmd->pool, "%s://%s:%d", url->scheme, url->host, url->port);

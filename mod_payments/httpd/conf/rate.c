@@ -12,7 +12,7 @@
 #define TOTAL "public-total"
 #define FORM                                                                                       \
     "1 to " APR_STRINGIFY(                                                                         \
-        PAY_CONF_RATE_MAX) "/s, /min or /h, then perhaps " BURST                                   \
+        PAY_CONF_RATE_MAX) "/s, /min or /h, optionally " BURST                                     \
                            "1 to " APR_STRINGIFY(                                                  \
                                PAY_CONF_BURST_MAX) " that is full again within 24h; or off"
 
@@ -96,7 +96,7 @@ const char *pay_conf_set_rate_limit(cmd_parms *cmd, void *dir, const char *one, 
     }
     limit = total ? &conf->rate_total : &conf->rate_limit[kind];
     if (!rate || rest || parse_limit(limit, rate, burst, cmd->temp_pool) != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "perhaps secret, public or " TOTAL ", then " FORM, got);
+        return pay_conf_wrong(cmd, "optionally secret, public or " TOTAL ", then " FORM, got);
     }
     if (total) {
         conf->rate_total_set = 1;

@@ -145,7 +145,7 @@ static void step_to_json(pay_writer_t *w, apr_time_t at, const char *what, const
 static void charge_steps(pay_writer_t *w, const pay_charge_t *charge)
 {
     step_to_json(w, charge->created_at, "opened", charge->reference);
-    step_to_json(w, charge->absent_since, "absent", "The acquirer says that it has none such.");
+    step_to_json(w, charge->absent_since, "absent", "The acquirer does not know this charge.");
     if (charge->decided_state != PAY_CHARGE_PENDING) {
         step_to_json(w, charge->decided_at, "decided",
                      apr_pstrcat(w->pool, pay_charge_state_name(charge->decided_state),

@@ -76,9 +76,9 @@ static const pay_problem_t *no_way(const question_t *q, const char *lacks)
 {
     pay_problem_t *problem = pay_problem_makef(
         PAY_ERR_FORBIDDEN, q->r->pool,
-        "The dashboard cannot %s here: this must be confirmed, you did not sign in with a password "
-        "that could be asked for again, and %s. The server's administrator does it by: paymentsctl "
-        "%s",
+        "The dashboard cannot %s here: this must be confirmed, you did not sign in with a "
+        "password that could be requested again, and %s. The server's administrator can use: "
+        "paymentsctl %s",
         q->change, lacks, q->ask->command);
 
     problem->code = CODE_NONE;
@@ -166,8 +166,8 @@ static const pay_problem_t *send_code(const question_t *q, const pay_confirmatio
                                   "%s could not be sent: %s",
                   dashboard->account->name, fault);
     return pay_problem_makef(PAY_ERR_STORE_UNAVAILABLE, p,
-                             "The code that confirms this could not be sent: the server's error "
-                             "log says why. Try again, or let its administrator do it by: "
+                             "The confirmation code could not be sent: the server's error log "
+                             "gives the reason. Try again, or ask its administrator to use: "
                              "paymentsctl %s",
                              q->ask->command);
 }
@@ -187,7 +187,7 @@ static const pay_problem_t *ask_code(const question_t *q, const pay_confirmation
     }
     return asked(q, FIELD_CODE, "must be the code that was sent",
                  apr_psprintf(q->r->pool,
-                              "To %s, type the code that was just sent to %s. It is good for %d "
+                              "To %s, type the code that was just sent to %s. It is valid for %d "
                               "minutes.",
                               q->change, way->address, PAY_CHALLENGE_MINUTES));
 }
@@ -204,8 +204,8 @@ static const pay_problem_t *judge_code(const question_t *q, const unsigned char 
                      "The code is wrong. Nothing was changed.");
     default:
         return asked(q, FIELD_CODE,
-                     "is good no longer: close this and begin again, and another one is sent",
-                     "The code is good no longer. Nothing was changed.");
+                     "is no longer valid: close this and begin again, and another one is sent",
+                     "The code is no longer valid. Nothing was changed.");
     }
 }
 
@@ -235,7 +235,7 @@ static const pay_problem_t *by_code(const question_t *q)
 
 static const pay_problem_t *ask_password(const question_t *q)
 {
-    return asked(q, FIELD_PASSWORD, "must be the password that you sign in with",
+    return asked(q, FIELD_PASSWORD, "must be the password with which you sign in",
                  apr_psprintf(q->r->pool, "To %s, type your password once more.", q->change));
 }
 

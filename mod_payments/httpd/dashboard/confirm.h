@@ -14,7 +14,7 @@
 #define PAY_DASHBOARD_PASSWORD_MAX 1024 /* bytes */
 
 typedef struct pay_dashboard_ask_t {
-    const char *change;  /* in the infinitive, for people: "make a live secret key of shop" */
+    const char *change;  /* in the infinitive, for people: "create a live secret key of shop" */
     const char *command; /* of paymentsctl, that does the same; holds nothing that a client sent */
 } pay_dashboard_ask_t;
 

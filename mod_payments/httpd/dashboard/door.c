@@ -29,7 +29,7 @@ static const pay_problem_t *no_account(apr_pool_t *p)
 {
     return pay_problem_makef(PAY_ERR_PATH_UNKNOWN, p,
                              "You have no account of this name here. The server's administrator "
-                             "gives it by: paymentsctl account grant ACCOUNT USER --host HOST "
+                             "can grant it: paymentsctl account grant ACCOUNT USER --host HOST "
                              "--role ROLE");
 }
 

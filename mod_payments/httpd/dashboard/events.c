@@ -138,7 +138,7 @@ static const pay_problem_t *read_query(page_t *page, pay_event_t *after, int *gi
 
     *given = text != NULL;
     if (text && pay_event_id_parse(after, text) != APR_SUCCESS) {
-        return fault("/after", "must be what the page before said in next", p);
+        return fault("/after", "must be the value of next in the previous page", p);
     }
     if (standing && strcmp(standing, "waiting") != 0 && strcmp(standing, "behind") != 0
         && strcmp(standing, "parked") != 0) {

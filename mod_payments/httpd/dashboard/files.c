@@ -92,7 +92,7 @@ static void tell(const reading_t *reading, apr_status_t rv, const char *name, co
 static const char *page_fault(const struct stat *info, const reading_t *reading)
 {
     if (!S_ISREG(info->st_mode)) {
-        return "is no regular file";
+        return "is not a regular file";
     }
     if (info->st_nlink != 1) {
         return "has another name elsewhere (a hard link): put a copy of the file there";
@@ -210,7 +210,7 @@ static void read_root(const reading_t *reading)
     }
     fd = openat(root, &ASSETS[1], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) != 0) {
-        tell(reading, errno, ASSETS, errno == ENOTDIR ? "is no directory, or a link" : NULL);
+        tell(reading, errno, ASSETS, errno == ENOTDIR ? "is not a directory, or is a link" : NULL);
     } else if (pay_trusted_path_fault(&info, &reading->guest, reading->ptemp)) {
         tell(reading, 0, ASSETS, pay_trusted_path_fault(&info, &reading->guest, reading->ptemp));
         close(fd);
@@ -309,13 +309,14 @@ int pay_dashboard_files_serve(request_rec *r, const pay_dashboard_t *dashboard)
 
     if (r->method_number != M_GET) {
         apr_table_setn(r->headers_out, "Allow", "GET, HEAD");
-        problem = pay_problem_makef(PAY_ERR_METHOD, r->pool, "A page is read by GET or HEAD only.");
+        problem =
+            pay_problem_makef(PAY_ERR_METHOD, r->pool, "Pages can be read by GET or HEAD only.");
     } else if (page) {
         return send_page(r, page);
     } else if (is_index) {
         problem = pay_problem_makef(PAY_ERR_STORE_UNAVAILABLE, r->pool,
                                     "The dashboard's pages are not installed. The server's error "
-                                    "log says where they were looked for.");
+                                    "log names the directory.");
     } else {
         problem = pay_problem_makef(PAY_ERR_PATH_UNKNOWN, r->pool, "There is no such page.");
     }

@@ -28,9 +28,9 @@ typedef enum cause_t { NO_USER, API_KEY, UNVERIFIED, BAD_NAME, CAUSE_COUNT } cau
 
 static const char *const causes[] = {
     [NO_USER] = "nobody was authenticated",
-    [API_KEY] = "it is behind AuthType Payments, and an API key is no person",
+    [API_KEY] = "it is behind AuthType Payments, and an API key is not a person",
     [UNVERIFIED] = "a client certificate that is not verified names nobody",
-    [BAD_NAME] = "the user's name is longer than 255 bytes or no plain UTF-8 text",
+    [BAD_NAME] = "the user's name is longer than 255 bytes or is not plain UTF-8 text",
 };
 _Static_assert(sizeof(causes) / sizeof(causes[0]) == CAUSE_COUNT, "a text each");
 
@@ -121,15 +121,15 @@ const pay_problem_t *pay_dashboard_judge_user(request_rec *r, pay_dashboard_t *d
     if (cause != CAUSE_COUNT) {
         tell(r, cause);
         return pay_problem_makef(PAY_ERR_FORBIDDEN, r->pool,
-                                 "The dashboard is closed, because %s. The server's administrator "
-                                 "finds in its error log what to add to the configuration.",
+                                 "The dashboard is closed, because %s. The server's error log "
+                                 "names the lines to add to the configuration.",
                                  causes[cause]);
     }
     rv = pay_grant_host(&dashboard->host, name ? name : "", r->pool);
     if (rv != APR_SUCCESS) {
         return pay_problem_makef(PAY_ERR_FORBIDDEN, r->pool,
-                                 "The dashboard is closed, because this virtual host has no name. "
-                                 "The server's administrator gives it one by ServerName.");
+                                 "The dashboard is closed, because this virtual host has no "
+                                 "name. The server's administrator can set ServerName.");
     }
     dashboard->user = r->user;
     return NULL;
@@ -173,7 +173,7 @@ const pay_problem_t *pay_dashboard_judge_site(const request_rec *r)
         || (!strcasecmp(site, "none") && r->method_number == M_GET)) {
         return NULL;
     }
-    return refuse("C2", "Only the dashboard's own pages may ask this.", r->pool);
+    return refuse("C2", "Only the dashboard's own pages may read this.", r->pool);
 }
 
 /* The authority of an http or https origin; NULL: it is none that this connection can have. */

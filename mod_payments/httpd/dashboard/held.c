@@ -79,7 +79,8 @@ int pay_dashboard_held_list(request_rec *r, const pay_dashboard_t *dashboard)
 
     problem = pay_dashboard_limit(&limit, dashboard, r->pool);
     if (!problem && text && !read_after(&after, &charge, &refund, text, &dashboard->scope)) {
-        pay_problem_add(&fault, "/after", "must be what the page before said in next", r->pool);
+        pay_problem_add(&fault, "/after", "must be the value of next in the previous page",
+                        r->pool);
         problem = fault;
     }
     if (problem) {

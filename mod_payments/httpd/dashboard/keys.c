@@ -59,7 +59,7 @@ static const pay_dashboard_ask_t *ask_live_secret(const pay_dashboard_t *dashboa
     if (mode != PAY_LIVE || kind != PAY_KEY_SECRET) {
         return NULL;
     }
-    ask->change = apr_pstrcat(p, "make a live secret key of ", name, NULL);
+    ask->change = apr_pstrcat(p, "create a live secret key of ", name, NULL);
     ask->command = apr_pstrcat(p, "key create ", name, " --mode live --kind secret", NULL);
     return ask;
 }

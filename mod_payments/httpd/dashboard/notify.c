@@ -151,7 +151,7 @@ int pay_dashboard_webhook_renew(request_rec *r, const pay_dashboard_t *dashboard
     const char *name = dashboard->account->name;
     const char *mode = pay_mode_name(dashboard->scope.mode);
     const pay_dashboard_ask_t ask = {
-        apr_pstrcat(r->pool, "make a new secret of the ", mode, " webhooks of ", name, NULL),
+        apr_pstrcat(r->pool, "create a new secret of the ", mode, " webhooks of ", name, NULL),
         apr_pstrcat(r->pool, "webhook secret rotate ", name, " --mode ", mode, NULL),
     };
     const pay_problem_t *problem;

@@ -64,10 +64,10 @@ static const char *sentence(int status, const char *otherwise)
     case HTTP_UNAUTHORIZED:
         return "Sign in to see this page.";
     case HTTP_TOO_MANY_REQUESTS:
-        return "There were too many sign-ins that failed. Wait a while, then try again.";
+        return "Too many sign-ins failed. Wait a while, then try again.";
     case HTTP_FORBIDDEN:
-        return "This page is not for you. If it should be, ask the server's administrator, whose "
-               "error log says why it was refused.";
+        return "This page is not for you. If it should be, ask the server's administrator: the "
+               "error log gives the reason.";
     case HTTP_NOT_FOUND:
         return "There is no such page.";
     default:

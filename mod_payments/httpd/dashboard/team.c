@@ -22,7 +22,7 @@ static int reply_team(request_rec *r, const pay_dashboard_t *dashboard)
 
     rv = pay_store_grant_list(&grants, store, dashboard->account->name, r->pool);
     if (rv != APR_SUCCESS) {
-        return pay_dashboard_failed(r, dashboard, rv, "There is no such account any more.");
+        return pay_dashboard_failed(r, dashboard, rv, "This account no longer exists.");
     }
     w = pay_dashboard_answer_open(r);
     pay_writer_array_open(w, "grants");
@@ -113,7 +113,8 @@ int pay_dashboard_audit_list(request_rec *r, const pay_dashboard_t *dashboard)
 
     problem = pay_dashboard_limit(&limit, dashboard, r->pool);
     if (!problem && after && (!pay_query_number(&before, after) || before == 0)) {
-        pay_problem_add(&fault, "/after", "must be what the page before said in next", r->pool);
+        pay_problem_add(&fault, "/after", "must be the value of next in the previous page",
+                        r->pool);
         problem = fault;
     }
     if (problem) {

@@ -82,10 +82,12 @@ static void write_cards(pay_html_t *html)
 {
     apr_size_t i;
 
-    pay_html_markup(html, "<details><summary>Cards that may be used in Test Mode</summary>\n"
-                          "<table class=\"cards\">\n<caption>Any expiry date in the future, any "
-                          "security code.</caption>\n<thead><tr><th scope=\"col\">Card number</th>"
-                          "<th scope=\"col\">What becomes of it</th></tr></thead>\n<tbody>\n");
+    pay_html_markup(html, "<details><summary>Cards that can be used in Test Mode</summary>\n"
+                          "<table class=\"cards\">\n"
+                          "<caption>Any expiry date in the future, any security code.</caption>\n"
+                          "<thead><tr><th scope=\"col\">Card number</th><th "
+                          "scope=\"col\">Result</th></tr></thead>\n"
+                          "<tbody>\n");
     for (i = 0; i < sizeof(cards) / sizeof(cards[0]); i++) {
         pay_page_write(html, "<tr><td><code>", cards[i].number, "</code></td>");
         pay_page_write(html, "<td>", cards[i].what, "</td></tr>\n");

@@ -77,7 +77,7 @@ static int serve_post(request_rec *r, pay_service_t *service, const pay_page_t *
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
                       PAYLOGNO(00600) "refused: the form of a payment link's page was sent from a "
                                       "page of another origin");
-        return pay_page_refuse(r, HTTP_FORBIDDEN, "This did not come from the payment page",
+        return pay_page_refuse(r, HTTP_FORBIDDEN, "This was not sent by the payment page",
                                "Nothing was paid. Open the link again and pay there.");
     }
     problem = pay_body_read_fields(&fields, r);

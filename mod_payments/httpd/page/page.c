@@ -249,7 +249,7 @@ static int serve_post(const visit_t *visit)
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
                       PAYLOGNO(00592) "refused: the form of a payment page was sent from a page of "
                                       "another origin");
-        return pay_page_refuse(r, HTTP_FORBIDDEN, "This did not come from the payment page",
+        return pay_page_refuse(r, HTTP_FORBIDDEN, "This was not sent by the payment page",
                                "Nothing was paid. Open the payment page again and pay there.");
     }
     if (visit->page.charge->scope.mode == PAY_LIVE) {

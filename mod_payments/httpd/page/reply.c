@@ -14,7 +14,7 @@
 APLOG_USE_MODULE(payments);
 
 #define STYLE_AGE "max-age=3600"
-#define ONCE "Open the page again: it shows how the payment stands, and never takes it twice."
+#define ONCE "Open the page again: it shows the state of the payment, and never takes it twice."
 #define WAIT "Please wait a moment, then load this page again. A payment is never taken twice."
 #define BACK "Nothing was paid. Go back to the payment page and try again."
 
@@ -36,7 +36,7 @@ static const struct {
     {HTTP_CONFLICT, "A payment is being started here just now",
      "The button was pressed twice, or the page is open in another window, too. " WAIT},
     {HTTP_REQUEST_ENTITY_TOO_LARGE, "Too much was sent", BACK},
-    {HTTP_UNSUPPORTED_MEDIA_TYPE, "This is not what the form sends", BACK},
+    {HTTP_UNSUPPORTED_MEDIA_TYPE, "This was not sent by the form", BACK},
     {HTTP_TOO_MANY_REQUESTS, "There are too many requests at the moment", WAIT},
     {HTTP_INTERNAL_SERVER_ERROR, "This page does not work at the moment", WAIT},
     {HTTP_SERVICE_UNAVAILABLE, "This page is not available at the moment", WAIT},

@@ -117,10 +117,10 @@ static const struct {
     [PAY_STAGE_CODE] = {NULL, NULL, NULL},
     [PAY_STAGE_ASKED] =
         {"pending", "This payment page is closed",
-         "If you have paid, please do not pay again: the result comes by itself, and "
-         "the shop is told. If you have not, ask the shop for a new page."},
+         "If you have paid, please do not pay again: the result appears here, and the shop "
+         "receives it. If you have not, ask the shop for a new page."},
     [PAY_STAGE_WAITING] = {"pending", "Your payment is being processed",
-                           "Please do not pay again. The result comes by itself."},
+                           "Please do not pay again. The result appears here by itself."},
     [PAY_STAGE_APPROVED] = {"approved", "Payment approved", "Thank you. Your payment was made."},
     [PAY_STAGE_DECLINED] = {"declined", "Payment declined",
                             "Nothing was paid. Return to the shop to try again or to pay in "
@@ -200,7 +200,7 @@ static void write_result(pay_html_t *html, const pay_page_view_t *view, apr_pool
         text = "This takes longer than usual. Please do not pay again: look again later, or ask "
                "the shop.";
     } else if (view->came_back) {
-        text = "If you have paid, please do not pay again: the result comes by itself.";
+        text = "If you have paid, please do not pay again: the result appears here by itself.";
     }
     pay_page_write(html, "<div class=\"result ", results[stage].kind,
                    "\"><span class=\"mark\" aria-hidden=\"true\"></span>\n");

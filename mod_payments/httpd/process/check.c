@@ -83,13 +83,13 @@ static const char *master_key_fault(const server_rec *main_server, const pay_con
 
     if (root) {
         return apr_psprintf(p,
-                            "PaymentsMasterKey: want a file outside of every DocumentRoot, got "
+                            "PaymentsMasterKey: want a file outside every DocumentRoot, got "
                             "'%s', which DocumentRoot %s serves",
                             path, root);
     }
     if (pay_conf_is_inside(path, store, strlen(store))) {
         return apr_psprintf(p,
-                            "PaymentsMasterKey: want a file outside of the store, got '%s': it "
+                            "PaymentsMasterKey: want a file outside the store, got '%s': it "
                             "would be in every backup of %s",
                             path, store);
     }
@@ -117,13 +117,13 @@ static const char *host_fault(const server_rec *main_server, const server_rec *s
             conf->options.map_bytes, conf->options.reserve_bytes);
     }
     if (*conf->delivery.mail_relay && !*conf->delivery.mail_from) {
-        return "PaymentsMailRelay needs PaymentsMailFrom: the address that e-mails are sent from";
+        return "PaymentsMailRelay needs PaymentsMailFrom: the sender's address of e-mails";
     }
     root = pay_conf_served_by(main_server, strchr(conf->store, ':') + 1);
     if (root) {
         return apr_psprintf(p,
-                            "PaymentsStore: want a directory outside of every DocumentRoot, "
-                            "got '%s', which DocumentRoot %s serves",
+                            "PaymentsStore: want a directory outside every DocumentRoot, got "
+                            "'%s', which DocumentRoot %s serves",
                             conf->store, root);
     }
     fault = master_key_fault(main_server, conf, p);

@@ -25,7 +25,7 @@ const char *pay_exec_fault(const char *what, const char *program, apr_pool_t *p)
     }
     close(fd);
     if (!S_ISREG(info.st_mode)) {
-        return apr_psprintf(p, "%s %s is no regular file: name one that is", what, program);
+        return apr_psprintf(p, "%s %s is not a regular file: name one that is", what, program);
     }
     return NULL;
 }

@@ -57,7 +57,7 @@ static void say(const request_rec *r, const pay_fence_match_t *match)
         return;
     }
     if (match->unsaid > 0) {
-        also = apr_psprintf(r->pool, " (%u more since the last such line)", match->unsaid);
+        also = apr_psprintf(r->pool, " (%u more since the last line like this)", match->unsaid);
     }
     ap_log_rerror(
         APLOG_MARK, APLOG_WARNING, 0, r,

@@ -81,16 +81,18 @@ static const char *checkouts_open(const pay_meters_store_t *store, apr_pool_t *p
 
 static const family_t families[] = {
     {"payments_outbox_overdue_seconds",
-     "How long the first notification that is due has been due; 0: none is.", overdue},
+     "How long the first due notification has been due; 0 if none is due.", overdue},
     {"payments_pending",
-     "Charges and refunds that were sent to an acquirer, whose outcome is not known yet.", pending},
-    {"payments_checkouts_open", "Checkouts that nobody has paid yet, and somebody still may.",
+     "Charges and refunds that were sent to an acquirer and whose outcome is not known yet.",
+     pending},
+    {"payments_checkouts_open", "Checkouts that nobody has paid yet, and that can still be paid.",
      checkouts_open},
     {"payments_held", "Charges and refunds that wait for a person's decision.", held},
     {"payments_store_readers", "Slots of the store's reader table that are taken.", readers},
     {"payments_store_readers_max", "Slots of the store's reader table.", readers_max},
     {"payments_store_map_used_bytes", "Bytes of the store's map in use.", map_used},
-    {"payments_store_map_bytes", "Bytes the store can grow to (PaymentsStoreSize).", map_size},
+    {"payments_store_map_bytes", "Bytes to which the store can grow (PaymentsStoreSize).",
+     map_size},
     {"payments_store_file_bytes", "Size of the store's file.", file_size},
     {"payments_store_disk_free_bytes", "Bytes free on the store's file system.", disk_free},
 };
@@ -127,7 +129,7 @@ static void outbox(apr_array_header_t *lines, const apr_array_header_t *stores)
     int i;
 
     pay_meter_family(lines, "payments_outbox_events", "gauge",
-                     "Notifications that are not delivered; parked: given up, waiting: the rest.");
+                     "Undelivered notifications; parked: given up, waiting: the rest.");
     for (i = 0; i < stores->nelts; i++) {
         store = &APR_ARRAY_IDX(stores, i, pay_meters_store_t);
         if (store->counted) {
@@ -200,11 +202,11 @@ static const struct {
      "failures; probing: one call tries it; faulty: its key is missing or refused.",
      standing},
     {"payments_acquirers_visitors",
-     "The same for checkouts of public keys and payment pages, which have a breaker beside it.",
+     "The same for checkouts of public keys and payment pages, which have a breaker of their own.",
      visitors},
-    {"payments_acquirer_in_flight", "Charges and refunds on their way to the acquirer.", in_flight},
+    {"payments_acquirer_in_flight", "Charges and refunds in progress at the acquirer.", in_flight},
     {"payments_acquirer_in_flight_max",
-     "How many may be (PaymentsAcquirerMaxInFlight of each account).", in_flight_max},
+     "Their maximum (PaymentsAcquirerMaxInFlight of each account).", in_flight_max},
 };
 
 static void acquirers(apr_array_header_t *lines, const apr_array_header_t *stores)
@@ -231,10 +233,10 @@ static const struct {
     const char *help;
     int (*value)(const pay_slots_t *slots);
 } slot_families[] = {
-    {"payments_slots_taken", "Calls of Live Mode at acquirers that a client waits for.",
+    {"payments_slots_taken", "Calls of Live Mode at acquirers for which a client waits.",
      pay_slots_count},
-    {"payments_slots_waiting", "Such calls that wait for a slot.", pay_slots_waiting},
-    {"payments_slots_max", "How many may have a slot: half of MaxRequestWorkers.", pay_slots_max},
+    {"payments_slots_waiting", "Calls of this kind that wait for a slot.", pay_slots_waiting},
+    {"payments_slots_max", "Number of slots: half of MaxRequestWorkers.", pay_slots_max},
 };
 
 static void slots(apr_array_header_t *lines)

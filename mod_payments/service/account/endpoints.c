@@ -15,8 +15,8 @@
 static const pay_problem_t *no_master_key(apr_pool_t *p)
 {
     return pay_problem_makef(PAY_ERR_STORE_UNAVAILABLE, p,
-                             "The server has no master key, under which secrets are stored. Its "
-                             "error log says what to do.");
+                             "The server has no master key to store secrets. Its error log names "
+                             "the remedy.");
 }
 
 const pay_problem_t *pay_endpoint_find(pay_endpoint_t **out, const pay_service_t *service,
@@ -55,8 +55,8 @@ static const pay_problem_t *put(pay_endpoint_t **out, const pay_service_t *servi
     }
     if (rv == APR_EEXIST) {
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "Its secret was changed by somebody else at the same time. "
-                                 "Nothing was changed here: look at it and try again.");
+                                 "Somebody else changed its secret at the same time. Nothing was "
+                                 "changed here: check it and try again.");
     }
     return rv == APR_SUCCESS ? NULL : pay_problem_of_store(rv, p);
 }
@@ -194,8 +194,8 @@ static const pay_problem_t *judge_old(const pay_endpoint_t *endpoint, const pay_
     return rv == APR_SUCCESS
                ? NULL
                : pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                   "The secret there does not open under the server's master key "
-                                   "and cannot sign beside a new one: let it end at once.");
+                                   "The present secret does not open under the server's master "
+                                   "key and cannot sign beside a new one: end it at once.");
 }
 
 const pay_problem_t *pay_webhook_renew(pay_endpoint_t **out, const char **secret,

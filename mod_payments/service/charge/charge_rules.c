@@ -44,7 +44,8 @@ static void judge_test_token(pay_problem_t **faults, const pay_card_t **card, co
     }
     if (!pay_test_token_find(card, &behaviour, c->request->token)) {
         pay_problem_add(faults, "/token",
-                        "begins as test tokens do, but there is none of this name", c->pool);
+                        "begins like a test token, but there is no test token of this name",
+                        c->pool);
     }
 }
 
@@ -78,7 +79,7 @@ static apr_status_t judge_stored_token(pay_problem_t **faults, const pay_card_t 
         return APR_SUCCESS;
     }
     if (apr_cstr_casecmp(token->email, c->request->email) != 0) {
-        pay_problem_add(faults, "/email", "must be the address that the token was issued to",
+        pay_problem_add(faults, "/email", "must be the address for which the token was issued",
                         c->pool);
     }
     *card = &token->card;

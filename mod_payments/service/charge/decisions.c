@@ -15,9 +15,9 @@
 static const char *const held_texts[] = {
     [PAY_NOT_HELD] = NULL,
     [PAY_HELD_OVERDUE] = "pending for longer than PaymentsPendingAlert",
-    [PAY_HELD_NO_ACQUIRER] = "the acquirer that it was sent through is not configured",
-    [PAY_HELD_DIFFERENT] = "the acquirer has something else under its reference",
-    [PAY_HELD_LATE] = "it failed here, and the acquirer did it all the same",
+    [PAY_HELD_NO_ACQUIRER] = "the acquirer through which it was sent is not configured",
+    [PAY_HELD_DIFFERENT] = "the acquirer has a different payment under its reference",
+    [PAY_HELD_LATE] = "it failed here, but the acquirer carried it out",
 };
 _Static_assert(sizeof(held_texts) / sizeof(held_texts[0]) == PAY_HELD_COUNT, "a text each");
 

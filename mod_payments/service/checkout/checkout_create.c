@@ -137,7 +137,7 @@ static const pay_problem_t *judge_return(desk_t *d)
         return NULL;
     }
     if (*of_account || *of_host) {
-        pay_problem_add(&faults, field, "must be of a host that the shop has listed", d->pool);
+        pay_problem_add(&faults, field, "must name a host that the shop has listed", d->pool);
     } else if (d->caller->scope.mode == PAY_LIVE && strcmp(url->scheme, "https") != 0) {
         pay_problem_add(&faults, field, "must be an https URL", d->pool);
     }

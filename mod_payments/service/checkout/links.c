@@ -49,7 +49,7 @@ const pay_problem_t *pay_link_make(const pay_link_t **out, const pay_service_t *
     }
     if (rv == APR_EEXIST) {
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "There is a payment link of this reference already.");
+                                 "There already is a payment link with this reference.");
     }
     if (rv != APR_SUCCESS) {
         return problem_of(rv, proposal->reference, p);

@@ -53,7 +53,8 @@ static apr_status_t write_rows(pay_import_t *import, const add_t *add, int start
         }
         pay_history_refuse(add->news,
                            APR_ARRAY_IDX(rows, at, const pay_refund_t *)->refund_reference,
-                           rv == APR_EEXIST ? "its id or reference is known here with other content"
+                           rv == APR_EEXIST ? "its id or reference is known here with different "
+                                              "content"
                                             : "the store cannot hold it");
         drop(rows, at);
     }

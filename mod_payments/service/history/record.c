@@ -128,7 +128,7 @@ apr_status_t pay_history_record_read(pay_refund_t **out, const char **reason,
     *out = NULL;
     *reason = NULL;
     if (!pay_history_record_state(&state, record)) {
-        *reason = "its status is none that a refund has";
+        *reason = "its status is not a status of a refund";
         return APR_EINVAL;
     }
     if (!is_time(record->created_at)) {

@@ -53,7 +53,7 @@ static const char *failure_text(const pay_history_turn_t *turn, apr_status_t rv)
     char buffer[120];
 
     if (stands_still(turn)) {
-        return "Too many refunds of the acquirer cannot be kept.";
+        return "Too many refunds of the acquirer cannot be stored.";
     }
     if (rv == APR_EBUSY) {
         return "Another import for this account and mode is running.";
@@ -151,12 +151,13 @@ static apr_status_t request_fetched(pay_history_turn_t *turn)
         history->done_until = turn->to;
         tell_faults(turn, NULL);
     }
-    history->error = history->refused == 0
-                         ? ""
-                         : apr_psprintf(turn->p,
-                                        "%" APR_UINT64_T_FMT " refunds of the acquirer could not "
-                                        "be kept: the server's log says why.",
-                                        history->refused);
+    history->error = history->refused == 0 ? ""
+                                           : apr_psprintf(turn->p,
+                                                          "%" APR_UINT64_T_FMT
+                                                          " refunds of the acquirer could not be "
+                                                          "stored: the server's log gives the "
+                                                          "reasons.",
+                                                          history->refused);
     if (!news->full && turn->to >= history->to) {
         end_request(turn);
     }
@@ -408,7 +409,7 @@ apr_status_t pay_history_turn_refuse(pay_history_turn_t *turn)
     turn->account->was_request = 1;
     turn->account->tries = 0;
     history->answered = history->asked;
-    history->error = "Other accounts use the acquirer's key too, whose refunds it would list: give "
-                     "this account a key of its own.";
+    history->error = "Other accounts use the acquirer's key too, and it would list their refunds "
+                     "as well: give this account a key of its own.";
     return put(turn);
 }

@@ -172,7 +172,8 @@ static void follow(fetch_t *fetch, const pay_refund_t *refund, const payments_re
     int same;
 
     if (!pay_history_record_state(&there, record)) {
-        pay_history_refuse(fetch->news, record->reference, "its status is none that a refund has");
+        pay_history_refuse(fetch->news, record->reference,
+                           "its status is not a status of a refund");
         return;
     }
     if (is_there_twice(fetch, refund, record)) {
@@ -183,7 +184,7 @@ static void follow(fetch_t *fetch, const pay_refund_t *refund, const payments_re
     step = judge(refund, there, same);
     if (step == STEP_DIFFERENT && !may_be_held(refund)) {
         pay_history_refuse(fetch->news, record->reference,
-                           "its amount or currency is another than here");
+                           "its amount or currency differs from the one here");
         return;
     }
     if (step != STEP_NONE) {
@@ -201,7 +202,8 @@ static apr_status_t add_nothing(fetch_t *fetch, const pay_charge_t *charge,
                                 const payments_record_t *record)
 {
     if (charge->late == PAY_LATE_NONE && charge->due_at == 0) {
-        pay_history_refuse(fetch->news, record->reference, "it is of a charge that failed here");
+        pay_history_refuse(fetch->news, record->reference,
+                           "it belongs to a charge that failed here");
     }
     return APR_SUCCESS;
 }
@@ -291,7 +293,7 @@ static apr_status_t take_record(void *baton, const payments_record_t *record)
         follow(fetch, refund, record);
     }
     if (rv == PAY_STORE_ECORRUPT) { /* logged by the store, and none of the others' business */
-        pay_history_refuse(fetch->news, record->reference, "what the store holds of it is damaged");
+        pay_history_refuse(fetch->news, record->reference, "its row in the store is damaged");
         return APR_SUCCESS;
     }
     fetch->failed = rv;
@@ -382,7 +384,7 @@ static apr_status_t make_changes(fetch_t *fetch)
         rv = make_change(&changed, change, fetch->window, fetch->ptemp);
         if (rv == PAY_STORE_ECORRUPT) {
             pay_history_refuse(fetch->news, change->refund_reference,
-                               "what the store holds of it is damaged");
+                               "its row in the store is damaged");
         } else if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
             return rv;
         }

@@ -20,7 +20,7 @@ static const pay_problem_t *find_address(pay_confirmation_way_t *out, const pay_
 
     problem = pay_endpoint_find(&notice, service, &scope, PAY_ENDPOINT_NOTICE, p);
     if (!problem && (!notice || !notice->enabled || !*notice->address)) {
-        out->lacks = "the account has no merchant's address to send a code to";
+        out->lacks = "the account has no merchant's address for a code";
     } else if (!problem) {
         out->address = notice->address;
     }
@@ -44,7 +44,7 @@ const pay_problem_t *pay_confirmation_way(pay_confirmation_way_t *out, const pay
         return pay_problem_of_store(rv, p);
     }
     if (rv == APR_NOTFOUND || !*delivery->mail_relay) {
-        out->lacks = "the server has no mail relay to send a code by";
+        out->lacks = "the server has no mail relay for a code";
         return NULL;
     }
     out->delivery = delivery;

@@ -218,8 +218,8 @@ static apr_status_t find_recipient(const char **out, const char **fault, const c
         return APR_EINVAL;
     }
     if (!is_ascii(*out)) {
-        *fault = "The recipient's address has characters beyond ASCII, which mail relays need not "
-                 "know (SMTPUTF8).";
+        *fault = "The recipient's address has non-ASCII characters, which mail relays need not "
+                 "support (SMTPUTF8).";
         return APR_EINVAL;
     }
     return APR_SUCCESS;

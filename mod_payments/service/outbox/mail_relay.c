@@ -17,7 +17,7 @@ static void read_login(pay_mail_relay_t *out, const char *sealed, const pay_keyr
         return;
     }
     if (!keyring) {
-        out->waits = "there is no master key to open the relay's login with";
+        out->waits = "there is no master key to open the relay's login";
         return;
     }
     rv = pay_keyring_open(&text, keyring, PAY_DELIVERY_LOGIN_CONTEXT, sealed, p);
@@ -45,7 +45,7 @@ void pay_mail_relay_read(pay_mail_relay_t *out, const pay_delivery_t *delivery,
     }
     rv = pay_url_parse(&relay, &fault, delivery->mail_relay, RELAY_SCHEMES, p);
     if (rv != APR_SUCCESS) {
-        out->waits = "PaymentsMailRelay is no URL of a mail relay";
+        out->waits = "PaymentsMailRelay is not the URL of a mail relay";
         return;
     }
     out->url = relay;

@@ -24,7 +24,7 @@ int pay_mail_values_sample(pay_template_value_t out[PAY_MAIL_VALUES_MAX], pay_en
 /* A change of the dashboard that waits for its code. All strings are set, plain text in one line.
  */
 typedef struct pay_mail_confirmation_t {
-    const char *change; /* "make a live secret key of shop" */
+    const char *change; /* "create a live secret key of shop" */
     const char *user;
     const char *host; /* of the dashboard */
     const char *code; /* "ABCD-EFGH" */

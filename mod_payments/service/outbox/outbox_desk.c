@@ -11,7 +11,7 @@
 static const char need_https[] =
     "The URL must be https; http is for Test Mode with PaymentsWebhookInsecure";
 
-static const char no_keyring[] = "there is no master key to open their secrets with";
+static const char no_keyring[] = "there is no master key to open their secrets";
 static const char not_open[] = "their secret does not open under the master key";
 
 /* Other endpoints of the host share it: tries are counted by host and port. */

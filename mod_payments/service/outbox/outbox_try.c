@@ -178,7 +178,7 @@ static void judge_http(pay_outbox_try_t *one)
     }
     one->end = PAY_EVENT_FAILED;
     one->error =
-        apr_psprintf(one->pool, "The receiver answered %d; 200 to 204 take an event", status);
+        apr_psprintf(one->pool, "The receiver answered %d; 200 to 204 accept an event", status);
 }
 
 /* What was answered is about the receiver or the message; a refused login, or sender, is no answer.

@@ -108,7 +108,7 @@ static void put(expansion_t *x, const char *bytes, apr_size_t len)
         return;
     }
     if (x->len + len > PAY_TEMPLATE_OUTPUT_MAX) {
-        set_fault(x, x->line, "What is made of it is longer than 262144 bytes here.");
+        set_fault(x, x->line, "The finished message is longer than 262144 bytes here.");
         return;
     }
     while (x->len + len > size) {
@@ -221,7 +221,9 @@ static void expand_tag(expansion_t *x)
     name = tag + (mark == '#' || mark == '/' ? 3 : 2);
     len = strspn(name, NAME_CHARACTERS);
     if (len == 0 || len > PAY_TEMPLATE_NAME_MAX || strncmp(name + len, "}}", 2) != 0) {
-        set_fault(x, x->line, "Two opening braces begin no {{name}}, {{#name}} or {{/name}}.");
+        set_fault(x, x->line,
+                  "Two opening braces do not begin a {{name}}, {{#name}} or "
+                  "{{/name}}.");
         return;
     }
     x->at = name + len + 2;
@@ -262,7 +264,7 @@ const char *pay_template_expand(const char **out, const char *text, int line,
         }
     }
     if (x.section) {
-        set_fault(&x, x.section_line, apr_psprintf(p, "{{#%s}} is not ended.", x.section));
+        set_fault(&x, x.section_line, apr_psprintf(p, "{{#%s}} has no end.", x.section));
     }
     if (x.fault) {
         return x.fault;

@@ -202,7 +202,8 @@ static apr_status_t write_batch(pay_import_t *import, const batch_t *batch, cons
         return rv;
     }
     return fault_at(run, APR_ARRAY_IDX(batch->lines, at, apr_uint64_t),
-                    rv == APR_EEXIST ? "The id or refundReference is known with other content."
+                    rv == APR_EEXIST ? "The id or refundReference is known with different "
+                                       "content."
                                      : "The store cannot hold this record.");
 }
 

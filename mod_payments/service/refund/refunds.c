@@ -64,7 +64,7 @@ static const pay_problem_t *judge_form(counter_t *c)
 
     c->found = APR_NOTFOUND;
     if (pay_reference_check(c->request->reference) != APR_SUCCESS) {
-        pay_problem_add(&faults, "/reference", "has not the form of a reference", c->pool);
+        pay_problem_add(&faults, "/reference", "does not have the form of a reference", c->pool);
     } else {
         c->found = pay_store_charge_find(&c->charge, store, &c->caller->scope,
                                          c->request->reference, c->pool);

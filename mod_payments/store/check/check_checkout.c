@@ -32,7 +32,7 @@ int pay_store_check_checkout(pay_store_check_t *check, const MDB_val *key, const
         pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "there is no such charge");
     } else if (pay_store_charge_decode(&charge, key, &val, check->ptemp) == MDB_SUCCESS) {
         if (charge->kind != PAY_CHARGE_CHECKOUT) {
-            pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "charge %s is no checkout",
+            pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "charge %s is not a checkout",
                                   charge->reference);
         }
         rc = pay_store_check_checkout_link(check, key, checkout, charge);

@@ -44,8 +44,7 @@ static int check_records(pay_store_check_t *check, const MDB_val *key, pay_event
 
     rc = pay_store_event_records(event, check->txn, check->ptemp);
     if (rc == PAY_ROWS_BAD) {
-        pay_store_check_fault(check, PAY_TABLE_EVENT, key,
-                              "a record that it tells of is not there");
+        pay_store_check_fault(check, PAY_TABLE_EVENT, key, "a record that it reports is not there");
         return MDB_SUCCESS;
     }
     if (!rc && event->charge && event->sequence > event->charge->events) {

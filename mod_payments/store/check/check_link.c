@@ -66,7 +66,7 @@ int pay_store_check_checkout_link(pay_store_check_t *check, const MDB_val *key,
     }
     if (!rc && link->last_seq < charge->seq) {
         pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key,
-                              "payment link %s does not know of charge %s", link->reference,
+                              "payment link %s does not have charge %s", link->reference,
                               charge->reference);
     }
     if (!rc && link->once && link->counted && link->holding == 0 && pay_store_link_holds(charge)) {

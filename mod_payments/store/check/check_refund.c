@@ -69,8 +69,7 @@ static int check_ties(pay_store_check_t *check, const MDB_val *key, const pay_re
     }
     if (refund->import_number > last.import_done && refund->import_number != last.import_open
         && refund->import_number != last.import_left) {
-        pay_store_check_fault(check, PAY_TABLE_REFUND, key,
-                              "refund %s: of an import that is not known",
+        pay_store_check_fault(check, PAY_TABLE_REFUND, key, "refund %s: of an unknown import",
                               refund->refund_reference);
     }
     return MDB_SUCCESS;

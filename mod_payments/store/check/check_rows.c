@@ -57,8 +57,8 @@ int pay_store_check_rows(pay_store_check_t *check, const MDB_val *key, const pay
     if (rows != last->rows_told - 1) {
         pay_store_check_fault(check, PAY_TABLE_SCOPE, key,
                               "counts %" APR_UINT64_T_FMT
-                              " kept answers, events, tokens, links and checkouts, there are "
-                              "%" APR_UINT64_T_FMT,
+                              " idempotency records, events, tokens, links and checkouts, there "
+                              "are %" APR_UINT64_T_FMT,
                               last->rows_told - 1, rows);
     }
     if (!unsure && strangers != last->strangers) {

@@ -59,7 +59,7 @@ int pay_store_check_total(pay_store_check_t *check, const MDB_val *key, const MD
     }
     if (total.import_number > last.import_done && total.import_number != last.import_open
         && total.import_number != last.import_left) {
-        pay_store_check_fault(check, PAY_TABLE_TOTAL, key, "of an import that is not known");
+        pay_store_check_fault(check, PAY_TABLE_TOTAL, key, "of an unknown import");
     }
     return MDB_SUCCESS;
 }
@@ -190,7 +190,7 @@ static int compare_kept(step_t *step, const MDB_val *key, const MDB_val *row)
         want = &one->row.total;
     }
     if (!step->unsure && totals_differ(&kept.total, want)) {
-        pay_store_check_fault(check, PAY_TABLE_TOTAL, key, "%s: kept as %s, but there are %s",
+        pay_store_check_fault(check, PAY_TABLE_TOTAL, key, "%s: stored as %s, but there are %s",
                               kept.total.currency, total_text(&kept.total, check->ptemp),
                               total_text(want, check->ptemp));
     }

@@ -20,11 +20,11 @@ const pay_store_options_t pay_store_options_default = {
 
 /* In the order of the statuses. */
 static const char *const status_texts[] = {
-    "the store is out of service; the log says why",
+    "the store is out of service; the log gives the reason",
     "the store is of another schema version; see paymentsctl store upgrade",
-    "the store, its disk or its reserve is used up; see PaymentsStoreSize and PaymentsStoreReserve",
-    "the store is busy: no turn to write within PaymentsCommitWait; nothing was done",
-    "the commit failed: whether it was done is unknown; ask the store before trying again",
+    "the store, its disk or its reserve is full; see PaymentsStoreSize and PaymentsStoreReserve",
+    "the store is busy: the writer lock was not free within PaymentsCommitWait; nothing was done",
+    "the commit failed and its outcome is unknown; check the store before you try again",
     "a stored row does not decode; see paymentsctl store check",
 };
 _Static_assert(sizeof(status_texts) / sizeof(status_texts[0])

@@ -28,8 +28,8 @@ apr_status_t pay_lmdb_upgrade(const char **text, const char *path,
     pthread_mutex_destroy(&db.mutex);
     if (rv == APR_SUCCESS) {
         *text = apr_psprintf(p,
-                             "store %s has schema version %u, which this program works with: "
-                             "nothing to do",
+                             "store %s has schema version %u, which this program uses: nothing "
+                             "to do",
                              db.path, (unsigned int)PAY_STORE_SCHEMA_VERSION);
     }
     return rv;

@@ -20,7 +20,7 @@ static apr_status_t verify_open(const char **reason, pay_store_t *db, apr_pool_t
 
     rv = pay_lmdb_pages_agree(&agree, db);
     if (rv == APR_SUCCESS && !agree) {
-        *reason = "another process still has open what data.mdb held before";
+        *reason = "another process still has the previous content of data.mdb open";
         return PAY_STORE_EDOWN;
     }
     if (rv == APR_SUCCESS) {

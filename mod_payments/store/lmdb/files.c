@@ -133,8 +133,8 @@ static apr_status_t file_make(int dir_fd, const char *name, const char *path,
     }
     if (geteuid() != directory.st_uid) {
         pay_lmdb_reason_set(reason,
-                            "store %s belongs to user %u: %s is not made by another one, who would "
-                            "lock the server out",
+                            "store %s belongs to user %u: another user does not create %s, "
+                            "because the server could not open it",
                             path, (unsigned int)directory.st_uid, name);
         return APR_EACCES;
     }
@@ -151,7 +151,7 @@ static apr_status_t file_make(int dir_fd, const char *name, const char *path,
             return APR_SUCCESS; /* another process was faster */
         }
         rv = errno;
-        pay_lmdb_reason_set(reason, "store %s: %s cannot be made: %s", path, name, strerror(rv));
+        pay_lmdb_reason_set(reason, "store %s: %s cannot be created: %s", path, name, strerror(rv));
         return rv;
     }
     close(fd);
@@ -221,7 +221,7 @@ apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, cons
     if (rv == ENOENT && !create) {
         pay_lmdb_reason_set(reason,
                             "%s holds no store: correct the path, or let the server's start or "
-                            "\"paymentsctl -s lmdb:%s account create NAME\" make one",
+                            "\"paymentsctl -s lmdb:%s account create NAME\" create one",
                             path, path);
         return rv;
     }
@@ -246,8 +246,8 @@ apr_status_t pay_lmdb_files_open(int *lock_fd, ino_t *data_ino, int dir_fd, cons
     close(fd);
     if (found && info.st_size == 0) {
         pay_lmdb_reason_set(reason,
-                            "store %s: data.mdb is empty, as no store ever is: put a backup in its "
-                            "place, or delete the file if nothing was ever stored there",
+                            "store %s: data.mdb is empty, which a store never is: restore a "
+                            "backup, or delete the file if nothing was ever stored there",
                             path);
         return APR_EGENERAL; /* LMDB would make a new store of it */
     }

@@ -53,7 +53,7 @@ static apr_status_t overlayfs_judge(const char *path, pay_lmdb_reason_t *reason)
         return APR_SUCCESS;
     }
     pay_lmdb_reason_set(reason,
-                        "store %s lies on overlayfs, a container's own layers: it would be lost "
+                        "store %s is on overlayfs, a container's own layers: it would be lost "
                         "with the container; mount a volume of ext4, XFS, Btrfs or ZFS into the "
                         "container and name a directory on it",
                         path);
@@ -73,7 +73,7 @@ apr_status_t pay_lmdb_place_judge(unsigned long magic, const char *path, pay_lmd
         return overlayfs_judge(path, reason);
     }
     pay_lmdb_reason_set(reason,
-                        "store %s lies on a file system of type 0x%lx, which is not known to be "
+                        "store %s is on a file system of type 0x%lx, which is not known to be "
                         "local: LMDB needs ext4, XFS, Btrfs, ZFS or tmpfs; move the store",
                         path, magic);
     return APR_ENOTIMPL;
@@ -93,8 +93,8 @@ static apr_status_t parent_check(int fd, const char *path, pay_lmdb_reason_t *re
     }
     if ((info.st_mode & others) && !(info.st_mode & S_ISVTX)) {
         pay_lmdb_reason_set(reason,
-                            "store %s is not made: others may write to the directory above it; "
-                            "take that right from them (chmod go-w) or choose another place",
+                            "store %s is not created: others may write to the directory above "
+                            "it; remove that permission (chmod go-w) or choose another place",
                             path);
         return APR_EACCES;
     }
@@ -116,7 +116,9 @@ static apr_status_t directory_make(const char *path, pay_lmdb_reason_t *reason)
     fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         rv = errno;
-        pay_lmdb_reason_set(reason, "store %s is not made: cannot open %s (%s); make it first",
+        pay_lmdb_reason_set(reason,
+                            "store %s is not created: cannot open %s (%s); create it "
+                            "first",
                             path, parent, strerror(rv));
         return rv;
     }
@@ -124,8 +126,8 @@ static apr_status_t directory_make(const char *path, pay_lmdb_reason_t *reason)
     if (rv == APR_SUCCESS && mkdirat(fd, last + 1, DIRECTORY_MODE) != 0 && errno != EEXIST) {
         rv = errno;
         pay_lmdb_reason_set(reason,
-                            "store %s is not made (%s): make it with mode 0700 for the user that "
-                            "the server runs as",
+                            "store %s is not created (%s): create it with mode 0700 for the "
+                            "server's user",
                             path, strerror(rv));
     }
     if (rv == APR_SUCCESS) {
@@ -143,8 +145,8 @@ apr_status_t pay_lmdb_place_check(int dir_fd, const struct stat *info, const cha
 
     if (geteuid() == 0 && info->st_uid != 0) {
         pay_lmdb_reason_set(reason,
-                            "store %s belongs to user %u, who could lay links to other files there "
-                            "at any moment: root opens none of it; run this as that user",
+                            "store %s belongs to user %u, who could put links to other files "
+                            "there at any moment: root opens no file of it; run this as that user",
                             path, (unsigned int)info->st_uid);
         return APR_EACCES;
     }
@@ -170,8 +172,8 @@ void pay_lmdb_place_explain(pay_lmdb_reason_t *reason, const char *path, int err
     switch (error) {
     case ENOENT:
         pay_lmdb_reason_set(reason,
-                            "store %s does not exist: correct the path, or let the server's start "
-                            "or \"paymentsctl -s lmdb:%s account create NAME\" make it",
+                            "store %s does not exist: correct the path, or let the server's "
+                            "start or \"paymentsctl -s lmdb:%s account create NAME\" create it",
                             path, path);
         return;
     case ENOTDIR:
@@ -184,8 +186,8 @@ void pay_lmdb_place_explain(pay_lmdb_reason_t *reason, const char *path, int err
     case EACCES:
         pay_lmdb_reason_set(reason,
                             "store %s may not be opened by user %u: directory and files must "
-                            "belong to the user that the server runs as (chown -R USER: %s), who "
-                            "must be able to reach it",
+                            "belong to the server's user (chown -R USER: %s), who must be able "
+                            "to reach it",
                             path, (unsigned int)geteuid(), path);
         return;
     default:

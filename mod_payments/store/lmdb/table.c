@@ -209,12 +209,12 @@ static apr_status_t schema_judge(apr_uint32_t version, const char *path, pay_lmd
     }
     if (version > PAY_STORE_SCHEMA_VERSION) {
         pay_lmdb_reason_set(reason,
-                            "store %s has schema version %u, this program knows versions up to %u: "
-                            "install the newer mod_payments that wrote it",
+                            "store %s has schema version %u, this program supports versions up "
+                            "to %u: install the newer mod_payments that wrote it",
                             path, version, (unsigned int)PAY_STORE_SCHEMA_VERSION);
     } else {
         pay_lmdb_reason_set(reason,
-                            "store %s has schema version %u, this program works with %u: stop the "
+                            "store %s has schema version %u, this program uses %u: stop the "
                             "server and run \"paymentsctl -s lmdb:%s store upgrade\"",
                             path, version, (unsigned int)PAY_STORE_SCHEMA_VERSION, path);
     }
@@ -240,7 +240,7 @@ apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, in
     if (rc == ENOENT) {
         pay_lmdb_reason_set(reason,
                             "%s holds no tables: let the server's start or \"paymentsctl -s "
-                            "lmdb:%s account create NAME\" make them",
+                            "lmdb:%s account create NAME\" create them",
                             path, path);
         return PAY_STORE_EDOWN;
     }
@@ -251,8 +251,8 @@ apr_status_t pay_lmdb_tables_open(MDB_env *mdb, const char *path, int create, in
     }
     if (rc == MDB_NOTFOUND) {
         pay_lmdb_reason_set(reason,
-                            "store %s lacks tables of schema version %u: a build before the first "
-                            "release made it. Move it away and begin with a new one",
+                            "store %s lacks tables of schema version %u: a version before the "
+                            "first release created it. Move it away and begin with a new one",
                             path, (unsigned int)PAY_STORE_SCHEMA_VERSION);
         return PAY_STORE_ESCHEMA;
     }

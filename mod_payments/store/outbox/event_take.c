@@ -128,7 +128,7 @@ static int take_event(take_t *take, pay_rows_txn_t *txn, const pay_endpoint_t *e
     }
     rc = pay_store_event_records(event, txn, take->p);
     if (rc == PAY_ROWS_BAD) { /* told in the log; a person can mend or drop it */
-        event->error = "a record that it tells of cannot be read";
+        event->error = "a record that it reports cannot be read";
         return pay_store_event_park(txn, event, take->now, take->p);
     }
     if (!rc) {

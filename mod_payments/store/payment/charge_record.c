@@ -186,7 +186,7 @@ static const char *wrong_due(pay_table_t table, const MDB_val *key, const void *
         return "its row is due at another time";
     }
     if (!pay_checkout_is_open(charge) && pay_store_due_part(key) == PAY_DUE_OPEN) {
-        return "it counts as an open checkout, and is none";
+        return "it counts as an open checkout, but is not one";
     }
     return NULL;
 }
@@ -240,14 +240,14 @@ static const pay_store_index_t indexes[] = {
      .key_len = PAY_STORE_DUE_KEY_LEN,
      .entry_of = due_of,
      .row_of = row_of_due,
-     .missing = "it is due, but nothing will ask about it",
+     .missing = "it is due, but nothing will query it",
      .astray = nothing_due,
      .wrong = wrong_due},
     {.tables = {PAY_TABLE_HELD},
      .key_len = PAY_STORE_HELD_KEY_LEN,
      .entry_of = held_of,
      .row_of = row_of_held,
-     .missing = "it waits for a person, but is not among what does",
+     .missing = "it waits for a person, but is not in that list",
      .astray = "leads to nothing that waits for a person"},
 };
 

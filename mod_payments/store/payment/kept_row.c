@@ -111,8 +111,10 @@ static const char *wrong_due(pay_table_t table, const MDB_val *key, const void *
     const pay_store_kept_t *kept = record;
 
     (void)table;
-    return kept->due_at == pay_store_read_time(key->mv_data) ? NULL
-                                                             : "what is kept ends at another time";
+    return kept->due_at == pay_store_read_time(key->mv_data)
+               ? NULL
+               : "the idempotency record ends at another "
+                 "time";
 }
 
 static const pay_store_index_t indexes[] = {
@@ -120,8 +122,8 @@ static const pay_store_index_t indexes[] = {
      .key_len = PAY_STORE_KEPT_DUE_KEY_LEN,
      .entry_of = due_of,
      .row_of = row_of_due,
-     .missing = "its time ends, but nothing will take it out",
-     .astray = "leads to nothing that is kept",
+     .missing = "its time ends, but nothing will remove it",
+     .astray = "leads to no idempotency record",
      .wrong = wrong_due},
 };
 

@@ -284,14 +284,14 @@ static const pay_store_index_t indexes[] = {
      .key_len = PAY_STORE_DUE_KEY_LEN,
      .entry_of = due_of,
      .row_of = row_of_due,
-     .missing = "it is due, but nothing will ask about it",
+     .missing = "it is due, but nothing will query it",
      .astray = nothing_due,
      .wrong = wrong_due},
     {.tables = {PAY_TABLE_HELD},
      .key_len = PAY_STORE_HELD_KEY_LEN,
      .entry_of = held_of,
      .row_of = row_of_held,
-     .missing = "it waits for a person, but is not among what does",
+     .missing = "it waits for a person, but is not in that list",
      .astray = "leads to nothing that waits for a person"},
 };
 

@@ -12,8 +12,8 @@ const SENTENCES = {
   401: 'You are signed out. Load this page again to sign in.',
   403: 'You may not do this here.',
   404: 'There is no such record. It may belong to the other mode or to another account.',
-  409: 'This cannot be done as things stand now. Load the page again to see how they stand.',
-  429: 'There were too many requests. Wait a moment, then try again.',
+  409: 'This is not possible in the present state. Load the page again to see the state.',
+  429: 'Too many requests. Wait a moment, then try again.',
   503: 'The service is not available at the moment. Try again in a few seconds.',
 };
 
@@ -23,7 +23,7 @@ export class ApiError extends Error {
   constructor(status, body, outcomeKnown) {
     const data = body?.data ?? {};
     const sentence =
-      SENTENCES[status] ?? 'The server failed to answer this. Try again in a moment.';
+      SENTENCES[status] ?? 'The server failed to answer. Try again in a moment.';
     super(body?.message || sentence);
     this.name = 'ApiError';
     this.status = status;

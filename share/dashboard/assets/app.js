@@ -25,7 +25,7 @@ function noAccount() {
   clearShell();
   plainPage(
     'No account yet',
-    el('p', null, `You are signed in as ${user}, and no account of this server is open to you.`),
+    el('p', null, `You are signed in as ${user}, and you have no account on this server.`),
     callout(
       'plain',
       el('p', null, 'Ask the server’s administrator to run:'),
@@ -110,7 +110,7 @@ async function show() {
   const account = session.accountOf(params);
   const home = formatFragment(HOME);
   if (!account) {
-    notFound(`There is no account ${params.account} that you may look at.`, home);
+    notFound(`There is no account ${params.account}, or you may not see it.`, home);
     return;
   }
   const view = new View(

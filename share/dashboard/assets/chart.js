@@ -92,8 +92,8 @@ export function chart(view, days, currency) {
   const canvas = el('canvas', {
     role: 'img',
     'aria-label':
-      `Chart of volume and refunds in ${currency} on each of the last ` +
-      `${days.length} days; the table below says the same`,
+      `Chart of volume and refunds in ${currency} on each of the last ${days.length} days; ` +
+      'the table below has the same numbers',
   });
   let drawn = null;
 

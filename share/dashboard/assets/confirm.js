@@ -13,19 +13,19 @@ const WAYS = {
   '/confirm/password': {
     name: 'password',
     label: 'Your password',
-    missing: 'Type your password.',
+    missing: 'Enter your password.',
     options: {
       type: 'password',
-      hint: 'The one that you signed in with',
+      hint: 'The one with which you signed in',
       attributes: { autocomplete: 'current-password' },
     },
   },
   '/confirm/code': {
     name: 'code',
     label: 'Code',
-    missing: 'Type the code that was sent.',
+    missing: 'Enter the code that was sent.',
     options: {
-      hint: 'Eight letters and digits, from the e-mail that says what is confirmed',
+      hint: 'Eight letters and digits, from the e-mail about this change',
       attributes: {
         autocomplete: 'one-time-code',
         autocapitalize: 'characters',

@@ -12,7 +12,7 @@ function standing({ failing, answeredAt, error }) {
   if (!answeredAt) {
     return 'nothing sent yet';
   }
-  return error ? 'going well, but for the last one' : 'going well';
+  return error ? 'working, except for the last one' : 'going well';
 }
 
 const time = (at) => (at ? timeElement(at) : null);
@@ -25,7 +25,7 @@ export function deliveryFacts(delivery, before = []) {
     ['Deliveries', standing(delivery)],
     ['Failures in a row', failures ? String(failures) : null],
     ['Failing since', time(delivery.failingSince)],
-    ['Last try', time(delivery.answeredAt)],
+    ['Last attempt', time(delivery.answeredAt)],
     ['Last answer', [status ? String(status) : null, error].filter(Boolean).join(' – ')],
     ['Next delivery', time(delivery.dueAt)],
   ]);

@@ -31,11 +31,11 @@ async function tried(view, event) {
 
 function tellOutcome(event) {
   if (event === undefined) {
-    tell('Nobody has sent the test yet; it stands under Events.', false);
+    tell('The test has not been sent yet; it is listed under Events.', false);
   } else if (event === null || !event.error) {
-    tell('The test was taken.');
+    tell('The test was accepted.');
   } else {
-    tell(`The test was not taken: ${event.error || event.status || 'no answer'}`, false);
+    tell(`The test was not accepted: ${event.error || event.status || 'no answer'}`, false);
   }
 }
 
@@ -45,7 +45,7 @@ export async function sendTest(view, button, of) {
     return;
   }
   button.setAttribute('aria-disabled', 'true');
-  tell('The test is on its way.');
+  tell('The test is being sent.');
   try {
     const { event } = await view.api.post(view.scopePath(of, 'test'));
     tellOutcome(await tried(view, event));

@@ -9,13 +9,13 @@ import { eventWord } from './words.js';
 export function retry(view, event, done) {
   confirmDialog('Send it now?', {
     text:
-      `${eventWord(event)} is due at once, as if it had never been tried. Those ` +
-      `behind it follow in order.`,
+      `${eventWord(event)} is due at once, as if it had never been tried. Events behind it ` +
+      'follow in order.',
     submit: 'Retry',
     tone: 'primary',
     send: () => view.api.post(view.scopePath('events', event.id, 'retry')),
     done: () => {
-      tell('It is on its way.');
+      tell('It is being sent.');
       done();
     },
   });

@@ -76,7 +76,7 @@ export function list(view, options) {
               { class: 'empty' },
               page.complete
                 ? 'There is nothing more.'
-                : 'Nothing found so far; the search can go on.',
+                : 'Nothing found so far; you can continue the search.',
             ),
         pager(view, shown, page),
       ];

@@ -23,7 +23,7 @@ export function missingList(missing) {
       ? callout('warn', el('p', null, 'What is missing for Live Mode:'), lines(needed))
       : null,
     advice.length
-      ? callout('plain', el('p', null, 'It is better to have before:'), lines(advice))
+      ? callout('plain', el('p', null, 'Recommended before you go live:'), lines(advice))
       : null,
   ];
 }
@@ -75,9 +75,8 @@ function goTest(view, done) {
     intro: el(
       'p',
       null,
-      'Live keys then start no charges and refunds any more: shops that take real ' +
-        'payments with them' +
-        ' are refused. What was begun is finished.',
+      'Live keys then start no more charges and refunds: calls of shops that take real ' +
+      'payments are refused. Work that was begun is finished.',
     ),
     submit: 'Go to Test Mode',
     tone: 'danger',

@@ -20,14 +20,14 @@ const nameOf = (row) => row.hint || 'all visitors';
 
 function lift(view, row) {
   const send = () =>
-    confirmDialog('Lift this?', {
+    confirmDialog('Lift this block?', {
       text:
-        `Payments of ${nameOf(row)} are let through again at once. If cards are being tried ` +
-        'out, that goes on too.',
+        `Payments of ${nameOf(row)} are accepted again at once. If somebody is trying out ` +
+        'cards, that can continue too.',
       submit: 'Lift',
       send: () => view.api.post(view.scopePath('blocked', row.id, 'lift')),
       done: () => {
-        tell('It is lifted.');
+        tell('The block is lifted.');
         view.redraw();
       },
     });
@@ -49,12 +49,12 @@ export function draw(view) {
     el(
       'p',
       { class: 'intro' },
-      'Too many payments of these failed: somebody may be trying out cards. More are refused ' +
-        'until the time that is shown. Lift it for a payer you know.',
+      'Too many payments of these failed: somebody may be trying out cards. More are ' +
+      'refused until the time shown. Lift the block for a payer you know.',
       view.can('operator') ? null : ' Operators and owners can do that.',
     ),
     list(view, {
-      caption: 'What is refused after failed payments',
+      caption: 'Blocked after failed payments',
       columns: [
         { title: 'What', kind: 'text', cell: nameOf },
         { title: 'Kind', cell: (row) => KINDS[row.kind] ?? row.kind },
@@ -64,8 +64,8 @@ export function draw(view) {
       ask: (page) => view.getScope(['blocked'], page),
       empty: () =>
         emptyState(
-          'Nothing is refused',
-          el('p', null, 'Payments fail no more than they usually do.'),
+          'Nothing is blocked',
+          el('p', null, 'No more payments fail than usual.'),
         ),
     }),
   ];

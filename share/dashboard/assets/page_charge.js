@@ -217,7 +217,7 @@ function refunds(records, complete) {
       : el(
           'p',
           { class: 'small more' },
-          'There are more of them: see Refunds for the days of each.',
+          'There are more: see Refunds, by their days.',
         ),
   );
 }
@@ -229,9 +229,9 @@ function events(view, items) {
   return el(
     'section',
     { class: 'card flush' },
-    el('h2', null, 'Notifications on their way'),
+    el('h2', null, 'Undelivered notifications'),
     table(
-      'Events of this charge that are not delivered',
+      'Undelivered events of this charge',
       [
         {
           title: 'Event',
@@ -239,7 +239,7 @@ function events(view, items) {
         },
         { title: 'To', cell: (row) => endpointWord(row.endpoint) },
         { title: 'Standing', cell: (row) => badge(row.standing) },
-        { title: 'Failed tries', kind: 'number', cell: (row) => String(row.failures) },
+        { title: 'Failed attempts', kind: 'number', cell: (row) => String(row.failures) },
         {
           title: 'Last answer',
           kind: 'text',

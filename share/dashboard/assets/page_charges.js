@@ -93,7 +93,7 @@ function empty(view, filtered) {
   if (filtered) {
     return emptyState(
       'No such charges',
-      el('p', null, 'Nothing here is like that. References and e-mails are found whole.'),
+      el('p', null, 'No charge matches. References and e-mails must be complete.'),
       el(
         'p',
         null,
@@ -107,8 +107,8 @@ function empty(view, filtered) {
       el(
         'p',
         null,
-        'They stand here as soon as your shop makes them with a live key. ' +
-          'docs/live-mode.md tells how to go live.',
+        'They appear here as soon as your shop makes them with a live key. ' +
+        'docs/live-mode.md describes how to go live.',
       ),
     );
   }
@@ -117,8 +117,7 @@ function empty(view, filtered) {
     el(
       'p',
       null,
-      'Make a first one in a shell. Put your test secret key in place of YOUR_KEY; you ' +
-        'get one under ',
+      'Make a first one in a shell. Replace YOUR_KEY by your test secret key; you get one under ',
       el('a', { href: view.link(['settings', 'keys']) }, 'Settings, API Keys'),
       '.',
     ),

@@ -39,11 +39,11 @@ function drawEvent(view, event) {
         ['Charge', charge],
         ['To', endpointWord(event.endpoint)],
         ['Created', timeElement(event.createdAt)],
-        ['Failed tries', String(event.failures)],
-        ['Last try', event.answeredAt ? timeElement(event.answeredAt) : 'Not tried yet'],
+        ['Failed attempts', String(event.failures)],
+        ['Last attempt', event.answeredAt ? timeElement(event.answeredAt) : 'Not tried yet'],
         ['Status', event.status ? String(event.status) : null],
-        ['What was wrong', event.error],
-        ['Next try', event.dueAt ? timeElement(event.dueAt) : null],
+        ['Error', event.error],
+        ['Next attempt', event.dueAt ? timeElement(event.dueAt) : null],
         ['Id', el('code', null, event.id)],
       ]),
       el(
@@ -67,7 +67,7 @@ function drawEvent(view, event) {
       ? el(
           'section',
           { class: 'card' },
-          el('h2', null, 'What is sent'),
+          el('h2', null, 'Body'),
           copyBox('Body', readable(event.body)),
         )
       : null,

@@ -17,7 +17,7 @@ function answer(row) {
   if (!row.answeredAt) {
     return 'Not tried yet';
   }
-  const tries = row.failures === 1 ? '1 failed try' : `${row.failures} failed tries`;
+  const tries = row.failures === 1 ? '1 failed attempt' : `${row.failures} failed attempts`;
   return [row.error || String(row.status || '–'), el('span', { class: 'small' }, tries)];
 }
 
@@ -30,7 +30,7 @@ function charge(view, row) {
 function standing(row) {
   return [
     badge(row.standing),
-    row.dueAt ? el('span', { class: 'small' }, 'next try ', timeElement(row.dueAt)) : null,
+    row.dueAt ? el('span', { class: 'small' }, 'next attempt ', timeElement(row.dueAt)) : null,
   ];
 }
 
@@ -55,8 +55,8 @@ export function draw(view) {
     el(
       'p',
       { class: 'intro' },
-      'What is delivered is not listed. What a receiver does not take is tried for three ' +
-        'days, then given up and kept here.',
+      'Delivered events are not listed. Events that a receiver does not accept are tried ' +
+      'for three days, then given up and kept here.',
     ),
     filterForm(view, 'Filter events', [
       field('standing', 'Standing', {
@@ -66,7 +66,7 @@ export function draw(view) {
       }),
     ]),
     list(view, {
-      caption: 'Events that are not delivered',
+      caption: 'Undelivered events',
       params: { standing: chosen },
       columns: columns(view),
       ask: (page) => view.getScope(['events'], { standing: chosen, ...page }),
@@ -85,8 +85,8 @@ export function draw(view) {
               el(
                 'p',
                 null,
-                'Each change of a payment is told to your webhook and by e-mail, where ' +
-                  'these are set.',
+                'Each change of a payment is reported to your webhook and by e-mail, if ' +
+                'these are set.',
               ),
               el(
                 'p',

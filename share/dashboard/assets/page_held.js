@@ -45,8 +45,8 @@ export function draw(view) {
     el(
       'p',
       { class: 'intro' },
-      'Ask the acquirer what became of these, then decide. One that the acquirer decides ' +
-        'meanwhile leaves the list by itself.',
+      'Ask the acquirer for the outcome of these payments, then decide. If the acquirer ' +
+      'decides one meanwhile, it leaves the list by itself.',
       view.can('operator') ? null : ' Operators and owners can decide.',
     ),
     list(view, {
@@ -63,7 +63,7 @@ export function draw(view) {
       empty: () =>
         emptyState(
           'Nothing waits for you',
-          el('p', null, 'Every payment has an outcome, or gets one by itself.'),
+          el('p', null, 'Every payment has an outcome, or gets one automatically.'),
         ),
     }),
   ];

@@ -29,7 +29,7 @@ function createButton(view, id) {
 function judge({ title: name, open, amount, currency, expires }) {
   const faults = {};
   if (!name) {
-    faults.title = 'Say what is paid for; the payer reads it.';
+    faults.title = 'Enter a title; the payer reads it.';
   }
   if (!/^[A-Za-z]{3}$/.test(currency)) {
     faults.currency = 'Three letters, such as NGN.';
@@ -40,7 +40,7 @@ function judge({ title: name, open, amount, currency, expires }) {
     }
   }
   if (expires && new Date(expires) <= new Date()) {
-    faults.expires = 'This is past.';
+    faults.expires = 'This is in the past.';
   }
   return faults;
 }
@@ -65,7 +65,7 @@ function createFields() {
     'Amount',
     [
       ['fixed', 'Fixed'],
-      ['open', 'Open', 'The payer says how much.'],
+      ['open', 'Open', 'The payer enters the amount.'],
     ],
     'fixed',
   );
@@ -73,7 +73,7 @@ function createFields() {
     amount.hidden = kind.querySelector('[value=open]').checked;
   });
   return [
-    field('title', 'What is paid for', { attributes: { maxlength: TITLE_MAX } }),
+    field('title', 'Title', { attributes: { maxlength: TITLE_MAX } }),
     kind,
     fieldRow(
       amount,
@@ -84,16 +84,16 @@ function createFields() {
     field('expires', 'Ends', { type: 'datetime-local', hint: 'Optional, in your time zone' }),
     checkbox(
       'reusable',
-      'May be paid more than once',
+      'Can be paid more than once',
       false,
-      'Such as a collection, or one link for all payers',
+      'For example a collection, or one link for all payers',
     ),
   ];
 }
 
 function showLink(link, done) {
   openDialog('The link is ready', (close) => [
-    el('p', null, 'Send it to whoever is to pay.'),
+    el('p', null, 'Send it to the payer.'),
     copyBox('Payment link', link.url),
     el('div', { class: 'actions' }, el('button', { type: 'button', on: { click: close } }, 'Done')),
   ]).addEventListener('close', done); // by Escape and its cross, too
@@ -112,7 +112,9 @@ function createDialog(view) {
 function buttons(view, link) {
   const disable = () =>
     confirmDialog('Disable this link?', {
-      text: `Nobody can pay through “${link.title}” any more. What was paid stays as it is.`,
+      text:
+        `Nobody can pay through “${link.title}” any more. ` +
+        'Payments that were made stay as they are.',
       submit: 'Disable',
       send: () => view.api.post(view.scopePath('links', link.reference, 'disable')),
       done: () => {
@@ -181,8 +183,8 @@ export function draw(view) {
         el(
           'p',
           null,
-          'A link opens a page on which anyone can pay, without a shop around it: send it ' +
-            'by e-mail, in a chat or on a bill.',
+          'A link opens a page on which anyone can pay, without a shop: send it by e-mail, ' +
+          'in a chat or on a bill.',
         ),
         view.can('operator')
           ? el('p', null, createButton(view, 'create-first-link'))

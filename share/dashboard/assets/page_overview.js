@@ -46,8 +46,8 @@ function attention(view, data) {
     ],
     [
       data.openWebhooks,
-      'notification is on its way',
-      'notifications are on their way',
+      'notification is waiting',
+      'notifications are waiting',
       view.link(['events']),
     ],
     [
@@ -68,7 +68,7 @@ function attention(view, data) {
   }
   return el(
     'section',
-    { class: 'attention', 'aria-label': 'Open matters' },
+    { class: 'attention', 'aria-label': 'Open tasks' },
     lines.map(([count, one, many, href, urgent]) =>
       el(
         'a',
@@ -110,7 +110,7 @@ function firstSteps(view, data) {
       { class: 'steps' },
       step(
         data.hasKeys,
-        'Make an API key',
+        'Create an API key',
         'Your shop’s server sends it with each call. It is shown once.',
         el('p', null, el('a', { class: 'button', href: keys }, 'Go to API Keys')),
       ),
@@ -118,14 +118,14 @@ function firstSteps(view, data) {
         data.hasCharges,
         'Make a first charge',
         view.mode === 'test'
-          ? 'In a shell, with your test secret key in place of YOUR_KEY:'
+          ? 'In a shell, with your test secret key instead of YOUR_KEY:'
           : 'From your shop, with your live secret key.',
         view.mode === 'test' ? copyBox('First charge', firstChargeLine(view)) : null,
       ),
       step(
         data.hasWebhook,
         'Set a webhook',
-        'So that your shop learns what became of each payment.',
+        'It reports the outcome of each payment to your shop.',
         el(
           'p',
           null,
@@ -237,7 +237,7 @@ function drawOverview(view, data) {
     currencies.map((currency) => currencyCard(view, currency, data)),
     currencies.length
       ? null
-      : el('p', { class: 'small' }, 'Figures and a chart stand here after the first charge.'),
+      : el('p', { class: 'small' }, 'Figures and a chart appear here after the first charge.'),
     el('p', { class: 'small' }, `Days are those of ${data.timezone}.`),
   ];
 }

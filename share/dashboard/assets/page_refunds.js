@@ -58,7 +58,7 @@ export function draw(view) {
       empty: () =>
         emptyState(
           'No refunds in these days',
-          el('p', null, 'To give money back, open a successful charge and press Refund.'),
+          el('p', null, 'To refund a payment, open a successful charge and press Refund.'),
           el(
             'p',
             null,

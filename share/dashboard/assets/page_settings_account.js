@@ -26,21 +26,21 @@ function saved(view, text) {
 function defaults(view, account) {
   const shown = facts([
     ['Name', account.name],
-    ['Currency of charges that name none', account.currency],
+    ['Currency of charges without one', account.currency],
     ['Time zone of bare dates', account.timezone],
-    ['New keys begin with', account.keyPrefix ? el('code', null, `${account.keyPrefix}_`) : null],
+    ['Prefix of new keys', account.keyPrefix ? el('code', null, `${account.keyPrefix}_`) : null],
     ['Created', timeElement(account.createdAt)],
   ]);
   const form = workingForm({
     fields: fieldRow(
       field('currency', 'Currency', {
         value: account.currency,
-        hint: 'Of charges that name none',
+        hint: 'For charges without a currency',
         attributes: { maxlength: 3 },
       }),
       field('timezone', 'Time zone', {
         value: account.timezone,
-        hint: 'Whose days bare dates are, such as Africa/Lagos',
+        hint: 'For dates without a time, such as Africa/Lagos',
         attributes: { spellcheck: 'false' },
       }),
     ),
@@ -94,8 +94,8 @@ function shop(view, account) {
   return el(
     'section',
     { class: 'card' },
-    el('h2', null, 'What payers see'),
-    el('p', { class: 'small' }, 'Stands on the payment page and on payment links.'),
+    el('h2', null, 'Payment page'),
+    el('p', { class: 'small' }, 'Shown on the payment page and on payment links.'),
     view.can('owner')
       ? form
       : [
@@ -124,9 +124,9 @@ function modes(view, account) {
     el(
       'p',
       null,
-      'The switch at the bottom left is the account’s. Records of either mode can be ' +
-        'looked at whatever it says: ',
-      el('a', { href: view.link(['overview'], {}, other) }, `look at ${other} records`),
+      'The switch at the bottom left is the account’s. You can see records of either mode, ' +
+      'whatever its position: ',
+      el('a', { href: view.link(['overview'], {}, other) }, `see ${other} records`),
       '.',
     ),
     account.mode === 'test' && missing.length ? missingList(missing) : null,
@@ -149,7 +149,7 @@ function audit(view) {
   return el(
     'section',
     { class: 'stack', 'aria-label': 'Audit' },
-    el('h2', null, 'Who changed what'),
+    el('h2', null, 'Changes'),
     list(view, {
       caption: 'Changes of this account, newest first',
       columns: auditColumns,

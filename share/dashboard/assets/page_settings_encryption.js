@@ -20,10 +20,10 @@ function base64(text) {
 function none(view) {
   const form = workingForm({
     fields: [],
-    submit: 'Make the key',
+    submit: 'Create the key',
     send: async () => {
       await view.api.post(view.scopePath('encryption-key'));
-      tell('The encryption key is made.');
+      tell('The encryption key is created.');
       view.redraw();
     },
   });

@@ -23,7 +23,7 @@ const MODES = [
 ];
 const KINDS = [
   ['secret', 'Secret', 'May do everything. It belongs on your shop’s server only.'],
-  ['public', 'Public', 'For front-end code: starts payments and asks what became of them.'],
+  ['public', 'Public', 'For front-end code: starts payments and queries their outcome.'],
 ];
 const OVERLAPS = [
   ['0s', 'At once', 'The old key stops working now.'],
@@ -51,7 +51,7 @@ function showSecret(secret, done) {
           'p',
           null,
           el('strong', null, 'It is shown this once. '),
-          'Only a digest is kept: put it where your shop reads it before you close this.',
+          'Only a digest is stored: save the key where your shop reads it before you close this.',
         ),
       ),
       copyBox('Key', secret),
@@ -72,7 +72,7 @@ function createDialog(view) {
 
 function rotateDialog(view, key) {
   formDialog(`Rotate ${key.id}`, {
-    intro: el('p', null, 'Makes a new key of the same kind and mode in place of this one.'),
+    intro: el('p', null, 'Creates a new key of the same kind and mode to replace this one.'),
     fields: radios('overlap', 'The old key ends', OVERLAPS, '24h'),
     submit: 'Rotate',
     send: ({ overlap }) =>
@@ -83,7 +83,7 @@ function rotateDialog(view, key) {
 
 function revokeDialog(view, key) {
   confirmDialog(`Revoke ${key.id}?`, {
-    text: 'Calls with this key are refused from now on. It cannot be taken back.',
+    text: 'Calls with this key are refused from now on. This cannot be undone.',
     submit: 'Revoke',
     send: () => view.api.post(view.accountPath('keys', key.id, 'revoke')),
     done: () => {
@@ -169,11 +169,11 @@ export function draw(view) {
           el(
             'p',
             null,
-            'Make a test key first: with it your shop can try everything, and no money moves.',
+            'Create a test key first: with it your shop can try everything, and no money moves.',
           ),
           view.can('owner')
             ? el('p', null, createButton(view, 'create-first-key'))
-            : el('p', null, 'Ask an owner of this account to make one.'),
+            : el('p', null, 'Ask an owner of this account to create one.'),
         ),
     }),
   ];

@@ -22,7 +22,7 @@ function settings(view, mail) {
         type: 'email',
         value: mail.merchantAddress,
         hint:
-          'Of successful and failed charges, of refunds, and of what was given up. ' +
+          'Of successful and failed charges, of refunds, and of events that were given up. ' +
           'Empty: none.',
       }),
       checkbox('receipts', 'Payers get a receipt', mail.receipts, 'Of each charge and refund'),
@@ -45,7 +45,7 @@ function settings(view, mail) {
     'section',
     { class: 'card' },
     el('h2', null, 'Who gets e-mails'),
-    el('p', { class: 'small' }, 'For both modes; in Test Mode the subject says so.'),
+    el('p', { class: 'small' }, 'For both modes; in Test Mode the subject begins with [TEST].'),
     view.can('owner') ? form : [shown, ownersOnly(view, 'change this')],
   );
 }
@@ -65,7 +65,7 @@ function deliveries(view, mail) {
   return el(
     'section',
     { class: 'card' },
-    el('h2', null, `How they go in ${modeWord(view.mode)}`),
+    el('h2', null, `Deliveries in ${modeWord(view.mode)}`),
     mail.relay
       ? facts([
           ['Relay', mail.relay],

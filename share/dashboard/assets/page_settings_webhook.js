@@ -54,7 +54,7 @@ function changeDialog(view, webhook) {
     judge: ({ url }) =>
       /^https?:\/\/[^\s/]+/.test(url)
         ? {}
-        : { url: 'Write the whole address, with https:// in front.' },
+        : { url: 'Enter the complete address, with https:// in front.' },
     send: ({ url }) => postConfirmed(view, view.scopePath('webhook'), { url }),
     done: ({ secret }) => {
       if (secret) {
@@ -70,8 +70,8 @@ function changeDialog(view, webhook) {
 function offDialog(view) {
   confirmDialog('Switch the webhook off?', {
     text:
-      'What happens meanwhile is not told. What waits now waits on, and is due once ' +
-      'there is an address again.',
+      'Changes meanwhile are not reported. Events that wait now keep waiting, and are due ' +
+      'once there is an address again.',
     submit: 'Switch off',
     send: () => view.api.post(view.scopePath('webhook'), { url: null }),
     done: () => {
@@ -105,14 +105,14 @@ function drawWebhook(view, webhook) {
       { class: 'card empty' },
       el('h2', null, `No webhook in ${modeWord(view.mode)}`),
       webhook.url
-        ? el('p', null, 'It is switched off: what waits is sent once it has an address again.')
+        ? el('p', null, 'It is switched off: waiting events are sent once it has an address again.')
         : null,
       el(
         'p',
         null,
-        'With one, your shop learns at once what became of each payment: a signed POST to ' +
-          'an address of yours, tried for three days. docs/notifications.md has receivers ' +
-          'in PHP and shell.',
+        'With one, your shop gets the outcome of each payment at once: a signed POST to an ' +
+        'address of yours, tried for three days. docs/notifications.md has receivers in ' +
+        'PHP and shell.',
       ),
       owner
         ? el(

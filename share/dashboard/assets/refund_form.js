@@ -79,7 +79,7 @@ function fields(refundable, currency) {
       hint: 'Optional',
       attributes: { maxlength: NOTE_MAX },
     }),
-    field('merchantNote', 'Note for yourself', {
+    field('merchantNote', 'Internal note', {
       hint: 'Optional, the payer does not see it',
       attributes: { maxlength: NOTE_MAX },
     }),
@@ -95,7 +95,7 @@ export function refundDialog(view, charge, refundable) {
       'p',
       null,
       view.mode === 'live'
-        ? 'The payer gets real money back. A refund cannot be called back.'
+        ? 'The payer gets real money back. A refund cannot be undone.'
         : 'This is Test Mode: no money moves.',
     ),
     fields: fields(refundable, charge.currency),
@@ -113,8 +113,8 @@ export function refundDialog(view, charge, refundable) {
       const requestId = once.idFor(body);
       if (!requestId) {
         throw new Error(
-          'It is not known yet whether the first refund was made. Set the form back to ' +
-            'what it was and send it again, or close this and look at the charge.',
+          'It is not known yet whether the first refund was made. Restore the form and ' +
+          'send it again, or close this and check the charge.',
         );
       }
       return view.api.post(view.scopePath('charges', String(charge.id), 'refund'), {

@@ -15,7 +15,7 @@ const OUTCOMES = {
     ['declined', 'Declined', 'The payer was not charged.'],
   ],
   refund: [
-    ['processed', 'Processed', 'The payer has got the money back.'],
+    ['processed', 'Processed', 'The payer has received the refund.'],
     ['failed', 'Failed', 'It was not paid out; it can be refunded again.'],
   ],
 };
@@ -28,11 +28,11 @@ export function resolveDialog(view, kind, id, name, sentence) {
       el(
         'p',
         null,
-        'Ask the acquirer first. A decision is final, and your shop is told what it changes.',
+        'Ask the acquirer first. A decision is final, and is reported to your shop.',
       ),
     ],
     fields: [
-      radios('outcome', 'What became of it', OUTCOMES[kind]),
+      radios('outcome', 'Outcome', OUTCOMES[kind]),
       field('reason', 'Reason', {
         hint: 'Kept in the record, such as the number of the acquirer’s ticket',
         required: true,
@@ -40,7 +40,7 @@ export function resolveDialog(view, kind, id, name, sentence) {
       }),
       kind === 'charge'
         ? field('code', 'Response code', {
-            hint: 'Optional, as the acquirer told it, such as 05',
+            hint: 'Optional, the acquirer’s code, such as 05',
             attributes: { maxlength: CODE_MAX },
           })
         : null,

@@ -43,8 +43,8 @@ export function modeWord(mode) {
 export const ROLES = ['viewer', 'operator', 'owner'];
 
 export const ROLE_WORDS = {
-  viewer: 'looks at everything',
-  operator: 'also refunds, decides what is pending, retries events, makes links',
+  viewer: 'sees everything',
+  operator: 'also refunds, decides held payments, retries events, creates links',
   owner: 'also keys, webhooks, e-mail, the team and the mode',
 };
 

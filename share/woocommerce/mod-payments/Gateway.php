@@ -46,12 +46,12 @@ class Gateway extends \WC_Payment_Gateway
             'description' => ['title' => __('Description', 'mod-payments'), 'type' => 'textarea',
                 'default' => __('You pay on our payment page and come back here.', 'mod-payments')],
             'base_url' => ['title' => __('Base URL', 'mod-payments'), 'type' => 'text', 'default' => '',
-                'description' => __('Of the server, without /api/v1: https://pay.shop.example', 'mod-payments')],
+                'description' => __('The address of the server, without /api/v1: https://pay.shop.example', 'mod-payments')],
             'secret_key' => ['title' => __('Secret key', 'mod-payments'), 'type' => 'password', 'default' => '',
                 'description' => __('The key decides: a test key takes no money, a live key does.', 'mod-payments')],
             'webhook_secret' => ['title' => __('Webhook secret', 'mod-payments'), 'type' => 'password', 'default' => '',
                 // translators: %s is the address of the webhook
-                'description' => sprintf(__('Of the webhook %s, without which the shop does not learn of payers who do not '
+                'description' => sprintf(__('The secret of the webhook %s; without it the shop does not learn of payers who do not '
                     . 'come back.', 'mod-payments'), esc_html(WC()->api_request_url(self::ID . '_webhook')))],
         ];
     }
@@ -187,7 +187,7 @@ class Gateway extends \WC_Payment_Gateway
         try {
             $url = $this->alone(absint($get('order_id')), function (\WC_Order $order) use ($get, &$url) {
                 if (!hash_equals($order->get_order_key(), $get('key'))) {
-                    throw new ForPayer(__('This order is not known.', 'mod-payments'));
+                    throw new ForPayer(__('This order is unknown.', 'mod-payments'));
                 }
                 $url = $order->get_checkout_payment_url();
                 if (!in_array($get('reference'), $this->references($order), true)) {
@@ -199,7 +199,7 @@ class Gateway extends \WC_Payment_Gateway
             wc_add_notice($message->getMessage(), 'error');
         } catch (\Throwable $failure) {
             $this->log('return of order ' . absint($get('order_id')), $failure);
-            wc_add_notice(__('We could not ask yet whether your payment was made. If you have paid, please do not pay again: '
+            wc_add_notice(__('We could not check yet whether your payment was made. If you have paid, please do not pay again: '
                 . 'the order is updated as soon as we know.', 'mod-payments'), 'notice');
         }
         wp_safe_redirect($url);
@@ -217,7 +217,7 @@ class Gateway extends \WC_Payment_Gateway
             // On hold, WooCommerce neither cancels the order after an hour nor lets it be paid twice.
             $order->update_status('on-hold', sprintf(
                 // translators: %s is a reference
-                __('Payment %s is being processed. The webhook tells the outcome.', 'mod-payments'), $reference));
+                __('Payment %s is being processed. The webhook reports the outcome.', 'mod-payments'), $reference));
         }
         return $this->get_return_url($order);
     }
@@ -326,7 +326,7 @@ class Gateway extends \WC_Payment_Gateway
         if ($paid_by === $reference && $is_paid) {
             $outcome = 'paid';
         } elseif ($paid_by !== $reference && ($paid_by !== '' || $is_paid)) {
-            $order->add_order_note($note . ' ' . __('The order has been paid before: give this money back on the server, or deliver '
+            $order->add_order_note($note . ' ' . __('The order has been paid before: refund this payment on the server, or deliver '
                 . 'again.', 'mod-payments'));
         } elseif (!$order->has_status(['pending', 'failed', 'on-hold', 'checkout-draft'])) {
             // translators: %s is a state of an order
@@ -334,7 +334,7 @@ class Gateway extends \WC_Payment_Gateway
                 'mod-payments'), $order->get_status()));
         } elseif ($currency !== $order->get_currency() || $charged < self::thousandths($order->get_total())) {
             // translators: 1: an amount, 2: a currency
-            $this->hold($order, $reference, $note . ' ' . sprintf(__('The order is now about %1$s %2$s. Ask for the rest or refund it.',
+            $this->hold($order, $reference, $note . ' ' . sprintf(__('The order is now %1$s %2$s. Request the rest or refund it.',
                 'mod-payments'), self::text(self::thousandths($order->get_total())), $order->get_currency()));
         } else {
             $order->add_order_note($note);
@@ -432,7 +432,7 @@ class Gateway extends \WC_Payment_Gateway
         $order->delete_meta_data(self::REFUND);
         $this->note_refund($order, $record);
         if ($record['status'] === 'failed') {
-            throw new ForPayer(__('The refund was refused. Nothing was given back.', 'mod-payments'));
+            throw new ForPayer(__('The refund was refused. Nothing was refunded.', 'mod-payments'));
         }
         return true;
     }
@@ -466,7 +466,7 @@ class Gateway extends \WC_Payment_Gateway
             $note = sprintf(__('Refund of %1$s %2$s, %3$s: %4$s.', 'mod-payments'), $record['amount'], $record['currency'],
                 $record['refundReference'], $record['status']);
             if ($record['status'] === 'failed') {
-                $note .= ' ' . __('The payer has not got this money, also if the order lists the refund.', 'mod-payments');
+                $note .= ' ' . __('The payer has not received this money, even if the order lists the refund.', 'mod-payments');
             }
             $order->add_order_note($note);
         }
@@ -487,7 +487,7 @@ class Gateway extends \WC_Payment_Gateway
         try {
             $order = wc_get_order($id);
             if (!$order instanceof \WC_Order) {
-                throw new ForPayer(__('This order is not known.', 'mod-payments'));
+                throw new ForPayer(__('This order is unknown.', 'mod-payments'));
             }
             $order->read_meta_data(true);
             return $work($order);

@@ -580,7 +580,7 @@ static const shown_row_t rows[] = {
      "charges|4\n"
      "refunds|5\n"
      "pending at an acquirer|10\n"
-     "checkouts that nobody has paid yet|11\n"
+     "checkouts not paid yet|11\n"
      "waiting for a person|6\n"
      "Idempotency-Keys kept|7\n"
      "events not delivered|8\n"

@@ -38,8 +38,8 @@ static apr_status_t account_get(pay_account_t **out, pay_store_t *store, const c
 /* ---- refund sync */
 
 #define STILL                                                                                      \
-    "No server seems to work on it: one with a PaymentsAcquirer for this account must run. It "    \
-    "stays asked for, and this command goes on waiting.\n"
+    "No server seems to work on it: one with a PaymentsAcquirer for this account must run. The "   \
+    "request stays, and this command keeps waiting.\n"
 #define SAME                                                                                       \
     {                                                                                              \
         .asked = 0                                                                                 \
@@ -118,7 +118,7 @@ static const struct sync_row_t {
     {"another range was asked for",
      {{0, 0, {.asked = 2}}},
      CTL_EXIT_UNKNOWN,
-     "paymentsctl: it has ended, and another range was asked for before its result was read\n",
+     "paymentsctl: it has ended, and another range was requested before its result was read\n",
      ""},
     {"it was given up",
      {{0, 0, {.answered = 1, .done_until = SHOWN_AT(1), .seen = 3, .error = "no key"}}},
@@ -194,7 +194,7 @@ END_TEST
     }
 #define TAKEN .answered_at = SHOWN_AT(5), .status = 200
 #define WAITED                                                                                     \
-    "paymentsctl: nobody has sent the test within 20 seconds: the server is not running, or "      \
+    "paymentsctl: the test was not sent within 20 seconds: the server is not running, or "         \
     "sends it later; 'paymentsctl event deliver --once' sends it now\n"
 
 static const struct test_row_t {
@@ -231,14 +231,14 @@ static const struct test_row_t {
      NO_NEWS,
      0,
      CTL_EXIT_REFUSED,
-     "paymentsctl: the test was not taken: 500: busy\n",
+     "paymentsctl: the test was not accepted: 500: busy\n",
      "|failed\nanswer|500: busy\n"},
     {"given up untried",
      {{0, 0, {.parked_at = SHOWN_AT(6)}}},
      NO_NEWS,
      0,
      CTL_EXIT_REFUSED,
-     "paymentsctl: the test was not taken: no try\n",
+     "paymentsctl: the test was not accepted: no try\n",
      "|failed\nanswer|-\n"},
     {"nobody sends it",
      {{19999, 0, NO_NEWS}, {1, 0, NO_NEWS}},

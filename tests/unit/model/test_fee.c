@@ -61,8 +61,8 @@ static const struct {
      "want rules such as"},
     {"a long word first", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", NULL,
      "want rules such as"},
-    {"twice", "NGN 1%; NGN 2%", NULL, "two rules are of one"},
-    {"twice of a channel", "NGN card 1%; NGN 3%; ngn card 2%", NULL, "two rules are of one"},
+    {"twice", "NGN 1%; NGN 2%", NULL, "two rules have the same"},
+    {"twice of a channel", "NGN card 1%; NGN 3%; ngn card 2%", NULL, "two rules have the same"},
 };
 
 START_TEST(test_texts)

@@ -516,7 +516,7 @@ static const struct {
     {"failures", APR_TIMEUP, PAYMENTS_NO_TROUBLE, PAY_BREAKER_FAILURES + 1, APR_SUCCESS,
      "PAY00452: acquirer scripted of account demo is not called: it is left alone "},
     {"too many", APR_SUCCESS, PAYMENTS_NO_TROUBLE, 0, APR_SUCCESS,
-     "PAY00452: acquirer scripted of account demo is not called: as many "},
+     "PAY00452: acquirer scripted of account demo is not called: the maximum "},
 };
 
 static char line[400];

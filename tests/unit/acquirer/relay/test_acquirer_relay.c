@@ -52,7 +52,7 @@ static const struct {
     {"a query", "https://api.example.com/?a=b", NULL, NULL, "neither a query"},
     {"an empty query", "https://api.example.com/?", NULL, NULL, "neither a query"},
     {"a fragment", "https://api.example.com/#a", NULL, NULL, "nor a fragment"},
-    {"another parameter", "https://api.example.com", "keys", LIVE_KEY, "keys is no parameter"},
+    {"another parameter", "https://api.example.com", "keys", LIVE_KEY, "keys is not a parameter"},
     {"a relative path", "https://api.example.com", "ca", "api.pem", "absolute path"},
     {"an empty path", "https://api.example.com", "ca", "", "absolute path"},
 };
@@ -84,11 +84,11 @@ static const struct {
     {"as a file has it", " " TEST_KEY " \r\n", NULL, 1},
     {"none", NULL, "key: want a secret key", 0},
     {"empty", "", "key: want a secret key", 0},
-    {"a line's end", "\n", "key: what was read", 0},
-    {"public", PUBLIC_KEY, "key: what was read", 0},
-    {"no key", "secret", "key: what was read", 0},
-    {"two", LIVE_KEY "\n" LIVE_KEY, "key: what was read", 0},
-    {"a header behind it", LIVE_KEY "\r\nX: y", "key: what was read", 0},
+    {"a line's end", "\n", "key: want a secret key, PREFIX_livesk_", 0},
+    {"public", PUBLIC_KEY, "key: want a secret key, PREFIX_livesk_", 0},
+    {"no key", "secret", "key: want a secret key, PREFIX_livesk_", 0},
+    {"two", LIVE_KEY "\n" LIVE_KEY, "key: want a secret key, PREFIX_livesk_", 0},
+    {"a header behind it", LIVE_KEY "\r\nX: y", "key: want a secret key, PREFIX_livesk_", 0},
     {"the longest",
      "nc_livesk_abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
      "abcdefghijklmnopqrstuvwxyzabcdefghijklmn",
@@ -96,7 +96,7 @@ static const struct {
     {"one longer",
      "nc_livesk_abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
      "abcdefghijklmnopqrstuvwxyzabcdefghijklmno",
-     "key: what was read", 0},
+     "key: want a secret key, PREFIX_livesk_", 0},
 };
 
 START_TEST(test_key)

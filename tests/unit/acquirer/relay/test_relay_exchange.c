@@ -409,7 +409,7 @@ START_TEST(test_log)
     ck_assert_ptr_nonnull(strstr(line, "relay 127.0.0.1:"));
     ck_assert_ptr_nonnull(strstr(line, " of account demo: "));
     ck_assert_ptr_nonnull(
-        strstr(line, "It answers with status 200 and something that is not this"));
+        strstr(line, "It answers with status 200 and a body that is not of this"));
     ck_assert_ptr_null(strstr(line, UPSTREAM_TAG));
     ck_assert_ptr_null(strstr(line, UPSTREAM_KEY));
     upstream_say("/", "cut", "");

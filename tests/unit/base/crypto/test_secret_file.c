@@ -117,8 +117,8 @@ START_TEST(test_read_kind)
     ck_assert_int_eq(symlink(path, link_path), 0);
     assert_refused(APR_EACCES, read_file(link_path), link_path, "is a symbolic link");
     ck_assert_int_eq(mkfifo(fifo_path, 0600), 0);
-    assert_refused(APR_EACCES, read_file(fifo_path), fifo_path, "is no regular file");
-    assert_refused(APR_EACCES, read_file(unit_file(".")), unit_file("."), "is no regular file");
+    assert_refused(APR_EACCES, read_file(fifo_path), fifo_path, "is not a regular file");
+    assert_refused(APR_EACCES, read_file(unit_file(".")), unit_file("."), "is not a regular file");
     assert_refused(ENOENT, read_file(unit_file("none")), unit_file("none"), "cannot be opened");
     assert_refused(ENOTDIR, read_file(unit_file("f/f")), unit_file("f/f"), "cannot be opened");
 }

@@ -10,9 +10,9 @@
 #define MANY 200 /* more than handles are kept */
 #define FD_MAX 1024
 
-#define TIMED_OUT "No whole answer came in time."
+#define TIMED_OUT "No complete answer came in time."
 #define CLOSED "The connection was closed before an answer came."
-#define BROKE "The connection broke before the answer was whole."
+#define BROKE "The connection broke before the answer was complete."
 
 /* ---- answers */
 
@@ -114,7 +114,7 @@ static const struct {
      {"SSH-2.0-OpenSSH_9.2\r\n", PEER_CLOSE, 0},
      "broken",
      0,
-     "The answer is not of this protocol.",
+     "The answer does not belong to this protocol.",
      ""},
 };
 

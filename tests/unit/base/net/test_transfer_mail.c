@@ -30,9 +30,9 @@ static pay_transfer_t *make_mail(const peer_t *peer)
 }
 
 #define CUT_LEN (8 * 1024 * 1024)
-#define LATE "No whole answer came in time."
-#define STUCK "The mail server did not go on in time."
-#define BROKE "The connection broke before the answer was whole."
+#define LATE "No complete answer came in time."
+#define STUCK "The mail server did not continue in time."
+#define BROKE "The connection broke before the answer was complete."
 
 static const struct {
     const char *name;
@@ -269,7 +269,7 @@ START_TEST(test_login_needs_tls)
     fixture_run(fixture_set(LONG_MS, LONG_MS), transfer);
     ck_assert_str_eq(fixture_end(transfer), "not sent");
     ck_assert_str_eq(transfer->error,
-                     "The mail server offers no TLS, and the login is not sent without.");
+                     "The mail server offers no TLS, and the login is not sent without it.");
     ck_assert_ptr_null(strstr(peer_text(peer), "AUTH"));
     ck_assert_ptr_null(strstr(peer_text(peer), "MAIL"));
 }

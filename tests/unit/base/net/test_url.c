@@ -77,10 +77,10 @@ START_TEST(test_good)
 END_TEST
 
 #define CHARACTERS "want the characters of RFC 3986"
-#define WHOLE "want a whole URL that begins with https or http://"
+#define WHOLE "want a complete URL that begins with https or http://"
 #define HOST "want a host"
 #define NO_USER "want no user and no password"
-#define FORM "want a URL as RFC 3986 has it"
+#define FORM "want a URL according to RFC 3986"
 
 static const struct {
     const char *name;

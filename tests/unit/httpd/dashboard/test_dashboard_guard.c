@@ -28,7 +28,7 @@ static const struct {
     {"mod_ssl says nothing", "ada", "Basic", NULL, "", 0, NULL},
     {"nobody", NULL, "Basic", "Basic", NULL, 0, "nobody was authenticated"},
     {"an empty name", "", "Basic", "Basic", NULL, 0, "nobody was authenticated"},
-    {"a key", "shop/test/key", "Bearer", "Payments", NULL, 1, "no person"},
+    {"a key", "shop/test/key", "Bearer", "Payments", NULL, 1, "not a person"},
     {"a name that nothing vouches for", "ada", NULL, NULL, NULL, 0, "names nobody"},
     {"AuthType None", "ada", NULL, "None", NULL, 0, "names nobody"},
     {"in small letters", "ada", "none", NULL, NULL, 0, "names nobody"},
@@ -39,7 +39,7 @@ static const struct {
      "names nobody"},
     {"one of an unknown authority", "ada", "Basic", "Basic", "GENEROUS", 0, "names nobody"},
     {"almost verified", "ada", "Basic", NULL, "SUCCESSFUL", 0, "names nobody"},
-    {"no text", "a\001da", "Basic", NULL, NULL, 0, "longer than 255 bytes or no plain"},
+    {"no text", "a\001da", "Basic", NULL, NULL, 0, "longer than 255 bytes or is not plain"},
 };
 
 START_TEST(test_who_asks)

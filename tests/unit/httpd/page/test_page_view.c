@@ -196,11 +196,11 @@ static const pay_html_t *link_onward(void)
     "<div class=\"shop\"><img src=\"/logo.png\" alt=\"\" width=\"40\" height=\"40\" "              \
     "referrerpolicy=\"no-referrer\"><span>" SHOP "</span></div>\n"
 #define CARDS                                                                                      \
-    "<details><summary>Cards that may be used in Test Mode</summary>\n"                            \
+    "<details><summary>Cards that can be used in Test Mode</summary>\n"                            \
     "<table class=\"cards\">\n"                                                                    \
     "<caption>Any expiry date in the future, any security code.</caption>\n"                       \
-    "<thead><tr><th scope=\"col\">Card number</th><th scope=\"col\">What becomes of "              \
-    "it</th></tr></thead>\n"                                                                       \
+    "<thead><tr><th scope=\"col\">Card number</th><th scope=\"col\">Result"                        \
+    "</th></tr></thead>\n"                                                                         \
     "<tbody>\n"                                                                                    \
     "<tr><td><code>5555 5555 5555 4444</code></td><td>is approved</td></tr>\n"                     \
     "<tr><td><code>1234 5678 9876 5432</code></td><td>is declined</td></tr>\n"                     \
@@ -327,8 +327,8 @@ static const struct {
     {"closed page that was asked for", asked,
      "This payment page is closed" TEST_MODE "<div class=\"result pending\">" MARK
      "<h1>This payment page is closed</h1>\n"
-     "<p>If you have paid, please do not pay again: the result comes by itself, and "
-     "the shop is told. If you have not, ask the shop for a new page.</p></div>\n"
+     "<p>If you have paid, please do not pay again: the result appears here, and "
+     "the shop receives it. If you have not, ask the shop for a new page.</p></div>\n"
      "<dl class=\"facts\">\n"
      "<div><dt>Amount</dt><dd>EUR 123.45</dd></div>\n"
      "<div><dt>Card</dt><dd>Issuer ending in 7890</dd></div>\n"
@@ -340,7 +340,7 @@ static const struct {
     {"page that waits", waiting,
      "Your payment is being processed" TEST_MODE "<div class=\"result pending\">" MARK
      "<h1>Your payment is being processed</h1>\n"
-     "<p>Please do not pay again. The result comes by itself.</p></div>\n"
+     "<p>Please do not pay again. The result appears here by itself.</p></div>\n"
      "<dl class=\"facts\">\n"
      "<div><dt>Amount</dt><dd>EUR 123.45</dd></div>\n"
      "<div><dt>Card</dt><dd>Issuer ending in 7890</dd></div>\n"
@@ -369,7 +369,7 @@ static const struct {
     {"payer who came back", came_back,
      "Your payment is being processed" TEST_MODE "<div class=\"result pending\">" MARK
      "<h1>Your payment is being processed</h1>\n"
-     "<p>If you have paid, please do not pay again: the result comes by itself.</p></div>\n"
+     "<p>If you have paid, please do not pay again: the result appears here by itself.</p></div>\n"
      "<dl class=\"facts\">\n"
      "<div><dt>Amount</dt><dd>EUR 123.45</dd></div>\n"
      "<div><dt>Card</dt><dd>Issuer ending in 7890</dd></div>\n"

@@ -134,7 +134,7 @@ START_TEST(test_faults)
     ck_assert_ptr_nonnull(strstr(fault, program));
     fault = pay_exec_fault("The program", unit_dir(), unit_pool);
     ck_assert_ptr_nonnull(fault);
-    ck_assert_ptr_nonnull(strstr(fault, "is no regular file"));
+    ck_assert_ptr_nonnull(strstr(fault, "is not a regular file"));
     ck_assert_ptr_nonnull(pay_exec_fault("The program", link, unit_pool));
 }
 END_TEST

@@ -38,7 +38,10 @@ static const struct {
      "/amount"},
     {"no time", {.reference = "r", .status = "failed"}, 0, "its createdAt"},
     {"too far ahead", {.reference = "r", .status = "failed"}, 300001000, "its createdAt"},
-    {"id of another", {.id = "id_1", .reference = "r", .status = "failed"}, -DAY, "other content"},
+    {"id of another",
+     {.id = "id_1", .reference = "r", .status = "failed"},
+     -DAY,
+     "different content"},
 };
 
 START_TEST(test_refused)

@@ -387,7 +387,7 @@ START_TEST(test_too_many_refused)
     ck_assert_int_eq(till_lines[PAY_LOG_WARNING], 1);
     books_ask(&live, TILL_NOW - DAY, till_clock);
     ck_assert_int_eq(books_steps(history_sync), 1);
-    ck_assert_str_eq(books_row(&live)->error, "Too many refunds of the acquirer cannot be kept.");
+    ck_assert_str_eq(books_row(&live)->error, "Too many refunds of the acquirer cannot be stored.");
     till_check_clean();
 }
 END_TEST

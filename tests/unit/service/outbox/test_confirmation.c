@@ -58,7 +58,7 @@ START_TEST(test_way)
     set_relay(shop, "", "");
     ck_assert_ptr_nonnull(strstr(way_of(shop).lacks, "no mail relay"));
     set_relay(shop, "http://127.0.0.1", "");
-    ck_assert_ptr_nonnull(strstr(way_of(shop).lacks, "no URL of a mail relay"));
+    ck_assert_ptr_nonnull(strstr(way_of(shop).lacks, "not the URL of a mail relay"));
     set_relay(shop, "smtp://127.0.0.1", "sealed under a key that is gone");
     ck_assert_ptr_nonnull(strstr(way_of(shop).lacks, "no master key"));
     set_relay(shop, "smtp://127.0.0.1", "");

@@ -261,7 +261,7 @@ START_TEST(test_sparse)
     desk->refund.merchant_note = NULL;
     made(desk);
     ck_assert_ptr_null(strstr(text_of(desk), "note"));
-    ck_assert_ptr_null(strstr(text_of(desk), "Paid then"));
+    ck_assert_ptr_null(strstr(text_of(desk), "Paid:"));
 }
 END_TEST
 

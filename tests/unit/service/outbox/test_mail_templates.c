@@ -187,7 +187,7 @@ static const struct {
     {"a name in the subject", "receipt-successful.txt", "Subject: {{x}}\n\n",
      "line 1: There is no {{x}} here."},
     {"a section from subject to text", "receipt-successful.txt",
-     "Subject: {{#amount}}\n\n{{/amount}}", "line 1: {{#amount}} is not ended."},
+     "Subject: {{#amount}}\n\n{{/amount}}", "line 1: {{#amount}} has no end."},
     {"a name in the text", "receipt-successful.txt", "Subject: s\n\na\nb {{x}}\n",
      "line 4: There is no {{x}} here."},
     {"a name in HTML", "receipt-successful.html", "<p>\n{{x}}\n",
@@ -258,7 +258,7 @@ END_TEST
 
 #define NOT_ONE "The recipient's address is not one e-mail address."
 #define WIDE                                                                                       \
-    "The recipient's address has characters beyond ASCII, which mail relays need not know "        \
+    "The recipient's address has non-ASCII characters, which mail relays need not support "        \
     "(SMTPUTF8)."
 
 static const struct {

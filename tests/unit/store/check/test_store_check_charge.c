@@ -49,7 +49,7 @@ static const struct {
     {"successful though all is back", SPOIL_SUCCESSFUL, 3, "exceed its amount"},
     {"decided otherwise", SPOIL_DECIDED, 1, "was decided failed"},
     {"a fee, and decided otherwise", SPOIL_FEE, 3, "it has a fee but was not approved"},
-    {"pending without an entry", SPOIL_STATE_PENDING, 3, "nothing will ask about it"},
+    {"pending without an entry", SPOIL_STATE_PENDING, 3, "nothing will query it"},
     {"void, but decided", SPOIL_VOID, 2, "it is void but was decided successful"},
     {"a key id that is not known", SPOIL_KEY_ID, 1, "no key has the id key_gone"},
     {"a number that was never given", SPOIL_SCOPE, 1, "never gave this number"},

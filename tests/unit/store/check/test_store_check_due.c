@@ -18,8 +18,8 @@ static const struct {
     const char *told;
     int late; /* the entry is of table late_due */
 } spoil_cases[] = {
-    {"a charge's entry is gone", DUE, PAY_DUE_CHARGE, 1, 1, 1, "nothing will ask about it", 0},
-    {"a refund's entry is gone", DUE, PAY_DUE_REFUND, 1, 1, 1, "nothing will ask about it", 0},
+    {"a charge's entry is gone", DUE, PAY_DUE_CHARGE, 1, 1, 1, "nothing will query it", 0},
+    {"a refund's entry is gone", DUE, PAY_DUE_REFUND, 1, 1, 1, "nothing will query it", 0},
     {"another entry of a charge", DUE + 1, PAY_DUE_CHARGE, 1, 0, 1, "due at another time", 0},
     {"another entry of a refund", DUE + 1, PAY_DUE_REFUND, 1, 0, 1, "due at another time", 0},
     {"of a charge that was decided", DUE, PAY_DUE_CHARGE, 2, 0, 1, "nothing that is due", 0},
@@ -30,7 +30,7 @@ static const struct {
     {"stands apart at another time", PAY_STORE_DUE_OPEN_FROM + DUE + 1, PAY_DUE_CHARGE, 4, 0, 1,
      "due at another time", 0},
     {"an open checkout's entry is gone", PAY_STORE_DUE_OPEN_FROM + DUE, PAY_DUE_CHARGE, 4, 1, 1,
-     "nothing will ask about it", 0},
+     "nothing will query it", 0},
     {"of no known kind", DUE, 3, 1, 0, 1, "nothing that is due", 0},
     {"late, and pending", DUE, PAY_DUE_CHARGE, 1, 0, 1, "nothing that is due", 1},
     {"late, and a pending refund", DUE, PAY_DUE_REFUND, 1, 0, 1, "nothing that is due", 1},
@@ -38,8 +38,7 @@ static const struct {
     {"late, and failed for absence, at another time", DUE, PAY_DUE_CHARGE, 3, 0, 1,
      "due at another time", 1},
     {"failed for absence, and pending", LATE, PAY_DUE_CHARGE, 3, 0, 1, "nothing that is due", 0},
-    {"a late charge's entry is gone", LATE, PAY_DUE_CHARGE, 3, 1, 1, "nothing will ask about it",
-     1},
+    {"a late charge's entry is gone", LATE, PAY_DUE_CHARGE, 3, 1, 1, "nothing will query it", 1},
 };
 
 static void fail_for_absence(int i, const pay_charge_t *charge)

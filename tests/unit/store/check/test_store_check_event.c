@@ -195,7 +195,7 @@ static const struct {
     {"due and parked", 1, 1, parked_too, "nothing will deliver it"},
     {"due at another time", 1, 1, due_at_another_time, "it is not in the index"},
     {"due never", 1, 1, due_never, "nothing will deliver it"},
-    {"of no refund", 1, 2, of_no_refund, "a record that it tells of is not there"},
+    {"of no refund", 1, 2, of_no_refund, "a record that it reports is not there"},
     {"of no state", 1, 2, of_no_state, "the row does not decode"},
     {"of no kind", 1, 1, of_no_kind, "the row does not decode"},
     {"a test of a charge", 1, 1, test_of_a_charge, "the row does not decode"},
@@ -243,7 +243,7 @@ START_TEST(test_charge_is_gone)
     fill();
     pay_store_charge_key(&key, &till->scopes[1], 1);
     till_plant(PAY_TABLE_CHARGE, &key, NULL, 0);
-    told("gone", "a record that it tells of is not there");
+    told("gone", "a record that it reports is not there");
 }
 END_TEST
 

@@ -206,10 +206,10 @@ static const struct {
     {"another charge", spoil_another_charge, 1, "leads to no charge"},
     {"a charge under a refund's key", spoil_charge_under_a_refund, 1, "leads to no charge"},
     {"a refund that is gone", spoil_refund_gone, 1, "leads to no refund"},
-    {"no entry", spoil_no_entry, 1, "nothing will take it out"},
+    {"no entry", spoil_no_entry, 1, "nothing will remove it"},
     {"two entries", spoil_two_entries, 1, "ends at another time"},
     {"an entry of a refund", spoil_entry_of_a_refund, 1, "ends at another time"},
-    {"an entry of nothing", spoil_entry_of_nothing, 1, "nothing that is kept"},
+    {"an entry of nothing", spoil_entry_of_nothing, 1, "no idempotency record"},
     {"an entry of a wrong length", spoil_entry_length, 1, "wrong length"},
 };
 

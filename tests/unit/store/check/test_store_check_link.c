@@ -41,7 +41,7 @@ static const struct {
     {"a page with a long one", SPOIL_PAGE_LONG, 1, "leads to no checkout or link"},
     {"a second page", SPOIL_PAGE_SECOND, 1, "leads to no checkout or link"},
     {"a checkout's link is gone", SPOIL_LINK_GONE, 2, "there is no such payment link"},
-    {"a link knows nothing of its checkout", SPOIL_UNKNOWING, 1, "does not know of charge"},
+    {"a link knows nothing of its checkout", SPOIL_UNKNOWING, 1, "does not have charge"},
     {"a payment is not counted", SPOIL_UNCOUNTED, 1, "does not count charge"},
     {"an open checkout is not counted", SPOIL_NOT_HELD, 1, "which may yet be paid"},
     {"an open checkout is counted twice", SPOIL_HELD_BY_NONE, 1,

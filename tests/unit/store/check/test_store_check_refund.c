@@ -44,9 +44,9 @@ static const struct {
     {"of no charge", SPOIL_NO_CHARGE, 3, "of no charge"},
     {"of a charge that is not there", SPOIL_CHARGE_UNKNOWN, 5, "its charge is not there"},
     {"a key id that is not known", SPOIL_KEY_ID, 1, "no key has the id key_gone"},
-    {"an import that is not known", SPOIL_IMPORT, 4, "of an import that is not known"},
+    {"an import that is not known", SPOIL_IMPORT, 4, "of an unknown import"},
     {"a number that was never given", SPOIL_SCOPE, 2, "never gave this number"},
-    {"pending without an entry", SPOIL_PENDING, 5, "nothing will ask about it"},
+    {"pending without an entry", SPOIL_PENDING, 5, "nothing will query it"},
 };
 
 static pay_store_key_t own_key(int i)

@@ -143,7 +143,7 @@ START_TEST(test_root_opens_no_store_of_another_user)
     ck_assert_int_eq(unlink(inside(dir, "lock.mdb")), 0);
     if (geteuid() == 0) {
         ck_assert_int_ne(pay_store_ready(&reason, fixture_open(dir), unit_pool), APR_SUCCESS);
-        ck_assert_msg(strstr(reason, "root opens none of it") != NULL, "%s", reason);
+        ck_assert_msg(strstr(reason, "root opens no file of it") != NULL, "%s", reason);
         ck_assert_int_ne(access(inside(dir, "lock.mdb"), F_OK), 0);
     }
 }
@@ -220,7 +220,7 @@ static const struct {
     {"the data file is a link", wrong_data_link, "not a plain file"},
     {"the lock file is a link", wrong_lock_link, "not a plain file"},
     {"others may write above it", wrong_above, "directory above"},
-    {"nothing above it", wrong_nothing_above, "make it first"},
+    {"nothing above it", wrong_nothing_above, "create it first"},
 };
 
 START_TEST(test_wrong_directories_are_refused)

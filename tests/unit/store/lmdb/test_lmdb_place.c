@@ -101,7 +101,7 @@ static const struct {
     const char *word;
 } explain_rows[] = {
     {"missing", ENOENT, "does not exist"},  {"no directory", ENOTDIR, "not a directory"},
-    {"a link", ELOOP, "symbolic link"},     {"no right", EACCES, "user that the server runs as"},
+    {"a link", ELOOP, "symbolic link"},     {"no right", EACCES, "server's user"},
     {"anything else", EIO, "Input/output"},
 };
 

@@ -530,8 +530,8 @@ START_TEST(test_record_that_is_gone)
     till_plant(PAY_TABLE_CHARGE, &key, NULL, 0);
     ck_assert_int_eq(outlet_run(PAY_EVENT_DELIVERED), 1);
     ck_assert_str_eq(outlet_waiting(0), "webhook 1.1 transaction successful parked");
-    ck_assert_int_ge(till_faults("a record that it tells of is not there"), 1);
-    ck_assert_ptr_nonnull(strstr(till_fault, "a record that it tells of is not there"));
+    ck_assert_int_ge(till_faults("a record that it reports is not there"), 1);
+    ck_assert_ptr_nonnull(strstr(till_fault, "a record that it reports is not there"));
 }
 END_TEST
 
