@@ -14,7 +14,7 @@ left_out=() # what cannot be tried here, and why
 # The fuzzers' cases are half of all files, and only one script reads them.
 mkdir "$work/whole"
 (cd "$top" && tar -cf - --exclude=.libs --exclude=.deps --exclude='*.o' --exclude='*.lo' \
-    --exclude=__pycache__ --exclude=tests/fuzz/corpus Makefile.am configure.ac bootstrap dev .ci conf docs m4 mod_payments \
+    --exclude=__pycache__ --exclude=tests/fuzz/corpus Makefile.am configure.ac bootstrap dev .ci CHANGES README.md conf docs m4 mod_payments \
     share tests) | tar -xf - -C "$work/whole"
 chmod -R u+w "$work/whole"
 state_of_whole() { (cd "$work/whole" && find . -type f -printf '%p %m %s %T@\n' | sort | sha256sum); }
@@ -175,6 +175,38 @@ test_directives() {
     expect_failure "a manual entry without Default" "no row Default" check_directives.sh
 }
 
+test_links() {
+    fresh
+    plant README.md '\n[a page](docs/stray.md)\n'
+    expect_failure "a link to a page that does not exist" "docs/stray.md: there is no such file" check_links.sh
+    fresh
+    plant README.md '\n[a heading](docs/api.md#stray)\n'
+    expect_failure "a link to a heading that does not exist" "docs/api.md#stray: there is no such heading" check_links.sh
+    fresh
+    plant docs/stray.md '# Stray\n'
+    expect_failure "a page that the index lacks" "docs/stray.md: not linked" check_links.sh
+}
+
+words() { # FILE TEXT WHAT WORDS
+    fresh
+    plant "$1" "$2"
+    expect_failure "$3" "$4" check_words.sh
+}
+
+test_words() {
+    words README.md '\nThe log tells the\nkey.\n' "a phrase in the documentation" 'README.md'
+    words docs/paymentsctl.8 'Who has none is told.\n' "a phrase in the manual page" '"told": write: says'
+    words $base/text/money.c 'char *a = "what is "\n"no number";\n' "a phrase in two parts of a string" 'base/text/money.c'
+    words share/mail/test.txt 'All the same.\n' "a phrase in a mail" '"all the same": write: anyway'
+    words docs/openapi.json '"description": "It is told."\n' "a phrase in the OpenAPI document" '"told": write: says'
+    fresh
+    plant $base/text/money.c '/* It is told. */\n'
+    PAYMENTS_WORDS=comments expect_failure "a phrase in a comment" '"told": write: says' check_words.sh
+    rm -rf "$PAYMENTS_TOP"
+    mkdir -p "$PAYMENTS_TOP"
+    expect_failure "an empty tree" "nothing to check" check_words.sh
+}
+
 test_messages() {
     fresh
     plant $base/text/money.c 'pay_log(PAY_LOG_ERR, 0, PAYLOGNO(00999) "a");\n'
@@ -291,7 +323,7 @@ test_replay() {
         fuzz/replay.sh
 }
 
-for part in layers sources style pages pages_node directives messages symbols hardening man replay; do
+for part in layers sources style pages pages_node directives messages links words symbols hardening man replay; do
     "test_$part"
 done
 [ "$state" = "$(state_of_whole)" ] || {

@@ -88,7 +88,7 @@ def test_what_is_wanted():
     assert paid == {(*way, "successful") for way in WANT} | {exception}
     assert all(set(outcomes) == set(STATES) for outcomes in WANT.values())
     assert "**`reversed` and shop plugins.**" in (TOP / "docs/api.md").read_text()
-    assert 'docs/api.md, "States"' in (TOP / "docs/checkout.md").read_text()
+    assert "[States](api.md#states)" in (TOP / "docs/checkout.md").read_text()
 
 
 class Case:

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # ./dev lint, of everything or of what changed, and the stage lint of ./dev test, which is the latter.
 
-LINT_PARTS="format syntax cppcheck shell python clang analyzer distcheck"
-LINT_QUICK="format syntax cppcheck shell python analyzer" # and distcheck when the build changed
+LINT_PARTS="format syntax cppcheck shell python words clang analyzer distcheck"
+LINT_QUICK="format syntax cppcheck shell python words analyzer" # and distcheck when the build changed
 LINT_FORMATTER="clang-format version 14" # another one formats otherwise
 LINT_COMMITS=10 # that count as new where nothing tells what has landed
 
@@ -96,6 +96,12 @@ for path in sys.argv[1:]:
     ast.parse(pathlib.Path(path).read_text(), path)'
 }
 
+# The phrases of tests/check_words.sh, in texts for people.
+lint_words() {
+    { printf '%s\n' README.md CHANGES docs/openapi.json docs/paymentsctl.8 docs/*.md; find mod_payments -name '*.[ch]'
+        find share/mail share/dashboard conf -type f; } | due | xargs -r tests/check_words.sh
+}
+
 # As in tests/Makefile.am and mod_payments/Makefile.am, where each says what its own files need.
 # shellcheck disable=SC2016 # make's variables
 LINT_FLAGS='$(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(HTTPD_CPPFLAGS) $(AM_CFLAGS) $(CRYPTO_CFLAGS) $(CURL_CFLAGS)'
@@ -179,7 +185,7 @@ lint_of() {
     stage lint
     LINT_CHANGED=$OUT/lint-changed
     printf '%s\n' "$@" | LC_ALL=C sort -u >"$LINT_CHANGED"
-    lint_parts format syntax shell python
+    lint_parts format syntax shell python words
     count lint "$LINT_CLEAN" "$LINT_FAILED" "of what is changed"
     LINT_CHANGED=
 }

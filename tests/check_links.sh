@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every relative link of README.md and docs/*.md leads to a file of the tree, and to a heading of it where the link names one.
+# Every page of docs is linked from docs/index.md.
+set -euo pipefail
+cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
+
+index=docs/index.md
+
+# The anchors of a page, as GitHub makes them: lower case, no punctuation, hyphens for blanks, -1, -2 ... for repetitions.
+anchors() {
+    awk '
+    /^(```|~~~)/ { fenced = !fenced }
+    !fenced && /^#+ / {
+        text = tolower($0)
+        sub(/^#+ +/, "", text)
+        gsub(/\]\([^)]*\)/, "", text)
+        gsub(/[^a-z0-9 _-]/, "", text)
+        gsub(/ /, "-", text)
+        print seen[text]++ ? text "-" (seen[text] - 1) : text
+    }' "$1"
+}
+
+# "line target" of each link and picture of a page that is neither code nor an address of another site.
+links() {
+    awk '
+    /^(```|~~~)/ { fenced = !fenced; next }
+    fenced || /^    / { next }
+    {
+        line = $0
+        gsub(/`[^`]*`/, "", line)
+        while (match(line, /\]\([^() ]+\)/)) {
+            target = substr(line, RSTART + 2, RLENGTH - 3)
+            line = substr(line, RSTART + RLENGTH)
+            if (target !~ /^[a-z]+:/) print FNR, target
+        }
+    }' "$1"
+}
+
+faults=0
+count=0
+fault() {
+    echo "$*"
+    faults=$((faults + 1))
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for page in README.md docs/*.md; do
+    [ -e "$page" ] || continue
+    while read -r line target; do
+        count=$((count + 1))
+        file=${target%%#*}
+        anchor=
+        [ "$file" = "$target" ] || anchor=${target#*#}
+        path=$page
+        [ -z "$file" ] || path=$(dirname "$page")/$file
+        if [ ! -e "$path" ]; then
+            fault "$page:$line: $target: there is no such file"
+        elif [ -n "$anchor" ]; then
+            known=$work/$(tr / _ <<<"${path#./}")
+            [ -e "$known" ] || anchors "$path" >"$known"
+            grep -qxF -- "$anchor" "$known" || fault "$page:$line: $target: there is no such heading"
+        fi
+    done < <(links "$page")
+done
+for page in docs/*.md; do
+    [ "$page" = "$index" ] || links "$index" 2>/dev/null | grep " ${page#docs/}\$" >/dev/null || fault "$page: not linked from $index"
+done
+[ "$count" -gt 0 ] || fault "check_links: found no link"
+echo "check_links: $count links, $faults faults"
+[ "$faults" -eq 0 ]
