@@ -142,8 +142,8 @@ def file_systems():
 
 SENTENCES = {
     "overlayfs": "is on overlayfs, a container's own layers: it would be lost with the container",
-    "ramfs": "lies on a file system of type 0x858458f6, which is not known to be local",
-    "fuse": "lies on a file system of type 0x65735546, which is not known to be local",
+    "ramfs": "is on a file system of type 0x858458f6, which is not known to be local",
+    "fuse": "is on a file system of type 0x65735546, which is not known to be local",
 }
 
 
