@@ -15,7 +15,7 @@ from ctl_program import FAKE_KEY, TEST_CARD, TEST_MODE, TEST_SECRET, TIME, Ctl, 
 from harness import Httpd, first_status, reference, wait_for
 from mail_server import Relay
 
-MARK = "leaves an entry in the audit"
+MARK = "leave an entry in the audit"
 HOST = ("--host", "pay.example.com")
 ME = f"{pwd.getpwuid(os.getuid()).pw_name} (uid {os.getuid()}"
 

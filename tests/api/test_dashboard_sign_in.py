@@ -26,7 +26,7 @@ def test_sign_ins_that_fail(server):
             answer = httpd.request("GET", PATH + path, headers=basic("olga", word))
             assert answer.status == 429 and is_safe(answer), answer
             assert 600 <= int(answer.header("retry-after")) <= 864, "a hundred of them are there again within a day"
-            assert b"too many sign-ins" in answer.body
+            assert b"Too many sign-ins" in answer.body
     assert httpd.log_text().count("PAY00681") == 1 and httpd.log_text().count(WRONG_IN_LOG) == 75
     assert httpd.request("GET", PATH + "/").status == 401
     assert httpd.request("GET", "/nonce.txt").status == 200
