@@ -101,7 +101,7 @@ ctl_exit_t ctl_account_revoke(ctl_t *ctl)
                         account->name, account->name);
     }
     if (problem) {
-        return ctl_fail_service(problem, "cannot take the grant away", ctl->pool);
+        return ctl_fail_service(problem, "cannot remove the grant", ctl->pool);
     }
     ctl_row_print(ctl, &grant_view, grant);
     return CTL_OK;

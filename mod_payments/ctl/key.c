@@ -230,8 +230,7 @@ static ctl_exit_t key_fail(const ctl_t *ctl, const pay_problem_t *problem, const
 {
     if (problem->error == PAY_ERR_REFERENCE_UNKNOWN) {
         return ctl_fail(CTL_EXIT_REFUSED,
-                        "there is no key %s; 'paymentsctl key list' shows those there are",
-                        ctl->arg[0]);
+                        "there is no key %s; 'paymentsctl key list' lists the keys", ctl->arg[0]);
     }
     return ctl_fail_service(problem, failure, ctl->pool);
 }

@@ -64,7 +64,7 @@ static ctl_exit_t reseal_all(rotation_t *rotation)
             return ctl_secret_fail(ctl, problem->cause, rotation->done.closed);
         }
         if (problem) {
-            return ctl_fail_service(problem, "cannot seal all secrets anew", ctl->pool);
+            return ctl_fail_service(problem, "cannot seal all secrets again", ctl->pool);
         }
     } while (rotation->done.behind > 0);
     rv = pay_keyring_prune(&reason, ctl->keyring_path, rotation->ring, ctl->pool);
@@ -81,8 +81,8 @@ static void rotation_print(const rotation_t *rotation)
 
     if (!ctl->json) {
         printf("%" APR_UINT64_T_FMT " sealed anew\n", rotation->done.resealed);
-        ctl_note("Reload the server now: until then it cannot open them, and what needs them "
-                 "waits.");
+        ctl_note("Reload the server now: until then it cannot open them, and events that need "
+                 "them wait.");
         return;
     }
     w = pay_writer_make(128, ctl->pool);
@@ -123,7 +123,7 @@ ctl_exit_t ctl_store_rotate_master_key(ctl_t *ctl)
     }
     rv = pay_secrets_note(&ctl->service, rotation.done.resealed, ctl->pool);
     if (rv != APR_SUCCESS) {
-        failed = ctl_fail_status(rv, "it was done, but the audit's entry of it cannot be written");
+        failed = ctl_fail_status(rv, "it was done, but its audit entry cannot be written");
     }
     rotation_print(&rotation);
     return failed;

@@ -239,7 +239,7 @@ ctl_exit_t ctl_refund_sync(ctl_t *ctl)
         return busy_fail(history);
     }
     if (problem) {
-        return ctl_fail_service(problem, "cannot ask the server for it", ctl->pool);
+        return ctl_fail_service(problem, "cannot send the request to the server", ctl->pool);
     }
     sync.number = history->asked;
     sync.last = *history;

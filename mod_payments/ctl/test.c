@@ -144,7 +144,7 @@ static ctl_exit_t test_run(ctl_t *ctl, const pay_endpoint_t *endpoint)
 
     problem = pay_event_test(&event, &ctl->service, &endpoint->scope, endpoint->kind, ctl->pool);
     if (problem) {
-        return ctl_fail_service(problem, "cannot make the test event", ctl->pool);
+        return ctl_fail_service(problem, "cannot create the test event", ctl->pool);
     }
     test.event = event;
     rv = test_wait(&test, ctl);

@@ -126,7 +126,7 @@ static const pay_problem_t *set(pay_account_t **out, const pay_service_t *servic
     if (rv == APR_SUCCESS) {
         rv = pay_store_account_set(out, store, account->name, given, mode, p);
     }
-    return problem_of(rv, "There is no such account any more.", p);
+    return problem_of(rv, "This account no longer exists.", p);
 }
 
 const pay_problem_t *pay_account_change(pay_account_t **out, const pay_service_t *service,
@@ -206,7 +206,7 @@ static void judge_acquirer(apr_array_header_t *list, const pay_service_t *servic
                           account->name));
     } else if (acquirer->breaker && pay_breaker_is_faulty(acquirer->breaker)) {
         lack(list, 1, "The acquirer is out of service: its key is missing or refused.",
-             "The server's administrator finds the reason in the error log and mends the "
+             "The server's administrator finds the reason in the error log and fixes the "
              "PaymentsAcquirer line.");
     }
 }
@@ -229,19 +229,17 @@ const pay_problem_t *pay_account_lacks(apr_array_header_t **out, const pay_servi
              "Create one under Settings, API Keys, and give it to the shop's program.");
     }
     if (!service->keyring) {
-        lack(*out, 1, "The server has no master key, so that no webhook can be signed.",
+        lack(*out, 1, "The server has no master key, so no webhook can be signed.",
              "The server's administrator finds the reason in the error log (PaymentsMasterKey).");
     }
     if (!setup.has_webhook) {
         lack(*out, 0,
-             "There is no webhook for Live Mode: the shop is not told of what is decided "
-             "later.",
+             "There is no webhook for Live Mode: later decisions are not reported to the shop.",
              "Set its URL under Settings, Webhooks.");
     }
     if (!requires_tls) {
         lack(*out, 0,
-             "Calls without TLS are served (PaymentsRequireTLS Off): keys can be read on "
-             "their way.",
+             "Calls without TLS are served (PaymentsRequireTLS Off): keys can be read in transit.",
              "The server's administrator removes that line.");
     }
     return NULL;
@@ -275,7 +273,7 @@ const char *pay_grant_user_fault(const char *user)
     if (user && pay_grant_user_check(user) == APR_SUCCESS) {
         return NULL;
     }
-    return "must be a user's name, as the site's authentication knows it: 1 to 255 bytes without "
+    return "must be a user's name, as the site's authentication gives it: 1 to 255 bytes without "
            "control characters";
 }
 
@@ -284,12 +282,12 @@ static const pay_problem_t *problem_of_verdict(pay_grant_verdict_t verdict, apr_
 {
     if (verdict == PAY_GRANT_REFUSED_OWNER) {
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The account would have no owner any more: make somebody else "
-                                 "owner first.");
+                                 "The account would have no owner: make somebody else owner "
+                                 "first.");
     }
     if (verdict == PAY_GRANT_REFUSED_FULL) {
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The account, or the user, has as many grants as there may be: "
+                                 "The account, or the user, has the maximum number of grants: "
                                  "revoke one first.");
     }
     return NULL;
@@ -311,7 +309,7 @@ const pay_problem_t *pay_grant_give(pay_grant_t **out, const pay_service_t *serv
                                  p);
     }
     return rv == APR_SUCCESS ? problem_of_verdict(verdict, p)
-                             : problem_of(rv, "There is no such account any more.", p);
+                             : problem_of(rv, "This account no longer exists.", p);
 }
 
 const pay_problem_t *pay_grant_take(pay_grant_t **out, const pay_service_t *service,

@@ -243,8 +243,8 @@ const pay_problem_t *pay_key_rotate(pay_api_key_t **out, pay_api_key_t **old, co
         successor_store(out, old, &secret, service, key, overlap ? pay_time_now() + overlap : 0, p);
     if (rv == APR_EINVAL) {
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The key was rotated or revoked already: it has no successor any "
-                                 "more. Create a new key.");
+                                 "The key was rotated or revoked already: it can have no "
+                                 "successor. Create a new key.");
     }
     if (rv == APR_SUCCESS) {
         *text = secret;

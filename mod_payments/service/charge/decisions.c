@@ -266,10 +266,11 @@ static const pay_problem_t *problem_of(pay_decision_t decision, const char *noun
         problem->retry_after = pay_decision_wait(busy_for);
         return problem;
     case PAY_DECISION_STAYS_FAILED:
-        return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The %s %s stays failed, because the shop was told so: see to it "
-                                 "at the acquirer, and close the case as failed.",
-                                 noun, reference);
+        return pay_problem_makef(
+            PAY_ERR_REFERENCE_REUSED, p,
+            "The %s %s stays failed, because the shop knows it as failed: settle "
+            "it at the acquirer, and close the case as failed.",
+            noun, reference);
     case PAY_DECISION_MEANWHILE:
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
                                  "The %s %s was decided meanwhile: it is %s.", noun, reference,

@@ -12,7 +12,7 @@ static const pay_problem_t *problem_of(apr_status_t rv, apr_pool_t *p)
         return NULL;
     case APR_NOTFOUND:
         return pay_problem_makef(PAY_ERR_REFERENCE_UNKNOWN, p,
-                                 "There is no such notification any more: it was delivered or "
+                                 "This notification no longer exists: it was delivered or "
                                  "dropped.");
     case APR_EBUSY:
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
