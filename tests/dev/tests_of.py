@@ -31,7 +31,7 @@ STAGES = ("demo", "fuzz-replay", "browser")
 
 
 def words_of(name):
-    """"mod_payments/store/payment/refund_row.c": refund, row."""
+    """"mod_payments/store/payment/refund.c": refund, row."""
     return pathlib.PurePath(name).name.partition(".")[0].removeprefix("test_").split("_")
 
 
@@ -60,7 +60,7 @@ def programs():
 
 
 def folder_of(path):
-    """Of mod_payments/store/payment/refund_row.c and tests/unit/store/payment/test_store_refund.c: store/payment."""
+    """Of mod_payments/store/payment/refund.c and tests/unit/store/payment/test_store_refund.c: store/payment."""
     folder = str(pathlib.PurePath(path).parent)
     return folder.removeprefix("mod_payments").removeprefix("tests/unit").strip("/.")
 
@@ -126,7 +126,7 @@ def subjects():
 
 
 def own_programs(path):
-    """store/payment/charge_row.c has test_store_charge_row in the same folder, or that of a name it begins with, or
+    """store/payment/charge.c has test_store_charge_row in the same folder, or that of a name it begins with, or
     that of the folder. In httpd and ctl few files have any: those that are about them."""
     if floor_of(path) not in TESTED_BY_UNIT:
         header = path.removeprefix("mod_payments/")[:-1] + "h"

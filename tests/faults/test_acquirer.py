@@ -343,7 +343,7 @@ def test_late_approval(till, upstream, proxy, approval):
                   "given back by hand")
     else:
         assert upstream.charges()[name]["status"] == "reversed"
-        assert f"PAY00424: the late approval of charge {ref} was given back" in httpd.log_text()
+        assert f"PAY00424: the late approval of charge {ref} was refunded" in httpd.log_text()
         assert proxy.posts[("refund", row["lateTag"])] == 1 and len(proxy.of("refund")) == 1
     assert not shop.rows_held()
     again = shop.charge(reference=ref)

@@ -6,7 +6,7 @@
 #include "base/text/writer.h"
 #include "store/event/event.h"
 #include "store/payment/charge.h"
-#include "store/payment/refund_record.h"
+#include "store/payment/refund.h"
 #include "store/row.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "checkout_goods.h"
 
-#include "store/payment/charge_record.h"
+#include "store/payment/charge.h"
 
 const char *const erase_traces[ERASE_TRACES] = {
     ERASE_EMAIL,         "Ada-Augusta",       "Lovelace-King", "198.51.100.77", "token-of-ada",

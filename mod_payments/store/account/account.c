@@ -4,10 +4,11 @@
 #include "base/crypto/crypto.h"
 #include "store/keys.h"
 #include "store/record/audit.h"
-#include "store/record/record.h"
+#include "store/record/index.h"
 #include "store/record/time.h"
 #include "store/record/walk.h"
 #include "store/row.h"
+#include "store/rows.h"
 #include "store/rows_scan.h"
 
 #include <apr_strings.h>
@@ -397,4 +398,210 @@ apr_status_t pay_store_account_list(apr_array_header_t **out, pay_store_t *store
         *out = list.accounts;
     }
     return rv;
+}
+
+/* ---- the defaults of new accounts */
+
+/* Rows "defaults/<account name>" of the table meta. */
+static const char defaults_prefix[] = "defaults/";
+
+static const pay_row_field_t settings_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_settings_t, key_prefix),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_settings_t, currency),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_account_settings_t, timezone),
+};
+#define SETTINGS_FIELDS (sizeof(settings_fields) / sizeof(settings_fields[0]))
+
+typedef struct defaults_work_t {
+    pay_store_key_t key;
+    MDB_val row;
+} defaults_work_t;
+
+/* 0: no account can have such a name. */
+static int defaults_key(pay_store_key_t *key, const char *name)
+{
+    pay_store_key_start(key);
+    if (*name && pay_account_name_check(name) != APR_SUCCESS) {
+        return 0;
+    }
+    return pay_store_key_bytes(key, defaults_prefix, sizeof(defaults_prefix) - 1)
+           && pay_store_key_bytes(key, name, strlen(name));
+}
+
+static int defaults_put_work(pay_rows_txn_t *txn, void *baton)
+{
+    defaults_work_t *work = baton;
+    MDB_val key = pay_store_key_val(&work->key);
+    MDB_val row = work->row;
+
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
+}
+
+static int defaults_read(MDB_val *row, pay_rows_txn_t *txn, const char *name, pay_store_key_t *key)
+{
+    MDB_val at;
+
+    if (!defaults_key(key, name)) {
+        return MDB_NOTFOUND;
+    }
+    at = pay_store_key_val(key);
+    return pay_rows_get(row, txn, PAY_TABLE_META, &at);
+}
+
+/* 1 when the store holds just these already: each start of a server says them again. */
+static int defaults_are(pay_store_t *db, const char *name, const MDB_val *wanted)
+{
+    pay_store_key_t key;
+    MDB_val row;
+    pay_rows_txn_t txn;
+    int same;
+
+    if (pay_rows_begin(&txn, db) != APR_SUCCESS) {
+        return 0;
+    }
+    same = defaults_read(&row, &txn, name, &key) == 0 && row.mv_size == wanted->mv_size
+           && memcmp(row.mv_data, wanted->mv_data, row.mv_size) == 0;
+    pay_rows_end(&txn);
+    return same;
+}
+
+apr_status_t pay_store_defaults_put(pay_store_t *store, const char *name,
+                                    const pay_account_settings_t *settings, apr_pool_t *p)
+{
+    defaults_work_t work;
+    int rc;
+
+    if (!defaults_key(&work.key, name)) {
+        return APR_EINVAL;
+    }
+    if (!settings->key_prefix || !settings->currency || !settings->timezone) {
+        return APR_EINVAL;
+    }
+    rc = pay_row_encode(&work.row, settings_fields, SETTINGS_FIELDS, settings, p);
+    if (rc) {
+        return pay_rows_status(rc);
+    }
+    if (defaults_are(store, name, &work.row)) {
+        return APR_SUCCESS;
+    }
+    return pay_rows_commit(store, pay_turn_store(), 0, defaults_put_work, &work);
+}
+
+static int settings_decode(pay_account_settings_t *out, const MDB_val *row,
+                           const pay_store_key_t *key, apr_pool_t *p)
+{
+    MDB_val at = pay_store_key_val(key);
+    int rc;
+
+    rc = pay_row_decode(out, settings_fields, SETTINGS_FIELDS, row, NULL, p);
+    if (rc) {
+        return pay_rows_bad(PAY_TABLE_META, &at);
+    }
+    return 0;
+}
+
+apr_status_t pay_store_defaults_get(pay_account_settings_t **out, pay_store_t *store,
+                                    const char *name, apr_pool_t *p)
+{
+    pay_account_settings_t *settings = apr_palloc(p, sizeof(*settings));
+    pay_store_key_t key;
+    apr_status_t rv;
+    MDB_val row;
+    pay_rows_txn_t txn;
+    int rc;
+
+    *out = NULL;
+    *settings = pay_account_settings_builtin;
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = defaults_read(&row, &txn, name, &key);
+    if (rc == MDB_NOTFOUND && *name) {
+        rc = defaults_read(&row, &txn, "", &key);
+    }
+    if (!rc) {
+        rc = settings_decode(settings, &row, &key, p);
+    }
+    pay_rows_end(&txn);
+    if (rc && rc != MDB_NOTFOUND) {
+        return pay_rows_status(rc);
+    }
+    *out = settings;
+    return APR_SUCCESS;
+}
+
+/* ---- how the server delivers */
+
+/* One row of the table meta. */
+static const char delivery_name[] = "delivery";
+
+static const pay_row_field_t delivery_fields[] = {
+    PAY_ROW_FIELD(PAY_ROW_INT, pay_delivery_t, webhook_insecure),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, trusted_ca),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, webhook_allow),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, mail_relay),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, mail_login),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, mail_from),
+    PAY_ROW_FIELD(PAY_ROW_STRING, pay_delivery_t, mail_templates),
+};
+#define DELIVERY_FIELDS (sizeof(delivery_fields) / sizeof(delivery_fields[0]))
+
+static int has_strings(const pay_delivery_t *delivery)
+{
+    return delivery->trusted_ca && delivery->webhook_allow && delivery->mail_relay
+           && delivery->mail_login && delivery->mail_from && delivery->mail_templates;
+}
+
+static int delivery_put_work(pay_rows_txn_t *txn, void *baton)
+{
+    MDB_val key = {sizeof(delivery_name) - 1, (void *)delivery_name};
+    MDB_val row = *(const MDB_val *)baton;
+
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
+}
+
+apr_status_t pay_store_delivery_put(pay_store_t *store, const pay_delivery_t *delivery,
+                                    apr_pool_t *p)
+{
+    MDB_val row;
+    int rc;
+
+    if (!has_strings(delivery)) {
+        return APR_EINVAL;
+    }
+    rc = pay_row_encode(&row, delivery_fields, DELIVERY_FIELDS, delivery, p);
+    if (rc) {
+        return pay_rows_status(rc);
+    }
+    return pay_rows_commit(pay_rows_base(store), pay_turn_store(), 0, delivery_put_work, &row);
+}
+
+apr_status_t pay_store_delivery_get(pay_delivery_t **out, pay_store_t *store, apr_pool_t *p)
+{
+    MDB_val key = {sizeof(delivery_name) - 1, (void *)delivery_name};
+    pay_delivery_t *delivery = apr_pcalloc(p, sizeof(*delivery));
+    apr_status_t rv;
+    MDB_val row;
+    pay_rows_txn_t txn;
+    int rc;
+
+    *out = NULL;
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_rows_get(&row, &txn, PAY_TABLE_META, &key);
+    if (!rc) {
+        rc = pay_row_decode(delivery, delivery_fields, DELIVERY_FIELDS, &row, NULL, p);
+        if (rc) {
+            rc = pay_rows_bad(PAY_TABLE_META, &key);
+        }
+    }
+    pay_rows_end(&txn);
+    if (rc) {
+        return pay_rows_status(rc);
+    }
+    *out = delivery;
+    return APR_SUCCESS;
 }

@@ -7,9 +7,6 @@
 #include "store/record/index.h"
 #include "store/rows.h"
 
-/* The row at the digest `at`, without its account. */
-int pay_store_api_key_decode(pay_api_key_t **out, const MDB_val *at, const MDB_val *row,
-                             apr_pool_t *p);
 /* With its account. */
 int pay_store_api_key_of_row(pay_api_key_t **out, pay_rows_txn_t *txn, const MDB_val *at,
                              const MDB_val *row, apr_pool_t *p);

@@ -21,26 +21,10 @@ void pay_store_grant_key(pay_store_key_t *key, apr_uint32_t account, const unsig
 void pay_store_grant_user_key(pay_store_key_t *key, const unsigned char *digest,
                               apr_uint32_t account);
 
-/*
- * Host and user as they stand in the store, and their digest. APR_EINVAL: nobody can have such a
- * grant.
- */
-apr_status_t pay_store_grant_name_read(const char **host_out, const char **user_out,
-                                       unsigned char digest[PAY_SHA256_LEN], const char *host,
-                                       const char *user, apr_pool_t *p);
-
 /* The row at a key, without its account. PAY_ROWS_BAD also when the key is another grant's. */
 int pay_store_grant_decode(pay_grant_t **out, const MDB_val *key, const MDB_val *row,
                            apr_pool_t *p);
 int pay_store_grant_encode(MDB_val *row, const pay_grant_t *grant, apr_pool_t *p);
-
-/* The user's grant for the account, with its account. */
-int pay_store_grant_load(pay_grant_t **out, pay_rows_txn_t *txn, const pay_account_t *account,
-                         const unsigned char *digest, apr_pool_t *p);
-
-/* Array of pay_grant_t *, in no order. */
-int pay_store_grant_of_account(apr_array_header_t **out, pay_rows_txn_t *txn,
-                               const pay_account_t *account, apr_pool_t *p);
 
 extern const pay_store_record_t pay_store_grant_record; /* of pay_grant_t */
 

@@ -45,14 +45,12 @@ void pay_store_check_fault(pay_store_check_t *check, pay_table_t table, const MD
 int pay_store_check_has(int *found, MDB_val *val, const pay_store_check_t *check, pay_table_t table,
                         const MDB_val *key);
 
-/* store/check/check_index.c: what records declare. Each entry that the row at `key` should have is
+/* store/check/check.c: what records declare. Each entry that the row at `key` should have is
  * there, and leads to it; an entry of an index table leads to a row that has it. */
 int pay_store_check_entries(pay_store_check_t *check, const struct pay_store_record_t *record,
                             const MDB_val *key, const void *row);
-int pay_store_check_index(pay_store_check_t *check, pay_table_t table, const MDB_val *key,
-                          const MDB_val *value);
 
-/* store/check/check_account.c: accounts, keys, tokens, encryption keys. Tokens are never told. */
+/* store/check/accounts.c: accounts, keys, tokens, encryption keys. Tokens are never told. */
 int pay_store_check_account(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_store_check_api_key(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_store_check_token(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
@@ -65,45 +63,38 @@ int pay_store_check_account_known(int *found, const pay_store_check_t *check, co
 /* store/record/epoch.c */
 int pay_store_check_meta(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 
-/* store/check/check_charge.c */
+/* store/check/payments.c */
 int pay_store_check_charge(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 
-/* store/check/check_checkout.c */
+/* store/check/payments.c */
 int pay_store_check_checkout(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
-/* store/check/check_rows.c */
+/* store/check/totals.c */
 /* What the scope's row counts is there, in this transaction. */
 int pay_store_check_rows(pay_store_check_t *check, const MDB_val *key, const pay_scope_t *scope,
                          const pay_store_scope_t *last);
 
-/* store/check/check_link.c */
+/* store/check/payments.c */
 int pay_store_check_link(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
-/* The link that a checkout was made from knows of it. */
-int pay_store_check_checkout_link(pay_store_check_t *check, const MDB_val *key,
-                                  const pay_checkout_t *checkout, const pay_charge_t *charge);
 
-/* A checkout has its row beside the charge's (store/check/check_checkout.c). */
-int pay_store_check_charge_checkout(pay_store_check_t *check, const MDB_val *key,
-                                    const pay_charge_t *charge);
-
-/* store/check/check_refund.c */
+/* store/check/payments.c */
 int pay_store_check_refund(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 
-/* store/check/check_total.c */
+/* store/check/totals.c */
 int pay_store_check_total(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 /* Counts charges and refunds step by step against the kept totals; a pay_store_check_part_t. */
 int pay_store_check_total_part(int *done, pay_store_key_t *from, pay_store_check_t *check);
 
-/* store/check/check_kept.c */
+/* store/check/payments.c */
 int pay_store_check_kept(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 
-/* store/check/check_event.c */
+/* store/check/events.c */
 int pay_store_check_endpoint(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 int pay_store_check_event(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 
-/* store/check/check_grant.c */
+/* store/check/accounts.c */
 int pay_store_check_grant(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 
-/* store/check/check_audit.c */
+/* store/check/accounts.c */
 int pay_store_check_audit(pay_store_check_t *check, const MDB_val *key, const MDB_val *row);
 
 #endif

@@ -2,7 +2,6 @@
 #include "store/lmdb/env.h"
 
 #include "store/erase/discard.h"
-#include "store/erase/tour.h"
 #include "store/payment/charge.h"
 #include "store/payment/checkout.h"
 #include "store/payment/link.h"

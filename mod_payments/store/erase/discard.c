@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/erase/discard.h"
 
+#include "base/text/time.h"
+#include "store/event/event.h"
 #include "store/payment/charge.h"
-#include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
 #include "store/payment/kept.h"
 #include "store/payment/link.h"
-#include "store/payment/refund_record.h"
+#include "store/payment/refund.h"
 #include "store/payment/total.h"
 #include "store/record/scope.h"
+#include "store/rows_scan.h"
+
+#include <assert.h>
+#include <string.h>
 
 int pay_store_discard_refund(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p)
 {
@@ -44,4 +49,204 @@ int pay_store_discard_charge(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool
         rc = pay_store_charge_remove(txn, charge);
     }
     return rc ? rc : pay_store_scope_take_back(txn, &charge->scope, 1, p);
+}
+
+/* ---- a cascade over charges */
+
+/* Where the events of a charge are. */
+static const struct {
+    pay_endpoint_kind_t endpoint;
+    apr_uint64_t bit;
+} event_parts[] = {
+    {PAY_ENDPOINT_WEBHOOK, 0},
+    {PAY_ENDPOINT_RECEIPT, 0},
+    {PAY_ENDPOINT_NOTICE, 0},
+    {PAY_ENDPOINT_NOTICE, PAY_EVENT_PARKED_BIT},
+};
+#define EVENT_PARTS ((int)(sizeof(event_parts) / sizeof(event_parts[0])))
+_Static_assert(PAY_ENDPOINT_KIND_LAST == PAY_ENDPOINT_NOTICE, "each kind of endpoint");
+
+enum { PART_REFUNDS = EVENT_PARTS, PART_CHARGE };
+
+static void go_on(pay_store_tour_t *tour, int part)
+{
+    tour->next.part = part;
+    pay_store_key_start(&tour->next.after);
+}
+
+static void next_charge(pay_store_tour_t *tour)
+{
+    tour->next.charge++;
+    go_on(tour, 0);
+}
+
+/*
+ * The first row of `table` that begins with `prefix` and was not visited; *found 0: none. Visitors
+ * take rows out, so that no scan stays open.
+ */
+static int step(int *found, MDB_val *key, MDB_val *row, pay_store_tour_t *tour, pay_rows_txn_t *txn,
+                pay_table_t table, const pay_store_key_t *prefix)
+{
+    int rc;
+
+    rc = pay_rows_first(key, row, txn, table, prefix, &tour->next.after, PAY_ROWS_AFTER);
+    *found = !rc;
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    tour->visits++;
+    (void)pay_store_key_of(&tour->next.after, key->mv_data, key->mv_size);
+    return MDB_SUCCESS;
+}
+
+/* One event of the part, or the end of it. */
+static int visit_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, const pay_charge_t *charge)
+{
+    const int part = tour->next.part;
+    pay_store_key_t prefix;
+    pay_event_t *event;
+    MDB_val key, row;
+    int rc, found, any;
+
+    pay_store_endpoint_key(&prefix, tour->scope, event_parts[part].endpoint);
+    pay_store_key_u64(&prefix, charge->seq | event_parts[part].bit);
+    rc = step(&found, &key, &row, tour, txn, PAY_TABLE_EVENT, &prefix);
+    if (rc) {
+        return rc;
+    }
+    if (!found) {
+        go_on(tour, part + 1);
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_event_decode(&event, &key, &row, tour->p);
+    if (!rc) {
+        rc = tour->visitor->event(tour, txn, event);
+    }
+    /* The first of those that stay is due, whatever comes between this transaction and the next. */
+    return rc ? rc : pay_store_event_promote(&any, txn, event, pay_time_now(), tour->p);
+}
+
+static int visit_refund(pay_store_tour_t *tour, pay_rows_txn_t *txn, const pay_charge_t *charge)
+{
+    pay_store_refund_t *refund;
+    pay_store_key_t prefix;
+    MDB_val key, refund_key;
+    int rc, found, leave = 0;
+
+    pay_store_charge_key(&prefix, tour->scope, charge->seq);
+    rc = step(&found, &key, &refund_key, tour, txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix);
+    if (rc) {
+        return rc;
+    }
+    if (!found) {
+        go_on(tour, PART_CHARGE);
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_refund_get(&refund, txn, &refund_key, tour->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? pay_rows_bad(PAY_TABLE_REFUND_BY_CHARGE, &key) : rc;
+    }
+    rc = tour->visitor->refund(&leave, tour, txn, refund);
+    if (!rc && leave) {
+        next_charge(tour);
+    }
+    return rc;
+}
+
+int pay_store_tour_has_event(int *has, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                             int receipts_only, apr_pool_t *p)
+{
+    pay_event_t place, *event;
+    int i, rc = MDB_NOTFOUND;
+
+    memset(&place, 0, sizeof(place));
+    place.scope = charge->scope;
+    for (i = 0; rc == MDB_NOTFOUND && i < EVENT_PARTS; i++) {
+        if (!receipts_only || event_parts[i].endpoint == PAY_ENDPOINT_RECEIPT) {
+            place.endpoint = event_parts[i].endpoint;
+            place.charge_seq = charge->seq | event_parts[i].bit;
+            rc = pay_store_event_first(&event, txn, &place, p);
+        }
+    }
+    *has = rc == MDB_SUCCESS;
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int visit_charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+{
+    int rc;
+
+    tour->visits++;
+    rc = tour->visitor->charge(tour, txn, charge);
+    next_charge(tour);
+    return rc;
+}
+
+/* All of one charge, or as much as this transaction has room for. */
+static int visit(pay_store_tour_t *tour, pay_rows_txn_t *txn)
+{
+    const apr_uint64_t seq = APR_ARRAY_IDX(tour->charges, tour->next.charge, apr_uint64_t);
+    const int at = tour->next.charge;
+    pay_charge_t *charge;
+    int rc, leave = 0;
+
+    tour->visits++;
+    rc = pay_store_charge_get(&charge, txn, tour->scope, seq, tour->p);
+    if (!rc) {
+        rc = tour->visitor->begin(&leave, tour, txn, charge);
+    }
+    if (rc == MDB_NOTFOUND || (!rc && leave)) { /* gone meanwhile, or not to be touched */
+        next_charge(tour);
+        return MDB_SUCCESS;
+    }
+    if (!rc && charge->events == 0 && tour->next.part < EVENT_PARTS) {
+        go_on(tour, PART_REFUNDS); /* it never had any */
+    }
+    while (!rc && tour->next.charge == at && tour->visits < PAY_STORE_TOUR_ROWS_MAX) {
+        if (tour->next.part < EVENT_PARTS) {
+            rc = visit_event(tour, txn, charge);
+        } else if (tour->next.part == PART_REFUNDS) {
+            rc = visit_refund(tour, txn, charge);
+        } else {
+            /* Its refunds may have moved it. */
+            rc = pay_store_charge_get(&charge, txn, tour->scope, seq, tour->p);
+            rc = rc ? rc : visit_charge(tour, txn, charge);
+        }
+    }
+    return rc;
+}
+
+static int tour_work(pay_rows_txn_t *txn, void *baton)
+{
+    pay_store_tour_t *tour = baton;
+    int rc = MDB_SUCCESS;
+
+    tour->next = tour->at;
+    tour->visits = 0;
+    tour->charges_done = tour->refunds_done = tour->events_done = tour->left = 0;
+    while (!rc && tour->next.charge < tour->charges->nelts
+           && tour->visits < PAY_STORE_TOUR_ROWS_MAX) {
+        rc = visit(tour, txn);
+    }
+    if (!rc && !tour->charges_done && !tour->refunds_done && !tour->events_done) {
+        rc = PAY_ROWS_SILENT;
+    }
+    return rc;
+}
+
+apr_status_t pay_store_tour(pay_store_tour_t *tour, pay_store_t *db,
+                            void (*counted)(const pay_store_tour_t *tour, void *sums), void *sums)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    assert(tour->charges->nelts <= PAY_STORE_TOUR_CHARGES_MAX);
+    memset(&tour->at, 0, sizeof(tour->at));
+    while (rv == APR_SUCCESS && tour->at.charge < tour->charges->nelts) {
+        rv = pay_rows_commit(db, pay_turn_scope(tour->scope), 0, tour_work, tour);
+        if (rv == APR_SUCCESS) {
+            tour->at = tour->next;
+            counted(tour, sums);
+        }
+    }
+    return rv;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/account/token.h"
+#include "store/erase/discard.h"
 #include "store/erase/gather.h"
-#include "store/erase/tour.h"
 #include "store/event/event.h"
 #include "store/event/mailed.h"
 #include "store/payment/charge.h"
-#include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
 #include "store/payment/kept.h"
-#include "store/payment/refund_record.h"
+#include "store/payment/refund.h"
 
 #include <apr_strings.h>
 #include <assert.h>

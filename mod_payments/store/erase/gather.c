@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/erase/gather.h"
 
+#include "store/account/token.h"
+#include "store/erase/discard.h"
+#include "store/event/event.h"
+#include "store/payment/charge.h"
 #include "store/payment/kept.h"
 #include "store/record/rows.h"
+#include "store/record/scope.h"
+#include "store/record/time.h"
 #include "store/rows_scan.h"
 
 #include <apr_strings.h>
+#include <stddef.h>
 #include <string.h>
 
 /* The keys of this part; gather->from is where the next one begins. */
@@ -99,8 +106,8 @@ apr_status_t pay_store_gather(pay_store_gather_t *gather, pay_store_place_t *pla
     return rv;
 }
 
-int pay_store_gather_take_row(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                              const MDB_val *row, apr_pool_t *p)
+static int gather_take_row(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                           const MDB_val *row, apr_pool_t *p)
 {
     MDB_val at = *key;
 
@@ -119,4 +126,319 @@ int pay_store_gather_take_kept(pay_store_gather_t *gather, pay_rows_txn_t *txn, 
     (void)p;
     rc = pay_store_kept_decode(&kept, key, row);
     return rc ? rc : pay_store_kept_take_out(txn, key, &kept);
+}
+
+/* ---- reset of Test Mode */
+
+/* What is kept goes before the refunds that it stands for. */
+enum { PHASE_KEPT, PHASE_CHARGES, PHASE_REFUNDS, PHASE_TESTS, PHASE_TOKENS, PHASE_COUNT };
+
+/* ---- charges */
+
+/* Work in flight would end at a row that is gone. */
+static int begin(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+{
+    (void)txn;
+    *leave = pay_charge_in_flight(charge);
+    tour->left += *leave ? 1 : 0;
+    return MDB_SUCCESS;
+}
+
+static int take_event(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_event_t *event)
+{
+    tour->events_done++;
+    return pay_store_event_remove(txn, event);
+}
+
+static int take_refund(int *leave, pay_store_tour_t *tour, pay_rows_txn_t *txn,
+                       pay_store_refund_t *row)
+{
+    const pay_reset_t *at = tour->baton;
+
+    if (row->refund.seq > at->refund_seq || pay_refund_in_flight(&row->refund)) {
+        tour->left++;
+        *leave = 1;
+        return MDB_SUCCESS;
+    }
+    tour->refunds_done++;
+    return pay_store_discard_refund(txn, &row->refund, tour->p);
+}
+
+static int take_charge(pay_store_tour_t *tour, pay_rows_txn_t *txn, pay_charge_t *charge)
+{
+    int rc, has;
+
+    rc = pay_store_tour_has_event(&has, txn, charge, 0, tour->p);
+    if (rc) {
+        return rc;
+    }
+    if (has || charge->refunded_minor != 0 || charge->refunds_pending_minor != 0) {
+        tour->left++; /* something came since another transaction looked */
+        return MDB_SUCCESS;
+    }
+    tour->charges_done++;
+    return pay_store_discard_charge(txn, charge, tour->p);
+}
+
+static const pay_store_visitor_t remover = {
+    .begin = begin, .event = take_event, .refund = take_refund, .charge = take_charge};
+
+static void counted(const pay_store_tour_t *tour, void *sums)
+{
+    pay_reset_t *at = sums;
+
+    at->charges += tour->charges_done;
+    at->refunds += tour->refunds_done;
+    at->events += tour->events_done;
+    at->left += tour->left;
+}
+
+/* The next seqs that there are; *done 1: none is left. */
+static int collect_charges(apr_array_header_t *seqs, int *done, const pay_reset_t *at,
+                           pay_rows_txn_t *txn, const pay_scope_t *scope)
+{
+    pay_store_key_t prefix, after;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHARGE, &prefix, &after, PAY_ROWS_AFTER);
+    MDB_val key, row;
+    apr_uint64_t seq;
+    int rc;
+
+    pay_store_key_of_scope(&prefix, scope);
+    pay_store_charge_key(&after, scope, at->place.cursor.seq);
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc && seqs->nelts < PAY_STORE_TOUR_CHARGES_MAX) {
+        seq = key.mv_size == PAY_STORE_CHARGE_KEY_LEN
+                  ? pay_store_read_u64((const char *)key.mv_data + PAY_STORE_SCOPE_LEN)
+                  : APR_UINT64_MAX;
+        if (seq > at->charge_seq) {
+            rc = MDB_NOTFOUND;
+            break;
+        }
+        APR_ARRAY_PUSH(seqs, apr_uint64_t) = seq;
+        rc = pay_rows_next(&key, &row, &scan);
+    }
+    *done = rc == MDB_NOTFOUND;
+    return pay_rows_scan_end(&scan, rc);
+}
+
+static apr_status_t reset_charges(int *done, pay_reset_t *at, pay_store_t *db,
+                                  const pay_scope_t *scope, apr_pool_t *ptemp)
+{
+    apr_array_header_t *seqs =
+        apr_array_make(ptemp, PAY_STORE_TOUR_CHARGES_MAX, sizeof(apr_uint64_t));
+    pay_store_tour_t tour = {
+        .visitor = &remover, .scope = scope, .charges = seqs, .baton = at, .p = ptemp};
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc;
+
+    rv = pay_rows_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = collect_charges(seqs, done, at, &txn, scope);
+    pay_rows_end(&txn);
+    rv = pay_rows_status(rc);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_tour(&tour, db, counted, at);
+    }
+    if (rv == APR_SUCCESS && seqs->nelts > 0) {
+        at->place.cursor.seq = APR_ARRAY_IDX(seqs, seqs->nelts - 1, apr_uint64_t);
+    }
+    return rv;
+}
+
+/* ---- what hangs on no charge */
+
+/* By its time, which lies ahead of the clock of now where that was ahead then. */
+static int is_past(apr_time_t created_at, const pay_reset_t *at)
+{
+    return created_at <= at->started_at || created_at > pay_store_time_now() + PAY_STORE_RAISE_MAX;
+}
+
+/* By what it stands for, where it has a number. */
+static int is_from_before(const pay_store_kept_t *kept, const pay_reset_t *at)
+{
+    switch (kept->what) {
+    case PAY_KEPT_CHARGE:
+        return kept->seq <= at->charge_seq;
+    case PAY_KEPT_REFUND:
+    case PAY_KEPT_REPEAT:
+        return kept->seq <= at->refund_seq;
+    default:
+        return is_past(kept->created_at, at);
+    }
+}
+
+static int want_kept(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
+                     const MDB_val *row, apr_pool_t *p)
+{
+    const pay_reset_t *at = gather->baton;
+    pay_store_kept_t kept;
+    int rc;
+
+    (void)p;
+    rc = pay_store_kept_decode(&kept, key, row);
+    *wanted = !rc && is_from_before(&kept, at);
+    return rc;
+}
+
+static int want_refund(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
+                       const MDB_val *row, apr_pool_t *p)
+{
+    const pay_reset_t *at = gather->baton;
+    pay_store_refund_t *refund;
+    int rc;
+
+    *wanted = 0;
+    rc = pay_store_refund_peek(&refund, key, row, p);
+    if (!rc) {
+        *wanted = refund->refund.charge_seq == 0 && refund->refund.seq <= at->refund_seq;
+    }
+    return rc;
+}
+
+static int take_lone_refund(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                            const MDB_val *row, apr_pool_t *p)
+{
+    pay_store_refund_t *refund;
+    int rc;
+
+    (void)gather;
+    rc = pay_store_refund_decode(&refund, key, row, p);
+    return rc ? rc : pay_store_discard_refund(txn, &refund->refund, p);
+}
+
+static int want_test(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
+                     const MDB_val *row, apr_pool_t *p)
+{
+    pay_event_t *event;
+    int rc;
+
+    (void)gather;
+    *wanted = 0;
+    rc = pay_store_event_decode(&event, key, row, p);
+    if (!rc) {
+        *wanted = event->kind == PAY_EVENT_TEST;
+    }
+    return rc;
+}
+
+static int take_test(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
+                     const MDB_val *row, apr_pool_t *p)
+{
+    pay_event_t *event;
+    int rc;
+
+    (void)gather;
+    rc = pay_store_event_decode(&event, key, row, p);
+    return rc ? rc : pay_store_event_remove(txn, event);
+}
+
+static int want_token(int *wanted, const pay_store_gather_t *gather, const MDB_val *key,
+                      const MDB_val *row, apr_pool_t *p)
+{
+    const pay_reset_t *at = gather->baton;
+    pay_token_t *token;
+    int rc;
+
+    *wanted = 0;
+    rc = pay_store_token_decode(&token, key, row, p);
+    if (!rc) {
+        *wanted = is_past(token->created_at, at);
+    }
+    return rc;
+}
+
+static const struct {
+    pay_table_t table;
+    pay_store_want_t want;
+    pay_store_take_out_t take_out;
+    size_t count; /* of pay_reset_t: where they are counted */
+} phases[PHASE_COUNT] = {
+    [PHASE_KEPT] = {PAY_TABLE_KEPT, want_kept, pay_store_gather_take_kept,
+                    offsetof(pay_reset_t, answers)},
+    [PHASE_CHARGES] = {PAY_TABLE_CHARGE, NULL, NULL, 0}, /* reset_charges */
+    [PHASE_REFUNDS] = {PAY_TABLE_REFUND, want_refund, take_lone_refund,
+                       offsetof(pay_reset_t, refunds)},
+    [PHASE_TESTS] = {PAY_TABLE_EVENT, want_test, take_test, offsetof(pay_reset_t, events)},
+    [PHASE_TOKENS] = {PAY_TABLE_TOKEN, want_token, gather_take_row, offsetof(pay_reset_t, tokens)},
+};
+
+static apr_status_t step(int *done, pay_reset_t *at, pay_store_t *db, const pay_scope_t *scope,
+                         apr_pool_t *ptemp)
+{
+    const int phase = at->place.phase;
+    pay_store_gather_t gather = {.scope = scope, .baton = at};
+    apr_status_t rv;
+
+    if (phase == PHASE_CHARGES) {
+        return reset_charges(done, at, db, scope, ptemp);
+    }
+    gather.table = phases[phase].table;
+    gather.want = phases[phase].want;
+    gather.take_out = phases[phase].take_out;
+    rv = pay_store_gather(&gather, &at->place, db, ptemp);
+    if (rv == APR_SUCCESS) {
+        *(apr_uint64_t *)((char *)at + phases[phase].count) += gather.taken;
+        *done = gather.done;
+    }
+    return rv;
+}
+
+/* What there is now is what goes. */
+static apr_status_t start(pay_reset_t *at, pay_store_t *db, const pay_scope_t *scope)
+{
+    const apr_time_t now = pay_store_time_now();
+    pay_store_scope_t last;
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc;
+
+    rv = pay_rows_begin(&txn, db);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = pay_store_scope_get(&last, &txn, scope);
+    pay_rows_end(&txn);
+    if (!rc) { /* what a clock that was ahead has dated does not say what is made meanwhile */
+        at->started_at = last.created_at > now && last.created_at <= now + PAY_STORE_RAISE_MAX
+                             ? last.created_at
+                             : now;
+        at->charge_seq = last.charge_seq;
+        at->refund_seq = last.refund_seq;
+    }
+    return pay_rows_status(rc);
+}
+
+apr_status_t pay_store_scope_reset(pay_reset_t *at, pay_store_t *store, const pay_scope_t *scope,
+                                   apr_pool_t *p)
+{
+    apr_status_t rv = APR_SUCCESS;
+    apr_pool_t *ptemp;
+    int done = 0;
+
+    if (scope->mode != PAY_TEST) {
+        return APR_EINVAL;
+    }
+    if (at->done) {
+        return APR_SUCCESS;
+    }
+    if (at->started_at == 0) {
+        rv = start(at, store, scope);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = apr_pool_create(&ptemp, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = step(&done, at, store, scope, ptemp);
+    apr_pool_destroy(ptemp);
+    if (rv == APR_SUCCESS && done) {
+        at->place.phase++;
+        at->place.key_len = 0;
+        at->done = at->place.phase == PHASE_COUNT;
+    }
+    return rv;
 }

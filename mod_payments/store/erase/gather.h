@@ -24,8 +24,6 @@ typedef int (*pay_store_take_out_t)(pay_store_gather_t *gather, pay_rows_txn_t *
                                     const MDB_val *key, const MDB_val *row, apr_pool_t *p);
 
 /* Such: of a table to whose rows nothing leads, and of table kept. */
-int pay_store_gather_take_row(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
-                              const MDB_val *row, apr_pool_t *p);
 int pay_store_gather_take_kept(pay_store_gather_t *gather, pay_rows_txn_t *txn, const MDB_val *key,
                                const MDB_val *row, apr_pool_t *p);
 

@@ -2,7 +2,7 @@
 #include "store/payment/kept.h"
 
 #include "store/payment/charge.h"
-#include "store/payment/refund_record.h"
+#include "store/payment/refund.h"
 
 #include <assert.h>
 

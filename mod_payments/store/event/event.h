@@ -42,7 +42,7 @@ int pay_store_event_load(pay_event_t **out, pay_rows_txn_t *txn, const pay_event
 int pay_store_event_first(pay_event_t **out, pay_rows_txn_t *txn, const pay_event_t *place,
                           apr_pool_t *p);
 
-/* --- store/event/event_record.c: the row with its entry --- */
+/* --- store/event/event.c: the row with its entry --- */
 
 extern const pay_store_record_t pay_store_event_record;
 
@@ -59,7 +59,7 @@ int pay_store_event_park(pay_rows_txn_t *txn, pay_event_t *event, apr_time_t now
 int pay_store_event_promote(int *any, pay_rows_txn_t *txn, const pay_event_t *gone, apr_time_t now,
                             apr_pool_t *p);
 
-/* --- store/event/event_add.c: what the operations on charges and refunds call --- */
+/* --- store/event/add.c: what the operations on charges and refunds call --- */
 
 /*
  * Tells the endpoints of the charge's state, as it is now; call it before the charge is written,

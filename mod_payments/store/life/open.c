@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/store.h"
-
+#include "store/lmdb/env.h"
 #include "store/lmdb/open.h"
 #include "store/lmdb/place.h"
+#include "store/record/rows.h"
+#include "store/store.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -126,4 +127,128 @@ apr_status_t pay_store_upgrade(const char **text, const char *url,
         return APR_EINVAL;
     }
     return pay_lmdb_upgrade(text, path_of(url), options, dry_run, p);
+}
+
+/* ---- prepare */
+
+apr_status_t pay_lmdb_prepare(const char **reason, const char *path,
+                              const pay_store_options_t *options, apr_pool_t *p)
+{
+    pay_store_options_t creating = *options;
+    apr_status_t rv;
+    pay_store_t db;
+
+    *reason = pay_lmdb_path_fault(path);
+    if (*reason) {
+        return APR_EINVAL;
+    }
+    creating.create = 1;
+    creating.read_only = 0;
+    pay_lmdb_handle_init(&db, apr_pstrdup(p, path), &creating);
+    rv = pay_store_ready(reason, &db, p);
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_limits_put(&db, &creating, p);
+        if (rv == APR_SUCCESS) {
+            rv = pay_store_rows_prepare(&db, p);
+        }
+        if (rv != APR_SUCCESS) {
+            *reason = pay_store_status_text(rv);
+        }
+    }
+    (void)pay_lmdb_handle_close(&db); /* who uses it opens it without `create` */
+    pthread_mutex_destroy(&db.mutex);
+    return rv;
+}
+
+/* ---- verify */
+
+static void fault_ignore(void *baton, const char *text)
+{
+    (void)baton;
+    (void)text;
+}
+
+/* `reason` of what is wrong with an open store, APR_SUCCESS if nothing is. */
+static apr_status_t verify_open(const char **reason, pay_store_t *db, apr_pool_t *p)
+{
+    apr_size_t faults = 0;
+    apr_status_t rv;
+    int agree;
+
+    rv = pay_lmdb_pages_agree(&agree, db);
+    if (rv == APR_SUCCESS && !agree) {
+        *reason = "another process still has the previous content of data.mdb open";
+        return PAY_STORE_EDOWN;
+    }
+    if (rv == APR_SUCCESS) {
+        rv = pay_lmdb_pages_touch(db);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = pay_store_check(&faults, db, fault_ignore, NULL, p);
+    }
+    if (rv == APR_SUCCESS && faults > 0) {
+        *reason = apr_psprintf(p, "the check found %" APR_SIZE_T_FMT " faults", faults);
+        return PAY_STORE_ECORRUPT;
+    }
+    if (rv != APR_SUCCESS) {
+        *reason = pay_store_status_text(rv);
+    }
+    return rv;
+}
+
+apr_status_t pay_lmdb_verify(const char **reason, const char *path,
+                             const pay_store_options_t *options, apr_pool_t *p)
+{
+    pay_store_options_t looking = *options;
+    apr_status_t rv;
+    pay_store_t db;
+
+    *reason = pay_lmdb_path_fault(path);
+    if (*reason) {
+        return APR_EINVAL;
+    }
+    looking.create = 0;
+    looking.read_only = 1;
+    looking.shared = NULL;
+    looking.mark = NULL; /* it is set, and refuses all other uses */
+    pay_lmdb_handle_init(&db, apr_pstrdup(p, path), &looking);
+    rv = pay_store_ready(reason, &db, p);
+    if (rv == APR_SUCCESS) {
+        rv = verify_open(reason, &db, p);
+    }
+    (void)pay_lmdb_handle_close(&db);
+    pthread_mutex_destroy(&db.mutex);
+    return rv;
+}
+
+/* ---- upgrade */
+
+/*
+ * Schema version 1 is the first, so there is nothing older to bring up to date: what remains is to
+ * tell a store of this version from one that a newer program wrote, and both are left as they are.
+ */
+apr_status_t pay_lmdb_upgrade(const char **text, const char *path,
+                              const pay_store_options_t *options, int dry_run, apr_pool_t *p)
+{
+    pay_store_options_t looking = *options;
+    apr_status_t rv;
+    pay_store_t db;
+
+    (void)dry_run; /* nothing is written either way */
+    *text = pay_lmdb_path_fault(path);
+    if (*text) {
+        return APR_EINVAL;
+    }
+    looking.create = 0;
+    pay_lmdb_handle_init(&db, apr_pstrdup(p, path), &looking);
+    rv = pay_store_ready(text, &db, p);
+    (void)pay_lmdb_handle_close(&db);
+    pthread_mutex_destroy(&db.mutex);
+    if (rv == APR_SUCCESS) {
+        *text = apr_psprintf(p,
+                             "store %s has schema version %u, which this program uses: nothing "
+                             "to do",
+                             db.path, (unsigned int)PAY_STORE_SCHEMA_VERSION);
+    }
+    return rv;
 }

@@ -5,7 +5,6 @@
 #include "base/shared/clock.h"
 #include "base/shared/meter.h"
 #include "store/lmdb/open.h"
-#include "store/lmdb/turn.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -117,7 +117,7 @@ struct pay_store_t {
  * What the engine calls above it, once for each environment that it opens, before anything else is
  * done with it. Both return 0, or a code, and then it is closed again.
  *
- * store/record/limits.c: sets size and reserve of `options`, a pay_store_options_t, to those of the
+ * store/record/rows.c: sets size and reserve of `options`, a pay_store_options_t, to those of the
  * server that prepared the store, if one did.
  */
 int pay_lmdb_env_limits(pay_rows_txn_t *txn, void *options);
@@ -175,7 +175,7 @@ void pay_lmdb_env_fault(pay_lmdb_env_t *env, int rc);
 /* 1 when a line of that cause may be logged now. */
 int pay_lmdb_env_log_due(pay_lmdb_env_t *env, pay_lmdb_cause_t cause);
 
-/* --- store/lmdb/reader.c --- */
+/* --- store/lmdb/use.c --- */
 void pay_lmdb_readers_close(pay_lmdb_env_t *env);
 
 /* --- store/lmdb/table.c --- */
@@ -197,12 +197,11 @@ apr_status_t pay_lmdb_opener_check(MDB_env *mdb, int lock_fd, const char *path, 
 int pay_lmdb_space_check(pay_lmdb_env_t *env, apr_int64_t reserve, int anew);
 /* Logs that a write failed for want of space. */
 void pay_lmdb_space_log_full(pay_lmdb_env_t *env, int rc);
-apr_int64_t pay_lmdb_space_free_pages(MDB_txn *txn);    /* a read transaction */
 apr_int64_t pay_lmdb_space_disk_free(const char *path); /* -1: unknown */
 /* Sets what `out` says of map, pages and readers; a read transaction. LMDB's codes. */
 int pay_lmdb_space_stat(pay_store_stat_t *out, const pay_rows_txn_t *txn);
 
-/* --- store/lmdb/ahead.c --- */
+/* --- store/lmdb/space.c --- */
 /*
  * Writes zeros behind the last page of data.mdb, 1 MiB at a time and before they are needed: a
  * commit that makes the file longer has the file system's journal to wait for as well. Under LMDB's
@@ -211,7 +210,7 @@ int pay_lmdb_space_stat(pay_store_stat_t *out, const pay_rows_txn_t *txn);
  */
 void pay_lmdb_ahead(const pay_lmdb_env_t *env, apr_int64_t reserve);
 
-/* --- store/lmdb/pages.c --- */
+/* --- store/lmdb/copy.c --- */
 /* Reads a byte of every page that is in use: a page that cannot be read ends the process. */
 apr_status_t pay_lmdb_pages_touch(pay_store_t *store);
 /* Sets *agree to 0 if LMDB's lock file is of another data.mdb than the one in place. */

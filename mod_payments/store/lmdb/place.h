@@ -38,13 +38,6 @@ apr_status_t pay_lmdb_place_judge(unsigned long magic, const char *path, pay_lmd
 apr_status_t pay_lmdb_place_open(int *dir_fd, struct stat *info, const char *path, int create,
                                  pay_lmdb_reason_t *reason);
 
-/*
- * APR_SUCCESS for a directory that this user may open a store in: on such a file system, writable
- * by its owner alone, and not another user's where this is root; else the sentence.
- */
-apr_status_t pay_lmdb_place_check(int dir_fd, const struct stat *info, const char *path,
-                                  pay_lmdb_reason_t *reason);
-
 /* The sentence for an errno that opening the directory or a file in it ended with. */
 void pay_lmdb_place_explain(pay_lmdb_reason_t *reason, const char *path, int error);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/lmdb/env.h"
-
 #include "base/log.h"
+#include "store/lmdb/backoff.h"
+#include "store/lmdb/env.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #define FREE_TABLE 0 /* LMDB's own list of free pages */
 
@@ -19,7 +22,7 @@ apr_int64_t pay_lmdb_space_disk_free(const char *path)
     return (apr_int64_t)disk.f_bavail * (apr_int64_t)disk.f_frsize;
 }
 
-apr_int64_t pay_lmdb_space_free_pages(MDB_txn *txn)
+static apr_int64_t space_free_pages(MDB_txn *txn)
 {
     apr_int64_t pages = 0;
     MDB_cursor *cursor;
@@ -51,7 +54,7 @@ static apr_int64_t free_pages(pay_lmdb_env_t *env)
     if (mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn) != 0) {
         return 0;
     }
-    pages = pay_lmdb_space_free_pages(txn);
+    pages = space_free_pages(txn);
     mdb_txn_abort(txn);
     return pages;
 }
@@ -164,10 +167,81 @@ int pay_lmdb_space_stat(pay_store_stat_t *out, const pay_rows_txn_t *txn)
     if (rc) {
         return rc;
     }
-    pages = (apr_int64_t)info.me_last_pgno + 1 - pay_lmdb_space_free_pages(txn->mdb);
+    pages = (apr_int64_t)info.me_last_pgno + 1 - space_free_pages(txn->mdb);
     out->map_bytes = (apr_int64_t)info.me_mapsize;
     out->used_bytes = pages * (apr_int64_t)stat.ms_psize;
     out->readers = info.me_numreaders;
     out->readers_max = info.me_maxreaders;
     return 0;
+}
+
+/* ---- writing ahead */
+
+#define STEP ((off_t)1 << 20) /* bytes that are written at a time */
+#define BLOCK ((size_t)1 << 16)
+#define LEFT_MIN                                                                                   \
+    (STEP / 2) /* where fewer lie behind the last page in use, the next step is due                \
+                */
+
+/* Where no file may grow further: the end of the map, or of what this process may write, beyond
+ * which a write would end it (SIGXFSZ). */
+static off_t end_of(const MDB_envinfo *info)
+{
+    off_t end = (off_t)info->me_mapsize;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t)end) {
+        end = (off_t)limit.rlim_cur;
+    }
+    return end;
+}
+
+/* Writes one step, or as much of it as there is room for. */
+static void write_zeros(int fd, off_t from, off_t to)
+{
+    static const char zeros[BLOCK];
+    ssize_t written;
+
+    while (from < to) {
+        written = pwrite(fd, zeros, to - from < (off_t)BLOCK ? (size_t)(to - from) : BLOCK, from);
+        if (written <= 0) {
+            return;
+        }
+        from += written;
+    }
+}
+
+void pay_lmdb_ahead(const pay_lmdb_env_t *env, apr_int64_t reserve)
+{
+    MDB_env *mdb = env->mdb;
+    mdb_filehandle_t fd;
+    MDB_envinfo info;
+    struct stat file;
+    MDB_stat stat;
+    apr_int64_t disk_free;
+    off_t used, end;
+
+    if (mdb_env_info(mdb, &info) != 0 || mdb_env_stat(mdb, &stat) != 0
+        || mdb_env_get_fd(mdb, &fd) != 0 || fstat(fd, &file) != 0) {
+        return;
+    }
+    used = (off_t)(info.me_last_pgno + 1) * (off_t)stat.ms_psize;
+    if (file.st_size < used || file.st_size - used >= LEFT_MIN) {
+        return;
+    }
+    end = end_of(&info);
+    disk_free = pay_lmdb_space_disk_free(env->path);
+    if (file.st_size + STEP <= end && disk_free - STEP >= reserve) {
+        write_zeros(fd, file.st_size, file.st_size + STEP);
+    }
+}
+
+/* ---- backing off */
+
+apr_int64_t pay_lmdb_backoff_next(apr_int64_t delay_ms)
+{
+    if (delay_ms < PAY_LMDB_BACKOFF_MIN_MS) {
+        return PAY_LMDB_BACKOFF_MIN_MS;
+    }
+    return delay_ms < PAY_LMDB_BACKOFF_MAX_MS / 2 ? delay_ms * 2 : PAY_LMDB_BACKOFF_MAX_MS;
 }

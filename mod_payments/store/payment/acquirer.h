@@ -34,7 +34,7 @@ int pay_store_acquirer_unlinked_key(pay_store_key_t *key, const pay_scope_t *sco
 void pay_store_acquirer_name_refund(pay_refund_t *refund, const char *acquirer_reference,
                                     apr_pool_t *p);
 
-/* --- store/payment/acquirer_find.c --- */
+/* --- store/payment/acquirer.c --- */
 /* The charge that the acquirer calls so; MDB_NOTFOUND. */
 int pay_store_acquirer_charge(pay_charge_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                               const char *name, apr_pool_t *p);

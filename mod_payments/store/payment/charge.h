@@ -8,6 +8,7 @@
  */
 
 #include "store/keys.h"
+#include "store/record/index.h"
 #include "store/rows.h"
 
 #define PAY_STORE_CHARGE_KEY_LEN (PAY_STORE_SCOPE_LEN + 8)
@@ -89,5 +90,44 @@ int pay_store_charge_move_refund(int *turned, pay_rows_txn_t *txn, const pay_ref
 
 /* What is kept of a contradicting outcome: "declined 05: message", cut. */
 const char *pay_store_contradiction(const pay_outcome_t *outcome, apr_pool_t *p);
+
+/*
+ * The row of a charge together with its indexes: by reference, by time, by its name at the
+ * acquirer, by when it is due, and among what waits for a person. Units of work change the charge
+ * and write it; the entries follow. Functions run inside the caller's transaction and return LMDB's
+ * codes or PAY_ROWS_BAD (already logged).
+ */
+
+extern const pay_store_record_t pay_store_charge_record;
+
+/* A new row; MDB_KEYEXIST: its number, its reference or its name at the acquirer is taken.
+ * ENAMETOOLONG above PAY_STORE_CHARGE_ROW_MAX. */
+int pay_store_charge_insert(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
+
+/* Writes the row again; its payment link counts what changed. ENAMETOOLONG as above. */
+int pay_store_charge_put(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
+
+/* Takes out the row of `charge`, which is as it was read. One that is not there is no error. */
+int pay_store_charge_remove(pay_rows_txn_t *txn, const pay_charge_t *charge);
+
+/* Puts the entries of a charge that is stored, for one that may lack some. */
+int pay_store_charge_reindex(pay_rows_txn_t *txn, const pay_charge_t *charge);
+
+/*
+ * The index of charges by time (store/payment/charge.c).
+ *
+ * An entry holds a mark of the charge's e-mail: four bytes of its SHA-256. A search for an e-mail
+ * reads the marks, and only the charges that they hint at; an index by digests would cost each
+ * new charge a page somewhere, while this entry's page is the one that is written anyway.
+ */
+
+#define PAY_STORE_CHARGE_TIME_KEY_LEN (PAY_STORE_SCOPE_LEN + 8 + 8) /* scope, createdAt, seq */
+#define PAY_STORE_CHARGE_MARK_LEN 4
+
+/* 0 for "", which is no e-mail. Fails with pay_sha256's status. */
+apr_status_t pay_store_charge_mark(apr_uint32_t *out, const char *email);
+
+void pay_store_charge_time_key(pay_store_key_t *key, const pay_scope_t *scope,
+                               apr_time_t created_at, apr_uint64_t seq);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/payment/charge_time.h"
-
+#include "model/checkout.h"
 #include "store/payment/charge.h"
 #include "store/rows_scan.h"
 
@@ -86,4 +85,165 @@ apr_status_t pay_store_charge_list(apr_array_header_t **out, pay_store_t *store,
     rc = collect(*out, &txn, scope, range, after, limit);
     pay_rows_end(&txn);
     return pay_rows_status(rc);
+}
+
+/* ---- search */
+
+#define ROWS_HINT 64
+#define SCRATCH_ROWS_MAX 64 /* rows that are decoded until their memory is used again */
+#define MARKS_A_LOOK 20     /* entries that are passed by take as long as one row that is read */
+
+typedef struct search_t {
+    pay_rows_txn_t *txn;
+    const pay_scope_t *scope;
+    const pay_charge_filter_t *filter;
+    apr_uint32_t mark; /* of filter->email */
+    pay_charge_cursor_t *cursor;
+    int limit;
+    int looks, passed; /* rows read, and entries passed by, so far */
+    apr_array_header_t *rows;
+    apr_pool_t *scratch;
+} search_t;
+
+static int is_wanted(const pay_charge_t *charge, const pay_charge_filter_t *filter)
+{
+    return (!filter->words || filter->words & (1U << pay_charge_word(charge)))
+           && (!filter->currency || !strcmp(charge->money.currency, filter->currency))
+           && (!filter->email || !strcmp(charge->email, filter->email))
+           && charge->created_at >= filter->range.from && charge->created_at <= filter->range.to;
+}
+
+/* The page is full, or this call has done enough. */
+static int is_enough(const search_t *search)
+{
+    return search->rows->nelts >= search->limit
+           || search->looks + search->passed / MARKS_A_LOOK >= PAY_STORE_LOOKS_MAX;
+}
+
+/* The charge of an entry, which is taken when it is wanted. */
+static int look(search_t *search, const MDB_val *key)
+{
+    const pay_charge_cursor_t *at = search->cursor;
+    pay_charge_t *charge;
+    int rc;
+
+    if (search->looks++ % SCRATCH_ROWS_MAX == 0) {
+        apr_pool_clear(search->scratch);
+    }
+    rc = pay_store_charge_get(&charge, search->txn, search->scope, at->seq, search->scratch);
+    if (rc == MDB_NOTFOUND || (!rc && charge->created_at != at->created_at)) {
+        return pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, key);
+    }
+    if (rc || !is_wanted(charge, search->filter)) {
+        return rc;
+    }
+    rc = pay_store_charge_get(&charge, search->txn, search->scope, at->seq, search->rows->pool);
+    if (!rc) {
+        APR_ARRAY_PUSH(search->rows, pay_charge_t *) = charge;
+    }
+    return rc;
+}
+
+/* MDB_NOTFOUND: neither this one nor any behind it. */
+static int entry(search_t *search, const MDB_val *key, const MDB_val *val)
+{
+    const unsigned char *at = (const unsigned char *)key->mv_data + PAY_STORE_SCOPE_LEN;
+    pay_charge_cursor_t *cursor = search->cursor;
+
+    if (key->mv_size != PAY_STORE_CHARGE_TIME_KEY_LEN
+        || val->mv_size != PAY_STORE_CHARGE_MARK_LEN) {
+        return pay_rows_bad(PAY_TABLE_CHARGE_BY_TIME, key);
+    }
+    cursor->created_at = pay_store_read_time(at);
+    cursor->seq = pay_store_read_u64(at + sizeof(apr_uint64_t));
+    cursor->started = 1;
+    if (cursor->created_at < search->filter->range.from) {
+        return MDB_NOTFOUND;
+    }
+    if (search->filter->email && pay_store_read_u32(val->mv_data) != search->mark) {
+        search->passed++;
+        return MDB_SUCCESS;
+    }
+    return look(search, key);
+}
+
+/* MDB_NOTFOUND: there are no more. */
+static int search_time(search_t *search)
+{
+    const pay_charge_cursor_t *at = search->cursor;
+    const apr_time_t to = search->filter->range.to;
+    pay_store_key_t prefix, bound;
+    pay_rows_scan_t scan;
+    MDB_val key, val;
+    int rc;
+
+    pay_store_key_of_scope(&prefix, search->scope);
+    if (at->started && at->created_at <= to) {
+        pay_store_charge_time_key(&bound, search->scope, at->created_at, at->seq);
+    } else {
+        pay_store_charge_time_key(&bound, search->scope, to, APR_UINT64_MAX);
+    }
+    scan = pay_rows_scan(search->txn, PAY_TABLE_CHARGE_BY_TIME, &prefix, &bound, PAY_ROWS_BEFORE);
+    rc = pay_rows_next(&key, &val, &scan);
+    while (!rc) {
+        rc = entry(search, &key, &val);
+        if (rc || is_enough(search)) {
+            break;
+        }
+        rc = pay_rows_next(&key, &val, &scan);
+    }
+    (void)pay_rows_scan_end(&scan, rc);
+    return rc;
+}
+
+/* There is at most one; MDB_NOTFOUND as above. */
+static int search_reference(search_t *search)
+{
+    pay_charge_t *charge;
+    int rc;
+
+    if (search->cursor->started) {
+        return MDB_NOTFOUND;
+    }
+    rc = pay_store_charge_get_ref(&charge, search->txn, search->scope, search->filter->reference,
+                                  search->rows->pool);
+    if (!rc && is_wanted(charge, search->filter)) {
+        APR_ARRAY_PUSH(search->rows, pay_charge_t *) = charge;
+    }
+    return rc ? rc : MDB_NOTFOUND;
+}
+
+apr_status_t pay_store_charge_search(apr_array_header_t **out, pay_charge_cursor_t *cursor,
+                                     pay_store_t *store, const pay_scope_t *scope,
+                                     const pay_charge_filter_t *filter, int limit, apr_pool_t *p)
+{
+    pay_rows_txn_t txn;
+    search_t search = {
+        .txn = &txn, .scope = scope, .filter = filter, .cursor = cursor, .limit = limit};
+    apr_status_t rv;
+    int rc;
+
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    *out = apr_array_make(p, limit < ROWS_HINT ? limit : ROWS_HINT, sizeof(pay_charge_t *));
+    search.rows = *out;
+    if (cursor->done) {
+        return APR_SUCCESS;
+    }
+    rv = pay_store_charge_mark(&search.mark, filter->email ? filter->email : "");
+    if (rv == APR_SUCCESS) {
+        rv = apr_pool_create(&search.scratch, p);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = pay_rows_begin(&txn, store);
+    if (rv == APR_SUCCESS) {
+        rc = filter->reference ? search_reference(&search) : search_time(&search);
+        pay_rows_end(&txn);
+        cursor->done = rc == MDB_NOTFOUND;
+        rv = pay_rows_status(cursor->done ? MDB_SUCCESS : rc);
+    }
+    apr_pool_destroy(search.scratch);
+    return rv;
 }

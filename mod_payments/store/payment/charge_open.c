@@ -3,7 +3,6 @@
 
 #include "store/account/token.h"
 #include "store/event/event.h"
-#include "store/payment/charge_record.h"
 #include "store/payment/checkout.h"
 #include "store/payment/hint.h"
 #include "store/payment/kept.h"

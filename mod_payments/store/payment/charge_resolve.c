@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/payment/charge.h"
-
 #include "base/log.h"
+#include "base/text/writer.h"
 #include "model/fee.h"
 #include "store/account/account.h"
 #include "store/account/token.h"
 #include "store/event/event.h"
-#include "store/payment/charge_record.h"
+#include "store/payment/charge.h"
 #include "store/payment/checkout.h"
 #include "store/payment/hint.h"
+#include "store/payment/kept.h"
 #include "store/payment/link.h"
 #include "store/payment/total.h"
 #include "store/record/text.h"
 #include "store/record/time.h"
 
 #include <apr_strings.h>
+#include <assert.h>
 
 /* Where a refund speaks against a decline its acquirer is asked again after this. */
 #define DISPUTED_AGAIN apr_time_from_sec(60 * 60)
@@ -319,5 +320,194 @@ apr_status_t pay_store_charge_resolve(pay_charge_t **out, int *changed, pay_stor
     }
     *out = resolve.out;
     *changed = resolve.changed;
+    return APR_SUCCESS;
+}
+
+/* ---- a late approval */
+
+typedef struct late_t {
+    const pay_scope_t *scope;
+    apr_uint64_t seq;
+    const pay_late_step_t *step;
+    apr_pool_t *p;
+    pay_charge_t *out; /* NULL: there is none */
+    int changed;
+    int found; /* the approval is new */
+} late_t;
+
+/* What is known of the approval, beside a decision that stays as it is. */
+static void note(late_t *late)
+{
+    const pay_late_step_t *step = late->step;
+    pay_charge_t *charge = late->out;
+
+    late->found = charge->late == PAY_LATE_NONE && step->to != PAY_LATE_NONE;
+    if (step->outcome && charge->contradiction[0] == '\0') { /* the first one stays */
+        charge->contradiction = pay_store_contradiction(step->outcome, late->p);
+    }
+    charge->late = step->to;
+    if (step->tag) {
+        charge->late_tag = pay_store_text_cut(step->tag, PAY_TAG_LEN, late->p);
+    }
+    if (step->sent_at) {
+        charge->absent_since = step->sent_at;
+        charge->absent_from = step->sent;
+    }
+    if (step->resolution) {
+        charge->resolution = pay_store_text_cut(step->resolution, PAY_RESOLUTION_MAX, late->p);
+    }
+    charge->updated_at = pay_store_time_not_before(charge->updated_at);
+    charge->held = step->held;
+    charge->due_at = step->due_at;
+}
+
+static int late_work(pay_rows_txn_t *txn, void *baton)
+{
+    late_t *late = baton;
+    pay_charge_t *charge;
+    int rc;
+
+    late->out = NULL;
+    late->changed = 0;
+    late->found = 0;
+    rc = pay_store_charge_get(&charge, txn, late->scope, late->seq, late->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+    }
+    late->out = charge;
+    if (charge->state != PAY_CHARGE_FAILED || charge->late != late->step->from) {
+        return PAY_ROWS_SILENT;
+    }
+    note(late);
+    late->changed = 1;
+    return pay_store_charge_put(txn, charge, late->p);
+}
+
+apr_status_t pay_store_charge_late(pay_charge_t **out, int *changed, pay_store_t *store,
+                                   const pay_scope_t *scope, apr_uint64_t seq,
+                                   const pay_late_step_t *step, apr_pool_t *p)
+{
+    late_t late = {.scope = scope, .seq = seq, .step = step, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *changed = 0;
+    assert(step->to < PAY_LATE_COUNT);
+    assert(step->due_at >= 0);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, late_work, &late);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!late.out) {
+        return APR_NOTFOUND;
+    }
+    if (late.found) {
+        pay_log(PAY_LOG_ALERT, APR_SUCCESS,
+                PAYLOGNO(00171) "charge %s (key %s): it failed here because acquirer %s had not "
+                                "received it, but the acquirer approved it",
+                late.out->reference, late.out->key_id, late.out->acquirer);
+    }
+    *out = late.out;
+    *changed = late.changed;
+    return APR_SUCCESS;
+}
+
+/* ---- voiding */
+
+#define ANSWER_SIZE_HINT 1024
+
+typedef struct void_t {
+    const pay_scope_t *scope;
+    const char *reference;
+    const pay_idempotency_t *use;
+    apr_pool_t *p;
+    pay_charge_t *out; /* NULL: there is none */
+    pay_kept_t *kept;
+    int voided;
+} void_t;
+
+/* What a retry under the same Idempotency-Key is answered. */
+static int keep_answer(const void_t *work, pay_rows_txn_t *txn)
+{
+    pay_writer_t *w;
+
+    if (!work->use) {
+        return MDB_SUCCESS;
+    }
+    w = pay_writer_make(ANSWER_SIZE_HINT, work->p);
+    pay_void_answer_to_json(w, work->out);
+    return pay_store_kept_add_text(txn, work->scope, work->use, w->text, work->out->updated_at,
+                                   work->p);
+}
+
+/* Nothing is decided by it: the acquirer may still report that the payer had paid, and is asked. */
+static int close_checkout(void_t *work, pay_rows_txn_t *txn)
+{
+    pay_charge_t *charge = work->out;
+    int rc;
+
+    (void)pay_store_charge_become(charge, PAY_CHARGE_VOID);
+    pay_store_charge_clear_worker(charge);
+    charge->held = PAY_NOT_HELD;
+    charge->due_at = pay_store_checkout_is_asked(charge) ? charge->due_at : 0;
+    charge->updated_at = pay_store_time_not_before(charge->updated_at);
+    rc = pay_store_charge_put(txn, charge, work->p);
+    if (!rc) {
+        rc = pay_store_checkout_ended(txn, charge, work->p);
+    }
+    if (rc) {
+        return rc;
+    }
+    work->voided = 1;
+    return keep_answer(work, txn);
+}
+
+static int void_work(pay_rows_txn_t *txn, void *baton)
+{
+    void_t *work = baton;
+    int rc;
+
+    work->out = NULL;
+    work->kept = NULL;
+    work->voided = 0;
+    if (work->use) {
+        rc = pay_store_kept_get(&work->kept, txn, work->scope, work->use, work->p);
+        if (rc != MDB_NOTFOUND) {
+            return rc;
+        }
+    }
+    rc = pay_store_charge_get_ref(&work->out, txn, work->scope, work->reference, work->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (work->out->kind != PAY_CHARGE_CHECKOUT
+        || pay_charge_in_flight(work->out) /* the payer may be paying at this moment */
+        || !pay_charge_may_become(work->out->state, PAY_CHARGE_VOID)) {
+        return MDB_SUCCESS;
+    }
+    return close_checkout(work, txn);
+}
+
+apr_status_t pay_store_charge_void(pay_charge_t **out, int *voided, pay_kept_t **kept,
+                                   pay_store_t *store, const pay_scope_t *scope,
+                                   const char *reference, const pay_idempotency_t *use,
+                                   apr_pool_t *p)
+{
+    void_t work = {.scope = scope, .reference = reference, .use = use, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *voided = 0;
+    *kept = NULL;
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, void_work, &work);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!work.out && !work.kept) {
+        return APR_NOTFOUND;
+    }
+    *out = work.out;
+    *voided = work.voided;
+    *kept = work.kept;
     return APR_SUCCESS;
 }

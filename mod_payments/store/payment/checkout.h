@@ -30,14 +30,14 @@ int pay_store_checkout_encode(MDB_val *out, const pay_checkout_t *checkout, apr_
 
 /* The row and the page of a charge that is opened. EINVAL: the page's id is none, or is taken. */
 int pay_store_checkout_add(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
-/* --- store/payment/checkout_record.c --- */
+/* --- store/payment/checkout.c --- */
 extern const pay_store_record_t pay_store_checkout_record;
 /* Writes the row; MDB_KEYEXIST: the page's id is taken. */
 int pay_store_checkout_put(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p);
 /* Takes out row and page, if there are any. */
 int pay_store_checkout_del(pay_rows_txn_t *txn, const pay_charge_t *charge);
 
-/* --- store/payment/checkout_ended.c: what public keys and visitors of links made, and nobody paid
+/* --- store/payment/checkout.c: what public keys and visitors of links made, and nobody paid
  * ---
  */
 #define PAY_STORE_CHECKOUT_SWEEP_KEY_LEN (8 + PAY_STORE_SCOPE_LEN + 8) /* ended_at, scope, seq */
@@ -45,16 +45,12 @@ int pay_store_checkout_del(pay_rows_txn_t *txn, const pay_charge_t *charge);
 /* 1 in *out for a charge that a public key or the visitor of a link's page made. */
 int pay_store_checkout_of_stranger(int *out, pay_rows_txn_t *txn, const pay_charge_t *charge,
                                    apr_pool_t *p);
-/* Writes the row of a new checkout, and counts it as a stranger's if it is one. */
-int pay_store_checkout_opened(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
 /* After the charge's state moved: one that ended unpaid is listed for its removal, one that was
  * paid is no stranger's any more. Nothing for other charges. */
 int pay_store_checkout_ended(pay_rows_txn_t *txn, pay_charge_t *charge, apr_pool_t *p);
 /* Lists it under another time; 0: takes it off the list. */
 int pay_store_checkout_list_at(pay_rows_txn_t *txn, pay_charge_t *charge, apr_time_t ended_at,
                                apr_pool_t *p);
-/* Takes it out of the count; the caller removes the row. */
-int pay_store_checkout_forget(pay_rows_txn_t *txn, const pay_charge_t *charge);
 
 /* 1 while an acquirer may still say that a checkout was paid: it is asked, closed or not. */
 int pay_store_checkout_is_asked(const pay_charge_t *charge);

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/payment/due.h"
+
+#include "model/checkout.h"
+#include "store/payment/charge.h"
+#include "store/payment/refund.h"
+#include "store/record/time.h"
 #include "store/rows_scan.h"
+
+#include <apr_strings.h>
+#include <assert.h>
+#include <string.h>
 
 void pay_store_due_key(pay_store_key_t *key, apr_time_t due_at, const pay_scope_t *scope,
                        pay_store_due_kind_t kind, apr_uint64_t seq)
@@ -87,4 +96,306 @@ int pay_store_due_count(apr_uint64_t *sent, apr_uint64_t *open, pay_rows_txn_t *
     }
     *open = all - *sent;
     return pay_rows_scan_end(&scan, rc);
+}
+
+/* ---- taking what is due */
+
+/* Index entries looked at for each row that may be returned. */
+#define VISITS_PER_ROW 4
+
+#define DAY apr_time_from_sec(24 * 60 * 60)
+/* The longest waits there are. Questions about what is pending are a day apart at most, and leases
+ * are shorter; the last one about what failed or was closed comes after a week. */
+#define LONGEST_PENDING (DAY + apr_time_from_sec(60 * 60))
+#define LONGEST_LATE (7 * DAY)
+#define LONGEST_OPEN (PAY_CHECKOUT_LIFETIME_MAX + PAY_CHECKOUT_AHEAD_MAX)
+
+/* A copy of an index entry. */
+typedef struct entry_t {
+    pay_table_t table;
+    apr_time_t due_at;
+    pay_scope_t scope;
+    pay_store_due_kind_t kind;
+    apr_uint64_t seq;
+    MDB_val key, refund_key;
+} entry_t;
+
+typedef struct take_t {
+    apr_time_t now;
+    apr_interval_time_t lease;
+    int limit;
+    apr_pool_t *p;
+    apr_array_header_t *out; /* of pay_due_t */
+} take_t;
+
+/* What both kinds of rows have in common. */
+typedef struct work_in_flight_t {
+    const pay_worker_t *worker;
+    apr_int64_t wait_until_ms;
+    apr_time_t wait_until_at;
+    apr_time_t *due_at;
+    apr_uint32_t *attempts;
+    int is_due; /* pending; failed for absence, or a closed checkout, and asked about late */
+} work_in_flight_t;
+
+static work_in_flight_t work_of_charge(pay_charge_t *charge)
+{
+    const work_in_flight_t work = {&charge->worker, charge->wait_until_ms, charge->wait_until_at,
+                                   &charge->due_at, &charge->attempts,     charge->due_at != 0};
+
+    return work;
+}
+
+static work_in_flight_t work_of_refund(pay_refund_t *refund)
+{
+    const work_in_flight_t work = {&refund->worker, refund->wait_until_ms, refund->wait_until_at,
+                                   &refund->due_at, &refund->attempts,     refund->due_at != 0};
+
+    return work;
+}
+
+static MDB_val val_dup(const MDB_val *val, apr_pool_t *p)
+{
+    MDB_val copy = {val->mv_size, val->mv_size ? apr_pmemdup(p, val->mv_data, val->mv_size) : NULL};
+
+    return copy;
+}
+
+static entry_t entry_read(pay_table_t table, const MDB_val *key, const MDB_val *val, apr_pool_t *p)
+{
+    const unsigned char *at = key->mv_data;
+    entry_t entry;
+
+    entry.table = table;
+    entry.due_at = pay_store_due_time(key);
+    pay_store_read_scope(&entry.scope, at + 8);
+    entry.kind = (pay_store_due_kind_t)at[8 + PAY_STORE_SCOPE_LEN];
+    entry.seq = pay_store_read_u64(at + 8 + PAY_STORE_SCOPE_LEN + 1);
+    entry.key = val_dup(key, p);
+    entry.refund_key = val_dup(val, p);
+    return entry;
+}
+
+/* What is due later than this was put off while the clock was ahead, and is due now. */
+static apr_time_t latest_of(pay_table_t table, pay_store_due_part_t part, apr_time_t now)
+{
+    if (part == PAY_DUE_OPEN) {
+        return now + LONGEST_OPEN;
+    }
+    return now + (table == PAY_TABLE_PENDING_DUE ? LONGEST_PENDING : LONGEST_LATE);
+}
+
+/* Those of the part from the scan's place on that are due by `until`, as long as `out` has fewer
+ * than `limit`. */
+static int entries_from(apr_array_header_t *out, pay_rows_scan_t *scan, pay_store_due_part_t part,
+                        apr_time_t until, int limit, apr_pool_t *p)
+{
+    MDB_val key, val;
+    int rc, seen = out->nelts;
+
+    rc = pay_rows_next(&key, &val, scan);
+    while (!rc && seen++ < limit) {
+        if (key.mv_size != PAY_STORE_DUE_KEY_LEN) {
+            (void)pay_rows_bad(scan->table, &key);
+        } else if (pay_store_due_part(&key) != part || pay_store_due_time(&key) > until) {
+            break;
+        } else {
+            APR_ARRAY_PUSH(out, entry_t) = entry_read(scan->table, &key, &val, p);
+        }
+        rc = pay_rows_next(&key, &val, scan);
+    }
+    return rc;
+}
+
+/* The first entries of a part of a table that are due, until `out` has `limit` of them; then those
+ * that are due too far ahead. */
+static int entries_of(apr_array_header_t *out, pay_rows_txn_t *txn, pay_table_t table,
+                      pay_store_due_part_t part, apr_time_t now, int limit, apr_pool_t *p)
+{
+    const apr_time_t part_from = part == PAY_DUE_OPEN ? PAY_STORE_DUE_OPEN_FROM : 0;
+    pay_store_key_t from, beyond;
+    pay_rows_scan_t scan = pay_rows_scan(txn, table, NULL, &from, PAY_ROWS_FROM);
+    int rc;
+
+    pay_store_due_begin(&from, part);
+    rc = entries_from(out, &scan, part, now, limit, p);
+    if ((!rc || rc == MDB_NOTFOUND) && out->nelts < limit) {
+        pay_store_key_start(&beyond);
+        pay_store_key_time(&beyond, part_from + latest_of(table, part, now) + 1);
+        pay_rows_scan_move(&scan, &beyond);
+        rc = entries_from(out, &scan, part, PAY_STORE_DUE_OPEN_FROM, limit, p);
+    }
+    return pay_rows_scan_end(&scan, rc);
+}
+
+/* What is due, at most `limit` entries, pending ones first; copied, for the index changes as they
+ * are worked on. */
+static int entries_due(apr_array_header_t **out, pay_rows_txn_t *txn, apr_time_t now, int limit,
+                       apr_pool_t *p)
+{
+    int rc;
+
+    *out = apr_array_make(p, 16, sizeof(entry_t));
+    rc = entries_of(*out, txn, PAY_TABLE_PENDING_DUE, PAY_DUE_SENT, now, limit, p);
+    if (!rc) {
+        rc = entries_of(*out, txn, PAY_TABLE_PENDING_DUE, PAY_DUE_OPEN, now, limit, p);
+    }
+    return rc ? rc : entries_of(*out, txn, PAY_TABLE_LATE_DUE, PAY_DUE_SENT, now, limit, p);
+}
+
+/* The row behind an entry; *due stays empty when there is none. */
+static int load(pay_due_t *due, pay_store_refund_t **refund, pay_charge_t **charge,
+                pay_rows_txn_t *txn, const entry_t *entry, apr_pool_t *p)
+{
+    int rc;
+
+    memset(due, 0, sizeof(*due));
+    *refund = NULL;
+    *charge = NULL;
+    if (entry->kind == PAY_DUE_CHARGE) {
+        rc = pay_store_charge_get(charge, txn, &entry->scope, entry->seq, p);
+    } else {
+        rc = pay_store_refund_get(refund, txn, &entry->refund_key, p);
+        if (!rc && (*refund)->refund.charge_seq != 0) {
+            rc = pay_store_charge_get(charge, txn, &entry->scope, (*refund)->refund.charge_seq, p);
+            if (rc == MDB_NOTFOUND) { /* a refund of a charge that is gone is not to be sent */
+                return pay_rows_bad(entry->table, &entry->key);
+            }
+        }
+    }
+    if (rc == MDB_NOTFOUND) {
+        return MDB_SUCCESS;
+    }
+    due->charge = *charge;
+    due->refund = *refund ? &(*refund)->refund : NULL;
+    return rc;
+}
+
+/* An entry whose row cannot be read goes to the back, so that it never blocks the others. */
+static int push_entry(pay_rows_txn_t *txn, const entry_t *entry, apr_time_t due_at)
+{
+    pay_store_key_t key;
+    MDB_val at, val = entry->refund_key;
+    int rc;
+
+    rc = pay_store_entry_del(txn, entry->table, &entry->key);
+    if (rc) {
+        return rc;
+    }
+    pay_store_due_key(&key, due_at, &entry->scope, entry->kind, entry->seq);
+    at = pay_store_key_val(&key);
+    return pay_rows_put(txn, entry->table, &at, &val, 0);
+}
+
+/* For how long the row is left to its worker, which may have sent it just before its deadline; 0:
+ * it is ours to ask about. */
+static apr_interval_time_t busy_for(const work_in_flight_t *work)
+{
+    return pay_worker_left(work->worker, work->wait_until_ms + apr_time_as_msec(PAY_WORKER_GRACE),
+                           work->wait_until_at, pay_store_time_now());
+}
+
+/* 1: an open checkout whose time is not over, which a store written before has among those that
+ * were sent. */
+static int is_early(const take_t *take, const entry_t *entry, const pay_charge_t *charge)
+{
+    return charge && entry->due_at > take->now && pay_checkout_is_open(charge)
+           && pay_store_due_part(&entry->key) == PAY_DUE_SENT;
+}
+
+/* The entry that was found is gone; the one that the row should have may be missing. */
+static int put_in_place(pay_rows_txn_t *txn, const pay_store_refund_t *refund,
+                        const pay_charge_t *charge)
+{
+    return refund ? pay_store_refund_reindex(txn, refund) : pay_store_charge_reindex(txn, charge);
+}
+
+static int take_entry(take_t *take, pay_rows_txn_t *txn, const entry_t *entry)
+{
+    pay_store_refund_t *refund;
+    pay_charge_t *charge;
+    work_in_flight_t work;
+    pay_due_t due;
+    apr_interval_time_t busy;
+    int rc;
+
+    rc = load(&due, &refund, &charge, txn, entry, take->p);
+    if (rc == PAY_ROWS_BAD) {
+        return push_entry(txn, entry, take->now + take->lease);
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = pay_store_entry_del(txn, entry->table, &entry->key);
+    if (rc || (!refund && !charge)) {
+        return rc;
+    }
+    if (refund) {
+        work = work_of_refund(&refund->refund);
+    } else {
+        work = work_of_charge(charge);
+    }
+    if (!work.is_due) {
+        return MDB_SUCCESS; /* a leftover of an entry that was once pushed back unread */
+    }
+    if (*work.due_at != entry->due_at || is_early(take, entry, refund ? NULL : charge)) {
+        return put_in_place(txn, refund, charge); /* the row says when and where */
+    }
+    busy = busy_for(&work);
+    if (busy > 0) {
+        *work.due_at = take->now + busy;
+    } else {
+        *work.due_at = take->now + take->lease;
+        (*work.attempts)++;
+        APR_ARRAY_PUSH(take->out, pay_due_t) = due;
+    }
+    return refund ? pay_store_refund_put(txn, refund, take->p)
+                  : pay_store_charge_put(txn, charge, take->p);
+}
+
+static int take_work(pay_rows_txn_t *txn, void *baton)
+{
+    take_t *take = baton;
+    apr_array_header_t *entries;
+    int i, rc;
+
+    take->out = apr_array_make(take->p, 16, sizeof(pay_due_t));
+    rc = entries_due(&entries, txn, take->now, VISITS_PER_ROW * take->limit, take->p);
+    for (i = 0; !rc && i < entries->nelts && take->out->nelts < take->limit; i++) {
+        rc = take_entry(take, txn, &APR_ARRAY_IDX(entries, i, entry_t));
+    }
+    return rc;
+}
+
+apr_status_t pay_store_due_take(apr_array_header_t **out, pay_store_t *store, apr_time_t now,
+                                apr_interval_time_t lease, int limit, apr_pool_t *p)
+{
+    take_t take = {.now = now, .lease = lease, .limit = limit, .p = p};
+    apr_array_header_t *entries;
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc;
+
+    *out = apr_array_make(p, 1, sizeof(pay_due_t));
+    assert(limit >= 1);
+    assert(limit <= PAY_STORE_ROWS_MAX);
+    assert(lease > 0);
+    /* Most steps find nothing: those take no turn to write. */
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rc = entries_due(&entries, &txn, now, VISITS_PER_ROW * limit, p);
+    pay_rows_end(&txn);
+    if (rc) {
+        return pay_rows_status(rc);
+    }
+    if (entries->nelts == 0) {
+        return APR_SUCCESS;
+    }
+    rv = pay_rows_commit(store, pay_turn_all(), 0, take_work, &take);
+    if (rv == APR_SUCCESS) {
+        *out = take.out;
+    }
+    return rv;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/payment/link.h"
 
+#include "base/log.h"
 #include "store/account/account.h"
-#include "store/record/record.h"
+#include "store/payment/charge.h"
+#include "store/payment/checkout.h"
+#include "store/record/index.h"
 #include "store/record/rows.h"
 #include "store/record/time.h"
 #include "store/record/walk.h"
 #include "store/row.h"
+#include "store/rows_scan.h"
 
 #include <apr_strings.h>
 #include <assert.h>
@@ -109,7 +113,8 @@ int pay_store_link_load(pay_link_t **out, pay_rows_txn_t *txn, const pay_scope_t
     return load(out, txn, &at, p);
 }
 
-int pay_store_link_of_page(pay_link_t **out, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p)
+/* The link of a page of that kind: the bytes behind it. */
+static int link_of_page(pay_link_t **out, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p)
 {
     MDB_val key = *at;
 
@@ -180,7 +185,8 @@ static int put(pay_rows_txn_t *txn, const pay_link_t *before, const pay_link_t *
     return rc ? rc : pay_store_record_put(txn, &pay_store_link_record, &key, &row, before, link);
 }
 
-int pay_store_link_put(pay_rows_txn_t *txn, const pay_link_t *link, apr_pool_t *p)
+/* Writes the row again. */
+static int link_put(pay_rows_txn_t *txn, const pay_link_t *link, apr_pool_t *p)
 {
     return put(txn, link, link, p);
 }
@@ -314,7 +320,7 @@ static int disable_work(pay_rows_txn_t *txn, void *baton)
     }
     work->changed = 1;
     work->out->disabled_at = pay_store_time_now();
-    return pay_store_link_put(txn, work->out, work->p);
+    return link_put(txn, work->out, work->p);
 }
 
 apr_status_t pay_store_link_disable(pay_link_t **out, int *changed, pay_store_t *store,
@@ -331,4 +337,377 @@ apr_status_t pay_store_link_disable(pay_link_t **out, int *changed, pay_store_t 
         *changed = work.changed;
     }
     return rv;
+}
+
+/* ---- paying by a link */
+
+static pay_claim_t claim_of_state(const pay_link_t *link, apr_time_t now)
+{
+    static const pay_claim_t claims[] = {
+        [PAY_LINK_ACTIVE] = PAY_CLAIM_NEW,
+        [PAY_LINK_EXPIRED] = PAY_CLAIM_LINK_EXPIRED,
+        [PAY_LINK_DISABLED] = PAY_CLAIM_LINK_DISABLED,
+        [PAY_LINK_USED] = PAY_CLAIM_LINK_USED,
+    };
+    _Static_assert(sizeof(claims) / sizeof(claims[0]) == PAY_LINK_STATE_COUNT, "a claim each");
+
+    return claims[pay_link_state(link, now)];
+}
+
+/* 1 when the payer of `last` is the one of `proposal`, for the same amount, and may go on. */
+static int goes_on(const pay_charge_t *last, const pay_charge_t *proposal, apr_time_t now)
+{
+    return last->checkout && pay_checkout_stage(last, now) != PAY_STAGE_EXPIRED
+           && strcmp(last->email, proposal->email) == 0
+           && last->money.amount_minor == proposal->money.amount_minor;
+}
+
+int pay_store_link_holds(const pay_charge_t *charge)
+{
+    switch (charge->state) {
+    case PAY_CHARGE_PENDING:
+        return 1;
+    case PAY_CHARGE_FAILED:
+    case PAY_CHARGE_ABANDONED:
+    case PAY_CHARGE_VOID:
+        return charge->due_at != 0 || charge->held != PAY_NOT_HELD
+               || charge->late == PAY_LATE_REFUNDING;
+    case PAY_CHARGE_SUCCESSFUL:
+    case PAY_CHARGE_REVERSED:
+    case PAY_CHARGE_STATE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* ---- counting those of a link */
+
+/* One checkout of the table; *mine 1: it was made from the link, and holds it. */
+static int look(int *mine, pay_rows_txn_t *txn, const pay_link_t *link, const MDB_val *key,
+                const MDB_val *row, apr_pool_t *ptemp)
+{
+    pay_checkout_t *checkout;
+    pay_charge_t *charge;
+    int rc;
+
+    *mine = 0;
+    rc = pay_store_checkout_decode(&checkout, key, row, ptemp);
+    if (rc) {
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* nobody knows whose it is */
+    }
+    if (strcmp(checkout->link, link->reference) != 0) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_charge_get(&charge, txn, &link->scope,
+                              pay_store_read_u64((const char *)key->mv_data + PAY_STORE_SCOPE_LEN),
+                              ptemp);
+    if (rc == PAY_ROWS_BAD) {
+        *mine = 1; /* what became of it cannot be told */
+        return MDB_SUCCESS;
+    }
+    *mine = !rc && pay_store_link_holds(charge);
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+int pay_store_link_count(apr_uint64_t *holding, int *whole, pay_rows_txn_t *txn,
+                         const pay_link_t *link, apr_pool_t *p)
+{
+    pay_store_key_t scope, beyond;
+    pay_rows_scan_t scan = pay_rows_scan(txn, PAY_TABLE_CHECKOUT, &scope, &beyond, PAY_ROWS_BEFORE);
+    apr_pool_t *ptemp;
+    MDB_val key, row;
+    int rc, mine, looks = 0;
+
+    *holding = 0;
+    *whole = 1;
+    if (link->last_seq == 0) {
+        return MDB_SUCCESS;
+    }
+    apr_pool_create(&ptemp, p);
+    pay_store_key_of_scope(&scope, &link->scope);
+    pay_store_charge_key(&beyond, &link->scope, link->last_seq + 1);
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc && key.mv_size == PAY_STORE_SCOPE_LEN + sizeof(apr_uint64_t)) {
+        if (looks++ == PAY_STORE_LINK_LOOKS_MAX) {
+            *whole = 0;
+            break;
+        }
+        apr_pool_clear(ptemp);
+        rc = look(&mine, txn, link, &key, &row, ptemp);
+        if (!rc) {
+            *holding += (apr_uint64_t)mine;
+            rc = pay_rows_next(&key, &row, &scan);
+        }
+    }
+    apr_pool_destroy(ptemp);
+    return pay_rows_scan_end(&scan, rc);
+}
+
+/* Of a row that did not count them: once, when the next payer comes. */
+static int count_older(int *whole, pay_rows_txn_t *txn, pay_link_t *link, apr_pool_t *p)
+{
+    int rc;
+
+    *whole = 1;
+    if (link->counted) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_link_count(&link->holding, whole, txn, link, p);
+    if (rc || !*whole) {
+        return rc;
+    }
+    link->counted = 1;
+    return link_put(txn, link, p);
+}
+
+/* The link that a checkout holds or ceases to hold; *link NULL: there is none that counts it. */
+static int load_counting(pay_link_t **link, pay_rows_txn_t *txn, const pay_charge_t *charge,
+                         apr_pool_t *p)
+{
+    int rc;
+
+    *link = NULL;
+    if (!charge->checkout || !*charge->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_link_load(link, txn, &charge->scope, charge->checkout->link, p);
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+        return MDB_SUCCESS; /* what happened to the money does not depend on it */
+    }
+    if (!rc && (!(*link)->once || !(*link)->counted)) {
+        *link = NULL;
+    }
+    return rc;
+}
+
+/* It held the link `before`, and does so `now`. */
+static int recount(pay_rows_txn_t *txn, const pay_charge_t *charge, int before, int now,
+                   apr_pool_t *p)
+{
+    pay_link_t *link;
+    int rc;
+
+    if (before == now) {
+        return MDB_SUCCESS;
+    }
+    rc = load_counting(&link, txn, charge, p);
+    if (rc || !link || (!now && link->holding == 0)) {
+        return rc;
+    }
+    link->holding = now ? link->holding + 1 : link->holding - 1;
+    return link_put(txn, link, p);
+}
+
+int pay_store_link_follow(pay_rows_txn_t *txn, const pay_charge_t *before,
+                          const pay_charge_t *charge, apr_pool_t *p)
+{
+    if (!charge->checkout || !*charge->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    return recount(txn, charge, before && pay_store_link_holds(before),
+                   pay_store_link_holds(charge), p);
+}
+
+/* ---- the next payer */
+
+/* Of a link that is paid once, by all its checkouts; *charge is the last one where its payer goes
+ * on. */
+static int judge_once(pay_claim_t *claim, pay_charge_t **charge, pay_rows_txn_t *txn,
+                      pay_link_t *link, const pay_charge_t *proposal, apr_time_t now, apr_pool_t *p)
+{
+    pay_charge_t *last;
+    int rc, whole;
+
+    rc = count_older(&whole, txn, link, p);
+    if (rc) {
+        return rc;
+    }
+    if (!whole) {
+        *claim = PAY_CLAIM_LINK_BUSY;
+        pay_log(
+            PAY_LOG_ERR, APR_SUCCESS,
+            PAYLOGNO(00730) "payment link %s was created by an earlier version and has too many "
+                            "checkouts to find out whether one may be paid: create another link",
+            link->reference);
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_charge_get(&last, txn, &proposal->scope, link->last_seq, p);
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    if (rc == MDB_NOTFOUND) { /* it was withdrawn */
+        last = NULL;
+    }
+    if (last && (last->state == PAY_CHARGE_SUCCESSFUL || last->state == PAY_CHARGE_REVERSED)) {
+        *claim = PAY_CLAIM_LINK_USED;
+    } else if (link->holding == 0 && !(last && pay_store_link_holds(last))) {
+        *claim = PAY_CLAIM_NEW;
+    } else if (link->holding == 1 && last && last->state == PAY_CHARGE_PENDING
+               && goes_on(last, proposal, now)) {
+        *claim = PAY_CLAIM_LINK_AGAIN;
+        *charge = last;
+    } else {
+        *claim = PAY_CLAIM_LINK_BUSY;
+    }
+    return MDB_SUCCESS;
+}
+
+int pay_store_link_judge(pay_claim_t *claim, pay_link_t **link, pay_charge_t **charge,
+                         pay_rows_txn_t *txn, const pay_charge_t *proposal, apr_pool_t *p)
+{
+    const apr_time_t now = pay_store_time_now();
+    int rc;
+
+    *claim = PAY_CLAIM_NEW;
+    *link = NULL;
+    *charge = NULL;
+    if (!proposal->checkout || !*proposal->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_link_load(link, txn, &proposal->scope, proposal->checkout->link, p);
+    if (rc == MDB_NOTFOUND) {
+        *claim = PAY_CLAIM_LINK_UNKNOWN;
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    *claim = claim_of_state(*link, now);
+    if (*claim != PAY_CLAIM_NEW || !(*link)->once || (*link)->last_seq == 0) {
+        return MDB_SUCCESS;
+    }
+    return judge_once(claim, charge, txn, *link, proposal, now, p);
+}
+
+int pay_store_link_opened(pay_rows_txn_t *txn, pay_link_t *link, const pay_charge_t *charge,
+                          apr_pool_t *p)
+{
+    if (!link) {
+        return MDB_SUCCESS;
+    }
+    link->last_seq = charge->seq;
+    if (link->once && pay_store_link_holds(charge)) {
+        link->holding++;
+    }
+    return link_put(txn, link, p);
+}
+
+int pay_store_link_decided(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
+{
+    pay_link_t *link;
+    int rc;
+
+    if (!pay_charge_was_approved(charge) || !charge->checkout || !*charge->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
+    if (rc == MDB_NOTFOUND || rc == PAY_ROWS_BAD) {
+        return MDB_SUCCESS; /* what happened to the money does not depend on it */
+    }
+    if (rc) {
+        return rc;
+    }
+    link->paid++;
+    return link_put(txn, link, p);
+}
+
+int pay_store_link_removed(pay_rows_txn_t *txn, const pay_charge_t *charge, apr_pool_t *p)
+{
+    pay_link_t *link;
+    int rc;
+
+    if (!charge->checkout || !*charge->checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = recount(txn, charge, pay_store_link_holds(charge), 0, p);
+    if (rc || !pay_charge_was_approved(charge)) {
+        return rc;
+    }
+    rc = pay_store_link_load(&link, txn, &charge->scope, charge->checkout->link, p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    if (link->paid > 0) {
+        link->paid--;
+    }
+    return link_put(txn, link, p);
+}
+
+/* ---- pages */
+
+static int page_of_link(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_val *at,
+                        const MDB_val *place, apr_pool_t *p)
+{
+    const MDB_val key = {place->mv_size - 1, (unsigned char *)place->mv_data + 1};
+    pay_link_t *link;
+    int rc;
+
+    rc = link_of_page(&link, txn, &key, p);
+    if (!rc) {
+        rc = pay_store_account_by_number(&out->account, txn, link->scope.account, p);
+    }
+    if (rc == MDB_NOTFOUND) {
+        return pay_rows_bad(PAY_TABLE_PAGE, at);
+    }
+    if (!rc) {
+        out->link = link;
+    }
+    return rc;
+}
+
+/* What stands behind an id of table page. */
+static int page_read(pay_store_page_t *out, pay_rows_txn_t *txn, const MDB_val *at,
+                     const MDB_val *place, apr_pool_t *p)
+{
+    const unsigned char *bytes = place->mv_data;
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    if (place->mv_size > 0 && bytes[0] == PAY_PAGE_LINK) {
+        return page_of_link(out, txn, at, place, p);
+    }
+    if (place->mv_size != PAY_STORE_PAGE_LEN || bytes[0] != PAY_PAGE_CHECKOUT) {
+        return pay_rows_bad(PAY_TABLE_PAGE, at);
+    }
+    pay_store_read_scope(&scope, bytes + 1);
+    rc = pay_store_charge_get(&charge, txn, &scope,
+                              pay_store_read_u64(bytes + 1 + PAY_STORE_SCOPE_LEN), p);
+    if (!rc && !charge->checkout) {
+        return MDB_NOTFOUND;
+    }
+    if (!rc) {
+        rc = pay_store_account_by_number(&out->account, txn, scope.account, p);
+    }
+    if (rc == MDB_NOTFOUND) {
+        return pay_rows_bad(PAY_TABLE_PAGE, at);
+    }
+    out->charge = charge;
+    return rc;
+}
+
+apr_status_t pay_store_page_find(pay_store_page_t *out, pay_store_t *store, const char *page_id,
+                                 apr_pool_t *p)
+{
+    pay_store_key_t key;
+    MDB_val at, place;
+    pay_rows_txn_t txn;
+    apr_status_t rv;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    if (!pay_store_page_key(&key, page_id)) {
+        return APR_NOTFOUND;
+    }
+    rv = pay_rows_begin(&txn, store);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    at = pay_store_key_val(&key);
+    rc = pay_rows_get(&place, &txn, PAY_TABLE_PAGE, &at);
+    if (!rc) {
+        rc = page_read(out, &txn, &at, &place, p);
+    }
+    pay_rows_end(&txn);
+    return pay_rows_status(rc);
 }

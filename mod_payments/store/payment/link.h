@@ -27,12 +27,8 @@ int pay_store_link_encode(MDB_val *out, const pay_link_t *link, apr_pool_t *p);
 /* MDB_NOTFOUND when there is none. */
 int pay_store_link_load(pay_link_t **out, pay_rows_txn_t *txn, const pay_scope_t *scope,
                         const char *reference, apr_pool_t *p);
-/* The link of a page of that kind: the bytes behind it. */
-int pay_store_link_of_page(pay_link_t **out, pay_rows_txn_t *txn, const MDB_val *at, apr_pool_t *p);
-/* Writes the row again. */
-int pay_store_link_put(pay_rows_txn_t *txn, const pay_link_t *link, apr_pool_t *p);
 
-/* --- store/payment/link_pay.c --- */
+/* --- store/payment/link.c --- */
 /*
  * Judges a checkout that is to be opened from a link: *claim PAY_CLAIM_NEW and *link, the row to
  * hand to pay_store_link_opened; or why not, with *charge where the payer's own one is still open.

@@ -11,6 +11,7 @@
  */
 
 #include "store/keys.h"
+#include "store/record/index.h"
 #include "store/rows.h"
 
 #define PAY_STORE_REFUND_VERSION 1
@@ -72,7 +73,7 @@ int pay_store_refund_encode(MDB_val *out, const pay_store_refund_t *row, const c
                             apr_pool_t *p);
 
 /*
- * Table refund_repeat (store/payment/refund_repeat.c): the refunds made here that are pending or
+ * Table refund_repeat (store/payment/refund_open.c): the refunds made here that are pending or
  * processed, by their charge and a digest of amount and notes. However many refunds a charge has,
  * whether one was just made (R5) takes one look. History that was imported has no entries.
  */
@@ -85,15 +86,34 @@ int pay_store_refund_repeat_key(pay_store_key_t *key, const pay_refund_t *refund
 int pay_store_refund_repeat_erase(pay_rows_txn_t *txn, pay_refund_t *refund, apr_pool_t *p);
 /* The end of that: the row is written. */
 int pay_store_refund_repeat_forget(pay_rows_txn_t *txn, pay_store_refund_t *row, apr_pool_t *p);
-/* The one opened last of those of the charge with the amount and notes of `like`; NULL: none. */
-int pay_store_refund_repeat_newest(pay_store_refund_t **out, pay_rows_txn_t *txn,
-                                   const pay_charge_t *charge, const pay_refund_t *like,
-                                   apr_pool_t *p);
 
-/* The newest fetched or imported refund of the charge with that amount which did not fail; NULL:
- * none. Of a charge with more than PAY_STORE_ROWS_MAX the last ones. */
-int pay_store_refund_fetched_like(pay_store_refund_t **out, pay_rows_txn_t *txn,
-                                  const pay_charge_t *charge, apr_int64_t amount_minor,
-                                  apr_pool_t *p);
+/*
+ * The row of a refund together with its indexes: by reference, by id, by charge, by what would
+ * repeat it, by its names at the acquirer, by when it is due, and among what waits for a person.
+ * Units of work change the refund and write it; the entries follow. Functions run inside the
+ * caller's transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
+ */
+
+extern const pay_store_record_t pay_store_refund_record; /* of pay_store_refund_t */
+
+/* Writes a new row with this text. Its reference and id are known to be free. */
+int pay_store_refund_insert(pay_rows_txn_t *txn, const pay_store_refund_t *row, const char *text,
+                            apr_pool_t *p);
+/* Writes the row again. */
+int pay_store_refund_put(pay_rows_txn_t *txn, const pay_store_refund_t *row, apr_pool_t *p);
+/* Takes out the row of `refund`, which is as it was read. One that is not there is no error. */
+int pay_store_refund_remove(pay_rows_txn_t *txn, const pay_refund_t *refund);
+
+/* Puts the entries of a refund that is stored, for one that may lack some. */
+int pay_store_refund_reindex(pay_rows_txn_t *txn, const pay_store_refund_t *row);
+
+/* --- store/payment/refund_resolve.c --- */
+/*
+ * Writes the events of a refund that was decided, or failed later, and counts them in its charge;
+ * with `turned` 1, also those of the charge, which became reversed by that, or successful again.
+ * Nothing is written for a refund that only a file reported. Both rows are written already.
+ */
+int pay_store_refund_announce(pay_rows_txn_t *txn, const pay_refund_t *refund, int turned,
+                              apr_pool_t *p);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/payment/refund_record.h"
-
 #include "base/log.h"
+#include "store/account/account.h"
 #include "store/event/event.h"
 #include "store/payment/acquirer.h"
 #include "store/payment/charge.h"
 #include "store/payment/hint.h"
+#include "store/payment/refund.h"
 #include "store/payment/total.h"
+#include "store/record/epoch.h"
 #include "store/record/text.h"
 #include "store/record/time.h"
 
@@ -185,5 +186,385 @@ apr_status_t pay_store_refund_resolve(pay_refund_t **out, int *changed, pay_stor
     }
     *out = resolve.out;
     *changed = resolve.changed;
+    return APR_SUCCESS;
+}
+
+/* ---- events */
+
+int pay_store_refund_announce(pay_rows_txn_t *txn, const pay_refund_t *refund, int turned,
+                              apr_pool_t *p)
+{
+    pay_charge_t *charge;
+    int rc, wanted;
+
+    if (refund->charge_seq == 0 || (refund->import_number != 0 && !*refund->acquirer)) {
+        return MDB_SUCCESS; /* what a file told is not news */
+    }
+    rc = pay_store_event_is_wanted(&wanted, txn, &refund->scope, p);
+    if (rc || !wanted) {
+        return rc;
+    }
+    rc = pay_store_charge_get(&charge, txn, &refund->scope, refund->charge_seq, p);
+    if (rc) {
+        return rc;
+    }
+    rc = pay_store_event_of_refund(txn, charge, refund, turned, p);
+    return rc ? rc : pay_store_charge_put(txn, charge, p);
+}
+
+/* ---- failing later */
+
+typedef struct fail_t {
+    const pay_scope_t *scope;
+    const char *refund_reference;
+    apr_pool_t *p;
+    pay_refund_t *out; /* NULL: there is none */
+    int changed;
+} fail_t;
+
+/*
+ * What was decided stays frozen: the request's answer was given long ago. The amounts, the total
+ * and the record are what they would be had the acquirer refused at once.
+ */
+static int take_back(fail_t *fail, pay_rows_txn_t *txn, pay_store_refund_t *row)
+{
+    pay_refund_t *refund = &row->refund;
+    int rc, turned = 0;
+
+    if (refund->charge_seq != 0) {
+        rc = pay_store_charge_move_refund(&turned, txn, refund, PAY_REFUND_FAILED, fail->p);
+        if (rc) {
+            return rc;
+        }
+    }
+    rc = pay_store_total_refund(txn, refund, -1, fail->p); /* while it still is processed */
+    if (rc) {
+        return rc;
+    }
+    refund->state = PAY_REFUND_FAILED;
+    refund->updated_at = pay_store_time_not_before(refund->updated_at);
+    fail->changed = 1;
+    rc = pay_store_refund_put(txn, row, fail->p);
+    return rc ? rc : pay_store_refund_announce(txn, refund, turned, fail->p);
+}
+
+static int fail_work(pay_rows_txn_t *txn, void *baton)
+{
+    fail_t *fail = baton;
+    pay_store_refund_t *row;
+    int rc, visible;
+
+    fail->out = NULL;
+    fail->changed = 0;
+    rc = pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, fail->scope,
+                                   fail->refund_reference, fail->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    rc = pay_store_refund_visible(&visible, txn, &row->refund);
+    if (rc || !visible) {
+        return rc;
+    }
+    fail->out = &row->refund;
+    /* A pending one may become failed too, but that is for refund_resolve to decide. */
+    if (row->refund.state != PAY_REFUND_PROCESSED
+        || !pay_refund_may_become(row->refund.state, PAY_REFUND_FAILED)) {
+        return MDB_SUCCESS;
+    }
+    return take_back(fail, txn, row);
+}
+
+apr_status_t pay_store_refund_fail(pay_refund_t **out, int *changed, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *refund_reference,
+                                   apr_pool_t *p)
+{
+    fail_t fail = {.scope = scope, .refund_reference = refund_reference, .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *changed = 0;
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, fail_work, &fail);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!fail.out) {
+        return APR_NOTFOUND;
+    }
+    if (fail.changed) {
+        pay_log(PAY_LOG_WARNING, APR_SUCCESS,
+                PAYLOGNO(00160) "refund %s (key %s): the acquirer reports that it failed after it "
+                                "was processed; its amount can be refunded again",
+                fail.out->refund_reference, fail.out->key_id);
+    }
+    *out = fail.out;
+    *changed = fail.changed;
+    return APR_SUCCESS;
+}
+
+/* ---- claiming */
+
+typedef struct claim_t {
+    const pay_scope_t *scope;
+    const char *refund_reference;
+    const pay_worker_t *worker;
+    apr_int64_t send_before_ms, wait_until_ms;
+    apr_time_t due_at;
+    apr_pool_t *p;
+    pay_refund_t *out; /* NULL: there is none */
+    int claimed;
+} claim_t;
+
+/* 0 while its account is in Test Mode, or the store was put back and nobody confirmed it. */
+static int may_send(int *out, pay_rows_txn_t *txn, const pay_scope_t *scope, apr_pool_t *p)
+{
+    pay_account_t *account;
+    int rc, held;
+
+    *out = scope->mode == PAY_TEST;
+    if (*out) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_epoch_held(&held, txn);
+    if (rc || held) {
+        return rc;
+    }
+    rc = pay_store_account_by_number(&account, txn, scope->account, p);
+    *out = !rc && account->mode == PAY_LIVE;
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+/* From here on it may have been sent: whoever finds it asks, and does not send it again. */
+static int claim_work(pay_rows_txn_t *txn, void *baton)
+{
+    claim_t *claim = baton;
+    pay_store_refund_t *row;
+    pay_refund_t *refund;
+    int rc, may;
+
+    claim->out = NULL;
+    claim->claimed = 0;
+    rc = pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, claim->scope,
+                                   claim->refund_reference, claim->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    refund = &row->refund;
+    claim->out = refund;
+    if (!refund->waiting || refund->state != PAY_REFUND_PENDING) {
+        return MDB_SUCCESS;
+    }
+    rc = may_send(&may, txn, claim->scope, claim->p);
+    if (rc || !may) {
+        return rc;
+    }
+    refund->waiting = 0;
+    refund->worker = *claim->worker;
+    refund->send_before_ms = claim->send_before_ms;
+    refund->wait_until_ms = claim->wait_until_ms;
+    refund->wait_until_at = pay_worker_until(claim->wait_until_ms, pay_store_time_now());
+    refund->due_at = claim->due_at;
+    claim->claimed = 1;
+    return pay_store_refund_put(txn, row, claim->p);
+}
+
+apr_status_t pay_store_refund_claim(pay_refund_t **out, int *claimed, pay_store_t *store,
+                                    const pay_scope_t *scope, const char *refund_reference,
+                                    const pay_worker_t *worker, apr_int64_t send_before_ms,
+                                    apr_int64_t wait_until_ms, apr_time_t due_at, apr_pool_t *p)
+{
+    claim_t claim = {.scope = scope,
+                     .refund_reference = refund_reference,
+                     .worker = worker,
+                     .send_before_ms = send_before_ms,
+                     .wait_until_ms = wait_until_ms,
+                     .due_at = due_at,
+                     .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *claimed = 0;
+    assert(due_at > 0);
+    rv = pay_rows_commit(pay_rows_base(store), pay_turn_scope(scope), 0, claim_work, &claim);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!claim.out) {
+        return APR_NOTFOUND;
+    }
+    *out = claim.out;
+    *claimed = claim.claimed;
+    return APR_SUCCESS;
+}
+
+/* ---- late refunds */
+
+typedef struct late_t {
+    const pay_scope_t *scope;
+    const char *refund_reference;
+    const pay_outcome_t *found; /* NULL: nothing was */
+    apr_time_t due_at;
+    pay_held_t held;
+    const char *resolution; /* NULL: as it is */
+    apr_pool_t *p;
+    pay_refund_t *out; /* NULL: there is none */
+    int changed;
+    int contradicts; /* and that is new */
+} late_t;
+
+/* What was found before, and a person decided since, is not held again. */
+static pay_held_t held_now(const late_t *late, const pay_store_refund_t *row)
+{
+    int decided = late->found && row->contradiction[0] != '\0' && row->refund.held == PAY_NOT_HELD
+                  && row->refund.resolution[0] != '\0';
+
+    return decided ? PAY_NOT_HELD : late->held;
+}
+
+static int changes_nothing(const late_t *late, const pay_store_refund_t *row)
+{
+    return late->due_at == row->refund.due_at && held_now(late, row) == row->refund.held
+           && (!late->found || row->contradiction[0] != '\0') && !late->resolution;
+}
+
+static int late_work(pay_rows_txn_t *txn, void *baton)
+{
+    late_t *late = baton;
+    pay_store_refund_t *row;
+    pay_refund_t *refund;
+    int rc;
+
+    late->out = NULL;
+    late->changed = 0;
+    late->contradicts = 0;
+    rc = pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, late->scope,
+                                   late->refund_reference, late->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+    }
+    refund = &row->refund;
+    late->out = refund;
+    if (refund->state != PAY_REFUND_FAILED || changes_nothing(late, row)) {
+        return PAY_ROWS_SILENT;
+    }
+    refund->due_at = late->due_at;
+    refund->held = held_now(late, row);
+    if (late->found && row->contradiction[0] == '\0') {
+        row->contradiction = pay_store_contradiction(late->found, late->p);
+        late->contradicts = 1;
+    }
+    if (late->resolution) {
+        refund->resolution = pay_store_text_cut(late->resolution, PAY_RESOLUTION_MAX, late->p);
+    }
+    late->changed = 1;
+    return pay_store_refund_put(txn, row, late->p);
+}
+
+apr_status_t pay_store_refund_late(pay_refund_t **out, int *changed, pay_store_t *store,
+                                   const pay_scope_t *scope, const char *refund_reference,
+                                   const pay_outcome_t *found, apr_time_t due_at, pay_held_t held,
+                                   const char *resolution, apr_pool_t *p)
+{
+    late_t late = {.scope = scope,
+                   .refund_reference = refund_reference,
+                   .found = found,
+                   .due_at = due_at,
+                   .held = held,
+                   .resolution = resolution,
+                   .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *changed = 0;
+    assert(due_at >= 0);
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, late_work, &late);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!late.out) {
+        return APR_NOTFOUND;
+    }
+    if (late.contradicts) {
+        pay_log(PAY_LOG_ALERT, APR_SUCCESS,
+                PAYLOGNO(00172) "refund %s (key %s): it failed here, but acquirer %s reports "
+                                "otherwise; its answer is stored with the refund",
+                late.out->refund_reference, late.out->key_id, late.out->acquirer);
+    }
+    *out = late.out;
+    *changed = late.changed;
+    return APR_SUCCESS;
+}
+
+/* ---- asking again */
+
+typedef struct ask_t {
+    const pay_scope_t *scope;
+    const char *refund_reference;
+    const char *acquirer;
+    apr_time_t due_at;
+    apr_pool_t *p;
+    pay_refund_t *out; /* NULL: there is none */
+    int changed;
+} ask_t;
+
+/* Without amount and currency no answer could be compared with it. */
+static int may_be_asked(const pay_refund_t *refund)
+{
+    return refund->import_number != 0 && refund->state == PAY_REFUND_PENDING && refund->due_at == 0
+           && refund->money.amount_minor > 0 && refund->money.currency[0] != '\0';
+}
+
+static int ask_work(pay_rows_txn_t *txn, void *baton)
+{
+    ask_t *ask = baton;
+    pay_store_refund_t *row;
+    pay_refund_t *refund;
+    int rc, visible;
+
+    ask->out = NULL;
+    ask->changed = 0;
+    rc = pay_store_refund_get_name(&row, txn, PAY_TABLE_REFUND_REF, ask->scope,
+                                   ask->refund_reference, ask->p);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? PAY_ROWS_SILENT : rc;
+    }
+    refund = &row->refund;
+    rc = pay_store_refund_visible(&visible, txn, refund);
+    if (rc || !visible) {
+        return rc ? rc : PAY_ROWS_SILENT;
+    }
+    ask->out = refund;
+    if (!may_be_asked(refund)) {
+        return PAY_ROWS_SILENT;
+    }
+    refund->acquirer = pay_store_text_cut(ask->acquirer, PAY_STORE_NAME_MAX, ask->p);
+    refund->due_at = ask->due_at;
+    ask->changed = 1;
+    return pay_store_refund_put(txn, row, ask->p);
+}
+
+apr_status_t pay_store_refund_ask(pay_refund_t **out, int *changed, pay_store_t *store,
+                                  const pay_scope_t *scope, const char *refund_reference,
+                                  const char *acquirer, apr_time_t due_at, apr_pool_t *p)
+{
+    ask_t ask = {.scope = scope,
+                 .refund_reference = refund_reference,
+                 .acquirer = acquirer,
+                 .due_at = due_at,
+                 .p = p};
+    apr_status_t rv;
+
+    *out = NULL;
+    *changed = 0;
+    assert(due_at > 0);
+    assert(acquirer[0] != '\0');
+    rv = pay_rows_commit(store, pay_turn_scope(scope), 0, ask_work, &ask);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!ask.out) {
+        return APR_NOTFOUND;
+    }
+    *out = ask.out;
+    *changed = ask.changed;
     return APR_SUCCESS;
 }

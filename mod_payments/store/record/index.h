@@ -6,7 +6,7 @@
  * Records and their indexes. A record declares each index once: which entry a row has in it.
  * Whoever writes a row moves its entries through pay_store_index_move, which compares the row
  * before with the row after; no unit of work names an index. `store check` reads the same
- * declarations in both directions (store/check/check_index.c).
+ * declarations in both directions (store/check/check.c).
  *
  * A missing entry never keeps a row from being written or taken out: store check reports it.
  *
@@ -121,5 +121,30 @@ int pay_store_entries_due(apr_array_header_t **out, pay_rows_txn_t *txn,
 /* 1 when the entry stands in the table under that key, with that value. */
 int pay_store_entry_is(const pay_store_entry_t *entry, pay_table_t table, const MDB_val *key,
                        const MDB_val *value);
+
+/*
+ * A row together with the entries that its record declares (store/record/index.h). Functions run
+ * inside the caller's transaction and return LMDB's codes or PAY_ROWS_BAD (already logged).
+ */
+
+/*
+ * Writes the row of `after` at the key `at`, and moves its entries from those of `before`, which is
+ * the stored row. `before` NULL: it is a new one; MDB_KEYEXIST when its key, or a unique entry, is
+ * taken. Where nothing that an index looks at has changed, `before` may be `after` itself. Counts
+ * the rows of tables that are counted (store/record/rows.h).
+ */
+int pay_store_record_put(pay_rows_txn_t *txn, const pay_store_record_t *record,
+                         const pay_store_key_t *at, MDB_val *row, const void *before,
+                         const void *after);
+
+/* Writes it likewise, whatever is stored there. */
+int pay_store_record_store(pay_rows_txn_t *txn, const pay_store_record_t *record,
+                           const pay_store_key_t *at, MDB_val *row, const void *after,
+                           apr_pool_t *p);
+
+/* Takes out the row at `at` with its entries; `stored` is the row as it was read. A
+ * row that is already gone is not an error. */
+int pay_store_record_del(pay_rows_txn_t *txn, const pay_store_record_t *record,
+                         const pay_store_key_t *at, const void *stored);
 
 #endif

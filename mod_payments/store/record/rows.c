@@ -2,18 +2,163 @@
 #include "store/record/rows.h"
 
 #include "base/log.h"
+#include "store/keys.h"
 #include "store/lmdb/env.h"
 #include "store/record/audit.h"
-#include "store/record/limits.h"
-#include "store/record/rows_count.h"
 #include "store/record/walk.h"
+#include "store/row.h"
+#include "store/rows_scan.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- counting a scope anew */
+
+static const pay_table_t counted[] = {PAY_TABLE_KEPT, PAY_TABLE_EVENT, PAY_TABLE_TOKEN,
+                                      PAY_TABLE_LINK, PAY_TABLE_CHECKOUT};
+#define COUNTED (sizeof(counted) / sizeof(counted[0]))
+
+/* Returns 1 if rows of that table are counted. */
+static int rows_is_counted(pay_table_t table)
+{
+    size_t i;
+
+    for (i = 0; i < COUNTED; i++) {
+        if (counted[i] == table) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int count_table(apr_uint64_t *out, pay_rows_txn_t *txn, pay_table_t table,
+                       const pay_store_key_t *prefix)
+{
+    pay_rows_scan_t scan = pay_rows_scan(txn, table, prefix, NULL, PAY_ROWS_FROM);
+    MDB_val key, row;
+    int rc;
+
+    rc = pay_rows_next(&key, &row, &scan);
+    while (!rc) {
+        (*out)++;
+        rc = pay_rows_next(&key, &row, &scan);
+    }
+    return pay_rows_scan_end(&scan, rc);
+}
+
+int pay_store_rows_count(apr_uint64_t *out, pay_rows_txn_t *txn, const pay_scope_t *scope)
+{
+    pay_store_key_t prefix;
+    int rc = MDB_SUCCESS;
+    size_t i;
+
+    *out = 0;
+    pay_store_key_of_scope(&prefix, scope);
+    for (i = 0; !rc && i < COUNTED; i++) {
+        rc = count_table(out, txn, counted[i], &prefix);
+    }
+    return rc;
+}
+
+/* ---- the server's limits */
+
+/* The row "limits" of the table meta. New fields go to the end. */
+static const char limits_name[] = "limits";
+
+static const pay_row_field_t limits_fields[] = {
+    PAY_ROW_MAX(pay_store_limits_t, map_bytes, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_store_limits_t, reserve_bytes, APR_INT64_MAX),
+    PAY_ROW_MAX(pay_store_limits_t, account_rows_max, INT_MAX),
+};
+#define LIMITS_FIELDS (sizeof(limits_fields) / sizeof(limits_fields[0]))
+
+/* All zero without a row. PAY_ROWS_BAD (already logged). */
+static int limits_get(pay_store_limits_t *out, pay_rows_txn_t *txn)
+{
+    MDB_val key = {sizeof(limits_name) - 1, (void *)limits_name}, row;
+    int rc;
+
+    memset(out, 0, sizeof(*out));
+    rc = pay_rows_get(&row, txn, PAY_TABLE_META, &key);
+    if (rc) {
+        return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+    }
+    rc = pay_row_decode(out, limits_fields, LIMITS_FIELDS, &row, NULL, NULL);
+    if (rc) {
+        return pay_rows_bad(PAY_TABLE_META, &key);
+    }
+    return MDB_SUCCESS;
+}
+
+static int put_work(pay_rows_txn_t *txn, void *baton)
+{
+    MDB_val key = {sizeof(limits_name) - 1, (void *)limits_name}, row = *(const MDB_val *)baton;
+
+    return pay_rows_put(txn, PAY_TABLE_META, &key, &row, 0);
+}
+
+/* A row that does not decode is written anew. */
+static int limits_are(pay_store_t *db, const pay_store_limits_t *limits)
+{
+    pay_store_limits_t stored;
+    pay_rows_txn_t txn;
+    int same;
+
+    if (pay_rows_begin(&txn, db) != APR_SUCCESS) {
+        return 0;
+    }
+    same = limits_get(&stored, &txn) == MDB_SUCCESS && stored.map_bytes == limits->map_bytes
+           && stored.reserve_bytes == limits->reserve_bytes
+           && stored.account_rows_max == limits->account_rows_max;
+    pay_rows_end(&txn);
+    return same;
+}
+
+apr_status_t pay_store_limits_put(pay_store_t *db, const pay_store_options_t *options,
+                                  apr_pool_t *p)
+{
+    const pay_store_limits_t limits = {.map_bytes = options->map_bytes,
+                                       .reserve_bytes = options->reserve_bytes,
+                                       .account_rows_max = options->account_rows_max};
+    apr_status_t rv;
+    MDB_val row;
+    int rc;
+
+    if (limits_are(db, &limits)) { /* each start of a server says them again */
+        return APR_SUCCESS;
+    }
+    rc = pay_row_encode(&row, limits_fields, LIMITS_FIELDS, &limits, p);
+    if (rc) {
+        return pay_rows_status(rc);
+    }
+    rv = pay_rows_commit(db, pay_turn_store(), 0, put_work, &row);
+    return rv == PAY_STORE_EFULL ? APR_SUCCESS : rv; /* a full store must still be served */
+}
+
+int pay_lmdb_env_limits(pay_rows_txn_t *txn, void *options)
+{
+    pay_store_options_t *own = options;
+    pay_store_limits_t limits;
+    int rc;
+
+    rc = limits_get(&limits, txn);
+    if (rc == PAY_ROWS_BAD) {
+        return MDB_SUCCESS; /* told by the check; a person must be able to mend the store */
+    }
+    if (!rc && limits.map_bytes >= sysconf(_SC_PAGESIZE)) { /* else no server has prepared it */
+        own->map_bytes = limits.map_bytes;
+        own->reserve_bytes = limits.reserve_bytes;
+    }
+    return rc;
+}
 
 #define MODES 2           /* of pay_mode_t */
 #define STRANGERS_SHARE 8 /* the part of the quota that strangers may fill */
 #define STRANGER_ROWS 2   /* of a checkout: the charge and what it has beside it */
+
+/* ---- rows that are counted */
 
 /* Writes the scope's row anew. The callers have no pool: what they change is no row of their own.
  */
@@ -70,7 +215,7 @@ int pay_store_rows_put(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key, MDB
         val = *row;
         return pay_rows_put(txn, table, key, &val, flags);
     }
-    if (rc || !pay_store_rows_is_counted(table) || key->mv_size < PAY_STORE_SCOPE_LEN) {
+    if (rc || !rows_is_counted(table) || key->mv_size < PAY_STORE_SCOPE_LEN) {
         return rc;
     }
     pay_store_read_scope(&scope, key->mv_data);
@@ -82,7 +227,7 @@ int pay_store_rows_del(pay_rows_txn_t *txn, pay_table_t table, MDB_val *key)
     pay_scope_t scope;
     int rc;
 
-    if (key->mv_size < PAY_STORE_SCOPE_LEN || !pay_store_rows_is_counted(table)) {
+    if (key->mv_size < PAY_STORE_SCOPE_LEN || !rows_is_counted(table)) {
         return pay_rows_del(txn, table, key);
     }
     pay_store_read_scope(&scope, key->mv_data); /* before the row goes: it may hold the key */
@@ -106,7 +251,10 @@ int pay_store_rows_strangers(pay_rows_txn_t *txn, const pay_scope_t *scope, int 
 
 /* ---- the quota */
 
-apr_uint64_t pay_store_rows_total(const pay_store_scope_t *row)
+/* All that counts for the quota of the scope whose row this is: the rows above, charges, refunds.
+ * Audit entries do not: strangers and viewers cause them, and never lock the shop's payments out
+ * (store/record/audit.c). */
+static apr_uint64_t rows_total(const pay_store_scope_t *row)
 {
     return pay_store_scope_count(row) + (row->rows_told ? row->rows_told - 1 : 0);
 }
@@ -145,7 +293,7 @@ int pay_store_rows_quota(int *reached, pay_rows_txn_t *txn, const pay_scope_t *s
     if (rc) {
         return rc;
     }
-    rows = pay_store_rows_total(&row);
+    rows = rows_total(&row);
     if (rows < (apr_uint64_t)rows_max) {
         return MDB_SUCCESS;
     }
@@ -197,13 +345,13 @@ apr_status_t pay_store_account_rows(pay_account_rows_t *out, pay_store_t *store,
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rc = pay_store_limits_get(&limits, &txn);
+    rc = limits_get(&limits, &txn);
     out->rows_max = limits.account_rows_max;
     for (i = 0; !rc && i < MODES; i++) {
         scope.mode = (pay_mode_t)i;
         rc = pay_store_scope_get(&row, &txn, &scope);
         if (!rc) {
-            out->rows[i] = pay_store_rows_total(&row);
+            out->rows[i] = rows_total(&row);
             out->strangers[i] = row.strangers;
         }
     }

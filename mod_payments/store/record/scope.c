@@ -2,7 +2,7 @@
 #include "store/record/scope.h"
 
 #include "base/log.h"
-#include "store/record/rows_count.h"
+#include "store/record/rows.h"
 #include "store/record/time.h"
 #include "store/row.h"
 

@@ -13,8 +13,7 @@
 #include "checkout_goods.h"
 #include "service/charge/decisions.h"
 #include "store/payment/charge.h"
-#include "store/payment/charge_record.h"
-#include "store/payment/refund_record.h"
+#include "store/payment/refund.h"
 #include "store/record/scope.h"
 
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
 
 #include "history_fixture.h"
 #include "store/payment/due.h"
-#include "store/payment/refund_record.h"
+#include "store/payment/refund.h"
 #include "store_script.h"
 
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#include "store/payment/refund_record.h"
+#include "store/payment/refund.h"
 #include "store/record/scope.h"
 
 /* What is done to refund rfd_N (seq 1, processed) of charge "order-1" (seq 1) of its scope. */

@@ -3,7 +3,6 @@
 
 #include "store/check/check.h"
 #include "store/payment/charge.h"
-#include "store/payment/charge_time.h"
 #include "store/payment/refund.h"
 #include "store/payment/total.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/lmdb/turn.h"
+#include "store/lmdb/line.h"
 
 #include "lmdb_fixture.h"
 

@@ -2,7 +2,6 @@
 #include "till.h"
 
 #include "store/payment/charge.h"
-#include "store/payment/charge_record.h"
 #include "store/payment/due.h"
 
 #include <pthread.h>

@@ -3,8 +3,6 @@
 
 #include "checkout_goods.h"
 #include "store/payment/charge.h"
-#include "store/payment/charge_record.h"
-#include "store/payment/charge_time.h"
 
 #define SEC(n) apr_time_from_sec(n)
 #define MANY 150 /* charges of a scope */

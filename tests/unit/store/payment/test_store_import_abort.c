@@ -3,7 +3,7 @@
 #include "till.h"
 
 #include "store/payment/charge.h"
-#include "store/payment/sweep.h"
+#include "store/payment/import.h"
 #include "store/record/scope.h"
 
 #define SWEPT (PAY_STORE_SWEEP_ROWS_MAX + 1) /* more than one part */

@@ -2,7 +2,6 @@
 #include "till.h"
 
 #include "store/payment/charge.h"
-#include "store/payment/charge_record.h"
 #include "store/payment/refund.h"
 
 #define SEC(n) apr_time_from_sec(n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "till.h"
 
-#include "store/payment/refund_record.h"
+#include "store/payment/refund.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 #include "till.h"
 
 #include "store/payment/charge.h"
-#include "store/payment/sweep.h"
+#include "store/payment/import.h"
 
 /* More than one part of each kind: of rows looked at and of rows removed. */
 #define SWEPT (2 * PAY_STORE_SWEEP_ROWS_MAX + 1)

@@ -2,7 +2,7 @@
 #include "lmdb_fixture.h"
 
 #include "base/text/time.h"
-#include "store/payment/charge_time.h"
+#include "store/payment/charge.h"
 #include "store/record/epoch.h"
 #include "store/record/scope.h"
 #include "store/row.h"

@@ -2,7 +2,7 @@
 #include "store/check/check.h"
 
 #include "store/event/event.h"
-#include "store/outbox/event_records.h"
+#include "store/outbox/outbox.h"
 
 int pay_store_check_endpoint(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/check/check.h"
-
 #include "store/account/account.h"
 #include "store/account/api_key.h"
 #include "store/account/encryption_key.h"
+#include "store/account/grant.h"
+#include "store/check/check.h"
 #include "store/keys.h"
+#include "store/record/audit.h"
+#include "store/record/epoch.h"
 
 #include <apr_strings.h>
 #include <string.h>
@@ -130,6 +132,81 @@ int pay_store_check_encryption_key(pay_store_check_t *check, const MDB_val *key,
     rc = pay_store_check_account_known(&found, check, key->mv_data);
     if (!rc && !found) {
         pay_store_check_fault(check, PAY_TABLE_ENCRYPTION_KEY, key, "there is no such account");
+    }
+    return rc;
+}
+
+/* ---- grants */
+
+int pay_store_check_grant(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_grant_t *grant;
+    int rc, found;
+
+    rc = pay_store_grant_decode(&grant, key, row, check->ptemp);
+    if (rc) {
+        pay_store_check_fault(check, PAY_TABLE_GRANT, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_check_account_known(&found, check, key->mv_data);
+    if (!rc && !found) {
+        pay_store_check_fault(check, PAY_TABLE_GRANT, key, "there is no such account");
+    }
+    if (rc) {
+        return rc;
+    }
+    return pay_store_check_entries(check, &pay_store_grant_record, key, grant);
+}
+
+/* ---- the audit */
+
+/* Entries of an account count up from 1: one that was taken out leaves a gap. */
+int pay_store_check_audit(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_store_key_t before;
+    pay_audit_t *entry;
+    int rc, found;
+    MDB_val at;
+
+    rc = pay_store_audit_decode(&entry, key, row, check->ptemp);
+    if (rc) {
+        pay_store_check_fault(check, PAY_TABLE_AUDIT, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (entry->account) {
+        rc = pay_store_check_account_known(&found, check, key->mv_data);
+        if (!rc && !found) {
+            pay_store_check_fault(check, PAY_TABLE_AUDIT, key, "there is no such account");
+        }
+    }
+    if (rc || entry->seq == 1) {
+        return rc;
+    }
+    pay_store_audit_key(&before, entry->account, entry->seq - 1);
+    at = pay_store_key_val(&before);
+    rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_AUDIT, &at);
+    if (!rc && !found) {
+        pay_store_check_fault(check, PAY_TABLE_AUDIT, key, "the entry before it is gone");
+    }
+    return rc;
+}
+
+/* ---- the row of the epoch */
+
+int pay_store_check_meta(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    const MDB_val epoch = pay_store_epoch_key();
+    pay_epoch_t read;
+    int rc;
+
+    (void)row;
+    if (key->mv_size != epoch.mv_size || memcmp(key->mv_data, epoch.mv_data, epoch.mv_size) != 0) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_epoch_read(&read, check->txn);
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_META, key, "the row of its epoch does not decode");
+        return MDB_SUCCESS;
     }
     return rc;
 }

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/check/check.h"
+#include "store/payment/charge.h"
+#include "store/payment/checkout.h"
+#include "store/payment/kept.h"
+#include "store/payment/link.h"
+#include "store/payment/refund.h"
+#include "store/record/scope.h"
+#include "store/rows_scan.h"
+
+#include <string.h>
+
+/* ---- links */
+
+/* What keeps the next payer away is there. A checkout that is not counted is told with itself. */
+static int check_holding(pay_store_check_t *check, const MDB_val *key, const pay_link_t *link)
+{
+    apr_uint64_t holding;
+    int rc, whole;
+
+    if (!link->once || !link->counted || link->holding == 0) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_link_count(&holding, &whole, check->txn, link, check->ptemp);
+    if (!rc && whole && holding != link->holding) {
+        pay_store_check_fault(check, PAY_TABLE_LINK, key,
+                              "it counts %" APR_UINT64_T_FMT " checkouts that may be paid, and has "
+                              "%" APR_UINT64_T_FMT,
+                              link->holding, holding);
+    }
+    return rc;
+}
+
+int pay_store_check_link(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_link_t *link;
+    int rc, found;
+
+    rc = pay_store_link_decode(&link, key, row, check->ptemp);
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_LINK, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (!rc) {
+        rc = pay_store_check_account_known(&found, check, key->mv_data);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (!found) {
+        pay_store_check_fault(check, PAY_TABLE_LINK, key, "there is no such account");
+    }
+    rc = pay_store_check_entries(check, &pay_store_link_record, key, link);
+    return rc ? rc : check_holding(check, key, link);
+}
+
+/* The link that a checkout was made from knows of it. */
+static int check_checkout_link(pay_store_check_t *check, const MDB_val *key,
+                               const pay_checkout_t *checkout, const pay_charge_t *charge)
+{
+    pay_link_t *link;
+    int rc;
+
+    if (!*checkout->link) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_link_load(&link, check->txn, &charge->scope, checkout->link, check->ptemp);
+    if (rc == PAY_ROWS_BAD) { /* told with the link */
+        return MDB_SUCCESS;
+    }
+    if (rc == MDB_NOTFOUND) {
+        pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "there is no such payment link");
+        return MDB_SUCCESS;
+    }
+    if (!rc && link->last_seq < charge->seq) {
+        pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key,
+                              "payment link %s does not have charge %s", link->reference,
+                              charge->reference);
+    }
+    if (!rc && link->once && link->counted && link->holding == 0 && pay_store_link_holds(charge)) {
+        pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key,
+                              "payment link %s does not count charge %s, which may yet be paid",
+                              link->reference, charge->reference);
+    }
+    if (!rc && pay_charge_was_approved(charge) && link->paid == 0) {
+        pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key,
+                              "payment link %s does not count charge %s, which paid it",
+                              link->reference, charge->reference);
+    }
+    return rc;
+}
+
+/* ---- checkouts and pages */
+
+int pay_store_check_checkout(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_checkout_t *checkout;
+    pay_charge_t *charge;
+    MDB_val val;
+    int rc, found;
+
+    if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
+        pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "the key has a wrong length");
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_checkout_decode(&checkout, key, row, check->ptemp);
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (!rc) {
+        rc = pay_store_check_has(&found, &val, check, PAY_TABLE_CHARGE, key);
+    }
+    if (rc) {
+        return rc;
+    }
+    if (!found) {
+        pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "there is no such charge");
+    } else if (pay_store_charge_decode(&charge, key, &val, check->ptemp) == MDB_SUCCESS) {
+        if (charge->kind != PAY_CHARGE_CHECKOUT) {
+            pay_store_check_fault(check, PAY_TABLE_CHECKOUT, key, "charge %s is not a checkout",
+                                  charge->reference);
+        }
+        rc = check_checkout_link(check, key, checkout, charge);
+    }
+    return rc ? rc : pay_store_check_entries(check, &pay_store_checkout_record, key, checkout);
+}
+
+/* A checkout has its row beside the charge's (store/check/payments.c). */
+static int check_charge_checkout(pay_store_check_t *check, const MDB_val *key,
+                                 const pay_charge_t *charge)
+{
+    int rc, found;
+
+    if (charge->kind != PAY_CHARGE_CHECKOUT) {
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_CHECKOUT, key);
+    if (!rc && !found) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key, "charge %s: its checkout is lost",
+                              charge->reference);
+    }
+    return rc;
+}
+
+typedef struct sums_t {
+    apr_int64_t processed_minor;
+    apr_int64_t pending_minor;
+    apr_uint64_t at_acquirer; /* seq of the pending one that was made here; 0: none */
+    int at_acquirer_count;
+    int overflow;
+    int imported; /* 1: imported history is among them, which may exceed the charge */
+} sums_t;
+
+/* ---- charges */
+
+static void add(sums_t *sums, const pay_refund_t *refund)
+{
+    apr_int64_t *sum = NULL;
+
+    if (refund->state == PAY_REFUND_PROCESSED) {
+        sum = &sums->processed_minor;
+    } else if (refund->state == PAY_REFUND_PENDING) {
+        sum = &sums->pending_minor;
+    }
+    if (sum && __builtin_add_overflow(*sum, refund->money.amount_minor, sum)) {
+        sums->overflow = 1;
+    }
+    if (refund->import_number != 0) {
+        sums->imported = 1;
+    } else if (refund->state == PAY_REFUND_PENDING) {
+        sums->at_acquirer = refund->seq;
+        sums->at_acquirer_count++;
+    }
+}
+
+/* The refunds that the index names for the charge; what is wrong with them is told elsewhere. */
+static int sum_refunds(sums_t *sums, pay_store_check_t *check, const pay_charge_t *charge)
+{
+    pay_store_refund_t *row;
+    pay_store_key_t prefix;
+    pay_rows_scan_t scan =
+        pay_rows_scan(check->txn, PAY_TABLE_REFUND_BY_CHARGE, &prefix, NULL, PAY_ROWS_FROM);
+    MDB_val key, refund_key, val;
+    int rc, found;
+
+    memset(sums, 0, sizeof(*sums));
+    pay_store_charge_key(&prefix, &charge->scope, charge->seq);
+    rc = pay_rows_next(&key, &refund_key, &scan);
+    while (!rc) {
+        rc = pay_store_check_has(&found, &val, check, PAY_TABLE_REFUND, &refund_key);
+        if (!rc && found
+            && pay_store_refund_peek(&row, &refund_key, &val, check->ptemp) == MDB_SUCCESS) {
+            add(sums, &row->refund);
+        }
+        if (!rc) {
+            rc = pay_rows_next(&key, &refund_key, &scan);
+        }
+    }
+    return pay_rows_scan_end(&scan, rc);
+}
+
+static int check_amounts(pay_store_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+{
+    apr_int64_t sum;
+    sums_t sums;
+    int rc;
+
+    rc = sum_refunds(&sums, check, charge);
+    if (rc) {
+        return rc;
+    }
+    if (sums.overflow || sums.processed_minor != charge->refunded_minor) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
+                              "charge %s: refunded %" APR_INT64_T_FMT
+                              ", but its processed refunds come to %" APR_INT64_T_FMT,
+                              charge->reference, charge->refunded_minor, sums.processed_minor);
+    }
+    if (sums.overflow || sums.pending_minor != charge->refunds_pending_minor) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
+                              "charge %s: refunds pending %" APR_INT64_T_FMT
+                              ", but its pending refunds come to %" APR_INT64_T_FMT,
+                              charge->reference, charge->refunds_pending_minor, sums.pending_minor);
+    }
+    if (sums.at_acquirer_count > 1 || sums.at_acquirer != charge->refund_at_acquirer) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
+                              "charge %s: refund %" APR_UINT64_T_FMT
+                              " is said to be at the acquirer, but %d are, the last of them "
+                              "%" APR_UINT64_T_FMT,
+                              charge->reference, charge->refund_at_acquirer, sums.at_acquirer_count,
+                              sums.at_acquirer);
+    }
+    if (!sums.imported
+        && (__builtin_add_overflow(charge->refunded_minor, charge->refunds_pending_minor, &sum)
+            || sum > charge->money.amount_minor)) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key, "charge %s: refunds exceed its amount",
+                              charge->reference);
+    }
+    return MDB_SUCCESS;
+}
+
+static void check_state(pay_store_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+{
+    pay_charge_state_t decided = charge->state;
+    const apr_int64_t amount = charge->money.amount_minor;
+
+    if (pay_charge_was_approved(charge)
+        && (charge->state == PAY_CHARGE_SUCCESSFUL || charge->state == PAY_CHARGE_REVERSED)) {
+        decided = charge->decided_state; /* refunds go both ways between the two */
+    } else if (charge->state == PAY_CHARGE_REVERSED) {
+        decided = PAY_CHARGE_SUCCESSFUL;
+    } else if (charge->state == PAY_CHARGE_VOID || charge->state == PAY_CHARGE_ABANDONED) {
+        decided = PAY_CHARGE_PENDING; /* a checkout that was closed is not decided by that */
+    }
+    if (decided != charge->decided_state) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
+                              "charge %s: it is %s but was decided %s", charge->reference,
+                              pay_charge_state_name(charge->state),
+                              pay_charge_state_name(charge->decided_state));
+    }
+    if (charge->fee_minor != 0 && !pay_charge_was_approved(charge)) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
+                              "charge %s: it has a fee but was not approved", charge->reference);
+    }
+    /* Earlier versions left a charge successful that the acquirer alone knew to be reversed. */
+    if ((charge->state == PAY_CHARGE_REVERSED && pay_charge_refunded_minor(charge) < amount)
+        || (charge->state == PAY_CHARGE_SUCCESSFUL && charge->refunded_minor >= amount)) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
+                              "charge %s: its state is %s, which its refunds contradict",
+                              charge->reference, pay_charge_state_name(charge->state));
+    }
+}
+
+/* Its key id and its scope know of it. */
+static int check_ties(pay_store_check_t *check, const MDB_val *key, const pay_charge_t *charge)
+{
+    pay_store_scope_t last;
+    MDB_val at;
+    int rc, found;
+
+    if (charge->key_id[0] != '\0') {
+        at.mv_data = (void *)charge->key_id; /* only read */
+        at.mv_size = strlen(charge->key_id);
+        rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_API_KEY_ID, &at);
+        if (rc) {
+            return rc;
+        }
+        if (!found) {
+            pay_store_check_fault(check, PAY_TABLE_CHARGE, key, "charge %s: no key has the id %s",
+                                  charge->reference, charge->key_id);
+        }
+    }
+    rc = pay_store_scope_get(&last, check->txn, &charge->scope);
+    if (rc == PAY_ROWS_BAD) { /* told with the scope */
+        return MDB_SUCCESS;
+    }
+    if (!rc && charge->seq > last.charge_seq) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key,
+                              "charge %s: its scope never gave this number", charge->reference);
+    }
+    return rc;
+}
+
+int pay_store_check_charge(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_charge_t *charge;
+    int rc;
+
+    if (key->mv_size != PAY_STORE_CHARGE_KEY_LEN) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key, "the key has a wrong length");
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_charge_decode(&charge, key, row, check->ptemp);
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_CHARGE, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    check_state(check, key, charge);
+    rc = check_ties(check, key, charge);
+    if (!rc) {
+        rc = check_amounts(check, key, charge);
+    }
+    if (!rc) {
+        rc = pay_store_check_entries(check, &pay_store_charge_record, key, charge);
+    }
+    return rc ? rc : check_charge_checkout(check, key, charge);
+}
+
+/* ---- refunds */
+
+static int check_refund_charge(pay_store_check_t *check, const MDB_val *key,
+                               const pay_refund_t *refund)
+{
+    pay_charge_t *charge;
+    int rc;
+
+    if (refund->charge_seq == 0) {
+        if (refund->import_number == 0) {
+            pay_store_check_fault(check, PAY_TABLE_REFUND, key, "refund %s: of no charge",
+                                  refund->refund_reference);
+        }
+        return MDB_SUCCESS;
+    }
+    rc =
+        pay_store_charge_get(&charge, check->txn, &refund->scope, refund->charge_seq, check->ptemp);
+    if (rc == PAY_ROWS_BAD) { /* told with the charge */
+        return MDB_SUCCESS;
+    }
+    if (rc && rc != MDB_NOTFOUND) {
+        return rc;
+    }
+    if (rc == MDB_NOTFOUND || !refund->transaction_reference
+        || strcmp(refund->transaction_reference, charge->reference) != 0) {
+        pay_store_check_fault(check, PAY_TABLE_REFUND, key, "refund %s: its charge is not there",
+                              refund->refund_reference);
+    } else if (strcmp(refund->money.currency, charge->money.currency) != 0) {
+        pay_store_check_fault(check, PAY_TABLE_REFUND, key,
+                              "refund %s: in another currency than its charge",
+                              refund->refund_reference);
+    }
+    return MDB_SUCCESS;
+}
+
+/* Its scope gave its numbers, and its key id is known. */
+static int check_refund_ties(pay_store_check_t *check, const MDB_val *key,
+                             const pay_refund_t *refund)
+{
+    pay_store_scope_t last;
+    MDB_val at;
+    int rc, found;
+
+    if (refund->key_id[0] != '\0') {
+        at.mv_data = (void *)refund->key_id; /* only read */
+        at.mv_size = strlen(refund->key_id);
+        rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_API_KEY_ID, &at);
+        if (rc) {
+            return rc;
+        }
+        if (!found) {
+            pay_store_check_fault(check, PAY_TABLE_REFUND, key, "refund %s: no key has the id %s",
+                                  refund->refund_reference, refund->key_id);
+        }
+    }
+    rc = pay_store_scope_get(&last, check->txn, &refund->scope);
+    if (rc) {
+        return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc; /* told with the scope */
+    }
+    if (refund->seq > last.refund_seq) {
+        pay_store_check_fault(check, PAY_TABLE_REFUND, key,
+                              "refund %s: its scope never gave this number",
+                              refund->refund_reference);
+    }
+    if (refund->import_number > last.import_done && refund->import_number != last.import_open
+        && refund->import_number != last.import_left) {
+        pay_store_check_fault(check, PAY_TABLE_REFUND, key, "refund %s: of an unknown import",
+                              refund->refund_reference);
+    }
+    return MDB_SUCCESS;
+}
+
+int pay_store_check_refund(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_store_refund_t *record;
+    pay_refund_t *refund;
+    int rc;
+
+    rc = pay_store_refund_decode(&record, key, row, check->ptemp);
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_REFUND, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    refund = &record->refund;
+    rc = pay_store_check_entries(check, &pay_store_refund_record, key, record);
+    if (!rc) {
+        rc = check_refund_charge(check, key, refund);
+    }
+    return rc ? rc : check_refund_ties(check, key, refund);
+}
+
+/* ---- idempotency records */
+
+#define KIND_OFFSET PAY_STORE_SCOPE_LEN
+#define OPERATION_OFFSET (KIND_OFFSET + 1)
+
+static int is_key(const MDB_val *key)
+{
+    const unsigned char *at = key->mv_data;
+
+    if (key->mv_size != PAY_STORE_KEPT_KEY_LEN) {
+        return 0;
+    }
+    if (at[KIND_OFFSET] == PAY_STORE_KEPT_NO_KIND) {
+        return at[OPERATION_OFFSET] == 0;
+    }
+    return (at[KIND_OFFSET] == PAY_KEY_SECRET || at[KIND_OFFSET] == PAY_KEY_PUBLIC)
+           && at[OPERATION_OFFSET] >= PAY_OPERATION_CHARGE
+           && at[OPERATION_OFFSET] <= PAY_OPERATION_ORDER;
+}
+
+/* The charge and its row name each other; a charge that does not decode is told with its row. */
+static int check_kept_charge(pay_store_check_t *check, const MDB_val *key,
+                             const pay_store_kept_t *kept)
+{
+    pay_charge_t *charge;
+    pay_scope_t scope;
+    int rc;
+
+    pay_store_read_scope(&scope, key->mv_data);
+    rc = pay_store_charge_get(&charge, check->txn, &scope, kept->seq, check->ptemp);
+    if (rc == MDB_NOTFOUND || (!rc && !pay_store_kept_is_of_charge(charge, key))) {
+        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "leads to no charge that was opened so");
+        return MDB_SUCCESS;
+    }
+    return rc == PAY_ROWS_BAD ? MDB_SUCCESS : rc;
+}
+
+static int check_refund(pay_store_check_t *check, const MDB_val *key, const pay_store_kept_t *kept)
+{
+    pay_store_key_t refund_key;
+    MDB_val at;
+    int rc, found;
+
+    pay_store_kept_refund_key(&refund_key, key, kept);
+    at = pay_store_key_val(&refund_key);
+    rc = pay_store_check_has(&found, NULL, check, PAY_TABLE_REFUND, &at);
+    if (!rc && !found) {
+        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "leads to no refund");
+    }
+    return rc;
+}
+
+int pay_store_check_kept(pay_store_check_t *check, const MDB_val *key, const MDB_val *row)
+{
+    pay_store_kept_t kept;
+    int rc, found;
+
+    if (!is_key(key)) {
+        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "the key is malformed");
+        return MDB_SUCCESS;
+    }
+    rc = pay_store_check_account_known(&found, check, key->mv_data);
+    if (rc) {
+        return rc;
+    }
+    if (!found) {
+        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "there is no such account");
+    }
+    rc = pay_store_kept_decode(&kept, key, row);
+    if (rc == PAY_ROWS_BAD) {
+        pay_store_check_fault(check, PAY_TABLE_KEPT, key, "the row does not decode");
+        return MDB_SUCCESS;
+    }
+    if (rc) {
+        return rc;
+    }
+    if (kept.what == PAY_KEPT_CHARGE) {
+        rc = check_kept_charge(check, key, &kept);
+    } else if (kept.what == PAY_KEPT_REFUND || kept.what == PAY_KEPT_REPEAT) {
+        rc = check_refund(check, key, &kept);
+    }
+    return rc ? rc : pay_store_check_entries(check, &pay_store_kept_record, key, &kept);
+}
