@@ -248,7 +248,12 @@ def test_retry_and_drop(hook):
     shop.charge(reference=ref)
     shop.refund(ref, "10")
     first = hook.wait(1)[0]
-    before, behind = wait_for(lambda: [one for one in shop.events() if shop.events()[0]["tries"] == 1], "both")
+
+    def tried():
+        events = shop.events()
+        return events if len(events) == 2 and events[0]["tries"] == 1 else None
+
+    before, behind = wait_for(tried, "both, and the first to be tried")
     assert [before["standing"], behind["standing"]] == ["waiting", "behind"]
     assert (before["id"], behind["sequence"]) == (first.id, 2)
     assert shop.event("retry", behind["id"], check=False).returncode == 3

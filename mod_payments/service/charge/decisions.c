@@ -260,8 +260,8 @@ static const pay_problem_t *problem_of(pay_decision_t decision, const char *noun
         return NULL;
     case PAY_DECISION_BUSY:
         problem = pay_problem_makef(PAY_ERR_IN_PROGRESS, p,
-                                    "The %s %s is with its acquirer just now, whose answer decides "
-                                    "it: look again in %d seconds.",
+                                    "The %s %s is at its acquirer now, whose answer decides it: "
+                                    "look again in %d seconds.",
                                     noun, reference, pay_decision_wait(busy_for));
         problem->retry_after = pay_decision_wait(busy_for);
         return problem;
@@ -277,8 +277,8 @@ static const pay_problem_t *problem_of(pay_decision_t decision, const char *noun
                                  state);
     default:
         return pay_problem_makef(PAY_ERR_REFERENCE_REUSED, p,
-                                 "The %s %s is %s: it waits for no decision.", noun, reference,
-                                 state);
+                                 "The %s %s is %s: it does not wait for a decision.", noun,
+                                 reference, state);
     }
 }
 

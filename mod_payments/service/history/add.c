@@ -15,7 +15,7 @@
 typedef struct add_t {
     pay_history_news_t *news;
     const pay_history_window_t *window;
-    const apr_array_header_t *fresh; /* of pay_refund_t * */
+    apr_array_header_t fresh; /* the part of pay_refund_t * that one import writes */
     apr_pool_t *pool;
     apr_pool_t *ptemp; /* cleared with each write */
 } add_t;
@@ -39,9 +39,9 @@ static apr_status_t write_rows(pay_import_t *import, const add_t *add, int start
 
     apr_pool_clear(add->ptemp);
     rows = apr_array_make(add->ptemp, ROWS_PER_WRITE, sizeof(const pay_refund_t *));
-    for (i = start; i < add->fresh->nelts && rows->nelts < ROWS_PER_WRITE; i++) {
+    for (i = start; i < add->fresh.nelts && rows->nelts < ROWS_PER_WRITE; i++) {
         APR_ARRAY_PUSH(rows, const pay_refund_t *) =
-            APR_ARRAY_IDX(add->fresh, i, const pay_refund_t *);
+            APR_ARRAY_IDX(&add->fresh, i, const pay_refund_t *);
     }
     while (rows->nelts > 0) {
         rv = pay_store_import_rows(import, &at, window->store, rows, add->ptemp);
@@ -79,7 +79,7 @@ static apr_status_t write_all(pay_import_t *import, const add_t *add)
     apr_status_t rv = APR_SUCCESS;
     int start;
 
-    for (start = 0; rv == APR_SUCCESS && start < add->fresh->nelts; start += ROWS_PER_WRITE) {
+    for (start = 0; rv == APR_SUCCESS && start < add->fresh.nelts; start += ROWS_PER_WRITE) {
         if (start > 0) {
             apr_sleep(PAUSE);
         }
@@ -93,13 +93,12 @@ static apr_status_t add_part(add_t *add, const apr_array_header_t *fresh, int st
 {
     const pay_history_window_t *window = add->window;
     const int left = fresh->nelts - start;
-    apr_array_header_t part = *fresh;
     pay_import_t import;
     apr_status_t rv;
 
-    part.elts += start * part.elt_size;
-    part.nelts = left < ROWS_PER_IMPORT ? left : ROWS_PER_IMPORT;
-    add->fresh = &part;
+    add->fresh = *fresh;
+    add->fresh.elts += start * fresh->elt_size;
+    add->fresh.nelts = left < ROWS_PER_IMPORT ? left : ROWS_PER_IMPORT;
     rv = pay_store_import_begin(&import, window->store, &window->scope, add->pool);
     if (rv != APR_SUCCESS) {
         return rv;
@@ -122,7 +121,7 @@ static apr_status_t add_part(add_t *add, const apr_array_header_t *fresh, int st
 apr_status_t pay_history_add(pay_history_news_t *news, const pay_history_window_t *window,
                              const apr_array_header_t *fresh, apr_pool_t *p)
 {
-    add_t add = {news, window, NULL, p, NULL};
+    add_t add = {.news = news, .window = window, .pool = p};
     apr_status_t rv = APR_SUCCESS;
     int start;
 

@@ -247,7 +247,7 @@ START_TEST(test_records)
 }
 END_TEST
 
-#define NO_LIST "Its list of refunds is no list of objects."
+#define NO_LIST "Its list of refunds is not a list of objects."
 
 static const struct {
     const char *name;
@@ -259,11 +259,11 @@ static const struct {
     {"HTML", 200, "<html></html>", NO_LIST},
     {"nothing", 200, "", NO_LIST},
     {"an object", 200, "{}", NO_LIST},
-    {"204", 204, "", "It answers with status 204 in place of its list."},
+    {"204", 204, "", "It answers with status 204 instead of its list."},
     {"401", 401, "[]", NULL},
-    {"404", 404, "[]", "It answers with status 404 in place of its list."},
+    {"404", 404, "[]", "It answers with status 404 instead of its list."},
     {"429", 429, "[]", NULL},
-    {"500", 500, "[]", "It answers with status 500 in place of its list."},
+    {"500", 500, "[]", "It answers with status 500 instead of its list."},
 };
 
 static char logged[400]; /* the last warning; empty: there was none */
