@@ -8,9 +8,15 @@
 
 #include <apr_lib.h>
 #include <apr_strings.h>
+#include <stddef.h>
 #include <string.h>
 
 #define RETRY_AFTER_MAX apr_time_from_sec(60)
+
+/* 1 if the connector's own table, which may be shorter than today's, has this member. */
+#define REACHES(connector, member)                                                                 \
+    ((connector)->struct_size                                                                      \
+     >= offsetof(payments_acquirer_t, member) + sizeof((connector)->member))
 
 const char *pay_acquirer_fault(const payments_acquirer_t *connector, apr_pool_t *p)
 {
@@ -18,7 +24,7 @@ const char *pay_acquirer_fault(const payments_acquirer_t *connector, apr_pool_t 
         return apr_psprintf(p, "it is built for version %u of this interface, not for %d",
                             connector->abi, PAYMENTS_ACQUIRER_ABI);
     }
-    if (connector->struct_size < sizeof(*connector)) {
+    if (!REACHES(connector, refund_query)) { /* the last slot of the first version */
         return "its table of functions is too short: build it again with this mod_payments.h";
     }
     if (!connector->check || !connector->open || !connector->charge || !connector->charge_query
@@ -36,6 +42,11 @@ int pay_acquirer_is_pure(const pay_acquirer_t *acquirer)
 int pay_acquirer_keeps_tokens(const pay_acquirer_t *acquirer)
 {
     return (acquirer->connector->flags & PAYMENTS_OWN_TOKENS) != 0;
+}
+
+int pay_acquirer_has_refund_list(const pay_acquirer_t *acquirer)
+{
+    return REACHES(acquirer->connector, refund_list) && acquirer->connector->refund_list;
 }
 
 /* ---- what connectors are told */
@@ -355,7 +366,7 @@ apr_status_t pay_acquirer_late_refund_query(pay_outcome_t *out, pay_acquirer_new
 
 int pay_acquirer_has_checkout(const pay_acquirer_t *acquirer)
 {
-    return acquirer->connector->checkout != NULL;
+    return REACHES(acquirer->connector, checkout) && acquirer->connector->checkout;
 }
 
 static payments_checkout_t checkout_told(const pay_charge_t *charge, const char *return_url,

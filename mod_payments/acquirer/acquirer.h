@@ -41,11 +41,18 @@ typedef struct pay_acquirer_news_t {
     const apr_array_header_t *similar; /* of an absent refund; NULL: there are none */
 } pay_acquirer_news_t;
 
-/* A sentence on why a provider cannot be used (size, ABI, missing slots, flags), or NULL. */
+/*
+ * A sentence on why a provider cannot be used (size, ABI, missing slots, flags), or NULL. A table
+ * that ends with refund_query, the last slot of the first version, is long enough: slots behind its
+ * end count as NULL. They are read through pay_acquirer_has_refund_list() and _has_checkout() only.
+ */
 const char *pay_acquirer_fault(const payments_acquirer_t *connector, apr_pool_t *p);
 
 int pay_acquirer_is_pure(const pay_acquirer_t *acquirer);
 int pay_acquirer_keeps_tokens(const pay_acquirer_t *acquirer);
+
+/* 1 if the connector lists refunds: only then may its refund_list be called. */
+int pay_acquirer_has_refund_list(const pay_acquirer_t *acquirer);
 
 /*
  * APR_SUCCESS: *out is fit to be stored. PAYMENTS_NOT_SENT as there (of charge and refund). Else
@@ -74,6 +81,7 @@ apr_status_t pay_acquirer_refund_query(pay_outcome_t *out, pay_acquirer_news_t *
 apr_status_t pay_acquirer_checkout(const char **page_url, pay_acquirer_news_t *news,
                                    const pay_acquirer_t *acquirer, const pay_charge_t *charge,
                                    const char *return_url, apr_pool_t *p);
+/* 1 if the connector has pages: only then may pay_acquirer_checkout() be called. */
 int pay_acquirer_has_checkout(const pay_acquirer_t *acquirer);
 
 /* The refund of all of a late approval under charge->late_tag, and what became of it. */

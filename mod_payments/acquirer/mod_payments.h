@@ -16,8 +16,8 @@
  * - they never retry and never follow a redirection: what was sent once is asked about, not resent;
  * - all that they allocate for an answer comes from `p`; nothing else of `p` is kept;
  * - no token, key or personal data goes into logs or into `message`.
- * There is no request_rec: reconciliation calls from threads that have none. Structures are given
- * with their size, so that later versions may append members; a connector reads none beyond it.
+ * There is no request_rec: reconciliation calls from threads that have none. Structures carry their
+ * size, because later versions append members: neither side reads or writes beyond it.
  */
 
 #include <apr_errno.h>
@@ -235,7 +235,7 @@ typedef struct payments_acquirer_t {
                                  const payments_refund_t *refund, const payments_charge_t *charge,
                                  apr_interval_time_t timeout, apr_pool_t *p);
     /* All refunds created in the range, both ends inclusive, at most 7 days; whole or an error.
-     * May be NULL: there is no such list. */
+     * May be NULL, or a shorter table end before it or a later slot: there is no such list. */
     apr_status_t (*refund_list)(void *context, apr_time_t from, apr_time_t to,
                                 payments_record_fn *found, void *baton, apr_interval_time_t timeout,
                                 apr_pool_t *p);

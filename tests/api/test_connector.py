@@ -23,14 +23,32 @@ KEY = "example-key-4711"
 UNKNOWN = "PAY00203|PAY00213"  # of a call whose outcome is unknown
 
 
-def build(folder, changes=()):
-    """The module's path, built in `folder` as its first comment says, of its source with (what, by what) changed."""
-    text = SOURCE.read_text()
+# The slots that the table had later than its first version, and what makes a header without them.
+LATER = ["refund_list", "checkout"]
+FIRST_VERSION = [(re.compile(rf"    apr_status_t \(\*{slot}\)\([^;]*;\n"), "") for slot in LATER]
+# The example with a table that ends where memory has something else, which would be called as a slot.
+CUT_SHORT = [
+    ("static const payments_acquirer_t connector = {\n",
+     "static const struct {\n    payments_acquirer_t table;\n    char behind[64];\n} older = {.table = {\n"),
+    ("    .refund_query = refund_query,\n};", '    .refund_query = refund_query,\n}, .behind = "' + 63 * "x" + '"};'),
+    ("PAYMENTS_ACQUIRER_GROUP, connector.name,", "PAYMENTS_ACQUIRER_GROUP, older.table.name,"),
+    ("                         &connector);", "                         &older.table);"),
+]
+
+
+def change(text, changes):
+    """`text` with each (what, by what) changed: a string, or an expression, that is in it once."""
     for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
+        text, count = re.subn(old if isinstance(old, re.Pattern) else re.escape(old), lambda _, new=new: new, text)
+        assert count == 1, (old, count)
+    return text
+
+
+def build(folder, changes=(), header=()):
+    """The module's path, built in `folder` as its first comment says, of its source and `header` with these changes."""
     (folder / "include").mkdir(parents=True)
-    shutil.copy(HEADER, folder / "include")
+    (folder / "include" / HEADER.name).write_text(change(HEADER.read_text(), header))
+    text = change(SOURCE.read_text(), changes)
     (folder / SOURCE.name).write_text(text)
     tool = shutil.which("apxs") or shutil.which("apxs2")
     command = [tool, f"-I{folder}/include", "-c", *[f"-Wc,{flag}" for flag in WARNINGS], SOURCE.name]
@@ -42,6 +60,12 @@ def build(folder, changes=()):
 @pytest.fixture(scope="session")
 def example(tmp_path_factory):
     return build(tmp_path_factory.mktemp("connector") / "built")
+
+
+@pytest.fixture(scope="session")
+def older(tmp_path_factory):
+    """The example as it was built against the first mod_payments.h."""
+    return build(tmp_path_factory.mktemp("older") / "built", CUT_SHORT, FIRST_VERSION)
 
 
 class Acquirer:
@@ -130,8 +154,8 @@ class Till(Httpd):
 def till(example, acquirer):
     made = []
 
-    def make(start=True, url=None, **options):
-        made.append(Till(example, url or f"127.0.0.1:{acquirer.port}", **options))
+    def make(start=True, url=None, module=example, **options):
+        made.append(Till(module, url or f"127.0.0.1:{acquirer.port}", **options))
         return made[-1].start() if start else made[-1]
 
     yield make
@@ -240,6 +264,21 @@ def test_nothing_was_sent(till, acquirer):
     assert len(acquirer.of("charge")) == 1
 
 
+def test_older_connector(till, older, acquirer):
+    """Built against the first mod_payments.h it moves money; slots that came later count as absent, whatever is there."""
+    httpd = till(module=older)
+    shop, ref = httpd.live_shop, live_reference()
+    assert shop.charge(reference=ref, amount="10.50").json["data"]["paymentStatus"] == "successful"
+    assert shop.partial(ref, "3.25").json["status"] == "processed"
+    acquirer.next("refund", "lost")
+    httpd.expect_log(UNKNOWN)
+    pending = shop.call("POST", "/api/v1/refund", {"reference": ref}).json
+    wait_for(lambda: shop.call("GET", f"/api/v1/refund/{pending['refundReference']}").json["status"] == "processed",
+             "the refund to be found")
+    answer = shop.call("POST", "/api/v1/initiate", checkout_body(transactionReference=live_reference()))
+    assert (answer.status, answer.json["data"]["responseCode"]) == (501, "I1"), answer
+
+
 def test_checkouts_need_pages(till, acquirer):
     """The example has none: each way to begin one says so, the acquirer hears nothing, and the reference is free."""
     shop = till().live_shop
@@ -319,7 +358,8 @@ def test_process_ends_while_it_waits(till, acquirer):
 @pytest.mark.parametrize("old, new, sentence", [
     pytest.param(".abi = PAYMENTS_ACQUIRER_ABI", ".abi = PAYMENTS_ACQUIRER_ABI + 1",
                  "it is built for version 2 of this interface, not for 1", id="another version"),
-    pytest.param(".struct_size = sizeof(payments_acquirer_t)", ".struct_size = sizeof(payments_acquirer_t) - 1",
+    pytest.param(".struct_size = sizeof(payments_acquirer_t)",
+                 ".struct_size = sizeof(payments_acquirer_t) - 3 * sizeof(void *)",
                  "its table of functions is too short: build it again with this mod_payments.h", id="a short table"),
     pytest.param("    .charge_query = charge_query,\n", "",
                  "it lacks check, open, charge, charge_query, refund or refund_query", id="no charge_query"),

@@ -21,7 +21,7 @@ static const pay_acquirer_t *find_acquirer(const pay_service_t *service)
 
     for (i = 0; service->acquirers && i < service->acquirers->nelts; i++) {
         acquirer = APR_ARRAY_IDX(service->acquirers, i, const pay_acquirer_t *);
-        if (acquirer->connector->refund_list) {
+        if (pay_acquirer_has_refund_list(acquirer)) {
             return acquirer;
         }
     }

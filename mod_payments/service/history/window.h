@@ -16,7 +16,7 @@
 typedef struct pay_history_window_t {
     pay_store_t *store;
     pay_scope_t scope;
-    const pay_acquirer_t *acquirer; /* its connector has refund_list */
+    const pay_acquirer_t *acquirer; /* it lists refunds */
     apr_interval_time_t timeout;
     apr_time_t from, to; /* both inclusive */
 } pay_history_window_t;

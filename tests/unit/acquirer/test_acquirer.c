@@ -4,6 +4,8 @@
 #include "scripted_acquirer.h"
 
 #include <apr_strings.h>
+#include <stddef.h>
+#include <stdint.h>
 
 static pay_charge_t charge_of(pay_mode_t mode)
 {
@@ -264,14 +266,13 @@ END_TEST
 
 static const struct {
     const char *name;
-    apr_uint32_t abi, missing;
+    apr_uint32_t abi;
     int cut; /* 1: charge is missing */
     const char *want;
 } faults[] = {
-    {"sound", PAYMENTS_ACQUIRER_ABI, 0, 0, NULL},
-    {"another version", PAYMENTS_ACQUIRER_ABI + 1, 0, 0, "version 2"},
-    {"an older, shorter table", PAYMENTS_ACQUIRER_ABI, sizeof(void *), 0, "too short"},
-    {"a slot is missing", PAYMENTS_ACQUIRER_ABI, 0, 1, "it lacks check"},
+    {"sound", PAYMENTS_ACQUIRER_ABI, 0, NULL},
+    {"another version", PAYMENTS_ACQUIRER_ABI + 1, 0, "version 2"},
+    {"a slot is missing", PAYMENTS_ACQUIRER_ABI, 1, "it lacks check"},
 };
 
 START_TEST(test_fault)
@@ -280,7 +281,6 @@ START_TEST(test_fault)
     const char *fault;
 
     connector.abi = faults[_i].abi;
-    connector.struct_size -= faults[_i].missing;
     connector.charge = faults[_i].cut ? NULL : connector.charge;
     fault = pay_acquirer_fault(&connector, unit_pool);
     if (!faults[_i].want) {
@@ -289,6 +289,68 @@ START_TEST(test_fault)
     }
     ck_assert_msg(fault && strstr(fault, faults[_i].want), "%s: %s", faults[_i].name,
                   fault ? fault : "(none)");
+}
+END_TEST
+
+/* The first version of the table ended with refund_query. */
+#define FIRST offsetof(payments_acquirer_t, refund_list)
+
+static const struct {
+    const char *name;
+    size_t size;
+    const char *want; /* NULL: it is used */
+    int has_refund_list, has_checkout;
+} sizes[] = {
+    {"no size", 0, "too short", 0, 0},
+    {"the head only", offsetof(payments_acquirer_t, check), "too short", 0, 0},
+    {"without refund_query", FIRST - sizeof(void *), "too short", 0, 0},
+    {"a byte short", FIRST - 1, "too short", 0, 0},
+    {"the first version", FIRST, NULL, 0, 0},
+    {"a part of refund_list", FIRST + 1, NULL, 0, 0},
+    {"with refund_list", offsetof(payments_acquirer_t, checkout), NULL, 1, 0},
+    {"a byte short of checkout", sizeof(payments_acquirer_t) - 1, NULL, 1, 0},
+    {"today's", sizeof(payments_acquirer_t), NULL, 1, 1},
+    {"a later version's", sizeof(payments_acquirer_t) + sizeof(void *), NULL, 1, 1},
+    {"the largest", UINT32_MAX, NULL, 1, 1},
+};
+
+static apr_status_t no_list(void *context, apr_time_t from, apr_time_t to,
+                            payments_record_fn *found, void *baton, apr_interval_time_t timeout,
+                            apr_pool_t *p)
+{
+    (void)context, (void)from, (void)to, (void)found, (void)baton, (void)timeout, (void)p;
+    return APR_EGENERAL;
+}
+
+static apr_status_t no_page(payments_page_t *out, void *context,
+                            const payments_checkout_t *checkout, apr_interval_time_t timeout,
+                            apr_pool_t *p)
+{
+    (void)out, (void)context, (void)checkout, (void)timeout, (void)p;
+    return APR_EGENERAL;
+}
+
+/* What is in memory behind a short table is none of its slots. */
+START_TEST(test_sizes)
+{
+    payments_acquirer_t connector = script_connector;
+    const pay_acquirer_t acquirer = {.connector = &connector, .name = "scripted"};
+    const char *fault;
+
+    connector.struct_size = (apr_uint32_t)sizes[_i].size;
+    connector.refund_list = no_list;
+    connector.checkout = no_page;
+    fault = pay_acquirer_fault(&connector, unit_pool);
+    ck_assert_msg(sizes[_i].want ? fault && strstr(fault, sizes[_i].want) : !fault, "%s: %s",
+                  sizes[_i].name, fault ? fault : "(none)");
+    ck_assert_msg(pay_acquirer_has_refund_list(&acquirer) == sizes[_i].has_refund_list, "%s",
+                  sizes[_i].name);
+    ck_assert_msg(pay_acquirer_has_checkout(&acquirer) == sizes[_i].has_checkout, "%s",
+                  sizes[_i].name);
+    connector.refund_list = NULL;
+    connector.checkout = NULL;
+    ck_assert_msg(!pay_acquirer_has_refund_list(&acquirer) && !pay_acquirer_has_checkout(&acquirer),
+                  "%s: a slot that is NULL", sizes[_i].name);
 }
 END_TEST
 
@@ -310,6 +372,7 @@ static void add(TCase *tcase)
     tcase_add_test(tcase, test_details);
     tcase_add_loop_test(tcase, test_texts, 0, UNIT_ROWS(texts));
     tcase_add_loop_test(tcase, test_fault, 0, UNIT_ROWS(faults));
+    tcase_add_loop_test(tcase, test_sizes, 0, UNIT_ROWS(sizes));
     tcase_add_test(tcase, test_flags);
 }
 
