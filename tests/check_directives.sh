@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The directives of the source, of docs/directives.md and of conf/payments.conf are the same, and
-# each is documented in full.
+# The directives of the source (rows such as WAIT("PaymentsSlotWait", ...)), of docs/directives.md and
+# of conf/payments.conf are the same, and each is documented in full.
 set -euo pipefail
 cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
 in_source() {
     cat mod_payments/httpd/conf/*.c | tr '\n' ' ' \
-        | grep -oE 'AP_INIT_[A-Z0-9_]+\([[:space:]]*"[A-Za-z]+"' | sed 's/.*"\(.*\)"/\1/' | sort
+        | grep -oE '[A-Z][A-Z0-9_]*\([[:space:]]*"Payments[A-Za-z]+",' | sed 's/.*"\(.*\)",/\1/' | sort
 }
 
 in_manual() {

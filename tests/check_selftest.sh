@@ -162,7 +162,7 @@ test_style() {
 
 test_directives() {
     fresh
-    plant mod_payments/httpd/conf/directives.c 'AP_INIT_TAKE1(\n    "PaymentsStray", 0)\n'
+    plant mod_payments/httpd/conf/directives.c 'OWN(\n    "PaymentsStray", TAKE1)\n'
     expect_failure "a directive without manual" PaymentsStray check_directives.sh
     fresh
     plant docs/directives.md '## PaymentsStray\n'

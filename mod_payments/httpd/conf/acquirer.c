@@ -5,6 +5,7 @@
 #include "base/net/url.h"
 #include "httpd/conf/conf.h"
 #include "httpd/conf/parse.h"
+#include "httpd/conf/row.h"
 
 #include <ap_provider.h>
 #include <apr_general.h>
@@ -269,89 +270,6 @@ const char *pay_conf_add_acquirer(cmd_parms *cmd, void *dir, int count, char *co
         conf->acquirers = apr_array_make(cmd->pool, 1, sizeof(pay_conf_acquirer_t *));
     }
     APR_ARRAY_PUSH(conf->acquirers, pay_conf_acquirer_t *) = acquirer;
-    conf->acquirers_set = 1;
-    return NULL;
-}
-
-const char *pay_conf_set_in_flight(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_count(&conf->in_flight_max, arg, 1, PAY_CONF_IN_FLIGHT_MAX) != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "1 to " APR_STRINGIFY(PAY_CONF_IN_FLIGHT_MAX), arg);
-    }
-    conf->in_flight_max_set = 1;
-    return NULL;
-}
-
-const char *pay_conf_set_slot_wait(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_wait(&conf->policy.slot_wait, arg, PAY_CONF_SLOT_WAIT_MIN,
-                            PAY_CONF_SLOT_WAIT_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "10ms to 60s", arg);
-    }
-    conf->slot_wait_set = 1;
-    return NULL;
-}
-
-const char *pay_conf_set_late_after(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_wait(&conf->policy.late_after, arg, PAY_CONF_LATE_AFTER_MIN,
-                            PAY_CONF_LATE_AFTER_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "1s to 168h", arg);
-    }
-    conf->late_after_set = 1;
-    return NULL;
-}
-
-const char *pay_conf_set_late_approval(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (strcasecmp(arg, "refund") != 0 && strcasecmp(arg, "hold") != 0) {
-        return pay_conf_wrong(cmd, "refund or hold", arg);
-    }
-    conf->policy.late_refund = !strcasecmp(arg, "refund");
-    conf->late_refund_set = 1;
-    return NULL;
-}
-
-const char *pay_conf_set_pending_alert(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_wait(&conf->policy.pending_alert, arg, PAY_CONF_LATE_AFTER_MIN,
-                            PAY_CONF_LATE_AFTER_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "1s to 168h", arg);
-    }
-    conf->pending_alert_set = 1;
-    return NULL;
-}
-
-const char *pay_conf_set_refund_sync(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (!strcasecmp(arg, "off")) {
-        conf->policy.refund_sync = 0;
-    } else if (pay_conf_parse_wait(&conf->policy.refund_sync, arg, PAY_CONF_REFUND_SYNC_MIN,
-                                   PAY_CONF_REFUND_SYNC_MAX)
-               != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "1s to 24h, or off", arg);
-    }
-    conf->refund_sync_set = 1;
+    pay_conf_said(cmd, 0);
     return NULL;
 }

@@ -2,7 +2,7 @@
 #ifndef PAY_HTTPD_CONF_ACQUIRER_H
 #define PAY_HTTPD_CONF_ACQUIRER_H
 
-/* The directives about Live Mode (docs/directives.md). */
+/* PaymentsAcquirer (docs/directives.md). */
 
 #include "acquirer/mod_payments.h"
 
@@ -14,13 +14,6 @@
 #define PAY_CONF_PARAMETER_NAME_MAX 32
 #define PAY_CONF_PARAMETER_LEN_MAX 1000
 #define PAY_CONF_CONNECTOR_NAME_MAX 32
-#define PAY_CONF_IN_FLIGHT_DEFAULT 64
-#define PAY_CONF_IN_FLIGHT_MAX 4096
-#define PAY_CONF_LATE_AFTER_MIN apr_time_from_sec(1)
-#define PAY_CONF_LATE_AFTER_MAX apr_time_from_sec(7 * 24 * 3600)
-#define PAY_CONF_REFUND_SYNC_DEFAULT apr_time_from_sec(600)
-#define PAY_CONF_REFUND_SYNC_MIN apr_time_from_sec(1)
-#define PAY_CONF_REFUND_SYNC_MAX apr_time_from_sec(24 * 3600)
 
 struct pay_conf_t;
 
@@ -35,12 +28,6 @@ typedef struct pay_conf_acquirer_t {
 
 /* PaymentsAcquirer live CONNECTOR [URL] [NAME=VALUE ...] */
 const char *pay_conf_add_acquirer(cmd_parms *cmd, void *dir, int count, char *const words[]);
-const char *pay_conf_set_in_flight(cmd_parms *cmd, void *dir, const char *arg);
-const char *pay_conf_set_slot_wait(cmd_parms *cmd, void *dir, const char *arg);
-const char *pay_conf_set_late_after(cmd_parms *cmd, void *dir, const char *arg);
-const char *pay_conf_set_late_approval(cmd_parms *cmd, void *dir, const char *arg);
-const char *pay_conf_set_pending_alert(cmd_parms *cmd, void *dir, const char *arg);
-const char *pay_conf_set_refund_sync(cmd_parms *cmd, void *dir, const char *arg);
 
 /* NULL: no loaded module has such a connector. */
 const payments_acquirer_t *pay_conf_connector(const char *name);

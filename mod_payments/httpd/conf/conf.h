@@ -3,8 +3,9 @@
 #define PAY_HTTPD_CONF_CONF_H
 
 /*
- * The directives of one server (docs/directives.md). All but the first five members are inherited
- * from the main server. Constant once the server runs, but for the last two.
+ * The directives of one server (docs/directives.md). Their rows say which members a virtual host
+ * inherits from the main server, and the defaults (row.h). Constant once the server runs, but for
+ * the last two members.
  */
 
 #include "base/shared/rate.h"
@@ -14,21 +15,10 @@
 #include <httpd.h>
 #include <http_config.h>
 
-#define PAY_CONF_BODY_MIN APR_INT64_C(1024)
-#define PAY_CONF_BODY_MAX (APR_INT64_C(16) << 20)
-#define PAY_CONF_STORE_MIN (APR_INT64_C(1) << 20)
-#define PAY_CONF_STORE_MAX (APR_INT64_C(16) << 40)
-#define PAY_CONF_DAYS_MAX 36600
-#define PAY_CONF_COMMIT_WAIT_MIN apr_time_from_msec(10)
-#define PAY_CONF_COMMIT_WAIT_MAX apr_time_from_sec(60)
-#define PAY_CONF_SLOT_WAIT_MIN apr_time_from_msec(10)
-#define PAY_CONF_SLOT_WAIT_MAX apr_time_from_sec(60)
+#define PAY_CONF_DIRECTIVES_MAX 64
 #define PAY_CONF_ACQUIRER_TIMEOUT_MIN apr_time_from_sec(1)
 #define PAY_CONF_ACQUIRER_TIMEOUT_MAX apr_time_from_sec(60)
-#define PAY_CONF_REFUND_REPEAT_WINDOW apr_time_from_sec(600)
-#define PAY_CONF_REFUND_REPEAT_WINDOW_MAX apr_time_from_sec(24 * 3600)
 #define PAY_CONF_CORS_ORIGINS_MAX 32
-#define PAY_CONF_SITE_PATH_LEN_MAX 255
 
 typedef struct pay_conf_t {
     int engine;
@@ -58,47 +48,14 @@ typedef struct pay_conf_t {
     const char *mail_login_file; /* NULL: the relay wants none */
     const char *checkout_url;    /* scheme and host of hosted pages; NULL: those of the call */
 
-    unsigned store_set : 1;
-    unsigned account_set : 1;
-    unsigned base_path_set : 1;
-    unsigned key_prefix_set : 1;
-    unsigned currency_set : 1;
-    unsigned timezone_set : 1;
-    unsigned tls_proxy_set : 1;
-    unsigned require_tls_set : 1;
-    unsigned body_max_set : 1;
-    unsigned map_bytes_set : 1;
-    unsigned reserve_bytes_set : 1;
-    unsigned commit_wait_set : 1;
-    unsigned commit_batch_set : 1;
-    unsigned account_rows_max_set : 1;
-    unsigned checkout_keep_set : 1;
-    unsigned currencies_set : 1;
-    unsigned refund_days_max_set : 1;
-    unsigned acquirer_timeout_set : 1;
-    unsigned slot_wait_set : 1;
-    unsigned refund_repeat_window_set : 1;
-    unsigned acquirers_set : 1;
-    unsigned in_flight_max_set : 1;
-    unsigned late_after_set : 1;
-    unsigned late_refund_set : 1;
-    unsigned pending_alert_set : 1;
-    unsigned refund_sync_set : 1;
-    unsigned rate_secret_set : 1;
-    unsigned rate_public_set : 1;
-    unsigned rate_total_set : 1;
-    unsigned failure_limit_set : 1;
-    unsigned failure_kinds_set; /* of PaymentsFailureLimit: a bit for each kind */
-    unsigned master_key_set : 1;
-    unsigned dashboard_files_set : 1;
-    unsigned checkout_url_set : 1;
-    unsigned checkout_lifetime_set : 1;
-    unsigned return_hosts_set : 1;
+    /* Of each row of pay_conf_directives: a bit for each part that a directive set (row.h). */
+    unsigned char said[PAY_CONF_DIRECTIVES_MAX];
 
     pay_service_t *service;                    /* of this process; written once in child_init */
     const apr_array_header_t *dashboard_pages; /* pay_dashboard_files, in the parent; NULL: none */
 } pay_conf_t;
 
+/* One row for each directive; the cmd_data of each is a pay_conf_row_t (row.h). */
 extern const command_rec pay_conf_directives[];
 
 pay_conf_t *pay_conf_get(const server_rec *s);

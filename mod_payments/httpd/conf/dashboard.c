@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/conf/dashboard.h"
 
-#include "httpd/conf/parse.h"
 #include "httpd/path/own_path.h"
 
 #include <apr_strings.h>
-
-const char *pay_conf_set_dashboard(cmd_parms *cmd, void *dir, const char *arg)
-{
-    (void)dir;
-    return pay_conf_set_site_path(&pay_conf_get(cmd->server)->dashboard_path, cmd, arg);
-}
-
-const char *pay_conf_set_dashboard_files(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (!pay_conf_is_absolute(arg)) {
-        return pay_conf_wrong(cmd, "an absolute path to a directory", arg);
-    }
-    conf->dashboard_files = arg;
-    conf->dashboard_files_set = 1;
-    return NULL;
-}
 
 /* 1 when `path` is `root` or lies below it. */
 static int is_below(const char *path, const char *root)

@@ -3,9 +3,8 @@
 
 #include "base/net/network.h"
 #include "base/net/url.h"
-#include "httpd/conf/conf.h"
 #include "httpd/conf/parse.h"
-#include "model/email.h"
+#include "httpd/conf/row.h"
 
 #include <apr_general.h>
 #include <apr_strings.h>
@@ -28,22 +27,7 @@ const char *pay_conf_set_master_key(cmd_parms *cmd, void *dir, const char *arg)
                             cmd->cmd->name);
     }
     conf->master_key = path;
-    conf->master_key_set = 1;
-    return NULL;
-}
-
-const char *pay_conf_set_webhook_insecure(cmd_parms *cmd, void *dir, const char *arg)
-{
-    const char *fault = ap_check_cmd_context(cmd, GLOBAL_ONLY);
-
-    (void)dir;
-    if (fault) {
-        return fault;
-    }
-    if (pay_conf_parse_on_off(&pay_conf_get(cmd->server)->delivery.webhook_insecure, arg)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "On or Off", arg);
-    }
+    pay_conf_said(cmd, 0);
     return NULL;
 }
 
@@ -69,36 +53,8 @@ const char *pay_conf_add_webhook_allow(cmd_parms *cmd, void *dir, const char *ar
                               arg);
     }
     delivery->webhook_allow = text;
+    pay_conf_said(cmd, 0);
     return NULL;
-}
-
-/* *out is a place in the server's configuration. */
-static const char *set_path(const char **out, cmd_parms *cmd, const char *want, const char *arg)
-{
-    const char *fault = ap_check_cmd_context(cmd, GLOBAL_ONLY);
-
-    if (fault) {
-        return fault;
-    }
-    if (!pay_conf_is_absolute(arg)) {
-        return pay_conf_wrong(cmd, want, arg);
-    }
-    *out = arg;
-    return NULL;
-}
-
-const char *pay_conf_set_trusted_ca(cmd_parms *cmd, void *dir, const char *arg)
-{
-    (void)dir;
-    return set_path(&pay_conf_get(cmd->server)->delivery.trusted_ca, cmd,
-                    "the absolute path of a file of PEM certificates", arg);
-}
-
-const char *pay_conf_set_mail_templates(cmd_parms *cmd, void *dir, const char *arg)
-{
-    (void)dir;
-    return set_path(&pay_conf_get(cmd->server)->delivery.mail_templates, cmd,
-                    "the absolute path of a directory", arg);
 }
 
 /* Whether the URL ends with host and port; a lone slash behind them is no path. */
@@ -137,21 +93,6 @@ const char *pay_conf_set_mail_relay(cmd_parms *cmd, void *dir, const char *arg, 
     conf->delivery.mail_relay =
         apr_psprintf(cmd->pool, "%s://%s:%d", url->scheme, url->host, url->port);
     conf->mail_login_file = login;
-    return NULL;
-}
-
-const char *pay_conf_set_mail_from(cmd_parms *cmd, void *dir, const char *arg)
-{
-    const char *fault = ap_check_cmd_context(cmd, GLOBAL_ONLY);
-    const char *address;
-
-    (void)dir;
-    if (fault) {
-        return fault;
-    }
-    if (pay_email_normalize(&address, arg, cmd->pool) != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "one e-mail address such as shop@shop.example", arg);
-    }
-    pay_conf_get(cmd->server)->delivery.mail_from = address;
+    pay_conf_said(cmd, 0);
     return NULL;
 }

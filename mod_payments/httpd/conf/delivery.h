@@ -11,12 +11,8 @@
 #define PAY_CONF_NETWORKS_MAX 64
 
 const char *pay_conf_set_master_key(cmd_parms *cmd, void *dir, const char *arg);
-const char *pay_conf_set_webhook_insecure(cmd_parms *cmd, void *dir, const char *arg);
 const char *pay_conf_add_webhook_allow(cmd_parms *cmd, void *dir, const char *arg);
-const char *pay_conf_set_trusted_ca(cmd_parms *cmd, void *dir, const char *arg);
 /* PaymentsMailRelay URL [LOGIN-FILE] */
 const char *pay_conf_set_mail_relay(cmd_parms *cmd, void *dir, const char *url, const char *login);
-const char *pay_conf_set_mail_from(cmd_parms *cmd, void *dir, const char *arg);
-const char *pay_conf_set_mail_templates(cmd_parms *cmd, void *dir, const char *arg);
 
 #endif

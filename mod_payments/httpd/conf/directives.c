@@ -1,156 +1,133 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/net/url.h"
 #include "base/text/timezone.h"
 #include "httpd/conf/acquirer.h"
-#include "httpd/conf/checkout.h"
 #include "httpd/conf/conf.h"
-#include "httpd/conf/dashboard.h"
 #include "httpd/conf/delivery.h"
 #include "httpd/conf/parse.h"
 #include "httpd/conf/rate.h"
-#include "httpd/conf/store.h"
+#include "httpd/conf/row.h"
+#include "model/email.h"
+#include "model/return_hosts.h"
+#include "service/checkout/checkout_create.h"
 
 #include <apr_general.h>
 #include <apr_network_io.h>
 #include <apr_strings.h>
+#include <stddef.h>
 
-static const char *set_engine(cmd_parms *cmd, void *dir, const char *arg)
+/* ---- texts: what is kept of `arg`, NULL if it is wrong */
+
+static const char *account(const char *arg, apr_pool_t *p)
 {
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_on_off(&conf->engine, arg) != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "On or Off", arg);
-    }
-    return NULL;
+    (void)p;
+    return pay_account_name_check(arg) == APR_SUCCESS ? arg : NULL;
 }
 
-static const char *set_account(cmd_parms *cmd, void *dir, const char *arg)
+static const char *key_prefix(const char *arg, apr_pool_t *p)
 {
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_account_name_check(arg) != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "1 to 64 of a-z 0-9 . _ -, first a letter or digit", arg);
-    }
-    conf->account = arg;
-    conf->account_set = 1;
-    return NULL;
+    (void)p;
+    return pay_key_prefix_check(arg) == APR_SUCCESS ? arg : NULL;
 }
 
-static const char *set_base_path(cmd_parms *cmd, void *dir, const char *arg)
+static const char *absolute(const char *arg, apr_pool_t *p)
 {
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-    apr_size_t len = strlen(arg);
-    const char *path = arg;
-
-    (void)dir;
-    if (len > 0 && arg[len - 1] == '/') {
-        path = apr_pstrmemdup(cmd->pool, arg, len - 1);
-    }
-    if (arg[0] != '/' || !pay_conf_is_path(path)) {
-        return pay_conf_wrong(cmd, "a path such as /shop, segments of A-Z a-z 0-9 - . _ ~", arg);
-    }
-    conf->base_path = path;
-    conf->base_path_set = 1;
-    return NULL;
+    (void)p;
+    return pay_conf_is_absolute(arg) ? arg : NULL;
 }
 
-static const char *set_key_prefix(cmd_parms *cmd, void *dir, const char *arg)
+static const char *site_path(const char *arg, apr_pool_t *p)
 {
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_key_prefix_check(arg) != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "1 to 16 of a-z 0-9, first a letter", arg);
-    }
-    conf->key_prefix = arg;
-    conf->key_prefix_set = 1;
-    return NULL;
+    (void)p;
+    return arg[0] == '/' && pay_conf_is_path(arg) && strlen(arg) <= PAY_CONF_SITE_PATH_LEN_MAX
+               ? arg
+               : NULL;
 }
 
-static const char *normal_currency(cmd_parms *cmd, const char *arg)
+static const char *base_path(const char *arg, apr_pool_t *p)
+{
+    const apr_size_t len = strlen(arg);
+    const char *path = len > 0 && arg[len - 1] == '/' ? apr_pstrmemdup(p, arg, len - 1) : arg;
+
+    return arg[0] == '/' && pay_conf_is_path(path) ? path : NULL;
+}
+
+static const char *currency(const char *arg, apr_pool_t *p)
 {
     char code[PAY_CURRENCY_LEN + 1];
 
-    if (pay_currency_normalize(code, arg) != APR_SUCCESS) {
-        return NULL;
-    }
-    return apr_pstrdup(cmd->pool, code);
+    return pay_currency_normalize(code, arg) == APR_SUCCESS ? apr_pstrdup(p, code) : NULL;
 }
 
-static const char *set_default_currency(cmd_parms *cmd, void *dir, const char *arg)
+static const char *timezone_name(const char *arg, apr_pool_t *p)
+{
+    const pay_timezone_t *zone;
+
+    return pay_timezone_load(&zone, arg, p) == APR_SUCCESS ? arg : NULL;
+}
+
+/* Nothing follows the host but a slash, which is left out. */
+static const char *origin(const char *arg, apr_pool_t *p)
+{
+    const char *fault, *host, *path;
+    pay_url_t *url;
+
+    if (pay_url_parse(&url, &fault, arg, "https http", p) != APR_SUCCESS) {
+        return NULL;
+    }
+    host = strstr(arg, "://") + 3;
+    path = strpbrk(host, "/?#");
+    if (path && strcmp(path, "/") != 0) {
+        return NULL;
+    }
+    return path ? apr_pstrmemdup(p, arg, (apr_size_t)(path - arg)) : arg;
+}
+
+static const char *email(const char *arg, apr_pool_t *p)
+{
+    const char *address;
+
+    return pay_email_normalize(&address, arg, p) == APR_SUCCESS ? address : NULL;
+}
+
+/* ---- directives with a setter of their own */
+
+static const char *set_store(cmd_parms *cmd, void *dir, const char *arg)
 {
     pay_conf_t *conf = pay_conf_get(cmd->server);
-    const char *code = normal_currency(cmd, arg);
+    apr_size_t len = strlen(arg);
+    const char *fault;
 
     (void)dir;
-    if (!code) {
-        return pay_conf_wrong(cmd, "an ISO 4217 currency such as NGN", arg);
+    fault = pay_store_url_fault(arg);
+    if (fault) {
+        return pay_conf_wrong(cmd, apr_pstrcat(cmd->pool, "lmdb:<directory> (", fault, ")", NULL),
+                              arg);
     }
-    conf->currency = code;
-    conf->currency_set = 1;
+    /* One spelling for each directory, as far as can be told without touching it. */
+    while (arg[len - 1] == '/') { /* there is a colon before them */
+        len--;
+    }
+    conf->store = apr_pstrmemdup(cmd->pool, arg, len);
+    pay_conf_said(cmd, 0);
     return NULL;
 }
 
 static const char *add_currency(cmd_parms *cmd, void *dir, const char *arg)
 {
     pay_conf_t *conf = pay_conf_get(cmd->server);
-    const char *code = normal_currency(cmd, arg);
+    const char *code = currency(arg, cmd->pool);
     apr_array_header_t *list;
 
     (void)dir;
     if (!code) {
         return pay_conf_wrong(cmd, "ISO 4217 currencies such as NGN USD", arg);
     }
-    list = conf->currencies_set ? apr_array_copy(cmd->pool, conf->policy.currencies)
-                                : apr_array_make(cmd->pool, 4, sizeof(const char *));
+    list = conf->policy.currencies ? apr_array_copy(cmd->pool, conf->policy.currencies)
+                                   : apr_array_make(cmd->pool, 4, sizeof(const char *));
     APR_ARRAY_PUSH(list, const char *) = code;
     conf->policy.currencies = list;
-    conf->currencies_set = 1;
-    return NULL;
-}
-
-static const char *set_timezone(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-    const pay_timezone_t *zone;
-    apr_status_t rv;
-
-    (void)dir;
-    rv = pay_timezone_load(&zone, arg, cmd->temp_pool);
-    if (rv != APR_SUCCESS) {
-        return pay_conf_wrong(cmd,
-                              "an IANA time zone that this system knows, such as "
-                              "Africa/Lagos",
-                              arg);
-    }
-    conf->timezone = arg;
-    conf->timezone_set = 1;
-    return NULL;
-}
-
-static const char *set_max_body(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_size(&conf->body_max, arg, PAY_CONF_BODY_MIN, PAY_CONF_BODY_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "1K to 16M", arg);
-    }
-    conf->body_max_set = 1;
-    return NULL;
-}
-
-static const char *set_require_tls(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_on_off(&conf->require_tls, arg) != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "On or Off", arg);
-    }
-    conf->require_tls_set = 1;
+    pay_conf_said(cmd, 0);
     return NULL;
 }
 
@@ -185,53 +162,11 @@ static const char *add_tls_proxy(cmd_parms *cmd, void *dir, const char *arg)
     if (rv != APR_SUCCESS || !is_whole_address(address)) {
         return pay_conf_wrong(cmd, "addresses or networks such as 192.0.2.1 or 10.0.0.0/8", arg);
     }
-    list = conf->tls_proxy_set ? apr_array_copy(cmd->pool, conf->tls_proxy)
-                               : apr_array_make(cmd->pool, 2, sizeof(apr_ipsubnet_t *));
+    list = conf->tls_proxy ? apr_array_copy(cmd->pool, conf->tls_proxy)
+                           : apr_array_make(cmd->pool, 2, sizeof(apr_ipsubnet_t *));
     APR_ARRAY_PUSH(list, apr_ipsubnet_t *) = subnet;
     conf->tls_proxy = list;
-    conf->tls_proxy_set = 1;
-    return NULL;
-}
-
-static const char *set_refund_max_days(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_count(&conf->policy.refund_days_max, arg, 0, PAY_CONF_DAYS_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "0 (any span) to 36600 days", arg);
-    }
-    conf->refund_days_max_set = 1;
-    return NULL;
-}
-
-static const char *set_acquirer_timeout(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-
-    (void)dir;
-    if (pay_conf_parse_wait(&conf->policy.acquirer_timeout, arg, PAY_CONF_ACQUIRER_TIMEOUT_MIN,
-                            PAY_CONF_ACQUIRER_TIMEOUT_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "1s to 60s", arg);
-    }
-    conf->acquirer_timeout_set = 1;
-    return NULL;
-}
-
-static const char *set_refund_repeat_window(cmd_parms *cmd, void *dir, const char *arg)
-{
-    pay_conf_t *conf = pay_conf_get(cmd->server);
-    const char *text = !strcasecmp(arg, "off") ? "0" : arg;
-
-    (void)dir;
-    if (pay_conf_parse_wait(&conf->policy.refund_repeat_window, text, 0,
-                            PAY_CONF_REFUND_REPEAT_WINDOW_MAX)
-        != APR_SUCCESS) {
-        return pay_conf_wrong(cmd, "0 or off, or a time up to 24h", arg);
-    }
-    conf->refund_repeat_window_set = 1;
+    pay_conf_said(cmd, 0);
     return NULL;
 }
 
@@ -257,126 +192,241 @@ static const char *add_cors_origin(cmd_parms *cmd, void *dir, const char *arg)
                               arg);
     }
     APR_ARRAY_PUSH(conf->cors_origins, const char *) = origin;
+    pay_conf_said(cmd, 0);
     return NULL;
 }
 
-/* *out is a place in the server's configuration. */
-const char *pay_conf_set_site_path(const char **out, cmd_parms *cmd, const char *arg)
+static const char *add_return_host(cmd_parms *cmd, void *dir, const char *arg)
 {
-    if (arg[0] != '/' || !pay_conf_is_path(arg) || strlen(arg) > PAY_CONF_SITE_PATH_LEN_MAX) {
-        return pay_conf_wrong(cmd,
-                              "a path such as /payments-health, segments of A-Z a-z 0-9 - . _ ~, "
-                              "without a slash at its end",
-                              arg);
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+    const char *list = conf->policy.return_hosts ? conf->policy.return_hosts : "";
+
+    (void)dir;
+    if (!pay_return_hosts_add(&conf->policy.return_hosts, list, arg, cmd->pool)
+        || !*conf->policy.return_hosts) {
+        return pay_conf_wrong(cmd, &PAY_RETURN_HOSTS_FAULT[strlen("want ")], arg);
     }
-    *out = arg;
+    pay_conf_said(cmd, 0);
     return NULL;
 }
 
-static const char *set_health(cmd_parms *cmd, void *dir, const char *arg)
-{
-    (void)dir;
-    return pay_conf_set_site_path(&pay_conf_get(cmd->server)->health_path, cmd, arg);
-}
+/* ---- the table */
 
-static const char *set_metrics(cmd_parms *cmd, void *dir, const char *arg)
-{
-    (void)dir;
-    return pay_conf_set_site_path(&pay_conf_get(cmd->server)->metrics_path, cmd, arg);
-}
+#define ROW(...)                                                                                   \
+    (void *)&(const pay_conf_row_t)                                                                \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+/* A member of pay_conf_t, which must be of this type. */
+#define PART(type, place, value, number)                                                           \
+    {                                                                                              \
+        .at = offsetof(pay_conf_t, place),                                                         \
+        .size = _Generic(((pay_conf_t *)NULL)->place, type                                         \
+                         : sizeof(type)),                                                          \
+        .standard = (value), .part = (number)                                                      \
+    }
+#define PARTS(...)                                                                                 \
+    .members = (const pay_conf_member_t[])                                                         \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+#define MEMBER(type, place, value) PARTS(PART(type, place, value, 0))
+
+/* Defaults. */
+#define INT(value) (&(const int){value})
+#define BYTES_OF(value) (&(const apr_int64_t){value})
+#define TIME(value) (&(const apr_interval_time_t){value})
+#define STRING(value) (&(const char *const){value})
+
+/* Bounds. */
+#define MS(value) apr_time_from_msec(APR_INT64_C(value))
+#define S(value) apr_time_from_sec(APR_INT64_C(value))
+#define H(value) S(3600 * value)
+#define K(value) (APR_INT64_C(value) << 10)
+#define M(value) (APR_INT64_C(value) << 20)
+#define T(value) (APR_INT64_C(value) << 40)
+
+/* One value of a simple kind: name, scope, member, default, bounds and what is wanted, help. */
+#define VALUE(name, help, ...)                                                                     \
+    AP_INIT_TAKE1(name, pay_conf_set_value, ROW(__VA_ARGS__), RSRC_CONF, help)
+#define FLAG(name, in, place, yes, no, value, help)                                                \
+    VALUE(name, help, .kind = PAY_CONF_FLAG, .scope = (in), MEMBER(int, place, value),             \
+          .words = {yes, no}, .want = yes " or " no)
+#define COUNT(name, place, value, least, most, wanted, help)                                       \
+    VALUE(name, help, .kind = PAY_CONF_COUNT, MEMBER(int, place, value), .min = (least),           \
+          .max = (most), .want = wanted)
+#define BYTES(name, place, value, least, most, wanted, help)                                       \
+    VALUE(name, help, .kind = PAY_CONF_BYTES, MEMBER(apr_int64_t, place, value), .min = (least),   \
+          .max = (most), .want = wanted)
+#define WAIT(name, place, value, least, most, wanted, help)                                        \
+    VALUE(name, help, .kind = PAY_CONF_WAIT, MEMBER(apr_interval_time_t, place, value),            \
+          .min = (least), .max = (most), .want = wanted)
+#define WAIT_OR_OFF(name, place, value, least, most, wanted, help)                                 \
+    VALUE(name, help, .kind = PAY_CONF_WAIT_OR_OFF, MEMBER(apr_interval_time_t, place, value),     \
+          .min = (least), .max = (most), .want = wanted)
+#define TEXT(name, in, place, value, read, wanted, help)                                           \
+    VALUE(name, help, .kind = PAY_CONF_TEXT, .scope = (in), MEMBER(const char *, place, value),    \
+          .text = (read), .want = wanted)
+#define SITE_PATH(name, place, help)                                                               \
+    TEXT(name, PAY_CONF_HOST, place, NULL, site_path,                                              \
+         "a path such as /payments-health, segments of A-Z a-z 0-9 - . _ ~, without a slash at "   \
+         "its end",                                                                                \
+         help)
+
+/* A setter of its own: name, how it takes its words, setter, scope, members, help. */
+#define OWN(name, takes, setter, in, members, help)                                                \
+    AP_INIT_##takes(name, setter, ROW(.scope = (in), members), RSRC_CONF, help)
+
+#define FAILURES(kind)                                                                             \
+    PART(pay_failure_limit_t, policy.failure_limit[PAY_TEST][kind], NULL, kind),                   \
+        PART(pay_failure_limit_t, policy.failure_limit[PAY_LIVE][kind], &live_failures[kind],      \
+             kind)
+
+static const pay_rate_limit_t public_default = {APR_USEC_PER_SEC / 5, 50};
+static const pay_rate_limit_t total_default = {APR_USEC_PER_SEC / 50, 500};
+static const pay_rate_limit_t failure_default = {APR_USEC_PER_SEC, 120};
+
+/* Of Live Mode; Test Mode has none: its cards are there to be declined. */
+static const pay_failure_limit_t live_failures[PAY_FAILURE_KINDS] = {
+    [PAY_FAILURE_CARD] = {5, apr_time_from_sec(600)},
+    [PAY_FAILURE_LINK] = {100, apr_time_from_sec(3600)},
+    [PAY_FAILURE_ADDRESS] = {20, apr_time_from_sec(600)},
+    [PAY_FAILURE_ACCOUNT] = {200, apr_time_from_sec(3600)},
+};
 
 const command_rec pay_conf_directives[] = {
-    AP_INIT_TAKE1("PaymentsEngine", set_engine, NULL, RSRC_CONF,
-                  "On or Off: whether this virtual host serves the payment API (default Off)"),
-    AP_INIT_TAKE1("PaymentsStore", pay_conf_set_store, NULL, RSRC_CONF,
-                  "Where payments are kept: lmdb:<absolute directory>"),
-    AP_INIT_TAKE1("PaymentsStoreSize", pay_conf_set_store_size, NULL, RSRC_CONF,
-                  "Largest size of the store, 1M to 16T (default 64G)"),
-    AP_INIT_TAKE1("PaymentsStoreReserve", pay_conf_set_store_reserve, NULL, RSRC_CONF,
-                  "Free room below which new charges are refused, 0 to 16T (default 256M)"),
-    AP_INIT_TAKE1("PaymentsAccountQuota", pay_conf_set_account_quota, NULL, RSRC_CONF,
-                  "Most rows of an account and mode (default 0: no limit)"),
-    AP_INIT_TAKE1(
-        "PaymentsCheckoutKeep", pay_conf_set_checkout_keep, NULL, RSRC_CONF,
+    FLAG("PaymentsEngine", PAY_CONF_HOST, engine, "On", "Off", NULL,
+         "On or Off: whether this virtual host serves the payment API (default Off)"),
+    OWN("PaymentsStore", TAKE1, set_store, PAY_CONF_INHERITED, MEMBER(const char *, store, NULL),
+        "Where payments are kept: lmdb:<absolute directory>"),
+    BYTES("PaymentsStoreSize", options.map_bytes, &pay_store_options_default.map_bytes, M(1), T(16),
+          "1M to 16T", "Largest size of the store, 1M to 16T (default 64G)"),
+    BYTES("PaymentsStoreReserve", options.reserve_bytes, &pay_store_options_default.reserve_bytes,
+          0, T(16), "0 to 16T",
+          "Free room below which new charges are refused, 0 to 16T (default 256M)"),
+    COUNT("PaymentsAccountQuota", options.account_rows_max, NULL, 0, 999999999,
+          "0 (any number) to 999999999", "Most rows of an account and mode (default 0: no limit)"),
+    WAIT_OR_OFF(
+        "PaymentsCheckoutKeep", options.checkout_keep, &pay_store_options_default.checkout_keep,
+        S(1), H(87600), "1s to 87600h, or off",
         "How long unpaid checkouts of public keys stay, 1s to 87600h (default 720h), or off"),
-    AP_INIT_TAKE1("PaymentsCommitBatch", pay_conf_set_commit_batch, NULL, RSRC_CONF,
-                  "Most writes that one commit makes durable, 1 to 256 (default 256)"),
-    AP_INIT_TAKE1("PaymentsCommitWait", pay_conf_set_commit_wait, NULL, RSRC_CONF,
-                  "Longest wait for the writer lock of the store, 10ms to 60s (default 2s)"),
-    AP_INIT_TAKE1("PaymentsAccount", set_account, NULL, RSRC_CONF,
-                  "The one account whose keys exist here (default: the key selects it)"),
-    AP_INIT_TAKE1("PaymentsBasePath", set_base_path, NULL, RSRC_CONF,
-                  "Path below which the API lives (default /)"),
-    AP_INIT_TAKE1("PaymentsKeyPrefix", set_key_prefix, NULL, RSRC_CONF,
-                  "Prefix of new API keys of new accounts (default pay)"),
-    AP_INIT_TAKE1("PaymentsDefaultCurrency", set_default_currency, NULL, RSRC_CONF,
-                  "Currency of new accounts, for charges without one (default NGN)"),
-    AP_INIT_ITERATE("PaymentsCurrencies", add_currency, NULL, RSRC_CONF,
-                    "The only currencies that are charged (default: every one)"),
-    AP_INIT_TAKE1("PaymentsTimezone", set_timezone, NULL, RSRC_CONF,
-                  "IANA time zone of new accounts, for bare dates (default UTC)"),
-    AP_INIT_TAKE1("PaymentsMaxBody", set_max_body, NULL, RSRC_CONF,
-                  "Largest request body, 1K to 16M (default 64K)"),
-    AP_INIT_TAKE1("PaymentsRequireTLS", set_require_tls, NULL, RSRC_CONF,
-                  "On or Off: whether calls without TLS are refused, except loopback (default On)"),
-    AP_INIT_ITERATE("PaymentsTrustedTLSProxy", add_tls_proxy, NULL, RSRC_CONF,
-                    "Addresses or networks whose X-Forwarded-Proto is trusted (default: none)"),
-    AP_INIT_TAKE1("PaymentsRefundMaxDays", set_refund_max_days, NULL, RSRC_CONF,
-                  "Longest range of a refund list in days, 0 to 36600 (default 0: any)"),
-    AP_INIT_TAKE1("PaymentsAcquirerTimeout", set_acquirer_timeout, NULL, RSRC_CONF,
-                  "Longest wait for the acquirer to answer, 1s to 60s (default 20s)"),
-    AP_INIT_TAKE_ARGV("PaymentsAcquirer", pay_conf_add_acquirer, NULL, RSRC_CONF,
-                      "live, a connector, its URL and parameters as name=value (default: none)"),
-    AP_INIT_TAKE1("PaymentsAcquirerMaxInFlight", pay_conf_set_in_flight, NULL, RSRC_CONF,
-                  "Most calls to one acquirer at a time, 1 to 4096 (default 64)"),
-    AP_INIT_TAKE1("PaymentsSlotWait", pay_conf_set_slot_wait, NULL, RSRC_CONF,
-                  "Longest wait for a slot for a live call, 10ms to 60s (default 500ms)"),
-    AP_INIT_TAKE1("PaymentsAcquirerLateAfter", pay_conf_set_late_after, NULL, RSRC_CONF,
-                  "How long an acquirer must not know a payment before it fails (default 1h)"),
-    AP_INIT_TAKE1("PaymentsLateApproval", pay_conf_set_late_approval, NULL, RSRC_CONF,
-                  "refund or hold a charge that is approved after it failed (default hold)"),
-    AP_INIT_TAKE1("PaymentsPendingAlert", pay_conf_set_pending_alert, NULL, RSRC_CONF,
-                  "How long a payment may be pending before a person is alerted (default 1h)"),
-    AP_INIT_TAKE1("PaymentsRefundSync", pay_conf_set_refund_sync, NULL, RSRC_CONF,
-                  "How often refunds made elsewhere are fetched, or off (default 10min)"),
-    AP_INIT_TAKE1("PaymentsRefundRepeatWindow", set_refund_repeat_window, NULL, RSRC_CONF,
-                  "How long the same partial refund counts as a repeat, 0 to 24h (default 10min)"),
-    AP_INIT_TAKE123("PaymentsRateLimit", pay_conf_set_rate_limit, NULL, RSRC_CONF,
-                    "How often a key may call, such as 200/s burst=400, or off"),
-    AP_INIT_TAKE12("PaymentsAuthFailureLimit", pay_conf_set_failure_limit, NULL, RSRC_CONF,
-                   "How often an address may send refused keys (default 60/min burst=120)"),
-    AP_INIT_RAW_ARGS("PaymentsFailureLimit", pay_conf_set_payment_failures, NULL, RSRC_CONF,
-                     "How many payments may fail by card, link, address, account: card 5/10min"),
-    AP_INIT_ITERATE("PaymentsCORSOrigin", add_cors_origin, NULL, RSRC_CONF,
-                    "Origins whose pages may call with a public key (default: none)"),
-    AP_INIT_TAKE1("PaymentsHealth", set_health, NULL, RSRC_CONF,
-                  "Path that answers load balancers 200 or 503 without a key (default: none)"),
-    AP_INIT_TAKE1("PaymentsMetrics", set_metrics, NULL, RSRC_CONF,
-                  "Path of the metrics for Prometheus; needs a Require (default: none)"),
-    AP_INIT_TAKE1("PaymentsDashboard", pay_conf_set_dashboard, NULL, RSRC_CONF,
-                  "Path of the dashboard; needs the site's authentication (default: none)"),
-    AP_INIT_TAKE1("PaymentsDashboardFiles", pay_conf_set_dashboard_files, NULL, RSRC_CONF,
-                  "Directory of the dashboard's pages (default: the installed one)"),
-    AP_INIT_TAKE1(
-        "PaymentsCheckoutLifetime", pay_conf_set_checkout_lifetime, NULL, RSRC_CONF,
-        "How long a checkout can be paid before it is abandoned, 1s to 168h (default 1h)"),
-    AP_INIT_TAKE1("PaymentsCheckoutURL", pay_conf_set_checkout_url, NULL, RSRC_CONF,
-                  "Scheme and host of hosted pages (default: those of the API call)"),
-    AP_INIT_ITERATE("PaymentsReturnHosts", pay_conf_add_return_host, NULL, RSRC_CONF,
-                    "Hosts that redirectUrl of public keys may name (default: any, after a click)"),
-    AP_INIT_TAKE1("PaymentsMasterKey", pay_conf_set_master_key, NULL, RSRC_CONF,
-                  "Key of stored secrets: file:<absolute path> (default: the store's path.key)"),
-    AP_INIT_TAKE1("PaymentsWebhookInsecure", pay_conf_set_webhook_insecure, NULL, RSRC_CONF,
-                  "On or Off: whether webhooks of Test Mode may be http (default Off)"),
-    AP_INIT_ITERATE("PaymentsWebhookAllow", pay_conf_add_webhook_allow, NULL, RSRC_CONF,
-                    "Networks that webhooks may reach besides public ones (default: none)"),
-    AP_INIT_TAKE1("PaymentsTrustedCA", pay_conf_set_trusted_ca, NULL, RSRC_CONF,
-                  "File of certificates that verify receivers (default: the system's)"),
-    AP_INIT_TAKE12("PaymentsMailRelay", pay_conf_set_mail_relay, NULL, RSRC_CONF,
-                   "smtp[s]://host[:port], optionally the file of its login (default: none)"),
-    AP_INIT_TAKE1("PaymentsMailFrom", pay_conf_set_mail_from, NULL, RSRC_CONF,
-                  "Sender's address of e-mails"),
-    AP_INIT_TAKE1("PaymentsMailTemplates", pay_conf_set_mail_templates, NULL, RSRC_CONF,
-                  "Directory of templates that replace the installed ones (default: none)"),
+    COUNT("PaymentsCommitBatch", options.commit_batch, &pay_store_options_default.commit_batch, 1,
+          PAY_STORE_COMMIT_BATCH_MAX, "1 to " APR_STRINGIFY(PAY_STORE_COMMIT_BATCH_MAX),
+          "Most writes that one commit makes durable, 1 to 256 (default 256)"),
+    WAIT("PaymentsCommitWait", options.commit_wait, &pay_store_options_default.commit_wait, MS(10),
+         S(60), "10ms to 60s",
+         "Longest wait for the writer lock of the store, 10ms to 60s (default 2s)"),
+    TEXT("PaymentsAccount", PAY_CONF_INHERITED, account, NULL, account,
+         "1 to 64 of a-z 0-9 . _ -, first a letter or digit",
+         "The one account whose keys exist here (default: the key selects it)"),
+    TEXT("PaymentsBasePath", PAY_CONF_INHERITED, base_path, STRING(""), base_path,
+         "a path such as /shop, segments of A-Z a-z 0-9 - . _ ~",
+         "Path below which the API lives (default /)"),
+    TEXT("PaymentsKeyPrefix", PAY_CONF_INHERITED, key_prefix,
+         &pay_account_settings_builtin.key_prefix, key_prefix, "1 to 16 of a-z 0-9, first a letter",
+         "Prefix of new API keys of new accounts (default pay)"),
+    TEXT("PaymentsDefaultCurrency", PAY_CONF_INHERITED, currency,
+         &pay_account_settings_builtin.currency, currency, "an ISO 4217 currency such as NGN",
+         "Currency of new accounts, for charges without one (default NGN)"),
+    OWN("PaymentsCurrencies", ITERATE, add_currency, PAY_CONF_INHERITED,
+        MEMBER(const apr_array_header_t *, policy.currencies, NULL),
+        "The only currencies that are charged (default: every one)"),
+    TEXT("PaymentsTimezone", PAY_CONF_INHERITED, timezone, &pay_account_settings_builtin.timezone,
+         timezone_name, "an IANA time zone that this system knows, such as Africa/Lagos",
+         "IANA time zone of new accounts, for bare dates (default UTC)"),
+    BYTES("PaymentsMaxBody", body_max, BYTES_OF(K(64)), K(1), M(16), "1K to 16M",
+          "Largest request body, 1K to 16M (default 64K)"),
+    FLAG("PaymentsRequireTLS", PAY_CONF_INHERITED, require_tls, "On", "Off", INT(1),
+         "On or Off: whether calls without TLS are refused, except loopback (default On)"),
+    OWN("PaymentsTrustedTLSProxy", ITERATE, add_tls_proxy, PAY_CONF_INHERITED,
+        MEMBER(const apr_array_header_t *, tls_proxy, NULL),
+        "Addresses or networks whose X-Forwarded-Proto is trusted (default: none)"),
+    COUNT("PaymentsRefundMaxDays", policy.refund_days_max, NULL, 0, 36600,
+          "0 (any span) to 36600 days",
+          "Longest range of a refund list in days, 0 to 36600 (default 0: any)"),
+    WAIT("PaymentsAcquirerTimeout", policy.acquirer_timeout, TIME(PAY_ACQUIRER_TIMEOUT_DEFAULT),
+         PAY_CONF_ACQUIRER_TIMEOUT_MIN, PAY_CONF_ACQUIRER_TIMEOUT_MAX, "1s to 60s",
+         "Longest wait for the acquirer to answer, 1s to 60s (default 20s)"),
+    OWN("PaymentsAcquirer", TAKE_ARGV, pay_conf_add_acquirer, PAY_CONF_INHERITED,
+        MEMBER(apr_array_header_t *, acquirers, NULL),
+        "live, a connector, its URL and parameters as name=value (default: none)"),
+    COUNT("PaymentsAcquirerMaxInFlight", in_flight_max, INT(64), 1, 4096, "1 to 4096",
+          "Most calls to one acquirer at a time, 1 to 4096 (default 64)"),
+    WAIT("PaymentsSlotWait", policy.slot_wait, TIME(PAY_SLOT_WAIT_DEFAULT), MS(10), S(60),
+         "10ms to 60s", "Longest wait for a slot for a live call, 10ms to 60s (default 500ms)"),
+    WAIT("PaymentsAcquirerLateAfter", policy.late_after, TIME(PAY_LATE_AFTER_DEFAULT), S(1), H(168),
+         "1s to 168h", "How long an acquirer must not know a payment before it fails (default 1h)"),
+    FLAG("PaymentsLateApproval", PAY_CONF_INHERITED, policy.late_refund, "refund", "hold", NULL,
+         "refund or hold a charge that is approved after it failed (default hold)"),
+    WAIT("PaymentsPendingAlert", policy.pending_alert, TIME(PAY_PENDING_ALERT_DEFAULT), S(1),
+         H(168), "1s to 168h",
+         "How long a payment may be pending before a person is alerted (default 1h)"),
+    WAIT_OR_OFF("PaymentsRefundSync", policy.refund_sync, TIME(S(600)), S(1), H(24),
+                "1s to 24h, or off",
+                "How often refunds made elsewhere are fetched, or off (default 10min)"),
+    WAIT_OR_OFF("PaymentsRefundRepeatWindow", policy.refund_repeat_window, TIME(S(600)), 0, H(24),
+                "0 or off, or a time up to 24h",
+                "How long the same partial refund counts as a repeat, 0 to 24h (default 10min)"),
+    OWN("PaymentsRateLimit", TAKE123, pay_conf_set_rate_limit, PAY_CONF_INHERITED,
+        PARTS(PART(pay_rate_limit_t, rate_limit[PAY_KEY_SECRET], NULL, PAY_KEY_SECRET),
+              PART(pay_rate_limit_t, rate_limit[PAY_KEY_PUBLIC], &public_default, PAY_KEY_PUBLIC),
+              PART(pay_rate_limit_t, rate_total, &total_default, PAY_CONF_RATE_TOTAL)),
+        "How often a key may call, such as 200/s burst=400, or off"),
+    OWN("PaymentsAuthFailureLimit", TAKE12, pay_conf_set_failure_limit, PAY_CONF_INHERITED,
+        MEMBER(pay_rate_limit_t, failure_limit, &failure_default),
+        "How often an address may send refused keys (default 60/min burst=120)"),
+    OWN("PaymentsFailureLimit", RAW_ARGS, pay_conf_set_payment_failures, PAY_CONF_INHERITED,
+        PARTS(FAILURES(PAY_FAILURE_CARD), FAILURES(PAY_FAILURE_LINK), FAILURES(PAY_FAILURE_ADDRESS),
+              FAILURES(PAY_FAILURE_ACCOUNT)),
+        "How many payments may fail by card, link, address, account: card 5/10min"),
+    OWN("PaymentsCORSOrigin", ITERATE, add_cors_origin, PAY_CONF_HOST,
+        MEMBER(apr_array_header_t *, cors_origins, NULL),
+        "Origins whose pages may call with a public key (default: none)"),
+    SITE_PATH("PaymentsHealth", health_path,
+              "Path that answers load balancers 200 or 503 without a key (default: none)"),
+    SITE_PATH("PaymentsMetrics", metrics_path,
+              "Path of the metrics for Prometheus; needs a Require (default: none)"),
+    SITE_PATH("PaymentsDashboard", dashboard_path,
+              "Path of the dashboard; needs the site's authentication (default: none)"),
+    TEXT("PaymentsDashboardFiles", PAY_CONF_INHERITED, dashboard_files, NULL, absolute,
+         "an absolute path to a directory",
+         "Directory of the dashboard's pages (default: the installed one)"),
+    WAIT("PaymentsCheckoutLifetime", policy.checkout_lifetime, TIME(PAY_CHECKOUT_LIFETIME_DEFAULT),
+         S(1), PAY_CHECKOUT_LIFETIME_MAX, "1s to 168h",
+         "How long a checkout can be paid before it is abandoned, 1s to 168h (default 1h)"),
+    TEXT("PaymentsCheckoutURL", PAY_CONF_INHERITED, checkout_url, NULL, origin,
+         "scheme and host, such as https://shop.example",
+         "Scheme and host of hosted pages (default: those of the API call)"),
+    OWN("PaymentsReturnHosts", ITERATE, add_return_host, PAY_CONF_INHERITED,
+        MEMBER(const char *, policy.return_hosts, NULL),
+        "Hosts that redirectUrl of public keys may name (default: any, after a click)"),
+    OWN("PaymentsMasterKey", TAKE1, pay_conf_set_master_key, PAY_CONF_INHERITED,
+        MEMBER(const char *, master_key, NULL),
+        "Key of stored secrets: file:<absolute path> (default: the store's path.key)"),
+    FLAG("PaymentsWebhookInsecure", PAY_CONF_GLOBAL, delivery.webhook_insecure, "On", "Off", NULL,
+         "On or Off: whether webhooks of Test Mode may be http (default Off)"),
+    OWN("PaymentsWebhookAllow", ITERATE, pay_conf_add_webhook_allow, PAY_CONF_GLOBAL,
+        MEMBER(const char *, delivery.webhook_allow, STRING("")),
+        "Networks that webhooks may reach besides public ones (default: none)"),
+    TEXT("PaymentsTrustedCA", PAY_CONF_GLOBAL, delivery.trusted_ca, STRING(""), absolute,
+         "the absolute path of a file of PEM certificates",
+         "File of certificates that verify receivers (default: the system's)"),
+    OWN("PaymentsMailRelay", TAKE12, pay_conf_set_mail_relay, PAY_CONF_GLOBAL,
+        PARTS(PART(const char *, delivery.mail_relay, STRING(""), 0),
+              PART(const char *, mail_login_file, NULL, 0)),
+        "smtp[s]://host[:port], optionally the file of its login (default: none)"),
+    TEXT("PaymentsMailFrom", PAY_CONF_GLOBAL, delivery.mail_from, STRING(""), email,
+         "one e-mail address such as shop@shop.example", "Sender's address of e-mails"),
+    TEXT("PaymentsMailTemplates", PAY_CONF_GLOBAL, delivery.mail_templates, STRING(""), absolute,
+         "the absolute path of a directory",
+         "Directory of templates that replace the installed ones (default: none)"),
     {NULL, {NULL}, NULL, 0, RAW_ARGS, NULL},
 };
+
+_Static_assert(sizeof(pay_conf_directives) / sizeof(pay_conf_directives[0])
+                   <= PAY_CONF_DIRECTIVES_MAX,
+               "a row without a place in pay_conf_t.said");

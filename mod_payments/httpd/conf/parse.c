@@ -10,10 +10,10 @@ const char *pay_conf_wrong(const cmd_parms *cmd, const char *want, const char *g
     return apr_psprintf(cmd->pool, "%s: want %s, got '%s'", cmd->cmd->name, want, got);
 }
 
-apr_status_t pay_conf_parse_on_off(int *out, const char *text)
+apr_status_t pay_conf_parse_flag(int *out, const char *text, const char *const words[2])
 {
-    *out = !strcasecmp(text, "on");
-    return *out || !strcasecmp(text, "off") ? APR_SUCCESS : APR_EINVAL;
+    *out = !strcasecmp(text, words[0]);
+    return *out || !strcasecmp(text, words[1]) ? APR_SUCCESS : APR_EINVAL;
 }
 
 apr_status_t pay_conf_parse_size(apr_int64_t *out, const char *text, apr_int64_t min,

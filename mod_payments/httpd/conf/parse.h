@@ -10,11 +10,13 @@
 
 #define PAY_CONF_HOST_LEN_MAX 253 /* of a DNS name */
 #define PAY_CONF_PATH_LEN_MAX 1000
+#define PAY_CONF_SITE_PATH_LEN_MAX 255
 
 /* The sentence about a wrong value. */
 const char *pay_conf_wrong(const cmd_parms *cmd, const char *want, const char *got);
 
-apr_status_t pay_conf_parse_on_off(int *out, const char *text);
+/* The first of the words is 1, the second 0, in any case. */
+apr_status_t pay_conf_parse_flag(int *out, const char *text, const char *const words[2]);
 
 /* Bytes: digits, then K, M, G, T or nothing. */
 apr_status_t pay_conf_parse_size(apr_int64_t *out, const char *text, apr_int64_t min,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpd/conf/rate.h"
 
-#include "httpd/conf/conf.h"
 #include "httpd/conf/parse.h"
+#include "httpd/conf/row.h"
 #include "service/failures.h"
 
 #include <apr_general.h>
@@ -98,13 +98,7 @@ const char *pay_conf_set_rate_limit(cmd_parms *cmd, void *dir, const char *one, 
     if (!rate || rest || parse_limit(limit, rate, burst, cmd->temp_pool) != APR_SUCCESS) {
         return pay_conf_wrong(cmd, "optionally secret, public or " TOTAL ", then " FORM, got);
     }
-    if (total) {
-        conf->rate_total_set = 1;
-    } else if (kind == PAY_KEY_SECRET) {
-        conf->rate_secret_set = 1;
-    } else {
-        conf->rate_public_set = 1;
-    }
+    pay_conf_said(cmd, total ? PAY_CONF_RATE_TOTAL : (int)kind);
     return NULL;
 }
 
@@ -119,7 +113,7 @@ const char *pay_conf_set_failure_limit(cmd_parms *cmd, void *dir, const char *ra
             cmd, FORM,
             apr_pstrcat(cmd->temp_pool, rate, burst ? " " : "", burst ? burst : "", NULL));
     }
-    conf->failure_limit_set = 1;
+    pay_conf_said(cmd, 0);
     return NULL;
 }
 
@@ -172,11 +166,13 @@ static apr_status_t parse_failures(pay_failure_limit_t *out, const char *text, a
 }
 
 /* What is said of a kind holds for both modes. */
-static void set_failures(pay_conf_t *conf, int kind, const pay_failure_limit_t *limit)
+static void set_failures(const cmd_parms *cmd, int kind, const pay_failure_limit_t *limit)
 {
+    pay_conf_t *conf = pay_conf_get(cmd->server);
+
     conf->policy.failure_limit[PAY_TEST][kind] = *limit;
     conf->policy.failure_limit[PAY_LIVE][kind] = *limit;
-    conf->failure_kinds_set |= 1u << kind;
+    pay_conf_said(cmd, kind);
 }
 
 static int find_failure_kind(const char *name)
@@ -192,7 +188,6 @@ static int find_failure_kind(const char *name)
 
 const char *pay_conf_set_payment_failures(cmd_parms *cmd, void *dir, const char *args)
 {
-    pay_conf_t *conf = pay_conf_get(cmd->server);
     pay_failure_limit_t limit = {0, 0};
     char *rest = apr_pstrdup(cmd->temp_pool, args);
     const char *name, *value;
@@ -202,7 +197,7 @@ const char *pay_conf_set_payment_failures(cmd_parms *cmd, void *dir, const char 
     name = apr_strtok(rest, ", \t", &rest);
     if (name && !strcasecmp(name, "off") && !apr_strtok(NULL, ", \t", &rest)) {
         for (kind = 0; kind < PAY_FAILURE_KINDS; kind++) {
-            set_failures(conf, kind, &limit);
+            set_failures(cmd, kind, &limit);
         }
         return NULL;
     }
@@ -214,7 +209,7 @@ const char *pay_conf_set_payment_failures(cmd_parms *cmd, void *dir, const char 
             said = 0;
             break;
         }
-        set_failures(conf, kind, &limit);
+        set_failures(cmd, kind, &limit);
         said |= 1 << kind;
     }
     return said ? NULL

@@ -10,6 +10,10 @@
 #define PAY_CONF_RATE_MAX 100000 /* tokens a second, minute or hour */
 #define PAY_CONF_BURST_MAX 1000000
 
+/* The part of PaymentsRateLimit's row that limits a public key over all addresses; the others are
+ * of pay_key_kind_t. */
+#define PAY_CONF_RATE_TOTAL 2
+
 /* PaymentsRateLimit [secret|public|public-total] RATE [burst=N]|off */
 const char *pay_conf_set_rate_limit(cmd_parms *cmd, void *dir, const char *one, const char *two,
                                     const char *three);
