@@ -124,6 +124,13 @@ test_sources() {
     rm "$PAYMENTS_TOP/$base/text/money.h"
     expect_failure "a listed file that is gone" "not in the tree" check_sources.sh
     fresh
+    rm "$PAYMENTS_TOP/tests/faults/timing.c" "$PAYMENTS_TOP/tests/faults/preload_boot.c"
+    expect_failure "a program whose source is gone" "timing.c: in a Makefile.am" check_sources.sh
+    expect_failure "a library whose source is gone" "preload_boot.c: in a Makefile.am" check_sources.sh
+    fresh
+    plant tests/faults/preload_stray.c "$licence"
+    expect_failure "a library that is not listed" preload_stray.c check_sources.sh
+    fresh
     own tests/check_man.sh
     chmod -x "$PAYMENTS_TOP/tests/check_man.sh"
     expect_failure "a script that make cannot run" "check_man.sh: cannot be run" check_sources.sh

@@ -7,16 +7,17 @@ cd "${PAYMENTS_TOP:-$(dirname "$0")/..}"
 
 faults=0
 seen=0
+MADE_OTHERWISE=$'api/silent_ctl\nfuzz/corpus\nfuzz/found'
 
 # in_list MAKEFILE NAME: NAME as a whole word.
 in_list() {
     tr -s ' \t\\' '\n' <"$1" | grep -Fx -- "$2" >/dev/null
 }
 
-# want MAKEFILE NAME FILE
+# want MAKEFILE NAME FILE: also as the only source of a program or a loaded library of tests, which has its name.
 want() {
     seen=$((seen + 1))
-    if ! in_list "$1" "$2"; then
+    if ! in_list "$1" "$2" && ! in_list "$1" "${2%.c}" && ! in_list "$1" "${2%.c}.la"; then
         echo "$3: not in $1"
         faults=$((faults + 1))
     fi
@@ -40,6 +41,8 @@ while read -r listed; do
 done < <(
     tr -s ' \t\\' '\n' <mod_payments/Makefile.am | grep -E '^[a-z]+/.*\.[ch]$' | sed 's,^,mod_payments/,'
     tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^[a-z/_]+\.(c|h|sh|py|lua|mjs|php)$' | sed 's,^,tests/,'
+    tr -s ' \t\\' '\n' <tests/Makefile.am | grep -E '^(api|bench|faults|fuzz)/[a-z_]+(\.la)?$' \
+        | grep -vxF "$MADE_OTHERWISE" | sed -E 's,^(.*/[a-z_]+)(\.la)?$,tests/\1.c,'
 )
 
 # The top of the tree holds these and no other file: a test that writes where it stands, and a commit that takes

@@ -21,7 +21,7 @@ stage_scripts() {
 }
 
 # The scripts with what they run, and the files that check_selftest plants its faults in.
-CHECKED='^(dev$|tests/(check_|dev/|pages/|fuzz/replay\.sh$|unit/base/text/test_money\.c$)|docs/(directives\.md|messages\.md|openapi\.json|paymentsctl\.8)$|README\.md$|share/mail/test\.txt$'
+CHECKED='^(dev$|tests/(check_|dev/|pages/|fuzz/replay\.sh$|faults/(timing|preload_boot)\.c$|unit/base/text/test_money\.c$)|docs/(directives\.md|messages\.md|openapi\.json|paymentsctl\.8)$|README\.md$|share/mail/test\.txt$'
 CHECKED=$CHECKED'|conf/payments\.conf$|share/dashboard/(index\.html|assets/((dom|app|money)\.js|(parts|tokens)\.css))$'
 CHECKED=$CHECKED'|mod_payments/(base/text/(money|id)\.[ch]|model/card\.c|httpd/conf/directives\.c|ctl/ctl\.h)$'
 CHECKED=$CHECKED'|mod_payments/(service/service|store/store|acquirer/acquirer)\.h$)'

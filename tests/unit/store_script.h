@@ -4,7 +4,7 @@
 
 /*
  * Units of work of the store that a test replaces: the linker sends every call from another file to
- * store_script.c (ld's --wrap; tests/Makefile.am lists the same names), which calls what the test
+ * store_script.c (ld's --wrap; tests/Makefile.am reads the names here), which calls what the test
  * has set here, or else the store. Nothing is set at the start of a test.
  */
 
