@@ -3,8 +3,8 @@
 #define PAY_BASE_LOG_H
 
 /*
- * Log lines of the floors below httpd. Each carries a number of its own: PAYLOGNO(00042) "text".
- * Never a key, token, e-mail address or body: key ids, references, last four digits.
+ * Log lines of the floors below httpd. Each has a number of its own: PAYLOGNO(00042) "text". Never
+ * log a key, token, e-mail address or body; log key ids, references, last four digits.
  */
 
 #include <apr_errno.h>
@@ -23,14 +23,17 @@ typedef enum pay_log_level_t {
     PAY_LOG_DEBUG = 7
 } pay_log_level_t;
 
-/* `text` carries its PAYLOGNO; `status` is APR_SUCCESS when there is none to tell. Thread-safe. */
+/*
+ * `text` begins with its PAYLOGNO; `status` is APR_SUCCESS if there is no error to log.
+ * Thread-safe.
+ */
 typedef void (*pay_log_sink_t)(void *baton, pay_log_level_t level, apr_status_t status,
                                const char *text);
 
-/* Where lines go; NULL drops them. Set once per process while single-threaded. */
+/* Sets where lines go; NULL drops them. Called once per process while single-threaded. */
 void pay_log_set_sink(pay_log_sink_t sink, void *baton);
 
-/* One line of at most 1,000 bytes. `format` begins with PAYLOGNO(...). */
+/* Writes one line of at most 1,000 bytes. `format` begins with PAYLOGNO(...). */
 void pay_log(pay_log_level_t level, apr_status_t status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -25,7 +25,7 @@ typedef enum pay_error_t {
     PAY_ERR_REFUND_BUSY,          /* 409 R4 */
     PAY_ERR_REFUND_REPEATED,      /* 409 R5 */
     PAY_ERR_AMOUNT_DIFFERS,       /* 409 V1 */
-    PAY_ERR_NOT_VOIDABLE,         /* 409 V2; also of a payment link that is closed */
+    PAY_ERR_NOT_VOIDABLE,         /* 409 V2; also for a closed payment link */
     PAY_ERR_BODY_TOO_LARGE,       /* 413 S1 */
     PAY_ERR_MEDIA_TYPE,           /* 415 U1 */
     PAY_ERR_RATE,                 /* 429 L1 */
@@ -41,7 +41,7 @@ typedef enum pay_error_t {
 
 typedef struct pay_field_error_t {
     const char *field;  /* JSON pointer (RFC 6901), "/amount"; path parts as "/startDate" */
-    const char *reason; /* says of the field what "must be"; never repeats the value */
+    const char *reason; /* completes "the field must be ..."; never repeats the value */
 } pay_field_error_t;
 
 typedef struct pay_problem_t {
@@ -50,26 +50,29 @@ typedef struct pay_problem_t {
     const char *code;           /* responseCode */
     const char *message;        /* for the client */
     int retry_after;            /* seconds for Retry-After, 0: no header */
-    apr_array_header_t *fields; /* of pay_field_error_t, NULL when no field is at fault */
+    apr_array_header_t *fields; /* of pay_field_error_t, NULL if no field is at fault */
     apr_status_t cause;         /* for the log only */
     apr_pool_t *pool;
 } pay_problem_t;
 
 /*
- * A problem of the table with its standard message. `field` (static or in `p`) may be NULL;
- * its reason is then the message. `cause` is APR_SUCCESS when there is none. Never NULL.
+ * Makes a problem of the table with its standard message. `field` (static or in `p`) may be NULL;
+ * otherwise its reason is the message. `cause` is APR_SUCCESS if there is no cause. Never NULL.
  */
 pay_problem_t *pay_problem_make(pay_error_t error, const char *field, apr_status_t cause,
                                 apr_pool_t *p);
 
-/* As above with a message of its own. */
+/* Does the same with another message. */
 pay_problem_t *pay_problem_makef(pay_error_t error, apr_pool_t *p, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* For a status that Apache raised: the table's row for it, else PAY_ERR_STATUS with its number. */
+/*
+ * Makes a problem for a status that Apache raised: the table's row for it, else PAY_ERR_STATUS with
+ * its number.
+ */
 pay_problem_t *pay_problem_from_status(int status, apr_pool_t *p);
 
-/* One more field at fault. `*problem` NULL: makes a PAY_ERR_INVALID first. */
+/* Adds a field at fault. If `*problem` is NULL, makes a PAY_ERR_INVALID first. */
 void pay_problem_add(pay_problem_t **problem, const char *field, const char *reason, apr_pool_t *p);
 
 #endif

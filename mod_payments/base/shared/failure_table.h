@@ -3,14 +3,14 @@
 #define PAY_BASE_SHARED_FAILURE_TABLE_H
 
 /*
- * Payments that failed, counted by card, link, address and account, in memory that processes share
- * (docs/operations.md, "Limits"). A key that fails as often as its limit says is blocked for the
+ * Failed payments, counted by card, link, address and account, in memory that processes share
+ * (docs/operations.md, "Limits"). A key that fails as often as its limit allows is blocked for the
  * limit's time. The memory holds digests of keys under a secret of its own, and a hint that names
  * nobody.
  *
- * Each kind has a table of its own, so that no flood of addresses takes the place of an account. A
- * key that finds its set full takes over the place of the one that ends first; places of blocked
- * keys are the last to go.
+ * Each kind has a table of its own, so that a flood of addresses cannot displace an account. A key
+ * that finds its set full takes over the place that ends first; places of blocked keys are the last
+ * to go.
  */
 
 #include <apr_errno.h>
@@ -21,7 +21,7 @@
 #define PAY_FAILURE_SECRET_LEN 32
 #define PAY_FAILURE_HINT_MAX 47    /* bytes */
 #define PAY_FAILURE_LIST_MAX 200   /* blocks in one list */
-#define PAY_FAILURE_TABLE_LAYOUT 1 /* counted up when what the memory means changes */
+#define PAY_FAILURE_TABLE_LAYOUT 1 /* incremented when the meaning of the memory changes */
 
 typedef struct pay_failure_table_t pay_failure_table_t;
 
@@ -31,19 +31,19 @@ typedef enum pay_failure_kind_t {
     PAY_FAILURE_ADDRESS,
     PAY_FAILURE_ACCOUNT,
     PAY_FAILURE_KINDS,
-    PAY_FAILURE_NOTICES = PAY_FAILURE_KINDS, /* entries of the audit, which nobody is refused for */
+    PAY_FAILURE_NOTICES = PAY_FAILURE_KINDS, /* entries of the audit; they block nobody */
     PAY_FAILURE_TABLES
 } pay_failure_kind_t;
 
-/* So many failures within so long; count 0: no limit. */
+/* This many failures within `window`; count 0: no limit. */
 typedef struct pay_failure_limit_t {
     int count;
     apr_interval_time_t window;
 } pay_failure_limit_t;
 
-/* Whose payments they are. */
+/* The account whose payments are counted. */
 typedef struct pay_failure_owner_t {
-    apr_uint64_t store; /* stands for the store; the same in all processes */
+    apr_uint64_t store; /* identifies the store; the same in all processes */
     apr_uint32_t account;
     apr_uint32_t mode;
 } pay_failure_owner_t;
@@ -58,53 +58,51 @@ typedef struct pay_failure_block_t {
 apr_size_t pay_failure_table_size(void);
 
 /*
- * Makes tables in `memory`: zeroed, shared, aligned as malloc's. It is not touched beyond its head,
- * so that unused pages cost nothing. Called once, while no other process looks at it.
+ * Makes tables in `memory`: zeroed, shared, aligned as malloc's. Touches only the head, so that
+ * unused pages cost nothing. Called once, while no other process uses the memory.
  */
 apr_status_t pay_failure_table_init(pay_failure_table_t **out, void *memory,
                                     const unsigned char secret[PAY_FAILURE_SECRET_LEN]);
-/* What an earlier call made there. */
+/* Returns the tables that an earlier call made there. */
 pay_failure_table_t *pay_failure_table_at(void *memory);
 
 /* The clock of the tables: monotonic, the same in all processes. */
 apr_time_t pay_failure_now(void);
 
 /*
- * The key of one value; `label` tells apart what has one kind. APR_EGENERAL: libcrypto refuses.
+ * Makes the key of one value; `label` distinguishes values of the same kind. APR_EGENERAL:
+ * libcrypto refuses.
  */
 apr_status_t pay_failure_key(unsigned char out[PAY_FAILURE_KEY_LEN],
                              const pay_failure_table_t *table, const pay_failure_owner_t *owner,
                              pay_failure_kind_t kind, char label, const char *value);
 
-/*
- * Counts a failure. Returns 1 if a block begins by it. While a key is blocked its failures are not
- * counted.
- */
+/* Counts a failure. Returns 1 if this begins a block. Failures of a blocked key are not counted. */
 int pay_failure_add(pay_failure_table_t *table, const pay_failure_owner_t *owner,
                     pay_failure_kind_t kind, const unsigned char key[PAY_FAILURE_KEY_LEN],
                     const char *hint, const pay_failure_limit_t *limit, apr_time_t now);
 
-/* How long the key stays blocked; 0: it is not. */
+/* Returns how long the key stays blocked, 0 if it is not blocked. */
 apr_interval_time_t pay_failure_left(pay_failure_table_t *table, pay_failure_kind_t kind,
                                      const unsigned char key[PAY_FAILURE_KEY_LEN], apr_time_t now);
 
-/* 1 if a failure of the key is remembered. */
+/* Returns 1 if a failure of the key is on record. */
 int pay_failure_is_known(pay_failure_table_t *table, pay_failure_kind_t kind,
                          const unsigned char key[PAY_FAILURE_KEY_LEN], apr_time_t now);
 
-/* The owner's block of that key. APR_NOTFOUND: there is none. */
+/* Finds the owner's block of that key. APR_NOTFOUND if there is none. */
 apr_status_t pay_failure_find(pay_failure_block_t *out, pay_failure_table_t *table,
                               const pay_failure_owner_t *owner, pay_failure_kind_t kind,
                               const unsigned char key[PAY_FAILURE_KEY_LEN], apr_time_t now);
 
-/* Ends the owner's block of that key and forgets its failures. APR_NOTFOUND: there is none. */
+/* Ends the owner's block of that key and forgets its failures. APR_NOTFOUND if there is none. */
 apr_status_t pay_failure_lift(pay_failure_table_t *table, const pay_failure_owner_t *owner,
                               pay_failure_kind_t kind, const unsigned char key[PAY_FAILURE_KEY_LEN],
                               apr_time_t now);
 
 /*
- * The owner's blocks, accounts first, then those that last longest: an array of pay_failure_block_t
- * with at most PAY_FAILURE_LIST_MAX. Returns how many there are.
+ * Lists the owner's blocks, accounts first, then those that last longest: an array of
+ * pay_failure_block_t with at most PAY_FAILURE_LIST_MAX elements. Returns the number of all blocks.
  */
 int pay_failure_list(apr_array_header_t *out, pay_failure_table_t *table,
                      const pay_failure_owner_t *owner, apr_time_t now);

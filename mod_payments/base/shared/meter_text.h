@@ -10,15 +10,15 @@
 
 #define PAY_METER_MEDIA_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* Lines are texts that end with a newline, in an array of const char *. */
+/* Appends a line to an array of const char *; each line ends with a newline. */
 void pay_meter_line(apr_array_header_t *lines, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* HELP and TYPE, which stand in front of a family's samples. */
+/* Appends HELP and TYPE, which precede a family's samples. */
 void pay_meter_family(apr_array_header_t *lines, const char *name, const char *type,
                       const char *help);
 
-/* All families of the meter. `operations`: names by number, `count` of them. */
+/* Appends all families of the meter. `operations`: names by number, `count` of them. */
 void pay_meter_text(apr_array_header_t *lines, const pay_meter_t *meter,
                     const char *const *operations, int count);
 

@@ -3,14 +3,14 @@
 #define PAY_BASE_SHARED_MOMENT_H
 
 /*
- * A point in time by the boot clock, which nobody can set: how long ago it was is known as long as
- * the machine runs. After a restart, or on another machine, it is not.
+ * A point in time by the boot clock, which nobody can set: its age is known as long as the machine
+ * runs. After a restart, or on another machine, it is unknown.
  */
 
 #include <apr_time.h>
 
 typedef struct pay_moment_t {
-    apr_int64_t boot_id; /* as in pay_worker_t; 0: there is no such moment */
+    apr_int64_t boot_id; /* as in pay_worker_t; 0: no moment */
     apr_int64_t ms;      /* pay_time_boot_ms */
 } pay_moment_t;
 
@@ -18,11 +18,14 @@ typedef struct pay_moment_t {
 pay_moment_t pay_moment_now(void);
 void pay_moment_set_source(pay_moment_t (*source)(void));
 
-/* 1: *age is the time since that moment. 0: it is not known, and *age is 0. */
+/*
+ * Returns 1 and sets *age to the time since that moment. Returns 0 if it is unknown; *age is then
+ * 0.
+ */
 int pay_moment_age(apr_interval_time_t *age, const pay_moment_t *moment);
 
-/* What the wall clock of now says of that moment; `noted`, what it said then, where the age is not
- * known. */
+/* Returns the time of that moment by the present wall clock, or `noted`, the wall clock's time at
+ * that moment, if its age is unknown. */
 apr_time_t pay_moment_wall(const pay_moment_t *moment, apr_time_t noted);
 
 #endif

@@ -7,12 +7,12 @@
  * (an API key, an address), in a table that processes share. Lock-free.
  *
  * The table has a fixed size: PAY_RATE_WAYS buckets in each set, and the hash of a key chooses the
- * set. A key that finds no bucket takes over the one of its set that is full again soonest, with
- * what is left in it. Hence, whatever else is going on:
- * - a key never gets more than burst + time / interval tokens, even when its bucket was taken over
- *   and it comes back;
- * - a key that comes anew has a full bucket unless PAY_RATE_WAYS others of its set are all in use;
- *   then it has as many tokens less as the least used of these.
+ * set. A key that finds no bucket takes over the one of its set that will be full soonest, with its
+ * remaining tokens. Hence, under any load:
+ * - a key never gets more than burst + time / interval tokens, even if its bucket was taken over
+ *   and the key comes back;
+ * - a new key has a full bucket unless PAY_RATE_WAYS other keys of its set are in use; then it
+ *   lacks as many tokens as the least used of these.
  */
 
 #include <apr.h>
@@ -23,7 +23,7 @@
 #define PAY_RATE_SECRET_LEN 16 /* of a table, so that nobody can aim at a set */
 #define PAY_RATE_REFILL_MAX apr_time_from_sec(86400) /* burst * interval */
 
-/* One token comes every `interval`, up to `burst` of them; interval 0: no limit. */
+/* One token arrives every `interval`, up to `burst` of them; interval 0: no limit. */
 typedef struct pay_rate_limit_t {
     apr_interval_time_t interval;
     apr_int64_t burst;
@@ -31,32 +31,33 @@ typedef struct pay_rate_limit_t {
 
 typedef struct pay_rate_table_t pay_rate_table_t;
 
-/* Bytes that a table of `sets` sets needs; a power of two. */
+/* Returns the bytes that a table of `sets` sets needs; `sets` is a power of two. */
 apr_size_t pay_rate_size(apr_size_t sets);
 
 /*
- * A table in `memory`: zeroed (it is not touched here, so that unused pages cost nothing), of any
- * alignment, at least pay_rate_size(sets) bytes. `now` is pay_rate_now().
+ * Makes a table in `memory`: zeroed (the function does not touch it, so that unused pages cost
+ * nothing), of any alignment, at least pay_rate_size(sets) bytes. `now` is pay_rate_now().
  */
 pay_rate_table_t *pay_rate_init(void *memory, apr_size_t sets,
                                 const unsigned char secret[PAY_RATE_SECRET_LEN], apr_time_t now);
 
 /*
- * 1: a token of `key` was taken. 0: there is none, and *wait is the time until there is one (at
- * least 1). `limit` must be one, and be full again within PAY_RATE_REFILL_MAX. The same key under
- * another limit is another key. A caller that loses a race a thousand times in a row gets none.
+ * Returns 1 if a token of `key` was taken. Returns 0 if there is none, and sets *wait to the time
+ * until there is one (at least 1). `limit` must have an interval, and the bucket must fill within
+ * PAY_RATE_REFILL_MAX. The same key under another limit is another key. A caller that loses a race
+ * a thousand times in a row gets no token.
  */
 int pay_rate_take(apr_interval_time_t *wait, pay_rate_table_t *table, const pay_rate_limit_t *limit,
                   const void *key, apr_size_t len, apr_time_t now);
 
 /*
- * Gives back a token that was taken for what then needed none. Where buckets are short, one that
- * was taken over meanwhile may leave its key one token more than above for each that was out.
+ * Returns a token that turned out not to be needed. If buckets are short, one that was taken over
+ * meanwhile may leave its key one token more than above for each token that was out.
  */
 void pay_rate_give(pay_rate_table_t *table, const pay_rate_limit_t *limit, const void *key,
                    apr_size_t len, apr_time_t now);
 
-/* The clock of the tables: microseconds since some time before, the same in all processes, never
+/* The clock of the tables: microseconds since an arbitrary start, the same in all processes, never
  * set back. */
 apr_time_t pay_rate_now(void);
 

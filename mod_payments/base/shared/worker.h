@@ -3,9 +3,9 @@
 #define PAY_BASE_SHARED_WORKER_H
 
 /*
- * Who works on a row, and until when: a process that can be told from a later one with the same
- * pid. Only on the boot that it names does a process count as dead because it is gone; one of
- * another boot may run on another machine, where nobody here can look.
+ * Which process works on a row, and until when, in a form that distinguishes it from a later
+ * process with the same pid. A process counts as dead because it is gone only on the boot that it
+ * names; one of another boot may run on another machine, where we cannot look.
  */
 
 #include <apr_time.h>
@@ -16,26 +16,26 @@ typedef struct pay_worker_t {
     apr_int64_t boot_id;     /* 63 bits of /proc/sys/kernel/random/boot_id */
 } pay_worker_t;
 
-/* This process. Read anew after each fork, else cached. Thread-safe. */
+/* Returns this process. Read again after each fork, else cached. Thread-safe. */
 pay_worker_t pay_worker_self(void);
 
-/* Returns a number that differs between a process and the one that it was forked from. Takes no
- * system call. Thread-safe. */
+/* Returns a number that differs between a process and its parent. Makes no system call.
+ * Thread-safe. */
 unsigned int pay_worker_forks(void);
 
-/* 1 when that very process still lives on this boot of this machine (seen from our PID namespace).
- * 0 says that it is dead only if it is of this boot: ask pay_worker_left. */
+/* Returns 1 if that very process still lives on this boot of this machine (seen from our PID
+ * namespace). 0 means that it is dead only if it is of this boot: see pay_worker_left. */
 int pay_worker_alive(const pay_worker_t *worker);
 
-/* No process gives itself longer for a piece of work. */
+/* No process takes longer than this for a piece of work. */
 #define PAY_WORKER_TERM_MAX apr_time_from_sec(120)
-/* How long a worker of another boot may go on after its deadline: work under way then is still to
- * be finished, and the clocks of two machines differ. */
+/* How long a worker of another boot may go on after its deadline: work under way at that time may
+ * still finish, and the clocks of two machines differ. */
 #define PAY_WORKER_GRACE apr_time_from_sec(30)
 
 /*
- * The deadline `until_ms` (boot clock) of this process as others are to know it: by the clock of
- * the store, which shows `now`. Never 0; at most PAY_WORKER_TERM_MAX ahead.
+ * Converts the deadline `until_ms` (boot clock) of this process to the store's clock, which shows
+ * `now`. Never 0; at most PAY_WORKER_TERM_MAX ahead.
  */
 apr_time_t pay_worker_until(apr_int64_t until_ms, apr_time_t now);
 
@@ -50,7 +50,7 @@ apr_time_t pay_worker_until(apr_int64_t until_ms, apr_time_t now);
 apr_interval_time_t pay_worker_left(const pay_worker_t *worker, apr_int64_t until_ms,
                                     apr_time_t until_at, apr_time_t now);
 
-/* The PID namespace of this process (inode of /proc/self/ns/pid), 0 when unknown. */
+/* Returns the PID namespace of this process (inode of /proc/self/ns/pid), 0 if unknown. */
 apr_int64_t pay_worker_namespace(void);
 
 #endif

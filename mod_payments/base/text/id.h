@@ -10,8 +10,8 @@
 #define PAY_ID_BITS 130  /* 26 characters: unique without coordination */
 #define PAY_KEY_BITS 240 /* 48 characters: the body of an API key, a secret */
 
-/* `prefix`, then `bits` / 5 random characters of a-z and 2-7. `bits` is a multiple of 5, at most
- * 320. */
+/* Makes `prefix`, then `bits` / 5 random characters of a-z and 2-7. `bits` is a multiple of 5, at
+ * most 320. */
 apr_status_t pay_id_make(const char **out, const char *prefix, int bits, apr_pool_t *p);
 
 #endif

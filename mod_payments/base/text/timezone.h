@@ -23,20 +23,20 @@ typedef struct pay_timezone_t pay_timezone_t;
 apr_status_t pay_timezone_load(const pay_timezone_t **out, const char *name, apr_pool_t *p);
 
 /*
- * The same from the bytes of a TZif file. APR_EGENERAL: they are not one, or one of the files with
- * leap seconds ("right/..."), whose times are not POSIX times.
+ * Loads the zone from the bytes of a TZif file. APR_EGENERAL: not such a file, or one with leap
+ * seconds ("right/..."), whose times are not POSIX times.
  */
 apr_status_t pay_timezone_parse(const pay_timezone_t **out, const void *data, apr_size_t len,
                                 apr_pool_t *p);
 
-/* The first instant of the local day `date`, or the one after the gap where midnight, or all of
- * the day, is skipped. */
+/* Returns the first instant of the local day `date`, or the first one after the gap if midnight, or
+ * all of the day, is skipped. */
 apr_time_t pay_timezone_day_start(const pay_timezone_t *zone, pay_date_t date);
 
-/* The local day that the instant `when` lies in. */
+/* Returns the local day of the instant `when`. */
 pay_date_t pay_timezone_day(const pay_timezone_t *zone, apr_time_t when);
 
-/* Seconds east of Greenwich at the instant `when`. */
+/* Returns the seconds east of Greenwich at the instant `when`. */
 apr_int64_t pay_timezone_offset(const pay_timezone_t *zone, apr_time_t when);
 
 #endif

@@ -26,11 +26,11 @@ typedef struct pay_tzrule_t {
     apr_int64_t offset; /* seconds east of Greenwich */
     int has_summer;
     apr_int64_t summer_offset;
-    pay_tzrule_date_t summer_start; /* told in standard time */
-    pay_tzrule_date_t summer_end;   /* told in summer time */
+    pay_tzrule_date_t summer_start; /* given in standard time */
+    pay_tzrule_date_t summer_end;   /* given in summer time */
 } pay_tzrule_t;
 
-/* From `at` on, `offset` holds. */
+/* `offset` is in force from `at` on. */
 typedef struct pay_tzrule_change_t {
     apr_int64_t at; /* seconds since 1970-01-01T00:00:00Z */
     apr_int64_t offset;
@@ -39,7 +39,7 @@ typedef struct pay_tzrule_change_t {
 /* APR_EINVAL for any other text, also for summer time without its dates. */
 apr_status_t pay_tzrule_parse(pay_tzrule_t *out, const char *text);
 
-/* The year's two changes in the order of time. Only for a rule with summer time. */
+/* Returns the two changes of the year in the order of time. Only for a rule with summer time. */
 void pay_tzrule_year(pay_tzrule_change_t out[2], const pay_tzrule_t *rule, int year);
 
 #endif
