@@ -2,7 +2,9 @@
 #ifndef PAY_MODEL_CARD_H
 #define PAY_MODEL_CARD_H
 
-/* Cards as far as this module may know them, the cards of Test Mode, and finding card numbers. */
+/*
+ * The parts of cards that this module may know, the cards of Test Mode, and finding card numbers.
+ */
 
 #include <apr.h>
 
@@ -10,14 +12,14 @@
 #define PAY_CARD_LAST4_LEN 4
 
 typedef struct pay_card_t {
-    char first6[PAY_CARD_FIRST6_LEN + 1]; /* "" when unknown */
+    char first6[PAY_CARD_FIRST6_LEN + 1]; /* "" if unknown */
     char last4[PAY_CARD_LAST4_LEN + 1];
-    const char *issuer;  /* "Mastercard"; "" when unknown */
-    const char *country; /* ISO 3166 alpha-2; "" when unknown */
-    const char *type;    /* "debit", "credit"; "" when unknown */
+    const char *issuer;  /* "Mastercard"; "" if unknown */
+    const char *country; /* ISO 3166 alpha-2; "" if unknown */
+    const char *type;    /* "debit", "credit"; "" if unknown */
 } pay_card_t;
 
-/* What the simulator does with a card or test token (docs/api.md, "Test data"). */
+/* The simulator's reaction to a card or test token (docs/api.md, "Test data"). */
 typedef enum pay_test_behaviour_t {
     PAY_TEST_APPROVE,
     PAY_TEST_DECLINE,
@@ -25,7 +27,8 @@ typedef enum pay_test_behaviour_t {
     PAY_TEST_EXPIRED_CARD,
     PAY_TEST_ERROR,         /* an error: pending, then failed */
     PAY_TEST_TIMEOUT,       /* no answer: pending, then successful */
-    PAY_TEST_ONE_TIME_CODE, /* asks a code at checkout; its token charges like an approved card */
+    PAY_TEST_ONE_TIME_CODE, /* asks for a code at checkout; its token charges like an approved
+                             * card */
     PAY_TEST_REFUND_FAILS,  /* approved, its refunds fail */
     PAY_TEST_BEHAVIOUR_COUNT
 } pay_test_behaviour_t;
@@ -35,36 +38,43 @@ typedef enum pay_test_behaviour_t {
 #define PAY_TEST_BANK_NAME "Test Bank"
 #define PAY_TEST_BANK_ACCOUNT "0000000000"
 
-/* A card of Test Mode by its full number (blanks and dashes allowed); NULL when there is none such.
- */
+/* Returns the Test Mode card with this full number (blanks and dashes allowed); NULL if there is
+ * none. */
 const pay_card_t *pay_test_card_find(const char *number);
 
-/* The behaviour of a Test Mode card by first six and last four; APPROVE when it is none. */
+/*
+ * Returns the behaviour of the Test Mode card with this first six and last four; APPROVE for
+ * others.
+ */
 pay_test_behaviour_t pay_test_card_behaviour(const pay_card_t *card);
 
-/* 1 when `token` begins with "tok_test_" (reserved, whether it exists or not). */
+/* Returns 1 if `token` begins with "tok_test_" (reserved, whether it exists or not). */
 int pay_test_token_is_reserved(const char *token);
 
-/* A built-in token of Test Mode: its card and behaviour; 0 when there is none such. */
+/* Finds a built-in token of Test Mode: its card and behaviour; returns 0 if there is none. */
 int pay_test_token_find(const pay_card_t **card, pay_test_behaviour_t *behaviour,
                         const char *token);
 
-/* 1 when the whole of `text`, blanks and dashes removed, is a card number (network prefix and
+/* Returns 1 if the whole of `text`, without blanks and dashes, is a card number (network prefix and
  * length, Luhn). */
 int pay_card_number_is(const char *text);
 
-/* 1 when a run inside `text` is one. For free text such as notes and names, and for e-mail. */
+/*
+ * Returns 1 if `text` contains a card number. For free text such as notes and names, and for
+ * e-mail.
+ */
 int pay_card_number_within(const char *text);
 
 /*
- * 1 when the digits of `text`, whatever stands between them, are a card number of 16 digits or
- * more: no telephone number has more than 15 (ITU-T E.164), so shorter ones are not judged.
+ * Returns 1 if the digits of `text`, whatever separates them, are a card number of 16 digits or
+ * more: no telephone number has more than 15 (ITU-T E.164), so shorter ones are ignored.
  */
 int pay_card_number_in_phone(const char *text);
 
 /*
- * The same as pay_card_number_within for a URL: percent signs are decoded and plus signs are
- * blanks. Visa's 13 digits, which no card has had for long and articles' numbers have (EAN), pass.
+ * Does the same as pay_card_number_within for a URL: percent signs are decoded and plus signs are
+ * blanks. Visa's 13 digits, which have long been out of use on cards and occur in article numbers
+ * (EAN), are accepted.
  */
 int pay_card_number_in_url(const char *url);
 

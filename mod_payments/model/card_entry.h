@@ -3,8 +3,8 @@
 #define PAY_MODEL_CARD_ENTRY_H
 
 /*
- * What a payer types into Test Mode's card form. Only the cards of Test Mode pass; of anything else
- * no part is kept, returned or repeated in a fault. Pure.
+ * The input of a payer in Test Mode's card form. Only the cards of Test Mode are accepted; no part
+ * of any other input is kept, returned or repeated in a fault. Pure.
  */
 
 #include "model/card.h"
@@ -21,8 +21,8 @@ typedef struct pay_card_entry_t {
 } pay_card_entry_t;
 
 /*
- * The test card, or a problem that lists every field at fault: /number, /expiry (form, or not in
- * the future at `now`, UTC), /csc. Members may be NULL: not given.
+ * Sets *card to the test card, or returns a problem that lists every field at fault: /number,
+ * /expiry (form, or not in the future at `now`, UTC), /csc. Members may be NULL if not given.
  */
 const struct pay_problem_t *pay_card_entry_judge(const pay_card_t **card,
                                                  const pay_card_entry_t *entry, apr_time_t now,

@@ -13,8 +13,9 @@ void pay_checkout_answer_to_json(struct pay_writer_t *w, const pay_charge_t *cha
                                  const char *page_url, const char *public_key);
 
 /*
- * 0: Live, one that the acquirer opened no page for has failed at once: nobody can ever pay it. One
- * of another state had a page, also where that was blanked since, with what is known of its payer.
+ * Returns 0 for a Live Mode checkout that failed at once because the acquirer opened no page:
+ * nobody can ever pay it. One in another state had a page, even if its address was erased with the
+ * data of its payer.
  */
 int pay_checkout_was_opened(const pay_charge_t *charge);
 

@@ -2,14 +2,14 @@
 #ifndef PAY_MODEL_DAYS_H
 #define PAY_MODEL_DAYS_H
 
-/* The last days of a time zone, and the totals of each by currency: the dashboard's chart. Pure. */
+/* The last days in a time zone, and the totals of each by currency: the dashboard's chart. Pure. */
 
 #include "base/text/timezone.h"
 #include "model/total.h"
 
 #include <apr_tables.h>
 
-#define PAY_DAYS 30 /* today is the last of them */
+#define PAY_DAYS 30 /* the last of them is today */
 
 /* One currency's days. */
 typedef struct pay_days_currency_t {
@@ -23,13 +23,13 @@ typedef struct pay_days_t {
     apr_array_header_t *currencies; /* of pay_days_currency_t *, by code; empty at first */
 } pay_days_t;
 
-/* The days that end with the one that `now` lies in. */
+/* Makes the days that end with the day of `now`. */
 pay_days_t *pay_days_make(const pay_timezone_t *zone, apr_time_t now, apr_pool_t *p);
 
-/* Counts a step of time, which begins within the range, with its day. */
+/* Adds a step of time, which begins within the range, to its day. */
 void pay_days_add(pay_days_t *days, const pay_total_t *step);
 
-/* The sum of the last `count` days, 1 to PAY_DAYS. */
+/* Sets *out to the sum of the last `count` days, 1 to PAY_DAYS. */
 void pay_days_sum(pay_total_t *out, const pay_days_currency_t *currency, int count);
 
 #endif

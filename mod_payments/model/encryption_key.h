@@ -2,7 +2,7 @@
 #ifndef PAY_MODEL_ENCRYPTION_KEY_H
 #define PAY_MODEL_ENCRYPTION_KEY_H
 
-/* The pair that an account's orders of one mode may be encrypted with (docs/api.md). Pure. */
+/* The key pair for an account's encrypted orders of one mode (docs/api.md). Pure. */
 
 #include "model/account.h"
 
@@ -11,12 +11,12 @@
 typedef struct pay_encryption_key_t {
     pay_scope_t scope;
     const char *public_pem; /* SubjectPublicKeyInfo */
-    const char *sealed;     /* the private half's PEM, sealed by the keyring */
+    const char *sealed;     /* the private key's PEM, sealed by the keyring */
     apr_time_t created_at;
 } pay_encryption_key_t;
 
-/* What the private half is bound to: "encryption key account 12 test". Another scope's does not
- * open under it. */
+/* Returns the context that the private key is bound to: "encryption key account 12 test". A key of
+ * another scope does not open under it. */
 const char *pay_encryption_key_context(const pay_scope_t *scope, apr_pool_t *p);
 
 #endif

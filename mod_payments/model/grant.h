@@ -3,8 +3,8 @@
 #define PAY_MODEL_GRANT_H
 
 /*
- * Who may use the dashboard: a user of one virtual host, whom the site's own authentication knows
- * there, for one account. The same name on another host is somebody else. Pure.
+ * A permission to use the dashboard: for a user of one virtual host, as authenticated by the site
+ * there, and one account. The same name on another host is another person. Pure.
  */
 
 #include "model/account.h"
@@ -13,7 +13,7 @@
 #define PAY_GRANT_USER_MAX 255 /* bytes */
 #define PAY_GRANTS_MAX 1000    /* of one account, and of one user of one host */
 
-/* Each may do what those before it may. */
+/* Each role includes the rights of those before it. */
 typedef enum pay_role_t {
     PAY_ROLE_VIEWER = 1,
     PAY_ROLE_OPERATOR,
@@ -27,24 +27,24 @@ typedef struct pay_grant_t {
     pay_role_t role;
     apr_time_t created_at;
     apr_time_t updated_at;
-    const pay_account_t *account; /* filled by the store on reading; never NULL there */
+    const pay_account_t *account; /* filled in by the store on reading; never NULL there */
 } pay_grant_t;
 
 const char *pay_role_name(pay_role_t role); /* "viewer", "operator", "owner" */
 apr_status_t pay_role_parse(pay_role_t *out, const char *text);
 
 /*
- * The one form of a host's name that grants are found by, from a name as a request or a person
- * gives it: lower case, without the port, the dot behind it and the brackets of an IPv6 address.
- * APR_EINVAL when it is none: what is left is 1 to PAY_GRANT_HOST_MAX of a-z, 0-9, '.', '-', '_'
- * and, in an address, ':'.
+ * Makes the normal form of a host's name, by which grants are found, from a name in a request or
+ * from a person: lower case, without the port, the final dot and the brackets of an IPv6 address.
+ * APR_EINVAL unless the result is 1 to PAY_GRANT_HOST_MAX of a-z, 0-9, '.', '-', '_' and, in an
+ * address, ':'.
  */
 apr_status_t pay_grant_host(const char **out, const char *text, apr_pool_t *p);
 
 /* APR_EINVAL unless 1 to PAY_GRANT_USER_MAX bytes of UTF-8 without control characters. */
 apr_status_t pay_grant_user_check(const char *user);
 
-/* {"account","user","host","role","grantedAt","updatedAt"} */
+/* Writes {"account","user","host","role","grantedAt","updatedAt"}. */
 void pay_grant_to_json(struct pay_writer_t *w, const char *name, const pay_grant_t *grant);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef PAY_MODEL_RECIPIENTS_H
 #define PAY_MODEL_RECIPIENTS_H
 
-/* To whom receipts of Test Mode may go: a list of addresses and domains. Pure. */
+/* Allowed recipients of Test Mode's receipts: a list of addresses and domains. Pure. */
 
 #include <apr_pools.h>
 
@@ -13,15 +13,18 @@
     "at most 1000 bytes"
 
 /*
- * *out is the entries of `text` (blanks between them) as they are stored: in lower case, each once.
- * "" is a list of nobody. 0: it is no such list.
+ * Sets *out to the entries of `text` (separated by blanks) in stored form: lower case, each once.
+ * "" lists nobody. Returns 0 if it is not a valid list.
  */
 int pay_recipients_read(const char **out, const char *text, apr_pool_t *p);
 
-/* 1 when `address`, one address in lower case, is listed, or its domain is. */
+/* Returns 1 if `address`, one address in lower case, or its domain is listed. */
 int pay_recipients_has(const char *list, const char *address);
 
-/* What stands for all addresses that lead to one mailbox: the address without its "+detail". */
+/*
+ * Returns a text that is the same for all addresses of one mailbox: the address without its
+ * "+detail".
+ */
 const char *pay_recipients_mailbox(const char *address, apr_pool_t *p);
 
 #endif

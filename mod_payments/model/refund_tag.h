@@ -9,10 +9,13 @@
 
 #include <apr_pools.h>
 
-/* The note (NULL: none) with the tag behind it, cut to PAY_NOTE_MAX characters. */
+/* Returns the note (NULL: no note) followed by the tag, cut to PAY_NOTE_MAX characters. */
 const char *pay_refund_tag_join(const char *note, const char *tag, apr_pool_t *p);
 
-/* The tag at the end of *note, which is left without it; "", and *note as it is: there is none. */
+/*
+ * Removes the tag from the end of *note and returns it; returns "" and leaves *note alone if there
+ * is none.
+ */
 const char *pay_refund_tag_split(const char **note, apr_pool_t *p);
 
 #endif

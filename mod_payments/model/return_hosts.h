@@ -2,9 +2,7 @@
 #ifndef PAY_MODEL_RETURN_HOSTS_H
 #define PAY_MODEL_RETURN_HOSTS_H
 
-/* The hosts that payers of public keys may be sent back to (docs/checkout.md, "The way back").
- * Pure.
- */
+/* The hosts to which payers of public keys may return (docs/checkout.md, "The way back"). Pure. */
 
 #include "base/net/url.h"
 
@@ -15,19 +13,19 @@
     "subdomains), with xn-- if a name has non-ASCII letters"
 
 /*
- * *out is `list` (as this function made it before, "" at first) with the hosts of `text` (blanks
- * between them), each once, in lower case and without a dot at the end. 0: one of them is none, or
- * they are too many.
+ * Sets *out to `list` (an earlier result of this function, "" at first) with the hosts of `text`
+ * (separated by blanks) added, each once, in lower case and without a final dot. Returns 0 if one
+ * of them is not valid, or if there are too many.
  */
 int pay_return_hosts_add(const char **out, const char *list, const char *text, apr_pool_t *p);
 
 /*
- * 1 when one of them is the URL's host and port; one without a port stands for the port of the
- * URL's own scheme, and one with "*." for every name below, not for the name itself.
+ * Returns 1 if one of them is the URL's host and port; one without a port means the default port of
+ * the URL's scheme, and one with "*." every name below, but not the name itself.
  */
 int pay_return_hosts_has(const char *list, const pay_url_t *url, apr_pool_t *p);
 
-/* What a person is told of where the URL leads: "shop.example", "shop.example:8443". */
+/* Returns the destination of the URL for people: "shop.example", "shop.example:8443". */
 const char *pay_return_host_shown(const pay_url_t *url, apr_pool_t *p);
 
 #endif

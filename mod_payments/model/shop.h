@@ -2,7 +2,7 @@
 #ifndef PAY_MODEL_SHOP_H
 #define PAY_MODEL_SHOP_H
 
-/* What an account says of itself to payers, on hosted pages (docs/checkout.md). Pure. */
+/* An account's description of itself for payers, on hosted pages (docs/checkout.md). Pure. */
 
 #include <apr_pools.h>
 
@@ -10,15 +10,16 @@
 #define PAY_SHOP_LOGO_MAX 500 /* bytes */
 #define PAY_SHOP_TEXT_MAX 500 /* characters */
 
-/* NULL: it may be stored; "" always may. Else a sentence on what is wanted, which repeats nothing.
- */
+/* Returns NULL if the value may be stored; "" always may. Else a sentence that says what is
+ * expected and repeats nothing. */
 const char *pay_shop_name_fault(const char *name);
 const char *pay_shop_logo_fault(const char *logo, apr_pool_t *p);
 const char *pay_shop_text_fault(const char *text);
 
 /*
- * The path (with its query) under which a page at `authority` ("shop.example", "[::1]:8443": the
- * Host header) shows the logo; NULL: there is none, or it is another origin's.
+ * Returns the path (with its query) under which a page at `authority` ("shop.example",
+ * "[::1]:8443": the Host header) shows the logo; NULL if there is no logo, or if it is on another
+ * origin.
  */
 const char *pay_shop_logo_path(const char *logo, const char *authority, apr_pool_t *p);
 
