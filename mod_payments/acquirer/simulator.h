@@ -4,7 +4,7 @@
 
 /*
  * Test Mode's acquirer: moves no money, decides inside the process from the token and card alone
- * (docs/api.md, "Test data"), never waits. Context is NULL.
+ * (docs/api.md, "Test data"), never waits. Its context is NULL.
  */
 
 #include "acquirer/mod_payments.h"

@@ -3,8 +3,8 @@
 #define PAY_ACQUIRER_RELAY_RELAY_H
 
 /*
- * The connector "relay": an upstream that speaks this same API (docs/api.md), be it the deployed
- * service or another mod_payments. PaymentsAcquirer live relay https://HOST[/PATH] key=... [ca=...]
+ * The connector "relay": an upstream with this same API (docs/api.md), either the deployed service
+ * or another mod_payments. PaymentsAcquirer live relay https://HOST[/PATH] key=... [ca=...]
  * (docs/live-mode.md).
  */
 
@@ -12,11 +12,11 @@
 
 #define PAY_ACQUIRER_RELAY_NAME "relay"
 #define PAY_ACQUIRER_RELAY_CA "ca"   /* parameter: a file of certificates, else the system's */
-#define PAY_ACQUIRER_RELAY_KEY "key" /* parameter: a secret key of the upstream's */
+#define PAY_ACQUIRER_RELAY_KEY "key" /* parameter: a secret key of the upstream */
 
 extern const payments_acquirer_t pay_acquirer_relay;
 
-/* 1 when the key is of the upstream's Test Mode: what goes through it moves no money. */
+/* Returns 1 if the key is of the upstream's Test Mode: its payments move no money. */
 int pay_acquirer_relay_is_test_key(const char *key);
 
 #endif
